@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ipc/error.h"
+
+#include <system_error>
+
+namespace bulkhead::ipc {
+
+tl::unexpected<Error> FailErrno(Code code, std::string message, int error) {
+  // generic_category is thread-safe where strerror is not.
+  return Fail(
+      code, std::move(message) + ": " + std::generic_category().message(error));
+}
+
+}  // namespace bulkhead::ipc

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+# The control protocols, each plain messages over SOCK_SEQPACKET with
+# descriptors beside them; no RPC layer, whose use of resources under a hostile
+# peer has no bound. One message is one packet of at most 64 KiB.
+@0xeeaf19515820c539;
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("bulkhead::ipc::schema");
+using Types = import "types.capnp";
+
+# --- application <-> bulkheadd: both trusted ---------------------------------
+# One request, one answer on a connection. A thread that would have to wait for
+# another's answer opens a further connection with `connect`.
+
+struct HostRequest {
+  union {
+    configure @0 :Configuration;
+    # First message on the first connection. Descriptor: pidfd of the
+    # application. Answered by configured or failed.
+    connect @1 :Void;
+    # Descriptor: a socket on which bulkheadd serves from now on. Answered by
+    # configured.
+    listBackends @2 :Void;
+    openSession @3 :OpenSession;
+    # Descriptor: the worker's end of the session's socket.
+    # Answered by sessionStarted or failed.
+    sessionExit @4 :UInt64;
+    # How that session's worker ended. Answered by exit as soon as it is known;
+    # at most two seconds later by a report of kind running or unknown.
+    closeSession @5 :UInt64;
+    # The host is done with it: its worker is killed. Answered by configured.
+    describeSandbox @6 :Void;
+    # Answered by sandbox.
+  }
+}
+
+struct HostReply {
+  union {
+    configured @0 :Void;
+    failed @1 :Types.Failure;
+    backends @2 :Backends;
+    sessionStarted @3 :SessionStarted;
+    # Descriptor: pidfd of the worker, opened by the reaper.
+    exit @4 :Types.ExitReport;
+    sandbox @5 :SandboxReport;
+  }
+}
+
+struct Configuration {
+  pluginPath @0 :List(SearchDirectory);
+  # Directories that hold distributions, in order of precedence.
+  autoload @1 :Bool;
+  enabled @2 :List(Text);
+  # Globs on entry-point names; empty is all.
+  disabled @3 :List(Text);
+  floor @4 :Tier;
+  reaperPath @5 :Text;
+  workerPath @6 :Text;
+  startDeadlineMs @7 :UInt32;
+  workerDeadlineMs @8 :UInt32;
+  protocolVersion @9 :UInt32;
+  autoloadRule @10 :Text;
+  enabledRule @11 :Text;
+  disabledRule @12 :Text;
+  # How the three are called in messages.
+}
+
+struct SearchDirectory {
+  path @0 :Text;
+  origin @1 :Text;
+  # Why it is searched, in words.
+  builtIn @2 :Bool;
+}
+
+enum Tier {
+  none @0;
+  reduced @1;
+  full @2;
+}
+
+struct OpenSession {
+  device @0 :Text;
+  # "cpu", "openreg:1".
+}
+
+struct SessionStarted {
+  session @0 :UInt64;
+  backend @1 :Text;
+  device @2 :Text;
+  # Canonical: "openreg:1".
+  deviceOrdinal @3 :UInt32;
+  tier @4 :Tier;
+}
+
+struct Backends {
+  backends @0 :List(Backend);
+  diagnostics @1 :List(Diagnostic);
+}
+
+struct Backend {
+  enum State {
+    discovered @0;
+    starting @1;
+    ready @2;
+    draining @3;
+    backingOff @4;
+    quarantined @5;
+    disabled @6;
+  }
+  name @0 :Text;
+  distribution @1 :Text;
+  version @2 :Text;
+  file @3 :Text;
+  state @4 :State;
+  reason @5 :Text;
+  devices @6 :List(Text);
+  tier @7 :Tier;
+  zygotePid @8 :Int32;
+  # As the application sees it; 0 when there is none.
+  reaperPid @9 :Int32;
+  incarnation @10 :UInt32;
+  sessionPids @11 :List(Int32);
+}
+
+struct Diagnostic {
+  enum Severity {
+    note @0;
+    warning @1;
+    error @2;
+  }
+  severity @0 :Severity;
+  file @1 :Text;
+  line @2 :UInt32;
+  message @3 :Text;
+}
+
+struct SandboxReport {
+  tier @0 :Tier;
+  reasons @1 :List(Text);
+  # Why it is not full, or what full still lacks here; one sentence each.
+  landlockAbi @2 :UInt32;
+  ownUid @3 :Bool;
+  # Workers run under a uid that is not the application's.
+}
+
+# --- bulkheadd <-> reaper: both ours -----------------------------------------
+
+struct ReaperRequest {
+  union {
+    watch @0 :Int32;
+    # Pid, as the zygote claimed it, in the reaper's namespace. Answered by
+    # watched or refused.
+    kill @1 :Int32;
+    # A watched pid. SIGKILL; no answer but its exited.
+  }
+}
+
+struct ReaperEvent {
+  union {
+    started @0 :Int32;
+    # Descriptor: pidfd of the zygote. First message.
+    watched @1 :Int32;
+    # Descriptor: pidfd of that pid.
+    refused @2 :Int32;
+    # Not an unwatched, unreaped child of the reaper: the zygote lied.
+    exited @3 :Exited;
+  }
+}
+
+struct Exited {
+  pid @0 :Int32;
+  waitStatus @1 :Int32;
+  # As waitpid() gives it.
+}
+
+# --- bulkheadd <-> zygote: hostile once it said ready ------------------------
+
+struct ZygoteRequest {
+  clone @0 :CloneWorker;
+}
+
+struct CloneWorker {
+  # Descriptor: the worker's own socket. Answered by cloned or failed.
+  ticket @0 :UInt64;
+  probe @1 :Bool;
+  # True: a probe worker, which sends one DeviceList over its socket and ends.
+}
+
+struct ZygoteEvent {
+  union {
+    ready @0 :Void;
+    failed @1 :Types.Failure;
+    cloned @2 :Cloned;
+    cloneFailed @3 :CloneFailed;
+  }
+}
+
+struct Cloned {
+  ticket @0 :UInt64;
+  pid @1 :Int32;
+}
+
+struct CloneFailed {
+  ticket @0 :UInt64;
+  failure @1 :Types.Failure;
+}
+
+# --- probe worker -> bulkheadd: hostile --------------------------------------
+
+struct DeviceList {
+  union {
+    devices @0 :List(Device);
+    failed @1 :Types.Failure;
+  }
+}
+
+struct Device {
+  name @0 :Text;
+  # Without index; must be one that the manifest reserved.
+  description @1 :Text;
+}

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+# The protocol of one session, between the host (the application's libbulkhead,
+# trusted) and a session worker (hostile after its first byte of media).
+#
+# Hello and Attach travel as one SOCK_SEQPACKET message each, with descriptors.
+# Request and Reply travel in the shared-memory rings (../FORMAT.md), one
+# single-segment message a record.
+#
+# The worker answers requests in order. Between two requests it decodes ahead
+# into granted slots, as far as the last `play` allows. It validates nothing
+# that the host sends beyond memory safety: the host is trusted.
+# The host validates everything.
+@0xa970d0790cd59c77;
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("bulkhead::ipc::schema");
+using Types = import "types.capnp";
+
+struct Hello {
+  # Worker to host, once, after its lock-down is complete.
+  protocolVersion @0 :UInt32;
+  seccompMode @1 :UInt32;
+  # The worker's claim, for diagnostics only.
+}
+
+struct Attach {
+  # Host to worker.
+  union {
+    session @0 :Void;
+    # Descriptors: request memfd (read-only), reply memfd, eventfd that wakes
+    # the worker, eventfd that wakes the host, media.
+    framePool @1 :FramePool;
+    # Descriptor: the pool's memfd. Sent after `opened`; a later one replaces.
+  }
+}
+
+struct FramePool {
+  slotCount @0 :UInt32;
+  slotBytes @1 :UInt64;
+  # Slot i is [i * slotBytes, (i + 1) * slotBytes) of the memfd.
+}
+
+struct Request {
+  union {
+    open @0 :Open;
+    # First request. Answered by opened or failed.
+    scan @1 :Void;
+    # Reads every packet of the stream without decoding. Answered by any number
+    # of indexChunk and one indexEnd, or failed. The next play must seek.
+    play @2 :Play;
+    # Answered by up to maxFrames frame replies and one paused, endOfStream or
+    # failed, all with its epoch. A later play cancels it at the next frame.
+    grant @3 :Grant;
+    # No answer: the slot is the worker's until it is published in a frame.
+    attachPool @4 :Void;
+    # The framePool Attach was sent on the socket: receive it now. Answered by
+    # poolAttached or failed.
+  }
+}
+
+struct Open {
+  nameHint @0 :Text;
+  # Base name of the source: demuxers are chosen by extension where the bytes
+  # leave it open. Never opened.
+  device @1 :UInt32;
+  # Ordinal of the device within the backend.
+  streamIndex @2 :Int32;
+  # Absolute index in the container; -1 is the first video stream that is not a
+  # cover picture, else the first video stream.
+  threads @3 :UInt32;
+  # 0: the decoder chooses.
+  options @4 :List(Types.KeyValue);
+  incarnation @5 :UInt32;
+  # Lives of this session's worker before this one, plus 1.
+  maxFramePixels @6 :UInt64;
+  # Larger pictures fail with resourceExhausted before memory is taken.
+  mediaBytes @7 :Int64;
+  # Size of the media descriptor's file, which a worker may not ask for.
+}
+
+struct Play {
+  epoch @0 :UInt32;
+  # Echoed in each answer, so that what was decoded ahead for an older play is
+  # recognised.
+  start :union {
+    onward @1 :Void;
+    # From the frame after the last one that was published.
+    beginning @2 :Void;
+    keyframe @3 :Int64;
+    # Timestamp (stream time base) to seek to, backwards to a keyframe.
+  }
+  skipBefore @4 :Int64 = -9223372036854775808;
+  # Frames with a timestamp below this are decoded but neither converted nor
+  # published; the minimum skips none.
+  maxFrames @5 :UInt64 = 18446744073709551615;
+  # Then the worker stops with paused, ready to go onward.
+}
+
+struct Grant {
+  slot @0 :UInt32;
+  generation @1 :UInt32;
+}
+
+struct Reply {
+  union {
+    opened @0 :Opened;
+    failed @1 :Failed;
+    indexChunk @2 :IndexChunk;
+    indexEnd @3 :Void;
+    frame @4 :PublishedFrame;
+    paused @5 :UInt32;
+    # Epoch: maxFrames of that play have been published.
+    endOfStream @6 :UInt32;
+    # Epoch: the stream holds no further frame.
+    poolAttached @7 :Void;
+    # Answers attachPool.
+  }
+}
+
+struct Failed {
+  epoch @0 :UInt32;
+  # Of the play that failed; 0 for other requests.
+  failure @1 :Types.Failure;
+}
+
+struct Opened {
+  streamIndex @0 :Int32;
+  streamCount @1 :UInt32;
+  codec @2 :Text;
+  pixelFormat @3 :Text;
+  # Of the decoder's output as far as the container tells; may be empty.
+  container @4 :Text;
+  width @5 :UInt32;
+  height @6 :UInt32;
+  # Of the frames that will be published: after rotation.
+  rotation @7 :Int32;
+  # Degrees counter-clockwise that were applied: 0, 90, 180 or 270.
+  timeBase @8 :Types.Rational;
+  averageFrameRate @9 :Types.Rational;
+  sampleAspectRatio @10 :Types.Rational;
+  frameCountFromHeader @11 :UInt64;
+  # 0: not told.
+  durationFromHeader @12 :Int64;
+  # Stream time base; minimum Int64: not told.
+  startFromHeader @13 :Int64;
+  bitRate @14 :Int64;
+  colorPrimaries @15 :UInt8;
+  colorTransfer @16 :UInt8;
+  colorSpace @17 :UInt8;
+  # Code points of ITU-T H.273; 2 is unspecified.
+  colorRange @18 :UInt8;
+  # 0 unspecified, 1 limited, 2 full.
+}
+
+struct IndexChunk {
+  entries @0 :Data;
+  # Packed ipc::IndexEntry records (ipc/index_entry.h), demuxing order.
+}
+
+struct PublishedFrame {
+  epoch @0 :UInt32;
+  slot @1 :UInt32;
+  generation @2 :UInt32;
+  width @3 :UInt32;
+  height @4 :UInt32;
+  stride @5 :UInt32;
+  # Bytes from row to row, at least 3 * width.
+  pts @6 :Int64;
+  # Stream time base; minimum Int64: the stream has none.
+  duration @7 :Int64;
+  keyframe @8 :Bool;
+  fingerprint @9 :UInt64;
+  # XXH3-64 of every 16th row, with which the host recognises on replay that
+  # the new worker went on exactly where the old one stopped.
+}

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+# Types that several protocols share. Nothing in a message is trusted because
+# of its type: the reader validates every field against what it knows itself.
+@0xaad39f8d14ac28d0;
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("bulkhead::ipc::schema");
+
+enum ErrorCode {
+  # The values of ipc::Code, in its order. Only ever appended to.
+  invalidArgument @0;
+  notFound @1;
+  outOfRange @2;
+  badInput @3;
+  poisonedInput @4;
+  unsupported @5;
+  backendUnavailable @6;
+  backendLost @7;
+  backendMisbehaved @8;
+  deadlineExceeded @9;
+  resourceExhausted @10;
+  sandboxUnavailable @11;
+  internal @12;
+}
+
+struct Failure {
+  code @0 :ErrorCode;
+  message @1 :Text;
+}
+
+struct KeyValue {
+  key @0 :Text;
+  value @1 :Text;
+}
+
+struct Rational {
+  numerator @0 :Int32;
+  denominator @1 :Int32;
+}
+
+struct ExitReport {
+  # How a process ended, as its parent (the reaper, our code) saw it.
+  enum Kind {
+    unknown @0;     # nobody could learn it
+    exited @1;      # value is the exit code
+    signaled @2;    # value is the signal
+    violation @3;   # the seccomp filter killed it (SIGSYS)
+    running @4;     # it has not ended
+  }
+  kind @0 :Kind;
+  value @1 :Int32;
+  zygoteAlive @2 :Bool;
+  # A worker is blamed only when its zygote outlived it.
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ipc/shared_region.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+
+namespace bulkhead::ipc {
+namespace {
+
+// Linux 6.3; not in the headers of this C library.
+constexpr unsigned kMfdNoexecSeal = 0x0008;
+
+Expected<UniqueFd> CreateMemfd(const char* name) {
+  constexpr unsigned kFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+  UniqueFd fd(memfd_create(name, kFlags | kMfdNoexecSeal));
+  if (!fd && errno == EINVAL) fd = UniqueFd(memfd_create(name, kFlags));
+  if (!fd) {
+    return FailErrno(Code::kResourceExhausted, "cannot create shared memory",
+                     errno);
+  }
+  return fd;
+}
+
+Expected<void> Allocate(int fd, size_t bytes) {
+  // Growing a file beyond this limit raises SIGXFSZ, which would end the
+  // application.
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes > limit.rlim_cur) {
+    return Fail(Code::kResourceExhausted,
+                "shared memory of " + std::to_string(bytes) +
+                    " bytes is above RLIMIT_FSIZE: raise it");
+  }
+  // A signal undoes a whole call, so in pieces small enough to get through
+  // between the ticks of an application's profiling timer.
+  constexpr size_t kPiece = 1 << 20;
+  for (size_t done = 0; done < bytes;) {
+    const size_t piece = std::min(kPiece, bytes - done);
+    if (fallocate(fd, 0, done, piece) == 0) {
+      done += piece;
+    } else if (errno != EINTR) {
+      return FailErrno(
+          Code::kResourceExhausted,
+          "cannot allocate " + std::to_string(bytes) +
+              " bytes of shared memory: ask for fewer or smaller frames",
+          errno);
+    }
+  }
+  return {};
+}
+
+Expected<Mapping> MapShared(int fd, size_t bytes, bool writable) {
+  void* start = mmap(nullptr, bytes, PROT_READ | (writable ? PROT_WRITE : 0),
+                     MAP_SHARED, fd, 0);
+  if (start == MAP_FAILED) {
+    return FailErrno(
+        errno == ENOMEM ? Code::kResourceExhausted : Code::kInternal,
+        "cannot map " + std::to_string(bytes) + " bytes of shared memory",
+        errno);
+  }
+  return Mapping({static_cast<std::byte*>(start), bytes});
+}
+
+}  // namespace
+
+Mapping::~Mapping() {
+  if (!bytes_.empty()) munmap(bytes_.data(), bytes_.size());
+}
+
+Expected<OwnedRegion> OwnedRegion::CreateWritable(const char* name,
+                                                  size_t bytes) {
+  return Create(name, bytes, /*writable=*/true);
+}
+
+Expected<OwnedRegion> OwnedRegion::CreateReadable(const char* name,
+                                                  size_t bytes) {
+  return Create(name, bytes, /*writable=*/false);
+}
+
+Expected<OwnedRegion> OwnedRegion::Create(const char* name, size_t bytes,
+                                          bool writable) {
+  if (bytes == 0) {
+    return Fail(Code::kInvalidArgument, "shared memory cannot be empty");
+  }
+  auto fd = CreateMemfd(name);
+  if (!fd) return tl::unexpected(std::move(fd).error());
+  if (auto done = Allocate(fd->get(), bytes); !done) {
+    return tl::unexpected(std::move(done).error());
+  }
+  auto mapping = MapShared(fd->get(), bytes, writable);
+  if (!mapping) return tl::unexpected(std::move(mapping).error());
+  const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL |
+                    (writable ? F_SEAL_FUTURE_WRITE : 0);
+  if (fcntl(fd->get(), F_ADD_SEALS, seals) != 0) {
+    return FailErrno(Code::kInternal, "cannot seal shared memory", errno);
+  }
+  return OwnedRegion(*std::move(fd), *std::move(mapping), writable);
+}
+
+Expected<MappedRegion> MappedRegion::Map(int fd, bool writable,
+                                         size_t expected_bytes_min) {
+  constexpr int kRequired = F_SEAL_SHRINK | F_SEAL_GROW;
+  const int seals = fcntl(fd, F_GET_SEALS);
+  if (seals < 0 || (seals & kRequired) != kRequired) {
+    return Fail(Code::kInvalidArgument,
+                "received shared memory whose size is not sealed");
+  }
+  // Not fstat: in the lock-down its system call is answered with an error.
+  const off_t size = lseek(fd, 0, SEEK_END);
+  if (size <= 0 || static_cast<size_t>(size) < expected_bytes_min) {
+    return Fail(Code::kInvalidArgument,
+                "received shared memory of " + std::to_string(size) +
+                    " bytes, fewer than the " +
+                    std::to_string(expected_bytes_min) + " expected");
+  }
+  auto mapping = MapShared(fd, static_cast<size_t>(size), writable);
+  if (!mapping) return tl::unexpected(std::move(mapping).error());
+  return MappedRegion(*std::move(mapping), writable);
+}
+
+}  // namespace bulkhead::ipc
