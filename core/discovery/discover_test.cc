@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/discovery/discover.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/discovery/temporary_tree.h"
+
+namespace bulkhead::discovery {
+namespace {
+
+using Standing = BackendCandidate::Standing;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class DiscoverTest : public ::testing::Test {
+ protected:
+  // A whole backend: its metadata and an object.
+  void Install(const std::string& name, const std::string& manifest = "") {
+    tree_.WriteDistribution(
+        name + "-1.0.dist-info", name, "1.0",
+        "[bulkhead.backends]\n" + name + " = " + name + ".plugin:entry\n");
+    tree_.Write(name + "/libplugin.so", "ELF");
+    if (!manifest.empty()) {
+      tree_.Write(name + "-1.0.dist-info/bulkhead.toml", manifest);
+    }
+  }
+
+  Discovery Run() { return Discover({{tree_.path(), "test"}}, selection_); }
+
+  static const BackendCandidate* Find(const Discovery& discovery,
+                                      const std::string& name) {
+    for (const BackendCandidate& backend : discovery.backends) {
+      if (backend.name() == name) return &backend;
+    }
+    return nullptr;
+  }
+
+  TemporaryTree tree_;
+  Selection selection_;
+};
+
+TEST_F(DiscoverTest, ABackendIsItsEntryPointManifestAndObject) {
+  Install("acme", "devices = [\"npu\"]\n");
+  tree_.Write("acme-1.0.dist-info/RECORD",
+              "acme/libplugin.so,sha256=abc,3\n../../bin/x,,\n");
+  const Discovery found = Run();
+  ASSERT_EQ(found.backends.size(), 1u);
+  const BackendCandidate& backend = found.backends[0];
+  EXPECT_TRUE(backend.usable()) << backend.reason;
+  EXPECT_EQ(backend.entry_point.attr, "entry");
+  EXPECT_EQ(backend.directory, tree_.path());
+  EXPECT_EQ(backend.plugin_path, "acme/libplugin.so");
+  EXPECT_EQ(backend.plugin_hash, "sha256=abc");
+  EXPECT_THAT(backend.visible_paths, ElementsAre("acme/libplugin.so"));
+  EXPECT_THAT(backend.devices, ElementsAre("npu"));
+  EXPECT_EQ(found.places[0].outcome, "1 distribution, 1 backend");
+  const Result<OpenedBackend> opened = OpenBackend(backend);
+  ASSERT_TRUE(opened) << opened.error();
+  EXPECT_TRUE(opened->plugin);
+}
+
+TEST_F(DiscoverTest, OnlyOurGroupCounts) {
+  tree_.WriteDistribution("torch-2.dist-info", "torch", "2",
+                          "[console_scripts]\ntorchrun = "
+                          "torch.distributed.run:main\n");
+  const Discovery found = Run();
+  EXPECT_THAT(found.backends, IsEmpty());
+  EXPECT_THAT(found.diagnostics, IsEmpty());
+  EXPECT_EQ(found.places[0].outcome, "1 distribution, 0 backends");
+}
+
+TEST_F(DiscoverTest, BrokenBackendsSayWhyAndSpareTheOthers) {
+  Install("good");
+  Install("newer", "schema_version = 99\n");
+  Install("typo", "devices = 3\n");
+  Install("unlisted");
+  tree_.Write("unlisted-1.0.dist-info/RECORD", "unlisted/other.so,,\n");
+  Install("gone");
+  std::filesystem::remove_all(tree_ / "gone");
+  Install("outside");
+  std::filesystem::remove(tree_ / "outside/libplugin.so");
+  std::filesystem::create_symlink("/etc/passwd",
+                                  tree_ / "outside/libplugin.so");
+  tree_.WriteDistribution("nosymbol-1.dist-info", "nosymbol", "1",
+                          "[bulkhead.backends]\nnosymbol = good.plugin\n");
+  tree_.WriteDistribution("badname-1.dist-info", "badname", "1",
+                          "[bulkhead.backends]\na/b = good.plugin:entry\n");
+  const Discovery found = Run();
+  const std::pair<const char*, const char*> kReasons[] = {
+      {"newer", "schema_version is 99"},
+      {"typo", "line 1"},
+      {"unlisted", "RECORD does not list"},
+      {"gone", "there is neither"},
+      {"outside", "leads out"},
+      {"nosymbol", "names no symbol"}};
+  for (const auto& [name, reason] : kReasons) {
+    const BackendCandidate* backend = Find(found, name);
+    ASSERT_NE(backend, nullptr) << name;
+    EXPECT_EQ(backend->standing, Standing::kBroken) << name;
+    EXPECT_THAT(backend->reason, HasSubstr(reason));
+  }
+  EXPECT_TRUE(Find(found, "good")->usable());
+  EXPECT_EQ(found.backends.size(), 7u);
+}
+
+TEST_F(DiscoverTest, TheFirstClaimOfADeviceCounts) {
+  Install("a", "devices = [\"npu\"]\n");
+  Install("b", "devices = [\"npu\", \"dsp\"]\n");
+  const Discovery found = Run();
+  EXPECT_THAT(Find(found, "a")->devices, ElementsAre("npu"));
+  EXPECT_THAT(Find(found, "b")->devices, ElementsAre("dsp"));
+  ASSERT_EQ(found.diagnostics.size(), 1u);
+  EXPECT_THAT(found.diagnostics[0].message, HasSubstr("b/npu"));
+  EXPECT_EQ((*FindBackend(found, {"", "npu", 1}))->name(), "a");
+  EXPECT_EQ((*FindBackend(found, {"b", "npu", 1}))->name(), "b");
+  EXPECT_EQ((*FindBackend(found, {"", "dsp", {}}))->name(), "b");
+}
+
+TEST_F(DiscoverTest, ADisabledBackendClaimsNothing) {
+  Install("a", "devices = [\"npu\"]\n");
+  Install("b", "devices = [\"npu\"]\n");
+  selection_.disabled = {"a"};
+  const Discovery found = Run();
+  EXPECT_EQ(Find(found, "a")->standing, Standing::kDisabled);
+  EXPECT_EQ((*FindBackend(found, {"", "npu", {}}))->name(), "b");
+  const Status status = FindBackend(found, {"a", "npu", {}}).error();
+  EXPECT_EQ(status.code(), Code::kBackendUnavailable);
+  EXPECT_THAT(status.message(), HasSubstr("BULKHEAD_BACKENDS_DISABLE"));
+}
+
+TEST_F(DiscoverTest, ABrokenBackendKeepsItsDevice) {
+  Install("a");
+  std::filesystem::remove_all(tree_ / "a");
+  Install("b", "devices = [\"a\"]\n");
+  const Discovery found = Run();
+  const Status status = FindBackend(found, {"", "a", {}}).error();
+  EXPECT_EQ(status.code(), Code::kBackendUnavailable);
+  EXPECT_THAT(status.message(),
+              HasSubstr("Failed to load the backend extension: a (a 1.0, "));
+  EXPECT_THAT(status.message(),
+              HasSubstr("You can disable extension autoloading with "
+                        "BULKHEAD_DEVICE_BACKEND_AUTOLOAD=0."));
+}
+
+TEST_F(DiscoverTest, ABackendsNameIsItsOwn) {
+  Install("a");
+  tree_.WriteDistribution("z-1.dist-info", "z", "1",
+                          "[bulkhead.backends]\na = a.plugin:other\n");
+  const Discovery found = Run();
+  ASSERT_EQ(found.backends.size(), 2u);
+  EXPECT_TRUE(found.backends[0].usable());
+  EXPECT_EQ(found.backends[1].standing, Standing::kBroken);
+  EXPECT_EQ((*FindBackend(found, {"a", "a", {}}))->entry_point.attr, "entry");
+}
+
+TEST_F(DiscoverTest, AnUnknownDeviceListsWhatThereIs) {
+  Install("good");
+  Install("off");
+  selection_.disabled = {"off"};
+  const Status status = FindBackend(Run(), {"", "nothing", {}}).error();
+  EXPECT_EQ(status.code(), Code::kNotFound);
+  for (const std::string& part :
+       {std::string("\"nothing\""), std::string("known: good"),
+        std::string("off is disabled by"), tree_.path()}) {
+    EXPECT_THAT(status.message(), HasSubstr(part));
+  }
+}
+
+TEST_F(DiscoverTest, AutoloadOffKeepsBuiltInBackends) {
+  Install("acme");
+  const TemporaryTree ours;
+  ours.WriteDistribution("cpu-1.dist-info", "cpu", "1",
+                         "[bulkhead.backends]\ncpu = cpu.plugin:entry\n");
+  ours.Write("cpu/plugin.so", "");
+  selection_.autoload = false;
+  const Discovery found = Discover(
+      {{tree_.path(), "test"}, {ours.path(), "built in", true}}, selection_);
+  EXPECT_EQ(Find(found, "acme")->standing, Standing::kDisabled);
+  EXPECT_TRUE(Find(found, "cpu")->usable());
+}
+
+}  // namespace
+}  // namespace bulkhead::discovery

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/discovery/distribution.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "core/discovery/bounded_file.h"
+#include "core/discovery/text.h"
+#include "core/status_macros.h"
+#include "ipc/unique_fd.h"
+
+namespace bulkhead::discovery {
+namespace {
+
+// A RECORD has a line of about 100 bytes for each file, and some distributions
+// have tens of thousands.
+constexpr size_t kMaxRecordBytes = size_t{16} << 20;
+constexpr size_t kMaxRecordDiagnostics = 20;
+
+struct Metadata {
+  std::string name;
+  std::string version;
+};
+
+bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
+  return std::equal(text.begin(), text.end(), lower.begin(), lower.end(),
+                    [](char a, char b) { return AsciiLower(a) == b; });
+}
+
+// The headers up to the first empty line; the first of a name counts.
+Metadata ParseMetadata(std::string_view text) {
+  Metadata metadata;
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    if (Trimmed(line).empty()) break;
+    const size_t colon = line.find(':');
+    if (colon != std::string_view::npos) {
+      const std::string_view value = Trimmed(line.substr(colon + 1));
+      const std::string_view key = line.substr(0, colon);
+      if (EqualsIgnoringCase(key, "name") && metadata.name.empty()) {
+        metadata.name = value;
+      } else if (EqualsIgnoringCase(key, "version") &&
+                 metadata.version.empty()) {
+        metadata.version = value;
+      }
+    }
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  return metadata;
+}
+
+// Splits one CSV line into fields; false if its quotes do not match.
+bool SplitCsv(std::string_view line, std::vector<std::string>& fields) {
+  fields.assign(1, "");
+  bool quoted = false;
+  for (size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '"') {
+      if (quoted && i + 1 < line.size() && line[i + 1] == '"') {
+        fields.back() += c;
+        ++i;
+      } else {
+        quoted = !quoted;
+      }
+    } else if (c == ',' && !quoted) {
+      fields.emplace_back();
+    } else {
+      fields.back() += c;
+    }
+  }
+  return !quoted;
+}
+
+void AdoptNames(const std::string& metadata_file, const Metadata& metadata,
+                Distribution& distribution, Diagnostics& diagnostics) {
+  if (!IsDistributionName(metadata.name)) {
+    diagnostics.push_back({Severity::kWarning, metadata_file, 0,
+                           "no valid Name: the folder's, " +
+                               Quoted(distribution.name) + ", is used"});
+  } else {
+    if (NormalizedName(metadata.name) != NormalizedName(distribution.name)) {
+      diagnostics.push_back({Severity::kWarning, metadata_file, 0,
+                             "its Name is " + Quoted(metadata.name) +
+                                 ", which is not the folder's"});
+    }
+    distribution.name = metadata.name;
+  }
+  if (metadata.version.empty() || !IsValidUtf8(metadata.version)) {
+    diagnostics.push_back({Severity::kWarning, metadata_file, 0,
+                           "no valid Version: the folder's, " +
+                               Quoted(distribution.version) + ", is used"});
+  } else {
+    distribution.version = metadata.version;
+  }
+}
+
+}  // namespace
+
+std::string NormalizedName(std::string_view name) {
+  std::string normalized;
+  bool separator = false;
+  for (const char c : name) {
+    if (c == '-' || c == '_' || c == '.') {
+      separator = true;
+      continue;
+    }
+    if (std::exchange(separator, false)) normalized += '-';
+    normalized += AsciiLower(c);
+  }
+  if (separator) normalized += '-';
+  return normalized;
+}
+
+bool IsDistributionName(std::string_view text_untrusted) {
+  const auto alphanumeric = [](char c) {
+    return IsAsciiLetter(c) || IsAsciiDigit(c);
+  };
+  return !text_untrusted.empty() && alphanumeric(text_untrusted.front()) &&
+         alphanumeric(text_untrusted.back()) &&
+         std::all_of(text_untrusted.begin(), text_untrusted.end(), [&](char c) {
+           return alphanumeric(c) || c == '-' || c == '_' || c == '.';
+         });
+}
+
+std::optional<FolderName> ParseFolderName(std::string_view dist_info) {
+  if (!dist_info.ends_with(kDistInfoSuffix)) return std::nullopt;
+  dist_info.remove_suffix(kDistInfoSuffix.size());
+  const size_t dash = dist_info.rfind('-');
+  FolderName parsed{std::string(dist_info.substr(0, dash)), ""};
+  if (dash != std::string_view::npos) {
+    parsed.version = dist_info.substr(dash + 1);
+  }
+  if (!IsDistributionName(parsed.name) || !IsValidUtf8(parsed.version)) {
+    return std::nullopt;
+  }
+  return parsed;
+}
+
+Result<Distribution> ReadDistribution(int directory_fd,
+                                      const std::string& directory,
+                                      const std::string& dist_info,
+                                      Diagnostics& diagnostics) {
+  const std::optional<FolderName> folder = ParseFolderName(dist_info);
+  if (!folder) {
+    return Status(Code::kInvalidArgument,
+                  Quoted(dist_info) + " is not called NAME-VERSION.dist-info");
+  }
+  ASSIGN_OR_RETURN(const ipc::UniqueFd fd,
+                   OpenDirectoryBeneath(directory_fd, dist_info));
+
+  Distribution distribution;
+  distribution.name = folder->name;
+  distribution.version = folder->version;
+  distribution.directory = directory;
+  distribution.dist_info = dist_info;
+  const std::string path = distribution.dist_info_path();
+
+  const std::string metadata_file = path + "/METADATA";
+  if (const Result<std::string> text = ReadFileBeneath(fd.get(), "METADATA")) {
+    distribution.has_metadata = true;
+    AdoptNames(metadata_file, ParseMetadata(*text), distribution, diagnostics);
+  } else {
+    diagnostics.push_back(
+        {Severity::kWarning, metadata_file, 0,
+         text.error().message() + "; name and version are the folder's"});
+  }
+  distribution.normalized_name = NormalizedName(distribution.name);
+
+  EntryPoint origin;
+  origin.distribution = distribution.name;
+  origin.version = distribution.version;
+  origin.file = path + "/entry_points.txt";
+  const Result<std::string> text =
+      ReadFileBeneath(fd.get(), "entry_points.txt");
+  if (text) {
+    ParsedEntryPoints parsed = ParseEntryPoints(*text, origin);
+    distribution.entry_points = std::move(parsed.entries);
+    diagnostics.insert(diagnostics.end(), parsed.diagnostics.begin(),
+                       parsed.diagnostics.end());
+  } else if (text.error().code() != Code::kNotFound) {
+    diagnostics.push_back(
+        {Severity::kError, origin.file, 0, text.error().message()});
+  }
+  return distribution;
+}
+
+Result<std::optional<std::vector<RecordedFile>>> ReadRecord(
+    int directory_fd, const Distribution& distribution,
+    Diagnostics& diagnostics) {
+  const std::string file = distribution.dist_info_path() + "/RECORD";
+  const Result<std::string> text = ReadFileBeneath(
+      directory_fd, distribution.dist_info + "/RECORD", kMaxRecordBytes);
+  if (!text) {
+    if (text.error().code() != Code::kNotFound) return text.error();
+    return std::optional<std::vector<RecordedFile>>();
+  }
+  std::vector<RecordedFile> files;
+  std::vector<std::string> fields;
+  std::string_view rest = *text;
+  size_t reported = 0;
+  for (int line = 1; !rest.empty(); ++line) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view text_of_line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (text_of_line.ends_with('\r')) text_of_line.remove_suffix(1);
+    if (text_of_line.empty()) continue;
+
+    const bool well_formed = SplitCsv(text_of_line, fields);
+    std::optional<std::string> path = CleanedRelativePath(fields[0]);
+    if (well_formed && path) {
+      files.push_back(
+          {std::move(*path), fields.size() > 1 ? fields[1] : std::string()});
+    } else if (reported++ < kMaxRecordDiagnostics) {
+      diagnostics.push_back({well_formed ? Severity::kInfo : Severity::kWarning,
+                             file, line,
+                             "left out: " + Quoted(fields[0]) +
+                                 (well_formed ? " is not below the directory"
+                                              : " has an open quote")});
+    }
+  }
+  return std::optional(std::move(files));
+}
+
+std::optional<std::string> CleanedRelativePath(
+    std::string_view path_untrusted) {
+  if (path_untrusted.starts_with('/') ||
+      path_untrusted.find('\0') != std::string_view::npos) {
+    return std::nullopt;
+  }
+  std::string cleaned;
+  while (!path_untrusted.empty()) {
+    const size_t slash = path_untrusted.find('/');
+    const std::string_view part = path_untrusted.substr(0, slash);
+    if (part == "..") return std::nullopt;
+    if (!part.empty() && part != ".") {
+      if (!cleaned.empty()) cleaned += '/';
+      cleaned += part;
+    }
+    if (slash == std::string_view::npos) break;
+    path_untrusted.remove_prefix(slash + 1);
+  }
+  if (cleaned.empty()) return std::nullopt;
+  return cleaned;
+}
+
+}  // namespace bulkhead::discovery

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/discovery/diagnostic.h"
+#include "core/include/bulkhead/status.h"
+
+namespace bulkhead::discovery {
+
+// The group whose entry points are backends.
+inline constexpr std::string_view kBackendGroup = "bulkhead.backends";
+
+// The right side of an entry point: `module[:attr] [extras]`.
+struct ObjectReference {
+  std::string module;
+  std::string attr;  // Empty: the module itself.
+  std::vector<std::string> extras;
+
+  bool operator==(const ObjectReference&) const = default;
+};
+
+// One line of an entry_points.txt: a name by which a distribution offers one
+// of its objects. A plain value.
+struct EntryPoint {
+  std::string name;
+  std::string value;  // As written, trimmed.
+  std::string group;
+  std::string module;
+  std::string attr;
+  std::vector<std::string> extras;
+  std::string distribution;  // Its Name, as its METADATA spells it.
+  std::string version;
+  std::string file;
+  int line = 0;
+
+  bool operator==(const EntryPoint&) const = default;
+};
+
+// Parts are identifiers: letters, digits, `_` and anything beyond ASCII, not
+// beginning with a digit. kInvalidArgument says what is wrong.
+Result<ObjectReference> ParseObjectReference(std::string_view value_untrusted);
+
+struct ParsedEntryPoints {
+  std::vector<EntryPoint> entries;  // In file order, of every group.
+  Diagnostics diagnostics;
+};
+
+// Reads an entry_points.txt as the packaging specification has it: INI,
+// case-sensitive, only `=` delimits. A line that is wrong costs that line and
+// a diagnostic, never a neighbour; at most 100 diagnostics are given. The
+// README has the table of what happens to which irregularity. `origin` supplies
+// distribution, version and file. Takes time linear in the text. Never fails.
+ParsedEntryPoints ParseEntryPoints(std::string_view text_untrusted,
+                                   const EntryPoint& origin);
+
+}  // namespace bulkhead::discovery

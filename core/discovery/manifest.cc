@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/discovery/manifest.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <sstream>
+#include <utility>
+
+#include "core/discovery/device_name.h"
+#include "core/discovery/text.h"
+
+#define TOML_EXCEPTIONS 0
+#include <toml++/toml.h>
+
+namespace bulkhead::discovery {
+namespace {
+
+constexpr size_t kMaxDevices = 64;
+constexpr size_t kMaxDiagnostics = 100;
+
+class Reader {
+ public:
+  Reader(const std::string& file, ParsedManifest& result)
+      : file_(file), result_(result) {}
+
+  void Report(Severity severity, const toml::source_region& where,
+              const std::string& message) {
+    const auto line = static_cast<int>(where.begin.line);
+    const std::string text =
+        line > 0
+            ? "column " + std::to_string(where.begin.column) + ": " + message
+            : message;
+    if (severity == Severity::kError && result_.refusal.empty()) {
+      result_.refusal =
+          "bulkhead.toml, line " + std::to_string(line) + ", " + text;
+    }
+    if (result_.diagnostics.size() < kMaxDiagnostics) {
+      result_.diagnostics.push_back({severity, file_, line, text});
+    }
+  }
+
+  // The value of `key` if it is there and of type T.
+  template <typename T>
+  const toml::value<T>* Find(const toml::table& table, std::string_view key,
+                             const std::string& type) {
+    const toml::node* node = table.get(key);
+    if (node == nullptr) return nullptr;
+    if (const toml::value<T>* value = node->as<T>()) return value;
+    Report(Severity::kError, node->source(),
+           std::string(key) + " should be " + type);
+    return nullptr;
+  }
+
+  // Which of two words `key` has; false also if there is no such key.
+  bool IsSecondOf(const toml::table& table, std::string_view key,
+                  std::string_view first, std::string_view second) {
+    const auto* value = Find<std::string>(table, key, "a string");
+    if (value == nullptr || value->get() == first) return false;
+    if (value->get() == second) return true;
+    Report(Severity::kError, value->source(),
+           std::string(key) + " is " + Quoted(value->get()) +
+               " but should be " + Quoted(first) + " or " + Quoted(second));
+    return false;
+  }
+
+  void Devices(const toml::table& table, std::vector<std::string>& devices) {
+    const toml::node* node = table.get("devices");
+    if (node == nullptr) return;
+    const toml::array* array = node->as_array();
+    if (array == nullptr || array->empty() || array->size() > kMaxDevices) {
+      Report(Severity::kError, node->source(),
+             "devices should be an array of 1 to " +
+                 std::to_string(kMaxDevices) + " strings");
+      return;
+    }
+    devices.clear();
+    for (const toml::node& element : *array) {
+      const toml::value<std::string>* name = element.as_string();
+      if (name == nullptr || !IsPlainName(name->get())) {
+        Report(Severity::kError, element.source(),
+               "a device's name has letters, digits, \"_\", \"-\" and \".\"");
+      } else if (std::find(devices.begin(), devices.end(), name->get()) !=
+                 devices.end()) {
+        Report(Severity::kWarning, element.source(),
+               Quoted(name->get()) + " is listed twice");
+      } else {
+        devices.push_back(name->get());
+      }
+    }
+  }
+
+ private:
+  const std::string& file_;
+  ParsedManifest& result_;
+};
+
+bool IsKnownKey(std::string_view key) {
+  static constexpr std::string_view kKeys[] = {"schema_version", "abi",
+                                               "devices",        "start",
+                                               "worker_scope",   "permissions"};
+  return std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys);
+}
+
+void Read(const toml::table& table, Reader& reader, Manifest& manifest) {
+  if (const auto* schema =
+          reader.Find<int64_t>(table, "schema_version", "an integer");
+      schema != nullptr &&
+      (schema->get() < 1 || schema->get() > kManifestSchemaVersion)) {
+    // What the rest means is not known: say no more about it.
+    return reader.Report(
+        Severity::kError, schema->source(),
+        "schema_version is " + std::to_string(schema->get()) +
+            ", and this Bulkhead reads up to " +
+            std::to_string(kManifestSchemaVersion) +
+            ": update Bulkhead, or install an older release of the backend");
+  }
+  if (const auto* abi = reader.Find<int64_t>(table, "abi", "an integer")) {
+    manifest.abi = abi->get();
+  }
+  reader.Devices(table, manifest.devices);
+  if (reader.IsSecondOf(table, "start", "clone", "exec")) {
+    manifest.start = Manifest::Start::kExec;
+  }
+  if (reader.IsSecondOf(table, "worker_scope", "session", "backend")) {
+    manifest.worker_scope = Manifest::WorkerScope::kBackend;
+  }
+  if (const toml::node* node = table.get("permissions")) {
+    if (const toml::table* permissions = node->as_table()) {
+      std::ostringstream text;
+      text << toml::toml_formatter(*permissions);
+      manifest.permissions_toml = std::move(text).str();
+    } else {
+      reader.Report(Severity::kError, node->source(),
+                    "permissions should be a table");
+    }
+  }
+  for (const auto& [key, node] : table) {
+    if (!IsKnownKey(key.str())) {
+      reader.Report(Severity::kWarning, key.source(),
+                    "unknown key " + Quoted(key.str()) + " is ignored");
+    }
+  }
+}
+
+}  // namespace
+
+ParsedManifest ParseManifest(std::string_view text_untrusted,
+                             const std::string& file,
+                             const std::string& default_device) {
+  ParsedManifest result;
+  Reader reader(file, result);
+  const toml::parse_result parsed = toml::parse(text_untrusted);
+  if (!parsed) {
+    const toml::parse_error& error = parsed.error();
+    reader.Report(Severity::kError, error.source(),
+                  Quoted(error.description()));
+    return result;
+  }
+  Manifest manifest;
+  manifest.from_file = true;
+  manifest.devices = {default_device};
+  Read(parsed.table(), reader, manifest);
+  if (result.refusal.empty()) result.manifest = std::move(manifest);
+  return result;
+}
+
+}  // namespace bulkhead::discovery

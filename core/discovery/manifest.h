@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/discovery/diagnostic.h"
+
+namespace bulkhead::discovery {
+
+// The newest bulkhead.toml this library understands.
+inline constexpr int64_t kManifestSchemaVersion = 1;
+
+// What a backend says of itself in the optional bulkhead.toml of its
+// dist-info. Every line is optional too:
+//
+//   schema_version = 1
+//   abi = 1                      # the table its entry point returns
+//   devices = ["openreg"]        # default: the entry point's name
+//   start = "clone"              # or "exec": cannot be cloned after loading
+//   worker_scope = "session"     # or "backend": one worker for all sessions
+//   [permissions]                # asked for; the operator grants or does not
+//   read = ["/usr/share/vendor"]
+//
+// It is a claim: a stranger wrote it. It can only narrow what the backend is
+// used for, and ask.
+struct Manifest {
+  enum class Start { kClone, kExec };
+  enum class WorkerScope { kSession, kBackend };
+
+  bool from_file = false;
+  std::optional<int64_t> abi;
+  std::vector<std::string> devices;
+  Start start = Start::kClone;
+  WorkerScope worker_scope = WorkerScope::kSession;
+  std::string permissions_toml;  // The table's lines, unexamined.
+
+  bool operator==(const Manifest&) const = default;
+};
+
+struct ParsedManifest {
+  // Nothing if the backend must not be used: the file cannot be parsed, is of
+  // a newer schema, or has a value of a wrong type. `refusal` says which.
+  std::optional<Manifest> manifest;
+  std::string refusal;
+  Diagnostics diagnostics;  // All problems; unknown keys only warn.
+};
+
+// `file` is for messages. `default_device` is the entry point's name.
+ParsedManifest ParseManifest(std::string_view text_untrusted,
+                             const std::string& file,
+                             const std::string& default_device);
+
+}  // namespace bulkhead::discovery

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/discovery/manifest.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "core/discovery/text.h"
+
+namespace bulkhead::discovery {
+namespace {
+
+ParsedManifest Parse(std::string_view text) {
+  return ParseManifest(text, "bulkhead.toml", "acme");
+}
+
+TEST(ManifestTest, ReadsEveryKey) {
+  const ParsedManifest parsed = Parse(
+      "schema_version = 1\nabi = 3\ndevices = [\"npu\", \"dsp\"]\n"
+      "start = \"exec\"\nworker_scope = \"backend\"\n"
+      "[permissions]\nread = [\"/usr/share/acme\"]\n");
+  ASSERT_TRUE(parsed.manifest) << parsed.refusal;
+  EXPECT_EQ(parsed.manifest->abi, 3);
+  EXPECT_EQ(parsed.manifest->devices, (std::vector<std::string>{"npu", "dsp"}));
+  EXPECT_EQ(parsed.manifest->start, Manifest::Start::kExec);
+  EXPECT_EQ(parsed.manifest->worker_scope, Manifest::WorkerScope::kBackend);
+  EXPECT_NE(parsed.manifest->permissions_toml.find("/usr/share/acme"),
+            std::string::npos);
+  EXPECT_TRUE(parsed.diagnostics.empty());
+}
+
+TEST(ManifestTest, EveryKeyHasADefault) {
+  const ParsedManifest parsed = Parse("");
+  ASSERT_TRUE(parsed.manifest);
+  EXPECT_EQ(parsed.manifest->devices, std::vector<std::string>{"acme"});
+  EXPECT_EQ(parsed.manifest->abi, std::nullopt);
+  EXPECT_EQ(parsed.manifest->start, Manifest::Start::kClone);
+  EXPECT_EQ(parsed.manifest->worker_scope, Manifest::WorkerScope::kSession);
+}
+
+TEST(ManifestTest, UnknownKeysOnlyWarn) {
+  const ParsedManifest parsed = Parse("abi = 1\ncolour = \"red\"\n");
+  ASSERT_TRUE(parsed.manifest);
+  ASSERT_EQ(parsed.diagnostics.size(), 1u);
+  EXPECT_EQ(parsed.diagnostics[0].severity, Severity::kWarning);
+  EXPECT_EQ(parsed.diagnostics[0].line, 2);
+}
+
+TEST(ManifestTest, ANewerSchemaIsRefusedForThatReasonAlone) {
+  const ParsedManifest parsed =
+      Parse("schema_version = 2\ndevices = {a = 1}\nnew = 1\n");
+  EXPECT_FALSE(parsed.manifest);
+  EXPECT_NE(parsed.refusal.find("schema_version is 2"), std::string::npos);
+  EXPECT_EQ(parsed.diagnostics.size(), 1u);
+}
+
+TEST(ManifestTest, WrongTypesAreRefusedWithLineAndColumn) {
+  const struct {
+    std::string text;
+    const char* place;
+  } kCases[] = {
+      {"abi = \"1\"", "line 1, column 7"},
+      {"\nschema_version = 1.0", "line 2, column 18"},
+      {"schema_version = 0", "line 1"},
+      {"devices = \"npu\"", "line 1"},
+      {"devices = []", "line 1"},
+      {"devices = [\"a\",\n 1]", "line 2, column 2"},
+      {"devices = [\"a/b\"]", "line 1"},
+      {"start = true", "line 1"},
+      {"start = \"fork\"", "line 1"},
+      {"worker_scope = \"host\"", "line 1"},
+      {"permissions = 1", "line 1"},
+      {"abi = 1\nabi = 2", "line 2"},
+      {"= nonsense", "line 1"},
+      {"a = \"\xff\"", "line 1"},
+      {std::string("a\0b = 1", 7), "line 1"},
+      {"a = " + std::string(100000, '['), "line 1"},
+  };
+  for (const auto& test : kCases) {
+    const ParsedManifest parsed = Parse(test.text);
+    EXPECT_FALSE(parsed.manifest) << Quoted(test.text);
+    EXPECT_NE(parsed.refusal.find(test.place), std::string::npos)
+        << Quoted(test.text) << parsed.refusal;
+    EXPECT_TRUE(IsValidUtf8(parsed.refusal));
+  }
+}
+
+}  // namespace
+}  // namespace bulkhead::discovery
