@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/include/bulkhead/frame.h"
+
+#include <cstring>
+#include <utility>
+
+#include "core/session/frame_pool.h"
+
+namespace bulkhead {
+
+Frame::Frame(std::shared_ptr<session::FrameLease> lease, FrameInfo info,
+             std::shared_ptr<const std::string> device)
+    : lease_(std::move(lease)),
+      pixels_(lease_->pixels()),
+      info_(info),
+      device_(std::move(device)) {}
+
+Frame::~Frame() = default;
+Frame::Frame(Frame&&) noexcept = default;
+Frame& Frame::operator=(Frame&&) noexcept = default;
+
+Frame Frame::Snapshot() const {
+  const size_t row_bytes = size_t{3} * width();
+  std::vector<std::byte> own(row_bytes * height());
+  for (uint32_t y = 0; y < height(); ++y) {
+    std::memcpy(own.data() + y * row_bytes, row(y).data(), row_bytes);
+  }
+  FrameInfo info = info_;
+  info.stride = static_cast<uint32_t>(row_bytes);
+  return Frame(std::make_shared<session::FrameLease>(std::move(own)), info,
+               device_);
+}
+
+}  // namespace bulkhead

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bulkhead/frame.h"
+#include "bulkhead/status.h"
+
+namespace bulkhead {
+
+namespace session {
+class VideoSession;
+}
+
+struct VideoOptions {
+  // "cpu", "openreg", "openreg:1". A backend acts only when named.
+  std::string device = "cpu";
+  // Absolute index in the container; nullopt: the first video stream.
+  std::optional<int> stream_index;
+  uint32_t threads = 1;  // of the decoder; 0: it chooses
+  // For the backend, uninterpreted here.
+  std::vector<std::pair<std::string, std::string>> backend_options;
+};
+
+struct Ratio {
+  int32_t numerator = 0;
+  int32_t denominator = 0;  // 0: unknown
+  double value() const {
+    return denominator ? static_cast<double>(numerator) / denominator : 0;
+  }
+};
+
+// What the container and the first frame tell. The worker said so: plausible,
+// bounded, but only as true as the file and the backend.
+struct VideoMetadata {
+  int stream_index = 0;
+  uint32_t stream_count = 0;
+  std::string container;
+  std::string codec;
+  std::string pixel_format;
+  uint32_t width = 0;  // of every frame: after rotation
+  uint32_t height = 0;
+  int rotation = 0;  // degrees counter-clockwise that were applied
+  Ratio time_base;
+  Ratio average_frame_rate;
+  Ratio sample_aspect_ratio;
+  std::optional<uint64_t> frame_count_from_header;
+  std::optional<double> duration_seconds_from_header;
+  std::optional<double> begin_seconds_from_header;
+  int64_t bit_rate = 0;
+  // Code points of ITU-T H.273 (2: unspecified); range 1 limited, 2 full.
+  int color_primaries = 2;
+  int color_transfer = 2;
+  int color_space = 2;
+  int color_range = 0;
+  std::string backend;
+  std::string device;
+};
+
+// How often this stream had to be recovered, and after what.
+struct RecoveryStats {
+  uint32_t restarts = 0;
+  std::string last_cause;  // empty: none
+  // From the request to the report that the latest worker is locked down.
+  std::chrono::microseconds worker_start{0};
+};
+
+// One open video stream, decoded in a sandboxed process of its own.
+//
+// When that process dies the decoder gets another, which goes on where the last
+// frame was delivered; the caller sees the same frames, later. After
+// Limits::attempts_per_position deaths without a new frame the call fails with
+// kPoisonedInput or kBackendLost, saying what died, where and why. After
+// an error the decoder stays usable: the next call tries again.
+//
+// Frames arrive in presentation order, as FFmpeg's decoder outputs them: packets
+// that do not decode yield no frame, and each frame has the size of the first.
+// Indexed access counts the packets of the stream in presentation order; the
+// index is exact and made by one scan on first use.
+//
+// Not thread-safe: one thread at a time. Movable. Frames outlive it.
+class VideoDecoder {
+ public:
+  explicit VideoDecoder(std::unique_ptr<session::VideoSession> session);
+  ~VideoDecoder();
+  VideoDecoder(VideoDecoder&&) noexcept;
+  VideoDecoder& operator=(VideoDecoder&&) noexcept;
+
+  const VideoMetadata& metadata() const;
+  RecoveryStats recovery() const;
+
+  // The next frame; nullopt at the end of the stream. kResourceExhausted when
+  // the application holds every slot: destroy frames or take snapshots.
+  Result<std::optional<Frame>> Next();
+  // The following Next() delivers the first frame again.
+  void Rewind();
+
+  // Number of frames, by the index.
+  Result<uint64_t> FrameCount();
+  // Frame `index`; negative counts from the end. kOutOfRange beyond. kBadInput
+  // when its packet does not decode. Independent of Next().
+  Result<Frame> FrameAt(int64_t index);
+  // In the order of the request; duplicates are decoded once.
+  Result<FrameBatch> FramesAt(std::span<const int64_t> indices);
+  // Python's slice [start:stop:step]; bounds are clipped. step >= 1.
+  Result<FrameBatch> FramesInRange(int64_t start, std::optional<int64_t> stop,
+                                   int64_t step = 1);
+
+  // Pid of the worker as this process sees it; for operators and tests.
+  int worker_pid() const;
+
+ private:
+  std::unique_ptr<session::VideoSession> session_;
+};
+
+}  // namespace bulkhead

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/sandbox/policy.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "core/sandbox/loader_libraries.h"
+#include "core/status_macros.h"
+
+namespace bulkhead::sandbox {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsBelow(const std::string& path, const VisiblePath& tree) {
+  return tree.kind == VisiblePath::Kind::kTree &&
+         (path == tree.path || path.starts_with(tree.path + "/"));
+}
+
+Status AddPath(const std::string& given, Code code, bool trees,
+               std::vector<VisiblePath>& visible) {
+  // ".." would be resolved differently inside, where links are missing.
+  const fs::path normal = fs::path(given).lexically_normal();
+  if (!normal.is_absolute() || normal == normal.root_path()) {
+    return Status(code, given + " cannot be made visible to a backend: give " +
+                            "an absolute path below /");
+  }
+  const std::string path =
+      normal.has_filename() ? normal.string() : normal.parent_path().string();
+  const auto hides = [&](const VisiblePath& other) {
+    return other.path == path || IsBelow(path, other);
+  };
+  if (std::any_of(visible.begin(), visible.end(), hides)) return Status();
+
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(path, error);
+  switch (status.type()) {
+    case fs::file_type::regular:
+      visible.push_back({path, VisiblePath::Kind::kFile, ""});
+      return Status();
+    case fs::file_type::symlink:
+      visible.push_back({path, VisiblePath::Kind::kSymlink,
+                         fs::read_symlink(path, error).string()});
+      return Status();
+    case fs::file_type::directory:
+      if (!trees) break;
+      visible.push_back({path, VisiblePath::Kind::kTree, ""});
+      return Status();
+    case fs::file_type::not_found:
+      return Status(code, path + " does not exist; reinstall what it belongs " +
+                              "to");
+    default:
+      break;
+  }
+  return Status(code, path + " is neither a regular file nor a symbolic link");
+}
+
+}  // namespace
+
+const char* TierName(Tier tier) {
+  switch (tier) {
+    case Tier::kFull:
+      return "full";
+    case Tier::kReduced:
+      return "reduced";
+    case Tier::kNone:
+      break;
+  }
+  return "none";
+}
+
+Result<Policy> MakePolicy(const Plugin& plugin,
+                          std::span<const std::string> granted) {
+  Policy policy;
+  policy.visible = LoaderLibraries();
+  for (const std::string& path : granted) {
+    RETURN_IF_ERROR(
+        AddPath(path, Code::kInvalidArgument, true, policy.visible));
+  }
+  for (const std::string& path : plugin.files) {
+    RETURN_IF_ERROR(
+        AddPath(path, Code::kBackendUnavailable, false, policy.visible));
+  }
+  std::stable_partition(policy.visible.begin(), policy.visible.end(),
+                        [](const VisiblePath& visible) {
+                          return visible.kind == VisiblePath::Kind::kTree;
+                        });
+  // A granted directory may hold what came before it.
+  std::vector<VisiblePath> outermost;
+  for (const VisiblePath& candidate : policy.visible) {
+    const bool hidden = std::any_of(
+        policy.visible.begin(), policy.visible.end(),
+        [&](const VisiblePath& other) {
+          return other.path != candidate.path && IsBelow(candidate.path, other);
+        });
+    if (!hidden) outermost.push_back(candidate);
+  }
+  policy.visible = std::move(outermost);
+  return policy;
+}
+
+}  // namespace bulkhead::sandbox

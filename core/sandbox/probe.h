@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/sandbox/policy.h"
+#include "ipc/deadline.h"
+
+namespace bulkhead::sandbox {
+
+// What this machine can enforce, found out by doing it: a child is started
+// under namespaces, a new root, Landlock and seccomp, exactly as a backend is,
+// and ends. That a call such as unshare() succeeds proves little, as some
+// systems grant the namespace and refuse everything inside it.
+struct SandboxReport {
+  Tier tier = Tier::kNone;
+  // Why it is not full, or what full lacks here; one sentence each, for people.
+  std::vector<std::string> reasons;
+  uint32_t landlock_abi = 0;  // 0: none
+  // Backends can run under ids that are not the application's.
+  bool own_uid = false;
+};
+
+// Takes some 20 ms; blocks its caller by `deadline` at most. The caller has a
+// single thread.
+SandboxReport ProbeSandbox(ipc::Deadline deadline);
+
+}  // namespace bulkhead::sandbox

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/session/frame_index.h"
+
+#include <algorithm>
+#include <string>
+
+namespace bulkhead::session {
+namespace {
+
+// 24 bytes each: 384 MiB, or three days at 60 frames a second.
+constexpr size_t kMaxEntries = size_t{1} << 24;
+
+}  // namespace
+
+Status FrameIndex::Add(std::span<const ipc::IndexEntry> entries_untrusted) {
+  if (entries_.size() + entries_untrusted.size() > kMaxEntries) {
+    return Status(Code::kResourceExhausted,
+                  "the stream has more than " + std::to_string(kMaxEntries) +
+                      " frames; split the file");
+  }
+  entries_.insert(entries_.end(), entries_untrusted.begin(),
+                  entries_untrusted.end());
+  return Status();
+}
+
+void FrameIndex::Finish() {
+  const auto earlier = [](const ipc::IndexEntry& a, const ipc::IndexEntry& b) {
+    return a.pts < b.pts;
+  };
+  timestamped_ = std::none_of(
+      entries_.begin(), entries_.end(),
+      [](const ipc::IndexEntry& e) { return e.pts == ipc::kNoTimestamp; });
+  if (timestamped_) {
+    std::stable_sort(entries_.begin(), entries_.end(), earlier);
+    timestamped_ =
+        std::adjacent_find(entries_.begin(), entries_.end(),
+                           [](const auto& a, const auto& b) {
+                             return a.pts == b.pts;
+                           }) == entries_.end();
+  }
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    if (entries_[i].keyframe) keyframes_.push_back(static_cast<uint32_t>(i));
+  }
+}
+
+size_t FrameIndex::KeyframeOf(size_t i) const {
+  const auto after =
+      std::upper_bound(keyframes_.begin(), keyframes_.end(), i);
+  return after == keyframes_.begin() ? 0 : *std::prev(after);
+}
+
+}  // namespace bulkhead::session

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/include/bulkhead/status.h"
+#include "ipc/index_entry.h"
+
+namespace bulkhead::session {
+
+// Where each frame of a stream is, in presentation order: what one scan of the
+// packets found, sorted by timestamp. Kept by the host, so that it survives any
+// worker.
+//
+// A stream whose packets tell no or ambiguous timestamps cannot be addressed by
+// time: then timestamped() is false, frames are counted in demuxing order and
+// only decoding from the beginning finds them.
+//
+// The entries came from a worker: they decide which frame is asked for, never
+// where memory is read. Value type.
+class FrameIndex {
+ public:
+  FrameIndex() = default;
+
+  // Adds entries in demuxing order. kResourceExhausted beyond 16 Mi frames.
+  Status Add(std::span<const ipc::IndexEntry> entries_untrusted);
+  // Sorts; call once, after the last Add.
+  void Finish();
+
+  size_t size() const { return entries_.size(); }
+  bool timestamped() const { return timestamped_; }
+  const ipc::IndexEntry& operator[](size_t i) const { return entries_[i]; }
+  // The last keyframe at or before frame `i`; 0 if there is none.
+  size_t KeyframeOf(size_t i) const;
+
+ private:
+  std::vector<ipc::IndexEntry> entries_;
+  std::vector<uint32_t> keyframes_;  // ascending positions in entries_
+  bool timestamped_ = true;
+};
+
+}  // namespace bulkhead::session

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/include/bulkhead/status.h"
+#include "ipc/frame_geometry.h"
+#include "ipc/shared_region.h"
+#include "ipc/slot_ledger.h"
+
+namespace bulkhead::session {
+
+// The memory of one session's frames and the private account of who has which
+// slot. The worker maps the memory writable, we read-only; the ledger is ours
+// alone, and no pointer leaves before a claim was checked against it.
+//
+// Owned by the session and by every FrameLease, so frames outlive everything.
+// Lives on when the worker dies: the next one is granted the slots that nobody
+// holds. Thread-safe.
+class FramePool : public std::enable_shared_from_this<FramePool> {
+ public:
+  // kResourceExhausted when `max_bytes` has no room for two slots.
+  static Result<std::shared_ptr<FramePool>> Create(
+      const ipc::FrameGeometry& geometry, uint32_t slots, uint64_t max_bytes);
+
+  int fd() const { return region_.fd(); }
+  uint32_t slot_count() const { return slot_count_; }
+  uint64_t slot_bytes() const { return slot_bytes_; }
+  ipc::SlotLedger& ledger() { return ledger_; }
+  const std::byte* slot(uint32_t index) const {
+    return region_.bytes().data() + index * slot_bytes_;
+  }
+
+ private:
+  FramePool(ipc::OwnedRegion region, uint32_t slot_count, uint64_t slot_bytes);
+
+  const ipc::OwnedRegion region_;
+  const uint32_t slot_count_;
+  const uint64_t slot_bytes_;
+  ipc::SlotLedger ledger_;
+};
+
+// What a Frame holds: a slot that goes back to its pool, or memory of its own.
+class FrameLease {
+ public:
+  // The slot must have been published.
+  FrameLease(std::shared_ptr<FramePool> pool, uint32_t slot);
+  explicit FrameLease(std::vector<std::byte> own);
+  ~FrameLease();
+  FrameLease(const FrameLease&) = delete;
+  FrameLease& operator=(const FrameLease&) = delete;
+
+  const std::byte* pixels() const;
+
+ private:
+  const std::shared_ptr<FramePool> pool_;
+  const uint32_t slot_ = 0;
+  const std::vector<std::byte> own_;
+};
+
+}  // namespace bulkhead::session

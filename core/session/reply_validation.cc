@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/session/reply_validation.h"
+
+#include <utility>
+
+#include "core/clean_text.h"
+#include "core/from_ipc.h"
+
+namespace bulkhead::session {
+namespace {
+
+namespace schema = ipc::schema;
+
+// Names of codecs and formats are a few letters; messages are a sentence or
+// two.
+constexpr size_t kMaxNameBytes = 64;
+constexpr size_t kMaxMessageBytes = 512;
+
+Status Violation(const char* what) {
+  return Status(Code::kBackendMisbehaved, what);
+}
+
+Ratio ToRatio(schema::Rational::Reader rational_untrusted) {
+  const Ratio ratio{rational_untrusted.getNumerator(),
+                    rational_untrusted.getDenominator()};
+  return ratio.denominator > 0 && ratio.numerator >= 0 ? ratio : Ratio{};
+}
+
+}  // namespace
+
+Result<VideoMetadata> ValidateOpened(schema::Opened::Reader opened_untrusted,
+                                     const Limits& limits) {
+  VideoMetadata metadata;
+  metadata.width = opened_untrusted.getWidth();
+  metadata.height = opened_untrusted.getHeight();
+  if (metadata.width == 0 || metadata.height == 0) {
+    return Violation("it reported a picture without pixels");
+  }
+  if (metadata.width > limits.frame_pixels / metadata.height) {
+    return Violation("it reported a picture beyond the limit it was given");
+  }
+  metadata.stream_index = opened_untrusted.getStreamIndex();
+  metadata.stream_count = opened_untrusted.getStreamCount();
+  if (metadata.stream_index < 0 ||
+      static_cast<uint32_t>(metadata.stream_index) >= metadata.stream_count) {
+    return Violation("it reported a stream that does not exist");
+  }
+  metadata.rotation = opened_untrusted.getRotation();
+  if (metadata.rotation % 90 != 0 || metadata.rotation < 0 ||
+      metadata.rotation >= 360) {
+    return Violation("it reported an impossible rotation");
+  }
+  metadata.container = CleanText(opened_untrusted.getContainer().cStr(),
+                                 kMaxNameBytes);
+  metadata.codec = CleanText(opened_untrusted.getCodec().cStr(), kMaxNameBytes);
+  metadata.pixel_format =
+      CleanText(opened_untrusted.getPixelFormat().cStr(), kMaxNameBytes);
+  metadata.time_base = ToRatio(opened_untrusted.getTimeBase());
+  if (metadata.time_base.numerator <= 0) {
+    return Violation("it reported no time base");
+  }
+  metadata.average_frame_rate =
+      ToRatio(opened_untrusted.getAverageFrameRate());
+  metadata.sample_aspect_ratio =
+      ToRatio(opened_untrusted.getSampleAspectRatio());
+  if (const uint64_t frames = opened_untrusted.getFrameCountFromHeader()) {
+    metadata.frame_count_from_header = frames;
+  }
+  const double unit = metadata.time_base.value();
+  if (const int64_t duration = opened_untrusted.getDurationFromHeader();
+      duration >= 0) {
+    metadata.duration_seconds_from_header =
+        static_cast<double>(duration) * unit;
+  }
+  if (const int64_t start = opened_untrusted.getStartFromHeader();
+      start != INT64_MIN) {
+    metadata.begin_seconds_from_header = static_cast<double>(start) * unit;
+  }
+  metadata.bit_rate = opened_untrusted.getBitRate();
+  metadata.color_primaries = opened_untrusted.getColorPrimaries();
+  metadata.color_transfer = opened_untrusted.getColorTransfer();
+  metadata.color_space = opened_untrusted.getColorSpace();
+  metadata.color_range = opened_untrusted.getColorRange();
+  return metadata;
+}
+
+Result<ClaimedFailure> ValidateFailure(
+    schema::Failure::Reader failure_untrusted) {
+  const Code code =
+      FromIpc(static_cast<ipc::Code>(failure_untrusted.getCode()));
+  switch (code) {
+    case Code::kInvalidArgument:
+    case Code::kNotFound:
+    case Code::kBadInput:
+    case Code::kUnsupported:
+    case Code::kBackendUnavailable:
+    case Code::kResourceExhausted:
+    case Code::kInternal:
+      return ClaimedFailure{Status(
+          code,
+          CleanText(failure_untrusted.getMessage().cStr(), kMaxMessageBytes))};
+    default:
+      return Violation("it reported a failure that it cannot know of");
+  }
+}
+
+}  // namespace bulkhead::session

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/session/supervisor_link.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <capnp/message.h>
+
+#include "core/from_ipc.h"
+#include "core/status_macros.h"
+#include "ipc/capnp_read.h"
+#include "ipc/protocol_version.h"
+
+namespace bulkhead::session {
+namespace {
+
+namespace schema = ipc::schema;
+
+// On top of what bulkheadd itself waits for, so that its answer, which names
+// the cause, arrives before we give up on it.
+constexpr std::chrono::milliseconds kSlack{2'000};
+
+Status FromFailure(schema::Failure::Reader failure) {
+  return Status(FromIpc(static_cast<ipc::Code>(failure.getCode())),
+                failure.getMessage().cStr());
+}
+
+Status Unexpected() {
+  return Status(Code::kInternal, "the supervisor gave an answer of another "
+                                 "kind than was asked for");
+}
+
+SandboxTier TierOf(schema::Tier tier) { return static_cast<SandboxTier>(tier); }
+
+void FillTexts(capnp::List<capnp::Text>::Builder list,
+               const std::vector<std::string>& texts) {
+  for (size_t i = 0; i < texts.size(); ++i) list.set(i, texts[i]);
+}
+
+BackendInfo ToBackendInfo(schema::Backend::Reader backend) {
+  static constexpr const char* kStates[] = {
+      "discovered",  "starting",    "ready",   "draining",
+      "backing-off", "quarantined", "disabled"};
+  BackendInfo info;
+  info.name = backend.getName().cStr();
+  info.distribution = backend.getDistribution().cStr();
+  info.version = backend.getVersion().cStr();
+  info.file = backend.getFile().cStr();
+  const auto state = static_cast<size_t>(backend.getState());
+  info.state = state < std::size(kStates) ? kStates[state] : "unknown";
+  info.reason = backend.getReason().cStr();
+  for (auto device : backend.getDevices()) info.devices.push_back(device.cStr());
+  info.tier = TierOf(backend.getTier());
+  info.zygote_pid = backend.getZygotePid();
+  info.reaper_pid = backend.getReaperPid();
+  for (int pid : backend.getSessionPids()) info.session_pids.push_back(pid);
+  return info;
+}
+
+}  // namespace
+
+SupervisorLink::SupervisorLink(SupervisorSettings settings)
+    : settings_(std::move(settings)), owner_(::getpid()) {}
+
+Result<std::shared_ptr<SupervisorLink>> SupervisorLink::Start(
+    SupervisorSettings settings) {
+  std::shared_ptr<SupervisorLink> link(
+      new SupervisorLink(std::move(settings)));
+  std::lock_guard lock(link->mutex_);
+  RETURN_IF_ERROR(link->StartLocked());
+  return link;
+}
+
+Status SupervisorLink::StartLocked() {
+  ASSIGN_OR_RETURN(process_,
+                   StartSupervisor(settings_.libexec_dir + "/bulkheadd"));
+  const ipc::UniqueFd self(
+      static_cast<int>(::syscall(SYS_pidfd_open, owner_, 0)));
+  if (!self) {
+    return Status(Code::kUnsupported,
+                  "this kernel has no pidfd_open; Linux 5.3 is the minimum");
+  }
+  const int descriptors[] = {self.get()};
+  RETURN_IF_ERROR(Exchange(
+      process_.control.get(),
+      [this](Request::Builder request) {
+        auto configuration = request.initConfigure();
+        configuration.setProtocolVersion(ipc::kProtocolVersion);
+        const auto& path = settings_.plugin_path;
+        auto directories = configuration.initPluginPath(path.size());
+        for (size_t i = 0; i < path.size(); ++i) {
+          directories[i].setPath(path[i].path);
+          directories[i].setOrigin(path[i].origin);
+          directories[i].setBuiltIn(path[i].built_in);
+        }
+        const discovery::Selection& selection = settings_.selection;
+        configuration.setAutoload(selection.autoload);
+        configuration.setAutoloadRule(selection.autoload_rule);
+        configuration.setEnabledRule(selection.enabled_rule);
+        configuration.setDisabledRule(selection.disabled_rule);
+        FillTexts(configuration.initEnabled(selection.enabled.size()),
+                  selection.enabled);
+        FillTexts(configuration.initDisabled(selection.disabled.size()),
+                  selection.disabled);
+        configuration.setFloor(static_cast<schema::Tier>(settings_.floor));
+        configuration.setReaperPath(settings_.libexec_dir +
+                                    "/bulkhead-reaper");
+        configuration.setWorkerPath(settings_.libexec_dir +
+                                    "/bulkhead-worker");
+        configuration.setStartDeadlineMs(
+            settings_.deadlines.backend_start.count());
+        configuration.setWorkerDeadlineMs(
+            settings_.deadlines.worker_start.count());
+      },
+      descriptors, ipc::Deadline::After(settings_.deadlines.supervisor_start),
+      [](Reply::Reader reply, ipc::ReceivedMessage&) {
+        return reply.isConfigured() ? Status() : Unexpected();
+      }));
+  idle_.clear();
+  alive_ = true;
+  ++generation_;
+  return Status();
+}
+
+pid_t SupervisorLink::pid() const {
+  std::lock_guard lock(mutex_);
+  return process_.pid;
+}
+
+Result<SupervisorLink::Connection> SupervisorLink::Acquire() {
+  if (::getpid() != owner_) {
+    return Status(Code::kInvalidArgument,
+                  "a Host belongs to the process that created it; create "
+                  "another after fork()");
+  }
+  std::lock_guard lock(mutex_);
+  // Twice: the first connect may be what notices the death.
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    if (!alive_) RETURN_IF_ERROR(StartLocked());
+    if (!idle_.empty()) {
+      Connection connection = std::move(idle_.back());
+      idle_.pop_back();
+      return connection;
+    }
+    ASSIGN_OR_RETURN(auto sockets, FromIpc(ipc::MakeSocketPair()));
+    const int descriptors[] = {sockets.second.get()};
+    const Status status = Exchange(
+        process_.control.get(),
+        [](Request::Builder request) { request.setConnect(); }, descriptors,
+        ipc::Deadline::After(settings_.deadlines.supervisor_start),
+        [](Reply::Reader, ipc::ReceivedMessage&) { return Status(); });
+    if (status.ok()) return Connection{std::move(sockets.first), generation_};
+    if (status.code() != Code::kBackendLost) return status;
+    alive_ = false;
+  }
+  return Status(Code::kBackendLost, "the supervisor bulkheadd dies at once");
+}
+
+void SupervisorLink::Return(Connection connection) {
+  std::lock_guard lock(mutex_);
+  if (alive_ && connection.generation == generation_) {
+    idle_.push_back(std::move(connection));
+  }
+}
+
+void SupervisorLink::Lost(uint64_t generation) {
+  std::lock_guard lock(mutex_);
+  if (generation == generation_) alive_ = false;
+}
+
+Status SupervisorLink::Exchange(int socket, const Fill& fill,
+                                std::span<const int> fds,
+                                ipc::Deadline deadline, const Take& take,
+                                bool* answered) {
+  capnp::MallocMessageBuilder message;
+  fill(message.initRoot<Request>());
+  if (auto sent = ipc::SendMessage(socket, message, fds, deadline); !sent) {
+    // Whatever stops a send to a trusted peer, the peer is not there any more.
+    return Status(Code::kBackendLost,
+                  "the supervisor bulkheadd is gone: " + sent.error().message);
+  }
+  auto received =
+      ipc::ReceiveMessage(socket, ipc::kMaxDescriptors, deadline);
+  if (!received) return FromIpc(std::move(received).error());
+  if (!*received) {
+    return Status(Code::kBackendLost, "the supervisor bulkheadd died");
+  }
+  if (answered) *answered = true;
+  ipc::ReceivedMessage& answer = **received;
+  auto status = ipc::ReadCatching([&]() -> Status {
+    auto reply = answer.root<Reply>();
+    if (!reply) return FromIpc(std::move(reply).error());
+    if (reply->isFailed()) return FromFailure(reply->getFailed());
+    return take(*reply, answer);
+  });
+  return status ? *std::move(status) : FromIpc(std::move(status).error());
+}
+
+Status SupervisorLink::Call(const Fill& fill, std::span<const int> fds,
+                            std::chrono::milliseconds timeout, const Take& take,
+                            uint64_t* generation) {
+  ASSIGN_OR_RETURN(Connection connection, Acquire());
+  if (generation) *generation = connection.generation;
+  bool answered = false;
+  const Status status =
+      Exchange(connection.socket.get(), fill, fds,
+               ipc::Deadline::After(timeout), take, &answered);
+  if (status.code() == Code::kBackendLost && !answered) {
+    Lost(connection.generation);
+  } else if (status.code() != Code::kDeadlineExceeded) {
+    // After a missed deadline a late answer would be taken for the next one's.
+    Return(std::move(connection));
+  }
+  return status;
+}
+
+Result<StartedWorker> SupervisorLink::OpenSession(const std::string& device,
+                                                  int worker_socket) {
+  StartedWorker worker;
+  const int descriptors[] = {worker_socket};
+  RETURN_IF_ERROR(Call(
+      [&](Request::Builder request) {
+        request.initOpenSession().setDevice(device);
+      },
+      descriptors,
+      settings_.deadlines.backend_start + 2 * settings_.deadlines.worker_start +
+          kSlack,
+      [&](Reply::Reader reply, ipc::ReceivedMessage& message) {
+        if (!reply.isSessionStarted() || message.descriptors.size() != 1) {
+          return Unexpected();
+        }
+        const auto started = reply.getSessionStarted();
+        worker.session = started.getSession();
+        worker.backend = started.getBackend().cStr();
+        worker.device = started.getDevice().cStr();
+        worker.device_ordinal = started.getDeviceOrdinal();
+        worker.pidfd = std::move(message.descriptors[0]);
+        return Status();
+      },
+      &worker.generation));
+  return worker;
+}
+
+WorkerExit SupervisorLink::SessionExit(const StartedWorker& worker) {
+  WorkerExit end;
+  end.report.backend = worker.backend;
+  end.report.device = worker.device;
+  uint64_t generation = 0;
+  const Status status = Call(
+      [&](Request::Builder request) { request.setSessionExit(worker.session); },
+      {}, kSlack + kSlack,
+      [&](Reply::Reader reply, ipc::ReceivedMessage&) {
+        if (!reply.isExit()) return Unexpected();
+        using Kind = schema::ExitReport::Kind;
+        const auto exit = reply.getExit();
+        end.report.value = exit.getValue();
+        end.zygote_alive = exit.getZygoteAlive();
+        switch (exit.getKind()) {
+          case Kind::EXITED:
+            end.report.kind = ExitReport::Kind::kExited;
+            break;
+          case Kind::SIGNALED:
+            end.report.kind = ExitReport::Kind::kSignaled;
+            break;
+          case Kind::VIOLATION:
+            end.report.kind = ExitReport::Kind::kSandboxViolation;
+            break;
+          default:
+            break;
+        }
+        return Status();
+      },
+      &generation);
+  // Another bulkheadd numbers its sessions anew.
+  if (!status.ok() || generation != worker.generation) {
+    end.report.kind = ExitReport::Kind::kUnknown;
+    end.zygote_alive = false;
+  }
+  return end;
+}
+
+void SupervisorLink::CloseSession(const StartedWorker& worker) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!alive_ || generation_ != worker.generation) return;
+  }
+  // If it fails the worker still ends: its socket closes with the session.
+  (void)Call(
+      [&](Request::Builder request) {
+        request.setCloseSession(worker.session);
+      },
+      {}, kSlack,
+      [](Reply::Reader, ipc::ReceivedMessage&) { return Status(); });
+}
+
+Result<BackendReport> SupervisorLink::Backends() {
+  BackendReport report;
+  RETURN_IF_ERROR(Call(
+      [](Request::Builder request) { request.setListBackends(); }, {},
+      settings_.deadlines.supervisor_start,
+      [&](Reply::Reader reply, ipc::ReceivedMessage&) {
+        if (!reply.isBackends()) return Unexpected();
+        for (auto backend : reply.getBackends().getBackends()) {
+          report.backends.push_back(ToBackendInfo(backend));
+        }
+        for (auto diagnostic : reply.getBackends().getDiagnostics()) {
+          report.diagnostics.push_back(
+              {static_cast<Diagnostic::Severity>(diagnostic.getSeverity()),
+               diagnostic.getFile().cStr(), diagnostic.getLine(),
+               diagnostic.getMessage().cStr()});
+        }
+        return Status();
+      }));
+  return report;
+}
+
+Result<SandboxReport> SupervisorLink::Sandbox() {
+  SandboxReport report{};
+  RETURN_IF_ERROR(Call(
+      [](Request::Builder request) { request.setDescribeSandbox(); }, {},
+      settings_.deadlines.backend_start,
+      [&](Reply::Reader reply, ipc::ReceivedMessage&) {
+        if (!reply.isSandbox()) return Unexpected();
+        const auto sandbox = reply.getSandbox();
+        report.tier = TierOf(sandbox.getTier());
+        for (auto reason : sandbox.getReasons()) {
+          report.reasons.push_back(reason.cStr());
+        }
+        report.landlock_abi = sandbox.getLandlockAbi();
+        report.own_uid = sandbox.getOwnUid();
+        return Status();
+      }));
+  return report;
+}
+
+}  // namespace bulkhead::session

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/session/worker_link.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "core/from_ipc.h"
+#include "core/pidfd.h"
+#include "core/session/reply_validation.h"
+#include "core/status_macros.h"
+#include "ipc/capnp_read.h"
+#include "ipc/frame_geometry.h"
+#include "ipc/message_socket.h"
+#include "ipc/protocol_version.h"
+
+namespace bulkhead::session {
+namespace {
+
+namespace schema = ipc::schema;
+using std::chrono::milliseconds;
+
+// A killed process needs time to give back its memory; 7.5 ms was the 99th
+// percentile measured after decoding 1080p.
+constexpr milliseconds kDeathDeadline{2'000};
+constexpr size_t kSmallRequestWords = 64;
+
+// Waits until the pidfd says that the process is dead.
+bool AwaitDeath(int pidfd, milliseconds timeout) {
+  const ipc::Deadline deadline = ipc::Deadline::After(timeout);
+  for (;;) {
+    pollfd poll{.fd = pidfd, .events = POLLIN, .revents = 0};
+    const timespec left = deadline.remaining_timespec();
+    const int ready = ::ppoll(&poll, 1, &left, nullptr);
+    if (ready > 0) return true;
+    if (ready == 0 || errno != EINTR) return false;
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<WorkerLink>> WorkerLink::Start(
+    std::shared_ptr<SupervisorLink> supervisor, const std::string& device,
+    const Source& source) {
+  const auto begin = std::chrono::steady_clock::now();
+  ASSIGN_OR_RETURN(auto sockets, FromIpc(ipc::MakeSocketPair()));
+  ASSIGN_OR_RETURN(StartedWorker started,
+                   supervisor->OpenSession(device, sockets.second.get()));
+  sockets.second.reset();
+  ASSIGN_OR_RETURN(auto requests,
+                   FromIpc(ipc::OwnedRegion::CreateWritable(
+                       "bulkhead-requests", ipc::RingGeometry::kRequestRegionBytes)));
+  ASSIGN_OR_RETURN(auto replies,
+                   FromIpc(ipc::OwnedRegion::CreateReadable(
+                       "bulkhead-replies", ipc::RingGeometry::kReplyRegionBytes)));
+  ASSIGN_OR_RETURN(auto wake_worker, FromIpc(ipc::MakeEventFd()));
+  ASSIGN_OR_RETURN(auto wake_host, FromIpc(ipc::MakeEventFd()));
+  std::unique_ptr<WorkerLink> link(new WorkerLink(
+      supervisor, std::move(started), std::move(sockets.first),
+      std::move(requests), std::move(replies), std::move(wake_worker),
+      std::move(wake_host)));
+
+  const ipc::Deadline deadline =
+      ipc::Deadline::After(supervisor->deadlines().worker_start);
+  auto hello = ipc::ReceiveMessage(link->socket_.get(), 0, deadline);
+  if (!hello) {
+    if (hello.error().code == ipc::Code::kDeadlineExceeded) {
+      return link->Kill(Code::kDeadlineExceeded, ExitReport::Kind::kDeadline,
+                        "did not report its lock-down in time");
+    }
+    return link->Misbehaved(hello.error().message);
+  }
+  if (!*hello) return link->Died();
+  auto version = ipc::ReadCatching([&]() -> ipc::Expected<uint32_t> {
+    auto root = (*hello)->root<schema::Hello>();
+    if (!root) return tl::unexpected(root.error());
+    return root->getProtocolVersion();
+  });
+  if (!version || *version != ipc::kProtocolVersion) {
+    return link->Misbehaved("its hello is not of this protocol version");
+  }
+  link->start_time_ = std::chrono::duration_cast<std::chrono::microseconds>(
+      std::chrono::steady_clock::now() - begin);
+
+  capnp::MallocMessageBuilder attach;
+  attach.initRoot<schema::Attach>().setSession();
+  const int descriptors[] = {link->requests_.fd(), link->replies_.fd(),
+                             link->wake_worker_.get(), link->wake_host_.get(),
+                             source.media_fd};
+  if (!ipc::SendMessage(link->socket_.get(), attach, descriptors, deadline)) {
+    return link->Died();
+  }
+  return link;
+}
+
+WorkerLink::WorkerLink(std::shared_ptr<SupervisorLink> supervisor,
+                       StartedWorker started, ipc::UniqueFd socket,
+                       ipc::OwnedRegion requests, ipc::OwnedRegion replies,
+                       ipc::UniqueFd wake_worker, ipc::UniqueFd wake_host)
+    : supervisor_(std::move(supervisor)),
+      started_(std::move(started)),
+      socket_(std::move(socket)),
+      requests_(std::move(requests)),
+      replies_(std::move(replies)),
+      wake_worker_(std::move(wake_worker)),
+      wake_host_(std::move(wake_host)),
+      writer_(requests_.writable_bytes(), ipc::HeaderOf(replies_.bytes()),
+              ipc::RingGeometry::kRequestRingBytes),
+      reader_(replies_.bytes(), ipc::HeaderOf(requests_.writable_bytes()),
+              ipc::RingGeometry::kReplyRingBytes),
+      waiter_(ipc::HeaderOf(requests_.writable_bytes()), wake_host_.get(),
+              started_.pidfd.get()) {}
+
+WorkerLink::~WorkerLink() {
+  if (!dead_) {
+    (void)Kill(Code::kBackendLost, ExitReport::Kind::kUnknown, "closed");
+  }
+  supervisor_->CloseSession(started_);
+}
+
+pid_t WorkerLink::pid() const { return PidOf(started_.pidfd.get()); }
+
+Status WorkerLink::Send(
+    size_t max_words,
+    const std::function<void(schema::Request::Builder)>& fill) {
+  auto sent =
+      writer_.TryWrite(max_words, [&](capnp::MessageBuilder& message) {
+        fill(message.initRoot<schema::Request>());
+      });
+  if (!sent) {
+    if (sent.error().code == ipc::Code::kBackendMisbehaved) {
+      return Misbehaved(sent.error().message);
+    }
+    return FromIpc(std::move(sent).error());
+  }
+  ipc::WakePeer(ipc::HeaderOf(replies_.bytes()), wake_worker_.get());
+  return Status();
+}
+
+Status WorkerLink::Receive(
+    ipc::Deadline deadline, const char* step,
+    const std::function<Status(schema::Reply::Reader)>& take) {
+  std::optional<ipc::CopiedMessage> message;
+  std::optional<ipc::Error> error;
+  const auto wake = waiter_.Await(
+      [&] {
+        auto read = reader_.TryRead();
+        if (!read) {
+          error = std::move(read).error();
+        } else if (*read) {
+          message.emplace(*std::move(*read));
+        }
+        return message || error;
+      },
+      deadline);
+  ipc::WakePeer(ipc::HeaderOf(replies_.bytes()), wake_worker_.get(),
+                ipc::WakeReason::kRoom);
+  if (error) return Misbehaved(error->message);
+  if (!message) {
+    if (wake == ipc::Wake::kPeerGone) return Died();
+    return Kill(Code::kDeadlineExceeded, ExitReport::Kind::kDeadline,
+                std::string("took too long to ") + step);
+  }
+  auto status = ipc::ReadCatching(
+      [&]() -> Status { return take(message->root<schema::Reply>()); });
+  return status ? *std::move(status) : Misbehaved(status.error().message);
+}
+
+Result<VideoMetadata> WorkerLink::Open(const VideoOptions& options,
+                                       uint32_t incarnation,
+                                       const Limits& limits,
+                                       const Source& source) {
+  size_t words = 128 + source.name_hint.size() / 8;
+  for (const auto& [key, value] : options.backend_options) {
+    words += 8 + (key.size() + value.size()) / 8;
+  }
+  RETURN_IF_ERROR(Send(words, [&](schema::Request::Builder request) {
+    auto open = request.initOpen();
+    open.setNameHint(source.name_hint);
+    open.setMediaBytes(source.bytes);
+    open.setDevice(started_.device_ordinal);
+    open.setStreamIndex(options.stream_index.value_or(-1));
+    open.setThreads(options.threads);
+    auto list = open.initOptions(options.backend_options.size());
+    for (size_t i = 0; i < options.backend_options.size(); ++i) {
+      list[i].setKey(options.backend_options[i].first);
+      list[i].setValue(options.backend_options[i].second);
+    }
+    open.setIncarnation(incarnation);
+    open.setMaxFramePixels(limits.frame_pixels);
+  }));
+  VideoMetadata metadata;
+  RETURN_IF_ERROR(Receive(
+      ipc::Deadline::After(supervisor_->deadlines().open), "open the file",
+      [&](schema::Reply::Reader reply_untrusted) -> Status {
+        if (reply_untrusted.isFailed()) {
+          return FailureOf(reply_untrusted.getFailed());
+        }
+        if (!reply_untrusted.isOpened()) {
+          return Misbehaved("it answered open with something else");
+        }
+        auto validated = ValidateOpened(reply_untrusted.getOpened(), limits);
+        if (!validated) return Misbehaved(validated.error().message());
+        metadata = *std::move(validated);
+        return Status();
+      }));
+  width_ = metadata.width;
+  height_ = metadata.height;
+  metadata.backend = started_.backend;
+  metadata.device = started_.device;
+  return metadata;
+}
+
+Status WorkerLink::Scan(
+    const std::function<Status(std::span<const ipc::IndexEntry>)>&
+        take_untrusted) {
+  RETURN_IF_ERROR(
+      Send(kSmallRequestWords,
+           [](schema::Request::Builder request) { request.setScan(); }));
+  for (bool done = false; !done;) {
+    RETURN_IF_ERROR(Receive(
+        ipc::Deadline::After(supervisor_->deadlines().scan), "scan the file",
+        [&](schema::Reply::Reader reply_untrusted) -> Status {
+          if (reply_untrusted.isFrame()) {
+            // Decoded ahead for an earlier play; not wanted any more.
+            auto frame = AdoptFrameIfValid(reply_untrusted.getFrame());
+            return frame ? Status() : std::move(frame).error();
+          }
+          if (reply_untrusted.isPaused() || reply_untrusted.isEndOfStream()) {
+            return Status();
+          }
+          if (reply_untrusted.isFailed()) {
+            const auto failed = reply_untrusted.getFailed();
+            return failed.getEpoch() == 0 ? FailureOf(failed) : Status();
+          }
+          if (reply_untrusted.isIndexEnd()) {
+            done = true;
+            return Status();
+          }
+          if (!reply_untrusted.isIndexChunk()) {
+            return Misbehaved("it answered scan with something else");
+          }
+          const auto bytes = reply_untrusted.getIndexChunk().getEntries();
+          if (bytes.size() % sizeof(ipc::IndexEntry) != 0) {
+            return Misbehaved("its index is no whole number of entries");
+          }
+          std::vector<ipc::IndexEntry> entries(bytes.size() /
+                                               sizeof(ipc::IndexEntry));
+          if (!entries.empty()) {
+            std::memcpy(entries.data(), bytes.begin(), bytes.size());
+          }
+          return take_untrusted(entries);
+        }));
+  }
+  return Status();
+}
+
+Status WorkerLink::AttachPool(std::shared_ptr<FramePool> pool) {
+  pool_ = std::move(pool);
+  const ipc::Deadline deadline =
+      ipc::Deadline::After(supervisor_->deadlines().worker_start);
+  capnp::MallocMessageBuilder message;
+  auto attach = message.initRoot<schema::Attach>().initFramePool();
+  attach.setSlotCount(pool_->slot_count());
+  attach.setSlotBytes(pool_->slot_bytes());
+  const int descriptors[] = {pool_->fd()};
+  if (!ipc::SendMessage(socket_.get(), message, descriptors, deadline)) {
+    return Died();
+  }
+  RETURN_IF_ERROR(Send(kSmallRequestWords, [](auto request) {
+    request.setAttachPool();
+  }));
+  return Receive(deadline, "map the frame pool",
+                 [&](schema::Reply::Reader reply_untrusted) -> Status {
+                   if (reply_untrusted.isFailed()) {
+                     return FailureOf(reply_untrusted.getFailed());
+                   }
+                   return reply_untrusted.isPoolAttached()
+                              ? Status()
+                              : Misbehaved("it did not attach the pool");
+                 });
+}
+
+Status WorkerLink::Play(const PlayRequest& play) {
+  ++epoch_;
+  return Send(kSmallRequestWords, [&](schema::Request::Builder request) {
+    auto builder = request.initPlay();
+    builder.setEpoch(epoch_);
+    switch (play.start) {
+      case PlayRequest::Start::kOnward:
+        builder.getStart().setOnward();
+        break;
+      case PlayRequest::Start::kBeginning:
+        builder.getStart().setBeginning();
+        break;
+      case PlayRequest::Start::kKeyframe:
+        builder.getStart().setKeyframe(play.keyframe_before);
+        break;
+    }
+    builder.setSkipBefore(play.skip_before);
+    builder.setMaxFrames(play.max_frames);
+  });
+}
+
+Status WorkerLink::GrantFreeSlots() {
+  while (const auto grant = pool_->ledger().TakeForGrant()) {
+    RETURN_IF_ERROR(
+        Send(kSmallRequestWords, [&](schema::Request::Builder request) {
+          auto builder = request.initGrant();
+          builder.setSlot(grant->slot);
+          builder.setGeneration(grant->generation);
+        }));
+  }
+  return Status();
+}
+
+Result<PlayEvent> WorkerLink::Await() {
+  const ipc::Deadline deadline =
+      ipc::Deadline::After(supervisor_->deadlines().frame);
+  for (;;) {
+    RETURN_IF_ERROR(GrantFreeSlots());
+    if (pool_->ledger().granted_count() == 0) {
+      return Status(Code::kResourceExhausted,
+                    "the application holds all " +
+                        std::to_string(pool_->slot_count()) +
+                        " frames of this session; destroy some, take "
+                        "snapshots, or raise Limits::frame_slots");
+    }
+    std::optional<PlayEvent> event;
+    RETURN_IF_ERROR(Receive(
+        deadline, "decode the next frame",
+        [&](schema::Reply::Reader reply_untrusted) -> Status {
+          if (reply_untrusted.isFrame()) {
+            const auto frame_untrusted = reply_untrusted.getFrame();
+            auto frame = AdoptFrameIfValid(frame_untrusted);
+            if (!frame) return std::move(frame).error();
+            if (frame_untrusted.getEpoch() == epoch_) event = *std::move(frame);
+          } else if (reply_untrusted.isPaused()) {
+            if (reply_untrusted.getPaused() == epoch_) event = Paused{};
+          } else if (reply_untrusted.isEndOfStream()) {
+            if (reply_untrusted.getEndOfStream() == epoch_) {
+              event = EndOfStream{};
+            }
+          } else if (reply_untrusted.isFailed()) {
+            const auto failed = reply_untrusted.getFailed();
+            if (failed.getEpoch() == epoch_) return FailureOf(failed);
+          } else {
+            return Misbehaved("it sent what nobody asked for");
+          }
+          return Status();
+        }));
+    if (event) return *std::move(event);
+  }
+}
+
+Result<PublishedFrame> WorkerLink::AdoptFrameIfValid(
+    schema::PublishedFrame::Reader frame_untrusted) {
+  if (!pool_) return Misbehaved("it published a frame before it had memory");
+  const uint32_t slot = frame_untrusted.getSlot();
+  if (auto published =
+          pool_->ledger().Publish(slot, frame_untrusted.getGeneration());
+      !published) {
+    return Misbehaved(published.error().message);
+  }
+  auto lease = std::make_shared<FrameLease>(pool_, slot);
+  const uint32_t stride = frame_untrusted.getStride();
+  if (frame_untrusted.getWidth() != width_ ||
+      frame_untrusted.getHeight() != height_) {
+    return Misbehaved("it published a frame of another size");
+  }
+  if (auto valid = ipc::ValidatePublished(width_, height_, stride,
+                                          pool_->slot_bytes());
+      !valid) {
+    return Misbehaved(valid.error().message);
+  }
+  return PublishedFrame{.lease = std::move(lease),
+                        .width = width_,
+                        .height = height_,
+                        .stride = stride,
+                        .pts = frame_untrusted.getPts(),
+                        .duration = frame_untrusted.getDuration(),
+                        .keyframe = frame_untrusted.getKeyframe(),
+                        .fingerprint = frame_untrusted.getFingerprint()};
+}
+
+Status WorkerLink::FailureOf(schema::Failed::Reader failed_untrusted) {
+  auto claimed = ValidateFailure(failed_untrusted.getFailure());
+  return claimed ? std::move(claimed->status)
+                 : Misbehaved(claimed.error().message());
+}
+
+Status WorkerLink::Died() {
+  dead_ = true;
+  // The socket can be seen closed a moment before the process is dead.
+  gone_ = AwaitDeath(started_.pidfd.get(), kDeathDeadline);
+  if (!gone_) {
+    return Kill(Code::kBackendLost, ExitReport::Kind::kUnknown,
+                "closed its socket but lives on");
+  }
+  return Status(Code::kBackendLost, "the worker of device " + started_.device +
+                                        " (backend " + started_.backend +
+                                        ") died");
+}
+
+Status WorkerLink::Kill(Code code, ExitReport::Kind kind, std::string message) {
+  dead_ = true;
+  killed_for_ = kind;
+  ::syscall(SYS_pidfd_send_signal, started_.pidfd.get(), SIGKILL, nullptr, 0);
+  gone_ = AwaitDeath(started_.pidfd.get(), kDeathDeadline);
+  return Status(code, "the worker of device " + started_.device +
+                          " (backend " + started_.backend + ") " +
+                          std::move(message));
+}
+
+Status WorkerLink::Misbehaved(const std::string& what) {
+  return Kill(Code::kBackendMisbehaved, ExitReport::Kind::kProtocolViolation,
+              "broke the protocol: " + what + "; report it to its vendor");
+}
+
+const WorkerExit& WorkerLink::exit() {
+  if (!exit_) {
+    exit_ = supervisor_->SessionExit(started_);
+    if (killed_for_ != ExitReport::Kind::kUnknown) {
+      exit_->report.kind = killed_for_;
+    }
+  }
+  return *exit_;
+}
+
+}  // namespace bulkhead::session

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/backend.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "core/clean_text.h"
+#include "core/from_ipc.h"
+#include "core/sandbox/launcher.h"
+#include "core/sandbox/lockdown.h"
+#include "core/status_macros.h"
+#include "ipc/capnp_read.h"
+
+namespace bulkhead::supervisor {
+namespace {
+
+namespace schema = ipc::schema;
+using std::chrono::milliseconds;
+
+constexpr size_t kMaxDevices = 64;
+constexpr size_t kMaxReasonBytes = 512;
+// A start that failed is tried again at the earliest after 0.1 s, then 0.2 s,
+// up to 12.8 s: quick for what was repaired, cheap for what was not.
+constexpr kj::Duration kFirstBackoff = 100 * kj::MILLISECONDS;
+constexpr uint32_t kMaxBackoffDoublings = 7;
+
+std::string DeviceText(const std::string& name, uint32_t index) {
+  return name + ":" + std::to_string(index);
+}
+
+Result<ipc::UniqueFd> OpenProgram(const std::string& path) {
+  ipc::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) {
+    return Status(Code::kNotFound,
+                  "cannot open " + path + ": " +
+                      std::generic_category().message(errno) +
+                      "; set BULKHEAD_LIBEXEC_DIR to where it is");
+  }
+  return fd;
+}
+
+}  // namespace
+
+Backend::Backend(discovery::BackendCandidate candidate, unsigned number,
+                 const StartContext& context)
+    : candidate_(std::move(candidate)),
+      number_(number),
+      context_(context),
+      retry_at_(context.port.getTimer().now()) {
+  if (!candidate_.usable()) reason_ = candidate_.reason;
+}
+
+Backend::State Backend::state() const {
+  if (!candidate_.usable()) return State::kDisabled;
+  if (is_starting_) return State::kStarting;
+  if (current_ && current_->zygote_alive()) return State::kReady;
+  return failures_ > 0 ? State::kBackingOff : State::kDiscovered;
+}
+
+std::vector<std::string> Backend::devices() const {
+  std::vector<std::string> names;
+  for (const Device& device : devices_) {
+    names.push_back(DeviceText(device.name, device.index));
+  }
+  return devices_.empty() ? candidate_.devices : names;
+}
+
+std::vector<pid_t> Backend::session_pids() const {
+  std::vector<pid_t> pids;
+  for (const auto& [id, session] : sessions_) {
+    pids.push_back(session.worker.outside_pid);
+  }
+  return pids;
+}
+
+kj::Promise<Result<Backend::StartedSession>> Backend::OpenSession(
+    uint64_t id, const discovery::DeviceName& device, ipc::UniqueFd socket) {
+  using Started = Result<StartedSession>;
+  return EnsureReady().then(
+      [this, id, device,
+       socket = std::move(socket)](Status ready) mutable -> kj::Promise<Started> {
+        if (!ready.ok()) return Started(std::move(ready));
+        auto found = FindDevice(device);
+        if (!found) return Started(std::move(found).error());
+        std::shared_ptr<Incarnation> incarnation = current_;
+        return incarnation
+            ->CloneWorker(false, std::move(socket), context_.worker_deadline)
+            .then([this, id, incarnation,
+                   device = *found](auto worker) mutable -> Started {
+              if (!worker) return std::move(worker).error();
+              const auto [session, inserted] = sessions_.emplace(
+                  id, Session{incarnation, *std::move(worker)});
+              return StartedSession{
+                  .id = id,
+                  .device_ordinal = device.ordinal,
+                  .device = DeviceText(device.name, device.index),
+                  .pidfd = session->second.worker.pidfd.get()};
+            });
+      });
+}
+
+kj::Promise<WorkerEnd> Backend::SessionEnd(uint64_t id, milliseconds timeout) {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) {
+    return WorkerEnd{.kind = WorkerEnd::Kind::kUnknown};
+  }
+  const std::shared_ptr<Incarnation> incarnation = found->second.incarnation;
+  return incarnation->AwaitEnd(found->second.worker.pid, timeout)
+      .attach(std::shared_ptr<Incarnation>(incarnation));
+}
+
+void Backend::CloseSession(uint64_t id) {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return;
+  found->second.incarnation->KillWorker(found->second.worker.pid);
+  found->second.incarnation->ForgetWorker(found->second.worker.pid);
+  sessions_.erase(found);
+}
+
+kj::Promise<Status> Backend::EnsureReady() {
+  if (!candidate_.usable()) {
+    return Status(Code::kBackendUnavailable, candidate_.reason);
+  }
+  if (is_starting_) {
+    return KJ_ASSERT_NONNULL(starting_).addBranch();
+  }
+  if (current_ && current_->zygote_alive()) return Status();
+  if (failures_ > 0 && context_.port.getTimer().now() < retry_at_) {
+    return last_failure_;
+  }
+  is_starting_ = true;
+  auto forked =
+      Start()
+          .then([this](Status status) {
+            is_starting_ = false;
+            if (status.ok()) {
+              failures_ = 0;
+              reason_.clear();
+              return status;
+            }
+            return StartFailed(status);
+          })
+          .fork();
+  auto branch = forked.addBranch();
+  starting_ = kj::mv(forked);
+  return branch;
+}
+
+Status Backend::StartFailed(const Status& cause) {
+  std::string text = cause.message();
+  if (current_ && !current_->log_tail().empty()) {
+    text += "; it wrote: " + current_->log_tail();
+  }
+  current_.reset();
+  reason_ = text;
+  const uint32_t doublings = std::min(failures_++, kMaxBackoffDoublings);
+  retry_at_ =
+      context_.port.getTimer().now() + kFirstBackoff * (1u << doublings);
+  const Code code = cause.code() == Code::kSandboxUnavailable ||
+                            cause.code() == Code::kNotFound
+                        ? cause.code()
+                        : Code::kBackendUnavailable;
+  last_failure_ = Status(
+      code, discovery::LoadFailureMessage(candidate_.entry_point, text));
+  return last_failure_;
+}
+
+kj::Promise<Status> Backend::Start() {
+  auto launched = Launch();
+  if (!launched) return std::move(launched).error();
+  std::shared_ptr<Incarnation> incarnation = *std::move(launched);
+  current_ = incarnation;
+  ++lives_;
+  return incarnation->AwaitReady(context_.start_deadline)
+      .then([this, incarnation](Status status) -> kj::Promise<Status> {
+        if (!status.ok()) return status;
+        return Probe(incarnation);
+      });
+}
+
+Result<std::shared_ptr<Incarnation>> Backend::Launch() {
+  ASSIGN_OR_RETURN(const ipc::UniqueFd reaper,
+                   OpenProgram(context_.reaper_path));
+  ASSIGN_OR_RETURN(const ipc::UniqueFd worker,
+                   OpenProgram(context_.worker_path));
+  ASSIGN_OR_RETURN(const auto opened, discovery::OpenBackend(candidate_));
+  sandbox::Plugin plugin{
+      .object_path = candidate_.directory + "/" + candidate_.plugin_path,
+      .entry_symbol = candidate_.entry_point.attr};
+  for (const std::string& path : candidate_.visible_paths) {
+    plugin.files.push_back(candidate_.directory + "/" + path);
+  }
+  ASSIGN_OR_RETURN(const sandbox::Policy policy,
+                   sandbox::MakePolicy(plugin, {}));
+  ASSIGN_OR_RETURN(const ipc::UniqueFd lockdown,
+                   sandbox::CompileLockdown(policy, plugin));
+  ASSIGN_OR_RETURN(
+      auto launched,
+      sandbox::Launch(
+          {.tier = context_.tier,
+           .policy = policy,
+           .reaper_executable = reaper.get(),
+           .worker_executable = worker.get(),
+           .plugin = opened.plugin.get(),
+           .lockdown = lockdown.get(),
+           .application = context_.application_pidfd,
+           .outside_id =
+               context_.own_uid
+                   ? std::optional(sandbox::OutsideId(::getpid(), number_))
+                   : std::nullopt,
+           .deadline = ipc::Deadline::After(context_.start_deadline)}));
+  return std::make_shared<Incarnation>(context_.port, std::move(launched));
+}
+
+kj::Promise<Status> Backend::Probe(std::shared_ptr<Incarnation> incarnation) {
+  auto sockets = ipc::MakeSocketPair();
+  if (!sockets) return FromIpc(std::move(sockets).error());
+  auto socket = std::make_shared<EventSocket>(context_.port,
+                                              std::move(sockets->first));
+  return incarnation
+      ->CloneWorker(true, std::move(sockets->second), context_.worker_deadline)
+      .then([this, incarnation, socket](auto worker) -> kj::Promise<Status> {
+        if (!worker) return std::move(worker).error();
+        const pid_t pid = worker->pid;
+        auto answer = socket->Receive(0).then([this](auto received) -> Status {
+          if (!received) return FromIpc(std::move(received).error());
+          if (!*received) {
+            return Status(Code::kBackendUnavailable,
+                          "its process died while it counted its devices");
+          }
+          return AdoptDevicesIfValid(**received);
+        });
+        const milliseconds limit = context_.worker_deadline;
+        return answer
+            .exclusiveJoin(context_.port.getTimer()
+                               .afterDelay(limit.count() * kj::MILLISECONDS)
+                               .then([] {
+                                 return Status(
+                                     Code::kBackendUnavailable,
+                                     "it took too long to count its devices");
+                               }))
+            .then([incarnation, socket, pid](Status status) {
+              incarnation->KillWorker(pid);
+              incarnation->ForgetWorker(pid);
+              return status;
+            });
+      });
+}
+
+Status Backend::AdoptDevicesIfValid(ipc::ReceivedMessage& list_untrusted) {
+  const auto adopted = ipc::ReadCatching([&]() -> ipc::Expected<Status> {
+    auto root = list_untrusted.root<schema::DeviceList>();
+    if (!root) return tl::unexpected(std::move(root).error());
+    if (root->isFailed()) {
+      return Status(Code::kBackendUnavailable,
+                    CleanText(root->getFailed().getMessage().cStr(),
+                              kMaxReasonBytes));
+    }
+    const auto devices_untrusted = root->getDevices();
+    if (devices_untrusted.size() == 0) {
+      return Status(Code::kBackendUnavailable, "it found no device");
+    }
+    if (devices_untrusted.size() > kMaxDevices) {
+      return Status(Code::kBackendMisbehaved, "it names too many devices");
+    }
+    std::vector<Device> devices;
+    for (const auto device_untrusted : devices_untrusted) {
+      const std::string name = device_untrusted.getName().cStr();
+      const auto& reserved = candidate_.manifest.devices;
+      if (std::find(reserved.begin(), reserved.end(), name) ==
+          reserved.end()) {
+        return Status(Code::kBackendMisbehaved,
+                      "it names the device \"" + CleanText(name, 64) +
+                          "\", which its manifest does not reserve");
+      }
+      const auto index = static_cast<uint32_t>(
+          std::count_if(devices.begin(), devices.end(),
+                        [&](const Device& d) { return d.name == name; }));
+      devices.push_back(
+          {name, index, static_cast<uint32_t>(devices.size())});
+    }
+    devices_ = std::move(devices);
+    return Status();
+  });
+  return adopted ? *adopted : FromIpc(adopted.error());
+}
+
+Result<Backend::Device> Backend::FindDevice(
+    const discovery::DeviceName& name) const {
+  for (const Device& device : devices_) {
+    if (device.name == name.name && device.index == name.index.value_or(0)) {
+      return device;
+    }
+  }
+  std::string known;
+  for (const std::string& device : devices()) known += " " + device;
+  return Status(Code::kNotFound, "there is no device " + name.ToString() +
+                                     "; the backend has:" + known);
+}
+
+}  // namespace bulkhead::supervisor

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kj/async-unix.h>
+#include <kj/async.h>
+#include <kj/timer.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/discovery/discover.h"
+#include "core/include/bulkhead/status.h"
+#include "core/sandbox/policy.h"
+#include "core/supervisor/incarnation.h"
+
+namespace bulkhead::supervisor {
+
+// What every backend of this bulkheadd is started with.
+struct StartContext {
+  kj::UnixEventPort& port;
+  int application_pidfd;
+  std::string reaper_path;
+  std::string worker_path;
+  std::chrono::milliseconds start_deadline;
+  std::chrono::milliseconds worker_deadline;
+  sandbox::Tier tier;
+  bool own_uid;  // backends can run under ids of their own
+};
+
+// One discovered backend and its lives. Starts nothing until a device is asked
+// for; then starts a zygote once however many ask at the same time, has a probe
+// worker count the devices, and clones a worker per session. A zygote that died
+// is replaced when the next session needs it.
+//
+// State, and what moves it (a start that fails again waits longer each time):
+//
+//   discovered --session asked--> starting --ready, probed--> ready
+//   starting --failed--> backing-off --session asked, time is up--> starting
+//   ready --zygote died--> discovered
+//   disabled: discovery said so, for good
+//
+// A worker's death is a matter of its session and does not change the state.
+//
+// Owned by Supervisor. Bound to the event loop's thread. Trusts discovery and
+// the reaper; what the zygote and the probe say is validated.
+class Backend {
+ public:
+  enum class State { kDiscovered, kStarting, kReady, kBackingOff, kDisabled };
+
+  struct StartedSession {
+    uint64_t id;
+    uint32_t device_ordinal;
+    std::string device;  // canonical: "openreg:1"
+    int pidfd;           // borrowed; valid until the session is closed
+  };
+
+  // `number` is unique among the backends.
+  Backend(discovery::BackendCandidate candidate, unsigned number,
+          const StartContext& context);
+
+  // Clones a worker for `device` that serves `socket`. `id` names the session
+  // from then on.
+  kj::Promise<Result<StartedSession>> OpenSession(
+      uint64_t id, const discovery::DeviceName& device, ipc::UniqueFd socket);
+  bool HasSession(uint64_t id) const { return sessions_.contains(id); }
+  kj::Promise<WorkerEnd> SessionEnd(uint64_t id,
+                                    std::chrono::milliseconds timeout);
+  void CloseSession(uint64_t id);
+
+  const discovery::BackendCandidate& candidate() const { return candidate_; }
+  State state() const;
+  const std::string& reason() const { return reason_; }
+  // Canonical names; those of the manifest until a probe has counted.
+  std::vector<std::string> devices() const;
+  // The latest life; null before the first.
+  const Incarnation* incarnation() const { return current_.get(); }
+  uint32_t lives() const { return lives_; }
+  std::vector<pid_t> session_pids() const;
+
+ private:
+  struct Session {
+    std::shared_ptr<Incarnation> incarnation;
+    Incarnation::Worker worker;
+  };
+  struct Device {
+    std::string name;
+    uint32_t index;    // among those of its name
+    uint32_t ordinal;  // among all of the backend
+  };
+
+  kj::Promise<Status> EnsureReady();
+  kj::Promise<Status> Start();
+  Result<std::shared_ptr<Incarnation>> Launch();
+  kj::Promise<Status> Probe(std::shared_ptr<Incarnation> incarnation);
+  Status AdoptDevicesIfValid(ipc::ReceivedMessage& list_untrusted);
+  Result<Device> FindDevice(const discovery::DeviceName& name) const;
+  // Decorates a failed start with the name, the file and the way out.
+  Status StartFailed(const Status& cause);
+
+  const discovery::BackendCandidate candidate_;
+  const unsigned number_;
+  const StartContext& context_;
+  std::shared_ptr<Incarnation> current_;
+  kj::Maybe<kj::ForkedPromise<Status>> starting_;
+  bool is_starting_ = false;
+  uint32_t lives_ = 0;
+  uint32_t failures_ = 0;
+  kj::TimePoint retry_at_;
+  std::string reason_;
+  Status last_failure_;
+  std::vector<Device> devices_;
+  std::map<uint64_t, Session> sessions_;
+};
+
+}  // namespace bulkhead::supervisor

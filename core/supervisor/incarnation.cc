@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/incarnation.h"
+
+#include <capnp/message.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "core/from_ipc.h"
+#include "core/status_macros.h"
+#include "core/clean_text.h"
+#include "core/pidfd.h"
+#include "ipc/capnp_read.h"
+
+namespace bulkhead::supervisor {
+namespace {
+
+namespace schema = ipc::schema;
+using std::chrono::milliseconds;
+
+constexpr size_t kLogTailBytes = 2048;
+constexpr size_t kMaxReasonBytes = 512;
+
+kj::Duration ToDuration(milliseconds time) {
+  return time.count() * kj::MILLISECONDS;
+}
+
+Status Misbehaved(const std::string& what) {
+  return Status(Code::kBackendMisbehaved, "the backend's zygote " + what);
+}
+
+std::string DescribeEnd(int wait_status) {
+  if (WIFSIGNALED(wait_status)) {
+    const int signal = WTERMSIG(wait_status);
+    return signal == SIGSYS
+               ? "it made a system call that the sandbox forbids (SIGSYS)"
+               : "it was ended by signal " + std::to_string(signal) + " (" +
+                     ::strsignal(signal) + ")";
+  }
+  return "it exited with code " + std::to_string(WEXITSTATUS(wait_status));
+}
+
+}  // namespace
+
+Incarnation::Incarnation(kj::UnixEventPort& port,
+                         sandbox::LaunchedReaper launched)
+    : port_(port),
+      timer_(port.getTimer()),
+      launched_pid_(launched.pid),
+      reaper_pidfd_(std::move(launched.pidfd)),
+      reaper_observer_(port, reaper_pidfd_.get(),
+                       kj::UnixEventPort::FdObserver::OBSERVE_READ),
+      reaper_(std::make_unique<EventSocket>(port, std::move(launched.control))),
+      zygote_(std::make_unique<EventSocket>(port,
+                                            std::move(launched.zygote_control))),
+      log_(std::move(launched.log)),
+      log_observer_(port, log_.get(),
+                    kj::UnixEventPort::FdObserver::OBSERVE_READ),
+      tasks_(*this) {
+  tasks_.add(ServeReaper());
+  tasks_.add(ServeZygote());
+  tasks_.add(DrainLog());
+  tasks_.add(ReapReaper());
+}
+
+Incarnation::~Incarnation() noexcept(false) {
+  if (!reaper_alive_) return;
+  // Pid 1 of the namespace: whatever lives in there dies with it.
+  ::syscall(SYS_pidfd_send_signal, reaper_pidfd_.get(), SIGKILL, nullptr, 0);
+  ::waitid(static_cast<idtype_t>(P_PIDFD), reaper_pidfd_.get(), nullptr,
+           WEXITED | __WALL);
+}
+
+void Incarnation::taskFailed(kj::Exception&&) {
+  // Only kj's own failures get here, and they leave no way to serve on.
+  OnReaperGone();
+}
+
+pid_t Incarnation::zygote_pid() const {
+  return zygote_alive_ && zygote_pidfd_ ? PidOf(zygote_pidfd_.get()) : 0;
+}
+
+kj::Promise<Status> Incarnation::AwaitReady(milliseconds timeout) {
+  if (readiness_) return *readiness_;
+  auto paf = kj::newPromiseAndFulfiller<Status>();
+  ready_ = kj::mv(paf.fulfiller);
+  return paf.promise.exclusiveJoin(
+      timer_.afterDelay(ToDuration(timeout)).then([timeout] {
+        return Status(Code::kDeadlineExceeded,
+                      "it was not ready within " +
+                          std::to_string(timeout.count()) + " ms");
+      }));
+}
+
+kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
+    bool probe, ipc::UniqueFd socket, milliseconds timeout) {
+  if (!zygote_ || !zygote_alive_) {
+    return Result<Worker>(
+        Status(Code::kBackendLost, "the backend's zygote died"));
+  }
+  const uint64_t ticket = next_ticket_++;
+  capnp::MallocMessageBuilder message;
+  auto clone = message.initRoot<schema::ZygoteRequest>().initClone();
+  clone.setTicket(ticket);
+  clone.setProbe(probe);
+  const int descriptors[] = {socket.get()};
+  if (auto sent = zygote_->Send(message, descriptors); !sent) {
+    return Result<Worker>(FromIpc(std::move(sent).error()));
+  }
+  auto paf = kj::newPromiseAndFulfiller<Result<Worker>>();
+  pending_[ticket] = Pending{kj::mv(paf.fulfiller), std::nullopt};
+  return paf.promise.exclusiveJoin(
+      timer_.afterDelay(ToDuration(timeout)).then([this, ticket, timeout] {
+        pending_.erase(ticket);
+        return Result<Worker>(
+            Status(Code::kDeadlineExceeded,
+                   "no worker was cloned within " +
+                       std::to_string(timeout.count()) + " ms"));
+      }));
+}
+
+kj::Promise<WorkerEnd> Incarnation::AwaitEnd(pid_t pid, milliseconds timeout) {
+  const auto found = watched_.find(pid);
+  if (found == watched_.end()) {
+    return WorkerEnd{.kind = WorkerEnd::Kind::kUnknown};
+  }
+  if (found->second.end.kind != WorkerEnd::Kind::kRunning) {
+    return found->second.end;
+  }
+  auto paf = kj::newPromiseAndFulfiller<WorkerEnd>();
+  found->second.waiter = kj::mv(paf.fulfiller);
+  return paf.promise.exclusiveJoin(
+      timer_.afterDelay(ToDuration(timeout)).then([] { return WorkerEnd(); }));
+}
+
+void Incarnation::KillWorker(pid_t pid) {
+  if (!reaper_) return;
+  capnp::MallocMessageBuilder message;
+  message.initRoot<schema::ReaperRequest>().setKill(pid);
+  if (!reaper_->Send(message)) OnReaperGone();
+}
+
+void Incarnation::ForgetWorker(pid_t pid) { watched_.erase(pid); }
+
+kj::Promise<void> Incarnation::ServeReaper() {
+  return reaper_->Receive(1).then(
+      [this](auto received) -> kj::Promise<void> {
+        if (!received || !*received || !OnReaperEvent(**received).ok()) {
+          OnReaperGone();
+          return kj::READY_NOW;
+        }
+        return reaper_ ? ServeReaper() : kj::Promise<void>(kj::READY_NOW);
+      });
+}
+
+kj::Promise<void> Incarnation::ServeZygote() {
+  return zygote_->Receive(0).then(
+      [this](auto received) -> kj::Promise<void> {
+        if (received && !*received) {
+          OnZygoteGone();
+          return kj::READY_NOW;
+        }
+        const Status status =
+            received ? OnZygoteEvent(**received)
+                     : FromIpc(std::move(received).error());
+        if (!status.ok()) {
+          zygote_end_ = status.message();
+          ::syscall(SYS_pidfd_send_signal, zygote_pidfd_.get(), SIGKILL,
+                    nullptr, 0);
+          OnZygoteGone();
+          return kj::READY_NOW;
+        }
+        return ServeZygote();
+      });
+}
+
+Status Incarnation::OnReaperEvent(ipc::ReceivedMessage& message) {
+  const auto handled = ipc::ReadCatching([&]() -> ipc::Expected<void> {
+    auto root = message.root<schema::ReaperEvent>();
+    if (!root) return tl::unexpected(std::move(root).error());
+    switch (root->which()) {
+      case schema::ReaperEvent::STARTED:
+        zygote_inner_pid_ = root->getStarted();
+        if (message.descriptors.size() == 1) {
+          zygote_pidfd_ = std::move(message.descriptors[0]);
+        }
+        break;
+      case schema::ReaperEvent::WATCHED:
+      case schema::ReaperEvent::REFUSED: {
+        const bool watched = root->isWatched();
+        const pid_t pid = watched ? root->getWatched() : root->getRefused();
+        Pending* pending = PendingOf(pid);
+        if (!pending) break;
+        if (watched && message.descriptors.size() == 1) {
+          watched_[pid];
+          Worker worker{.pid = pid,
+                        .pidfd = std::move(message.descriptors[0])};
+          worker.outside_pid = PidOf(worker.pidfd.get());
+          pending->fulfiller->fulfill(std::move(worker));
+        } else {
+          pending->fulfiller->fulfill(
+              Misbehaved("named a process that is not its own"));
+        }
+        std::erase_if(pending_, [pid](const auto& entry) {
+          return entry.second.pid == pid;
+        });
+        break;
+      }
+      case schema::ReaperEvent::EXITED:
+        OnExited(root->getExited().getPid(), root->getExited().getWaitStatus());
+        break;
+    }
+    return {};
+  });
+  return handled ? Status() : FromIpc(handled.error());
+}
+
+Status Incarnation::OnZygoteEvent(ipc::ReceivedMessage& message) {
+  const auto handled = ipc::ReadCatching([&]() -> ipc::Expected<Status> {
+    auto root = message.root<schema::ZygoteEvent>();
+    if (!root) return tl::unexpected(std::move(root).error());
+    const auto event_untrusted = *root;
+    switch (event_untrusted.which()) {
+      case schema::ZygoteEvent::READY:
+      case schema::ZygoteEvent::FAILED: {
+        if (readiness_) return Misbehaved("said twice whether it is ready");
+        readiness_ =
+            event_untrusted.isReady()
+                ? Status()
+                : Status(Code::kBackendUnavailable,
+                         CleanText(
+                             event_untrusted.getFailed().getMessage().cStr(),
+                             kMaxReasonBytes));
+        if (ready_) ready_->fulfill(Status(*readiness_));
+        return Status();
+      }
+      case schema::ZygoteEvent::CLONED: {
+        const auto cloned = event_untrusted.getCloned();
+        const auto found = pending_.find(cloned.getTicket());
+        // A ticket may have expired meanwhile: then the worker, whose socket
+        // nobody holds any more, ends by itself.
+        if (found == pending_.end()) return Status();
+        const pid_t pid_untrusted = cloned.getPid();
+        if (pid_untrusted <= 1 || found->second.pid ||
+            PendingOf(pid_untrusted)) {
+          return Misbehaved("named an impossible process");
+        }
+        found->second.pid = pid_untrusted;
+        capnp::MallocMessageBuilder request;
+        request.initRoot<schema::ReaperRequest>().setWatch(pid_untrusted);
+        if (!reaper_ || !reaper_->Send(request)) OnReaperGone();
+        return Status();
+      }
+      case schema::ZygoteEvent::CLONE_FAILED: {
+        const auto failed = event_untrusted.getCloneFailed();
+        const auto found = pending_.find(failed.getTicket());
+        if (found == pending_.end()) return Status();
+        found->second.fulfiller->fulfill(Status(
+            Code::kBackendUnavailable,
+            CleanText(failed.getFailure().getMessage().cStr(),
+                      kMaxReasonBytes)));
+        pending_.erase(found);
+        return Status();
+      }
+    }
+    return Misbehaved("sent an unknown message");
+  });
+  return handled ? *handled : FromIpc(handled.error());
+}
+
+void Incarnation::OnExited(pid_t pid, int wait_status) {
+  if (pid == zygote_inner_pid_) {
+    if (zygote_end_.empty()) zygote_end_ = DescribeEnd(wait_status);
+    OnZygoteGone();
+    return;
+  }
+  const auto found = watched_.find(pid);
+  if (found == watched_.end()) return;
+  Watched& watched = found->second;
+  watched.end.zygote_alive = zygote_alive_;
+  if (WIFSIGNALED(wait_status)) {
+    watched.end.value = WTERMSIG(wait_status);
+    watched.end.kind = watched.end.value == SIGSYS
+                           ? WorkerEnd::Kind::kViolation
+                           : WorkerEnd::Kind::kSignaled;
+  } else {
+    watched.end.kind = WorkerEnd::Kind::kExited;
+    watched.end.value = WEXITSTATUS(wait_status);
+  }
+  if (watched.waiter) watched.waiter->fulfill(WorkerEnd(watched.end));
+}
+
+void Incarnation::OnZygoteGone() {
+  zygote_alive_ = false;
+  const Status lost(Code::kBackendLost, "the backend's zygote died" +
+                                            (zygote_end_.empty()
+                                                 ? std::string()
+                                                 : ": " + zygote_end_));
+  if (!readiness_) {
+    readiness_ = Status(Code::kBackendUnavailable,
+                        zygote_end_.empty() ? "its process died while loading"
+                                            : zygote_end_ + " while loading");
+    if (ready_) ready_->fulfill(Status(*readiness_));
+  }
+  FailPending(lost);
+}
+
+void Incarnation::OnReaperGone() {
+  if (reaper_) {
+    // Without it nothing is reaped or reported: end what may be left.
+    ::syscall(SYS_pidfd_send_signal, reaper_pidfd_.get(), SIGKILL, nullptr, 0);
+  }
+  OnZygoteGone();
+  for (auto& [pid, watched] : watched_) {
+    if (watched.end.kind != WorkerEnd::Kind::kRunning) continue;
+    // The end of pid 1 ended it, by SIGKILL, and nobody is to blame.
+    watched.end = {.kind = WorkerEnd::Kind::kUnknown};
+    if (watched.waiter) watched.waiter->fulfill(WorkerEnd(watched.end));
+  }
+}
+
+void Incarnation::FailPending(const Status& status) {
+  for (auto& [ticket, pending] : pending_) {
+    pending.fulfiller->fulfill(Result<Worker>(status));
+  }
+  pending_.clear();
+}
+
+Incarnation::Pending* Incarnation::PendingOf(pid_t pid) {
+  for (auto& [ticket, pending] : pending_) {
+    if (pending.pid == pid) return &pending;
+  }
+  return nullptr;
+}
+
+kj::Promise<void> Incarnation::DrainLog() {
+  std::array<char, 4096> chunk;
+  for (;;) {
+    const ssize_t bytes = ::read(log_.get(), chunk.data(), chunk.size());
+    if (bytes == 0) return kj::READY_NOW;
+    if (bytes < 0) break;
+    log_tail_ += CleanText({chunk.data(), static_cast<size_t>(bytes)},
+                           chunk.size());
+    if (log_tail_.size() > kLogTailBytes) {
+      log_tail_.erase(0, log_tail_.size() - kLogTailBytes);
+    }
+  }
+  return log_observer_.whenBecomesReadable().then([this] {
+    return DrainLog();
+  });
+}
+
+kj::Promise<void> Incarnation::ReapReaper() {
+  return reaper_observer_.whenBecomesReadable().then([this] {
+    ::waitid(static_cast<idtype_t>(P_PIDFD), reaper_pidfd_.get(), nullptr,
+             WEXITED | __WALL);
+    reaper_alive_ = false;
+    OnReaperGone();
+  });
+}
+
+}  // namespace bulkhead::supervisor

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kj/async.h>
+#include <kj/async-unix.h>
+#include <kj/timer.h>
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/include/bulkhead/status.h"
+#include "core/sandbox/launcher.h"
+#include "core/supervisor/event_socket.h"
+#include "ipc/schema/control.capnp.h"
+
+namespace bulkhead::supervisor {
+
+// How a worker ended, as its reaper reported it.
+struct WorkerEnd {
+  enum class Kind { kRunning, kUnknown, kExited, kSignaled, kViolation };
+  Kind kind = Kind::kRunning;
+  int value = 0;
+  // Whether its zygote outlived it: only then is the worker to blame.
+  bool zygote_alive = false;
+};
+
+// One life of a backend: its reaper, its zygote and the workers cloned from it.
+//
+// The reaper is ours and believed. The zygote has run vendor code from the
+// moment it says ready: the pids that it names are checked by the reaper, a
+// message out of turn ends the whole incarnation, and nothing here waits for it
+// without a deadline. Workers outlive their zygote: an incarnation whose zygote
+// died takes no new sessions and lasts as long as its last one.
+//
+// Owned by Backend. Bound to the event loop's thread. Destroying it ends the
+// reaper and with it every process of the incarnation.
+class Incarnation : private kj::TaskSet::ErrorHandler {
+ public:
+  struct Worker {
+    pid_t pid;             // in the reaper's namespace
+    ipc::UniqueFd pidfd;   // opened by the reaper
+    pid_t outside_pid = 0;
+  };
+
+  Incarnation(kj::UnixEventPort& port, sandbox::LaunchedReaper launched);
+  ~Incarnation() noexcept(false);
+  KJ_DISALLOW_COPY(Incarnation);
+
+  // Resolves once the vendor's object is loaded, or with why it is not.
+  kj::Promise<Status> AwaitReady(std::chrono::milliseconds timeout);
+  // Clones a worker that will serve `socket`. kBackendLost when the zygote
+  // died, kBackendUnavailable when it cannot clone.
+  kj::Promise<Result<Worker>> CloneWorker(bool probe, ipc::UniqueFd socket,
+                                          std::chrono::milliseconds timeout);
+  // Resolves once the worker ended, or says kRunning after `timeout`.
+  kj::Promise<WorkerEnd> AwaitEnd(pid_t pid, std::chrono::milliseconds timeout);
+  void KillWorker(pid_t pid);
+  // Nobody will ask about it any more.
+  void ForgetWorker(pid_t pid);
+
+  bool zygote_alive() const { return zygote_alive_; }
+  bool reaper_alive() const { return reaper_alive_; }
+  pid_t reaper_pid() const { return launched_pid_; }
+  pid_t zygote_pid() const;
+  // The last lines that the backend wrote to its stderr, cleaned.
+  const std::string& log_tail() const { return log_tail_; }
+  // How the zygote ended, in words; empty while it lives.
+  const std::string& zygote_end() const { return zygote_end_; }
+
+ private:
+  struct Pending {
+    kj::Own<kj::PromiseFulfiller<Result<Worker>>> fulfiller;
+    std::optional<pid_t> pid;  // once the zygote has named it
+  };
+  struct Watched {
+    WorkerEnd end;
+    kj::Own<kj::PromiseFulfiller<WorkerEnd>> waiter;  // null: nobody waits
+  };
+
+  void taskFailed(kj::Exception&& exception) override;
+  kj::Promise<void> ServeReaper();
+  kj::Promise<void> ServeZygote();
+  kj::Promise<void> DrainLog();
+  kj::Promise<void> ReapReaper();
+  Status OnReaperEvent(ipc::ReceivedMessage& message);
+  Status OnZygoteEvent(ipc::ReceivedMessage& message);
+  void OnExited(pid_t pid, int wait_status);
+  void OnZygoteGone();
+  void OnReaperGone();
+  void FailPending(const Status& status);
+  Pending* PendingOf(pid_t pid);
+
+  kj::UnixEventPort& port_;
+  kj::Timer& timer_;
+  const pid_t launched_pid_;
+  const ipc::UniqueFd reaper_pidfd_;
+  kj::UnixEventPort::FdObserver reaper_observer_;
+  std::unique_ptr<EventSocket> reaper_;   // null once closed
+  std::unique_ptr<EventSocket> zygote_;   // null once closed
+  const ipc::UniqueFd log_;
+  kj::UnixEventPort::FdObserver log_observer_;
+  std::string log_tail_;
+
+  pid_t zygote_inner_pid_ = 0;
+  ipc::UniqueFd zygote_pidfd_;
+  bool zygote_alive_ = true;
+  bool reaper_alive_ = true;
+  std::string zygote_end_;
+  std::optional<Status> readiness_;
+  kj::Own<kj::PromiseFulfiller<Status>> ready_;
+  uint64_t next_ticket_ = 1;
+  std::map<uint64_t, Pending> pending_;
+  std::map<pid_t, Watched> watched_;
+  // Last member: its tasks use the others.
+  kj::TaskSet tasks_;
+};
+
+}  // namespace bulkhead::supervisor

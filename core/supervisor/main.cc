@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "core/supervisor/supervisor.h"
+
+// bulkheadd is started by libbulkhead, never by hand: descriptor 3 is its
+// socket to the application.
+int main(int argc, char** argv) {
+  CLI::App app(
+      "bulkheadd starts, watches and replaces the decoding backends of one "
+      "application.\nIt is started by libbulkhead; there is no use in running "
+      "it by hand.",
+      "bulkheadd");
+  int host = 0;
+  app.add_option("--host", host, "pid of the application, for people")
+      ->required();
+  CLI11_PARSE(app, argc, argv);
+
+  ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGCHLD, SIG_DFL);
+  rlimit files;
+  if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    files.rlim_cur = files.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &files);
+  }
+
+  constexpr int kControlFd = 3;
+  if (::fcntl(kControlFd, F_SETFD, FD_CLOEXEC) != 0) {
+    std::cerr << "bulkheadd: descriptor 3 is not the application's socket; "
+                 "let libbulkhead start it\n";
+    return 2;
+  }
+  kj::UnixEventPort port;
+  kj::EventLoop loop(port);
+  kj::WaitScope scope(loop);
+  bulkhead::supervisor::Supervisor supervisor(
+      port, bulkhead::ipc::UniqueFd(kControlFd));
+  supervisor.Run().wait(scope);
+  return 0;
+}

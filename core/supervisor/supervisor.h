@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kj/async-unix.h>
+#include <kj/async.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/discovery/discover.h"
+#include "core/sandbox/probe.h"
+#include "core/supervisor/backend.h"
+#include "core/supervisor/event_socket.h"
+#include "ipc/schema/control.capnp.h"
+
+namespace bulkhead::supervisor {
+
+// bulkheadd: serves one application. Discovers backends, starts those that are
+// asked for, watches them, and ends with the application.
+//
+// The application is trusted; it speaks first, with `configure`, over the
+// socket that bulkheadd was born with, and opens further connections over it.
+// Run() returns when that socket is closed or the application's pidfd says that
+// it is dead: then main returns, the reapers see their sockets close and end
+// everything else.
+//
+// One thread, one event loop. No call here blocks, except for the few
+// milliseconds in which a backend's namespaces are made.
+class Supervisor : private kj::TaskSet::ErrorHandler {
+ public:
+  Supervisor(kj::UnixEventPort& port, ipc::UniqueFd application);
+
+  // Resolves when the application is gone.
+  kj::Promise<void> Run();
+
+ private:
+  using Request = ipc::schema::HostRequest;
+  using Reply = ipc::schema::HostReply;
+
+  // One connection; answers one request after the other.
+  kj::Promise<void> Serve(std::shared_ptr<EventSocket> connection);
+  kj::Promise<void> Answer(EventSocket& connection,
+                           ipc::ReceivedMessage message);
+  kj::Promise<void> OpenSession(EventSocket& connection,
+                                ipc::schema::OpenSession::Reader request,
+                                ipc::UniqueFd socket);
+  kj::Promise<void> AnswerExit(EventSocket& connection, uint64_t session);
+  Status Configure(ipc::schema::Configuration::Reader configuration,
+                   ipc::UniqueFd application_pidfd);
+  Status EnsureTier();
+  Result<Backend*> FindBackend(const discovery::DeviceName& device);
+  Backend* BackendOfSession(uint64_t session);
+  void DescribeBackends(ipc::schema::Backends::Builder out);
+  void DescribeSandbox(ipc::schema::SandboxReport::Builder out);
+  void taskFailed(kj::Exception&& exception) override;
+
+  kj::UnixEventPort& port_;
+  const std::shared_ptr<EventSocket> root_;
+  kj::Own<kj::PromiseFulfiller<void>> gone_;
+  ipc::UniqueFd application_pidfd_;
+  kj::Own<kj::UnixEventPort::FdObserver> application_observer_;
+  std::optional<StartContext> context_;
+  sandbox::Tier floor_ = sandbox::Tier::kFull;
+  std::optional<sandbox::SandboxReport> sandbox_;  // once probed
+  discovery::Discovery discovery_;
+  std::vector<std::unique_ptr<Backend>> backends_;  // as discovery_.backends
+  uint64_t next_session_ = 1;
+  // Last member: its tasks use the others.
+  kj::TaskSet tasks_;
+};
+
+}  // namespace bulkhead::supervisor

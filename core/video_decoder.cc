@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/include/bulkhead/video_decoder.h"
+
+#include "core/session/video_session.h"
+
+namespace bulkhead {
+
+VideoDecoder::VideoDecoder(std::unique_ptr<session::VideoSession> session)
+    : session_(std::move(session)) {}
+VideoDecoder::~VideoDecoder() = default;
+VideoDecoder::VideoDecoder(VideoDecoder&&) noexcept = default;
+VideoDecoder& VideoDecoder::operator=(VideoDecoder&&) noexcept = default;
+
+const VideoMetadata& VideoDecoder::metadata() const {
+  return session_->metadata();
+}
+RecoveryStats VideoDecoder::recovery() const { return session_->recovery(); }
+Result<std::optional<Frame>> VideoDecoder::Next() { return session_->Next(); }
+void VideoDecoder::Rewind() { session_->Rewind(); }
+Result<uint64_t> VideoDecoder::FrameCount() { return session_->FrameCount(); }
+Result<Frame> VideoDecoder::FrameAt(int64_t index) {
+  return session_->FrameAt(index);
+}
+Result<FrameBatch> VideoDecoder::FramesAt(std::span<const int64_t> indices) {
+  return session_->FramesAt(indices);
+}
+Result<FrameBatch> VideoDecoder::FramesInRange(int64_t start,
+                                               std::optional<int64_t> stop,
+                                               int64_t step) {
+  return session_->FramesInRange(start, stop, step);
+}
+int VideoDecoder::worker_pid() const { return session_->worker_pid(); }
+
+}  // namespace bulkhead
