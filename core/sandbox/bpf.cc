@@ -54,10 +54,9 @@ Code CompileRule(const Rule& rule) {
                static_cast<uint32_t>(condition.mask >> 32),
                static_cast<uint32_t>(condition.value >> 32));
   }
-  code.push_back(
-      Return(rule.error == 0
-                 ? SECCOMP_RET_ALLOW
-                 : SECCOMP_RET_ERRNO | static_cast<uint32_t>(rule.error)));
+  code.push_back(Return(
+      rule.error == 0 ? SECCOMP_RET_ALLOW
+                      : SECCOMP_RET_ERRNO | static_cast<uint32_t>(rule.error)));
   for (size_t i = 0; i < code.size(); ++i) {
     if (BPF_CLASS(code[i].code) == BPF_JMP && code[i].jf == kToNextRule) {
       code[i].jf = static_cast<uint8_t>(code.size() - i - 1);

@@ -93,14 +93,19 @@ Status SetLimits(const Limits& limits, bool count_tasks) {
   return count_tasks ? Limit(RLIMIT_NPROC, limits.tasks) : Status();
 }
 
-Status DropCapabilities() {
-  for (int capability = 0;
-       prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
-    // EPERM: it is not ours to drop, and no_new_privs keeps it out of reach.
+Status EmptyBoundingSet() {
+  for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0;
+       ++capability) {
+    // EPERM: an unprivileged caller without namespaces has no such right, and
+    // no_new_privs keeps what is in the set out of reach.
     if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 && errno != EPERM) {
       return Failed("cannot drop a capability from the bounding set");
     }
   }
+  return Status();
+}
+
+Status DropCapabilities() {
   if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) {
     return Failed("cannot drop ambient capabilities");
   }
@@ -150,6 +155,8 @@ Status Contain(const Containment& containment, int setup) {
   ResetSignals();
   if (setsid() < 0) return Failed("cannot start a session");
   RETURN_IF_ERROR(RaiseOpenFiles());
+  // Before the ids: outside of a user namespace these take the right away.
+  RETURN_IF_ERROR(EmptyBoundingSet());
   const bool full = containment.tier == Tier::kFull;
   if (full) {
     RETURN_IF_ERROR(EnterNamespaces(containment));
@@ -194,8 +201,9 @@ Status AwaitEntered(int setup, ipc::Deadline deadline) {
     ready = ppoll(&wait, 1, &left, nullptr);
   } while (ready < 0 && errno == EINTR);
   if (ready == 0) {
-    return Status(Code::kDeadlineExceeded,
-                  "a sandbox was not ready in time; is the machine overloaded?");
+    return Status(
+        Code::kDeadlineExceeded,
+        "a sandbox was not ready in time; is the machine overloaded?");
   }
   std::array<char, kMaxReasonBytes> reason;
   const ssize_t bytes = recv(setup, reason.data(), reason.size(), MSG_DONTWAIT);
@@ -214,7 +222,8 @@ Status LimitOpenFiles(const Limits& limits) {
 void KillAndReap(const ipc::UniqueFd& pidfd) {
   syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0);
   siginfo_t ended;
-  while (waitid(P_PIDFD, static_cast<id_t>(pidfd.get()), &ended, WEXITED) != 0 &&
+  while (waitid(P_PIDFD, static_cast<id_t>(pidfd.get()), &ended, WEXITED) !=
+             0 &&
          errno == EINTR) {
   }
 }
@@ -231,9 +240,9 @@ Result<ContainedProcess> StartContained(const Containment& containment,
 
   const bool full = containment.tier == Tier::kFull;
   int raw_pidfd = -1;
-  const long pid = syscall(SYS_clone,
-                           CLONE_PIDFD | SIGCHLD | (full ? kNamespaces : 0),
-                           nullptr, &raw_pidfd, nullptr, 0);
+  const long pid =
+      syscall(SYS_clone, CLONE_PIDFD | SIGCHLD | (full ? kNamespaces : 0),
+              nullptr, &raw_pidfd, nullptr, 0);
   if (pid < 0) return Failed("cannot clone a process into new namespaces");
   if (pid == 0) {
     ours.reset();
@@ -242,8 +251,7 @@ Result<ContainedProcess> StartContained(const Containment& containment,
   childs.reset();
   ContainedProcess process{ipc::UniqueFd(raw_pidfd), static_cast<pid_t>(pid)};
 
-  Status status =
-      full ? MapIds(process.pid, containment.outside_id) : Status();
+  Status status = full ? MapIds(process.pid, containment.outside_id) : Status();
   if (status.ok() && send(ours.get(), "", 1, MSG_NOSIGNAL) != 1) {
     status = Failed("lost a child before it entered its sandbox");
   }

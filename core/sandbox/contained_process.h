@@ -21,7 +21,8 @@ namespace bulkhead::sandbox {
 //     caller's own; no supplementary groups where they can be dropped (an
 //     unprivileged caller cannot);
 //   - a session of its own, limits set but that of open files, which `enter`
-//     sets once it has closed what it inherited; no core dumps, default signals;
+//     sets once it has closed what it inherited; no core dumps, default
+//     signals;
 //   - no capability left, in any set; no_new_privs;
 //   - in tier full, it dies with the caller's thread.
 //

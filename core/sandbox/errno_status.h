@@ -14,8 +14,8 @@ namespace bulkhead::sandbox {
 // "`what`: Permission denied", from errno as the caller's last call left it.
 inline Status ErrnoStatus(Code code, std::string what) {
   const int error = errno;
-  return Status(code, std::move(what) + ": " +
-                          std::generic_category().message(error));
+  return Status(
+      code, std::move(what) + ": " + std::generic_category().message(error));
 }
 
 }  // namespace bulkhead::sandbox

@@ -9,10 +9,9 @@ namespace bulkhead::sandbox {
 namespace {
 
 // The kernel's numbers, of which the headers at hand may know only the first.
-constexpr unsigned kFsRightsByAbi[] = {0,  13, 14, 15, 15,
-                                       16, 16, 16, 16, 17};
-constexpr uint64_t kNetRights = 0b11;    // bind and connect TCP, ABI 4
-constexpr uint64_t kScopes = 0b11;       // abstract sockets, signals, ABI 6
+constexpr unsigned kFsRightsByAbi[] = {0, 13, 14, 15, 15, 16, 16, 16, 16, 17};
+constexpr uint64_t kNetRights = 0b11;  // bind and connect TCP, ABI 4
+constexpr uint64_t kScopes = 0b11;     // abstract sockets, signals, ABI 6
 constexpr uint32_t kNewestKnownAbi = 9;
 
 }  // namespace

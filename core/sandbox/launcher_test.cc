@@ -201,9 +201,8 @@ class LauncherTest : public testing::TestWithParam<Setting> {
   }
 
   static void Say(const LaunchedReaper& reaper, const std::string& text) {
-    ASSERT_EQ(
-        send(reaper.zygote_control.get(), text.data(), text.size(), 0),
-        static_cast<ssize_t>(text.size()));
+    ASSERT_EQ(send(reaper.zygote_control.get(), text.data(), text.size(), 0),
+              static_cast<ssize_t>(text.size()));
   }
 
   // Up to and including `last`, which is "NAME" or "NAME=...".
@@ -328,6 +327,9 @@ TEST_P(LauncherTest, ZygoteIsBornWithNothingButWhatItWasGiven) {
     EXPECT_EQ(facts["born.environment"], "TZ=UTC0 ");
     EXPECT_EQ(facts["born.capabilities"], "none");
     EXPECT_EQ(facts["born.no_new_privs"], "1");
+    if (Full() || GetParam().root) {
+      EXPECT_EQ(facts["born.bounding_set"], "0");
+    }
     EXPECT_EQ(facts["born.read_plugin"], "0");
     EXPECT_TRUE(Refused(facts, "born.write_plugin"));
     if (!Full()) return;
@@ -347,15 +349,41 @@ TEST_P(LauncherTest, ZygoteIsBornWithNothingButWhatItWasGiven) {
   });
 }
 
+TEST_P(LauncherTest, ProbeReportsWhatLaunchingGives) {
+  AsUser([&] {
+    const Application application;
+    const bool starts = Start(application).has_value();
+    const SandboxReport report = ProbeSandbox(Soon());
+    EXPECT_EQ(starts, report.tier >= GetParam().tier);
+    EXPECT_EQ(report.own_uid, GetParam().root);
+  });
+}
+
+TEST_P(LauncherTest, DirectoriesOnlyRootMayEnterAreNoObstacleForRoot) {
+  if (!GetParam().root || !Full()) {
+    GTEST_SKIP() << "concerns the new root of a privileged bulkheadd";
+  }
+  chmod(directory_.c_str(), 0700);
+  const Application application;
+  const Listeners listeners(directory_);
+  Facts facts;
+  auto reaper = StartAndAttack(application, listeners, &facts);
+  ASSERT_TRUE(reaper) << reaper.error();
+  EXPECT_EQ(facts["zygote.read_plugin"], "0");
+  reaper->control.reset();
+
+  chmod(plugin_.object_path.c_str(), 0600);
+  reaper = Start(application);
+  ASSERT_FALSE(reaper);
+  EXPECT_EQ(reaper.error().code(), Code::kBackendUnavailable);
+}
+
 TEST_P(LauncherTest, OutsideIdIsItsOwnOnlyUnderRoot) {
   AsUser([&] {
     const Application application;
     auto reaper = Start(application);
     ASSERT_TRUE(reaper) << reaper.error();
     HearStarted(*reaper);
-    struct stat owner = {};
-    ASSERT_EQ(stat(("/proc/" + std::to_string(reaper->pid)).c_str(), &owner),
-              0);
     std::ifstream status("/proc/" + std::to_string(reaper->pid) + "/status");
     std::string uid;
     for (std::string word; status >> word;) {
@@ -364,8 +392,7 @@ TEST_P(LauncherTest, OutsideIdIsItsOwnOnlyUnderRoot) {
         break;
       }
     }
-    const uid_t expected =
-        GetParam().root ? OutsideId(getpid(), 1) : geteuid();
+    const uid_t expected = GetParam().root ? OutsideId(getpid(), 1) : geteuid();
     EXPECT_EQ(uid, std::to_string(expected));
   });
 }

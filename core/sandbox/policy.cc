@@ -19,7 +19,7 @@ bool IsBelow(const std::string& path, const VisiblePath& tree) {
          (path == tree.path || path.starts_with(tree.path + "/"));
 }
 
-Status AddPath(const std::string& given, Code code, bool trees,
+Status AddPath(const std::string& given, Code code,
                std::vector<VisiblePath>& visible) {
   // ".." would be resolved differently inside, where links are missing.
   const fs::path normal = fs::path(given).lexically_normal();
@@ -45,16 +45,16 @@ Status AddPath(const std::string& given, Code code, bool trees,
                          fs::read_symlink(path, error).string()});
       return Status();
     case fs::file_type::directory:
-      if (!trees) break;
       visible.push_back({path, VisiblePath::Kind::kTree, ""});
       return Status();
     case fs::file_type::not_found:
-      return Status(code, path + " does not exist; reinstall what it belongs " +
-                              "to");
+      return Status(
+          code, path + " does not exist; reinstall what it belongs " + "to");
     default:
       break;
   }
-  return Status(code, path + " is neither a regular file nor a symbolic link");
+  return Status(code,
+                path + " is neither a file, a directory nor a symbolic link");
 }
 
 }  // namespace
@@ -76,12 +76,10 @@ Result<Policy> MakePolicy(const Plugin& plugin,
   Policy policy;
   policy.visible = LoaderLibraries();
   for (const std::string& path : granted) {
-    RETURN_IF_ERROR(
-        AddPath(path, Code::kInvalidArgument, true, policy.visible));
+    RETURN_IF_ERROR(AddPath(path, Code::kInvalidArgument, policy.visible));
   }
   for (const std::string& path : plugin.files) {
-    RETURN_IF_ERROR(
-        AddPath(path, Code::kBackendUnavailable, false, policy.visible));
+    RETURN_IF_ERROR(AddPath(path, Code::kBackendUnavailable, policy.visible));
   }
   std::stable_partition(policy.visible.begin(), policy.visible.end(),
                         [](const VisiblePath& visible) {

@@ -66,9 +66,9 @@ struct Limits {
 
 // What of a distribution the sandbox needs to know.
 struct Plugin {
-  std::string object_path;   // absolute, one of `files`
-  std::string entry_symbol;  // the attr of the entry point
-  std::vector<std::string> files;  // absolute
+  std::string object_path;         // absolute, one of `files`
+  std::string entry_symbol;        // the attr of the entry point
+  std::vector<std::string> files;  // absolute; a directory is all below it
 };
 
 struct Policy {
@@ -81,8 +81,8 @@ struct Policy {
 };
 
 // The loader's libraries, the plugin's files and the granted paths. A path of
-// `plugin` that is missing or is neither file nor link is kBackendUnavailable
-// and named; one of `granted` is kInvalidArgument.
+// `plugin` that is missing or is neither file, directory nor link is
+// kBackendUnavailable and named; one of `granted` is kInvalidArgument.
 Result<Policy> MakePolicy(const Plugin& plugin,
                           std::span<const std::string> granted);
 

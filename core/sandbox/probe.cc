@@ -15,7 +15,6 @@
 #include "core/sandbox/errno_status.h"
 #include "core/sandbox/landlock.h"
 #include "core/sandbox/launcher.h"
-#include "core/sandbox/loader_libraries.h"
 #include "core/sandbox/syscall_tables.h"
 #include "core/status_macros.h"
 #include "ipc/unique_fd.h"
@@ -27,8 +26,7 @@ Status RestrictFiles(const LandlockPlan& plan) {
   const uint64_t handled[] = {plan.handled_fs, plan.handled_net, plan.scoped};
   const ipc::UniqueFd ruleset(static_cast<int>(
       syscall(SYS_landlock_create_ruleset, handled, sizeof(handled), 0)));
-  if (!ruleset ||
-      syscall(SYS_landlock_restrict_self, ruleset.get(), 0) != 0) {
+  if (!ruleset || syscall(SYS_landlock_restrict_self, ruleset.get(), 0) != 0) {
     return ErrnoStatus(Code::kSandboxUnavailable, "cannot apply Landlock");
   }
   return Status();
@@ -38,8 +36,8 @@ Status Filter(const Table& table) {
   std::vector<sock_filter> filter = CompileFilter(table);
   const sock_fprog program = {.len = static_cast<unsigned short>(filter.size()),
                               .filter = filter.data()};
-  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-              SECCOMP_FILTER_FLAG_TSYNC, &program) != 0) {
+  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC,
+              &program) != 0) {
     return ErrnoStatus(Code::kSandboxUnavailable, "cannot apply seccomp");
   }
   return Status();
@@ -81,8 +79,11 @@ Status Try(Tier tier, const Policy& policy, std::optional<uint32_t> outside_id,
 SandboxReport ProbeSandbox(ipc::Deadline deadline) {
   SandboxReport report;
   report.landlock_abi = LandlockAbi();
-  Policy policy;
-  policy.visible = LoaderLibraries();
+  const Result<Policy> libraries_alone = MakePolicy(Plugin(), {});
+  if (!libraries_alone) {
+    report.reasons.push_back(libraries_alone.error().message());
+    return report;
+  }
 
   // With an id of its own first, which needs privileges; tier before id.
   struct Attempt {
@@ -97,7 +98,7 @@ SandboxReport ProbeSandbox(ipc::Deadline deadline) {
     const std::optional<uint32_t> outside_id =
         own_uid ? std::optional(OutsideId(getpid(), 0)) : std::nullopt;
     const Status status =
-        Try(tier, policy, outside_id, report.landlock_abi, deadline);
+        Try(tier, *libraries_alone, outside_id, report.landlock_abi, deadline);
     if (status.ok()) {
       report.tier = tier;
       report.own_uid = own_uid;

@@ -102,9 +102,9 @@ Table Base() {
 Table FileProbes() {
   TableBuilder t;
   t.Answer(EACCES,
-           {SYS_statx, SYS_access, SYS_faccessat, SYS_faccessat2,
-            SYS_readlink, SYS_readlinkat, SYS_getdents64, SYS_statfs,
-            SYS_fstatfs, SYS_getcwd, SYS_openat2},
+           {SYS_statx, SYS_access, SYS_faccessat, SYS_faccessat2, SYS_readlink,
+            SYS_readlinkat, SYS_getdents64, SYS_statfs, SYS_fstatfs, SYS_getcwd,
+            SYS_openat2},
            "libraries look for files and do without");
   return std::move(t).Build();
 }
@@ -145,8 +145,8 @@ Table SessionTable() {
   t.Allow({SYS_pread64, SYS_preadv, SYS_lseek, SYS_fadvise64},
           "the media, a descriptor");
   t.Allow({SYS_dup}, "a second owner for a descriptor");
-  for (const int command : {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD,
-                            F_GETFL, F_SETFL, F_GET_SEALS}) {
+  for (const int command : {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL,
+                            F_SETFL, F_GET_SEALS}) {
     t.AllowIf(SYS_fcntl, {{1, kInt, static_cast<uint64_t>(command)}},
               "flags of open descriptors");
   }
@@ -194,7 +194,7 @@ Table ZygoteTable() {
              "code is not writable");
   t.Allow({SYS_mprotect}, "relocations");
   t.Allow({SYS_uname, SYS_sysinfo}, "constructors of libraries");
-  t.Allow({SYS_dup2, SYS_dup3}, "the worker's descriptors");
+  t.Allow({SYS_dup2, SYS_dup3, SYS_close_range}, "the worker's descriptors");
   t.AllowIf(SYS_seccomp,
             {{0, kInt, SECCOMP_SET_MODE_FILTER},
              {1, SECCOMP_FILTER_FLAG_NEW_LISTENER, 0}},

@@ -113,10 +113,17 @@ TEST(SyscallTablesTest, ProbesAreAnswered) {
 TEST(SyscallTablesTest, ZygoteOpensOnlyToRead) {
   EXPECT_EQ(Zygote(SYS_openat, {0, 0, O_RDONLY | O_CLOEXEC}), kAllow);
   EXPECT_EQ(Zygote(SYS_openat, {0, 0, O_RDONLY | O_DIRECTORY}), kAllow);
-  for (const uint64_t flags : {O_RDWR, O_WRONLY, O_RDONLY | O_CREAT,
-                               O_RDONLY | O_TRUNC, O_TMPFILE}) {
+  for (const uint64_t flags :
+       {O_RDWR, O_WRONLY, O_RDONLY | O_CREAT, O_RDONLY | O_TRUNC, O_TMPFILE}) {
     EXPECT_EQ(Zygote(SYS_openat, {0, 0, flags}), Errno(EACCES)) << flags;
   }
+}
+
+TEST(SyscallTablesTest, CloneArrangesItsDescriptorsBeforeStage2) {
+  EXPECT_EQ(Zygote(SYS_close_range, {3, 4}), kAllow);
+  EXPECT_EQ(Zygote(SYS_dup3, {3, 4}), kAllow);
+  EXPECT_EQ(Zygote(SYS_seccomp, {1, SECCOMP_FILTER_FLAG_TSYNC}), kAllow);
+  EXPECT_EQ(Zygote(SYS_landlock_restrict_self), kAllow);
 }
 
 TEST(SyscallTablesTest, EscapeHatchesOfPrctlAreClosed) {
@@ -139,12 +146,27 @@ TEST(SyscallTablesTest, SignalsReachNobodyElse) {
 }
 
 TEST(SyscallTablesTest, WhatNoDecoderDoesKills) {
-  for (const int number :
-       {SYS_execve, SYS_execveat, SYS_ptrace, SYS_process_vm_readv, SYS_bpf,
-        SYS_unshare, SYS_setns, SYS_mount, SYS_io_uring_setup, SYS_connect,
-        SYS_bind, SYS_userfaultfd, SYS_perf_event_open, SYS_keyctl,
-        SYS_pidfd_getfd, SYS_personality, SYS_chroot, SYS_setsid, SYS_setpgid,
-        SYS_setuid, SYS_modify_ldt}) {
+  for (const int number : {SYS_execve,
+                           SYS_execveat,
+                           SYS_ptrace,
+                           SYS_process_vm_readv,
+                           SYS_bpf,
+                           SYS_unshare,
+                           SYS_setns,
+                           SYS_mount,
+                           SYS_io_uring_setup,
+                           SYS_connect,
+                           SYS_bind,
+                           SYS_userfaultfd,
+                           SYS_perf_event_open,
+                           SYS_keyctl,
+                           SYS_pidfd_getfd,
+                           SYS_personality,
+                           SYS_chroot,
+                           SYS_setsid,
+                           SYS_setpgid,
+                           SYS_setuid,
+                           SYS_modify_ldt}) {
     EXPECT_EQ(Session(number), kKill) << number;
     EXPECT_EQ(Zygote(number), kKill) << number;
     EXPECT_EQ(Ask(ReaperTable(), number, {}), kKill) << number;

@@ -16,8 +16,8 @@ uint32_t EvaluateFilter(std::span<const sock_filter> program,
         if (step.k % 4 != 0 || step.k + 4 > sizeof(call)) {
           throw std::runtime_error("load out of bounds");
         }
-        std::memcpy(&accumulator,
-                    reinterpret_cast<const char*>(&call) + step.k, 4);
+        std::memcpy(&accumulator, reinterpret_cast<const char*>(&call) + step.k,
+                    4);
         break;
       case BPF_ALU | BPF_AND | BPF_K:
         accumulator &= step.k;

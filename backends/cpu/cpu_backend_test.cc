@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/cpu_backend.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/sdk/testing/clip.h"
+#include "backends/sdk/testing/fake_runtime.h"
+
+namespace bulkhead::cpu {
+namespace {
+
+using sdk::Clip;
+using sdk::CopyPicture;
+using sdk::Decode;
+using sdk::Decoded;
+using sdk::FakeRuntime;
+
+std::unique_ptr<Clip> H264() {
+  return Clip::Make(
+      "h264.mkv",
+      {"-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25", "-frames:v", "30",
+       "-c:v", "libx264", "-pix_fmt", "yuv420p", "-bf", "2"});
+}
+
+TEST(CpuBackendTest, DecodesIntoTheRuntimesBuffers) {
+  const auto clip = H264();
+  if (!clip) GTEST_SKIP() << "ffmpeg cannot make an H.264 clip";
+  FakeRuntime runtime;
+  const bulkhead_backend& backend = *bulkhead_cpu_backend();
+  const bulkhead_open_parameters parameters = OpenParameters(*clip, {});
+  bulkhead_decoder* decoder = nullptr;
+  ASSERT_EQ(backend.open(&parameters, runtime.services(), &decoder),
+            BULKHEAD_OK);
+  bulkhead_frame frame = {.size = sizeof(frame)};
+  for (const bulkhead_packet& packet : clip->packets()) {
+    ASSERT_EQ(backend.send_packet(decoder, &packet), BULKHEAD_OK);
+    if (backend.receive_frame(decoder, &frame) == BULKHEAD_OK) break;
+  }
+  ASSERT_NE(frame.buffer, nullptr);
+  EXPECT_STREQ(frame.pixel_format, "yuv420p");
+  EXPECT_EQ(frame.stride[0] % 64, 0);
+  EXPECT_EQ(frame.stride[0], 2 * frame.stride[1]);
+  backend.release_frame(decoder, &frame);
+  backend.close(decoder);
+  EXPECT_EQ(runtime.outstanding(), 0u);
+}
+
+TEST(CpuBackendTest, ThreadsDoNotChangeThePictures) {
+  const auto clip = H264();
+  if (!clip) GTEST_SKIP() << "ffmpeg cannot make an H.264 clip";
+  const FakeRuntime runtime;
+  const bulkhead_backend& backend = *bulkhead_cpu_backend();
+  const Decoded one = Decode(backend, *runtime.services(), *clip);
+  ASSERT_EQ(one.pictures.size(), 30u);
+  for (const uint32_t threads : {0u, 2u, 5u}) {
+    const Decoded many = Decode(backend, *runtime.services(), *clip,
+                                {.threads = threads, .options = {}});
+    EXPECT_EQ(one.pictures, many.pictures) << threads;
+  }
+  EXPECT_EQ(runtime.outstanding(), 0u);
+}
+
+// Such a decoder draws each picture over the last one, which an application
+// may still be reading.
+TEST(CpuBackendTest, ADeltaCodecLeavesAPublishedBufferAlone) {
+  const auto clip = Clip::Make(
+      "delta.avi", {"-f", "lavfi", "-i", "testsrc2=size=128x96:rate=25",
+                    "-frames:v", "10", "-c:v", "cinepak", "-pix_fmt", "rgb24"});
+  if (!clip) GTEST_SKIP() << "ffmpeg cannot make a Cinepak clip";
+  const FakeRuntime runtime;
+  const bulkhead_runtime& services = *runtime.services();
+  const bulkhead_backend& backend = *bulkhead_cpu_backend();
+  const bulkhead_open_parameters parameters = OpenParameters(*clip, {});
+  bulkhead_decoder* decoder = nullptr;
+  ASSERT_EQ(backend.open(&parameters, &services, &decoder), BULKHEAD_OK);
+  std::vector<bulkhead_frame> published;
+  std::vector<sdk::Picture> pictures;
+  for (const bulkhead_packet& packet : clip->packets()) {
+    ASSERT_EQ(backend.send_packet(decoder, &packet), BULKHEAD_OK);
+    bulkhead_frame frame = {.size = sizeof(frame)};
+    ASSERT_EQ(backend.receive_frame(decoder, &frame), BULKHEAD_OK);
+    ASSERT_NE(frame.buffer, nullptr);
+    pictures.push_back(CopyPicture(frame));
+    services.reference_buffer(services.context, frame.buffer);
+    published.push_back(frame);
+    backend.release_frame(decoder, &frame);
+  }
+  for (size_t i = 0; i < published.size(); ++i) {
+    EXPECT_EQ(CopyPicture(published[i]).pixels, pictures[i].pixels) << i;
+    services.release_buffer(services.context, published[i].buffer);
+  }
+  backend.close(decoder);
+  EXPECT_EQ(runtime.outstanding(), 0u);
+}
+
+TEST(CpuBackendTest, PalettesComeAsTheSecondPlane) {
+  const auto clip = Clip::Make(
+      "palette.nut", {"-f", "lavfi", "-i", "testsrc2=size=64x48:rate=5",
+                      "-frames:v", "3", "-c:v", "png", "-pix_fmt", "pal8"});
+  if (!clip) GTEST_SKIP() << "ffmpeg cannot make a clip with a palette";
+  const FakeRuntime runtime;
+  const Decoded decoded =
+      Decode(*bulkhead_cpu_backend(), *runtime.services(), *clip);
+  ASSERT_FALSE(decoded.pictures.empty()) << decoded.error;
+  EXPECT_EQ(decoded.pictures[0].pixel_format, "pal8");
+  EXPECT_EQ(decoded.pictures[0].pixels.size(), 64u * 48 + 1024);
+}
+
+TEST(CpuBackendTest, OptionsReachTheDecoder) {
+  const auto clip = H264();
+  if (!clip) GTEST_SKIP() << "ffmpeg cannot make an H.264 clip";
+  const FakeRuntime runtime;
+  const Decoded keyframes =
+      Decode(*bulkhead_cpu_backend(), *runtime.services(), *clip,
+             {.options = {{"skip_frame", "nokey"}}});
+  EXPECT_EQ(keyframes.pictures.size(), 1u);
+  const Decoded refused =
+      Decode(*bulkhead_cpu_backend(), *runtime.services(), *clip,
+             {.options = {{"skip_frame", "sometimes"}}});
+  EXPECT_EQ(refused.opened, BULKHEAD_UNSUPPORTED);
+  EXPECT_NE(refused.open_error.find("sometimes"), std::string::npos);
+}
+
+class PictureLimitTest : public testing::TestWithParam<const char*> {};
+
+// libavcodec itself reports such a picture as damage.
+TEST_P(PictureLimitTest, APictureAboveTheLimitIsOutOfMemory) {
+  const auto clip =
+      Clip::Make("limit.mkv",
+                 {"-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25",
+                  "-frames:v", "3", "-c:v", GetParam(), "-pix_fmt", "yuv420p"});
+  if (!clip) GTEST_SKIP() << "ffmpeg cannot encode with " << GetParam();
+  const FakeRuntime runtime;
+  for (const uint32_t threads : {1u, 3u}) {
+    const Decoded decoded =
+        Decode(*bulkhead_cpu_backend(), *runtime.services(), *clip,
+               {.threads = threads,
+                .max_frame_pixels = 320 * 240 - 1,
+                .options = {{"max_pixels", "100000000"}}});
+    const bulkhead_result result =
+        decoded.opened != BULKHEAD_OK ? decoded.opened : decoded.failure;
+    EXPECT_EQ(result, BULKHEAD_OUT_OF_MEMORY);
+    EXPECT_NE((decoded.open_error + decoded.error).find("76799"),
+              std::string::npos)
+        << decoded.open_error << decoded.error;
+    EXPECT_EQ(runtime.acquired(), 0u);
+  }
+  const Decoded whole = Decode(*bulkhead_cpu_backend(), *runtime.services(),
+                               *clip, {.max_frame_pixels = 320 * 240 * 2});
+  EXPECT_EQ(whole.pictures.size(), 3u) << whole.open_error << whole.error;
+}
+
+INSTANTIATE_TEST_SUITE_P(Encoders, PictureLimitTest,
+                         testing::Values("libx264", "libx265", "libaom-av1",
+                                         "libvpx-vp9", "mpeg4", "ffv1",
+                                         "rawvideo"));
+
+TEST(CpuBackendTest, AFullRuntimeIsOutOfMemory) {
+  const auto clip = H264();
+  if (!clip) GTEST_SKIP() << "ffmpeg cannot make an H.264 clip";
+  FakeRuntime runtime;
+  runtime.RefuseBuffers(BULKHEAD_OUT_OF_MEMORY);
+  const Decoded decoded =
+      Decode(*bulkhead_cpu_backend(), *runtime.services(), *clip);
+  EXPECT_TRUE(decoded.pictures.empty());
+  EXPECT_EQ(decoded.failure, BULKHEAD_OUT_OF_MEMORY) << decoded.error;
+}
+
+TEST(CpuBackendTest, AnAudioCodecIsUnsupported) {
+  const FakeRuntime runtime;
+  const bulkhead_codec_parameters codec = {.size = sizeof(codec),
+                                           .codec = "aac"};
+  const bulkhead_open_parameters parameters = {.size = sizeof(parameters),
+                                               .codec = &codec};
+  bulkhead_decoder* decoder = nullptr;
+  EXPECT_EQ(
+      bulkhead_cpu_backend()->open(&parameters, runtime.services(), &decoder),
+      BULKHEAD_UNSUPPORTED);
+  EXPECT_STREQ(bulkhead_cpu_backend()->last_error(nullptr),
+               "\"aac\" is not a video codec; choose a video stream");
+}
+
+}  // namespace
+}  // namespace bulkhead::cpu

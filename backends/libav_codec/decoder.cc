@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/libav_codec/decoder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+extern "C" {
+#include <libavutil/opt.h>
+}
+
+#include "backends/libav_codec/translate.h"
+#include "backends/sdk/sized.h"
+
+namespace bulkhead::libav_codec {
+namespace {
+
+std::string Quoted(const char* text) { return std::string("\"") + text + "\""; }
+
+Expected<const AVCodec*> FindDecoder(const char* name) {
+  if (name == nullptr) {
+    return Fail(BULKHEAD_UNSUPPORTED, "the stream's codec has no name");
+  }
+  const AVCodecDescriptor* codec = avcodec_descriptor_get_by_name(name);
+  if (codec == nullptr) {
+    return Fail(BULKHEAD_UNSUPPORTED, "libavcodec knows no codec " +
+                                          Quoted(name) +
+                                          "; choose another backend or file");
+  }
+  if (codec->type != AVMEDIA_TYPE_VIDEO) {
+    return Fail(BULKHEAD_UNSUPPORTED,
+                Quoted(name) + " is not a video codec; choose a video stream");
+  }
+  const AVCodec* decoder = avcodec_find_decoder(codec->id);
+  if (decoder == nullptr) {
+    return Fail(BULKHEAD_UNSUPPORTED,
+                "this libavcodec was built without a decoder for " +
+                    Quoted(name) + "; choose another backend or file");
+  }
+  return decoder;
+}
+
+// libavutil logs on behalf of nested objects; the chain of their parents leads
+// to the codec context.
+AVCodecContext* OwningContext(void* object) {
+  while (object != nullptr) {
+    const AVClass* type = *static_cast<AVClass**>(object);
+    if (type == nullptr) return nullptr;
+    if (type == avcodec_get_class()) {
+      return static_cast<AVCodecContext*>(object);
+    }
+    if (type->parent_log_context_offset == 0) return nullptr;
+    object = *reinterpret_cast<void**>(static_cast<char*>(object) +
+                                       type->parent_log_context_offset);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<Decoder>> Decoder::Open(
+    const bulkhead_open_parameters& parameters,
+    const bulkhead_runtime* runtime) {
+  const auto codec = sdk::TakeSized(*parameters.codec);
+  const auto found = FindDecoder(codec.codec);
+  if (!found) return tl::unexpected(found.error());
+  auto translated = ToCodecParameters(codec, (*found)->id);
+  if (!translated) return tl::unexpected(translated.error());
+
+  std::unique_ptr<Decoder> decoder(new Decoder);
+  decoder->codec_ = codec.codec;
+  if (runtime != nullptr) {
+    decoder->buffers_ = RuntimeBuffers::Create(sdk::TakeSized(*runtime));
+  }
+  decoder->stream_side_data_.reset(av_packet_alloc());
+  decoder->context_.reset(avcodec_alloc_context3(*found));
+  AVCodecContext* context = decoder->context_.get();
+  if (context == nullptr || !decoder->stream_side_data_ ||
+      avcodec_parameters_to_context(context, translated->get()) < 0 ||
+      !AddStreamSideData(codec.side_data, codec.side_data_count,
+                         decoder->stream_side_data_.get())) {
+    return Fail(BULKHEAD_OUT_OF_MEMORY, "no memory for a decoder");
+  }
+  context->pkt_timebase = ToRational(codec.time_base);
+  context->framerate = ToRational(codec.frame_rate);
+  context->thread_count = static_cast<int>(
+      std::min<uint32_t>(parameters.threads, std::numeric_limits<int>::max()));
+  context->opaque = decoder.get();
+  context->get_buffer2 = GetBuffer;
+#if LIBAVCODEC_VERSION_MAJOR < 60
+  // Or frame threads would queue up for the thread that calls Send.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  context->thread_safe_callbacks = 1;
+#pragma GCC diagnostic pop
+#endif
+  if (const auto set = decoder->SetOptions(parameters); !set) {
+    return tl::unexpected(set.error());
+  }
+  av_log_set_callback(ReadLog);
+  if (const int error = avcodec_open2(context, *found, nullptr); error < 0) {
+    Failure failure = decoder->Describe(error, "open the decoder");
+    if (error == AVERROR_PATCHWELCOME || error == AVERROR_EXPERIMENTAL ||
+        error == AVERROR(ENOSYS)) {
+      failure.result = BULKHEAD_UNSUPPORTED;
+    }
+    return tl::unexpected(std::move(failure));
+  }
+  return decoder;
+}
+
+Expected<void> Decoder::SetOptions(const bulkhead_open_parameters& parameters) {
+  for (size_t i = 0; i < parameters.option_count; ++i) {
+    const bulkhead_option& option = parameters.options[i];
+    const int error = av_opt_set(context_.get(), option.key, option.value,
+                                 AV_OPT_SEARCH_CHILDREN);
+    if (error == AVERROR_OPTION_NOT_FOUND) {
+      return Fail(BULKHEAD_UNSUPPORTED,
+                  "the decoder of " + Quoted(codec_.c_str()) +
+                      " has no option " + Quoted(option.key) +
+                      "; remove it or choose another backend");
+    }
+    if (error < 0) {
+      return Fail(BULKHEAD_UNSUPPORTED,
+                  "the decoder of " + Quoted(codec_.c_str()) +
+                      " does not take option " + Quoted(option.key) + " = " +
+                      Quoted(option.value) + ": " + TextOf(error));
+    }
+  }
+  max_frame_pixels_ = parameters.max_frame_pixels;
+  if (max_frame_pixels_ > 0) {
+    // After the options: none of them may raise the limit.
+    context_->max_pixels = static_cast<int64_t>(std::min<uint64_t>(
+        max_frame_pixels_, static_cast<uint64_t>(context_->max_pixels)));
+  }
+  return {};
+}
+
+bulkhead_result Decoder::Send(const bulkhead_packet* packet) {
+  if (packet == nullptr) return SendTranslated(nullptr);
+  const auto translated = ToPacket(sdk::TakeSized(*packet));
+  if (translated) return SendTranslated(translated->get());
+  last_error_ = translated.error().sentence;
+  return translated.error().result;
+}
+
+bulkhead_result Decoder::SendTranslated(AVPacket* packet) {
+  if (packet == nullptr) {
+    const int error = avcodec_send_packet(context_.get(), nullptr);
+    ended_ = ended_ || error == 0;
+    return error == AVERROR_EOF ? BULKHEAD_OK
+                                : Report(error, "drain the decoder");
+  }
+  if (ended_) {
+    last_error_ = "the end of the stream was sent; flush before sending more";
+    return BULKHEAD_FAILED;
+  }
+  // libavcodec would take an empty packet for the end. FFmpeg skips it.
+  if (packet->size == 0) return BULKHEAD_OK;
+  if (stream_side_data_ && !AddStreamSideData(*stream_side_data_, packet)) {
+    last_error_ = "no memory for the stream's side data";
+    return BULKHEAD_OUT_OF_MEMORY;
+  }
+  const int error = avcodec_send_packet(context_.get(), packet);
+  if (error != AVERROR(EAGAIN)) stream_side_data_.reset();
+  return Report(error, "decode a packet");
+}
+
+bulkhead_result Decoder::Receive(AVFrame* frame) {
+  const int error = avcodec_receive_frame(context_.get(), frame);
+  if (error == 0) picture_too_large_ = false;
+  const bulkhead_result result = Report(error, "decode a picture");
+  if (result != BULKHEAD_OK) av_frame_unref(frame);
+  return result;
+}
+
+void Decoder::Flush() {
+  avcodec_flush_buffers(context_.get());
+  ended_ = false;
+  picture_too_large_ = false;
+}
+
+void* Decoder::HandleOf(const AVFrame& frame) const {
+  return buffers_ ? buffers_->HandleOf(frame) : nullptr;
+}
+
+Failure Decoder::Describe(int av_error, const char* action) {
+  if (picture_too_large_.exchange(false)) {
+    return {BULKHEAD_OUT_OF_MEMORY,
+            "a picture of the " + codec_ +
+                " stream is larger than the limit of " +
+                std::to_string(max_frame_pixels_) +
+                " pixels; raise the limit to decode it"};
+  }
+  return {ResultOf(av_error), "libavcodec could not " + std::string(action) +
+                                  " of the " + codec_ +
+                                  " stream: " + TextOf(av_error)};
+}
+
+bulkhead_result Decoder::Report(int av_error, const char* action) {
+  const bulkhead_result refusal =
+      buffers_ ? buffers_->TakeRefusal() : BULKHEAD_OK;
+  if (refusal != BULKHEAD_OK) {
+    last_error_ = "the runtime has no buffer for a picture";
+    return refusal;
+  }
+  if (av_error >= 0) return BULKHEAD_OK;
+  if (av_error == AVERROR(EAGAIN)) return BULKHEAD_AGAIN;
+  if (av_error == AVERROR_EOF) return BULKHEAD_END_OF_STREAM;
+  Failure failure = Describe(av_error, action);
+  last_error_ = std::move(failure.sentence);
+  return failure.result;
+}
+
+int Decoder::GetBuffer(AVCodecContext* context, AVFrame* frame, int flags) {
+  const auto* decoder = static_cast<const Decoder*>(context->opaque);
+  if (!decoder->buffers_) {
+    return avcodec_default_get_buffer2(context, frame, flags);
+  }
+  return decoder->buffers_->Allocate(context, frame, flags);
+}
+
+// libavcodec reports a picture beyond max_pixels as damage; only what it logs
+// tells it apart. Nothing is printed: a hostile stream could print for ever.
+void Decoder::ReadLog(void* object, int, const char* format, va_list) {
+  if (std::strstr(format, "exceeds specified max pixel count") == nullptr &&
+      std::strstr(format, "exceeds limit") == nullptr) {
+    return;
+  }
+  const AVCodecContext* context = OwningContext(object);
+  if (context == nullptr || context->get_buffer2 != GetBuffer) return;
+  static_cast<Decoder*>(context->opaque)->picture_too_large_ = true;
+}
+
+}  // namespace bulkhead::libav_codec

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/openreg/stream.h"
+
+#include <utility>
+
+namespace bulkhead::openreg {
+
+bool Stream::Event::Query() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->done;
+}
+
+bool Stream::Event::Wait(std::chrono::milliseconds limit) const {
+  std::unique_lock lock(state_->mutex);
+  return state_->completed.wait_for(lock, limit,
+                                    [this] { return state_->done; });
+}
+
+Stream::Stream() : thread_([this] { Run(); }) {}
+
+Stream::~Stream() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+void Stream::Launch(Kernel kernel) {
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back(std::move(kernel));
+  }
+  changed_.notify_one();
+}
+
+Stream::Event Stream::Record() {
+  Event event;
+  Launch([state = event.state_] {
+    {
+      const std::lock_guard lock(state->mutex);
+      state->done = true;
+    }
+    state->completed.notify_all();
+  });
+  return event;
+}
+
+void Stream::WaitFor(const Event& event) {
+  // An order on the device has no deadline; whoever waits for the device does.
+  Launch([state = event.state_] {
+    std::unique_lock lock(state->mutex);
+    state->completed.wait(lock, [&state] { return state->done; });
+  });
+}
+
+bool Stream::Synchronize(std::chrono::milliseconds limit) {
+  return Record().Wait(limit);
+}
+
+void Stream::Run() {
+  for (;;) {
+    Kernel kernel;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+      if (queue_.empty()) return;
+      kernel = std::move(queue_.front());
+      queue_.pop_front();
+    }
+    kernel();
+  }
+}
+
+}  // namespace bulkhead::openreg

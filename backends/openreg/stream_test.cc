@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/openreg/stream.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <thread>
+#include <vector>
+
+namespace bulkhead::openreg {
+namespace {
+
+using std::chrono::milliseconds;
+constexpr milliseconds kLong(20000);
+
+// A kernel that runs until the test lets it go.
+class Gate {
+ public:
+  Stream::Kernel kernel() {
+    return [this, opened = opened_] {
+      started_.set_value();
+      opened.wait();
+    };
+  }
+  void AwaitStart() { started_.get_future().wait_for(kLong); }
+  void Open() { open_.set_value(); }
+
+ private:
+  std::promise<void> started_;
+  std::promise<void> open_;
+  std::shared_future<void> opened_ = open_.get_future().share();
+};
+
+TEST(StreamTest, KernelsRunInTheOrderOfTheirLaunch) {
+  Stream stream;
+  std::vector<int> order;
+  for (int i = 0; i < 1000; ++i) {
+    stream.Launch([&order, i] { order.push_back(i); });
+  }
+  ASSERT_TRUE(stream.Synchronize(kLong));
+  ASSERT_EQ(order.size(), 1000u);
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(order[i], i);
+}
+
+TEST(StreamTest, KernelsRunOnAThreadOfTheStream) {
+  Stream stream;
+  std::thread::id executed;
+  stream.Launch([&executed] { executed = std::this_thread::get_id(); });
+  ASSERT_TRUE(stream.Synchronize(kLong));
+  EXPECT_NE(executed, std::this_thread::get_id());
+}
+
+TEST(StreamTest, AnEventIsNotCompleteWhileItsKernelRuns) {
+  Gate gate;
+  Stream stream;
+  stream.Launch(gate.kernel());
+  const Stream::Event event = stream.Record();
+  gate.AwaitStart();
+  EXPECT_FALSE(event.Query());
+  EXPECT_FALSE(event.Wait(milliseconds(1)));
+  gate.Open();
+  EXPECT_TRUE(event.Wait(kLong));
+  EXPECT_TRUE(event.Query());
+}
+
+TEST(StreamTest, AHungKernelMakesSynchronizeGiveUp) {
+  Gate gate;
+  Stream stream;
+  stream.Launch(gate.kernel());
+  EXPECT_FALSE(stream.Synchronize(milliseconds(1)));
+  gate.Open();
+}
+
+TEST(StreamTest, OneStreamWaitsForAnEventOfAnother) {
+  Gate gate;
+  Stream first;
+  Stream second;
+  int value = 0;
+  int seen = -1;
+  first.Launch(gate.kernel());
+  first.Launch([&value] { value = 7; });
+  second.WaitFor(first.Record());
+  second.Launch([&value, &seen] { seen = value; });
+  gate.Open();
+  ASSERT_TRUE(second.Synchronize(kLong));
+  EXPECT_EQ(seen, 7);
+}
+
+TEST(StreamTest, DestructionRunsWhatWasLaunched) {
+  int runs = 0;
+  {
+    Stream stream;
+    for (int i = 0; i < 10; ++i) stream.Launch([&runs] { ++runs; });
+  }
+  EXPECT_EQ(runs, 10);
+}
+
+}  // namespace
+}  // namespace bulkhead::openreg

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/sdk/testing/clip.h"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <libavutil/imgutils.h>
+#include <libavutil/pixdesc.h>
+}
+
+#ifdef __SANITIZE_THREAD__
+// The system's libav is not instrumented, so its locking is not seen.
+extern "C" const char* __tsan_default_suppressions() {
+  return "race:libavcodec.so\nrace:libavutil.so\nrace:libdav1d.so\n"
+         "called_from_lib:libavcodec.so\ncalled_from_lib:libavutil.so\n"
+         "called_from_lib:libdav1d.so\n";
+}
+#endif
+
+namespace bulkhead::sdk {
+namespace {
+
+bool RunFfmpeg(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words = {"ffmpeg", "-nostdin", "-v", "error", "-y"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  pid_t child;
+  if (posix_spawnp(&child, "ffmpeg", nullptr, nullptr, argv.data(), environ) !=
+      0) {
+    return false;
+  }
+  int status = 0;
+  return waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+         WEXITSTATUS(status) == 0;
+}
+
+bulkhead_rational ToAbi(AVRational value) { return {value.num, value.den}; }
+
+bulkhead_side_data ToAbi(const AVPacketSideData& blob) {
+  return {av_packet_side_data_name(blob.type), blob.data, blob.size};
+}
+
+// Takes frames until the decoder wants something else.
+bulkhead_result TakeFrames(const bulkhead_backend& backend,
+                           bulkhead_decoder* decoder, Decoded* decoded) {
+  for (;;) {
+    bulkhead_frame frame = {.size = sizeof(frame)};
+    const bulkhead_result result = backend.receive_frame(decoder, &frame);
+    if (result == BULKHEAD_BAD_INPUT) {
+      ++decoded->bad_packets;
+      continue;
+    }
+    if (result != BULKHEAD_OK) return result;
+    decoded->pictures.push_back(CopyPicture(frame));
+    backend.release_frame(decoder, &frame);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Clip> Clip::Read(const std::string& path) {
+  std::unique_ptr<Clip> clip(new Clip);
+  clip->path_ = path;
+  av_log_set_level(AV_LOG_QUIET);
+  if (avformat_open_input(&clip->container_, path.c_str(), nullptr, nullptr) <
+          0 ||
+      avformat_find_stream_info(clip->container_, nullptr) < 0) {
+    return nullptr;
+  }
+  int chosen = -1;
+  for (unsigned i = 0; i < clip->container_->nb_streams && chosen < 0; ++i) {
+    const AVCodecParameters* codec = clip->container_->streams[i]->codecpar;
+    if (codec->codec_type == AVMEDIA_TYPE_VIDEO) chosen = static_cast<int>(i);
+  }
+  if (chosen < 0) return nullptr;
+  clip->ReadParameters(chosen);
+  AVPacket* packet = av_packet_alloc();
+  while (av_read_frame(clip->container_, packet) >= 0) {
+    if (packet->stream_index == chosen) clip->AddPacket(*packet);
+    av_packet_unref(packet);
+  }
+  av_packet_free(&packet);
+  return clip;
+}
+
+std::unique_ptr<Clip> Clip::Make(const std::string& name,
+                                 const std::vector<std::string>& arguments) {
+  const char* directory = std::getenv("TEST_TMPDIR");
+  const std::string path =
+      std::string(directory != nullptr ? directory : "/tmp") + "/" + name;
+  std::vector<std::string> words = arguments;
+  words.push_back(path);
+  return RunFfmpeg(words) ? Read(path) : nullptr;
+}
+
+Clip::~Clip() {
+  for (AVPacket* packet : owned_) av_packet_free(&packet);
+  avformat_close_input(&container_);
+}
+
+void Clip::ReadParameters(int index) {
+  const AVStream& stream = *container_->streams[index];
+  const AVCodecParameters& codec = *stream.codecpar;
+  for (int i = 0; i < stream.nb_side_data; ++i) {
+    stream_side_data_.push_back(ToAbi(stream.side_data[i]));
+  }
+  parameters_ = {
+      .size = sizeof(parameters_),
+      .codec = avcodec_get_name(codec.codec_id),
+      .codec_tag = codec.codec_tag,
+      .extradata = codec.extradata,
+      .extradata_bytes = static_cast<size_t>(codec.extradata_size),
+      .width = codec.width,
+      .height = codec.height,
+      .pixel_format =
+          av_get_pix_fmt_name(static_cast<AVPixelFormat>(codec.format)),
+      .profile = codec.profile,
+      .level = codec.level,
+      .bits_per_coded_sample = codec.bits_per_coded_sample,
+      .bits_per_raw_sample = codec.bits_per_raw_sample,
+      .bit_rate = codec.bit_rate,
+      .field_order = codec.field_order,
+      .video_delay = codec.video_delay,
+      .chroma_location = codec.chroma_location,
+      .color_range = codec.color_range,
+      .color_primaries = codec.color_primaries,
+      .color_transfer = codec.color_trc,
+      .color_space = codec.color_space,
+      .sample_aspect_ratio = ToAbi(codec.sample_aspect_ratio),
+      .time_base = ToAbi(stream.time_base),
+      .frame_rate = ToAbi(stream.avg_frame_rate),
+      .side_data = stream_side_data_.data(),
+      .side_data_count = stream_side_data_.size(),
+  };
+}
+
+void Clip::AddPacket(const AVPacket& packet) {
+  const AVPacket& kept = *owned_.emplace_back(av_packet_clone(&packet));
+  auto& blobs = *side_data_.emplace_back(
+      std::make_unique<std::vector<bulkhead_side_data>>());
+  for (int i = 0; i < kept.side_data_elems; ++i) {
+    blobs.push_back(ToAbi(kept.side_data[i]));
+  }
+  packets_.push_back({
+      .size = sizeof(bulkhead_packet),
+      .flags =
+          (kept.flags & AV_PKT_FLAG_KEY ? uint32_t{BULKHEAD_PACKET_KEYFRAME}
+                                        : 0) |
+          (kept.flags & AV_PKT_FLAG_CORRUPT ? uint32_t{BULKHEAD_PACKET_CORRUPT}
+                                            : 0) |
+          (kept.flags & AV_PKT_FLAG_DISCARD ? uint32_t{BULKHEAD_PACKET_DISCARD}
+                                            : 0),
+      .data = kept.data,
+      .bytes = static_cast<size_t>(kept.size),
+      .pts = kept.pts,
+      .dts = kept.dts,
+      .duration = kept.duration,
+      .position = kept.pos,
+      .side_data = blobs.data(),
+      .side_data_count = blobs.size(),
+  });
+}
+
+Picture CopyPicture(const bulkhead_frame& frame) {
+  Picture picture = {.pts = frame.pts,
+                     .width = frame.width,
+                     .height = frame.height,
+                     .pixel_format = frame.pixel_format,
+                     .pixels = {}};
+  const AVPixelFormat format = av_get_pix_fmt(frame.pixel_format);
+  picture.pixels.resize(
+      av_image_get_buffer_size(format, frame.width, frame.height, 1));
+  av_image_copy_to_buffer(picture.pixels.data(),
+                          static_cast<int>(picture.pixels.size()), frame.data,
+                          frame.stride, format, frame.width, frame.height, 1);
+  return picture;
+}
+
+bulkhead_open_parameters OpenParameters(const Clip& clip,
+                                        const DecodeOptions& options) {
+  return {
+      .size = sizeof(bulkhead_open_parameters),
+      .device = options.device,
+      .codec = &clip.parameters(),
+      .threads = options.threads,
+      .incarnation = 1,
+      .options = options.options.data(),
+      .option_count = options.options.size(),
+      .max_frame_pixels = options.max_frame_pixels,
+  };
+}
+
+void DecodeAll(const bulkhead_backend& backend, bulkhead_decoder* decoder,
+               const std::vector<bulkhead_packet>& packets, Decoded* decoded) {
+  for (size_t i = 0; i <= packets.size(); ++i) {
+    const bool end = i == packets.size();
+    const bulkhead_result sent =
+        backend.send_packet(decoder, end ? nullptr : &packets[i]);
+    bulkhead_result result = sent;
+    if (sent == BULKHEAD_BAD_INPUT) {
+      ++decoded->bad_packets;
+      result = BULKHEAD_OK;
+    }
+    if (result == BULKHEAD_OK || result == BULKHEAD_AGAIN) {
+      result = TakeFrames(backend, decoder, decoded);
+    }
+    if (result != (end ? BULKHEAD_END_OF_STREAM : BULKHEAD_AGAIN)) {
+      decoded->failure = result;
+      decoded->error = backend.last_error(decoder);
+      return;
+    }
+    if (sent == BULKHEAD_AGAIN) --i;
+  }
+}
+
+Decoded Decode(const bulkhead_backend& backend, const bulkhead_runtime& runtime,
+               const Clip& clip, const DecodeOptions& options) {
+  Decoded decoded;
+  const bulkhead_open_parameters parameters = OpenParameters(clip, options);
+  bulkhead_decoder* decoder = nullptr;
+  decoded.opened = backend.open(&parameters, &runtime, &decoder);
+  if (decoded.opened != BULKHEAD_OK) {
+    decoded.open_error = backend.last_error(nullptr);
+    return decoded;
+  }
+  DecodeAll(backend, decoder, clip.packets(), &decoded);
+  backend.close(decoder);
+  return decoded;
+}
+
+}  // namespace bulkhead::sdk

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/lockdown/lockdown.h"
+
+#include <capnp/message.h>
+#include <capnp/serialize.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstring>
+
+#include "ipc/capnp_read.h"
+#include "ipc/schema/lockdown.capnp.h"
+#include "ipc/unique_fd.h"
+
+namespace bulkhead::worker {
+namespace {
+
+namespace schema = ipc::schema;
+
+// A plan with ten thousand files is well below this.
+constexpr off_t kMaxBytes = 16 << 20;
+
+tl::unexpected<ipc::Error> Failed(std::string what) {
+  return ipc::FailErrno(ipc::Code::kSandboxUnavailable, std::move(what), errno);
+}
+
+tl::unexpected<ipc::Error> Malformed() {
+  return ipc::Fail(ipc::Code::kInternal,
+                   "the lock-down that bulkheadd passed is malformed");
+}
+
+std::vector<sock_filter> Filter(capnp::Data::Reader bytes) {
+  std::vector<sock_filter> filter(bytes.size() / sizeof(sock_filter));
+  if (!filter.empty()) {
+    std::memcpy(filter.data(), bytes.begin(),
+                filter.size() * sizeof(sock_filter));
+  }
+  return filter;
+}
+
+ipc::Expected<void> Install(const std::vector<sock_filter>& filter) {
+  const sock_fprog program = {
+      .len = static_cast<unsigned short>(filter.size()),
+      .filter = const_cast<sock_filter*>(filter.data())};
+  const long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                              SECCOMP_FILTER_FLAG_TSYNC, &program);
+  if (result < 0) return Failed("cannot install a seccomp filter");
+  if (result > 0) {
+    return ipc::Fail(ipc::Code::kSandboxUnavailable,
+                     "a seccomp filter does not bind every thread");
+  }
+  return {};
+}
+
+// Pids are the same for everybody in the namespace, so without Landlock's
+// signal scope tgkill would reach the sessions beside this one.
+std::vector<sock_filter> OnlyItselfMayBeSignaled() {
+  const auto pid = static_cast<uint32_t>(getpid());
+  constexpr auto kProcess = offsetof(seccomp_data, args);
+  return {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kProcess),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, pid, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+}
+
+}  // namespace
+
+ipc::Expected<Lockdown> Lockdown::Read(int fd) {
+  struct stat status = {};
+  if (fstat(fd, &status) != 0) return Failed("cannot read the lock-down");
+  constexpr off_t kWord = sizeof(capnp::word);
+  if (status.st_size <= 0 || status.st_size > kMaxBytes ||
+      status.st_size % kWord != 0) {
+    return Malformed();
+  }
+  auto words =
+      kj::heapArray<capnp::word>(static_cast<size_t>(status.st_size / kWord));
+  kj::ArrayPtr<kj::byte> bytes = words.asBytes();
+  // The offset of the descriptor is shared with other processes: unused.
+  if (pread(fd, bytes.begin(), bytes.size(), 0) != status.st_size) {
+    return Failed("cannot read the lock-down");
+  }
+  return ipc::ReadCatching([&]() -> ipc::Expected<Lockdown> {
+    capnp::FlatArrayMessageReader message(
+        words, ipc::BoundedReaderOptions(words.size()));
+    const auto root = message.getRoot<schema::Lockdown>();
+    Lockdown lockdown;
+    lockdown.landlock_abi_ = root.getLandlock().getAbi();
+    lockdown.handled_ = {root.getLandlock().getHandledAccessFs(),
+                         root.getLandlock().getHandledAccessNet(),
+                         root.getLandlock().getScoped()};
+    for (const auto rule : root.getLandlock().getRules()) {
+      lockdown.rules_.push_back({rule.getPath().cStr(), rule.getAccess()});
+    }
+    lockdown.reaper_filter_ = Filter(root.getReaperFilter());
+    lockdown.zygote_filter_ = Filter(root.getZygoteFilter());
+    lockdown.session_filter_ = Filter(root.getSessionFilter());
+    lockdown.plugin_path_ = root.getPluginPath().cStr();
+    lockdown.entry_symbol_ = root.getEntrySymbol().cStr();
+    lockdown.disable_speculation_ = root.getDisableSpeculation();
+    lockdown.clone_keeps_parent_ = root.getCloneKeepsParent();
+    return lockdown;
+  });
+}
+
+ipc::Expected<void> Lockdown::RestrictFiles(
+    const std::vector<PathRule>& rules) const {
+  if (landlock_abi_ == 0) return {};
+  // Older kernels take the longer struct as long as what they do not know is 0.
+  const ipc::UniqueFd ruleset(static_cast<int>(
+      syscall(SYS_landlock_create_ruleset, &handled_, sizeof(handled_), 0)));
+  if (!ruleset) return Failed("cannot make a Landlock ruleset");
+  for (const PathRule& rule : rules) {
+    const ipc::UniqueFd path(open(rule.path.c_str(), O_PATH | O_CLOEXEC));
+    // What is gone needs no rule.
+    if (!path && (errno == ENOENT || errno == EACCES)) continue;
+    if (!path) return Failed("cannot open " + rule.path);
+    landlock_path_beneath_attr beneath = {};
+    beneath.allowed_access = rule.access;
+    beneath.parent_fd = path.get();
+    if (syscall(SYS_landlock_add_rule, ruleset.get(),
+                LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) != 0) {
+      return Failed("cannot add " + rule.path + " to a Landlock ruleset");
+    }
+  }
+  if (syscall(SYS_landlock_restrict_self, ruleset.get(), 0) != 0) {
+    return Failed("cannot apply Landlock");
+  }
+  return {};
+}
+
+ipc::Expected<void> Lockdown::InstallStage1() const {
+  // Fails exactly when there is a second thread; changes nothing otherwise.
+  if (unshare(CLONE_THREAD) != 0) {
+    return ipc::Fail(ipc::Code::kSandboxUnavailable,
+                     "a library has started a thread before the lock-down");
+  }
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) {
+    return Failed("cannot give up privileges");
+  }
+  if (disable_speculation_) {
+    for (const unsigned long which :
+         {PR_SPEC_STORE_BYPASS, PR_SPEC_INDIRECT_BRANCH}) {
+      // ENXIO and ENODEV: there is nothing to switch off on this processor;
+      // EPERM: it is off already and cannot be switched.
+      if (prctl(PR_SET_SPECULATION_CTRL, which, PR_SPEC_FORCE_DISABLE, 0, 0) !=
+              0 &&
+          errno != ENXIO && errno != ENODEV && errno != EPERM) {
+        return Failed("cannot disable speculation");
+      }
+    }
+  }
+  if (auto restricted = RestrictFiles(rules_); !restricted) return restricted;
+  return Install(zygote_filter_);
+}
+
+ipc::Expected<void> Lockdown::InstallStage2() const {
+  // The clone did not inherit it. In tier full pid 1's end is enough.
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) {
+    return Failed("cannot bind its life to the reaper's");
+  }
+  if (auto restricted = RestrictFiles({}); !restricted) return restricted;
+  // The session's filter allows no further one.
+  if (auto own = Install(OnlyItselfMayBeSignaled()); !own) return own;
+  return Install(session_filter_);
+}
+
+ipc::Expected<void> Lockdown::InstallReaperFilter() const {
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) {
+    return Failed("cannot give up privileges");
+  }
+  return Install(reaper_filter_);
+}
+
+}  // namespace bulkhead::worker

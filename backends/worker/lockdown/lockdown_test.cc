@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/lockdown/lockdown.h"
+
+#include <capnp/message.h>
+#include <capnp/serialize.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "ipc/schema/lockdown.capnp.h"
+#include "ipc/unique_fd.h"
+
+namespace bulkhead::worker {
+namespace {
+
+namespace schema = ipc::schema;
+
+// Answers one system call with an errno and allows the rest.
+std::vector<sock_filter> Refusing(uint32_t syscall, uint32_t error) {
+  return {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, syscall, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+}
+
+capnp::Data::Reader Bytes(const std::vector<sock_filter>& filter) {
+  return {reinterpret_cast<const kj::byte*>(filter.data()),
+          filter.size() * sizeof(sock_filter)};
+}
+
+ipc::UniqueFd Memory(kj::ArrayPtr<const kj::byte> bytes) {
+  ipc::UniqueFd memory(memfd_create("lockdown", MFD_CLOEXEC));
+  EXPECT_EQ(write(memory.get(), bytes.begin(), bytes.size()),
+            static_cast<ssize_t>(bytes.size()));
+  return memory;
+}
+
+bool HasLandlock() {
+  return syscall(SYS_landlock_create_ruleset, nullptr, 0, 1) > 0;
+}
+
+ipc::UniqueFd Plan() {
+  const auto reaper = Refusing(SYS_getppid, 101);
+  const auto zygote = Refusing(SYS_getppid, 102);
+  const auto session = Refusing(SYS_getppid, 103);
+  capnp::MallocMessageBuilder message;
+  auto lockdown = message.initRoot<schema::Lockdown>();
+  lockdown.setReaperFilter(Bytes(reaper));
+  lockdown.setZygoteFilter(Bytes(zygote));
+  lockdown.setSessionFilter(Bytes(session));
+  lockdown.setPluginPath("/opt/acme/libacme.so");
+  lockdown.setEntrySymbol("acme_backend");
+  lockdown.setDisableSpeculation(true);
+  lockdown.setCloneKeepsParent(true);
+  if (HasLandlock()) {
+    auto landlock = lockdown.initLandlock();
+    landlock.setAbi(1);
+    landlock.setHandledAccessFs((1 << 13) - 1);
+    auto rules = landlock.initRules(2);
+    rules[0].setPath("/usr");
+    rules[0].setAccess(1 << 2 | 1 << 3);
+    rules[1].setPath("/there-is-no-such-file");
+    rules[1].setAccess(1 << 2);
+  }
+  return Memory(capnp::messageToFlatArray(message).asBytes());
+}
+
+// Restrictions cannot be taken back: each body runs in a process of its own
+// and returns the number of the first expectation that does not hold.
+template <typename Body>
+int InChild(Body body) {
+  const pid_t pid = fork();
+  if (pid == 0) _exit(body());
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+int ParentQuery() { return syscall(SYS_getppid) >= 0 ? 0 : errno; }
+
+bool Opens(const char* path) {
+  return static_cast<bool>(
+      ipc::UniqueFd(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+}
+
+TEST(LockdownTest, ReadsWhatBulkheaddWrote) {
+  const auto lockdown = Lockdown::Read(Plan().get());
+  ASSERT_TRUE(lockdown);
+  EXPECT_EQ(lockdown->plugin_path(), "/opt/acme/libacme.so");
+  EXPECT_EQ(lockdown->entry_symbol(), "acme_backend");
+  EXPECT_TRUE(lockdown->clone_keeps_parent());
+}
+
+TEST(LockdownTest, RefusesWhatIsNoMessage) {
+  EXPECT_FALSE(Lockdown::Read(-1));
+  EXPECT_FALSE(Lockdown::Read(Memory({}).get()));
+  const std::string odd = "12345";
+  EXPECT_FALSE(Lockdown::Read(
+      Memory({reinterpret_cast<const kj::byte*>(odd.data()), odd.size()})
+          .get()));
+  const std::string noise(64, '\xff');
+  EXPECT_FALSE(Lockdown::Read(
+      Memory({reinterpret_cast<const kj::byte*>(noise.data()), noise.size()})
+          .get()));
+}
+
+TEST(LockdownTest, Stage1AppliesFilterRulesAndGivesUpPrivileges) {
+  const auto lockdown = Lockdown::Read(Plan().get());
+  ASSERT_TRUE(lockdown);
+  EXPECT_EQ(InChild([&] {
+              if (!lockdown->InstallStage1()) return 1;
+              if (ParentQuery() != 102) return 2;
+              if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1) return 3;
+              if (prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 0) return 4;
+              if (HasLandlock() && Opens("/etc")) return 5;
+              return Opens("/usr") ? 0 : 6;
+            }),
+            0);
+}
+
+TEST(LockdownTest, Stage2ClosesEveryPathAndEveryOtherProcess) {
+  const auto lockdown = Lockdown::Read(Plan().get());
+  ASSERT_TRUE(lockdown);
+  const pid_t sibling = getpid();
+  EXPECT_EQ(InChild([&] {
+              if (!lockdown->InstallStage1()) return 1;
+              if (!lockdown->InstallStage2()) return 2;
+              // Both filters answer; the newest one's errno wins.
+              if (ParentQuery() != 103) return 3;
+              if (HasLandlock() && Opens("/usr")) return 4;
+              errno = 0;
+              if (syscall(SYS_tgkill, sibling, sibling, 0) == 0) return 5;
+              if (errno != EPERM) return 6;
+              const pid_t self = getpid();
+              return syscall(SYS_tgkill, self, self, 0) == 0 ? 0 : 7;
+            }),
+            0);
+}
+
+TEST(LockdownTest, Stage1RefusesAProcessWithASecondThread) {
+  const auto lockdown = Lockdown::Read(Plan().get());
+  ASSERT_TRUE(lockdown);
+  EXPECT_EQ(InChild([&] {
+              pthread_t thread;
+              pthread_create(
+                  &thread, nullptr,
+                  [](void*) -> void* {
+                    while (true) pause();
+                  },
+                  nullptr);
+              return lockdown->InstallStage1() ? 1 : 0;
+            }),
+            0);
+}
+
+TEST(LockdownTest, ReaperFilterIsItsOwn) {
+  const auto lockdown = Lockdown::Read(Plan().get());
+  ASSERT_TRUE(lockdown);
+  EXPECT_EQ(InChild([&] {
+              if (!lockdown->InstallReaperFilter()) return 1;
+              return ParentQuery() == 101 ? 0 : 2;
+            }),
+            0);
+}
+
+}  // namespace
+}  // namespace bulkhead::worker

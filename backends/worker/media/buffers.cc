@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/buffers.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "backends/sdk/sized.h"
+
+extern "C" {
+#include <libavutil/imgutils.h>
+#include <libavutil/pixdesc.h>
+}
+
+namespace bulkhead::worker {
+namespace {
+
+// Vector code may read this far past a plane, whatever the decoder asked for.
+constexpr size_t kOverread = 64;
+constexpr uint32_t kLeastAlignment = 64;
+constexpr uint32_t kMostAlignment = 4096;
+constexpr uint32_t kMostPadding = 1 << 20;
+
+struct Layout {
+  uint32_t planes = 0;
+  int strides[4] = {};
+  size_t offsets[4] = {};
+  size_t sizes[4] = {};
+  size_t bytes = 0;
+};
+
+size_t AlignUp(size_t value, size_t alignment) {
+  return (value + alignment - 1) & ~(alignment - 1);
+}
+
+// Widens the picture until every stride is aligned, so that strides of planes
+// keep the ratio that some decoders take for granted.
+std::optional<Layout> LayOut(AVPixelFormat format, int width, int height,
+                             uint32_t alignment, uint32_t padding) {
+  Layout layout;
+  int64_t wide = width;
+  bool aligned = false;
+  while (!aligned) {
+    if (wide > INT32_MAX / 16 ||
+        av_image_fill_linesizes(layout.strides, format,
+                                static_cast<int>(wide)) < 0) {
+      return std::nullopt;
+    }
+    wide += wide & ~(wide - 1);
+    aligned = true;
+    for (int stride : layout.strides) {
+      aligned &= static_cast<uint32_t>(stride) % alignment == 0;
+    }
+  }
+  ptrdiff_t strides[4];
+  std::copy(std::begin(layout.strides), std::end(layout.strides), strides);
+  if (av_image_fill_plane_sizes(layout.sizes, format, height, strides) < 0) {
+    return std::nullopt;
+  }
+  for (int plane = 0; plane < 4 && layout.sizes[plane] != 0; ++plane) {
+    layout.planes = static_cast<uint32_t>(plane) + 1;
+    layout.offsets[plane] = layout.bytes;
+    layout.sizes[plane] += padding;
+    layout.bytes +=
+        AlignUp(layout.sizes[plane] + kOverread, std::max(alignment, 64u));
+  }
+  return layout;
+}
+
+}  // namespace
+
+struct BufferProvider::Buffer {
+  ~Buffer() { std::free(memory); }
+
+  Shape shape;
+  int references = 0;
+  uint8_t* memory = nullptr;  // null for a slot
+  size_t total_bytes = 0;
+  std::shared_ptr<SlotPool> pool;
+  Slot slot{};
+  bulkhead_buffer view{};
+};
+
+BufferProvider::BufferProvider(size_t most_bytes,
+                               std::function<void(std::string_view)> log)
+    : most_bytes_(most_bytes), log_(std::move(log)) {
+  runtime_ = {sizeof(runtime_),
+              BULKHEAD_ABI_VERSION,
+              this,
+              &Acquire,
+              &Reference,
+              &Release,
+              &Log};
+}
+
+BufferProvider::~BufferProvider() = default;
+
+void BufferProvider::DeliverInto(std::shared_ptr<SlotPool> pool,
+                                 uint32_t stride) {
+  std::lock_guard lock(mutex_);
+  slots_ = std::move(pool);
+  slot_stride_ = stride;
+}
+
+std::optional<Slot> BufferProvider::PublishableSlot(const SlotPool& pool,
+                                                    const void* handle) {
+  std::lock_guard lock(mutex_);
+  const Buffer* buffer = Find(handle);
+  if (buffer == nullptr || buffer->pool.get() != &pool) return std::nullopt;
+  return pool.Publishable(buffer->slot.index);
+}
+
+size_t BufferProvider::bytes() const {
+  std::lock_guard lock(mutex_);
+  return bytes_;
+}
+
+BufferProvider::Buffer* BufferProvider::Find(const void* handle) {
+  for (const auto& buffer : busy_) {
+    if (buffer.get() == handle) return buffer.get();
+  }
+  return nullptr;
+}
+
+std::unique_ptr<BufferProvider::Buffer> BufferProvider::SlotBuffer(
+    const Shape& shape) {
+  if (slots_ == nullptr || shape.format != AV_PIX_FMT_RGB24) return nullptr;
+  const size_t stride = slot_stride_;
+  if (static_cast<size_t>(shape.width) * 3 > stride ||
+      stride % shape.alignment != 0 ||
+      stride * static_cast<size_t>(shape.height) + shape.padding >
+          slots_->slot_bytes()) {
+    return nullptr;
+  }
+  auto slot = slots_->TakePinned();
+  if (!slot) return nullptr;
+  if (reinterpret_cast<uintptr_t>(slot->data) % shape.alignment != 0) {
+    slots_->Release(slot->index);
+    return nullptr;
+  }
+  auto buffer = std::make_unique<Buffer>();
+  buffer->pool = slots_;
+  buffer->slot = *slot;
+  buffer->view.plane_count = 1;
+  buffer->view.data[0] = slot->data;
+  buffer->view.stride[0] = static_cast<int32_t>(stride);
+  buffer->view.bytes[0] = slot->bytes;
+  return buffer;
+}
+
+std::unique_ptr<BufferProvider::Buffer> BufferProvider::PrivateBuffer(
+    const Shape& shape) {
+  if (shape != shape_) {
+    for (const auto& idle : idle_) bytes_ -= idle->total_bytes;
+    idle_.clear();
+    shape_ = shape;
+  }
+  if (!idle_.empty()) {
+    auto buffer = std::move(idle_.back());
+    idle_.pop_back();
+    return buffer;
+  }
+  const auto layout =
+      LayOut(static_cast<AVPixelFormat>(shape.format), shape.width,
+             shape.height, shape.alignment, shape.padding);
+  if (!layout || layout->planes == 0 || layout->bytes > most_bytes_ ||
+      bytes_ > most_bytes_ - layout->bytes) {
+    return nullptr;
+  }
+  auto buffer = std::make_unique<Buffer>();
+  const size_t alignment = std::max(shape.alignment, kLeastAlignment);
+  buffer->memory = static_cast<uint8_t*>(
+      std::aligned_alloc(alignment, AlignUp(layout->bytes, alignment)));
+  if (buffer->memory == nullptr) return nullptr;
+  std::memset(buffer->memory, 0, layout->bytes);
+  buffer->view.plane_count = layout->planes;
+  for (uint32_t plane = 0; plane < layout->planes; ++plane) {
+    buffer->view.data[plane] = buffer->memory + layout->offsets[plane];
+    buffer->view.stride[plane] = layout->strides[plane];
+    buffer->view.bytes[plane] = layout->sizes[plane];
+  }
+  buffer->total_bytes = layout->bytes;
+  bytes_ += layout->bytes;
+  return buffer;
+}
+
+bulkhead_result BufferProvider::AcquireBuffer(const Shape& shape,
+                                              bulkhead_buffer* out) {
+  std::lock_guard lock(mutex_);
+  auto buffer = SlotBuffer(shape);
+  if (buffer == nullptr) buffer = PrivateBuffer(shape);
+  if (buffer == nullptr) return BULKHEAD_OUT_OF_MEMORY;
+  buffer->shape = shape;
+  buffer->references = 1;
+  buffer->view.size = sizeof(buffer->view);
+  buffer->view.handle = buffer.get();
+  *out = buffer->view;
+  busy_.push_back(std::move(buffer));
+  return BULKHEAD_OK;
+}
+
+bulkhead_result BufferProvider::Acquire(void* self,
+                                        const bulkhead_buffer_request* request,
+                                        bulkhead_buffer* buffer) {
+  const auto asked = sdk::TakeSized(*request);
+  const AVPixelFormat format = asked.pixel_format != nullptr
+                                   ? av_get_pix_fmt(asked.pixel_format)
+                                   : AV_PIX_FMT_NONE;
+  const AVPixFmtDescriptor* descriptor = av_pix_fmt_desc_get(format);
+  if (descriptor == nullptr ||
+      (descriptor->flags & AV_PIX_FMT_FLAG_HWACCEL) != 0) {
+    return BULKHEAD_UNSUPPORTED;
+  }
+  const uint32_t alignment = std::max(asked.alignment, 1u);
+  if (asked.width <= 0 || asked.height <= 0 ||
+      !std::has_single_bit(alignment) || alignment > kMostAlignment ||
+      asked.padding > kMostPadding) {
+    return BULKHEAD_FAILED;
+  }
+  return static_cast<BufferProvider*>(self)->AcquireBuffer(
+      {format, asked.width, asked.height, alignment, asked.padding}, buffer);
+}
+
+void BufferProvider::Reference(void* self, void* handle) {
+  auto* provider = static_cast<BufferProvider*>(self);
+  std::lock_guard lock(provider->mutex_);
+  Buffer* buffer = provider->Find(handle);
+  if (buffer != nullptr) ++buffer->references;
+}
+
+void BufferProvider::Release(void* self, void* handle) {
+  auto* provider = static_cast<BufferProvider*>(self);
+  std::lock_guard lock(provider->mutex_);
+  auto& busy = provider->busy_;
+  const auto found =
+      std::find_if(busy.begin(), busy.end(),
+                   [handle](const auto& it) { return it.get() == handle; });
+  if (found == busy.end() || --(*found)->references > 0) return;
+  std::unique_ptr<Buffer> buffer = std::move(*found);
+  *found = std::move(busy.back());
+  busy.pop_back();
+  if (buffer->pool != nullptr) {
+    buffer->pool->Release(buffer->slot.index);
+  } else if (buffer->shape == provider->shape_) {
+    provider->idle_.push_back(std::move(buffer));
+  } else {
+    provider->bytes_ -= buffer->total_bytes;
+  }
+}
+
+void BufferProvider::Log(void* self, const char* line) {
+  auto* provider = static_cast<BufferProvider*>(self);
+  if (provider->log_ && line != nullptr) provider->log_(line);
+}
+
+}  // namespace bulkhead::worker

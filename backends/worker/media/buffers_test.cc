@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/buffers.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace bulkhead::worker {
+namespace {
+
+constexpr size_t kMiB = size_t{1} << 20;
+
+bulkhead_buffer_request Request(const char* format, int width, int height) {
+  return {sizeof(bulkhead_buffer_request), format, width, height, 64, 16};
+}
+
+bulkhead_result Acquire(BufferProvider& buffers,
+                        const bulkhead_buffer_request& request,
+                        bulkhead_buffer* buffer) {
+  const bulkhead_runtime* runtime = buffers.runtime();
+  return runtime->acquire_buffer(runtime->context, &request, buffer);
+}
+
+void Release(BufferProvider& buffers, const bulkhead_buffer& buffer) {
+  const bulkhead_runtime* runtime = buffers.runtime();
+  runtime->release_buffer(runtime->context, buffer.handle);
+}
+
+// Three slots that fit 20x4 RGB pictures.
+struct Pool {
+  static constexpr size_t kSlotBytes = 4096;
+  static constexpr uint32_t kStride = 128;
+  alignas(64) uint8_t memory[3 * kSlotBytes] = {};
+  std::shared_ptr<SlotPool> slots =
+      std::make_shared<SlotPool>(memory, 3, kSlotBytes);
+};
+
+TEST(BufferProvider, PlanesAreAlignedAndZeroed) {
+  BufferProvider buffers(kMiB);
+  bulkhead_buffer buffer{};
+  ASSERT_EQ(Acquire(buffers, Request("yuv420p", 101, 57), &buffer),
+            BULKHEAD_OK);
+  ASSERT_EQ(buffer.plane_count, 3u);
+  for (int plane = 0; plane < 3; ++plane) {
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer.data[plane]) % 64, 0u);
+    EXPECT_EQ(buffer.stride[plane] % 64, 0);
+    for (size_t i = 0; i < buffer.bytes[plane]; ++i) {
+      ASSERT_EQ(buffer.data[plane][i], 0);
+    }
+  }
+  EXPECT_EQ(buffer.stride[0], 2 * buffer.stride[1]);
+  Release(buffers, buffer);
+}
+
+TEST(BufferProvider, RecyclesWhatWasReleasedLast) {
+  BufferProvider buffers(kMiB);
+  bulkhead_buffer first{}, second{}, third{};
+  Acquire(buffers, Request("gray", 64, 64), &first);
+  Acquire(buffers, Request("gray", 64, 64), &second);
+  Release(buffers, first);
+  Release(buffers, second);
+  Acquire(buffers, Request("gray", 64, 64), &third);
+  EXPECT_EQ(third.data[0], second.data[0]);
+}
+
+TEST(BufferProvider, KeepsABufferWhileItIsReferenced) {
+  BufferProvider buffers(kMiB);
+  const bulkhead_runtime* runtime = buffers.runtime();
+  bulkhead_buffer first{}, second{};
+  Acquire(buffers, Request("gray", 64, 64), &first);
+  runtime->reference_buffer(runtime->context, first.handle);
+  Release(buffers, first);
+  Acquire(buffers, Request("gray", 64, 64), &second);
+  EXPECT_NE(first.data[0], second.data[0]);
+}
+
+TEST(BufferProvider, FreesTheShapeBeforeTheLast) {
+  BufferProvider buffers(kMiB);
+  bulkhead_buffer large{}, small{};
+  Acquire(buffers, Request("gray", 512, 512), &large);
+  Release(buffers, large);
+  Acquire(buffers, Request("gray", 64, 64), &small);
+  EXPECT_LT(buffers.bytes(), 64u * 1024);
+}
+
+TEST(BufferProvider, RefusesWhatExceedsItsLimitOrMakesNoSense) {
+  BufferProvider buffers(kMiB);
+  bulkhead_buffer buffer{};
+  EXPECT_EQ(Acquire(buffers, Request("rgb24", 4096, 4096), &buffer),
+            BULKHEAD_OUT_OF_MEMORY);
+  EXPECT_EQ(Acquire(buffers, Request("rgb24", INT32_MAX, INT32_MAX), &buffer),
+            BULKHEAD_OUT_OF_MEMORY);
+  EXPECT_EQ(Acquire(buffers, Request("rgb24", 0, 8), &buffer), BULKHEAD_FAILED);
+  EXPECT_EQ(Acquire(buffers, Request("no such", 8, 8), &buffer),
+            BULKHEAD_UNSUPPORTED);
+  auto request = Request("rgb24", 8, 8);
+  request.alignment = 48;
+  EXPECT_EQ(Acquire(buffers, request, &buffer), BULKHEAD_FAILED);
+}
+
+TEST(BufferProvider, IgnoresAHandleThatItNeverGave) {
+  BufferProvider buffers(kMiB);
+  bulkhead_buffer stranger{};
+  stranger.handle = &stranger;
+  Release(buffers, stranger);
+  EXPECT_EQ(buffers.bytes(), 0u);
+}
+
+TEST(BufferProvider, ServesSlotsAndLeavesOneAlone) {
+  Pool pool;
+  BufferProvider buffers(kMiB);
+  for (uint32_t i = 0; i < 3; ++i) pool.slots->Grant(i, 7);
+  buffers.DeliverInto(pool.slots, Pool::kStride);
+  bulkhead_buffer taken[3] = {};
+  for (auto& buffer : taken) {
+    ASSERT_EQ(Acquire(buffers, Request("rgb24", 20, 4), &buffer), BULKHEAD_OK);
+  }
+  for (int i = 0; i < 2; ++i) {
+    const auto slot = buffers.PublishableSlot(*pool.slots, taken[i].handle);
+    ASSERT_TRUE(slot);
+    EXPECT_EQ(slot->data, taken[i].data[0]);
+    EXPECT_EQ(slot->generation, 7u);
+  }
+  EXPECT_FALSE(buffers.PublishableSlot(*pool.slots, taken[2].handle));
+  EXPECT_EQ(pool.slots->free_count(), 1u);
+}
+
+TEST(BufferProvider, DoesNotRecycleASlotThatADecoderStillReferences) {
+  Pool pool;
+  BufferProvider buffers(kMiB);
+  for (uint32_t i = 0; i < 3; ++i) pool.slots->Grant(i, 1);
+  buffers.DeliverInto(pool.slots, Pool::kStride);
+  bulkhead_buffer buffer{};
+  Acquire(buffers, Request("rgb24", 20, 4), &buffer);
+  const auto slot = buffers.PublishableSlot(*pool.slots, buffer.handle);
+  ASSERT_TRUE(slot);
+  pool.slots->Publish(slot->index);
+  EXPECT_FALSE(buffers.PublishableSlot(*pool.slots, buffer.handle));
+  pool.slots->Grant(slot->index, 2);
+  EXPECT_EQ(pool.slots->free_count(), 2u);
+  Release(buffers, buffer);
+  EXPECT_EQ(pool.slots->free_count(), 3u);
+}
+
+TEST(BufferProvider, IsSafeToUseFromManyThreads) {
+  BufferProvider buffers(16 * kMiB);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&buffers, i] {
+      for (int round = 0; round < 500; ++round) {
+        bulkhead_buffer buffer{};
+        const int width = 32 + 32 * ((i + round / 100) % 2);
+        ASSERT_EQ(Acquire(buffers, Request("gray", width, 32), &buffer),
+                  BULKHEAD_OK);
+        buffer.data[0][0] = static_cast<uint8_t>(i);
+        Release(buffers, buffer);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace bulkhead::worker

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/decoder.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "backends/sdk/sized.h"
+
+namespace bulkhead::worker {
+namespace {
+
+// A decoder that answers "damaged" to every call of receive_frame would keep
+// the drain going for ever.
+constexpr uint64_t kMostDamagedReceives = 1 << 16;
+
+const char* NameOf(bulkhead_result result) {
+  switch (result) {
+    case BULKHEAD_OK:
+      return "ok";
+    case BULKHEAD_AGAIN:
+      return "again";
+    case BULKHEAD_END_OF_STREAM:
+      return "end of stream";
+    case BULKHEAD_BAD_INPUT:
+      return "damaged input";
+    case BULKHEAD_UNSUPPORTED:
+      return "unsupported";
+    case BULKHEAD_OUT_OF_MEMORY:
+      return "out of memory";
+    case BULKHEAD_DEVICE_LOST:
+      return "device lost";
+    case BULKHEAD_FAILED:
+      return "failed";
+  }
+  return "an unknown result";
+}
+
+ipc::Code CodeOf(bulkhead_result result) {
+  switch (result) {
+    case BULKHEAD_UNSUPPORTED:
+      return ipc::Code::kUnsupported;
+    case BULKHEAD_OUT_OF_MEMORY:
+      return ipc::Code::kResourceExhausted;
+    case BULKHEAD_DEVICE_LOST:
+      return ipc::Code::kBackendLost;
+    default:
+      return ipc::Code::kBadInput;
+  }
+}
+
+ipc::Error FailureOf(const bulkhead_backend& backend, bulkhead_decoder* decoder,
+                     const char* call, bulkhead_result result) {
+  std::string message =
+      std::string(backend.name) + ": " + call + ": " + NameOf(result);
+  const char* sentence = backend.last_error(decoder);
+  if (sentence != nullptr && *sentence != '\0') {
+    message += std::string(": ") + sentence;
+  }
+  return {CodeOf(result), std::move(message)};
+}
+
+}  // namespace
+
+ipc::Expected<void> ValidateBackend(const bulkhead_backend* backend) {
+  if (backend == nullptr) {
+    return ipc::Fail(ipc::Code::kBackendUnavailable,
+                     "the backend's entry point returned no table");
+  }
+  const bulkhead_backend table = sdk::TakeSized(*backend);
+  if (table.abi_version != BULKHEAD_ABI_VERSION) {
+    return ipc::Fail(ipc::Code::kBackendUnavailable,
+                     "the backend was built for ABI version " +
+                         std::to_string(table.abi_version) +
+                         ", this is version " +
+                         std::to_string(BULKHEAD_ABI_VERSION) + ": rebuild it");
+  }
+  if (table.name == nullptr || table.version == nullptr ||
+      table.enumerate_devices == nullptr || table.open == nullptr ||
+      table.send_packet == nullptr || table.receive_frame == nullptr ||
+      table.release_frame == nullptr || table.flush == nullptr ||
+      table.close == nullptr || table.last_error == nullptr) {
+    return ipc::Fail(ipc::Code::kBackendUnavailable,
+                     "the backend's table leaves functions out");
+  }
+  return {};
+}
+
+DecodedFrame& DecodedFrame::operator=(DecodedFrame&& other) noexcept {
+  if (this == &other) return *this;
+  Reset();
+  decoder_ = std::exchange(other.decoder_, nullptr);
+  raw_ = other.raw_;
+  view_ = other.view_;
+  return *this;
+}
+
+void DecodedFrame::Reset() {
+  if (decoder_ == nullptr) return;
+  decoder_->backend_.release_frame(decoder_->decoder_, &raw_);
+  decoder_ = nullptr;
+}
+
+ipc::Expected<std::unique_ptr<Decoder>> Decoder::Open(
+    const bulkhead_backend& backend, const bulkhead_open_parameters& parameters,
+    const bulkhead_runtime& runtime) {
+  bulkhead_decoder* decoder = nullptr;
+  const bulkhead_result result = backend.open(&parameters, &runtime, &decoder);
+  if (result == BULKHEAD_OK && decoder != nullptr) {
+    return std::unique_ptr<Decoder>(new Decoder(backend, decoder));
+  }
+  return tl::unexpected(FailureOf(backend, nullptr, "open", result));
+}
+
+Decoder::~Decoder() { backend_.close(decoder_); }
+
+ipc::Error Decoder::Failure(const char* call, bulkhead_result result) const {
+  return FailureOf(backend_, decoder_, call, result);
+}
+
+void Decoder::NoteDamage() {
+  ++damage_count_;
+  const char* sentence = backend_.last_error(decoder_);
+  damage_ = sentence != nullptr ? sentence : "";
+}
+
+ipc::Expected<Decoder::Sent> Decoder::SendPacket(
+    const bulkhead_packet* packet) {
+  const bulkhead_result result = backend_.send_packet(decoder_, packet);
+  switch (result) {
+    case BULKHEAD_OK:
+    case BULKHEAD_END_OF_STREAM:
+      damaged_in_a_row_ = 0;
+      return Sent::kAccepted;
+    case BULKHEAD_AGAIN:
+      return Sent::kTakeFramesFirst;
+    case BULKHEAD_BAD_INPUT:
+      NoteDamage();
+      return Sent::kDamaged;
+    default:
+      return tl::unexpected(Failure("send_packet", result));
+  }
+}
+
+ipc::Expected<Decoder::Received> Decoder::ReceiveFrame(DecodedFrame* frame) {
+  frame->Reset();
+  frame->raw_ = {};
+  frame->raw_.size = sizeof(frame->raw_);
+  const bulkhead_result result = backend_.receive_frame(decoder_, &frame->raw_);
+  switch (result) {
+    case BULKHEAD_OK:
+      frame->decoder_ = this;
+      frame->view_ = sdk::TakeSized(frame->raw_);
+      damaged_in_a_row_ = 0;
+      return Received::kFrame;
+    case BULKHEAD_AGAIN:
+      return Received::kNeedsPacket;
+    case BULKHEAD_END_OF_STREAM:
+      return Received::kEndOfStream;
+    case BULKHEAD_BAD_INPUT:
+      NoteDamage();
+      if (++damaged_in_a_row_ < kMostDamagedReceives) return Received::kDamaged;
+      return tl::unexpected(Failure("receive_frame", result));
+    default:
+      return tl::unexpected(Failure("receive_frame", result));
+  }
+}
+
+void Decoder::Flush() {
+  damaged_in_a_row_ = 0;
+  backend_.flush(decoder_);
+}
+
+}  // namespace bulkhead::worker

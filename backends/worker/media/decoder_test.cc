@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/decoder.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+namespace bulkhead::worker {
+namespace {
+
+// A vendor that answers what the test tells it to.
+struct Vendor {
+  bulkhead_result answer = BULKHEAD_OK;
+  int frames_out = 0;
+  int open_decoders = 0;
+  int flushes = 0;
+};
+Vendor* vendor = nullptr;
+
+bulkhead_backend Table() {
+  bulkhead_backend table{};
+  table.size = sizeof(table);
+  table.abi_version = BULKHEAD_ABI_VERSION;
+  table.name = "vendor";
+  table.version = "1";
+  table.enumerate_devices = [](auto...) { return BULKHEAD_OK; };
+  table.open = [](const bulkhead_open_parameters*, const bulkhead_runtime*,
+                  bulkhead_decoder** decoder) {
+    if (vendor->answer != BULKHEAD_OK) return vendor->answer;
+    ++vendor->open_decoders;
+    *decoder = reinterpret_cast<bulkhead_decoder*>(vendor);
+    return BULKHEAD_OK;
+  };
+  table.send_packet = [](bulkhead_decoder*, const bulkhead_packet*) {
+    return vendor->answer;
+  };
+  table.receive_frame = [](bulkhead_decoder*, bulkhead_frame* frame) {
+    if (vendor->answer != BULKHEAD_OK) return vendor->answer;
+    ++vendor->frames_out;
+    frame->size = offsetof(bulkhead_frame, interlaced);
+    frame->pts = 42;
+    frame->interlaced = 1;
+    return BULKHEAD_OK;
+  };
+  table.release_frame = [](bulkhead_decoder*, bulkhead_frame*) {
+    --vendor->frames_out;
+  };
+  table.flush = [](bulkhead_decoder*) { ++vendor->flushes; };
+  table.close = [](bulkhead_decoder*) { --vendor->open_decoders; };
+  table.last_error = [](bulkhead_decoder*) { return "the vendor's sentence"; };
+  return table;
+}
+
+class DecoderTest : public testing::Test {
+ protected:
+  DecoderTest() { vendor = &vendor_; }
+
+  auto Open() {
+    bulkhead_open_parameters parameters{};
+    parameters.size = sizeof(parameters);
+    return Decoder::Open(table_, parameters, runtime_);
+  }
+
+  Vendor vendor_;
+  bulkhead_backend table_ = Table();
+  bulkhead_runtime runtime_{};
+};
+
+TEST_F(DecoderTest, ATableOfAnotherVersionOrWithGapsIsRefused) {
+  EXPECT_TRUE(ValidateBackend(&table_));
+  EXPECT_FALSE(ValidateBackend(nullptr));
+  bulkhead_backend other = table_;
+  other.abi_version = 99;
+  EXPECT_EQ(ValidateBackend(&other).error().code,
+            ipc::Code::kBackendUnavailable);
+  other = table_;
+  other.size = offsetof(bulkhead_backend, last_error);
+  EXPECT_FALSE(ValidateBackend(&other));
+}
+
+TEST_F(DecoderTest, AFailedOpenCarriesTheVendorsSentence) {
+  vendor_.answer = BULKHEAD_UNSUPPORTED;
+  const auto decoder = Open();
+  ASSERT_FALSE(decoder);
+  EXPECT_EQ(decoder.error().code, ipc::Code::kUnsupported);
+  EXPECT_NE(decoder.error().message.find("the vendor's sentence"),
+            std::string::npos);
+}
+
+TEST_F(DecoderTest, FramesAndTheDecoderAreGivenBackExactlyOnce) {
+  {
+    auto decoder = Open();
+    ASSERT_TRUE(decoder);
+    DecodedFrame frame;
+    ASSERT_EQ(*(*decoder)->ReceiveFrame(&frame), Decoder::Received::kFrame);
+    ASSERT_EQ(*(*decoder)->ReceiveFrame(&frame), Decoder::Received::kFrame);
+    EXPECT_EQ(vendor_.frames_out, 1);
+    DecodedFrame moved = std::move(frame);
+    EXPECT_TRUE(frame.empty());
+    EXPECT_EQ(moved->pts, 42);
+    moved.Reset();
+    EXPECT_EQ(vendor_.frames_out, 0);
+  }
+  EXPECT_EQ(vendor_.open_decoders, 0);
+}
+
+TEST_F(DecoderTest, FieldsBeyondTheVendorsSizeAreZero) {
+  auto decoder = Open();
+  DecodedFrame frame;
+  ASSERT_TRUE((*decoder)->ReceiveFrame(&frame));
+  EXPECT_EQ(frame->pts, 42);
+  EXPECT_EQ(frame->interlaced, 0);
+}
+
+TEST_F(DecoderTest, DamageIsNoFailureUntilItNeverEnds) {
+  auto decoder = Open();
+  vendor_.answer = BULKHEAD_BAD_INPUT;
+  EXPECT_EQ(*(*decoder)->SendPacket(nullptr), Decoder::Sent::kDamaged);
+  EXPECT_EQ((*decoder)->damage(), "the vendor's sentence");
+  DecodedFrame frame;
+  auto received = (*decoder)->ReceiveFrame(&frame);
+  for (int i = 0; received && i < 1 << 20; ++i) {
+    EXPECT_EQ(*received, Decoder::Received::kDamaged);
+    received = (*decoder)->ReceiveFrame(&frame);
+  }
+  ASSERT_FALSE(received);
+  EXPECT_EQ(received.error().code, ipc::Code::kBadInput);
+}
+
+TEST_F(DecoderTest, ALostDeviceIsALostBackend) {
+  auto decoder = Open();
+  vendor_.answer = BULKHEAD_DEVICE_LOST;
+  const auto sent = (*decoder)->SendPacket(nullptr);
+  ASSERT_FALSE(sent);
+  EXPECT_EQ(sent.error().code, ipc::Code::kBackendLost);
+}
+
+}  // namespace
+}  // namespace bulkhead::worker

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/demuxer.h"
+
+#include <errno.h>
+
+#include <algorithm>
+#include <utility>
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <libavutil/dict.h>
+#include <libavutil/mem.h>
+#include <libavutil/pixdesc.h>
+}
+
+#include "backends/worker/media/media_source.h"
+
+namespace bulkhead::worker {
+namespace {
+
+// A demuxer may ask for patience; one that does so for ever is at its end.
+constexpr int kMostRetries = 1 << 20;
+
+// A seek that lands behind its target is repeated this often, each time twice
+// as far ahead of it, before it goes to the beginning.
+constexpr int kMostSeeks = 6;
+
+bulkhead_rational FromAv(AVRational value) { return {value.num, value.den}; }
+
+std::string ErrorText(int av_error) {
+  char text[AV_ERROR_MAX_STRING_SIZE] = {};
+  av_strerror(av_error, text, sizeof(text));
+  return text;
+}
+
+bool IsCover(const AVStream& stream) {
+  return (stream.disposition & AV_DISPOSITION_ATTACHED_PIC) != 0;
+}
+
+bool IsVideo(const AVStream& stream) {
+  return stream.codecpar->codec_type == AVMEDIA_TYPE_VIDEO;
+}
+
+void AppendSideData(const AVPacketSideData* data, int count,
+                    std::vector<bulkhead_side_data>* out) {
+  for (int i = 0; i < count; ++i) {
+    const char* kind = av_packet_side_data_name(data[i].type);
+    if (kind != nullptr) out->push_back({kind, data[i].data, data[i].size});
+  }
+}
+
+// No later than this the picture of `packet` is shown. Some containers tell
+// only when it is decoded, which a reordering decoder puts off.
+int64_t LatestTimestamp(const AVPacket& packet, int reordered) {
+  if (packet.pts != AV_NOPTS_VALUE || packet.dts == AV_NOPTS_VALUE) {
+    return packet.pts;
+  }
+  int64_t latest;
+  if (__builtin_mul_overflow(packet.duration, int64_t{reordered} + 1,
+                             &latest) ||
+      __builtin_add_overflow(latest, packet.dts, &latest)) {
+    return INT64_MAX;
+  }
+  return latest;
+}
+
+}  // namespace
+
+ipc::Expected<std::unique_ptr<Demuxer>> Demuxer::Open(
+    int fd, int64_t size, std::string_view name_hint, int32_t stream_index) {
+  std::unique_ptr<Demuxer> demuxer(
+      new Demuxer(fd, size, name_hint, stream_index));
+  if (size <= 0) {
+    return ipc::Fail(ipc::Code::kBadInput, demuxer->name_ + " is empty");
+  }
+  demuxer->av_packet_ = av_packet_alloc();
+  if (demuxer->av_packet_ == nullptr) {
+    return ipc::Fail(ipc::Code::kInternal, "no memory for a packet");
+  }
+  auto opened = demuxer->OpenInput();
+  if (!opened) return tl::unexpected(std::move(opened.error()));
+  demuxer->DescribeStream();
+  return demuxer;
+}
+
+Demuxer::Demuxer(int fd, int64_t size, std::string_view name_hint,
+                 int32_t stream_index)
+    : fd_(fd),
+      size_(size),
+      name_(name_hint.substr(name_hint.rfind('/') + 1)),
+      stream_index_(stream_index) {}
+
+Demuxer::~Demuxer() {
+  CloseInput();
+  av_packet_free(&av_packet_);
+}
+
+void Demuxer::CloseInput() {
+  if (av_packet_ != nullptr) av_packet_unref(av_packet_);
+  stream_ = nullptr;
+  avformat_close_input(&format_);
+  source_.reset();
+  packet_is_pending_ = false;
+  at_beginning_ = true;
+}
+
+int Demuxer::RefuseToOpen(AVFormatContext* context, AVIOContext** io,
+                          const char* /*url*/, int /*flags*/,
+                          void* /*options*/) {
+  *io = nullptr;
+  ++static_cast<Demuxer*>(context->opaque)->refused_references_;
+  return AVERROR(EACCES);
+}
+
+ipc::Error Demuxer::OpenFailure(int av_error) const {
+  if (source_->read_error() != 0) {
+    return ipc::FailErrno(ipc::Code::kBadInput, name_ + " cannot be read",
+                          source_->read_error())
+        .value();
+  }
+  if (refused_references_ > 0) {
+    return {ipc::Code::kUnsupported,
+            name_ +
+                " refers to other files, and a session opens no file but "
+                "the one it was given: decode those files instead"};
+  }
+  return {av_error == AVERROR(ENOMEM) ? ipc::Code::kResourceExhausted
+                                      : ipc::Code::kBadInput,
+          name_ + " cannot be opened as media: " + ErrorText(av_error)};
+}
+
+ipc::Expected<void> Demuxer::OpenInput() {
+  auto source = MediaSource::Create(fd_, size_);
+  if (!source) return tl::unexpected(std::move(source.error()));
+  source_ = std::move(*source);
+  refused_references_ = 0;
+
+  format_ = avformat_alloc_context();
+  if (format_ == nullptr) {
+    return ipc::Fail(ipc::Code::kInternal, "no memory for a demuxer");
+  }
+  format_->pb = source_->context();
+  format_->opaque = this;
+  format_->io_open = [](AVFormatContext* context, AVIOContext** io,
+                        const char* url, int flags, AVDictionary** options) {
+    return RefuseToOpen(context, io, url, flags, options);
+  };
+  format_->flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_NONBLOCK;
+  format_->protocol_whitelist = av_strdup("");
+
+  // The ffmpeg command sets this too, and it decides which programs of a
+  // transport stream are seen.
+  AVDictionary* options = nullptr;
+  av_dict_set(&options, "scan_all_pmts", "1", 0);
+  int result =
+      avformat_open_input(&format_, name_.c_str(), /*fmt=*/nullptr, &options);
+  av_dict_free(&options);
+  if (result < 0) return tl::unexpected(OpenFailure(result));
+
+  result = avformat_find_stream_info(format_, nullptr);
+  if (result < 0 && format_->nb_streams == 0) {
+    return tl::unexpected(OpenFailure(result));
+  }
+
+  auto chosen = ChooseStream();
+  if (!chosen) return tl::unexpected(std::move(chosen.error()));
+  stream_index_ = *chosen;
+  stream_ = format_->streams[stream_index_];
+  for (unsigned i = 0; i < format_->nb_streams; ++i) {
+    format_->streams[i]->discard = AVDISCARD_ALL;
+  }
+  stream_->discard = AVDISCARD_NONE;
+  ConvertParameters();
+  return {};
+}
+
+ipc::Expected<int> Demuxer::ChooseStream() const {
+  const int count = static_cast<int>(format_->nb_streams);
+  std::string videos;
+  int first_video = -1;
+  int first_moving = -1;
+  for (int i = 0; i < count; ++i) {
+    const AVStream& stream = *format_->streams[i];
+    if (!IsVideo(stream)) continue;
+    if (first_video < 0) first_video = i;
+    if (first_moving < 0 && !IsCover(stream)) first_moving = i;
+    // A container may declare thousands; a message names some.
+    if (videos.size() < 60)
+      videos += (videos.empty() ? "" : ", ") + std::to_string(i);
+  }
+  if (first_video < 0) {
+    return ipc::Fail(refused_references_ > 0 ? ipc::Code::kUnsupported
+                                             : ipc::Code::kBadInput,
+                     name_ + " has no video stream (" + std::to_string(count) +
+                         " other streams)");
+  }
+  if (stream_index_ == -1)
+    return first_moving >= 0 ? first_moving : first_video;
+  if (stream_index_ >= 0 && stream_index_ < count &&
+      IsVideo(*format_->streams[stream_index_])) {
+    return stream_index_;
+  }
+  return ipc::Fail(ipc::Code::kInvalidArgument,
+                   "stream " + std::to_string(stream_index_) + " of " + name_ +
+                       " is no video stream; video streams: " + videos);
+}
+
+void Demuxer::DescribeStream() {
+  const AVCodecParameters& codec = *stream_->codecpar;
+  facts_.stream_index = stream_index_;
+  facts_.stream_count = format_->nb_streams;
+  facts_.codec = avcodec_get_name(codec.codec_id);
+  const char* pixel_format =
+      av_get_pix_fmt_name(static_cast<AVPixelFormat>(codec.format));
+  if (pixel_format != nullptr) facts_.pixel_format = pixel_format;
+  facts_.container = format_->iformat->name;
+  facts_.orientation = OrientationFromDisplayMatrix(display_matrix_untrusted());
+  facts_.width = static_cast<uint32_t>(std::max(codec.width, 0));
+  facts_.height = static_cast<uint32_t>(std::max(codec.height, 0));
+  AVRational aspect = stream_->sample_aspect_ratio.num != 0
+                          ? stream_->sample_aspect_ratio
+                          : codec.sample_aspect_ratio;
+  if (facts_.orientation.transpose) {
+    std::swap(facts_.width, facts_.height);
+    if (aspect.num != 0) std::swap(aspect.num, aspect.den);
+  }
+  facts_.time_base = FromAv(stream_->time_base);
+  facts_.average_frame_rate = FromAv(stream_->avg_frame_rate);
+  facts_.sample_aspect_ratio = FromAv(aspect);
+  facts_.frame_count =
+      static_cast<uint64_t>(std::max<int64_t>(stream_->nb_frames, 0));
+  facts_.duration = stream_->duration;
+  if (stream_->duration == AV_NOPTS_VALUE &&
+      format_->duration != AV_NOPTS_VALUE &&
+      format_->duration_estimation_method != AVFMT_DURATION_FROM_BITRATE) {
+    facts_.duration = av_rescale_q(
+        format_->duration, AVRational{1, AV_TIME_BASE}, stream_->time_base);
+  }
+  facts_.start = stream_->start_time;
+  facts_.bit_rate = codec.bit_rate > 0 ? codec.bit_rate : format_->bit_rate;
+  facts_.color_primaries = codec.color_primaries;
+  facts_.color_transfer = codec.color_trc;
+  facts_.color_space = codec.color_space;
+  facts_.color_range = codec.color_range;
+}
+
+const int32_t* Demuxer::display_matrix_untrusted() const {
+  if (stream_ == nullptr) return nullptr;
+  size_t bytes = 0;
+  const uint8_t* data =
+      av_stream_get_side_data(stream_, AV_PKT_DATA_DISPLAYMATRIX, &bytes);
+  if (data == nullptr || bytes < 9 * sizeof(int32_t)) return nullptr;
+  return reinterpret_cast<const int32_t*>(data);
+}
+
+void Demuxer::ConvertParameters() {
+  const AVCodecParameters& codec = *stream_->codecpar;
+  stream_side_data_.clear();
+  AppendSideData(stream_->side_data, stream_->nb_side_data, &stream_side_data_);
+  parameters_ = {};
+  parameters_.size = sizeof(parameters_);
+  parameters_.codec = avcodec_get_name(codec.codec_id);
+  parameters_.codec_tag = codec.codec_tag;
+  parameters_.extradata = codec.extradata;
+  parameters_.extradata_bytes =
+      static_cast<size_t>(std::max(codec.extradata_size, 0));
+  parameters_.width = codec.width;
+  parameters_.height = codec.height;
+  parameters_.pixel_format =
+      av_get_pix_fmt_name(static_cast<AVPixelFormat>(codec.format));
+  parameters_.profile = codec.profile;
+  parameters_.level = codec.level;
+  parameters_.bits_per_coded_sample = codec.bits_per_coded_sample;
+  parameters_.bits_per_raw_sample = codec.bits_per_raw_sample;
+  parameters_.bit_rate = codec.bit_rate;
+  parameters_.field_order = codec.field_order;
+  parameters_.video_delay = codec.video_delay;
+  parameters_.chroma_location = codec.chroma_location;
+  parameters_.color_range = codec.color_range;
+  parameters_.color_primaries = codec.color_primaries;
+  parameters_.color_transfer = codec.color_trc;
+  parameters_.color_space = codec.color_space;
+  parameters_.sample_aspect_ratio = FromAv(codec.sample_aspect_ratio);
+  parameters_.time_base = FromAv(stream_->time_base);
+  parameters_.frame_rate = FromAv(stream_->avg_frame_rate);
+  parameters_.side_data = stream_side_data_.data();
+  parameters_.side_data_count = stream_side_data_.size();
+}
+
+bool Demuxer::NextAvPacket() {
+  at_beginning_ = false;
+  for (int retries = 0; retries < kMostRetries;) {
+    av_packet_unref(av_packet_);
+    const int result = av_read_frame(format_, av_packet_);
+    if (result == AVERROR(EAGAIN)) {
+      ++retries;
+      continue;
+    }
+    if (result < 0) return false;
+    if (av_packet_->stream_index != stream_index_) continue;
+    // Some demuxers yield empty packets before the end, which would drain a
+    // decoder.
+    if (av_packet_->size > 0) return true;
+  }
+  return false;
+}
+
+ipc::Expected<bool> Demuxer::ReadPacket() {
+  if (stream_ == nullptr) {
+    return ipc::Fail(ipc::Code::kBadInput, name_ + " could not be reopened");
+  }
+  if (packet_is_pending_) {
+    packet_is_pending_ = false;
+  } else if (!NextAvPacket()) {
+    if (source_->read_error() == 0) return false;
+    return ipc::FailErrno(ipc::Code::kBadInput, name_ + " cannot be read on",
+                          source_->read_error());
+  }
+  ConvertPacket();
+  return true;
+}
+
+void Demuxer::ConvertPacket() {
+  packet_side_data_.clear();
+  AppendSideData(av_packet_->side_data, av_packet_->side_data_elems,
+                 &packet_side_data_);
+  packet_ = {};
+  packet_.size = sizeof(packet_);
+  if (av_packet_->flags & AV_PKT_FLAG_KEY) {
+    packet_.flags |= BULKHEAD_PACKET_KEYFRAME;
+  }
+  if (av_packet_->flags & AV_PKT_FLAG_CORRUPT) {
+    packet_.flags |= BULKHEAD_PACKET_CORRUPT;
+  }
+  if (av_packet_->flags & AV_PKT_FLAG_DISCARD) {
+    packet_.flags |= BULKHEAD_PACKET_DISCARD;
+  }
+  packet_.data = av_packet_->data;
+  packet_.bytes = static_cast<size_t>(av_packet_->size);
+  packet_.pts = av_packet_->pts;
+  packet_.dts = av_packet_->dts;
+  packet_.duration = av_packet_->duration;
+  packet_.position = av_packet_->pos;
+  packet_.side_data = packet_side_data_.data();
+  packet_.side_data_count = packet_side_data_.size();
+}
+
+ipc::Expected<void> Demuxer::SeekToKeyframe(int64_t timestamp) {
+  if (stream_ == nullptr) return SeekToBeginning();
+  at_beginning_ = false;
+  const AVRational base = stream_->time_base;
+  const int64_t second =
+      base.num > 0 ? std::max<int64_t>(base.den / base.num, 1) : 1;
+  int64_t target = timestamp;
+  for (int attempt = 0; attempt < kMostSeeks; ++attempt) {
+    packet_is_pending_ = false;
+    const int result =
+        av_seek_frame(format_, stream_index_, target, AVSEEK_FLAG_BACKWARD);
+    if (result < 0 && attempt == 0) {
+      return ipc::Fail(ipc::Code::kOutOfRange,
+                       name_ + " cannot be sought to timestamp " +
+                           std::to_string(timestamp) + ": " +
+                           ErrorText(result) + "; read from the beginning");
+    }
+    if (result < 0) break;
+    // Transport streams are sought by time and not by keyframe.
+    while (NextAvPacket()) {
+      const int64_t latest =
+          LatestTimestamp(*av_packet_, stream_->codecpar->video_delay);
+      if (latest == AV_NOPTS_VALUE || latest > timestamp) break;
+      if ((av_packet_->flags & AV_PKT_FLAG_KEY) == 0) continue;
+      packet_is_pending_ = true;
+      return {};
+    }
+    if (__builtin_sub_overflow(target, second << attempt, &target)) break;
+  }
+  return SeekToBeginning();
+}
+
+ipc::Expected<void> Demuxer::SeekToBeginning() {
+  if (at_beginning_ && stream_ != nullptr) return {};
+  CloseInput();
+  return OpenInput();
+}
+
+}  // namespace bulkhead::worker

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backends/sdk/bulkhead_backend.h"
+#include "backends/worker/media/orientation.h"
+#include "ipc/error.h"
+
+struct AVFormatContext;
+struct AVIOContext;
+struct AVPacket;
+struct AVStream;
+
+namespace bulkhead::worker {
+
+class MediaSource;
+
+// What the container tells about the chosen stream; becomes schema Opened.
+struct StreamFacts {
+  int32_t stream_index = -1;
+  uint32_t stream_count = 0;
+  std::string codec;
+  std::string pixel_format;  // may be empty
+  std::string container;
+  uint32_t width = 0;  // after rotation; 0 where only the bitstream tells
+  uint32_t height = 0;
+  Orientation orientation;
+  bulkhead_rational time_base{};
+  bulkhead_rational average_frame_rate{};
+  bulkhead_rational sample_aspect_ratio{};  // of the rotated picture
+  uint64_t frame_count = 0;                 // 0: not told
+  int64_t duration = BULKHEAD_NO_TIMESTAMP;
+  int64_t start = BULKHEAD_NO_TIMESTAMP;
+  int64_t bit_rate = 0;
+  int32_t color_primaries = 2;
+  int32_t color_transfer = 2;
+  int32_t color_space = 2;
+  int32_t color_range = 0;
+};
+
+// One video stream of one media file, as packets in the form of the C ABI.
+//
+//     auto demuxer = Demuxer::Open(fd, size, "clip.mp4", -1);
+//     while (*(*demuxer)->ReadPacket()) Decode((*demuxer)->packet());
+//
+// Yields exactly the packets that `ffmpeg -i F -map 0:INDEX` hands to its
+// decoder, in its order. Stream -1 is the first video stream that is not a
+// cover picture, else the first video stream. (ffmpeg's `0:v:0` counts covers:
+// where a cover comes first, that is another stream.)
+//
+// Bytes come from the descriptor alone: whatever a file refers to is refused.
+// Everything that the file says is hostile; libavformat parses it, and this
+// runs in the sandbox for that reason. One thread.
+//
+// Failures: kBadInput for what is no media or holds no video, kUnsupported for
+// a playlist of other files, kInvalidArgument for a stream that is no video.
+class Demuxer {
+ public:
+  // `fd` is borrowed and outlives the demuxer. `name_hint` is a base name.
+  static ipc::Expected<std::unique_ptr<Demuxer>> Open(
+      int fd, int64_t size, std::string_view name_hint, int32_t stream_index);
+
+  Demuxer(const Demuxer&) = delete;
+  Demuxer& operator=(const Demuxer&) = delete;
+  ~Demuxer();
+
+  const StreamFacts& facts() const { return facts_; }
+
+  // For bulkhead_backend.open. Valid until a seek.
+  const bulkhead_codec_parameters& codec_parameters() const {
+    return parameters_;
+  }
+
+  // Of the stream's display matrix, nine numbers; null if there is none.
+  const int32_t* display_matrix_untrusted() const;
+
+  // False at the end of the stream, which damage may have put early.
+  // kBadInput if the descriptor cannot be read.
+  ipc::Expected<bool> ReadPacket();
+
+  // What ReadPacket read. Valid until the next read or seek.
+  const bulkhead_packet& packet() const { return packet_; }
+
+  // Goes to a keyframe whose timestamp is at or before `timestamp` (stream time
+  // base), in the worst case to the beginning. The next packet is that
+  // keyframe, or, at the beginning, whatever comes first. kOutOfRange for a
+  // stream that cannot seek; then only SeekToBeginning leads on.
+  ipc::Expected<void> SeekToKeyframe(int64_t timestamp);
+
+  // Opens the file anew: demuxers that seek to their first packet miss the
+  // ones before the first keyframe, and frames would differ.
+  ipc::Expected<void> SeekToBeginning();
+
+ private:
+  Demuxer(int fd, int64_t size, std::string_view name_hint,
+          int32_t stream_index);
+
+  static int RefuseToOpen(AVFormatContext* context, AVIOContext** io,
+                          const char* url, int flags, void* options);
+
+  ipc::Expected<void> OpenInput();
+  ipc::Expected<int> ChooseStream() const;
+  void CloseInput();
+  void DescribeStream();
+  void ConvertParameters();
+  void ConvertPacket();
+  bool NextAvPacket();
+  ipc::Error OpenFailure(int av_error) const;
+
+  const int fd_;
+  const int64_t size_;
+  const std::string name_;
+  int32_t stream_index_;
+
+  std::unique_ptr<MediaSource> source_;
+  AVFormatContext* format_ = nullptr;
+  AVStream* stream_ = nullptr;  // null after a failed reopening
+  AVPacket* av_packet_ = nullptr;
+  bool packet_is_pending_ = false;  // av_packet_ was read ahead by a seek
+  bool at_beginning_ = true;
+  uint64_t refused_references_ = 0;
+
+  StreamFacts facts_;
+  bulkhead_codec_parameters parameters_{};
+  std::vector<bulkhead_side_data> stream_side_data_;
+  bulkhead_packet packet_{};
+  std::vector<bulkhead_side_data> packet_side_data_;
+};
+
+}  // namespace bulkhead::worker

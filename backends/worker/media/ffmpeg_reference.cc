@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/ffmpeg_reference.h"
+
+#include <fcntl.h>
+#include <md5.h>
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "backends/cpu/cpu_backend.h"
+#include "backends/worker/media/buffers.h"
+#include "backends/worker/media/delivery.h"
+#include "backends/worker/media/rgb_converter.h"
+#include "backends/worker/media/slot_pool.h"
+#include "ipc/frame_geometry.h"
+#include "ipc/unique_fd.h"
+
+namespace bulkhead::worker {
+namespace {
+
+constexpr uint32_t kSlots = 3;
+constexpr uint64_t kMostPixels = uint64_t{64} << 20;
+
+std::string Quoted(const std::string& path) { return "'" + path + "'"; }
+
+std::string HashOf(const DeliveredFrame& frame) {
+  MD5_CTX context;
+  MD5Init(&context);
+  for (uint32_t y = 0; y < frame.height; ++y) {
+    MD5Update(&context, frame.data + size_t{y} * frame.stride,
+              size_t{frame.width} * 3);
+  }
+  char text[MD5_DIGEST_STRING_LENGTH];
+  return MD5End(&context, text);
+}
+
+struct Free {
+  void operator()(void* memory) const { std::free(memory); }
+};
+
+// A session without a host: it reads each frame and grants its slot again one
+// frame later.
+class Player {
+ public:
+  explicit Player(Demuxer& demuxer)
+      : demuxer_(demuxer),
+        buffers_(size_t{1} << 30),
+        converter_(demuxer.display_matrix_untrusted(), kMostPixels) {}
+
+  ipc::Expected<Decoding> Play(int64_t not_before) {
+    bulkhead_open_parameters parameters{};
+    parameters.size = sizeof(parameters);
+    parameters.codec = &demuxer_.codec_parameters();
+    parameters.threads = 1;
+    parameters.incarnation = 1;
+    parameters.max_frame_pixels = kMostPixels;
+    auto decoder =
+        Decoder::Open(*bulkhead_cpu_backend(), parameters, *buffers_.runtime());
+    if (!decoder) return tl::unexpected(std::move(decoder.error()));
+    auto played = Loop(**decoder, not_before);
+    delivery_.reset();
+    if (!played) return tl::unexpected(std::move(played.error()));
+    return std::move(result_);
+  }
+
+ private:
+  ipc::Expected<void> Loop(Decoder& decoder, int64_t not_before) {
+    DecodedFrame frame;
+    for (;;) {
+      auto received = decoder.ReceiveFrame(&frame);
+      if (!received) return tl::unexpected(std::move(received.error()));
+      switch (*received) {
+        case Decoder::Received::kEndOfStream:
+          return {};
+        case Decoder::Received::kDamaged:
+          break;
+        case Decoder::Received::kNeedsPacket: {
+          auto sent = SendNext(decoder);
+          if (!sent) return sent;
+          break;
+        }
+        case Decoder::Received::kFrame: {
+          // A picture without a timestamp, as drains yield some, belongs to
+          // its predecessor.
+          if (frame->pts < not_before &&
+              (frame->pts != BULKHEAD_NO_TIMESTAMP || !last_)) {
+            break;
+          }
+          auto shown = Show(frame);
+          if (!shown) return shown;
+          break;
+        }
+      }
+    }
+  }
+
+  ipc::Expected<void> SendNext(Decoder& decoder) {
+    auto read = demuxer_.ReadPacket();
+    if (!read) return tl::unexpected(std::move(read.error()));
+    auto sent = decoder.SendPacket(*read ? &demuxer_.packet() : nullptr);
+    if (!sent) return tl::unexpected(std::move(sent.error()));
+    return {};
+  }
+
+  ipc::Expected<void> Show(DecodedFrame& frame) {
+    if (delivery_ == nullptr) {
+      auto size = converter_.Prepare(*frame);
+      if (!size) return tl::unexpected(std::move(size.error()));
+      auto geometry = ipc::RgbGeometry(size->width, size->height, UINT64_MAX);
+      if (!geometry) return tl::unexpected(std::move(geometry.error()));
+      memory_.reset(static_cast<uint8_t*>(
+          std::aligned_alloc(4096, geometry->bytes * kSlots)));
+      pool_ =
+          std::make_shared<SlotPool>(memory_.get(), kSlots, geometry->bytes);
+      delivery_ = std::make_unique<FrameDelivery>(pool_, buffers_, converter_);
+      for (uint32_t slot = 0; slot < kSlots; ++slot) delivery_->Grant(slot, 1);
+    }
+    const int64_t pts = frame->pts;
+    const uint8_t* decoded = frame->data[0];
+    auto delivered = delivery_->Deliver(frame);
+    if (!delivered) return tl::unexpected(std::move(delivered.error()));
+    if (!*delivered) {
+      return ipc::Fail(ipc::Code::kInternal, "no slot was free");
+    }
+    result_.timestamps.push_back(pts);
+    result_.hashes.push_back(HashOf(**delivered));
+    result_.delivered_in_place += (*delivered)->data == decoded ? 1 : 0;
+    if (last_) delivery_->Grant(last_->slot, last_->generation + 1);
+    last_ = **delivered;
+    return {};
+  }
+
+  Demuxer& demuxer_;
+  std::unique_ptr<uint8_t, Free> memory_;
+  BufferProvider buffers_;
+  RgbConverter converter_;
+  std::shared_ptr<SlotPool> pool_;
+  std::unique_ptr<FrameDelivery> delivery_;
+  std::optional<DeliveredFrame> last_;
+  Decoding result_;
+};
+
+}  // namespace
+
+bool HasFfmpeg() {
+  return std::system("ffmpeg -version > /dev/null 2>&1") == 0;
+}
+
+bool RunFfmpeg(const std::string& arguments) {
+  return std::system(
+             ("ffmpeg -nostdin -v error -y " + arguments + " 2>/dev/null")
+                 .c_str()) == 0;
+}
+
+std::vector<std::string> FfmpegHashes(const std::string& path,
+                                      const std::string& map) {
+  const std::string command =
+      "ffmpeg -nostdin -v quiet -threads 1 -i " + Quoted(path) + " -map " +
+      map + " -pix_fmt rgb24 -fps_mode passthrough -f framemd5 -";
+  std::vector<std::string> hashes;
+  FILE* pipe = popen(command.c_str(), "re");
+  if (pipe == nullptr) return hashes;
+  char line[512];
+  while (std::fgets(line, sizeof(line), pipe) != nullptr) {
+    const std::string text(line, std::strcspn(line, "\n"));
+    const size_t comma = text.rfind(',');
+    if (text.empty() || text[0] == '#' || comma == std::string::npos) continue;
+    hashes.push_back(text.substr(text.find_first_not_of(' ', comma + 1)));
+  }
+  pclose(pipe);
+  return hashes;
+}
+
+ipc::Expected<std::unique_ptr<Demuxer>> OpenFile(const std::string& path,
+                                                 int32_t stream_index) {
+  ipc::UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status {};
+  if (!fd || fstat(fd.get(), &status) != 0) {
+    return ipc::Fail(ipc::Code::kNotFound, path);
+  }
+  auto demuxer = Demuxer::Open(fd.get(), status.st_size, path, stream_index);
+  // The demuxer reads from it to the end of the test.
+  if (demuxer) fd.release();
+  return demuxer;
+}
+
+ipc::Expected<Decoding> DecodeOnward(Demuxer& demuxer, int64_t not_before) {
+  return Player(demuxer).Play(not_before);
+}
+
+ipc::Expected<Decoding> DecodeFile(const std::string& path,
+                                   int32_t stream_index) {
+  auto demuxer = OpenFile(path, stream_index);
+  if (!demuxer) return tl::unexpected(std::move(demuxer.error()));
+  return DecodeOnward(**demuxer, INT64_MIN);
+}
+
+std::string TemporaryPath(const std::string& name) {
+  const char* directory = std::getenv("TEST_TMPDIR");
+  return std::string(directory != nullptr ? directory : "/tmp") + "/" + name;
+}
+
+}  // namespace bulkhead::worker

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/worker/media/decoder.h"
+#include "backends/worker/media/demuxer.h"
+#include "ipc/error.h"
+
+namespace bulkhead::worker {
+
+// For tests: what the ffmpeg command makes of a file on this very machine.
+// Hashes that were made elsewhere do not serve, since colour conversion differs
+// between CPUs.
+
+bool HasFfmpeg();
+
+// Runs `ffmpeg` with these arguments (shell syntax). False if it failed.
+bool RunFfmpeg(const std::string& arguments);
+
+// MD5 of each RGB24 frame of stream `map` ("0:v:0"), one decoding thread.
+std::vector<std::string> FfmpegHashes(const std::string& path,
+                                      const std::string& map);
+
+struct Decoding {
+  std::vector<std::string> hashes;
+  std::vector<int64_t> timestamps;
+  uint64_t delivered_in_place = 0;
+};
+
+// The same by way of Demuxer, the cpu backend and FrameDelivery into a pool of
+// three slots.
+ipc::Expected<Decoding> DecodeFile(const std::string& path,
+                                   int32_t stream_index);
+
+// The frames at or after `not_before`, from where the demuxer stands.
+ipc::Expected<Decoding> DecodeOnward(Demuxer& demuxer, int64_t not_before);
+
+// The demuxer of a file that stays open as long as the process.
+ipc::Expected<std::unique_ptr<Demuxer>> OpenFile(const std::string& path,
+                                                 int32_t stream_index);
+
+// In a directory of the test's own.
+std::string TemporaryPath(const std::string& name);
+
+}  // namespace bulkhead::worker

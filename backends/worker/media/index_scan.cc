@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/index_scan.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "backends/sdk/bulkhead_backend.h"
+#include "backends/worker/media/demuxer.h"
+
+namespace bulkhead::worker {
+
+static_assert(ipc::kNoTimestamp == BULKHEAD_NO_TIMESTAMP);
+
+ipc::Expected<void> ScanIndex(Demuxer& demuxer, size_t chunk_entries,
+                              const IndexSink& sink) {
+  auto start = demuxer.SeekToBeginning();
+  if (!start) return start;
+
+  chunk_entries = std::max<size_t>(chunk_entries, 1);
+  std::vector<ipc::IndexEntry> chunk;
+  chunk.reserve(chunk_entries);
+  uint64_t total = 0;
+  for (;;) {
+    auto read = demuxer.ReadPacket();
+    if (!read) return tl::unexpected(std::move(read.error()));
+    if (!*read) break;
+    const bulkhead_packet& packet = demuxer.packet();
+    if (packet.flags & BULKHEAD_PACKET_DISCARD) continue;
+    if (++total > kMostIndexEntries) {
+      return ipc::Fail(ipc::Code::kResourceExhausted,
+                       "the stream has more than " +
+                           std::to_string(kMostIndexEntries) +
+                           " packets: decode it in order, without an index");
+    }
+    ipc::IndexEntry entry{};
+    entry.pts = packet.pts != BULKHEAD_NO_TIMESTAMP ? packet.pts : packet.dts;
+    entry.duration = packet.duration;
+    entry.keyframe = (packet.flags & BULKHEAD_PACKET_KEYFRAME) ? 1 : 0;
+    chunk.push_back(entry);
+    if (chunk.size() == chunk_entries) {
+      auto taken = sink(chunk);
+      if (!taken) return taken;
+      chunk.clear();
+    }
+  }
+  return chunk.empty() ? ipc::Expected<void>() : sink(chunk);
+}
+
+}  // namespace bulkhead::worker

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames are, byte for byte, what the ffmpeg command shows on this machine.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "backends/worker/media/ffmpeg_reference.h"
+
+namespace bulkhead::worker {
+namespace {
+
+struct Clip {
+  std::string name;
+  std::string arguments;  // the last word is the path, appended by the test
+  std::string map = "0:v:0";
+};
+
+constexpr char kSource[] = "-f lavfi -i testsrc2=r=25:s=";
+
+std::string From(const std::string& size, const std::string& encoding) {
+  return kSource + size + " -frames:v 8 " + encoding;
+}
+
+const std::vector<Clip>& Clips() {
+  static const auto& clips = *new std::vector<Clip>{
+      {"h264.mp4", From("322x182", "-c:v libx264 -pix_fmt yuv420p")},
+      {"h264_odd_444.mp4", From("61x43", "-c:v libx264 -pix_fmt yuv444p")},
+      {"h264_10bit.mp4", From("62x44", "-c:v libx264 -pix_fmt yuv420p10le")},
+      {"mpeg2_interlaced.mpg",
+       From("720x576", "-vf interlace -c:v mpeg2video -flags +ildct+ilme")},
+      {"mjpeg_full_range.avi", From("99x55", "-c:v mjpeg -pix_fmt yuvj422p")},
+      {"png_rgb.mkv", From("371x55", "-c:v png -pix_fmt rgb24")},
+      {"png_palette.mkv", From("99x55", "-c:v png -pix_fmt pal8")},
+      {"qtrle.mov", From("99x55", "-c:v qtrle -pix_fmt rgb24")},
+      {"bt709.mkv", From("101x57", "-c:v ffv1 -colorspace bt709")},
+      {"bt2020_full.mkv", From("101x57",
+                               "-c:v ffv1 -pix_fmt yuv422p10le -color_range "
+                               "pc -colorspace bt2020nc")},
+      {"alpha.mkv", From("101x57", "-c:v ffv1 -pix_fmt yuva420p")},
+      {"vp9.webm", From("99x55", "-c:v libvpx-vp9 -speed 8")},
+      {"animated.gif", From("99x55", "")},
+  };
+  return clips;
+}
+
+void ExpectSameAsFfmpeg(const std::string& path, const std::string& map,
+                        int32_t stream_index) {
+  const auto expected = FfmpegHashes(path, map);
+  const auto decoded = DecodeFile(path, stream_index);
+  if (!decoded) {
+    EXPECT_TRUE(expected.empty()) << path << ": " << decoded.error().message;
+    return;
+  }
+  ASSERT_EQ(decoded->hashes.size(), expected.size()) << path;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_EQ(decoded->hashes[i], expected[i]) << path << ", frame " << i;
+  }
+}
+
+class GeneratedClip : public testing::TestWithParam<Clip> {};
+
+TEST_P(GeneratedClip, DecodesAsFfmpegDoes) {
+  if (!HasFfmpeg()) GTEST_SKIP() << "the ffmpeg command is not installed";
+  const std::string path = TemporaryPath(GetParam().name);
+  if (!RunFfmpeg(GetParam().arguments + " '" + path + "'")) {
+    GTEST_SKIP() << "this ffmpeg cannot encode " << GetParam().name;
+  }
+  ASSERT_FALSE(FfmpegHashes(path, GetParam().map).empty());
+  ExpectSameAsFfmpeg(path, GetParam().map, -1);
+}
+
+TEST_P(GeneratedClip, DecodesAsFfmpegDoesAfterEachQuarterTurn) {
+  if (!HasFfmpeg()) GTEST_SKIP() << "the ffmpeg command is not installed";
+  const std::string upright = TemporaryPath("upright_" + GetParam().name);
+  if (!RunFfmpeg(GetParam().arguments + " '" + upright + "'")) {
+    GTEST_SKIP() << "this ffmpeg cannot encode " << GetParam().name;
+  }
+  for (const char* turn : {"90", "180", "270"}) {
+    const std::string turned =
+        TemporaryPath(std::string(turn) + "_" + GetParam().name + ".mov");
+    if (!RunFfmpeg("-i '" + upright +
+                   "' -c copy -strict -1 -metadata:s:v:0 rotate=" + turn +
+                   " '" + turned + "'")) {
+      GTEST_SKIP() << "this codec cannot be put into a mov file";
+    }
+    ExpectSameAsFfmpeg(turned, "0:v:0", -1);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Clips, GeneratedClip, testing::ValuesIn(Clips()),
+                         [](const auto& info) {
+                           return info.param.name.substr(
+                               0, info.param.name.find('.'));
+                         });
+
+TEST(Exactness, ScalesToTheFirstSizeWhenTheSizeChanges) {
+  if (!HasFfmpeg()) GTEST_SKIP() << "the ffmpeg command is not installed";
+  const std::string large = TemporaryPath("large.264");
+  const std::string small = TemporaryPath("small.264");
+  if (!RunFfmpeg(From("320x180", "-c:v libx264 '") + large + "'") ||
+      !RunFfmpeg(From("200x120", "-c:v libx264 -pix_fmt yuv422p '") + small +
+                 "'")) {
+    GTEST_SKIP() << "this ffmpeg cannot encode H.264";
+  }
+  const std::string path = TemporaryPath("changing.264");
+  std::ofstream out(path, std::ios::binary);
+  for (const std::string& part : {large, small, large}) {
+    out << std::ifstream(part, std::ios::binary).rdbuf();
+  }
+  out.close();
+  ExpectSameAsFfmpeg(path, "0:v:0", -1);
+}
+
+TEST(Exactness, DeliversRgbPicturesWithoutACopy) {
+  if (!HasFfmpeg()) GTEST_SKIP() << "the ffmpeg command is not installed";
+  const std::string path = TemporaryPath("in_place.mkv");
+  ASSERT_TRUE(RunFfmpeg(From("371x55", "-c:v png '") + path + "'"));
+  const auto decoded = DecodeFile(path, -1);
+  ASSERT_TRUE(decoded) << decoded.error().message;
+  // The first picture was decoded before the pool was known.
+  EXPECT_EQ(decoded->delivered_in_place, decoded->hashes.size() - 1);
+}
+
+// Names of the sample files that hold video, from their list.
+std::vector<std::string> SampleFiles() {
+  std::vector<std::string> files;
+  const char* shared = std::getenv("BULKHEAD_SHARED");
+  if (shared == nullptr) return files;
+  std::ifstream list(std::string(shared) + "/media/MANIFEST.tsv");
+  std::string line;
+  std::getline(list, line);
+  while (std::getline(list, line)) {
+    std::vector<std::string> columns;
+    std::istringstream fields(line);
+    for (std::string column; std::getline(fields, column, '\t');) {
+      columns.push_back(column);
+    }
+    // Column 11 is the video codec. ffmpeg never ends on main_1.mp4 (its
+    // subtitle track).
+    if (columns.size() > 11 && !columns[11].empty() &&
+        columns[0].find("main_1.mp4") == std::string::npos) {
+      files.push_back(columns[0]);
+    }
+  }
+  return files;
+}
+
+TEST(Exactness, HasSampleFiles) {
+  if (SampleFiles().empty()) {
+    GTEST_SKIP() << "BULKHEAD_SHARED names no directory with sample media; "
+                    "only generated clips were compared";
+  }
+}
+
+class SampleFile : public testing::TestWithParam<std::string> {};
+
+TEST_P(SampleFile, DecodesAsFfmpegDoes) {
+  if (!HasFfmpeg()) GTEST_SKIP() << "the ffmpeg command is not installed";
+  const std::string path =
+      std::string(std::getenv("BULKHEAD_SHARED")) + "/media/" + GetParam();
+  const auto demuxer = OpenFile(path, -1);
+  ASSERT_TRUE(demuxer) << demuxer.error().message;
+  const int32_t index = (*demuxer)->facts().stream_index;
+  ExpectSameAsFfmpeg(path, "0:" + std::to_string(index), index);
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SampleFile);
+INSTANTIATE_TEST_SUITE_P(Shared, SampleFile, testing::ValuesIn(SampleFiles()),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           for (char& letter : name) {
+                             if (!std::isalnum(
+                                     static_cast<unsigned char>(letter)))
+                               letter = '_';
+                           }
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace bulkhead::worker

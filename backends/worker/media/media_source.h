@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "ipc/error.h"
+
+struct AVIOContext;
+
+namespace bulkhead::worker {
+
+// The bytes of one media file, for libavformat.
+//
+// The descriptor came over a socket and its open file description, with its
+// offset, is still shared with the application. So the source keeps an offset
+// of its own and reads with pread only. The sandbox answers fstat with an
+// errno, hence the size is told by the host; a file that turns out to be
+// shorter simply ends.
+//
+// The descriptor is borrowed and outlives the source. One thread. Read failures
+// look like the end of the file to libavformat; read_error() tells them apart.
+class MediaSource {
+ public:
+  // `size` in bytes. kInternal when memory is short.
+  static ipc::Expected<std::unique_ptr<MediaSource>> Create(int fd,
+                                                            int64_t size);
+
+  MediaSource(const MediaSource&) = delete;
+  MediaSource& operator=(const MediaSource&) = delete;
+  ~MediaSource();
+
+  // Owned by the source.
+  AVIOContext* context() { return context_; }
+
+  // errno of the first read that failed; 0 if none did.
+  int read_error() const { return read_error_; }
+
+ private:
+  MediaSource(int fd, int64_t size) : fd_(fd), size_(size) {}
+
+  static int Read(void* self, uint8_t* buffer, int bytes);
+  static int64_t Seek(void* self, int64_t offset, int whence);
+
+  const int fd_;
+  const int64_t size_;
+  int64_t offset_ = 0;
+  int read_error_ = 0;
+  AVIOContext* context_ = nullptr;
+};
+
+}  // namespace bulkhead::worker

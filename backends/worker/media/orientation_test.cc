@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/orientation.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace bulkhead::worker {
+namespace {
+
+Orientation Of(int a, int b, int c, int d) {
+  constexpr int kOne = 1 << 16;
+  const std::array<int32_t, 9> matrix = {
+      a * kOne, b * kOne, 0, c * kOne, d * kOne, 0, 0, 0, 1 << 30};
+  return OrientationFromDisplayMatrix(matrix.data());
+}
+
+TEST(Orientation, NoMatrixAndTheIdentityTurnNothing) {
+  EXPECT_TRUE(OrientationFromDisplayMatrix(nullptr).IsIdentity());
+  EXPECT_TRUE(Of(1, 0, 0, 1).IsIdentity());
+}
+
+TEST(Orientation, QuarterTurnsTranspose) {
+  EXPECT_TRUE(Of(0, 1, -1, 0).transpose);
+  EXPECT_EQ(Of(0, 1, -1, 0).degrees, 270);
+  EXPECT_TRUE(Of(0, -1, 1, 0).transpose);
+  EXPECT_EQ(Of(0, -1, 1, 0).degrees, 90);
+}
+
+TEST(Orientation, HalfTurnFlipsBothWays) {
+  const Orientation half = Of(-1, 0, 0, -1);
+  EXPECT_TRUE(half.flip_horizontally);
+  EXPECT_TRUE(half.flip_vertically);
+  EXPECT_EQ(half.degrees, 180);
+}
+
+TEST(Orientation, MirrorsAreFlips) {
+  EXPECT_TRUE(Of(-1, 0, 0, 1).flip_horizontally);
+  EXPECT_FALSE(Of(-1, 0, 0, 1).flip_vertically);
+  EXPECT_TRUE(Of(1, 0, 0, -1).flip_vertically);
+  EXPECT_FALSE(Of(1, 0, 0, -1).flip_horizontally);
+}
+
+TEST(Orientation, SingularAndOddMatricesTurnNothing) {
+  EXPECT_TRUE(Of(0, 0, 0, 0).IsIdentity());
+  EXPECT_TRUE(Of(1, 1, -1, 1).IsIdentity());  // 45 degrees
+}
+
+}  // namespace
+}  // namespace bulkhead::worker

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/rgb_converter.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+extern "C" {
+#include <libavutil/imgutils.h>
+#include <libavutil/opt.h>
+#include <libavutil/pixdesc.h>
+#include <libswscale/swscale.h>
+}
+
+namespace bulkhead::worker {
+namespace {
+
+std::optional<std::array<int32_t, 9>> CopyMatrix(const int32_t* matrix) {
+  if (matrix == nullptr) return std::nullopt;
+  std::array<int32_t, 9> copy;
+  std::copy_n(matrix, copy.size(), copy.begin());
+  return copy;
+}
+
+// swscale knows the matrices up to BT.2020; anything else is taken for BT.601.
+const int* MatrixOf(int color_space) {
+  if (color_space < 1 || color_space > 10 || color_space == AVCOL_SPC_YCGCO) {
+    color_space = AVCOL_SPC_BT470BG;
+  }
+  return sws_getCoefficients(color_space);
+}
+
+Picture PictureOf(const bulkhead_frame& frame, AVPixelFormat format) {
+  Picture picture{format, frame.width, frame.height, {}, {}};
+  std::copy_n(frame.data, 4, picture.data);
+  std::copy_n(frame.stride, 4, picture.stride);
+  return picture;
+}
+
+Picture RgbPicture(int width, int height, uint8_t* data, uint32_t stride) {
+  return {AV_PIX_FMT_RGB24, width, height, {data}, {static_cast<int>(stride)}};
+}
+
+void CopyRows(const Picture& source, const Picture& target) {
+  for (int y = 0; y < source.height; ++y) {
+    std::memcpy(target.data[0] + static_cast<ptrdiff_t>(y) * target.stride[0],
+                source.data[0] + static_cast<ptrdiff_t>(y) * source.stride[0],
+                static_cast<size_t>(source.width) * 3);
+  }
+}
+
+tl::unexpected<ipc::Error> ShortOfMemory() {
+  return ipc::Fail(ipc::Code::kResourceExhausted,
+                   "no memory to convert a picture");
+}
+
+}  // namespace
+
+void RgbConverter::FreeSws::operator()(SwsContext* context) const {
+  sws_freeContext(context);
+}
+
+RgbConverter::RgbConverter(const int32_t* stream_matrix_untrusted,
+                           uint64_t max_pixels)
+    : stream_matrix_(CopyMatrix(stream_matrix_untrusted)),
+      max_pixels_(max_pixels) {}
+
+RgbConverter::~RgbConverter() = default;
+
+ipc::Expected<RgbConverter::Key> RgbConverter::ValidateFrame(
+    const bulkhead_frame& frame) {
+  if (frame.pixel_format == nullptr || frame.width <= 0 || frame.height <= 0) {
+    return ipc::Fail(ipc::Code::kBackendMisbehaved,
+                     "the decoder returned a picture without size or format");
+  }
+  const std::string size =
+      std::to_string(frame.width) + "x" + std::to_string(frame.height);
+  const uint64_t pixels =
+      static_cast<uint64_t>(frame.width) * static_cast<uint64_t>(frame.height);
+  if (max_pixels_ != 0 && pixels > max_pixels_) {
+    return ipc::Fail(ipc::Code::kResourceExhausted,
+                     "a picture of " + size + " exceeds the limit of " +
+                         std::to_string(max_pixels_) +
+                         " pixels: raise it or skip the file");
+  }
+  if (format_name_ != frame.pixel_format) {
+    format_name_ = frame.pixel_format;
+    format_ = av_get_pix_fmt(frame.pixel_format);
+  }
+  const AVPixFmtDescriptor* descriptor = av_pix_fmt_desc_get(format_);
+  if (descriptor == nullptr ||
+      (descriptor->flags & AV_PIX_FMT_FLAG_HWACCEL) != 0) {
+    return ipc::Fail(ipc::Code::kUnsupported,
+                     "the decoder returned a picture in the format " +
+                         format_name_ + ", which cannot be converted");
+  }
+  int least_strides[4] = {};
+  av_image_fill_linesizes(least_strides, format_, frame.width);
+  const bool has_palette = (descriptor->flags & AV_PIX_FMT_FLAG_PAL) != 0;
+  const int planes = has_palette ? 2 : av_pix_fmt_count_planes(format_);
+  for (int i = 0; i < planes; ++i) {
+    const bool is_palette = has_palette && i == 1;
+    if (frame.data[i] == nullptr ||
+        (!is_palette &&
+         std::llabs(int64_t{frame.stride[i]}) < least_strides[i])) {
+      return ipc::Fail(ipc::Code::kBackendMisbehaved,
+                       "the decoder returned a " + format_name_ +
+                           " picture of " + size +
+                           " with a plane missing or "
+                           "too narrow");
+    }
+  }
+  return Key{
+      format_, frame.width, frame.height,
+      CopyMatrix(frame.has_display_matrix ? frame.display_matrix : nullptr)};
+}
+
+ipc::Expected<PictureSize> RgbConverter::Prepare(const bulkhead_frame& frame) {
+  auto key = ValidateFrame(frame);
+  if (!key) return tl::unexpected(std::move(key.error()));
+  if (*key != key_) {
+    key_ = *key;
+    scaler_.reset();
+    scaler_range_ = AVCOL_RANGE_UNSPECIFIED;
+    const auto& matrix = key_.matrix ? key_.matrix : stream_matrix_;
+    orientation_ =
+        OrientationFromDisplayMatrix(matrix ? matrix->data() : nullptr);
+  }
+  if (!size_) {
+    size_ = {static_cast<uint32_t>(frame.width),
+             static_cast<uint32_t>(frame.height)};
+    if (orientation_.transpose) std::swap(size_->width, size_->height);
+  }
+  return *size_;
+}
+
+bool RgbConverter::IsDeliverable() const {
+  return key_.format == AV_PIX_FMT_RGB24 && orientation_.IsIdentity() &&
+         size_ == PictureSize{static_cast<uint32_t>(key_.width),
+                              static_cast<uint32_t>(key_.height)};
+}
+
+ipc::Expected<void> RgbConverter::Convert(const bulkhead_frame& frame,
+                                          uint8_t* target, uint32_t stride) {
+  const int width = static_cast<int>(size_->width);
+  const int height = static_cast<int>(size_->height);
+  const Picture result = RgbPicture(width, height, target, stride);
+  Picture picture = PictureOf(frame, key_.format);
+  const bool copies = orientation_.transpose || orientation_.flip_horizontally;
+
+  if (copies && !CanTurn(orientation_, key_.format)) {
+    const Picture* rgb = orientation_.transpose
+                             ? scratch_.Get(AV_PIX_FMT_RGB24, height, width)
+                             : scratch_.Get(AV_PIX_FMT_RGB24, width, height);
+    if (rgb == nullptr) return ShortOfMemory();
+    auto scaled = Scale(frame, picture, *rgb);
+    if (!scaled) return scaled;
+    TurnPicture(orientation_.flip_vertically ? FlippedVertically(*rgb) : *rgb,
+                orientation_, result);
+    return {};
+  }
+
+  if (copies) {
+    const Picture* turned =
+        orientation_.transpose
+            ? scratch_.Get(picture.format, picture.height, picture.width)
+            : scratch_.Get(picture.format, picture.width, picture.height);
+    if (turned == nullptr) return ShortOfMemory();
+    TurnPicture(picture, orientation_, *turned);
+    picture = *turned;
+  }
+  if (orientation_.flip_vertically) picture = FlippedVertically(picture);
+  return Scale(frame, picture, result);
+}
+
+ipc::Expected<void> RgbConverter::MakeScaler(const Picture& source,
+                                             const Picture& target,
+                                             int color_range) {
+  scaler_.reset(sws_alloc_context());
+  if (scaler_ == nullptr) return ShortOfMemory();
+  SwsContext* context = scaler_.get();
+  av_opt_set_int(context, "srcw", source.width, 0);
+  av_opt_set_int(context, "srch", source.height, 0);
+  av_opt_set_int(context, "src_format", source.format, 0);
+  av_opt_set_int(context, "dstw", target.width, 0);
+  av_opt_set_int(context, "dsth", target.height, 0);
+  av_opt_set_int(context, "dst_format", target.format, 0);
+  av_opt_set_int(context, "sws_flags", SWS_BICUBIC, 0);
+  if (color_range != AVCOL_RANGE_UNSPECIFIED) {
+    av_opt_set_int(context, "src_range", color_range == AVCOL_RANGE_JPEG, 0);
+  }
+  // The scale filter places the chroma of this one format by convention (half
+  // way between two rows of luma) and leaves all others to swscale, whatever
+  // the stream says.
+  if (source.format == AV_PIX_FMT_YUV420P) {
+    av_opt_set_int(context, "src_v_chr_pos", 128, 0);
+  }
+  if (sws_init_context(context, nullptr, nullptr) < 0) {
+    scaler_.reset();
+    return ipc::Fail(ipc::Code::kUnsupported,
+                     std::string("a picture in the format ") + format_name_ +
+                         " cannot be converted to RGB");
+  }
+  return {};
+}
+
+ipc::Expected<void> RgbConverter::Scale(const bulkhead_frame& frame,
+                                        const Picture& source,
+                                        const Picture& target) {
+  if (source.format == target.format && source.width == target.width &&
+      source.height == target.height) {
+    CopyRows(source, target);
+    return {};
+  }
+  const int range = frame.color_range;
+  const bool range_changed =
+      range != AVCOL_RANGE_UNSPECIFIED && range != scaler_range_;
+  if (scaler_ == nullptr || range_changed) {
+    if (range_changed) scaler_range_ = range;
+    auto made = MakeScaler(source, target, scaler_range_);
+    if (!made) return made;
+  }
+
+  int* unused_table;
+  int source_range, target_range, brightness, contrast, saturation;
+  sws_getColorspaceDetails(scaler_.get(), &unused_table, &source_range,
+                           &unused_table, &target_range, &brightness, &contrast,
+                           &saturation);
+  if (range != AVCOL_RANGE_UNSPECIFIED)
+    source_range = range == AVCOL_RANGE_JPEG;
+  const int* matrix = MatrixOf(frame.color_space);
+  sws_setColorspaceDetails(scaler_.get(), matrix, source_range, matrix,
+                           target_range, brightness, contrast, saturation);
+  if (sws_scale(scaler_.get(), source.data, source.stride, 0, source.height,
+                target.data, target.stride) < 0) {
+    return ipc::Fail(ipc::Code::kBadInput, "a picture failed to convert");
+  }
+  return {};
+}
+
+}  // namespace bulkhead::worker

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/slot_pool.h"
+
+namespace bulkhead::worker {
+
+SlotPool::SlotPool(uint8_t* base, uint32_t count, size_t slot_bytes)
+    : base_(base), slot_bytes_(slot_bytes), slots_(count) {}
+
+Slot SlotPool::Describe(uint32_t index) const {
+  return {index, slots_[index].generation, base_ + index * slot_bytes_,
+          slot_bytes_};
+}
+
+void SlotPool::Grant(uint32_t index, uint32_t generation) {
+  std::lock_guard lock(mutex_);
+  if (index >= slots_.size()) return;
+  slots_[index].generation = generation;
+  slots_[index].granted = true;
+}
+
+std::optional<Slot> SlotPool::TakeLocked(bool pin) {
+  const uint32_t count = slot_count();
+  for (uint32_t step = 0; step < count; ++step) {
+    const uint32_t index = (next_ + step) % count;
+    State& state = slots_[index];
+    if (!state.granted || state.taken) continue;
+    state.taken = true;
+    state.pinned = pin;
+    next_ = index + 1;
+    return Describe(index);
+  }
+  return std::nullopt;
+}
+
+std::optional<Slot> SlotPool::Take() {
+  std::lock_guard lock(mutex_);
+  return TakeLocked(/*pin=*/false);
+}
+
+std::optional<Slot> SlotPool::TakePinned() {
+  std::lock_guard lock(mutex_);
+  uint32_t pinned = 0;
+  for (const State& state : slots_) pinned += state.pinned ? 1 : 0;
+  if (pinned + 1 >= slot_count()) return std::nullopt;
+  return TakeLocked(/*pin=*/true);
+}
+
+std::optional<Slot> SlotPool::Publishable(uint32_t index) const {
+  std::lock_guard lock(mutex_);
+  if (index >= slots_.size()) return std::nullopt;
+  const State& state = slots_[index];
+  if (!state.granted || !state.taken) return std::nullopt;
+  return Describe(index);
+}
+
+void SlotPool::Publish(uint32_t index) {
+  std::lock_guard lock(mutex_);
+  if (index >= slots_.size()) return;
+  slots_[index].granted = false;
+  if (!slots_[index].pinned) slots_[index].taken = false;
+}
+
+void SlotPool::Release(uint32_t index) {
+  std::lock_guard lock(mutex_);
+  if (index >= slots_.size()) return;
+  slots_[index].taken = false;
+  slots_[index].pinned = false;
+}
+
+uint32_t SlotPool::free_count() const {
+  std::lock_guard lock(mutex_);
+  uint32_t free = 0;
+  for (const State& state : slots_) {
+    free += state.granted && !state.taken ? 1 : 0;
+  }
+  return free;
+}
+
+}  // namespace bulkhead::worker

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/reaper/children.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace bulkhead::worker {
+namespace {
+
+int WaitStatus(const siginfo_t& info) {
+  switch (info.si_code) {
+    case CLD_EXITED:
+      return W_EXITCODE(info.si_status, 0);
+    case CLD_DUMPED:
+      return W_EXITCODE(0, info.si_status) | WCOREFLAG;
+    default:
+      return W_EXITCODE(0, info.si_status);
+  }
+}
+
+}  // namespace
+
+ipc::UniqueFd Children::Watch(pid_t pid_untrusted) {
+  if (pid_untrusted <= 0) return {};
+  if (std::find(watched_.begin(), watched_.end(), pid_untrusted) !=
+      watched_.end()) {
+    return {};
+  }
+  siginfo_t info = {};
+  if (waitid(P_PID, static_cast<id_t>(pid_untrusted), &info,
+             WEXITED | WNOHANG | WNOWAIT) != 0) {
+    return {};
+  }
+  ipc::UniqueFd pidfd(
+      static_cast<int>(syscall(SYS_pidfd_open, pid_untrusted, 0)));
+  if (pidfd) watched_.push_back(pid_untrusted);
+  return pidfd;
+}
+
+void Children::Kill(pid_t pid) const {
+  if (std::find(watched_.begin(), watched_.end(), pid) != watched_.end()) {
+    kill(pid, SIGKILL);
+  }
+}
+
+std::optional<Children::Ended> Children::ReapOne() {
+  for (auto child = watched_.begin(); child != watched_.end(); ++child) {
+    siginfo_t info = {};
+    if (waitid(P_PID, static_cast<id_t>(*child), &info, WEXITED | WNOHANG) !=
+            0 ||
+        info.si_pid == 0) {
+      continue;
+    }
+    const Ended ended = {*child, WaitStatus(info)};
+    watched_.erase(child);
+    return ended;
+  }
+  return std::nullopt;
+}
+
+}  // namespace bulkhead::worker

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/zygote.h"
+
+#include <capnp/message.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+extern "C" {
+#include <libavutil/log.h>
+}
+
+#include "backends/worker/clone.h"
+#include "backends/worker/lockdown/lockdown.h"
+#include "backends/worker/plugin.h"
+#include "backends/worker/probe.h"
+#include "backends/worker/session_worker.h"
+#include "ipc/capnp_read.h"
+#include "ipc/descriptors.h"
+#include "ipc/message_socket.h"
+#include "ipc/schema/control.capnp.h"
+
+namespace bulkhead::worker {
+namespace {
+
+namespace schema = ipc::schema;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kSendDeadline{5'000};
+// bulkheadd speaks when it likes; without it the reaper ends us.
+constexpr milliseconds kIdleDeadline{3'600'000};
+constexpr int kExitLockdown = 5;
+
+bool Send(capnp::MessageBuilder& message) {
+  return ipc::SendMessage(ipc::kZygoteControlFd, message, {},
+                          ipc::Deadline::After(kSendDeadline))
+      .has_value();
+}
+
+void FillFailure(schema::Failure::Builder out, const ipc::Error& error) {
+  out.setCode(static_cast<schema::ErrorCode>(error.code));
+  out.setMessage(error.message);
+}
+
+int SendFailed(const ipc::Error& error) {
+  capnp::MallocMessageBuilder message;
+  FillFailure(message.initRoot<schema::ZygoteEvent>().initFailed(), error);
+  Send(message);
+  return 1;
+}
+
+// In the clone: nothing of the zygote's is needed any more.
+int RunWorker(const bulkhead_backend& backend, const Lockdown& lockdown,
+              bool probe, int socket) {
+  ::syscall(SYS_close_range, ipc::kZygoteControlFd, socket - 1, 0U);
+  ::syscall(SYS_close_range, socket + 1, ~0U, 0U);
+  if (probe) return RunProbe(backend, socket);
+  if (auto installed = lockdown.InstallStage2(); !installed) {
+    return kExitLockdown;
+  }
+  auto worker = SessionWorker::Attach(backend, socket);
+  return worker ? (*worker)->Run() : 1;
+}
+
+}  // namespace
+
+int RunZygote() {
+  // What libav would say goes to the host as errors, if at all.
+  ::av_log_set_level(AV_LOG_QUIET);
+  auto cloner = SiblingCloner::Create();
+  if (!cloner) return SendFailed(cloner.error());
+  auto lockdown = Lockdown::Read(ipc::kZygoteLockdownFd);
+  if (!lockdown) return SendFailed(lockdown.error());
+  if (auto installed = lockdown->InstallStage1(); !installed) {
+    return SendFailed(installed.error());
+  }
+  auto backend =
+      LoadPlugin(lockdown->plugin_path(), lockdown->entry_symbol());
+  if (!backend) return SendFailed(backend.error());
+  capnp::MallocMessageBuilder ready;
+  ready.initRoot<schema::ZygoteEvent>().setReady();
+  if (!Send(ready)) return 1;
+
+  for (;;) {
+    auto received =
+        ipc::ReceiveMessage(ipc::kZygoteControlFd, 1,
+                            ipc::Deadline::After(kIdleDeadline));
+    if (!received) {
+      if (received.error().code == ipc::Code::kDeadlineExceeded) continue;
+      return 1;
+    }
+    if (!*received) return 0;
+    auto request = (*received)->root<schema::ZygoteRequest>();
+    if (!request || (*received)->descriptors.size() != 1) return 1;
+    const auto clone = request->getClone();
+    auto pid = cloner->Clone();
+    if (pid && *pid == 0) {
+      return RunWorker(**backend, *lockdown, clone.getProbe(),
+                       (*received)->descriptors[0].release());
+    }
+    capnp::MallocMessageBuilder answer;
+    auto event = answer.initRoot<schema::ZygoteEvent>();
+    if (pid) {
+      auto cloned = event.initCloned();
+      cloned.setTicket(clone.getTicket());
+      cloned.setPid(*pid);
+    } else {
+      auto failed = event.initCloneFailed();
+      failed.setTicket(clone.getTicket());
+      FillFailure(failed.initFailure(), pid.error());
+    }
+    if (!Send(answer)) return 1;
+  }
+}
+
+}  // namespace bulkhead::worker

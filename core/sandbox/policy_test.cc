@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/sandbox/policy.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "core/sandbox/landlock.h"
+
+namespace bulkhead::sandbox {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = VisiblePath::Kind;
+
+class PolicyTest : public testing::Test {
+ protected:
+  PolicyTest() {
+    root_ =
+        fs::path(testing::TempDir()) / ("policy" + std::to_string(getpid()));
+    fs::create_directories(root_ / "tree/below");
+    std::ofstream(root_ / "libplugin.so") << "x";
+    std::ofstream(root_ / "tree/below/model") << "x";
+    fs::create_symlink("/etc/passwd", root_ / "link");
+  }
+  ~PolicyTest() override { fs::remove_all(root_); }
+
+  std::string Path(const std::string& name) const { return root_ / name; }
+
+  static const VisiblePath* Find(const Policy& policy,
+                                 const std::string& path) {
+    for (const VisiblePath& visible : policy.visible) {
+      if (visible.path == path) return &visible;
+    }
+    return nullptr;
+  }
+
+  fs::path root_;
+};
+
+TEST_F(PolicyTest, ShowsThePluginsFilesAndNothingBesideThem) {
+  const auto policy = MakePolicy({.files = {Path("libplugin.so")}}, {});
+  ASSERT_TRUE(policy) << policy.error();
+  ASSERT_NE(Find(*policy, Path("libplugin.so")), nullptr);
+  EXPECT_EQ(Find(*policy, Path("libplugin.so"))->kind, Kind::kFile);
+  for (const VisiblePath& visible : policy->visible) {
+    if (visible.path == Path("libplugin.so")) continue;
+    EXPECT_TRUE(visible.path.starts_with("/lib") ||
+                visible.path.starts_with("/usr/lib") ||
+                visible.path.starts_with("/usr/local/") ||
+                visible.path == "/etc/ld.so.cache" ||
+                visible.path == "/etc/alternatives")
+        << visible.path;
+    EXPECT_NE(visible.path, "/usr");
+    EXPECT_NE(visible.path, "/usr/lib");
+    EXPECT_NE(visible.path, "/usr/local/lib");
+  }
+}
+
+TEST_F(PolicyTest, LinkOfAPluginDoesNotShowItsTarget) {
+  const auto policy = MakePolicy({.files = {Path("link")}}, {});
+  ASSERT_TRUE(policy) << policy.error();
+  ASSERT_NE(Find(*policy, Path("link")), nullptr);
+  EXPECT_EQ(Find(*policy, Path("link"))->kind, Kind::kSymlink);
+  EXPECT_EQ(Find(*policy, "/etc/passwd"), nullptr);
+  for (const LandlockRule& rule : PlanLandlock(1, *policy).rules) {
+    EXPECT_NE(rule.path, Path("link"));
+  }
+}
+
+TEST_F(PolicyTest, NoPathLiesBelowAVisibleTree) {
+  const std::vector<std::string> granted = {Path("tree")};
+  const auto policy = MakePolicy(
+      {.files = {Path("tree/below/model"), Path("tree/./below/../below/model"),
+                 Path("libplugin.so"), Path("libplugin.so")}},
+      granted);
+  ASSERT_TRUE(policy) << policy.error();
+  bool files_began = false;
+  for (const VisiblePath& outer : policy->visible) {
+    if (outer.kind != Kind::kTree) {
+      files_began = true;
+      continue;
+    }
+    EXPECT_FALSE(files_began) << outer.path;
+    for (const VisiblePath& inner : policy->visible) {
+      EXPECT_FALSE(inner.path.starts_with(outer.path + "/")) << inner.path;
+    }
+  }
+  EXPECT_EQ(std::count_if(policy->visible.begin(), policy->visible.end(),
+                          [&](const VisiblePath& visible) {
+                            return visible.path == Path("libplugin.so");
+                          }),
+            1);
+}
+
+TEST_F(PolicyTest, NamesWhatCannotBeShown) {
+  const auto missing = MakePolicy({.files = {Path("missing")}}, {});
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code(), Code::kBackendUnavailable);
+  EXPECT_NE(missing.error().message().find("missing"), std::string::npos);
+
+  for (const std::string path : {"/", "/usr/..", "relative", ""}) {
+    const std::vector<std::string> granted = {path};
+    const auto refused = MakePolicy({}, granted);
+    ASSERT_FALSE(refused) << path;
+    EXPECT_EQ(refused.error().code(), Code::kInvalidArgument);
+  }
+}
+
+TEST(LandlockPlanTest, HandlesAllThatTheAbiOffers) {
+  const Policy policy;
+  EXPECT_EQ(PlanLandlock(0, policy).handled_fs, 0u);
+  EXPECT_EQ(PlanLandlock(1, policy).handled_fs, 0x1fffu);
+  EXPECT_EQ(PlanLandlock(3, policy).handled_fs, 0x7fffu);
+  EXPECT_EQ(PlanLandlock(3, policy).handled_net, 0u);
+  EXPECT_EQ(PlanLandlock(4, policy).handled_net, 3u);
+  EXPECT_EQ(PlanLandlock(5, policy).handled_fs, 0xffffu);
+  EXPECT_EQ(PlanLandlock(5, policy).scoped, 0u);
+  EXPECT_EQ(PlanLandlock(6, policy).scoped, 3u);
+  EXPECT_EQ(PlanLandlock(99, policy).handled_fs,
+            PlanLandlock(9, policy).handled_fs);
+  EXPECT_FALSE(MissingFrom(0).empty());
+  EXPECT_TRUE(MissingFrom(6).empty());
+}
+
+}  // namespace
+}  // namespace bulkhead::sandbox

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bulkhead/host.h>
+
+#include <string>
+
+#include "tools/benchmark/series.h"
+
+namespace bulkhead::benchmark {
+
+// How long things take that happen once.
+struct Latency {
+  Series cold_open{"first frame, ours, nothing running yet", "ms", {}};
+  Series open{"first frame, ours, backend running", "ms", {}};
+  Series open_in_process{"first frame, libav in process", "ms", {}};
+  Series worker_start{"new session worker ready", "ms", {}};
+  // A frame that the dead worker had left in shared memory may be that one.
+  Series next_frame{"SIGKILL of the worker to the next frame", "ms", {}};
+  Series recovery{"... to the first frame of the new worker", "ms", {}};
+  Series reopen_in_process{
+      "reopen, seek, decode that frame, in process", "ms", {}};
+};
+
+// `rounds` of each, after a round that does not count. Each round kills at
+// another distance from the keyframe.
+Result<Latency> MeasureLatency(const HostOptions& options,
+                               const std::string& clip, uint64_t frames,
+                               int rounds);
+
+}  // namespace bulkhead::benchmark

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "tools/benchmark/latency.h"
+#include "tools/benchmark/series.h"
+#include "tools/benchmark/throughput.h"
+#include "tools/cli/libexec.h"
+#include "tools/cli/sample_clip.h"
+#include "tools/cli/terminal.h"
+
+extern "C" {
+#include <libavutil/avutil.h>
+}
+
+namespace bulkhead::benchmark {
+namespace {
+
+constexpr char kPurpose[] =
+    R"(Measures Bulkhead beside the libraries it is made of, in one run: libav in
+this process, Bulkhead's cpu backend, and ffmpeg read through a pipe. One thread
+each, the same clip, every byte of every frame read, the rounds interleaved.
+Medians; the ratios are taken round by round.)";
+
+struct Options {
+  std::string clip;
+  std::string json;
+  std::string libexec;
+  int rounds = 7;
+};
+
+std::filesystem::path CacheDirectory() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME")) return cache;
+  if (const char* home = std::getenv("HOME")) {
+    return std::filesystem::path(home) / ".cache";
+  }
+  return "/tmp";
+}
+
+// Made once: encoding takes longer than all that is measured.
+Result<std::string> CachedClip() {
+  cli::SampleClip clip;
+  clip.width = 1920;
+  clip.height = 1080;
+  clip.frames = 300;
+  clip.key_interval = 48;
+  clip.noise_kbits = 19'000;
+  const std::filesystem::path directory = CacheDirectory() / "bulkhead";
+  const std::filesystem::path path =
+      directory / fmt::format("bench-{}x{}-{}-{}k.mp4", clip.width, clip.height,
+                              clip.frames, clip.noise_kbits);
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) return path.string();
+  std::filesystem::create_directories(directory, error);
+  cli::Say(fmt::format("making {}", path.string()));
+  Status status = cli::MakeSampleClip(clip, path.string());
+  if (!status.ok()) return status;
+  return path.string();
+}
+
+std::string ProcessorName() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) {
+      return line.substr(colon + 2);
+    }
+  }
+  return "unknown processor";
+}
+
+struct Report {
+  std::string clip;
+  uint64_t clip_bytes = 0;
+  Throughput throughput;
+  Latency latency;
+  std::vector<Series> ratios;
+
+  std::vector<const Series*> all() const {
+    std::vector<const Series*> series = {
+        &throughput.in_process, &throughput.bulkhead,
+        &throughput.pipe,       &latency.cold_open,
+        &latency.open,          &latency.open_in_process,
+        &latency.worker_start,  &latency.next_frame,
+        &latency.recovery,      &latency.reopen_in_process};
+    for (const Series& ratio : ratios) series.push_back(&ratio);
+    return series;
+  }
+};
+
+Result<Report> Measure(const Options& options) {
+  Report report;
+  report.clip = options.clip;
+  if (report.clip.empty()) {
+    Result<std::string> clip = CachedClip();
+    if (!clip) return clip.error();
+    report.clip = *clip;
+  }
+  std::error_code error;
+  report.clip_bytes = std::filesystem::file_size(report.clip, error);
+
+  HostOptions host_options;
+  host_options.libexec_dir = cli::FindLibexec(options.libexec);
+  Result<std::unique_ptr<Host>> host = Host::Create(host_options);
+  if (!host) return host.error();
+  cli::Say(fmt::format("measuring, {} rounds", options.rounds));
+  Result<Throughput> throughput =
+      MeasureThroughput(**host, report.clip, options.rounds);
+  if (!throughput) return throughput.error();
+  report.throughput = *throughput;
+  Result<Latency> latency = MeasureLatency(host_options, report.clip,
+                                           throughput->frames, options.rounds);
+  if (!latency) return latency.error();
+  report.latency = *latency;
+  report.ratios = {
+      Ratio("(b) / (a), aim: at least 0.95", throughput->bulkhead,
+            throughput->in_process),
+      Ratio("(b) / (c), aim: at least 1.3", throughput->bulkhead,
+            throughput->pipe),
+      Ratio("first frame, ours / in process", latency->open,
+            latency->open_in_process),
+      Ratio("recovery / in process, aim: below 2", latency->recovery,
+            latency->reopen_in_process),
+  };
+  return report;
+}
+
+void PrintText(const Report& report, int rounds) {
+  std::cout << fmt::format("clip: {}, {} frames, {:.1f} MB\n", report.clip,
+                           report.throughput.frames,
+                           static_cast<double>(report.clip_bytes) / 1e6)
+            << fmt::format("machine: {}, {} processors, FFmpeg {}\n",
+                           ProcessorName(), sysconf(_SC_NPROCESSORS_ONLN),
+                           av_version_info())
+            << fmt::format("median of {} rounds (lowest to highest)\n", rounds);
+  for (const Series* series : report.all())
+    std::cout << LineOf(*series) << '\n';
+}
+
+Status WriteJson(const Report& report, int rounds, const std::string& path) {
+  nlohmann::ordered_json series = nlohmann::ordered_json::array();
+  for (const Series* one : report.all()) series.push_back(FactsOf(*one));
+  const nlohmann::ordered_json facts = {
+      {"clip",
+       {{"path", report.clip},
+        {"frames", report.throughput.frames},
+        {"bytes", report.clip_bytes}}},
+      {"machine",
+       {{"processor", ProcessorName()},
+        {"processors", sysconf(_SC_NPROCESSORS_ONLN)},
+        {"ffmpeg", av_version_info()}}},
+      {"rounds", rounds},
+      {"series", series},
+  };
+  std::ofstream file(path);
+  file << facts.dump(2) << '\n';
+  file.close();
+  if (file) return Status();
+  return Status(Code::kInvalidArgument, "cannot write " + path);
+}
+
+int Run(int argc, char** argv) {
+  Options options;
+  CLI::App app(kPurpose, "bench");
+  app.add_option("--rounds", options.rounds, "Rounds, at least 5 (default 7)")
+      ->check(CLI::Range(5, 1000));
+  app.add_option("--json", options.json, "Write the figures to FILE too")
+      ->type_name("FILE");
+  app.add_option("--clip", options.clip,
+                 "Use this clip of your own instead of a synthetic one; it is "
+                 "decoded in process, so trust it")
+      ->type_name("FILE");
+  app.add_option("--libexec", options.libexec,
+                 "Where bulkheadd and its companions are")
+      ->type_name("DIR");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    return cli::Fail(Status(Code::kInvalidArgument, error.what()));
+  }
+  Result<Report> report = Measure(options);
+  if (!report) return cli::Fail(report.error());
+  PrintText(*report, options.rounds);
+  if (options.json.empty()) return 0;
+  const Status written = WriteJson(*report, options.rounds, options.json);
+  return written.ok() ? 0 : cli::Fail(written);
+}
+
+}  // namespace
+}  // namespace bulkhead::benchmark
+
+int main(int argc, char** argv) { return bulkhead::benchmark::Run(argc, argv); }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bulkhead/status.h>
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/cli/picture.h"
+
+namespace bulkhead::benchmark {
+
+// What people do who want a process of its own around the decoder: read the
+// pixels that `ffmpeg -f rawvideo pipe:1` writes. One thread, and the largest
+// pipe that an unprivileged user gets.
+class PipeReader {
+ public:
+  static Result<std::unique_ptr<PipeReader>> Start(const std::string& path,
+                                                   uint32_t width,
+                                                   uint32_t height);
+  // Kills ffmpeg if it still runs.
+  ~PipeReader();
+  PipeReader(const PipeReader&) = delete;
+  PipeReader& operator=(const PipeReader&) = delete;
+
+  // False at the end. Otherwise picture() is the next frame.
+  Result<bool> Next();
+  const cli::Picture& picture() const { return picture_; }
+
+ private:
+  PipeReader(pid_t pid, int pipe, uint32_t width, uint32_t height);
+
+  const pid_t pid_;
+  const int pipe_;
+  std::vector<std::byte> pixels_;
+  cli::Picture picture_;
+};
+
+}  // namespace bulkhead::benchmark

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/backends_command.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tools/cli/facts.h"
+#include "tools/cli/terminal.h"
+
+namespace bulkhead::cli {
+namespace {
+
+constexpr char kExamples[] = R"(Examples:
+  bulkhead backends
+  bulkhead backends --json | jq '.backends[].devices'
+  bulkhead --plugin-path ~/my-backends backends
+
+A backend starts when one of its devices is first used, not before.)";
+
+std::string Joined(const std::vector<std::string>& words) {
+  return words.empty() ? "none" : fmt::format("{}", fmt::join(words, ", "));
+}
+
+const char* Prefix(Diagnostic::Severity severity) {
+  switch (severity) {
+    case Diagnostic::Severity::kNote:
+      return "note";
+    case Diagnostic::Severity::kWarning:
+      return "warning";
+    case Diagnostic::Severity::kError:
+      return "error";
+  }
+  return "note";
+}
+
+int RunBackends(const GlobalOptions& global, bool json) {
+  Result<std::unique_ptr<Host>> host = Host::Create(HostOptionsFrom(global));
+  if (!host) return Fail(host.error());
+  Result<BackendReport> report = (*host)->Backends();
+  if (!report) return Fail(report.error());
+  if (json) return PrintFacts(FactsOf(*report));
+  SayBackends(*report);
+  return 0;
+}
+
+}  // namespace
+
+void SayBackends(const BackendReport& report) {
+  if (report.backends.empty()) Say("no backends found");
+  for (const BackendInfo& backend : report.backends) {
+    std::string state = backend.state;
+    if (!backend.reason.empty()) state += ": " + backend.reason;
+    Say(backend.name);
+    Say("  state         " + state);
+    Say("  devices       " + Joined(backend.devices));
+    Say(fmt::format("  distribution  {} {}", backend.distribution,
+                    backend.version));
+    Say("  file          " + backend.file);
+    Say(fmt::format("  sandbox       {}", SandboxTierName(backend.tier)));
+    if (backend.zygote_pid != 0) {
+      Say(fmt::format("  processes     reaper {}, zygote {}, {} sessions",
+                      backend.reaper_pid, backend.zygote_pid,
+                      backend.session_pids.size()));
+    }
+  }
+  for (const Diagnostic& diagnostic : report.diagnostics) {
+    std::string place = diagnostic.file;
+    if (diagnostic.line != 0) place += fmt::format(":{}", diagnostic.line);
+    if (!place.empty()) place += ": ";
+    Say(fmt::format("{}: {}{}", Prefix(diagnostic.severity), place,
+                    diagnostic.message));
+  }
+}
+
+void AddBackendsCommand(CLI::App& app, Invocation& invocation) {
+  const auto json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand(
+      "backends", "List the backends, their devices and their state");
+  command->footer(kExamples);
+  command->add_flag("--json", *json, "Print JSON on stdout");
+  command->callback([json, &invocation] {
+    invocation.run = [json, &invocation] {
+      return RunBackends(invocation.global, *json);
+    };
+  });
+}
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/contact_sheet.h"
+
+#include <gtest/gtest.h>
+
+namespace bulkhead::cli {
+namespace {
+
+TEST(ContactSheet, CellsHoldTheAverageInsideTheirBorder) {
+  // 8 x 8: left half black, right half white.
+  std::vector<std::byte> pixels(8 * 8 * 3, std::byte{0});
+  for (size_t y = 0; y < 8; ++y) {
+    for (size_t x = 4 * 3; x < 8 * 3; ++x) pixels[y * 24 + x] = std::byte{200};
+  }
+  Picture picture;
+  picture.pixels = pixels.data();
+  picture.width = picture.height = 8;
+  picture.stride = 24;
+
+  ContactSheet sheet(3, 2, 4, 8, 8);
+  sheet.Place(1, picture, {255, 1, 2});
+
+  // Two columns and two rows of 4 + 2 * 4 with gaps of 4.
+  const Picture drawn = sheet.picture();
+  EXPECT_EQ(drawn.width, 36u);
+  EXPECT_EQ(drawn.height, 36u);
+  const auto red = [&](uint32_t x, uint32_t y) {
+    return static_cast<int>(drawn.row(y)[3 * x]);
+  };
+  EXPECT_EQ(red(5, 5), 0x18);
+  EXPECT_EQ(red(20, 4), 255);
+  EXPECT_EQ(red(24, 8), 0);
+  EXPECT_EQ(red(27, 11), 200);
+  EXPECT_EQ(red(28, 11), 255);
+  EXPECT_EQ(red(32, 11), 0x18);
+}
+
+TEST(ContactSheet, PicturesSmallerThanACellAreEnlarged) {
+  const std::vector<std::byte> pixels(2 * 2 * 3, std::byte{9});
+  Picture picture;
+  picture.pixels = pixels.data();
+  picture.width = picture.height = 2;
+  picture.stride = 6;
+  ContactSheet sheet(1, 1, 5, 2, 2);
+  sheet.Place(0, picture, {0, 0, 0});
+  EXPECT_EQ(static_cast<int>(sheet.picture().row(10)[30]), 9);
+}
+
+}  // namespace
+}  // namespace bulkhead::cli

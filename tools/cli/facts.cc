@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/facts.h"
+
+#include <nlohmann/json.hpp>
+
+#include "tools/cli/output.h"
+#include "tools/cli/terminal.h"
+
+namespace bulkhead::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename T>
+Json OrNull(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json FactsOf(const Ratio& ratio) {
+  if (ratio.denominator == 0) return Json();
+  return Json{{"numerator", ratio.numerator},
+              {"denominator", ratio.denominator}};
+}
+
+const char* SeverityName(Diagnostic::Severity severity) {
+  switch (severity) {
+    case Diagnostic::Severity::kNote:
+      return "note";
+    case Diagnostic::Severity::kWarning:
+      return "warning";
+    case Diagnostic::Severity::kError:
+      return "error";
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+Json FactsOf(const BackendReport& report) {
+  Json backends = Json::array();
+  for (const BackendInfo& backend : report.backends) {
+    backends.push_back({
+        {"name", backend.name},
+        {"distribution", backend.distribution},
+        {"version", backend.version},
+        {"file", backend.file},
+        {"state", backend.state},
+        {"reason", backend.reason},
+        {"devices", backend.devices},
+        {"sandbox_tier", SandboxTierName(backend.tier)},
+        {"zygote_pid", backend.zygote_pid},
+        {"reaper_pid", backend.reaper_pid},
+        {"session_pids", backend.session_pids},
+    });
+  }
+  Json diagnostics = Json::array();
+  for (const Diagnostic& diagnostic : report.diagnostics) {
+    diagnostics.push_back({
+        {"severity", SeverityName(diagnostic.severity)},
+        {"file", diagnostic.file},
+        {"line", diagnostic.line},
+        {"message", diagnostic.message},
+    });
+  }
+  return Json{{"backends", backends}, {"diagnostics", diagnostics}};
+}
+
+Json FactsOf(const SandboxReport& report) {
+  return Json{
+      {"tier", SandboxTierName(report.tier)},
+      {"reasons", report.reasons},
+      {"landlock_abi", report.landlock_abi},
+      {"own_uid", report.own_uid},
+  };
+}
+
+Json FactsOf(const VideoMetadata& metadata) {
+  return Json{
+      {"stream_index", metadata.stream_index},
+      {"stream_count", metadata.stream_count},
+      {"container", metadata.container},
+      {"codec", metadata.codec},
+      {"pixel_format", metadata.pixel_format},
+      {"width", metadata.width},
+      {"height", metadata.height},
+      {"rotation", metadata.rotation},
+      {"time_base", FactsOf(metadata.time_base)},
+      {"average_frame_rate", FactsOf(metadata.average_frame_rate)},
+      {"sample_aspect_ratio", FactsOf(metadata.sample_aspect_ratio)},
+      {"frame_count_from_header", OrNull(metadata.frame_count_from_header)},
+      {"duration_seconds_from_header",
+       OrNull(metadata.duration_seconds_from_header)},
+      {"begin_seconds_from_header", OrNull(metadata.begin_seconds_from_header)},
+      {"bit_rate", metadata.bit_rate},
+      {"color_primaries", metadata.color_primaries},
+      {"color_transfer", metadata.color_transfer},
+      {"color_space", metadata.color_space},
+      {"color_range", metadata.color_range},
+      {"backend", metadata.backend},
+      {"device", metadata.device},
+  };
+}
+
+int PrintFacts(const Json& facts) {
+  Result<std::unique_ptr<Output>> output = Output::Open("-");
+  if (!output) return Fail(output.error());
+  const std::string text =
+      facts.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  Status status = (*output)->Write(text);
+  if (status.ok()) status = (*output)->Close();
+  if (status.ok() || (*output)->reader_gone()) return 0;
+  return Fail(status);
+}
+
+}  // namespace bulkhead::cli

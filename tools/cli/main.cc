@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+
+#include "tools/cli/backends_command.h"
+#include "tools/cli/decode_command.h"
+#include "tools/cli/demo_command.h"
+#include "tools/cli/doctor_command.h"
+#include "tools/cli/options.h"
+#include "tools/cli/probe_command.h"
+#include "tools/cli/terminal.h"
+
+namespace bulkhead::cli {
+namespace {
+
+constexpr char kPurpose[] =
+    R"(Decodes video through backends that nobody has to trust: each runs in a
+sandboxed process of its own and is replaced when it crashes, hangs or lies.
+The frames stay the same.)";
+
+constexpr char kExamples[] = R"(Examples:
+  bulkhead doctor                              does it work here?
+  bulkhead backends                            what can it decode on?
+  bulkhead probe clip.mp4                      what is in this file?
+  bulkhead decode clip.mp4 -o out/%06d.png     every frame as a picture
+  bulkhead demo                                watch it survive
+
+`bulkhead SUBCOMMAND --help` has more of them. Data and JSON go to stdout,
+everything that is said to a person goes to stderr.
+
+Exit status: 0 done; 1 a bug of Bulkhead's; 2 fix the call; 3 fix the file or
+choose another backend; 4 the backend failed or a limit was reached; 5 no
+sandbox.)";
+
+int Run(int argc, char** argv) {
+  Invocation invocation;
+  CLI::App app(kPurpose, "bulkhead");
+  app.footer(kExamples);
+  app.require_subcommand(1);
+  app.fallthrough();
+  AddGlobalOptions(app, invocation.global);
+  AddBackendsCommand(app, invocation);
+  AddProbeCommand(app, invocation);
+  AddDoctorCommand(app, invocation);
+  AddDecodeCommand(app, invocation);
+  AddDemoCommand(app, invocation);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    return Fail(Status(Code::kInvalidArgument,
+                       std::string(error.what()) + " (see bulkhead --help)"));
+  }
+  return invocation.run();
+}
+
+}  // namespace
+}  // namespace bulkhead::cli
+
+int main(int argc, char** argv) {
+  // A reader that goes away is then an error of write(), which is told apart.
+  signal(SIGPIPE, SIG_IGN);
+  return bulkhead::cli::Run(argc, argv);
+}

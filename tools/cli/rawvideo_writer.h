@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tools/cli/frame_writer.h"
+#include "tools/cli/output.h"
+
+namespace bulkhead::cli {
+
+// The bare pixels of one frame after the other, rows packed: what
+// `ffplay -f rawvideo -pixel_format rgb24 -video_size WxH` reads.
+class RawvideoWriter : public FrameWriter {
+ public:
+  explicit RawvideoWriter(Output& output) : output_(output) {}
+
+  Status Write(const Picture& picture) override;
+  Status Finish() override { return output_.Close(); }
+
+ private:
+  Output& output_;
+};
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gathers what libbulkhead starts into one directory.
+
+The directory has the layout of an installed /usr/lib/bulkhead: the programs,
+and `backends` with the distributions that come with Bulkhead, so that
+BULKHEAD_LIBEXEC_DIR can name either.
+"""
+
+# In: the package's `dist/NAME/...`. Out: `backends/NAME/...`.
+_MARK = "/dist/"
+
+def _copy(ctx, file, path):
+    copy = ctx.actions.declare_file(ctx.label.name + "/" + path)
+    ctx.actions.run_shell(
+        arguments = [file.path, copy.path],
+        command = "cp --dereference --preserve=mode \"$1\" \"$2\"",
+        inputs = [file],
+        mnemonic = "LibexecCopy",
+        outputs = [copy],
+        progress_message = "Copying " + copy.short_path,
+    )
+    return copy
+
+def _libexec_directory_impl(ctx):
+    copies = [
+        _copy(ctx, program, program.basename)
+        for program in ctx.files.programs
+    ]
+    for file in ctx.files.distributions:
+        before, mark, path = file.short_path.partition(_MARK)
+        if not mark:
+            fail("{} is not below a folder `dist`: {}".format(before, file))
+        copies.append(_copy(ctx, file, "backends/" + path))
+    files = depset(copies)
+    return [DefaultInfo(
+        files = files,
+        runfiles = ctx.runfiles(transitive_files = files),
+    )]
+
+libexec_directory = rule(
+    implementation = _libexec_directory_impl,
+    attrs = {
+        "distributions": attr.label_list(
+            doc = "Targets made by bulkhead_distribution.",
+        ),
+        "programs": attr.label_list(
+            doc = "Executables, copied under their own names.",
+        ),
+    },
+    doc = "Copies programs and distributions into a directory of its name.",
+)
