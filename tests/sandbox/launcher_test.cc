@@ -41,7 +41,7 @@ namespace {
 namespace schema = ipc::schema;
 
 constexpr char kReaper[] = "backends/worker/reaper/bulkhead-reaper";
-constexpr char kWorker[] = "backends/worker/reaper/testing/escaping_worker";
+constexpr char kWorker[] = "tests/sandbox/escaping_worker";
 constexpr uid_t kNobody = 65534;
 
 ipc::Deadline Soon() {
