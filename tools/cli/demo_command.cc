@@ -42,9 +42,9 @@ void SayIncident(const std::string& device, const Incident& incident) {
                   killed));
   Say(
       fmt::format("{}:   {} more frames were already here; frame {} came from "
-                  "a new worker, {}, {:.1f} ms after the kill",
+                  "a new worker, {}, after a wait of {:.1f} ms",
                   device, incident.frames_ahead, incident.recovered_at,
-                  incident.new_worker_pid, incident.recovery_ms));
+                  incident.new_worker_pid, incident.waited_ms));
 }
 
 // How many of the frames are those of the undisturbed run.

@@ -48,7 +48,6 @@ class Disturber {
       incident.zygote_pid = *zygote;
     }
     restarts_before_ = video_.recovery().restarts;
-    killed_at_ = Clock::now();
     if (incident.zygote_pid != 0) {
       Status status = Kill(incident.zygote_pid, "zygote");
       if (!status.ok()) return status;
@@ -60,16 +59,15 @@ class Disturber {
   }
 
   // True for the first frame that a new worker made.
-  bool Observe(uint64_t frame) {
+  bool Observe(uint64_t frame, Clock::duration waited) {
     if (!pending_) return false;
+    pending_->waited_ms +=
+        std::chrono::duration<double, std::milli>(waited).count();
     if (video_.recovery().restarts == restarts_before_) {
       ++pending_->frames_ahead;
       return false;
     }
     pending_->recovered_at = frame;
-    pending_->recovery_ms =
-        std::chrono::duration<double, std::milli>(Clock::now() - killed_at_)
-            .count();
     pending_->new_worker_pid = video_.worker_pid();
     incidents.push_back(*pending_);
     pending_.reset();
@@ -83,7 +81,6 @@ class Disturber {
   VideoDecoder& video_;
   std::optional<Incident> pending_;
   uint32_t restarts_before_ = 0;
-  Clock::time_point killed_at_;
 };
 
 }  // namespace
@@ -105,10 +102,11 @@ Result<RunResult> DecodeDisturbed(
       if (Status status = disturber.Disturb(*next); !status.ok()) return status;
       ++next;
     }
+    const Clock::time_point asked = Clock::now();
     Result<std::optional<Frame>> frame = video->Next();
     if (!frame) return frame.error();
     if (!*frame) break;
-    const bool recovered = disturber.Observe(done);
+    const bool recovered = disturber.Observe(done, Clock::now() - asked);
     result.hashes.push_back(Md5(PictureOf(**frame)));
     see(**frame, recovered);
   }

@@ -24,9 +24,10 @@ struct Incident {
   int new_worker_pid = 0;
   // Frames that the worker had put into shared memory before it died.
   uint64_t frames_ahead = 0;
-  // The first frame by the new worker, and how long it was waited for.
+  // The first frame by the new worker, and for how long the frames from the
+  // kill to this one were waited for: our own work between them is not counted.
   uint64_t recovered_at = 0;
-  double recovery_ms = 0;
+  double waited_ms = 0;
 };
 
 struct RunResult {

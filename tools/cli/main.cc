@@ -37,7 +37,8 @@ int Run(int argc, char** argv) {
   Invocation invocation;
   CLI::App app(kPurpose, "bulkhead");
   app.footer(kExamples);
-  app.require_subcommand(1);
+  // Its own check would hide which word is not a subcommand.
+  app.require_subcommand(0, 1);
   app.fallthrough();
   AddGlobalOptions(app, invocation.global);
   AddBackendsCommand(app, invocation);
@@ -52,6 +53,11 @@ int Run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return Fail(Status(Code::kInvalidArgument,
                        std::string(error.what()) + " (see bulkhead --help)"));
+  }
+  if (!invocation.run) {
+    return Fail(Status(Code::kInvalidArgument,
+                       "name a subcommand: backends, probe, doctor, decode or "
+                       "demo (see bulkhead --help)"));
   }
   return invocation.run();
 }
