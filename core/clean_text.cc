@@ -27,10 +27,9 @@ std::string CleanText(std::string_view text_untrusted, size_t max_bytes) {
     const size_t length = SequenceLength(text_untrusted);
     const auto first = static_cast<unsigned char>(text_untrusted[0]);
     // C1 controls, U+0080 to U+009F, move terminals as escape sequences do.
-    const bool control =
-        first < 0x20 || first == 0x7f ||
-        (first == 0xc2 && length == 2 &&
-         static_cast<unsigned char>(text_untrusted[1]) < 0xa0);
+    const bool control = first < 0x20 || first == 0x7f ||
+                         (first == 0xc2 && length == 2 &&
+                          static_cast<unsigned char>(text_untrusted[1]) < 0xa0);
     const std::string_view piece =
         length == 0 || control ? "?" : text_untrusted.substr(0, length);
     if (clean.size() + piece.size() > max_bytes) break;

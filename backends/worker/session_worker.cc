@@ -128,9 +128,8 @@ int SessionWorker::Run() {
     if (!message) return kExitProtocol;
     ipc::Expected<void> done;
     if (message->has_value()) {
-      done = ipc::ReadCatching([&] {
-        return Handle((*message)->root<schema::Request>());
-      });
+      done = ipc::ReadCatching(
+          [&] { return Handle((*message)->root<schema::Request>()); });
       starved_ = false;
       if (!done) {
         if (done.error().code == ipc::Code::kBackendLost) {
@@ -245,8 +244,7 @@ void SessionWorker::MakeDelivery() {
 }
 
 ipc::Expected<void> SessionWorker::Describe(PictureSize size) {
-  auto geometry =
-      ipc::RgbGeometry(size.width, size.height, max_frame_pixels_);
+  auto geometry = ipc::RgbGeometry(size.width, size.height, max_frame_pixels_);
   if (!geometry) return tl::unexpected(std::move(geometry).error());
   stride_ = geometry->stride;
   const StreamFacts& facts = demuxer_->facts();
@@ -279,21 +277,20 @@ ipc::Expected<void> SessionWorker::Scan() {
   play_.active = false;
   if (!demuxer_) return ipc::Fail(ipc::Code::kInternal, "nothing is open");
   // A demuxer of its own: the one that plays stays where it is.
-  auto demuxer =
-      Demuxer::Open(descriptors_[kMedia].get(), media_bytes_, name_hint_,
-                    demuxer_->facts().stream_index);
+  auto demuxer = Demuxer::Open(descriptors_[kMedia].get(), media_bytes_,
+                               name_hint_, demuxer_->facts().stream_index);
   if (!demuxer) return tl::unexpected(std::move(demuxer).error());
   auto scanned = ScanIndex(
       **demuxer, kIndexEntriesPerChunk,
       [this](std::span<const ipc::IndexEntry> entries) {
         const auto bytes = std::as_bytes(entries);
-        return Reply(
-            kSmallReplyWords + bytes.size() / sizeof(capnp::word),
-            [&](schema::Reply::Builder reply) {
-              auto out = reply.initIndexChunk().initEntries(bytes.size());
-              std::copy(bytes.begin(), bytes.end(),
-                        reinterpret_cast<std::byte*>(out.begin()));
-            });
+        return Reply(kSmallReplyWords + bytes.size() / sizeof(capnp::word),
+                     [&](schema::Reply::Builder reply) {
+                       auto out =
+                           reply.initIndexChunk().initEntries(bytes.size());
+                       std::copy(bytes.begin(), bytes.end(),
+                                 reinterpret_cast<std::byte*>(out.begin()));
+                     });
       });
   if (!scanned) return scanned;
   return Reply(kSmallReplyWords,
@@ -463,9 +460,9 @@ ipc::Expected<void> SessionWorker::Publish(const DeliveredFrame& delivered,
 
 template <typename Fill>
 ipc::Expected<void> SessionWorker::Reply(size_t max_words, Fill fill) {
-  const auto wake =
-      waiter_.Await([&] { return writer_.HasRoom(max_words); },
-                    ipc::Deadline::After(kIdleDeadline), ipc::WakeReason::kRoom);
+  const auto wake = waiter_.Await([&] { return writer_.HasRoom(max_words); },
+                                  ipc::Deadline::After(kIdleDeadline),
+                                  ipc::WakeReason::kRoom);
   if (wake != ipc::Wake::kReady) {
     return ipc::Fail(ipc::Code::kInternal, "the host is gone");
   }

@@ -99,9 +99,9 @@ class SessionWorker {
   std::unique_ptr<RgbConverter> converter_;
   uint32_t stride_ = 0;
 
-  DecodedFrame frame_;        // decoded, not yet published
-  bool frame_is_new_ = false; // frame_ is the next one
-  bool at_beginning_ = true;  // nothing but frame_ was decoded
+  DecodedFrame frame_;         // decoded, not yet published
+  bool frame_is_new_ = false;  // frame_ is the next one
+  bool at_beginning_ = true;   // nothing but frame_ was decoded
   bool packets_ended_ = false;
   bool packet_pending_ = false;
   bool starved_ = false;  // frame_ waits for a slot, so for a request

@@ -79,17 +79,15 @@ int RunZygote() {
   if (auto installed = lockdown->InstallStage1(); !installed) {
     return SendFailed(installed.error());
   }
-  auto backend =
-      LoadPlugin(lockdown->plugin_path(), lockdown->entry_symbol());
+  auto backend = LoadPlugin(lockdown->plugin_path(), lockdown->entry_symbol());
   if (!backend) return SendFailed(backend.error());
   capnp::MallocMessageBuilder ready;
   ready.initRoot<schema::ZygoteEvent>().setReady();
   if (!Send(ready)) return 1;
 
   for (;;) {
-    auto received =
-        ipc::ReceiveMessage(ipc::kZygoteControlFd, 1,
-                            ipc::Deadline::After(kIdleDeadline));
+    auto received = ipc::ReceiveMessage(ipc::kZygoteControlFd, 1,
+                                        ipc::Deadline::After(kIdleDeadline));
     if (!received) {
       if (received.error().code == ipc::Code::kDeadlineExceeded) continue;
       return 1;

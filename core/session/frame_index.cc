@@ -14,9 +14,9 @@ constexpr size_t kMaxEntries = size_t{1} << 24;
 
 Status FrameIndex::Add(std::span<const ipc::IndexEntry> entries_untrusted) {
   if (entries_.size() + entries_untrusted.size() > kMaxEntries) {
-    return Status(Code::kResourceExhausted,
-                  "the stream has more than " + std::to_string(kMaxEntries) +
-                      " frames; split the file");
+    return Status(Code::kResourceExhausted, "the stream has more than " +
+                                                std::to_string(kMaxEntries) +
+                                                " frames; split the file");
   }
   entries_.insert(entries_.end(), entries_untrusted.begin(),
                   entries_untrusted.end());
@@ -32,11 +32,10 @@ void FrameIndex::Finish() {
       [](const ipc::IndexEntry& e) { return e.pts == ipc::kNoTimestamp; });
   if (timestamped_) {
     std::stable_sort(entries_.begin(), entries_.end(), earlier);
-    timestamped_ =
-        std::adjacent_find(entries_.begin(), entries_.end(),
-                           [](const auto& a, const auto& b) {
-                             return a.pts == b.pts;
-                           }) == entries_.end();
+    timestamped_ = std::adjacent_find(entries_.begin(), entries_.end(),
+                                      [](const auto& a, const auto& b) {
+                                        return a.pts == b.pts;
+                                      }) == entries_.end();
   }
   for (size_t i = 0; i < entries_.size(); ++i) {
     if (entries_[i].keyframe) keyframes_.push_back(static_cast<uint32_t>(i));
@@ -44,8 +43,7 @@ void FrameIndex::Finish() {
 }
 
 size_t FrameIndex::KeyframeOf(size_t i) const {
-  const auto after =
-      std::upper_bound(keyframes_.begin(), keyframes_.end(), i);
+  const auto after = std::upper_bound(keyframes_.begin(), keyframes_.end(), i);
   return after == keyframes_.begin() ? 0 : *std::prev(after);
 }
 

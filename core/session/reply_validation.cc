@@ -50,8 +50,8 @@ Result<VideoMetadata> ValidateOpened(schema::Opened::Reader opened_untrusted,
       metadata.rotation >= 360) {
     return Violation("it reported an impossible rotation");
   }
-  metadata.container = CleanText(opened_untrusted.getContainer().cStr(),
-                                 kMaxNameBytes);
+  metadata.container =
+      CleanText(opened_untrusted.getContainer().cStr(), kMaxNameBytes);
   metadata.codec = CleanText(opened_untrusted.getCodec().cStr(), kMaxNameBytes);
   metadata.pixel_format =
       CleanText(opened_untrusted.getPixelFormat().cStr(), kMaxNameBytes);
@@ -59,8 +59,7 @@ Result<VideoMetadata> ValidateOpened(schema::Opened::Reader opened_untrusted,
   if (metadata.time_base.numerator <= 0) {
     return Violation("it reported no time base");
   }
-  metadata.average_frame_rate =
-      ToRatio(opened_untrusted.getAverageFrameRate());
+  metadata.average_frame_rate = ToRatio(opened_untrusted.getAverageFrameRate());
   metadata.sample_aspect_ratio =
       ToRatio(opened_untrusted.getSampleAspectRatio());
   if (const uint64_t frames = opened_untrusted.getFrameCountFromHeader()) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/session/supervisor_link.h"
 
+#include <capnp/message.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <capnp/message.h>
 
 #include "core/from_ipc.h"
 #include "core/status_macros.h"
@@ -26,8 +25,9 @@ Status FromFailure(schema::Failure::Reader failure) {
 }
 
 Status Unexpected() {
-  return Status(Code::kInternal, "the supervisor gave an answer of another "
-                                 "kind than was asked for");
+  return Status(Code::kInternal,
+                "the supervisor gave an answer of another "
+                "kind than was asked for");
 }
 
 SandboxTier TierOf(schema::Tier tier) { return static_cast<SandboxTier>(tier); }
@@ -49,7 +49,8 @@ BackendInfo ToBackendInfo(schema::Backend::Reader backend) {
   const auto state = static_cast<size_t>(backend.getState());
   info.state = state < std::size(kStates) ? kStates[state] : "unknown";
   info.reason = backend.getReason().cStr();
-  for (auto device : backend.getDevices()) info.devices.push_back(device.cStr());
+  for (auto device : backend.getDevices())
+    info.devices.push_back(device.cStr());
   info.tier = TierOf(backend.getTier());
   info.zygote_pid = backend.getZygotePid();
   info.reaper_pid = backend.getReaperPid();
@@ -64,8 +65,7 @@ SupervisorLink::SupervisorLink(SupervisorSettings settings)
 
 Result<std::shared_ptr<SupervisorLink>> SupervisorLink::Start(
     SupervisorSettings settings) {
-  std::shared_ptr<SupervisorLink> link(
-      new SupervisorLink(std::move(settings)));
+  std::shared_ptr<SupervisorLink> link(new SupervisorLink(std::move(settings)));
   std::lock_guard lock(link->mutex_);
   RETURN_IF_ERROR(link->StartLocked());
   return link;
@@ -103,10 +103,8 @@ Status SupervisorLink::StartLocked() {
         FillTexts(configuration.initDisabled(selection.disabled.size()),
                   selection.disabled);
         configuration.setFloor(static_cast<schema::Tier>(settings_.floor));
-        configuration.setReaperPath(settings_.libexec_dir +
-                                    "/bulkhead-reaper");
-        configuration.setWorkerPath(settings_.libexec_dir +
-                                    "/bulkhead-worker");
+        configuration.setReaperPath(settings_.libexec_dir + "/bulkhead-reaper");
+        configuration.setWorkerPath(settings_.libexec_dir + "/bulkhead-worker");
         configuration.setStartDeadlineMs(
             settings_.deadlines.backend_start.count());
         configuration.setWorkerDeadlineMs(
@@ -179,8 +177,7 @@ Status SupervisorLink::Exchange(int socket, const Fill& fill,
     return Status(Code::kBackendLost,
                   "the supervisor bulkheadd is gone: " + sent.error().message);
   }
-  auto received =
-      ipc::ReceiveMessage(socket, ipc::kMaxDescriptors, deadline);
+  auto received = ipc::ReceiveMessage(socket, ipc::kMaxDescriptors, deadline);
   if (!received) return FromIpc(std::move(received).error());
   if (!*received) {
     return Status(Code::kBackendLost, "the supervisor bulkheadd died");
@@ -295,41 +292,41 @@ void SupervisorLink::CloseSession(const StartedWorker& worker) {
 
 Result<BackendReport> SupervisorLink::Backends() {
   BackendReport report;
-  RETURN_IF_ERROR(Call(
-      [](Request::Builder request) { request.setListBackends(); }, {},
-      settings_.deadlines.supervisor_start,
-      [&](Reply::Reader reply, ipc::ReceivedMessage&) {
-        if (!reply.isBackends()) return Unexpected();
-        for (auto backend : reply.getBackends().getBackends()) {
-          report.backends.push_back(ToBackendInfo(backend));
-        }
-        for (auto diagnostic : reply.getBackends().getDiagnostics()) {
-          report.diagnostics.push_back(
-              {static_cast<Diagnostic::Severity>(diagnostic.getSeverity()),
-               diagnostic.getFile().cStr(), diagnostic.getLine(),
-               diagnostic.getMessage().cStr()});
-        }
-        return Status();
-      }));
+  RETURN_IF_ERROR(
+      Call([](Request::Builder request) { request.setListBackends(); }, {},
+           settings_.deadlines.supervisor_start,
+           [&](Reply::Reader reply, ipc::ReceivedMessage&) {
+             if (!reply.isBackends()) return Unexpected();
+             for (auto backend : reply.getBackends().getBackends()) {
+               report.backends.push_back(ToBackendInfo(backend));
+             }
+             for (auto diagnostic : reply.getBackends().getDiagnostics()) {
+               report.diagnostics.push_back(
+                   {static_cast<Diagnostic::Severity>(diagnostic.getSeverity()),
+                    diagnostic.getFile().cStr(), diagnostic.getLine(),
+                    diagnostic.getMessage().cStr()});
+             }
+             return Status();
+           }));
   return report;
 }
 
 Result<SandboxReport> SupervisorLink::Sandbox() {
   SandboxReport report{};
-  RETURN_IF_ERROR(Call(
-      [](Request::Builder request) { request.setDescribeSandbox(); }, {},
-      settings_.deadlines.backend_start,
-      [&](Reply::Reader reply, ipc::ReceivedMessage&) {
-        if (!reply.isSandbox()) return Unexpected();
-        const auto sandbox = reply.getSandbox();
-        report.tier = TierOf(sandbox.getTier());
-        for (auto reason : sandbox.getReasons()) {
-          report.reasons.push_back(reason.cStr());
-        }
-        report.landlock_abi = sandbox.getLandlockAbi();
-        report.own_uid = sandbox.getOwnUid();
-        return Status();
-      }));
+  RETURN_IF_ERROR(
+      Call([](Request::Builder request) { request.setDescribeSandbox(); }, {},
+           settings_.deadlines.backend_start,
+           [&](Reply::Reader reply, ipc::ReceivedMessage&) {
+             if (!reply.isSandbox()) return Unexpected();
+             const auto sandbox = reply.getSandbox();
+             report.tier = TierOf(sandbox.getTier());
+             for (auto reason : sandbox.getReasons()) {
+               report.reasons.push_back(reason.cStr());
+             }
+             report.landlock_abi = sandbox.getLandlockAbi();
+             report.own_uid = sandbox.getOwnUid();
+             return Status();
+           }));
   return report;
 }
 

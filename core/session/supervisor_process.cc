@@ -102,12 +102,12 @@ Result<SupervisorProcess> StartSupervisor(const std::string& path) {
   while (::waitpid(pid, nullptr, __WCLONE) < 0 && errno == EINTR) {
   }
   if (spawn.error != 0) {
-    return Status(spawn.error == ENOENT ? Code::kNotFound
-                                        : Code::kBackendUnavailable,
-                  "cannot start the supervisor " + path + ": " +
-                      std::generic_category().message(spawn.error) +
-                      "; set BULKHEAD_LIBEXEC_DIR to the directory that holds "
-                      "bulkheadd");
+    return Status(
+        spawn.error == ENOENT ? Code::kNotFound : Code::kBackendUnavailable,
+        "cannot start the supervisor " + path + ": " +
+            std::generic_category().message(spawn.error) +
+            "; set BULKHEAD_LIBEXEC_DIR to the directory that holds "
+            "bulkheadd");
   }
   return SupervisorProcess{spawn.daemon_pid, std::move(sockets.first)};
 }

@@ -11,9 +11,9 @@
 #include <system_error>
 #include <type_traits>
 
+#include "core/from_ipc.h"
 #include "core/status_macros.h"
 #include "ipc/frame_geometry.h"
-#include "core/from_ipc.h"
 
 namespace bulkhead::session {
 namespace {
@@ -56,9 +56,9 @@ Result<std::unique_ptr<VideoSession>> VideoSession::Open(
       ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!media) {
     const int error = errno;
-    return Status(error == ENOENT ? Code::kNotFound : Code::kInvalidArgument,
-                  "cannot open " + path + ": " +
-                      std::generic_category().message(error));
+    return Status(
+        error == ENOENT ? Code::kNotFound : Code::kInvalidArgument,
+        "cannot open " + path + ": " + std::generic_category().message(error));
   }
   struct stat file;
   if (::fstat(media.get(), &file) != 0 || !S_ISREG(file.st_mode)) {
@@ -148,8 +148,7 @@ Status VideoSession::OpenStream(const Source& media) {
   }
   if (!pool_) {
     ASSIGN_OR_RETURN(const ipc::FrameGeometry geometry,
-                     FromIpc(ipc::RgbGeometry(metadata_.width,
-                                              metadata_.height,
+                     FromIpc(ipc::RgbGeometry(metadata_.width, metadata_.height,
                                               limits_.frame_pixels)));
     ASSIGN_OR_RETURN(pool_, FramePool::Create(geometry, limits_.frame_slots,
                                               limits_.session_bytes));
@@ -168,9 +167,8 @@ Status VideoSession::AccountDeath(const Status& death) {
     const bool killed_by_us =
         report.kind == ExitReport::Kind::kDeadline ||
         report.kind == ExitReport::Kind::kProtocolViolation;
-    blame = killed_by_us ||
-            (report.kind != ExitReport::Kind::kUnknown && !killed_by_others &&
-             exit.zygote_alive);
+    blame = killed_by_us || (report.kind != ExitReport::Kind::kUnknown &&
+                             !killed_by_others && exit.zygote_alive);
     if (pool_) {
       if (link_->gone()) {
         pool_->ledger().RevokeGrants();
@@ -186,8 +184,8 @@ Status VideoSession::AccountDeath(const Status& death) {
   link_.reset();
   mode_ = Mode::kIdle;
 
-  const std::string where = " at " + report.position + ": " +
-                            recovery_.last_cause;
+  const std::string where =
+      " at " + report.position + ": " + recovery_.last_cause;
   if (death.code() == Code::kBackendMisbehaved) {
     return Status(death.code(), death.message() + where, report);
   }
@@ -218,6 +216,7 @@ void VideoSession::Progressed() {
 
 Result<std::optional<Frame>> VideoSession::Next() {
   if (ended_) return std::optional<Frame>();
+  wanted_ = delivered_.size();
   return WithRecovery([this]() -> Result<std::optional<Frame>> {
     if (mode_ != Mode::kSequential) RETURN_IF_ERROR(ResumeSequential());
     ASSIGN_OR_RETURN(PlayEvent event, link_->Await());
@@ -249,10 +248,9 @@ Status VideoSession::ResumeSequential() {
   const size_t count = delivered_.size();
   if (count > 0 && delivered_ascend_) {
     const size_t first = count - std::min(count, kComparedFrames);
-    RETURN_IF_ERROR(
-        link_->Play({.start = PlayRequest::Start::kKeyframe,
-                     .keyframe_before = delivered_.back().pts,
-                     .skip_before = delivered_[first].pts}));
+    RETURN_IF_ERROR(link_->Play({.start = PlayRequest::Start::kKeyframe,
+                                 .keyframe_before = delivered_.back().pts,
+                                 .skip_before = delivered_[first].pts}));
     const auto matched = DropDelivered(first);
     if (matched && *matched) {
       mode_ = Mode::kSequential;
@@ -318,14 +316,15 @@ Result<Frame> VideoSession::FrameAt(int64_t index) {
   const auto count = static_cast<int64_t>(index_->size());
   const int64_t from_start = index < 0 ? index + count : index;
   if (from_start < 0 || from_start >= count) {
-    return Status(Code::kOutOfRange,
-                  path_ + " has " + std::to_string(count) +
-                      " frames; there is no frame " + std::to_string(index));
+    return Status(Code::kOutOfRange, path_ + " has " + std::to_string(count) +
+                                         " frames; there is no frame " +
+                                         std::to_string(index));
   }
   return Fetch(static_cast<uint64_t>(from_start));
 }
 
 Result<Frame> VideoSession::Fetch(uint64_t index) {
+  wanted_ = index;
   return WithRecovery([&]() -> Result<Frame> {
     const bool count = count_frames_ || !index_->timestamped();
     return count ? FetchCounted(index) : FetchIndexed(index);
@@ -400,9 +399,9 @@ Result<FrameBatch> VideoSession::FramesAt(std::span<const int64_t> indices) {
   for (const int64_t index : indices) {
     const int64_t position = index < 0 ? index + count : index;
     if (position < 0 || position >= count) {
-      return Status(Code::kOutOfRange,
-                    path_ + " has " + std::to_string(count) +
-                        " frames; there is no frame " + std::to_string(index));
+      return Status(Code::kOutOfRange, path_ + " has " + std::to_string(count) +
+                                           " frames; there is no frame " +
+                                           std::to_string(index));
     }
     from_start.push_back(static_cast<uint64_t>(position));
   }
@@ -413,8 +412,8 @@ Result<FrameBatch> VideoSession::FramesInRange(int64_t start,
                                                std::optional<int64_t> stop,
                                                int64_t step) {
   if (step < 1) {
-    return Status(Code::kInvalidArgument,
-                  "step is " + std::to_string(step) + "; it must be at least 1");
+    return Status(Code::kInvalidArgument, "step is " + std::to_string(step) +
+                                              "; it must be at least 1");
   }
   RETURN_IF_ERROR(EnsureIndex());
   const auto count = static_cast<int64_t>(index_->size());
@@ -429,8 +428,7 @@ Result<FrameBatch> VideoSession::FramesInRange(int64_t start,
   return FetchBatch(indices);
 }
 
-Result<FrameBatch> VideoSession::FetchBatch(
-    std::span<const uint64_t> indices) {
+Result<FrameBatch> VideoSession::FetchBatch(std::span<const uint64_t> indices) {
   FrameBatch batch;
   batch.width = metadata_.width;
   batch.height = metadata_.height;
@@ -448,9 +446,8 @@ Result<FrameBatch> VideoSession::FetchBatch(
   // Ascending, so that the stream is decoded once.
   std::vector<size_t> order(indices.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return indices[a] < indices[b];
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return indices[a] < indices[b]; });
   for (size_t n = 0; n < order.size(); ++n) {
     const size_t at = order[n];
     std::byte* const out = batch.pixels.data() + at * picture_bytes;
@@ -498,8 +495,7 @@ Source VideoSession::source() const {
 
 std::string VideoSession::Position() const {
   if (!device_) return path_ + ", while opening";
-  if (delivered_.empty()) return path_ + ", before its first frame";
-  return path_ + ", after frame " + std::to_string(delivered_.size() - 1);
+  return path_ + ", at frame " + std::to_string(wanted_);
 }
 
 }  // namespace bulkhead::session

@@ -108,6 +108,7 @@ class VideoSession {
   std::shared_ptr<FramePool> pool_;
   Mode mode_ = Mode::kIdle;
   uint64_t position_ = 0;
+  uint64_t wanted_ = 0;  // the frame that the caller waits for
   uint64_t window_ = 1;  // frames decoded ahead of FrameAt, doubled when used
   uint32_t incarnation_ = 0;
   uint32_t blamed_deaths_ = 0;

@@ -52,18 +52,18 @@ Result<std::unique_ptr<WorkerLink>> WorkerLink::Start(
   ASSIGN_OR_RETURN(StartedWorker started,
                    supervisor->OpenSession(device, sockets.second.get()));
   sockets.second.reset();
-  ASSIGN_OR_RETURN(auto requests,
-                   FromIpc(ipc::OwnedRegion::CreateWritable(
-                       "bulkhead-requests", ipc::RingGeometry::kRequestRegionBytes)));
-  ASSIGN_OR_RETURN(auto replies,
-                   FromIpc(ipc::OwnedRegion::CreateReadable(
-                       "bulkhead-replies", ipc::RingGeometry::kReplyRegionBytes)));
+  ASSIGN_OR_RETURN(auto requests, FromIpc(ipc::OwnedRegion::CreateWritable(
+                                      "bulkhead-requests",
+                                      ipc::RingGeometry::kRequestRegionBytes)));
+  ASSIGN_OR_RETURN(auto replies, FromIpc(ipc::OwnedRegion::CreateReadable(
+                                     "bulkhead-replies",
+                                     ipc::RingGeometry::kReplyRegionBytes)));
   ASSIGN_OR_RETURN(auto wake_worker, FromIpc(ipc::MakeEventFd()));
   ASSIGN_OR_RETURN(auto wake_host, FromIpc(ipc::MakeEventFd()));
-  std::unique_ptr<WorkerLink> link(new WorkerLink(
-      supervisor, std::move(started), std::move(sockets.first),
-      std::move(requests), std::move(replies), std::move(wake_worker),
-      std::move(wake_host)));
+  std::unique_ptr<WorkerLink> link(
+      new WorkerLink(supervisor, std::move(started), std::move(sockets.first),
+                     std::move(requests), std::move(replies),
+                     std::move(wake_worker), std::move(wake_host)));
 
   const ipc::Deadline deadline =
       ipc::Deadline::After(supervisor->deadlines().worker_start);
@@ -128,10 +128,9 @@ pid_t WorkerLink::pid() const { return PidOf(started_.pidfd.get()); }
 Status WorkerLink::Send(
     size_t max_words,
     const std::function<void(schema::Request::Builder)>& fill) {
-  auto sent =
-      writer_.TryWrite(max_words, [&](capnp::MessageBuilder& message) {
-        fill(message.initRoot<schema::Request>());
-      });
+  auto sent = writer_.TryWrite(max_words, [&](capnp::MessageBuilder& message) {
+    fill(message.initRoot<schema::Request>());
+  });
   if (!sent) {
     if (sent.error().code == ipc::Code::kBackendMisbehaved) {
       return Misbehaved(sent.error().message);
@@ -272,9 +271,8 @@ Status WorkerLink::AttachPool(std::shared_ptr<FramePool> pool) {
   if (!ipc::SendMessage(socket_.get(), message, descriptors, deadline)) {
     return Died();
   }
-  RETURN_IF_ERROR(Send(kSmallRequestWords, [](auto request) {
-    request.setAttachPool();
-  }));
+  RETURN_IF_ERROR(
+      Send(kSmallRequestWords, [](auto request) { request.setAttachPool(); }));
   return Receive(deadline, "map the frame pool",
                  [&](schema::Reply::Reader reply_untrusted) -> Status {
                    if (reply_untrusted.isFailed()) {
@@ -332,28 +330,29 @@ Result<PlayEvent> WorkerLink::Await() {
                         "snapshots, or raise Limits::frame_slots");
     }
     std::optional<PlayEvent> event;
-    RETURN_IF_ERROR(Receive(
-        deadline, "decode the next frame",
-        [&](schema::Reply::Reader reply_untrusted) -> Status {
-          if (reply_untrusted.isFrame()) {
-            const auto frame_untrusted = reply_untrusted.getFrame();
-            auto frame = AdoptFrameIfValid(frame_untrusted);
-            if (!frame) return std::move(frame).error();
-            if (frame_untrusted.getEpoch() == epoch_) event = *std::move(frame);
-          } else if (reply_untrusted.isPaused()) {
-            if (reply_untrusted.getPaused() == epoch_) event = Paused{};
-          } else if (reply_untrusted.isEndOfStream()) {
-            if (reply_untrusted.getEndOfStream() == epoch_) {
-              event = EndOfStream{};
-            }
-          } else if (reply_untrusted.isFailed()) {
-            const auto failed = reply_untrusted.getFailed();
-            if (failed.getEpoch() == epoch_) return FailureOf(failed);
-          } else {
-            return Misbehaved("it sent what nobody asked for");
-          }
-          return Status();
-        }));
+    RETURN_IF_ERROR(
+        Receive(deadline, "decode the next frame",
+                [&](schema::Reply::Reader reply_untrusted) -> Status {
+                  if (reply_untrusted.isFrame()) {
+                    const auto frame_untrusted = reply_untrusted.getFrame();
+                    auto frame = AdoptFrameIfValid(frame_untrusted);
+                    if (!frame) return std::move(frame).error();
+                    if (frame_untrusted.getEpoch() == epoch_)
+                      event = *std::move(frame);
+                  } else if (reply_untrusted.isPaused()) {
+                    if (reply_untrusted.getPaused() == epoch_) event = Paused{};
+                  } else if (reply_untrusted.isEndOfStream()) {
+                    if (reply_untrusted.getEndOfStream() == epoch_) {
+                      event = EndOfStream{};
+                    }
+                  } else if (reply_untrusted.isFailed()) {
+                    const auto failed = reply_untrusted.getFailed();
+                    if (failed.getEpoch() == epoch_) return FailureOf(failed);
+                  } else {
+                    return Misbehaved("it sent what nobody asked for");
+                  }
+                  return Status();
+                }));
     if (event) return *std::move(event);
   }
 }
@@ -373,8 +372,8 @@ Result<PublishedFrame> WorkerLink::AdoptFrameIfValid(
       frame_untrusted.getHeight() != height_) {
     return Misbehaved("it published a frame of another size");
   }
-  if (auto valid = ipc::ValidatePublished(width_, height_, stride,
-                                          pool_->slot_bytes());
+  if (auto valid =
+          ipc::ValidatePublished(width_, height_, stride, pool_->slot_bytes());
       !valid) {
     return Misbehaved(valid.error().message);
   }
@@ -412,9 +411,8 @@ Status WorkerLink::Kill(Code code, ExitReport::Kind kind, std::string message) {
   killed_for_ = kind;
   ::syscall(SYS_pidfd_send_signal, started_.pidfd.get(), SIGKILL, nullptr, 0);
   gone_ = AwaitDeath(started_.pidfd.get(), kDeathDeadline);
-  return Status(code, "the worker of device " + started_.device +
-                          " (backend " + started_.backend + ") " +
-                          std::move(message));
+  return Status(code, "the worker of device " + started_.device + " (backend " +
+                          started_.backend + ") " + std::move(message));
 }
 
 Status WorkerLink::Misbehaved(const std::string& what) {

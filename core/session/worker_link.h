@@ -25,9 +25,9 @@ namespace bulkhead::session {
 
 // What a worker is asked to decode.
 struct Source {
-  int media_fd;            // borrowed, read-only
-  std::string name;        // for messages
-  std::string name_hint;   // base name, for choosing a demuxer
+  int media_fd;           // borrowed, read-only
+  std::string name;       // for messages
+  std::string name_hint;  // base name, for choosing a demuxer
   int64_t bytes;
 };
 
@@ -78,9 +78,8 @@ class WorkerLink {
   WorkerLink& operator=(const WorkerLink&) = delete;
 
   // The metadata has geometry and ratios checked for plausibility.
-  Result<VideoMetadata> Open(const VideoOptions& options,
-                             uint32_t incarnation, const Limits& limits,
-                             const Source& source);
+  Result<VideoMetadata> Open(const VideoOptions& options, uint32_t incarnation,
+                             const Limits& limits, const Source& source);
   Status Scan(const std::function<Status(std::span<const ipc::IndexEntry>)>&
                   take_untrusted);
   // The pool must have no slot granted to anybody else.

@@ -81,27 +81,25 @@ std::vector<pid_t> Backend::session_pids() const {
 kj::Promise<Result<Backend::StartedSession>> Backend::OpenSession(
     uint64_t id, const discovery::DeviceName& device, ipc::UniqueFd socket) {
   using Started = Result<StartedSession>;
-  return EnsureReady().then(
-      [this, id, device,
-       socket = std::move(socket)](Status ready) mutable -> kj::Promise<Started> {
-        if (!ready.ok()) return Started(std::move(ready));
-        auto found = FindDevice(device);
-        if (!found) return Started(std::move(found).error());
-        std::shared_ptr<Incarnation> incarnation = current_;
-        return incarnation
-            ->CloneWorker(false, std::move(socket), context_.worker_deadline)
-            .then([this, id, incarnation,
-                   device = *found](auto worker) mutable -> Started {
-              if (!worker) return std::move(worker).error();
-              const auto [session, inserted] = sessions_.emplace(
-                  id, Session{incarnation, *std::move(worker)});
-              return StartedSession{
-                  .id = id,
-                  .device_ordinal = device.ordinal,
-                  .device = DeviceText(device.name, device.index),
-                  .pidfd = session->second.worker.pidfd.get()};
-            });
-      });
+  return EnsureReady().then([this, id, device, socket = std::move(socket)](
+                                Status ready) mutable -> kj::Promise<Started> {
+    if (!ready.ok()) return Started(std::move(ready));
+    auto found = FindDevice(device);
+    if (!found) return Started(std::move(found).error());
+    std::shared_ptr<Incarnation> incarnation = current_;
+    return incarnation
+        ->CloneWorker(false, std::move(socket), context_.worker_deadline)
+        .then([this, id, incarnation,
+               device = *found](auto worker) mutable -> Started {
+          if (!worker) return std::move(worker).error();
+          const auto [session, inserted] =
+              sessions_.emplace(id, Session{incarnation, *std::move(worker)});
+          return StartedSession{.id = id,
+                                .device_ordinal = device.ordinal,
+                                .device = DeviceText(device.name, device.index),
+                                .pidfd = session->second.worker.pidfd.get()};
+        });
+  });
 }
 
 kj::Promise<WorkerEnd> Backend::SessionEnd(uint64_t id, milliseconds timeout) {
@@ -134,18 +132,17 @@ kj::Promise<Status> Backend::EnsureReady() {
     return last_failure_;
   }
   is_starting_ = true;
-  auto forked =
-      Start()
-          .then([this](Status status) {
-            is_starting_ = false;
-            if (status.ok()) {
-              failures_ = 0;
-              reason_.clear();
-              return status;
-            }
-            return StartFailed(status);
-          })
-          .fork();
+  auto forked = Start()
+                    .then([this](Status status) {
+                      is_starting_ = false;
+                      if (status.ok()) {
+                        failures_ = 0;
+                        reason_.clear();
+                        return status;
+                      }
+                      return StartFailed(status);
+                    })
+                    .fork();
   auto branch = forked.addBranch();
   starting_ = kj::mv(forked);
   return branch;
@@ -165,8 +162,8 @@ Status Backend::StartFailed(const Status& cause) {
                             cause.code() == Code::kNotFound
                         ? cause.code()
                         : Code::kBackendUnavailable;
-  last_failure_ = Status(
-      code, discovery::LoadFailureMessage(candidate_.entry_point, text));
+  last_failure_ =
+      Status(code, discovery::LoadFailureMessage(candidate_.entry_point, text));
   return last_failure_;
 }
 
@@ -209,10 +206,9 @@ Result<std::shared_ptr<Incarnation>> Backend::Launch() {
            .plugin = opened.plugin.get(),
            .lockdown = lockdown.get(),
            .application = context_.application_pidfd,
-           .outside_id =
-               context_.own_uid
-                   ? std::optional(sandbox::OutsideId(::getpid(), number_))
-                   : std::nullopt,
+           .outside_id = context_.own_uid ? std::optional(sandbox::OutsideId(
+                                                ::getpid(), number_))
+                                          : std::nullopt,
            .deadline = ipc::Deadline::After(context_.start_deadline)}));
   return std::make_shared<Incarnation>(context_.port, std::move(launched));
 }
@@ -220,8 +216,8 @@ Result<std::shared_ptr<Incarnation>> Backend::Launch() {
 kj::Promise<Status> Backend::Probe(std::shared_ptr<Incarnation> incarnation) {
   auto sockets = ipc::MakeSocketPair();
   if (!sockets) return FromIpc(std::move(sockets).error());
-  auto socket = std::make_shared<EventSocket>(context_.port,
-                                              std::move(sockets->first));
+  auto socket =
+      std::make_shared<EventSocket>(context_.port, std::move(sockets->first));
   return incarnation
       ->CloneWorker(true, std::move(sockets->second), context_.worker_deadline)
       .then([this, incarnation, socket](auto worker) -> kj::Promise<Status> {
@@ -257,9 +253,9 @@ Status Backend::AdoptDevicesIfValid(ipc::ReceivedMessage& list_untrusted) {
     auto root = list_untrusted.root<schema::DeviceList>();
     if (!root) return tl::unexpected(std::move(root).error());
     if (root->isFailed()) {
-      return Status(Code::kBackendUnavailable,
-                    CleanText(root->getFailed().getMessage().cStr(),
-                              kMaxReasonBytes));
+      return Status(
+          Code::kBackendUnavailable,
+          CleanText(root->getFailed().getMessage().cStr(), kMaxReasonBytes));
     }
     const auto devices_untrusted = root->getDevices();
     if (devices_untrusted.size() == 0) {
@@ -272,8 +268,7 @@ Status Backend::AdoptDevicesIfValid(ipc::ReceivedMessage& list_untrusted) {
     for (const auto device_untrusted : devices_untrusted) {
       const std::string name = device_untrusted.getName().cStr();
       const auto& reserved = candidate_.manifest.devices;
-      if (std::find(reserved.begin(), reserved.end(), name) ==
-          reserved.end()) {
+      if (std::find(reserved.begin(), reserved.end(), name) == reserved.end()) {
         return Status(Code::kBackendMisbehaved,
                       "it names the device \"" + CleanText(name, 64) +
                           "\", which its manifest does not reserve");
@@ -281,8 +276,7 @@ Status Backend::AdoptDevicesIfValid(ipc::ReceivedMessage& list_untrusted) {
       const auto index = static_cast<uint32_t>(
           std::count_if(devices.begin(), devices.end(),
                         [&](const Device& d) { return d.name == name; }));
-      devices.push_back(
-          {name, index, static_cast<uint32_t>(devices.size())});
+      devices.push_back({name, index, static_cast<uint32_t>(devices.size())});
     }
     devices_ = std::move(devices);
     return Status();

@@ -2,19 +2,21 @@
 #include "core/supervisor/incarnation.h"
 
 #include <capnp/message.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
 
-#include "core/from_ipc.h"
-#include "core/status_macros.h"
 #include "core/clean_text.h"
+#include "core/from_ipc.h"
 #include "core/pidfd.h"
+#include "core/status_macros.h"
 #include "ipc/capnp_read.h"
 
 namespace bulkhead::supervisor {
@@ -25,6 +27,8 @@ using std::chrono::milliseconds;
 
 constexpr size_t kLogTailBytes = 2048;
 constexpr size_t kMaxReasonBytes = 512;
+// The reaper is ours and needs a few milliseconds.
+constexpr milliseconds kEndPatience{1'000};
 
 kj::Duration ToDuration(milliseconds time) {
   return time.count() * kj::MILLISECONDS;
@@ -56,24 +60,31 @@ Incarnation::Incarnation(kj::UnixEventPort& port,
       reaper_observer_(port, reaper_pidfd_.get(),
                        kj::UnixEventPort::FdObserver::OBSERVE_READ),
       reaper_(std::make_unique<EventSocket>(port, std::move(launched.control))),
-      zygote_(std::make_unique<EventSocket>(port,
-                                            std::move(launched.zygote_control))),
+      zygote_(std::make_unique<EventSocket>(
+          port, std::move(launched.zygote_control))),
       log_(std::move(launched.log)),
       log_observer_(port, log_.get(),
                     kj::UnixEventPort::FdObserver::OBSERVE_READ),
-      tasks_(*this) {
-  tasks_.add(ServeReaper());
-  tasks_.add(ServeZygote());
-  tasks_.add(DrainLog());
-  tasks_.add(ReapReaper());
+      tasks_(std::make_unique<kj::TaskSet>(*this)) {
+  tasks_->add(ServeReaper());
+  tasks_->add(ServeZygote());
+  tasks_->add(DrainLog());
+  tasks_->add(ReapReaper());
 }
 
 Incarnation::~Incarnation() noexcept(false) {
+  tasks_.reset();
   if (!reaper_alive_) return;
-  // Pid 1 of the namespace: whatever lives in there dies with it.
-  ::syscall(SYS_pidfd_send_signal, reaper_pidfd_.get(), SIGKILL, nullptr, 0);
+  // Without its control socket it ends the others, then itself.
+  reaper_.reset();
+  pollfd poll{.fd = reaper_pidfd_.get(), .events = POLLIN, .revents = 0};
+  if (::poll(&poll, 1, kEndPatience.count()) <= 0) KillReaper();
   ::waitid(static_cast<idtype_t>(P_PIDFD), reaper_pidfd_.get(), nullptr,
            WEXITED | __WALL);
+}
+
+void Incarnation::KillReaper() {
+  ::syscall(SYS_pidfd_send_signal, reaper_pidfd_.get(), SIGKILL, nullptr, 0);
 }
 
 void Incarnation::taskFailed(kj::Exception&&) {
@@ -117,10 +128,10 @@ kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
   return paf.promise.exclusiveJoin(
       timer_.afterDelay(ToDuration(timeout)).then([this, ticket, timeout] {
         pending_.erase(ticket);
-        return Result<Worker>(
-            Status(Code::kDeadlineExceeded,
-                   "no worker was cloned within " +
-                       std::to_string(timeout.count()) + " ms"));
+        return Result<Worker>(Status(Code::kDeadlineExceeded,
+                                     "no worker was cloned within " +
+                                         std::to_string(timeout.count()) +
+                                         " ms"));
       }));
 }
 
@@ -148,35 +159,32 @@ void Incarnation::KillWorker(pid_t pid) {
 void Incarnation::ForgetWorker(pid_t pid) { watched_.erase(pid); }
 
 kj::Promise<void> Incarnation::ServeReaper() {
-  return reaper_->Receive(1).then(
-      [this](auto received) -> kj::Promise<void> {
-        if (!received || !*received || !OnReaperEvent(**received).ok()) {
-          OnReaperGone();
-          return kj::READY_NOW;
-        }
-        return reaper_ ? ServeReaper() : kj::Promise<void>(kj::READY_NOW);
-      });
+  return reaper_->Receive(1).then([this](auto received) -> kj::Promise<void> {
+    if (!received || !*received || !OnReaperEvent(**received).ok()) {
+      OnReaperGone();
+      return kj::READY_NOW;
+    }
+    return reaper_ ? ServeReaper() : kj::Promise<void>(kj::READY_NOW);
+  });
 }
 
 kj::Promise<void> Incarnation::ServeZygote() {
-  return zygote_->Receive(0).then(
-      [this](auto received) -> kj::Promise<void> {
-        if (received && !*received) {
-          OnZygoteGone();
-          return kj::READY_NOW;
-        }
-        const Status status =
-            received ? OnZygoteEvent(**received)
-                     : FromIpc(std::move(received).error());
-        if (!status.ok()) {
-          zygote_end_ = status.message();
-          ::syscall(SYS_pidfd_send_signal, zygote_pidfd_.get(), SIGKILL,
-                    nullptr, 0);
-          OnZygoteGone();
-          return kj::READY_NOW;
-        }
-        return ServeZygote();
-      });
+  return zygote_->Receive(0).then([this](auto received) -> kj::Promise<void> {
+    if (received && !*received) {
+      OnZygoteGone();
+      return kj::READY_NOW;
+    }
+    const Status status = received ? OnZygoteEvent(**received)
+                                   : FromIpc(std::move(received).error());
+    if (!status.ok()) {
+      zygote_end_ = status.message();
+      ::syscall(SYS_pidfd_send_signal, zygote_pidfd_.get(), SIGKILL, nullptr,
+                0);
+      OnZygoteGone();
+      return kj::READY_NOW;
+    }
+    return ServeZygote();
+  });
 }
 
 Status Incarnation::OnReaperEvent(ipc::ReceivedMessage& message) {
@@ -197,9 +205,8 @@ Status Incarnation::OnReaperEvent(ipc::ReceivedMessage& message) {
         Pending* pending = PendingOf(pid);
         if (!pending) break;
         if (watched && message.descriptors.size() == 1) {
-          watched_[pid];
-          Worker worker{.pid = pid,
-                        .pidfd = std::move(message.descriptors[0])};
+          watched_[pid] = Watched();
+          Worker worker{.pid = pid, .pidfd = std::move(message.descriptors[0])};
           worker.outside_pid = PidOf(worker.pidfd.get());
           pending->fulfiller->fulfill(std::move(worker));
         } else {
@@ -232,10 +239,10 @@ Status Incarnation::OnZygoteEvent(ipc::ReceivedMessage& message) {
         readiness_ =
             event_untrusted.isReady()
                 ? Status()
-                : Status(Code::kBackendUnavailable,
-                         CleanText(
-                             event_untrusted.getFailed().getMessage().cStr(),
-                             kMaxReasonBytes));
+                : Status(
+                      Code::kBackendUnavailable,
+                      CleanText(event_untrusted.getFailed().getMessage().cStr(),
+                                kMaxReasonBytes));
         if (ready_) ready_->fulfill(Status(*readiness_));
         return Status();
       }
@@ -260,10 +267,10 @@ Status Incarnation::OnZygoteEvent(ipc::ReceivedMessage& message) {
         const auto failed = event_untrusted.getCloneFailed();
         const auto found = pending_.find(failed.getTicket());
         if (found == pending_.end()) return Status();
-        found->second.fulfiller->fulfill(Status(
-            Code::kBackendUnavailable,
-            CleanText(failed.getFailure().getMessage().cStr(),
-                      kMaxReasonBytes)));
+        found->second.fulfiller->fulfill(
+            Status(Code::kBackendUnavailable,
+                   CleanText(failed.getFailure().getMessage().cStr(),
+                             kMaxReasonBytes)));
         pending_.erase(found);
         return Status();
       }
@@ -285,9 +292,8 @@ void Incarnation::OnExited(pid_t pid, int wait_status) {
   watched.end.zygote_alive = zygote_alive_;
   if (WIFSIGNALED(wait_status)) {
     watched.end.value = WTERMSIG(wait_status);
-    watched.end.kind = watched.end.value == SIGSYS
-                           ? WorkerEnd::Kind::kViolation
-                           : WorkerEnd::Kind::kSignaled;
+    watched.end.kind = watched.end.value == SIGSYS ? WorkerEnd::Kind::kViolation
+                                                   : WorkerEnd::Kind::kSignaled;
   } else {
     watched.end.kind = WorkerEnd::Kind::kExited;
     watched.end.value = WEXITSTATUS(wait_status);
@@ -297,10 +303,10 @@ void Incarnation::OnExited(pid_t pid, int wait_status) {
 
 void Incarnation::OnZygoteGone() {
   zygote_alive_ = false;
-  const Status lost(Code::kBackendLost, "the backend's zygote died" +
-                                            (zygote_end_.empty()
-                                                 ? std::string()
-                                                 : ": " + zygote_end_));
+  const Status lost(
+      Code::kBackendLost,
+      "the backend's zygote died" +
+          (zygote_end_.empty() ? std::string() : ": " + zygote_end_));
   if (!readiness_) {
     readiness_ = Status(Code::kBackendUnavailable,
                         zygote_end_.empty() ? "its process died while loading"
@@ -311,10 +317,8 @@ void Incarnation::OnZygoteGone() {
 }
 
 void Incarnation::OnReaperGone() {
-  if (reaper_) {
-    // Without it nothing is reaped or reported: end what may be left.
-    ::syscall(SYS_pidfd_send_signal, reaper_pidfd_.get(), SIGKILL, nullptr, 0);
-  }
+  // One that cannot be spoken to reaps and reports nothing any more.
+  if (reaper_alive_) KillReaper();
   OnZygoteGone();
   for (auto& [pid, watched] : watched_) {
     if (watched.end.kind != WorkerEnd::Kind::kRunning) continue;
@@ -344,15 +348,15 @@ kj::Promise<void> Incarnation::DrainLog() {
     const ssize_t bytes = ::read(log_.get(), chunk.data(), chunk.size());
     if (bytes == 0) return kj::READY_NOW;
     if (bytes < 0) break;
-    log_tail_ += CleanText({chunk.data(), static_cast<size_t>(bytes)},
-                           chunk.size());
+    std::replace(chunk.begin(), chunk.begin() + bytes, '\n', ' ');
+    log_tail_ +=
+        CleanText({chunk.data(), static_cast<size_t>(bytes)}, chunk.size());
     if (log_tail_.size() > kLogTailBytes) {
       log_tail_.erase(0, log_tail_.size() - kLogTailBytes);
     }
   }
-  return log_observer_.whenBecomesReadable().then([this] {
-    return DrainLog();
-  });
+  return log_observer_.whenBecomesReadable().then(
+      [this] { return DrainLog(); });
 }
 
 kj::Promise<void> Incarnation::ReapReaper() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kj/async.h>
 #include <kj/async-unix.h>
+#include <kj/async.h>
 #include <kj/timer.h>
 #include <sys/types.h>
 
@@ -42,8 +42,8 @@ struct WorkerEnd {
 class Incarnation : private kj::TaskSet::ErrorHandler {
  public:
   struct Worker {
-    pid_t pid;             // in the reaper's namespace
-    ipc::UniqueFd pidfd;   // opened by the reaper
+    pid_t pid;            // in the reaper's namespace
+    ipc::UniqueFd pidfd;  // opened by the reaper
     pid_t outside_pid = 0;
   };
 
@@ -92,6 +92,7 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   void OnExited(pid_t pid, int wait_status);
   void OnZygoteGone();
   void OnReaperGone();
+  void KillReaper();
   void FailPending(const Status& status);
   Pending* PendingOf(pid_t pid);
 
@@ -100,8 +101,8 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   const pid_t launched_pid_;
   const ipc::UniqueFd reaper_pidfd_;
   kj::UnixEventPort::FdObserver reaper_observer_;
-  std::unique_ptr<EventSocket> reaper_;   // null once closed
-  std::unique_ptr<EventSocket> zygote_;   // null once closed
+  std::unique_ptr<EventSocket> reaper_;  // null once closed
+  std::unique_ptr<EventSocket> zygote_;  // null once closed
   const ipc::UniqueFd log_;
   kj::UnixEventPort::FdObserver log_observer_;
   std::string log_tail_;
@@ -116,8 +117,8 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   uint64_t next_ticket_ = 1;
   std::map<uint64_t, Pending> pending_;
   std::map<pid_t, Watched> watched_;
-  // Last member: its tasks use the others.
-  kj::TaskSet tasks_;
+  // Its tasks use all of the above: gone first.
+  std::unique_ptr<kj::TaskSet> tasks_;
 };
 
 }  // namespace bulkhead::supervisor

@@ -88,12 +88,13 @@ kj::Promise<void> Supervisor::Run() {
 }
 
 kj::Promise<void> Supervisor::Serve(std::shared_ptr<EventSocket> connection) {
-  return connection->Receive(1).then(
-      [this, connection](auto received) -> kj::Promise<void> {
-        if (!received || !*received) return kj::READY_NOW;
-        return Answer(*connection, **std::move(received))
-            .then([this, connection] { return Serve(connection); });
-      });
+  return connection->Receive(1).then([this, connection](
+                                         auto received) -> kj::Promise<void> {
+    if (!received || !*received) return kj::READY_NOW;
+    return Answer(*connection, **std::move(received)).then([this, connection] {
+      return Serve(connection);
+    });
+  });
 }
 
 kj::Promise<void> Supervisor::Answer(EventSocket& connection,
@@ -203,8 +204,9 @@ Status Supervisor::EnsureTier() {
   for (const std::string& reason : sandbox_->reasons) reasons += "; " + reason;
   return Status(Code::kSandboxUnavailable,
                 std::string("this machine offers sandbox tier \"") +
-                    sandbox::TierName(sandbox_->tier) + "\", below the floor \"" +
-                    sandbox::TierName(floor_) + "\"" + reasons +
+                    sandbox::TierName(sandbox_->tier) +
+                    "\", below the floor \"" + sandbox::TierName(floor_) +
+                    "\"" + reasons +
                     "; see `bulkhead doctor`, or lower BULKHEAD_SANDBOX_FLOOR "
                     "knowingly");
 }
@@ -321,8 +323,7 @@ void Supervisor::DescribeBackends(schema::Backends::Builder out) {
     auto session_pids = entry.initSessionPids(pids.size());
     for (size_t p = 0; p < pids.size(); ++p) session_pids.set(p, pids[p]);
   }
-  const size_t count =
-      std::min(discovery_.diagnostics.size(), kMaxDiagnostics);
+  const size_t count = std::min(discovery_.diagnostics.size(), kMaxDiagnostics);
   auto diagnostics = out.initDiagnostics(count);
   for (size_t i = 0; i < count; ++i) {
     const discovery::Diagnostic& diagnostic = discovery_.diagnostics[i];

@@ -80,10 +80,10 @@ struct RecoveryStats {
 // kPoisonedInput or kBackendLost, saying what died, where and why. After
 // an error the decoder stays usable: the next call tries again.
 //
-// Frames arrive in presentation order, as FFmpeg's decoder outputs them: packets
-// that do not decode yield no frame, and each frame has the size of the first.
-// Indexed access counts the packets of the stream in presentation order; the
-// index is exact and made by one scan on first use.
+// Frames arrive in presentation order, as FFmpeg's decoder outputs them:
+// packets that do not decode yield no frame, and each frame has the size of the
+// first. Indexed access counts the packets of the stream in presentation order;
+// the index is exact and made by one scan on first use.
 //
 // Not thread-safe: one thread at a time. Movable. Frames outlive it.
 class VideoDecoder {
