@@ -65,7 +65,7 @@ Incarnation::Incarnation(kj::UnixEventPort& port,
       log_(std::move(launched.log)),
       log_observer_(port, log_.get(),
                     kj::UnixEventPort::FdObserver::OBSERVE_READ),
-      tasks_(std::make_unique<kj::TaskSet>(*this)) {
+      tasks_(new kj::TaskSet(*this)) {
   tasks_->add(ServeReaper());
   tasks_->add(ServeZygote());
   tasks_->add(DrainLog());
