@@ -189,6 +189,11 @@ ipc::Expected<void> SessionWorker::Open(schema::Open::Reader open) {
   demuxer_ = *std::move(demuxer);
   if (auto opened = OpenDecoder(); !opened) return opened;
 
+  if (open.getKnownWidth() > 0) {
+    const PictureSize known{open.getKnownWidth(), open.getKnownHeight()};
+    converter_->FixSize(known);
+    return Describe(known);
+  }
   // The size of all frames is that of the first, which only decoding tells.
   auto decoded = DecodeNext();
   if (!decoded) return tl::unexpected(std::move(decoded).error());
@@ -253,8 +258,8 @@ ipc::Expected<void> SessionWorker::Describe(PictureSize size) {
     opened.setStreamIndex(facts.stream_index);
     opened.setStreamCount(facts.stream_count);
     opened.setCodec(facts.codec);
-    opened.setPixelFormat(frame_->pixel_format ? frame_->pixel_format
-                                               : facts.pixel_format);
+    opened.setPixelFormat(frame_is_new_ ? frame_->pixel_format
+                                        : facts.pixel_format);
     opened.setContainer(facts.container.substr(0, 128));
     opened.setWidth(size.width);
     opened.setHeight(size.height);

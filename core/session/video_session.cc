@@ -134,7 +134,8 @@ Status VideoSession::StartWorker() {
 Status VideoSession::OpenStream(const Source& media) {
   recovery_.worker_start = link_->start_time();
   ASSIGN_OR_RETURN(VideoMetadata opened,
-                   link_->Open(options_, ++incarnation_, limits_, media));
+                   link_->Open(options_, ++incarnation_, limits_, media,
+                               device_ ? &metadata_ : nullptr));
   if (!device_) {
     metadata_ = std::move(opened);
     device_ = std::make_shared<const std::string>(metadata_.device);

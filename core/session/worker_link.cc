@@ -173,7 +173,8 @@ Status WorkerLink::Receive(
 Result<VideoMetadata> WorkerLink::Open(const VideoOptions& options,
                                        uint32_t incarnation,
                                        const Limits& limits,
-                                       const Source& source) {
+                                       const Source& source,
+                                       const VideoMetadata* known) {
   size_t words = 128 + source.name_hint.size() / 8;
   for (const auto& [key, value] : options.backend_options) {
     words += 8 + (key.size() + value.size()) / 8;
@@ -192,6 +193,10 @@ Result<VideoMetadata> WorkerLink::Open(const VideoOptions& options,
     }
     open.setIncarnation(incarnation);
     open.setMaxFramePixels(limits.frame_pixels);
+    if (known) {
+      open.setKnownWidth(known->width);
+      open.setKnownHeight(known->height);
+    }
   }));
   VideoMetadata metadata;
   RETURN_IF_ERROR(Receive(

@@ -77,9 +77,11 @@ class WorkerLink {
   WorkerLink(const WorkerLink&) = delete;
   WorkerLink& operator=(const WorkerLink&) = delete;
 
-  // The metadata has geometry and ratios checked for plausibility.
+  // The metadata has geometry and ratios checked for plausibility. `known` is
+  // that of an earlier worker, or null.
   Result<VideoMetadata> Open(const VideoOptions& options, uint32_t incarnation,
-                             const Limits& limits, const Source& source);
+                             const Limits& limits, const Source& source,
+                             const VideoMetadata* known);
   Status Scan(const std::function<Status(std::span<const ipc::IndexEntry>)>&
                   take_untrusted);
   // The pool must have no slot granted to anybody else.

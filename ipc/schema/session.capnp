@@ -76,6 +76,10 @@ struct Open {
   # Larger pictures fail with resourceExhausted before memory is taken.
   mediaBytes @7 :Int64;
   # Size of the media descriptor's file, which a worker may not ask for.
+  knownWidth @8 :UInt32;
+  knownHeight @9 :UInt32;
+  # Of the frames, as an earlier worker of this session found them by decoding
+  # the first one; this worker need not. 0: not known.
 }
 
 struct Play {

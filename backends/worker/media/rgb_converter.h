@@ -49,6 +49,10 @@ class RgbConverter {
   RgbConverter& operator=(const RgbConverter&) = delete;
   ~RgbConverter();
 
+  // Makes this the size of every result, before any frame: that of the
+  // stream's first frame, which another converter has seen.
+  void FixSize(PictureSize size) { size_ = size; }
+
   // Checks the frame and returns the size of its RGB picture, which is that of
   // the first frame that was prepared.
   ipc::Expected<PictureSize> Prepare(const bulkhead_frame& frame);

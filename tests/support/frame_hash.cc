@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/frame_hash.h"
+
+// libmd's header needs the types of this one.
+#include <md5.h>
+#include <sys/types.h>
+
+namespace bulkhead::tests {
+namespace {
+
+class Md5 {
+ public:
+  Md5() { MD5Init(&context_); }
+  void Add(std::span<const std::byte> bytes) {
+    MD5Update(&context_, reinterpret_cast<const uint8_t*>(bytes.data()),
+              bytes.size());
+  }
+  std::string Hex() {
+    char text[MD5_DIGEST_STRING_LENGTH];
+    return MD5End(&context_, text);
+  }
+
+ private:
+  MD5_CTX context_;
+};
+
+}  // namespace
+
+std::string HashOf(const Frame& frame) {
+  Md5 md5;
+  for (uint32_t y = 0; y < frame.height(); ++y) md5.Add(frame.row(y));
+  return md5.Hex();
+}
+
+std::string HashOf(std::span<const std::byte> packed) {
+  Md5 md5;
+  md5.Add(packed);
+  return md5.Hex();
+}
+
+}  // namespace bulkhead::tests

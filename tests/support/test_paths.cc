@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/test_paths.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+namespace bulkhead::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string Variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? std::string() : value;
+}
+
+// The real path of the word in `name` that ends in `suffix`; empty: no such.
+fs::path FindWord(const char* name, const std::string& suffix) {
+  std::istringstream words(Variable(name));
+  for (std::string word; words >> word;) {
+    if (!word.ends_with(suffix)) continue;
+    std::error_code error;
+    const fs::path path = fs::canonical(word, error);
+    if (!error) return path;
+    std::fprintf(stderr, "%s: %s\n", word.c_str(), error.message().c_str());
+  }
+  return fs::path();
+}
+
+}  // namespace
+
+std::string LibexecDirectory() {
+  if (const std::string chosen = Variable("BULKHEAD_TEST_LIBEXEC_DIR");
+      !chosen.empty()) {
+    return chosen;
+  }
+  return FindWord("BULKHEAD_TEST_LIBEXEC", "/bulkheadd").parent_path();
+}
+
+std::string DistributionDirectory() {
+  if (const std::string chosen = Variable("BULKHEAD_TEST_DISTRIBUTION_DIR");
+      !chosen.empty()) {
+    return chosen;
+  }
+  return FindWord("BULKHEAD_TEST_DISTRIBUTION", ".dist-info/RECORD")
+      .parent_path()
+      .parent_path();
+}
+
+std::string PathFromEnvironment(const char* name) { return FindWord(name, ""); }
+
+std::string TemporaryDirectory() {
+  const std::string given = Variable("TEST_TMPDIR");
+  return given.empty() ? fs::temp_directory_path().string() : given;
+}
+
+}  // namespace bulkhead::tests
