@@ -297,9 +297,13 @@ Status VideoSession::EnsureIndex() {
   const Status scanned = WithRecovery([&]() -> Status {
     index = FrameIndex();
     mode_ = Mode::kIdle;
-    return link_->Scan([&](std::span<const ipc::IndexEntry> entries_untrusted) {
-      return index.Add(entries_untrusted);
-    });
+    const Status status =
+        link_->Scan([&](std::span<const ipc::IndexEntry> entries_untrusted) {
+          return index.Add(entries_untrusted);
+        });
+    // The rest of a scan that was given up is still on its way.
+    if (!status.ok() && !link_->dead()) link_.reset();
+    return status;
   });
   RETURN_IF_ERROR(scanned);
   index.Finish();

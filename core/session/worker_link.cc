@@ -132,10 +132,9 @@ Status WorkerLink::Send(
     fill(message.initRoot<schema::Request>());
   });
   if (!sent) {
-    if (sent.error().code == ipc::Code::kBackendMisbehaved) {
-      return Misbehaved(sent.error().message);
-    }
-    return FromIpc(std::move(sent).error());
+    // We never have so many requests in flight that an honest worker could
+    // leave the ring full.
+    return Misbehaved(sent.error().message);
   }
   ipc::WakePeer(ipc::HeaderOf(replies_.bytes()), wake_worker_.get());
   return Status();
@@ -144,6 +143,11 @@ Status WorkerLink::Send(
 Status WorkerLink::Receive(
     ipc::Deadline deadline, const char* step,
     const std::function<Status(schema::Reply::Reader)>& take) {
+  // Also for a worker that is never at a loss for a reply.
+  if (deadline.passed()) {
+    return Kill(Code::kDeadlineExceeded, ExitReport::Kind::kDeadline,
+                std::string("took too long to ") + step);
+  }
   std::optional<ipc::CopiedMessage> message;
   std::optional<ipc::Error> error;
   const auto wake = waiter_.Await(
@@ -226,28 +230,25 @@ Status WorkerLink::Scan(
   RETURN_IF_ERROR(
       Send(kSmallRequestWords,
            [](schema::Request::Builder request) { request.setScan(); }));
+  playing_ = false;
+  const auto timeout = supervisor_->deadlines().scan;
+  ipc::Deadline deadline = ipc::Deadline::After(timeout);
   for (bool done = false; !done;) {
     RETURN_IF_ERROR(Receive(
-        ipc::Deadline::After(supervisor_->deadlines().scan), "scan the file",
+        deadline, "scan the file",
         [&](schema::Reply::Reader reply_untrusted) -> Status {
-          if (reply_untrusted.isFrame()) {
-            // Decoded ahead for an earlier play; not wanted any more.
-            auto frame = AdoptFrameIfValid(reply_untrusted.getFrame());
-            return frame ? Status() : std::move(frame).error();
-          }
-          if (reply_untrusted.isPaused() || reply_untrusted.isEndOfStream()) {
-            return Status();
-          }
-          if (reply_untrusted.isFailed()) {
-            const auto failed = reply_untrusted.getFailed();
-            return failed.getEpoch() == 0 ? FailureOf(failed) : Status();
-          }
           if (reply_untrusted.isIndexEnd()) {
             done = true;
             return Status();
           }
+          if (reply_untrusted.isFailed() &&
+              reply_untrusted.getFailed().getEpoch() == 0) {
+            return FailureOf(reply_untrusted.getFailed());
+          }
           if (!reply_untrusted.isIndexChunk()) {
-            return Misbehaved("it answered scan with something else");
+            // What was decoded ahead for an earlier play comes first.
+            auto event = AdoptEventIfValid(reply_untrusted);
+            return event ? Status() : std::move(event).error();
           }
           const auto bytes = reply_untrusted.getIndexChunk().getEntries();
           if (bytes.size() % sizeof(ipc::IndexEntry) != 0) {
@@ -255,9 +256,9 @@ Status WorkerLink::Scan(
           }
           std::vector<ipc::IndexEntry> entries(bytes.size() /
                                                sizeof(ipc::IndexEntry));
-          if (!entries.empty()) {
-            std::memcpy(entries.data(), bytes.begin(), bytes.size());
-          }
+          if (entries.empty()) return Status();
+          std::memcpy(entries.data(), bytes.begin(), bytes.size());
+          deadline = ipc::Deadline::After(timeout);
           return take_untrusted(entries);
         }));
   }
@@ -290,7 +291,11 @@ Status WorkerLink::AttachPool(std::shared_ptr<FramePool> pool) {
 }
 
 Status WorkerLink::Play(const PlayRequest& play) {
+  // The frames that an earlier play still has under way are let go of.
   ++epoch_;
+  frames_left_ = play.max_frames;
+  skip_before_ = play.skip_before;
+  playing_ = true;
   return Send(kSmallRequestWords, [&](schema::Request::Builder request) {
     auto builder = request.initPlay();
     builder.setEpoch(epoch_);
@@ -338,28 +343,56 @@ Result<PlayEvent> WorkerLink::Await() {
     RETURN_IF_ERROR(
         Receive(deadline, "decode the next frame",
                 [&](schema::Reply::Reader reply_untrusted) -> Status {
-                  if (reply_untrusted.isFrame()) {
-                    const auto frame_untrusted = reply_untrusted.getFrame();
-                    auto frame = AdoptFrameIfValid(frame_untrusted);
-                    if (!frame) return std::move(frame).error();
-                    if (frame_untrusted.getEpoch() == epoch_)
-                      event = *std::move(frame);
-                  } else if (reply_untrusted.isPaused()) {
-                    if (reply_untrusted.getPaused() == epoch_) event = Paused{};
-                  } else if (reply_untrusted.isEndOfStream()) {
-                    if (reply_untrusted.getEndOfStream() == epoch_) {
-                      event = EndOfStream{};
-                    }
-                  } else if (reply_untrusted.isFailed()) {
-                    const auto failed = reply_untrusted.getFailed();
-                    if (failed.getEpoch() == epoch_) return FailureOf(failed);
-                  } else {
-                    return Misbehaved("it sent what nobody asked for");
-                  }
+                  auto adopted = AdoptEventIfValid(reply_untrusted);
+                  if (!adopted) return std::move(adopted).error();
+                  event = *std::move(adopted);
                   return Status();
                 }));
     if (event) return *std::move(event);
   }
+}
+
+Result<std::optional<PlayEvent>> WorkerLink::AdoptEventIfValid(
+    schema::Reply::Reader reply_untrusted) {
+  using Event = std::optional<PlayEvent>;
+  uint32_t epoch = 0;
+  switch (reply_untrusted.which()) {
+    case schema::Reply::FRAME:
+      epoch = reply_untrusted.getFrame().getEpoch();
+      break;
+    case schema::Reply::PAUSED:
+      epoch = reply_untrusted.getPaused();
+      break;
+    case schema::Reply::END_OF_STREAM:
+      epoch = reply_untrusted.getEndOfStream();
+      break;
+    case schema::Reply::FAILED:
+      epoch = reply_untrusted.getFailed().getEpoch();
+      break;
+    default:
+      return Misbehaved("it sent what nobody asked for");
+  }
+  if (epoch > epoch_) return Misbehaved("it answered what was not asked yet");
+  const bool current = epoch == epoch_ && playing_;
+  if (reply_untrusted.isFrame()) {
+    // The slot is accounted for whatever play the frame belongs to.
+    ASSIGN_OR_RETURN(PublishedFrame frame,
+                     AdoptFrameIfValid(reply_untrusted.getFrame()));
+    if (!current) return Event();
+    if (frames_left_-- == 0 ||
+        (frame.pts != ipc::kNoTimestamp && frame.pts < skip_before_)) {
+      return Misbehaved("it published a frame that was to be left out");
+    }
+    return Event(std::move(frame));
+  }
+  if (!current) return Event();
+  playing_ = false;
+  if (reply_untrusted.isFailed()) {
+    return FailureOf(reply_untrusted.getFailed());
+  }
+  if (reply_untrusted.isEndOfStream()) return Event(EndOfStream{});
+  if (frames_left_ > 0) return Misbehaved("it paused before it was done");
+  return Event(Paused{});
 }
 
 Result<PublishedFrame> WorkerLink::AdoptFrameIfValid(
@@ -402,10 +435,7 @@ Status WorkerLink::Died() {
   dead_ = true;
   // The socket can be seen closed a moment before the process is dead.
   gone_ = AwaitDeath(started_.pidfd.get(), kDeathDeadline);
-  if (!gone_) {
-    return Kill(Code::kBackendLost, ExitReport::Kind::kUnknown,
-                "closed its socket but lives on");
-  }
+  if (!gone_) return Misbehaved("it closed its socket but lives on");
   return Status(Code::kBackendLost, "the worker of device " + started_.device +
                                         " (backend " + started_.backend +
                                         ") died");

@@ -112,6 +112,9 @@ class WorkerLink {
   Status Receive(ipc::Deadline deadline, const char* step,
                  const std::function<Status(ipc::schema::Reply::Reader)>& take);
   Status GrantFreeSlots();
+  // One reply of a play; empty if it belongs to an earlier one.
+  Result<std::optional<PlayEvent>> AdoptEventIfValid(
+      ipc::schema::Reply::Reader reply_untrusted);
   Result<PublishedFrame> AdoptFrameIfValid(
       ipc::schema::PublishedFrame::Reader frame_untrusted);
   Status FailureOf(ipc::schema::Failed::Reader failed_untrusted);
@@ -135,6 +138,10 @@ class WorkerLink {
   uint32_t width_ = 0;
   uint32_t height_ = 0;
   uint32_t epoch_ = 0;
+  // What is left of the last Play: its answer must keep to it.
+  uint64_t frames_left_ = 0;
+  int64_t skip_before_ = INT64_MIN;
+  bool playing_ = false;
   bool dead_ = false;
   bool gone_ = false;
   ExitReport::Kind killed_for_ = ExitReport::Kind::kUnknown;

@@ -11,6 +11,7 @@
 
 #include "core/clean_text.h"
 #include "core/from_ipc.h"
+#include "core/pidfd.h"
 #include "core/sandbox/launcher.h"
 #include "core/sandbox/lockdown.h"
 #include "core/status_macros.h"
@@ -73,7 +74,7 @@ std::vector<std::string> Backend::devices() const {
 std::vector<pid_t> Backend::session_pids() const {
   std::vector<pid_t> pids;
   for (const auto& [id, session] : sessions_) {
-    pids.push_back(session.worker.outside_pid);
+    pids.push_back(PidOf(session.worker.pidfd.get()));
   }
   return pids;
 }

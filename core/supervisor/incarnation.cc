@@ -26,6 +26,9 @@ namespace schema = ipc::schema;
 using std::chrono::milliseconds;
 
 constexpr size_t kLogTailBytes = 2048;
+// Between two reads: a backend that writes without end waits on its pipe, and
+// the event loop serves the others.
+constexpr kj::Duration kLogPause = 10 * kj::MILLISECONDS;
 constexpr size_t kMaxReasonBytes = 512;
 // The reaper is ours and needs a few milliseconds.
 constexpr milliseconds kEndPatience{1'000};
@@ -128,6 +131,8 @@ kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
   return paf.promise.exclusiveJoin(
       timer_.afterDelay(ToDuration(timeout)).then([this, ticket, timeout] {
         pending_.erase(ticket);
+        // The next session gets another zygote rather than this silence.
+        KillZygote(Code::kBackendLost, "it did not clone a worker in time");
         return Result<Worker>(Status(Code::kDeadlineExceeded,
                                      "no worker was cloned within " +
                                          std::to_string(timeout.count()) +
@@ -177,10 +182,7 @@ kj::Promise<void> Incarnation::ServeZygote() {
     const Status status = received ? OnZygoteEvent(**received)
                                    : FromIpc(std::move(received).error());
     if (!status.ok()) {
-      zygote_end_ = status.message();
-      ::syscall(SYS_pidfd_send_signal, zygote_pidfd_.get(), SIGKILL, nullptr,
-                0);
-      OnZygoteGone();
+      KillZygote(Code::kBackendMisbehaved, status.message());
       return kj::READY_NOW;
     }
     return ServeZygote();
@@ -206,9 +208,8 @@ Status Incarnation::OnReaperEvent(ipc::ReceivedMessage& message) {
         if (!pending) break;
         if (watched && message.descriptors.size() == 1) {
           watched_[pid] = Watched();
-          Worker worker{.pid = pid, .pidfd = std::move(message.descriptors[0])};
-          worker.outside_pid = PidOf(worker.pidfd.get());
-          pending->fulfiller->fulfill(std::move(worker));
+          pending->fulfiller->fulfill(
+              Worker{.pid = pid, .pidfd = std::move(message.descriptors[0])});
         } else {
           pending->fulfiller->fulfill(
               Misbehaved("named a process that is not its own"));
@@ -247,6 +248,9 @@ Status Incarnation::OnZygoteEvent(ipc::ReceivedMessage& message) {
         return Status();
       }
       case schema::ZygoteEvent::CLONED: {
+        if (++answers_ >= next_ticket_) {
+          return Misbehaved("answered what it was not asked");
+        }
         const auto cloned = event_untrusted.getCloned();
         const auto found = pending_.find(cloned.getTicket());
         // A ticket may have expired meanwhile: then the worker, whose socket
@@ -264,6 +268,9 @@ Status Incarnation::OnZygoteEvent(ipc::ReceivedMessage& message) {
         return Status();
       }
       case schema::ZygoteEvent::CLONE_FAILED: {
+        if (++answers_ >= next_ticket_) {
+          return Misbehaved("answered what it was not asked");
+        }
         const auto failed = event_untrusted.getCloneFailed();
         const auto found = pending_.find(failed.getTicket());
         if (found == pending_.end()) return Status();
@@ -301,12 +308,19 @@ void Incarnation::OnExited(pid_t pid, int wait_status) {
   if (watched.waiter) watched.waiter->fulfill(WorkerEnd(watched.end));
 }
 
-void Incarnation::OnZygoteGone() {
+void Incarnation::KillZygote(Code code, std::string reason) {
+  zygote_end_ = std::move(reason);
+  if (zygote_pidfd_) {
+    ::syscall(SYS_pidfd_send_signal, zygote_pidfd_.get(), SIGKILL, nullptr, 0);
+  }
+  OnZygoteGone(code);
+}
+
+void Incarnation::OnZygoteGone(Code code) {
   zygote_alive_ = false;
   const Status lost(
-      Code::kBackendLost,
-      "the backend's zygote died" +
-          (zygote_end_.empty() ? std::string() : ": " + zygote_end_));
+      code, "the backend's zygote died" +
+                (zygote_end_.empty() ? std::string() : ": " + zygote_end_));
   if (!readiness_) {
     readiness_ = Status(Code::kBackendUnavailable,
                         zygote_end_.empty() ? "its process died while loading"
@@ -344,19 +358,19 @@ Incarnation::Pending* Incarnation::PendingOf(pid_t pid) {
 
 kj::Promise<void> Incarnation::DrainLog() {
   std::array<char, 4096> chunk;
-  for (;;) {
-    const ssize_t bytes = ::read(log_.get(), chunk.data(), chunk.size());
-    if (bytes == 0) return kj::READY_NOW;
-    if (bytes < 0) break;
-    std::replace(chunk.begin(), chunk.begin() + bytes, '\n', ' ');
-    log_tail_ +=
-        CleanText({chunk.data(), static_cast<size_t>(bytes)}, chunk.size());
-    if (log_tail_.size() > kLogTailBytes) {
-      log_tail_.erase(0, log_tail_.size() - kLogTailBytes);
-    }
+  const ssize_t bytes = ::read(log_.get(), chunk.data(), chunk.size());
+  if (bytes == 0) return kj::READY_NOW;
+  if (bytes < 0) {
+    return log_observer_.whenBecomesReadable().then(
+        [this] { return DrainLog(); });
   }
-  return log_observer_.whenBecomesReadable().then(
-      [this] { return DrainLog(); });
+  std::replace(chunk.begin(), chunk.begin() + bytes, '\n', ' ');
+  log_tail_ +=
+      CleanText({chunk.data(), static_cast<size_t>(bytes)}, chunk.size());
+  if (log_tail_.size() > kLogTailBytes) {
+    log_tail_.erase(0, log_tail_.size() - kLogTailBytes);
+  }
+  return timer_.afterDelay(kLogPause).then([this] { return DrainLog(); });
 }
 
 kj::Promise<void> Incarnation::ReapReaper() {

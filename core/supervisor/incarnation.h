@@ -44,7 +44,6 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   struct Worker {
     pid_t pid;            // in the reaper's namespace
     ipc::UniqueFd pidfd;  // opened by the reaper
-    pid_t outside_pid = 0;
   };
 
   Incarnation(kj::UnixEventPort& port, sandbox::LaunchedReaper launched);
@@ -90,7 +89,9 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   Status OnReaperEvent(ipc::ReceivedMessage& message);
   Status OnZygoteEvent(ipc::ReceivedMessage& message);
   void OnExited(pid_t pid, int wait_status);
-  void OnZygoteGone();
+  void OnZygoteGone(Code code = Code::kBackendLost);
+  // Ends the zygote for what it did; sessions go on without it.
+  void KillZygote(Code code, std::string reason);
   void OnReaperGone();
   void KillReaper();
   void FailPending(const Status& status);
@@ -115,6 +116,7 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   std::optional<Status> readiness_;
   kj::Own<kj::PromiseFulfiller<Status>> ready_;
   uint64_t next_ticket_ = 1;
+  uint64_t answers_ = 0;  // at most one for each ticket
   std::map<uint64_t, Pending> pending_;
   std::map<pid_t, Watched> watched_;
   // Its tasks use all of the above: gone first.
