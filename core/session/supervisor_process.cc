@@ -38,10 +38,14 @@ struct Spawn {
 int RunDaemon(void* argument) {
   auto* spawn = static_cast<Spawn*>(argument);
   ::setsid();
-  // dup2 clears close-on-exec, except from a descriptor onto itself.
+  // Out of the way first: an application that closed its standard descriptors
+  // may have ours at their numbers.
   const int control = ::fcntl(spawn->control_fd, F_DUPFD, kControlFd + 1);
-  if (control < 0 || ::dup2(spawn->null_fd, STDIN_FILENO) < 0 ||
-      ::dup2(spawn->null_fd, STDOUT_FILENO) < 0 ||
+  const int null = ::fcntl(spawn->null_fd, F_DUPFD, kControlFd + 1);
+  if (control < 0 || null < 0 || ::dup2(null, STDIN_FILENO) < 0 ||
+      ::dup2(null, STDOUT_FILENO) < 0 ||
+      (::fcntl(STDERR_FILENO, F_GETFD) != 0 &&
+       ::dup2(null, STDERR_FILENO) < 0) ||
       ::dup2(control, kControlFd) < 0) {
     spawn->error = errno;
     ::_exit(127);

@@ -51,6 +51,12 @@ std::string BaseName(const std::string& path) {
 Result<std::unique_ptr<VideoSession>> VideoSession::Open(
     std::shared_ptr<SupervisorLink> supervisor, const std::string& path,
     VideoOptions options, const Limits& limits) {
+  if (options.stream_index.value_or(0) < 0) {
+    return Status(Code::kInvalidArgument,
+                  path + " has no stream " +
+                      std::to_string(*options.stream_index) +
+                      "; leave the index out for the first video stream");
+  }
   // Without O_NONBLOCK a FIFO would block here before it could be refused.
   ipc::UniqueFd media(
       ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
