@@ -16,6 +16,14 @@ size_t SequenceLength(std::string_view text) {
   for (size_t i = 1; i < length; ++i) {
     if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return 0;
   }
+  if (length > 2) {
+    // No overlong forms, no surrogates, nothing beyond U+10FFFF.
+    const auto second = static_cast<unsigned char>(text[1]);
+    if ((lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) ||
+        (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f)) {
+      return 0;
+    }
+  }
   return length;
 }
 

@@ -27,8 +27,9 @@ namespace bulkhead::ipc {
 // what is in it is fetched once, then validated, then used. The worker can turn
 // its pages to zeros (hole punching) but never take them away.
 //
-// Failure: kResourceExhausted when there is no memory, which is taken at once
-// and not when pages are touched.
+// Failure: kResourceExhausted when the kernel refuses the memory, which is
+// taken at once and not when pages are touched. It may instead kill a process
+// of its choice, so callers bound what they ask for.
 //
 // Threads: the objects are not thread-safe, the memory is what its users make
 // it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/session/reply_validation.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/clean_text.h"
@@ -75,7 +76,7 @@ Result<VideoMetadata> ValidateOpened(schema::Opened::Reader opened_untrusted,
       start != INT64_MIN) {
     metadata.begin_seconds_from_header = static_cast<double>(start) * unit;
   }
-  metadata.bit_rate = opened_untrusted.getBitRate();
+  metadata.bit_rate = std::max<int64_t>(opened_untrusted.getBitRate(), 0);
   metadata.color_primaries = opened_untrusted.getColorPrimaries();
   metadata.color_transfer = opened_untrusted.getColorTransfer();
   metadata.color_space = opened_untrusted.getColorSpace();
@@ -85,6 +86,9 @@ Result<VideoMetadata> ValidateOpened(schema::Opened::Reader opened_untrusted,
 
 Result<ClaimedFailure> ValidateFailure(
     schema::Failure::Reader failure_untrusted) {
+  if (failure_untrusted.getCode() > schema::ErrorCode::INTERNAL) {
+    return Violation("it reported a failure of no known kind");
+  }
   const Code code =
       FromIpc(static_cast<ipc::Code>(failure_untrusted.getCode()));
   switch (code) {

@@ -4,6 +4,7 @@
 #include <capnp/message.h>
 #include <kj/async-unix.h>
 
+#include <cstdint>
 #include <optional>
 #include <span>
 
@@ -31,8 +32,10 @@ class EventSocket {
                            std::span<const int> descriptors = {});
 
  private:
+  kj::UnixEventPort& port_;
   const ipc::UniqueFd socket_;
   kj::UnixEventPort::FdObserver observer_;
+  uint32_t ready_at_once_ = 0;  // messages since the loop last looked around
 };
 
 }  // namespace bulkhead::supervisor

@@ -38,8 +38,9 @@ Recipe RecipeOf(Clip clip) {
           "testsrc2=size=320x240:rate=24:duration=2"};
     case Clip::kOddSize:
       return {"odd.webm",
-              {"-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8"},
-              "testsrc2=size=175x143:rate=30:duration=1"};
+              {"-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8",
+               "-pix_fmt", "yuv420p"},
+              "testsrc=size=175x143:rate=30:duration=1"};
     case Clip::kRotated:
       return {"rotated.mp4",
               {"-c", "copy", "-metadata:s:v:0", "rotate=90"},

@@ -62,8 +62,10 @@ int RunTests(int argc, char** argv) {
 // As anybody else: they run as they are.
 int main(int argc, char** argv) {
   if (geteuid() != 0) return RunTests(argc, argv);
-  // Another user cannot write the report; Bazel makes one from the output.
-  unsetenv("XML_OUTPUT_FILE");
+  // Bazel's files, which another user cannot write; it can do without.
+  GTEST_FLAG_SET(output, "");
+  unsetenv("TEST_PREMATURE_EXIT_FILE");
+  unsetenv("TEST_SHARD_STATUS_FILE");
   // Not below TEST_TMPDIR, the way to which may be closed to others.
   char home[] = "/tmp/bulkhead-test-XXXXXX";
   if (mkdtemp(home) == nullptr || !MoveIn(home)) {
@@ -82,5 +84,8 @@ int main(int argc, char** argv) {
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   fs::remove_all(home);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  std::fprintf(stderr, "the tests were ended by signal %d\n",
+               WTERMSIG(status));
+  return 1;
 }

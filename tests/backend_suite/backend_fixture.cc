@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/backend_suite/backend_fixture.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <stdexcept>
+
+#include "tests/support/frame_hash.h"
+#include "tests/support/test_paths.h"
+
+namespace bulkhead::tests {
+
+std::string DeviceUnderTest() {
+  const char* device = std::getenv("BULKHEAD_TEST_DEVICE");
+  return device == nullptr ? "cpu" : device;
+}
+
+std::string DeviceNameUnderTest() {
+  const std::string device = DeviceUnderTest();
+  return device.substr(0, device.find(':'));
+}
+
+HostOptions OptionsUnderTest() {
+  HostOptions options;
+  options.libexec_dir = LibexecDirectory();
+  options.plugin_path = {DistributionDirectory()};
+  options.autoload = true;
+  options.backends = {"*"};
+  options.backends_disable.emplace();
+  return options;
+}
+
+std::vector<std::string> HashesOf(VideoDecoder& video,
+                                  const BeforeFrame& before) {
+  std::vector<std::string> hashes;
+  for (;;) {
+    if (before) before(video, hashes.size());
+    auto frame = video.Next();
+    if (!frame) {
+      ADD_FAILURE() << "frame " << hashes.size() << ": " << frame.error();
+      return hashes;
+    }
+    if (!*frame) return hashes;
+    hashes.push_back(HashOf(**frame));
+  }
+}
+
+void BackendTest::SetUp() {
+  const auto clip = Generate(Clip::kH264);
+  if (!clip && clip.error().code() == Code::kNotFound) {
+    GTEST_SKIP() << clip.error();
+  }
+  ASSERT_TRUE(clip) << clip.error();
+  auto host = Host::Create(OptionsUnderTest());
+  ASSERT_TRUE(host) << host.error();
+  host_ = *std::move(host);
+  const auto sandbox = host_->Sandbox();
+  ASSERT_TRUE(sandbox) << sandbox.error();
+  if (sandbox->tier == SandboxTier::kFull) return;
+  std::string reasons;
+  for (const std::string& reason : sandbox->reasons) reasons += reason + "; ";
+  GTEST_SKIP() << "the sandbox is only " << SandboxTierName(sandbox->tier)
+               << " here: " << reasons;
+}
+
+std::string BackendTest::Path(Clip clip) { return Generate(clip).value(); }
+
+std::vector<std::string> BackendTest::Reference(Clip clip) {
+  static std::map<Clip, std::vector<std::string>> known;
+  std::vector<std::string>& hashes = known[clip];
+  if (hashes.empty()) {
+    const auto frames = DecodeWithFfmpeg(Path(clip)).value();
+    for (const ReferenceFrame& frame : frames) {
+      hashes.push_back(frame.hash);
+    }
+  }
+  return hashes;
+}
+
+VideoDecoder BackendTest::Open(Clip clip) {
+  VideoOptions options;
+  options.device = DeviceUnderTest();
+  return host().OpenVideo(Path(clip), options).value();
+}
+
+BackendInfo BackendTest::Backend() {
+  const BackendReport report = host().Backends().value();
+  for (const BackendInfo& backend : report.backends) {
+    for (const std::string& device : backend.devices) {
+      if (device.substr(0, device.find(':')) == DeviceNameUnderTest()) {
+        return backend;
+      }
+    }
+  }
+  std::string known;
+  for (const BackendInfo& backend : report.backends) {
+    known += backend.name + " [";
+    for (const std::string& device : backend.devices) known += device + " ";
+    known += "] ";
+  }
+  throw std::runtime_error("no backend has the device " + DeviceUnderTest() +
+                           " among " + known);
+}
+
+}  // namespace bulkhead::tests

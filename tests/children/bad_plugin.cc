@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A backend with one good entry function and many that are wrong in one way.
+
+#include <cstddef>
+#include <stdexcept>
+
+#include "backends/sdk/bulkhead_backend.h"
+
+namespace {
+
+bulkhead_backend Good() {
+  return {.size = sizeof(bulkhead_backend),
+          .abi_version = BULKHEAD_ABI_VERSION,
+          .name = "good",
+          .version = "1",
+          .enumerate_devices = [](const bulkhead_runtime*,
+                                  void (*)(void*, const bulkhead_device*),
+                                  void*) { return BULKHEAD_OK; },
+          .open = [](const bulkhead_open_parameters*, const bulkhead_runtime*,
+                     bulkhead_decoder**) { return BULKHEAD_FAILED; },
+          .send_packet = [](bulkhead_decoder*,
+                            const bulkhead_packet*) { return BULKHEAD_FAILED; },
+          .receive_frame = [](bulkhead_decoder*,
+                              bulkhead_frame*) { return BULKHEAD_FAILED; },
+          .release_frame = [](bulkhead_decoder*, bulkhead_frame*) {},
+          .flush = [](bulkhead_decoder*) {},
+          .close = [](bulkhead_decoder*) {},
+          .last_error = [](bulkhead_decoder*) { return ""; }};
+}
+
+template <typename Change>
+const bulkhead_backend* With(Change change) {
+  static bulkhead_backend backend = Good();
+  change(backend);
+  return &backend;
+}
+
+// What a later release may append is unknown to this one.
+struct LargerTable {
+  bulkhead_backend backend = Good();
+  void* later[4] = {};
+};
+
+}  // namespace
+
+extern "C" {
+
+const bulkhead_backend* good() {
+  return With([](bulkhead_backend&) {});
+}
+
+const bulkhead_backend* null_table() { return nullptr; }
+
+const bulkhead_backend* other_abi() {
+  return With([](bulkhead_backend& b) { b.abi_version = 77; });
+}
+
+const bulkhead_backend* table_with_holes() {
+  return With([](bulkhead_backend& b) { b.flush = nullptr; });
+}
+
+const bulkhead_backend* small_table() {
+  return With([](bulkhead_backend& b) {
+    b.size = offsetof(bulkhead_backend, receive_frame);
+  });
+}
+
+const bulkhead_backend* empty_table() {
+  return With([](bulkhead_backend& b) { b.size = 0; });
+}
+
+const bulkhead_backend* larger_table() {
+  static LargerTable table;
+  table.backend.size = sizeof(table);
+  return &table.backend;
+}
+
+const bulkhead_backend* throws_exception() {
+  throw std::runtime_error("no licence");
+}
+
+const bulkhead_backend* throws_number() { throw 7; }
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/children/lying_session.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "ipc/frame_geometry.h"
+#include "ipc/index_entry.h"
+#include "ipc/protocol_version.h"
+
+namespace bulkhead::tests {
+namespace {
+
+namespace schema = ipc::schema;
+
+constexpr std::chrono::milliseconds kPatience{60'000};
+constexpr int64_t kKeyframeInterval = 8;
+constexpr int kFramesBeforeLie = 3;
+
+enum Descriptor { kRequests, kReplies, kWakeWorker, kWakeHost, kMedia };
+
+ipc::ReceivedMessage Receive(int socket) {
+  auto received = ipc::ReceiveMessage(socket, ipc::kMaxDescriptors,
+                                      ipc::Deadline::After(kPatience));
+  if (!received || !*received) ::_exit(0);
+  return **std::move(received);
+}
+
+}  // namespace
+
+void LyingSession::Run(int socket, const Lie* lie) {
+  LyingSession session(socket, lie);
+  session.TellIf(Step::kHello);
+  session.SendHello(ipc::kProtocolVersion);
+  session.Attach();
+  session.Serve();
+}
+
+void LyingSession::TellIf(Step step) {
+  if (!lie_ || lie_->step != step || telling_) return;
+  telling_ = true;
+  lie_->tell(*this);
+  AwaitEnd();
+}
+
+void LyingSession::AwaitEnd() {
+  pollfd poll{.fd = socket_, .events = POLLRDHUP, .revents = 0};
+  while (::ppoll(&poll, 1, nullptr, nullptr) < 0) {
+  }
+  ::_exit(0);
+}
+
+void LyingSession::SendHello(uint32_t version) {
+  capnp::MallocMessageBuilder message;
+  message.initRoot<schema::Hello>().setProtocolVersion(version);
+  (void)ipc::SendMessage(socket_, message, {}, ipc::Deadline::After(kPatience));
+}
+
+void LyingSession::Attach() {
+  auto attach = Receive(socket_);
+  descriptors_ = std::move(attach.descriptors);
+  requests_ = ipc::MappedRegion::Map(descriptors_[kRequests].get(), false,
+                                     ipc::RingGeometry::kRequestRegionBytes)
+                  .value();
+  replies_ = ipc::MappedRegion::Map(descriptors_[kReplies].get(), true,
+                                    ipc::RingGeometry::kReplyRegionBytes)
+                 .value();
+  reader_.emplace(requests_->bytes(), header(),
+                  ipc::RingGeometry::kRequestRingBytes);
+  writer_.emplace(replies_->writable_bytes(), host_header(),
+                  ipc::RingGeometry::kReplyRingBytes);
+  waiter_.emplace(header(), descriptors_[kWakeWorker].get(), socket_);
+}
+
+void LyingSession::Serve() {
+  for (;;) {
+    std::optional<ipc::CopiedMessage> message;
+    const auto take = [&] {
+      message = reader_->TryRead().value();
+      return message.has_value();
+    };
+    if (CanPlay()) {
+      take();
+    } else if (waiter_->Await(take, ipc::Deadline::After(kPatience)) !=
+               ipc::Wake::kReady) {
+      ::_exit(0);
+    }
+    if (message) {
+      Handle(message->root<schema::Request>());
+    } else {
+      Advance();
+    }
+  }
+}
+
+void LyingSession::Listen() {
+  const auto message = reader_->TryRead().value();
+  if (message) Handle(message->root<schema::Request>());
+}
+
+void LyingSession::Handle(schema::Request::Reader request) {
+  switch (request.which()) {
+    case schema::Request::OPEN:
+      TellIf(Step::kOpen);
+      ReplyOpened();
+      break;
+    case schema::Request::SCAN:
+      TellIf(Step::kScan);
+      Scan();
+      break;
+    case schema::Request::ATTACH_POOL:
+      TellIf(Step::kAttachPool);
+      AttachPool();
+      break;
+    case schema::Request::PLAY:
+      Play(request.getPlay());
+      break;
+    case schema::Request::GRANT:
+      grants_.emplace_back(request.getGrant().getSlot(),
+                           request.getGrant().getGeneration());
+      break;
+  }
+}
+
+void LyingSession::Scan() {
+  std::vector<ipc::IndexEntry> entries;
+  for (int64_t i = 0; i < kLyingFrames; ++i) {
+    entries.push_back({.pts = i,
+                       .duration = 1,
+                       .keyframe = i % kKeyframeInterval == 0,
+                       .reserved = {}});
+  }
+  const size_t bytes = entries.size() * sizeof(ipc::IndexEntry);
+  Reply(
+      [&](schema::Reply::Builder reply) {
+        auto out = reply.initIndexChunk().initEntries(bytes);
+        std::memcpy(out.begin(), entries.data(), bytes);
+      },
+      64 + bytes / sizeof(capnp::word));
+  Reply([](schema::Reply::Builder reply) { reply.setIndexEnd(); });
+}
+
+void LyingSession::AttachPool() {
+  auto attach = Receive(socket_);
+  const auto pool = attach.root<schema::Attach>()->getFramePool();
+  slot_bytes_ = pool.getSlotBytes();
+  pool_ = ipc::MappedRegion::Map(attach.descriptors[0].get(), true,
+                                 pool.getSlotCount() * slot_bytes_)
+              .value();
+  Reply([](schema::Reply::Builder reply) { reply.setPoolAttached(); });
+}
+
+void LyingSession::Play(schema::Play::Reader play) {
+  epoch_ = play.getEpoch();
+  playing_ = true;
+  frames_left_ = play.getMaxFrames();
+  const auto start = play.getStart();
+  if (start.isBeginning()) {
+    position_ = 0;
+  } else if (start.isKeyframe()) {
+    position_ = start.getKeyframe() / kKeyframeInterval * kKeyframeInterval;
+  }
+  position_ = std::max(position_, play.getSkipBefore());
+  TellIf(Step::kPlay);
+  if (!start.isBeginning()) TellIf(Step::kSeek);
+}
+
+void LyingSession::Advance() {
+  if (frames_left_ == 0) {
+    playing_ = false;
+    Reply([this](schema::Reply::Builder reply) { reply.setPaused(epoch_); });
+    return;
+  }
+  if (position_ >= kLyingFrames) {
+    playing_ = false;
+    Reply(
+        [this](schema::Reply::Builder reply) { reply.setEndOfStream(epoch_); });
+    return;
+  }
+  if (published_ == kFramesBeforeLie) TellIf(Step::kFrame);
+  Publish();
+  ++position_;
+  --frames_left_;
+}
+
+void LyingSession::Reply(
+    const std::function<void(schema::Reply::Builder)>& fill, size_t max_words) {
+  if (waiter_->Await([&] { return writer_->HasRoom(max_words); },
+                     ipc::Deadline::After(kPatience),
+                     ipc::WakeReason::kRoom) != ipc::Wake::kReady) {
+    ::_exit(0);
+  }
+  const auto written =
+      writer_->TryWrite(max_words, [&](capnp::MessageBuilder& message) {
+        fill(message.initRoot<schema::Reply>());
+      });
+  if (!written) ::_exit(1);
+  ipc::WakePeer(host_header(), descriptors_[kWakeHost].get());
+}
+
+void LyingSession::ReplyOpened(
+    const std::function<void(schema::Opened::Builder)>& change,
+    size_t max_words) {
+  Reply(
+      [&](schema::Reply::Builder reply) {
+        auto opened = reply.initOpened();
+        opened.setStreamCount(1);
+        opened.setCodec("made-up");
+        opened.setWidth(kLyingWidth);
+        opened.setHeight(kLyingHeight);
+        auto time_base = opened.initTimeBase();
+        time_base.setNumerator(1);
+        time_base.setDenominator(25);
+        opened.setDurationFromHeader(kLyingFrames);
+        if (change) change(opened);
+      },
+      max_words);
+}
+
+bool LyingSession::Publish(
+    const std::function<void(schema::PublishedFrame::Builder)>& change) {
+  if (grants_.empty()) return false;
+  const auto [slot, generation] = grants_.front();
+  grants_.pop_front();
+  std::memset(pool_->writable_bytes().data() + slot * slot_bytes_,
+              static_cast<int>(position_), slot_bytes_);
+  const uint32_t stride =
+      ipc::RgbGeometry(kLyingWidth, kLyingHeight, UINT64_MAX)->stride;
+  ++published_;
+  Reply(
+      [&, slot = slot, generation = generation](schema::Reply::Builder reply) {
+        auto frame = reply.initFrame();
+        frame.setEpoch(epoch_);
+        frame.setSlot(slot);
+        frame.setGeneration(generation);
+        frame.setWidth(kLyingWidth);
+        frame.setHeight(kLyingHeight);
+        frame.setStride(stride);
+        frame.setPts(position_);
+        frame.setDuration(1);
+        frame.setKeyframe(position_ % kKeyframeInterval == 0);
+        frame.setFingerprint(static_cast<uint64_t>(position_));
+        if (change) change(frame);
+      });
+  return true;
+}
+
+void LyingSession::WakeHost() {
+  const uint64_t one = 1;
+  (void)!::write(descriptors_[kWakeHost].get(), &one, sizeof(one));
+}
+
+std::byte* LyingSession::next_record() {
+  const uint64_t at =
+      header()->write_cursor.load() & (ipc::RingGeometry::kReplyRingBytes - 1);
+  return replies_->writable_bytes().data() + ipc::RingGeometry::kRingOffset +
+         at;
+}
+
+}  // namespace bulkhead::tests

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <capnp/message.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ipc/message_socket.h"
+#include "ipc/region_header.h"
+#include "ipc/ring.h"
+#include "ipc/schema/session.capnp.h"
+#include "ipc/shared_region.h"
+#include "ipc/waiter.h"
+
+namespace bulkhead::tests {
+
+// What the stream of every lying worker looks like.
+inline constexpr uint32_t kLyingWidth = 64;
+inline constexpr uint32_t kLyingHeight = 48;
+inline constexpr int64_t kLyingFrames = 24;
+
+// The worker's side of one session, which behaves as a real one does, except
+// for one lie that is told at one step. Decodes nothing: it makes its pictures
+// up. No trust in anything, no checks: what it talks to is the host.
+class LyingSession {
+ public:
+  // When a lie is told, in place of what an honest worker would say then.
+  enum class Step {
+    kHello,
+    kOpen,
+    kScan,
+    kAttachPool,
+    kPlay,
+    kSeek,   // a play that begins at a keyframe or goes onward
+    kFrame,  // after three frames of this life
+  };
+  struct Lie {
+    Step step;
+    // When it returns, the worker says nothing more.
+    void (*tell)(LyingSession&);
+  };
+
+  // `lie` may be null. Never returns but by the end of the process.
+  [[noreturn]] static void Run(int socket, const Lie* lie);
+
+  // What lies are made of.
+  void SendHello(uint32_t version);
+  void Reply(const std::function<void(ipc::schema::Reply::Builder)>& fill,
+             size_t max_words = 64);
+  void ReplyOpened(
+      const std::function<void(ipc::schema::Opened::Builder)>& change = {},
+      size_t max_words = 128);
+  // False: no slot is granted.
+  bool Publish(const std::function<void(ipc::schema::PublishedFrame::Builder)>&
+                   change = {});
+  // Takes the next request, if there is one, as an honest worker would.
+  void Listen();
+  // Makes the host look, whether it sleeps or not.
+  void WakeHost();
+  [[noreturn]] void AwaitEnd();
+
+  int socket() const { return socket_; }
+  uint32_t epoch() const { return epoch_; }
+  ipc::RegionHeader* header() {
+    return ipc::HeaderOf(replies_->writable_bytes());
+  }
+  const ipc::RegionHeader* host_header() {
+    return ipc::HeaderOf(requests_->bytes());
+  }
+  // Where the next record will lie.
+  std::byte* next_record();
+  const std::vector<std::pair<uint32_t, uint32_t>> grants() const {
+    return {grants_.begin(), grants_.end()};
+  }
+
+ private:
+  LyingSession(int socket, const Lie* lie) : socket_(socket), lie_(lie) {}
+  void TellIf(Step step);
+  void Attach();
+  [[noreturn]] void Serve();
+  void Handle(ipc::schema::Request::Reader request);
+  void Scan();
+  void AttachPool();
+  void Play(ipc::schema::Play::Reader play);
+  bool CanPlay() const { return playing_ && !grants_.empty(); }
+  void Advance();
+
+  const int socket_;
+  const Lie* const lie_;
+  std::vector<ipc::UniqueFd> descriptors_;
+  std::optional<ipc::MappedRegion> requests_;
+  std::optional<ipc::MappedRegion> replies_;
+  std::optional<ipc::MappedRegion> pool_;
+  std::optional<ipc::RingReader> reader_;
+  std::optional<ipc::RingWriter> writer_;
+  std::optional<ipc::Waiter> waiter_;
+  uint64_t slot_bytes_ = 0;
+  std::deque<std::pair<uint32_t, uint32_t>> grants_;  // slot, generation
+  bool playing_ = false;
+  uint32_t epoch_ = 0;
+  uint64_t frames_left_ = 0;
+  int64_t position_ = 0;
+  int published_ = 0;
+  bool telling_ = false;
+};
+
+// nullptr: there is no lie of that name.
+const LyingSession::Lie* FindLie(std::string_view name);
+
+}  // namespace bulkhead::tests

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stands in for bulkhead-worker and does honestly what that does, except for
+// one lie. Which one is the attr of its entry point, `liar.libliar:NAME`, since
+// its environment is empty; any name without a lie is honest. The plugin is
+// never loaded. Lies of the zygote are told here, those of session workers in
+// session_lies.cc.
+
+#include <linux/close_range.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <string>
+
+#include "backends/worker/lockdown/lockdown.h"
+#include "ipc/descriptors.h"
+#include "ipc/message_socket.h"
+#include "ipc/schema/control.capnp.h"
+#include "tests/children/lying_session.h"
+
+namespace bulkhead::tests {
+namespace {
+
+namespace schema = ipc::schema;
+
+constexpr std::chrono::milliseconds kPatience{60'000};
+constexpr int kExitOnPurpose = 7;
+constexpr pid_t kNobody = 30'000;
+
+[[noreturn]] void WaitForever() {
+  for (;;) ::ppoll(nullptr, 0, nullptr, nullptr);
+}
+
+[[noreturn]] void Die() {
+  volatile int* nowhere = nullptr;
+  *nowhere = 1;
+  ::_exit(1);
+}
+
+void SendGarbage(int socket) { ::send(socket, "garbage!", 8, MSG_NOSIGNAL); }
+
+void Send(int socket, capnp::MessageBuilder& message) {
+  if (!ipc::SendMessage(socket, message, {}, ipc::Deadline::After(kPatience))) {
+    ::_exit(0);
+  }
+}
+
+void SayCloned(uint64_t ticket, pid_t pid) {
+  capnp::MallocMessageBuilder message;
+  auto cloned = message.initRoot<schema::ZygoteEvent>().initCloned();
+  cloned.setTicket(ticket);
+  cloned.setPid(pid);
+  Send(ipc::kZygoteControlFd, message);
+}
+
+void SayReady() {
+  capnp::MallocMessageBuilder message;
+  message.initRoot<schema::ZygoteEvent>().setReady();
+  Send(ipc::kZygoteControlFd, message);
+}
+
+void SayFailed(const char* why) {
+  capnp::MallocMessageBuilder message;
+  message.initRoot<schema::ZygoteEvent>().initFailed().setMessage(why);
+  Send(ipc::kZygoteControlFd, message);
+}
+
+class LyingZygote {
+ public:
+  explicit LyingZygote(worker::Lockdown lockdown)
+      : lockdown_(std::move(lockdown)), lie_(lockdown_.entry_symbol()) {}
+
+  [[noreturn]] void Run() {
+    GetReady();
+    for (;;) {
+      auto received = ipc::ReceiveMessage(ipc::kZygoteControlFd, 1,
+                                          ipc::Deadline::After(kPatience));
+      if (!received || !*received) ::_exit(0);
+      const auto clone = (*received)->root<schema::ZygoteRequest>()->getClone();
+      Clone(clone.getTicket(), clone.getProbe(),
+            (*received)->descriptors[0].get());
+    }
+  }
+
+ private:
+  bool Tells(const char* lie) const { return lie_ == lie; }
+
+  void GetReady() {
+    if (Tells("ready_never")) WaitForever();
+    if (Tells("ready_exit")) ::_exit(kExitOnPurpose);
+    if (Tells("ready_death")) Die();
+    if (!lockdown_.InstallStage1()) ::_exit(1);
+    if (Tells("ready_garbage")) SendGarbage(ipc::kZygoteControlFd);
+    if (Tells("ready_failed")) SayFailed("no \x1b[2J licence");
+    SayReady();
+    if (Tells("ready_twice")) SayReady();
+    if (Tells("ready_storm")) {
+      for (;;) SayCloned(1'000'000, 5);
+    }
+  }
+
+  void Clone(uint64_t ticket, bool probe, int socket) {
+    const std::string step = probe ? "probe_" : "clone_";
+    if (lie_ == step + "never") return;
+    if (lie_ == step + "death") Die();
+    const pid_t pid = static_cast<pid_t>(
+        ::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, 0, 0));
+    if (pid == 0) {
+      // A close-on-exec descriptor is not closed by a clone.
+      ::syscall(SYS_close_range, ipc::kZygoteControlFd, socket - 1, 0U);
+      ::syscall(SYS_close_range, socket + 1, ~0U, 0U);
+      probe ? Probe(socket) : Serve(socket);
+    }
+    pid_t claimed = pid;
+    if (lie_ == step + "pid_one") claimed = 1;
+    if (lie_ == step + "pid_negative") claimed = -1;
+    if (lie_ == step + "pid_own") claimed = ::getpid();
+    if (lie_ == step + "pid_nobody") claimed = kNobody;
+    if (lie_ == step + "pid_of_other" && last_session_ != 0) {
+      claimed = last_session_;
+    }
+    if (!probe) last_session_ = pid;
+    SayCloned(ticket, claimed);
+    if (lie_ == step + "twice") SayCloned(ticket, claimed);
+    if (lie_ == step + "garbage") SendGarbage(ipc::kZygoteControlFd);
+  }
+
+  [[noreturn]] void Probe(int socket) {
+    if (Tells("probe_silent")) WaitForever();
+    if (Tells("probe_exit")) ::_exit(kExitOnPurpose);
+    if (Tells("probe_garbage")) {
+      SendGarbage(socket);
+      WaitForever();
+    }
+    capnp::MallocMessageBuilder message;
+    auto list = message.initRoot<schema::DeviceList>();
+    const uint32_t count = Tells("probe_many")   ? 65
+                           : Tells("probe_none") ? 0
+                                                 : 1;
+    auto devices = list.initDevices(count);
+    for (uint32_t i = 0; i < count; ++i) {
+      // The manifest reserves the name of the lie.
+      devices[i].setName(Tells("probe_stranger") ? "str\x1b[2Janger"
+                                                 : lie_.c_str());
+    }
+    if (Tells("probe_failed")) {
+      list.initFailed().setMessage("no \x1b[2J driver");
+    }
+    Send(socket, message);
+    ::_exit(0);
+  }
+
+  [[noreturn]] void Serve(int socket) {
+    if (!Tells("lockdown_half") && !lockdown_.InstallStage2()) ::_exit(1);
+    if (Tells("log_flood")) {
+      const std::string line(4096, 'x');
+      for (;;) (void)!::write(STDERR_FILENO, line.data(), line.size());
+    }
+    LyingSession::Run(socket, FindLie(lie_));
+  }
+
+  const worker::Lockdown lockdown_;
+  const std::string lie_;
+  pid_t last_session_ = 0;
+};
+
+}  // namespace
+}  // namespace bulkhead::tests
+
+int main() {
+  auto lockdown =
+      bulkhead::worker::Lockdown::Read(bulkhead::ipc::kZygoteLockdownFd);
+  if (!lockdown) return 1;
+  bulkhead::tests::LyingZygote(*std::move(lockdown)).Run();
+}

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/sdk/bulkhead_backend.h"
+
+extern "C" {
+const bulkhead_backend* function_of_absent_library();
+
+const bulkhead_backend* entry() { return function_of_absent_library(); }
+}

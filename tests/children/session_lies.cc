@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sched.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <map>
+#include <string>
+
+#include "ipc/index_entry.h"
+#include "ipc/protocol_version.h"
+#include "tests/children/lying_session.h"
+
+namespace bulkhead::tests {
+namespace {
+
+namespace schema = ipc::schema;
+using Session = LyingSession;
+using Step = LyingSession::Step;
+using Opened = schema::Opened::Builder;
+using Reply = schema::Reply::Builder;
+using Frame = schema::PublishedFrame::Builder;
+
+[[noreturn]] void Die(Session&) {
+  volatile int* nowhere = nullptr;
+  *nowhere = 1;
+  ::_exit(1);
+}
+
+void SayNothing(Session&) {}
+
+void FailWith(Session& session, uint16_t code, const char* message) {
+  session.Reply([&](Reply reply) {
+    auto failure = reply.initFailed().initFailure();
+    failure.setCode(static_cast<schema::ErrorCode>(code));
+    failure.setMessage(message);
+  });
+}
+
+// Publishes `bytes` of the ring, beginning with this record header.
+void PublishRecord(Session& session, uint32_t length, uint64_t bytes) {
+  const uint64_t header = length;
+  std::memcpy(session.next_record(), &header, sizeof(header));
+  session.header()->write_cursor.fetch_add(bytes);
+  session.WakeHost();
+}
+
+void MoveCursor(Session& session, uint64_t by) {
+  session.header()->write_cursor.fetch_add(by);
+  session.WakeHost();
+}
+
+// A whole record whose message is these words.
+void PublishWords(Session& session, std::initializer_list<uint64_t> words) {
+  std::byte* at = session.next_record() + 8;
+  for (const uint64_t word : words) {
+    std::memcpy(at, &word, 8);
+    at += 8;
+  }
+  PublishRecord(session, static_cast<uint32_t>(8 * words.size()),
+                8 + 8 * words.size());
+}
+
+void PublishFrame(Session& session, void (*change)(Frame)) {
+  session.Publish(change);
+}
+
+void SendIndex(Session& session, size_t bytes) {
+  session.Reply(
+      [&](Reply reply) {
+        auto out = reply.initIndexChunk().initEntries(bytes);
+        std::memset(out.begin(), 0, bytes);
+      },
+      64 + bytes / 8);
+}
+
+template <typename Say>
+[[noreturn]] void Forever(Say say) {
+  for (;;) say();
+}
+
+// As a worker that reads the ring of requests, but never says so.
+void ReadInSecret(Session& session) {
+  const auto [slot, generation] = session.grants().front();
+  auto next = generation;
+  auto seen = session.host_header()->write_cursor.load();
+  Forever([&] {
+    session.Reply([&](Reply reply) {
+      auto frame = reply.initFrame();
+      frame.setEpoch(session.epoch());
+      frame.setSlot(slot);
+      frame.setGeneration(next++);
+      frame.setWidth(kLyingWidth);
+      frame.setHeight(kLyingHeight);
+      frame.setStride(3 * kLyingWidth);
+      frame.setPts(next);
+    });
+    // Until the slot is granted again.
+    while (session.host_header()->write_cursor.load() == seen) ::sched_yield();
+    seen = session.host_header()->write_cursor.load();
+  });
+}
+
+const std::map<std::string_view, LyingSession::Lie> kLies = {
+    {"hello_none", {Step::kHello, SayNothing}},
+    {"hello_death", {Step::kHello, Die}},
+    {"hello_version",
+     {Step::kHello,
+      [](Session& s) { s.SendHello(ipc::kProtocolVersion + 1); }}},
+    {"hello_garbage",
+     {Step::kHello,
+      [](Session& s) { ::send(s.socket(), "garbage!", 8, MSG_NOSIGNAL); }}},
+    {"hello_cut_off",
+     {Step::kHello,
+      [](Session& s) {
+        const uint32_t framing[] = {0, 1000};
+        ::send(s.socket(), framing, sizeof(framing), MSG_NOSIGNAL);
+      }}},
+    {"hello_descriptor",
+     {Step::kHello,
+      [](Session& s) {
+        capnp::MallocMessageBuilder message;
+        message.initRoot<schema::Hello>().setProtocolVersion(
+            ipc::kProtocolVersion);
+        const int descriptors[] = {STDERR_FILENO};
+        (void)ipc::SendMessage(
+            s.socket(), message, descriptors,
+            ipc::Deadline::After(std::chrono::milliseconds(1000)));
+      }}},
+    {"hello_closed",
+     {Step::kHello,
+      [](Session& s) {
+        ::close(s.socket());
+        for (;;) ::sched_yield();
+      }}},
+
+    {"open_silent", {Step::kOpen, SayNothing}},
+    {"open_death", {Step::kOpen, Die}},
+    {"open_exit", {Step::kOpen, [](Session&) { ::_exit(0); }}},
+    {"open_violation",
+     {Step::kOpen,
+      [](Session&) { ::syscall(SYS_ptrace, 0, 0, nullptr, nullptr); }}},
+    {"open_no_pixels",
+     {Step::kOpen,
+      [](Session& s) {
+        s.ReplyOpened([](Opened o) {
+          o.setWidth(0);
+          o.setHeight(0);
+        });
+      }}},
+    {"open_huge",
+     {Step::kOpen,
+      [](Session& s) {
+        s.ReplyOpened([](Opened o) {
+          o.setWidth(1u << 31);
+          o.setHeight(1u << 31);
+        });
+      }}},
+    {"open_above_limit",
+     {Step::kOpen,
+      [](Session& s) {
+        s.ReplyOpened([](Opened o) {
+          o.setWidth(8000);
+          o.setHeight(8001);
+        });
+      }}},
+    {"open_no_time_base",
+     {Step::kOpen,
+      [](Session& s) {
+        s.ReplyOpened([](Opened o) { o.getTimeBase().setNumerator(0); });
+      }}},
+    {"open_stream_beyond",
+     {Step::kOpen,
+      [](Session& s) {
+        s.ReplyOpened([](Opened o) { o.setStreamIndex(1); });
+      }}},
+    {"open_stream_negative",
+     {Step::kOpen,
+      [](Session& s) {
+        s.ReplyOpened([](Opened o) { o.setStreamIndex(-1); });
+      }}},
+    {"open_rotation",
+     {Step::kOpen,
+      [](Session& s) { s.ReplyOpened([](Opened o) { o.setRotation(45); }); }}},
+    {"open_long_codec",
+     {Step::kOpen,
+      [](Session& s) {
+        const std::string name(30'000, '\x1b');
+        s.ReplyOpened([&](Opened o) { o.setCodec(name); }, 4000);
+      }}},
+    {"open_failed_late",
+     {Step::kOpen, [](Session& s) { FailWith(s, 9, "too late"); }}},
+    {"open_failed_unknown",
+     {Step::kOpen, [](Session& s) { FailWith(s, 9999, "who knows"); }}},
+    {"open_failed_honestly",
+     {Step::kOpen, [](Session& s) { FailWith(s, 3, "cut \x1b[2J off"); }}},
+    {"open_other_answer",
+     {Step::kOpen,
+      [](Session& s) { s.Reply([](Reply r) { r.setPoolAttached(); }); }}},
+    {"open_index_end",
+     {Step::kOpen,
+      [](Session& s) { s.Reply([](Reply r) { r.setIndexEnd(); }); }}},
+    {"open_frame",
+     {Step::kOpen,
+      [](Session& s) { s.Reply([](Reply r) { r.initFrame(); }); }}},
+
+    {"pool_silent", {Step::kAttachPool, SayNothing}},
+    {"pool_death", {Step::kAttachPool, Die}},
+    {"pool_frame",
+     {Step::kAttachPool,
+      [](Session& s) {
+        s.Reply([](Reply r) {
+          auto frame = r.initFrame();
+          frame.setWidth(kLyingWidth);
+          frame.setHeight(kLyingHeight);
+          frame.setStride(3 * kLyingWidth);
+        });
+      }}},
+
+    {"play_silent", {Step::kPlay, SayNothing}},
+    {"play_death", {Step::kPlay, Die}},
+    {"play_paused",
+     {Step::kPlay,
+      [](Session& s) { s.Reply([&](Reply r) { r.setPaused(s.epoch()); }); }}},
+    {"play_failed_late",
+     {Step::kPlay,
+      [](Session& s) {
+        s.Reply([&](Reply r) {
+          auto failed = r.initFailed();
+          failed.setEpoch(s.epoch());
+          failed.initFailure().setCode(schema::ErrorCode::DEADLINE_EXCEEDED);
+        });
+      }}},
+    {"play_unasked",
+     {Step::kPlay,
+      [](Session& s) { s.Reply([](Reply r) { r.setPoolAttached(); }); }}},
+    {"play_wakes",
+     {Step::kPlay, [](Session& s) { Forever([&] { s.WakeHost(); }); }}},
+    {"play_stale_storm",
+     {Step::kPlay,
+      [](Session& s) {
+        Forever([&] { s.Reply([](Reply r) { r.setPaused(0); }, 8); });
+      }}},
+
+    {"ring_cursor_ahead",
+     {Step::kPlay,
+      [](Session& s) {
+        MoveCursor(s, ipc::RingGeometry::kReplyRingBytes + 8);
+      }}},
+    {"ring_cursor_unaligned",
+     {Step::kPlay, [](Session& s) { MoveCursor(s, 4); }}},
+    {"ring_cursor_back",
+     {Step::kPlay, [](Session& s) { MoveCursor(s, uint64_t(-8)); }}},
+    {"ring_length_zero",
+     {Step::kPlay, [](Session& s) { PublishRecord(s, 0, 64); }}},
+    {"ring_length_huge",
+     {Step::kPlay, [](Session& s) { PublishRecord(s, 0xFFFFFFF0, 64); }}},
+    {"ring_length_beyond",
+     {Step::kPlay, [](Session& s) { PublishRecord(s, 1024, 64); }}},
+    {"ring_skip_to_nothing",
+     {Step::kPlay, [](Session& s) { PublishRecord(s, 0xFFFFFFFF, 8); }}},
+    // A struct pointer of one data word, a megaword away.
+    {"ring_root_outside",
+     {Step::kPlay,
+      [](Session& s) {
+        PublishWords(s, {(uint64_t{1} << 32) | (uint64_t{1} << 22)});
+      }}},
+    // A reply whose union has no such member.
+    {"ring_unknown_reply",
+     {Step::kPlay,
+      [](Session& s) {
+        PublishWords(s, {uint64_t{1} << 32, 0x7777777777});
+      }}},
+    {"ring_read_ahead",
+     {Step::kFrame,
+      [](Session& s) {
+        s.header()->read_cursor.fetch_add(1 << 20);
+        while (s.Publish()) {
+        }
+      }}},
+    {"ring_read_in_secret", {Step::kFrame, ReadInSecret}},
+
+    {"frame_silent", {Step::kFrame, SayNothing}},
+    {"frame_death", {Step::kFrame, Die}},
+    {"frame_slot_beyond",
+     {Step::kFrame,
+      [](Session& s) {
+        PublishFrame(s, [](Frame f) { f.setSlot(1'000'000); });
+      }}},
+    {"frame_wrong_generation",
+     {Step::kFrame,
+      [](Session& s) {
+        PublishFrame(s,
+                     [](Frame f) { f.setGeneration(f.getGeneration() + 1); });
+      }}},
+    {"frame_twice",
+     {Step::kFrame,
+      [](Session& s) {
+        static uint32_t slot, generation;
+        PublishFrame(s, [](Frame f) {
+          slot = f.getSlot();
+          generation = f.getGeneration();
+        });
+        PublishFrame(s, [](Frame f) {
+          f.setSlot(slot);
+          f.setGeneration(generation);
+        });
+      }}},
+    {"frame_stride_small",
+     {Step::kFrame,
+      [](Session& s) {
+        PublishFrame(s, [](Frame f) { f.setStride(3 * kLyingWidth - 1); });
+      }}},
+    {"frame_stride_overflows",
+     {Step::kFrame,
+      [](Session& s) {
+        PublishFrame(s, [](Frame f) { f.setStride(0x80000000); });
+      }}},
+    {"frame_stride_beyond",
+     {Step::kFrame,
+      [](Session& s) { PublishFrame(s, [](Frame f) { f.setStride(4096); }); }}},
+    {"frame_other_width",
+     {Step::kFrame,
+      [](Session& s) {
+        PublishFrame(s, [](Frame f) { f.setWidth(kLyingWidth / 2); });
+      }}},
+    {"frame_of_the_future",
+     {Step::kFrame,
+      [](Session& s) {
+        PublishFrame(s, [](Frame f) { f.setEpoch(f.getEpoch() + 1); });
+      }}},
+
+    {"scan_silent", {Step::kScan, SayNothing}},
+    {"scan_death", {Step::kScan, Die}},
+    {"scan_part_of_entry", {Step::kScan, [](Session& s) { SendIndex(s, 23); }}},
+    {"scan_endless",
+     {Step::kScan,
+      [](Session& s) {
+        Forever([&] { SendIndex(s, 1000 * sizeof(ipc::IndexEntry)); });
+      }}},
+    {"scan_empty_storm",
+     {Step::kScan, [](Session& s) { Forever([&] { SendIndex(s, 0); }); }}},
+    {"scan_stale_storm",
+     {Step::kScan,
+      [](Session& s) {
+        Forever([&] { s.Reply([](Reply r) { r.setPaused(0); }, 8); });
+      }}},
+    {"scan_other_answer",
+     {Step::kScan,
+      [](Session& s) { s.Reply([](Reply r) { r.setPoolAttached(); }); }}},
+
+    {"seek_paused",
+     {Step::kSeek,
+      [](Session& s) {
+        uint32_t answered = 0;
+        Forever([&] {
+          s.Listen();
+          if (s.epoch() == answered) return;
+          answered = s.epoch();
+          s.Reply([&](Reply r) { r.setPaused(answered); });
+        });
+      }}},
+    {"seek_early_frames",
+     {Step::kSeek,
+      [](Session& s) {
+        Forever([&] {
+          s.Listen();
+          PublishFrame(s, [](Frame f) { f.setPts(-1); });
+        });
+      }}},
+};
+
+}  // namespace
+
+const LyingSession::Lie* FindLie(std::string_view name) {
+  const auto found = kLies.find(name);
+  return found == kLies.end() ? nullptr : &found->second;
+}
+
+}  // namespace bulkhead::tests

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/media/generated_clips.h"
+#include "tests/support/program.h"
+#include "tests/support/test_paths.h"
+
+namespace bulkhead::tests {
+namespace {
+
+class Cli : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto clip = Generate(Clip::kH264);
+    if (!clip && clip.error().code() == Code::kNotFound) {
+      GTEST_SKIP() << clip.error();
+    }
+    ASSERT_TRUE(clip) << clip.error();
+    clip_ = *clip;
+  }
+
+  const std::string& clip() const { return clip_; }
+
+  ProgramResult Run(std::vector<std::string> arguments,
+                    ProgramOptions options = {}) {
+    arguments.insert(arguments.begin(),
+                     PathFromEnvironment("BULKHEAD_TEST_CLI"));
+    options.environment.push_back({"BULKHEAD_LIBEXEC_DIR", LibexecDirectory()});
+    return RunProgram(arguments, options);
+  }
+
+  // It fails with the exit code, says why in one line that names `thing`, and
+  // puts nothing on stdout.
+  void ExpectFailure(const std::vector<std::string>& arguments, int exit_code,
+                     const std::string& thing, ProgramOptions options = {}) {
+    const ProgramResult result = Run(arguments, std::move(options));
+    EXPECT_EQ(result.exit_code, exit_code) << result.Describe();
+    EXPECT_NE(result.errors.find(thing), std::string::npos)
+        << "no " << thing << " in: " << result.errors;
+    EXPECT_EQ(result.output, "");
+  }
+
+  static std::string Write(const std::string& name, const std::string& text) {
+    const std::string path = TemporaryDirectory() + "/" + name;
+    std::ofstream(path) << text;
+    return path;
+  }
+
+ private:
+  std::string clip_;
+};
+
+// The last field of each line that is no comment.
+std::vector<std::string> Hashes(const std::string& framemd5) {
+  std::vector<std::string> hashes;
+  std::istringstream lines(framemd5);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    hashes.push_back(line.substr(line.rfind(' ') + 1));
+  }
+  return hashes;
+}
+
+TEST_F(Cli, Framemd5EqualsThatOfFfmpeg) {
+  std::vector<std::string> expected;
+  const auto reference = DecodeWithFfmpeg(clip()).value();
+  for (const ReferenceFrame& frame : reference) expected.push_back(frame.hash);
+  for (const char* device : {"cpu", "openreg:0", "openreg:1"}) {
+    const ProgramResult result =
+        Run({"decode", clip(), "--device", device, "--threads", "1", "--format",
+             "framemd5", "-o", "-"});
+    EXPECT_EQ(result.exit_code, 0) << result.Describe();
+    EXPECT_EQ(Hashes(result.output), expected) << device;
+  }
+}
+
+TEST_F(Cli, Framemd5LinesHaveTheLayoutOfFfmpeg) {
+  const ProgramResult ours = Run({"decode", clip()});
+  const ProgramResult theirs = RunProgram(
+      {"ffmpeg", "-v", "error", "-threads", "1", "-i", clip(), "-map", "0:v:0",
+       "-pix_fmt", "rgb24", "-fps_mode", "passthrough", "-enc_time_base", "-1",
+       "-f", "framemd5", "-"});
+  const auto lines = [](const std::string& text) {
+    return text.substr(text.find("\n0,"));
+  };
+  ASSERT_NE(ours.output.find("\n0,"), std::string::npos) << ours.Describe();
+  ASSERT_NE(theirs.output.find("\n0,"), std::string::npos);
+  EXPECT_EQ(lines(ours.output), lines(theirs.output));
+}
+
+TEST_F(Cli, SliceAndListChooseFrames) {
+  const auto all = Hashes(Run({"decode", clip()}).output);
+  ASSERT_EQ(all.size(), 120u);
+  EXPECT_EQ(Hashes(Run({"decode", clip(), "--frames", "10:20:4"}).output),
+            (std::vector<std::string>{all[10], all[14], all[18]}));
+  EXPECT_EQ(Hashes(Run({"decode", clip(), "--at", "5,-1,5"}).output),
+            (std::vector<std::string>{all[5], all[119], all[5]}));
+}
+
+TEST_F(Cli, RawvideoIsThePackedPixels) {
+  const ProgramResult result =
+      Run({"decode", clip(), "--frames", "0:2", "--format", "rawvideo"});
+  EXPECT_EQ(result.exit_code, 0) << result.Describe();
+  EXPECT_EQ(result.output.size(), 2u * 320 * 240 * 3);
+}
+
+TEST_F(Cli, PicturesAreWritten) {
+  const std::string directory = TemporaryDirectory() + "/pictures";
+  const ProgramResult result =
+      Run({"decode", clip(), "--at", "3,4", "-o", directory + "/%03d.png"});
+  EXPECT_EQ(result.exit_code, 0) << result.Describe();
+  EXPECT_TRUE(std::filesystem::exists(directory + "/003.png"));
+  EXPECT_TRUE(std::filesystem::exists(directory + "/004.png"));
+}
+
+TEST_F(Cli, BackendsAndProbeSpeakJson) {
+  const ProgramResult backends = Run({"backends", "--json"});
+  EXPECT_EQ(backends.exit_code, 0) << backends.Describe();
+  const auto facts = nlohmann::json::parse(backends.output, nullptr, false);
+  ASSERT_FALSE(facts.is_discarded()) << backends.output;
+  EXPECT_NE(backends.output.find("openreg"), std::string::npos);
+
+  const ProgramResult probe = Run({"probe", clip(), "--json"});
+  EXPECT_EQ(probe.exit_code, 0) << probe.Describe();
+  const auto stream = nlohmann::json::parse(probe.output, nullptr, false);
+  ASSERT_FALSE(stream.is_discarded()) << probe.output;
+  EXPECT_NE(probe.output.find("h264"), std::string::npos);
+}
+
+TEST_F(Cli, DoctorIsContent) {
+  const ProgramResult result = Run({"doctor"});
+  EXPECT_EQ(result.exit_code, 0) << result.Describe() << result.output;
+}
+
+TEST_F(Cli, MissingFileIsTwo) {
+  for (const char* command : {"decode", "probe"}) {
+    ExpectFailure({command, "/no/such/clip.mp4"}, 2, "/no/such/clip.mp4");
+  }
+}
+
+TEST_F(Cli, DirectoryIsTwo) {
+  for (const char* command : {"decode", "probe"}) {
+    ExpectFailure({command, TemporaryDirectory()}, 2, TemporaryDirectory());
+  }
+}
+
+TEST_F(Cli, EmptyFileIsThree) {
+  const std::string path = Write("empty.mp4", "");
+  for (const char* command : {"decode", "probe"}) {
+    ExpectFailure({command, path}, 3, path);
+  }
+}
+
+TEST_F(Cli, TextFileIsThree) {
+  const std::string path = Write("text.mp4", "no film, only words\n");
+  for (const char* command : {"decode", "probe"}) {
+    ExpectFailure({command, path}, 3, path);
+  }
+}
+
+TEST_F(Cli, FileWithoutVideoIsThree) {
+  const std::string path = TemporaryDirectory() + "/sound.wav";
+  ASSERT_EQ(RunProgram({"ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i",
+                        "sine=duration=1", path})
+                .exit_code,
+            0);
+  for (const char* command : {"decode", "probe"}) {
+    ExpectFailure({command, path}, 3, path);
+    ExpectFailure({command, path}, 3, "video");
+  }
+}
+
+TEST_F(Cli, IndexOutOfRangeIsTwo) {
+  ExpectFailure({"decode", clip(), "--at", "120"}, 2, "120");
+  ExpectFailure({"decode", clip(), "--at", "0,-121"}, 2, "-121");
+}
+
+TEST_F(Cli, StreamThatDoesNotExistIsTwo) {
+  ExpectFailure({"decode", clip(), "--stream", "7"}, 2, "7");
+  ExpectFailure({"decode", clip(), "--stream", "-1"}, 2, "-1");
+}
+
+TEST_F(Cli, UnknownDeviceIsTwo) {
+  ExpectFailure({"decode", clip(), "--device", "nosuch"}, 2, "nosuch");
+  ExpectFailure({"decode", clip(), "--device", "openreg:7"}, 2, "openreg:7");
+  ExpectFailure({"decode", clip(), "--device", "a b"}, 2, "a b");
+}
+
+TEST_F(Cli, DeviceOfADisabledBackendIsFour) {
+  ProgramOptions disabled;
+  disabled.environment = {{"BULKHEAD_BACKENDS_DISABLE", "open*"}};
+  ExpectFailure({"decode", clip(), "--device", "openreg"}, 4, "openreg",
+                disabled);
+  ExpectFailure({"decode", clip(), "--device", "openreg"}, 4,
+                "BULKHEAD_BACKENDS_DISABLE", disabled);
+  EXPECT_EQ(Run({"decode", clip(), "--at", "0"}, disabled).exit_code, 0)
+      << "the others work";
+}
+
+TEST_F(Cli, DeviceWithoutAutoloadIsFour) {
+  ProgramOptions off;
+  off.environment = {{"BULKHEAD_DEVICE_BACKEND_AUTOLOAD", "0"}};
+  ExpectFailure({"decode", clip(), "--device", "openreg"}, 4,
+                "BULKHEAD_DEVICE_BACKEND_AUTOLOAD", off);
+}
+
+TEST_F(Cli, WrongAutoloadSwitchIsTwo) {
+  for (const char* value : {"yes", "true", "", "2"}) {
+    ProgramOptions wrong;
+    wrong.environment = {{"BULKHEAD_DEVICE_BACKEND_AUTOLOAD", value}};
+    ExpectFailure({"decode", clip()}, 2, "BULKHEAD_DEVICE_BACKEND_AUTOLOAD",
+                  wrong);
+  }
+}
+
+TEST_F(Cli, WrongArgumentsAreTwo) {
+  ExpectFailure({}, 2, "subcommand");
+  ExpectFailure({"decodee", clip()}, 2, "decodee");
+  ExpectFailure({"decode"}, 2, "FILE");
+  ExpectFailure({"decode", clip(), "--frames", "a:b"}, 2, "a:b");
+  ExpectFailure({"decode", clip(), "--at", "1,x"}, 2, "x");
+  ExpectFailure({"decode", clip(), "--format", "gif"}, 2, "gif");
+  ExpectFailure({"decode", clip(), "--frames", "0:1", "--at", "1"}, 2, "--at");
+}
+
+TEST_F(Cli, PictureBeyondTheLimitIsFour) {
+  ExpectFailure({"decode", clip(), "--max-frame-pixels", "1000"}, 4, "1000");
+}
+
+TEST_F(Cli, MissingProgramsAreNamed) {
+  ExpectFailure({"decode", clip(), "--libexec", "/no/such/libexec"}, 2,
+                "/no/such/libexec");
+}
+
+TEST_F(Cli, UnwritableOutputIsTwoAndNamed) {
+  ExpectFailure({"decode", clip(), "-o", "/proc/nothing/out.md5"}, 2,
+                "/proc/nothing");
+}
+
+TEST_F(Cli, HelpTeaches) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{},
+                                                {"decode"},
+                                                {"probe"},
+                                                {"backends"},
+                                                {"doctor"},
+                                                {"demo"}}) {
+    std::vector<std::string> arguments = words;
+    arguments.push_back("--help");
+    const ProgramResult result = Run(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.Describe();
+    EXPECT_NE(result.output.find("bulkhead"), std::string::npos);
+    EXPECT_EQ(result.errors, "");
+  }
+}
+
+}  // namespace
+}  // namespace bulkhead::tests

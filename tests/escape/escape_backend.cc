@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A backend that decodes nothing. Its entry function makes one attempt to leave
+// the zygote's sandbox, open makes the one that the option `attempt` names to
+// leave the session worker's, and says how both ended as the reason why it
+// cannot open.
+#include <dlfcn.h>
+
+#include <cstring>
+#include <fstream>
+#include <string>
+
+#include "backends/sdk/bulkhead_backend.h"
+#include "tests/escape/attempts.h"
+
+namespace bulkhead::tests {
+namespace {
+
+Targets targets;
+std::string zygote_outcome = "none";
+std::string sentence;
+
+void ReadTargets() {
+  Dl_info self;
+  if (dladdr(reinterpret_cast<void*>(&ReadTargets), &self) == 0) return;
+  const std::string library = self.dli_fname;
+  targets.own_file = library.substr(0, library.rfind('/') + 1) + "targets.txt";
+  std::ifstream file(targets.own_file);
+  for (std::string key; file >> key;) {
+    if (key == "application_pid") file >> targets.application_pid;
+    if (key == "application_secret") file >> targets.application_secret;
+    if (key == "tcp_port") file >> targets.tcp_port;
+    if (key == "unix_path") file >> targets.unix_path;
+    if (key == "abstract_name") file >> targets.abstract_name;
+    if (key == "media_bytes") file >> targets.media_bytes;
+    if (key == "zygote_attempt") file >> targets.zygote_attempt;
+  }
+}
+
+bulkhead_result EnumerateDevices(const bulkhead_runtime*,
+                                 void (*emit)(void*, const bulkhead_device*),
+                                 void* emit_context) {
+  const bulkhead_device device = {
+      .size = sizeof(device), .name = "escape", .description = "a way out"};
+  emit(emit_context, &device);
+  return BULKHEAD_OK;
+}
+
+bulkhead_result Open(const bulkhead_open_parameters* parameters,
+                     const bulkhead_runtime*, bulkhead_decoder**) {
+  sentence = "zygote: " + zygote_outcome;
+  for (size_t i = 0; i < parameters->option_count; ++i) {
+    const bulkhead_option& option = parameters->options[i];
+    if (std::strcmp(option.key, "attempt") != 0) continue;
+    sentence += "; worker: " + Try(option.value, targets).Describe();
+  }
+  return BULKHEAD_UNSUPPORTED;
+}
+
+bulkhead_result SendPacket(bulkhead_decoder*, const bulkhead_packet*) {
+  return BULKHEAD_FAILED;
+}
+bulkhead_result ReceiveFrame(bulkhead_decoder*, bulkhead_frame*) {
+  return BULKHEAD_FAILED;
+}
+void ReleaseFrame(bulkhead_decoder*, bulkhead_frame*) {}
+void Flush(bulkhead_decoder*) {}
+void Close(bulkhead_decoder*) {}
+const char* LastError(bulkhead_decoder*) { return sentence.c_str(); }
+
+constexpr bulkhead_backend kBackend = {
+    .size = sizeof(bulkhead_backend),
+    .abi_version = BULKHEAD_ABI_VERSION,
+    .name = "escape",
+    .version = "0.1.0",
+    .enumerate_devices = EnumerateDevices,
+    .open = Open,
+    .send_packet = SendPacket,
+    .receive_frame = ReceiveFrame,
+    .release_frame = ReleaseFrame,
+    .flush = Flush,
+    .close = Close,
+    .last_error = LastError,
+};
+
+}  // namespace
+}  // namespace bulkhead::tests
+
+extern "C" const bulkhead_backend* bulkhead_escape_backend(void) {
+  using namespace bulkhead::tests;
+  ReadTargets();
+  if (targets.zygote_attempt != "none") {
+    zygote_outcome = Try(targets.zygote_attempt, targets).Describe();
+  }
+  return &kBackend;
+}

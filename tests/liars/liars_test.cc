@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the host does about workers that lie: for each lie, the call ends with
+// the right code within its deadlines, nothing is left behind, and a session
+// beside it goes on by not a byte different.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/sdk/testing/clip.h"
+#include "bulkhead/host.h"
+#include "tests/liars/lying_installation.h"
+#include "tests/support/frame_hash.h"
+#include "tests/support/test_paths.h"
+
+namespace bulkhead::tests {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Three attempts at the longest deadline, on a machine that is busy.
+constexpr milliseconds kLimit{10'000};
+constexpr int kMadeUpFrames = 24;
+
+// A session of honest processes in the same application.
+class Neighbour {
+ public:
+  static std::unique_ptr<Neighbour> Start() {
+    const auto clip = sdk::Clip::Make(
+        "neighbour.mp4", {"-f", "lavfi", "-i", "testsrc2=size=96x64:rate=25",
+                          "-frames:v", "40"});
+    if (!clip) return nullptr;
+    HostOptions options;
+    options.plugin_path.emplace();
+    options.libexec_dir = LibexecDirectory();
+    std::unique_ptr<Neighbour> neighbour(new Neighbour);
+    neighbour->host_ = Host::Create(options).value();
+    neighbour->video_.emplace(
+        neighbour->host_->OpenVideo(clip->path()).value());
+    while (auto frame = neighbour->video_->Next().value()) {
+      neighbour->expected_.push_back(HashOf(*frame));
+    }
+    neighbour->video_->Rewind();
+    return neighbour;
+  }
+
+  void ExpectNextFramesExact(int count) {
+    while (count-- > 0) {
+      auto frame = video_->Next();
+      ASSERT_TRUE(frame) << frame.error();
+      if (!*frame) {
+        EXPECT_EQ(next_, expected_.size());
+        video_->Rewind();
+        next_ = 0;
+        continue;
+      }
+      EXPECT_EQ(HashOf(**frame), expected_[next_++]);
+    }
+    EXPECT_EQ(video_->recovery().restarts, 0u);
+  }
+
+ private:
+  std::unique_ptr<Host> host_;
+  std::optional<VideoDecoder> video_;
+  std::vector<std::string> expected_;
+  size_t next_ = 0;
+};
+
+class LiarsTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    if (!neighbour_) neighbour_ = Neighbour::Start().release();
+  }
+  void SetUp() override {
+    if (!neighbour_) GTEST_SKIP() << "there is no ffmpeg to make a clip with";
+    neighbour_->ExpectNextFramesExact(5);
+  }
+  void TearDown() override {
+    if (neighbour_) neighbour_->ExpectNextFramesExact(5);
+  }
+
+  static Neighbour* neighbour_;
+};
+Neighbour* LiarsTest::neighbour_ = nullptr;
+
+enum class Act { kDecode, kCount, kFrameAt };
+
+Status Decode(VideoDecoder& video) {
+  int frames = 0;
+  for (;;) {
+    auto frame = video.Next();
+    if (!frame) return frame.error();
+    if (!*frame) break;
+    ++frames;
+  }
+  if (frames == kMadeUpFrames) return Status();
+  return Status(Code::kInternal,
+                "ended in silence after frame " + std::to_string(frames));
+}
+
+Status Perform(Host& host, const std::string& media, const std::string& device,
+               Act act) {
+  auto video = host.OpenVideo(media, {.device = device});
+  if (!video) return video.error();
+  switch (act) {
+    case Act::kDecode:
+      return Decode(*video);
+    case Act::kCount: {
+      const auto count = video->FrameCount();
+      return count ? Status() : count.error();
+    }
+    case Act::kFrameAt: {
+      const auto frame = video->FrameAt(20);
+      return frame ? Status() : frame.error();
+    }
+  }
+  return Status();
+}
+
+struct Row {
+  const char* lie;
+  Code code;
+  // Part of the message.
+  const char* says = "";
+  Act act = Act::kDecode;
+};
+
+void PrintTo(const Row& row, std::ostream* out) { *out << row.lie; }
+
+class LieTest : public LiarsTest, public ::testing::WithParamInterface<Row> {};
+
+TEST_P(LieTest, EndsInItsCodeAndHurtsNobody) {
+  const Row& row = GetParam();
+  const LyingInstallation installation({row.lie});
+  const Status status =
+      ActOnHost(installation.options(), kLimit, [&](Host& host) {
+        return Perform(host, installation.media(), row.lie, row.act);
+      });
+  EXPECT_EQ(status.code(), row.code) << status;
+  EXPECT_NE(status.message().find(row.says), std::string::npos) << status;
+  EXPECT_EQ(status.message().find_first_of("\x1b\n"), std::string::npos);
+  EXPECT_LT(status.message().size(), 4096u);
+}
+
+std::string NameOf(const ::testing::TestParamInfo<Row>& row) {
+  return row.param.lie;
+}
+
+#define LIES(suite, ...)                                                   \
+  INSTANTIATE_TEST_SUITE_P(suite, LieTest, ::testing::Values(__VA_ARGS__), \
+                           NameOf)
+
+LIES(Honest, Row{"honest", Code::kOk},
+     Row{"honest_count", Code::kOk, "", Act::kCount},
+     Row{"honest_frame_at", Code::kOk, "", Act::kFrameAt});
+
+constexpr const char* kCannotLoad = "Failed to load the backend extension: ";
+
+LIES(ZygoteBeforeReady,
+     Row{"ready_never", Code::kBackendUnavailable, "was not ready within"},
+     Row{"ready_exit", Code::kBackendUnavailable, "exited with code 7"},
+     Row{"ready_death", Code::kBackendUnavailable, "signal 11"},
+     Row{"ready_failed", Code::kBackendUnavailable, "no ?[2J licence"},
+     Row{"ready_garbage", Code::kBackendUnavailable, kCannotLoad},
+     Row{"ready_twice", Code::kBackendUnavailable, "twice"});
+
+LIES(ZygoteClonesProbe,
+     Row{"probe_never", Code::kBackendUnavailable, kCannotLoad},
+     Row{"probe_death", Code::kBackendUnavailable, "signal 11"},
+     Row{"probe_pid_one", Code::kBackendUnavailable, "impossible process"},
+     Row{"probe_pid_negative", Code::kBackendUnavailable, "impossible process"},
+     Row{"probe_pid_own", Code::kBackendUnavailable, "not its own"},
+     Row{"probe_pid_nobody", Code::kBackendUnavailable, "not its own"});
+
+LIES(Probe, Row{"probe_silent", Code::kBackendUnavailable, "took too long"},
+     Row{"probe_exit", Code::kBackendUnavailable, "died while it counted"},
+     Row{"probe_garbage", Code::kBackendUnavailable, kCannotLoad},
+     Row{"probe_none", Code::kBackendUnavailable, "no device"},
+     Row{"probe_many", Code::kBackendUnavailable, "too many devices"},
+     Row{"probe_stranger", Code::kBackendUnavailable, "str?[2Janger"},
+     Row{"probe_failed", Code::kBackendUnavailable, "no ?[2J driver"});
+
+LIES(ZygoteClonesSession, Row{"clone_never", Code::kDeadlineExceeded},
+     Row{"clone_death", Code::kBackendLost, "signal 11"},
+     Row{"clone_pid_one", Code::kBackendMisbehaved},
+     Row{"clone_pid_own", Code::kBackendMisbehaved},
+     Row{"clone_pid_nobody", Code::kBackendMisbehaved},
+     Row{"clone_twice", Code::kOk}, Row{"lockdown_half", Code::kOk});
+
+LIES(Hello, Row{"hello_none", Code::kDeadlineExceeded},
+     Row{"hello_death", Code::kPoisonedInput},
+     Row{"hello_version", Code::kBackendMisbehaved, "version"},
+     Row{"hello_garbage", Code::kBackendMisbehaved},
+     Row{"hello_cut_off", Code::kBackendMisbehaved},
+     Row{"hello_descriptor", Code::kBackendMisbehaved},
+     Row{"hello_closed", Code::kBackendMisbehaved});
+
+LIES(Open, Row{"open_silent", Code::kDeadlineExceeded, "open the file"},
+     Row{"open_death", Code::kPoisonedInput, "signal 11"},
+     Row{"open_exit", Code::kPoisonedInput, "exited with code 0"},
+     Row{"open_violation", Code::kPoisonedInput, "sandbox forbids"},
+     Row{"open_no_pixels", Code::kBackendMisbehaved},
+     Row{"open_huge", Code::kBackendMisbehaved},
+     Row{"open_above_limit", Code::kBackendMisbehaved},
+     Row{"open_no_time_base", Code::kBackendMisbehaved},
+     Row{"open_stream_beyond", Code::kBackendMisbehaved},
+     Row{"open_stream_negative", Code::kBackendMisbehaved},
+     Row{"open_rotation", Code::kBackendMisbehaved},
+     Row{"open_failed_late", Code::kBackendMisbehaved},
+     Row{"open_failed_unknown", Code::kBackendMisbehaved},
+     Row{"open_failed_honestly", Code::kBadInput, "cut ?[2J off"},
+     Row{"open_other_answer", Code::kBackendMisbehaved},
+     Row{"open_index_end", Code::kBackendMisbehaved},
+     Row{"open_frame", Code::kBackendMisbehaved});
+
+LIES(Pool, Row{"pool_silent", Code::kDeadlineExceeded},
+     Row{"pool_death", Code::kPoisonedInput},
+     Row{"pool_frame", Code::kBackendMisbehaved});
+
+LIES(Play, Row{"play_silent", Code::kDeadlineExceeded},
+     Row{"play_death", Code::kPoisonedInput},
+     Row{"play_paused", Code::kBackendMisbehaved},
+     Row{"play_failed_late", Code::kBackendMisbehaved},
+     Row{"play_unasked", Code::kBackendMisbehaved},
+     Row{"play_wakes", Code::kDeadlineExceeded},
+     Row{"play_stale_storm", Code::kDeadlineExceeded});
+
+LIES(Ring, Row{"ring_cursor_ahead", Code::kBackendMisbehaved},
+     Row{"ring_cursor_unaligned", Code::kBackendMisbehaved},
+     Row{"ring_cursor_back", Code::kBackendMisbehaved},
+     Row{"ring_length_zero", Code::kBackendMisbehaved},
+     Row{"ring_length_huge", Code::kBackendMisbehaved},
+     Row{"ring_length_beyond", Code::kBackendMisbehaved},
+     Row{"ring_skip_to_nothing", Code::kBackendMisbehaved},
+     Row{"ring_root_outside", Code::kBackendMisbehaved},
+     Row{"ring_unknown_reply", Code::kBackendMisbehaved},
+     Row{"ring_read_ahead", Code::kBackendMisbehaved},
+     Row{"ring_read_in_secret", Code::kBackendMisbehaved});
+
+LIES(Frame, Row{"frame_silent", Code::kDeadlineExceeded, "next frame"},
+     Row{"frame_death", Code::kPoisonedInput, "after frame 2"},
+     Row{"frame_slot_beyond", Code::kBackendMisbehaved},
+     Row{"frame_wrong_generation", Code::kBackendMisbehaved},
+     Row{"frame_twice", Code::kBackendMisbehaved},
+     Row{"frame_stride_small", Code::kBackendMisbehaved},
+     Row{"frame_stride_overflows", Code::kBackendMisbehaved},
+     Row{"frame_stride_beyond", Code::kBackendMisbehaved},
+     Row{"frame_other_width", Code::kBackendMisbehaved},
+     Row{"frame_of_the_future", Code::kBackendMisbehaved});
+
+LIES(Scan, Row{"scan_silent", Code::kDeadlineExceeded, "scan", Act::kCount},
+     Row{"scan_death", Code::kPoisonedInput, "", Act::kCount},
+     Row{"scan_part_of_entry", Code::kBackendMisbehaved, "", Act::kCount},
+     Row{"scan_other_answer", Code::kBackendMisbehaved, "", Act::kCount},
+     Row{"scan_endless", Code::kResourceExhausted, "", Act::kCount},
+     Row{"scan_empty_storm", Code::kDeadlineExceeded, "", Act::kCount},
+     Row{"scan_stale_storm", Code::kDeadlineExceeded, "", Act::kCount});
+
+LIES(Seek, Row{"seek_paused", Code::kBackendMisbehaved, "", Act::kFrameAt},
+     Row{"seek_early_frames", Code::kBackendMisbehaved, "", Act::kFrameAt});
+
+TEST_F(LiarsTest, AnotherSessionsProcessIsNotTaken) {
+  const LyingInstallation installation({"clone_pid_of_other"});
+  (void)ActOnHost(installation.options(), kLimit, [&](Host& host) {
+    const VideoOptions options{.device = "clone_pid_of_other"};
+    auto first = host.OpenVideo(installation.media(), options);
+    EXPECT_TRUE(first) << first.error();
+    const auto second = host.OpenVideo(installation.media(), options);
+    EXPECT_FALSE(second);
+    if (!second) {
+      EXPECT_EQ(second.error().code(), Code::kBackendMisbehaved)
+          << second.error();
+    }
+    if (first) {
+      const Status played = Decode(*first);
+      EXPECT_TRUE(played.ok()) << played;
+    }
+    return Status();
+  });
+}
+
+TEST_F(LiarsTest, ALongNameOfACodecIsCutAndCleaned) {
+  const LyingInstallation installation({"open_long_codec"});
+  (void)ActOnHost(installation.options(), kLimit, [&](Host& host) {
+    const auto video =
+        host.OpenVideo(installation.media(), {.device = "open_long_codec"});
+    EXPECT_TRUE(video) << video.error();
+    if (video) {
+      EXPECT_EQ(video->metadata().codec, std::string(64, '?'));
+    }
+    return Status();
+  });
+}
+
+// After the scan was given up, an honest worker still has the rest of it under
+// way.
+TEST_F(LiarsTest, AStreamWithTooManyFramesToCountStillPlays) {
+  const LyingInstallation installation({"scan_endless"});
+  (void)ActOnHost(installation.options(), kLimit, [&](Host& host) {
+    auto video =
+        host.OpenVideo(installation.media(), {.device = "scan_endless"});
+    EXPECT_TRUE(video) << video.error();
+    if (!video) return video.error();
+    EXPECT_FALSE(video->FrameCount());
+    const Status played = Decode(*video);
+    EXPECT_TRUE(played.ok()) << played;
+    return Status();
+  });
+}
+
+class StormTest : public LiarsTest,
+                  public ::testing::WithParamInterface<const char*> {};
+
+// Another backend of the same bulkheadd is started while it lasts.
+TEST_P(StormTest, HoldsUpNoOtherBackend) {
+  const LyingInstallation installation({GetParam(), "honest"});
+  HostOptions options = installation.options();
+  options.deadlines.worker_start = milliseconds(3'000);
+  (void)ActOnHost(options, kLimit, [&](Host& host) {
+    std::future<Status> storm = std::async(std::launch::async, [&] {
+      return Perform(host, installation.media(), GetParam(), Act::kDecode);
+    });
+    Status honest;
+    for (int i = 0; i < 5 && honest.ok(); ++i) {
+      honest = Perform(host, installation.media(), "honest", Act::kDecode);
+    }
+    EXPECT_TRUE(honest.ok()) << honest;
+    EXPECT_FALSE(storm.get().ok());
+    return honest;
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Storm, StormTest,
+                         ::testing::Values("ready_storm", "log_flood"),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace bulkhead::tests

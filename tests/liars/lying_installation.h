@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bulkhead/host.h"
+
+namespace bulkhead::tests {
+
+// A libexec directory of its own, with the real bulkheadd and reaper, in which
+// a lying worker (tests/children) stands in for bulkhead-worker, and with one
+// distribution for each name: it reserves the device NAME and its worker tells
+// the lie NAME. Removed with the object.
+class LyingInstallation {
+ public:
+  explicit LyingInstallation(const std::vector<std::string>& names);
+  LyingInstallation(const LyingInstallation&) = delete;
+  LyingInstallation& operator=(const LyingInstallation&) = delete;
+  ~LyingInstallation();
+
+  // Short deadlines, few restarts.
+  HostOptions options() const;
+  // Any file will do: nobody reads it.
+  std::string media() const { return path_ + "/made-up.mp4"; }
+
+ private:
+  void AddDistribution(const std::string& name) const;
+
+  std::string path_;
+};
+
+// Runs `act` against a host of that installation in a thread of its own and
+// fails the test unless, within `limit`, it has returned; then ends bulkheadd
+// until it does. Fails it also when, with the host gone, descriptors are left
+// in this process, or its processes after five seconds.
+Status ActOnHost(const HostOptions& options, std::chrono::milliseconds limit,
+                 const std::function<Status(Host&)>& act);
+
+}  // namespace bulkhead::tests

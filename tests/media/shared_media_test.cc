@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "bulkhead/host.h"
+#include "tests/media/generated_clips.h"
+#include "tests/media/sample_files.h"
+#include "tests/support/frame_hash.h"
+#include "tests/support/test_paths.h"
+
+namespace bulkhead::tests {
+namespace {
+
+TEST(Samples, AreThere) {
+  if (MediaFiles().empty()) GTEST_SKIP() << WhyNoSamples();
+}
+
+// Real files, on each backend, against ffmpeg on the same machine: the bytes of
+// RGB24 depend on its SIMD.
+class SharedMedia : public testing::TestWithParam<SampleFile> {
+ protected:
+  static void SetUpTestSuite() {
+    HostOptions options;
+    options.libexec_dir = LibexecDirectory();
+    host_ = Host::Create(options).value().release();
+  }
+  static void TearDownTestSuite() { delete host_; }
+
+  // Frames, and behind them the failure that ended the stream, if any.
+  static std::vector<std::string> Decode(const std::string& path,
+                                         const std::string& device) {
+    std::vector<std::string> hashes;
+    auto video = host_->OpenVideo(path, {.device = device});
+    if (!video) return {video.error().ToString()};
+    for (;;) {
+      const auto frame = video->Next();
+      if (!frame) hashes.push_back(frame.error().ToString());
+      if (!frame || !*frame) return hashes;
+      hashes.push_back(HashOf(**frame));
+    }
+  }
+
+  static void ExpectSame(const std::vector<std::string>& actual,
+                         const std::vector<std::string>& expected) {
+    EXPECT_EQ(actual.size(), expected.size());
+    for (size_t i = 0; i < std::min(actual.size(), expected.size()); ++i) {
+      ASSERT_EQ(actual[i], expected[i]) << "frame " << i;
+    }
+    if (actual.size() > expected.size()) {
+      ADD_FAILURE() << "then: " << actual[expected.size()];
+    }
+  }
+
+ private:
+  static Host* host_;
+};
+
+Host* SharedMedia::host_ = nullptr;
+
+TEST_P(SharedMedia, DecodesAsFfmpegDoes) {
+  const auto reference = DecodeWithFfmpeg(GetParam().path);
+  if (!reference && reference.error().code() == Code::kNotFound) {
+    GTEST_SKIP() << reference.error();
+  }
+  ASSERT_TRUE(reference) << reference.error();
+  std::vector<std::string> expected;
+  for (const ReferenceFrame& frame : *reference) {
+    expected.push_back(frame.hash);
+  }
+  for (const char* device : {"cpu", "openreg:0"}) {
+    SCOPED_TRACE(device);
+    ExpectSame(Decode(GetParam().path, device), expected);
+  }
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SharedMedia);
+INSTANTIATE_TEST_SUITE_P(Media, SharedMedia, testing::ValuesIn(MediaFiles()),
+                         [](const auto& file) { return TestName(file.param); });
+
+}  // namespace
+}  // namespace bulkhead::tests

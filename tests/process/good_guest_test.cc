@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "bulkhead/host.h"
+#include "tests/media/generated_clips.h"
+#include "tests/support/process_watch.h"
+#include "tests/support/test_paths.h"
+
+namespace bulkhead::tests {
+namespace {
+
+using std::chrono::milliseconds;
+
+std::vector<std::string> OpenDescriptors() {
+  std::vector<std::string> descriptors;
+  for (const auto& entry :
+       std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code error;
+    const auto target = std::filesystem::read_symlink(entry.path(), error);
+    descriptors.push_back(entry.path().filename().string() + " " +
+                          target.string());
+  }
+  return descriptors;
+}
+
+size_t CountThreads() {
+  size_t threads = 0;
+  for ([[maybe_unused]] const auto& entry :
+       std::filesystem::directory_iterator("/proc/self/task")) {
+    ++threads;
+  }
+  return threads;
+}
+
+// Mappings of memory files, which hold sessions.
+size_t CountSharedMappings() {
+  std::ifstream maps("/proc/self/maps");
+  size_t mappings = 0;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find("/memfd:") != std::string::npos) ++mappings;
+  }
+  return mappings;
+}
+
+// What the library promises about the process that uses it.
+class GoodGuest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto clip = Generate(Clip::kH264);
+    if (!clip && clip.error().code() == Code::kNotFound) {
+      GTEST_SKIP() << clip.error();
+    }
+    ASSERT_TRUE(clip) << clip.error();
+    clip_ = *clip;
+  }
+
+  std::unique_ptr<Host> NewHost() {
+    HostOptions options;
+    options.libexec_dir = LibexecDirectory();
+    return Host::Create(options).value();
+  }
+
+  void DecodeSome(Host& host, const std::string& device, int frames = 3) {
+    VideoDecoder video = host.OpenVideo(clip_, {.device = device}).value();
+    for (int i = 0; i < frames; ++i) ASSERT_TRUE(video.Next().value());
+  }
+
+ private:
+  std::string clip_;
+};
+
+TEST_F(GoodGuest, HasNoChildAndSendsNoSigchld) {
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  ASSERT_EQ(sigprocmask(SIG_BLOCK, &child, nullptr), 0);
+  const timespec now = {};
+  while (sigtimedwait(&child, nullptr, &now) > 0) {
+  }
+  {
+    const auto host = NewHost();
+    DecodeSome(*host, "cpu");
+    DecodeSome(*host, "openreg:1");
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG | __WALL), -1);
+    EXPECT_EQ(errno, ECHILD);
+    // Its replacement is started just as quietly.
+    const ProcessWatch supervisor(host->supervisor_pid());
+    ASSERT_TRUE(supervisor.Signal(SIGKILL));
+    ASSERT_TRUE(supervisor.AwaitEnd(milliseconds(2'000)));
+    DecodeSome(*host, "cpu");
+    EXPECT_NE(host->supervisor_pid(), supervisor.pid());
+  }
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG | __WALL), -1);
+  EXPECT_EQ(errno, ECHILD);
+  EXPECT_EQ(sigtimedwait(&child, nullptr, &now), -1) << "SIGCHLD came";
+}
+
+TEST_F(GoodGuest, ChangesNoSignalHandlerAndStartsNoThread) {
+  const auto host = NewHost();
+  DecodeSome(*host, "cpu");
+  DecodeSome(*host, "openreg:0");
+  EXPECT_EQ(CountThreads(), 1u);
+  for (int signal = 1; signal < 32; ++signal) {
+    struct sigaction action = {};
+    ASSERT_EQ(sigaction(signal, nullptr, &action), 0);
+    EXPECT_EQ(action.sa_handler, SIG_DFL) << strsignal(signal);
+  }
+}
+
+TEST_F(GoodGuest, FiftySessionsLeakNothing) {
+  const auto before = OpenDescriptors();
+  const size_t mapped = CountSharedMappings();
+  {
+    const auto host = NewHost();
+    DecodeSome(*host, "cpu");
+    DecodeSome(*host, "openreg:0");
+    const auto idle = OpenDescriptors();
+    for (int i = 0; i < 25; ++i) {
+      DecodeSome(*host, "cpu", i % 5);
+      DecodeSome(*host, "openreg:1", i % 5);
+    }
+    EXPECT_EQ(OpenDescriptors().size(), idle.size());
+    EXPECT_EQ(CountSharedMappings(), mapped);
+  }
+  EXPECT_EQ(OpenDescriptors(), before);
+}
+
+TEST_F(GoodGuest, ReplacedWorkersLeakNothing) {
+  const auto host = NewHost();
+  DecodeSome(*host, "cpu");
+  const auto idle = OpenDescriptors();
+  const size_t mapped = CountSharedMappings();
+  {
+    VideoDecoder video =
+        host->OpenVideo(Generate(Clip::kH264).value(), {}).value();
+    for (int i = 0; i < 20; ++i) {
+      ProcessWatch(video.worker_pid()).Signal(SIGKILL);
+      for (int j = 0; j < 10; ++j) {
+        if (!video.Next().value()) video.Rewind();
+      }
+    }
+  }
+  EXPECT_EQ(OpenDescriptors().size(), idle.size());
+  EXPECT_EQ(CountSharedMappings(), mapped);
+}
+
+TEST_F(GoodGuest, FiftyHostsLeakNothing) {
+  const auto before = OpenDescriptors();
+  for (int i = 0; i < 50; ++i) NewHost();
+  EXPECT_EQ(OpenDescriptors(), before);
+}
+
+TEST_F(GoodGuest, EveryDescriptorIsClosedOnExec) {
+  const auto before = OpenDescriptors();
+  const auto host = NewHost();
+  VideoDecoder video =
+      host->OpenVideo(Generate(Clip::kH264).value(), {}).value();
+  const auto frame = video.Next().value();
+  size_t ours = 0;
+  for (const std::string& descriptor : OpenDescriptors()) {
+    if (std::count(before.begin(), before.end(), descriptor) > 0) continue;
+    const int flags = fcntl(std::stoi(descriptor), F_GETFD);
+    // The one through which the list was read is closed again.
+    if (flags < 0) continue;
+    EXPECT_TRUE(flags & FD_CLOEXEC) << descriptor;
+    ++ours;
+  }
+  EXPECT_GE(ours, 3u);
+}
+
+TEST_F(GoodGuest, NothingIsLeftOnceHostAndDecodersAreGone) {
+  std::vector<ProcessWatch> processes;
+  {
+    const auto host = NewHost();
+    VideoDecoder first =
+        host->OpenVideo(Generate(Clip::kH264).value(), {}).value();
+    DecodeSome(*host, "openreg:0");
+    processes.emplace_back(host->supervisor_pid());
+    const BackendReport report = host->Backends().value();
+    for (const BackendInfo& backend : report.backends) {
+      if (backend.reaper_pid > 0) processes.emplace_back(backend.reaper_pid);
+      if (backend.zygote_pid > 0) processes.emplace_back(backend.zygote_pid);
+      for (int pid : backend.session_pids) processes.emplace_back(pid);
+    }
+    ASSERT_GE(processes.size(), 6u);
+  }
+  EXPECT_TRUE(AwaitEndOfAll(processes, milliseconds(2'000)).empty());
+}
+
+}  // namespace
+}  // namespace bulkhead::tests
