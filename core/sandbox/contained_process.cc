@@ -86,7 +86,9 @@ Status SetLimits(const Limits& limits, bool count_tasks) {
   RETURN_IF_ERROR(Limit(RLIMIT_AS, limits.address_space_bytes));
   RETURN_IF_ERROR(Limit(RLIMIT_STACK, limits.stack_bytes));
   RETURN_IF_ERROR(Limit(RLIMIT_FSIZE, limits.file_bytes));
-  RETURN_IF_ERROR(Limit(RLIMIT_MEMLOCK, 0));
+  // What libgcrypt, below libavformat, locks before main(); else it warns into
+  // every backend's log.
+  RETURN_IF_ERROR(Limit(RLIMIT_MEMLOCK, 64 * 1024));
   RETURN_IF_ERROR(Limit(RLIMIT_MSGQUEUE, 0));
   RETURN_IF_ERROR(Limit(RLIMIT_NICE, 0));
   RETURN_IF_ERROR(Limit(RLIMIT_RTPRIO, 0));

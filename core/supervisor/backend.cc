@@ -163,8 +163,10 @@ Status Backend::StartFailed(const Status& cause) {
                             cause.code() == Code::kNotFound
                         ? cause.code()
                         : Code::kBackendUnavailable;
+  discovery::EntryPoint entry_point = candidate_.entry_point;
+  entry_point.file = candidate_.directory + "/" + candidate_.plugin_path;
   last_failure_ =
-      Status(code, discovery::LoadFailureMessage(candidate_.entry_point, text));
+      Status(code, discovery::LoadFailureMessage(entry_point, text));
   return last_failure_;
 }
 

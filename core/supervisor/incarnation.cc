@@ -32,6 +32,7 @@ constexpr kj::Duration kLogPause = 10 * kj::MILLISECONDS;
 constexpr size_t kMaxReasonBytes = 512;
 // The reaper is ours and needs a few milliseconds.
 constexpr milliseconds kEndPatience{1'000};
+constexpr kj::Duration kReaperPatience = 500 * kj::MILLISECONDS;
 
 kj::Duration ToDuration(milliseconds time) {
   return time.count() * kj::MILLISECONDS;
@@ -176,8 +177,11 @@ kj::Promise<void> Incarnation::ServeReaper() {
 kj::Promise<void> Incarnation::ServeZygote() {
   return zygote_->Receive(0).then([this](auto received) -> kj::Promise<void> {
     if (received && !*received) {
-      OnZygoteGone();
-      return kj::READY_NOW;
+      zygote_alive_ = false;
+      // The reaper is about to say how it ended, which is worth a moment.
+      return timer_.afterDelay(kReaperPatience).then([this] {
+        OnZygoteGone();
+      });
     }
     const Status status = received ? OnZygoteEvent(**received)
                                    : FromIpc(std::move(received).error());

@@ -34,17 +34,19 @@ ipc::ReceivedMessage Receive(int socket) {
 
 void LyingSession::Run(int socket, const Lie* lie) {
   LyingSession session(socket, lie);
-  session.TellIf(Step::kHello);
-  session.SendHello(ipc::kProtocolVersion);
+  if (!session.TellIf(Step::kHello)) {
+    session.SendHello(ipc::kProtocolVersion);
+  }
   session.Attach();
   session.Serve();
 }
 
-void LyingSession::TellIf(Step step) {
-  if (!lie_ || lie_->step != step || telling_) return;
+bool LyingSession::TellIf(Step step) {
+  if (!lie_ || lie_->step != step || telling_) return false;
   telling_ = true;
   lie_->tell(*this);
-  AwaitEnd();
+  if (!goes_on_) AwaitEnd();
+  return true;
 }
 
 void LyingSession::AwaitEnd() {
@@ -105,16 +107,13 @@ void LyingSession::Listen() {
 void LyingSession::Handle(schema::Request::Reader request) {
   switch (request.which()) {
     case schema::Request::OPEN:
-      TellIf(Step::kOpen);
-      ReplyOpened();
+      if (!TellIf(Step::kOpen)) ReplyOpened();
       break;
     case schema::Request::SCAN:
-      TellIf(Step::kScan);
-      Scan();
+      if (!TellIf(Step::kScan)) Scan();
       break;
     case schema::Request::ATTACH_POOL:
-      TellIf(Step::kAttachPool);
-      AttachPool();
+      if (!TellIf(Step::kAttachPool)) AttachPool();
       break;
     case schema::Request::PLAY:
       Play(request.getPlay());
@@ -181,7 +180,7 @@ void LyingSession::Advance() {
         [this](schema::Reply::Builder reply) { reply.setEndOfStream(epoch_); });
     return;
   }
-  if (published_ == kFramesBeforeLie) TellIf(Step::kFrame);
+  if (published_ == kFramesBeforeLie && TellIf(Step::kFrame)) return;
   Publish();
   ++position_;
   --frames_left_;

@@ -44,7 +44,7 @@ class LyingSession {
   };
   struct Lie {
     Step step;
-    // When it returns, the worker says nothing more.
+    // When it returns, the worker says nothing more, unless GoOn was called.
     void (*tell)(LyingSession&);
   };
 
@@ -63,6 +63,8 @@ class LyingSession {
                    change = {});
   // Takes the next request, if there is one, as an honest worker would.
   void Listen();
+  // From here on honest.
+  void GoOn() { goes_on_ = true; }
   // Makes the host look, whether it sleeps or not.
   void WakeHost();
   [[noreturn]] void AwaitEnd();
@@ -83,7 +85,8 @@ class LyingSession {
 
  private:
   LyingSession(int socket, const Lie* lie) : socket_(socket), lie_(lie) {}
-  void TellIf(Step step);
+  // True: the lie was told, and honest it goes on.
+  bool TellIf(Step step);
   void Attach();
   [[noreturn]] void Serve();
   void Handle(ipc::schema::Request::Reader request);
@@ -110,6 +113,7 @@ class LyingSession {
   int64_t position_ = 0;
   int published_ = 0;
   bool telling_ = false;
+  bool goes_on_ = false;
 };
 
 // nullptr: there is no lie of that name.

@@ -189,6 +189,7 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
       [](Session& s) {
         const std::string name(30'000, '\x1b');
         s.ReplyOpened([&](Opened o) { o.setCodec(name); }, 4000);
+        s.GoOn();
       }}},
     {"open_failed_late",
      {Step::kOpen, [](Session& s) { FailWith(s, 9, "too late"); }}},
