@@ -6,7 +6,7 @@ def bulkhead_backend_test(
         distribution,
         device,
         as_ordinary_user = False,
-        size = "large",
+        size = "medium",
         tags = [],
         **kwargs):
     """Runs the backend suite against an installed distribution.

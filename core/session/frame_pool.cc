@@ -13,6 +13,11 @@ namespace bulkhead::session {
 Result<std::shared_ptr<FramePool>> FramePool::Create(
     const ipc::FrameGeometry& geometry, uint32_t slots, uint64_t max_bytes) {
   // One slot is being read while the next is written.
+  if (slots < 2) {
+    return Status(Code::kResourceExhausted,
+                  "a session needs two frame slots; raise "
+                  "Limits::frame_slots");
+  }
   const uint64_t fitting =
       std::min<uint64_t>(slots, max_bytes / geometry.bytes);
   if (fitting < 2) {

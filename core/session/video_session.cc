@@ -128,8 +128,7 @@ Status VideoSession::EnsureWorker() {
 
 Status VideoSession::StartWorker() {
   const Source media = source();
-  ASSIGN_OR_RETURN(link_,
-                   WorkerLink::Start(supervisor_, options_.device, media));
+  ASSIGN_OR_RETURN(link_, WorkerLink::Start(supervisor_, options_.device));
   const Status opened = OpenStream(media);
   // A living worker without a stream is of no use; a dead one is still to be
   // asked how it ended.
@@ -138,6 +137,7 @@ Status VideoSession::StartWorker() {
 }
 
 Status VideoSession::OpenStream(const Source& media) {
+  RETURN_IF_ERROR(link_->Attach(media));
   recovery_.worker_start = link_->start_time();
   ASSIGN_OR_RETURN(VideoMetadata opened,
                    link_->Open(options_, ++incarnation_, limits_, media,
@@ -188,6 +188,7 @@ Status VideoSession::AccountDeath(const Status& death) {
   report.position = Position();
   ++recovery_.restarts;
   recovery_.last_cause = link_ ? DescribeExit(report) : death.message();
+  const bool met_media = link_ && link_->met_media();
   link_.reset();
   mode_ = Mode::kIdle;
 
@@ -198,13 +199,18 @@ Status VideoSession::AccountDeath(const Status& death) {
   }
   blame ? ++blamed_deaths_ : ++innocent_deaths_;
   if (blamed_deaths_ >= limits_.attempts_per_position) {
-    const bool late = report.kind == ExitReport::Kind::kDeadline;
-    return Status(late ? Code::kDeadlineExceeded : Code::kPoisonedInput,
+    Code code = Code::kPoisonedInput;
+    const char* advice = "skip this file or try another backend";
+    if (report.kind == ExitReport::Kind::kDeadline) {
+      code = Code::kDeadlineExceeded;
+      advice = "raise the deadline or skip the file";
+    } else if (!met_media) {
+      code = Code::kBackendLost;
+      advice = "try another backend";
+    }
+    return Status(code,
                   death.message() + where + "; given up after " +
-                      std::to_string(blamed_deaths_) +
-                      (late ? " attempts, raise the deadline or skip the file"
-                            : " attempts, skip this file or try another "
-                              "backend"),
+                      std::to_string(blamed_deaths_) + " attempts, " + advice,
                   report);
   }
   if (innocent_deaths_ > limits_.restarts_per_position) {

@@ -45,9 +45,8 @@ bool AwaitDeath(int pidfd, milliseconds timeout) {
 }  // namespace
 
 Result<std::unique_ptr<WorkerLink>> WorkerLink::Start(
-    std::shared_ptr<SupervisorLink> supervisor, const std::string& device,
-    const Source& source) {
-  const auto begin = std::chrono::steady_clock::now();
+    std::shared_ptr<SupervisorLink> supervisor, const std::string& device) {
+  const auto asked_at = std::chrono::steady_clock::now();
   ASSIGN_OR_RETURN(auto sockets, FromIpc(ipc::MakeSocketPair()));
   ASSIGN_OR_RETURN(StartedWorker started,
                    supervisor->OpenSession(device, sockets.second.get()));
@@ -60,45 +59,47 @@ Result<std::unique_ptr<WorkerLink>> WorkerLink::Start(
                                      ipc::RingGeometry::kReplyRegionBytes)));
   ASSIGN_OR_RETURN(auto wake_worker, FromIpc(ipc::MakeEventFd()));
   ASSIGN_OR_RETURN(auto wake_host, FromIpc(ipc::MakeEventFd()));
-  std::unique_ptr<WorkerLink> link(
-      new WorkerLink(supervisor, std::move(started), std::move(sockets.first),
-                     std::move(requests), std::move(replies),
-                     std::move(wake_worker), std::move(wake_host)));
+  return std::unique_ptr<WorkerLink>(new WorkerLink(
+      std::move(supervisor), asked_at, std::move(started),
+      std::move(sockets.first), std::move(requests), std::move(replies),
+      std::move(wake_worker), std::move(wake_host)));
+}
 
+Status WorkerLink::Attach(const Source& source) {
   const ipc::Deadline deadline =
-      ipc::Deadline::After(supervisor->deadlines().worker_start);
-  auto hello = ipc::ReceiveMessage(link->socket_.get(), 0, deadline);
+      ipc::Deadline::After(supervisor_->deadlines().worker_start);
+  auto hello = ipc::ReceiveMessage(socket_.get(), 0, deadline);
   if (!hello) {
     if (hello.error().code == ipc::Code::kDeadlineExceeded) {
-      return link->Kill(Code::kDeadlineExceeded, ExitReport::Kind::kDeadline,
-                        "did not report its lock-down in time");
+      return Kill(Code::kDeadlineExceeded, ExitReport::Kind::kDeadline,
+                  "did not report its lock-down in time");
     }
-    return link->Misbehaved(hello.error().message);
+    return Misbehaved(hello.error().message);
   }
-  if (!*hello) return link->Died();
+  if (!*hello) return Died();
   auto version = ipc::ReadCatching([&]() -> ipc::Expected<uint32_t> {
     auto root = (*hello)->root<schema::Hello>();
     if (!root) return tl::unexpected(root.error());
     return root->getProtocolVersion();
   });
   if (!version || *version != ipc::kProtocolVersion) {
-    return link->Misbehaved("its hello is not of this protocol version");
+    return Misbehaved("its hello is not of this protocol version");
   }
-  link->start_time_ = std::chrono::duration_cast<std::chrono::microseconds>(
-      std::chrono::steady_clock::now() - begin);
+  start_time_ = std::chrono::duration_cast<std::chrono::microseconds>(
+      std::chrono::steady_clock::now() - asked_at_);
 
   capnp::MallocMessageBuilder attach;
   attach.initRoot<schema::Attach>().setSession();
-  const int descriptors[] = {link->requests_.fd(), link->replies_.fd(),
-                             link->wake_worker_.get(), link->wake_host_.get(),
-                             source.media_fd};
-  if (!ipc::SendMessage(link->socket_.get(), attach, descriptors, deadline)) {
-    return link->Died();
+  const int descriptors[] = {requests_.fd(), replies_.fd(), wake_worker_.get(),
+                             wake_host_.get(), source.media_fd};
+  if (!ipc::SendMessage(socket_.get(), attach, descriptors, deadline)) {
+    return Died();
   }
-  return link;
+  return Status();
 }
 
 WorkerLink::WorkerLink(std::shared_ptr<SupervisorLink> supervisor,
+                       std::chrono::steady_clock::time_point asked_at,
                        StartedWorker started, ipc::UniqueFd socket,
                        ipc::OwnedRegion requests, ipc::OwnedRegion replies,
                        ipc::UniqueFd wake_worker, ipc::UniqueFd wake_host)
@@ -114,7 +115,8 @@ WorkerLink::WorkerLink(std::shared_ptr<SupervisorLink> supervisor,
       reader_(replies_.bytes(), ipc::HeaderOf(requests_.writable_bytes()),
               ipc::RingGeometry::kReplyRingBytes),
       waiter_(ipc::HeaderOf(requests_.writable_bytes()), wake_host_.get(),
-              started_.pidfd.get()) {}
+              started_.pidfd.get()),
+      asked_at_(asked_at) {}
 
 WorkerLink::~WorkerLink() {
   if (!dead_) {

@@ -70,13 +70,14 @@ struct PlayRequest {
 class WorkerLink {
  public:
   static Result<std::unique_ptr<WorkerLink>> Start(
-      std::shared_ptr<SupervisorLink> supervisor, const std::string& device,
-      const Source& source);
+      std::shared_ptr<SupervisorLink> supervisor, const std::string& device);
   // Kills the worker if it lives.
   ~WorkerLink();
   WorkerLink(const WorkerLink&) = delete;
   WorkerLink& operator=(const WorkerLink&) = delete;
 
+  // Waits until it reports its lock-down, then hands it its memory and media.
+  Status Attach(const Source& source);
   // The metadata has geometry and ratios checked for plausibility. `known` is
   // that of an earlier worker, or null.
   Result<VideoMetadata> Open(const VideoOptions& options, uint32_t incarnation,
@@ -92,6 +93,8 @@ class WorkerLink {
   Result<PlayEvent> Await();
 
   bool dead() const { return dead_; }
+  // Whether it was handed the media: before that no input can be to blame.
+  bool met_media() const { return start_time_.count() > 0; }
   // True when the worker is known to have ended, so that its memory is ours.
   bool gone() const { return gone_; }
   // How it ended. Only when dead(). Asks bulkheadd, once.
@@ -101,10 +104,11 @@ class WorkerLink {
   std::chrono::microseconds start_time() const { return start_time_; }
 
  private:
-  WorkerLink(std::shared_ptr<SupervisorLink> supervisor, StartedWorker started,
-             ipc::UniqueFd socket, ipc::OwnedRegion requests,
-             ipc::OwnedRegion replies, ipc::UniqueFd wake_worker,
-             ipc::UniqueFd wake_host);
+  WorkerLink(std::shared_ptr<SupervisorLink> supervisor,
+             std::chrono::steady_clock::time_point asked_at,
+             StartedWorker started, ipc::UniqueFd socket,
+             ipc::OwnedRegion requests, ipc::OwnedRegion replies,
+             ipc::UniqueFd wake_worker, ipc::UniqueFd wake_host);
 
   Status Send(size_t max_words,
               const std::function<void(ipc::schema::Request::Builder)>& fill);
@@ -133,6 +137,7 @@ class WorkerLink {
   ipc::RingReader reader_;
   ipc::Waiter waiter_;
   std::shared_ptr<FramePool> pool_;
+  const std::chrono::steady_clock::time_point asked_at_;
   std::chrono::microseconds start_time_{0};
   // Of every frame; fixed by Open.
   uint32_t width_ = 0;

@@ -34,6 +34,7 @@ TEST_F(Decoding, BackendDescribesItself) {
   EXPECT_FALSE(backend.version.empty());
   EXPECT_TRUE(backend.file.starts_with(DistributionDirectory() + "/"))
       << backend.file;
+  EXPECT_TRUE(backend.file.ends_with(".so")) << backend.file;
   EXPECT_EQ(backend.state, "ready") << backend.reason;
   EXPECT_EQ(backend.tier, SandboxTier::kFull);
   EXPECT_GT(backend.zygote_pid, 0);

@@ -253,6 +253,13 @@ void LyingSession::WakeHost() {
   (void)!::write(descriptors_[kWakeHost].get(), &one, sizeof(one));
 }
 
+void LyingSession::FillEventfds() {
+  const uint64_t most = UINT64_MAX - 1;
+  for (const Descriptor descriptor : {kWakeWorker, kWakeHost}) {
+    (void)!::write(descriptors_[descriptor].get(), &most, sizeof(most));
+  }
+}
+
 std::byte* LyingSession::next_record() {
   const uint64_t at =
       header()->write_cursor.load() & (ipc::RingGeometry::kReplyRingBytes - 1);

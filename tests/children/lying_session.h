@@ -67,6 +67,8 @@ class LyingSession {
   void GoOn() { goes_on_ = true; }
   // Makes the host look, whether it sleeps or not.
   void WakeHost();
+  // So that neither side's wakes fit any more.
+  void FillEventfds();
   [[noreturn]] void AwaitEnd();
 
   int socket() const { return socket_; }

@@ -125,9 +125,11 @@ class LyingZygote {
       claimed = last_session_;
     }
     if (!probe) last_session_ = pid;
+    if (!probe && Tells("clone_garbage")) {
+      return SendGarbage(ipc::kZygoteControlFd);
+    }
     SayCloned(ticket, claimed);
     if (lie_ == step + "twice") SayCloned(ticket, claimed);
-    if (lie_ == step + "garbage") SendGarbage(ipc::kZygoteControlFd);
   }
 
   [[noreturn]] void Probe(int socket) {

@@ -63,10 +63,6 @@ void PublishWords(Session& session, std::initializer_list<uint64_t> words) {
                 8 + 8 * words.size());
 }
 
-void PublishFrame(Session& session, void (*change)(Frame)) {
-  session.Publish(change);
-}
-
 void SendIndex(Session& session, size_t bytes) {
   session.Reply(
       [&](Reply reply) {
@@ -200,6 +196,13 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
     {"open_other_answer",
      {Step::kOpen,
       [](Session& s) { s.Reply([](Reply r) { r.setPoolAttached(); }); }}},
+    {"open_deaf",
+     {Step::kOpen,
+      [](Session& s) {
+        ::shutdown(s.socket(), SHUT_RDWR);
+        s.ReplyOpened();
+        Forever([] { ::sched_yield(); });
+      }}},
     {"open_index_end",
      {Step::kOpen,
       [](Session& s) { s.Reply([](Reply r) { r.setIndexEnd(); }); }}},
@@ -239,6 +242,18 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
       [](Session& s) { s.Reply([](Reply r) { r.setPoolAttached(); }); }}},
     {"play_wakes",
      {Step::kPlay, [](Session& s) { Forever([&] { s.WakeHost(); }); }}},
+    {"play_full_eventfds",
+     {Step::kPlay,
+      [](Session& s) {
+        s.FillEventfds();
+        s.GoOn();
+      }}},
+    {"play_always_asleep",
+     {Step::kPlay,
+      [](Session& s) {
+        s.header()->sleeping.store(UINT32_MAX);
+        s.GoOn();
+      }}},
     {"play_stale_storm",
      {Step::kPlay,
       [](Session& s) {
@@ -284,27 +299,26 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
     {"ring_read_in_secret", {Step::kFrame, ReadInSecret}},
 
     {"frame_silent", {Step::kFrame, SayNothing}},
+    {"frame_spins",
+     {Step::kFrame, [](Session&) { Forever([] { ::sched_yield(); }); }}},
     {"frame_death", {Step::kFrame, Die}},
     {"frame_slot_beyond",
      {Step::kFrame,
-      [](Session& s) {
-        PublishFrame(s, [](Frame f) { f.setSlot(1'000'000); });
-      }}},
+      [](Session& s) { s.Publish([](Frame f) { f.setSlot(1'000'000); }); }}},
     {"frame_wrong_generation",
      {Step::kFrame,
       [](Session& s) {
-        PublishFrame(s,
-                     [](Frame f) { f.setGeneration(f.getGeneration() + 1); });
+        s.Publish([](Frame f) { f.setGeneration(f.getGeneration() + 1); });
       }}},
     {"frame_twice",
      {Step::kFrame,
       [](Session& s) {
         static uint32_t slot, generation;
-        PublishFrame(s, [](Frame f) {
+        s.Publish([](Frame f) {
           slot = f.getSlot();
           generation = f.getGeneration();
         });
-        PublishFrame(s, [](Frame f) {
+        s.Publish([](Frame f) {
           f.setSlot(slot);
           f.setGeneration(generation);
         });
@@ -312,25 +326,23 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
     {"frame_stride_small",
      {Step::kFrame,
       [](Session& s) {
-        PublishFrame(s, [](Frame f) { f.setStride(3 * kLyingWidth - 1); });
+        s.Publish([](Frame f) { f.setStride(3 * kLyingWidth - 1); });
       }}},
     {"frame_stride_overflows",
      {Step::kFrame,
-      [](Session& s) {
-        PublishFrame(s, [](Frame f) { f.setStride(0x80000000); });
-      }}},
+      [](Session& s) { s.Publish([](Frame f) { f.setStride(0x80000000); }); }}},
     {"frame_stride_beyond",
      {Step::kFrame,
-      [](Session& s) { PublishFrame(s, [](Frame f) { f.setStride(4096); }); }}},
+      [](Session& s) { s.Publish([](Frame f) { f.setStride(4096); }); }}},
     {"frame_other_width",
      {Step::kFrame,
       [](Session& s) {
-        PublishFrame(s, [](Frame f) { f.setWidth(kLyingWidth / 2); });
+        s.Publish([](Frame f) { f.setWidth(kLyingWidth / 2); });
       }}},
     {"frame_of_the_future",
      {Step::kFrame,
       [](Session& s) {
-        PublishFrame(s, [](Frame f) { f.setEpoch(f.getEpoch() + 1); });
+        s.Publish([](Frame f) { f.setEpoch(f.getEpoch() + 1); });
       }}},
 
     {"scan_silent", {Step::kScan, SayNothing}},
@@ -368,7 +380,7 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
       [](Session& s) {
         Forever([&] {
           s.Listen();
-          PublishFrame(s, [](Frame f) { f.setPts(-1); });
+          s.Publish([](Frame f) { f.setPts(-1); });
         });
       }}},
 };

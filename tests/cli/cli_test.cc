@@ -202,11 +202,13 @@ TEST_F(Cli, DeviceOfADisabledBackendIsFour) {
       << "the others work";
 }
 
-TEST_F(Cli, DeviceWithoutAutoloadIsFour) {
+TEST_F(Cli, AutoloadOffKeepsWhatComesWithBulkheadOnly) {
   ProgramOptions off;
-  off.environment = {{"BULKHEAD_DEVICE_BACKEND_AUTOLOAD", "0"}};
-  ExpectFailure({"decode", clip(), "--device", "openreg"}, 4,
+  off.environment = {{"BULKHEAD_DEVICE_BACKEND_AUTOLOAD", "0"},
+                     {"BULKHEAD_PATH", DistributionDirectory()}};
+  ExpectFailure({"decode", clip(), "--device", "escape"}, 4,
                 "BULKHEAD_DEVICE_BACKEND_AUTOLOAD", off);
+  EXPECT_EQ(Run({"decode", clip(), "--at", "0"}, off).exit_code, 0);
 }
 
 TEST_F(Cli, WrongAutoloadSwitchIsTwo) {

@@ -13,11 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "backends/sdk/testing/clip.h"
 #include "bulkhead/host.h"
 #include "tests/liars/lying_installation.h"
-#include "tests/support/frame_hash.h"
-#include "tests/support/test_paths.h"
+#include "tests/liars/neighbour.h"
+#include "tests/support/process_watch.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -27,50 +26,6 @@ using std::chrono::milliseconds;
 // Three attempts at the longest deadline, on a machine that is busy.
 constexpr milliseconds kLimit{10'000};
 constexpr int kMadeUpFrames = 24;
-
-// A session of honest processes in the same application.
-class Neighbour {
- public:
-  static std::unique_ptr<Neighbour> Start() {
-    const auto clip = sdk::Clip::Make(
-        "neighbour.mp4", {"-f", "lavfi", "-i", "testsrc2=size=96x64:rate=25",
-                          "-frames:v", "40"});
-    if (!clip) return nullptr;
-    HostOptions options;
-    options.plugin_path.emplace();
-    options.libexec_dir = LibexecDirectory();
-    std::unique_ptr<Neighbour> neighbour(new Neighbour);
-    neighbour->host_ = Host::Create(options).value();
-    neighbour->video_.emplace(
-        neighbour->host_->OpenVideo(clip->path()).value());
-    while (auto frame = neighbour->video_->Next().value()) {
-      neighbour->expected_.push_back(HashOf(*frame));
-    }
-    neighbour->video_->Rewind();
-    return neighbour;
-  }
-
-  void ExpectNextFramesExact(int count) {
-    while (count-- > 0) {
-      auto frame = video_->Next();
-      ASSERT_TRUE(frame) << frame.error();
-      if (!*frame) {
-        EXPECT_EQ(next_, expected_.size());
-        video_->Rewind();
-        next_ = 0;
-        continue;
-      }
-      EXPECT_EQ(HashOf(**frame), expected_[next_++]);
-    }
-    EXPECT_EQ(video_->recovery().restarts, 0u);
-  }
-
- private:
-  std::unique_ptr<Host> host_;
-  std::optional<VideoDecoder> video_;
-  std::vector<std::string> expected_;
-  size_t next_ = 0;
-};
 
 class LiarsTest : public ::testing::Test {
  protected:
@@ -191,7 +146,8 @@ LIES(ZygoteClonesSession, Row{"clone_never", Code::kDeadlineExceeded},
      Row{"clone_pid_one", Code::kBackendMisbehaved},
      Row{"clone_pid_own", Code::kBackendMisbehaved},
      Row{"clone_pid_nobody", Code::kBackendMisbehaved},
-     Row{"clone_garbage", Code::kBackendMisbehaved}, Row{"lockdown_half", Code::kOk});
+     Row{"clone_garbage", Code::kBackendMisbehaved},
+     Row{"lockdown_half", Code::kOk});
 
 LIES(Hello, Row{"hello_none", Code::kDeadlineExceeded},
      Row{"hello_death", Code::kBackendLost, "signal 11"},
@@ -216,6 +172,7 @@ LIES(Open, Row{"open_silent", Code::kDeadlineExceeded, "open the file"},
      Row{"open_failed_unknown", Code::kBackendMisbehaved},
      Row{"open_failed_honestly", Code::kBadInput, "cut ?[2J off"},
      Row{"open_other_answer", Code::kBackendMisbehaved},
+     Row{"open_deaf", Code::kBackendMisbehaved},
      Row{"open_index_end", Code::kBackendMisbehaved},
      Row{"open_frame", Code::kBackendMisbehaved});
 
@@ -228,6 +185,7 @@ LIES(Play, Row{"play_silent", Code::kDeadlineExceeded},
      Row{"play_paused", Code::kBackendMisbehaved},
      Row{"play_failed_late", Code::kBackendMisbehaved},
      Row{"play_unasked", Code::kBackendMisbehaved},
+     Row{"play_full_eventfds", Code::kOk}, Row{"play_always_asleep", Code::kOk},
      Row{"play_wakes", Code::kDeadlineExceeded},
      Row{"play_stale_storm", Code::kDeadlineExceeded});
 
@@ -244,7 +202,8 @@ LIES(Ring, Row{"ring_cursor_ahead", Code::kBackendMisbehaved},
      Row{"ring_read_in_secret", Code::kBackendMisbehaved});
 
 LIES(Frame, Row{"frame_silent", Code::kDeadlineExceeded, "next frame"},
-     Row{"frame_death", Code::kPoisonedInput, "at frame 3: it was ended by signal 11"},
+     Row{"frame_death", Code::kPoisonedInput,
+         "at frame 3: it was ended by signal 11"},
      Row{"frame_slot_beyond", Code::kBackendMisbehaved},
      Row{"frame_wrong_generation", Code::kBackendMisbehaved},
      Row{"frame_twice", Code::kBackendMisbehaved},
@@ -324,6 +283,49 @@ TEST_F(LiarsTest, AStreamWithTooManyFramesToCountStillPlays) {
     EXPECT_TRUE(played.ok()) << played;
     return Status();
   });
+}
+
+TEST_F(LiarsTest, AWorkerThatIgnoresItsEndIsKilled) {
+  const LyingInstallation installation({"frame_spins"});
+  (void)ActOnHost(installation.options(), kLimit, [&](Host& host) {
+    std::optional<ProcessWatch> worker;
+    {
+      auto video =
+          host.OpenVideo(installation.media(), {.device = "frame_spins"});
+      EXPECT_TRUE(video) << video.error();
+      if (!video) return video.error();
+      for (int i = 0; i < 3; ++i) EXPECT_TRUE(video->Next());
+      worker.emplace(video->worker_pid());
+      EXPECT_TRUE(worker->valid());
+    }
+    EXPECT_TRUE(worker->AwaitEnd(milliseconds(2'000)));
+    return Status();
+  });
+}
+
+TEST_F(LiarsTest, FramesFromBeforeALieOutliveEverything) {
+  const LyingInstallation installation({"frame_slot_beyond"});
+  std::vector<Frame> frames;
+  {
+    auto host = Host::Create(installation.options());
+    ASSERT_TRUE(host) << host.error();
+    auto video = (*host)->OpenVideo(installation.media(),
+                                    {.device = "frame_slot_beyond"});
+    ASSERT_TRUE(video) << video.error();
+    auto frame = video->Next();
+    for (; frame && *frame; frame = video->Next()) {
+      frames.push_back(**std::move(frame));
+    }
+    ASSERT_FALSE(frame);
+    EXPECT_EQ(frame.error().code(), Code::kBackendMisbehaved);
+  }
+  ASSERT_EQ(frames.size(), 3u);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(frames[i].pts(), i);
+    EXPECT_EQ(frames[i].row(0)[0], static_cast<std::byte>(i));
+    EXPECT_EQ(frames[i].row(frames[i].height() - 1).back(),
+              static_cast<std::byte>(i));
+  }
 }
 
 class StormTest : public LiarsTest,

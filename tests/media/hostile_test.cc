@@ -43,6 +43,10 @@ TEST_P(Hostile, EndsInTimeWithFramesOrAnError) {
     EXPECT_EQ(result.signal, 0);
     EXPECT_EQ(kExitCodes.count(result.exit_code), 1u) << result.Describe();
     EXPECT_FALSE(result.errors.empty()) << "it says nothing";
+    if (result.exit_code == 4) {
+      EXPECT_NE(result.errors.find("limit"), std::string::npos)
+          << result.errors;
+    }
     EXPECT_LT(result.max_rss_kib, kMaxRssKib);
   }
 }
