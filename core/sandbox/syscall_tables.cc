@@ -147,8 +147,8 @@ Table SessionTable() {
   t.Allow({SYS_dup}, "a second owner for a descriptor");
   // Not F_SETFL: the eventfds are shared with the host, which would block on
   // one that lost its O_NONBLOCK.
-  for (const int command : {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL,
-                            F_GET_SEALS}) {
+  for (const int command :
+       {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_GET_SEALS}) {
     t.AllowIf(SYS_fcntl, {{1, kInt, static_cast<uint64_t>(command)}},
               "flags of open descriptors");
   }

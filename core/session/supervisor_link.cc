@@ -242,6 +242,12 @@ WorkerExit SupervisorLink::SessionExit(const StartedWorker& worker) {
   WorkerExit end;
   end.report.backend = worker.backend;
   end.report.device = worker.device;
+  {
+    // Another bulkheadd numbers its sessions anew, and need not be started to
+    // be asked about a worker that it never had.
+    std::lock_guard lock(mutex_);
+    if (!alive_ || generation_ != worker.generation) return end;
+  }
   uint64_t generation = 0;
   const Status status = Call(
       [&](Request::Builder request) { request.setSessionExit(worker.session); },
@@ -268,7 +274,6 @@ WorkerExit SupervisorLink::SessionExit(const StartedWorker& worker) {
         return Status();
       },
       &generation);
-  // Another bulkheadd numbers its sessions anew.
   if (!status.ok() || generation != worker.generation) {
     end.report.kind = ExitReport::Kind::kUnknown;
     end.zygote_alive = false;

@@ -85,7 +85,6 @@ int main(int argc, char** argv) {
   }
   fs::remove_all(home);
   if (WIFEXITED(status)) return WEXITSTATUS(status);
-  std::fprintf(stderr, "the tests were ended by signal %d\n",
-               WTERMSIG(status));
+  std::fprintf(stderr, "the tests were ended by signal %d\n", WTERMSIG(status));
   return 1;
 }
