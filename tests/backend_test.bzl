@@ -4,7 +4,7 @@
 def bulkhead_backend_test(
         name,
         distribution,
-        device,
+        device = "",
         as_ordinary_user = False,
         size = "medium",
         tags = [],
@@ -15,7 +15,8 @@ def bulkhead_backend_test(
       name: of the test.
       distribution: target whose files are a distribution with its dist-info,
         such as a bulkhead_distribution.
-      device: what the suite decodes on, for instance "openreg:1".
+      device: what the suite decodes on, for instance "openreg:1"; default: the
+        first device of the distribution.
       as_ordinary_user: drop root's rights first.
       size: of the test.
       tags: further tags.

@@ -11,9 +11,26 @@
 
 namespace bulkhead::tests {
 
+namespace {
+
+std::string FirstDeviceOfTheDistribution() {
+  auto host = Host::Create(OptionsUnderTest()).value();
+  for (const BackendInfo& backend : host->Backends().value().backends) {
+    if (backend.file.starts_with(DistributionDirectory() + "/")) {
+      return backend.devices.at(0);
+    }
+  }
+  throw std::runtime_error("the distribution under test has no backend");
+}
+
+}  // namespace
+
 std::string DeviceUnderTest() {
-  const char* device = std::getenv("BULKHEAD_TEST_DEVICE");
-  return device == nullptr ? "cpu" : device;
+  static const std::string device = [] {
+    const char* named = std::getenv("BULKHEAD_TEST_DEVICE");
+    return named && *named ? named : FirstDeviceOfTheDistribution();
+  }();
+  return device;
 }
 
 std::string DeviceNameUnderTest() {

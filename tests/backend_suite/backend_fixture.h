@@ -14,7 +14,7 @@
 
 namespace bulkhead::tests {
 
-// What BULKHEAD_TEST_DEVICE names.
+// What BULKHEAD_TEST_DEVICE names, else the first device of the distribution.
 std::string DeviceUnderTest();
 // That without its index.
 std::string DeviceNameUnderTest();
