@@ -14,6 +14,7 @@ struct Latency {
   Series cold_open{"first frame, ours, nothing running yet", "ms", {}};
   Series open{"first frame, ours, backend running", "ms", {}};
   Series open_in_process{"first frame, libav in process", "ms", {}};
+  // The median of those of one round, which follow each other.
   Series worker_start{"new session worker ready", "ms", {}};
   // A frame that the dead worker had left in shared memory may be that one.
   Series next_frame{"SIGKILL of the worker to the next frame", "ms", {}};
@@ -23,9 +24,10 @@ struct Latency {
 };
 
 // `rounds` of each, after a round that does not count. Each round kills at
-// another distance from the keyframe.
+// another distance from the keyframe. `clip` has `frames`; sessions of
+// `small_clip` are opened for the workers' sake.
 Result<Latency> MeasureLatency(const HostOptions& options,
                                const std::string& clip, uint64_t frames,
-                               int rounds);
+                               const std::string& small_clip, int rounds);
 
 }  // namespace bulkhead::benchmark

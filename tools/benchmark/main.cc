@@ -46,13 +46,7 @@ std::filesystem::path CacheDirectory() {
 }
 
 // Made once: encoding takes longer than all that is measured.
-Result<std::string> CachedClip() {
-  cli::SampleClip clip;
-  clip.width = 1920;
-  clip.height = 1080;
-  clip.frames = 300;
-  clip.key_interval = 48;
-  clip.noise_kbits = 19'000;
+Result<std::string> CachedClip(const cli::SampleClip& clip) {
   const std::filesystem::path directory = CacheDirectory() / "bulkhead";
   const std::filesystem::path path =
       directory / fmt::format("bench-{}x{}-{}-{}k.mp4", clip.width, clip.height,
@@ -100,7 +94,11 @@ Result<Report> Measure(const Options& options) {
   Report report;
   report.clip = options.clip;
   if (report.clip.empty()) {
-    Result<std::string> clip = CachedClip();
+    Result<std::string> clip = CachedClip({.width = 1920,
+                                           .height = 1080,
+                                           .frames = 300,
+                                           .key_interval = 48,
+                                           .noise_kbits = 19'000});
     if (!clip) return clip.error();
     report.clip = *clip;
   }
@@ -116,8 +114,12 @@ Result<Report> Measure(const Options& options) {
       MeasureThroughput(**host, report.clip, options.rounds);
   if (!throughput) return throughput.error();
   report.throughput = *throughput;
-  Result<Latency> latency = MeasureLatency(host_options, report.clip,
-                                           throughput->frames, options.rounds);
+  Result<std::string> small_clip =
+      CachedClip({.width = 64, .height = 64, .frames = 10});
+  if (!small_clip) return small_clip.error();
+  Result<Latency> latency =
+      MeasureLatency(host_options, report.clip, throughput->frames, *small_clip,
+                     options.rounds);
   if (!latency) return latency.error();
   report.latency = *latency;
   report.ratios = {
