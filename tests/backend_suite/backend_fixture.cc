@@ -15,7 +15,8 @@ namespace {
 
 std::string FirstDeviceOfTheDistribution() {
   auto host = Host::Create(OptionsUnderTest()).value();
-  for (const BackendInfo& backend : host->Backends().value().backends) {
+  const BackendReport report = host->Backends().value();
+  for (const BackendInfo& backend : report.backends) {
     if (backend.file.starts_with(DistributionDirectory() + "/")) {
       return backend.devices.at(0);
     }
