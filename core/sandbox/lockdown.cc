@@ -72,7 +72,6 @@ Result<ipc::UniqueFd> CompileLockdown(const Policy& policy,
   lockdown.setEntrySymbol(plugin.entry_symbol);
   lockdown.setDisableSpeculation(policy.disable_speculation);
   // CLONE_PARENT needs no pid namespace: the reaper is the parent in any tier.
-  lockdown.setCloneKeepsParent(true);
   const kj::Array<capnp::word> flat = capnp::messageToFlatArray(message);
   return SealedCopy(flat.asBytes());
 }

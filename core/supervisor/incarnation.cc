@@ -114,7 +114,7 @@ kj::Promise<Status> Incarnation::AwaitReady(milliseconds timeout) {
 
 kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
     bool probe, ipc::UniqueFd socket, milliseconds timeout) {
-  if (!zygote_ || !zygote_alive_) {
+  if (!zygote_alive_) {
     return Result<Worker>(
         Status(Code::kBackendLost, "the backend's zygote died"));
   }
@@ -156,7 +156,6 @@ kj::Promise<WorkerEnd> Incarnation::AwaitEnd(pid_t pid, milliseconds timeout) {
 }
 
 void Incarnation::KillWorker(pid_t pid) {
-  if (!reaper_) return;
   capnp::MallocMessageBuilder message;
   message.initRoot<schema::ReaperRequest>().setKill(pid);
   if (!reaper_->Send(message)) OnReaperGone();
@@ -170,7 +169,7 @@ kj::Promise<void> Incarnation::ServeReaper() {
       OnReaperGone();
       return kj::READY_NOW;
     }
-    return reaper_ ? ServeReaper() : kj::Promise<void>(kj::READY_NOW);
+    return ServeReaper();
   });
 }
 
@@ -268,7 +267,7 @@ Status Incarnation::OnZygoteEvent(ipc::ReceivedMessage& message) {
         found->second.pid = pid_untrusted;
         capnp::MallocMessageBuilder request;
         request.initRoot<schema::ReaperRequest>().setWatch(pid_untrusted);
-        if (!reaper_ || !reaper_->Send(request)) OnReaperGone();
+        if (!reaper_->Send(request)) OnReaperGone();
         return Status();
       }
       case schema::ZygoteEvent::CLONE_FAILED: {

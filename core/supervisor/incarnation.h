@@ -33,8 +33,8 @@ struct WorkerEnd {
 //
 // The reaper is ours and believed. The zygote has run vendor code from the
 // moment it says ready: the pids that it names are checked by the reaper, a
-// message out of turn ends the whole incarnation, and nothing here waits for it
-// without a deadline. Workers outlive their zygote: an incarnation whose zygote
+// message out of turn ends it, and nothing here waits for it without a
+// deadline. Workers outlive their zygote: an incarnation whose zygote
 // died takes no new sessions and lasts as long as its last one.
 //
 // Owned by Backend. Bound to the event loop's thread. Destroying it ends the
@@ -102,8 +102,8 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   const pid_t launched_pid_;
   const ipc::UniqueFd reaper_pidfd_;
   kj::UnixEventPort::FdObserver reaper_observer_;
-  std::unique_ptr<EventSocket> reaper_;  // null once closed
-  std::unique_ptr<EventSocket> zygote_;  // null once closed
+  std::unique_ptr<EventSocket> reaper_;  // null while this is destroyed
+  const std::unique_ptr<EventSocket> zygote_;
   const ipc::UniqueFd log_;
   kj::UnixEventPort::FdObserver log_observer_;
   std::string log_tail_;

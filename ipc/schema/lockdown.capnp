@@ -20,9 +20,6 @@ struct Lockdown {
   entrySymbol @5 :Text;
   # The attr of the entry point.
   disableSpeculation @6 :Bool;
-  cloneKeepsParent @7 :Bool;
-  # False only in tier "reduced", where the reaper is no pid-namespace init and
-  # reaps as a subreaper.
 }
 
 struct Landlock {

@@ -8,7 +8,7 @@ namespace bulkhead::cli {
 namespace {
 
 constexpr char kVariable[] = "BULKHEAD_LIBEXEC_DIR";
-constexpr char kInstalled[] = "/usr/lib/bulkhead";
+constexpr char kInstalled[] = "/usr/lib/bulkhead/libexec";
 
 }  // namespace
 

@@ -111,7 +111,6 @@ ipc::Expected<Lockdown> Lockdown::Read(int fd) {
     lockdown.plugin_path_ = root.getPluginPath().cStr();
     lockdown.entry_symbol_ = root.getEntrySymbol().cStr();
     lockdown.disable_speculation_ = root.getDisableSpeculation();
-    lockdown.clone_keeps_parent_ = root.getCloneKeepsParent();
     return lockdown;
   });
 }

@@ -32,8 +32,6 @@ class Lockdown {
   // Where the object lies for the dynamic linker, and the symbol to call.
   const std::string& plugin_path() const { return plugin_path_; }
   const std::string& entry_symbol() const { return entry_symbol_; }
-  // Session workers are cloned with CLONE_PARENT.
-  bool clone_keeps_parent() const { return clone_keeps_parent_; }
 
   // The zygote, before vendor code is in the process.
   ipc::Expected<void> InstallStage1() const;
@@ -67,7 +65,6 @@ class Lockdown {
   std::string plugin_path_;
   std::string entry_symbol_;
   bool disable_speculation_ = false;
-  bool clone_keeps_parent_ = true;
 };
 
 }  // namespace bulkhead::worker

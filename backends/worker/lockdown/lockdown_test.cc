@@ -64,7 +64,6 @@ ipc::UniqueFd Plan() {
   lockdown.setPluginPath("/opt/acme/libacme.so");
   lockdown.setEntrySymbol("acme_backend");
   lockdown.setDisableSpeculation(true);
-  lockdown.setCloneKeepsParent(true);
   if (HasLandlock()) {
     auto landlock = lockdown.initLandlock();
     landlock.setAbi(1);
@@ -101,7 +100,6 @@ TEST(LockdownTest, ReadsWhatBulkheaddWrote) {
   ASSERT_TRUE(lockdown);
   EXPECT_EQ(lockdown->plugin_path(), "/opt/acme/libacme.so");
   EXPECT_EQ(lockdown->entry_symbol(), "acme_backend");
-  EXPECT_TRUE(lockdown->clone_keeps_parent());
 }
 
 TEST(LockdownTest, RefusesWhatIsNoMessage) {

@@ -54,7 +54,7 @@ struct HostOptions {
   // nullopt: BULKHEAD_SANDBOX_FLOOR ("full", "reduced"), else full.
   std::optional<SandboxTier> sandbox_floor;
   // Holds bulkheadd, bulkhead-reaper, bulkhead-worker and the directory
-  // `backends`. Empty: BULKHEAD_LIBEXEC_DIR, else /usr/lib/bulkhead.
+  // `backends`. Empty: BULKHEAD_LIBEXEC_DIR, else /usr/lib/bulkhead/libexec.
   std::string libexec_dir;
   Limits limits;
   Deadlines deadlines;
