@@ -338,13 +338,14 @@ ipc::Expected<void> SessionWorker::StartPlay(schema::Play::Reader play) {
       moved = SeekToBeginning();
       break;
     case schema::Play::Start::KEYFRAME:
+      // A seek that fails leaves the demuxer anywhere.
+      at_beginning_ = false;
       moved = demuxer_->SeekToKeyframe(start.getKeyframe());
       if (!moved) {
         moved = SeekToBeginning();
         break;
       }
       ForgetFrame();
-      at_beginning_ = false;
       decoder_->Flush();
       break;
   }
