@@ -103,7 +103,7 @@ class Claims {
         continue;
       }
       diagnostics.push_back(
-          {Severity::kWarning, entry_point.file, entry_point.line,
+          {Diagnostic::Severity::kWarning, entry_point.file, entry_point.line,
            "the device " + device + " is that of the backend " +
                holder->second + ", which comes first; this one is " +
                candidate.name() + "/" + device});
@@ -183,7 +183,7 @@ Discovery Discover(const std::vector<SearchDirectory>& plugin_path,
       if (entry_point.group != kBackendGroup) continue;
       if (!IsPlainName(entry_point.name)) {
         diagnostics.push_back(
-            {Severity::kError, entry_point.file, entry_point.line,
+            {Diagnostic::Severity::kError, entry_point.file, entry_point.line,
              "ignored: " + Quoted(entry_point.name) +
                  " cannot name a backend: use letters, digits, \"_\", \"-\" "
                  "and \".\""});
@@ -206,7 +206,8 @@ Discovery Discover(const std::vector<SearchDirectory>& plugin_path,
       claims.Settle(candidate, diagnostics);
       if (!candidate.usable()) {
         const bool broken = candidate.standing == Standing::kBroken;
-        diagnostics.push_back({broken ? Severity::kError : Severity::kInfo,
+        diagnostics.push_back({broken ? Diagnostic::Severity::kError
+                                      : Diagnostic::Severity::kNote,
                                entry_point.file, entry_point.line,
                                "the backend " + candidate.name() +
                                    " is not used: " + candidate.reason});

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "core/discovery/device_name.h"
-#include "core/discovery/diagnostic.h"
 #include "core/discovery/entry_points.h"
 #include "core/discovery/manifest.h"
 #include "core/discovery/plugin_path.h"
 #include "core/discovery/scan.h"
 #include "core/discovery/selection.h"
+#include "core/include/bulkhead/diagnostic.h"
 #include "core/include/bulkhead/status.h"
 #include "ipc/unique_fd.h"
 

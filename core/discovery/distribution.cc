@@ -78,19 +78,19 @@ bool SplitCsv(std::string_view line, std::vector<std::string>& fields) {
 void AdoptNames(const std::string& metadata_file, const Metadata& metadata,
                 Distribution& distribution, Diagnostics& diagnostics) {
   if (!IsDistributionName(metadata.name)) {
-    diagnostics.push_back({Severity::kWarning, metadata_file, 0,
+    diagnostics.push_back({Diagnostic::Severity::kWarning, metadata_file, 0,
                            "no valid Name: the folder's, " +
                                Quoted(distribution.name) + ", is used"});
   } else {
     if (NormalizedName(metadata.name) != NormalizedName(distribution.name)) {
-      diagnostics.push_back({Severity::kWarning, metadata_file, 0,
+      diagnostics.push_back({Diagnostic::Severity::kWarning, metadata_file, 0,
                              "its Name is " + Quoted(metadata.name) +
                                  ", which is not the folder's"});
     }
     distribution.name = metadata.name;
   }
   if (metadata.version.empty() || !IsValidUtf8(metadata.version)) {
-    diagnostics.push_back({Severity::kWarning, metadata_file, 0,
+    diagnostics.push_back({Diagnostic::Severity::kWarning, metadata_file, 0,
                            "no valid Version: the folder's, " +
                                Quoted(distribution.version) + ", is used"});
   } else {
@@ -99,21 +99,6 @@ void AdoptNames(const std::string& metadata_file, const Metadata& metadata,
 }
 
 }  // namespace
-
-std::string NormalizedName(std::string_view name) {
-  std::string normalized;
-  bool separator = false;
-  for (const char c : name) {
-    if (c == '-' || c == '_' || c == '.') {
-      separator = true;
-      continue;
-    }
-    if (std::exchange(separator, false)) normalized += '-';
-    normalized += AsciiLower(c);
-  }
-  if (separator) normalized += '-';
-  return normalized;
-}
 
 bool IsDistributionName(std::string_view text_untrusted) {
   const auto alphanumeric = [](char c) {
@@ -165,7 +150,7 @@ Result<Distribution> ReadDistribution(int directory_fd,
     AdoptNames(metadata_file, ParseMetadata(*text), distribution, diagnostics);
   } else {
     diagnostics.push_back(
-        {Severity::kWarning, metadata_file, 0,
+        {Diagnostic::Severity::kWarning, metadata_file, 0,
          text.error().message() + "; name and version are the folder's"});
   }
   distribution.normalized_name = NormalizedName(distribution.name);
@@ -183,7 +168,7 @@ Result<Distribution> ReadDistribution(int directory_fd,
                        parsed.diagnostics.end());
   } else if (text.error().code() != Code::kNotFound) {
     diagnostics.push_back(
-        {Severity::kError, origin.file, 0, text.error().message()});
+        {Diagnostic::Severity::kError, origin.file, 0, text.error().message()});
   }
   return distribution;
 }
@@ -202,7 +187,7 @@ Result<std::optional<std::vector<RecordedFile>>> ReadRecord(
   std::vector<std::string> fields;
   std::string_view rest = *text;
   size_t reported = 0;
-  for (int line = 1; !rest.empty(); ++line) {
+  for (uint32_t line = 1; !rest.empty(); ++line) {
     const size_t end = std::min(rest.find('\n'), rest.size());
     std::string_view text_of_line = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
@@ -215,7 +200,8 @@ Result<std::optional<std::vector<RecordedFile>>> ReadRecord(
       files.push_back(
           {std::move(*path), fields.size() > 1 ? fields[1] : std::string()});
     } else if (reported++ < kMaxRecordDiagnostics) {
-      diagnostics.push_back({well_formed ? Severity::kInfo : Severity::kWarning,
+      diagnostics.push_back({well_formed ? Diagnostic::Severity::kNote
+                                         : Diagnostic::Severity::kWarning,
                              file, line,
                              "left out: " + Quoted(fields[0]) +
                                  (well_formed ? " is not below the directory"

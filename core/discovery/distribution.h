@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/discovery/diagnostic.h"
 #include "core/discovery/entry_points.h"
+#include "core/include/bulkhead/diagnostic.h"
 #include "core/include/bulkhead/status.h"
 
 namespace bulkhead::discovery {
@@ -29,10 +29,6 @@ struct Distribution {
 
   std::string dist_info_path() const { return directory + "/" + dist_info; }
 };
-
-// Lower case, with each run of "-", "_" and "." made one "-" (PEP 503).
-// Distributions whose normalized names are equal are the same one.
-std::string NormalizedName(std::string_view name);
 
 // Letters and digits, with "-", "_" and "." between them.
 bool IsDistributionName(std::string_view text_untrusted);

@@ -97,7 +97,7 @@ TEST_F(DistributionTest, ABadFileCostsThatFileOnly) {
   ASSERT_TRUE(got);
   EXPECT_TRUE(got->entry_points.empty());
   ASSERT_EQ(diagnostics_.size(), 1u);
-  EXPECT_EQ(diagnostics_[0].severity, Severity::kError);
+  EXPECT_EQ(diagnostics_[0].severity, Diagnostic::Severity::kError);
 }
 
 TEST_F(DistributionTest, WhatIsNoDirectoryIsNoDistribution) {

@@ -96,7 +96,8 @@ class Parser {
     return std::move(result_);
   }
 
-  void Report(Severity severity, int line, const std::string& message) {
+  void Report(Diagnostic::Severity severity, uint32_t line,
+              const std::string& message) {
     Diagnostics& all = result_.diagnostics;
     if (all.size() > kMaxDiagnostics) return;
     if (all.size() == kMaxDiagnostics) {
@@ -113,7 +114,7 @@ class Parser {
     // Lines indented below a bad one belong to it.
     in_item_ = true;
     indent_ = 0;
-    Report(Severity::kError, line_, "ignored: " + message);
+    Report(Diagnostic::Severity::kError, line_, "ignored: " + message);
   }
 
   void Header(std::string_view name) {
@@ -121,14 +122,14 @@ class Parser {
     group_ = name;
     has_group_ = true;
     if (!IsGroupName(name)) {
-      Report(Severity::kWarning, line_,
+      Report(Diagnostic::Severity::kWarning, line_,
              Quoted(name) + " is not a valid group name");
     } else if (name == "DEFAULT") {
-      Report(Severity::kWarning, line_,
+      Report(Diagnostic::Severity::kWarning, line_,
              "\"DEFAULT\" is a group like any other, not a default for all");
     }
     if (!groups_.emplace(name).second) {
-      Report(Severity::kWarning, line_,
+      Report(Diagnostic::Severity::kWarning, line_,
              "the group " + Quoted(name) + " is given twice; both count");
     }
   }
@@ -165,11 +166,11 @@ class Parser {
     Result<ObjectReference> reference = ParseObjectReference(value);
     if (!reference) {
       return Report(
-          Severity::kError, pending_line_,
+          Diagnostic::Severity::kError, pending_line_,
           "ignored: " + Quoted(name_) + ": " + reference.error().message());
     }
     if (!names_.emplace(group_, name_).second) {
-      return Report(Severity::kError, pending_line_,
+      return Report(Diagnostic::Severity::kError, pending_line_,
                     "ignored: the group " + Quoted(group_) + " already has " +
                         Quoted(name_));
     }
@@ -187,7 +188,7 @@ class Parser {
   ParsedEntryPoints result_;
   std::set<std::string> groups_;
   std::set<std::pair<std::string, std::string>> names_;
-  int line_ = 0;
+  uint32_t line_ = 0;
 
   std::string group_;
   bool has_group_ = false;
@@ -196,7 +197,7 @@ class Parser {
   // false when it was a bad one.
   bool in_item_ = false;
   bool pending_ = false;
-  int pending_line_ = 0;
+  uint32_t pending_line_ = 0;
   size_t indent_ = 0;
   std::string name_;
   std::string value_;
@@ -246,7 +247,7 @@ ParsedEntryPoints ParseEntryPoints(std::string_view text_untrusted,
   std::string_view rest = text_untrusted;
   if (rest.starts_with("\xef\xbb\xbf")) {
     rest.remove_prefix(3);
-    parser.Report(Severity::kWarning, 1,
+    parser.Report(Diagnostic::Severity::kWarning, 1,
                   "begins with a byte order mark, which does not belong there");
   }
   while (!rest.empty()) {

@@ -5,7 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/discovery/diagnostic.h"
+#include "core/include/bulkhead/diagnostic.h"
+#include "core/include/bulkhead/entry_point.h"
 #include "core/include/bulkhead/status.h"
 
 namespace bulkhead::discovery {
@@ -20,23 +21,6 @@ struct ObjectReference {
   std::vector<std::string> extras;
 
   bool operator==(const ObjectReference&) const = default;
-};
-
-// One line of an entry_points.txt: a name by which a distribution offers one
-// of its objects. A plain value.
-struct EntryPoint {
-  std::string name;
-  std::string value;  // As written, trimmed.
-  std::string group;
-  std::string module;
-  std::string attr;
-  std::vector<std::string> extras;
-  std::string distribution;  // Its Name, as its METADATA spells it.
-  std::string version;
-  std::string file;
-  int line = 0;
-
-  bool operator==(const EntryPoint&) const = default;
 };
 
 // Parts are identifiers: letters, digits, `_` and anything beyond ASCII, not

@@ -23,14 +23,14 @@ class Reader {
   Reader(const std::string& file, ParsedManifest& result)
       : file_(file), result_(result) {}
 
-  void Report(Severity severity, const toml::source_region& where,
+  void Report(Diagnostic::Severity severity, const toml::source_region& where,
               const std::string& message) {
-    const auto line = static_cast<int>(where.begin.line);
+    const uint32_t line = where.begin.line;
     const std::string text =
         line > 0
             ? "column " + std::to_string(where.begin.column) + ": " + message
             : message;
-    if (severity == Severity::kError && result_.refusal.empty()) {
+    if (severity == Diagnostic::Severity::kError && result_.refusal.empty()) {
       result_.refusal =
           "bulkhead.toml, line " + std::to_string(line) + ", " + text;
     }
@@ -46,7 +46,7 @@ class Reader {
     const toml::node* node = table.get(key);
     if (node == nullptr) return nullptr;
     if (const toml::value<T>* value = node->as<T>()) return value;
-    Report(Severity::kError, node->source(),
+    Report(Diagnostic::Severity::kError, node->source(),
            std::string(key) + " should be " + type);
     return nullptr;
   }
@@ -57,7 +57,7 @@ class Reader {
     const auto* value = Find<std::string>(table, key, "a string");
     if (value == nullptr || value->get() == first) return false;
     if (value->get() == second) return true;
-    Report(Severity::kError, value->source(),
+    Report(Diagnostic::Severity::kError, value->source(),
            std::string(key) + " is " + Quoted(value->get()) +
                " but should be " + Quoted(first) + " or " + Quoted(second));
     return false;
@@ -68,7 +68,7 @@ class Reader {
     if (node == nullptr) return;
     const toml::array* array = node->as_array();
     if (array == nullptr || array->empty() || array->size() > kMaxDevices) {
-      Report(Severity::kError, node->source(),
+      Report(Diagnostic::Severity::kError, node->source(),
              "devices should be an array of 1 to " +
                  std::to_string(kMaxDevices) + " strings");
       return;
@@ -77,11 +77,11 @@ class Reader {
     for (const toml::node& element : *array) {
       const toml::value<std::string>* name = element.as_string();
       if (name == nullptr || !IsPlainName(name->get())) {
-        Report(Severity::kError, element.source(),
+        Report(Diagnostic::Severity::kError, element.source(),
                "a device's name has letters, digits, \"_\", \"-\" and \".\"");
       } else if (std::find(devices.begin(), devices.end(), name->get()) !=
                  devices.end()) {
-        Report(Severity::kWarning, element.source(),
+        Report(Diagnostic::Severity::kWarning, element.source(),
                Quoted(name->get()) + " is listed twice");
       } else {
         devices.push_back(name->get());
@@ -108,7 +108,7 @@ void Read(const toml::table& table, Reader& reader, Manifest& manifest) {
       (schema->get() < 1 || schema->get() > kManifestSchemaVersion)) {
     // What the rest means is not known: say no more about it.
     return reader.Report(
-        Severity::kError, schema->source(),
+        Diagnostic::Severity::kError, schema->source(),
         "schema_version is " + std::to_string(schema->get()) +
             ", and this Bulkhead reads up to " +
             std::to_string(kManifestSchemaVersion) +
@@ -130,13 +130,13 @@ void Read(const toml::table& table, Reader& reader, Manifest& manifest) {
       text << toml::toml_formatter(*permissions);
       manifest.permissions_toml = std::move(text).str();
     } else {
-      reader.Report(Severity::kError, node->source(),
+      reader.Report(Diagnostic::Severity::kError, node->source(),
                     "permissions should be a table");
     }
   }
   for (const auto& [key, node] : table) {
     if (!IsKnownKey(key.str())) {
-      reader.Report(Severity::kWarning, key.source(),
+      reader.Report(Diagnostic::Severity::kWarning, key.source(),
                     "unknown key " + Quoted(key.str()) + " is ignored");
     }
   }
@@ -152,7 +152,7 @@ ParsedManifest ParseManifest(std::string_view text_untrusted,
   const toml::parse_result parsed = toml::parse(text_untrusted);
   if (!parsed) {
     const toml::parse_error& error = parsed.error();
-    reader.Report(Severity::kError, error.source(),
+    reader.Report(Diagnostic::Severity::kError, error.source(),
                   Quoted(error.description()));
     return result;
   }

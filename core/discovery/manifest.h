@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/discovery/diagnostic.h"
+#include "core/include/bulkhead/diagnostic.h"
 
 namespace bulkhead::discovery {
 

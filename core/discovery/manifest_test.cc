@@ -43,7 +43,7 @@ TEST(ManifestTest, UnknownKeysOnlyWarn) {
   const ParsedManifest parsed = Parse("abi = 1\ncolour = \"red\"\n");
   ASSERT_TRUE(parsed.manifest);
   ASSERT_EQ(parsed.diagnostics.size(), 1u);
-  EXPECT_EQ(parsed.diagnostics[0].severity, Severity::kWarning);
+  EXPECT_EQ(parsed.diagnostics[0].severity, Diagnostic::Severity::kWarning);
   EXPECT_EQ(parsed.diagnostics[0].line, 2);
 }
 

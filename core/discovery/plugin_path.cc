@@ -19,7 +19,7 @@ void Add(SearchDirectory directory, PluginPath& path) {
   if (directory.path.empty()) return;
   if (directory.path.front() != '/') {
     path.diagnostics.push_back(
-        {Severity::kError, "", 0,
+        {Diagnostic::Severity::kError, "", 0,
          directory.origin + ": " + Quoted(directory.path) +
              " is ignored: write it as an absolute path"});
     return;

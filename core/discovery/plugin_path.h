@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/discovery/diagnostic.h"
 #include "core/discovery/environment.h"
+#include "core/include/bulkhead/diagnostic.h"
 
 namespace bulkhead::discovery {
 

@@ -78,7 +78,8 @@ class Scanner {
   Scan Finish() && { return std::move(result_); }
 
  private:
-  void Report(Severity severity, std::string file, std::string message) {
+  void Report(Diagnostic::Severity severity, std::string file,
+              std::string message) {
     result_.diagnostics.push_back(
         {severity, std::move(file), 0, std::move(message)});
   }
@@ -90,7 +91,7 @@ class Scanner {
     }
     place.outcome =
         "cannot be searched: " + std::generic_category().message(error);
-    Report(Severity::kWarning, place.directory.path, place.outcome);
+    Report(Diagnostic::Severity::kWarning, place.directory.path, place.outcome);
   }
 
   void Consider(int directory_fd, const std::string& directory,
@@ -98,14 +99,14 @@ class Scanner {
                 std::map<std::string, Distribution>& best) {
     const std::string path = directory + "/" + name;
     if (name.front() == '~') {
-      return Report(Severity::kWarning, path,
+      return Report(Diagnostic::Severity::kWarning, path,
                     "ignored: a leftover of an interrupted pip; remove it");
     }
     Diagnostics diagnostics;
     Result<Distribution> read =
         ReadDistribution(directory_fd, directory, name, diagnostics);
     if (!read) {
-      return Report(Severity::kError, path,
+      return Report(Diagnostic::Severity::kError, path,
                     "ignored: " + read.error().message());
     }
     result_.diagnostics.insert(result_.diagnostics.end(), diagnostics.begin(),
@@ -116,7 +117,7 @@ class Scanner {
       Distribution& loser =
           IsBetter(*read, found->second) ? found->second : *read;
       const Distribution& winner = &loser == &*read ? found->second : *read;
-      Report(Severity::kWarning, loser.dist_info_path(),
+      Report(Diagnostic::Severity::kWarning, loser.dist_info_path(),
              "ignored: " + Quoted(winner.dist_info) +
                  " is the same distribution; uninstall one");
       if (&loser == &*read) return;
@@ -130,7 +131,7 @@ class Scanner {
       const auto [seen, is_new] =
           names_.try_emplace(normalized, distribution.dist_info_path());
       if (!is_new) {
-        Report(Severity::kInfo, distribution.dist_info_path(),
+        Report(Diagnostic::Severity::kNote, distribution.dist_info_path(),
                "shadowed by " + seen->second);
         continue;
       }

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "core/discovery/diagnostic.h"
 #include "core/discovery/distribution.h"
 #include "core/discovery/plugin_path.h"
+#include "core/include/bulkhead/diagnostic.h"
 
 namespace bulkhead::discovery {
 

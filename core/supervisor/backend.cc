@@ -163,7 +163,7 @@ Status Backend::StartFailed(const Status& cause) {
                             cause.code() == Code::kNotFound
                         ? cause.code()
                         : Code::kBackendUnavailable;
-  discovery::EntryPoint entry_point = candidate_.entry_point;
+  EntryPoint entry_point = candidate_.entry_point;
   entry_point.file = candidate_.directory + "/" + candidate_.plugin_path;
   last_failure_ =
       Status(code, discovery::LoadFailureMessage(entry_point, text));

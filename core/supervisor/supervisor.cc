@@ -44,18 +44,6 @@ schema::Backend::State ToSchema(Backend::State state) {
   return schema::Backend::State::DISABLED;
 }
 
-schema::Diagnostic::Severity ToSchema(discovery::Severity severity) {
-  switch (severity) {
-    case discovery::Severity::kInfo:
-      return schema::Diagnostic::Severity::NOTE;
-    case discovery::Severity::kWarning:
-      return schema::Diagnostic::Severity::WARNING;
-    case discovery::Severity::kError:
-      break;
-  }
-  return schema::Diagnostic::Severity::ERROR;
-}
-
 std::vector<std::string> ToStrings(capnp::List<capnp::Text>::Reader list) {
   std::vector<std::string> strings;
   for (const auto text : list) strings.push_back(text.cStr());
@@ -326,8 +314,9 @@ void Supervisor::DescribeBackends(schema::Backends::Builder out) {
   const size_t count = std::min(discovery_.diagnostics.size(), kMaxDiagnostics);
   auto diagnostics = out.initDiagnostics(count);
   for (size_t i = 0; i < count; ++i) {
-    const discovery::Diagnostic& diagnostic = discovery_.diagnostics[i];
-    diagnostics[i].setSeverity(ToSchema(diagnostic.severity));
+    const Diagnostic& diagnostic = discovery_.diagnostics[i];
+    diagnostics[i].setSeverity(
+        static_cast<schema::Diagnostic::Severity>(diagnostic.severity));
     diagnostics[i].setFile(diagnostic.file);
     diagnostics[i].setLine(diagnostic.line);
     diagnostics[i].setMessage(diagnostic.message);

@@ -24,18 +24,6 @@ std::string Joined(const std::vector<std::string>& words) {
   return words.empty() ? "none" : fmt::format("{}", fmt::join(words, ", "));
 }
 
-const char* Prefix(Diagnostic::Severity severity) {
-  switch (severity) {
-    case Diagnostic::Severity::kNote:
-      return "note";
-    case Diagnostic::Severity::kWarning:
-      return "warning";
-    case Diagnostic::Severity::kError:
-      return "error";
-  }
-  return "note";
-}
-
 int RunBackends(const GlobalOptions& global, bool json) {
   Result<std::unique_ptr<Host>> host = Host::Create(HostOptionsFrom(global));
   if (!host) return Fail(host.error());
@@ -67,11 +55,7 @@ void SayBackends(const BackendReport& report) {
     }
   }
   for (const Diagnostic& diagnostic : report.diagnostics) {
-    std::string place = diagnostic.file;
-    if (diagnostic.line != 0) place += fmt::format(":{}", diagnostic.line);
-    if (!place.empty()) place += ": ";
-    Say(fmt::format("{}: {}{}", Prefix(diagnostic.severity), place,
-                    diagnostic.message));
+    Say(ToString(diagnostic));
   }
 }
 

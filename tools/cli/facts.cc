@@ -22,18 +22,6 @@ Json FactsOf(const Ratio& ratio) {
               {"denominator", ratio.denominator}};
 }
 
-const char* SeverityName(Diagnostic::Severity severity) {
-  switch (severity) {
-    case Diagnostic::Severity::kNote:
-      return "note";
-    case Diagnostic::Severity::kWarning:
-      return "warning";
-    case Diagnostic::Severity::kError:
-      return "error";
-  }
-  return "unknown";
-}
-
 }  // namespace
 
 Json FactsOf(const BackendReport& report) {

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "bulkhead/diagnostic.h"
+#include "bulkhead/entry_point.h"
 #include "bulkhead/status.h"
 #include "bulkhead/video_decoder.h"
 
@@ -58,14 +60,6 @@ struct HostOptions {
   std::string libexec_dir;
   Limits limits;
   Deadlines deadlines;
-};
-
-struct Diagnostic {
-  enum class Severity { kNote, kWarning, kError };
-  Severity severity;
-  std::string file;
-  uint32_t line;  // 0: the file as a whole
-  std::string message;
 };
 
 struct BackendInfo {
