@@ -2,17 +2,21 @@
 #include "core/discovery/discover.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "core/discovery/bounded_file.h"
 #include "core/discovery/plugin_file.h"
+#include "core/discovery/record_hash.h"
 #include "core/discovery/text.h"
 #include "core/status_macros.h"
 
@@ -50,6 +54,20 @@ Result<Manifest> ReadManifest(int directory, const Distribution& distribution,
   return *std::move(parsed.manifest);
 }
 
+int64_t Nanoseconds(const timespec& time) {
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+FileIdentity IdentityOf(int file) {
+  struct stat info = {};
+  if (fstat(file, &info) != 0) return {};
+  return {.device = info.st_dev,
+          .inode = info.st_ino,
+          .bytes = info.st_size,
+          .modified_ns = Nanoseconds(info.st_mtim),
+          .changed_ns = Nanoseconds(info.st_ctim)};
+}
+
 // Fills in everything that is read from the distribution's files.
 Status Complete(const Distribution& distribution, Diagnostics& diagnostics,
                 BackendCandidate& candidate) {
@@ -65,9 +83,19 @@ Status Complete(const Distribution& distribution, Diagnostics& diagnostics,
   ASSIGN_OR_RETURN(
       candidate.manifest,
       ReadManifest(directory.get(), distribution, entry_point, diagnostics));
+  if (candidate.manifest.abi.value_or(kBackendAbi) != kBackendAbi) {
+    return Status(Code::kUnsupported,
+                  "it is built for version " +
+                      std::to_string(*candidate.manifest.abi) +
+                      " of the interface for backends; this Bulkhead has "
+                      "version " +
+                      std::to_string(kBackendAbi) +
+                      ": install releases of both that fit");
+  }
   ASSIGN_OR_RETURN(const PluginFile plugin,
                    OpenPluginFile(directory.get(), entry_point.module));
   candidate.plugin_path = plugin.path;
+  candidate.plugin_identity = IdentityOf(plugin.fd.get());
 
   using Record = std::optional<std::vector<RecordedFile>>;
   ASSIGN_OR_RETURN(const Record record,
@@ -76,6 +104,12 @@ Status Complete(const Distribution& distribution, Diagnostics& diagnostics,
   for (const RecordedFile& file :
        record.value_or(std::vector<RecordedFile>())) {
     if (file.path == plugin.path) candidate.plugin_hash = file.hash;
+  }
+  if (candidate.plugin_hash.empty()) return Status();
+  if (auto hash = RecordHash::Parse(candidate.plugin_hash); !hash) {
+    return Status(hash.error().code(), "RECORD's hash of " +
+                                           Quoted(plugin.path) + ": " +
+                                           hash.error().message());
   }
   return Status();
 }
@@ -128,105 +162,195 @@ bool Offers(const BackendCandidate& backend, const DeviceName& device) {
          std::find(all.begin(), all.end(), device.name) != all.end();
 }
 
-Status Unavailable(const BackendCandidate& backend, const DeviceName& device) {
-  if (backend.standing == Standing::kBroken) {
-    return Status(Code::kBackendUnavailable,
-                  LoadFailureMessage(backend.entry_point, backend.reason));
-  }
-  return Status(Code::kBackendUnavailable,
-                "the device " + Quoted(device.ToString()) +
-                    " is not available: the backend " + backend.name() +
-                    " is " + backend.reason);
+// "NAME (WHY), NAME (WHY)"
+void AddReason(const std::string& name, const std::string& why,
+               std::string& list) {
+  list += (list.empty() ? "" : ", ") + name + " (" + why + ")";
 }
 
-std::string WhatThereIs(const Discovery& discovery) {
+std::string WhatThereIs(const Discovery& discovery,
+                        const FailureOf& failure_of) {
   std::string known;
-  std::string rest;
+  std::string disabled;
+  std::string failed;
   for (const BackendCandidate& backend : discovery.backends) {
-    if (!backend.usable()) {
-      rest += "; the backend " + backend.name() + " is " +
-              (backend.standing == Standing::kBroken ? "broken: " : "") +
-              backend.reason;
-      continue;
-    }
-    for (const std::string& device : backend.manifest.devices) {
-      const bool bare =
-          std::find(backend.devices.begin(), backend.devices.end(), device) !=
-          backend.devices.end();
-      known += known.empty() ? "" : ", ";
-      known += bare ? device : backend.name() + "/" + device;
+    const std::string failure =
+        backend.usable() && failure_of ? failure_of(backend) : "";
+    if (backend.standing == Standing::kDisabled) {
+      AddReason(backend.name(), backend.reason, disabled);
+    } else if (!backend.usable() || !failure.empty()) {
+      AddReason(backend.name(), backend.usable() ? failure : backend.reason,
+                failed);
+    } else {
+      for (const std::string& device : backend.manifest.devices) {
+        known += (known.empty() ? "" : ", ") + CallersName(backend, device);
+      }
     }
   }
   std::string text = known.empty() ? "none is known" : "known: " + known;
-  text += rest + "; searched:";
+  if (!disabled.empty()) text += "; disabled backends: " + disabled;
+  if (!failed.empty()) text += "; failed backends: " + failed;
+  text += "; searched:";
   for (const SearchedPlace& place : discovery.places) {
-    text += " " + place.directory.path + " (" + place.outcome + ")";
+    text += (&place == &discovery.places.front() ? " " : ", ") +
+            place.directory.path + " (" + place.outcome + ")";
   }
   return text;
 }
 
-}  // namespace
+// Makes candidates of the entry points, in the order of precedence.
+class Finder {
+ public:
+  Finder(const Selection& selection, const std::vector<ExplicitLoad>& loads)
+      : selection_(selection), loads_(loads) {}
 
-Discovery Discover(const std::vector<SearchDirectory>& plugin_path,
-                   const Selection& selection) {
-  Scan scan = ScanPluginPath(plugin_path);
-  Discovery discovery;
-  discovery.diagnostics = std::move(scan.diagnostics);
-  discovery.places = std::move(scan.places);
-  Diagnostics& diagnostics = discovery.diagnostics;
-
-  Claims claims;
-  std::vector<int> backends(discovery.places.size());
-  for (const Distribution& distribution : scan.distributions) {
-    const SearchedPlace& place = discovery.places[distribution.place];
+  // Those of a distribution; how many. `wanted` narrows them to one load.
+  int Add(const Distribution& distribution, bool built_in,
+          const ExplicitLoad* wanted = nullptr) {
+    int found = 0;
+    distributions_.insert(distribution.dist_info_path());
     for (const EntryPoint& entry_point : distribution.entry_points) {
       if (entry_point.group != kBackendGroup) continue;
       if (!IsPlainName(entry_point.name)) {
-        diagnostics.push_back(
-            {Diagnostic::Severity::kError, entry_point.file, entry_point.line,
-             "ignored: " + Quoted(entry_point.name) +
-                 " cannot name a backend: use letters, digits, \"_\", \"-\" "
-                 "and \".\""});
+        Report(Diagnostic::Severity::kError, entry_point,
+               "ignored: " + Quoted(entry_point.name) +
+                   " cannot name a backend: use letters, digits, \"_\", "
+                   "\"-\" and \".\"");
         continue;
       }
       BackendCandidate candidate;
       candidate.entry_point = entry_point;
       candidate.directory = distribution.directory;
+      candidate.dist_info = distribution.dist_info_path();
       candidate.manifest.devices = {entry_point.name};
-      if (Status status = Complete(distribution, diagnostics, candidate);
+      if (Status status =
+              Complete(distribution, result_.diagnostics, candidate);
           !status.ok()) {
         candidate.standing = Standing::kBroken;
         candidate.reason = status.message();
       }
-      if (auto rule = selection.RuleAgainst(entry_point.name,
-                                            place.directory.built_in)) {
+      const auto loads = [&](const ExplicitLoad& load) {
+        return load.Means(candidate.dist_info, candidate.name(),
+                          candidate.plugin_path);
+      };
+      if (wanted != nullptr && !loads(*wanted)) continue;
+      const bool loaded = std::any_of(loads_.begin(), loads_.end(), loads);
+      if (auto rule =
+              selection_.RuleAgainst(entry_point.name, built_in || loaded)) {
         candidate.standing = Standing::kDisabled;
         candidate.reason = *std::move(rule);
       }
-      claims.Settle(candidate, diagnostics);
-      if (!candidate.usable()) {
-        const bool broken = candidate.standing == Standing::kBroken;
-        diagnostics.push_back({broken ? Diagnostic::Severity::kError
-                                      : Diagnostic::Severity::kNote,
-                               entry_point.file, entry_point.line,
-                               "the backend " + candidate.name() +
-                                   " is not used: " + candidate.reason});
-      }
-      ++backends[distribution.place];
-      discovery.backends.push_back(std::move(candidate));
+      Settle(std::move(candidate));
+      ++found;
     }
+    return found;
+  }
+
+  bool Has(const Distribution& distribution) const {
+    return distributions_.contains(distribution.dist_info_path());
+  }
+
+  Discovery Finish(Diagnostics diagnostics,
+                   std::vector<SearchedPlace> places) && {
+    diagnostics.insert(diagnostics.end(), result_.diagnostics.begin(),
+                       result_.diagnostics.end());
+    result_.diagnostics = std::move(diagnostics);
+    result_.places = std::move(places);
+    return std::move(result_);
+  }
+
+ private:
+  void Report(Diagnostic::Severity severity, const EntryPoint& entry_point,
+              std::string message) {
+    result_.diagnostics.push_back(
+        {severity, entry_point.file, entry_point.line, std::move(message)});
+  }
+
+  void Settle(BackendCandidate candidate) {
+    claims_.Settle(candidate, result_.diagnostics);
+    if (!candidate.usable()) {
+      const bool broken = candidate.standing == Standing::kBroken;
+      Report(
+          broken ? Diagnostic::Severity::kError : Diagnostic::Severity::kNote,
+          candidate.entry_point,
+          "the backend " + candidate.name() +
+              " is not used: " + candidate.reason);
+    }
+    result_.backends.push_back(std::move(candidate));
+  }
+
+  const Selection& selection_;
+  const std::vector<ExplicitLoad>& loads_;
+  Claims claims_;
+  std::set<std::string> distributions_;
+  Discovery result_;
+};
+
+}  // namespace
+
+bool BackendCandidate::operator==(const BackendCandidate& other) const {
+  const auto key = [](const BackendCandidate& backend) {
+    // Equality of entry points does not ask where they come from.
+    const EntryPoint& from = backend.entry_point;
+    return std::tie(from, from.distribution, from.version, from.file, from.line,
+                    backend.manifest, backend.directory, backend.plugin_path,
+                    backend.plugin_hash, backend.plugin_identity,
+                    backend.visible_paths, backend.devices, backend.standing,
+                    backend.reason);
+  };
+  return key(*this) == key(other);
+}
+
+Discovery Discover(const Scan& scan, const Selection& selection,
+                   const std::vector<ExplicitLoad>& loads) {
+  Finder finder(selection, loads);
+  std::vector<SearchedPlace> places = scan.places;
+  std::vector<int> backends(places.size());
+  for (const Distribution& distribution : scan.distributions) {
+    const SearchedPlace& place = places[distribution.place];
+    backends[distribution.place] +=
+        finder.Add(distribution, place.directory.built_in);
   }
   for (size_t i = 0; i < backends.size(); ++i) {
-    if (!discovery.places[i].searched) continue;
-    discovery.places[i].outcome +=
-        ", " + std::to_string(backends[i]) +
-        (backends[i] == 1 ? " backend" : " backends");
+    if (!places[i].searched) continue;
+    places[i].outcome += ", " + std::to_string(backends[i]) +
+                         (backends[i] == 1 ? " backend" : " backends");
   }
-  return discovery;
+  Diagnostics diagnostics = scan.diagnostics;
+  for (const ExplicitLoad& load : loads) {
+    const Scan loaded = ScanPluginPath({{load.directory, "loaded explicitly"}});
+    for (const Distribution& distribution : loaded.distributions) {
+      if (!finder.Has(distribution) &&
+          load.MayMean(distribution.dist_info_path())) {
+        finder.Add(distribution, false, &load);
+      }
+    }
+  }
+  return std::move(finder).Finish(std::move(diagnostics), std::move(places));
+}
+
+Status Unavailable(const BackendCandidate& backend) {
+  if (backend.standing == Standing::kBroken) {
+    return Status(Code::kBackendUnavailable,
+                  LoadFailureMessage(backend.entry_point, backend.reason));
+  }
+  return Status(Code::kBackendUnavailable, "the backend " + backend.name() +
+                                               " is not available: it is " +
+                                               backend.reason);
+}
+
+std::string CallersName(const BackendCandidate& backend,
+                        const std::string& device) {
+  const std::string bare = device.substr(0, device.find(':'));
+  const auto& own = backend.devices;
+  return std::find(own.begin(), own.end(), bare) != own.end()
+             ? device
+             : backend.name() + "/" + device;
 }
 
 Result<const BackendCandidate*> FindBackend(const Discovery& discovery,
-                                            const DeviceName& device) {
+                                            const DeviceName& device,
+                                            const FailureOf& failure_of) {
   const BackendCandidate* unusable = nullptr;
   for (const BackendCandidate& backend : discovery.backends) {
     if (!Offers(backend, device)) continue;
@@ -237,10 +361,10 @@ Result<const BackendCandidate*> FindBackend(const Discovery& discovery,
       unusable = &backend;
     }
   }
-  if (unusable != nullptr) return Unavailable(*unusable, device);
+  if (unusable != nullptr) return Unavailable(*unusable);
   return Status(Code::kNotFound, "there is no device " +
                                      Quoted(device.ToString()) + "; " +
-                                     WhatThereIs(discovery));
+                                     WhatThereIs(discovery, failure_of));
 }
 
 Result<OpenedBackend> OpenBackend(const BackendCandidate& backend) {

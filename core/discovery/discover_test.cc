@@ -31,7 +31,9 @@ class DiscoverTest : public ::testing::Test {
     }
   }
 
-  Discovery Run() { return Discover({{tree_.path(), "test"}}, selection_); }
+  Discovery Run() {
+    return Discover(ScanPluginPath({{tree_.path(), "test"}}), selection_);
+  }
 
   static const BackendCandidate* Find(const Discovery& discovery,
                                       const std::string& name) {
@@ -48,7 +50,9 @@ class DiscoverTest : public ::testing::Test {
 TEST_F(DiscoverTest, ABackendIsItsEntryPointManifestAndObject) {
   Install("acme", "devices = [\"npu\"]\n");
   tree_.Write("acme-1.0.dist-info/RECORD",
-              "acme/libplugin.so,sha256=abc,3\n../../bin/x,,\n");
+              "acme/"
+              "libplugin.so,sha256=cGq-PJAVIHXmVrZhB5cw-s8yPz68zadUfuGTXJCEWgk,"
+              "3\n../../bin/x,,\n");
   const Discovery found = Run();
   ASSERT_EQ(found.backends.size(), 1u);
   const BackendCandidate& backend = found.backends[0];
@@ -56,7 +60,8 @@ TEST_F(DiscoverTest, ABackendIsItsEntryPointManifestAndObject) {
   EXPECT_EQ(backend.entry_point.attr, "entry");
   EXPECT_EQ(backend.directory, tree_.path());
   EXPECT_EQ(backend.plugin_path, "acme/libplugin.so");
-  EXPECT_EQ(backend.plugin_hash, "sha256=abc");
+  EXPECT_EQ(backend.plugin_hash,
+            "sha256=cGq-PJAVIHXmVrZhB5cw-s8yPz68zadUfuGTXJCEWgk");
   EXPECT_THAT(backend.visible_paths, ElementsAre("acme/libplugin.so"));
   EXPECT_THAT(backend.devices, ElementsAre("npu"));
   EXPECT_EQ(found.places[0].outcome, "1 distribution, 1 backend");
@@ -167,9 +172,62 @@ TEST_F(DiscoverTest, AnUnknownDeviceListsWhatThereIs) {
   EXPECT_EQ(status.code(), Code::kNotFound);
   for (const std::string& part :
        {std::string("\"nothing\""), std::string("known: good"),
-        std::string("off is disabled by"), tree_.path()}) {
+        std::string("disabled backends: off (disabled by \"off\" in"),
+        "searched: " + tree_.path() + " (2 distributions, 2 backends)"}) {
     EXPECT_THAT(status.message(), HasSubstr(part));
   }
+}
+
+TEST_F(DiscoverTest, AnUnknownDeviceListsWhatFailedAndWhy) {
+  Install("good");
+  Install("broken", "abi = []\n");
+  Install("crashed");
+  const Status status =
+      FindBackend(Run(), {"", "nothing", {}}, [](const BackendCandidate& b) {
+        return b.name() == "crashed" ? "it died" : "";
+      }).error();
+  EXPECT_THAT(status.message(), HasSubstr("known: good; failed backends: "));
+  EXPECT_THAT(status.message(), HasSubstr("crashed (it died)"));
+  EXPECT_THAT(status.message(), HasSubstr("broken (bulkhead.toml, line 1"));
+}
+
+TEST_F(DiscoverTest, AnExplicitLoadCountsWithAutoloadOff) {
+  Install("acme");
+  Install("other");
+  selection_.autoload = false;
+  const ExplicitLoad load{.directory = tree_.path(),
+                          .dist_info = "acme-1.0.dist-info",
+                          .plugin_path = "",
+                          .entry_point = ""};
+  const Scan path = ScanPluginPath({{tree_.path(), "test"}});
+  const Discovery on_path = Discover(path, selection_, {load});
+  EXPECT_EQ(on_path.backends.size(), 2u);
+  EXPECT_TRUE(Find(on_path, "acme")->usable());
+  EXPECT_FALSE(Find(on_path, "other")->usable());
+
+  const Discovery elsewhere = Discover({}, selection_, {load, load});
+  EXPECT_EQ(elsewhere.backends.size(), 1u);
+  EXPECT_TRUE(Find(elsewhere, "acme")->usable());
+
+  selection_.disabled = {"ac*"};
+  EXPECT_FALSE(Find(Discover({}, selection_, {load}), "acme")->usable());
+}
+
+TEST_F(DiscoverTest, AReplacedObjectIsAnotherCandidate) {
+  Install("acme");
+  const Discovery before = Run();
+  EXPECT_EQ(before.backends, Run().backends);
+  std::filesystem::rename(tree_ / "acme/libplugin.so", tree_ / "acme/old");
+  tree_.Write("acme/libplugin.so", "ELF");
+  EXPECT_NE(before.backends, Run().backends);
+}
+
+TEST_F(DiscoverTest, AHashThatCannotBeCheckedBreaksTheBackend) {
+  Install("acme");
+  tree_.Write("acme-1.0.dist-info/RECORD", "acme/libplugin.so,md5=abc,3\n");
+  const Discovery found = Run();
+  EXPECT_EQ(found.backends[0].standing, Standing::kBroken);
+  EXPECT_THAT(found.backends[0].reason, HasSubstr("\"md5\" does not count"));
 }
 
 TEST_F(DiscoverTest, AutoloadOffKeepsBuiltInBackends) {
@@ -180,7 +238,8 @@ TEST_F(DiscoverTest, AutoloadOffKeepsBuiltInBackends) {
   ours.Write("cpu/plugin.so", "");
   selection_.autoload = false;
   const Discovery found = Discover(
-      {{tree_.path(), "test"}, {ours.path(), "built in", true}}, selection_);
+      ScanPluginPath({{tree_.path(), "test"}, {ours.path(), "built in", true}}),
+      selection_);
   EXPECT_EQ(Find(found, "acme")->standing, Standing::kDisabled);
   EXPECT_TRUE(Find(found, "cpu")->usable());
 }

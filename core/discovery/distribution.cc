@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <utility>
 
 #include "core/discovery/bounded_file.h"
 #include "core/discovery/text.h"
 #include "core/status_macros.h"
-#include "ipc/unique_fd.h"
 
 namespace bulkhead::discovery {
 namespace {
@@ -18,39 +18,46 @@ namespace {
 constexpr size_t kMaxRecordBytes = size_t{16} << 20;
 constexpr size_t kMaxRecordDiagnostics = 20;
 
-struct Metadata {
-  std::string name;
-  std::string version;
-};
-
 bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
-  return std::equal(text.begin(), text.end(), lower.begin(), lower.end(),
+  return text.size() == lower.size() &&
+         std::equal(text.begin(), text.end(), lower.begin(),
                     [](char a, char b) { return AsciiLower(a) == b; });
 }
 
 // The headers up to the first empty line; the first of a name counts.
+struct Metadata {
+  std::string_view name;
+  std::string_view version;
+  bool complete = false;  // The empty line has been met.
+};
+
 Metadata ParseMetadata(std::string_view text) {
   Metadata metadata;
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  while (!text.empty()) {
+  while (true) {
     const size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);
-    if (Trimmed(line).empty()) break;
     const size_t colon = line.find(':');
     if (colon != std::string_view::npos) {
-      const std::string_view value = Trimmed(line.substr(colon + 1));
       const std::string_view key = line.substr(0, colon);
-      if (EqualsIgnoringCase(key, "name") && metadata.name.empty()) {
-        metadata.name = value;
-      } else if (EqualsIgnoringCase(key, "version") &&
-                 metadata.version.empty()) {
-        metadata.version = value;
+      if (metadata.name.empty() && EqualsIgnoringCase(key, "name")) {
+        metadata.name = Trimmed(line.substr(colon + 1));
+      } else if (metadata.version.empty() &&
+                 EqualsIgnoringCase(key, "version")) {
+        metadata.version = Trimmed(line.substr(colon + 1));
       }
+    } else if (end != std::string_view::npos && Trimmed(line).empty()) {
+      metadata.complete = true;
+      return metadata;
     }
-    if (end == std::string_view::npos) break;
+    if (end == std::string_view::npos) return metadata;
     text.remove_prefix(end + 1);
   }
-  return metadata;
+}
+
+// A description of any length follows them.
+bool HasAllHeaders(std::string_view beginning) {
+  return ParseMetadata(beginning).complete;
 }
 
 // Splits one CSV line into fields; false if its quotes do not match.
@@ -75,24 +82,35 @@ bool SplitCsv(std::string_view line, std::vector<std::string>& fields) {
   return !quoted;
 }
 
+// Versions that PEP 440 does not know ("2004d") are in use; spaces, control
+// characters and what is not ASCII are not.
+bool IsPlainVersion(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return c > ' ' && c < '\x7f';
+  });
+}
+
 void AdoptNames(const std::string& metadata_file, const Metadata& metadata,
                 Distribution& distribution, Diagnostics& diagnostics) {
+  const auto warn = [&](std::string message) {
+    diagnostics.push_back(
+        {Diagnostic::Severity::kWarning, metadata_file, 0, std::move(message)});
+  };
   if (!IsDistributionName(metadata.name)) {
-    diagnostics.push_back({Diagnostic::Severity::kWarning, metadata_file, 0,
-                           "no valid Name: the folder's, " +
-                               Quoted(distribution.name) + ", is used"});
+    warn("no valid Name: the folder's, " + Quoted(distribution.name) +
+         ", is used");
+  } else if (metadata.name != distribution.name &&
+             NormalizedName(metadata.name) != distribution.normalized_name) {
+    warn("its Name is " + Quoted(metadata.name) + ": the folder's, " +
+         Quoted(distribution.name) + ", and its version are used");
+    return;
   } else {
-    if (NormalizedName(metadata.name) != NormalizedName(distribution.name)) {
-      diagnostics.push_back({Diagnostic::Severity::kWarning, metadata_file, 0,
-                             "its Name is " + Quoted(metadata.name) +
-                                 ", which is not the folder's"});
-    }
+    distribution.has_metadata = true;
     distribution.name = metadata.name;
   }
-  if (metadata.version.empty() || !IsValidUtf8(metadata.version)) {
-    diagnostics.push_back({Diagnostic::Severity::kWarning, metadata_file, 0,
-                           "no valid Version: the folder's, " +
-                               Quoted(distribution.version) + ", is used"});
+  if (!IsPlainVersion(metadata.version)) {
+    warn("no valid Version: the folder's, " + Quoted(distribution.version) +
+         ", is used");
   } else {
     distribution.version = metadata.version;
   }
@@ -119,7 +137,8 @@ std::optional<FolderName> ParseFolderName(std::string_view dist_info) {
   if (dash != std::string_view::npos) {
     parsed.version = dist_info.substr(dash + 1);
   }
-  if (!IsDistributionName(parsed.name) || !IsValidUtf8(parsed.version)) {
+  if (!IsDistributionName(parsed.name) ||
+      (!parsed.version.empty() && !IsPlainVersion(parsed.version))) {
     return std::nullopt;
   }
   return parsed;
@@ -127,50 +146,69 @@ std::optional<FolderName> ParseFolderName(std::string_view dist_info) {
 
 Result<Distribution> ReadDistribution(int directory_fd,
                                       const std::string& directory,
-                                      const std::string& dist_info,
-                                      Diagnostics& diagnostics) {
-  const std::optional<FolderName> folder = ParseFolderName(dist_info);
+                                      const std::string& dist_info, bool plain,
+                                      Diagnostics& diagnostics,
+                                      std::string_view group) {
+  std::optional<FolderName> folder = ParseFolderName(dist_info);
   if (!folder) {
     return Status(Code::kInvalidArgument,
                   Quoted(dist_info) + " is not called NAME-VERSION.dist-info");
   }
-  ASSIGN_OR_RETURN(const ipc::UniqueFd fd,
-                   OpenDirectoryBeneath(directory_fd, dist_info));
-
   Distribution distribution;
-  distribution.name = folder->name;
-  distribution.version = folder->version;
+  distribution.normalized_name = NormalizedName(folder->name);
+  distribution.name = std::move(folder->name);
+  distribution.version = std::move(folder->version);
   distribution.directory = directory;
   distribution.dist_info = dist_info;
-  const std::string path = distribution.dist_info_path();
 
-  const std::string metadata_file = path + "/METADATA";
-  if (const Result<std::string> text = ReadFileBeneath(fd.get(), "METADATA")) {
-    distribution.has_metadata = true;
-    AdoptNames(metadata_file, ParseMetadata(*text), distribution, diagnostics);
-  } else {
-    diagnostics.push_back(
-        {Diagnostic::Severity::kWarning, metadata_file, 0,
-         text.error().message() + "; name and version are the folder's"});
-  }
-  distribution.normalized_name = NormalizedName(distribution.name);
-
-  EntryPoint origin;
-  origin.distribution = distribution.name;
-  origin.version = distribution.version;
-  origin.file = path + "/entry_points.txt";
   const Result<std::string> text =
-      ReadFileBeneath(fd.get(), "entry_points.txt");
-  if (text) {
+      ReadFileBeneath(directory_fd, dist_info + "/entry_points.txt",
+                      ReadOptions{.plain_folders = plain});
+  const auto file = [&] {
+    return distribution.dist_info_path() + "/entry_points.txt";
+  };
+  if (!text) {
+    // A folder without the file, or no folder at all?
+    RETURN_IF_ERROR(FindDirectoryBeneath(directory_fd, dist_info));
+    if (text.error().code() != Code::kNotFound) {
+      diagnostics.push_back(
+          {Diagnostic::Severity::kError, file(), 0, text.error().message()});
+    }
+  } else if (text->find(group) != std::string::npos) {
+    EntryPoint origin;
+    origin.distribution = distribution.name;
+    origin.version = distribution.version;
+    origin.file = file();
     ParsedEntryPoints parsed = ParseEntryPoints(*text, origin);
     distribution.entry_points = std::move(parsed.entries);
-    diagnostics.insert(diagnostics.end(), parsed.diagnostics.begin(),
-                       parsed.diagnostics.end());
-  } else if (text.error().code() != Code::kNotFound) {
-    diagnostics.push_back(
-        {Diagnostic::Severity::kError, origin.file, 0, text.error().message()});
+    std::move(parsed.diagnostics.begin(), parsed.diagnostics.end(),
+              std::back_inserter(diagnostics));
+    if (!group.empty()) {
+      std::erase_if(distribution.entry_points, [&](const EntryPoint& entry) {
+        return entry.group != group;
+      });
+    }
   }
   return distribution;
+}
+
+void ReadMetadata(int directory_fd, bool plain, Distribution& distribution,
+                  Diagnostics& diagnostics) {
+  const std::string file = distribution.dist_info_path() + "/METADATA";
+  const Result<std::string> text = ReadFileBeneath(
+      directory_fd, distribution.dist_info + "/METADATA",
+      ReadOptions{.saw_enough = HasAllHeaders, .plain_folders = plain});
+  if (!text) {
+    diagnostics.push_back(
+        {Diagnostic::Severity::kWarning, file, 0,
+         text.error().message() + "; name and version are the folder's"});
+    return;
+  }
+  AdoptNames(file, ParseMetadata(*text), distribution, diagnostics);
+  for (EntryPoint& entry_point : distribution.entry_points) {
+    entry_point.distribution = distribution.name;
+    entry_point.version = distribution.version;
+  }
 }
 
 Result<std::optional<std::vector<RecordedFile>>> ReadRecord(

@@ -18,10 +18,10 @@ inline constexpr std::string_view kDistInfoSuffix = ".dist-info";
 
 // An installed package as its NAME-VERSION.dist-info directory describes it.
 struct Distribution {
-  std::string name;     // As METADATA spells it; without one, as the folder.
+  std::string name;     // As METADATA spells it, if read; else as the folder.
   std::string version;  // The same. May be empty.
-  std::string normalized_name;
-  bool has_metadata = false;
+  std::string normalized_name;  // The folder's, which METADATA cannot change.
+  bool has_metadata = false;    // METADATA was read and has that name.
   std::string directory;  // Which holds the dist-info and the package's files.
   std::string dist_info;  // The folder's name.
   std::vector<EntryPoint> entry_points;
@@ -41,14 +41,23 @@ struct FolderName {
 };
 std::optional<FolderName> ParseFolderName(std::string_view dist_info);
 
-// Reads METADATA and entry_points.txt of the folder `dist_info` of the open
-// directory `directory_fd`, whose path `directory` is only for messages and
-// the result. What is wrong with one file is a diagnostic; the call fails only
-// where there is nothing that could be called a distribution.
+// Reads entry_points.txt of the folder `dist_info` of the open directory
+// `directory_fd`, whose path `directory` is only for messages and the result.
+// `plain` if it is known to be no link, which is quicker. The name and the
+// version are the folder's. What is wrong with the file is a diagnostic; the
+// call fails only where there is nothing that could be called a distribution.
+// With `group`, only its entry points are of interest: a file that does not
+// mention it is not looked into.
 Result<Distribution> ReadDistribution(int directory_fd,
                                       const std::string& directory,
-                                      const std::string& dist_info,
-                                      Diagnostics& diagnostics);
+                                      const std::string& dist_info, bool plain,
+                                      Diagnostics& diagnostics,
+                                      std::string_view group = {});
+
+// The second step, which not everybody needs: adopts the spelling of the name,
+// and the version, that METADATA has.
+void ReadMetadata(int directory_fd, bool plain, Distribution& distribution,
+                  Diagnostics& diagnostics);
 
 // A line of RECORD that names a file of the distribution.
 struct RecordedFile {

@@ -18,8 +18,14 @@ namespace {
 class DistributionTest : public ::testing::Test {
  protected:
   Result<Distribution> Read(const std::string& folder) {
-    return ReadDistribution(tree_.Open().get(), tree_.path(), folder,
-                            diagnostics_);
+    const ipc::UniqueFd directory = tree_.Open();
+    Result<Distribution> read =
+        ReadDistribution(directory.get(), tree_.path(), folder,
+                         /*plain=*/false, diagnostics_);
+    if (read) {
+      ReadMetadata(directory.get(), /*plain=*/false, *read, diagnostics_);
+    }
+    return read;
   }
   std::optional<std::vector<RecordedFile>> Record(const std::string& text) {
     tree_.Write("a-1.dist-info/RECORD", text);
@@ -53,8 +59,10 @@ TEST(FolderNameTest, SplitsAtTheLastDash) {
   EXPECT_EQ(parsed->name, "foo-bar");
   EXPECT_EQ(parsed->version, "1.0");
   EXPECT_EQ(ParseFolderName("foo.dist-info")->version, "");
-  for (const char* bad : {".dist-info", "-1.0.dist-info", "~oo-1.0.dist-info",
-                          "foo-1.0", "foo-\xff.dist-info", "f o-1.dist-info"}) {
+  for (const char* bad :
+       {".dist-info", "-1.0.dist-info", "~oo-1.0.dist-info", "foo-1.0",
+        "foo-\xff.dist-info", "f o-1.dist-info", "foo-1 0.dist-info",
+        "foo-1\n.dist-info", "foo-\x7f.dist-info", "foo-1.0.DIST-INFO"}) {
     EXPECT_FALSE(ParseFolderName(bad)) << bad;
   }
 }
@@ -87,6 +95,56 @@ TEST_F(DistributionTest, TheFolderNamesItWhereMetadataDoesNot) {
   tree_.Write("bar-1.0.dist-info/METADATA", "Name: ../x\n\nName: late\n");
   EXPECT_EQ(Read("bar-1.0.dist-info")->name, "bar");
   EXPECT_EQ(diagnostics_.size(), 3u);
+}
+
+TEST_F(DistributionTest, AnotherPackagesMetadataDoesNotRename) {
+  tree_.WriteDistribution("foo-1.0.dist-info", "bar", "2.0", "[g]\na = m:x\n");
+  const Result<Distribution> got = Read("foo-1.0.dist-info");
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->name, "foo");
+  EXPECT_EQ(got->version, "1.0");
+  EXPECT_EQ(got->normalized_name, "foo");
+  EXPECT_FALSE(got->has_metadata);
+  EXPECT_EQ(got->entry_points[0].distribution, "foo");
+  ASSERT_EQ(diagnostics_.size(), 1u);
+  EXPECT_EQ(diagnostics_[0].file, tree_ / "foo-1.0.dist-info/METADATA");
+}
+
+TEST_F(DistributionTest, MetadataIsItsHeadersInAnySpelling) {
+  const struct {
+    std::string metadata;
+    const char* version;
+    size_t problems;
+  } kCases[] = {
+      {"Name: foo\nVersion: 3\n", "3", 0},
+      {"Name: foo\nVersion: 3", "3", 0},
+      {"Name: foo\r\nVersion: 3\r\n\r\nVersion: 4\r\n", "3", 0},
+      {"\xef\xbb\xbfName: foo\nVersion: 3\n", "3", 0},
+      {"NAME:foo\nvErsion :4\nversion:3\n", "3", 0},
+      {"Version: 3\nVersion: 4\nName: Foo\n", "3", 0},
+      {"Name: foo\nVersion: 2004d\n", "2004d", 0},
+      {"Name: foo\nVersion: 3\n\n" + std::string(500000, 'x'), "3", 0},
+      {"Name: foo\n" + std::string(100000, 'K') + ": v\nVersion: 3\n", "3", 0},
+      {"Name: foo\n\nVersion: 3\n", "1.0", 1},
+      {"Name: foo\nVersion:\n", "1.0", 1},
+      {"Name: foo\nVersion: 3 4\n", "1.0", 1},
+      {"Name: foo\nVersion: \xff\n", "1.0", 1},
+      {std::string("Name: foo\nVersion: 3\0\n", 22), "1.0", 1},
+      {"Name: f\xff\nVersion: 3\n", "3", 1},
+      {"Name: foo\x1b[31m\nVersion: 3\n", "3", 1},
+      {"", "1.0", 2},
+      {std::string(100, '\0'), "1.0", 2},
+  };
+  for (const auto& test : kCases) {
+    diagnostics_.clear();
+    tree_.Write("foo-1.0.dist-info/METADATA", test.metadata);
+    const Result<Distribution> got = Read("foo-1.0.dist-info");
+    ASSERT_TRUE(got);
+    EXPECT_EQ(got->version, test.version) << test.metadata.substr(0, 60);
+    EXPECT_EQ(got->normalized_name, "foo");
+    EXPECT_EQ(diagnostics_.size(), test.problems)
+        << test.metadata.substr(0, 60);
+  }
 }
 
 TEST_F(DistributionTest, ABadFileCostsThatFileOnly) {
@@ -126,6 +184,15 @@ TEST_F(DistributionTest, RecordListsOnlyWhatIsBelowTheDirectory) {
                                               {"a-1.dist-info/RECORD", ""}};
   EXPECT_EQ(*files, expected);
   EXPECT_EQ(diagnostics_.size(), 4u);
+}
+
+TEST_F(DistributionTest, RecordKeepsHashesOfFilesThatAreMissing) {
+  const auto files = Record("mod.py,sha256=abc,20\nodd.py,md5\n");
+  ASSERT_TRUE(files);
+  const std::vector<RecordedFile> expected = {{"mod.py", "sha256=abc"},
+                                              {"odd.py", "md5"}};
+  EXPECT_EQ(*files, expected);
+  EXPECT_TRUE(diagnostics_.empty());
 }
 
 TEST_F(DistributionTest, NoRecordIsNotAnEmptyOne) {

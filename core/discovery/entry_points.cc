@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/discovery/entry_points.h"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <set>
+#include <map>
 #include <utility>
 
 #include "core/discovery/text.h"
@@ -13,35 +15,18 @@ namespace {
 
 constexpr size_t kMaxDiagnostics = 100;
 
-bool IsWord(char c) {
-  return IsAsciiLetter(c) || IsAsciiDigit(c) || c == '_' ||
-         static_cast<uint8_t>(c) >= 0x80;
-}
+// Each entry has a copy of it.
+constexpr size_t kMaxGroupBytes = 255;
 
-// identifier ("." identifier)*
-bool IsDottedName(std::string_view text) {
-  bool start = true;
-  for (const char c : text) {
-    if (c == '.') {
-      if (start) return false;
-      start = true;
-    } else if (!IsWord(c) || (start && IsAsciiDigit(c))) {
-      return false;
-    } else {
-      start = false;
-    }
+// Whether `text` is `part ("." part)*`.
+template <typename Predicate>
+bool IsDotted(std::string_view text, Predicate is_part) {
+  while (true) {
+    const size_t dot = text.find('.');
+    if (!is_part(text.substr(0, dot))) return false;
+    if (dot == std::string_view::npos) return true;
+    text.remove_prefix(dot + 1);
   }
-  return !start;
-}
-
-// word ("." word)*, where a word may begin with a digit.
-bool IsGroupName(std::string_view text) {
-  bool start = true;
-  for (const char c : text) {
-    if (c == '.' ? start : !IsWord(c)) return false;
-    start = c == '.';
-  }
-  return !start;
 }
 
 // Letters and digits, with runs of "-", "_" and "." between them.
@@ -49,14 +34,24 @@ bool IsExtra(std::string_view text) {
   const auto alphanumeric = [](char c) {
     return IsAsciiLetter(c) || IsAsciiDigit(c);
   };
-  if (text.empty() || !alphanumeric(text.front()) ||
-      !alphanumeric(text.back())) {
-    return false;
+  return !text.empty() && alphanumeric(text.front()) &&
+         alphanumeric(text.back()) &&
+         std::all_of(text.begin(), text.end(), [&](char c) {
+           return alphanumeric(c) || c == '-' || c == '_' || c == '.';
+         });
+}
+
+bool ParseExtras(std::string_view text, std::vector<std::string>& extras) {
+  if (text.find('\n') != std::string_view::npos) return false;
+  if (Trimmed(text).empty()) return true;
+  while (true) {
+    const size_t comma = text.find(',');
+    const std::string_view extra = Trimmed(text.substr(0, comma));
+    if (!IsExtra(extra)) return false;
+    extras.emplace_back(extra);
+    if (comma == std::string_view::npos) return true;
+    text.remove_prefix(comma + 1);
   }
-  for (const char c : text) {
-    if (!alphanumeric(c) && c != '-' && c != '_' && c != '.') return false;
-  }
-  return true;
 }
 
 Status Invalid(std::string_view value, const std::string& why) {
@@ -65,30 +60,78 @@ Status Invalid(std::string_view value, const std::string& why) {
                                             "; it should read module:attr");
 }
 
-// Everything between two parsed lines.
+// Numbers keys in the order of their first appearance. Allocates nothing for
+// as few as most files have; no choice of keys makes many slow.
+template <typename Key>
+class Numbering {
+ public:
+  struct Place {
+    uint32_t number;
+    bool is_new;
+  };
+
+  Place Add(const Key& key) {
+    if (count_ <= few_.size()) {
+      const auto end = few_.begin() + count_;
+      const auto found = std::find(few_.begin(), end, key);
+      if (found != end) {
+        return {static_cast<uint32_t>(found - few_.begin()), false};
+      }
+      if (count_ < few_.size()) {
+        few_[count_] = key;
+        return {count_++, true};
+      }
+    }
+    if (many_.empty()) {
+      for (uint32_t i = 0; i < few_.size(); ++i) many_.emplace(few_[i], i);
+    }
+    const auto [found, is_new] = many_.try_emplace(key, count_);
+    if (is_new) ++count_;
+    return {found->second, is_new};
+  }
+
+ private:
+  std::array<Key, 16> few_;
+  uint32_t count_ = 0;
+  std::map<Key, uint32_t> many_;
+};
+
+// Everything between two parsed lines. Views are into the text parsed.
 class Parser {
  public:
-  explicit Parser(const EntryPoint& origin) : origin_(origin) {}
+  Parser(const EntryPoint& origin, bool is_plain)
+      : origin_(origin), is_plain_(is_plain) {}
 
   void Line(std::string_view line) {
     ++line_;
-    if (!IsValidUtf8(line)) return Bad("not UTF-8");
-    if (line.find('\0') != std::string_view::npos) return Bad("has a NUL");
     const std::string_view text = Trimmed(line);
-    if (text.empty() || text.front() == '#' || text.front() == ';') return;
-    const auto indent = static_cast<size_t>(text.data() - line.data());
-    if (in_item_ && indent > indent_) {
-      if (pending_) (value_ += '\n') += text;
+    if (text.empty()) {
+      ++blank_lines_;
       return;
     }
+    const char* flaw = Flaw(line);
+    if (text.front() == '#' || text.front() == ';') {
+      if (flaw != nullptr) {
+        Report(Diagnostic::Severity::kWarning, line_,
+               std::string("this comment ") + flaw);
+      }
+      return;
+    }
+    const size_t indent =
+        Width(line.substr(0, static_cast<size_t>(text.data() - line.data())));
+    if (item_ != Item::kNone && indent > indent_) return Continue(text, flaw);
     Flush();
     indent_ = indent;
     // As the INI reader has it: from the first "[" to the last "]".
     const size_t close = text.rfind(']');
-    if (text.front() == '[' && close != std::string_view::npos && close > 1) {
-      return Header(text.substr(1, close - 1));
+    if (text.front() != '[') return Assignment(text, flaw);
+    if (close != std::string_view::npos && close > 1) {
+      return Header(text.substr(1, close - 1), flaw);
     }
-    Assignment(text);
+    if (text.find('=') != std::string_view::npos) {
+      return Drop("the name in " + Quoted(text) + " begins with \"[\"");
+    }
+    BrokenHeader(Quoted(text) + " is no [group]");
   }
 
   ParsedEntryPoints Finish() && {
@@ -97,80 +140,121 @@ class Parser {
   }
 
   void Report(Diagnostic::Severity severity, uint32_t line,
-              const std::string& message) {
+              std::string message) {
     Diagnostics& all = result_.diagnostics;
     if (all.size() > kMaxDiagnostics) return;
     if (all.size() == kMaxDiagnostics) {
-      all.push_back({severity, origin_.file, line,
-                     "more problems follow, which are not listed"});
-      return;
+      message = "more problems follow, which are not listed";
     }
-    all.push_back({severity, origin_.file, line, message});
+    all.push_back({severity, origin_.file, line, std::move(message)});
   }
 
  private:
-  void Bad(const std::string& message) {
-    Flush();
-    // Lines indented below a bad one belong to it.
-    in_item_ = true;
-    indent_ = 0;
-    Report(Diagnostic::Severity::kError, line_, "ignored: " + message);
+  // What deeper indented lines belong to.
+  enum class Item {
+    kNone,     // To nothing: they stand for themselves.
+    kPending,  // To the assignment in name_ and value_.
+    kDropped,  // To a line that was reported.
+  };
+
+  // In characters, where it is UTF-8.
+  static size_t Width(std::string_view text) {
+    return static_cast<size_t>(std::count_if(
+        text.begin(), text.end(),
+        [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; }));
   }
 
-  void Header(std::string_view name) {
-    in_item_ = false;
-    group_ = name;
+  // Why the line's text must not be used, or null.
+  const char* Flaw(std::string_view line) const {
+    if (is_plain_) return nullptr;
+    if (!IsValidUtf8(line)) return "is not UTF-8";
+    return line.find('\0') != std::string_view::npos ? "has a NUL" : nullptr;
+  }
+
+  void Drop(const std::string& problem) {
+    // Before the first group there are no items: each line stands alone.
+    item_ = header_line_ == 0 ? Item::kNone : Item::kDropped;
+    Report(Diagnostic::Severity::kError, line_, "ignored: " + problem);
+  }
+
+  void Header(std::string_view name, const char* flaw) {
+    if (flaw != nullptr) {
+      return BrokenHeader(std::string("this [group] ") + flaw);
+    }
+    if (name.size() > kMaxGroupBytes) {
+      return BrokenHeader("the name of this [group] has more than " +
+                          std::to_string(kMaxGroupBytes) + " bytes");
+    }
+    item_ = Item::kNone;
+    header_line_ = line_;
     has_group_ = true;
-    if (!IsGroupName(name)) {
+    group_ = name;
+    const auto [number, is_new] = groups_.Add(name);
+    group_number_ = number;
+    if (!IsDotted(name, IsWord)) {
       Report(Diagnostic::Severity::kWarning, line_,
              Quoted(name) + " is not a valid group name");
     } else if (name == "DEFAULT") {
       Report(Diagnostic::Severity::kWarning, line_,
              "\"DEFAULT\" is a group like any other, not a default for all");
     }
-    if (!groups_.emplace(name).second) {
+    if (!is_new) {
       Report(Diagnostic::Severity::kWarning, line_,
              "the group " + Quoted(name) + " is given twice; both count");
     }
   }
 
-  void Assignment(std::string_view text) {
-    const size_t indent = indent_;
+  // What follows must not end up in the group before.
+  void BrokenHeader(const std::string& problem) {
+    header_line_ = line_;
+    has_group_ = false;
+    Drop(problem + ", nor is anything up to the next one used");
+    item_ = Item::kNone;
+  }
+
+  void Assignment(std::string_view text, const char* flaw) {
     const size_t equals = text.find('=');
     const std::string_view name = Trimmed(text.substr(0, equals));
-    std::string problem;
+    if (flaw != nullptr) return Drop(std::string("the line ") + flaw);
+    if (header_line_ == 0) return Drop("there is no [group] before it");
     if (!has_group_) {
-      problem = "there is no [group] before it";
-    } else if (equals == std::string_view::npos) {
-      problem = Quoted(text) + " has no \"=\"";
-    } else if (name.empty()) {
-      problem = "no name before \"=\"";
-    } else if (name.front() == '[') {
-      problem = "the name " + Quoted(name) + " begins with \"[\"";
+      return Drop("the [group] in line " + std::to_string(header_line_) +
+                  " is broken");
     }
-    if (!problem.empty()) {
-      Bad(problem);
-      indent_ = indent;
-      return;
+    if (equals == std::string_view::npos) {
+      return Drop(Quoted(text) + " has no \"=\"");
     }
-    in_item_ = true;
-    pending_ = true;
-    pending_line_ = line_;
+    if (name.empty()) return Drop("no name before \"=\"");
+    item_ = Item::kPending;
+    item_line_ = line_;
+    blank_lines_ = 0;
     name_ = name;
     value_ = Trimmed(text.substr(equals + 1));
+    joined_.clear();
+  }
+
+  void Continue(std::string_view text, const char* flaw) {
+    if (item_ == Item::kDropped) return;
+    if (flaw != nullptr) {
+      return Drop("the entry's continuation " + std::string(flaw));
+    }
+    if (joined_.empty()) joined_ = value_;
+    joined_.append(std::exchange(blank_lines_, 0) + 1, '\n');
+    joined_ += text;
   }
 
   void Flush() {
-    if (!std::exchange(pending_, false)) return;
-    const std::string_view value = Trimmed(value_);
+    if (item_ != Item::kPending) return;
+    item_ = Item::kNone;
+    const std::string_view value = joined_.empty() ? value_ : Trimmed(joined_);
     Result<ObjectReference> reference = ParseObjectReference(value);
     if (!reference) {
       return Report(
-          Diagnostic::Severity::kError, pending_line_,
+          Diagnostic::Severity::kError, item_line_,
           "ignored: " + Quoted(name_) + ": " + reference.error().message());
     }
-    if (!names_.emplace(group_, name_).second) {
-      return Report(Diagnostic::Severity::kError, pending_line_,
+    if (!names_.Add({group_number_, name_}).is_new) {
+      return Report(Diagnostic::Severity::kError, item_line_,
                     "ignored: the group " + Quoted(group_) + " already has " +
                         Quoted(name_));
     }
@@ -181,77 +265,82 @@ class Parser {
     entry.module = std::move(reference->module);
     entry.attr = std::move(reference->attr);
     entry.extras = std::move(reference->extras);
-    entry.line = pending_line_;
+    entry.line = item_line_;
   }
 
   const EntryPoint& origin_;
+  const bool is_plain_;  // ASCII without NUL: no line has a flaw.
   ParsedEntryPoints result_;
-  std::set<std::string> groups_;
-  std::set<std::pair<std::string, std::string>> names_;
+  Numbering<std::string_view> groups_;
+  Numbering<std::pair<uint32_t, std::string_view>> names_;
   uint32_t line_ = 0;
 
-  std::string group_;
+  uint32_t header_line_ = 0;  // 0: there was none yet.
   bool has_group_ = false;
+  std::string_view group_;
+  uint32_t group_number_ = 0;
 
-  // The last assignment, to which deeper indented lines belong. `pending_` is
-  // false when it was a bad one.
-  bool in_item_ = false;
-  bool pending_ = false;
-  uint32_t pending_line_ = 0;
+  Item item_ = Item::kNone;
+  uint32_t item_line_ = 0;
   size_t indent_ = 0;
-  std::string name_;
-  std::string value_;
+  std::string_view name_;
+  std::string_view value_;
+  std::string joined_;  // Instead of value_ once it has a second line.
+  size_t blank_lines_ = 0;
 };
 
 }  // namespace
 
 Result<ObjectReference> ParseObjectReference(std::string_view value_untrusted) {
   const std::string_view value = Trimmed(value_untrusted);
+  if (value.empty()) return Invalid(value, "is empty");
+  if (value.data() != value_untrusted.data()) {
+    return Invalid(value_untrusted, "begins with white space");
+  }
   std::string_view object = value;
   ObjectReference reference;
-  if (!value.empty() && value.back() == ']') {
+  if (value.back() == ']') {
     const size_t open = value.find('[');
     if (open == std::string_view::npos) {
       return Invalid(value, "has a \"]\" without a \"[\"");
     }
-    object = Trimmed(value.substr(0, open));
-    std::string_view extras =
-        Trimmed(value.substr(open + 1, value.size() - open - 2));
-    while (!extras.empty()) {
-      const size_t comma = extras.find(',');
-      const std::string_view extra = Trimmed(extras.substr(0, comma));
-      if (!IsExtra(extra)) return Invalid(value, "has malformed extras");
-      reference.extras.emplace_back(extra);
-      if (comma == std::string_view::npos) break;
-      extras.remove_prefix(comma + 1);
-      if (extras.empty()) return Invalid(value, "has malformed extras");
+    object = value.substr(0, open);
+    if (!ParseExtras(value.substr(open + 1, value.size() - open - 2),
+                     reference.extras)) {
+      return Invalid(value, "has malformed extras");
     }
   }
   const size_t colon = object.find(':');
-  reference.module = Trimmed(object.substr(0, colon));
-  if (!IsDottedName(reference.module)) {
+  const std::string_view module = Trimmed(object.substr(0, colon));
+  if (!IsDotted(module, IsIdentifier)) {
     return Invalid(value, "has no valid module name");
   }
+  reference.module = module;
   if (colon != std::string_view::npos) {
-    reference.attr = Trimmed(object.substr(colon + 1));
-    if (!IsDottedName(reference.attr)) {
+    const std::string_view attr = Trimmed(object.substr(colon + 1));
+    if (!IsDotted(attr, IsIdentifier)) {
       return Invalid(value, "has no valid attribute after \":\"");
     }
+    reference.attr = attr;
   }
   return reference;
 }
 
 ParsedEntryPoints ParseEntryPoints(std::string_view text_untrusted,
                                    const EntryPoint& origin) {
-  Parser parser(origin);
   std::string_view rest = text_untrusted;
-  if (rest.starts_with("\xef\xbb\xbf")) {
-    rest.remove_prefix(3);
+  const bool has_mark = rest.starts_with("\xef\xbb\xbf");
+  if (has_mark) rest.remove_prefix(3);
+  Parser parser(origin,
+                IsAscii(rest) && rest.find('\0') == std::string_view::npos);
+  if (has_mark) {
     parser.Report(Diagnostic::Severity::kWarning, 1,
                   "begins with a byte order mark, which does not belong there");
   }
+  const bool has_returns = rest.find('\r') != std::string_view::npos;
   while (!rest.empty()) {
-    const size_t end = rest.find_first_of("\r\n");
+    const size_t end =
+        has_returns ? rest.find_first_of("\r\n") : rest.find('\n');
     parser.Line(rest.substr(0, end));
     if (end == std::string_view::npos) break;
     const bool pair = rest.substr(end, 2) == "\r\n";

@@ -23,8 +23,8 @@ struct ObjectReference {
   bool operator==(const ObjectReference&) const = default;
 };
 
-// Parts are identifiers: letters, digits, `_` and anything beyond ASCII, not
-// beginning with a digit. kInvalidArgument says what is wrong.
+// The parts between dots are identifiers, see text.h; around ":" and the
+// brackets there may be white space. kInvalidArgument says what is wrong.
 Result<ObjectReference> ParseObjectReference(std::string_view value_untrusted);
 
 struct ParsedEntryPoints {
@@ -36,7 +36,8 @@ struct ParsedEntryPoints {
 // case-sensitive, only `=` delimits. A line that is wrong costs that line and
 // a diagnostic, never a neighbour; at most 100 diagnostics are given. The
 // README has the table of what happens to which irregularity. `origin` supplies
-// distribution, version and file. Takes time linear in the text. Never fails.
+// distribution, version and file. Never fails, and takes time linear in the
+// text, up to a logarithm of the number of its entries. Thread-safe.
 ParsedEntryPoints ParseEntryPoints(std::string_view text_untrusted,
                                    const EntryPoint& origin);
 

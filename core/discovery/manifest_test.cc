@@ -55,6 +55,56 @@ TEST(ManifestTest, ANewerSchemaIsRefusedForThatReasonAlone) {
   EXPECT_EQ(parsed.diagnostics.size(), 1u);
 }
 
+TEST(ManifestTest, WhatIsKnownMayBeSaidInTwoWays) {
+  const ParsedManifest parsed = Parse(
+      "start = \"clone\"\nworker_scope = \"session\"\n"
+      "devices = [\"a\", \"a\"]\npermissions.read = [\"/x\"]\n");
+  ASSERT_TRUE(parsed.manifest) << parsed.refusal;
+  EXPECT_EQ(parsed.manifest->start, Manifest::Start::kClone);
+  EXPECT_EQ(parsed.manifest->worker_scope, Manifest::WorkerScope::kSession);
+  EXPECT_EQ(parsed.manifest->devices, std::vector<std::string>{"a"});
+  EXPECT_NE(parsed.manifest->permissions_toml.find("/x"), std::string::npos);
+  // Of the device that is listed twice.
+  ASSERT_EQ(parsed.diagnostics.size(), 1u);
+  EXPECT_EQ(parsed.diagnostics[0].severity, Diagnostic::Severity::kWarning);
+  EXPECT_EQ(parsed.diagnostics[0].line, 3u);
+}
+
+TEST(ManifestTest, EveryWrongValueIsReported) {
+  const ParsedManifest parsed =
+      Parse("abi = \"1\"\nstart = 1\ndevices = [1, 2]\n");
+  EXPECT_FALSE(parsed.manifest);
+  EXPECT_EQ(parsed.diagnostics.size(), 4u);
+  EXPECT_NE(parsed.refusal.find("line 1, column 7"), std::string::npos);
+}
+
+// As large as a file may be; the parser recurses, and this is the supervisor's
+// stack.
+TEST(ManifestTest, HostileFilesEndWithAnAnswer) {
+  const size_t kBytes = size_t{1} << 20;
+  const auto repeated = [&](const std::string& text) {
+    std::string all;
+    while (all.size() < kBytes) all += text;
+    return all;
+  };
+  const std::string dots = repeated("a.");
+  for (const std::string& text :
+       {dots + "a = 1", "[" + dots + "a]", "[permissions]\n" + dots + "a = 1",
+        "a = {" + dots + "a = 1}", "a = " + repeated("{a="),
+        "a = " + repeated("[\n"), "devices = [" + repeated("\"a\",") + "]",
+        repeated("[a.b]\n"), std::string(kBytes, '\0'),
+        std::string(kBytes, '"')}) {
+    const ParsedManifest parsed = Parse(text);
+    EXPECT_FALSE(parsed.manifest) << Quoted(text.substr(0, 30));
+    EXPECT_FALSE(parsed.refusal.empty());
+    EXPECT_LE(parsed.diagnostics.size(), 100u);
+  }
+  // As deep as it may be.
+  std::string deep = "[permissions]\n";
+  for (int i = 0; i < 4000; ++i) deep += "a.";
+  EXPECT_TRUE(Parse(deep + "a = 1").manifest);
+}
+
 TEST(ManifestTest, WrongTypesAreRefusedWithLineAndColumn) {
   const struct {
     std::string text;
@@ -71,6 +121,16 @@ TEST(ManifestTest, WrongTypesAreRefusedWithLineAndColumn) {
       {"start = \"fork\"", "line 1"},
       {"worker_scope = \"host\"", "line 1"},
       {"permissions = 1", "line 1"},
+      {"[[permissions]]\nread = []", "line 1"},
+      {"permissions = [\"read\"]", "line 1, column 15"},
+      {"devices = [\"\"]", "line 1, column 12"},
+      {"devices = [\"a\", \"b c\"]", "line 1, column 17"},
+      {"devices = [\"\u00e9\"]", "line 1"},
+      {"devices = [[\"a\"]]", "line 1, column 12"},
+      {"worker_scope = 1", "line 1, column 16"},
+      {"schema_version = \"1\"", "line 1, column 18"},
+      {"abi = 99999999999999999999", "line 1"},
+      {"[permissions]\n[permissions]", "line 2"},
       {"abi = 1\nabi = 2", "line 2"},
       {"= nonsense", "line 1"},
       {"a = \"\xff\"", "line 1"},

@@ -32,26 +32,37 @@ void Add(SearchDirectory directory, PluginPath& path) {
   if (!known) path.directories.push_back(std::move(directory));
 }
 
-void AddList(std::string_view list, const std::string& origin,
-             PluginPath& path) {
-  while (!list.empty()) {
+// The directories of an option or, without one, of its variable; false if
+// neither is given.
+bool AddChosen(const std::optional<std::vector<std::string>>& option,
+               const std::string& option_name, const Environment& environment,
+               const std::string& variable, PluginPath& path) {
+  if (option) {
+    for (const std::string& directory : *option) {
+      Add({directory, option_name}, path);
+    }
+    return true;
+  }
+  const auto value = environment.Get(variable);
+  if (!value) return false;
+  for (std::string_view list = *value; !list.empty();) {
     const size_t colon = std::min(list.find(':'), list.size());
-    Add({std::string(list.substr(0, colon)), origin}, path);
+    Add({std::string(list.substr(0, colon)), variable}, path);
     list.remove_prefix(std::min(colon + 1, list.size()));
   }
+  return true;
 }
 
 }  // namespace
 
 PluginPath ResolvePluginPath(const Environment& environment,
-                             const std::vector<std::string>& built_in) {
+                             const std::vector<std::string>& built_in,
+                             const PluginPathOverrides& overrides) {
   PluginPath path;
-  if (const auto added = environment.Get("BULKHEAD_ADD_PATH")) {
-    AddList(*added, "BULKHEAD_ADD_PATH", path);
-  }
-  if (const auto replaced = environment.Get("BULKHEAD_PATH")) {
-    AddList(*replaced, "BULKHEAD_PATH", path);
-  } else {
+  AddChosen(overrides.add_path, "HostOptions::plugin_add_path", environment,
+            "BULKHEAD_ADD_PATH", path);
+  if (!AddChosen(overrides.path, "HostOptions::plugin_path", environment,
+                 "BULKHEAD_PATH", path)) {
     const std::string data = environment.Get("XDG_DATA_HOME").value_or("");
     const std::string home = environment.Get("HOME").value_or("");
     // The XDG specification: a relative path there is as good as none.

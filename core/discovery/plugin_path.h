@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,12 @@ struct PluginPath {
   Diagnostics diagnostics;
 };
 
+// What an application says instead of the variable.
+struct PluginPathOverrides {
+  std::optional<std::vector<std::string>> add_path;
+  std::optional<std::vector<std::string>> path;
+};
+
 // Where to look, in order:
 //
 //   BULKHEAD_ADD_PATH                    if set; goes first
@@ -37,6 +44,7 @@ struct PluginPath {
 // directory; one that is not is left out and reported. Empty parts and
 // repetitions are dropped. Nothing is opened here.
 PluginPath ResolvePluginPath(const Environment& environment,
-                             const std::vector<std::string>& built_in);
+                             const std::vector<std::string>& built_in,
+                             const PluginPathOverrides& overrides = {});
 
 }  // namespace bulkhead::discovery

@@ -43,6 +43,23 @@ TEST(PluginPathTest, FollowsTheOrderOfPrecedence) {
   }
 }
 
+TEST(PluginPathTest, AnOptionStandsForItsVariableAlone) {
+  const Environment environment(
+      Variables{{"BULKHEAD_PATH", "/path"}, {"BULKHEAD_ADD_PATH", "/added"}});
+  const auto paths = [&](const PluginPathOverrides& overrides) {
+    std::string text;
+    for (const SearchDirectory& directory :
+         ResolvePluginPath(environment, {}, overrides).directories) {
+      text += directory.path + " (" + directory.origin + ") ";
+    }
+    return text;
+  };
+  EXPECT_EQ(paths({.path = {{"/option"}}}),
+            "/added (BULKHEAD_ADD_PATH) /option (HostOptions::plugin_path) ");
+  EXPECT_EQ(paths({.add_path = {{"/option"}}}),
+            "/option (HostOptions::plugin_add_path) /path (BULKHEAD_PATH) ");
+}
+
 TEST(PluginPathTest, RelativeDirectoriesAreReported) {
   const PluginPath path = ResolvePluginPath(
       Environment(Variables{{"BULKHEAD_PATH", "here:/a"}}), {});

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/discovery/scan.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
-#include <map>
-#include <memory>
-#include <set>
-#include <system_error>
-#include <tuple>
+#include <iterator>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "core/discovery/text.h"
@@ -21,22 +16,6 @@
 
 namespace bulkhead::discovery {
 namespace {
-
-struct CloseDirectory {
-  void operator()(DIR* stream) const { closedir(stream); }
-};
-using DirectoryStream = std::unique_ptr<DIR, CloseDirectory>;
-
-// The names in the directory that could be a distribution's, in byte order.
-std::vector<std::string> DistInfoNames(DIR* stream) {
-  std::vector<std::string> names;
-  while (const dirent* entry = readdir(stream)) {
-    const std::string_view name = entry->d_name;
-    if (name.ends_with(kDistInfoSuffix)) names.emplace_back(name);
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 bool IsBetter(const Distribution& a, const Distribution& b) {
   if (a.has_metadata != b.has_metadata) return a.has_metadata;
@@ -47,122 +26,106 @@ std::string Count(int count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
-class Scanner {
- public:
-  void Search(const SearchDirectory& directory) {
-    SearchedPlace& place = result_.places.emplace_back();
-    place.directory = directory;
-    ipc::UniqueFd fd(open(directory.path.c_str(),
-                          O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC));
-    struct stat info;
-    if (!fd || fstat(fd.get(), &info) != 0) return Unreadable(errno, place);
-    if (const auto [seen, is_new] = directories_.try_emplace(
-            {info.st_dev, info.st_ino}, directory.path);
-        !is_new) {
-      place.outcome = "the same directory as " + seen->second;
-      return;
-    }
-    const DirectoryStream stream(fdopendir(fd.get()));
-    if (!stream) return Unreadable(errno, place);
-    const int directory_fd = fd.release();
+void MoveTo(Diagnostics& target, Diagnostics&& diagnostics) {
+  std::move(diagnostics.begin(), diagnostics.end(), std::back_inserter(target));
+}
 
-    // By normalized name; a map keeps one directory's order independent of
-    // how it was listed.
-    std::map<std::string, Distribution> best;
-    for (const std::string& name : DistInfoNames(stream.get())) {
-      Consider(directory_fd, directory.path, name, best);
+class Assembler {
+ public:
+  void Add(PlaceReading reading) {
+    MoveTo(result_.diagnostics, std::move(reading.diagnostics));
+    MoveTo(result_.diagnostics, std::move(reading.listing.diagnostics));
+    SearchedPlace& place =
+        result_.places.emplace_back(std::move(reading.place));
+    if (!place.searched) return;
+
+    // The keys are the distributions' own strings: look up before moving any.
+    std::unordered_map<std::string_view, Distribution*> best;
+    for (size_t i = 0; i < reading.folders.size(); ++i) {
+      FolderReading& folder = reading.folders[i];
+      MoveTo(result_.diagnostics, std::move(folder.diagnostics));
+      if (folder.distribution && reading.listing.folders[i].has_rival) {
+        Contend(*folder.distribution, best);
+      }
     }
-    Adopt(std::move(best), place);
+    std::vector<Distribution*> winners;
+    winners.reserve(reading.folders.size());
+    for (FolderReading& folder : reading.folders) {
+      if (!folder.distribution) continue;
+      const auto found = best.find(folder.distribution->normalized_name);
+      if (found == best.end() || found->second == &*folder.distribution) {
+        winners.push_back(&*folder.distribution);
+      }
+    }
+    const size_t most = result_.distributions.size() + winners.size();
+    result_.distributions.reserve(most);
+    adopted_.reserve(most);
+    for (Distribution* winner : winners) Adopt(std::move(*winner), place);
+    place.outcome = Count(place.distributions, "distribution");
   }
 
   Scan Finish() && { return std::move(result_); }
 
  private:
-  void Report(Diagnostic::Severity severity, std::string file,
-              std::string message) {
+  void Contend(Distribution& distribution,
+               std::unordered_map<std::string_view, Distribution*>& best) {
+    const auto [found, is_new] =
+        best.try_emplace(distribution.normalized_name, &distribution);
+    if (is_new) return;
+    Distribution* loser = &distribution;
+    if (IsBetter(distribution, *found->second)) {
+      std::swap(loser, found->second);
+    }
     result_.diagnostics.push_back(
-        {severity, std::move(file), 0, std::move(message)});
+        {Diagnostic::Severity::kWarning, loser->dist_info_path(), 0,
+         "ignored: " + Quoted(found->second->dist_info) +
+             " is the same distribution; uninstall one"});
   }
 
-  void Unreadable(int error, SearchedPlace& place) {
-    if (error == ENOENT) {
-      place.outcome = "does not exist";
+  void Adopt(Distribution distribution, SearchedPlace& place) {
+    const auto [seen, is_new] = adopted_.try_emplace(
+        distribution.normalized_name, result_.distributions.size());
+    if (!is_new) {
+      result_.diagnostics.push_back(
+          {Diagnostic::Severity::kNote, distribution.dist_info_path(), 0,
+           "shadowed by " +
+               result_.distributions[seen->second].dist_info_path()});
       return;
     }
-    place.outcome =
-        "cannot be searched: " + std::generic_category().message(error);
-    Report(Diagnostic::Severity::kWarning, place.directory.path, place.outcome);
-  }
-
-  void Consider(int directory_fd, const std::string& directory,
-                const std::string& name,
-                std::map<std::string, Distribution>& best) {
-    const std::string path = directory + "/" + name;
-    if (name.front() == '~') {
-      return Report(Diagnostic::Severity::kWarning, path,
-                    "ignored: a leftover of an interrupted pip; remove it");
-    }
-    Diagnostics diagnostics;
-    Result<Distribution> read =
-        ReadDistribution(directory_fd, directory, name, diagnostics);
-    if (!read) {
-      return Report(Diagnostic::Severity::kError, path,
-                    "ignored: " + read.error().message());
-    }
-    result_.diagnostics.insert(result_.diagnostics.end(), diagnostics.begin(),
-                               diagnostics.end());
-    auto [found, is_new] =
-        best.try_emplace(read->normalized_name, Distribution());
-    if (!is_new) {
-      Distribution& loser =
-          IsBetter(*read, found->second) ? found->second : *read;
-      const Distribution& winner = &loser == &*read ? found->second : *read;
-      Report(Diagnostic::Severity::kWarning, loser.dist_info_path(),
-             "ignored: " + Quoted(winner.dist_info) +
-                 " is the same distribution; uninstall one");
-      if (&loser == &*read) return;
-    }
-    found->second = *std::move(read);
-  }
-
-  void Adopt(std::map<std::string, Distribution> best, SearchedPlace& place) {
-    std::vector<Distribution> adopted;
-    for (auto& [normalized, distribution] : best) {
-      const auto [seen, is_new] =
-          names_.try_emplace(normalized, distribution.dist_info_path());
-      if (!is_new) {
-        Report(Diagnostic::Severity::kNote, distribution.dist_info_path(),
-               "shadowed by " + seen->second);
-        continue;
-      }
-      distribution.place = result_.places.size() - 1;
-      adopted.push_back(std::move(distribution));
-    }
-    std::sort(adopted.begin(), adopted.end(),
-              [](const Distribution& a, const Distribution& b) {
-                return a.dist_info < b.dist_info;
-              });
-    place.searched = true;
-    place.distributions = static_cast<int>(adopted.size());
-    place.outcome = Count(place.distributions, "distribution");
-    for (Distribution& distribution : adopted) {
-      result_.distributions.push_back(std::move(distribution));
-    }
+    distribution.place = result_.places.size() - 1;
+    ++place.distributions;
+    result_.distributions.push_back(std::move(distribution));
   }
 
   Scan result_;
-  std::map<std::pair<dev_t, ino_t>, std::string> directories_;
-  std::map<std::string, std::string> names_;  // Normalized name to path.
+  std::unordered_map<std::string, size_t> adopted_;  // By normalized name.
 };
 
 }  // namespace
 
-Scan ScanPluginPath(const std::vector<SearchDirectory>& plugin_path) {
-  Scanner scanner;
+Scan ScanPluginPath(const std::vector<SearchDirectory>& plugin_path,
+                    const ScanOptions& options) {
+  SeenDirectories seen;
+  std::vector<PlaceReading> readings;
   for (const SearchDirectory& directory : plugin_path) {
-    scanner.Search(directory);
+    PlaceReading& reading = readings.emplace_back();
+    struct stat info;
+    const ipc::UniqueFd fd = OpenPlace(directory, seen, info, reading);
+    if (!fd) continue;
+    reading.listing = ListFolders(fd.get(), directory.path);
+    reading.folders.reserve(reading.listing.folders.size());
+    for (const ListedFolder& folder : reading.listing.folders) {
+      reading.folders.push_back(
+          ReadFolder(fd.get(), directory.path, folder, options.group));
+    }
   }
-  return std::move(scanner).Finish();
+  return AssembleScan(std::move(readings));
+}
+
+Scan AssembleScan(std::vector<PlaceReading> readings) {
+  Assembler assembler;
+  for (PlaceReading& reading : readings) assembler.Add(std::move(reading));
+  return std::move(assembler).Finish();
 }
 
 }  // namespace bulkhead::discovery

@@ -52,6 +52,13 @@ class TemporaryTree {
     if (!entry_points.empty()) Write(below + "entry_points.txt", entry_points);
   }
 
+  void Remove(std::string_view below) const {
+    std::filesystem::remove_all(*this / below);
+  }
+  void Link(const std::string& target, std::string_view below) const {
+    std::filesystem::create_symlink(target, *this / below);
+  }
+
   ipc::UniqueFd Open() const {
     return ipc::UniqueFd(
         open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
