@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/include/bulkhead/host.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
 #include <utility>
 
+#include "core/discovery/device_name.h"
+#include "core/discovery/entry_points.h"
 #include "core/discovery/environment.h"
 #include "core/discovery/plugin_path.h"
+#include "core/discovery/scan.h"
 #include "core/discovery/selection.h"
+#include "core/inside_backend.h"
 #include "core/session/supervisor_link.h"
 #include "core/session/video_session.h"
 #include "core/status_macros.h"
@@ -26,6 +34,41 @@ Result<SandboxTier> FloorOf(const HostOptions& options,
   return Status(Code::kInvalidArgument, std::string(kFloorVariable) + " is \"" +
                                             *text +
                                             "\"; it must be full or reduced");
+}
+
+std::string LibexecOf(const HostOptions& options,
+                      const discovery::Environment& environment) {
+  return !options.libexec_dir.empty()
+             ? options.libexec_dir
+             : environment.Get(kLibexecVariable).value_or(kDefaultLibexec);
+}
+
+discovery::PluginPath PluginPathOf(const HostOptions& options,
+                                   const discovery::Environment& environment,
+                                   const std::string& libexec) {
+  return discovery::ResolvePluginPath(
+      environment, {libexec + "/backends"},
+      {.add_path = options.plugin_add_path, .path = options.plugin_path});
+}
+
+EntryPointReport ReadEntryPoints(discovery::PluginPath path) {
+  discovery::Scan scan = discovery::ScanPluginPath(path.directories);
+  EntryPointReport report;
+  std::vector<EntryPoint> entry_points;
+  for (discovery::Distribution& distribution : scan.distributions) {
+    std::move(distribution.entry_points.begin(),
+              distribution.entry_points.end(),
+              std::back_inserter(entry_points));
+  }
+  report.entry_points = EntryPoints(std::move(entry_points));
+  report.diagnostics = std::move(path.diagnostics);
+  std::move(scan.diagnostics.begin(), scan.diagnostics.end(),
+            std::back_inserter(report.diagnostics));
+  for (const discovery::SearchedPlace& place : scan.places) {
+    report.places.push_back(
+        {place.directory.path, place.directory.origin, place.outcome});
+  }
+  return report;
 }
 
 Result<discovery::Selection> SelectionOf(
@@ -65,25 +108,35 @@ const char* SandboxTierName(SandboxTier tier) {
   return "none";
 }
 
+EntryPointReport FindEntryPoints(const HostOptions& options) {
+  const auto environment = discovery::Environment::FromProcess();
+  return ReadEntryPoints(
+      PluginPathOf(options, environment, LibexecOf(options, environment)));
+}
+
+EntryPointReport FindEntryPoints(const std::vector<std::string>& directories) {
+  discovery::PluginPath path;
+  for (const std::string& directory : directories) {
+    path.directories.push_back({directory, "named by the caller"});
+  }
+  return ReadEntryPoints(std::move(path));
+}
+
 Result<std::unique_ptr<Host>> Host::Create(HostOptions options) {
+  RETURN_IF_ERROR(RefuseInsideBackend());
   const auto environment = discovery::Environment::FromProcess();
   session::SupervisorSettings settings;
-  settings.libexec_dir =
-      !options.libexec_dir.empty()
-          ? options.libexec_dir
-          : environment.Get(kLibexecVariable).value_or(kDefaultLibexec);
+  settings.libexec_dir = LibexecOf(options, environment);
   ASSIGN_OR_RETURN(settings.floor, FloorOf(options, environment));
   ASSIGN_OR_RETURN(settings.selection, SelectionOf(options, environment));
-  const std::string built_in = settings.libexec_dir + "/backends";
-  if (options.plugin_path) {
-    for (const std::string& path : *options.plugin_path) {
-      settings.plugin_path.push_back({path, "HostOptions::plugin_path"});
-    }
-    settings.plugin_path.push_back({built_in, "built in", true});
-  } else {
-    settings.plugin_path =
-        discovery::ResolvePluginPath(environment, {built_in}).directories;
+  if (const auto device = discovery::ParseDeviceName(options.default_device);
+      !device) {
+    return Status(device.error().code(),
+                  "HostOptions::default_device: " + device.error().message());
   }
+  settings.plugin_path =
+      PluginPathOf(options, environment, settings.libexec_dir);
+  settings.eager = options.eager;
   settings.deadlines = options.deadlines;
   ASSIGN_OR_RETURN(auto link,
                    session::SupervisorLink::Start(std::move(settings)));
@@ -97,10 +150,49 @@ Host::~Host() = default;
 
 Result<VideoDecoder> Host::OpenVideo(const std::string& path,
                                      VideoOptions options) {
+  if (options.device.empty()) options.device = options_.default_device;
   ASSIGN_OR_RETURN(auto session,
                    session::VideoSession::Open(link_, path, std::move(options),
                                                options_.limits));
   return VideoDecoder(std::move(session));
+}
+
+Status Host::Prewarm(const std::string& device) {
+  return link_->Prepare(device);
+}
+
+Result<std::vector<DeviceInfo>> Host::LoadBackend(const std::string& path) {
+  std::error_code error;
+  const std::string absolute = std::filesystem::absolute(path, error).string();
+  if (error) {
+    return Status(Code::kInvalidArgument, "cannot load a backend from \"" +
+                                              path + "\": " + error.message());
+  }
+  return link_->Load({absolute, ""});
+}
+
+Result<std::vector<DeviceInfo>> Host::LoadBackend(
+    const EntryPoint& entry_point) {
+  if (entry_point.group != discovery::kBackendGroup) {
+    return Status(Code::kInvalidArgument,
+                  "the entry point " + entry_point.name + " of group \"" +
+                      entry_point.group +
+                      "\" is no backend: those are of "
+                      "group " +
+                      std::string(discovery::kBackendGroup));
+  }
+  const std::filesystem::path file(entry_point.file);
+  return link_->Load({file.parent_path().string(), entry_point.name});
+}
+
+Result<std::vector<DeviceInfo>> Host::Devices() {
+  ASSIGN_OR_RETURN(BackendReport report, link_->Backends());
+  std::vector<DeviceInfo> devices;
+  for (BackendInfo& backend : report.backends) {
+    std::move(backend.devices.begin(), backend.devices.end(),
+              std::back_inserter(devices));
+  }
+  return devices;
 }
 
 Result<BackendReport> Host::Backends() { return link_->Backends(); }

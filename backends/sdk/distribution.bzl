@@ -10,11 +10,17 @@ uses the rule can be put on the plugin path as it is.
 # The digest as wheels write it: base64 for URLs, without padding.
 _LAY_OUT = """
 set -eu
-library="$1" installed="$2" record="$3" root="$4"
+record="$1" root="$2" module="$3" count="$4"
 shift 4
-cp "$library" "$installed"
-chmod 0755 "$installed"
-for file in "$installed" "$@"; do
+while [ "$count" -gt 0 ]; do
+  installed="$module/${1##*/}"
+  cp "$1" "$installed"
+  chmod 0755 "$installed"
+  shift
+  set -- "$@" "$installed"
+  count=$((count - 1))
+done
+for file in "$@"; do
   hex=$(sha256sum "$file" | cut -c1-64)
   digest=$(printf "$(printf %s "$hex" | sed 's/../\\\\x&/g')" |
     base64 | tr '+/' '-_' | tr -d '=\\n')
@@ -54,33 +60,41 @@ def _bulkhead_distribution_impl(ctx):
     ctx.actions.write(manifest, "\n".join([
         "schema_version = 1",
         "abi = {}".format(ctx.attr.abi),
+    ] + ([
         "devices = " + _toml_list(ctx.attr.devices),
+    ] if ctx.attr.devices else []) + ([
+        "worker_scope = \"{}\"".format(ctx.attr.worker_scope),
+    ] if ctx.attr.worker_scope else []) + [
         "",
     ] + ctx.attr.manifest))
 
     described = [metadata, entry_points, manifest]
-    installed = ctx.actions.declare_file("dist/{}/{}".format(
-        ctx.attr.module_path,
-        ctx.file.library.basename,
-    ))
+    libraries = [ctx.file.library] + ctx.files.further_libraries
+    installed = [
+        ctx.actions.declare_file("dist/{}/{}".format(
+            ctx.attr.module_path,
+            library.basename,
+        ))
+        for library in libraries
+    ]
     record = ctx.actions.declare_file(info + "RECORD")
     root = record.dirname.rpartition("/")[0]
 
     ctx.actions.run_shell(
         arguments = [
-            ctx.file.library.path,
-            installed.path,
             record.path,
             root,
-        ] + [file.path for file in described],
+            installed[0].dirname,
+            str(len(libraries)),
+        ] + [file.path for file in libraries + described],
         command = _LAY_OUT,
-        inputs = [ctx.file.library] + described,
+        inputs = libraries + described,
         mnemonic = "BulkheadDistribution",
-        outputs = [installed, record],
+        outputs = installed + [record],
         progress_message = "Laying out distribution " + stem,
     )
 
-    files = depset(described + [installed, record])
+    files = depset(described + installed + [record])
     return [DefaultInfo(
         files = files,
         runfiles = ctx.runfiles(transitive_files = files),
@@ -94,8 +108,8 @@ bulkhead_distribution = rule(
             doc = "BULKHEAD_ABI_VERSION that the library was built against.",
         ),
         "devices": attr.string_list(
-            doc = "Device names reserved in bulkhead.toml.",
-            mandatory = True,
+            doc = "Device names reserved in bulkhead.toml; none: each entry " +
+                  "point has one device of its own name.",
         ),
         "distribution": attr.string(
             doc = "Name of the distribution, as a package index would list it.",
@@ -104,6 +118,11 @@ bulkhead_distribution = rule(
         "entry_points": attr.string_dict(
             doc = "Name of each backend and its `module:attr`.",
             mandatory = True,
+        ),
+        "further_libraries": attr.label_list(
+            allow_files = [".so"],
+            doc = "Shared objects beside the first, such as of further " +
+                  "entry points.",
         ),
         "library": attr.label(
             allow_single_file = [".so"],
@@ -129,6 +148,10 @@ bulkhead_distribution = rule(
             doc = "PEP 440 version.",
             mandatory = True,
         ),
+        "worker_scope": attr.string(
+            doc = "\"backend\": one worker serves all sessions.",
+            values = ["", "session", "backend"],
+        ),
     },
-    doc = "Lays out one shared object with its metadata under `dist`.",
+    doc = "Lays out shared objects with their metadata under `dist`.",
 )

@@ -2,12 +2,48 @@
 #include "backends/worker/plugin.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 
+#include <cerrno>
 #include <exception>
 
 #include "backends/worker/media/decoder.h"
+#include "ipc/inside_backend.h"
 
 namespace bulkhead::worker {
+namespace {
+
+ipc::Expected<const bulkhead_backend*> Call(bulkhead_backend_entry entry,
+                                            const std::string& symbol) {
+  try {
+    return entry();
+  } catch (const std::exception& exception) {
+    return ipc::Fail(
+        ipc::Code::kBackendUnavailable,
+        "its entry function " + symbol + " threw: " + exception.what());
+  } catch (...) {
+    return ipc::Fail(ipc::Code::kBackendUnavailable,
+                     "its entry function " + symbol + " threw");
+  }
+}
+
+}  // namespace
+
+ipc::Expected<void> CheckIsObject(const std::string& path, int object) {
+  struct stat visible = {};
+  struct stat opened = {};
+  if (::stat(path.c_str(), &visible) != 0 || ::fstat(object, &opened) != 0) {
+    return ipc::FailErrno(ipc::Code::kBackendUnavailable,
+                          "its object " + path + " cannot be seen", errno);
+  }
+  if (visible.st_dev != opened.st_dev || visible.st_ino != opened.st_ino) {
+    return ipc::Fail(ipc::Code::kBackendUnavailable,
+                     "its object " + path +
+                         " was replaced while it was being loaded; try again");
+  }
+  return {};
+}
 
 ipc::Expected<const bulkhead_backend*> LoadPlugin(const std::string& path,
                                                   const std::string& symbol) {
@@ -24,18 +60,16 @@ ipc::Expected<const bulkhead_backend*> LoadPlugin(const std::string& path,
         ipc::Code::kBackendUnavailable,
         std::string("it lacks its entry function: ") + ::dlerror());
   }
-  const bulkhead_backend* backend = nullptr;
-  try {
-    backend = entry();
-  } catch (const std::exception& exception) {
+  auto backend = Call(entry, symbol);
+  // Said first, whatever else came of it.
+  if (::getenv(ipc::kRefusedInsideVariable) != nullptr) {
     return ipc::Fail(
         ipc::Code::kBackendUnavailable,
-        "its entry function " + symbol + " threw: " + exception.what());
-  } catch (...) {
-    return ipc::Fail(ipc::Code::kBackendUnavailable,
-                     "its entry function " + symbol + " threw");
+        "it starts Bulkhead from inside a backend, which is refused there: a "
+        "backend may decode, and is itself what Bulkhead starts");
   }
-  if (auto valid = ValidateBackend(backend); !valid) {
+  if (!backend) return backend;
+  if (auto valid = ValidateBackend(*backend); !valid) {
     return tl::unexpected(std::move(valid).error());
   }
   return backend;

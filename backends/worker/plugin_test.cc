@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/worker/plugin.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
+
+#include "ipc/unique_fd.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -36,6 +40,21 @@ TEST(LoadPluginTest, GivesTheTableOfAGoodOne) {
   const auto backend = LoadPlugin(BadPlugin(), "good");
   ASSERT_TRUE(backend) << backend.error().message;
   EXPECT_STREQ((*backend)->name, "good");
+}
+
+TEST(CheckIsObjectTest, OnlyTheOpenedFilePasses) {
+  const std::string path = ::testing::TempDir() + "/libobject.so";
+  std::ofstream(path) << "one";
+  const ipc::UniqueFd object(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_TRUE(object);
+  EXPECT_TRUE(CheckIsObject(path, object.get()));
+  // Not removed first: another file could get its inode.
+  std::ofstream(path + ".new") << "two";
+  ASSERT_EQ(std::rename((path + ".new").c_str(), path.c_str()), 0);
+  const auto other = CheckIsObject(path, object.get());
+  ASSERT_FALSE(other);
+  EXPECT_NE(other.error().message.find("was replaced"), std::string::npos);
+  EXPECT_FALSE(CheckIsObject("/no/such/libacme.so", object.get()));
 }
 
 TEST(LoadPluginTest, OfAMissingFileNamesIt) {

@@ -2,6 +2,7 @@
 #include "backends/worker/session_worker.h"
 
 #include <capnp/message.h>
+#include <poll.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -64,6 +65,11 @@ ipc::Expected<ipc::ReceivedMessage> ReceiveAttach(int socket,
 }
 
 }  // namespace
+
+bool HostIsGone(int socket) {
+  pollfd poll{.fd = socket, .events = POLLRDHUP, .revents = 0};
+  return ::poll(&poll, 1, 0) > 0;
+}
 
 ipc::Expected<std::unique_ptr<SessionWorker>> SessionWorker::Attach(
     const bulkhead_backend& backend, int socket) {
@@ -138,6 +144,9 @@ int SessionWorker::Run() {
         done = ReplyFailed(0, done.error());
       }
     } else if (CanAdvance()) {
+      // A host that has others in this process does not kill it to be rid of
+      // one play.
+      if (HostIsGone(socket_)) return kExitHostGone;
       const auto advanced = Advance();
       if (!advanced) {
         if (advanced.error().code == ipc::Code::kBackendLost) {

@@ -24,13 +24,18 @@
 
 namespace bulkhead::worker {
 
+// Whether the host has closed its end of a session's socket.
+bool HostIsGone(int socket);
+
 // One stream: demuxes, decodes through the backend, converts to RGB24 into
 // granted slots, as the host asks (ipc/schema/session.capnp).
 //
-// Runs in a process of its own under the stage 2 lock-down. One thread of ours;
-// the backend may have more. Between two requests it decodes ahead into free
-// slots, so that decoding overlaps with consuming. The host is trusted, the
-// media is hostile, and what happens to this process is the sandbox's business.
+// Runs under the stage 2 lock-down, in a process of its own or, where the
+// backend asks for it, on a thread of one that serves others too
+// (shared_worker.h): it touches nothing global. One thread of ours; the backend
+// may have more. Between two requests it decodes ahead into free slots, so that
+// decoding overlaps with consuming. The host is trusted, the media is hostile,
+// and what happens to this process is the sandbox's business.
 class SessionWorker {
  public:
   // Says hello on `socket`, waits for the session's memory and media, and maps
@@ -38,7 +43,8 @@ class SessionWorker {
   static ipc::Expected<std::unique_ptr<SessionWorker>> Attach(
       const bulkhead_backend& backend, int socket);
 
-  // Serves until the host closes the socket. Returns the exit code.
+  // Serves until the host closes the socket. Returns the exit code of the
+  // process: a host that is still there waits for the end of that.
   int Run();
 
  private:

@@ -20,6 +20,7 @@ extern "C" {
 #include "backends/worker/plugin.h"
 #include "backends/worker/probe.h"
 #include "backends/worker/session_worker.h"
+#include "backends/worker/shared_worker.h"
 #include "ipc/capnp_read.h"
 #include "ipc/descriptors.h"
 #include "ipc/message_socket.h"
@@ -56,13 +57,14 @@ int SendFailed(const ipc::Error& error) {
 
 // In the clone: nothing of the zygote's is needed any more.
 int RunWorker(const bulkhead_backend& backend, const Lockdown& lockdown,
-              bool probe, int socket) {
+              schema::CloneWorker::Reader kind, int socket) {
   ::syscall(SYS_close_range, ipc::kZygoteControlFd, socket - 1, 0U);
   ::syscall(SYS_close_range, socket + 1, ~0U, 0U);
-  if (probe) return RunProbe(backend, socket);
+  if (kind.getProbe()) return RunProbe(backend, socket);
   if (auto installed = lockdown.InstallStage2(); !installed) {
     return kExitLockdown;
   }
+  if (kind.getShared()) return RunSharedWorker(backend, socket);
   auto worker = SessionWorker::Attach(backend, socket);
   return worker ? (*worker)->Run() : 1;
 }
@@ -78,6 +80,10 @@ int RunZygote() {
   if (!lockdown) return SendFailed(lockdown.error());
   if (auto installed = lockdown->InstallStage1(); !installed) {
     return SendFailed(installed.error());
+  }
+  if (auto same = CheckIsObject(lockdown->plugin_path(), ipc::kZygotePluginFd);
+      !same) {
+    return SendFailed(same.error());
   }
   auto backend = LoadPlugin(lockdown->plugin_path(), lockdown->entry_symbol());
   if (!backend) return SendFailed(backend.error());
@@ -98,7 +104,7 @@ int RunZygote() {
     const auto clone = request->getClone();
     auto pid = cloner->Clone();
     if (pid && *pid == 0) {
-      return RunWorker(**backend, *lockdown, clone.getProbe(),
+      return RunWorker(**backend, *lockdown, clone,
                        (*received)->descriptors[0].release());
     }
     capnp::MallocMessageBuilder answer;

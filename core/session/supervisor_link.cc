@@ -2,8 +2,11 @@
 #include "core/session/supervisor_link.h"
 
 #include <capnp/message.h>
+#include <capnp/serialize.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 #include "core/from_ipc.h"
 #include "core/status_macros.h"
@@ -18,6 +21,8 @@ namespace schema = ipc::schema;
 // On top of what bulkheadd itself waits for, so that its answer, which names
 // the cause, arrives before we give up on it.
 constexpr std::chrono::milliseconds kSlack{2'000};
+// Of a list of all backends and diagnostics.
+constexpr size_t kMaxReplyBytes = size_t{64} << 20;
 
 Status FromFailure(schema::Failure::Reader failure) {
   return Status(FromIpc(static_cast<ipc::Code>(failure.getCode())),
@@ -49,9 +54,15 @@ BackendInfo ToBackendInfo(schema::Backend::Reader backend) {
   const auto state = static_cast<size_t>(backend.getState());
   info.state = state < std::size(kStates) ? kStates[state] : "unknown";
   info.reason = backend.getReason().cStr();
-  for (auto device : backend.getDevices())
-    info.devices.push_back(device.cStr());
+  for (const auto device : backend.getDevices()) {
+    info.devices.push_back({.name = device.getName().cStr(),
+                            .backend = info.name,
+                            .description = device.getDescription().cStr(),
+                            .state = info.state,
+                            .reason = info.reason});
+  }
   info.tier = TierOf(backend.getTier());
+  info.incarnation = backend.getIncarnation();
   info.zygote_pid = backend.getZygotePid();
   info.reaper_pid = backend.getReaperPid();
   for (int pid : backend.getSessionPids()) info.session_pids.push_back(pid);
@@ -86,7 +97,7 @@ Status SupervisorLink::StartLocked() {
       [this](Request::Builder request) {
         auto configuration = request.initConfigure();
         configuration.setProtocolVersion(ipc::kProtocolVersion);
-        const auto& path = settings_.plugin_path;
+        const auto& path = settings_.plugin_path.directories;
         auto directories = configuration.initPluginPath(path.size());
         for (size_t i = 0; i < path.size(); ++i) {
           directories[i].setPath(path[i].path);
@@ -102,6 +113,12 @@ Status SupervisorLink::StartLocked() {
                   selection.enabled);
         FillTexts(configuration.initDisabled(selection.disabled.size()),
                   selection.disabled);
+        configuration.setEager(settings_.eager);
+        auto loads = configuration.initLoads(loads_.size());
+        for (size_t i = 0; i < loads_.size(); ++i) {
+          loads[i].setPath(loads_[i].path);
+          loads[i].setEntryPoint(loads_[i].entry_point);
+        }
         configuration.setFloor(static_cast<schema::Tier>(settings_.floor));
         configuration.setReaperPath(settings_.libexec_dir + "/bulkhead-reaper");
         configuration.setWorkerPath(settings_.libexec_dir + "/bulkhead-worker");
@@ -118,6 +135,11 @@ Status SupervisorLink::StartLocked() {
   alive_ = true;
   ++generation_;
   return Status();
+}
+
+std::chrono::milliseconds SupervisorLink::StartPatience() const {
+  return settings_.deadlines.backend_start +
+         2 * settings_.deadlines.worker_start + kSlack;
 }
 
 pid_t SupervisorLink::pid() const {
@@ -184,11 +206,21 @@ Status SupervisorLink::Exchange(int socket, const Fill& fill,
   }
   if (answered) *answered = true;
   ipc::ReceivedMessage& answer = **received;
+  const auto read = [&](Reply::Reader reply) -> Status {
+    if (reply.isFailed()) return FromFailure(reply.getFailed());
+    return take(reply, answer);
+  };
   auto status = ipc::ReadCatching([&]() -> Status {
     auto reply = answer.root<Reply>();
     if (!reply) return FromIpc(std::move(reply).error());
-    if (reply->isFailed()) return FromFailure(reply->getFailed());
-    return take(*reply, answer);
+    if (!reply->isElsewhere()) return read(*reply);
+    if (answer.descriptors.size() != 1) return Unexpected();
+    // Written from its start and not read since.
+    ::lseek(answer.descriptors[0].get(), 0, SEEK_SET);
+    capnp::StreamFdMessageReader elsewhere(
+        answer.descriptors[0].get(),
+        {.traversalLimitInWords = kMaxReplyBytes / sizeof(capnp::word)});
+    return read(elsewhere.getRoot<Reply>());
   });
   return status ? *std::move(status) : FromIpc(std::move(status).error());
 }
@@ -212,16 +244,17 @@ Status SupervisorLink::Call(const Fill& fill, std::span<const int> fds,
 }
 
 Result<StartedWorker> SupervisorLink::OpenSession(const std::string& device,
+                                                  bool alone,
                                                   int worker_socket) {
   StartedWorker worker;
   const int descriptors[] = {worker_socket};
   RETURN_IF_ERROR(Call(
       [&](Request::Builder request) {
-        request.initOpenSession().setDevice(device);
+        auto session = request.initOpenSession();
+        session.setDevice(device);
+        session.setAlone(alone);
       },
-      descriptors,
-      settings_.deadlines.backend_start + 2 * settings_.deadlines.worker_start +
-          kSlack,
+      descriptors, StartPatience(),
       [&](Reply::Reader reply, ipc::ReceivedMessage& message) {
         if (!reply.isSessionStarted() || message.descriptors.size() != 1) {
           return Unexpected();
@@ -232,6 +265,7 @@ Result<StartedWorker> SupervisorLink::OpenSession(const std::string& device,
         worker.device = started.getDevice().cStr();
         worker.device_ordinal = started.getDeviceOrdinal();
         worker.pidfd = std::move(message.descriptors[0]);
+        worker.shared = started.getShared();
         return Status();
       },
       &worker.generation));
@@ -258,6 +292,7 @@ WorkerExit SupervisorLink::SessionExit(const StartedWorker& worker) {
         const auto exit = reply.getExit();
         end.report.value = exit.getValue();
         end.zygote_alive = exit.getZygoteAlive();
+        end.shared = exit.getShared();
         switch (exit.getKind()) {
           case Kind::EXITED:
             end.report.kind = ExitReport::Kind::kExited;
@@ -295,8 +330,48 @@ void SupervisorLink::CloseSession(const StartedWorker& worker) {
       [](Reply::Reader, ipc::ReceivedMessage&) { return Status(); });
 }
 
+Status SupervisorLink::Prepare(const std::string& device) {
+  return Call([&](Request::Builder request) { request.setPrepare(device); }, {},
+              StartPatience(),
+              [](Reply::Reader reply, ipc::ReceivedMessage&) {
+                return reply.isConfigured() ? Status() : Unexpected();
+              });
+}
+
+Result<std::vector<DeviceInfo>> SupervisorLink::Load(const ExplicitLoad& load) {
+  std::vector<DeviceInfo> devices;
+  const Status status = Call(
+      [&](Request::Builder request) {
+        auto out = request.initLoad();
+        out.setPath(load.path);
+        out.setEntryPoint(load.entry_point);
+      },
+      {}, StartPatience(),
+      [&](Reply::Reader reply, ipc::ReceivedMessage&) {
+        if (!reply.isLoaded()) return Unexpected();
+        for (const auto device : reply.getLoaded()) {
+          devices.push_back({.name = device.getName().cStr(),
+                             .backend = device.getBackend().cStr(),
+                             .description = device.getDescription().cStr(),
+                             .state = "ready",
+                             .reason = ""});
+        }
+        return Status();
+      });
+  // One that is there but broken stays registered too.
+  if (status.ok() || status.code() == Code::kBackendUnavailable) {
+    std::lock_guard lock(mutex_);
+    if (std::find(loads_.begin(), loads_.end(), load) == loads_.end()) {
+      loads_.push_back(load);
+    }
+  }
+  if (!status.ok()) return status;
+  return devices;
+}
+
 Result<BackendReport> SupervisorLink::Backends() {
   BackendReport report;
+  report.diagnostics = settings_.plugin_path.diagnostics;
   RETURN_IF_ERROR(
       Call([](Request::Builder request) { request.setListBackends(); }, {},
            settings_.deadlines.supervisor_start,
@@ -310,6 +385,11 @@ Result<BackendReport> SupervisorLink::Backends() {
                    {static_cast<Diagnostic::Severity>(diagnostic.getSeverity()),
                     diagnostic.getFile().cStr(), diagnostic.getLine(),
                     diagnostic.getMessage().cStr()});
+             }
+             for (auto place : reply.getBackends().getPlaces()) {
+               report.places.push_back({place.getPath().cStr(),
+                                        place.getOrigin().cStr(),
+                                        place.getOutcome().cStr()});
              }
              return Status();
            }));

@@ -24,10 +24,19 @@ namespace bulkhead::session {
 // What bulkheadd is told at its start, and again after its death.
 struct SupervisorSettings {
   std::string libexec_dir;
-  std::vector<discovery::SearchDirectory> plugin_path;
+  discovery::PluginPath plugin_path;
   discovery::Selection selection;
+  bool eager = false;
   SandboxTier floor = SandboxTier::kFull;
   Deadlines deadlines;
+};
+
+// Backends that are loaded by hand.
+struct ExplicitLoad {
+  std::string path;
+  std::string entry_point;  // empty: all that are there
+
+  bool operator==(const ExplicitLoad&) const = default;
 };
 
 struct StartedWorker {
@@ -36,6 +45,7 @@ struct StartedWorker {
   std::string device;
   uint32_t device_ordinal = 0;
   ipc::UniqueFd pidfd;  // readable once the worker is dead
+  bool shared = false;  // it may serve others too
   uint64_t generation = 0;
 };
 
@@ -43,6 +53,8 @@ struct StartedWorker {
 struct WorkerExit {
   ExitReport report;
   bool zygote_alive = false;
+  // It served several sessions, and whose input ended it is not known.
+  bool shared = false;
 };
 
 // The application's connection to bulkheadd, which it starts, and starts again
@@ -57,14 +69,18 @@ class SupervisorLink {
   static Result<std::shared_ptr<SupervisorLink>> Start(
       SupervisorSettings settings);
 
-  // Has a worker started for `device`; it will serve `worker_socket`.
+  // Has a worker found or started for `device`; it will serve `worker_socket`.
+  // `alone`: one that serves nobody else, whatever the backend prefers.
   // kBackendLost: bulkheadd died meanwhile; call again with a new socket.
-  Result<StartedWorker> OpenSession(const std::string& device,
+  Result<StartedWorker> OpenSession(const std::string& device, bool alone,
                                     int worker_socket);
   // Blocks until it is known how the worker ended; kind kUnknown when
   // bulkheadd does not know.
   WorkerExit SessionExit(const StartedWorker& worker);
   void CloseSession(const StartedWorker& worker);
+  Status Prepare(const std::string& device);
+  // Remembered: another bulkheadd is told at its start.
+  Result<std::vector<DeviceInfo>> Load(const ExplicitLoad& load);
   Result<BackendReport> Backends();
   Result<SandboxReport> Sandbox();
 
@@ -83,6 +99,8 @@ class SupervisorLink {
   };
 
   explicit SupervisorLink(SupervisorSettings settings);
+  // For a backend, its probe and a worker to start.
+  std::chrono::milliseconds StartPatience() const;
   Status StartLocked();
   Result<Connection> Acquire();
   void Return(Connection connection);
@@ -104,6 +122,7 @@ class SupervisorLink {
   uint64_t generation_ = 0;
   bool alive_ = false;
   std::vector<Connection> idle_;
+  std::vector<ExplicitLoad> loads_;
 };
 
 }  // namespace bulkhead::session

@@ -128,7 +128,9 @@ Status VideoSession::EnsureWorker() {
 
 Status VideoSession::StartWorker() {
   const Source media = source();
-  ASSIGN_OR_RETURN(link_, WorkerLink::Start(supervisor_, options_.device));
+  const bool alone = recovery_.restarts > 0;
+  ASSIGN_OR_RETURN(link_,
+                   WorkerLink::Start(supervisor_, options_.device, alone));
   const Status opened = OpenStream(media);
   // A living worker without a stream is of no use; a dead one is still to be
   // asked how it ended.
@@ -174,8 +176,9 @@ Status VideoSession::AccountDeath(const Status& death) {
     const bool killed_by_us =
         report.kind == ExitReport::Kind::kDeadline ||
         report.kind == ExitReport::Kind::kProtocolViolation;
-    blame = killed_by_us || (report.kind != ExitReport::Kind::kUnknown &&
-                             !killed_by_others && exit.zygote_alive);
+    blame = killed_by_us ||
+            (report.kind != ExitReport::Kind::kUnknown && !killed_by_others &&
+             exit.zygote_alive && !exit.shared);
     if (pool_) {
       if (link_->gone()) {
         pool_->ledger().RevokeGrants();

@@ -31,9 +31,11 @@ namespace bulkhead::session {
 // beginning instead, which always does.
 //
 // Who is to blame for a death: nobody for a SIGKILL that we did not send, for
-// the end of bulkheadd, or for the end of a zygote that took its workers along;
-// otherwise the position in the input counts an attempt. A delivered frame
-// resets both counts.
+// the end of bulkheadd, for the end of a zygote that took its workers along, or
+// for the end of a worker that served other sessions too, unless we killed it
+// for what it did to us; otherwise the position in the input counts an attempt.
+// A delivered frame resets both counts. Each worker after the first serves this
+// session alone, so that a second death tells whose fault it is.
 //
 // Not thread-safe, like the VideoDecoder that owns it.
 class VideoSession {

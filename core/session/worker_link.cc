@@ -45,11 +45,13 @@ bool AwaitDeath(int pidfd, milliseconds timeout) {
 }  // namespace
 
 Result<std::unique_ptr<WorkerLink>> WorkerLink::Start(
-    std::shared_ptr<SupervisorLink> supervisor, const std::string& device) {
+    std::shared_ptr<SupervisorLink> supervisor, const std::string& device,
+    bool alone) {
   const auto asked_at = std::chrono::steady_clock::now();
   ASSIGN_OR_RETURN(auto sockets, FromIpc(ipc::MakeSocketPair()));
-  ASSIGN_OR_RETURN(StartedWorker started,
-                   supervisor->OpenSession(device, sockets.second.get()));
+  ASSIGN_OR_RETURN(
+      StartedWorker started,
+      supervisor->OpenSession(device, alone, sockets.second.get()));
   sockets.second.reset();
   ASSIGN_OR_RETURN(auto requests, FromIpc(ipc::OwnedRegion::CreateWritable(
                                       "bulkhead-requests",
@@ -119,7 +121,7 @@ WorkerLink::WorkerLink(std::shared_ptr<SupervisorLink> supervisor,
       asked_at_(asked_at) {}
 
 WorkerLink::~WorkerLink() {
-  if (!dead_) {
+  if (!dead_ && !started_.shared) {
     (void)Kill(Code::kBackendLost, ExitReport::Kind::kUnknown, "closed");
   }
   supervisor_->CloseSession(started_);

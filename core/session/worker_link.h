@@ -55,7 +55,9 @@ struct PlayRequest {
 };
 
 // One incarnation of a session's worker: started, spoken to, dead once and for
-// all. VideoSession makes the next one.
+// all. VideoSession makes the next one. Its process may serve other sessions
+// too (worker_scope = "backend"), which for us means only: it is left alive
+// when we are done with it, and killed all the same for what it does to us.
 //
 // Trust: the worker is hostile. Every reply is copied out, checked against what
 // was asked and against the pool's ledger, and only then seen by anybody. The
@@ -69,9 +71,12 @@ struct PlayRequest {
 // Not thread-safe.
 class WorkerLink {
  public:
+  // `alone`: not in a process with other sessions.
   static Result<std::unique_ptr<WorkerLink>> Start(
-      std::shared_ptr<SupervisorLink> supervisor, const std::string& device);
-  // Kills the worker if it lives.
+      std::shared_ptr<SupervisorLink> supervisor, const std::string& device,
+      bool alone);
+  // Kills the worker if it lives and serves nobody else; otherwise only closes
+  // the session.
   ~WorkerLink();
   WorkerLink(const WorkerLink&) = delete;
   WorkerLink& operator=(const WorkerLink&) = delete;

@@ -11,10 +11,10 @@
 
 #include "core/clean_text.h"
 #include "core/from_ipc.h"
-#include "core/pidfd.h"
 #include "core/sandbox/launcher.h"
 #include "core/sandbox/lockdown.h"
 #include "core/status_macros.h"
+#include "core/supervisor/object_verification.h"
 #include "ipc/capnp_read.h"
 
 namespace bulkhead::supervisor {
@@ -25,10 +25,13 @@ using std::chrono::milliseconds;
 
 constexpr size_t kMaxDevices = 64;
 constexpr size_t kMaxReasonBytes = 512;
+constexpr size_t kMaxDescriptionBytes = 200;
 // A start that failed is tried again at the earliest after 0.1 s, then 0.2 s,
 // up to 12.8 s: quick for what was repaired, cheap for what was not.
 constexpr kj::Duration kFirstBackoff = 100 * kj::MILLISECONDS;
 constexpr uint32_t kMaxBackoffDoublings = 7;
+// Its socket, five of its memory and media, and what a scan opens.
+constexpr uint64_t kDescriptorsPerSession = 10;
 
 std::string DeviceText(const std::string& name, uint32_t index) {
   return name + ":" + std::to_string(index);
@@ -52,7 +55,8 @@ Backend::Backend(discovery::BackendCandidate candidate, unsigned number,
     : candidate_(std::move(candidate)),
       number_(number),
       context_(context),
-      retry_at_(context.port.getTimer().now()) {
+      retry_at_(context.port.getTimer().now()),
+      workers_(context.worker_deadline) {
   if (!candidate_.usable()) reason_ = candidate_.reason;
 }
 
@@ -63,63 +67,58 @@ Backend::State Backend::state() const {
   return failures_ > 0 ? State::kBackingOff : State::kDiscovered;
 }
 
-std::vector<std::string> Backend::devices() const {
-  std::vector<std::string> names;
+std::vector<Backend::DescribedDevice> Backend::devices() const {
+  std::vector<DescribedDevice> described;
+  const auto add = [&](const std::string& name, const std::string& words) {
+    described.push_back({discovery::CallersName(candidate_, name), words});
+  };
   for (const Device& device : devices_) {
-    names.push_back(DeviceText(device.name, device.index));
+    add(DeviceText(device.name, device.index), device.description);
   }
-  return devices_.empty() ? candidate_.devices : names;
+  if (!devices_.empty()) return described;
+  for (const std::string& name : candidate_.manifest.devices) add(name, "");
+  return described;
 }
 
-std::vector<pid_t> Backend::session_pids() const {
-  std::vector<pid_t> pids;
-  for (const auto& [id, session] : sessions_) {
-    pids.push_back(PidOf(session.worker.pidfd.get()));
-  }
-  return pids;
+bool Backend::running() const {
+  return is_starting_ || workers_.busy() ||
+         (current_ && current_->zygote_alive());
 }
 
 kj::Promise<Result<Backend::StartedSession>> Backend::OpenSession(
-    uint64_t id, const discovery::DeviceName& device, ipc::UniqueFd socket) {
+    uint64_t id, const discovery::DeviceName& device, bool alone,
+    ipc::UniqueFd socket) {
   using Started = Result<StartedSession>;
-  return EnsureReady().then([this, id, device, socket = std::move(socket)](
+  const auto placing = !alone && SharesWorker() ? Workers::Placing::kShared
+                                                : Workers::Placing::kAlone;
+  return EnsureReady().then([this, id, device, placing,
+                             socket = std::move(socket)](
                                 Status ready) mutable -> kj::Promise<Started> {
     if (!ready.ok()) return Started(std::move(ready));
     auto found = FindDevice(device);
     if (!found) return Started(std::move(found).error());
-    std::shared_ptr<Incarnation> incarnation = current_;
-    return incarnation
-        ->CloneWorker(false, std::move(socket), context_.worker_deadline)
-        .then([this, id, incarnation,
-               device = *found](auto worker) mutable -> Started {
-          if (!worker) return std::move(worker).error();
-          const auto [session, inserted] =
-              sessions_.emplace(id, Session{incarnation, *std::move(worker)});
+    return workers_.Serve(id, placing, current_, std::move(socket))
+        .then([id, placing, device = *found](auto pidfd) -> Started {
+          if (!pidfd) return std::move(pidfd).error();
           return StartedSession{.id = id,
                                 .device_ordinal = device.ordinal,
                                 .device = DeviceText(device.name, device.index),
-                                .pidfd = session->second.worker.pidfd.get()};
+                                .pidfd = *pidfd,
+                                .shared = placing == Workers::Placing::kShared};
         });
   });
 }
 
-kj::Promise<WorkerEnd> Backend::SessionEnd(uint64_t id, milliseconds timeout) {
-  const auto found = sessions_.find(id);
-  if (found == sessions_.end()) {
-    return WorkerEnd{.kind = WorkerEnd::Kind::kUnknown};
-  }
-  const std::shared_ptr<Incarnation> incarnation = found->second.incarnation;
-  return incarnation->AwaitEnd(found->second.worker.pid, timeout)
-      .attach(std::shared_ptr<Incarnation>(incarnation));
+bool Backend::SharesWorker() const {
+  return candidate_.manifest.worker_scope ==
+         discovery::Manifest::WorkerScope::kBackend;
 }
 
-void Backend::CloseSession(uint64_t id) {
-  const auto found = sessions_.find(id);
-  if (found == sessions_.end()) return;
-  found->second.incarnation->KillWorker(found->second.worker.pid);
-  found->second.incarnation->ForgetWorker(found->second.worker.pid);
-  sessions_.erase(found);
+kj::Promise<WorkerEnd> Backend::SessionEnd(uint64_t id, milliseconds timeout) {
+  return workers_.AwaitEnd(id, timeout);
 }
+
+void Backend::CloseSession(uint64_t id) { workers_.Close(id); }
 
 kj::Promise<Status> Backend::EnsureReady() {
   if (!candidate_.usable()) {
@@ -170,33 +169,54 @@ Status Backend::StartFailed(const Status& cause) {
   return last_failure_;
 }
 
+kj::Promise<Status> Backend::Prepare(const discovery::DeviceName& device) {
+  return EnsureReady().then([this, device](Status ready) -> Status {
+    if (!ready.ok()) return ready;
+    const auto found = FindDevice(device);
+    return found ? Status() : found.error();
+  });
+}
+
 kj::Promise<Status> Backend::Start() {
-  auto launched = Launch();
-  if (!launched) return std::move(launched).error();
-  std::shared_ptr<Incarnation> incarnation = *std::move(launched);
-  current_ = incarnation;
-  ++lives_;
-  return incarnation->AwaitReady(context_.start_deadline)
-      .then([this, incarnation](Status status) -> kj::Promise<Status> {
-        if (!status.ok()) return status;
-        return Probe(incarnation);
+  auto opened = discovery::OpenBackend(candidate_);
+  if (!opened) return std::move(opened).error();
+  const int object = opened->plugin.get();
+  return VerifyObject(context_.port.getTimer(), object, candidate_.plugin_hash)
+      .then([this, opened = *std::move(opened)](
+                Status verified) -> kj::Promise<Status> {
+        if (!verified.ok()) return verified;
+        auto launched = Launch(opened);
+        if (!launched) return std::move(launched).error();
+        std::shared_ptr<Incarnation> incarnation = *std::move(launched);
+        current_ = incarnation;
+        ++lives_;
+        return incarnation->AwaitReady(context_.start_deadline)
+            .then([this, incarnation](Status status) -> kj::Promise<Status> {
+              if (!status.ok()) return status;
+              return Probe(incarnation);
+            });
       });
 }
 
-Result<std::shared_ptr<Incarnation>> Backend::Launch() {
+Result<std::shared_ptr<Incarnation>> Backend::Launch(
+    const discovery::OpenedBackend& opened) {
   ASSIGN_OR_RETURN(const ipc::UniqueFd reaper,
                    OpenProgram(context_.reaper_path));
   ASSIGN_OR_RETURN(const ipc::UniqueFd worker,
                    OpenProgram(context_.worker_path));
-  ASSIGN_OR_RETURN(const auto opened, discovery::OpenBackend(candidate_));
   sandbox::Plugin plugin{
       .object_path = candidate_.directory + "/" + candidate_.plugin_path,
       .entry_symbol = candidate_.entry_point.attr};
   for (const std::string& path : candidate_.visible_paths) {
     plugin.files.push_back(candidate_.directory + "/" + path);
   }
-  ASSIGN_OR_RETURN(const sandbox::Policy policy,
-                   sandbox::MakePolicy(plugin, {}));
+  ASSIGN_OR_RETURN(sandbox::Policy policy, sandbox::MakePolicy(plugin, {}));
+  if (SharesWorker()) {
+    // What one session may take is nothing beside what all of them need.
+    policy.limits.open_files +=
+        Workers::kMaxSessionsPerWorker * kDescriptorsPerSession;
+    policy.limits.address_space_bytes *= 4;
+  }
   ASSIGN_OR_RETURN(const ipc::UniqueFd lockdown,
                    sandbox::CompileLockdown(policy, plugin));
   ASSIGN_OR_RETURN(
@@ -222,7 +242,8 @@ kj::Promise<Status> Backend::Probe(std::shared_ptr<Incarnation> incarnation) {
   auto socket =
       std::make_shared<EventSocket>(context_.port, std::move(sockets->first));
   return incarnation
-      ->CloneWorker(true, std::move(sockets->second), context_.worker_deadline)
+      ->CloneWorker(Incarnation::WorkerKind::kProbe, std::move(sockets->second),
+                    context_.worker_deadline)
       .then([this, incarnation, socket](auto worker) -> kj::Promise<Status> {
         if (!worker) return std::move(worker).error();
         const pid_t pid = worker->pid;
@@ -279,7 +300,9 @@ Status Backend::AdoptDevicesIfValid(ipc::ReceivedMessage& list_untrusted) {
       const auto index = static_cast<uint32_t>(
           std::count_if(devices.begin(), devices.end(),
                         [&](const Device& d) { return d.name == name; }));
-      devices.push_back({name, index, static_cast<uint32_t>(devices.size())});
+      devices.push_back({name, index, static_cast<uint32_t>(devices.size()),
+                         CleanText(device_untrusted.getDescription().cStr(),
+                                   kMaxDescriptionBytes)});
     }
     devices_ = std::move(devices);
     return Status();
@@ -295,7 +318,7 @@ Result<Backend::Device> Backend::FindDevice(
     }
   }
   std::string known;
-  for (const std::string& device : devices()) known += " " + device;
+  for (const DescribedDevice& device : devices()) known += " " + device.name;
   return Status(Code::kNotFound, "there is no device " + name.ToString() +
                                      "; the backend has:" + known);
 }

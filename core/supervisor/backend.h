@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +16,7 @@
 #include "core/include/bulkhead/status.h"
 #include "core/sandbox/policy.h"
 #include "core/supervisor/incarnation.h"
+#include "core/supervisor/workers.h"
 
 namespace bulkhead::supervisor {
 
@@ -34,8 +34,8 @@ struct StartContext {
 
 // One discovered backend and its lives. Starts nothing until a device is asked
 // for; then starts a zygote once however many ask at the same time, has a probe
-// worker count the devices, and clones a worker per session. A zygote that died
-// is replaced when the next session needs it.
+// worker count the devices, and has Workers place the sessions. A zygote that
+// died is replaced when the next session needs it.
 //
 // State, and what moves it (a start that fails again waits longer each time):
 //
@@ -57,47 +57,60 @@ class Backend {
     uint32_t device_ordinal;
     std::string device;  // canonical: "openreg:1"
     int pidfd;           // borrowed; valid until the session is closed
+    bool shared;         // its worker may serve others too
+  };
+
+  struct DescribedDevice {
+    std::string name;
+    std::string description;
   };
 
   // `number` is unique among the backends.
   Backend(discovery::BackendCandidate candidate, unsigned number,
           const StartContext& context);
 
-  // Clones a worker for `device` that serves `socket`. `id` names the session
-  // from then on.
+  // Has a worker for `device` serve `socket`. `id` names the session from then
+  // on. `alone`: in a worker of its own, whatever the manifest asks for.
   kj::Promise<Result<StartedSession>> OpenSession(
-      uint64_t id, const discovery::DeviceName& device, ipc::UniqueFd socket);
-  bool HasSession(uint64_t id) const { return sessions_.contains(id); }
+      uint64_t id, const discovery::DeviceName& device, bool alone,
+      ipc::UniqueFd socket);
+  bool HasSession(uint64_t id) const { return workers_.Serves(id); }
   kj::Promise<WorkerEnd> SessionEnd(uint64_t id,
                                     std::chrono::milliseconds timeout);
   void CloseSession(uint64_t id);
 
+  // Starts it unless it runs. Callers at the same time share one start.
+  kj::Promise<Status> EnsureReady();
+  // And has that device.
+  kj::Promise<Status> Prepare(const discovery::DeviceName& device);
+
   const discovery::BackendCandidate& candidate() const { return candidate_; }
   State state() const;
   const std::string& reason() const { return reason_; }
-  // Canonical names; those of the manifest until a probe has counted.
-  std::vector<std::string> devices() const;
+  // By the names that a caller uses; those of the manifest, without a
+  // description, until a probe has counted.
+  std::vector<DescribedDevice> devices() const;
+  // Starts, runs, or has sessions of an earlier life.
+  bool running() const;
   // The latest life; null before the first.
   const Incarnation* incarnation() const { return current_.get(); }
   uint32_t lives() const { return lives_; }
-  std::vector<pid_t> session_pids() const;
+  std::vector<pid_t> session_pids() const { return workers_.pids(); }
 
  private:
-  struct Session {
-    std::shared_ptr<Incarnation> incarnation;
-    Incarnation::Worker worker;
-  };
   struct Device {
     std::string name;
     uint32_t index;    // among those of its name
     uint32_t ordinal;  // among all of the backend
+    std::string description;
   };
 
-  kj::Promise<Status> EnsureReady();
   kj::Promise<Status> Start();
-  Result<std::shared_ptr<Incarnation>> Launch();
+  Result<std::shared_ptr<Incarnation>> Launch(
+      const discovery::OpenedBackend& opened);
   kj::Promise<Status> Probe(std::shared_ptr<Incarnation> incarnation);
   Status AdoptDevicesIfValid(ipc::ReceivedMessage& list_untrusted);
+  bool SharesWorker() const;
   Result<Device> FindDevice(const discovery::DeviceName& name) const;
   // Decorates a failed start with the name, the file and the way out.
   Status StartFailed(const Status& cause);
@@ -114,7 +127,7 @@ class Backend {
   std::string reason_;
   Status last_failure_;
   std::vector<Device> devices_;
-  std::map<uint64_t, Session> sessions_;
+  Workers workers_;
 };
 
 }  // namespace bulkhead::supervisor

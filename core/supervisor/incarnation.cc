@@ -113,7 +113,7 @@ kj::Promise<Status> Incarnation::AwaitReady(milliseconds timeout) {
 }
 
 kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
-    bool probe, ipc::UniqueFd socket, milliseconds timeout) {
+    WorkerKind kind, ipc::UniqueFd socket, milliseconds timeout) {
   if (!zygote_alive_) {
     return Result<Worker>(
         Status(Code::kBackendLost, "the backend's zygote died"));
@@ -122,7 +122,8 @@ kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
   capnp::MallocMessageBuilder message;
   auto clone = message.initRoot<schema::ZygoteRequest>().initClone();
   clone.setTicket(ticket);
-  clone.setProbe(probe);
+  clone.setProbe(kind == WorkerKind::kProbe);
+  clone.setShared(kind == WorkerKind::kShared);
   const int descriptors[] = {socket.get()};
   if (auto sent = zygote_->Send(message, descriptors); !sent) {
     return Result<Worker>(FromIpc(std::move(sent).error()));
@@ -150,9 +151,15 @@ kj::Promise<WorkerEnd> Incarnation::AwaitEnd(pid_t pid, milliseconds timeout) {
     return found->second.end;
   }
   auto paf = kj::newPromiseAndFulfiller<WorkerEnd>();
-  found->second.waiter = kj::mv(paf.fulfiller);
+  found->second.waiters.push_back(kj::mv(paf.fulfiller));
   return paf.promise.exclusiveJoin(
       timer_.afterDelay(ToDuration(timeout)).then([] { return WorkerEnd(); }));
+}
+
+bool Incarnation::WorkerRuns(pid_t pid) const {
+  const auto found = watched_.find(pid);
+  return found != watched_.end() &&
+         found->second.end.kind == WorkerEnd::Kind::kRunning;
 }
 
 void Incarnation::KillWorker(pid_t pid) {
@@ -308,7 +315,12 @@ void Incarnation::OnExited(pid_t pid, int wait_status) {
     watched.end.kind = WorkerEnd::Kind::kExited;
     watched.end.value = WEXITSTATUS(wait_status);
   }
-  if (watched.waiter) watched.waiter->fulfill(WorkerEnd(watched.end));
+  watched.Resolve();
+}
+
+void Incarnation::Watched::Resolve() {
+  for (auto& waiter : waiters) waiter->fulfill(WorkerEnd(end));
+  waiters.clear();
 }
 
 void Incarnation::KillZygote(Code code, std::string reason) {
@@ -341,7 +353,7 @@ void Incarnation::OnReaperGone() {
     if (watched.end.kind != WorkerEnd::Kind::kRunning) continue;
     // The end of pid 1 ended it, by SIGKILL, and nobody is to blame.
     watched.end = {.kind = WorkerEnd::Kind::kUnknown};
-    if (watched.waiter) watched.waiter->fulfill(WorkerEnd(watched.end));
+    watched.Resolve();
   }
 }
 

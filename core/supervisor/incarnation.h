@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/include/bulkhead/status.h"
 #include "core/sandbox/launcher.h"
@@ -27,6 +28,8 @@ struct WorkerEnd {
   int value = 0;
   // Whether its zygote outlived it: only then is the worker to blame.
   bool zygote_alive = false;
+  // It served several sessions, and whose input ended it is not known.
+  bool shared = false;
 };
 
 // One life of a backend: its reaper, its zygote and the workers cloned from it.
@@ -45,6 +48,12 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
     pid_t pid;            // in the reaper's namespace
     ipc::UniqueFd pidfd;  // opened by the reaper
   };
+  // What the worker is told to be by the zygote; what its socket is for.
+  enum class WorkerKind {
+    kSession,  // one session's
+    kShared,   // a SharedWorkerRequest for each of many sessions
+    kProbe,    // one DeviceList
+  };
 
   Incarnation(kj::UnixEventPort& port, sandbox::LaunchedReaper launched);
   ~Incarnation() noexcept(false);
@@ -54,10 +63,13 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   kj::Promise<Status> AwaitReady(std::chrono::milliseconds timeout);
   // Clones a worker that will serve `socket`. kBackendLost when the zygote
   // died, kBackendUnavailable when it cannot clone.
-  kj::Promise<Result<Worker>> CloneWorker(bool probe, ipc::UniqueFd socket,
+  kj::Promise<Result<Worker>> CloneWorker(WorkerKind kind, ipc::UniqueFd socket,
                                           std::chrono::milliseconds timeout);
-  // Resolves once the worker ended, or says kRunning after `timeout`.
+  // Resolves once the worker ended, or says kRunning after `timeout`. Any
+  // number may wait for one worker.
   kj::Promise<WorkerEnd> AwaitEnd(pid_t pid, std::chrono::milliseconds timeout);
+  // False once its end was reported.
+  bool WorkerRuns(pid_t pid) const;
   void KillWorker(pid_t pid);
   // Nobody will ask about it any more.
   void ForgetWorker(pid_t pid);
@@ -78,7 +90,9 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   };
   struct Watched {
     WorkerEnd end;
-    kj::Own<kj::PromiseFulfiller<WorkerEnd>> waiter;  // null: nobody waits
+    std::vector<kj::Own<kj::PromiseFulfiller<WorkerEnd>>> waiters;
+
+    void Resolve();
   };
 
   void taskFailed(kj::Exception&& exception) override;

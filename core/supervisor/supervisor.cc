@@ -2,8 +2,9 @@
 #include "core/supervisor/supervisor.h"
 
 #include <capnp/message.h>
+#include <capnp/serialize.h>
+#include <sys/mman.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "core/from_ipc.h"
@@ -19,29 +20,13 @@ using std::chrono::milliseconds;
 
 // How long an application that sees its worker gone waits for the reason.
 constexpr milliseconds kExitPatience{2'000};
-// An answer is one packet: a directory full of broken packages must fit.
-constexpr size_t kMaxDiagnostics = 100;
+// What certainly fits a packet; see ipc/message_socket.h.
+constexpr size_t kMaxReplyWords = 6'000;
 
 void SetFailure(schema::HostReply::Builder reply, const Status& status) {
   auto failure = reply.initFailed();
   failure.setCode(static_cast<schema::ErrorCode>(status.code()));
   failure.setMessage(status.message());
-}
-
-schema::Backend::State ToSchema(Backend::State state) {
-  switch (state) {
-    case Backend::State::kDiscovered:
-      return schema::Backend::State::DISCOVERED;
-    case Backend::State::kStarting:
-      return schema::Backend::State::STARTING;
-    case Backend::State::kReady:
-      return schema::Backend::State::READY;
-    case Backend::State::kBackingOff:
-      return schema::Backend::State::BACKING_OFF;
-    case Backend::State::kDisabled:
-      break;
-  }
-  return schema::Backend::State::DISABLED;
 }
 
 std::vector<std::string> ToStrings(capnp::List<capnp::Text>::Reader list) {
@@ -50,11 +35,46 @@ std::vector<std::string> ToStrings(capnp::List<capnp::Text>::Reader list) {
   return strings;
 }
 
+// A memfd with the message in it.
+Result<ipc::UniqueFd> ToMemory(capnp::MessageBuilder& message) {
+  ipc::UniqueFd memory(::memfd_create("bulkhead-reply", MFD_CLOEXEC));
+  if (!memory) {
+    return Status(Code::kResourceExhausted, "cannot make a memfd for a reply");
+  }
+  try {
+    capnp::writeMessageToFd(memory.get(), message);
+  } catch (const kj::Exception& exception) {
+    return Status(Code::kResourceExhausted, exception.getDescription().cStr());
+  }
+  return memory;
+}
+
 // The connection is the application's: if it does not take an answer, it has
 // given up on it.
 void Send(EventSocket& connection, capnp::MessageBuilder& message,
           std::span<const int> descriptors = {}) {
-  (void)connection.Send(message, descriptors);
+  const size_t words = capnp::computeSerializedSizeInWords(message);
+  if (words <= kMaxReplyWords) {
+    (void)connection.Send(message, descriptors);
+    return;
+  }
+  capnp::MallocMessageBuilder envelope;
+  auto reply = envelope.initRoot<schema::HostReply>();
+  const auto memory = ToMemory(message);
+  if (!memory) {
+    SetFailure(reply, memory.error());
+    (void)connection.Send(envelope);
+    return;
+  }
+  reply.setElsewhere(words * sizeof(capnp::word));
+  const int descriptor[] = {memory->get()};
+  (void)connection.Send(envelope, descriptor);
+}
+
+void Fail(EventSocket& connection, const Status& status) {
+  capnp::MallocMessageBuilder answer;
+  SetFailure(answer.initRoot<schema::HostReply>(), status);
+  Send(connection, answer);
 }
 
 }  // namespace
@@ -88,7 +108,8 @@ kj::Promise<void> Supervisor::Serve(std::shared_ptr<EventSocket> connection) {
 kj::Promise<void> Supervisor::Answer(EventSocket& connection,
                                      ipc::ReceivedMessage message) {
   auto request = message.root<Request>();
-  if (!request) return kj::READY_NOW;
+  // Everything but the first message needs what that one brings.
+  if (!request || (!request->isConfigure() && !catalog_)) return kj::READY_NOW;
   ipc::UniqueFd descriptor;
   if (!message.descriptors.empty()) {
     descriptor = std::move(message.descriptors[0]);
@@ -109,7 +130,7 @@ kj::Promise<void> Supervisor::Answer(EventSocket& connection,
       break;
     case Request::LIST_BACKENDS:
       (void)EnsureTier();
-      DescribeBackends(reply.initBackends());
+      catalog_->Describe(sandbox_->tier, reply.initBackends());
       break;
     case Request::OPEN_SESSION:
       return OpenSession(connection, request->getOpenSession(),
@@ -117,7 +138,7 @@ kj::Promise<void> Supervisor::Answer(EventSocket& connection,
     case Request::SESSION_EXIT:
       return AnswerExit(connection, request->getSessionExit());
     case Request::CLOSE_SESSION:
-      if (Backend* backend = BackendOfSession(request->getCloseSession())) {
+      if (auto backend = catalog_->OfSession(request->getCloseSession())) {
         backend->CloseSession(request->getCloseSession());
       }
       reply.setConfigured();
@@ -126,6 +147,11 @@ kj::Promise<void> Supervisor::Answer(EventSocket& connection,
       (void)EnsureTier();
       DescribeSandbox(reply.initSandbox());
       break;
+    case Request::PREPARE:
+      return Prepare(connection, request->getPrepare().cStr());
+    case Request::LOAD:
+      return Load(connection, request->getLoad().getPath().cStr(),
+                  request->getLoad().getEntryPoint().cStr());
   }
   Send(connection, answer);
   return kj::READY_NOW;
@@ -170,10 +196,16 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
       .worker_deadline = milliseconds(configuration.getWorkerDeadlineMs()),
       .tier = sandbox::Tier::kNone,
       .own_uid = false});
-  discovery_ = discovery::Discover(path, selection);
-  for (const discovery::BackendCandidate& candidate : discovery_.backends) {
-    backends_.push_back(std::make_unique<Backend>(
-        candidate, static_cast<unsigned>(backends_.size()), *context_));
+  catalog_.emplace(std::move(path), std::move(selection), *context_);
+  for (const auto load : configuration.getLoads()) {
+    // What is wrong with it was said when it was loaded first.
+    (void)catalog_->Load(load.getPath().cStr(), load.getEntryPoint().cStr());
+  }
+  if (configuration.getEager() && EnsureTier().ok()) {
+    for (const Catalog::BackendPointer& backend : catalog_->Usable()) {
+      tasks_.add(backend->EnsureReady().ignoreResult().attach(
+          Catalog::BackendPointer(backend)));
+    }
   }
   return Status();
 }
@@ -199,48 +231,81 @@ Status Supervisor::EnsureTier() {
                     "knowingly");
 }
 
-Result<Backend*> Supervisor::FindBackend(const discovery::DeviceName& device) {
-  ASSIGN_OR_RETURN(const discovery::BackendCandidate* candidate,
-                   discovery::FindBackend(discovery_, device));
-  return backends_[candidate - discovery_.backends.data()].get();
+Result<Catalog::BackendPointer> Supervisor::FindBackend(
+    const std::string& device) {
+  ASSIGN_OR_RETURN(const discovery::DeviceName name,
+                   discovery::ParseDeviceName(device));
+  ASSIGN_OR_RETURN(Catalog::BackendPointer backend, catalog_->Find(name));
+  RETURN_IF_ERROR(EnsureTier());
+  return backend;
 }
 
-Backend* Supervisor::BackendOfSession(uint64_t session) {
-  for (const auto& backend : backends_) {
-    if (backend->HasSession(session)) return backend.get();
+kj::Promise<void> Supervisor::Prepare(EventSocket& connection,
+                                      const std::string& device) {
+  auto backend = FindBackend(device);
+  if (!backend) {
+    Fail(connection, backend.error());
+    return kj::READY_NOW;
   }
-  return nullptr;
+  return (*backend)
+      ->Prepare(*discovery::ParseDeviceName(device))
+      .then([&connection](Status status) {
+        if (!status.ok()) return Fail(connection, status);
+        capnp::MallocMessageBuilder answer;
+        answer.initRoot<Reply>().setConfigured();
+        Send(connection, answer);
+      })
+      .attach(Catalog::BackendPointer(*backend));
+}
+
+kj::Promise<void> Supervisor::Load(EventSocket& connection,
+                                   const std::string& path,
+                                   const std::string& entry_point) {
+  auto backends = catalog_->Load(path, entry_point);
+  const Status tier = backends ? EnsureTier() : backends.error();
+  if (!tier.ok()) {
+    Fail(connection, tier);
+    return kj::READY_NOW;
+  }
+  auto starts = kj::heapArrayBuilder<kj::Promise<Status>>(backends->size());
+  for (const Catalog::BackendPointer& backend : *backends) {
+    starts.add(backend->EnsureReady());
+  }
+  return kj::joinPromises(starts.finish())
+      .then([&connection, backends = *backends](kj::Array<Status> statuses) {
+        for (const Status& status : statuses) {
+          if (!status.ok()) return Fail(connection, status);
+        }
+        size_t count = 0;
+        for (const auto& backend : backends) count += backend->devices().size();
+        capnp::MallocMessageBuilder answer;
+        auto loaded = answer.initRoot<Reply>().initLoaded(count);
+        for (const auto& backend : backends) {
+          for (const auto& device : backend->devices()) {
+            auto entry = loaded[loaded.size() - count--];
+            entry.setName(device.name);
+            entry.setDescription(device.description);
+            entry.setBackend(backend->candidate().name());
+          }
+        }
+        Send(connection, answer);
+      });
 }
 
 kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
                                           schema::OpenSession::Reader request,
                                           ipc::UniqueFd socket) {
-  const auto fail = [&connection](const Status& status) {
-    capnp::MallocMessageBuilder answer;
-    SetFailure(answer.initRoot<Reply>(), status);
-    Send(connection, answer);
-  };
-  auto device = discovery::ParseDeviceName(request.getDevice().cStr());
-  if (!device) {
-    fail(device.error());
-    return kj::READY_NOW;
-  }
-  auto backend = FindBackend(*device);
+  auto backend = FindBackend(request.getDevice().cStr());
   if (!backend) {
-    fail(backend.error());
-    return kj::READY_NOW;
-  }
-  if (const Status tier = EnsureTier(); !tier.ok()) {
-    fail(tier);
+    Fail(connection, backend.error());
     return kj::READY_NOW;
   }
   return (*backend)
-      ->OpenSession(next_session_++, *device, std::move(socket))
-      .then([this, &connection, fail, backend = *backend](auto started) {
-        if (!started) {
-          fail(started.error());
-          return;
-        }
+      ->OpenSession(next_session_++,
+                    *discovery::ParseDeviceName(request.getDevice().cStr()),
+                    request.getAlone(), std::move(socket))
+      .then([this, &connection, backend = *backend](auto started) {
+        if (!started) return Fail(connection, started.error());
         capnp::MallocMessageBuilder answer;
         auto reply = answer.initRoot<Reply>().initSessionStarted();
         reply.setSession(started->id);
@@ -248,14 +313,16 @@ kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
         reply.setDevice(started->device);
         reply.setDeviceOrdinal(started->device_ordinal);
         reply.setTier(static_cast<schema::Tier>(context_->tier));
+        reply.setShared(started->shared);
         const int descriptors[] = {started->pidfd};
         Send(connection, answer, descriptors);
-      });
+      })
+      .attach(Catalog::BackendPointer(*backend));
 }
 
 kj::Promise<void> Supervisor::AnswerExit(EventSocket& connection,
                                          uint64_t session) {
-  Backend* const backend = BackendOfSession(session);
+  const Catalog::BackendPointer backend = catalog_->OfSession(session);
   auto end = backend ? backend->SessionEnd(session, kExitPatience)
                      : kj::Promise<WorkerEnd>(
                            WorkerEnd{.kind = WorkerEnd::Kind::kUnknown});
@@ -265,6 +332,7 @@ kj::Promise<void> Supervisor::AnswerExit(EventSocket& connection,
     auto exit = answer.initRoot<Reply>().initExit();
     exit.setValue(end.value);
     exit.setZygoteAlive(end.zygote_alive);
+    exit.setShared(end.shared);
     switch (end.kind) {
       case WorkerEnd::Kind::kRunning:
         exit.setKind(Kind::RUNNING);
@@ -284,43 +352,6 @@ kj::Promise<void> Supervisor::AnswerExit(EventSocket& connection,
     }
     Send(connection, answer);
   });
-}
-
-void Supervisor::DescribeBackends(schema::Backends::Builder out) {
-  auto list = out.initBackends(backends_.size());
-  for (size_t i = 0; i < backends_.size(); ++i) {
-    const Backend& backend = *backends_[i];
-    const discovery::BackendCandidate& candidate = backend.candidate();
-    auto entry = list[i];
-    entry.setName(candidate.name());
-    entry.setDistribution(candidate.entry_point.distribution);
-    entry.setVersion(candidate.entry_point.version);
-    entry.setFile(candidate.directory + "/" + candidate.plugin_path);
-    entry.setState(ToSchema(backend.state()));
-    entry.setReason(backend.reason());
-    const auto names = backend.devices();
-    auto devices = entry.initDevices(names.size());
-    for (size_t d = 0; d < names.size(); ++d) devices.set(d, names[d]);
-    entry.setTier(static_cast<schema::Tier>(sandbox_->tier));
-    entry.setIncarnation(backend.lives());
-    if (const Incarnation* life = backend.incarnation()) {
-      entry.setZygotePid(life->zygote_pid());
-      entry.setReaperPid(life->reaper_alive() ? life->reaper_pid() : 0);
-    }
-    const auto pids = backend.session_pids();
-    auto session_pids = entry.initSessionPids(pids.size());
-    for (size_t p = 0; p < pids.size(); ++p) session_pids.set(p, pids[p]);
-  }
-  const size_t count = std::min(discovery_.diagnostics.size(), kMaxDiagnostics);
-  auto diagnostics = out.initDiagnostics(count);
-  for (size_t i = 0; i < count; ++i) {
-    const Diagnostic& diagnostic = discovery_.diagnostics[i];
-    diagnostics[i].setSeverity(
-        static_cast<schema::Diagnostic::Severity>(diagnostic.severity));
-    diagnostics[i].setFile(diagnostic.file);
-    diagnostics[i].setLine(diagnostic.line);
-    diagnostics[i].setMessage(diagnostic.message);
-  }
 }
 
 void Supervisor::DescribeSandbox(schema::SandboxReport::Builder out) {

@@ -9,9 +9,9 @@
 #include <optional>
 #include <vector>
 
-#include "core/discovery/discover.h"
 #include "core/sandbox/probe.h"
 #include "core/supervisor/backend.h"
+#include "core/supervisor/catalog.h"
 #include "core/supervisor/event_socket.h"
 #include "ipc/schema/control.capnp.h"
 
@@ -50,9 +50,11 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   Status Configure(ipc::schema::Configuration::Reader configuration,
                    ipc::UniqueFd application_pidfd);
   Status EnsureTier();
-  Result<Backend*> FindBackend(const discovery::DeviceName& device);
-  Backend* BackendOfSession(uint64_t session);
-  void DescribeBackends(ipc::schema::Backends::Builder out);
+  // The backend of `device`, if backends may be started here at all.
+  Result<Catalog::BackendPointer> FindBackend(const std::string& device);
+  kj::Promise<void> Prepare(EventSocket& connection, const std::string& device);
+  kj::Promise<void> Load(EventSocket& connection, const std::string& path,
+                         const std::string& entry_point);
   void DescribeSandbox(ipc::schema::SandboxReport::Builder out);
   void taskFailed(kj::Exception&& exception) override;
 
@@ -64,8 +66,7 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   std::optional<StartContext> context_;
   sandbox::Tier floor_ = sandbox::Tier::kFull;
   std::optional<sandbox::SandboxReport> sandbox_;  // once probed
-  discovery::Discovery discovery_;
-  std::vector<std::unique_ptr<Backend>> backends_;  // as discovery_.backends
+  std::optional<Catalog> catalog_;                 // once configured
   uint64_t next_session_ = 1;
   // Last member: its tasks use the others.
   kj::TaskSet tasks_;

@@ -28,9 +28,15 @@ struct HostRequest {
     # How that session's worker ended. Answered by exit as soon as it is known;
     # at most two seconds later by a report of kind running or unknown.
     closeSession @5 :UInt64;
-    # The host is done with it: its worker is killed. Answered by configured.
+    # The host is done with it: its worker is killed, if it serves no other.
+    # Answered by configured.
     describeSandbox @6 :Void;
     # Answered by sandbox.
+    prepare @7 :Text;
+    # A device: its backend is started if it is not. Answered by configured.
+    load @8 :ExplicitLoad;
+    # Registers the backends there, whatever the autoload switch says, and
+    # starts them. Answered by loaded.
   }
 }
 
@@ -43,6 +49,11 @@ struct HostReply {
     # Descriptor: pidfd of the worker, opened by the reaper.
     exit @4 :Types.ExitReport;
     sandbox @5 :SandboxReport;
+    elsewhere @6 :UInt64;
+    # Descriptor: a memfd with that many bytes, the reply itself, which is too
+    # large for a packet.
+    loaded @7 :List(Device);
+    # What the backends that were named offer.
   }
 }
 
@@ -63,6 +74,18 @@ struct Configuration {
   enabledRule @11 :Text;
   disabledRule @12 :Text;
   # How the three are called in messages.
+  eager @13 :Bool;
+  # Start every backend now instead of when it is asked for.
+  loads @14 :List(ExplicitLoad);
+  # What was loaded explicitly in an earlier life of bulkheadd.
+}
+
+struct ExplicitLoad {
+  path @0 :Text;
+  # Absolute: a dist-info, a directory that holds some, or a shared object that
+  # an entry point of one means.
+  entryPoint @1 :Text;
+  # Only the one of that name; empty: all.
 }
 
 struct SearchDirectory {
@@ -81,6 +104,9 @@ enum Tier {
 struct OpenSession {
   device @0 :Text;
   # "cpu", "openreg:1".
+  alone @1 :Bool;
+  # In a worker that serves nobody else, whatever the backend's worker_scope:
+  # for a session whose worker died, so that the guilty one shows itself.
 }
 
 struct SessionStarted {
@@ -90,11 +116,22 @@ struct SessionStarted {
   # Canonical: "openreg:1".
   deviceOrdinal @3 :UInt32;
   tier @4 :Tier;
+  shared @5 :Bool;
+  # The worker may serve others too: a host that is done with it leaves it
+  # alive, and kills it only for what it did.
 }
 
 struct Backends {
   backends @0 :List(Backend);
   diagnostics @1 :List(Diagnostic);
+  places @2 :List(SearchedPlace);
+}
+
+struct SearchedPlace {
+  path @0 :Text;
+  origin @1 :Text;
+  outcome @2 :Text;
+  # What came of it, in words.
 }
 
 struct Backend {
@@ -113,7 +150,8 @@ struct Backend {
   file @3 :Text;
   state @4 :State;
   reason @5 :Text;
-  devices @6 :List(Text);
+  devices @6 :List(Device);
+  # Named as a caller has to: "openreg:1" or "BACKEND/openreg:1".
   tier @7 :Tier;
   zygotePid @8 :Int32;
   # As the application sees it; 0 when there is none.
@@ -184,6 +222,9 @@ struct CloneWorker {
   ticket @0 :UInt64;
   probe @1 :Bool;
   # True: a probe worker, which sends one DeviceList over its socket and ends.
+  shared @2 :Bool;
+  # True: a worker for many sessions, which receives a SharedWorkerRequest for
+  # each over its socket. Neither: that socket is its one session's.
 }
 
 struct ZygoteEvent {
@@ -205,6 +246,14 @@ struct CloneFailed {
   failure @1 :Types.Failure;
 }
 
+# --- bulkheadd -> shared worker: hostile, answers nothing --------------------
+
+struct SharedWorkerRequest {
+  serve @0 :Void;
+  # Descriptor: the worker's end of a session's socket. Closing the other end
+  # ends that session.
+}
+
 # --- probe worker -> bulkheadd: hostile --------------------------------------
 
 struct DeviceList {
@@ -216,6 +265,8 @@ struct DeviceList {
 
 struct Device {
   name @0 :Text;
-  # Without index; must be one that the manifest reserved.
+  # From a probe worker: without index, one that the manifest reserved.
   description @1 :Text;
+  backend @2 :Text;
+  # Not from a probe worker.
 }

@@ -51,4 +51,6 @@ struct ExitReport {
   value @1 :Int32;
   zygoteAlive @2 :Bool;
   # A worker is blamed only when its zygote outlived it.
+  shared @3 :Bool;
+  # It served other sessions too, and which of them is to blame is not known.
 }

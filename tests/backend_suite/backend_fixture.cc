@@ -18,7 +18,7 @@ std::string FirstDeviceOfTheDistribution() {
   const BackendReport report = host->Backends().value();
   for (const BackendInfo& backend : report.backends) {
     if (backend.file.starts_with(DistributionDirectory() + "/")) {
-      return backend.devices.at(0);
+      return backend.devices.at(0).name;
     }
   }
   throw std::runtime_error("the distribution under test has no backend");
@@ -105,8 +105,9 @@ VideoDecoder BackendTest::Open(Clip clip) {
 BackendInfo BackendTest::Backend() {
   const BackendReport report = host().Backends().value();
   for (const BackendInfo& backend : report.backends) {
-    for (const std::string& device : backend.devices) {
-      if (device.substr(0, device.find(':')) == DeviceNameUnderTest()) {
+    for (const DeviceInfo& device : backend.devices) {
+      if (device.name.substr(0, device.name.find(':')) ==
+          DeviceNameUnderTest()) {
         return backend;
       }
     }
@@ -114,7 +115,7 @@ BackendInfo BackendTest::Backend() {
   std::string known;
   for (const BackendInfo& backend : report.backends) {
     known += backend.name + " [";
-    for (const std::string& device : backend.devices) known += device + " ";
+    for (const DeviceInfo& device : backend.devices) known += device.name + " ";
     known += "] ";
   }
   throw std::runtime_error("no backend has the device " + DeviceUnderTest() +

@@ -2,7 +2,11 @@
 //
 // A backend with one good entry function and many that are wrong in one way.
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <cstddef>
+#include <cstdlib>
 #include <stdexcept>
 
 #include "backends/sdk/bulkhead_backend.h"
@@ -81,4 +85,25 @@ const bulkhead_backend* throws_exception() {
 }
 
 const bulkhead_backend* throws_number() { throw 7; }
+
+const bulkhead_backend* segfaults() {
+  static int* volatile nowhere = nullptr;
+  *nowhere = 1;
+  return nullptr;
+}
+
+const bulkhead_backend* aborts() { std::abort(); }
+
+const bulkhead_backend* exits_zero() { std::exit(0); }
+
+const bulkhead_backend* exits_three() { ::_exit(3); }
+
+const bulkhead_backend* hangs() {
+  for (;;) ::poll(nullptr, 0, -1);
+}
+
+const bulkhead_backend* spins() {
+  static volatile unsigned turns = 0;
+  for (;;) turns = turns + 1;
+}
 }

@@ -39,12 +39,11 @@ std::string LibexecDirectory() {
   return FindWord("BULKHEAD_TEST_LIBEXEC", "/bulkheadd").parent_path();
 }
 
-std::string DistributionDirectory() {
-  if (const std::string chosen = Variable("BULKHEAD_TEST_DISTRIBUTION_DIR");
-      !chosen.empty()) {
+std::string DistributionDirectory(const std::string& variable) {
+  if (const std::string chosen = Variable(variable + "_DIR"); !chosen.empty()) {
     return chosen;
   }
-  return FindWord("BULKHEAD_TEST_DISTRIBUTION", ".dist-info/RECORD")
+  return FindWord(variable.c_str(), ".dist-info/RECORD")
       .parent_path()
       .parent_path();
 }

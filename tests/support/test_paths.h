@@ -13,9 +13,10 @@ namespace bulkhead::tests {
 // From BULKHEAD_TEST_LIBEXEC: the directory with bulkheadd.
 std::string LibexecDirectory();
 
-// From BULKHEAD_TEST_DISTRIBUTION: the directory that holds the distribution,
-// so one to put on the plugin path. Empty: the test names none.
-std::string DistributionDirectory();
+// The directory that holds the distribution whose files the variable lists, so
+// one to put on the plugin path. Empty: the test names none.
+std::string DistributionDirectory(
+    const std::string& variable = "BULKHEAD_TEST_DISTRIBUTION");
 
 // The real path of a file given as $(rootpath ...) in the variable `name`.
 std::string PathFromEnvironment(const char* name);

@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -29,6 +30,7 @@
 #include "ipc/capnp_read.h"
 #include "ipc/deadline.h"
 #include "ipc/descriptors.h"
+#include "ipc/inside_backend.h"
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"
 #include "ipc/unique_fd.h"
@@ -78,6 +80,7 @@ const char* ExecuteZygote(const sigset_t& signals) {
       syscall(SYS_close_range, kExecutable + 1, ~0u, 0) != 0) {
     return "close_range";
   }
+  if (setenv(ipc::kInsideBackendVariable, "1", 1) != 0) return "setenv";
   sigprocmask(SIG_SETMASK, &signals, nullptr);
   char name[] = "bulkhead-worker";
   const std::array<char*, 2> arguments = {name, nullptr};

@@ -45,14 +45,21 @@ struct Deadlines {
 };
 
 struct HostOptions {
-  // Directories that hold distributions. nullopt: BULKHEAD_PATH,
-  // BULKHEAD_ADD_PATH and the standard directories.
+  // Directories that hold distributions, absolute. nullopt: BULKHEAD_PATH,
+  // else the standard directories.
   std::optional<std::vector<std::string>> plugin_path;
+  // Searched before those. nullopt: BULKHEAD_ADD_PATH.
+  std::optional<std::vector<std::string>> plugin_add_path;
   // nullopt: BULKHEAD_DEVICE_BACKEND_AUTOLOAD.
   std::optional<bool> autoload;
   // Globs on entry-point names. nullopt: BULKHEAD_BACKENDS[_DISABLE].
   std::optional<std::vector<std::string>> backends;
   std::optional<std::vector<std::string>> backends_disable;
+  // Start every backend in Create instead of when a device of it is first asked
+  // for. Create does not wait for them; one that fails says so when asked for.
+  bool eager = false;
+  // Of a VideoOptions without one.
+  std::string default_device = "cpu";
   // nullopt: BULKHEAD_SANDBOX_FLOOR ("full", "reduced"), else full.
   std::optional<SandboxTier> sandbox_floor;
   // Holds bulkheadd, bulkhead-reaper, bulkhead-worker and the directory
@@ -62,6 +69,16 @@ struct HostOptions {
   Deadlines deadlines;
 };
 
+struct DeviceInfo {
+  // As VideoOptions::device names it: "cpu:0", "acme/npu:1"; without an index
+  // until the backend ran once and counted.
+  std::string name;
+  std::string backend;
+  std::string description;  // the backend's words; empty until it ran
+  std::string state;        // of the backend, as in BackendInfo
+  std::string reason;       // why it is not available
+};
+
 struct BackendInfo {
   std::string name;  // of the entry point
   std::string distribution;
@@ -69,16 +86,31 @@ struct BackendInfo {
   std::string file;
   std::string state;  // discovered, starting, ready, backing-off, …
   std::string reason;
-  std::vector<std::string> devices;  // reserved, or probed once it ran
+  std::vector<DeviceInfo> devices;  // reserved, or counted once it ran
   SandboxTier tier;
-  int zygote_pid = 0;  // 0: not running
+  uint32_t incarnation = 0;  // how often it was started
+  int zygote_pid = 0;        // 0: not running
   int reaper_pid = 0;
   std::vector<int> session_pids;
 };
 
+// A directory of the plugin path and what came of it.
+struct SearchedPlace {
+  std::string path;
+  std::string origin;   // why it is searched: "BULKHEAD_PATH", "built in"
+  std::string outcome;  // "2 distributions, 1 backend", "does not exist", …
+};
+
 struct BackendReport {
   std::vector<BackendInfo> backends;
-  std::vector<Diagnostic> diagnostics;
+  Diagnostics diagnostics;
+  std::vector<SearchedPlace> places;  // in the order of precedence
+};
+
+struct EntryPointReport {
+  EntryPoints entry_points;  // of every group, in the order of precedence
+  Diagnostics diagnostics;
+  std::vector<SearchedPlace> places;
 };
 
 struct SandboxReport {
@@ -87,6 +119,14 @@ struct SandboxReport {
   uint32_t landlock_abi;
   bool own_uid;
 };
+
+// The entry points of every distribution on the plugin path, of any group: what
+// importlib.metadata.entry_points() is to Python. Reads metadata in the calling
+// process, starts nothing, and never fails because of what it reads. Uses the
+// options about the path alone.
+EntryPointReport FindEntryPoints(const HostOptions& options = {});
+// The same of these directories and no others, in this order.
+EntryPointReport FindEntryPoints(const std::vector<std::string>& directories);
 
 // The door to Bulkhead: discovers backends and opens streams on their devices.
 //
@@ -119,6 +159,22 @@ class Host {
   Result<VideoDecoder> OpenVideo(const std::string& path,
                                  VideoOptions options = {});
 
+  // Starts the backend of `device`, so that the first stream need not wait for
+  // it. Fails as OpenVideo does for the device; done already is fine.
+  Status Prewarm(const std::string& device);
+
+  // Loads backends by hand: those of a NAME-VERSION.dist-info, of a directory
+  // that holds some, or of the entry points that name a shared object. Returns
+  // their devices once they are started. Works with autoload off, but not
+  // against an operator's BULKHEAD_BACKENDS_DISABLE. What is loaded already
+  // stays as it is. kNotFound: nothing there; kBackendUnavailable: the message
+  // has the cause, and asking for its devices gives it again.
+  Result<std::vector<DeviceInfo>> LoadBackend(const std::string& path);
+  // The same for one entry point of group bulkhead.backends.
+  Result<std::vector<DeviceInfo>> LoadBackend(const EntryPoint& entry_point);
+
+  // Of every backend, also those that are disabled or failed. Starts nothing.
+  Result<std::vector<DeviceInfo>> Devices();
   Result<BackendReport> Backends();
   Result<SandboxReport> Sandbox();
   // Pid of bulkheadd, for operators and tests.

@@ -20,8 +20,10 @@ class VideoSession;
 }
 
 struct VideoOptions {
-  // "cpu", "openreg", "openreg:1". A backend acts only when named.
-  std::string device = "cpu";
+  // "cpu", "openreg", "openreg:1", or "BACKEND/openreg:1" where two backends
+  // have one of that name. A backend acts only when named. Empty:
+  // HostOptions::default_device.
+  std::string device;
   // Absolute index in the container; nullopt: the first video stream.
   std::optional<int> stream_index;
   uint32_t threads = 1;  // of the decoder; 0: it chooses

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/catalog.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/discovery/entry_points.h"
+#include "core/status_macros.h"
+
+namespace bulkhead::supervisor {
+namespace {
+
+namespace schema = ipc::schema;
+using discovery::BackendCandidate;
+
+// Beyond it a directory full of broken packages says nothing new.
+constexpr size_t kMaxDiagnostics = 1000;
+
+schema::Backend::State ToSchema(Backend::State state) {
+  switch (state) {
+    case Backend::State::kDiscovered:
+      return schema::Backend::State::DISCOVERED;
+    case Backend::State::kStarting:
+      return schema::Backend::State::STARTING;
+    case Backend::State::kReady:
+      return schema::Backend::State::READY;
+    case Backend::State::kBackingOff:
+      return schema::Backend::State::BACKING_OFF;
+    case Backend::State::kDisabled:
+      break;
+  }
+  return schema::Backend::State::DISABLED;
+}
+
+// One backend of one distribution, whatever state its files are in.
+bool IsSameBackend(const BackendCandidate& a, const BackendCandidate& b) {
+  return a.name() == b.name() && a.entry_point.file == b.entry_point.file;
+}
+
+void Describe(const Backend& backend, sandbox::Tier tier,
+              schema::Backend::Builder out) {
+  const BackendCandidate& candidate = backend.candidate();
+  out.setName(candidate.name());
+  out.setDistribution(candidate.entry_point.distribution);
+  out.setVersion(candidate.entry_point.version);
+  out.setFile(candidate.directory + "/" + candidate.plugin_path);
+  out.setState(ToSchema(backend.state()));
+  out.setReason(backend.reason());
+  const auto known = backend.devices();
+  auto devices = out.initDevices(known.size());
+  for (size_t i = 0; i < known.size(); ++i) {
+    devices[i].setName(known[i].name);
+    devices[i].setDescription(known[i].description);
+  }
+  out.setTier(static_cast<schema::Tier>(tier));
+  out.setIncarnation(backend.lives());
+  if (const Incarnation* life = backend.incarnation()) {
+    out.setZygotePid(life->zygote_pid());
+    out.setReaperPid(life->reaper_alive() ? life->reaper_pid() : 0);
+  }
+  const auto pids = backend.session_pids();
+  auto session_pids = out.initSessionPids(pids.size());
+  for (size_t i = 0; i < pids.size(); ++i) session_pids.set(i, pids[i]);
+}
+
+}  // namespace
+
+Catalog::Catalog(std::vector<discovery::SearchDirectory> plugin_path,
+                 discovery::Selection selection, const StartContext& context)
+    : plugin_path_(std::move(plugin_path)),
+      selection_(std::move(selection)),
+      context_(context),
+      cache_({.group = std::string(discovery::kBackendGroup)}) {
+  Refresh();
+}
+
+void Catalog::Refresh() {
+  discovery::Discovery latest =
+      discovery::Discover(*cache_.Rescan(plugin_path_), selection_, loads_);
+  std::vector<BackendPointer> backends;
+  const auto take = [&](const BackendCandidate& candidate) {
+    const auto known = std::find_if(
+        backends_.begin(), backends_.end(), [&](const BackendPointer& other) {
+          return other && IsSameBackend(other->candidate(), candidate);
+        });
+    return known == backends_.end() ? nullptr : std::move(*known);
+  };
+  for (BackendCandidate& candidate : latest.backends) {
+    BackendPointer known = take(candidate);
+    if (known && (known->running() || known->candidate() == candidate)) {
+      candidate = known->candidate();
+    } else {
+      known = std::make_shared<Backend>(candidate, next_number_++, context_);
+    }
+    backends.push_back(std::move(known));
+  }
+  for (BackendPointer& removed : backends_) {
+    if (!removed || !removed->running()) continue;
+    latest.backends.push_back(removed->candidate());
+    backends.push_back(std::move(removed));
+  }
+  backends_ = std::move(backends);
+  discovery_ = std::move(latest);
+}
+
+Catalog::BackendPointer Catalog::BackendOf(
+    const BackendCandidate* candidate) const {
+  return backends_[static_cast<size_t>(candidate - discovery_.backends.data())];
+}
+
+Result<Catalog::BackendPointer> Catalog::Find(
+    const discovery::DeviceName& device) {
+  if (const auto found = discovery::FindBackend(discovery_, device)) {
+    if (BackendPointer backend = BackendOf(*found); backend->running()) {
+      return backend;
+    }
+  }
+  Refresh();
+  ASSIGN_OR_RETURN(
+      const BackendCandidate* candidate,
+      discovery::FindBackend(discovery_, device, [this](const auto& candidate) {
+        return BackendOf(&candidate)->reason();
+      }));
+  return BackendOf(candidate);
+}
+
+Result<std::vector<Catalog::BackendPointer>> Catalog::Load(
+    const std::string& path, const std::string& entry_point) {
+  ASSIGN_OR_RETURN(const discovery::ExplicitLoad load,
+                   discovery::ResolveExplicitLoad(path, entry_point));
+  const bool is_new =
+      std::find(loads_.begin(), loads_.end(), load) == loads_.end();
+  if (is_new) loads_.push_back(load);
+  Refresh();
+  std::vector<BackendPointer> loaded;
+  Status failure;
+  for (size_t i = 0; i < backends_.size(); ++i) {
+    const BackendCandidate& candidate = discovery_.backends[i];
+    if (!load.Means(candidate.dist_info, candidate.name(),
+                    candidate.plugin_path))
+      continue;
+    loaded.push_back(backends_[i]);
+    if (!candidate.usable() && failure.ok()) {
+      failure = discovery::Unavailable(candidate);
+    }
+  }
+  if (!failure.ok()) return failure;
+  if (!loaded.empty()) return loaded;
+  if (is_new) loads_.pop_back();
+  return Status(Code::kNotFound,
+                "there is no backend" +
+                    (entry_point.empty() ? "" : " " + entry_point) + " in " +
+                    path + "; see `bulkhead entry-points --path " +
+                    load.directory + "`");
+}
+
+std::vector<Catalog::BackendPointer> Catalog::Usable() const {
+  std::vector<BackendPointer> usable;
+  for (const BackendPointer& backend : backends_) {
+    if (backend->candidate().usable()) usable.push_back(backend);
+  }
+  return usable;
+}
+
+Catalog::BackendPointer Catalog::OfSession(uint64_t session) const {
+  for (const BackendPointer& backend : backends_) {
+    if (backend->HasSession(session)) return backend;
+  }
+  return nullptr;
+}
+
+void Catalog::Describe(sandbox::Tier tier, schema::Backends::Builder out) {
+  Refresh();
+  auto list = out.initBackends(backends_.size());
+  for (size_t i = 0; i < backends_.size(); ++i) {
+    supervisor::Describe(*backends_[i], tier, list[i]);
+  }
+  const auto& found = discovery_.diagnostics;
+  auto diagnostics =
+      out.initDiagnostics(std::min(found.size(), kMaxDiagnostics));
+  for (size_t i = 0; i < diagnostics.size(); ++i) {
+    diagnostics[i].setSeverity(
+        static_cast<schema::Diagnostic::Severity>(found[i].severity));
+    diagnostics[i].setFile(found[i].file);
+    diagnostics[i].setLine(found[i].line);
+    diagnostics[i].setMessage(found[i].message);
+  }
+  auto places = out.initPlaces(discovery_.places.size());
+  for (size_t i = 0; i < places.size(); ++i) {
+    const discovery::SearchedPlace& place = discovery_.places[i];
+    places[i].setPath(place.directory.path);
+    places[i].setOrigin(place.directory.origin);
+    places[i].setOutcome(place.outcome);
+  }
+}
+
+}  // namespace bulkhead::supervisor

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "bulkhead/host.h"
+#include "tests/media/generated_clips.h"
+#include "tests/support/test_paths.h"
+
+namespace bulkhead::tests {
+namespace {
+
+// Autoload never recurses: a plugin that starts Bulkhead itself does not load,
+// and harms nobody.
+class Recursion : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto clip = Generate(Clip::kH264);
+    if (!clip && clip.error().code() == Code::kNotFound) {
+      GTEST_SKIP() << clip.error();
+    }
+    ASSERT_TRUE(clip) << clip.error();
+    clip_ = *clip;
+    HostOptions options;
+    options.libexec_dir = LibexecDirectory();
+    options.plugin_path = {DistributionDirectory()};
+    options.autoload = true;
+    auto host = Host::Create(options);
+    ASSERT_TRUE(host) << host.error();
+    host_ = *std::move(host);
+  }
+
+  Status Opening(const std::string& device) {
+    const auto video = host_->OpenVideo(clip_, {.device = device});
+    return video ? Status() : video.error();
+  }
+
+  static testing::AssertionResult Says(const Status& status,
+                                       const std::string& text) {
+    if (status.message().find(text) != std::string::npos) {
+      return testing::AssertionSuccess();
+    }
+    return testing::AssertionFailure() << status;
+  }
+
+  std::string clip_;
+  std::unique_ptr<Host> host_;
+};
+
+TEST_F(Recursion, InAnEntryFunctionFailsTheLoadWhateverItReturns) {
+  for (const std::string name :
+       {"recurses", "recurses_and_serves", "recurses_and_throws"}) {
+    const Status status = Opening(name);
+    EXPECT_EQ(status.code(), Code::kBackendUnavailable) << status;
+    EXPECT_TRUE(Says(status, "Failed to load the backend extension: " + name +
+                                 " (recursing-backends 1.0, "));
+    EXPECT_TRUE(Says(status, "it starts Bulkhead from inside a backend"));
+    EXPECT_TRUE(Says(status, "BULKHEAD_DEVICE_BACKEND_AUTOLOAD=0"));
+  }
+  EXPECT_TRUE(Opening("cpu").ok());
+}
+
+TEST_F(Recursion, InAnOpenFailsThatOpen) {
+  const Status status = Opening("recurses_in_open");
+  EXPECT_EQ(status.code(), Code::kUnsupported) << status;
+  EXPECT_TRUE(Says(status, "from inside one of its backends"));
+  EXPECT_TRUE(Opening("cpu").ok());
+}
+
+}  // namespace
+}  // namespace bulkhead::tests
