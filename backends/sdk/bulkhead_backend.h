@@ -23,8 +23,15 @@
  * enumerate_devices or open. After open the process may neither open files nor
  * start processes; threads are allowed at any time from open on.
  *
- * Threads. The runtime calls one decoder from one thread. The services in
- * bulkhead_runtime may be called from any thread of the backend.
+ * A backend whose context in the device is dear says worker_scope = "backend"
+ * in bulkhead.toml. Then one clone serves many streams, each on a thread of its
+ * own. When that process ends, however it does, its streams are opened anew,
+ * each in a clone of its own, which must work too.
+ *
+ * Threads. The runtime calls one decoder from one thread. With worker_scope =
+ * "backend", open and the functions of different decoders are called at the
+ * same time; last_error(NULL) is called on the thread of the failed open. The
+ * services in bulkhead_runtime may be called from any thread of the backend.
  *
  * Versioning. Each struct begins with its size, set by whoever fills it; a
  * reader takes fields beyond that size as zero. A struct that the other side

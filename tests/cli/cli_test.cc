@@ -249,6 +249,9 @@ TEST_F(Cli, HelpTeaches) {
                                                 {"decode"},
                                                 {"probe"},
                                                 {"backends"},
+                                                {"entry-points"},
+                                                {"install"},
+                                                {"uninstall"},
                                                 {"doctor"},
                                                 {"demo"}}) {
     std::vector<std::string> arguments = words;

@@ -324,7 +324,7 @@ TEST_P(LauncherTest, ZygoteIsBornWithNothingButWhatItWasGiven) {
     ASSERT_TRUE(reaper) << reaper.error();
 
     EXPECT_EQ(facts["born.descriptors"], "0 1 2 3 4 5 ");
-    EXPECT_EQ(facts["born.environment"], "TZ=UTC0 ");
+    EXPECT_EQ(facts["born.environment"], "TZ=UTC0 BULKHEAD_INSIDE_BACKEND=1 ");
     EXPECT_EQ(facts["born.capabilities"], "none");
     EXPECT_EQ(facts["born.no_new_privs"], "1");
     if (Full() || GetParam().root) {

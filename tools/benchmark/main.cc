@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/benchmark/latency.h"
+#include "tools/benchmark/machine.h"
 #include "tools/benchmark/series.h"
 #include "tools/benchmark/throughput.h"
 #include "tools/cli/libexec.h"
@@ -58,17 +59,6 @@ Result<std::string> CachedClip(const cli::SampleClip& clip) {
   Status status = cli::MakeSampleClip(clip, path.string());
   if (!status.ok()) return status;
   return path.string();
-}
-
-std::string ProcessorName() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    const size_t colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) {
-      return line.substr(colon + 2);
-    }
-  }
-  return "unknown processor";
 }
 
 struct Report {

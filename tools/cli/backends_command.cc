@@ -15,22 +15,37 @@ namespace {
 
 constexpr char kExamples[] = R"(Examples:
   bulkhead backends
-  bulkhead backends --json | jq '.backends[].devices'
+  bulkhead backends --search                   where was looked, and what came of it
+  bulkhead backends --json | jq '.backends[].devices[].name'
   bulkhead --plugin-path ~/my-backends backends
 
 A backend starts when one of its devices is first used, not before.)";
 
-std::string Joined(const std::vector<std::string>& words) {
-  return words.empty() ? "none" : fmt::format("{}", fmt::join(words, ", "));
+std::string NamesOf(const std::vector<DeviceInfo>& devices) {
+  std::vector<std::string> names;
+  for (const DeviceInfo& device : devices) {
+    names.push_back(device.description.empty()
+                        ? device.name
+                        : device.name + " (" + device.description + ")");
+  }
+  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
 }
 
-int RunBackends(const GlobalOptions& global, bool json) {
+void SayPlaces(const std::vector<SearchedPlace>& places) {
+  Say("searched, the first wins:");
+  for (const SearchedPlace& place : places) {
+    Say(fmt::format("  {}  ({}): {}", place.path, place.origin, place.outcome));
+  }
+}
+
+int RunBackends(const GlobalOptions& global, bool json, bool search) {
   Result<std::unique_ptr<Host>> host = Host::Create(HostOptionsFrom(global));
   if (!host) return Fail(host.error());
   Result<BackendReport> report = (*host)->Backends();
   if (!report) return Fail(report.error());
   if (json) return PrintFacts(FactsOf(*report));
   SayBackends(*report);
+  if (search) SayPlaces(report->places);
   return 0;
 }
 
@@ -43,7 +58,7 @@ void SayBackends(const BackendReport& report) {
     if (!backend.reason.empty()) state += ": " + backend.reason;
     Say(backend.name);
     Say("  state         " + state);
-    Say("  devices       " + Joined(backend.devices));
+    Say("  devices       " + NamesOf(backend.devices));
     Say(fmt::format("  distribution  {} {}", backend.distribution,
                     backend.version));
     Say("  file          " + backend.file);
@@ -61,13 +76,16 @@ void SayBackends(const BackendReport& report) {
 
 void AddBackendsCommand(CLI::App& app, Invocation& invocation) {
   const auto json = std::make_shared<bool>(false);
+  const auto search = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand(
       "backends", "List the backends, their devices and their state");
   command->footer(kExamples);
   command->add_flag("--json", *json, "Print JSON on stdout");
-  command->callback([json, &invocation] {
-    invocation.run = [json, &invocation] {
-      return RunBackends(invocation.global, *json);
+  command->add_flag("--search", *search,
+                    "Tell each place that was searched and what came of it");
+  command->callback([json, search, &invocation] {
+    invocation.run = [json, search, &invocation] {
+      return RunBackends(invocation.global, *json, *search);
     };
   });
 }

@@ -24,9 +24,58 @@ Json FactsOf(const Ratio& ratio) {
 
 }  // namespace
 
+Json FactsOf(const EntryPoints& entry_points) {
+  Json facts = Json::array();
+  for (const EntryPoint& entry_point : entry_points) {
+    facts.push_back({
+        {"name", entry_point.name},
+        {"value", entry_point.value},
+        {"module", entry_point.module},
+        {"attr", entry_point.attr.empty() ? Json() : Json(entry_point.attr)},
+        {"extras", entry_point.extras},
+        {"group", entry_point.group},
+        {"distribution", entry_point.distribution},
+        {"version", entry_point.version},
+        {"file", entry_point.file},
+        {"line", entry_point.line},
+    });
+  }
+  return facts;
+}
+
+Json FactsOf(const Diagnostics& diagnostics) {
+  Json facts = Json::array();
+  for (const Diagnostic& diagnostic : diagnostics) {
+    facts.push_back({
+        {"file", diagnostic.file},
+        {"line", diagnostic.line},
+        {"severity", SeverityName(diagnostic.severity)},
+        {"message", diagnostic.message},
+    });
+  }
+  return facts;
+}
+
+Json FactsOf(const std::vector<SearchedPlace>& places) {
+  Json facts = Json::array();
+  for (const SearchedPlace& place : places) {
+    facts.push_back({
+        {"path", place.path},
+        {"origin", place.origin},
+        {"outcome", place.outcome},
+    });
+  }
+  return facts;
+}
+
 Json FactsOf(const BackendReport& report) {
   Json backends = Json::array();
   for (const BackendInfo& backend : report.backends) {
+    Json devices = Json::array();
+    for (const DeviceInfo& device : backend.devices) {
+      devices.push_back(
+          {{"name", device.name}, {"description", device.description}});
+    }
     backends.push_back({
         {"name", backend.name},
         {"distribution", backend.distribution},
@@ -34,23 +83,17 @@ Json FactsOf(const BackendReport& report) {
         {"file", backend.file},
         {"state", backend.state},
         {"reason", backend.reason},
-        {"devices", backend.devices},
+        {"devices", devices},
         {"sandbox_tier", SandboxTierName(backend.tier)},
+        {"incarnation", backend.incarnation},
         {"zygote_pid", backend.zygote_pid},
         {"reaper_pid", backend.reaper_pid},
         {"session_pids", backend.session_pids},
     });
   }
-  Json diagnostics = Json::array();
-  for (const Diagnostic& diagnostic : report.diagnostics) {
-    diagnostics.push_back({
-        {"severity", SeverityName(diagnostic.severity)},
-        {"file", diagnostic.file},
-        {"line", diagnostic.line},
-        {"message", diagnostic.message},
-    });
-  }
-  return Json{{"backends", backends}, {"diagnostics", diagnostics}};
+  return Json{{"backends", backends},
+              {"diagnostics", FactsOf(report.diagnostics)},
+              {"places", FactsOf(report.places)}};
 }
 
 Json FactsOf(const SandboxReport& report) {

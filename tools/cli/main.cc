@@ -7,9 +7,12 @@
 #include "tools/cli/decode_command.h"
 #include "tools/cli/demo_command.h"
 #include "tools/cli/doctor_command.h"
+#include "tools/cli/entry_points_command.h"
+#include "tools/cli/install_command.h"
 #include "tools/cli/options.h"
 #include "tools/cli/probe_command.h"
 #include "tools/cli/terminal.h"
+#include "tools/cli/uninstall_command.h"
 
 namespace bulkhead::cli {
 namespace {
@@ -22,6 +25,8 @@ The frames stay the same.)";
 constexpr char kExamples[] = R"(Examples:
   bulkhead doctor                              does it work here?
   bulkhead backends                            what can it decode on?
+  bulkhead entry-points                        what do packages offer?
+  bulkhead install acme-1.0-py3-none-any.whl   add a vendor's backend
   bulkhead probe clip.mp4                      what is in this file?
   bulkhead decode clip.mp4 -o out/%06d.png     every frame as a picture
   bulkhead demo                                watch it survive
@@ -42,6 +47,9 @@ int Run(int argc, char** argv) {
   app.fallthrough();
   AddGlobalOptions(app, invocation.global);
   AddBackendsCommand(app, invocation);
+  AddEntryPointsCommand(app, invocation);
+  AddInstallCommand(app, invocation);
+  AddUninstallCommand(app, invocation);
   AddProbeCommand(app, invocation);
   AddDoctorCommand(app, invocation);
   AddDecodeCommand(app, invocation);
@@ -55,9 +63,12 @@ int Run(int argc, char** argv) {
                        std::string(error.what()) + " (see bulkhead --help)"));
   }
   if (!invocation.run) {
-    return Fail(Status(Code::kInvalidArgument,
-                       "name a subcommand: backends, probe, doctor, decode or "
-                       "demo (see bulkhead --help)"));
+    std::string names;
+    for (const CLI::App* command : app.get_subcommands({})) {
+      names += (names.empty() ? "" : ", ") + command->get_name();
+    }
+    return Fail(Status(Code::kInvalidArgument, "name a subcommand: " + names +
+                                                   " (see bulkhead --help)"));
   }
   return invocation.run();
 }

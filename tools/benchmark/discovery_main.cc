@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "core/discovery/entry_points.h"
+#include "core/discovery/scan.h"
+#include "core/discovery/scan_cache.h"
+#include "ipc/unique_fd.h"
+#include "tools/benchmark/importlib.h"
+#include "tools/benchmark/machine.h"
+#include "tools/benchmark/series.h"
+#include "tools/cli/terminal.h"
+
+namespace bulkhead::benchmark {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr char kPurpose[] =
+    R"(Measures how long it takes to find the entry points of one group among
+generated distributions: Python's importlib.metadata, Bulkhead's scan, its scan
+again where nothing has changed, and as many bare lstat calls. One thread each,
+everything in the page cache, the rounds interleaved. Medians; the ratios are
+taken round by round.)";
+
+struct Options {
+  std::string json;
+  std::vector<int> sizes = {50, 700, 2000};
+  int rounds = 7;
+};
+
+// Each has a METADATA of 3 kB, a console script and a plugin of something
+// else; every 50th has a backend.
+class GeneratedDirectory {
+ public:
+  explicit GeneratedDirectory(int distributions) {
+    std::string path = fs::temp_directory_path() / "bulkhead-bench-XXXXXX";
+    if (mkdtemp(path.data()) == nullptr) return;
+    path_ = path;
+    for (int i = 0; i < distributions; ++i) Write(i);
+  }
+  GeneratedDirectory(const GeneratedDirectory&) = delete;
+  GeneratedDirectory& operator=(const GeneratedDirectory&) = delete;
+  ~GeneratedDirectory() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+
+  const std::string& path() const { return path_; }
+
+ private:
+  void Write(int i) const {
+    const std::string version = fmt::format("{}.{}.0", i % 7, i % 13);
+    const std::string folder =
+        fmt::format("{}/package_{:05}-{}.dist-info", path_, i, version);
+    fs::create_directory(folder);
+    std::string metadata = fmt::format(
+        "Metadata-Version: 2.1\nName: package-{:05}\nVersion: {}\n"
+        "Summary: generated\n",
+        i, version);
+    for (int line = 0; line < 20; ++line) {
+      metadata += "Classifier: Programming Language :: Python\n";
+    }
+    metadata += "\n";
+    while (metadata.size() < 3000) metadata += "Lines of a description.\n";
+    std::ofstream(folder + "/METADATA") << metadata;
+    std::ofstream entry_points(folder + "/entry_points.txt");
+    entry_points << fmt::format(
+        "[console_scripts]\ntool-{0} = package_{0}.cli:main\n\n"
+        "[some.plugins]\nplugin-{0} = package_{0}.plugin:Plugin\n",
+        i);
+    if (i % 50 == 0) {
+      entry_points << fmt::format("\n[{}]\nbackend-{} = package_{}:load\n",
+                                  discovery::kBackendGroup, i, i);
+    }
+    std::ofstream(folder + "/RECORD") << "";
+  }
+
+  std::string path_;
+};
+
+struct Measured {
+  int distributions = 0;
+  std::string python;
+  Series importlib{"importlib.metadata, one group", "ms", {}};
+  Series scan{"Bulkhead, one group", "ms", {}};
+  Series rescan{"Bulkhead again, one group, no change", "ms", {}};
+  Series importlib_all{"importlib.metadata, all, with versions", "ms", {}};
+  Series scan_all{"Bulkhead, all, with versions", "ms", {}};
+  Series rescan_all{"Bulkhead again, all, no change", "ms", {}};
+  Series stat{"one lstat for each distribution", "ms", {}};
+
+  std::vector<Series> Report() const {
+    std::vector<Series> series = {importlib, scan,       rescan, importlib_all,
+                                  scan_all,  rescan_all, stat};
+    series.push_back(
+        Ratio("importlib / ours, one group, aim: 5", importlib, scan));
+    series.push_back(Ratio("... again, no change, aim: 15", importlib, rescan));
+    series.push_back(Ratio("importlib / ours, all", importlib_all, scan_all));
+    series.push_back(
+        Ratio("importlib, one group / ours again, all", importlib, rescan_all));
+    series.push_back(Ratio("importlib, one group / lstat", importlib, stat));
+    return series;
+  }
+};
+
+double Milliseconds(const std::function<void()>& work) {
+  const Clock::time_point start = Clock::now();
+  work();
+  return std::chrono::duration<double, std::milli>(Clock::now() - start)
+      .count();
+}
+
+size_t EntryPointsIn(const discovery::Scan& scan, std::string_view group) {
+  size_t count = 0;
+  for (const discovery::Distribution& distribution : scan.distributions) {
+    for (const EntryPoint& entry_point : distribution.entry_points) {
+      if (group.empty() || entry_point.group == group) ++count;
+    }
+  }
+  return count;
+}
+
+std::vector<std::string> FilesIn(const discovery::Scan& scan) {
+  std::vector<std::string> files;
+  for (const discovery::Distribution& distribution : scan.distributions) {
+    files.push_back(distribution.dist_info + "/entry_points.txt");
+  }
+  return files;
+}
+
+Status Measure(int rounds, Measured& measured) {
+  const GeneratedDirectory directory(measured.distributions);
+  const std::vector<discovery::SearchDirectory> path = {
+      {directory.path(), "generated"}};
+  const std::string group(discovery::kBackendGroup);
+  const discovery::ScanOptions of_group{.group = group};
+  discovery::ScanCache cache(of_group);
+  discovery::ScanCache cache_all;
+  const ipc::UniqueFd fd(
+      open(directory.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::vector<std::string> files =
+      FilesIn(discovery::ScanPluginPath(path));
+  if (files.size() != static_cast<size_t>(measured.distributions)) {
+    return Status(Code::kInternal, "not all of what was generated was found");
+  }
+  // Until the files are old enough to be trusted, and once more.
+  do {
+    cache.Rescan(path);
+    cache_all.Rescan(path);
+  } while (cache.folders_read() + cache_all.folders_read() > 0);
+
+  for (int round = 0; round < rounds; ++round) {
+    discovery::Scan found;
+    discovery::Scan all;
+    measured.scan.values.push_back(Milliseconds(
+        [&] { found = discovery::ScanPluginPath(path, of_group); }));
+    measured.rescan.values.push_back(Milliseconds([&] { cache.Rescan(path); }));
+    measured.scan_all.values.push_back(
+        Milliseconds([&] { all = discovery::ScanPluginPath(path); }));
+    measured.rescan_all.values.push_back(
+        Milliseconds([&] { cache_all.Rescan(path); }));
+    measured.stat.values.push_back(Milliseconds([&] {
+      struct stat info;
+      for (const std::string& file : files) {
+        if (fstatat(fd.get(), file.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
+          return;
+        }
+      }
+    }));
+    if (cache.folders_read() + cache_all.folders_read() > 0) {
+      return Status(Code::kInternal, "something changed while it was measured");
+    }
+    Result<ImportlibTimes> theirs = TimeImportlib(directory.path(), group);
+    if (!theirs) return theirs.error();
+    if (theirs->of_group != EntryPointsIn(found, group) ||
+        theirs->all != EntryPointsIn(all, "")) {
+      return Status(Code::kInternal, "importlib.metadata found others");
+    }
+    measured.importlib.values.push_back(theirs->of_group_ms);
+    measured.importlib_all.values.push_back(theirs->with_versions_ms);
+    measured.python = theirs->python;
+  }
+  return Status();
+}
+
+Status WriteJson(const std::vector<std::unique_ptr<Measured>>& all, int rounds,
+                 const std::string& path) {
+  nlohmann::ordered_json sizes = nlohmann::ordered_json::array();
+  for (const auto& measured : all) {
+    nlohmann::ordered_json series = nlohmann::ordered_json::array();
+    for (const Series& one : measured->Report()) series.push_back(FactsOf(one));
+    sizes.push_back(
+        {{"distributions", measured->distributions}, {"series", series}});
+  }
+  const nlohmann::ordered_json facts = {
+      {"machine",
+       {{"processor", ProcessorName()},
+        {"processors", sysconf(_SC_NPROCESSORS_ONLN)},
+        {"python", all.front()->python}}},
+      {"rounds", rounds},
+      {"sizes", sizes},
+  };
+  std::ofstream file(path);
+  file << facts.dump(2) << '\n';
+  file.close();
+  if (file) return Status();
+  return Status(Code::kInvalidArgument, "cannot write " + path);
+}
+
+int Run(int argc, char** argv) {
+  Options options;
+  CLI::App app(kPurpose, "bench --discovery");
+  app.add_option("--rounds", options.rounds, "Rounds, at least 5 (default 7)")
+      ->check(CLI::Range(5, 1000));
+  app.add_option("--json", options.json, "Write the figures to FILE too")
+      ->type_name("FILE");
+  app.add_option("--distributions", options.sizes,
+                 "How many, repeatable (default 50, 700 and 2000)")
+      ->check(CLI::Range(1, 100'000))
+      ->type_name("N")
+      ->allow_extra_args(false);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    return cli::Fail(Status(Code::kInvalidArgument, error.what()));
+  }
+  std::vector<std::unique_ptr<Measured>> all;
+  for (const int distributions : options.sizes) {
+    cli::Say(fmt::format("measuring {} distributions, {} rounds", distributions,
+                         options.rounds));
+    Measured& measured = *all.emplace_back(std::make_unique<Measured>());
+    measured.distributions = distributions;
+    if (Status status = Measure(options.rounds, measured); !status.ok()) {
+      return cli::Fail(status);
+    }
+  }
+  std::cout << fmt::format(
+      "machine: {}, {} processors, Python {}\n"
+      "median of {} rounds (lowest to highest)\n",
+      ProcessorName(), sysconf(_SC_NPROCESSORS_ONLN), all.front()->python,
+      options.rounds);
+  for (const auto& measured : all) {
+    std::cout << fmt::format("\n{} distributions\n", measured->distributions);
+    for (const Series& series : measured->Report()) {
+      std::cout << LineOf(series) << '\n';
+    }
+  }
+  if (options.json.empty()) return 0;
+  const Status written = WriteJson(all, options.rounds, options.json);
+  return written.ok() ? 0 : cli::Fail(written);
+}
+
+}  // namespace
+}  // namespace bulkhead::benchmark
+
+int main(int argc, char** argv) { return bulkhead::benchmark::Run(argc, argv); }
