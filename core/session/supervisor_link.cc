@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "core/from_ipc.h"
+#include "core/session/report_reading.h"
 #include "core/status_macros.h"
 #include "ipc/capnp_read.h"
 #include "ipc/protocol_version.h"
@@ -35,38 +36,9 @@ Status Unexpected() {
                 "kind than was asked for");
 }
 
-SandboxTier TierOf(schema::Tier tier) { return static_cast<SandboxTier>(tier); }
-
 void FillTexts(capnp::List<capnp::Text>::Builder list,
                const std::vector<std::string>& texts) {
   for (size_t i = 0; i < texts.size(); ++i) list.set(i, texts[i]);
-}
-
-BackendInfo ToBackendInfo(schema::Backend::Reader backend) {
-  static constexpr const char* kStates[] = {
-      "discovered",  "starting",    "ready",   "draining",
-      "backing-off", "quarantined", "disabled"};
-  BackendInfo info;
-  info.name = backend.getName().cStr();
-  info.distribution = backend.getDistribution().cStr();
-  info.version = backend.getVersion().cStr();
-  info.file = backend.getFile().cStr();
-  const auto state = static_cast<size_t>(backend.getState());
-  info.state = state < std::size(kStates) ? kStates[state] : "unknown";
-  info.reason = backend.getReason().cStr();
-  for (const auto device : backend.getDevices()) {
-    info.devices.push_back({.name = device.getName().cStr(),
-                            .backend = info.name,
-                            .description = device.getDescription().cStr(),
-                            .state = info.state,
-                            .reason = info.reason});
-  }
-  info.tier = TierOf(backend.getTier());
-  info.incarnation = backend.getIncarnation();
-  info.zygote_pid = backend.getZygotePid();
-  info.reaper_pid = backend.getReaperPid();
-  for (int pid : backend.getSessionPids()) info.session_pids.push_back(pid);
-  return info;
 }
 
 }  // namespace
@@ -349,13 +321,7 @@ Result<std::vector<DeviceInfo>> SupervisorLink::Load(const ExplicitLoad& load) {
       {}, StartPatience(),
       [&](Reply::Reader reply, ipc::ReceivedMessage&) {
         if (!reply.isLoaded()) return Unexpected();
-        for (const auto device : reply.getLoaded()) {
-          devices.push_back({.name = device.getName().cStr(),
-                             .backend = device.getBackend().cStr(),
-                             .description = device.getDescription().cStr(),
-                             .state = "ready",
-                             .reason = ""});
-        }
+        devices = ToDevices(reply.getLoaded());
         return Status();
       });
   // One that is there but broken stays registered too.
@@ -377,20 +343,7 @@ Result<BackendReport> SupervisorLink::Backends() {
            settings_.deadlines.supervisor_start,
            [&](Reply::Reader reply, ipc::ReceivedMessage&) {
              if (!reply.isBackends()) return Unexpected();
-             for (auto backend : reply.getBackends().getBackends()) {
-               report.backends.push_back(ToBackendInfo(backend));
-             }
-             for (auto diagnostic : reply.getBackends().getDiagnostics()) {
-               report.diagnostics.push_back(
-                   {static_cast<Diagnostic::Severity>(diagnostic.getSeverity()),
-                    diagnostic.getFile().cStr(), diagnostic.getLine(),
-                    diagnostic.getMessage().cStr()});
-             }
-             for (auto place : reply.getBackends().getPlaces()) {
-               report.places.push_back({place.getPath().cStr(),
-                                        place.getOrigin().cStr(),
-                                        place.getOutcome().cStr()});
-             }
+             AddTo(report, reply.getBackends());
              return Status();
            }));
   return report;
@@ -403,13 +356,7 @@ Result<SandboxReport> SupervisorLink::Sandbox() {
            settings_.deadlines.backend_start,
            [&](Reply::Reader reply, ipc::ReceivedMessage&) {
              if (!reply.isSandbox()) return Unexpected();
-             const auto sandbox = reply.getSandbox();
-             report.tier = TierOf(sandbox.getTier());
-             for (auto reason : sandbox.getReasons()) {
-               report.reasons.push_back(reason.cStr());
-             }
-             report.landlock_abi = sandbox.getLandlockAbi();
-             report.own_uid = sandbox.getOwnUid();
+             report = ToReport(reply.getSandbox());
              return Status();
            }));
   return report;

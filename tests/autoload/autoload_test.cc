@@ -135,6 +135,7 @@ TEST_F(Autoload, AFailingBackendSaysWhyAndSparesTheOthers) {
       {"absent_symbol", "symbol_that_nobody_wrote"},
       {"needs_missing_library", "libmissing_on_purpose.so"},
       {"needs_missing_symbol", "function_that_nobody_has"},
+      {"recurses", "starts Bulkhead"},
   };
   for (const auto& [device, cause] : kCauses) {
     const Status status = FailureOf(*host, device);
@@ -155,7 +156,7 @@ TEST_F(Autoload, AFailingBackendSaysWhyAndSparesTheOthers) {
   const Status unknown = FailureOf(*host, "nothing");
   EXPECT_EQ(unknown.code(), Code::kNotFound);
   EXPECT_THAT(unknown.message(),
-              AllOf(HasSubstr("cpu, openreg; failed backends: "), HasSubstr("segfaults ("),
+              AllOf(HasSubstr("known: cpu, openreg; failed backends: "), HasSubstr("segfaults ("),
                     HasSubstr("no licence"), HasSubstr("searched: ")));
 }
 

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bulkhead {
+
+// How much of the sandbox is in force, weakest first.
+enum class SandboxTier { kNone = 0, kReduced = 1, kFull = 2 };
+const char* SandboxTierName(SandboxTier tier);
+
+// Ceilings for what one session may take. Beyond them: kResourceExhausted.
+struct Limits {
+  uint64_t frame_pixels = 64'000'000;
+  uint64_t session_bytes = uint64_t{1} << 30;
+  uint32_t frame_slots = 8;
+  // Deaths for which the input or backend is to blame, at one position.
+  uint32_t attempts_per_position = 3;
+  // Deaths that are nobody's fault (an operator's SIGKILL), at one position.
+  uint32_t restarts_per_position = 32;
+};
+
+// Every step has one; a worker past it is killed and replaced.
+struct Deadlines {
+  std::chrono::milliseconds supervisor_start{5'000};
+  std::chrono::milliseconds backend_start{10'000};
+  std::chrono::milliseconds worker_start{5'000};
+  std::chrono::milliseconds open{15'000};   // until the first frame is decoded
+  std::chrono::milliseconds scan{10'000};   // between two parts of the index
+  std::chrono::milliseconds frame{10'000};  // from frame to frame
+};
+
+struct HostOptions {
+  // Directories that hold distributions, absolute. nullopt: BULKHEAD_PATH,
+  // else the standard directories.
+  std::optional<std::vector<std::string>> plugin_path;
+  // Searched before those. nullopt: BULKHEAD_ADD_PATH.
+  std::optional<std::vector<std::string>> plugin_add_path;
+  // nullopt: BULKHEAD_DEVICE_BACKEND_AUTOLOAD.
+  std::optional<bool> autoload;
+  // Globs on entry-point names. nullopt: BULKHEAD_BACKENDS[_DISABLE].
+  std::optional<std::vector<std::string>> backends;
+  std::optional<std::vector<std::string>> backends_disable;
+  // Start every backend in Create instead of when a device of it is first asked
+  // for. Create does not wait for them; one that fails says so when asked for.
+  bool eager = false;
+  // Of a VideoOptions without one.
+  std::string default_device = "cpu";
+  // nullopt: BULKHEAD_SANDBOX_FLOOR ("full", "reduced"), else full.
+  std::optional<SandboxTier> sandbox_floor;
+  // Holds bulkheadd, bulkhead-reaper, bulkhead-worker and the directory
+  // `backends`. Empty: BULKHEAD_LIBEXEC_DIR, else /usr/lib/bulkhead/libexec.
+  std::string libexec_dir;
+  Limits limits;
+  Deadlines deadlines;
+};
+
+}  // namespace bulkhead

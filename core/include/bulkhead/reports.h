@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bulkhead/diagnostic.h"
+#include "bulkhead/entry_point.h"
+#include "bulkhead/host_options.h"
+
+namespace bulkhead {
+
+// What a Host tells about itself. Plain values, of the moment of the call.
+
+struct DeviceInfo {
+  // As VideoOptions::device names it: "cpu:0", "acme/npu:1"; without an index
+  // until the backend ran once and counted.
+  std::string name;
+  std::string backend;
+  std::string description;  // the backend's words; empty until it ran
+  std::string state;        // of the backend, as in BackendInfo
+  std::string reason;       // why it is not available
+};
+
+struct BackendInfo {
+  std::string name;  // of the entry point
+  std::string distribution;
+  std::string version;
+  std::string file;
+  std::string state;  // discovered, starting, ready, backing-off, …
+  std::string reason;
+  std::vector<DeviceInfo> devices;  // reserved, or counted once it ran
+  SandboxTier tier;
+  uint32_t incarnation = 0;  // how often it was started
+  int zygote_pid = 0;        // 0: not running
+  int reaper_pid = 0;
+  std::vector<int> session_pids;
+};
+
+// A directory of the plugin path and what came of it.
+struct SearchedPlace {
+  std::string path;
+  std::string origin;   // why it is searched: "BULKHEAD_PATH", "built in"
+  std::string outcome;  // "2 distributions, 1 backend", "does not exist", …
+};
+
+struct BackendReport {
+  std::vector<BackendInfo> backends;
+  Diagnostics diagnostics;
+  std::vector<SearchedPlace> places;  // in the order of precedence
+};
+
+struct EntryPointReport {
+  EntryPoints entry_points;  // of every group, in the order of precedence
+  Diagnostics diagnostics;
+  std::vector<SearchedPlace> places;
+};
+
+struct SandboxReport {
+  SandboxTier tier;
+  std::vector<std::string> reasons;
+  uint32_t landlock_abi;
+  bool own_uid;
+};
+
+}  // namespace bulkhead

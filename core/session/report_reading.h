@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "core/include/bulkhead/reports.h"
+#include "ipc/schema/control.capnp.h"
+
+namespace bulkhead::session {
+
+// The answers of bulkheadd, which is trusted, as the public API gives them.
+
+// Appends to what the report has already.
+void AddTo(BackendReport& report, ipc::schema::Backends::Reader backends);
+
+SandboxReport ToReport(ipc::schema::SandboxReport::Reader sandbox);
+
+// Of backends that have just been started.
+std::vector<DeviceInfo> ToDevices(
+    capnp::List<ipc::schema::Device>::Reader devices);
+
+}  // namespace bulkhead::session
