@@ -168,11 +168,15 @@ TEST_F(Recovery, ReaperKilledFiveTimes) {
 
 TEST_F(Recovery, SupervisorKilledFiveTimes) {
   VideoDecoder video = Open(Clip::kH264);
-  EXPECT_EQ(
-      DecodeKilling(video, {0, 20, 40, 75, 100},
-                    [&](VideoDecoder&) { return host().supervisor_pid(); }),
-      Reference(Clip::kH264));
-  EXPECT_EQ(kills(), 5u);
+  // What was decoded ahead can hide a death for long on a busy machine.
+  for (int round = 0; kills() < 5 && round < 10; ++round) {
+    EXPECT_EQ(
+        DecodeKilling(video, {0, 20, 40, 75, 100},
+                      [&](VideoDecoder&) { return host().supervisor_pid(); }),
+        Reference(Clip::kH264));
+    video.Rewind();
+  }
+  EXPECT_GE(kills(), 5u);
 }
 
 TEST_F(Recovery, SupervisorKilledThenAnotherSessionIsOpened) {
