@@ -82,12 +82,15 @@ bool SplitCsv(std::string_view line, std::vector<std::string>& fields) {
   return !quoted;
 }
 
+// Every entry point has a copy of the two.
+constexpr size_t kMaxNameBytes = 255;
+
 // Versions that PEP 440 does not know ("2004d") are in use; spaces, control
 // characters and what is not ASCII are not.
 bool IsPlainVersion(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return c > ' ' && c < '\x7f';
-  });
+  return !text.empty() && text.size() <= kMaxNameBytes &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
 void AdoptNames(const std::string& metadata_file, const Metadata& metadata,
@@ -122,7 +125,8 @@ bool IsDistributionName(std::string_view text_untrusted) {
   const auto alphanumeric = [](char c) {
     return IsAsciiLetter(c) || IsAsciiDigit(c);
   };
-  return !text_untrusted.empty() && alphanumeric(text_untrusted.front()) &&
+  return !text_untrusted.empty() && text_untrusted.size() <= kMaxNameBytes &&
+         alphanumeric(text_untrusted.front()) &&
          alphanumeric(text_untrusted.back()) &&
          std::all_of(text_untrusted.begin(), text_untrusted.end(), [&](char c) {
            return alphanumeric(c) || c == '-' || c == '_' || c == '.';

@@ -31,7 +31,7 @@ constexpr size_t kMaxDevices = 64;
 constexpr size_t kMaxDiagnostics = 100;
 // The parser limits the depth of values but not that of dotted keys, and takes
 // apart recursively what it has built.
-constexpr std::ptrdiff_t kMaxDots = 4096;
+constexpr std::ptrdiff_t kMaxDots = 1024;
 
 class Reader {
  public:

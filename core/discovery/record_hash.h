@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "core/discovery/digest.h"
 #include "core/include/bulkhead/status.h"
 
 namespace bulkhead::discovery {
@@ -19,25 +19,23 @@ namespace bulkhead::discovery {
 //   while (...) hash.Add(bytes);
 //   if (!hash.Matches()) ...
 //
-// Movable. For one thread at a time.
+// A value. For one thread at a time.
 class RecordHash {
  public:
   // kInvalidArgument for what is not such a text, kUnsupported for an
   // algorithm that is not accepted.
   static Result<RecordHash> Parse(std::string_view recorded_untrusted);
 
-  RecordHash(RecordHash&&) noexcept;
-  RecordHash& operator=(RecordHash&&) noexcept;
-  ~RecordHash();
-
-  void Add(std::span<const std::byte> bytes);
+  void Add(std::span<const char> bytes) { digest_.Append(bytes); }
   // Whether what was added is what was recorded. Call it once, at the end.
-  bool Matches();
+  bool Matches() { return digest_.Finish() == expected_; }
 
  private:
-  struct State;
-  explicit RecordHash(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  RecordHash(HashAlgorithm algorithm, std::string expected)
+      : digest_(algorithm), expected_(std::move(expected)) {}
+
+  Digest digest_;
+  std::string expected_;
 };
 
 }  // namespace bulkhead::discovery

@@ -192,6 +192,11 @@ TEST_F(ScanCacheTest, EveryKindOfChangeIsSeen) {
          tree_.Link("elsewhere", "a/n-1.dist-info");
        }},
       {"what it leads to edited", write("a/elsewhere/entry_points.txt", "[g]")},
+      {"link to the same by a way that is refused",
+       [&] {
+         tree_.Remove("a/n-1.dist-info");
+         tree_.Link(tree_ / "a/elsewhere", "a/n-1.dist-info");
+       }},
       {"distribution removed", remove("a/n-1.dist-info")},
       {"a linked file's target edited", write("a/shared.txt", "[g]\nl = m:x")},
       {"a linked file led elsewhere",

@@ -24,7 +24,7 @@ struct Verification {
   int object;
   discovery::RecordHash hash;
   off_t at = 0;
-  std::vector<std::byte> piece = std::vector<std::byte>(kPieceBytes);
+  std::vector<char> piece = std::vector<char>(kPieceBytes);
 };
 
 kj::Promise<Status> Continue(std::shared_ptr<Verification> verification) {

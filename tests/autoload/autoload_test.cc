@@ -156,8 +156,9 @@ TEST_F(Autoload, AFailingBackendSaysWhyAndSparesTheOthers) {
   const Status unknown = FailureOf(*host, "nothing");
   EXPECT_EQ(unknown.code(), Code::kNotFound);
   EXPECT_THAT(unknown.message(),
-              AllOf(HasSubstr("known: cpu, openreg; failed backends: "), HasSubstr("segfaults ("),
-                    HasSubstr("no licence"), HasSubstr("searched: ")));
+              AllOf(HasSubstr("known: cpu, openreg; failed backends: "),
+                    HasSubstr("segfaults ("), HasSubstr("no licence"),
+                    HasSubstr("searched: ")));
 }
 
 TEST_F(Autoload, FiftyGoodOnesAreThereBesideEveryBrokenKind) {

@@ -182,7 +182,7 @@ std::string Value(Random& random) {
 
 std::string Header(Random& random) {
   std::string group(random.Pick(kGroups));
-  if (random.OneIn(40)) group += std::string(240 + random.Below(20), 'g');
+  if (random.OneIn(15)) group += std::string(240 + random.Below(20), 'g');
   return "[" + group + "]";
 }
 

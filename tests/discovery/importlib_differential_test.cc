@@ -40,7 +40,7 @@ using discovery::ParseEntryPoints;
 using discovery::Quoted;
 using discovery::Trimmed;
 
-constexpr size_t kFiles = 12000;
+constexpr size_t kFiles = 11000;
 constexpr size_t kTrees = 2500;
 
 uint64_t Seed() {

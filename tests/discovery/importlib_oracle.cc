@@ -73,7 +73,8 @@ std::optional<OracleAnswers> AskImportlib(const std::string& directory,
   const std::string script = PathFromEnvironment("BULKHEAD_TEST_ORACLE");
   // Neither the site's packages nor variables of the user's: it starts faster.
   const ProgramResult result =
-      RunProgram({"python3", "-I", "-S", "-B", script, directory});
+      RunProgram({"python3", "-I", "-S", "-B", script, directory},
+                 {.limit = std::chrono::seconds(100)});
   if (!result.started || result.exit_code == 127) {
     reason = "there is no python3: " + result.Describe();
     return std::nullopt;

@@ -34,7 +34,7 @@ def measure(call, times):
     print(statistics.median(took[1:]) * 1e3, found)
 
 measure(of_group, 3)
-measure(with_versions, 1)
+measure(with_versions, 3)
 print(platform.python_version())
 )";
 

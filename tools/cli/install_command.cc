@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -41,14 +40,6 @@ struct InstallOptions {
   std::string into;
   bool json = false;
 };
-
-Result<std::string> Target(const discovery::Environment& environment,
-                           const std::string& chosen) {
-  if (chosen.empty()) {
-    return install::DefaultPluginDirectory(environment, geteuid());
-  }
-  return std::filesystem::absolute(chosen).lexically_normal().string();
-}
 
 EntryPoints BackendsOf(const Installation& done) {
   return done.entry_points.Select({.group = "bulkhead.backends"});
@@ -118,7 +109,8 @@ Json InstallationFacts(const Installation& done, bool on_path) {
 
 int RunInstall(const GlobalOptions& global, const InstallOptions& options) {
   const auto environment = discovery::Environment::FromProcess();
-  const Result<std::string> target = Target(environment, options.into);
+  const Result<std::string> target =
+      install::PluginDirectory(options.into, environment, geteuid());
   if (!target) return Fail(target.error());
   const Result<Installation> done = install::Install(options.source, *target);
   if (!done) return Fail(done.error());

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -49,9 +48,7 @@ Json RemovalFacts(const Removal& done) {
 int RunUninstall(const GlobalOptions& global, const UninstallOptions& options) {
   const auto environment = discovery::Environment::FromProcess();
   const Result<std::string> directory =
-      options.from.empty()
-          ? install::DefaultPluginDirectory(environment, geteuid())
-          : std::filesystem::absolute(options.from).lexically_normal().string();
+      install::PluginDirectory(options.from, environment, geteuid());
   if (!directory) return Fail(directory.error());
   const Result<Removal> done = install::Uninstall(options.name, *directory);
   if (!done) return Fail(done.error());

@@ -55,11 +55,12 @@ Result<DirectoryLock> Enter(const std::string& directory,
 // Adds INSTALLER, and the RECORD that lists all.
 Status WriteRecord(int staging, Staged& staged) {
   const std::string folder = staged.dist_info + "/";
-  Digest digest(HashAlgorithm::kSha256);
+  discovery::Digest digest(discovery::HashAlgorithm::kSha256);
   const std::string installer = kInstaller;
   digest.Append(installer);
-  staged.files.push_back({folder + "INSTALLER", HashAlgorithm::kSha256,
-                          digest.Finish(), installer.size()});
+  staged.files.push_back({folder + "INSTALLER",
+                          discovery::HashAlgorithm::kSha256, digest.Finish(),
+                          installer.size()});
   staged.files.push_back({folder + "RECORD", std::nullopt, "", std::nullopt});
   std::sort(
       staged.files.begin(), staged.files.end(),

@@ -9,8 +9,16 @@
 
 namespace bulkhead::install {
 
-Result<std::string> DefaultPluginDirectory(
-    const discovery::Environment& environment, unsigned uid) {
+Result<std::string> PluginDirectory(const std::string& chosen,
+                                    const discovery::Environment& environment,
+                                    unsigned uid) {
+  if (!chosen.empty()) {
+    std::error_code error;
+    const auto path =
+        std::filesystem::absolute(chosen, error).lexically_normal();
+    // "a/b/" has no file name: its parent is "a/b".
+    return path.has_filename() ? path.string() : path.parent_path().string();
+  }
   if (uid == 0) return std::string("/usr/local/lib/bulkhead");
   const std::string data = environment.Get("XDG_DATA_HOME").value_or("");
   if (data.starts_with('/')) return data + "/bulkhead";

@@ -12,7 +12,7 @@ namespace {
 
 using discovery::Environment;
 
-TEST(PluginDirectory, DefaultIsOnThePluginPath) {
+TEST(PluginDirectoryTest, DefaultIsOnThePluginPath) {
   for (const Environment& environment :
        {Environment(Environment::Variables{{"HOME", "/home/ann"}}),
         Environment(Environment::Variables{{"HOME", "/home/ann"},
@@ -20,23 +20,32 @@ TEST(PluginDirectory, DefaultIsOnThePluginPath) {
         Environment(Environment::Variables{{"HOME", "/home/ann"},
                                            {"XDG_DATA_HOME", "relative"}})}) {
     for (const unsigned uid : {0u, 1000u}) {
-      const auto directory = DefaultPluginDirectory(environment, uid);
+      const auto directory = PluginDirectory("", environment, uid);
       ASSERT_TRUE(directory) << directory.error();
       EXPECT_TRUE(IsOnPluginPath(environment, *directory)) << *directory;
     }
   }
 }
 
-TEST(PluginDirectory, UsersHaveTheirOwn) {
+TEST(PluginDirectoryTest, UsersHaveTheirOwn) {
   const Environment environment(Environment::Variables{{"HOME", "/home/ann"}});
-  EXPECT_EQ(DefaultPluginDirectory(environment, 0).value(),
+  EXPECT_EQ(PluginDirectory("", environment, 0).value(),
             "/usr/local/lib/bulkhead");
-  EXPECT_EQ(DefaultPluginDirectory(environment, 1000).value(),
+  EXPECT_EQ(PluginDirectory("", environment, 1000).value(),
             "/home/ann/.local/share/bulkhead");
-  EXPECT_FALSE(DefaultPluginDirectory(Environment(), 1000));
+  EXPECT_FALSE(PluginDirectory("", Environment(), 1000));
 }
 
-TEST(PluginDirectory, AnotherNameOfADirectoryIsTheSame) {
+TEST(PluginDirectoryTest, ChosenOneIsMadeAbsolute) {
+  const std::string here = std::filesystem::current_path();
+  for (const char* chosen : {"a/b", "a/b/", "./a//c/../b"}) {
+    EXPECT_EQ(PluginDirectory(chosen, Environment(), 1000).value(),
+              here + "/a/b");
+  }
+  EXPECT_EQ(PluginDirectory("/", Environment(), 0).value(), "/");
+}
+
+TEST(PluginDirectoryTest, AnotherNameOfADirectoryIsTheSame) {
   const discovery::TemporaryTree tree;
   std::filesystem::create_directory(tree / "real");
   std::filesystem::create_directory_symlink("real", tree / "link");

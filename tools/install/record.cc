@@ -44,7 +44,7 @@ Status Malformed(int line, const std::string& why) {
 Status AdoptHashIfValid(const std::string& field, RecordLine& line) {
   if (field.empty()) return Status();
   const size_t equals = field.find('=');
-  line.algorithm = HashAlgorithmNamed(field.substr(0, equals));
+  line.algorithm = discovery::HashAlgorithmNamed(field.substr(0, equals));
   if (!line.algorithm || equals == std::string::npos) {
     return Malformed(line.line, Quoted(field) +
                                     " is no hash of sha256 or better; let the "
@@ -79,13 +79,13 @@ std::string Field(std::string_view text) {
   return quoted + '"';
 }
 
-const char* NameOf(HashAlgorithm algorithm) {
+const char* NameOf(discovery::HashAlgorithm algorithm) {
   switch (algorithm) {
-    case HashAlgorithm::kSha256:
+    case discovery::HashAlgorithm::kSha256:
       return "sha256";
-    case HashAlgorithm::kSha384:
+    case discovery::HashAlgorithm::kSha384:
       return "sha384";
-    case HashAlgorithm::kSha512:
+    case discovery::HashAlgorithm::kSha512:
       break;
   }
   return "sha512";

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/discovery/digest.h"
 #include "core/include/bulkhead/status.h"
-#include "tools/install/digest.h"
 
 namespace bulkhead::install {
 
@@ -20,7 +20,7 @@ inline constexpr size_t kMaxRecordBytes = size_t{16} << 20;
 struct RecordLine {
   std::string path;  // Not validated.
   // Both or none; RECORD itself has none.
-  std::optional<HashAlgorithm> algorithm;
+  std::optional<discovery::HashAlgorithm> algorithm;
   std::string digest;
   std::optional<uint64_t> size;
   int line = 0;

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "core/discovery/digest.h"
 #include "core/include/bulkhead/diagnostic.h"
 #include "core/include/bulkhead/status.h"
 #include "ipc/unique_fd.h"
-#include "tools/install/digest.h"
 #include "tools/install/record.h"
 
 namespace bulkhead::install {
@@ -49,7 +49,7 @@ class StagedFile {
 
   RecordLine expected_;
   ipc::UniqueFd fd_;
-  Digest digest_;
+  discovery::Digest digest_;
   uint64_t written_ = 0;
 };
 

@@ -12,7 +12,7 @@
 #include <iterator>
 #include <utility>
 
-#include "tools/install/digest.h"
+#include "core/discovery/digest.h"
 #include "tools/install/record.h"
 
 namespace bulkhead::install {
@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string Sha256(std::string_view text) {
-  Digest digest(HashAlgorithm::kSha256);
+  discovery::Digest digest(discovery::HashAlgorithm::kSha256);
   digest.Append(text);
   return digest.Finish();
 }
@@ -90,8 +90,8 @@ std::string TestingWheel::Record() const {
   std::vector<RecordLine> lines;
   for (const Entry& entry : entries_) {
     if (!entry.listed || entry.path.ends_with('/')) continue;
-    lines.push_back({entry.path, HashAlgorithm::kSha256, Sha256(entry.contents),
-                     entry.contents.size()});
+    lines.push_back({entry.path, discovery::HashAlgorithm::kSha256,
+                     Sha256(entry.contents), entry.contents.size()});
   }
   lines.push_back({dist_info() + "/RECORD", std::nullopt, "", std::nullopt});
   std::string text = FormatRecord(lines);

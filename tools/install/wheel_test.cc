@@ -79,7 +79,7 @@ TEST_F(Wheel, FoldersAreNoFiles) {
 }
 
 TEST_F(Wheel, StrongerHashesAndSignaturesAreKnown) {
-  Digest digest(HashAlgorithm::kSha512);
+  discovery::Digest digest(discovery::HashAlgorithm::kSha512);
   digest.Append(std::string_view("text"));
   acme_.Add("acme/text", "text")
       .Unlisted("acme/text")
@@ -182,7 +182,7 @@ TEST_F(Wheel, ContentsThatRecordDoesNotDescribeAreRefused) {
     return TestingWheel("acme").Unlisted(so).AddRecordLine(line);
   };
   const std::string right = "acme 1.0 object";
-  Digest digest(HashAlgorithm::kSha256);
+  discovery::Digest digest(discovery::HashAlgorithm::kSha256);
   digest.Append(right);
   const std::string hash = "sha256=" + digest.Finish();
   const std::string size = std::to_string(right.size());

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/install/digest.h"
+#include "core/discovery/digest.h"
 
 #include <sys/types.h>
 
 #include <cstddef>
 
-namespace bulkhead::install {
+namespace bulkhead::discovery {
 namespace {
 
 std::string Base64Url(std::span<const uint8_t> bytes) {
@@ -79,4 +79,4 @@ std::string Digest::Finish() {
   return Base64Url(std::span(digest, size));
 }
 
-}  // namespace bulkhead::install
+}  // namespace bulkhead::discovery

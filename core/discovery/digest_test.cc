@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/install/digest.h"
+#include "core/discovery/digest.h"
 
 #include <gtest/gtest.h>
 
-namespace bulkhead::install {
+namespace bulkhead::discovery {
 namespace {
 
 std::string Of(HashAlgorithm algorithm, std::string_view text) {
@@ -34,4 +34,4 @@ TEST(Digest, WeakHashesAreUnknown) {
 }
 
 }  // namespace
-}  // namespace bulkhead::install
+}  // namespace bulkhead::discovery

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace bulkhead::install {
+namespace bulkhead::discovery {
 
 // The hashes that RECORD may use: SHA-256 and what is at least as strong.
 enum class HashAlgorithm : uint8_t { kSha256, kSha384, kSha512 };
@@ -31,4 +31,4 @@ class Digest {
   SHA2_CTX context_;
 };
 
-}  // namespace bulkhead::install
+}  // namespace bulkhead::discovery
