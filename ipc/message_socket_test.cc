@@ -149,7 +149,7 @@ TEST_F(MessageSocketTest, UntakenDescriptorsCloseWithTheMessage) {
 }
 
 TEST_F(MessageSocketTest, TheLargestMessageFitsAndALargerOneIsRefused) {
-  constexpr size_t kOverhead = 64;
+  constexpr size_t kOverhead = 128;
   ASSERT_TRUE(SendDevice(std::string(kMaxMessageBytes - kOverhead, 'x')));
   auto received = ReceiveMessage(far_.get(), 0, Soon());
   ASSERT_TRUE(received && *received);

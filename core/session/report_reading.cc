@@ -66,7 +66,8 @@ SandboxReport ToReport(schema::SandboxReport::Reader sandbox) {
   return report;
 }
 
-std::vector<DeviceInfo> ToDevices(capnp::List<schema::Device>::Reader devices) {
+std::vector<DeviceInfo> ToDevices(
+    capnp::List<schema::KnownDevice>::Reader devices) {
   std::vector<DeviceInfo> infos;
   for (const auto device : devices) {
     infos.push_back({.name = device.getName().cStr(),

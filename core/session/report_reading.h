@@ -17,6 +17,6 @@ SandboxReport ToReport(ipc::schema::SandboxReport::Reader sandbox);
 
 // Of backends that have just been started.
 std::vector<DeviceInfo> ToDevices(
-    capnp::List<ipc::schema::Device>::Reader devices);
+    capnp::List<ipc::schema::KnownDevice>::Reader devices);
 
 }  // namespace bulkhead::session

@@ -51,6 +51,7 @@ void Describe(const Backend& backend, sandbox::Tier tier,
   for (size_t i = 0; i < known.size(); ++i) {
     devices[i].setName(known[i].name);
     devices[i].setDescription(known[i].description);
+    devices[i].setBackend(candidate.name());
   }
   out.setTier(static_cast<schema::Tier>(tier));
   out.setIncarnation(backend.lives());

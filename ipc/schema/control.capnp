@@ -52,7 +52,7 @@ struct HostReply {
     elsewhere @6 :UInt64;
     # Descriptor: a memfd with that many bytes, the reply itself, which is too
     # large for a packet.
-    loaded @7 :List(Device);
+    loaded @7 :List(KnownDevice);
     # What the backends that were named offer.
   }
 }
@@ -134,6 +134,13 @@ struct SearchedPlace {
   # What came of it, in words.
 }
 
+struct KnownDevice {
+  name @0 :Text;
+  # As a caller has to say it: "openreg:1" or "BACKEND/openreg:1".
+  description @1 :Text;
+  backend @2 :Text;
+}
+
 struct Backend {
   enum State {
     discovered @0;
@@ -150,8 +157,7 @@ struct Backend {
   file @3 :Text;
   state @4 :State;
   reason @5 :Text;
-  devices @6 :List(Device);
-  # Named as a caller has to: "openreg:1" or "BACKEND/openreg:1".
+  devices @6 :List(KnownDevice);
   tier @7 :Tier;
   zygotePid @8 :Int32;
   # As the application sees it; 0 when there is none.
@@ -265,8 +271,6 @@ struct DeviceList {
 
 struct Device {
   name @0 :Text;
-  # From a probe worker: without index, one that the manifest reserved.
+  # Without index; must be one that the manifest reserved.
   description @1 :Text;
-  backend @2 :Text;
-  # Not from a probe worker.
 }

@@ -3,15 +3,62 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "core/discovery/text.h"
 #include "tools/install/tree.h"
 
 namespace bulkhead::install {
+namespace {
+
+// flock has no deadline. But its lock belongs to the open file, which a child
+// has in common with us: so a child waits for it, and we for the child.
+Status AwaitLock(int fd, const std::string& name,
+                 std::chrono::milliseconds limit) {
+  const pid_t child = fork();
+  if (child < 0) return FromErrno("cannot fork", errno);
+  if (child == 0) {
+    // Among the others may be a lock of another thread's.
+    if (fd > 0) syscall(SYS_close_range, 0, fd - 1, 0);
+    syscall(SYS_close_range, fd + 1, ~0U, 0);
+    while (flock(fd, LOCK_EX) != 0) {
+      if (errno != EINTR) _exit(errno);
+    }
+    _exit(0);
+  }
+  const ipc::UniqueFd pidfd(
+      static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
+  pollfd ended = {.fd = pidfd.get(), .events = POLLIN, .revents = 0};
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  int ready = 0;
+  do {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+        deadline - std::chrono::steady_clock::now());
+    ready = poll(&ended, 1, static_cast<int>(std::max(left.count(), 0L)));
+  } while (ready < 0 && errno == EINTR);
+  if (ready <= 0) kill(child, SIGKILL);
+  int how = 0;
+  while (waitpid(child, &how, 0) < 0 && errno == EINTR) {
+  }
+  if (ready <= 0) {
+    return Status(Code::kDeadlineExceeded,
+                  "another installer is at work in " + name +
+                      ": wait for it to end, then try again");
+  }
+  if (WIFEXITED(how) && WEXITSTATUS(how) == 0) return Status();
+  return FromErrno("cannot lock " + name,
+                   WIFEXITED(how) ? WEXITSTATUS(how) : EINTR);
+}
+
+}  // namespace
 
 Result<DirectoryLock> DirectoryLock::Acquire(const std::string& directory,
                                              std::chrono::milliseconds limit) {
@@ -22,18 +69,10 @@ Result<DirectoryLock> DirectoryLock::Acquire(const std::string& directory,
     const Status status = FromErrno(name, errno);
     return absent ? Status(Code::kNotFound, status.message()) : status;
   }
-  const auto deadline = std::chrono::steady_clock::now() + limit;
-  while (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK && errno != EINTR) {
-      return FromErrno("cannot lock " + name, errno);
+  if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (Status locked = AwaitLock(fd.get(), name, limit); !locked.ok()) {
+      return locked;
     }
-    if (std::chrono::steady_clock::now() >= deadline) {
-      return Status(Code::kDeadlineExceeded,
-                    "another installer is at work in " + name +
-                        ": wait for it to end, then try again");
-    }
-    // flock has no deadline, and no event tells of a lock that is dropped.
-    poll(nullptr, 0, 10);
   }
   struct stat info;
   if (fstat(fd.get(), &info) != 0 || info.st_nlink == 0) {
