@@ -43,7 +43,8 @@ EntryPointReport FindEntryPoints(const std::vector<std::string>& directories);
 class Host {
  public:
   // Starts the supervisor. Fails with kInvalidArgument when an option or
-  // environment variable is wrong, kNotFound when the programs are missing.
+  // environment variable is wrong, kNotFound when the programs are missing,
+  // kUnsupported inside a backend.
   static Result<std::unique_ptr<Host>> Create(HostOptions options);
   ~Host();
   Host(const Host&) = delete;
