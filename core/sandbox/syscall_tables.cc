@@ -74,6 +74,10 @@ Table Base() {
   t.Answer(EACCES, {SYS_mmap}, "no new executable memory");
   t.AllowIf(SYS_mprotect, {{2, PROT_EXEC, 0}}, "malloc, thread stacks");
   t.Answer(EACCES, {SYS_mprotect}, "no new executable memory");
+  // It is the one signal that they may send: a handler would interrupt another
+  // thread's wait in a forbidden call before anybody has heard of that.
+  t.AnswerIf(EPERM, SYS_rt_sigaction, {{0, kInt, SIGABRT}},
+             "SIGABRT has no handler");
   t.Allow({SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn,
            SYS_sigaltstack, SYS_restart_syscall},
           "signals to itself");

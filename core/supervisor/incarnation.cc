@@ -10,12 +10,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <utility>
 
 #include "core/clean_text.h"
+#include "core/exit_report.h"
 #include "core/from_ipc.h"
 #include "core/pidfd.h"
+#include "core/sandbox/system_call_name.h"
+#include "core/sandbox/thread_status.h"
 #include "core/status_macros.h"
 #include "ipc/capnp_read.h"
 
@@ -33,6 +35,9 @@ constexpr size_t kMaxReasonBytes = 512;
 // The reaper is ours and needs a few milliseconds.
 constexpr milliseconds kEndPatience{1'000};
 constexpr kj::Duration kReaperPatience = 500 * kj::MILLISECONDS;
+// Kept, not stopped: a zygote may leave processes that violate and that nobody
+// reaps. More than it can have, where its tasks are limited.
+constexpr size_t kMaxViolations = 4096;
 
 kj::Duration ToDuration(milliseconds time) {
   return time.count() * kj::MILLISECONDS;
@@ -42,21 +47,42 @@ Status Misbehaved(const std::string& what) {
   return Status(Code::kBackendMisbehaved, "the backend's zygote " + what);
 }
 
-std::string DescribeEnd(int wait_status) {
-  if (WIFSIGNALED(wait_status)) {
-    const int signal = WTERMSIG(wait_status);
-    return signal == SIGSYS
-               ? "it made a system call that the sandbox forbids (SIGSYS)"
-               : "it was ended by signal " + std::to_string(signal) + " (" +
-                     ::strsignal(signal) + ")";
+ExitReport::Kind ToKind(WorkerEnd::Kind kind) {
+  switch (kind) {
+    case WorkerEnd::Kind::kExited:
+      return ExitReport::Kind::kExited;
+    case WorkerEnd::Kind::kSignaled:
+      return ExitReport::Kind::kSignaled;
+    case WorkerEnd::Kind::kViolation:
+      return ExitReport::Kind::kSandboxViolation;
+    case WorkerEnd::Kind::kRunning:
+    case WorkerEnd::Kind::kUnknown:
+      break;
   }
-  return "it exited with code " + std::to_string(WEXITSTATUS(wait_status));
+  return ExitReport::Kind::kUnknown;
 }
 
 }  // namespace
 
+ExitReport ToReport(const WorkerEnd& end) {
+  ExitReport report;
+  report.kind = ToKind(end.kind);
+  report.value = end.value;
+  report.stage = end.stage;
+  if (end.violation) {
+    sandbox::SystemCallName name = sandbox::NameSystemCall(
+        end.violation->number, end.violation->architecture);
+    report.syscall_trusted = true;
+    report.syscall_number = end.violation->number;
+    report.syscall = std::move(name.name);
+    report.architecture = std::move(name.architecture);
+  }
+  return report;
+}
+
 Incarnation::Incarnation(kj::UnixEventPort& port,
-                         sandbox::LaunchedReaper launched)
+                         sandbox::LaunchedReaper launched,
+                         sandbox::Forbidden forbidden)
     : port_(port),
       timer_(port.getTimer()),
       launched_pid_(launched.pid),
@@ -69,6 +95,7 @@ Incarnation::Incarnation(kj::UnixEventPort& port,
       log_(std::move(launched.log)),
       log_observer_(port, log_.get(),
                     kj::UnixEventPort::FdObserver::OBSERVE_READ),
+      forbidden_(forbidden),
       tasks_(new kj::TaskSet(*this)) {
   tasks_->add(ServeReaper());
   tasks_->add(ServeZygote());
@@ -181,7 +208,11 @@ kj::Promise<void> Incarnation::ServeReaper() {
 }
 
 kj::Promise<void> Incarnation::ServeZygote() {
-  return zygote_->Receive(0).then([this](auto received) -> kj::Promise<void> {
+  // Its first message may bring the listener, no other brings anything.
+  const bool brings_listener =
+      forbidden_ == sandbox::Forbidden::kNotify && !listener_;
+  return zygote_->Receive(brings_listener ? 1 : 0)
+      .then([this](auto received) -> kj::Promise<void> {
     if (received && !*received) {
       zygote_alive_ = false;
       // The reaper is about to say how it ended, which is worth a moment.
@@ -209,6 +240,7 @@ Status Incarnation::OnReaperEvent(ipc::ReceivedMessage& message) {
         if (message.descriptors.size() == 1) {
           zygote_pidfd_ = std::move(message.descriptors[0]);
         }
+        CheckReady();
         break;
       case schema::ReaperEvent::WATCHED:
       case schema::ReaperEvent::REFUSED: {
@@ -244,19 +276,24 @@ Status Incarnation::OnZygoteEvent(ipc::ReceivedMessage& message) {
     if (!root) return tl::unexpected(std::move(root).error());
     const auto event_untrusted = *root;
     switch (event_untrusted.which()) {
+      case schema::ZygoteEvent::LOCKED:
+        return OnLocked(message);
       case schema::ZygoteEvent::READY:
-      case schema::ZygoteEvent::FAILED: {
-        if (readiness_) return Misbehaved("said twice whether it is ready");
-        readiness_ =
-            event_untrusted.isReady()
-                ? Status()
-                : Status(
-                      Code::kBackendUnavailable,
-                      CleanText(event_untrusted.getFailed().getMessage().cStr(),
-                                kMaxReasonBytes));
-        if (ready_) ready_->fulfill(Status(*readiness_));
+        if (readiness_ || said_ready_) {
+          return Misbehaved("said twice whether it is ready");
+        }
+        said_ready_ = true;
+        CheckReady();
         return Status();
-      }
+      case schema::ZygoteEvent::FAILED:
+        if (readiness_ || said_ready_) {
+          return Misbehaved("said twice whether it is ready");
+        }
+        ResolveReadiness(Status(
+            Code::kBackendUnavailable,
+            CleanText(event_untrusted.getFailed().getMessage().cStr(),
+                      kMaxReasonBytes)));
+        return Status();
       case schema::ZygoteEvent::CLONED: {
         if (++answers_ >= next_ticket_) {
           return Misbehaved("answered what it was not asked");
@@ -297,25 +334,105 @@ Status Incarnation::OnZygoteEvent(ipc::ReceivedMessage& message) {
   return handled ? *handled : FromIpc(handled.error());
 }
 
+WorkerEnd Incarnation::EndOf(pid_t pid, int wait_status) {
+  WorkerEnd end{.zygote_alive = zygote_alive_};
+  if (const auto violation = violations_.extract(pid)) {
+    end.violation = violation.mapped();
+    end.kind = WorkerEnd::Kind::kViolation;
+    end.value = SIGSYS;
+    const auto filters = end.violation->filters;
+    if (pid == zygote_inner_pid_) {
+      end.stage = 1;
+    } else if (filters) {
+      const uint32_t in_stage1 =
+          sandbox::InheritedFilters() + sandbox::kStage1Filters;
+      end.stage = *filters > in_stage1 ? 2 : 1;
+    }
+  } else if (WIFSIGNALED(wait_status)) {
+    end.value = WTERMSIG(wait_status);
+    end.kind = end.value == SIGSYS ? WorkerEnd::Kind::kViolation
+                                   : WorkerEnd::Kind::kSignaled;
+  } else {
+    end.kind = WorkerEnd::Kind::kExited;
+    end.value = WEXITSTATUS(wait_status);
+  }
+  return end;
+}
+
 void Incarnation::OnExited(pid_t pid, int wait_status) {
   if (pid == zygote_inner_pid_) {
-    if (zygote_end_.empty()) zygote_end_ = DescribeEnd(wait_status);
+    if (zygote_end_.empty()) {
+      zygote_end_ = DescribeExit(ToReport(EndOf(pid, wait_status)));
+    }
     OnZygoteGone();
     return;
   }
   const auto found = watched_.find(pid);
-  if (found == watched_.end()) return;
-  Watched& watched = found->second;
-  watched.end.zygote_alive = zygote_alive_;
-  if (WIFSIGNALED(wait_status)) {
-    watched.end.value = WTERMSIG(wait_status);
-    watched.end.kind = watched.end.value == SIGSYS ? WorkerEnd::Kind::kViolation
-                                                   : WorkerEnd::Kind::kSignaled;
-  } else {
-    watched.end.kind = WorkerEnd::Kind::kExited;
-    watched.end.value = WEXITSTATUS(wait_status);
+  if (found == watched_.end()) {
+    violations_.erase(pid);
+    return;
   }
-  watched.Resolve();
+  found->second.end = EndOf(pid, wait_status);
+  found->second.Resolve();
+}
+
+Status Incarnation::OnLocked(ipc::ReceivedMessage& message) {
+  if (forbidden_ != sandbox::Forbidden::kNotify || listener_ || said_ready_ ||
+      message.descriptors.size() != 1) {
+    return Misbehaved("locked itself down out of turn");
+  }
+  ASSIGN_OR_RETURN(
+      listener_,
+      sandbox::ViolationListener::Adopt(std::move(message.descriptors[0])));
+  listener_observer_.emplace(port_, listener_->fd(),
+                             kj::UnixEventPort::FdObserver::OBSERVE_READ);
+  tasks_->add(ServeViolations());
+  return Status();
+}
+
+kj::Promise<void> Incarnation::ServeViolations() {
+  if (const auto violation = listener_->StopNext()) {
+    OnViolation(*violation);
+    return timer_.afterDelay(0 * kj::SECONDS).then([this] {
+      return ServeViolations();
+    });
+  }
+  return listener_observer_->whenBecomesReadable().then(
+      [this] { return ServeViolations(); });
+}
+
+void Incarnation::OnViolation(const sandbox::Violation& violation) {
+  // Of a process that makes several at once the first counts.
+  if (violations_.size() < kMaxViolations) {
+    violations_.emplace(violation.process, violation);
+  }
+}
+
+void Incarnation::CheckReady() {
+  if (!said_ready_ || readiness_ || !zygote_pidfd_) return;
+  Status checked =
+      forbidden_ == sandbox::Forbidden::kNotify && !listener_
+          ? Status(Code::kSandboxUnavailable,
+                   "it did not hand over the listener of its filter")
+          : sandbox::CheckEveryThread(zygote_pidfd_.get(),
+                                      sandbox::kStage1Filters);
+  // Its end is reported with its reason.
+  if (checked.code() == Code::kBackendLost) return;
+  const bool refused = !checked.ok();
+  ResolveReadiness(std::move(checked));
+  if (refused) KillZygote(Code::kBackendLost, "its lock-down was incomplete");
+}
+
+void Incarnation::ResolveReadiness(Status status) {
+  readiness_ = std::move(status);
+  if (ready_) ready_->fulfill(Status(*readiness_));
+}
+
+Status Incarnation::ConfirmWorker(const Worker& worker) {
+  const Status checked = sandbox::CheckEveryThread(worker.pidfd.get(),
+                                                   sandbox::kStage2Filters);
+  if (checked.code() == Code::kSandboxUnavailable) KillWorker(worker.pid);
+  return checked;
 }
 
 void Incarnation::Watched::Resolve() {
@@ -337,10 +454,10 @@ void Incarnation::OnZygoteGone(Code code) {
       code, "the backend's zygote died" +
                 (zygote_end_.empty() ? std::string() : ": " + zygote_end_));
   if (!readiness_) {
-    readiness_ = Status(Code::kBackendUnavailable,
-                        zygote_end_.empty() ? "its process died while loading"
-                                            : zygote_end_ + " while loading");
-    if (ready_) ready_->fulfill(Status(*readiness_));
+    ResolveReadiness(
+        Status(Code::kBackendUnavailable,
+               zygote_end_.empty() ? "its process died while loading"
+                                   : zygote_end_ + " while loading"));
   }
   FailPending(lost);
 }

@@ -26,6 +26,9 @@ namespace {
 
 namespace schema = ipc::schema;
 
+// A lock-down that does not notify sends nothing.
+constexpr int kNoSocket = -1;
+
 // Answers one system call with an errno and allows the rest.
 std::vector<sock_filter> Refusing(uint32_t syscall, uint32_t error) {
   return {
@@ -119,7 +122,7 @@ TEST(LockdownTest, Stage1AppliesFilterRulesAndGivesUpPrivileges) {
   const auto lockdown = Lockdown::Read(Plan().get());
   ASSERT_TRUE(lockdown);
   EXPECT_EQ(InChild([&] {
-              if (!lockdown->InstallStage1()) return 1;
+              if (!lockdown->InstallStage1(kNoSocket)) return 1;
               if (ParentQuery() != 102) return 2;
               if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1) return 3;
               if (prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 0) return 4;
@@ -134,7 +137,7 @@ TEST(LockdownTest, Stage2ClosesEveryPathAndEveryOtherProcess) {
   ASSERT_TRUE(lockdown);
   const pid_t sibling = getpid();
   EXPECT_EQ(InChild([&] {
-              if (!lockdown->InstallStage1()) return 1;
+              if (!lockdown->InstallStage1(kNoSocket)) return 1;
               if (!lockdown->InstallStage2()) return 2;
               // Both filters answer; the newest one's errno wins.
               if (ParentQuery() != 103) return 3;
@@ -159,7 +162,7 @@ TEST(LockdownTest, Stage1RefusesAProcessWithASecondThread) {
                     while (true) pause();
                   },
                   nullptr);
-              return lockdown->InstallStage1() ? 1 : 0;
+              return lockdown->InstallStage1(kNoSocket) ? 1 : 0;
             }),
             0);
 }
