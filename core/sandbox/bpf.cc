@@ -48,8 +48,9 @@ void AppendHalf(Code& code, size_t offset, uint32_t mask, uint32_t value) {
 constexpr uint32_t kLeftToFilterBelow = SECCOMP_RET_TRACE;
 
 uint32_t ActionOf(const Rule& rule) {
-  return rule.error == 0 ? SECCOMP_RET_ALLOW
-                         : SECCOMP_RET_ERRNO | static_cast<uint32_t>(rule.error);
+  return rule.error == 0
+             ? SECCOMP_RET_ALLOW
+             : SECCOMP_RET_ERRNO | static_cast<uint32_t>(rule.error);
 }
 
 Code CompileRule(const Rule& rule, uint32_t action) {

@@ -155,7 +155,8 @@ TEST(SessionFilterTest, ForbidsTheSameWhetherItIsToldOrNot) {
         continue;
       }
       // Stage 2 alone lets nothing pass, whatever stage 1 might.
-      ASSERT_TRUE(above == kKill || above == kTrace) << "system call " << number;
+      ASSERT_TRUE(above == kKill || above == kTrace)
+          << "system call " << number;
       ASSERT_TRUE(both == kKill || both == kNotify) << "system call " << number;
       ++(both == kKill ? killed : told);
     }
@@ -171,7 +172,8 @@ TEST(SessionFilterTest, LeavesOtherArchitecturesToStage1) {
 }
 
 TEST(CompileFilterTest, EmptyTableKillsEverything) {
-  EXPECT_EQ(EvaluateFilter(CompileFilter({}, Forbidden::kKill), Call(0)), kKill);
+  EXPECT_EQ(EvaluateFilter(CompileFilter({}, Forbidden::kKill), Call(0)),
+            kKill);
 }
 
 TEST(CompileFilterTest, FirstMatchingRuleDecides) {

@@ -43,11 +43,12 @@ long Filter(std::vector<sock_filter> filter, unsigned long flags) {
 
 Status FilterCalls(Forbidden forbidden) {
   const bool notifies = forbidden == Forbidden::kNotify;
-  const long stage1 = Filter(CompileFilter(ZygoteTable(), forbidden),
-                             notifies ? SECCOMP_FILTER_FLAG_TSYNC_ESRCH |
-                                            SECCOMP_FILTER_FLAG_NEW_LISTENER |
-                                            SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
-                                      : 0);
+  const long stage1 =
+      Filter(CompileFilter(ZygoteTable(), forbidden),
+             notifies ? SECCOMP_FILTER_FLAG_TSYNC_ESRCH |
+                            SECCOMP_FILTER_FLAG_NEW_LISTENER |
+                            SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+                      : 0);
   if (stage1 < 0 || Filter(SessionFilter(forbidden), 0) != 0) {
     return ErrnoStatus(Code::kSandboxUnavailable, "cannot apply seccomp");
   }

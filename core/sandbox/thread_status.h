@@ -16,8 +16,8 @@ namespace bulkhead::sandbox {
 struct ThreadStatus {
   pid_t process = 0;        // as this process sees it
   pid_t inner_process = 0;  // as the innermost pid namespace it is in sees it
-  bool dead = false;        // it runs no more, though not everything of it ended
-  bool filtered = false;    // seccomp mode 2
+  bool dead = false;      // it runs no more, though not everything of it ended
+  bool filtered = false;  // seccomp mode 2
   bool no_new_privs = false;
   // How many filters; none where the kernel does not count (before 5.9).
   std::optional<uint32_t> filters;

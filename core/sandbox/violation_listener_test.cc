@@ -45,8 +45,8 @@ class Backend {
     void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     shared_ = new (memory) Shared;
-    pid_ = static_cast<pid_t>(
-        syscall(SYS_clone, CLONE_FILES | SIGCHLD, nullptr, nullptr, nullptr, 0));
+    pid_ = static_cast<pid_t>(syscall(SYS_clone, CLONE_FILES | SIGCHLD, nullptr,
+                                      nullptr, nullptr, 0));
     if (pid_ == 0) Run(deed);
     while (shared_->listener == -1) sched_yield();
   }

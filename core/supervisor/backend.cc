@@ -220,8 +220,9 @@ Result<std::shared_ptr<Incarnation>> Backend::Launch(
         Workers::kMaxSessionsPerWorker * kDescriptorsPerSession;
     policy.limits.address_space_bytes *= 4;
   }
-  ASSIGN_OR_RETURN(const ipc::UniqueFd lockdown,
-                   sandbox::CompileLockdown(policy, plugin, context_.forbidden));
+  ASSIGN_OR_RETURN(
+      const ipc::UniqueFd lockdown,
+      sandbox::CompileLockdown(policy, plugin, context_.forbidden));
   ASSIGN_OR_RETURN(
       auto launched,
       sandbox::Launch(

@@ -16,7 +16,6 @@
 #include "core/exit_report.h"
 #include "core/from_ipc.h"
 #include "core/pidfd.h"
-#include "core/sandbox/system_call_name.h"
 #include "core/sandbox/thread_status.h"
 #include "core/status_macros.h"
 #include "ipc/capnp_read.h"
@@ -35,9 +34,6 @@ constexpr size_t kMaxReasonBytes = 512;
 // The reaper is ours and needs a few milliseconds.
 constexpr milliseconds kEndPatience{1'000};
 constexpr kj::Duration kReaperPatience = 500 * kj::MILLISECONDS;
-// Kept, not stopped: a zygote may leave processes that violate and that nobody
-// reaps. More than it can have, where its tasks are limited.
-constexpr size_t kMaxViolations = 4096;
 
 kj::Duration ToDuration(milliseconds time) {
   return time.count() * kj::MILLISECONDS;
@@ -47,38 +43,7 @@ Status Misbehaved(const std::string& what) {
   return Status(Code::kBackendMisbehaved, "the backend's zygote " + what);
 }
 
-ExitReport::Kind ToKind(WorkerEnd::Kind kind) {
-  switch (kind) {
-    case WorkerEnd::Kind::kExited:
-      return ExitReport::Kind::kExited;
-    case WorkerEnd::Kind::kSignaled:
-      return ExitReport::Kind::kSignaled;
-    case WorkerEnd::Kind::kViolation:
-      return ExitReport::Kind::kSandboxViolation;
-    case WorkerEnd::Kind::kRunning:
-    case WorkerEnd::Kind::kUnknown:
-      break;
-  }
-  return ExitReport::Kind::kUnknown;
-}
-
 }  // namespace
-
-ExitReport ToReport(const WorkerEnd& end) {
-  ExitReport report;
-  report.kind = ToKind(end.kind);
-  report.value = end.value;
-  report.stage = end.stage;
-  if (end.violation) {
-    sandbox::SystemCallName name = sandbox::NameSystemCall(
-        end.violation->number, end.violation->architecture);
-    report.syscall_trusted = true;
-    report.syscall_number = end.violation->number;
-    report.syscall = std::move(name.name);
-    report.architecture = std::move(name.architecture);
-  }
-  return report;
-}
 
 Incarnation::Incarnation(kj::UnixEventPort& port,
                          sandbox::LaunchedReaper launched,
@@ -209,25 +174,23 @@ kj::Promise<void> Incarnation::ServeReaper() {
 
 kj::Promise<void> Incarnation::ServeZygote() {
   // Its first message may bring the listener, no other brings anything.
-  const bool brings_listener =
-      forbidden_ == sandbox::Forbidden::kNotify && !listener_;
-  return zygote_->Receive(brings_listener ? 1 : 0)
+  return zygote_->Receive(lacks_listener() ? 1 : 0)
       .then([this](auto received) -> kj::Promise<void> {
-    if (received && !*received) {
-      zygote_alive_ = false;
-      // The reaper is about to say how it ended, which is worth a moment.
-      return timer_.afterDelay(kReaperPatience).then([this] {
-        OnZygoteGone();
+        if (received && !*received) {
+          zygote_alive_ = false;
+          // The reaper is about to say how it ended, which is worth a moment.
+          return timer_.afterDelay(kReaperPatience).then([this] {
+            OnZygoteGone();
+          });
+        }
+        const Status status = received ? OnZygoteEvent(**received)
+                                       : FromIpc(std::move(received).error());
+        if (!status.ok()) {
+          KillZygote(Code::kBackendMisbehaved, status.message());
+          return kj::READY_NOW;
+        }
+        return ServeZygote();
       });
-    }
-    const Status status = received ? OnZygoteEvent(**received)
-                                   : FromIpc(std::move(received).error());
-    if (!status.ok()) {
-      KillZygote(Code::kBackendMisbehaved, status.message());
-      return kj::READY_NOW;
-    }
-    return ServeZygote();
-  });
 }
 
 Status Incarnation::OnReaperEvent(ipc::ReceivedMessage& message) {
@@ -289,10 +252,10 @@ Status Incarnation::OnZygoteEvent(ipc::ReceivedMessage& message) {
         if (readiness_ || said_ready_) {
           return Misbehaved("said twice whether it is ready");
         }
-        ResolveReadiness(Status(
-            Code::kBackendUnavailable,
-            CleanText(event_untrusted.getFailed().getMessage().cStr(),
-                      kMaxReasonBytes)));
+        ResolveReadiness(
+            Status(Code::kBackendUnavailable,
+                   CleanText(event_untrusted.getFailed().getMessage().cStr(),
+                             kMaxReasonBytes)));
         return Status();
       case schema::ZygoteEvent::CLONED: {
         if (++answers_ >= next_ticket_) {
@@ -334,84 +297,38 @@ Status Incarnation::OnZygoteEvent(ipc::ReceivedMessage& message) {
   return handled ? *handled : FromIpc(handled.error());
 }
 
-WorkerEnd Incarnation::EndOf(pid_t pid, int wait_status) {
-  WorkerEnd end{.zygote_alive = zygote_alive_};
-  if (const auto violation = violations_.extract(pid)) {
-    end.violation = violation.mapped();
-    end.kind = WorkerEnd::Kind::kViolation;
-    end.value = SIGSYS;
-    const auto filters = end.violation->filters;
-    if (pid == zygote_inner_pid_) {
-      end.stage = 1;
-    } else if (filters) {
-      const uint32_t in_stage1 =
-          sandbox::InheritedFilters() + sandbox::kStage1Filters;
-      end.stage = *filters > in_stage1 ? 2 : 1;
-    }
-  } else if (WIFSIGNALED(wait_status)) {
-    end.value = WTERMSIG(wait_status);
-    end.kind = end.value == SIGSYS ? WorkerEnd::Kind::kViolation
-                                   : WorkerEnd::Kind::kSignaled;
-  } else {
-    end.kind = WorkerEnd::Kind::kExited;
-    end.value = WEXITSTATUS(wait_status);
-  }
-  return end;
-}
-
 void Incarnation::OnExited(pid_t pid, int wait_status) {
+  WorkerEnd end =
+      EndOf(wait_status, violations_ ? violations_->Take(pid) : std::nullopt);
   if (pid == zygote_inner_pid_) {
-    if (zygote_end_.empty()) {
-      zygote_end_ = DescribeExit(ToReport(EndOf(pid, wait_status)));
-    }
+    // It may have put filters of its own on top.
+    if (end.violation) end.stage = 1;
+    if (zygote_end_.empty()) zygote_end_ = DescribeExit(ToReport(end));
     OnZygoteGone();
     return;
   }
   const auto found = watched_.find(pid);
-  if (found == watched_.end()) {
-    violations_.erase(pid);
-    return;
-  }
-  found->second.end = EndOf(pid, wait_status);
+  if (found == watched_.end()) return;
+  end.zygote_alive = zygote_alive_;
+  found->second.end = std::move(end);
   found->second.Resolve();
 }
 
 Status Incarnation::OnLocked(ipc::ReceivedMessage& message) {
-  if (forbidden_ != sandbox::Forbidden::kNotify || listener_ || said_ready_ ||
-      message.descriptors.size() != 1) {
+  if (!lacks_listener() || said_ready_ || message.descriptors.size() != 1) {
     return Misbehaved("locked itself down out of turn");
   }
-  ASSIGN_OR_RETURN(
-      listener_,
-      sandbox::ViolationListener::Adopt(std::move(message.descriptors[0])));
-  listener_observer_.emplace(port_, listener_->fd(),
-                             kj::UnixEventPort::FdObserver::OBSERVE_READ);
-  tasks_->add(ServeViolations());
+  ASSIGN_OR_RETURN(auto listener, sandbox::ViolationListener::Adopt(
+                                      std::move(message.descriptors[0])));
+  violations_ = std::make_unique<ViolationWatch>(port_, std::move(listener));
+  tasks_->add(violations_->Serve());
   return Status();
-}
-
-kj::Promise<void> Incarnation::ServeViolations() {
-  if (const auto violation = listener_->StopNext()) {
-    OnViolation(*violation);
-    return timer_.afterDelay(0 * kj::SECONDS).then([this] {
-      return ServeViolations();
-    });
-  }
-  return listener_observer_->whenBecomesReadable().then(
-      [this] { return ServeViolations(); });
-}
-
-void Incarnation::OnViolation(const sandbox::Violation& violation) {
-  // Of a process that makes several at once the first counts.
-  if (violations_.size() < kMaxViolations) {
-    violations_.emplace(violation.process, violation);
-  }
 }
 
 void Incarnation::CheckReady() {
   if (!said_ready_ || readiness_ || !zygote_pidfd_) return;
   Status checked =
-      forbidden_ == sandbox::Forbidden::kNotify && !listener_
+      lacks_listener()
           ? Status(Code::kSandboxUnavailable,
                    "it did not hand over the listener of its filter")
           : sandbox::CheckEveryThread(zygote_pidfd_.get(),
@@ -429,8 +346,8 @@ void Incarnation::ResolveReadiness(Status status) {
 }
 
 Status Incarnation::ConfirmWorker(const Worker& worker) {
-  const Status checked = sandbox::CheckEveryThread(worker.pidfd.get(),
-                                                   sandbox::kStage2Filters);
+  const Status checked =
+      sandbox::CheckEveryThread(worker.pidfd.get(), sandbox::kStage2Filters);
   if (checked.code() == Code::kSandboxUnavailable) KillWorker(worker.pid);
   return checked;
 }
@@ -454,10 +371,10 @@ void Incarnation::OnZygoteGone(Code code) {
       code, "the backend's zygote died" +
                 (zygote_end_.empty() ? std::string() : ": " + zygote_end_));
   if (!readiness_) {
-    ResolveReadiness(
-        Status(Code::kBackendUnavailable,
-               zygote_end_.empty() ? "its process died while loading"
-                                   : zygote_end_ + " while loading"));
+    ResolveReadiness(Status(Code::kBackendUnavailable,
+                            zygote_end_.empty()
+                                ? "its process died while loading"
+                                : zygote_end_ + " while loading"));
   }
   FailPending(lost);
 }

@@ -17,28 +17,12 @@
 #include "core/include/bulkhead/status.h"
 #include "core/sandbox/bpf.h"
 #include "core/sandbox/launcher.h"
-#include "core/sandbox/violation_listener.h"
 #include "core/supervisor/event_socket.h"
+#include "core/supervisor/violation_watch.h"
+#include "core/supervisor/worker_end.h"
 #include "ipc/schema/control.capnp.h"
 
 namespace bulkhead::supervisor {
-
-// How a worker ended, as its reaper reported it and, where it was for a
-// violation that could be named, as we have seen ourselves.
-struct WorkerEnd {
-  enum class Kind { kRunning, kUnknown, kExited, kSignaled, kViolation };
-  Kind kind = Kind::kRunning;
-  int value = 0;
-  std::optional<sandbox::Violation> violation;
-  int stage = 0;  // whose filter it violated; 0: not known
-  // Whether its zygote outlived it: only then is the worker to blame.
-  bool zygote_alive = false;
-  // It served several sessions, and whose input ended it is not known.
-  bool shared = false;
-};
-
-// Without what only its session knows.
-ExitReport ToReport(const WorkerEnd& end);
 
 // One life of a backend: its reaper, its zygote and the workers cloned from it.
 //
@@ -46,8 +30,9 @@ ExitReport ToReport(const WorkerEnd& end);
 // it says ready: that its threads are locked down is checked then, the pids
 // that it names are checked by the reaper, a message out of turn ends it, and
 // nothing here waits for it without a deadline. Whoever of the backend makes a
-// forbidden system call is ended from here. Workers outlive their zygote: an incarnation whose zygote
-// died takes no new sessions and lasts as long as its last one.
+// forbidden system call is ended from here. Workers outlive their zygote: an
+// incarnation whose zygote died takes no new sessions and lasts as long as its
+// last one.
 //
 // Owned by Backend. Bound to the event loop's thread. Destroying it ends the
 // reaper and with it every process of the incarnation.
@@ -113,13 +98,14 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   kj::Promise<void> ServeZygote();
   kj::Promise<void> DrainLog();
   kj::Promise<void> ReapReaper();
-  kj::Promise<void> ServeViolations();
-  void OnViolation(const sandbox::Violation& violation);
+  // The zygote's first message brings it, and no other brings anything.
+  bool lacks_listener() const {
+    return forbidden_ == sandbox::Forbidden::kNotify && !violations_;
+  }
   Status OnLocked(ipc::ReceivedMessage& message);
   // Once the zygote has said ready and the reaper who it is.
   void CheckReady();
   void ResolveReadiness(Status status);
-  WorkerEnd EndOf(pid_t pid, int wait_status);
   Status OnReaperEvent(ipc::ReceivedMessage& message);
   Status OnZygoteEvent(ipc::ReceivedMessage& message);
   void OnExited(pid_t pid, int wait_status);
@@ -143,10 +129,7 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   std::string log_tail_;
 
   const sandbox::Forbidden forbidden_;
-  std::optional<sandbox::ViolationListener> listener_;
-  std::optional<kj::UnixEventPort::FdObserver> listener_observer_;
-  // Of processes whose end the reaper has not reported yet, by inner pid.
-  std::map<pid_t, sandbox::Violation> violations_;
+  std::unique_ptr<ViolationWatch> violations_;  // null: none can be named
 
   pid_t zygote_inner_pid_ = 0;
   ipc::UniqueFd zygote_pidfd_;

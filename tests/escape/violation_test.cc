@@ -46,11 +46,10 @@ constexpr Row kRows[] = {
 
 std::string InWords(const Row& row, int stage) {
   const std::string number = std::to_string(row.number);
-  const std::string call =
-      *row.syscall == 0
-          ? number + " (" + row.architecture + ")"
-          : std::string(row.syscall) + " (" + number + ", " +
-                row.architecture + ")";
+  const std::string call = *row.syscall == 0
+                               ? number + " (" + row.architecture + ")"
+                               : std::string(row.syscall) + " (" + number +
+                                     ", " + row.architecture + ")";
   return "it was killed by its sandbox (stage " + std::to_string(stage) +
          ") for the system call " + call;
 }
