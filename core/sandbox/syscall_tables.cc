@@ -134,6 +134,8 @@ Table SessionTable() {
           "glibc, in each new thread");
   t.Allow({SYS_membarrier}, "lock-free libraries");
   t.AllowIf(SYS_prctl, {{0, kInt, PR_SET_NAME}}, "names of threads");
+  t.AllowIf(SYS_prctl, {{0, kInt, PR_GET_SPECULATION_CTRL}},
+            "tells only about itself");
   t.Answer(EPERM, {SYS_prctl}, "the rest undoes lock-downs");
   t.Allow({SYS_sched_getaffinity, SYS_getcpu}, "how many threads to start");
   t.Allow({SYS_sched_getparam, SYS_sched_getscheduler,

@@ -129,6 +129,8 @@ TEST(SyscallTablesTest, CloneArrangesItsDescriptorsBeforeStage2) {
 TEST(SyscallTablesTest, EscapeHatchesOfPrctlAreClosed) {
   EXPECT_EQ(Session(SYS_prctl, {kGarbage | PR_SET_NAME}), kAllow);
   EXPECT_EQ(Session(SYS_prctl, {PR_SET_DUMPABLE, 1}), Errno(EPERM));
+  EXPECT_EQ(Session(SYS_prctl, {PR_SET_SPECULATION_CTRL}), Errno(EPERM));
+  EXPECT_EQ(Zygote(SYS_prctl, {PR_SET_SPECULATION_CTRL}), Errno(EPERM));
   EXPECT_EQ(Session(SYS_prctl, {PR_SET_PDEATHSIG, 0}), Errno(EPERM));
   EXPECT_EQ(Zygote(SYS_prctl, {PR_SET_PDEATHSIG, 0}), Errno(EPERM));
   EXPECT_EQ(Zygote(SYS_prctl, {PR_SET_PDEATHSIG, SIGKILL}), kAllow);

@@ -4,9 +4,11 @@
 // architecture, under which stage.
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -151,6 +153,31 @@ INSTANTIATE_TEST_SUITE_P(Calls, ViolationTest, testing::ValuesIn(kRows),
                          [](const auto& row) {
                            return std::string(row.param.name);
                          });
+
+TEST_F(ViolationFixture, ThreadThatAVendorStartsWhileLoadingIsNoObstacle) {
+  const auto status = Violate("idle_thread", "control");
+  if (!status) GTEST_SKIP() << kUntold;
+  EXPECT_NE(status->message().find("zygote: ESCAPED; worker: ESCAPED"),
+            std::string::npos)
+      << *status;
+}
+
+TEST_F(ViolationFixture, SpeculationIsOffWhereThereIsASwitch) {
+  const auto status = Violate("speculation", "speculation");
+  if (!status) GTEST_SKIP() << kUntold;
+  EXPECT_NE(status->message().find("zygote: refused"), std::string::npos)
+      << *status;
+  EXPECT_NE(status->message().find("worker: refused"), std::string::npos)
+      << *status;
+  for (const unsigned long which :
+       {PR_SPEC_STORE_BYPASS, PR_SPEC_INDIRECT_BRANCH}) {
+    const int state = prctl(PR_GET_SPECULATION_CTRL, which, 0, 0, 0);
+    if ((state & PR_SPEC_PRCTL) == 0) {
+      std::printf("speculation %lu: state %d, no process can switch it here\n",
+                  which, state);
+    }
+  }
+}
 
 // Stage 1 permits it, and only that one's filter has a listener.
 TEST_F(ViolationFixture, OfStage2AloneKillsAndClaimsNothing) {

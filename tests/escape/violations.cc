@@ -2,8 +2,10 @@
 #include "tests/escape/violations.h"
 
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -72,6 +74,27 @@ bool Violate(const std::string& name) {
     return false;
   }
   return true;
+}
+
+bool Speculates() {
+  bool speculates = false;
+  for (const unsigned long which :
+       {PR_SPEC_STORE_BYPASS, PR_SPEC_INDIRECT_BRANCH}) {
+    const int state = prctl(PR_GET_SPECULATION_CTRL, which, 0, 0, 0);
+    const bool can_switch = state > 0 && (state & PR_SPEC_PRCTL) != 0;
+    speculates |= can_switch && (state & PR_SPEC_FORCE_DISABLE) == 0;
+    speculates |=
+        prctl(PR_SET_SPECULATION_CTRL, which, PR_SPEC_ENABLE, 0, 0) == 0;
+  }
+  return speculates;
+}
+
+bool StartIdleThread() {
+  const auto idle = [](void*) -> void* {
+    while (true) poll(nullptr, 0, -1);
+  };
+  pthread_t thread;
+  return pthread_create(&thread, nullptr, idle, nullptr) == 0;
 }
 
 }  // namespace bulkhead::tests

@@ -10,4 +10,11 @@ namespace bulkhead::tests {
 // none of these.
 bool Violate(const std::string& name);
 
+// Whether this process speculates although the processor would let it do
+// without, or can be made to again.
+bool Speculates();
+
+// A thread that stays. False: there is none.
+bool StartIdleThread();
+
 }  // namespace bulkhead::tests

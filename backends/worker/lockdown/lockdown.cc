@@ -178,11 +178,11 @@ ipc::Expected<void> Lockdown::InstallStage1(int control) const {
   if (disable_speculation_) {
     for (const unsigned long which :
          {PR_SPEC_STORE_BYPASS, PR_SPEC_INDIRECT_BRANCH}) {
-      // ENXIO and ENODEV: there is nothing to switch off on this processor;
-      // EPERM: it is off already and cannot be switched.
-      if (prctl(PR_SET_SPECULATION_CTRL, which, PR_SPEC_FORCE_DISABLE, 0, 0) !=
-              0 &&
-          errno != ENXIO && errno != ENODEV && errno != EPERM) {
+      prctl(PR_SET_SPECULATION_CTRL, which, PR_SPEC_FORCE_DISABLE, 0, 0);
+      // Where a process has no such switch, bulkheadd reports that.
+      const int state = prctl(PR_GET_SPECULATION_CTRL, which, 0, 0, 0);
+      if (state > 0 && (state & PR_SPEC_PRCTL) != 0 &&
+          (state & PR_SPEC_FORCE_DISABLE) == 0) {
         return Failed("cannot disable speculation");
       }
     }
