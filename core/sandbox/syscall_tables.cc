@@ -74,10 +74,6 @@ Table Base() {
   t.Answer(EACCES, {SYS_mmap}, "no new executable memory");
   t.AllowIf(SYS_mprotect, {{2, PROT_EXEC, 0}}, "malloc, thread stacks");
   t.Answer(EACCES, {SYS_mprotect}, "no new executable memory");
-  // It is the one signal that they may send: a handler would interrupt another
-  // thread's wait in a forbidden call before anybody has heard of that.
-  t.AnswerIf(EPERM, SYS_rt_sigaction, {{0, kInt, SIGABRT}},
-             "SIGABRT has no handler");
   t.Allow({SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn,
            SYS_sigaltstack, SYS_restart_syscall},
           "signals to itself");
@@ -127,6 +123,10 @@ Table ReaperTable() {
 
 Table SessionTable() {
   TableBuilder t;
+  // It is the one signal that it may send: a handler would interrupt another
+  // thread's wait in a forbidden call before anybody has heard of that.
+  t.AnswerIf(EPERM, SYS_rt_sigaction, {{0, kInt, SIGABRT}},
+             "SIGABRT has no handler");
   t.AllowIf(SYS_clone, {{0, kLong, kThreadFlags}}, "pthread_create");
   t.Answer(EPERM, {SYS_clone, SYS_fork, SYS_vfork}, "no processes");
   t.Answer(ENOSYS, {SYS_clone3}, "a filter cannot see its flags; use clone");
@@ -183,6 +183,7 @@ Table SessionTable() {
 
 Table ZygoteTable() {
   TableBuilder t;
+  t.AllowIf(SYS_rt_sigaction, {{0, kInt, SIGABRT}}, "crash handlers");
   t.AllowIf(SYS_clone, {{0, kLong & ~kTidFlags, kWorkerFlags}},
             "a session worker");
   constexpr uint64_t kWriting =

@@ -14,6 +14,9 @@ namespace bulkhead::sandbox {
 namespace {
 
 constexpr int kFilterMode = 2;
+// More than a backend may have tasks. One that makes threads faster than they
+// can be looked at must not keep us.
+constexpr size_t kMaxThreads = 4096;
 
 Status Gone() {
   return Status(Code::kBackendLost, "it ended while its threads were checked");
@@ -81,6 +84,7 @@ Status CheckEveryThread(int pidfd, uint32_t filters) {
                   "its lock-down cannot be checked: /proc does not show it");
   }
   const uint32_t wanted = InheritedFilters() + filters;
+  size_t listed = 0;
   size_t seen = 0;
   std::string lack;
   std::error_code error;
@@ -89,10 +93,14 @@ Status CheckEveryThread(int pidfd, uint32_t filters) {
   for (; !error && threads != std::filesystem::directory_iterator();
        threads.increment(error)) {
     const auto thread = ReadThreadStatus(threads->path().string());
-    // Ended since it was listed.
-    if (!thread || thread->dead) continue;
-    ++seen;
-    lack = Lack(*thread, wanted);
+    if (++listed > kMaxThreads) {
+      lack = "is one too many to be checked";
+    } else if (!thread || thread->dead) {
+      continue;  // ended since it was listed
+    } else {
+      ++seen;
+      lack = Lack(*thread, wanted);
+    }
     if (!lack.empty()) {
       lack = "its thread " + threads->path().filename().string() + " " + lack;
       break;

@@ -197,6 +197,9 @@ ipc::Expected<void> Lockdown::InstallStage2() const {
   if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) {
     return Failed("cannot bind its life to the reaper's");
   }
+  // What a library has set in the zygote; stage 2 keeps others from it.
+  if (signal(SIGABRT, SIG_DFL) == SIG_ERR)
+    return Failed("cannot reset SIGABRT");
   if (auto restricted = RestrictFiles({}); !restricted) return restricted;
   // The session's filter allows no further one.
   if (auto own = Install(OnlyItselfMayBeSignaled()); !own) return own;

@@ -59,9 +59,8 @@ struct ExitReport {
   int value = 0;
   std::string position;  // Of the input, in words: "clip.mp4, frame 37".
 
-  // Of a kSandboxViolation: the call, where it could be learned.
-  // What follows is knowledge: the kernel has told it, not the worker. False:
-  // nobody has, and it says nothing.
+  // Of a kSandboxViolation. True: what follows was told by the kernel, and is
+  // no claim of the worker's. False: which call it was is not known.
   bool syscall_trusted = false;
   int syscall_number = 0;    // As it was passed, for instance 41.
   std::string syscall;       // "socket"; empty for a number without a name.
