@@ -78,7 +78,8 @@ int RunZygote() {
   if (!cloner) return SendFailed(cloner.error());
   auto lockdown = Lockdown::Read(ipc::kZygoteLockdownFd);
   if (!lockdown) return SendFailed(lockdown.error());
-  if (auto installed = lockdown->InstallStage1(); !installed) {
+  if (auto installed = lockdown->InstallStage1(ipc::kZygoteControlFd);
+      !installed) {
     return SendFailed(installed.error());
   }
   if (auto same = CheckIsObject(lockdown->plugin_path(), ipc::kZygotePluginFd);

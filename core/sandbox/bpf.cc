@@ -43,7 +43,17 @@ void AppendHalf(Code& code, size_t offset, uint32_t mask, uint32_t value) {
   code.push_back(Jump(BPF_JEQ, value, 0, kToNextRule));
 }
 
-Code CompileRule(const Rule& rule) {
+// SECCOMP_RET_TRACE refuses the call with ENOSYS, as nobody traces a backend,
+// but yields to any other filter that has more to say than that.
+constexpr uint32_t kLeftToFilterBelow = SECCOMP_RET_TRACE;
+
+uint32_t ActionOf(const Rule& rule) {
+  return rule.error == 0
+             ? SECCOMP_RET_ALLOW
+             : SECCOMP_RET_ERRNO | static_cast<uint32_t>(rule.error);
+}
+
+Code CompileRule(const Rule& rule, uint32_t action) {
   Code code;
   for (const Condition& condition : rule.when) {
     const size_t low =
@@ -54,9 +64,7 @@ Code CompileRule(const Rule& rule) {
                static_cast<uint32_t>(condition.mask >> 32),
                static_cast<uint32_t>(condition.value >> 32));
   }
-  code.push_back(Return(
-      rule.error == 0 ? SECCOMP_RET_ALLOW
-                      : SECCOMP_RET_ERRNO | static_cast<uint32_t>(rule.error)));
+  code.push_back(Return(action));
   for (size_t i = 0; i < code.size(); ++i) {
     if (BPF_CLASS(code[i].code) == BPF_JMP && code[i].jf == kToNextRule) {
       code[i].jf = static_cast<uint8_t>(code.size() - i - 1);
@@ -65,14 +73,22 @@ Code CompileRule(const Rule& rule) {
   return code;
 }
 
-Code CompileCall(int syscall, const std::vector<const Rule*>& rules) {
+struct Decision {
+  const Rule* rule;
+  uint32_t action;
+};
+
+using Decisions = std::map<int, std::vector<Decision>>;
+
+Code CompileCall(int syscall, const std::vector<Decision>& decisions,
+                 uint32_t forbidden) {
   Code code = {Jump(BPF_JEQ, static_cast<uint32_t>(syscall), 1, 0),
-               Return(SECCOMP_RET_KILL_PROCESS)};
-  for (const Rule* rule : rules) {
-    Append(code, CompileRule(*rule));
+               Return(forbidden)};
+  for (const auto& [rule, action] : decisions) {
+    Append(code, CompileRule(*rule, action));
     if (rule->when.empty()) return code;
   }
-  code.push_back(Return(SECCOMP_RET_KILL_PROCESS));
+  code.push_back(Return(forbidden));
   return code;
 }
 
@@ -81,40 +97,66 @@ struct Call {
   Code code;
 };
 
-Code Bisect(std::span<const Call> calls) {
-  if (calls.empty()) return {Return(SECCOMP_RET_KILL_PROCESS)};
+Code Bisect(std::span<const Call> calls, uint32_t forbidden) {
+  if (calls.empty()) return {Return(forbidden)};
   if (calls.size() == 1) return calls.front().code;
   const size_t half = calls.size() / 2;
-  const Code below = Bisect(calls.first(half));
+  const Code below = Bisect(calls.first(half), forbidden);
   // A conditional jump reaches 255 instructions, an unconditional one all.
   Code code = {
       Jump(BPF_JGE, static_cast<uint32_t>(calls[half].syscall), 0, 1),
       Statement(BPF_JMP | BPF_JA, static_cast<uint32_t>(below.size()))};
   Append(code, below);
-  Append(code, Bisect(calls.subspan(half)));
+  Append(code, Bisect(calls.subspan(half), forbidden));
+  return code;
+}
+
+Code Compile(const Decisions& decisions, uint32_t forbidden) {
+  std::vector<Call> calls;
+  for (const auto& [syscall, of_call] : decisions) {
+    calls.push_back({syscall, CompileCall(syscall, of_call, forbidden)});
+  }
+  Code code = {
+      Load(offsetof(seccomp_data, arch)),
+      Jump(BPF_JEQ, AUDIT_ARCH_X86_64, 1, 0),
+      Return(forbidden),
+      Load(offsetof(seccomp_data, nr)),
+      Jump(BPF_JGE, kX32Bit, 0, 1),
+      Return(forbidden),
+  };
+  Append(code, Bisect(calls, forbidden));
   return code;
 }
 
 }  // namespace
 
-std::vector<sock_filter> CompileFilter(const Table& table) {
-  std::map<int, std::vector<const Rule*>> by_syscall;
-  for (const Rule& rule : table) by_syscall[rule.syscall].push_back(&rule);
-  std::vector<Call> calls;
-  for (const auto& [syscall, rules] : by_syscall) {
-    calls.push_back({syscall, CompileCall(syscall, rules)});
+std::vector<sock_filter> CompileFilter(const Table& table,
+                                       Forbidden forbidden) {
+  Decisions decisions;
+  for (const Rule& rule : table) {
+    decisions[rule.syscall].push_back({&rule, ActionOf(rule)});
   }
+  return Compile(decisions, forbidden == Forbidden::kNotify
+                                ? SECCOMP_RET_USER_NOTIF
+                                : SECCOMP_RET_KILL_PROCESS);
+}
 
-  Code code = {
-      Load(offsetof(seccomp_data, arch)),
-      Jump(BPF_JEQ, AUDIT_ARCH_X86_64, 1, 0),
-      Return(SECCOMP_RET_KILL_PROCESS),
-      Load(offsetof(seccomp_data, nr)),
-      Jump(BPF_JGE, kX32Bit, 0, 1),
-      Return(SECCOMP_RET_KILL_PROCESS),
-  };
-  Append(code, Bisect(calls));
-  return code;
+std::vector<sock_filter> CompileFilterAbove(const Table& table,
+                                            const Table& below) {
+  Decisions decisions;
+  for (const Rule& rule : table) {
+    decisions[rule.syscall].push_back({&rule, ActionOf(rule)});
+  }
+  for (const Rule& rule : below) {
+    decisions[rule.syscall].push_back({&rule, SECCOMP_RET_KILL_PROCESS});
+  }
+  return Compile(decisions, kLeftToFilterBelow);
+}
+
+std::vector<sock_filter> SessionFilter(Forbidden forbidden) {
+  return forbidden == Forbidden::kNotify
+             ? CompileFilterAbove(SessionTable(), ZygoteTable())
+             : CompileFilter(SessionTable(), Forbidden::kKill);
 }
 
 std::span<const std::byte> FilterBytes(const std::vector<sock_filter>& filter) {

@@ -7,7 +7,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/sandbox/bpf.h"
 #include "core/sandbox/errno_status.h"
 #include "core/sandbox/landlock.h"
 #include "core/sandbox/syscall_tables.h"
@@ -61,13 +60,17 @@ Result<ipc::UniqueFd> SealedCopy(kj::ArrayPtr<const kj::byte> bytes) {
 }  // namespace
 
 Result<ipc::UniqueFd> CompileLockdown(const Policy& policy,
-                                      const Plugin& plugin) {
+                                      const Plugin& plugin,
+                                      Forbidden forbidden) {
   capnp::MallocMessageBuilder message;
   auto lockdown = message.initRoot<schema::Lockdown>();
   Write(PlanLandlock(LandlockAbi(), policy), lockdown.initLandlock());
-  lockdown.setReaperFilter(Bytes(CompileFilter(ReaperTable())));
-  lockdown.setZygoteFilter(Bytes(CompileFilter(ZygoteTable())));
-  lockdown.setSessionFilter(Bytes(CompileFilter(SessionTable())));
+  // Nobody could be told about the reaper that does not notice its end.
+  lockdown.setReaperFilter(
+      Bytes(CompileFilter(ReaperTable(), Forbidden::kKill)));
+  lockdown.setZygoteFilter(Bytes(CompileFilter(ZygoteTable(), forbidden)));
+  lockdown.setSessionFilter(Bytes(SessionFilter(forbidden)));
+  lockdown.setNotifies(forbidden == Forbidden::kNotify);
   lockdown.setPluginPath(plugin.object_path);
   lockdown.setEntrySymbol(plugin.entry_symbol);
   lockdown.setDisableSpeculation(policy.disable_speculation);

@@ -76,8 +76,8 @@ struct Policy {
   std::vector<VisiblePath> visible;
   Limits limits;
   // Turn off speculative store bypass and indirect branch speculation for
-  // good. Costs some speed.
-  bool disable_speculation = false;
+  // good, where the machine lets a process do so (README.md).
+  bool disable_speculation = true;
 };
 
 // The loader's libraries, the plugin's files and the granted paths. A path of

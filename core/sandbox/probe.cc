@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,13 +33,30 @@ Status RestrictFiles(const LandlockPlan& plan) {
   return Status();
 }
 
-Status Filter(const Table& table) {
-  std::vector<sock_filter> filter = CompileFilter(table);
+// What seccomp() returns.
+long Filter(std::vector<sock_filter> filter, unsigned long flags) {
   const sock_fprog program = {.len = static_cast<unsigned short>(filter.size()),
                               .filter = filter.data()};
-  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC,
-              &program) != 0) {
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                 SECCOMP_FILTER_FLAG_TSYNC | flags, &program);
+}
+
+Status FilterCalls(Forbidden forbidden) {
+  const bool notifies = forbidden == Forbidden::kNotify;
+  const long stage1 =
+      Filter(CompileFilter(ZygoteTable(), forbidden),
+             notifies ? SECCOMP_FILTER_FLAG_TSYNC_ESRCH |
+                            SECCOMP_FILTER_FLAG_NEW_LISTENER |
+                            SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+                      : 0);
+  if (stage1 < 0 || Filter(SessionFilter(forbidden), 0) != 0) {
     return ErrnoStatus(Code::kSandboxUnavailable, "cannot apply seccomp");
+  }
+  if (!notifies) return Status();
+  close(static_cast<int>(stage1));
+  if (syscall(SYS_getsid, 0) >= 0 || errno != ENOSYS) {
+    return Status(Code::kSandboxUnavailable,
+                  "a forbidden call whose listener is gone is not refused");
   }
   return Status();
 }
@@ -60,18 +78,35 @@ Status AwaitSuccess(const ContainedProcess& process) {
 }
 
 Status Try(Tier tier, const Policy& policy, std::optional<uint32_t> outside_id,
-           uint32_t landlock_abi, ipc::Deadline deadline) {
+           uint32_t landlock_abi, Forbidden forbidden, ipc::Deadline deadline) {
   const auto enter = [&](int) -> Status {
     if (landlock_abi > 0) {
       RETURN_IF_ERROR(RestrictFiles(PlanLandlock(landlock_abi, policy)));
     }
-    RETURN_IF_ERROR(Filter(ZygoteTable()));
-    RETURN_IF_ERROR(Filter(SessionTable()));
+    RETURN_IF_ERROR(FilterCalls(forbidden));
     _exit(0);
   };
   ASSIGN_OR_RETURN(const ContainedProcess process,
                    StartContained({tier, policy, outside_id}, enter, deadline));
   return AwaitSuccess(process);
+}
+
+// What a process may turn off for itself is seen without doing it.
+std::vector<std::string> MissingSpeculationControls() {
+  struct Control {
+    unsigned long which;
+    const char* name;
+  };
+  std::vector<std::string> missing;
+  for (const auto& [which, name] :
+       {Control{PR_SPEC_STORE_BYPASS, "speculative store bypass"},
+        Control{PR_SPEC_INDIRECT_BRANCH, "indirect branch speculation"}}) {
+    if (prctl(PR_GET_SPECULATION_CTRL, which, 0, 0, 0) == PR_SPEC_ENABLE) {
+      missing.push_back(std::string("backends run with ") + name +
+                        ": this kernel lets no process turn it off");
+    }
+  }
+  return missing;
 }
 
 }  // namespace
@@ -97,16 +132,31 @@ SandboxReport ProbeSandbox(ipc::Deadline deadline) {
     if (tier == Tier::kReduced && report.landlock_abi == 0) continue;
     const std::optional<uint32_t> outside_id =
         own_uid ? std::optional(OutsideId(getpid(), 0)) : std::nullopt;
-    const Status status =
-        Try(tier, *libraries_alone, outside_id, report.landlock_abi, deadline);
+    const auto attempt = [&](Forbidden forbidden) {
+      return Try(tier, *libraries_alone, outside_id, report.landlock_abi,
+                 forbidden, deadline);
+    };
+    const Status named = attempt(Forbidden::kNotify);
+    const Status status = named.ok() ? named : attempt(Forbidden::kKill);
     if (status.ok()) {
       report.tier = tier;
       report.own_uid = own_uid;
+      report.forbidden = named.ok() ? Forbidden::kNotify : Forbidden::kKill;
+      if (!named.ok()) {
+        report.reasons.push_back(
+            "for which system call a backend was killed cannot be told: "
+            "seccomp's notifications, which need Linux 5.19 and no other "
+            "listener, fail here: " +
+            named.message());
+      }
       break;
     }
     report.reasons.push_back(std::string("tier ") + TierName(tier) +
                              (own_uid ? " with a uid of its own: " : ": ") +
                              status.message());
+  }
+  for (std::string& missing : MissingSpeculationControls()) {
+    report.reasons.push_back(std::move(missing));
   }
   for (std::string& missing : MissingFrom(report.landlock_abi)) {
     report.reasons.push_back(std::move(missing));

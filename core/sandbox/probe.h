@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/sandbox/bpf.h"
 #include "core/sandbox/policy.h"
 #include "ipc/deadline.h"
 
@@ -21,6 +22,8 @@ struct SandboxReport {
   uint32_t landlock_abi = 0;  // 0: none
   // Backends can run under ids that are not the application's.
   bool own_uid = false;
+  // Whether a forbidden system call can be told by its name.
+  Forbidden forbidden = Forbidden::kKill;
 };
 
 // Takes some 20 ms; blocks its caller by `deadline` at most. The caller has a

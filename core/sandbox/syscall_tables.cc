@@ -123,6 +123,10 @@ Table ReaperTable() {
 
 Table SessionTable() {
   TableBuilder t;
+  // It is the one signal that it may send: a handler would interrupt another
+  // thread's wait in a forbidden call before anybody has heard of that.
+  t.AnswerIf(EPERM, SYS_rt_sigaction, {{0, kInt, SIGABRT}},
+             "SIGABRT has no handler");
   t.AllowIf(SYS_clone, {{0, kLong, kThreadFlags}}, "pthread_create");
   t.Answer(EPERM, {SYS_clone, SYS_fork, SYS_vfork}, "no processes");
   t.Answer(ENOSYS, {SYS_clone3}, "a filter cannot see its flags; use clone");
@@ -130,6 +134,8 @@ Table SessionTable() {
           "glibc, in each new thread");
   t.Allow({SYS_membarrier}, "lock-free libraries");
   t.AllowIf(SYS_prctl, {{0, kInt, PR_SET_NAME}}, "names of threads");
+  t.AllowIf(SYS_prctl, {{0, kInt, PR_GET_SPECULATION_CTRL}},
+            "tells only about itself");
   t.Answer(EPERM, {SYS_prctl}, "the rest undoes lock-downs");
   t.Allow({SYS_sched_getaffinity, SYS_getcpu}, "how many threads to start");
   t.Allow({SYS_sched_getparam, SYS_sched_getscheduler,
@@ -177,6 +183,7 @@ Table SessionTable() {
 
 Table ZygoteTable() {
   TableBuilder t;
+  t.AllowIf(SYS_rt_sigaction, {{0, kInt, SIGABRT}}, "crash handlers");
   t.AllowIf(SYS_clone, {{0, kLong & ~kTidFlags, kWorkerFlags}},
             "a session worker");
   constexpr uint64_t kWriting =

@@ -11,7 +11,7 @@ namespace bulkhead::sandbox {
 // person can review line by line. bpf.h turns them into filters.
 //
 // Rules are tried from the top; the first whose syscall and conditions match
-// decides. A call that no rule matches kills the process: that is for calls
+// decides. A call that no rule matches ends the process: that is for calls
 // which no honest decoder makes. What honest libraries merely probe is answered
 // with an errno, on which they go on.
 //

@@ -31,7 +31,7 @@ uint32_t Errno(int error) { return SECCOMP_RET_ERRNO | error; }
 uint32_t Ask(const Table& table, int number, const Arguments& arguments) {
   seccomp_data call = {.nr = number, .arch = AUDIT_ARCH_X86_64};
   std::copy(arguments.begin(), arguments.end(), call.args);
-  return EvaluateFilter(CompileFilter(table), call);
+  return EvaluateFilter(CompileFilter(table, Forbidden::kKill), call);
 }
 
 uint32_t Session(int number, const Arguments& arguments = {}) {
@@ -43,8 +43,8 @@ uint32_t Zygote(int number, const Arguments& arguments = {}) {
 }
 
 TEST(SyscallTablesTest, Stage1AllowsOrAnswersAllThatStage2Does) {
-  const auto zygote = CompileFilter(ZygoteTable());
-  const auto session = CompileFilter(SessionTable());
+  const auto zygote = CompileFilter(ZygoteTable(), Forbidden::kKill);
+  const auto session = CompileFilter(SessionTable(), Forbidden::kKill);
   std::vector<Arguments> samples = {{}, {1, 2, 3, 4, 5, 6}};
   samples.push_back({~0u, ~0u, ~0u, ~0u, ~0u, ~0u});
   const Table both = ZygoteTable();
@@ -129,10 +129,18 @@ TEST(SyscallTablesTest, CloneArrangesItsDescriptorsBeforeStage2) {
 TEST(SyscallTablesTest, EscapeHatchesOfPrctlAreClosed) {
   EXPECT_EQ(Session(SYS_prctl, {kGarbage | PR_SET_NAME}), kAllow);
   EXPECT_EQ(Session(SYS_prctl, {PR_SET_DUMPABLE, 1}), Errno(EPERM));
+  EXPECT_EQ(Session(SYS_prctl, {PR_SET_SPECULATION_CTRL}), Errno(EPERM));
+  EXPECT_EQ(Zygote(SYS_prctl, {PR_SET_SPECULATION_CTRL}), Errno(EPERM));
   EXPECT_EQ(Session(SYS_prctl, {PR_SET_PDEATHSIG, 0}), Errno(EPERM));
   EXPECT_EQ(Zygote(SYS_prctl, {PR_SET_PDEATHSIG, 0}), Errno(EPERM));
   EXPECT_EQ(Zygote(SYS_prctl, {PR_SET_PDEATHSIG, SIGKILL}), kAllow);
   EXPECT_EQ(Zygote(SYS_prctl, {PR_SET_DUMPABLE, 1}), Errno(EPERM));
+}
+
+TEST(SyscallTablesTest, NoHandlerInterruptsAForbiddenCall) {
+  EXPECT_EQ(Session(SYS_rt_sigaction, {kGarbage | SIGABRT}), Errno(EPERM));
+  EXPECT_EQ(Zygote(SYS_rt_sigaction, {SIGABRT}), kAllow);
+  EXPECT_EQ(Session(SYS_rt_sigaction, {SIGSEGV}), kAllow);
 }
 
 TEST(SyscallTablesTest, SignalsReachNobodyElse) {

@@ -244,6 +244,23 @@ Result<StartedWorker> SupervisorLink::OpenSession(const std::string& device,
   return worker;
 }
 
+Status SupervisorLink::ConfirmSession(const StartedWorker& worker) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!alive_ || generation_ != worker.generation) {
+      return Status(Code::kBackendLost, "the supervisor bulkheadd died");
+    }
+  }
+  return Call(
+      [&](Request::Builder request) {
+        request.setConfirmSession(worker.session);
+      },
+      {}, settings_.deadlines.worker_start,
+      [](Reply::Reader reply, ipc::ReceivedMessage&) {
+        return reply.isConfigured() ? Status() : Unexpected();
+      });
+}
+
 WorkerExit SupervisorLink::SessionExit(const StartedWorker& worker) {
   WorkerExit end;
   end.report.backend = worker.backend;
@@ -265,6 +282,11 @@ WorkerExit SupervisorLink::SessionExit(const StartedWorker& worker) {
         end.report.value = exit.getValue();
         end.zygote_alive = exit.getZygoteAlive();
         end.shared = exit.getShared();
+        end.report.stage = exit.getStage();
+        end.report.syscall_trusted = exit.getSyscallTrusted();
+        end.report.syscall_number = exit.getSyscallNumber();
+        end.report.syscall = exit.getSyscall().cStr();
+        end.report.architecture = exit.getArchitecture().cStr();
         switch (exit.getKind()) {
           case Kind::EXITED:
             end.report.kind = ExitReport::Kind::kExited;

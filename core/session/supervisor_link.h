@@ -74,6 +74,9 @@ class SupervisorLink {
   // kBackendLost: bulkheadd died meanwhile; call again with a new socket.
   Result<StartedWorker> OpenSession(const std::string& device, bool alone,
                                     int worker_socket);
+  // The worker said hello: whether all of it is locked down. kBackendLost: it
+  // died, or bulkheadd did.
+  Status ConfirmSession(const StartedWorker& worker);
   // Blocks until it is known how the worker ended; kind kUnknown when
   // bulkheadd does not know.
   WorkerExit SessionExit(const StartedWorker& worker);

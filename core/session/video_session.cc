@@ -11,6 +11,7 @@
 #include <system_error>
 #include <type_traits>
 
+#include "core/exit_report.h"
 #include "core/from_ipc.h"
 #include "core/status_macros.h"
 #include "ipc/frame_geometry.h"
@@ -22,25 +23,6 @@ namespace {
 // cost conversions and could not tell more: each frame depends on those before.
 constexpr size_t kComparedFrames = 3;
 constexpr uint64_t kMaxWindow = 64;
-
-std::string DescribeExit(const ExitReport& report) {
-  switch (report.kind) {
-    case ExitReport::Kind::kExited:
-      return "it exited with code " + std::to_string(report.value);
-    case ExitReport::Kind::kSignaled:
-      return "it was ended by signal " + std::to_string(report.value) + " (" +
-             ::strsignal(report.value) + ")";
-    case ExitReport::Kind::kSandboxViolation:
-      return "it made a system call that the sandbox forbids";
-    case ExitReport::Kind::kDeadline:
-      return "it took too long and was killed";
-    case ExitReport::Kind::kProtocolViolation:
-      return "it broke the protocol and was killed";
-    case ExitReport::Kind::kUnknown:
-      break;
-  }
-  return "how it ended is not known";
-}
 
 std::string BaseName(const std::string& path) {
   return path.substr(path.find_last_of('/') + 1);

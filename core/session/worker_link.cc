@@ -87,6 +87,11 @@ Status WorkerLink::Attach(const Source& source) {
   if (!version || *version != ipc::kProtocolVersion) {
     return Misbehaved("its hello is not of this protocol version");
   }
+  const Status confirmed = supervisor_->ConfirmSession(started_);
+  if (confirmed.code() == Code::kBackendLost) return Died();
+  RETURN_IF_ERROR(confirmed.WithContext("the worker of device " +
+                                        started_.device + " (backend " +
+                                        started_.backend + ") was refused"));
   start_time_ = std::chrono::duration_cast<std::chrono::microseconds>(
       std::chrono::steady_clock::now() - asked_at_);
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/clean_text.h"
+#include "core/exit_report.h"
 #include "core/from_ipc.h"
 #include "core/sandbox/launcher.h"
 #include "core/sandbox/lockdown.h"
@@ -30,6 +31,8 @@ constexpr size_t kMaxDescriptionBytes = 200;
 // up to 12.8 s: quick for what was repaired, cheap for what was not.
 constexpr kj::Duration kFirstBackoff = 100 * kj::MILLISECONDS;
 constexpr uint32_t kMaxBackoffDoublings = 7;
+// Its socket closes a moment before its end is reported.
+constexpr milliseconds kProbeEndPatience{500};
 // Its socket, five of its memory and media, and what a scan opens.
 constexpr uint64_t kDescriptorsPerSession = 10;
 
@@ -217,8 +220,9 @@ Result<std::shared_ptr<Incarnation>> Backend::Launch(
         Workers::kMaxSessionsPerWorker * kDescriptorsPerSession;
     policy.limits.address_space_bytes *= 4;
   }
-  ASSIGN_OR_RETURN(const ipc::UniqueFd lockdown,
-                   sandbox::CompileLockdown(policy, plugin));
+  ASSIGN_OR_RETURN(
+      const ipc::UniqueFd lockdown,
+      sandbox::CompileLockdown(policy, plugin, context_.forbidden));
   ASSIGN_OR_RETURN(
       auto launched,
       sandbox::Launch(
@@ -233,7 +237,8 @@ Result<std::shared_ptr<Incarnation>> Backend::Launch(
                                                 ::getpid(), number_))
                                           : std::nullopt,
            .deadline = ipc::Deadline::After(context_.start_deadline)}));
-  return std::make_shared<Incarnation>(context_.port, std::move(launched));
+  return std::make_shared<Incarnation>(context_.port, std::move(launched),
+                                       context_.forbidden);
 }
 
 kj::Promise<Status> Backend::Probe(std::shared_ptr<Incarnation> incarnation) {
@@ -247,14 +252,18 @@ kj::Promise<Status> Backend::Probe(std::shared_ptr<Incarnation> incarnation) {
       .then([this, incarnation, socket](auto worker) -> kj::Promise<Status> {
         if (!worker) return std::move(worker).error();
         const pid_t pid = worker->pid;
-        auto answer = socket->Receive(0).then([this](auto received) -> Status {
-          if (!received) return FromIpc(std::move(received).error());
-          if (!*received) {
-            return Status(Code::kBackendUnavailable,
-                          "its process died while it counted its devices");
-          }
-          return AdoptDevicesIfValid(**received);
-        });
+        auto answer = socket->Receive(0).then(
+            [this, incarnation, pid](auto received) -> kj::Promise<Status> {
+              if (!received) return FromIpc(std::move(received).error());
+              if (*received) return AdoptDevicesIfValid(**received);
+              return incarnation->AwaitEnd(pid, kProbeEndPatience)
+                  .then([](WorkerEnd end) {
+                    return Status(
+                        Code::kBackendUnavailable,
+                        "its process died while it counted its devices: " +
+                            DescribeExit(ToReport(end)));
+                  });
+            });
         const milliseconds limit = context_.worker_deadline;
         return answer
             .exclusiveJoin(context_.port.getTimer()

@@ -14,6 +14,7 @@
 
 #include "core/discovery/discover.h"
 #include "core/include/bulkhead/status.h"
+#include "core/sandbox/bpf.h"
 #include "core/sandbox/policy.h"
 #include "core/supervisor/incarnation.h"
 #include "core/supervisor/workers.h"
@@ -30,6 +31,7 @@ struct StartContext {
   std::chrono::milliseconds worker_deadline;
   sandbox::Tier tier;
   bool own_uid;  // backends can run under ids of their own
+  sandbox::Forbidden forbidden;
 };
 
 // One discovered backend and its lives. Starts nothing until a device is asked
@@ -75,6 +77,7 @@ class Backend {
       uint64_t id, const discovery::DeviceName& device, bool alone,
       ipc::UniqueFd socket);
   bool HasSession(uint64_t id) const { return workers_.Serves(id); }
+  Status ConfirmSession(uint64_t id) { return workers_.Confirm(id); }
   kj::Promise<WorkerEnd> SessionEnd(uint64_t id,
                                     std::chrono::milliseconds timeout);
   void CloseSession(uint64_t id);

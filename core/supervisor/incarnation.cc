@@ -10,12 +10,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <utility>
 
 #include "core/clean_text.h"
+#include "core/exit_report.h"
 #include "core/from_ipc.h"
 #include "core/pidfd.h"
+#include "core/sandbox/thread_status.h"
 #include "core/status_macros.h"
 #include "ipc/capnp_read.h"
 
@@ -42,21 +43,11 @@ Status Misbehaved(const std::string& what) {
   return Status(Code::kBackendMisbehaved, "the backend's zygote " + what);
 }
 
-std::string DescribeEnd(int wait_status) {
-  if (WIFSIGNALED(wait_status)) {
-    const int signal = WTERMSIG(wait_status);
-    return signal == SIGSYS
-               ? "it made a system call that the sandbox forbids (SIGSYS)"
-               : "it was ended by signal " + std::to_string(signal) + " (" +
-                     ::strsignal(signal) + ")";
-  }
-  return "it exited with code " + std::to_string(WEXITSTATUS(wait_status));
-}
-
 }  // namespace
 
 Incarnation::Incarnation(kj::UnixEventPort& port,
-                         sandbox::LaunchedReaper launched)
+                         sandbox::LaunchedReaper launched,
+                         sandbox::Forbidden forbidden)
     : port_(port),
       timer_(port.getTimer()),
       launched_pid_(launched.pid),
@@ -69,6 +60,7 @@ Incarnation::Incarnation(kj::UnixEventPort& port,
       log_(std::move(launched.log)),
       log_observer_(port, log_.get(),
                     kj::UnixEventPort::FdObserver::OBSERVE_READ),
+      forbidden_(forbidden),
       tasks_(new kj::TaskSet(*this)) {
   tasks_->add(ServeReaper());
   tasks_->add(ServeZygote());
@@ -181,22 +173,24 @@ kj::Promise<void> Incarnation::ServeReaper() {
 }
 
 kj::Promise<void> Incarnation::ServeZygote() {
-  return zygote_->Receive(0).then([this](auto received) -> kj::Promise<void> {
-    if (received && !*received) {
-      zygote_alive_ = false;
-      // The reaper is about to say how it ended, which is worth a moment.
-      return timer_.afterDelay(kReaperPatience).then([this] {
-        OnZygoteGone();
+  // Its first message may bring the listener, no other brings anything.
+  return zygote_->Receive(lacks_listener() ? 1 : 0)
+      .then([this](auto received) -> kj::Promise<void> {
+        if (received && !*received) {
+          zygote_alive_ = false;
+          // The reaper is about to say how it ended, which is worth a moment.
+          return timer_.afterDelay(kReaperPatience).then([this] {
+            OnZygoteGone();
+          });
+        }
+        const Status status = received ? OnZygoteEvent(**received)
+                                       : FromIpc(std::move(received).error());
+        if (!status.ok()) {
+          KillZygote(Code::kBackendMisbehaved, status.message());
+          return kj::READY_NOW;
+        }
+        return ServeZygote();
       });
-    }
-    const Status status = received ? OnZygoteEvent(**received)
-                                   : FromIpc(std::move(received).error());
-    if (!status.ok()) {
-      KillZygote(Code::kBackendMisbehaved, status.message());
-      return kj::READY_NOW;
-    }
-    return ServeZygote();
-  });
 }
 
 Status Incarnation::OnReaperEvent(ipc::ReceivedMessage& message) {
@@ -209,6 +203,7 @@ Status Incarnation::OnReaperEvent(ipc::ReceivedMessage& message) {
         if (message.descriptors.size() == 1) {
           zygote_pidfd_ = std::move(message.descriptors[0]);
         }
+        CheckReady();
         break;
       case schema::ReaperEvent::WATCHED:
       case schema::ReaperEvent::REFUSED: {
@@ -244,19 +239,24 @@ Status Incarnation::OnZygoteEvent(ipc::ReceivedMessage& message) {
     if (!root) return tl::unexpected(std::move(root).error());
     const auto event_untrusted = *root;
     switch (event_untrusted.which()) {
+      case schema::ZygoteEvent::LOCKED:
+        return OnLocked(message);
       case schema::ZygoteEvent::READY:
-      case schema::ZygoteEvent::FAILED: {
-        if (readiness_) return Misbehaved("said twice whether it is ready");
-        readiness_ =
-            event_untrusted.isReady()
-                ? Status()
-                : Status(
-                      Code::kBackendUnavailable,
-                      CleanText(event_untrusted.getFailed().getMessage().cStr(),
-                                kMaxReasonBytes));
-        if (ready_) ready_->fulfill(Status(*readiness_));
+        if (readiness_ || said_ready_) {
+          return Misbehaved("said twice whether it is ready");
+        }
+        said_ready_ = true;
+        CheckReady();
         return Status();
-      }
+      case schema::ZygoteEvent::FAILED:
+        if (readiness_ || said_ready_) {
+          return Misbehaved("said twice whether it is ready");
+        }
+        ResolveReadiness(
+            Status(Code::kBackendUnavailable,
+                   CleanText(event_untrusted.getFailed().getMessage().cStr(),
+                             kMaxReasonBytes)));
+        return Status();
       case schema::ZygoteEvent::CLONED: {
         if (++answers_ >= next_ticket_) {
           return Misbehaved("answered what it was not asked");
@@ -298,24 +298,58 @@ Status Incarnation::OnZygoteEvent(ipc::ReceivedMessage& message) {
 }
 
 void Incarnation::OnExited(pid_t pid, int wait_status) {
+  WorkerEnd end =
+      EndOf(wait_status, violations_ ? violations_->Take(pid) : std::nullopt);
   if (pid == zygote_inner_pid_) {
-    if (zygote_end_.empty()) zygote_end_ = DescribeEnd(wait_status);
+    // It may have put filters of its own on top.
+    if (end.violation) end.stage = 1;
+    if (zygote_end_.empty()) zygote_end_ = DescribeExit(ToReport(end));
     OnZygoteGone();
     return;
   }
   const auto found = watched_.find(pid);
   if (found == watched_.end()) return;
-  Watched& watched = found->second;
-  watched.end.zygote_alive = zygote_alive_;
-  if (WIFSIGNALED(wait_status)) {
-    watched.end.value = WTERMSIG(wait_status);
-    watched.end.kind = watched.end.value == SIGSYS ? WorkerEnd::Kind::kViolation
-                                                   : WorkerEnd::Kind::kSignaled;
-  } else {
-    watched.end.kind = WorkerEnd::Kind::kExited;
-    watched.end.value = WEXITSTATUS(wait_status);
+  end.zygote_alive = zygote_alive_;
+  found->second.end = std::move(end);
+  found->second.Resolve();
+}
+
+Status Incarnation::OnLocked(ipc::ReceivedMessage& message) {
+  if (!lacks_listener() || said_ready_ || message.descriptors.size() != 1) {
+    return Misbehaved("locked itself down out of turn");
   }
-  watched.Resolve();
+  ASSIGN_OR_RETURN(auto listener, sandbox::ViolationListener::Adopt(
+                                      std::move(message.descriptors[0])));
+  violations_ = std::make_unique<ViolationWatch>(port_, std::move(listener));
+  tasks_->add(violations_->Serve());
+  return Status();
+}
+
+void Incarnation::CheckReady() {
+  if (!said_ready_ || readiness_ || !zygote_pidfd_) return;
+  Status checked =
+      lacks_listener()
+          ? Status(Code::kSandboxUnavailable,
+                   "it did not hand over the listener of its filter")
+          : sandbox::CheckEveryThread(zygote_pidfd_.get(),
+                                      sandbox::kStage1Filters);
+  // Its end is reported with its reason.
+  if (checked.code() == Code::kBackendLost) return;
+  const bool refused = !checked.ok();
+  ResolveReadiness(std::move(checked));
+  if (refused) KillZygote(Code::kBackendLost, "its lock-down was incomplete");
+}
+
+void Incarnation::ResolveReadiness(Status status) {
+  readiness_ = std::move(status);
+  if (ready_) ready_->fulfill(Status(*readiness_));
+}
+
+Status Incarnation::ConfirmWorker(const Worker& worker) {
+  const Status checked =
+      sandbox::CheckEveryThread(worker.pidfd.get(), sandbox::kStage2Filters);
+  if (checked.code() == Code::kSandboxUnavailable) KillWorker(worker.pid);
+  return checked;
 }
 
 void Incarnation::Watched::Resolve() {
@@ -337,10 +371,10 @@ void Incarnation::OnZygoteGone(Code code) {
       code, "the backend's zygote died" +
                 (zygote_end_.empty() ? std::string() : ": " + zygote_end_));
   if (!readiness_) {
-    readiness_ = Status(Code::kBackendUnavailable,
-                        zygote_end_.empty() ? "its process died while loading"
-                                            : zygote_end_ + " while loading");
-    if (ready_) ready_->fulfill(Status(*readiness_));
+    ResolveReadiness(Status(Code::kBackendUnavailable,
+                            zygote_end_.empty()
+                                ? "its process died while loading"
+                                : zygote_end_ + " while loading"));
   }
   FailPending(lost);
 }

@@ -15,30 +15,24 @@
 #include <vector>
 
 #include "core/include/bulkhead/status.h"
+#include "core/sandbox/bpf.h"
 #include "core/sandbox/launcher.h"
 #include "core/supervisor/event_socket.h"
+#include "core/supervisor/violation_watch.h"
+#include "core/supervisor/worker_end.h"
 #include "ipc/schema/control.capnp.h"
 
 namespace bulkhead::supervisor {
 
-// How a worker ended, as its reaper reported it.
-struct WorkerEnd {
-  enum class Kind { kRunning, kUnknown, kExited, kSignaled, kViolation };
-  Kind kind = Kind::kRunning;
-  int value = 0;
-  // Whether its zygote outlived it: only then is the worker to blame.
-  bool zygote_alive = false;
-  // It served several sessions, and whose input ended it is not known.
-  bool shared = false;
-};
-
 // One life of a backend: its reaper, its zygote and the workers cloned from it.
 //
-// The reaper is ours and believed. The zygote has run vendor code from the
-// moment it says ready: the pids that it names are checked by the reaper, a
-// message out of turn ends it, and nothing here waits for it without a
-// deadline. Workers outlive their zygote: an incarnation whose zygote
-// died takes no new sessions and lasts as long as its last one.
+// The reaper is ours and believed. The zygote has run vendor code by the time
+// it says ready: that its threads are locked down is checked then, the pids
+// that it names are checked by the reaper, a message out of turn ends it, and
+// nothing here waits for it without a deadline. Whoever of the backend makes a
+// forbidden system call is ended from here. Workers outlive their zygote: an
+// incarnation whose zygote died takes no new sessions and lasts as long as its
+// last one.
 //
 // Owned by Backend. Bound to the event loop's thread. Destroying it ends the
 // reaper and with it every process of the incarnation.
@@ -55,7 +49,9 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
     kProbe,    // one DeviceList
   };
 
-  Incarnation(kj::UnixEventPort& port, sandbox::LaunchedReaper launched);
+  // `forbidden` is what its lock-down was compiled with.
+  Incarnation(kj::UnixEventPort& port, sandbox::LaunchedReaper launched,
+              sandbox::Forbidden forbidden);
   ~Incarnation() noexcept(false);
   KJ_DISALLOW_COPY(Incarnation);
 
@@ -68,6 +64,8 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   // Resolves once the worker ended, or says kRunning after `timeout`. Any
   // number may wait for one worker.
   kj::Promise<WorkerEnd> AwaitEnd(pid_t pid, std::chrono::milliseconds timeout);
+  // Whether every thread of it is under stage 2; ends it where one is not.
+  Status ConfirmWorker(const Worker& worker);
   // False once its end was reported.
   bool WorkerRuns(pid_t pid) const;
   void KillWorker(pid_t pid);
@@ -100,6 +98,14 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   kj::Promise<void> ServeZygote();
   kj::Promise<void> DrainLog();
   kj::Promise<void> ReapReaper();
+  // The zygote's first message brings it, and no other brings anything.
+  bool lacks_listener() const {
+    return forbidden_ == sandbox::Forbidden::kNotify && !violations_;
+  }
+  Status OnLocked(ipc::ReceivedMessage& message);
+  // Once the zygote has said ready and the reaper who it is.
+  void CheckReady();
+  void ResolveReadiness(Status status);
   Status OnReaperEvent(ipc::ReceivedMessage& message);
   Status OnZygoteEvent(ipc::ReceivedMessage& message);
   void OnExited(pid_t pid, int wait_status);
@@ -122,11 +128,15 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   kj::UnixEventPort::FdObserver log_observer_;
   std::string log_tail_;
 
+  const sandbox::Forbidden forbidden_;
+  std::unique_ptr<ViolationWatch> violations_;  // null: none can be named
+
   pid_t zygote_inner_pid_ = 0;
   ipc::UniqueFd zygote_pidfd_;
   bool zygote_alive_ = true;
   bool reaper_alive_ = true;
   std::string zygote_end_;
+  bool said_ready_ = false;
   std::optional<Status> readiness_;
   kj::Own<kj::PromiseFulfiller<Status>> ready_;
   uint64_t next_ticket_ = 1;

@@ -137,6 +137,14 @@ kj::Promise<void> Supervisor::Answer(EventSocket& connection,
                          std::move(descriptor));
     case Request::SESSION_EXIT:
       return AnswerExit(connection, request->getSessionExit());
+    case Request::CONFIRM_SESSION: {
+      const auto backend = catalog_->OfSession(request->getConfirmSession());
+      const Status status =
+          backend ? backend->ConfirmSession(request->getConfirmSession())
+                  : Status(Code::kBackendLost, "there is no such session");
+      status.ok() ? reply.setConfigured() : SetFailure(reply, status);
+      break;
+    }
     case Request::CLOSE_SESSION:
       if (auto backend = catalog_->OfSession(request->getCloseSession())) {
         backend->CloseSession(request->getCloseSession());
@@ -195,7 +203,8 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
       .start_deadline = milliseconds(configuration.getStartDeadlineMs()),
       .worker_deadline = milliseconds(configuration.getWorkerDeadlineMs()),
       .tier = sandbox::Tier::kNone,
-      .own_uid = false});
+      .own_uid = false,
+      .forbidden = sandbox::Forbidden::kKill});
   catalog_.emplace(std::move(path), std::move(selection), *context_);
   for (const auto load : configuration.getLoads()) {
     // What is wrong with it was said when it was loaded first.
@@ -216,6 +225,7 @@ Status Supervisor::EnsureTier() {
         sandbox::ProbeSandbox(ipc::Deadline::After(context_->start_deadline));
     context_->tier = sandbox_->tier;
     context_->own_uid = sandbox_->own_uid;
+    context_->forbidden = sandbox_->forbidden;
   }
   if (sandbox_->tier >= floor_ && sandbox_->tier != sandbox::Tier::kNone) {
     return Status();
@@ -333,6 +343,12 @@ kj::Promise<void> Supervisor::AnswerExit(EventSocket& connection,
     exit.setValue(end.value);
     exit.setZygoteAlive(end.zygote_alive);
     exit.setShared(end.shared);
+    const ExitReport report = ToReport(end);
+    exit.setStage(static_cast<uint8_t>(report.stage));
+    exit.setSyscallTrusted(report.syscall_trusted);
+    exit.setSyscallNumber(report.syscall_number);
+    exit.setSyscall(report.syscall);
+    exit.setArchitecture(report.architecture);
     switch (end.kind) {
       case WorkerEnd::Kind::kRunning:
         exit.setKind(Kind::RUNNING);

@@ -132,6 +132,15 @@ void Workers::Release(const std::shared_ptr<Worker>& worker) {
   if (shared_ == worker) shared_.reset();
 }
 
+Status Workers::Confirm(uint64_t id) {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) {
+    return Status(Code::kBackendLost, "there is no such session");
+  }
+  const Worker& worker = *found->second;
+  return worker.incarnation->ConfirmWorker(worker.process);
+}
+
 kj::Promise<WorkerEnd> Workers::AwaitEnd(uint64_t id, milliseconds timeout) {
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) {

@@ -49,6 +49,8 @@ class Workers {
                                  std::shared_ptr<Incarnation> incarnation,
                                  ipc::UniqueFd socket);
   bool Serves(uint64_t id) const { return sessions_.contains(id); }
+  // Before its session gives it media.
+  Status Confirm(uint64_t id);
   kj::Promise<WorkerEnd> AwaitEnd(uint64_t id,
                                   std::chrono::milliseconds timeout);
   void Close(uint64_t id);

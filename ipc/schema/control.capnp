@@ -37,6 +37,9 @@ struct HostRequest {
     load @8 :ExplicitLoad;
     # Registers the backends there, whatever the autoload switch says, and
     # starts them. Answered by loaded.
+    confirmSession @9 :UInt64;
+    # The session's worker said hello: is every thread of it under stage 2?
+    # Answered by configured or failed, before it gets any media.
   }
 }
 
@@ -217,7 +220,7 @@ struct Exited {
   # As waitpid() gives it.
 }
 
-# --- bulkheadd <-> zygote: hostile once it said ready ------------------------
+# --- bulkheadd <-> zygote: hostile once it has loaded the vendor's object ----
 
 struct ZygoteRequest {
   clone @0 :CloneWorker;
@@ -239,6 +242,9 @@ struct ZygoteEvent {
     failed @1 :Types.Failure;
     cloned @2 :Cloned;
     cloneFailed @3 :CloneFailed;
+    locked @4 :Void;
+    # Descriptor: the listener of its filter. First message, and only where the
+    # lock-down says so; from before the vendor's code was loaded.
   }
 }
 

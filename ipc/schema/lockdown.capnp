@@ -20,6 +20,9 @@ struct Lockdown {
   entrySymbol @5 :Text;
   # The attr of the entry point.
   disableSpeculation @6 :Bool;
+  notifies @7 :Bool;
+  # The zygote's filter has a listener, which its installer sends to bulkheadd as
+  # `locked` and does not keep.
 }
 
 struct Landlock {

@@ -44,7 +44,7 @@ struct ExitReport {
     unknown @0;     # nobody could learn it
     exited @1;      # value is the exit code
     signaled @2;    # value is the signal
-    violation @3;   # the seccomp filter killed it (SIGSYS)
+    violation @3;   # killed for a system call that its seccomp filters forbid
     running @4;     # it has not ended
   }
   kind @0 :Kind;
@@ -53,4 +53,12 @@ struct ExitReport {
   # A worker is blamed only when its zygote outlived it.
   shared @3 :Bool;
   # It served other sessions too, and which of them is to blame is not known.
+  syscallTrusted @4 :Bool;
+  # Of a violation: the kernel told bulkheadd what follows.
+  syscallNumber @5 :Int32;
+  syscall @6 :Text;
+  # Its name; empty where the number has none.
+  architecture @7 :Text;
+  stage @8 :UInt8;
+  # 1 or 2; 0: not known.
 }

@@ -21,6 +21,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "tests/escape/violations.h"
+
 namespace bulkhead::tests {
 namespace {
 
@@ -191,6 +193,12 @@ Outcome Try(const std::string& attempt, const Targets& targets) {
   if (attempt == "io_uring") {
     char parameters[256] = {};
     return EscapedIf(syscall(SYS_io_uring_setup, 1, parameters) >= 0);
+  }
+  if (attempt == "idle_thread") return EscapedIf(StartIdleThread());
+  if (attempt == "speculation") return EscapedIf(Speculates());
+  constexpr char kViolate[] = "violate_";
+  if (attempt.starts_with(kViolate)) {
+    Violate(attempt.substr(sizeof kViolate - 1));
   }
   return Escaped();
 }

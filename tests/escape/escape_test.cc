@@ -164,11 +164,9 @@ bool IsRefusal(const Status& status, const std::string& process) {
   if (Says(status, process + ": refused")) return true;
   const ExitReport* report = status.exit_report();
   if (report != nullptr) {
-    return report->kind == ExitReport::Kind::kSandboxViolation ||
-           (report->kind == ExitReport::Kind::kSignaled &&
-            report->value == SIGSYS);
+    return report->kind == ExitReport::Kind::kSandboxViolation;
   }
-  return Says(status, "sandbox forbids") || Says(status, "signal 31");
+  return Says(status, "killed by its sandbox");
 }
 
 using FromWorker = Escape;

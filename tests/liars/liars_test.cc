@@ -123,7 +123,8 @@ LIES(ZygoteBeforeReady,
      Row{"ready_death", Code::kBackendUnavailable, "signal 11"},
      Row{"ready_failed", Code::kBackendUnavailable, "no ?[2J licence"},
      Row{"ready_garbage", Code::kBackendUnavailable, kCannotLoad},
-     Row{"ready_twice", Code::kBackendUnavailable, "twice"});
+     Row{"ready_twice", Code::kBackendUnavailable, "twice"},
+     Row{"ready_unlocked", Code::kSandboxUnavailable, kCannotLoad});
 
 LIES(ZygoteClonesProbe,
      Row{"probe_never", Code::kBackendUnavailable, kCannotLoad},
@@ -147,7 +148,8 @@ LIES(ZygoteClonesSession, Row{"clone_never", Code::kDeadlineExceeded},
      Row{"clone_pid_own", Code::kBackendMisbehaved},
      Row{"clone_pid_nobody", Code::kBackendMisbehaved},
      Row{"clone_garbage", Code::kBackendMisbehaved},
-     Row{"lockdown_half", Code::kOk});
+     Row{"lockdown_half", Code::kSandboxUnavailable,
+         "is under 1 seccomp filters of 3"});
 
 LIES(Hello, Row{"hello_none", Code::kDeadlineExceeded},
      Row{"hello_death", Code::kBackendLost, "signal 11"},
@@ -160,7 +162,7 @@ LIES(Hello, Row{"hello_none", Code::kDeadlineExceeded},
 LIES(Open, Row{"open_silent", Code::kDeadlineExceeded, "open the file"},
      Row{"open_death", Code::kPoisonedInput, "signal 11"},
      Row{"open_exit", Code::kPoisonedInput, "exited with code 0"},
-     Row{"open_violation", Code::kPoisonedInput, "sandbox forbids"},
+     Row{"open_violation", Code::kPoisonedInput, "killed by its sandbox"},
      Row{"open_no_pixels", Code::kBackendMisbehaved},
      Row{"open_huge", Code::kBackendMisbehaved},
      Row{"open_above_limit", Code::kBackendMisbehaved},

@@ -217,7 +217,8 @@ void DescribeBirth(const Targets& targets, const std::string& plugin) {
       targets.socket;
 
   DescribeBirth(targets, lockdown->plugin_path());
-  if (const auto installed = lockdown->InstallStage1(); !installed) {
+  if (const auto installed = lockdown->InstallStage1(ipc::kZygoteControlFd);
+      !installed) {
     Tell("failed=" + installed.error().message);
     _exit(3);
   }

@@ -174,7 +174,7 @@ class LauncherTest : public testing::TestWithParam<Setting> {
   Result<LaunchedReaper> Start(const Application& application) {
     auto policy = MakePolicy(plugin_, {});
     if (!policy) return policy.error();
-    auto lockdown = CompileLockdown(*policy, plugin_);
+    auto lockdown = CompileLockdown(*policy, plugin_, Forbidden::kKill);
     if (!lockdown) return lockdown.error();
     const ipc::UniqueFd object(
         open(plugin_.object_path.c_str(), O_RDONLY | O_CLOEXEC));

@@ -14,10 +14,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 
 #include "ipc/capnp_read.h"
+#include "ipc/message_socket.h"
+#include "ipc/schema/control.capnp.h"
 #include "ipc/schema/lockdown.capnp.h"
 #include "ipc/unique_fd.h"
 
@@ -28,6 +31,7 @@ namespace schema = ipc::schema;
 
 // A plan with ten thousand files is well below this.
 constexpr off_t kMaxBytes = 16 << 20;
+constexpr std::chrono::milliseconds kSendDeadline(5'000);
 
 tl::unexpected<ipc::Error> Failed(std::string what) {
   return ipc::FailErrno(ipc::Code::kSandboxUnavailable, std::move(what), errno);
@@ -47,18 +51,37 @@ std::vector<sock_filter> Filter(capnp::Data::Reader bytes) {
   return filter;
 }
 
-ipc::Expected<void> Install(const std::vector<sock_filter>& filter) {
+long SetFilter(const std::vector<sock_filter>& filter, unsigned long flags) {
   const sock_fprog program = {
       .len = static_cast<unsigned short>(filter.size()),
       .filter = const_cast<sock_filter*>(filter.data())};
-  const long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-                              SECCOMP_FILTER_FLAG_TSYNC, &program);
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+}
+
+ipc::Expected<void> Install(const std::vector<sock_filter>& filter) {
+  const long result = SetFilter(filter, SECCOMP_FILTER_FLAG_TSYNC);
   if (result < 0) return Failed("cannot install a seccomp filter");
   if (result > 0) {
     return ipc::Fail(ipc::Code::kSandboxUnavailable,
                      "a seccomp filter does not bind every thread");
   }
   return {};
+}
+
+// A thread whose notification was received waits for nothing but its end, so
+// that no signal brings it back.
+ipc::Expected<void> InstallAndSendListener(
+    const std::vector<sock_filter>& filter, int control) {
+  const ipc::UniqueFd listener(static_cast<int>(SetFilter(
+      filter, SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_TSYNC_ESRCH |
+                  SECCOMP_FILTER_FLAG_NEW_LISTENER |
+                  SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)));
+  if (!listener) return Failed("cannot install a seccomp filter that notifies");
+  capnp::MallocMessageBuilder message;
+  message.initRoot<schema::ZygoteEvent>().setLocked();
+  const int descriptors[] = {listener.get()};
+  return ipc::SendMessage(control, message, descriptors,
+                          ipc::Deadline::After(kSendDeadline));
 }
 
 // Pids are the same for everybody in the namespace, so without Landlock's
@@ -111,6 +134,7 @@ ipc::Expected<Lockdown> Lockdown::Read(int fd) {
     lockdown.plugin_path_ = root.getPluginPath().cStr();
     lockdown.entry_symbol_ = root.getEntrySymbol().cStr();
     lockdown.disable_speculation_ = root.getDisableSpeculation();
+    lockdown.notifies_ = root.getNotifies();
     return lockdown;
   });
 }
@@ -141,7 +165,7 @@ ipc::Expected<void> Lockdown::RestrictFiles(
   return {};
 }
 
-ipc::Expected<void> Lockdown::InstallStage1() const {
+ipc::Expected<void> Lockdown::InstallStage1(int control) const {
   // Fails exactly when there is a second thread; changes nothing otherwise.
   if (unshare(CLONE_THREAD) != 0) {
     return ipc::Fail(ipc::Code::kSandboxUnavailable,
@@ -154,17 +178,18 @@ ipc::Expected<void> Lockdown::InstallStage1() const {
   if (disable_speculation_) {
     for (const unsigned long which :
          {PR_SPEC_STORE_BYPASS, PR_SPEC_INDIRECT_BRANCH}) {
-      // ENXIO and ENODEV: there is nothing to switch off on this processor;
-      // EPERM: it is off already and cannot be switched.
-      if (prctl(PR_SET_SPECULATION_CTRL, which, PR_SPEC_FORCE_DISABLE, 0, 0) !=
-              0 &&
-          errno != ENXIO && errno != ENODEV && errno != EPERM) {
+      prctl(PR_SET_SPECULATION_CTRL, which, PR_SPEC_FORCE_DISABLE, 0, 0);
+      // Where a process has no such switch, bulkheadd reports that.
+      const int state = prctl(PR_GET_SPECULATION_CTRL, which, 0, 0, 0);
+      if (state > 0 && (state & PR_SPEC_PRCTL) != 0 &&
+          (state & PR_SPEC_FORCE_DISABLE) == 0) {
         return Failed("cannot disable speculation");
       }
     }
   }
   if (auto restricted = RestrictFiles(rules_); !restricted) return restricted;
-  return Install(zygote_filter_);
+  return notifies_ ? InstallAndSendListener(zygote_filter_, control)
+                   : Install(zygote_filter_);
 }
 
 ipc::Expected<void> Lockdown::InstallStage2() const {
@@ -172,6 +197,9 @@ ipc::Expected<void> Lockdown::InstallStage2() const {
   if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) {
     return Failed("cannot bind its life to the reaper's");
   }
+  // What a library has set in the zygote; stage 2 keeps others from it.
+  if (signal(SIGABRT, SIG_DFL) == SIG_ERR)
+    return Failed("cannot reset SIGABRT");
   if (auto restricted = RestrictFiles({}); !restricted) return restricted;
   // The session's filter allows no further one.
   if (auto own = Install(OnlyItselfMayBeSignaled()); !own) return own;

@@ -16,7 +16,8 @@ namespace bulkhead::worker {
 // sealed memfd made by bulkheadd, which is trusted.
 //
 //   zygote:          ASSIGN lockdown = Lockdown::Read(kZygoteLockdownFd)
-//                    lockdown.InstallStage1(), dlopen(plugin_path()), ...
+//                    lockdown.InstallStage1(kZygoteControlFd),
+//                    dlopen(plugin_path()), ...
 //   session worker:  lockdown.InstallStage2(), hello, first byte of media
 //
 // Each stage either is in force for the whole process or is an error, on which
@@ -33,8 +34,11 @@ class Lockdown {
   const std::string& plugin_path() const { return plugin_path_; }
   const std::string& entry_symbol() const { return entry_symbol_; }
 
-  // The zygote, before vendor code is in the process.
-  ipc::Expected<void> InstallStage1() const;
+  // The zygote, before vendor code is in the process. Where the lock-down asks
+  // for it, sends the listener of its filter over `control` to bulkheadd, which
+  // from then on ends whoever makes a forbidden call, and keeps no copy of it:
+  // its holder could let such calls pass.
+  ipc::Expected<void> InstallStage1(int control) const;
   // A process cloned from it, before it sees media. Signals from here on reach
   // this process alone, which is the one thing that the data cannot say.
   ipc::Expected<void> InstallStage2() const;
@@ -65,6 +69,7 @@ class Lockdown {
   std::string plugin_path_;
   std::string entry_symbol_;
   bool disable_speculation_ = false;
+  bool notifies_ = false;
 };
 
 }  // namespace bulkhead::worker

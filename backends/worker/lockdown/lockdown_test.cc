@@ -9,15 +9,20 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
+#include "ipc/deadline.h"
+#include "ipc/message_socket.h"
+#include "ipc/schema/control.capnp.h"
 #include "ipc/schema/lockdown.capnp.h"
 #include "ipc/unique_fd.h"
 
@@ -25,6 +30,9 @@ namespace bulkhead::worker {
 namespace {
 
 namespace schema = ipc::schema;
+
+// A lock-down that does not notify sends nothing.
+constexpr int kNoSocket = -1;
 
 // Answers one system call with an errno and allows the rest.
 std::vector<sock_filter> Refusing(uint32_t syscall, uint32_t error) {
@@ -52,7 +60,7 @@ bool HasLandlock() {
   return syscall(SYS_landlock_create_ruleset, nullptr, 0, 1) > 0;
 }
 
-ipc::UniqueFd Plan() {
+ipc::UniqueFd Plan(bool notifies = false) {
   const auto reaper = Refusing(SYS_getppid, 101);
   const auto zygote = Refusing(SYS_getppid, 102);
   const auto session = Refusing(SYS_getppid, 103);
@@ -64,6 +72,7 @@ ipc::UniqueFd Plan() {
   lockdown.setPluginPath("/opt/acme/libacme.so");
   lockdown.setEntrySymbol("acme_backend");
   lockdown.setDisableSpeculation(true);
+  lockdown.setNotifies(notifies);
   if (HasLandlock()) {
     auto landlock = lockdown.initLandlock();
     landlock.setAbi(1);
@@ -119,7 +128,7 @@ TEST(LockdownTest, Stage1AppliesFilterRulesAndGivesUpPrivileges) {
   const auto lockdown = Lockdown::Read(Plan().get());
   ASSERT_TRUE(lockdown);
   EXPECT_EQ(InChild([&] {
-              if (!lockdown->InstallStage1()) return 1;
+              if (!lockdown->InstallStage1(kNoSocket)) return 1;
               if (ParentQuery() != 102) return 2;
               if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1) return 3;
               if (prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 0) return 4;
@@ -129,12 +138,65 @@ TEST(LockdownTest, Stage1AppliesFilterRulesAndGivesUpPrivileges) {
             0);
 }
 
+int OpenDescriptors() {
+  int open = 0;
+  for (int fd = 0; fd < 256; ++fd) open += fcntl(fd, F_GETFD) >= 0;
+  return open;
+}
+
+TEST(LockdownTest, Stage1SendsItsListenerAndKeepsNone) {
+  const auto lockdown = Lockdown::Read(Plan(true).get());
+  ASSERT_TRUE(lockdown);
+  auto sockets = ipc::MakeSocketPair();
+  ASSERT_TRUE(sockets);
+  EXPECT_EQ(InChild([&] {
+              const int before = OpenDescriptors();
+              if (!lockdown->InstallStage1(sockets->second.get())) return 1;
+              if (OpenDescriptors() != before) return 2;
+              return ParentQuery() == 102 ? 0 : 3;
+            }),
+            0);
+  auto received = ipc::ReceiveMessage(
+      sockets->first.get(), 1,
+      ipc::Deadline::After(std::chrono::milliseconds(1'000)));
+  ASSERT_TRUE(received && *received);
+  const auto event = (*received)->root<schema::ZygoteEvent>();
+  ASSERT_TRUE(event);
+  EXPECT_TRUE(event->isLocked());
+  ASSERT_EQ((*received)->descriptors.size(), 1u);
+  uint64_t none = 0;
+  errno = 0;
+  EXPECT_NE(ioctl((*received)->descriptors[0].get(),
+                  SECCOMP_IOCTL_NOTIF_ID_VALID, &none),
+            0);
+  EXPECT_EQ(errno, ENOENT);
+}
+
+TEST(LockdownTest, Stage1WithoutAnybodyToListenFails) {
+  const auto lockdown = Lockdown::Read(Plan(true).get());
+  ASSERT_TRUE(lockdown);
+  EXPECT_EQ(InChild([&] { return lockdown->InstallStage1(kNoSocket) ? 1 : 0; }),
+            0);
+}
+
+TEST(LockdownTest, Stage2ForgetsHandlersOfTheOneSignalItMaySend) {
+  const auto lockdown = Lockdown::Read(Plan().get());
+  ASSERT_TRUE(lockdown);
+  EXPECT_EQ(InChild([&] {
+              signal(SIGABRT, [](int) {});
+              if (!lockdown->InstallStage1(kNoSocket)) return 1;
+              if (!lockdown->InstallStage2()) return 2;
+              return signal(SIGABRT, SIG_DFL) == SIG_DFL ? 0 : 3;
+            }),
+            0);
+}
+
 TEST(LockdownTest, Stage2ClosesEveryPathAndEveryOtherProcess) {
   const auto lockdown = Lockdown::Read(Plan().get());
   ASSERT_TRUE(lockdown);
   const pid_t sibling = getpid();
   EXPECT_EQ(InChild([&] {
-              if (!lockdown->InstallStage1()) return 1;
+              if (!lockdown->InstallStage1(kNoSocket)) return 1;
               if (!lockdown->InstallStage2()) return 2;
               // Both filters answer; the newest one's errno wins.
               if (ParentQuery() != 103) return 3;
@@ -159,7 +221,7 @@ TEST(LockdownTest, Stage1RefusesAProcessWithASecondThread) {
                     while (true) pause();
                   },
                   nullptr);
-              return lockdown->InstallStage1() ? 1 : 0;
+              return lockdown->InstallStage1(kNoSocket) ? 1 : 0;
             }),
             0);
 }

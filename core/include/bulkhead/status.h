@@ -58,6 +58,14 @@ struct ExitReport {
   Kind kind = Kind::kUnknown;
   int value = 0;
   std::string position;  // Of the input, in words: "clip.mp4, frame 37".
+
+  // Of a kSandboxViolation. True: what follows was told by the kernel, and is
+  // no claim of the worker's. False: which call it was is not known.
+  bool syscall_trusted = false;
+  int syscall_number = 0;    // As it was passed, for instance 41.
+  std::string syscall;       // "socket"; empty for a number without a name.
+  std::string architecture;  // "x86_64", "i386" or "x32".
+  int stage = 0;             // Of the lock-down: 1 or 2; 0 where not known.
 };
 
 // The outcome of a call that returns nothing else. Success is a null pointer

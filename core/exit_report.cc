@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/exit_report.h"
+
+#include <cstring>
+
+namespace bulkhead {
+namespace {
+
+std::string DescribeViolation(const ExitReport& report) {
+  std::string text = "it was killed by its sandbox";
+  if (report.stage > 0) {
+    text += " (stage " + std::to_string(report.stage) + ")";
+  }
+  if (!report.syscall_trusted) {
+    return text + " for a forbidden system call; which one is not known";
+  }
+  text += " for the system call ";
+  const std::string number = std::to_string(report.syscall_number);
+  return report.syscall.empty()
+             ? text + number + " (" + report.architecture + ")"
+             : text + report.syscall + " (" + number + ", " +
+                   report.architecture + ")";
+}
+
+}  // namespace
+
+std::string DescribeExit(const ExitReport& report) {
+  switch (report.kind) {
+    case ExitReport::Kind::kExited:
+      return "it exited with code " + std::to_string(report.value);
+    case ExitReport::Kind::kSignaled:
+      return "it was ended by signal " + std::to_string(report.value) + " (" +
+             ::strsignal(report.value) + ")";
+    case ExitReport::Kind::kSandboxViolation:
+      return DescribeViolation(report);
+    case ExitReport::Kind::kDeadline:
+      return "it took too long and was killed";
+    case ExitReport::Kind::kProtocolViolation:
+      return "it broke the protocol and was killed";
+    case ExitReport::Kind::kUnknown:
+      break;
+  }
+  return "how it ended is not known";
+}
+
+}  // namespace bulkhead
