@@ -187,6 +187,7 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
                     directory.getBuiltIn()});
   }
   floor_ = static_cast<sandbox::Tier>(configuration.getFloor());
+  grants_ = grants::GrantReader(ToStrings(configuration.getGrantFiles()));
   context_.emplace(StartContext{
       .port = port_,
       .application_pidfd = application_pidfd_.get(),
@@ -195,7 +196,8 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
       .start_deadline = milliseconds(configuration.getStartDeadlineMs()),
       .worker_deadline = milliseconds(configuration.getWorkerDeadlineMs()),
       .tier = sandbox::Tier::kNone,
-      .own_uid = false});
+      .own_uid = false,
+      .grants = grants_});
   catalog_.emplace(std::move(path), std::move(selection), *context_);
   for (const auto load : configuration.getLoads()) {
     // What is wrong with it was said when it was loaded first.

@@ -20,6 +20,9 @@ struct Lockdown {
   entrySymbol @5 :Text;
   # The attr of the entry point.
   disableSpeculation @6 :Bool;
+  devices @7 :List(UInt64);
+  # The device numbers of the nodes that were granted: what a plugin has opened
+  # of them while loading, its workers keep.
 }
 
 struct Landlock {
@@ -35,4 +38,13 @@ struct Landlock {
 struct PathRule {
   path @0 :Text;
   access @1 :UInt64;
+  granted @2 :ObjectIdentity;
+  # Null: links on the way are followed. Otherwise there may be none, and the
+  # rule is for this object alone; where another lies there now, it is no rule.
+}
+
+struct ObjectIdentity {
+  device @0 :UInt64;
+  # Of the file system.
+  inode @1 :UInt64;
 }
