@@ -13,6 +13,7 @@
 #include "core/discovery/plugin_path.h"
 #include "core/discovery/scan.h"
 #include "core/discovery/selection.h"
+#include "core/grants/grant_files.h"
 #include "core/inside_backend.h"
 #include "core/session/supervisor_link.h"
 #include "core/session/video_session.h"
@@ -136,6 +137,8 @@ Result<std::unique_ptr<Host>> Host::Create(HostOptions options) {
   }
   settings.plugin_path =
       PluginPathOf(options, environment, settings.libexec_dir);
+  settings.grant_files = grants::ResolveGrantFiles(environment, options.grants,
+                                                   grants::IsPrivileged());
   settings.eager = options.eager;
   settings.deadlines = options.deadlines;
   ASSIGN_OR_RETURN(auto link,

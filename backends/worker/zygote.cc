@@ -4,6 +4,7 @@
 #include <capnp/message.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -55,11 +56,25 @@ int SendFailed(const ipc::Error& error) {
   return 1;
 }
 
-// In the clone: nothing of the zygote's is needed any more.
+// Of the zygote's descriptors a worker needs none, but for the devices that its
+// plugin has opened: in a session it could not do so itself.
+void CloseInherited(const Lockdown& lockdown, int socket) {
+  if (!lockdown.has_devices()) {
+    ::syscall(SYS_close_range, ipc::kZygoteControlFd, socket - 1, 0U);
+    ::syscall(SYS_close_range, socket + 1, ~0U, 0U);
+    return;
+  }
+  rlimit files = {};
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  const int end = static_cast<int>(files.rlim_cur);
+  for (int fd = ipc::kZygoteControlFd; fd < end; ++fd) {
+    if (fd != socket && !lockdown.IsGrantedDevice(fd)) ::close(fd);
+  }
+}
+
 int RunWorker(const bulkhead_backend& backend, const Lockdown& lockdown,
               schema::CloneWorker::Reader kind, int socket) {
-  ::syscall(SYS_close_range, ipc::kZygoteControlFd, socket - 1, 0U);
-  ::syscall(SYS_close_range, socket + 1, ~0U, 0U);
+  CloseInherited(lockdown, socket);
   if (kind.getProbe()) return RunProbe(backend, socket);
   if (auto installed = lockdown.InstallStage2(); !installed) {
     return kExitLockdown;

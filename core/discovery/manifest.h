@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/grants/permissions.h"
 #include "core/include/bulkhead/diagnostic.h"
 
 namespace bulkhead::discovery {
@@ -23,7 +24,7 @@ inline constexpr int64_t kManifestSchemaVersion = 1;
 //   start = "clone"              # or "exec": cannot be cloned after loading
 //   worker_scope = "session"     # or "backend": one worker for all sessions
 //   [permissions]                # asked for; the operator grants or does not
-//   read = ["/usr/share/vendor"]
+//   read = ["/usr/share/vendor"] # and further keys, see permissions_toml.h
 //
 // It is a claim: a stranger wrote it. It can only narrow what the backend is
 // used for, and ask.
@@ -36,7 +37,7 @@ struct Manifest {
   std::vector<std::string> devices;
   Start start = Start::kClone;
   WorkerScope worker_scope = WorkerScope::kSession;
-  std::string permissions_toml;  // The table's lines, unexamined.
+  grants::Permissions permissions;
 
   bool operator==(const Manifest&) const = default;
 };

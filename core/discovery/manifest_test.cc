@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/discovery/text.h"
@@ -25,8 +27,8 @@ TEST(ManifestTest, ReadsEveryKey) {
   EXPECT_EQ(parsed.manifest->devices, (std::vector<std::string>{"npu", "dsp"}));
   EXPECT_EQ(parsed.manifest->start, Manifest::Start::kExec);
   EXPECT_EQ(parsed.manifest->worker_scope, Manifest::WorkerScope::kBackend);
-  EXPECT_NE(parsed.manifest->permissions_toml.find("/usr/share/acme"),
-            std::string::npos);
+  EXPECT_EQ(parsed.manifest->permissions.read,
+            std::vector<std::string>{"/usr/share/acme"});
   EXPECT_TRUE(parsed.diagnostics.empty());
 }
 
@@ -37,6 +39,34 @@ TEST(ManifestTest, EveryKeyHasADefault) {
   EXPECT_EQ(parsed.manifest->abi, std::nullopt);
   EXPECT_EQ(parsed.manifest->start, Manifest::Start::kClone);
   EXPECT_EQ(parsed.manifest->worker_scope, Manifest::WorkerScope::kSession);
+}
+
+TEST(ManifestTest, BadPermissionsAreLeftOutWithLineAndColumn) {
+  const ParsedManifest parsed = Parse(
+      "[permissions]\n"
+      "devices = [\"/dev/dri/renderD*\", \"/dev/../etc/passwd\"]\n"
+      "read = [\"/usr/share/acme\",\n  \"relative\", 7, \"/proc\"]\n"
+      "write = [\"/tmp\"]\n"
+      "ioctls = [\"drm\", \"tty\"]\n"
+      "memory_bytes = \"8G\"\nthreads = -1\n");
+  ASSERT_TRUE(parsed.manifest) << parsed.refusal;
+  const grants::Permissions expected = {.devices = {"/dev/dri/renderD*"},
+                                        .read = {"/usr/share/acme"},
+                                        .ioctls = {"drm"}};
+  EXPECT_EQ(parsed.manifest->permissions, expected);
+  std::vector<std::pair<uint32_t, std::string>> expected_places = {
+      {2, "column 33"}, {4, "column 3"},  {4, "column 15"}, {4, "column 18"},
+      {5, "column 1"},  {6, "column 18"}, {7, "column 16"}, {8, "column 11"}};
+  ASSERT_EQ(parsed.diagnostics.size(), expected_places.size());
+  for (const auto& [line, column] : expected_places) {
+    EXPECT_TRUE(std::any_of(parsed.diagnostics.begin(),
+                            parsed.diagnostics.end(),
+                            [&](const Diagnostic& diagnostic) {
+                              return diagnostic.line == line &&
+                                     diagnostic.message.starts_with(column);
+                            }))
+        << line << ", " << column;
+  }
 }
 
 TEST(ManifestTest, UnknownKeysOnlyWarn) {
@@ -63,7 +93,7 @@ TEST(ManifestTest, WhatIsKnownMayBeSaidInTwoWays) {
   EXPECT_EQ(parsed.manifest->start, Manifest::Start::kClone);
   EXPECT_EQ(parsed.manifest->worker_scope, Manifest::WorkerScope::kSession);
   EXPECT_EQ(parsed.manifest->devices, std::vector<std::string>{"a"});
-  EXPECT_NE(parsed.manifest->permissions_toml.find("/x"), std::string::npos);
+  EXPECT_EQ(parsed.manifest->permissions.read, std::vector<std::string>{"/x"});
   // Of the device that is listed twice.
   ASSERT_EQ(parsed.diagnostics.size(), 1u);
   EXPECT_EQ(parsed.diagnostics[0].severity, Diagnostic::Severity::kWarning);

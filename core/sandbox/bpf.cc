@@ -153,10 +153,12 @@ std::vector<sock_filter> CompileFilterAbove(const Table& table,
   return Compile(decisions, kLeftToFilterBelow);
 }
 
-std::vector<sock_filter> SessionFilter(Forbidden forbidden) {
+std::vector<sock_filter> SessionFilter(Forbidden forbidden,
+                                       const GrantedCalls& granted) {
   return forbidden == Forbidden::kNotify
-             ? CompileFilterAbove(SessionTable(), ZygoteTable())
-             : CompileFilter(SessionTable(), Forbidden::kKill);
+             ? CompileFilterAbove(SessionTableWith(granted),
+                                  ZygoteTableWith(granted))
+             : CompileFilter(SessionTableWith(granted), Forbidden::kKill);
 }
 
 std::span<const std::byte> FilterBytes(const std::vector<sock_filter>& filter) {

@@ -40,7 +40,8 @@ std::vector<sock_filter> CompileFilterAbove(const Table& table,
                                             const Table& below);
 
 // Stage 2 on top of a stage 1 that was compiled with `forbidden`.
-std::vector<sock_filter> SessionFilter(Forbidden forbidden);
+std::vector<sock_filter> SessionFilter(Forbidden forbidden,
+                                       const GrantedCalls& granted = {});
 
 // The bytes, as they travel in a Lockdown message.
 std::span<const std::byte> FilterBytes(const std::vector<sock_filter>& filter);

@@ -10,6 +10,7 @@ namespace {
 
 // The kernel's numbers, of which the headers at hand may know only the first.
 constexpr unsigned kFsRightsByAbi[] = {0, 13, 14, 15, 15, 16, 16, 16, 16, 17};
+constexpr uint64_t kIoctlDevice = uint64_t{1} << 15;  // ABI 5
 constexpr uint64_t kNetRights = 0b11;  // bind and connect TCP, ABI 4
 constexpr uint64_t kScopes = 0b11;     // abstract sockets, signals, ABI 6
 constexpr uint32_t kNewestKnownAbi = 9;
@@ -32,11 +33,21 @@ LandlockPlan PlanLandlock(uint32_t abi, const Policy& policy) {
   for (const VisiblePath& visible : policy.visible) {
     switch (visible.kind) {
       case VisiblePath::Kind::kFile:
-        plan.rules.push_back({visible.path, LANDLOCK_ACCESS_FS_READ_FILE});
+        plan.rules.push_back(
+            {visible.path, LANDLOCK_ACCESS_FS_READ_FILE, visible.granted});
         break;
       case VisiblePath::Kind::kTree:
-        plan.rules.push_back({visible.path, LANDLOCK_ACCESS_FS_READ_FILE |
-                                                LANDLOCK_ACCESS_FS_READ_DIR});
+        plan.rules.push_back(
+            {visible.path,
+             LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR,
+             visible.granted});
+        break;
+      case VisiblePath::Kind::kDevice:
+        plan.rules.push_back(
+            {visible.path,
+             plan.handled_fs & (LANDLOCK_ACCESS_FS_READ_FILE |
+                                LANDLOCK_ACCESS_FS_WRITE_FILE | kIoctlDevice),
+             visible.granted});
         break;
       case VisiblePath::Kind::kSymlink:
         // A rule would follow the link to something that was not named.

@@ -2,15 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/sandbox/granted_paths.h"
 #include "core/sandbox/policy.h"
 
 namespace bulkhead::sandbox {
 
 // Landlock rulesets as data: all rights that the running kernel can handle,
-// with reading allowed on what the policy makes visible. The zygote installs
+// with reading allowed on what the policy makes visible, and use of the devices
+// that it names. The zygote installs
 // it; a session worker adds the same rights with no rule at all.
 //
 // In a new root it is a second wall; in tier "reduced" it is the only one
@@ -19,6 +22,8 @@ namespace bulkhead::sandbox {
 struct LandlockRule {
   std::string path;
   uint64_t access;
+  // The rule is for this object alone; without it links are followed.
+  std::optional<ObjectIdentity> granted;
 };
 
 struct LandlockPlan {

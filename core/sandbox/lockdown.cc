@@ -7,6 +7,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+
+#include "core/sandbox/bpf.h"
 #include "core/sandbox/errno_status.h"
 #include "core/sandbox/landlock.h"
 #include "core/sandbox/syscall_tables.h"
@@ -31,7 +34,31 @@ void Write(const LandlockPlan& plan, schema::Landlock::Builder landlock) {
   for (unsigned i = 0; i < rules.size(); ++i) {
     rules[i].setPath(plan.rules[i].path);
     rules[i].setAccess(plan.rules[i].access);
+    if (const auto& granted = plan.rules[i].granted) {
+      auto identity = rules[i].initGranted();
+      identity.setDevice(granted->device);
+      identity.setInode(granted->inode);
+    }
   }
+}
+
+void WriteDevices(const Policy& policy, schema::Lockdown::Builder lockdown) {
+  std::vector<uint64_t> numbers;
+  for (const VisiblePath& visible : policy.visible) {
+    if (visible.kind != VisiblePath::Kind::kDevice) continue;
+    numbers.push_back(visible.granted->node);
+  }
+  auto devices = lockdown.initDevices(static_cast<unsigned>(numbers.size()));
+  for (unsigned i = 0; i < devices.size(); ++i) devices.set(i, numbers[i]);
+}
+
+GrantedCalls CallsOf(const Policy& policy) {
+  const auto is_device = [](const VisiblePath& visible) {
+    return visible.kind == VisiblePath::Kind::kDevice;
+  };
+  return {.ioctl_types = policy.ioctl_types,
+          .devices = std::any_of(policy.visible.begin(), policy.visible.end(),
+                                 is_device)};
 }
 
 Result<ipc::UniqueFd> SealedCopy(kj::ArrayPtr<const kj::byte> bytes) {
@@ -65,12 +92,15 @@ Result<ipc::UniqueFd> CompileLockdown(const Policy& policy,
   capnp::MallocMessageBuilder message;
   auto lockdown = message.initRoot<schema::Lockdown>();
   Write(PlanLandlock(LandlockAbi(), policy), lockdown.initLandlock());
+  const GrantedCalls calls = CallsOf(policy);
   // Nobody could be told about the reaper that does not notice its end.
   lockdown.setReaperFilter(
       Bytes(CompileFilter(ReaperTable(), Forbidden::kKill)));
-  lockdown.setZygoteFilter(Bytes(CompileFilter(ZygoteTable(), forbidden)));
-  lockdown.setSessionFilter(Bytes(SessionFilter(forbidden)));
+  lockdown.setZygoteFilter(
+      Bytes(CompileFilter(ZygoteTableWith(calls), forbidden)));
+  lockdown.setSessionFilter(Bytes(SessionFilter(forbidden, calls)));
   lockdown.setNotifies(forbidden == Forbidden::kNotify);
+  WriteDevices(policy, lockdown);
   lockdown.setPluginPath(plugin.object_path);
   lockdown.setEntrySymbol(plugin.entry_symbol);
   lockdown.setDisableSpeculation(policy.disable_speculation);

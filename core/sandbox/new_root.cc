@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/sandbox/errno_status.h"
+#include "core/sandbox/granted_paths.h"
 #include "core/status_macros.h"
 
 namespace bulkhead::sandbox {
@@ -37,10 +38,10 @@ Status MakeParents(const std::string& relative) {
 }
 
 Status MakeReadOnly(int mount, const char* path, unsigned flags,
-                    const std::string& what) {
+                    const std::string& what,
+                    uint64_t devices = MOUNT_ATTR_NODEV) {
   mount_attr attributes = {};
-  attributes.attr_set =
-      MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+  attributes.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | devices;
   if (mount_setattr(mount, path, flags, &attributes, sizeof(attributes)) != 0) {
     return Failed("cannot make " + what + " read-only");
   }
@@ -62,13 +63,37 @@ Status Attach(const VisiblePath& visible, const ipc::UniqueFd& mount) {
   if (made != 0 && errno != EEXIST) {
     return Failed("cannot make " + visible.path + " in the new root");
   }
-  RETURN_IF_ERROR(MakeReadOnly(mount.get(), "", AT_EMPTY_PATH | AT_RECURSIVE,
-                               visible.path));
+  // Read-only is about the node itself, its mode and times: a device takes what
+  // is written to it all the same.
+  RETURN_IF_ERROR(MakeReadOnly(
+      mount.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, visible.path,
+      visible.kind == Kind::kDevice ? MOUNT_ATTR_NOEXEC : MOUNT_ATTR_NODEV));
   if (move_mount(mount.get(), "", AT_FDCWD, relative.c_str(),
                  MOVE_MOUNT_F_EMPTY_PATH) != 0) {
     return Failed("cannot mount " + visible.path + " in the new root");
   }
   return Status();
+}
+
+Result<ipc::UniqueFd> OpenTree(int directory, const char* path, unsigned flags,
+                               const std::string& what) {
+  ipc::UniqueFd copy(
+      open_tree(directory, path,
+                OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | flags));
+  if (!copy) return Failed("cannot open " + what + " for the sandbox");
+  return copy;
+}
+
+Result<ipc::UniqueFd> OpenGranted(const VisiblePath& visible) {
+  const ipc::UniqueFd object = OpenWithoutLinks(visible.path);
+  if (!object) return Failed("cannot open what was granted, " + visible.path);
+  if (IdentityOf(object.get()) != *visible.granted) {
+    return Status(Code::kSandboxUnavailable,
+                  visible.path +
+                      " was replaced after it had been looked up as granted; "
+                      "try again");
+  }
+  return OpenTree(object.get(), "", AT_EMPTY_PATH, visible.path);
 }
 
 }  // namespace
@@ -82,14 +107,14 @@ Result<std::vector<ipc::UniqueFd>> OpenVisible(
   std::vector<ipc::UniqueFd> mounts;
   for (const VisiblePath& path : visible) {
     ipc::UniqueFd copy;
-    if (path.kind != Kind::kSymlink) {
-      // Without AT_RECURSIVE, mounts below would be uncovered, which a user
-      // namespace may not do. Without following links: a file that has become
-      // a link since the policy was made must not show its target.
-      copy = ipc::UniqueFd(open_tree(AT_FDCWD, path.path.c_str(),
-                                     OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC |
-                                         AT_RECURSIVE | AT_SYMLINK_NOFOLLOW));
-      if (!copy) return Failed("cannot open " + path.path + " for the sandbox");
+    // Without AT_RECURSIVE, mounts below would be uncovered, which a user
+    // namespace may not do. Without following links: a file that has become
+    // a link since the policy was made must not show its target.
+    if (path.granted) {
+      ASSIGN_OR_RETURN(copy, OpenGranted(path));
+    } else if (path.kind != Kind::kSymlink) {
+      ASSIGN_OR_RETURN(copy, OpenTree(AT_FDCWD, path.path.c_str(),
+                                      AT_SYMLINK_NOFOLLOW, path.path));
     }
     mounts.push_back(std::move(copy));
   }

@@ -9,8 +9,10 @@
 
 namespace bulkhead::sandbox {
 
-// A root that holds what a policy names and nothing else: no /proc, no /dev,
-// nothing writable. Both halves run in the cloned child, in its own user and
+// A root that holds what a policy names and nothing else: no /proc, of /dev the
+// granted nodes alone, nothing writable. What was granted is opened without
+// following a link, compared with what the policy saw, and mounted from that
+// very descriptor. Both halves run in the cloned child, in its own user and
 // mount namespace, while it still has all capabilities there.
 //
 // Two halves, because directories that only root may enter (a plugin below

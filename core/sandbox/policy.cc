@@ -19,8 +19,28 @@ bool IsBelow(const std::string& path, const VisiblePath& tree) {
          (path == tree.path || path.starts_with(tree.path + "/"));
 }
 
-Status AddPath(const std::string& given, Code code,
-               std::vector<VisiblePath>& visible) {
+VisiblePath::Kind KindOf(GrantedPath::Kind kind) {
+  switch (kind) {
+    case GrantedPath::Kind::kDirectory:
+      return VisiblePath::Kind::kTree;
+    case GrantedPath::Kind::kDevice:
+      return VisiblePath::Kind::kDevice;
+    case GrantedPath::Kind::kFile:
+      break;
+  }
+  return VisiblePath::Kind::kFile;
+}
+
+void AddGranted(const GrantedPath& granted, std::vector<VisiblePath>& visible) {
+  const auto hides = [&](const VisiblePath& other) {
+    return other.path == granted.path || IsBelow(granted.path, other);
+  };
+  if (std::any_of(visible.begin(), visible.end(), hides)) return;
+  visible.push_back({granted.path, KindOf(granted.kind), "", granted.identity});
+}
+
+Status AddPath(const std::string& given, std::vector<VisiblePath>& visible) {
+  constexpr Code code = Code::kBackendUnavailable;
   // ".." would be resolved differently inside, where links are missing.
   const fs::path normal = fs::path(given).lexically_normal();
   if (!normal.is_absolute() || normal == normal.root_path()) {
@@ -71,15 +91,15 @@ const char* TierName(Tier tier) {
   return "none";
 }
 
-Result<Policy> MakePolicy(const Plugin& plugin,
-                          std::span<const std::string> granted) {
+Result<Policy> MakePolicy(const Plugin& plugin, const Grants& grants) {
   Policy policy;
+  policy.ioctl_types = grants.ioctl_types;
   policy.visible = LoaderLibraries();
-  for (const std::string& path : granted) {
-    RETURN_IF_ERROR(AddPath(path, Code::kInvalidArgument, policy.visible));
-  }
   for (const std::string& path : plugin.files) {
-    RETURN_IF_ERROR(AddPath(path, Code::kBackendUnavailable, policy.visible));
+    RETURN_IF_ERROR(AddPath(path, policy.visible));
+  }
+  for (const GrantedPath& path : grants.paths) {
+    AddGranted(path, policy.visible);
   }
   std::stable_partition(policy.visible.begin(), policy.visible.end(),
                         [](const VisiblePath& visible) {
@@ -97,6 +117,12 @@ Result<Policy> MakePolicy(const Plugin& plugin,
   }
   policy.visible = std::move(outermost);
   return policy;
+}
+
+void RaiseLimits(const Grants& grants, Limits& limits) {
+  limits.address_space_bytes =
+      std::max(limits.address_space_bytes, grants.address_space_bytes);
+  limits.tasks = std::max(limits.tasks, grants.tasks);
 }
 
 }  // namespace bulkhead::sandbox

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/include/bulkhead/status.h"
+#include "core/sandbox/granted_paths.h"
 
 namespace bulkhead::sandbox {
 
@@ -33,18 +34,24 @@ enum class Tier : uint16_t {
 // "none", "reduced" or "full".
 const char* TierName(Tier tier);
 
-// One name in the backend's root, at the same absolute path as outside, always
-// read-only.
+// One name in the backend's root, at the same absolute path as outside. Nothing
+// can be changed through it; what a device does with what is written to it is
+// the device's affair.
 struct VisiblePath {
   enum class Kind {
     kFile,     // that file alone
     kTree,     // a directory and all below it
     kSymlink,  // a link with this target, which is visible only if named too
+    kDevice,   // the node of a character device, which works
   };
 
   std::string path;
   Kind kind;
   std::string target;
+  // Of what was granted: shown only if it is still this, and no part of the
+  // path is a link. Without it links in the directories above are followed,
+  // which are the system's own or the plugin's.
+  std::optional<ObjectIdentity> granted;
 
   bool operator==(const VisiblePath&) const = default;
 };
@@ -71,19 +78,32 @@ struct Plugin {
   std::vector<std::string> files;  // absolute; a directory is all below it
 };
 
+// What the operator granted this backend and is there; see core/grants.
+struct Grants {
+  std::vector<GrantedPath> paths;
+  // The type bytes of the ioctls it may make on whatever descriptor it has, in
+  // both stages.
+  std::vector<uint8_t> ioctl_types;
+  // Raise the limits of that name, if they are higher; 0: they do not.
+  uint64_t address_space_bytes = 0;
+  uint64_t tasks = 0;
+};
+
 struct Policy {
   // Trees first; no path lies below one of the trees.
   std::vector<VisiblePath> visible;
+  std::vector<uint8_t> ioctl_types;
   Limits limits;
   // Turn off speculative store bypass and indirect branch speculation for
   // good, where the machine lets a process do so (README.md).
   bool disable_speculation = true;
 };
 
-// The loader's libraries, the plugin's files and the granted paths. A path of
-// `plugin` that is missing or is neither file, directory nor link is
-// kBackendUnavailable and named; one of `granted` is kInvalidArgument.
-Result<Policy> MakePolicy(const Plugin& plugin,
-                          std::span<const std::string> granted);
+// The loader's libraries, the plugin's files and what is granted, but for the
+// limits: those are raised last, by RaiseLimits. A path of `plugin` that is
+// missing or is neither file, directory nor link is kBackendUnavailable and
+// named.
+Result<Policy> MakePolicy(const Plugin& plugin, const Grants& grants);
+void RaiseLimits(const Grants& grants, Limits& limits);
 
 }  // namespace bulkhead::sandbox

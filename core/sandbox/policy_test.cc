@@ -2,12 +2,14 @@
 #include "core/sandbox/policy.h"
 
 #include <gtest/gtest.h>
+#include <linux/landlock.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 
+#include "core/sandbox/granted_paths.h"
 #include "core/sandbox/landlock.h"
 
 namespace bulkhead::sandbox {
@@ -72,11 +74,12 @@ TEST_F(PolicyTest, LinkOfAPluginDoesNotShowItsTarget) {
 }
 
 TEST_F(PolicyTest, NoPathLiesBelowAVisibleTree) {
-  const std::vector<std::string> granted = {Path("tree")};
+  const auto tree = ResolveReadable(Path("tree"));
+  ASSERT_TRUE(tree) << tree.error();
   const auto policy = MakePolicy(
       {.files = {Path("tree/below/model"), Path("tree/./below/../below/model"),
                  Path("libplugin.so"), Path("libplugin.so")}},
-      granted);
+      {.paths = {*tree}});
   ASSERT_TRUE(policy) << policy.error();
   bool files_began = false;
   for (const VisiblePath& outer : policy->visible) {
@@ -103,11 +106,45 @@ TEST_F(PolicyTest, NamesWhatCannotBeShown) {
   EXPECT_NE(missing.error().message().find("missing"), std::string::npos);
 
   for (const std::string path : {"/", "/usr/..", "relative", ""}) {
-    const std::vector<std::string> granted = {path};
-    const auto refused = MakePolicy({}, granted);
+    const auto refused = MakePolicy({.files = {path}}, {});
     ASSERT_FALSE(refused) << path;
-    EXPECT_EQ(refused.error().code(), Code::kInvalidArgument);
+    EXPECT_EQ(refused.error().code(), Code::kBackendUnavailable);
   }
+}
+
+TEST_F(PolicyTest, WhatIsGrantedIsShownAsTheObjectThatItWas) {
+  const auto file = ResolveReadable(Path("tree/below/model"));
+  ASSERT_TRUE(file) << file.error();
+  std::vector<std::string> problems;
+  const auto devices = ResolveDevices(
+      "/dev/zero", [](const auto&) { return true; }, problems);
+  ASSERT_EQ(devices.size(), 1u);
+  const auto policy =
+      MakePolicy({}, {.paths = {*file, devices[0]}, .ioctl_types = {'d'}});
+  ASSERT_TRUE(policy) << policy.error();
+  const VisiblePath* shown = Find(*policy, Path("tree/below/model"));
+  ASSERT_NE(shown, nullptr);
+  EXPECT_EQ(shown->kind, Kind::kFile);
+  EXPECT_EQ(shown->granted, file->identity);
+  const VisiblePath* device = Find(*policy, "/dev/zero");
+  ASSERT_NE(device, nullptr);
+  EXPECT_EQ(device->kind, Kind::kDevice);
+  for (const LandlockRule& rule : PlanLandlock(6, *policy).rules) {
+    const bool writes = (rule.access & LANDLOCK_ACCESS_FS_WRITE_FILE) != 0;
+    EXPECT_EQ(writes, rule.path == "/dev/zero") << rule.path;
+  }
+}
+
+TEST(LimitsTest, GrantsRaiseAndNeverLower) {
+  Limits limits;
+  const Limits before;
+  RaiseLimits({.address_space_bytes = 1, .tasks = 1}, limits);
+  EXPECT_EQ(limits.address_space_bytes, before.address_space_bytes);
+  EXPECT_EQ(limits.tasks, before.tasks);
+  RaiseLimits({.address_space_bytes = uint64_t{1} << 40, .tasks = 100'000},
+              limits);
+  EXPECT_EQ(limits.address_space_bytes, uint64_t{1} << 40);
+  EXPECT_EQ(limits.tasks, 100'000u);
 }
 
 TEST(LandlockPlanTest, HandlesAllThatTheAbiOffers) {

@@ -65,6 +65,9 @@ class TableBuilder {
   Table table_;
 };
 
+constexpr uint64_t kCreating = O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
+constexpr uint64_t kIoctlType = 0xff00;
+
 // What any program of ours needs to run at all, once it is loaded.
 Table Base() {
   TableBuilder t;
@@ -96,6 +99,16 @@ Table Base() {
   t.Answer(ENOTTY, {SYS_ioctl}, "stdio asks whether it is a terminal");
   t.Answer(EACCES, {SYS_openat, SYS_open, SYS_newfstatat, SYS_stat, SYS_lstat},
            "messages, time zones and character sets are looked for");
+  return std::move(t).Build();
+}
+
+// Tried before the table's own lines.
+Table Ioctls(const GrantedCalls& granted) {
+  TableBuilder t;
+  for (const uint8_t type : granted.ioctl_types) {
+    t.AllowIf(SYS_ioctl, {{1, kIoctlType, static_cast<uint64_t>(type) << 8}},
+              "granted");
+  }
   return std::move(t).Build();
 }
 
@@ -186,8 +199,7 @@ Table ZygoteTable() {
   t.AllowIf(SYS_rt_sigaction, {{0, kInt, SIGABRT}}, "crash handlers");
   t.AllowIf(SYS_clone, {{0, kLong & ~kTidFlags, kWorkerFlags}},
             "a session worker");
-  constexpr uint64_t kWriting =
-      O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
+  constexpr uint64_t kWriting = O_ACCMODE | kCreating;
   t.AllowIf(SYS_openat, {{2, kWriting, O_RDONLY}}, "the dynamic linker");
   t.AllowIf(SYS_open, {{1, kWriting, O_RDONLY}}, "the dynamic linker");
   t.Allow({SYS_newfstatat, SYS_stat, SYS_lstat, SYS_statx, SYS_access,
@@ -216,6 +228,24 @@ Table ZygoteTable() {
   t.AllowIf(SYS_prctl, {{0, kInt, PR_SET_DUMPABLE}, {1, kLong, 0}}, "stage 2");
   t.AllowIf(SYS_prctl, {{0, kInt, PR_SET_NO_NEW_PRIVS}},
             "stage 2; cannot be undone");
+  t.Append(SessionTable());
+  return std::move(t).Build();
+}
+
+Table ZygoteTableWith(const GrantedCalls& granted) {
+  TableBuilder t;
+  t.Append(Ioctls(granted));
+  if (granted.devices) {
+    t.AllowIf(SYS_openat, {{2, kCreating, 0}}, "granted devices");
+    t.AllowIf(SYS_open, {{1, kCreating, 0}}, "granted devices");
+  }
+  t.Append(ZygoteTable());
+  return std::move(t).Build();
+}
+
+Table SessionTableWith(const GrantedCalls& granted) {
+  TableBuilder t;
+  t.Append(Ioctls(granted));
   t.Append(SessionTable());
   return std::move(t).Build();
 }

@@ -50,4 +50,18 @@ Table ZygoteTable();
 // process by the worker itself, which alone knows its pid.
 Table SessionTable();
 
+// What grants add to both. A filter sees neither paths nor what a descriptor
+// is: which devices can be opened is up to the root and to Landlock, and an
+// ioctl that is allowed here fails on a descriptor that does not know it.
+struct GrantedCalls {
+  std::vector<uint8_t> ioctl_types;  // bits 8 to 15 of the request
+  bool devices = false;              // some can be opened
+};
+
+// Stage 1: devices may be opened for writing too, nothing may be created or
+// truncated. Stage 2 opens nothing: what a session needs of a device, its
+// zygote has opened while loading.
+Table ZygoteTableWith(const GrantedCalls& granted);
+Table SessionTableWith(const GrantedCalls& granted);
+
 }  // namespace bulkhead::sandbox

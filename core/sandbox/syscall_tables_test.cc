@@ -69,6 +69,40 @@ TEST(SyscallTablesTest, Stage1AllowsOrAnswersAllThatStage2Does) {
   }
 }
 
+TEST(SyscallTablesTest, GrantedIoctlsAreThoseOfTheirTypeAlone) {
+  constexpr uint64_t kDrmVersion = 0xc0406400;
+  constexpr uint64_t kTiocsti = 0x5412;
+  for (const auto ask : {Session, Zygote}) {
+    EXPECT_EQ(ask(SYS_ioctl, {3, kDrmVersion}), Errno(ENOTTY));
+  }
+  const GrantedCalls granted = {.ioctl_types = {'d', 'V'}};
+  for (const Table& table :
+       {ZygoteTableWith(granted), SessionTableWith(granted)}) {
+    EXPECT_EQ(Ask(table, SYS_ioctl, {3, kDrmVersion}), kAllow);
+    EXPECT_EQ(Ask(table, SYS_ioctl, {3, kGarbage | kDrmVersion}), kAllow);
+    EXPECT_EQ(Ask(table, SYS_ioctl, {0, 'V' << 8 | 1}), kAllow);
+    EXPECT_EQ(Ask(table, SYS_ioctl, {0, kTiocsti}), Errno(ENOTTY));
+    EXPECT_EQ(Ask(table, SYS_ioctl, {0, kGarbage | kTiocsti}), Errno(ENOTTY));
+    EXPECT_EQ(Ask(table, SYS_ioctl, {0, 'd'}), Errno(ENOTTY));
+    EXPECT_EQ(Ask(table, SYS_ioctl, {0, 'd' << 16}), Errno(ENOTTY));
+    EXPECT_EQ(Ask(table, SYS_openat, {0, 0, O_RDWR}), Errno(EACCES));
+  }
+}
+
+TEST(SyscallTablesTest, GrantedDevicesAreOpenedBeforeMediaAndNothingIsMade) {
+  const GrantedCalls granted = {.devices = true};
+  const Table zygote = ZygoteTableWith(granted);
+  for (const uint64_t flags : {O_RDONLY, O_RDWR, O_WRONLY}) {
+    EXPECT_EQ(Ask(zygote, SYS_openat, {0, 0, flags | O_CLOEXEC}), kAllow);
+    for (const uint64_t making : {O_CREAT, O_TRUNC, O_TMPFILE}) {
+      EXPECT_EQ(Ask(zygote, SYS_openat, {0, 0, flags | making}), Errno(EACCES));
+      EXPECT_EQ(Ask(zygote, SYS_open, {0, flags | making}), Errno(EACCES));
+    }
+    EXPECT_EQ(Ask(SessionTableWith(granted), SYS_openat, {0, 0, flags}),
+              Errno(EACCES));
+  }
+}
+
 TEST(SyscallTablesTest, OnlyThreadsAreCloned) {
   constexpr uint64_t kPthread = 0x3d0f00;
   EXPECT_EQ(Session(SYS_clone, {kPthread}), kAllow);

@@ -34,6 +34,10 @@ BackendInfo ToBackendInfo(schema::Backend::Reader backend) {
   info.zygote_pid = backend.getZygotePid();
   info.reaper_pid = backend.getReaperPid();
   for (int pid : backend.getSessionPids()) info.session_pids.push_back(pid);
+  for (const auto text : backend.getAsked()) info.asked.push_back(text.cStr());
+  for (const auto text : backend.getGranted()) {
+    info.granted.push_back(text.cStr());
+  }
   return info;
 }
 

@@ -86,6 +86,11 @@ Status SupervisorLink::StartLocked() {
         FillTexts(configuration.initDisabled(selection.disabled.size()),
                   selection.disabled);
         configuration.setEager(settings_.eager);
+        const auto grant_files = settings_.grant_files.all();
+        auto grants = configuration.initGrantFiles(grant_files.size());
+        for (size_t i = 0; i < grant_files.size(); ++i) {
+          grants.set(i, grant_files[i].path);
+        }
         auto loads = configuration.initLoads(loads_.size());
         for (size_t i = 0; i < loads_.size(); ++i) {
           loads[i].setPath(loads_[i].path);
@@ -360,6 +365,9 @@ Result<std::vector<DeviceInfo>> SupervisorLink::Load(const ExplicitLoad& load) {
 Result<BackendReport> SupervisorLink::Backends() {
   BackendReport report;
   report.diagnostics = settings_.plugin_path.diagnostics;
+  const Diagnostics& grants = settings_.grant_files.diagnostics;
+  report.diagnostics.insert(report.diagnostics.end(), grants.begin(),
+                            grants.end());
   RETURN_IF_ERROR(
       Call([](Request::Builder request) { request.setListBackends(); }, {},
            settings_.deadlines.supervisor_start,

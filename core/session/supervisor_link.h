@@ -14,6 +14,7 @@
 
 #include "core/discovery/plugin_path.h"
 #include "core/discovery/selection.h"
+#include "core/grants/grant_files.h"
 #include "core/include/bulkhead/host.h"
 #include "core/session/supervisor_process.h"
 #include "ipc/message_socket.h"
@@ -26,6 +27,7 @@ struct SupervisorSettings {
   std::string libexec_dir;
   discovery::PluginPath plugin_path;
   discovery::Selection selection;
+  grants::GrantFiles grant_files;
   bool eager = false;
   SandboxTier floor = SandboxTier::kFull;
   Deadlines deadlines;

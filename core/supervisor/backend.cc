@@ -131,7 +131,8 @@ kj::Promise<Status> Backend::EnsureReady() {
     return KJ_ASSERT_NONNULL(starting_).addBranch();
   }
   if (current_ && current_->zygote_alive()) return Status();
-  if (failures_ > 0 && context_.port.getTimer().now() < retry_at_) {
+  if (failures_ > 0 && context_.port.getTimer().now() < retry_at_ &&
+      Granted().effective == started_with_) {
     return last_failure_;
   }
   is_starting_ = true;
@@ -157,6 +158,12 @@ Status Backend::StartFailed(const Status& cause) {
     text += "; it wrote: " + current_->log_tail();
   }
   current_.reset();
+  const auto missing =
+      Missing(candidate_.manifest.permissions, Granted().effective);
+  if (!missing.empty()) {
+    text += "; it asks for what nobody granted: bulkhead grant " +
+            candidate_.name() + " " + ToArguments(missing);
+  }
   reason_ = text;
   const uint32_t doublings = std::min(failures_++, kMaxBackoffDoublings);
   retry_at_ =
@@ -180,11 +187,65 @@ kj::Promise<Status> Backend::Prepare(const discovery::DeviceName& device) {
   });
 }
 
+Granting Backend::Granted() const {
+  return GrantTo(candidate_, context_.grants.Latest(), hash_verdicts_);
+}
+
+std::vector<std::string> Backend::DescribeGrants(
+    Diagnostics& diagnostics) const {
+  const Granting granting = Granted();
+  if (!candidate_.usable()) return GrantedTexts(granting);
+  diagnostics.insert(diagnostics.end(), granting.diagnostics.begin(),
+                     granting.diagnostics.end());
+  const std::string manifest = candidate_.dist_info + "/bulkhead.toml";
+  std::vector<std::string> problems;
+  for (const auto& path : Resolve(granting.effective, problems).paths) {
+    if (!context_.own_uid || path.open_to_all) continue;
+    problems.push_back(path.path +
+                       " is not open to all, and backends have a uid of "
+                       "their own when started as root; see chmod, or start "
+                       "as another user");
+  }
+  for (const std::string& problem : problems) {
+    diagnostics.push_back(
+        {Diagnostic::Severity::kWarning, manifest, 0,
+         "the backend " + candidate_.name() +
+             " does not get all that was granted: " + problem});
+  }
+  if (!current_ || !current_->zygote_alive()) return GrantedTexts(granting);
+  if (granting.effective != started_with_) {
+    diagnostics.push_back({Diagnostic::Severity::kNote, manifest, 0,
+                           "the grants of the backend " + candidate_.name() +
+                               " have changed since it was started; they "
+                               "count from its next start"});
+  }
+  return ToTexts(started_with_);
+}
+
+kj::Promise<void> Backend::VerifyGrants(int object,
+                                        std::vector<std::string> hashes) {
+  if (hashes.empty()) return kj::READY_NOW;
+  return VerifyObject(context_.port.getTimer(), object, hashes.back())
+      .then([this, object, hashes](Status verified) mutable {
+        hash_verdicts_[hashes.back()] = verified.ok();
+        hashes.pop_back();
+        return VerifyGrants(object, std::move(hashes));
+      });
+}
+
 kj::Promise<Status> Backend::Start() {
+  hash_verdicts_.clear();
+  started_with_ = Granted().effective;
   auto opened = discovery::OpenBackend(candidate_);
   if (!opened) return std::move(opened).error();
   const int object = opened->plugin.get();
   return VerifyObject(context_.port.getTimer(), object, candidate_.plugin_hash)
+      .then([this, object](Status verified) -> kj::Promise<Status> {
+        if (!verified.ok()) return verified;
+        return VerifyGrants(object, Granted().unverified).then([] {
+          return Status();
+        });
+      })
       .then([this, opened = *std::move(opened)](
                 Status verified) -> kj::Promise<Status> {
         if (!verified.ok()) return verified;
@@ -213,13 +274,17 @@ Result<std::shared_ptr<Incarnation>> Backend::Launch(
   for (const std::string& path : candidate_.visible_paths) {
     plugin.files.push_back(candidate_.directory + "/" + path);
   }
-  ASSIGN_OR_RETURN(sandbox::Policy policy, sandbox::MakePolicy(plugin, {}));
+  started_with_ = Granted().effective;
+  std::vector<std::string> problems;  // DescribeGrants tells them
+  const sandbox::Grants grants = Resolve(started_with_, problems);
+  ASSIGN_OR_RETURN(sandbox::Policy policy, sandbox::MakePolicy(plugin, grants));
   if (SharesWorker()) {
     // What one session may take is nothing beside what all of them need.
     policy.limits.open_files +=
         Workers::kMaxSessionsPerWorker * kDescriptorsPerSession;
     policy.limits.address_space_bytes *= 4;
   }
+  sandbox::RaiseLimits(grants, policy.limits);
   ASSIGN_OR_RETURN(
       const ipc::UniqueFd lockdown,
       sandbox::CompileLockdown(policy, plugin, context_.forbidden));

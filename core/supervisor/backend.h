@@ -13,9 +13,12 @@
 #include <vector>
 
 #include "core/discovery/discover.h"
+#include "core/grants/grant_reader.h"
+#include "core/include/bulkhead/diagnostic.h"
 #include "core/include/bulkhead/status.h"
 #include "core/sandbox/bpf.h"
 #include "core/sandbox/policy.h"
+#include "core/supervisor/granting.h"
 #include "core/supervisor/incarnation.h"
 #include "core/supervisor/workers.h"
 
@@ -32,6 +35,7 @@ struct StartContext {
   sandbox::Tier tier;
   bool own_uid;  // backends can run under ids of their own
   sandbox::Forbidden forbidden;
+  grants::GrantReader& grants;
 };
 
 // One discovered backend and its lives. Starts nothing until a device is asked
@@ -95,6 +99,9 @@ class Backend {
   std::vector<DescribedDevice> devices() const;
   // Starts, runs, or has sessions of an earlier life.
   bool running() const;
+  // The permissions that the latest life has, if it runs; otherwise those that
+  // the next would have. Adds what is to be said about them.
+  std::vector<std::string> DescribeGrants(Diagnostics& diagnostics) const;
   // The latest life; null before the first.
   const Incarnation* incarnation() const { return current_.get(); }
   uint32_t lives() const { return lives_; }
@@ -109,6 +116,9 @@ class Backend {
   };
 
   kj::Promise<Status> Start();
+  Granting Granted() const;
+  // Reads the object for each hash in `hashes`, from the last to the first.
+  kj::Promise<void> VerifyGrants(int object, std::vector<std::string> hashes);
   Result<std::shared_ptr<Incarnation>> Launch(
       const discovery::OpenedBackend& opened);
   kj::Promise<Status> Probe(std::shared_ptr<Incarnation> incarnation);
@@ -130,6 +140,8 @@ class Backend {
   std::string reason_;
   Status last_failure_;
   std::vector<Device> devices_;
+  HashVerdicts hash_verdicts_;  // of the object when it was started last
+  grants::Effective started_with_;
   Workers workers_;
 };
 

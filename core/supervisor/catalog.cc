@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "core/discovery/entry_points.h"
+#include "core/grants/permissions.h"
+#include "core/include/bulkhead/diagnostic.h"
 #include "core/status_macros.h"
 
 namespace bulkhead::supervisor {
@@ -37,8 +39,13 @@ bool IsSameBackend(const BackendCandidate& a, const BackendCandidate& b) {
   return a.name() == b.name() && a.entry_point.file == b.entry_point.file;
 }
 
+void FillTexts(const std::vector<std::string>& texts,
+               capnp::List<capnp::Text>::Builder list) {
+  for (unsigned i = 0; i < list.size(); ++i) list.set(i, texts[i]);
+}
+
 void Describe(const Backend& backend, sandbox::Tier tier,
-              schema::Backend::Builder out) {
+              Diagnostics& diagnostics, schema::Backend::Builder out) {
   const BackendCandidate& candidate = backend.candidate();
   out.setName(candidate.name());
   out.setDistribution(candidate.entry_point.distribution);
@@ -62,6 +69,10 @@ void Describe(const Backend& backend, sandbox::Tier tier,
   const auto pids = backend.session_pids();
   auto session_pids = out.initSessionPids(pids.size());
   for (size_t i = 0; i < pids.size(); ++i) session_pids.set(i, pids[i]);
+  const auto asked = ToTexts(candidate.manifest.permissions);
+  FillTexts(asked, out.initAsked(static_cast<unsigned>(asked.size())));
+  const auto granted = backend.DescribeGrants(diagnostics);
+  FillTexts(granted, out.initGranted(static_cast<unsigned>(granted.size())));
 }
 
 }  // namespace
@@ -172,11 +183,13 @@ Catalog::BackendPointer Catalog::OfSession(uint64_t session) const {
 
 void Catalog::Describe(sandbox::Tier tier, schema::Backends::Builder out) {
   Refresh();
+  Diagnostics found = discovery_.diagnostics;
+  const Diagnostics& grants = context_.grants.Latest().diagnostics;
+  found.insert(found.end(), grants.begin(), grants.end());
   auto list = out.initBackends(backends_.size());
   for (size_t i = 0; i < backends_.size(); ++i) {
-    supervisor::Describe(*backends_[i], tier, list[i]);
+    supervisor::Describe(*backends_[i], tier, found, list[i]);
   }
-  const auto& found = discovery_.diagnostics;
   auto diagnostics =
       out.initDiagnostics(std::min(found.size(), kMaxDiagnostics));
   for (size_t i = 0; i < diagnostics.size(); ++i) {

@@ -195,6 +195,7 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
                     directory.getBuiltIn()});
   }
   floor_ = static_cast<sandbox::Tier>(configuration.getFloor());
+  grants_ = grants::GrantReader(ToStrings(configuration.getGrantFiles()));
   context_.emplace(StartContext{
       .port = port_,
       .application_pidfd = application_pidfd_.get(),
@@ -204,7 +205,8 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
       .worker_deadline = milliseconds(configuration.getWorkerDeadlineMs()),
       .tier = sandbox::Tier::kNone,
       .own_uid = false,
-      .forbidden = sandbox::Forbidden::kKill});
+      .forbidden = sandbox::Forbidden::kKill,
+      .grants = grants_});
   catalog_.emplace(std::move(path), std::move(selection), *context_);
   for (const auto load : configuration.getLoads()) {
     // What is wrong with it was said when it was loaded first.

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/grants/grant_reader.h"
 #include "core/sandbox/probe.h"
 #include "core/supervisor/backend.h"
 #include "core/supervisor/catalog.h"
@@ -63,6 +64,7 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   kj::Own<kj::PromiseFulfiller<void>> gone_;
   ipc::UniqueFd application_pidfd_;
   kj::Own<kj::UnixEventPort::FdObserver> application_observer_;
+  grants::GrantReader grants_;
   std::optional<StartContext> context_;
   sandbox::Tier floor_ = sandbox::Tier::kFull;
   std::optional<sandbox::SandboxReport> sandbox_;  // once probed

@@ -81,6 +81,8 @@ struct Configuration {
   # Start every backend now instead of when it is asked for.
   loads @14 :List(ExplicitLoad);
   # What was loaded explicitly in an earlier life of bulkheadd.
+  grantFiles @15 :List(Text);
+  # Absolute paths of files that may grant something; each may be missing.
 }
 
 struct ExplicitLoad {
@@ -167,6 +169,10 @@ struct Backend {
   reaperPid @9 :Int32;
   incarnation @10 :UInt32;
   sessionPids @11 :List(Int32);
+  asked @12 :List(Text);
+  # Permissions, as the command line has them: "read=/usr/share/acme".
+  granted @13 :List(Text);
+  # What of them it has, or would have if it were started now.
 }
 
 struct Diagnostic {

@@ -23,6 +23,9 @@ struct Lockdown {
   notifies @7 :Bool;
   # The zygote's filter has a listener, which its installer sends to bulkheadd as
   # `locked` and does not keep.
+  devices @8 :List(UInt64);
+  # The device numbers of the nodes that were granted: what a plugin has opened
+  # of them while loading, its workers keep.
 }
 
 struct Landlock {
@@ -38,4 +41,13 @@ struct Landlock {
 struct PathRule {
   path @0 :Text;
   access @1 :UInt64;
+  granted @2 :ObjectIdentity;
+  # Null: links on the way are followed. Otherwise there may be none, and the
+  # rule is for this object alone; where another lies there now, it is no rule.
+}
+
+struct ObjectIdentity {
+  device @0 :UInt64;
+  # Of the file system.
+  inode @1 :UInt64;
 }

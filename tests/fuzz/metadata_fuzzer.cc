@@ -13,6 +13,7 @@
 #include "core/discovery/manifest.h"
 #include "core/discovery/text.h"
 #include "core/discovery/version.h"
+#include "core/grants/permissions.h"
 #include "core/include/bulkhead/entry_point.h"
 #include "tests/fuzz/check.h"
 
@@ -32,9 +33,15 @@ void FuzzManifest(std::string_view text) {
   if (!parsed.manifest) return;
   FUZZ_CHECK(!parsed.manifest->devices.empty());
   FUZZ_CHECK(parsed.manifest->devices.size() <= 64);
-  const std::string& permissions = parsed.manifest->permissions_toml;
-  FUZZ_CHECK(ParseManifest(permissions, "", "").manifest.has_value() ||
-             !permissions.empty());
+  // What was taken is what AddPermission takes, and nothing of it writes.
+  const auto& asked = parsed.manifest->permissions;
+  bulkhead::grants::Permissions again;
+  for (const std::string& text : bulkhead::grants::ToTexts(asked)) {
+    FUZZ_CHECK(!text.starts_with("write"));
+    FUZZ_CHECK(text.find("/../") == std::string::npos);
+    FUZZ_CHECK(bulkhead::grants::AddPermission(text, again).ok());
+  }
+  FUZZ_CHECK(again == asked);
 }
 
 void FuzzFolderName(std::string_view text) {

@@ -31,6 +31,11 @@ std::string NamesOf(const std::vector<DeviceInfo>& devices) {
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
 }
 
+std::string Listed(const std::vector<std::string>& permissions) {
+  return permissions.empty() ? "nothing"
+                             : fmt::format("{}", fmt::join(permissions, ", "));
+}
+
 void SayPlaces(const std::vector<SearchedPlace>& places) {
   Say("searched, the first wins:");
   for (const SearchedPlace& place : places) {
@@ -63,6 +68,10 @@ void SayBackends(const BackendReport& report) {
                     backend.version));
     Say("  file          " + backend.file);
     Say(fmt::format("  sandbox       {}", SandboxTierName(backend.tier)));
+    Say("  asks for      " + Listed(backend.asked));
+    if (!backend.asked.empty()) {
+      Say("  granted       " + Listed(backend.granted));
+    }
     if (backend.zygote_pid != 0) {
       Say(fmt::format("  processes     reaper {}, zygote {}, {} sessions",
                       backend.reaper_pid, backend.zygote_pid,

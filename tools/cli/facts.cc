@@ -89,6 +89,8 @@ Json FactsOf(const BackendReport& report) {
         {"zygote_pid", backend.zygote_pid},
         {"reaper_pid", backend.reaper_pid},
         {"session_pids", backend.session_pids},
+        {"asked", backend.asked},
+        {"granted", backend.granted},
     });
   }
   return Json{{"backends", backends},

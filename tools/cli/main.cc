@@ -8,9 +8,12 @@
 #include "tools/cli/demo_command.h"
 #include "tools/cli/doctor_command.h"
 #include "tools/cli/entry_points_command.h"
+#include "tools/cli/grant_command.h"
+#include "tools/cli/grants_command.h"
 #include "tools/cli/install_command.h"
 #include "tools/cli/options.h"
 #include "tools/cli/probe_command.h"
+#include "tools/cli/revoke_command.h"
 #include "tools/cli/terminal.h"
 #include "tools/cli/uninstall_command.h"
 
@@ -27,6 +30,7 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead backends                            what can it decode on?
   bulkhead entry-points                        what do packages offer?
   bulkhead install acme-1.0-py3-none-any.whl   add a vendor's backend
+  bulkhead grant acme --all                    let it have what it asks for
   bulkhead probe clip.mp4                      what is in this file?
   bulkhead decode clip.mp4 -o out/%06d.png     every frame as a picture
   bulkhead demo                                watch it survive
@@ -50,6 +54,9 @@ int Run(int argc, char** argv) {
   AddEntryPointsCommand(app, invocation);
   AddInstallCommand(app, invocation);
   AddUninstallCommand(app, invocation);
+  AddGrantCommand(app, invocation);
+  AddRevokeCommand(app, invocation);
+  AddGrantsCommand(app, invocation);
   AddProbeCommand(app, invocation);
   AddDoctorCommand(app, invocation);
   AddDecodeCommand(app, invocation);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
+#include <linux/openat2.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
@@ -14,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstring>
@@ -126,7 +128,15 @@ ipc::Expected<Lockdown> Lockdown::Read(int fd) {
                          root.getLandlock().getHandledAccessNet(),
                          root.getLandlock().getScoped()};
     for (const auto rule : root.getLandlock().getRules()) {
-      lockdown.rules_.push_back({rule.getPath().cStr(), rule.getAccess()});
+      PathRule& added = lockdown.rules_.emplace_back(
+          PathRule{rule.getPath().cStr(), rule.getAccess(), std::nullopt});
+      if (rule.hasGranted()) {
+        added.granted = ObjectIdentity{rule.getGranted().getDevice(),
+                                       rule.getGranted().getInode()};
+      }
+    }
+    for (const uint64_t device : root.getDevices()) {
+      lockdown.devices_.push_back(device);
     }
     lockdown.reaper_filter_ = Filter(root.getReaperFilter());
     lockdown.zygote_filter_ = Filter(root.getZygoteFilter());
@@ -139,6 +149,31 @@ ipc::Expected<Lockdown> Lockdown::Read(int fd) {
   });
 }
 
+bool Lockdown::IsGrantedDevice(int fd) const {
+  struct stat file = {};
+  return fstat(fd, &file) == 0 && S_ISCHR(file.st_mode) &&
+         std::find(devices_.begin(), devices_.end(), file.st_rdev) !=
+             devices_.end();
+}
+
+int Lockdown::Open(const PathRule& rule) {
+  if (!rule.granted) return open(rule.path.c_str(), O_PATH | O_CLOEXEC);
+  open_how how = {};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_NO_SYMLINKS;
+  ipc::UniqueFd object(static_cast<int>(
+      syscall(SYS_openat2, AT_FDCWD, rule.path.c_str(), &how, sizeof(how))));
+  struct stat found = {};
+  // In tier reduced it may have become another since bulkheadd looked.
+  if (!object || fstat(object.get(), &found) != 0 ||
+      found.st_dev != rule.granted->device ||
+      found.st_ino != rule.granted->inode) {
+    errno = ENOENT;
+    return -1;
+  }
+  return object.release();
+}
+
 ipc::Expected<void> Lockdown::RestrictFiles(
     const std::vector<PathRule>& rules) const {
   if (landlock_abi_ == 0) return {};
@@ -147,7 +182,7 @@ ipc::Expected<void> Lockdown::RestrictFiles(
       syscall(SYS_landlock_create_ruleset, &handled_, sizeof(handled_), 0)));
   if (!ruleset) return Failed("cannot make a Landlock ruleset");
   for (const PathRule& rule : rules) {
-    const ipc::UniqueFd path(open(rule.path.c_str(), O_PATH | O_CLOEXEC));
+    const ipc::UniqueFd path(Open(rule));
     // What is gone needs no rule.
     if (!path && (errno == ENOENT || errno == EACCES)) continue;
     if (!path) return Failed("cannot open " + rule.path);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <linux/filter.h>
+#include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,9 @@ class Lockdown {
   // Where the object lies for the dynamic linker, and the symbol to call.
   const std::string& plugin_path() const { return plugin_path_; }
   const std::string& entry_symbol() const { return entry_symbol_; }
+  // Whether the open file is one of the devices that were granted.
+  bool IsGrantedDevice(int fd) const;
+  bool has_devices() const { return !devices_.empty(); }
 
   // The zygote, before vendor code is in the process. Where the lock-down asks
   // for it, sends the listener of its filter over `control` to bulkheadd, which
@@ -46,13 +51,19 @@ class Lockdown {
   ipc::Expected<void> InstallReaperFilter() const;
 
  private:
+  struct ObjectIdentity {
+    uint64_t device;
+    uint64_t inode;
+  };
   struct PathRule {
     std::string path;
     uint64_t access;
+    std::optional<ObjectIdentity> granted;
   };
 
   Lockdown() = default;
 
+  static int Open(const PathRule& rule);
   ipc::Expected<void> RestrictFiles(const std::vector<PathRule>& rules) const;
 
   uint32_t landlock_abi_ = 0;
@@ -63,6 +74,7 @@ class Lockdown {
     uint64_t scoped;
   } handled_ = {};
   std::vector<PathRule> rules_;
+  std::vector<uint64_t> devices_;
   std::vector<sock_filter> reaper_filter_;
   std::vector<sock_filter> zygote_filter_;
   std::vector<sock_filter> session_filter_;

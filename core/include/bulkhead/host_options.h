@@ -48,6 +48,11 @@ struct HostOptions {
   // Start every backend in Create instead of when a device of it is first asked
   // for. Create does not wait for them; one that fails says so when asked for.
   bool eager = false;
+  // A file that grants permissions to backends, absolute, beside
+  // /etc/bulkhead/grants.toml. nullopt: BULKHEAD_GRANTS, else the user's
+  // ~/.config/bulkhead/grants.toml. In a privileged process (AT_SECURE) none of
+  // these counts.
+  std::optional<std::string> grants;
   // Of a VideoOptions without one.
   std::string default_device = "cpu";
   // nullopt: BULKHEAD_SANDBOX_FLOOR ("full", "reduced"), else full.

@@ -36,6 +36,12 @@ struct BackendInfo {
   int zygote_pid = 0;        // 0: not running
   int reaper_pid = 0;
   std::vector<int> session_pids;
+  // Permissions that its manifest asks for, as `bulkhead grant` takes them:
+  // "device=/dev/dri/renderD*", "read=/usr/share/acme", "ioctl=drm",
+  // "memory=8G", "threads=64".
+  std::vector<std::string> asked;
+  // What of them the operator granted, for when it is started next.
+  std::vector<std::string> granted;
 };
 
 // A directory of the plugin path and what came of it.

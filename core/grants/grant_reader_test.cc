@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/grants/grant_reader.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "core/discovery/temporary_tree.h"
+
+namespace bulkhead::grants {
+namespace {
+
+constexpr char kGrant[] =
+    "[[grant]]\nbackend = \"acme\"\nany_hash = true\nread = [\"/a\"]\n";
+
+class GrantReaderTest : public testing::Test {
+ protected:
+  GrantReaderTest() : path_(tree_ / "grants.toml") {
+    tree_.Write("grants.toml", kGrant);
+    chmod(path_.c_str(), 0644);
+  }
+
+  // Why the file grants nothing; empty: it grants.
+  std::string Objection() {
+    const Grants read = ReadGrantFile(path_);
+    EXPECT_EQ(read.grants.empty(), !read.diagnostics.empty());
+    return read.grants.empty() ? read.diagnostics.at(0).message : "";
+  }
+
+  discovery::TemporaryTree tree_;
+  std::string path_;
+};
+
+TEST_F(GrantReaderTest, AFileThatOthersMayWriteIsNotBelieved) {
+  EXPECT_EQ(Objection(), "");
+  chmod(path_.c_str(), 0600);
+  EXPECT_EQ(Objection(), "");
+  for (const mode_t mode : {0664, 0646, 0666}) {
+    chmod(path_.c_str(), mode);
+    EXPECT_NE(Objection().find("chmod go-w " + path_), std::string::npos);
+  }
+}
+
+TEST_F(GrantReaderTest, AFileOfAnotherUserIsNotBelieved) {
+  if (chown(path_.c_str(), 12345, 12345) != 0) {
+    GTEST_SKIP() << "needs the right to give files away";
+  }
+  EXPECT_NE(Objection().find("chown 0 " + path_), std::string::npos);
+}
+
+TEST_F(GrantReaderTest, WhatIsNoRegularFileIsNotBelieved) {
+  std::filesystem::rename(path_, tree_ / "real");
+  EXPECT_EQ(ReadGrantFile(path_), Grants());
+  tree_.Link(tree_ / "real", "grants.toml");
+  EXPECT_NE(Objection().find("symbolic link"), std::string::npos);
+  std::filesystem::remove(path_);
+  ASSERT_EQ(mkfifo(path_.c_str(), 0644), 0);
+  EXPECT_NE(Objection().find("no regular file"), std::string::npos);
+  std::filesystem::remove(path_);
+  std::filesystem::create_directory(path_);
+  EXPECT_NE(Objection(), "");
+}
+
+TEST_F(GrantReaderTest, ChangesAreSeen) {
+  GrantReader reader({tree_ / "missing", path_});
+  EXPECT_EQ(reader.Latest().grants.size(), 1u);
+  EXPECT_EQ(reader.Latest().grants.size(), 1u);
+  tree_.Write("missing", kGrant + std::string(kGrant));
+  chmod((tree_ / "missing").c_str(), 0600);
+  EXPECT_EQ(reader.Latest().grants.size(), 3u);
+  chmod(path_.c_str(), 0666);
+  EXPECT_EQ(reader.Latest().grants.size(), 2u);
+  EXPECT_EQ(reader.Latest().diagnostics.size(), 1u);
+  tree_.Remove("missing");
+  tree_.Remove("grants.toml");
+  EXPECT_EQ(reader.Latest(), Grants());
+}
+
+}  // namespace
+}  // namespace bulkhead::grants

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A backend that decodes nothing. Its entry function does what attempts.txt
+// beside its object says, a verb and an object a line; open does what the
+// option `attempts` says and gives what came of all of it as the reason why it
+// cannot open.
+#include <dirent.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "backends/sdk/bulkhead_backend.h"
+
+namespace bulkhead::tests {
+namespace {
+
+std::string report;
+int device = -1;  // opened while loading
+
+std::string Outcome(bool done) {
+  return done ? "ok" : "errno " + std::to_string(errno);
+}
+
+bool Read(const char* path) {
+  char byte;
+  const int fd = open(path, O_RDONLY);
+  const bool done = fd >= 0 && read(fd, &byte, 1) == 1;
+  const int error = errno;
+  if (fd >= 0) close(fd);
+  errno = error;
+  return done;
+}
+
+bool List(const char* path) {
+  const int fd = open(path, O_RDONLY | O_DIRECTORY);
+  if (fd >= 0) close(fd);
+  return fd >= 0;
+}
+
+bool Write(const std::string& path) {
+  for (const int flags :
+       {O_WRONLY, O_RDWR, O_WRONLY | O_TRUNC, O_WRONLY | O_CREAT}) {
+    if (open(path.c_str(), flags, 0666) >= 0) return true;
+  }
+  const std::string beside = path + ".new";
+  return open(beside.c_str(), O_WRONLY | O_CREAT, 0666) >= 0;
+}
+
+bool UseDevice() {
+  char byte = 'x';
+  return read(device, &byte, 1) == 1 && byte == 0 &&
+         write(device, &byte, 1) == 1;
+}
+
+bool OpenDevice(const char* path) {
+  const int fd = open(path, O_RDWR);
+  if (fd >= 0) device = fd;
+  return fd >= 0 && UseDevice();
+}
+
+// On no descriptor: EBADF tells that the kernel got to see it.
+bool Ioctl(const std::string& type) {
+  errno = 0;
+  ioctl(-1, static_cast<unsigned long>(type.at(0)) << 8);
+  return errno == EBADF;
+}
+
+std::string LimitOf(int resource) {
+  rlimit limit = {};
+  getrlimit(static_cast<__rlimit_resource>(resource), &limit);
+  return std::to_string(limit.rlim_cur);
+}
+
+std::string Try(const std::string& verb, const std::string& object) {
+  if (verb == "read") return Outcome(Read(object.c_str()));
+  if (verb == "list") return Outcome(List(object.c_str()));
+  if (verb == "write") return Outcome(Write(object));
+  if (verb == "device") return Outcome(OpenDevice(object.c_str()));
+  if (verb == "held") return Outcome(UseDevice());
+  if (verb == "ioctl") return Outcome(Ioctl(object));
+  if (verb == "limit") {
+    return LimitOf(object == "memory" ? RLIMIT_AS : RLIMIT_NPROC);
+  }
+  return "no such attempt";
+}
+
+void TryAll(std::istream& attempts, const std::string& stage) {
+  std::string verb;
+  std::string object;
+  while (attempts >> verb >> object) {
+    const std::string name = object.substr(object.rfind('/') + 1);
+    report += stage + " " + verb + " " + name + ": " + Try(verb, object) + "; ";
+  }
+}
+
+void TryWhileLoading() {
+  Dl_info self;
+  if (dladdr(reinterpret_cast<void*>(&TryWhileLoading), &self) == 0) return;
+  const std::string library = self.dli_fname;
+  std::ifstream attempts(library.substr(0, library.rfind('/') + 1) +
+                         "attempts.txt");
+  TryAll(attempts, "load");
+}
+
+bulkhead_result EnumerateDevices(const bulkhead_runtime*,
+                                 void (*emit)(void*, const bulkhead_device*),
+                                 void* emit_context) {
+  if (device >= 0) report += "probe held: " + Outcome(UseDevice()) + "; ";
+  const bulkhead_device asking = {
+      .size = sizeof(asking), .name = "asking", .description = report.c_str()};
+  emit(emit_context, &asking);
+  return BULKHEAD_OK;
+}
+
+bulkhead_result Open(const bulkhead_open_parameters* parameters,
+                     const bulkhead_runtime*, bulkhead_decoder**) {
+  for (size_t i = 0; i < parameters->option_count; ++i) {
+    const bulkhead_option& option = parameters->options[i];
+    if (std::strcmp(option.key, "attempts") != 0) continue;
+    std::istringstream attempts(option.value);
+    TryAll(attempts, "session");
+  }
+  return BULKHEAD_UNSUPPORTED;
+}
+
+bulkhead_result SendPacket(bulkhead_decoder*, const bulkhead_packet*) {
+  return BULKHEAD_FAILED;
+}
+bulkhead_result ReceiveFrame(bulkhead_decoder*, bulkhead_frame*) {
+  return BULKHEAD_FAILED;
+}
+void ReleaseFrame(bulkhead_decoder*, bulkhead_frame*) {}
+void Flush(bulkhead_decoder*) {}
+void Close(bulkhead_decoder*) {}
+const char* LastError(bulkhead_decoder*) { return report.c_str(); }
+
+constexpr bulkhead_backend kBackend = {
+    .size = sizeof(bulkhead_backend),
+    .abi_version = BULKHEAD_ABI_VERSION,
+    .name = "asking",
+    .version = "0.1.0",
+    .enumerate_devices = EnumerateDevices,
+    .open = Open,
+    .send_packet = SendPacket,
+    .receive_frame = ReceiveFrame,
+    .release_frame = ReleaseFrame,
+    .flush = Flush,
+    .close = Close,
+    .last_error = LastError,
+};
+
+}  // namespace
+}  // namespace bulkhead::tests
+
+extern "C" const bulkhead_backend* bulkhead_asking_backend(void) {
+  bulkhead::tests::TryWhileLoading();
+  return &bulkhead::tests::kBackend;
+}

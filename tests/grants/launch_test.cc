@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a launch makes of grants in each tier, as root and as an ordinary user,
+// also where a path has become something else since bulkheadd looked it up.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "core/sandbox/granted_paths.h"
+#include "core/sandbox/launcher.h"
+#include "core/sandbox/lockdown.h"
+#include "core/sandbox/policy.h"
+#include "ipc/deadline.h"
+#include "ipc/unique_fd.h"
+
+namespace bulkhead::sandbox {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kReaper[] = "backends/worker/reaper/bulkhead-reaper";
+constexpr char kWorker[] = "tests/grants/trying_worker";
+constexpr uid_t kNobody = 65534;
+constexpr int kPatienceMs = 10'000;
+
+struct Setting {
+  Tier tier;
+  bool root;
+};
+
+class GrantLaunchTest : public testing::TestWithParam<Setting> {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "needs root to become other users";
+    char name[] = "/tmp/bulkhead-grants-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    directory_ = name;
+    fs::permissions(directory_, fs::perms(0777));
+    for (const char* folder : {"data", "data/below", "other", "other/below"}) {
+      fs::create_directory(directory_ / folder);
+      std::ofstream(directory_ / folder / "model") << "secret";
+      fs::permissions(directory_ / folder, fs::perms(0777));
+      fs::permissions(directory_ / folder / "model", fs::perms(0666));
+    }
+    plugin_.object_path = directory_ / "libplugin.so";
+    plugin_.files = {plugin_.object_path};
+    std::ofstream(plugin_.object_path) << "plugin";
+    reaper_ = ipc::UniqueFd(open(kReaper, O_PATH | O_CLOEXEC));
+    worker_ = ipc::UniqueFd(open(kWorker, O_PATH | O_CLOEXEC));
+    ASSERT_TRUE(reaper_ && worker_);
+  }
+
+  void TearDown() override {
+    if (!directory_.empty()) fs::remove_all(directory_);
+  }
+
+  // Runs a test's body as the user of the setting.
+  void AsUser(const std::function<void()>& body) {
+    if (GetParam().root) return body();
+    fflush(stdout);
+    const pid_t pid = fork();
+    if (pid == 0) {
+      if (setresgid(kNobody, kNobody, kNobody) != 0 ||
+          setresuid(kNobody, kNobody, kNobody) != 0) {
+        _exit(2);
+      }
+      // A process that changed its ids owns nothing below /proc otherwise.
+      prctl(PR_SET_DUMPABLE, 1);
+      body();
+      fflush(stdout);
+      _exit(HasFailure() ? 1 : 0);
+    }
+    int status = 0;
+    waitpid(pid, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+
+  Grants DataAndZero() {
+    Grants grants;
+    auto data = ResolveReadable(directory_ / "data");
+    EXPECT_TRUE(data) << data.error();
+    std::vector<std::string> problems;
+    grants.paths = ResolveDevices(
+        "/dev/zero", [](const auto&) { return true; }, problems);
+    EXPECT_EQ(grants.paths.size(), 1u);
+    if (data) grants.paths.push_back(*data);
+    return grants;
+  }
+
+  // `meanwhile` happens after bulkheadd has looked and before it launches.
+  Result<LaunchedReaper> Start(
+      const Grants& grants, const std::function<void()>& meanwhile = [] {}) {
+    self_ =
+        ipc::UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
+    auto policy = MakePolicy(plugin_, grants);
+    if (!policy) return policy.error();
+    auto lockdown = CompileLockdown(*policy, plugin_);
+    if (!lockdown) return lockdown.error();
+    const ipc::UniqueFd object(
+        open(plugin_.object_path.c_str(), O_RDONLY | O_CLOEXEC));
+    meanwhile();
+    return Launch(
+        {.tier = GetParam().tier,
+         .policy = *policy,
+         .reaper_executable = reaper_.get(),
+         .worker_executable = worker_.get(),
+         .plugin = object.get(),
+         .lockdown = lockdown->get(),
+         .application = self_.get(),
+         .outside_id = geteuid() == 0 ? std::optional(OutsideId(getpid(), 1))
+                                      : std::nullopt,
+         .deadline =
+             ipc::Deadline::After(std::chrono::milliseconds(kPatienceMs))});
+  }
+
+  // The errno of the attempt; -1: there is no answer.
+  static int Try(const LaunchedReaper& reaper, const std::string& attempt) {
+    const int control = reaper.zygote_control.get();
+    send(control, attempt.data(), attempt.size(), MSG_NOSIGNAL);
+    pollfd wait = {.fd = control, .events = POLLIN, .revents = 0};
+    std::array<char, 64> answer;
+    if (poll(&wait, 1, kPatienceMs) != 1) return -1;
+    const ssize_t bytes = recv(control, answer.data(), answer.size(), 0);
+    return bytes > 0 ? std::stoi(std::string(answer.data(),
+                                             static_cast<size_t>(bytes)))
+                     : -1;
+  }
+
+  std::string Path(const std::string& below) const {
+    return directory_ / below;
+  }
+  bool Full() const { return GetParam().tier == Tier::kFull; }
+
+  // In tier full the launch fails; in tier reduced there is no rule for it.
+  void ExpectNothingOf(Result<LaunchedReaper> reaper) {
+    if (Full()) {
+      ASSERT_FALSE(reaper);
+      EXPECT_NE(reaper.error().message().find(Path("data")), std::string::npos)
+          << reaper.error();
+      return;
+    }
+    ASSERT_TRUE(reaper) << reaper.error();
+    EXPECT_EQ(Try(*reaper, "read " + Path("data/model")), EACCES);
+    EXPECT_EQ(Try(*reaper, "read " + Path("data/below/model")), EACCES);
+    EXPECT_GT(Try(*reaper, "read " + Path("other/model")), 0);
+    EXPECT_EQ(Try(*reaper, "read " + plugin_.object_path), 0);
+  }
+
+  fs::path directory_;
+  Plugin plugin_;
+  ipc::UniqueFd reaper_;
+  ipc::UniqueFd worker_;
+  ipc::UniqueFd self_;
+};
+
+TEST_P(GrantLaunchTest, WhatIsGrantedIsThereAndNothingElse) {
+  AsUser([&] {
+    const auto bare = Start({});
+    ASSERT_TRUE(bare) << bare.error();
+    EXPECT_GT(Try(*bare, "read " + Path("data/model")), 0);
+    EXPECT_GT(Try(*bare, "read /dev/zero"), 0);
+    EXPECT_GT(Try(*bare, "use /dev/zero"), 0);
+
+    const auto granted = Start(DataAndZero());
+    ASSERT_TRUE(granted) << granted.error();
+    EXPECT_EQ(Try(*granted, "read " + Path("data/model")), 0);
+    EXPECT_EQ(Try(*granted, "use /dev/zero"), 0);
+    EXPECT_GT(Try(*granted, "use " + Path("data/model")), 0);
+    EXPECT_GT(Try(*granted, "use " + plugin_.object_path), 0);
+    EXPECT_GT(Try(*granted, "read " + Path("other/model")), 0);
+    EXPECT_GT(Try(*granted, "read " + Path("data/../other/model")), 0);
+    EXPECT_GT(Try(*granted, "use /dev/null"), 0);
+    EXPECT_GT(Try(*granted, "read /etc/passwd"), 0);
+  });
+}
+
+TEST_P(GrantLaunchTest, APathThatBecomesALinkBeforeTheLaunchShowsNothing) {
+  AsUser([&] {
+    ExpectNothingOf(Start(DataAndZero(), [&] {
+      fs::rename(Path("data"), Path("moved"));
+      fs::create_directory_symlink(Path("other"), Path("data"));
+    }));
+  });
+}
+
+TEST_P(GrantLaunchTest, AFolderAboveThatBecomesALinkShowsNothing) {
+  AsUser([&] {
+    const auto below = ResolveReadable(Path("data/below"));
+    ASSERT_TRUE(below) << below.error();
+    const auto swap = [&] {
+      fs::rename(Path("data"), Path("moved"));
+      fs::create_directory_symlink(Path("other"), Path("data"));
+    };
+    ExpectNothingOf(Start({.paths = {*below}}, swap));
+  });
+}
+
+TEST_P(GrantLaunchTest, APathThatBecomesAnotherBeforeTheLaunchShowsNothing) {
+  AsUser([&] {
+    ExpectNothingOf(Start(DataAndZero(), [&] {
+      fs::rename(Path("data"), Path("moved"));
+      fs::rename(Path("other"), Path("data"));
+    }));
+  });
+}
+
+TEST_P(GrantLaunchTest, ALinkBelowAGrantedPathDoesNotOpenItsTarget) {
+  AsUser([&] {
+    fs::create_symlink(Path("other/model"), Path("data/out"));
+    const auto granted = Start(DataAndZero());
+    ASSERT_TRUE(granted) << granted.error();
+    EXPECT_GT(Try(*granted, "read " + Path("data/out")), 0);
+    EXPECT_EQ(Try(*granted, "read " + Path("data/model")), 0);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiers, GrantLaunchTest,
+                         testing::Values(Setting{Tier::kFull, true},
+                                         Setting{Tier::kFull, false},
+                                         Setting{Tier::kReduced, true},
+                                         Setting{Tier::kReduced, false}),
+                         [](const auto& info) {
+                           return std::string(TierName(info.param.tier)) +
+                                  (info.param.root ? "AsRoot" : "AsUser");
+                         });
+
+}  // namespace
+}  // namespace bulkhead::sandbox

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/grants/grant_text.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/grants/grants.h"
+#include "core/toml.h"
+
+namespace bulkhead::grants {
+namespace {
+
+// Lines from 1, both ends included.
+struct Span {
+  uint32_t first;
+  uint32_t last;
+  uint32_t end_column;  // after the value, on the last line; 1 is the first
+};
+
+// Where one [[grant]] is.
+struct Place {
+  uint32_t header;
+  uint32_t last;  // line of it that says something
+  std::map<std::string, Span, std::less<>> keys;
+};
+
+struct Element {
+  Grant grant;
+  Place place;
+};
+
+std::string String(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+std::string List(const std::vector<std::string>& texts) {
+  std::string list;
+  for (const std::string& text : texts) {
+    list += (list.empty() ? "" : ", ") + String(text);
+  }
+  return "[" + list + "]";
+}
+
+// In the order in which they are written; an empty value is no such key.
+std::vector<std::pair<std::string, std::string>> Values(
+    const Permissions& permissions) {
+  const auto list = [](const std::vector<std::string>& texts) {
+    return texts.empty() ? "" : List(texts);
+  };
+  const auto number = [](uint64_t value) {
+    return value == 0 ? "" : std::to_string(value);
+  };
+  return {{"devices", list(permissions.devices)},
+          {"read", list(permissions.read)},
+          {"ioctls", list(permissions.ioctls)},
+          {"memory_bytes", number(permissions.memory_bytes)},
+          {"threads", number(permissions.threads)}};
+}
+
+// The offset of a column, which counts characters, in a line.
+size_t OffsetOf(const std::string& line, uint32_t column) {
+  size_t offset = 0;
+  for (uint32_t at = 1; at < column && offset < line.size(); ++at) {
+    ++offset;
+    while (offset < line.size() &&
+           (static_cast<unsigned char>(line[offset]) & 0xc0) == 0x80) {
+      ++offset;
+    }
+  }
+  return offset;
+}
+
+class Text {
+ public:
+  static Result<Text> Parse(std::string_view source) {
+    Text text;
+    for (std::string_view rest = source; !rest.empty();) {
+      const size_t end = std::min(rest.find('\n'), rest.size());
+      text.lines_.emplace_back(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    if (HasTooManyTomlDots(source)) {
+      return Status(Code::kInvalidArgument, "it has too many dots");
+    }
+    const toml::parse_result parsed = toml::parse(source);
+    if (!parsed) {
+      return Status(Code::kInvalidArgument,
+                    "line " +
+                        std::to_string(parsed.error().source().begin.line) +
+                        " cannot be parsed; mend it first");
+    }
+    const toml::array* array = parsed.table().get_as<toml::array>("grant");
+    std::map<uint32_t, Place> places;
+    for (size_t i = 0; array != nullptr && i < array->size(); ++i) {
+      if (const toml::table* table = (*array)[i].as_table()) {
+        places.emplace(table->source().begin.line, PlaceOf(*table));
+      }
+    }
+    for (Grant& grant : ParseGrants(source, "").grants) {
+      Place place = places[grant.line];
+      text.elements_.push_back({std::move(grant), std::move(place)});
+    }
+    return text;
+  }
+
+  std::vector<Element>& elements() { return elements_; }
+
+  // For several: the last one first, so that the others keep their lines.
+  void Rewrite(const Element& element, const Permissions& permissions) {
+    const Place& place = element.place;
+    const auto before = Values(element.grant.permissions);
+    const auto after = Values(permissions);
+    std::vector<std::string> added;
+    std::vector<std::pair<Span, std::string>> changes;
+    for (size_t i = 0; i < after.size(); ++i) {
+      const auto& [key, value] = after[i];
+      if (value == before[i].second) continue;
+      const std::string line = value.empty() ? "" : key + " = " + value;
+      const auto span = place.keys.find(key);
+      if (span == place.keys.end()) {
+        added.push_back(line);
+      } else {
+        changes.push_back({span->second, line});
+      }
+    }
+    lines_.insert(lines_.begin() + place.last, added.begin(), added.end());
+    std::sort(changes.begin(), changes.end(), [](const auto& a, const auto& b) {
+      return a.first.first > b.first.first;
+    });
+    for (const auto& [span, replacement] : changes) {
+      const std::string& last = lines_[span.last - 1];
+      const std::string line =
+          replacement + last.substr(OffsetOf(last, span.end_column));
+      Erase(span.first, span.last);
+      if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+      lines_.insert(lines_.begin() + (span.first - 1), line);
+    }
+  }
+
+  void Erase(const Place& place) { Erase(place.header, place.last); }
+
+  void Append(const Grant& grant) {
+    if (!lines_.empty() && !lines_.back().empty()) lines_.push_back("");
+    lines_.push_back("[[grant]]");
+    lines_.push_back("backend = " + String(grant.backend));
+    lines_.push_back(grant.hash.empty() ? "any_hash = true"
+                                        : "hash = " + String(grant.hash));
+    for (const auto& [key, value] : Values(grant.permissions)) {
+      if (!value.empty()) lines_.push_back(key + " = " + value);
+    }
+  }
+
+  // kInvalidArgument: it did not come out as `expected`.
+  Result<std::string> Finish(const std::vector<Grant>& expected) const {
+    std::string text;
+    for (const std::string& line : lines_) text += line + "\n";
+    const std::vector<Grant> found = ParseGrants(text, "").grants;
+    const auto same = [](const Grant& a, const Grant& b) {
+      return a.backend == b.backend && a.hash == b.hash &&
+             a.permissions == b.permissions;
+    };
+    if (std::equal(found.begin(), found.end(), expected.begin(), expected.end(),
+                   same)) {
+      return text;
+    }
+    return Status(Code::kInvalidArgument,
+                  "it is written in a way that only a person can edit");
+  }
+
+ private:
+  static Place PlaceOf(const toml::table& table) {
+    Place place{.header = table.source().begin.line,
+                .last = table.source().begin.line};
+    for (const auto& [key, node] : table) {
+      const Span span{key.source().begin.line, node.source().end.line,
+                      node.source().end.column};
+      place.last = std::max(place.last, span.last);
+      place.keys.emplace(key.str(), span);
+    }
+    return place;
+  }
+
+  void Erase(uint32_t first, uint32_t last) {
+    lines_.erase(lines_.begin() + (first - 1), lines_.begin() + last);
+  }
+
+  std::vector<std::string> lines_;
+  std::vector<Element> elements_;
+};
+
+}  // namespace
+
+Result<std::string> WithGrant(std::string_view text, const std::string& backend,
+                              const std::string& hash,
+                              const Permissions& permissions) {
+  Result<Text> parsed = Text::Parse(text);
+  if (!parsed) return parsed.error();
+  std::vector<Grant> expected;
+  const Element* known = nullptr;
+  for (const Element& element : parsed->elements()) {
+    expected.push_back(element.grant);
+    if (known != nullptr || element.grant.backend != backend ||
+        element.grant.hash != hash) {
+      continue;
+    }
+    known = &element;
+    Add(permissions, expected.back().permissions);
+    parsed->Rewrite(element, expected.back().permissions);
+  }
+  if (known == nullptr) {
+    expected.push_back(
+        {.backend = backend, .hash = hash, .permissions = permissions});
+    parsed->Append(expected.back());
+  }
+  return parsed->Finish(expected);
+}
+
+Result<std::string> WithoutGrant(
+    std::string_view text, const std::string& backend,
+    const std::optional<Permissions>& permissions) {
+  Result<Text> parsed = Text::Parse(text);
+  if (!parsed) return parsed.error();
+  std::vector<Grant> expected;
+  bool changed = false;
+  auto& elements = parsed->elements();
+  for (auto element = elements.rbegin(); element != elements.rend();
+       ++element) {
+    Permissions left = element->grant.permissions;
+    if (element->grant.backend == backend) {
+      permissions ? Remove(*permissions, left) : void(left = Permissions());
+    }
+    const bool whole = element->grant.backend == backend && left.empty() &&
+                       (!permissions || !element->grant.permissions.empty());
+    if (whole) {
+      parsed->Erase(element->place);
+    } else if (left != element->grant.permissions) {
+      parsed->Rewrite(*element, left);
+    }
+    changed = changed || whole || left != element->grant.permissions;
+    if (whole) continue;
+    expected.insert(expected.begin(), element->grant);
+    expected.front().permissions = left;
+  }
+  if (!changed) return Status(Code::kNotFound, "it grants no such thing");
+  return parsed->Finish(expected);
+}
+
+}  // namespace bulkhead::grants
