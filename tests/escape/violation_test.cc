@@ -44,6 +44,7 @@ constexpr Row kRows[] = {
     {"second_thread", SYS_ptrace, "ptrace", "x86_64"},
     {"signals_blocked", SYS_ptrace, "ptrace", "x86_64"},
     {"sigsys_handler", SYS_ptrace, "ptrace", "x86_64"},
+    {"sigabrt_handler", SYS_ptrace, "ptrace", "x86_64"},
 };
 
 std::string InWords(const Row& row, int stage) {

@@ -68,6 +68,9 @@ bool Violate(const std::string& name) {
   } else if (name == "sigsys_handler") {
     signal(SIGSYS, LiveOn);
     Trace();
+  } else if (name == "sigabrt_handler") {
+    signal(SIGABRT, LiveOn);
+    Trace();
   } else if (name == "filter_over_filter") {
     syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, nullptr);
   } else {
