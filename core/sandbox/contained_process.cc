@@ -165,6 +165,8 @@ Status Contain(const Containment& containment, int setup) {
   } else if (containment.outside_id) {
     RETURN_IF_ERROR(TakeIds(*containment.outside_id, true));
   }
+  // Where the application is says who it is.
+  if (!full && chdir("/") != 0) return Failed("cannot leave a directory");
   umask(0077);
   RETURN_IF_ERROR(DropCapabilities());
   RETURN_IF_ERROR(SetLimits(containment.policy.limits,

@@ -17,6 +17,7 @@ namespace bulkhead::sandbox {
 // Clones the calling process into a sandbox and runs `enter` there. By then:
 //
 //   - tier full: six new namespaces, the root of new_root.h, no host name;
+//   - the working directory is /;
 //   - the outside ids of `outside_id` where given (needs root), else the
 //     caller's own; no supplementary groups where they can be dropped (an
 //     unprivileged caller cannot);
