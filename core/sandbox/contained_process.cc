@@ -220,7 +220,15 @@ Status AwaitEntered(int setup, ipc::Deadline deadline) {
 }  // namespace
 
 Status LimitOpenFiles(const Limits& limits) {
-  return Limit(RLIMIT_NOFILE, limits.open_files);
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    return Failed("cannot read a limit");
+  }
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, limits.open_files);
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    return Failed("cannot limit open files");
+  }
+  return Status();
 }
 
 void KillAndReap(const ipc::UniqueFd& pidfd) {

@@ -55,7 +55,11 @@ Result<ContainedProcess> StartContained(
     const Containment& containment,
     const std::function<Status(int setup_fd)>& enter, ipc::Deadline deadline);
 
-// For `enter`.
+// For `enter`, before it executes the reaper. Sets what the backend gets, which
+// the reaper makes final for it, and leaves the higher limit to the reaper.
+// Descriptors in flight are counted by uid and compared with the limit of the
+// process that sends one: a worker that floods its socket with them may keep
+// itself from sending, but not the reaper of its uid.
 Status LimitOpenFiles(const Limits& limits);
 
 // Sends SIGKILL and waits for the end, which nothing can hold up but the

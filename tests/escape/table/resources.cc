@@ -137,6 +137,9 @@ std::vector<Attempt> ResourceAttempts() {
       Call(52, "fallocate", SYS_fallocate),
       {52, "file_size_limit", Everywhere("ok"),
        [](const Targets&) { return LimitIs(RLIMIT_FSIZE, 0); }},
+      // Neither limit may be the reaper's, which is higher.
+      {53, "descriptor_limit", Everywhere("ok"),
+       [](const Targets&) { return LimitIs(RLIMIT_NOFILE, 256); }},
       {53, "dup_bomb", {kOneProcess, "L:EMFILE"}, Descriptors},
       {53,
        "descriptors_in_flight",
