@@ -21,8 +21,8 @@ class Installation {
   static std::unique_ptr<Installation> Make(bool reduced);
   ~Installation();
 
-  // A host whose backend does `deed` while it is loaded: "all", the name of an
-  // attempt, or "none".
+  // A host whose backend does `deed` while it is loaded: "all", names of
+  // attempts, which the zygote makes itself, or "none".
   std::unique_ptr<Host> StartHost(const std::string& deed,
                                   const Deadlines& deadlines = {}) const;
   // The stream of the device "escape".

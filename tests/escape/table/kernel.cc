@@ -40,9 +40,15 @@ std::string ViolateInThread(const Targets&) {
   return "only the thread ended";
 }
 
-std::string Limit(const Targets&) {
-  const rlimit64 high = {1 << 20, 1 << 20};
-  return Answer(syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &high, nullptr));
+std::string Raise(int resource) {
+  rlimit64 limit = {};
+  if (syscall(SYS_prlimit64, 0, resource, nullptr, &limit) != 0) {
+    return "cannot ask: " + Answer(-1);
+  }
+  // Nothing is higher than none.
+  if (limit.rlim_max == RLIM64_INFINITY) return "EPERM";
+  ++limit.rlim_max;
+  return Answer(syscall(SYS_prlimit64, 0, resource, &limit, nullptr));
 }
 
 }  // namespace
@@ -152,7 +158,10 @@ std::vector<Attempt> KernelAttempts() {
          return Answer(syscall(SYS_prlimit64, t.application_pid, RLIMIT_NOFILE,
                                nullptr, &limit));
        }},
-      {26, "raise_limit", kEperm, Limit},
+      {26, "raise_limit_of_files", kEperm,
+       [](const Targets&) { return Raise(RLIMIT_NOFILE); }},
+      {26, "raise_limit_of_tasks", kEperm,
+       [](const Targets&) { return Raise(RLIMIT_NPROC); }},
       Call(26, "setrlimit", SYS_setrlimit, kEperm),
       {26, "read_affinity_of_host", kTold,
        [](const Targets& t) {

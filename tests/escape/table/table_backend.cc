@@ -161,13 +161,14 @@ bool Attack() {
   attempts = AllAttempts();
   targets = Targets::Read(Directory() + "targets.txt");
   targets.in_zygote = true;
-  std::string deed;
-  std::ifstream(Directory() + "deed.txt") >> deed;
-  if (deed == "all") {
-    MakeAllInClones();
-    made_by_zygote = MakeHarmless();
-  } else {
-    MakeOne(deed);
+  std::ifstream deeds(Directory() + "deed.txt");
+  for (std::string deed; deeds >> deed;) {
+    if (deed == "all") {
+      MakeAllInClones();
+      made_by_zygote = MakeHarmless();
+    } else {
+      MakeOne(deed);
+    }
   }
   return true;
 }

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -200,6 +201,20 @@ TEST_F(EscapeTable, DeathsOfAZygote) {
       status.message().find("that the sandbox forbids") != std::string::npos;
   Print(23, "thread_of_constructor", "load", "K",
         killed ? "K" : status.message(), killed);
+}
+
+// What it wrote without end, and without a line, in a message for people.
+TEST_F(EscapeTable, LogOfADeadZygoteIsShortAndClean) {
+  const auto host = installation_->StartHost("log_flood abort");
+  const std::string message = host->Prewarm("escape").message();
+  const bool told = message.find("it wrote: ") != std::string::npos;
+  const bool clean =
+      std::none_of(message.begin(), message.end(),
+                   [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  const bool holds = told && clean && message.size() < 4096;
+  Print(55, "log_in_message", "load", "ok",
+        holds ? "ok" : std::to_string(message.size()) + " bytes: " + message,
+        holds);
 }
 
 // "Seccomp: 2" of each thread; the lines of a file in /proc are for everybody.
