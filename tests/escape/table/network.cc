@@ -85,17 +85,15 @@ std::string Descriptors(const Targets& t) {
     struct stat status;
     if (syscall(SYS_fstat, fd, &status) != 0) continue;
     ++count;
-    const bool null =
-        S_ISCHR(status.st_mode) && status.st_rdev == makedev(1, 3);
-    const bool declared = null || S_ISFIFO(status.st_mode) ||
-                          S_ISSOCK(status.st_mode) || S_ISREG(status.st_mode) ||
-                          (status.st_mode & S_IFMT) == 0;
-    if (!declared) found += std::to_string(fd) + " is of another kind; ";
+    const unsigned kind = status.st_mode & S_IFMT;
+    const bool declared = kind == 0 || S_ISFIFO(kind) || S_ISSOCK(kind) ||
+                          S_ISREG(kind) || status.st_rdev == makedev(1, 3);
+    found += std::to_string(fd) + (declared ? " " : "!") +
+             std::to_string(kind >> 12) + " ";
   }
   // The log and what ipc/descriptors.h and a session's Attach name.
   const int given = t.in_zygote ? 6 : 9;
-  if (count != given) found += std::to_string(count) + " descriptors";
-  return Check(found.empty(), found);
+  return Check(count == given && found.find('!') == std::string::npos, found);
 }
 
 std::string TypeIntoTerminals(unsigned long request) {

@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -156,13 +157,17 @@ const char* LastError(bulkhead_decoder* decoder) {
                           : sentence.c_str();
 }
 
+std::vector<std::string> ReadDeeds() {
+  std::ifstream file(Directory() + "deed.txt");
+  return {std::istream_iterator<std::string>(file), {}};
+}
+
 // By the library's constructor, before the worker has looked at it at all.
 bool Attack() {
   attempts = AllAttempts();
   targets = Targets::Read(Directory() + "targets.txt");
   targets.in_zygote = true;
-  std::ifstream deeds(Directory() + "deed.txt");
-  for (std::string deed; deeds >> deed;) {
+  for (const std::string& deed : ReadDeeds()) {
     if (deed == "all") {
       MakeAllInClones();
       made_by_zygote = MakeHarmless();
