@@ -165,6 +165,8 @@ Status Contain(const Containment& containment, int setup) {
   } else if (containment.outside_id) {
     RETURN_IF_ERROR(TakeIds(*containment.outside_id, true));
   }
+  // Where the application is says who it is.
+  if (!full && chdir("/") != 0) return Failed("cannot leave a directory");
   umask(0077);
   RETURN_IF_ERROR(DropCapabilities());
   RETURN_IF_ERROR(SetLimits(containment.policy.limits,
@@ -218,7 +220,15 @@ Status AwaitEntered(int setup, ipc::Deadline deadline) {
 }  // namespace
 
 Status LimitOpenFiles(const Limits& limits) {
-  return Limit(RLIMIT_NOFILE, limits.open_files);
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    return Failed("cannot read a limit");
+  }
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, limits.open_files);
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    return Failed("cannot limit open files");
+  }
+  return Status();
 }
 
 void KillAndReap(const ipc::UniqueFd& pidfd) {

@@ -17,6 +17,7 @@ namespace bulkhead::sandbox {
 // Clones the calling process into a sandbox and runs `enter` there. By then:
 //
 //   - tier full: six new namespaces, the root of new_root.h, no host name;
+//   - the working directory is /;
 //   - the outside ids of `outside_id` where given (needs root), else the
 //     caller's own; no supplementary groups where they can be dropped (an
 //     unprivileged caller cannot);
@@ -54,7 +55,11 @@ Result<ContainedProcess> StartContained(
     const Containment& containment,
     const std::function<Status(int setup_fd)>& enter, ipc::Deadline deadline);
 
-// For `enter`.
+// For `enter`, before it executes the reaper. Sets what the backend gets, which
+// the reaper makes final for it, and leaves the higher limit to the reaper.
+// Descriptors in flight are counted by uid and compared with the limit of the
+// process that sends one: a worker that floods its socket with them may keep
+// itself from sending, but not the reaper of its uid.
 Status LimitOpenFiles(const Limits& limits);
 
 // Sends SIGKILL and waits for the end, which nothing can hold up but the

@@ -63,9 +63,10 @@ struct Limits {
   uint64_t stack_bytes = uint64_t{8} << 20;
   // Also bounds how many descriptors it can have in flight in its sockets.
   uint64_t open_files = 256;
-  // Processes and threads of the backend together. Not enforced where the
-  // backend has neither a user namespace nor a uid of its own: it would count
-  // what else the user runs.
+  // Processes and threads of the backend together. A session worker starts none
+  // beyond three quarters of it, so that others can still be cloned. Not
+  // enforced where the backend has neither a user namespace nor a uid of its
+  // own: it would count what else the user runs.
   uint64_t tasks = 4096;
   // Of any file or memfd that it writes; mapped memory is not affected.
   uint64_t file_bytes = 0;

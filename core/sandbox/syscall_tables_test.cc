@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
@@ -221,6 +222,13 @@ TEST(SyscallTablesTest, LimitsAreReadNotSet) {
   EXPECT_EQ(Session(SYS_prlimit64, {0, 3, 0, 1}), kAllow);
   EXPECT_EQ(Session(SYS_prlimit64, {0, 3, 1, 0}), Errno(EPERM));
   EXPECT_EQ(Session(SYS_prlimit64, {5, 3, 0, 1}), Errno(EPERM));
+}
+
+TEST(SyscallTablesTest, Stage2MayLowerTheTasksOfItsOwnProcessAlone) {
+  EXPECT_EQ(Zygote(SYS_prlimit64, {0, RLIMIT_NPROC, 1, 0}), kAllow);
+  EXPECT_EQ(Zygote(SYS_prlimit64, {5, RLIMIT_NPROC, 1, 0}), Errno(EPERM));
+  EXPECT_EQ(Zygote(SYS_prlimit64, {0, RLIMIT_NOFILE, 1, 0}), Errno(EPERM));
+  EXPECT_EQ(Session(SYS_prlimit64, {0, RLIMIT_NPROC, 1, 0}), Errno(EPERM));
 }
 
 }  // namespace

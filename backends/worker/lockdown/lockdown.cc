@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -84,6 +85,17 @@ ipc::Expected<void> InstallAndSendListener(
   const int descriptors[] = {listener.get()};
   return ipc::SendMessage(control, message, descriptors,
                           ipc::Deadline::After(kSendDeadline));
+}
+
+// Tasks are counted by uid and compared with the limit of who starts one. So a
+// worker that starts all it may leaves some for its zygote to clone others.
+bool LeaveTasksToTheZygote() {
+  rlimit tasks = {};
+  if (getrlimit(RLIMIT_NPROC, &tasks) != 0) return false;
+  if (tasks.rlim_max == RLIM_INFINITY) return true;
+  tasks.rlim_max -= tasks.rlim_max / 4;
+  tasks.rlim_cur = tasks.rlim_max;
+  return setrlimit(RLIMIT_NPROC, &tasks) == 0;
 }
 
 // Pids are the same for everybody in the namespace, so without Landlock's
@@ -235,6 +247,7 @@ ipc::Expected<void> Lockdown::InstallStage2() const {
   // What a library has set in the zygote; stage 2 keeps others from it.
   if (signal(SIGABRT, SIG_DFL) == SIG_ERR)
     return Failed("cannot reset SIGABRT");
+  if (!LeaveTasksToTheZygote()) return Failed("cannot limit its tasks");
   if (auto restricted = RestrictFiles({}); !restricted) return restricted;
   // The session's filter allows no further one.
   if (auto own = Install(OnlyItselfMayBeSignaled()); !own) return own;

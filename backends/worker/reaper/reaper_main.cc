@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -59,6 +60,19 @@ void Check(bool succeeded, const char* what) {
   if (!succeeded) Fail(std::string(what) + ": " + strerrordesc_np(errno));
 }
 
+enum class Whose { kBackends, kReapers };
+
+// The launcher set the backend's limit below ours (core/sandbox's
+// LimitOpenFiles): as many descriptors as a worker can leave in flight, our
+// reports with theirs must still be sent.
+bool LimitOpenFiles(Whose whose) {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return false;
+  if (whose == Whose::kBackends) limit.rlim_max = limit.rlim_cur;
+  if (whose == Whose::kReapers) limit.rlim_cur = limit.rlim_max;
+  return setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
 // Returns what failed; errno says why.
 const char* ExecuteZygote(const sigset_t& signals) {
   // For tier reduced; in a pid namespace it is implied.
@@ -80,6 +94,7 @@ const char* ExecuteZygote(const sigset_t& signals) {
       syscall(SYS_close_range, kExecutable + 1, ~0u, 0) != 0) {
     return "close_range";
   }
+  if (!LimitOpenFiles(Whose::kBackends)) return "cannot limit open files";
   if (setenv(ipc::kInsideBackendVariable, "1", 1) != 0) return "setenv";
   sigprocmask(SIG_SETMASK, &signals, nullptr);
   char name[] = "bulkhead-worker";
@@ -181,6 +196,7 @@ void SendStarted(pid_t zygote) {
     _exit(1);
   }
 
+  Check(LimitOpenFiles(Whose::kReapers), "cannot raise the limit of files");
   Check(syscall(SYS_close_range, ipc::kReaperApplicationFd + 1, ~0u, 0) == 0,
         "close_range");
   const ipc::UniqueFd ended(signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The backend `cpu`, which takes all that it can get where the option `abuse`
+// says so, and then holds it until it is killed.
+
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <string>
+
+#include "backends/cpu/cpu_backend.h"
+#include "backends/sdk/bulkhead_backend.h"
+
+namespace bulkhead::tests {
+namespace {
+
+constexpr size_t kMiB = size_t{1} << 20;
+// What is touched. The rest is only reserved: nothing but the machine's memory
+// bounds how much of its address space a process without cgroup fills.
+constexpr size_t kTouchedBytes = 512 * kMiB;
+constexpr int kSpinners = 4;
+constexpr uint64_t kLogBytes = uint64_t{10} << 30;
+constexpr int kMostTries = 1 << 20;
+
+[[noreturn]] void Hold() {
+  for (;;) syscall(SYS_ppoll, nullptr, 0, nullptr, nullptr, 0);
+}
+
+void* Spin(void*) {
+  for (;;) getppid();
+}
+
+void* Sleep(void*) { Hold(); }
+
+// Forks where it may, else threads, until neither is given. Small stacks, so
+// that not the address space ends it.
+void ForkBomb() {
+  pthread_attr_t small;
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, PTHREAD_STACK_MIN);
+  for (int i = 0; i < kMostTries; ++i) {
+    const pid_t pid = fork();
+    if (pid == 0) continue;
+    pthread_t thread;
+    if (pid < 0 && pthread_create(&thread, &small, Sleep, nullptr) != 0) break;
+  }
+}
+
+void MemoryBomb() {
+  for (size_t touched = 0;; touched += 16 * kMiB) {
+    void* piece = mmap(nullptr, 16 * kMiB, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (piece == MAP_FAILED) return;
+    if (touched < kTouchedBytes) std::memset(piece, 1, 16 * kMiB);
+  }
+}
+
+void CpuSpin() {
+  for (int i = 0; i < kSpinners; ++i) {
+    pthread_t thread;
+    pthread_create(&thread, nullptr, Spin, nullptr);
+  }
+  Spin(nullptr);
+}
+
+int SessionSocket() {
+  for (int fd = 3; fd < 64; ++fd) {
+    struct stat status;
+    if (syscall(SYS_fstat, fd, &status) == 0 && S_ISSOCK(status.st_mode)) {
+      return fd;
+    }
+  }
+  return -1;
+}
+
+// Puts as many on their way as it may, then opens as many as it may.
+void DescriptorFlood() {
+  constexpr int kEach = 200;
+  alignas(cmsghdr) char space[CMSG_SPACE(kEach * sizeof(int))] = {};
+  char byte = 0;
+  iovec data = {&byte, 1};
+  msghdr message = {};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = space;
+  message.msg_controllen = sizeof space;
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(kEach * sizeof(int));
+  std::memset(CMSG_DATA(header), 0, kEach * sizeof(int));
+  const int socket = SessionSocket();
+  while (sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) {
+  }
+  while (dup(0) >= 0) {
+  }
+}
+
+// No line ever ends, and each byte would mean something to a terminal.
+void LogFlood() {
+  std::array<char, 65536> chunk;
+  chunk.fill('\x1b');
+  for (uint64_t tried = 0; tried < kLogBytes; tried += chunk.size()) {
+    (void)!write(STDERR_FILENO, chunk.data(), chunk.size());
+  }
+}
+
+// Each way to one is closed, the last by death.
+void SparseFile() {
+  const long file = syscall(SYS_memfd_create, "sparse", 0);
+  ftruncate(static_cast<int>(file), off_t{1} << 50) == 0 ? _exit(0) : Hold();
+}
+
+void StopItself() {
+  if (kill(getpid(), SIGSTOP) == 0) _exit(0);
+  if (syscall(SYS_tgkill, getpid(), gettid(), SIGSTOP) == 0) _exit(0);
+}
+
+const std::map<std::string, void (*)()>& Abuses() {
+  static const std::map<std::string, void (*)()> abuses = {
+      {"fork_bomb", ForkBomb},     {"memory_bomb", MemoryBomb},
+      {"cpu_spin", CpuSpin},       {"descriptor_flood", DescriptorFlood},
+      {"log_flood", LogFlood},     {"sparse_file", SparseFile},
+      {"stop_itself", StopItself},
+  };
+  return abuses;
+}
+
+bulkhead_result EnumerateDevices(const bulkhead_runtime*,
+                                 void (*emit)(void*, const bulkhead_device*),
+                                 void* emit_context) {
+  const bulkhead_device device = {
+      .size = sizeof(device), .name = "abuse", .description = "a glutton"};
+  emit(emit_context, &device);
+  return BULKHEAD_OK;
+}
+
+bulkhead_result Open(const bulkhead_open_parameters* parameters,
+                     const bulkhead_runtime* runtime,
+                     bulkhead_decoder** decoder) {
+  for (size_t i = 0; i < parameters->option_count; ++i) {
+    const auto abuse = Abuses().find(parameters->options[i].value);
+    if (abuse == Abuses().end()) return BULKHEAD_UNSUPPORTED;
+    abuse->second();
+    Hold();
+  }
+  return bulkhead_cpu_backend()->open(parameters, runtime, decoder);
+}
+
+bulkhead_backend MakeTable() {
+  bulkhead_backend table = *bulkhead_cpu_backend();
+  table.name = "abuse";
+  table.enumerate_devices = EnumerateDevices;
+  table.open = Open;
+  return table;
+}
+
+}  // namespace
+}  // namespace bulkhead::tests
+
+extern "C" const bulkhead_backend* bulkhead_abusive_backend(void) {
+  static const bulkhead_backend table = bulkhead::tests::MakeTable();
+  return &table;
+}

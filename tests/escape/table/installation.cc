@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/escape/table/installation.h"
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "tests/media/generated_clips.h"
+#include "tests/support/frame_hash.h"
+#include "tests/support/test_paths.h"
+
+namespace bulkhead::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::atomic<int> signals_received = 0;
+
+ipc::UniqueFd Listen(const sockaddr* address, socklen_t bytes) {
+  ipc::UniqueFd fd(socket(address->sa_family,
+                          SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd || bind(fd.get(), address, bytes) != 0 || listen(fd.get(), 4) != 0) {
+    return {};
+  }
+  return fd;
+}
+
+ipc::UniqueFd ListenTcp(int* port) {
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  auto* name = reinterpret_cast<sockaddr*>(&address);
+  auto fd = Listen(name, sizeof address);
+  socklen_t bytes = sizeof address;
+  if (!fd || getsockname(fd.get(), name, &bytes) != 0) return {};
+  *port = ntohs(address.sin_port);
+  return fd;
+}
+
+ipc::UniqueFd ListenUnix(const std::string& name) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  name.copy(address.sun_path, sizeof address.sun_path - 1);
+  return Listen(
+      reinterpret_cast<sockaddr*>(&address),
+      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size()));
+}
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void WriteForAll(const fs::path& path, const std::string& content) {
+  std::ofstream(path) << content;
+  fs::permissions(path, fs::perms(0777));
+}
+
+Status DecodeAll(VideoDecoder& video, const std::vector<std::string>& hashes) {
+  for (size_t index = 0;; ++index) {
+    const auto frame = video.Next();
+    if (frame && *frame && index < hashes.size()) {
+      EXPECT_EQ(HashOf(**frame), hashes[index]) << "frame " << index;
+      continue;
+    }
+    EXPECT_EQ(index, hashes.size()) << "frames";
+    return frame ? Status() : frame.error();
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Installation> Installation::Make(bool reduced) {
+  std::unique_ptr<Installation> made(new Installation);
+  if (!made->Prepare(reduced)) return nullptr;
+  return made;
+}
+
+bool Installation::Prepare(bool reduced) {
+  const auto clip = Generate(Clip::kOddSize);
+  if (!clip) {
+    if (clip.error().code() != Code::kNotFound) ADD_FAILURE() << clip.error();
+    return false;
+  }
+  media_ = *clip;
+  const auto reference = DecodeWithFfmpeg(media_);
+  if (!reference) {
+    ADD_FAILURE() << reference.error();
+    return false;
+  }
+  for (const auto& frame : *reference) hashes_.push_back(frame.hash);
+  media_before_ = ReadAll(media_);
+  // The file could be written, if its descriptor allowed it.
+  fs::permissions(media_, fs::perms(0666));
+  signal(SIGUSR1, [](int) { ++signals_received; });
+  signal(SIGABRT, [](int) { ++signals_received; });
+
+  char directory[] = "/tmp/escape-XXXXXX";
+  if (mkdtemp(directory) == nullptr) return false;
+  directory_ = directory;
+  fs::permissions(directory_, fs::perms(0777));
+  targets_.reduced = reduced;
+  targets_.application_pid = getpid();
+  targets_.secret_file = directory_ + "/secret.txt";
+  WriteForAll(targets_.secret_file, "secret");
+  targets_.other_file = directory_ + "/other/libother.so";
+  fs::create_directory(directory_ + "/other");
+  fs::permissions(directory_ + "/other", fs::perms(0755));
+  WriteForAll(targets_.other_file, "of another backend");
+  targets_.unix_path = directory_ + "/socket";
+  targets_.abstract_name = "bulkhead-escape-" + std::to_string(getpid());
+  tcp_ = ListenTcp(&targets_.tcp_port);
+  unix_ = ListenUnix(targets_.unix_path);
+  abstract_ = ListenUnix(std::string(1, '\0') + targets_.abstract_name);
+  if (!tcp_ || !unix_ || !abstract_) {
+    ADD_FAILURE() << "cannot listen";
+    return false;
+  }
+  fs::permissions(targets_.unix_path, fs::perms(0777));
+  return StartSibling();
+}
+
+Installation::~Installation() {
+  signal(SIGUSR1, SIG_DFL);
+  signal(SIGABRT, SIG_DFL);
+  if (!directory_.empty()) fs::remove_all(directory_);
+}
+
+bool Installation::StartSibling() {
+  auto host = Host::Create({.plugin_path = std::vector<std::string>(),
+                            .sandbox_floor = SandboxTier::kReduced,
+                            .libexec_dir = LibexecDirectory()});
+  if (!host) {
+    ADD_FAILURE() << host.error();
+    return false;
+  }
+  sibling_host_ = *std::move(host);
+  auto video = sibling_host_->OpenVideo(media_, {.device = "cpu"});
+  if (!video) {
+    ADD_FAILURE() << video.error();
+    return false;
+  }
+  targets_.sibling_pid = video->worker_pid();
+  sibling_.emplace(*std::move(video));
+  return true;
+}
+
+std::unique_ptr<Host> Installation::StartHost(
+    const std::string& deed, const Deadlines& deadlines) const {
+  const fs::path plugins = directory_ + "/plugins";
+  fs::remove_all(plugins);
+  fs::copy(DistributionDirectory(), plugins, fs::copy_options::recursive);
+  const fs::path module = plugins / "bulkhead_escape_table";
+  std::ofstream(module / "targets.txt") << targets_.Write();
+  std::ofstream(module / "deed.txt") << deed << "\n";
+  for (const auto& entry : fs::recursive_directory_iterator(plugins)) {
+    fs::permissions(entry.path(), fs::perms(0755));
+  }
+  fs::permissions(plugins, fs::perms(0755));
+  std::ofstream(plugins / "bulkhead_escape_table-0.1.0.dist-info" / "RECORD",
+                std::ios::app)
+      << "bulkhead_escape_table/targets.txt,,\n"
+      << "bulkhead_escape_table/deed.txt,,\n";
+
+  HostOptions options;
+  options.libexec_dir = LibexecDirectory();
+  options.plugin_path = {plugins.string()};
+  options.autoload = true;
+  options.sandbox_floor = SandboxTier::kReduced;
+  options.limits.attempts_per_position = 1;
+  options.deadlines = deadlines;
+  // All attempts of the zygote are made while it starts.
+  options.deadlines.backend_start = std::chrono::seconds(60);
+  return Host::Create(options).value();
+}
+
+Result<VideoDecoder> Installation::Open(Host& host, const std::string& option,
+                                        const std::string& value,
+                                        uint32_t threads) const {
+  VideoOptions options;
+  options.device = "escape";
+  options.threads = threads;
+  if (!option.empty()) options.backend_options = {{option, value}};
+  return host.OpenVideo(media_, options);
+}
+
+Status Installation::Decode(Host& host, const std::string& option,
+                            const std::string& value) const {
+  auto video = Open(host, option, value);
+  return video ? DecodeAll(*video, hashes_) : video.error();
+}
+
+void Installation::ExpectUnharmed() {
+  EXPECT_EQ(ReadAll(media_), media_before_) << "the input was written";
+  EXPECT_EQ(signals_received, 0) << "the application was signalled";
+  for (const auto* listener : {&tcp_, &unix_, &abstract_}) {
+    EXPECT_LT(accept(listener->get(), nullptr, nullptr), 0) << "connected";
+  }
+  EXPECT_EQ(sibling_->worker_pid(), targets_.sibling_pid);
+  const Status status = DecodeAll(*sibling_, hashes_);
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(sibling_->recovery().restarts, 0u);
+  sibling_->Rewind();
+}
+
+}  // namespace bulkhead::tests

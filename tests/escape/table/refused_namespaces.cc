@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/escape/table/refused_namespaces.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
+namespace bulkhead::tests {
+
+bool RefuseNamespaces() {
+  constexpr uint32_t kAllSix = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET |
+                               CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS;
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 6),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args)),
+      BPF_STMT(BPF_ALU | BPF_AND | BPF_K, kAllSix),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kAllSix, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program = {.len = std::size(filter), .filter = filter};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                 SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
+}
+
+}  // namespace bulkhead::tests

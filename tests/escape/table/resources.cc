@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "tests/escape/table/attempt.h"
+
+namespace bulkhead::tests {
+namespace {
+
+// Above every limit that a worker has.
+constexpr int kMost = 1 << 20;
+constexpr size_t kPiece = size_t{256} << 20;
+
+// Stacks of the usual size, so that the address space ends it even where tasks
+// are not counted.
+std::string Threads(const Targets&) {
+  for (int i = 0; i < kMost; ++i) {
+    pthread_t thread;
+    errno = pthread_create(
+        &thread, nullptr,
+        [](void*) -> void* {
+          for (;;) syscall(SYS_ppoll, 0, 0, 0, 0, 0);
+        },
+        nullptr);
+    if (errno != 0) return Answer(-1);
+  }
+  return "allowed";
+}
+
+std::string AddressSpace(const Targets&) {
+  for (int i = 0; i < kMost; ++i) {
+    if (mmap(nullptr, kPiece, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+             0) == MAP_FAILED) {
+      return Answer(-1);
+    }
+  }
+  return "allowed";
+}
+
+std::string LockMemory(const Targets&) {
+  static char page[4096];
+  return Answer(mlock(page, sizeof page));
+}
+
+std::string Descriptors(const Targets&) {
+  for (int i = 0; i < kMost; ++i) {
+    if (dup(0) < 0) return Answer(-1);
+  }
+  return "allowed";
+}
+
+int SocketOfOurs() {
+  for (int fd = 3; fd < 64; ++fd) {
+    struct stat status;
+    if (syscall(SYS_fstat, fd, &status) == 0 && S_ISSOCK(status.st_mode))
+      return fd;
+  }
+  return -1;
+}
+
+// Descriptors that are on their way count against its user.
+std::string DescriptorsInFlight(const Targets&) {
+  constexpr int kEach = 100;
+  alignas(cmsghdr) char space[CMSG_SPACE(kEach * sizeof(int))] = {};
+  char byte = 0;
+  iovec data = {&byte, 1};
+  msghdr message = {};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = space;
+  message.msg_controllen = sizeof space;
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(kEach * sizeof(int));
+  std::memset(CMSG_DATA(header), 0, kEach * sizeof(int));
+  const int socket = SocketOfOurs();
+  for (int i = 0; i < kMost; ++i) {
+    if (sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+      return Answer(-1);
+    }
+  }
+  return "allowed";
+}
+
+std::string LimitIs(__rlimit_resource resource, rlim_t most) {
+  rlimit limit;
+  if (getrlimit(resource, &limit) != 0) return Answer(-1);
+  return Check(limit.rlim_cur <= most && limit.rlim_max <= most,
+               std::to_string(limit.rlim_max));
+}
+
+// Without a line break; control characters among it.
+std::string FloodLog(const Targets&) {
+  char chunk[4096];
+  std::memset(chunk, '\x1b', sizeof chunk);
+  for (int i = 0; i < kMost; ++i) {
+    if (write(STDERR_FILENO, chunk, sizeof chunk) < 0) return Answer(-1);
+  }
+  return "allowed";
+}
+
+[[noreturn]] std::string Spin(const Targets&) {
+  signal(SIGTERM, SIG_IGN);
+  for (;;) getpid();
+}
+
+}  // namespace
+
+std::vector<Attempt> ResourceAttempts() {
+  constexpr const char* kSessionOnly =
+      "n/a: it would end the start of the backend; bound there by a deadline";
+  constexpr const char* kOneProcess =
+      "n/a: the same limit as in a session, where it is tried";
+  constexpr Expected kEperm = Everywhere("E:EPERM");
+  return {
+      {49, "thread_bomb", {kOneProcess, "L:EAGAIN"}, Threads},
+      {50, "address_space", {kOneProcess, "L:ENOMEM"}, AddressSpace},
+      {50, "lock_memory", kEperm, LockMemory},
+      Call(50, "mlockall", SYS_mlockall),
+      Call(50, "pipe", SYS_pipe),
+      Call(50, "pipe2", SYS_pipe2, kEperm),
+      {51, "spin", {kSessionOnly, "C:deadline"}, Spin},
+      Call(52, "ftruncate", SYS_ftruncate),
+      Call(52, "fallocate", SYS_fallocate),
+      {52, "file_size_limit", Everywhere("ok"),
+       [](const Targets&) { return LimitIs(RLIMIT_FSIZE, 0); }},
+      // Neither limit may be the reaper's, which is higher.
+      {53, "descriptor_limit", Everywhere("ok"),
+       [](const Targets&) { return LimitIs(RLIMIT_NOFILE, 256); }},
+      {53, "dup_bomb", {kOneProcess, "L:EMFILE"}, Descriptors},
+      {53,
+       "descriptors_in_flight",
+       {kSessionOnly, "L:EAGAIN|ETOOMANYREFS"},
+       DescriptorsInFlight},
+      Call(54, "timer_create", SYS_timer_create),
+      Call(54, "timerfd_create", SYS_timerfd_create),
+      Call(54, "setitimer", SYS_setitimer),
+      Call(54, "signalfd4", SYS_signalfd4),
+      Call(54, "eventfd2", SYS_eventfd2, kEperm),
+      Call(54, "epoll_create1", SYS_epoll_create1, kEperm),
+      {55, "log_flood", Everywhere("L:EAGAIN"), FloodLog},
+      {56, "core_size_limit", Everywhere("ok"),
+       [](const Targets&) { return LimitIs(RLIMIT_CORE, 0); }},
+      {56, "abort", Everywhere("C:signal 6"),
+       [](const Targets&) -> std::string { abort(); }},
+      {56, "crash", Everywhere("C:signal 11"),
+       [](const Targets&) -> std::string {
+         void* page =
+             mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+         std::memset(page, 1, 1);
+         return "allowed";
+       }},
+      Call(57, "setsid", SYS_setsid),
+      Call(57, "setpgid", SYS_setpgid),
+      {58, "stop_by_kill", kEperm,
+       [](const Targets&) { return Answer(kill(getpid(), SIGSTOP)); }},
+      {58, "stop_by_tgkill", kEperm,
+       [](const Targets&) {
+         return Answer(syscall(SYS_tgkill, getpid(), gettid(), SIGSTOP));
+       }},
+      {58,
+       "exit_silently",
+       {kSessionOnly, "C:exit 0"},
+       [](const Targets&) -> std::string { _exit(0); }},
+  };
+}
+
+}  // namespace bulkhead::tests

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The backend `cpu` with a hostile vendor inside. While it is loaded it makes
+// the attempts of the zygote stage, and each stream makes those of the session
+// stage that its options name, before it opens:
+//
+//   attempt=NAME   makes that one; the stream fails with its outcome
+//   harmless=all   makes all whose process is to live on, then decodes the
+//                  stream to its end, which fails with how many were made, or
+//                  with those that went otherwise
+//   zygote=FROM    fails with outcomes of the zygote's from the FROMth on
+//   zygote=itself  decodes as above and says what the zygote made of the
+//                  harmless ones in its own process
+//
+// Which attempts kill is known: those are not among the harmless.
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "backends/cpu/cpu_backend.h"
+#include "backends/sdk/bulkhead_backend.h"
+#include "tests/escape/table/attempt.h"
+#include "tests/escape/table/attempt_in_clone.h"
+
+namespace bulkhead::tests {
+namespace {
+
+// Below what the host takes of a message.
+constexpr size_t kMostBytes = 380;
+
+Targets targets;
+std::vector<Attempt> attempts;
+std::vector<std::string> zygote_outcomes;
+std::string made_by_zygote;
+// Said at the end of the stream, or when it cannot open.
+std::string sentence;
+
+std::string Directory() {
+  Dl_info self;
+  if (dladdr(reinterpret_cast<void*>(&Directory), &self) == 0) return "";
+  const std::string library = self.dli_fname;
+  return library.substr(0, library.rfind('/') + 1);
+}
+
+const Attempt* Find(const std::string& name) {
+  for (const Attempt& attempt : attempts) {
+    if (attempt.name == name) return &attempt;
+  }
+  return nullptr;
+}
+
+// Whole in the zygote itself, on a thread if the name begins with '@'.
+void MakeOne(std::string name) {
+  const bool on_thread = name.starts_with("@");
+  if (on_thread) name.erase(0, 1);
+  const Attempt* attempt = Find(name);
+  if (attempt == nullptr) return;
+  if (!on_thread) {
+    attempt->Run(targets);
+  } else {
+    std::thread([attempt] { attempt->Run(targets); }).join();
+  }
+}
+
+void MakeAllInClones() {
+  for (const Attempt& attempt : attempts) {
+    const bool made = !attempt.expected.For(targets).starts_with("n/a");
+    zygote_outcomes.push_back(made ? RunInClone(attempt, targets) : "n/a");
+  }
+}
+
+bool IsHarmlessHere(const Attempt& attempt) {
+  // A filter more would be a filter more for the decoder.
+  return IsHarmless(attempt.expected.For(targets)) &&
+         attempt.name != std::string_view("filter_allow_all");
+}
+
+// How many were made, or what went otherwise.
+std::string MakeHarmless() {
+  std::string wrong;
+  int made = 0;
+  for (const Attempt& attempt : attempts) {
+    if (!IsHarmlessHere(attempt)) continue;
+    ++made;
+    const std::string got = attempt.Run(targets);
+    if (Matches(attempt.expected.For(targets), got)) continue;
+    wrong += std::string(attempt.name) + " " + got + ", ";
+  }
+  if (!wrong.empty()) return "outcome: " + wrong.substr(0, kMostBytes) + ";";
+  return "outcome: made " + std::to_string(made) + ";";
+}
+
+std::string ZygoteOutcomes(size_t from) {
+  std::string text = "outcome: ";
+  for (size_t i = from; i < zygote_outcomes.size(); ++i) {
+    if (text.size() + zygote_outcomes[i].size() > kMostBytes) break;
+    text += zygote_outcomes[i] + ",";
+  }
+  return text + ";";
+}
+
+bulkhead_result EnumerateDevices(const bulkhead_runtime*,
+                                 void (*emit)(void*, const bulkhead_device*),
+                                 void* emit_context) {
+  const bulkhead_device device = {
+      .size = sizeof(device), .name = "escape", .description = "a way out"};
+  emit(emit_context, &device);
+  return BULKHEAD_OK;
+}
+
+bulkhead_result Open(const bulkhead_open_parameters* parameters,
+                     const bulkhead_runtime* runtime,
+                     bulkhead_decoder** decoder) {
+  sentence.clear();
+  targets.in_zygote = false;
+  for (size_t i = 0; i < parameters->option_count; ++i) {
+    const std::string key = parameters->options[i].key;
+    const std::string value = parameters->options[i].value;
+    if (key == "harmless") {
+      sentence = MakeHarmless();
+      continue;
+    }
+    if (key == "zygote" && value == "itself") {
+      sentence = made_by_zygote;
+      continue;
+    }
+    if (key == "zygote") sentence = ZygoteOutcomes(std::stoul(value));
+    if (key == "attempt") {
+      const Attempt* attempt = Find(value);
+      sentence = "outcome: " +
+                 (attempt != nullptr ? attempt->Run(targets) : "no such name") +
+                 ";";
+    }
+    return BULKHEAD_UNSUPPORTED;
+  }
+  bulkhead_open_parameters without_options = *parameters;
+  without_options.option_count = 0;
+  return bulkhead_cpu_backend()->open(&without_options, runtime, decoder);
+}
+
+bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
+  const bulkhead_result result =
+      bulkhead_cpu_backend()->receive_frame(decoder, frame);
+  return result == BULKHEAD_END_OF_STREAM && !sentence.empty() ? BULKHEAD_FAILED
+                                                               : result;
+}
+
+const char* LastError(bulkhead_decoder* decoder) {
+  return sentence.empty() ? bulkhead_cpu_backend()->last_error(decoder)
+                          : sentence.c_str();
+}
+
+std::vector<std::string> ReadDeeds() {
+  std::ifstream file(Directory() + "deed.txt");
+  return {std::istream_iterator<std::string>(file), {}};
+}
+
+// By the library's constructor, before the worker has looked at it at all.
+bool Attack() {
+  attempts = AllAttempts();
+  targets = Targets::Read(Directory() + "targets.txt");
+  targets.in_zygote = true;
+  for (const std::string& deed : ReadDeeds()) {
+    if (deed == "all") {
+      MakeAllInClones();
+      made_by_zygote = MakeHarmless();
+    } else {
+      MakeOne(deed);
+    }
+  }
+  return true;
+}
+[[maybe_unused]] const bool attacked = Attack();
+
+bulkhead_backend MakeTable() {
+  bulkhead_backend table = *bulkhead_cpu_backend();
+  table.name = "escape";
+  table.enumerate_devices = EnumerateDevices;
+  table.open = Open;
+  table.receive_frame = ReceiveFrame;
+  table.last_error = LastError;
+  return table;
+}
+
+}  // namespace
+}  // namespace bulkhead::tests
+
+extern "C" const bulkhead_backend* bulkhead_escape_table_backend(void) {
+  static const bulkhead_backend table = bulkhead::tests::MakeTable();
+  return &table;
+}

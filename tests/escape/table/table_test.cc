@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The escape table: each attempt, from the zygote and from a session, in one
+// tier, with what should come of it and what came. Tier reduced is had by
+// refusing this process the namespaces, before anything is started.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "bulkhead/host.h"
+#include "tests/escape/table/attempt.h"
+#include "tests/escape/table/elsewhere.h"
+#include "tests/escape/table/installation.h"
+#include "tests/escape/table/refused_namespaces.h"
+
+namespace bulkhead::tests {
+namespace {
+
+// What the backend said, up to the semicolon.
+std::string Said(const Status& status) {
+  const std::string& message = status.message();
+  constexpr std::string_view kMark = "outcome: ";
+  const size_t mark = message.find(kMark);
+  if (mark == std::string::npos) return "";
+  const size_t begin = mark + kMark.size();
+  return message.substr(begin, message.find(';', begin) - begin);
+}
+
+// What came of an attempt in a session.
+std::string OutcomeOf(const Status& status) {
+  if (const std::string said = Said(status); !said.empty()) return said;
+  const ExitReport* exit = status.exit_report();
+  if (exit == nullptr) return status.message();
+  switch (exit->kind) {
+    case ExitReport::Kind::kSandboxViolation:
+      return "K";
+    case ExitReport::Kind::kSignaled:
+      return "signal " + std::to_string(exit->value);
+    case ExitReport::Kind::kExited:
+      return "exit " + std::to_string(exit->value);
+    case ExitReport::Kind::kDeadline:
+      return "deadline";
+    case ExitReport::Kind::kProtocolViolation:
+      return "protocol violation";
+    case ExitReport::Kind::kUnknown:
+      break;
+  }
+  return status.message();
+}
+
+class EscapeTable : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    const char* tier = std::getenv("BULKHEAD_TEST_TIER");
+    reduced_ = tier != nullptr && std::string(tier) == "reduced";
+    if (reduced_) {
+      ASSERT_TRUE(RefuseNamespaces());
+    }
+    attempts_ = AllAttempts();
+    installation_ = Installation::Make(reduced_).release();
+    std::printf("%3s  %-26s %-7s %-7s %-34s %s\n", "row", "attempt", "tier",
+                "stage", "expected", "got");
+  }
+  static void TearDownTestSuite() {
+    if (installation_ != nullptr) installation_->ExpectUnharmed();
+    std::printf("%d of %d as expected, tier %s, uid %d\n", as_expected_, all_,
+                Tier(), static_cast<int>(geteuid()));
+    delete std::exchange(installation_, nullptr);
+  }
+  void SetUp() override {
+    if (installation_ == nullptr) GTEST_SKIP() << "there is no clip to decode";
+    const auto host = installation_->StartHost("none");
+    const auto sandbox = host->Sandbox();
+    ASSERT_TRUE(sandbox) << sandbox.error();
+    std::string reasons;
+    for (const auto& reason : sandbox->reasons) reasons += reason + "; ";
+    if (sandbox->tier !=
+        (reduced_ ? SandboxTier::kReduced : SandboxTier::kFull)) {
+      GTEST_SKIP() << "this machine has no tier " << Tier() << ": " << reasons;
+    }
+    if (sandbox->landlock_abi < 6) {
+      GTEST_SKIP() << "the table is written for Landlock ABI 6: " << reasons;
+    }
+  }
+
+  static const char* Tier() { return reduced_ ? "reduced" : "full"; }
+
+  static void Print(int row, const char* attempt, const char* stage,
+                    std::string_view expected, const std::string& got,
+                    bool matches) {
+    std::printf("%3d  %-26s %-7s %-7s %-34.*s %s%s\n", row, attempt, Tier(),
+                stage, static_cast<int>(expected.size()), expected.data(),
+                got.c_str(), matches ? "" : "   <-- NOT AS EXPECTED");
+    ++all_;
+    if (matches) ++as_expected_;
+    EXPECT_TRUE(matches) << "row " << row << ", " << attempt << ", " << stage
+                         << ": expected " << expected << ", got " << got;
+  }
+
+  // True: it is not made in this stage, which was printed.
+  static bool PrintIfNotMade(const Attempt& attempt, const char* stage,
+                             std::string_view expected) {
+    if (!expected.starts_with("n/a")) return false;
+    Print(attempt.row, attempt.name, stage, expected, "-", true);
+    return true;
+  }
+
+  static bool reduced_;
+  static int all_;
+  static int as_expected_;
+  static std::vector<Attempt> attempts_;
+  static Installation* installation_;
+};
+bool EscapeTable::reduced_ = false;
+int EscapeTable::all_ = 0;
+int EscapeTable::as_expected_ = 0;
+std::vector<Attempt> EscapeTable::attempts_;
+Installation* EscapeTable::installation_ = nullptr;
+
+// Row 70 with it: sessions of the zygote that made them all decode.
+TEST_F(EscapeTable, FromTheZygote) {
+  const auto host = installation_->StartHost("all");
+  std::vector<std::string> outcomes;
+  while (outcomes.size() < attempts_.size()) {
+    const auto opened =
+        installation_->Open(*host, "zygote", std::to_string(outcomes.size()));
+    ASSERT_FALSE(opened);
+    std::istringstream some(Said(opened.error()));
+    const size_t before = outcomes.size();
+    for (std::string outcome; std::getline(some, outcome, ',');) {
+      outcomes.push_back(outcome);
+    }
+    ASSERT_GT(outcomes.size(), before) << opened.error();
+  }
+  Targets targets = installation_->targets();
+  targets.in_zygote = true;
+  for (size_t i = 0; i < attempts_.size(); ++i) {
+    const std::string_view expected = attempts_[i].expected.For(targets);
+    if (PrintIfNotMade(attempts_[i], "zygote", expected)) continue;
+    Print(attempts_[i].row, attempts_[i].name, "zygote", expected, outcomes[i],
+          Matches(expected, outcomes[i]));
+  }
+  const std::string said =
+      Said(installation_->Decode(*host, "zygote", "itself"));
+  Print(70, "still_decodes", "zygote", "ok", said, said.starts_with("made "));
+}
+
+TEST_F(EscapeTable, FromASession) {
+  const auto host = installation_->StartHost("none");
+  Deadlines short_deadlines;
+  short_deadlines.open = std::chrono::milliseconds(1'500);
+  const Targets& targets = installation_->targets();
+  for (const Attempt& attempt : attempts_) {
+    const std::string_view expected = attempt.expected.For(targets);
+    if (PrintIfNotMade(attempt, "session", expected)) continue;
+    std::unique_ptr<Host> impatient;
+    if (expected == "C:deadline") {
+      impatient = installation_->StartHost("none", short_deadlines);
+    }
+    const auto opened = installation_->Open(impatient ? *impatient : *host,
+                                            "attempt", attempt.name);
+    ASSERT_FALSE(opened) << attempt.name;
+    const std::string got = OutcomeOf(opened.error());
+    Print(attempt.row, attempt.name, "session", expected, got,
+          Matches(expected, got));
+  }
+}
+
+TEST_F(EscapeTable, TheSameProcessStillDecodes) {
+  const auto host = installation_->StartHost("none");
+  const std::string said =
+      Said(installation_->Decode(*host, "harmless", "all"));
+  Print(70, "still_decodes", "session", "ok", said, said.starts_with("made "));
+}
+
+bool IsViolation(const Status& status) {
+  return status.message().find("it was killed by its sandbox (stage 1) for") !=
+         std::string::npos;
+}
+
+// The zygote itself, as its end is reported.
+TEST_F(EscapeTable, DeathsOfAZygote) {
+  for (const char* name :
+       {"int80_getppid", "x32_getpid", "number_largest", "unshare_user",
+        "execve_shell", "ptrace_traceme", "io_uring_setup",
+        "violate_with_handler", "violate_in_thread"}) {
+    const auto host = installation_->StartHost(name);
+    const Status status = host->Prewarm("escape");
+    const bool killed = IsViolation(status);
+    Print(0, name, "load", "K", killed ? "K" : status.message(), killed);
+  }
+  const auto host = installation_->StartHost("@setns");
+  const Status status = host->Prewarm("escape");
+  const bool killed = IsViolation(status);
+  Print(23, "thread_of_constructor", "load", "K",
+        killed ? "K" : status.message(), killed);
+}
+
+// What it wrote without end, and without a line, in a message for people.
+TEST_F(EscapeTable, LogOfADeadZygoteIsShortAndClean) {
+  const auto host = installation_->StartHost("log_flood abort");
+  const std::string message = host->Prewarm("escape").message();
+  const bool told = message.find("it wrote: ") != std::string::npos;
+  const bool clean =
+      std::none_of(message.begin(), message.end(),
+                   [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  const bool holds = told && clean && message.size() < 4096;
+  Print(55, "log_in_message", "load", "ok",
+        holds ? "ok" : std::to_string(message.size()) + " bytes: " + message,
+        holds);
+}
+
+// "Seccomp: 2" of each thread; the lines of a file in /proc are for everybody.
+std::string Unfiltered(int pid, int* threads) {
+  namespace fs = std::filesystem;
+  std::string found;
+  for (const auto& task :
+       fs::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
+    ++*threads;
+    std::ifstream status(task.path() / "status");
+    std::string text{std::istreambuf_iterator<char>(status), {}};
+    for (const char* line :
+         {"\nSeccomp:\t2\n", "\nNoNewPrivs:\t1\n",
+          "\nCapPrm:\t0000000000000000\n", "\nCapEff:\t0000000000000000\n"}) {
+      if (text.find(line) == std::string::npos) {
+        found += task.path().string() + " lacks" + line;
+      }
+    }
+  }
+  return found;
+}
+
+TEST_F(EscapeTable, EveryThreadIsFiltered) {
+  const auto host = installation_->StartHost("none");
+  auto video = installation_->Open(*host, "", "", 4);
+  ASSERT_TRUE(video) << video.error();
+  const auto report = host->Backends();
+  ASSERT_TRUE(report) << report.error();
+  int threads = 0;
+  std::string found;
+  for (const BackendInfo& backend : report->backends) {
+    if (backend.zygote_pid == 0) continue;
+    found += Unfiltered(backend.zygote_pid, &threads);
+    for (const int pid : backend.session_pids) {
+      found += Unfiltered(pid, &threads);
+    }
+  }
+  EXPECT_GE(threads, 2);
+  Print(23, "every_thread_is_filtered", "both", "ok",
+        found.empty() ? "ok" : found, found.empty());
+}
+
+// Off for good, where the kernel leaves a process the choice.
+TEST_F(EscapeTable, SpeculationIsAsDeclared) {
+  const auto host = installation_->StartHost("none");
+  auto video = installation_->Open(*host);
+  ASSERT_TRUE(video) << video.error();
+  std::ifstream status("/proc/" + std::to_string(video->worker_pid()) +
+                       "/status");
+  std::string state = "not told by this kernel";
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("Speculation_Store_Bypass:\t")) {
+      state = line.substr(line.find('\t') + 1);
+    }
+  }
+  const bool left_on = state.ends_with("thread vulnerable") ||
+                       state.ends_with("thread mitigated");
+  Print(69, "store_bypass", "session", "force mitigated, or no such switch",
+        state, !left_on);
+}
+
+TEST_F(EscapeTable, MadeElsewhere) {
+  for (const Elsewhere& made : MadeElsewhere()) {
+    Print(made.row, made.what, "both", made.test, "made there", true);
+  }
+}
+
+}  // namespace
+}  // namespace bulkhead::tests
