@@ -108,7 +108,7 @@ class GrantLaunchTest : public testing::TestWithParam<Setting> {
         ipc::UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
     auto policy = MakePolicy(plugin_, grants);
     if (!policy) return policy.error();
-    auto lockdown = CompileLockdown(*policy, plugin_);
+    auto lockdown = CompileLockdown(*policy, plugin_, Forbidden::kKill);
     if (!lockdown) return lockdown.error();
     const ipc::UniqueFd object(
         open(plugin_.object_path.c_str(), O_RDONLY | O_CLOEXEC));

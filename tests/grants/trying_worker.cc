@@ -33,7 +33,9 @@ int main() {
   namespace ipc = bulkhead::ipc;
   const auto lockdown =
       bulkhead::worker::Lockdown::Read(ipc::kZygoteLockdownFd);
-  if (!lockdown || !lockdown->InstallStage1()) return 1;
+  if (!lockdown || !lockdown->InstallStage1(ipc::kZygoteControlFd)) {
+    return 1;
+  }
   std::array<char, 256> packet;
   for (;;) {
     const ssize_t bytes =
