@@ -178,6 +178,11 @@ kj::Promise<void> Incarnation::ServeZygote() {
       .then([this](auto received) -> kj::Promise<void> {
         if (received && !*received) {
           zygote_alive_ = false;
+          zygote_heard_out_ = true;
+          if (!zygote_end_.empty()) {
+            OnZygoteGone();
+            return kj::READY_NOW;
+          }
           // The reaper is about to say how it ended, which is worth a moment.
           return timer_.afterDelay(kReaperPatience).then([this] {
             OnZygoteGone();
@@ -304,7 +309,11 @@ void Incarnation::OnExited(pid_t pid, int wait_status) {
     // It may have put filters of its own on top.
     if (end.violation) end.stage = 1;
     if (zygote_end_.empty()) zygote_end_ = DescribeExit(ToReport(end));
-    OnZygoteGone();
+    zygote_alive_ = false;
+    if (readiness_ || zygote_heard_out_) return OnZygoteGone();
+    // What it said before, such as why it cannot load, may still be on its way.
+    tasks_->add(
+        timer_.afterDelay(kReaperPatience).then([this] { OnZygoteGone(); }));
     return;
   }
   const auto found = watched_.find(pid);

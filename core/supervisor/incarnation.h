@@ -134,6 +134,7 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   pid_t zygote_inner_pid_ = 0;
   ipc::UniqueFd zygote_pidfd_;
   bool zygote_alive_ = true;
+  bool zygote_heard_out_ = false;  // its socket is closed and read to the end
   bool reaper_alive_ = true;
   std::string zygote_end_;
   bool said_ready_ = false;

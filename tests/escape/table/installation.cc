@@ -137,10 +137,23 @@ Installation::~Installation() {
   if (!directory_.empty()) fs::remove_all(directory_);
 }
 
+// In tier reduced a backend under a uid of its own reaches its files by the way
+// that leads to them, which to a build's outputs is closed.
+void Installation::CopyLibexec() {
+  libexec_ = directory_ + "/libexec";
+  fs::copy(LibexecDirectory(), libexec_,
+           fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+  fs::permissions(libexec_, fs::perms(0755));
+  for (const auto& entry : fs::recursive_directory_iterator(libexec_)) {
+    fs::permissions(entry.path(), fs::perms(0755));
+  }
+}
+
 bool Installation::StartSibling() {
+  CopyLibexec();
   auto host = Host::Create({.plugin_path = std::vector<std::string>(),
                             .sandbox_floor = SandboxTier::kReduced,
-                            .libexec_dir = LibexecDirectory()});
+                            .libexec_dir = libexec_});
   if (!host) {
     ADD_FAILURE() << host.error();
     return false;
@@ -174,7 +187,7 @@ std::unique_ptr<Host> Installation::StartHost(
       << "bulkhead_escape_table/deed.txt,,\n";
 
   HostOptions options;
-  options.libexec_dir = LibexecDirectory();
+  options.libexec_dir = libexec_;
   options.plugin_path = {plugins.string()};
   options.autoload = true;
   options.sandbox_floor = SandboxTier::kReduced;

@@ -42,10 +42,12 @@ class Installation {
  private:
   Installation() = default;
   bool Prepare(bool reduced);
+  void CopyLibexec();
   bool StartSibling();
 
   Targets targets_;
   std::string directory_;
+  std::string libexec_;
   std::string media_;
   std::string media_before_;
   std::vector<std::string> hashes_;
