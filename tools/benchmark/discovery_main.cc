@@ -19,8 +19,8 @@
 #include "core/discovery/scan.h"
 #include "core/discovery/scan_cache.h"
 #include "ipc/unique_fd.h"
+#include "tools/benchmark/command_line.h"
 #include "tools/benchmark/importlib.h"
-#include "tools/benchmark/machine.h"
 #include "tools/benchmark/series.h"
 #include "tools/cli/terminal.h"
 
@@ -38,9 +38,8 @@ everything in the page cache, the rounds interleaved. Medians; the ratios are
 taken round by round.)";
 
 struct Options {
-  std::string json;
+  RunOptions run;
   std::vector<int> sizes = {50, 700, 2000};
-  int rounds = 7;
 };
 
 // Each has a METADATA of 3 kB, a console script and a plugin of something
@@ -205,73 +204,48 @@ Status Measure(int rounds, Measured& measured) {
   return Status();
 }
 
-Status WriteJson(const std::vector<std::unique_ptr<Measured>>& all, int rounds,
-                 const std::string& path) {
+nlohmann::ordered_json FactsOf(
+    const std::vector<std::unique_ptr<Measured>>& all, int rounds) {
   nlohmann::ordered_json sizes = nlohmann::ordered_json::array();
   for (const auto& measured : all) {
-    nlohmann::ordered_json series = nlohmann::ordered_json::array();
-    for (const Series& one : measured->Report()) series.push_back(FactsOf(one));
-    sizes.push_back(
-        {{"distributions", measured->distributions}, {"series", series}});
+    sizes.push_back({{"distributions", measured->distributions},
+                     {"series", FactsOf(measured->Report())}});
   }
-  const nlohmann::ordered_json facts = {
-      {"machine",
-       {{"processor", ProcessorName()},
-        {"processors", sysconf(_SC_NPROCESSORS_ONLN)},
-        {"python", all.front()->python}}},
-      {"rounds", rounds},
-      {"sizes", sizes},
-  };
-  std::ofstream file(path);
-  file << facts.dump(2) << '\n';
-  file.close();
-  if (file) return Status();
-  return Status(Code::kInvalidArgument, "cannot write " + path);
+  nlohmann::ordered_json machine = MachineFacts();
+  machine["python"] = all.front()->python;
+  return {{"machine", machine}, {"rounds", rounds}, {"sizes", sizes}};
 }
 
 int Run(int argc, char** argv) {
   Options options;
   CLI::App app(kPurpose, "bench --discovery");
-  app.add_option("--rounds", options.rounds, "Rounds, at least 5 (default 7)")
-      ->check(CLI::Range(5, 1000));
-  app.add_option("--json", options.json, "Write the figures to FILE too")
-      ->type_name("FILE");
+  AddRunOptions(app, options.run);
   app.add_option("--distributions", options.sizes,
                  "How many, repeatable (default 50, 700 and 2000)")
       ->check(CLI::Range(1, 100'000))
       ->type_name("N")
       ->allow_extra_args(false);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    return cli::Fail(Status(Code::kInvalidArgument, error.what()));
-  }
+  if (const auto status = ParseOrExit(app, argc, argv)) return *status;
   std::vector<std::unique_ptr<Measured>> all;
   for (const int distributions : options.sizes) {
     cli::Say(fmt::format("measuring {} distributions, {} rounds", distributions,
-                         options.rounds));
+                         options.run.rounds));
     Measured& measured = *all.emplace_back(std::make_unique<Measured>());
     measured.distributions = distributions;
-    if (Status status = Measure(options.rounds, measured); !status.ok()) {
+    if (Status status = Measure(options.run.rounds, measured); !status.ok()) {
       return cli::Fail(status);
     }
   }
-  std::cout << fmt::format(
-      "machine: {}, {} processors, Python {}\n"
-      "median of {} rounds (lowest to highest)\n",
-      ProcessorName(), sysconf(_SC_NPROCESSORS_ONLN), all.front()->python,
-      options.rounds);
+  std::cout << MachineLine("Python " + all.front()->python)
+            << fmt::format("median of {} rounds (lowest to highest)\n",
+                           options.run.rounds);
   for (const auto& measured : all) {
     std::cout << fmt::format("\n{} distributions\n", measured->distributions);
     for (const Series& series : measured->Report()) {
       std::cout << LineOf(series) << '\n';
     }
   }
-  if (options.json.empty()) return 0;
-  const Status written = WriteJson(all, options.rounds, options.json);
-  return written.ok() ? 0 : cli::Fail(written);
+  return WriteFacts(FactsOf(all, options.run.rounds), options.run);
 }
 
 }  // namespace

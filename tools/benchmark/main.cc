@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "tools/benchmark/command_line.h"
 #include "tools/benchmark/latency.h"
-#include "tools/benchmark/machine.h"
 #include "tools/benchmark/series.h"
 #include "tools/benchmark/throughput.h"
 #include "tools/cli/libexec.h"
@@ -32,10 +30,9 @@ each, the same clip, every byte of every frame read, the rounds interleaved.
 Medians; the ratios are taken round by round.)";
 
 struct Options {
+  RunOptions run;
   std::string clip;
-  std::string json;
   std::string libexec;
-  int rounds = 7;
 };
 
 std::filesystem::path CacheDirectory() {
@@ -68,14 +65,13 @@ struct Report {
   Latency latency;
   std::vector<Series> ratios;
 
-  std::vector<const Series*> all() const {
-    std::vector<const Series*> series = {
-        &throughput.in_process, &throughput.bulkhead,
-        &throughput.pipe,       &latency.cold_open,
-        &latency.open,          &latency.open_in_process,
-        &latency.worker_start,  &latency.next_frame,
-        &latency.recovery,      &latency.reopen_in_process};
-    for (const Series& ratio : ratios) series.push_back(&ratio);
+  std::vector<Series> all() const {
+    std::vector<Series> series = {
+        throughput.in_process,    throughput.bulkhead, throughput.pipe,
+        latency.cold_open,        latency.open,        latency.open_in_process,
+        latency.worker_start,     latency.next_frame,  latency.recovery,
+        latency.reopen_in_process};
+    series.insert(series.end(), ratios.begin(), ratios.end());
     return series;
   }
 };
@@ -99,9 +95,9 @@ Result<Report> Measure(const Options& options) {
   host_options.libexec_dir = cli::FindLibexec(options.libexec);
   Result<std::unique_ptr<Host>> host = Host::Create(host_options);
   if (!host) return host.error();
-  cli::Say(fmt::format("measuring, {} rounds", options.rounds));
+  cli::Say(fmt::format("measuring, {} rounds", options.run.rounds));
   Result<Throughput> throughput =
-      MeasureThroughput(**host, report.clip, options.rounds);
+      MeasureThroughput(**host, report.clip, options.run.rounds);
   if (!throughput) return throughput.error();
   report.throughput = *throughput;
   Result<std::string> small_clip =
@@ -109,7 +105,7 @@ Result<Report> Measure(const Options& options) {
   if (!small_clip) return small_clip.error();
   Result<Latency> latency =
       MeasureLatency(host_options, report.clip, throughput->frames, *small_clip,
-                     options.rounds);
+                     options.run.rounds);
   if (!latency) return latency.error();
   report.latency = *latency;
   report.ratios = {
@@ -129,43 +125,31 @@ void PrintText(const Report& report, int rounds) {
   std::cout << fmt::format("clip: {}, {} frames, {:.1f} MB\n", report.clip,
                            report.throughput.frames,
                            static_cast<double>(report.clip_bytes) / 1e6)
-            << fmt::format("machine: {}, {} processors, FFmpeg {}\n",
-                           ProcessorName(), sysconf(_SC_NPROCESSORS_ONLN),
-                           av_version_info())
+            << MachineLine(fmt::format("FFmpeg {}", av_version_info()))
             << fmt::format("median of {} rounds (lowest to highest)\n", rounds);
-  for (const Series* series : report.all())
-    std::cout << LineOf(*series) << '\n';
+  for (const Series& series : report.all()) {
+    std::cout << LineOf(series) << '\n';
+  }
 }
 
-Status WriteJson(const Report& report, int rounds, const std::string& path) {
-  nlohmann::ordered_json series = nlohmann::ordered_json::array();
-  for (const Series* one : report.all()) series.push_back(FactsOf(*one));
-  const nlohmann::ordered_json facts = {
+nlohmann::ordered_json FactsOf(const Report& report, int rounds) {
+  nlohmann::ordered_json machine = MachineFacts();
+  machine["ffmpeg"] = av_version_info();
+  return {
       {"clip",
        {{"path", report.clip},
         {"frames", report.throughput.frames},
         {"bytes", report.clip_bytes}}},
-      {"machine",
-       {{"processor", ProcessorName()},
-        {"processors", sysconf(_SC_NPROCESSORS_ONLN)},
-        {"ffmpeg", av_version_info()}}},
+      {"machine", machine},
       {"rounds", rounds},
-      {"series", series},
+      {"series", FactsOf(report.all())},
   };
-  std::ofstream file(path);
-  file << facts.dump(2) << '\n';
-  file.close();
-  if (file) return Status();
-  return Status(Code::kInvalidArgument, "cannot write " + path);
 }
 
 int Run(int argc, char** argv) {
   Options options;
   CLI::App app(kPurpose, "bench");
-  app.add_option("--rounds", options.rounds, "Rounds, at least 5 (default 7)")
-      ->check(CLI::Range(5, 1000));
-  app.add_option("--json", options.json, "Write the figures to FILE too")
-      ->type_name("FILE");
+  AddRunOptions(app, options.run);
   app.add_option("--clip", options.clip,
                  "Use this clip of your own instead of a synthetic one; it is "
                  "decoded in process, so trust it")
@@ -173,19 +157,11 @@ int Run(int argc, char** argv) {
   app.add_option("--libexec", options.libexec,
                  "Where bulkheadd and its companions are")
       ->type_name("DIR");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    return cli::Fail(Status(Code::kInvalidArgument, error.what()));
-  }
+  if (const auto status = ParseOrExit(app, argc, argv)) return *status;
   Result<Report> report = Measure(options);
   if (!report) return cli::Fail(report.error());
-  PrintText(*report, options.rounds);
-  if (options.json.empty()) return 0;
-  const Status written = WriteJson(*report, options.rounds, options.json);
-  return written.ok() ? 0 : cli::Fail(written);
+  PrintText(*report, options.run.rounds);
+  return WriteFacts(FactsOf(*report, options.run.rounds), options.run);
 }
 
 }  // namespace

@@ -37,6 +37,15 @@ Series Ratio(std::string name, const Series& numerator,
   return ratio;
 }
 
+Series Difference(std::string name, const Series& whole, const Series& part) {
+  Series difference{std::move(name), whole.unit, {}};
+  for (size_t i = 0; i < std::min(whole.values.size(), part.values.size());
+       ++i) {
+    difference.values.push_back(whole.values[i] - part.values[i]);
+  }
+  return difference;
+}
+
 std::string LineOf(const Series& series) {
   return fmt::format("{:<44} {:>9.2f} {:<9} ({:.2f} to {:.2f})", series.name,
                      series.Median(), series.unit, series.Lowest(),

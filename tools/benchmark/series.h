@@ -23,6 +23,8 @@ struct Series {
 Series Ratio(std::string name, const Series& numerator,
              const Series& denominator);
 
+Series Difference(std::string name, const Series& whole, const Series& part);
+
 // "name   median unit   (lowest to highest)".
 std::string LineOf(const Series& series);
 nlohmann::ordered_json FactsOf(const Series& series);

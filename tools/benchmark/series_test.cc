@@ -18,5 +18,12 @@ TEST(Series, RatiosAreTakenRoundByRound) {
   EXPECT_EQ(ratio.values, (std::vector<double>{2, 3}));
 }
 
+TEST(Series, SoAreDifferences) {
+  const Series difference =
+      Difference("d", Series{"", "ms", {10, 30, 8}}, Series{"", "ms", {5, 10}});
+  EXPECT_EQ(difference.values, (std::vector<double>{5, 20}));
+  EXPECT_EQ(difference.unit, "ms");
+}
+
 }  // namespace
 }  // namespace bulkhead::benchmark
