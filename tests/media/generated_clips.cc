@@ -114,12 +114,13 @@ Result<std::string> Generate(Clip clip) {
   return status;
 }
 
-Result<std::vector<ReferenceFrame>> DecodeWithFfmpeg(const std::string& path) {
+Result<std::vector<ReferenceFrame>> DecodeWithFfmpeg(const std::string& path,
+                                                     uint32_t threads) {
   std::string output;
-  const Status status =
-      RunFfmpeg({"-threads", "1", "-i", path, "-map", "0:v:0", "-pix_fmt",
-                 "rgb24", "-fps_mode", "passthrough", "-f", "framemd5", "-"},
-                &output);
+  const Status status = RunFfmpeg(
+      {"-threads", std::to_string(threads), "-i", path, "-map", "0:v:0",
+       "-pix_fmt", "rgb24", "-fps_mode", "passthrough", "-f", "framemd5", "-"},
+      &output);
   std::vector<ReferenceFrame> frames;
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,10 @@ struct ReferenceFrame {
   bool operator==(const ReferenceFrame&) const = default;
 };
 
-// What ffmpeg decodes from the first video stream, as RGB24, with one thread.
-// A file in which it finds damage gives the frames that it found.
-Result<std::vector<ReferenceFrame>> DecodeWithFfmpeg(const std::string& path);
+// What ffmpeg decodes from the first video stream, as RGB24. A file in which it
+// finds damage gives the frames that it found, which may be others with more
+// threads.
+Result<std::vector<ReferenceFrame>> DecodeWithFfmpeg(const std::string& path,
+                                                     uint32_t threads = 1);
 
 }  // namespace bulkhead::tests

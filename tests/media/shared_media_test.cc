@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "bulkhead/host.h"
 #include "tests/media/generated_clips.h"
@@ -30,9 +31,9 @@ class SharedMedia : public testing::TestWithParam<SampleFile> {
 
   // Frames, and behind them the failure that ended the stream, if any.
   static std::vector<std::string> Decode(const std::string& path,
-                                         const std::string& device) {
+                                         VideoOptions options) {
     std::vector<std::string> hashes;
-    auto video = host_->OpenVideo(path, {.device = device});
+    auto video = host_->OpenVideo(path, std::move(options));
     if (!video) return {video.error().ToString()};
     for (;;) {
       const auto frame = video->Next();
@@ -59,20 +60,37 @@ class SharedMedia : public testing::TestWithParam<SampleFile> {
 
 Host* SharedMedia::host_ = nullptr;
 
-TEST_P(SharedMedia, DecodesAsFfmpegDoes) {
-  const auto reference = DecodeWithFfmpeg(GetParam().path);
+// Skips where there is no ffmpeg.
+void Reference(const std::string& path, uint32_t threads,
+               std::vector<std::string>& expected) {
+  const auto reference = DecodeWithFfmpeg(path, threads);
   if (!reference && reference.error().code() == Code::kNotFound) {
     GTEST_SKIP() << reference.error();
   }
   ASSERT_TRUE(reference) << reference.error();
-  std::vector<std::string> expected;
   for (const ReferenceFrame& frame : *reference) {
     expected.push_back(frame.hash);
   }
+}
+
+TEST_P(SharedMedia, DecodesAsFfmpegDoes) {
+  std::vector<std::string> expected;
+  Reference(GetParam().path, 1, expected);
+  if (IsSkipped() || HasFatalFailure()) return;
   for (const char* device : {"cpu", "openreg:0"}) {
     SCOPED_TRACE(device);
-    ExpectSame(Decode(GetParam().path, device), expected);
+    ExpectSame(Decode(GetParam().path, {.device = device}), expected);
   }
+}
+
+// FFmpeg's own threads, and glibc's arenas for them, under stage 2.
+TEST_P(SharedMedia, DecodesWithThreadsAsFfmpegDoesWithAsMany) {
+  constexpr uint32_t kThreads = 4;
+  std::vector<std::string> expected;
+  Reference(GetParam().path, kThreads, expected);
+  if (IsSkipped() || HasFatalFailure()) return;
+  ExpectSame(Decode(GetParam().path, {.device = "cpu", .threads = kThreads}),
+             expected);
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SharedMedia);
