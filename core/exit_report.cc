@@ -22,6 +22,15 @@ std::string DescribeViolation(const ExitReport& report) {
                    report.architecture + ")";
 }
 
+std::string DescribeSignal(const ExitReport& report) {
+  std::string text = "it was ended by signal " + std::to_string(report.value) +
+                     " (" + ::strsignal(report.value) + ")";
+  if (!report.claimed_backtrace.empty()) {
+    text += ", by its own account in " + report.claimed_backtrace.front();
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string DescribeExit(const ExitReport& report) {
@@ -29,8 +38,7 @@ std::string DescribeExit(const ExitReport& report) {
     case ExitReport::Kind::kExited:
       return "it exited with code " + std::to_string(report.value);
     case ExitReport::Kind::kSignaled:
-      return "it was ended by signal " + std::to_string(report.value) + " (" +
-             ::strsignal(report.value) + ")";
+      return DescribeSignal(report);
     case ExitReport::Kind::kSandboxViolation:
       return DescribeViolation(report);
     case ExitReport::Kind::kDeadline:

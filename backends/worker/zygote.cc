@@ -17,6 +17,7 @@ extern "C" {
 }
 
 #include "backends/worker/clone.h"
+#include "backends/worker/crash_note.h"
 #include "backends/worker/lockdown/lockdown.h"
 #include "backends/worker/plugin.h"
 #include "backends/worker/probe.h"
@@ -79,6 +80,7 @@ int RunWorker(const bulkhead_backend& backend, const Lockdown& lockdown,
   if (auto installed = lockdown.InstallStage2(); !installed) {
     return kExitLockdown;
   }
+  SendCrashNotesOfSession(socket);
   if (kind.getShared()) return RunSharedWorker(backend, socket);
   auto worker = SessionWorker::Attach(backend, socket);
   return worker ? (*worker)->Run() : 1;
@@ -101,6 +103,7 @@ int RunZygote() {
       !same) {
     return SendFailed(same.error());
   }
+  SendCrashNotesOfZygote(ipc::kZygoteControlFd);
   auto backend = LoadPlugin(lockdown->plugin_path(), lockdown->entry_symbol());
   if (!backend) return SendFailed(backend.error());
   capnp::MallocMessageBuilder ready;

@@ -162,9 +162,8 @@ Table SessionTable() {
   t.Answer(EPERM, {SYS_get_mempolicy, SYS_set_mempolicy, SYS_mbind},
            "x265 asks libnuma");
   t.Answer(EPERM, {SYS_mlock, SYS_munlock}, "no locked memory");
-  t.Allow({SYS_pread64, SYS_preadv, SYS_lseek, SYS_fadvise64},
-          "the media, a descriptor");
-  t.Allow({SYS_dup}, "a second owner for a descriptor");
+  t.Allow({SYS_pread64, SYS_lseek}, "the media, a descriptor");
+  t.Allow({SYS_dup}, "a second owner for a granted device");
   // Not F_SETFL: the eventfds are shared with the host, which would block on
   // one that lost its O_NONBLOCK.
   for (const int command :
@@ -173,10 +172,6 @@ Table SessionTable() {
               "flags of open descriptors");
   }
   t.Answer(EPERM, {SYS_fcntl}, "locks and signal owners reach others");
-  t.Allow({SYS_recvfrom, SYS_shutdown}, "the session's socket");
-  t.AllowIf(SYS_sendto, {{4, kLong, 0}}, "send() on the session's socket");
-  t.Answer(EPERM, {SYS_sendto}, "names no address");
-  t.Allow({SYS_getsockopt}, "type and errors of the session's socket");
   t.Answer(EPERM, {SYS_socket, SYS_socketpair}, "no new sockets");
   t.Answer(EPERM, {SYS_eventfd2, SYS_epoll_create1, SYS_pipe2},
            "no new kernel objects");

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/crash_note.h"
 #include "core/from_ipc.h"
 #include "core/pidfd.h"
 #include "core/session/reply_validation.h"
@@ -40,6 +41,20 @@ bool AwaitDeath(int pidfd, milliseconds timeout) {
     if (ready > 0) return true;
     if (ready == 0 || errno != EINTR) return false;
   }
+}
+
+// If a dead worker has left one.
+void TakeCrashNote(int socket, ExitReport& report) {
+  auto received = ipc::TryReceiveMessage(socket, 0);
+  if (!received) return;
+  auto* message = std::get_if<ipc::ReceivedMessage>(&*received);
+  if (message == nullptr) return;
+  auto claim = ipc::ReadCatching([&]() -> ipc::Expected<CrashClaim> {
+    auto note = message->root<ipc::schema::CrashNote>();
+    if (!note) return tl::unexpected(std::move(note).error());
+    return ReadCrashNote(*note);
+  });
+  if (claim) AddClaim(*std::move(claim), report);
 }
 
 }  // namespace
@@ -470,6 +485,8 @@ const WorkerExit& WorkerLink::exit() {
     if (killed_for_ != ExitReport::Kind::kUnknown) {
       exit_->report.kind = killed_for_;
     }
+    // Its hello was taken before it met media, so only this can be left.
+    if (met_media()) TakeCrashNote(socket_.get(), exit_->report);
   }
   return *exit_;
 }

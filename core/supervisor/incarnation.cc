@@ -179,7 +179,7 @@ kj::Promise<void> Incarnation::ServeZygote() {
         if (received && !*received) {
           zygote_alive_ = false;
           zygote_heard_out_ = true;
-          if (!zygote_end_.empty()) {
+          if (zygote_exit_ || !zygote_end_.empty()) {
             OnZygoteGone();
             return kj::READY_NOW;
           }
@@ -296,6 +296,9 @@ Status Incarnation::OnZygoteEvent(ipc::ReceivedMessage& message) {
         pending_.erase(found);
         return Status();
       }
+      case schema::ZygoteEvent::CRASHED:
+        zygote_claim_ = ReadCrashNote(event_untrusted.getCrashed());
+        return Status();
     }
     return Misbehaved("sent an unknown message");
   });
@@ -308,7 +311,7 @@ void Incarnation::OnExited(pid_t pid, int wait_status) {
   if (pid == zygote_inner_pid_) {
     // It may have put filters of its own on top.
     if (end.violation) end.stage = 1;
-    if (zygote_end_.empty()) zygote_end_ = DescribeExit(ToReport(end));
+    zygote_exit_ = ToReport(end);
     zygote_alive_ = false;
     if (readiness_ || zygote_heard_out_) return OnZygoteGone();
     // What it said before, such as why it cannot load, may still be on its way.
@@ -376,6 +379,10 @@ void Incarnation::KillZygote(Code code, std::string reason) {
 
 void Incarnation::OnZygoteGone(Code code) {
   zygote_alive_ = false;
+  if (zygote_exit_ && zygote_end_.empty()) {
+    if (zygote_claim_) AddClaim(*std::move(zygote_claim_), *zygote_exit_);
+    zygote_end_ = DescribeExit(*zygote_exit_);
+  }
   const Status lost(
       code, "the backend's zygote died" +
                 (zygote_end_.empty() ? std::string() : ": " + zygote_end_));

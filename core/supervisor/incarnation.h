@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "core/crash_note.h"
 #include "core/include/bulkhead/status.h"
 #include "core/sandbox/bpf.h"
 #include "core/sandbox/launcher.h"
@@ -136,7 +137,9 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   bool zygote_alive_ = true;
   bool zygote_heard_out_ = false;  // its socket is closed and read to the end
   bool reaper_alive_ = true;
-  std::string zygote_end_;
+  std::optional<CrashClaim> zygote_claim_;
+  std::optional<ExitReport> zygote_exit_;
+  std::string zygote_end_;  // in words, once it is gone
   bool said_ready_ = false;
   std::optional<Status> readiness_;
   kj::Own<kj::PromiseFulfiller<Status>> ready_;

@@ -251,6 +251,7 @@ struct ZygoteEvent {
     locked @4 :Void;
     # Descriptor: the listener of its filter. First message, and only where the
     # lock-down says so; from before the vendor's code was loaded.
+    crashed @5 :Types.CrashNote;
   }
 }
 

@@ -2,7 +2,8 @@
 # The protocol of one session, between the host (the application's libbulkhead,
 # trusted) and a session worker (hostile after its first byte of media).
 #
-# Hello and Attach travel as one SOCK_SEQPACKET message each, with descriptors.
+# Hello, Attach and Types.CrashNote travel as one SOCK_SEQPACKET message each,
+# the second with descriptors.
 # Request and Reply travel in the shared-memory rings (../FORMAT.md), one
 # single-segment message a record.
 #

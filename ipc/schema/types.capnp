@@ -62,3 +62,21 @@ struct ExitReport {
   stage @8 :UInt8;
   # 1 or 2; 0: not known.
 }
+
+struct CrashNote {
+  # The last thing that a process of a backend says, at most once, to its host
+  # or as a zygote to bulkheadd: what it dies of. It may be made up; only the
+  # reaper knows how it ended.
+  signal @0 :UInt8;
+  address @1 :UInt64;
+  # That it touched, or of the instruction.
+  frameCount @2 :UInt32;
+  # Of `frames`, whose size never changes: a signal handler fills them in.
+  frames @3 :List(StackFrame);
+  # The innermost call first.
+}
+
+struct StackFrame {
+  place @0 :Data;
+  # "libacme.so+0x1f30 (acme_decode+0x12)", zero bytes behind it.
+}

@@ -122,7 +122,9 @@ TEST_F(Autoload, AFailingBackendSaysWhyAndSparesTheOthers) {
   options.deadlines.backend_start = milliseconds(1'000);
   const auto host = NewHost(options);
   const std::pair<std::string, std::string> kCauses[] = {
-      {"segfaults", "signal 11"},
+      {"segfaults",
+       "signal 11 (Segmentation fault), by its own account in "
+       "libbad_plugin.so+"},
       {"aborts", "signal 6"},
       {"exits_zero", "exited with code 0"},
       {"exits_three", "exited with code 3"},

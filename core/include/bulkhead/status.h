@@ -10,6 +10,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace bulkhead {
 
@@ -66,6 +67,12 @@ struct ExitReport {
   std::string syscall;       // "socket"; empty for a number without a name.
   std::string architecture;  // "x86_64", "i386" or "x32".
   int stage = 0;             // Of the lock-down: 1 or 2; 0 where not known.
+
+  // Of a kSignaled, what the process itself said last, which may be a lie. The
+  // address that it touched, and the calls that led there, innermost first:
+  // "libacme.so+0x1f30 (acme_decode+0x12)". Empty where it said nothing.
+  uint64_t claimed_address = 0;
+  std::vector<std::string> claimed_backtrace;
 };
 
 // The outcome of a call that returns nothing else. Success is a null pointer

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/crash_note.h"
+
+#include <capnp/message.h>
+#include <dlfcn.h>
+#include <signal.h>
+#include <unwind.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <string_view>
+
+#include "ipc/message_socket.h"
+#include "ipc/schema/control.capnp.h"
+#include "ipc/schema/types.capnp.h"
+
+namespace bulkhead::worker {
+namespace {
+
+namespace schema = ipc::schema;
+
+constexpr size_t kMaxFrames = 24;
+constexpr size_t kPlaceBytes = 160;
+constexpr size_t kStackBytes = size_t{256} << 10;
+constexpr std::chrono::milliseconds kSendDeadline{100};
+
+// All that the handler needs: it must not allocate.
+struct Note {
+  using Root =
+      std::function<schema::CrashNote::Builder(capnp::MessageBuilder&)>;
+
+  Note(int to, const Root& init_root) : socket(to), note(init_root(message)) {
+    auto frames = note.initFrames(kMaxFrames);
+    for (auto frame : frames) frame.initPlace(kPlaceBytes);
+  }
+
+  const int socket;
+  capnp::MallocMessageBuilder message{kMaxFrames * (kPlaceBytes / 8 + 4) + 32};
+  schema::CrashNote::Builder note;
+  std::array<std::byte, kStackBytes> stack;
+};
+
+// A signal handler is given nothing, so where it finds this is global.
+Note* note_of_this_process = nullptr;
+
+class Writer {
+ public:
+  explicit Writer(capnp::Data::Builder out) : out_(out) {}
+  void Text(std::string_view text) {
+    for (const char c : text) {
+      if (used_ < out_.size()) out_[used_++] = static_cast<kj::byte>(c);
+    }
+  }
+  void Hex(uintptr_t number) {
+    char digits[2 * sizeof(number)];
+    size_t count = 0;
+    do {
+      digits[count++] = "0123456789abcdef"[number % 16];
+      number /= 16;
+    } while (number != 0);
+    std::reverse(digits, digits + count);
+    Text("0x");
+    Text({digits, count});
+  }
+
+ private:
+  capnp::Data::Builder out_;
+  size_t used_ = 0;
+};
+
+// "libacme.so+0x1f30 (acme_decode+0x12)".
+void WritePlace(uintptr_t address, capnp::Data::Builder out) {
+  Writer place(out);
+  Dl_info info = {};
+  if (::dladdr(reinterpret_cast<void*>(address), &info) == 0 ||
+      info.dli_fname == nullptr) {
+    place.Hex(address);
+    return;
+  }
+  const std::string_view file(info.dli_fname);
+  place.Text(file.substr(file.find_last_of('/') + 1));
+  place.Text("+");
+  place.Hex(address - reinterpret_cast<uintptr_t>(info.dli_fbase));
+  if (info.dli_sname == nullptr) return;
+  place.Text(" (");
+  place.Text(info.dli_sname);
+  place.Text("+");
+  place.Hex(address - reinterpret_cast<uintptr_t>(info.dli_saddr));
+  place.Text(")");
+}
+
+struct Walk {
+  schema::CrashNote::Builder note;
+  unsigned frames = 0;
+  bool in_handler = true;
+};
+
+// What lies above the frame in which the signal came is this handler.
+_Unwind_Reason_Code VisitFrame(_Unwind_Context* context, void* argument) {
+  Walk& walk = *static_cast<Walk*>(argument);
+  int before_instruction = 0;
+  const uintptr_t address = ::_Unwind_GetIPInfo(context, &before_instruction);
+  if (before_instruction != 0) walk.in_handler = false;
+  if (walk.in_handler) return _URC_NO_REASON;
+  if (walk.frames == kMaxFrames || address == 0) return _URC_END_OF_STACK;
+  // A return address may already belong to what follows the call.
+  WritePlace(address - (before_instruction != 0 ? 0 : 1),
+             walk.note.getFrames()[walk.frames].getPlace());
+  walk.note.setFrameCount(++walk.frames);
+  return _URC_NO_REASON;
+}
+
+void OnFault(int signal, siginfo_t* info, void*) {
+  Note& last = *note_of_this_process;
+  if (info->si_code <= 0) {
+    // Nothing would repeat it, and no filter lets the process signal itself.
+    volatile int* volatile nowhere = nullptr;
+    *nowhere = 0;
+  }
+  last.note.setSignal(static_cast<uint8_t>(signal));
+  last.note.setAddress(reinterpret_cast<uintptr_t>(info->si_addr));
+  Walk walk{.note = last.note};
+  ::_Unwind_Backtrace(VisitFrame, &walk);
+  (void)ipc::SendMessage(last.socket, last.message, {},
+                         ipc::Deadline::After(kSendDeadline));
+  // Returning repeats the fault, which has no handler any more.
+}
+
+_Unwind_Reason_Code VisitNothing(_Unwind_Context*, void*) {
+  return _URC_END_OF_STACK;
+}
+
+void Install(Note* note) {
+  note_of_this_process = note;
+  // The unwinder sets itself up on first use.
+  ::_Unwind_Backtrace(VisitNothing, nullptr);
+  stack_t stack = {};
+  stack.ss_sp = note_of_this_process->stack.data();
+  stack.ss_size = kStackBytes;
+  ::sigaltstack(&stack, nullptr);
+  struct sigaction action = {};
+  action.sa_sigaction = OnFault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | static_cast<int>(SA_RESETHAND);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
+    ::sigaction(signal, &action, nullptr);
+  }
+}
+
+}  // namespace
+
+void SendCrashNotesOfZygote(int socket) {
+  Install(new Note(socket, [](capnp::MessageBuilder& message) {
+    return message.initRoot<schema::ZygoteEvent>().initCrashed();
+  }));
+}
+
+void SendCrashNotesOfSession(int socket) {
+  Install(new Note(socket, [](capnp::MessageBuilder& message) {
+    return message.initRoot<schema::CrashNote>();
+  }));
+}
+
+}  // namespace bulkhead::worker
