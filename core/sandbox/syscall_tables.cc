@@ -172,6 +172,11 @@ Table SessionTable() {
               "flags of open descriptors");
   }
   t.Answer(EPERM, {SYS_fcntl}, "locks and signal owners reach others");
+  t.Allow({SYS_shutdown}, "the session's socket");
+  t.AllowIf(SYS_sendto, {{4, kLong, 0}}, "send() on the session's socket");
+  t.Answer(EPERM, {SYS_sendto}, "names no address");
+  t.Answer(EPERM, {SYS_recvfrom, SYS_getsockopt, SYS_preadv, SYS_fadvise64},
+           "no decoder that was traced makes them");
   t.Answer(EPERM, {SYS_socket, SYS_socketpair}, "no new sockets");
   t.Answer(EPERM, {SYS_eventfd2, SYS_epoll_create1, SYS_pipe2},
            "no new kernel objects");
