@@ -141,6 +141,7 @@ Result<std::unique_ptr<Host>> Host::Create(HostOptions options) {
                                                    grants::IsPrivileged());
   settings.eager = options.eager;
   settings.deadlines = options.deadlines;
+  settings.attempts_per_position = options.limits.attempts_per_position;
   ASSIGN_OR_RETURN(auto link,
                    session::SupervisorLink::Start(std::move(settings)));
   return std::unique_ptr<Host>(new Host(std::move(options), std::move(link)));

@@ -18,20 +18,25 @@ using discovery::BackendCandidate;
 // Beyond it a directory full of broken packages says nothing new.
 constexpr size_t kMaxDiagnostics = 1000;
 
-schema::Backend::State ToSchema(Backend::State state) {
+schema::Backend::State ToSchema(BackendState state) {
+  using Schema = schema::Backend::State;
   switch (state) {
-    case Backend::State::kDiscovered:
-      return schema::Backend::State::DISCOVERED;
-    case Backend::State::kStarting:
-      return schema::Backend::State::STARTING;
-    case Backend::State::kReady:
-      return schema::Backend::State::READY;
-    case Backend::State::kBackingOff:
-      return schema::Backend::State::BACKING_OFF;
-    case Backend::State::kDisabled:
+    case BackendState::kDiscovered:
+      return Schema::DISCOVERED;
+    case BackendState::kStarting:
+      return Schema::STARTING;
+    case BackendState::kReady:
+      return Schema::READY;
+    case BackendState::kDraining:
+      return Schema::DRAINING;
+    case BackendState::kBackingOff:
+      return Schema::BACKING_OFF;
+    case BackendState::kQuarantined:
+      return Schema::QUARANTINED;
+    case BackendState::kDisabled:
       break;
   }
-  return schema::Backend::State::DISABLED;
+  return Schema::DISABLED;
 }
 
 // One backend of one distribution, whatever state its files are in.
@@ -99,7 +104,7 @@ void Catalog::Refresh() {
   };
   for (BackendCandidate& candidate : latest.backends) {
     BackendPointer known = take(candidate);
-    if (known && (known->running() || known->candidate() == candidate)) {
+    if (known && (known->candidate() == candidate || !known->BeginsAnew())) {
       candidate = known->candidate();
     } else {
       known = std::make_shared<Backend>(candidate, next_number_++, context_);

@@ -47,7 +47,8 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   kj::Promise<void> OpenSession(EventSocket& connection,
                                 ipc::schema::OpenSession::Reader request,
                                 ipc::UniqueFd socket);
-  kj::Promise<void> AnswerExit(EventSocket& connection, uint64_t session);
+  kj::Promise<void> AnswerExit(EventSocket& connection,
+                               ipc::schema::SessionEnd::Reader seen);
   Status Configure(ipc::schema::Configuration::Reader configuration,
                    ipc::UniqueFd application_pidfd);
   Status EnsureTier();
