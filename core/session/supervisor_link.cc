@@ -106,6 +106,7 @@ Status SupervisorLink::StartLocked() {
         configuration.setWorkerDeadlineMs(
             settings_.deadlines.worker_start.count());
         configuration.setAttemptsPerPosition(settings_.attempts_per_position);
+        configuration.setStateDirectory(settings_.state_directory);
       },
       descriptors, ipc::Deadline::After(settings_.deadlines.supervisor_start),
       [](Reply::Reader reply, ipc::ReceivedMessage&) {

@@ -32,6 +32,7 @@ struct SupervisorSettings {
   bool eager = false;
   SandboxTier floor = SandboxTier::kFull;
   Deadlines deadlines;
+  std::string state_directory;  // empty: none
   uint32_t attempts_per_position = Limits().attempts_per_position;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/exit_report.h"
+#include "core/supervisor/object_verification.h"
 
 namespace bulkhead::supervisor {
 namespace {
@@ -161,6 +162,12 @@ kj::Promise<Status> Backend::EnsureReady() {
     });
   }
   if (BackoffIsOver()) Raise(Event::kBackoffOver);
+  if (recorded_ && !context_.quarantine.Find(ObjectPath(candidate_)) &&
+      Raise(Event::kQuarantineLifted) == Action::kForgive) {
+    recorded_ = false;
+    policy_.Forget();
+    inputs_.Forget();
+  }
   switch (Raise(Event::kDeviceAsked)) {
     case Action::kStart:
       return BeginStart();
@@ -220,6 +227,11 @@ Status Backend::FinishStart(const Status& status) {
 }
 
 Status Backend::FailStart(const Status& cause, const Incarnation* incarnation) {
+  if (start_->quarantine()) {
+    recorded_ = true;
+    EnterQuarantine(cause.code(), cause.message());
+    return refusal_;
+  }
   std::string text = cause.message();
   if (incarnation && !incarnation->log_tail().empty()) {
     text += "; it wrote: " + incarnation->log_tail();
@@ -275,20 +287,54 @@ void Backend::CountFailure(const std::string& what) {
 }
 
 void Backend::Quarantine(Code code, const std::string& why) {
+  EnterQuarantine(code, why);
+  if (state_ != State::kQuarantined) return;
+  recorded_ = false;
+  recording_ =
+      RecordQuarantine({.backend = candidate_.name(),
+                        .path = ObjectPath(candidate_),
+                        .bytes = candidate_.plugin_identity.bytes,
+                        .modified_ns = candidate_.plugin_identity.modified_ns,
+                        .hash = "",
+                        .code = code,
+                        .reason = why})
+          .eagerlyEvaluate(nullptr);
+}
+
+void Backend::EnterQuarantine(Code code, const std::string& why) {
   if (Raise(Event::kQuarantined) != Action::kStop) return;
-  reason_ = "quarantined, since it failed too often; at last: " + why;
+  reason_ = "quarantined, since it failed too often, at last so: " + why +
+            "; it is tried again when its files change or after `bulkhead "
+            "restart " +
+            candidate_.name() + "`";
   refusal_ =
-      code == Code::kBackendUnavailable
-          ? LoadFailure(code, reason_)
-          : Status(code, "the backend " + candidate_.name() + " is " + reason_);
+      code == Code::kBackendMisbehaved
+          ? Status(code, "the backend " + candidate_.name() + " is " + reason_)
+          : LoadFailure(code, reason_);
   if (current_ && current_->zygote_alive()) {
     current_->KillZygote(code, "it was quarantined");
   }
 }
 
+kj::Promise<void> Backend::RecordQuarantine(QuarantineRecord record) {
+  // Fails if the files have changed meanwhile, and then there is nothing to
+  // record.
+  auto opened = discovery::OpenBackend(candidate_);
+  if (!opened) return kj::READY_NOW;
+  const int object = opened->plugin.get();
+  return HashObject(context_.port.getTimer(), object)
+      .then([this, opened = *std::move(opened),
+             record = std::move(record)](auto hash) mutable {
+        if (!hash) return;
+        record.hash = *std::move(hash);
+        recorded_ = context_.quarantine.Add(record).ok() &&
+                    context_.quarantine.Find(record.path);
+      });
+}
+
 Status Backend::LoadFailure(Code code, const std::string& cause) const {
   EntryPoint entry_point = candidate_.entry_point;
-  entry_point.file = candidate_.directory + "/" + candidate_.plugin_path;
+  entry_point.file = ObjectPath(candidate_);
   return Status(code, discovery::LoadFailureMessage(entry_point, cause));
 }
 

@@ -32,7 +32,8 @@ namespace bulkhead::supervisor {
 // worker_blame.h's to say; failures of the backend, of its devices and of its
 // start are counted by its RestartPolicy, deaths for which an input is to blame
 // by its PoisonedInputs. A worker's death does not change the state, unless it
-// is the one too many.
+// is the one too many. A quarantine outlives bulkheadd (quarantine_records.h)
+// and ends when the files change or the record is taken away.
 //
 // Owned by Supervisor. Bound to the event loop's thread. Trusts discovery and
 // the reaper; what the zygote and the probe say is validated.
@@ -125,6 +126,10 @@ class Backend {
   // A failure of the backend's own while it was ready.
   void CountFailure(const std::string& what);
   void Quarantine(Code code, const std::string& why);
+  // Nothing is to be started for that reason, whoever decided it.
+  void EnterQuarantine(Code code, const std::string& why);
+  // For later lives of bulkheadd, and for others.
+  kj::Promise<void> RecordQuarantine(QuarantineRecord record);
   Result<CountedDevice> FindDevice(const discovery::DeviceName& name) const;
   Status LoadFailure(Code code, const std::string& cause) const;
 
@@ -142,6 +147,8 @@ class Backend {
   kj::Maybe<kj::ForkedPromise<void>> zygote_gone_;
   uint32_t lives_ = 0;
   std::string reason_;
+  bool recorded_ = false;  // its quarantine is, and ends with the record
+  kj::Promise<void> recording_ = kj::READY_NOW;
   Status refusal_;  // what those who ask get while nothing may be started
   std::vector<CountedDevice> devices_;
   Workers workers_;

@@ -47,6 +47,10 @@ Result<ipc::UniqueFd> OpenProgram(const std::string& path) {
 
 }  // namespace
 
+std::string ObjectPath(const discovery::BackendCandidate& candidate) {
+  return candidate.directory + "/" + candidate.plugin_path;
+}
+
 bool SharesWorker(const discovery::BackendCandidate& candidate) {
   return candidate.manifest.worker_scope ==
          discovery::Manifest::WorkerScope::kBackend;
@@ -67,6 +71,28 @@ kj::Promise<void> BackendStart::VerifyGrants(int object,
       });
 }
 
+kj::Promise<Status> BackendStart::CheckQuarantine(int object) {
+  auto record = context_.quarantine.Find(ObjectPath(candidate_));
+  if (!record) return Status();
+  const auto lift = [this] {
+    // If it cannot be removed it is compared again each time.
+    (void)context_.quarantine.Lift(ObjectPath(candidate_));
+    return Status();
+  };
+  const discovery::FileIdentity& identity = candidate_.plugin_identity;
+  if (record->bytes != identity.bytes ||
+      record->modified_ns != identity.modified_ns) {
+    return lift();
+  }
+  return HashObject(context_.port.getTimer(), object)
+      .then([this, lift, record = *std::move(record)](auto hash) -> Status {
+        if (!hash) return std::move(hash).error();
+        if (*hash != record.hash) return lift();
+        quarantine_ = record;
+        return Status(record.code, record.reason);
+      });
+}
+
 kj::Promise<Status> BackendStart::Run() {
   granted_ = Granted().effective;
   auto opened = discovery::OpenBackend(candidate_);
@@ -75,6 +101,10 @@ kj::Promise<Status> BackendStart::Run() {
   return VerifyObject(context_.port.getTimer(), object, candidate_.plugin_hash)
       .then([this, object](Status verified) -> kj::Promise<Status> {
         if (!verified.ok()) return verified;
+        return CheckQuarantine(object);
+      })
+      .then([this, object](Status checked) -> kj::Promise<Status> {
+        if (!checked.ok()) return checked;
         return VerifyGrants(object, Granted().unverified).then([] {
           return Status();
         });
@@ -113,9 +143,8 @@ Result<std::shared_ptr<Incarnation>> BackendStart::Launch(
                    OpenProgram(context_.reaper_path));
   ASSIGN_OR_RETURN(const ipc::UniqueFd worker,
                    OpenProgram(context_.worker_path));
-  sandbox::Plugin plugin{
-      .object_path = candidate_.directory + "/" + candidate_.plugin_path,
-      .entry_symbol = candidate_.entry_point.attr};
+  sandbox::Plugin plugin{.object_path = ObjectPath(candidate_),
+                         .entry_symbol = candidate_.entry_point.attr};
   for (const std::string& path : candidate_.visible_paths) {
     plugin.files.push_back(candidate_.directory + "/" + path);
   }

@@ -19,6 +19,7 @@
 #include "core/sandbox/policy.h"
 #include "core/supervisor/granting.h"
 #include "core/supervisor/incarnation.h"
+#include "core/supervisor/quarantine_records.h"
 #include "core/supervisor/restart_policy.h"
 #include "ipc/message_socket.h"
 
@@ -37,6 +38,7 @@ struct StartContext {
   bool own_uid;  // backends can run under ids of their own
   sandbox::Forbidden forbidden;
   grants::GrantReader& grants;
+  QuarantineRecords& quarantine;
 };
 
 // A device that a probe has counted.
@@ -75,12 +77,18 @@ class BackendStart {
   }
   // Whose fault a failure is; none: it said why it cannot be started.
   std::optional<Culprit> culprit() const { return culprit_; }
+  // The record because of which nothing was launched.
+  const std::optional<QuarantineRecord>& quarantine() const {
+    return quarantine_;
+  }
   const std::vector<CountedDevice>& devices() const { return devices_; }
   const grants::Effective& granted() const { return granted_; }
   const HashVerdicts& hash_verdicts() const { return hash_verdicts_; }
 
  private:
   Granting Granted() const;
+  // Not OK if it is quarantined; lifts a record that does not hold any more.
+  kj::Promise<Status> CheckQuarantine(int object);
   // Reads the object for each hash in `hashes`, from the last to the first.
   kj::Promise<void> VerifyGrants(int object, std::vector<std::string> hashes);
   Result<std::shared_ptr<Incarnation>> Launch(
@@ -96,11 +104,13 @@ class BackendStart {
   const StartContext& context_;
   std::shared_ptr<Incarnation> incarnation_;
   std::optional<Culprit> culprit_;
+  std::optional<QuarantineRecord> quarantine_;
   std::vector<CountedDevice> devices_;
   HashVerdicts hash_verdicts_;
   grants::Effective granted_;
 };
 
+std::string ObjectPath(const discovery::BackendCandidate& candidate);
 bool SharesWorker(const discovery::BackendCandidate& candidate);
 
 }  // namespace bulkhead::supervisor

@@ -55,7 +55,7 @@ void Describe(const Backend& backend, sandbox::Tier tier,
   out.setName(candidate.name());
   out.setDistribution(candidate.entry_point.distribution);
   out.setVersion(candidate.entry_point.version);
-  out.setFile(candidate.directory + "/" + candidate.plugin_path);
+  out.setFile(ObjectPath(candidate));
   out.setState(ToSchema(backend.state()));
   out.setReason(backend.reason());
   const auto known = backend.devices();
@@ -191,6 +191,8 @@ void Catalog::Describe(sandbox::Tier tier, schema::Backends::Builder out) {
   Diagnostics found = discovery_.diagnostics;
   const Diagnostics& grants = context_.grants.Latest().diagnostics;
   found.insert(found.end(), grants.begin(), grants.end());
+  const Diagnostics& quarantine = context_.quarantine.diagnostics();
+  found.insert(found.end(), quarantine.begin(), quarantine.end());
   auto list = out.initBackends(backends_.size());
   for (size_t i = 0; i < backends_.size(); ++i) {
     supervisor::Describe(*backends_[i], tier, found, list[i]);

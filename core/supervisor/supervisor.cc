@@ -220,6 +220,7 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
   }
   floor_ = static_cast<sandbox::Tier>(configuration.getFloor());
   grants_ = grants::GrantReader(ToStrings(configuration.getGrantFiles()));
+  quarantine_.emplace(configuration.getStateDirectory().cStr());
   context_.emplace(StartContext{
       .port = port_,
       .application_pidfd = application_pidfd_.get(),
@@ -231,7 +232,8 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
       .tier = sandbox::Tier::kNone,
       .own_uid = false,
       .forbidden = sandbox::Forbidden::kKill,
-      .grants = grants_});
+      .grants = grants_,
+      .quarantine = *quarantine_});
   catalog_.emplace(std::move(path), std::move(selection), *context_);
   for (const auto load : configuration.getLoads()) {
     // What is wrong with it was said when it was loaded first.

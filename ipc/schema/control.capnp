@@ -89,6 +89,8 @@ struct Configuration {
   # Absolute paths of files that may grant something; each may be missing.
   attemptsPerPosition @16 :UInt32;
   # Deaths of workers for which an input is to blame until it is refused.
+  stateDirectory @17 :Text;
+  # Absolute; need not exist. Empty: nothing outlives bulkheadd.
 }
 
 struct ExplicitLoad {

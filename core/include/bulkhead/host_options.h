@@ -53,6 +53,12 @@ struct HostOptions {
   // ~/.config/bulkhead/grants.toml. In a privileged process (AT_SECURE) none of
   // these counts.
   std::optional<std::string> grants;
+  // A directory, absolute, in which records outlive this process, such as which
+  // backends are quarantined; made when there is the first. Empty: none is kept.
+  // nullopt: BULKHEAD_STATE_DIR, else /var/lib/bulkhead for root and
+  // $XDG_STATE_HOME/bulkhead or ~/.local/state/bulkhead for others; in a
+  // privileged process (AT_SECURE) no variable counts.
+  std::optional<std::string> state_directory;
   // Of a VideoOptions without one.
   std::string default_device = "cpu";
   // nullopt: BULKHEAD_SANDBOX_FLOOR ("full", "reduced"), else full.
