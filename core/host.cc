@@ -19,6 +19,7 @@
 #include "core/inside_backend.h"
 #include "core/session/supervisor_link.h"
 #include "core/session/video_session.h"
+#include "core/state_path.h"
 #include "core/status_macros.h"
 
 namespace bulkhead {
@@ -26,8 +27,6 @@ namespace {
 
 constexpr const char* kFloorVariable = "BULKHEAD_SANDBOX_FLOOR";
 constexpr const char* kLibexecVariable = "BULKHEAD_LIBEXEC_DIR";
-constexpr const char* kStateVariable = "BULKHEAD_STATE_DIR";
-constexpr const char* kRootsState = "/var/lib/bulkhead";
 constexpr const char* kDefaultLibexec = "/usr/lib/bulkhead/libexec";
 
 Result<SandboxTier> FloorOf(const HostOptions& options,
@@ -46,27 +45,6 @@ std::string LibexecOf(const HostOptions& options,
   return !options.libexec_dir.empty()
              ? options.libexec_dir
              : environment.Get(kLibexecVariable).value_or(kDefaultLibexec);
-}
-
-// Empty: there is none.
-Result<std::string> StateDirectoryOf(
-    const HostOptions& options, const discovery::Environment& environment) {
-  const auto chosen = options.state_directory ? options.state_directory
-                                              : environment.Get(kStateVariable);
-  if (chosen) {
-    if (chosen->empty() || chosen->starts_with('/')) return *chosen;
-    return Status(Code::kInvalidArgument,
-                  (options.state_directory ? "HostOptions::state_directory"
-                                           : kStateVariable) +
-                      (" is \"" + *chosen) +
-                      "\"; write it as an absolute path");
-  }
-  if (::geteuid() == 0) return kRootsState;
-  // The XDG specification: a relative path there is as good as none.
-  const std::string state = environment.Get("XDG_STATE_HOME").value_or("");
-  if (state.starts_with('/')) return state + "/bulkhead";
-  const std::string home = environment.Get("HOME").value_or("");
-  return home.starts_with('/') ? home + "/.local/state/bulkhead" : "";
 }
 
 discovery::PluginPath PluginPathOf(const HostOptions& options,
@@ -164,11 +142,12 @@ Result<std::unique_ptr<Host>> Host::Create(HostOptions options) {
       PluginPathOf(options, environment, settings.libexec_dir);
   settings.grant_files = grants::ResolveGrantFiles(environment, options.grants,
                                                    grants::IsPrivileged());
-  ASSIGN_OR_RETURN(settings.state_directory,
-                   StateDirectoryOf(options, environment));
+  ASSIGN_OR_RETURN(
+      settings.state_directory,
+      ResolveStatePath(environment, options.state_directory, ::geteuid() == 0));
   settings.eager = options.eager;
   settings.deadlines = options.deadlines;
-  settings.attempts_per_position = options.limits.attempts_per_position;
+  settings.limits = options.limits;
   ASSIGN_OR_RETURN(auto link,
                    session::SupervisorLink::Start(std::move(settings)));
   return std::unique_ptr<Host>(new Host(std::move(options), std::move(link)));

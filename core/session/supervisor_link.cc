@@ -105,7 +105,10 @@ Status SupervisorLink::StartLocked() {
             settings_.deadlines.backend_start.count());
         configuration.setWorkerDeadlineMs(
             settings_.deadlines.worker_start.count());
-        configuration.setAttemptsPerPosition(settings_.attempts_per_position);
+        configuration.setAttemptsPerPosition(
+            settings_.limits.attempts_per_position);
+        configuration.setFailuresPerBackend(
+            settings_.limits.failures_per_backend);
         configuration.setStateDirectory(settings_.state_directory);
       },
       descriptors, ipc::Deadline::After(settings_.deadlines.supervisor_start),

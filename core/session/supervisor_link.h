@@ -33,7 +33,7 @@ struct SupervisorSettings {
   SandboxTier floor = SandboxTier::kFull;
   Deadlines deadlines;
   std::string state_directory;  // empty: none
-  uint32_t attempts_per_position = Limits().attempts_per_position;
+  Limits limits;
 };
 
 // Backends that are loaded by hand.

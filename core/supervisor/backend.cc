@@ -23,6 +23,13 @@ std::string DeviceText(const std::string& name, uint32_t index) {
   return name + ":" + std::to_string(index);
 }
 
+RestartLimits LimitsOf(const StartContext& context) {
+  RestartLimits limits;
+  limits.backend.failures = context.failures_per_backend;
+  limits.start.failures = context.failures_per_backend;
+  return limits;
+}
+
 RestartPolicy::Random MakeRandom() {
   return [engine = std::minstd_rand(std::random_device()())]() mutable {
     return std::uniform_real_distribution<double>(0, 1)(engine);
@@ -37,7 +44,7 @@ Backend::Backend(discovery::BackendCandidate candidate, unsigned number,
       number_(number),
       context_(context),
       state_(candidate_.usable() ? State::kDiscovered : State::kDisabled),
-      policy_(RestartLimits(), MakeRandom()),
+      policy_(LimitsOf(context), MakeRandom()),
       inputs_(context.attempts_per_position),
       workers_(context.worker_deadline) {
   if (candidate_.usable()) return;

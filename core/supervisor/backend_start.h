@@ -34,6 +34,7 @@ struct StartContext {
   std::chrono::milliseconds start_deadline;
   std::chrono::milliseconds worker_deadline;
   uint32_t attempts_per_position;
+  uint32_t failures_per_backend;
   sandbox::Tier tier;
   bool own_uid;  // backends can run under ids of their own
   sandbox::Forbidden forbidden;

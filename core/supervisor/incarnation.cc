@@ -323,7 +323,7 @@ void Incarnation::OnExited(pid_t pid, int wait_status) {
   }
   const auto found = watched_.find(pid);
   if (found == watched_.end()) return;
-  end.zygote_alive = zygote_alive_;
+  end.zygote_alive = zygote_alive_ && !HasEnded(zygote_pidfd_.get());
   found->second.end = std::move(end);
   found->second.Resolve();
 }

@@ -2,8 +2,6 @@
 #include "core/supervisor/supervisor.h"
 
 #include <capnp/message.h>
-#include <capnp/serialize.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <utility>
@@ -11,6 +9,7 @@
 #include "core/end_messages.h"
 #include "core/from_ipc.h"
 #include "core/status_macros.h"
+#include "core/supervisor/replies.h"
 #include "ipc/capnp_read.h"
 #include "ipc/protocol_version.h"
 
@@ -22,16 +21,8 @@ using std::chrono::milliseconds;
 
 // How long an application that sees its worker gone waits for the reason.
 constexpr milliseconds kExitPatience{2'000};
-// What certainly fits a packet; see ipc/message_socket.h.
-constexpr size_t kMaxReplyWords = 6'000;
 // Positions of one input at which it is refused, that its session is told.
 constexpr size_t kMaxPoisoned = 32;
-
-void SetFailure(schema::HostReply::Builder reply, const Status& status) {
-  auto failure = reply.initFailed();
-  failure.setCode(static_cast<schema::ErrorCode>(status.code()));
-  failure.setMessage(status.message());
-}
 
 std::vector<std::string> ToStrings(capnp::List<capnp::Text>::Reader list) {
   std::vector<std::string> strings;
@@ -48,48 +39,6 @@ Backend::SeenSessionEnd ToSeenEnd(schema::SessionEnd::Reader end) {
           .seen = seen,
           .met_media = end.getMetMedia(),
           .position = ToPosition(end.getPosition())};
-}
-
-// A memfd with the message in it.
-Result<ipc::UniqueFd> ToMemory(capnp::MessageBuilder& message) {
-  ipc::UniqueFd memory(::memfd_create("bulkhead-reply", MFD_CLOEXEC));
-  if (!memory) {
-    return Status(Code::kResourceExhausted, "cannot make a memfd for a reply");
-  }
-  try {
-    capnp::writeMessageToFd(memory.get(), message);
-  } catch (const kj::Exception& exception) {
-    return Status(Code::kResourceExhausted, exception.getDescription().cStr());
-  }
-  return memory;
-}
-
-// The connection is the application's: if it does not take an answer, it has
-// given up on it.
-void Send(EventSocket& connection, capnp::MessageBuilder& message,
-          std::span<const int> descriptors = {}) {
-  const size_t words = capnp::computeSerializedSizeInWords(message);
-  if (words <= kMaxReplyWords) {
-    (void)connection.Send(message, descriptors);
-    return;
-  }
-  capnp::MallocMessageBuilder envelope;
-  auto reply = envelope.initRoot<schema::HostReply>();
-  const auto memory = ToMemory(message);
-  if (!memory) {
-    SetFailure(reply, memory.error());
-    (void)connection.Send(envelope);
-    return;
-  }
-  reply.setElsewhere(words * sizeof(capnp::word));
-  const int descriptor[] = {memory->get()};
-  (void)connection.Send(envelope, descriptor);
-}
-
-void Fail(EventSocket& connection, const Status& status) {
-  capnp::MallocMessageBuilder answer;
-  SetFailure(answer.initRoot<schema::HostReply>(), status);
-  Send(connection, answer);
 }
 
 }  // namespace
@@ -229,6 +178,7 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
       .start_deadline = milliseconds(configuration.getStartDeadlineMs()),
       .worker_deadline = milliseconds(configuration.getWorkerDeadlineMs()),
       .attempts_per_position = configuration.getAttemptsPerPosition(),
+      .failures_per_backend = configuration.getFailuresPerBackend(),
       .tier = sandbox::Tier::kNone,
       .own_uid = false,
       .forbidden = sandbox::Forbidden::kKill,

@@ -91,6 +91,8 @@ struct Configuration {
   # Deaths of workers for which an input is to blame until it is refused.
   stateDirectory @17 :Text;
   # Absolute; need not exist. Empty: nothing outlives bulkheadd.
+  failuresPerBackend @18 :UInt32;
+  # Within ten minutes, until it is quarantined.
 }
 
 struct ExplicitLoad {

@@ -22,6 +22,8 @@ struct Limits {
   uint32_t attempts_per_position = 3;
   // Deaths that are nobody's fault (an operator's SIGKILL), at one position.
   uint32_t restarts_per_position = 32;
+  // Of a backend or of its start, within ten minutes; then it is quarantined.
+  uint32_t failures_per_backend = 5;
 };
 
 // Every step has one; a worker past it is killed and replaced.
