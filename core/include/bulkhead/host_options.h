@@ -56,8 +56,8 @@ struct HostOptions {
   // these counts.
   std::optional<std::string> grants;
   // A directory, absolute, in which records outlive this process, such as which
-  // backends are quarantined; made when there is the first. Empty: none is kept.
-  // nullopt: BULKHEAD_STATE_DIR, else /var/lib/bulkhead for root and
+  // backends are quarantined; made when there is the first. Empty: none is
+  // kept. nullopt: BULKHEAD_STATE_DIR, else /var/lib/bulkhead for root and
   // $XDG_STATE_HOME/bulkhead or ~/.local/state/bulkhead for others; in a
   // privileged process (AT_SECURE) no variable counts.
   std::optional<std::string> state_directory;
