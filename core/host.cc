@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/include/bulkhead/host.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
@@ -17,6 +19,7 @@
 #include "core/inside_backend.h"
 #include "core/session/supervisor_link.h"
 #include "core/session/video_session.h"
+#include "core/state_path.h"
 #include "core/status_macros.h"
 
 namespace bulkhead {
@@ -139,8 +142,12 @@ Result<std::unique_ptr<Host>> Host::Create(HostOptions options) {
       PluginPathOf(options, environment, settings.libexec_dir);
   settings.grant_files = grants::ResolveGrantFiles(environment, options.grants,
                                                    grants::IsPrivileged());
+  ASSIGN_OR_RETURN(
+      settings.state_directory,
+      ResolveStatePath(environment, options.state_directory, ::geteuid() == 0));
   settings.eager = options.eager;
   settings.deadlines = options.deadlines;
+  settings.limits = options.limits;
   ASSIGN_OR_RETURN(auto link,
                    session::SupervisorLink::Start(std::move(settings)));
   return std::unique_ptr<Host>(new Host(std::move(options), std::move(link)));

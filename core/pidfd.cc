@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/pidfd.h"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <fstream>
 #include <string>
@@ -17,6 +19,11 @@ pid_t PidOf(int pidfd) {
     }
   }
   return 0;
+}
+
+bool HasEnded(int pidfd) {
+  pollfd poll{.fd = pidfd, .events = POLLIN, .revents = 0};
+  return pidfd < 0 || ::poll(&poll, 1, 0) != 0;
 }
 
 }  // namespace bulkhead

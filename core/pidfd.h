@@ -10,4 +10,7 @@ namespace bulkhead {
 // is open. 0 when it is dead, in no namespace of ours, or /proc is missing.
 pid_t PidOf(int pidfd);
 
+// Whether that process has ended, reaped or not. True too for what is no pidfd.
+bool HasEnded(int pidfd);
+
 }  // namespace bulkhead

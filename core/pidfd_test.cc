@@ -30,6 +30,19 @@ TEST(PidfdTest, OfADeadProcessIsZero) {
   EXPECT_EQ(PidOf(pidfd.get()), 0);
 }
 
+TEST(PidfdTest, AnEndIsKnownBeforeAnybodyHasReapedIt) {
+  EXPECT_FALSE(HasEnded(Open(::getpid()).get()));
+  EXPECT_TRUE(HasEnded(-1));
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  const ipc::UniqueFd pidfd = Open(child);
+  siginfo_t info;
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT),
+            0);
+  EXPECT_TRUE(HasEnded(pidfd.get()));
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+}
+
 TEST(PidfdTest, OfAnythingElseIsZero) {
   EXPECT_EQ(PidOf(-1), 0);
   const ipc::UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));

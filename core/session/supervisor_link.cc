@@ -8,7 +8,9 @@
 
 #include <algorithm>
 
+#include "core/end_messages.h"
 #include "core/from_ipc.h"
+#include "core/session/poisoned_input.h"
 #include "core/session/report_reading.h"
 #include "core/status_macros.h"
 #include "ipc/capnp_read.h"
@@ -103,6 +105,11 @@ Status SupervisorLink::StartLocked() {
             settings_.deadlines.backend_start.count());
         configuration.setWorkerDeadlineMs(
             settings_.deadlines.worker_start.count());
+        configuration.setAttemptsPerPosition(
+            settings_.limits.attempts_per_position);
+        configuration.setFailuresPerBackend(
+            settings_.limits.failures_per_backend);
+        configuration.setStateDirectory(settings_.state_directory);
       },
       descriptors, ipc::Deadline::After(settings_.deadlines.supervisor_start),
       [](Reply::Reader reply, ipc::ReceivedMessage&) {
@@ -220,19 +227,22 @@ Status SupervisorLink::Call(const Fill& fill, std::span<const int> fds,
   return status;
 }
 
-Result<StartedWorker> SupervisorLink::OpenSession(const std::string& device,
-                                                  bool alone,
+Result<StartedWorker> SupervisorLink::OpenSession(const SessionRequest& asked,
                                                   int worker_socket) {
   StartedWorker worker;
   const int descriptors[] = {worker_socket};
   RETURN_IF_ERROR(Call(
       [&](Request::Builder request) {
         auto session = request.initOpenSession();
-        session.setDevice(device);
-        session.setAlone(alone);
+        session.setDevice(asked.device);
+        session.setAlone(asked.alone);
+        session.setInput(asked.input);
       },
       descriptors, StartPatience(),
       [&](Reply::Reader reply, ipc::ReceivedMessage& message) {
+        if (reply.isPoisoned()) {
+          return RefusalOf(ToPoisoned(reply.getPoisoned()), asked.device);
+        }
         if (!reply.isSessionStarted() || message.descriptors.size() != 1) {
           return Unexpected();
         }
@@ -243,18 +253,25 @@ Result<StartedWorker> SupervisorLink::OpenSession(const std::string& device,
         worker.device_ordinal = started.getDeviceOrdinal();
         worker.pidfd = std::move(message.descriptors[0]);
         worker.shared = started.getShared();
+        for (const auto poisoned : started.getPoisoned()) {
+          worker.poisoned.push_back(ToPoisoned(poisoned));
+        }
         return Status();
       },
       &worker.generation));
   return worker;
 }
 
+bool SupervisorLink::StillServes(const StartedWorker& worker) const {
+  // Another bulkheadd numbers its sessions anew, and need not be started to be
+  // asked about a worker that it never had.
+  std::lock_guard lock(mutex_);
+  return alive_ && generation_ == worker.generation;
+}
+
 Status SupervisorLink::ConfirmSession(const StartedWorker& worker) {
-  {
-    std::lock_guard lock(mutex_);
-    if (!alive_ || generation_ != worker.generation) {
-      return Status(Code::kBackendLost, "the supervisor bulkheadd died");
-    }
+  if (!StillServes(worker)) {
+    return Status(Code::kBackendLost, "the supervisor bulkheadd died");
   }
   return Call(
       [&](Request::Builder request) {
@@ -266,60 +283,53 @@ Status SupervisorLink::ConfirmSession(const StartedWorker& worker) {
       });
 }
 
-WorkerExit SupervisorLink::SessionExit(const StartedWorker& worker) {
-  WorkerExit end;
-  end.report.backend = worker.backend;
-  end.report.device = worker.device;
-  {
-    // Another bulkheadd numbers its sessions anew, and need not be started to
-    // be asked about a worker that it never had.
-    std::lock_guard lock(mutex_);
-    if (!alive_ || generation_ != worker.generation) return end;
-  }
+WorkerExit SupervisorLink::SessionExit(const StartedWorker& worker,
+                                       const SeenEnd& seen) {
+  // What we killed it for is its fault, whoever else may know of it.
+  WorkerExit exit{.blamed = seen.how != SeenEnd::How::kDied};
   uint64_t generation = 0;
-  const Status status = Call(
-      [&](Request::Builder request) { request.setSessionExit(worker.session); },
-      {}, kSlack + kSlack,
-      [&](Reply::Reader reply, ipc::ReceivedMessage&) {
-        if (!reply.isExit()) return Unexpected();
-        using Kind = schema::ExitReport::Kind;
-        const auto exit = reply.getExit();
-        end.report.value = exit.getValue();
-        end.zygote_alive = exit.getZygoteAlive();
-        end.shared = exit.getShared();
-        end.report.stage = exit.getStage();
-        end.report.syscall_trusted = exit.getSyscallTrusted();
-        end.report.syscall_number = exit.getSyscallNumber();
-        end.report.syscall = exit.getSyscall().cStr();
-        end.report.architecture = exit.getArchitecture().cStr();
-        switch (exit.getKind()) {
-          case Kind::EXITED:
-            end.report.kind = ExitReport::Kind::kExited;
-            break;
-          case Kind::SIGNALED:
-            end.report.kind = ExitReport::Kind::kSignaled;
-            break;
-          case Kind::VIOLATION:
-            end.report.kind = ExitReport::Kind::kSandboxViolation;
-            break;
-          default:
-            break;
-        }
-        return Status();
-      },
-      &generation);
-  if (!status.ok() || generation != worker.generation) {
-    end.report.kind = ExitReport::Kind::kUnknown;
-    end.zygote_alive = false;
+  WorkerExit told;
+  const auto ask = [&](Request::Builder request) {
+    using Seen = schema::SessionEnd::Seen;
+    auto end = request.initSessionExit();
+    end.setSession(worker.session);
+    end.setSeen(static_cast<Seen>(seen.how));
+    end.setMetMedia(seen.met_media);
+    Write(seen.position, end.initPosition());
+  };
+  const auto take = [&](Reply::Reader reply, ipc::ReceivedMessage&) {
+    if (!reply.isExit()) return Unexpected();
+    told.report = ToExitReport(reply.getExit().getReport());
+    told.blamed = reply.getExit().getBlamed();
+    told.deaths_here = reply.getExit().getDeathsHere();
+    return Status();
+  };
+  if (StillServes(worker) &&
+      Call(ask, {}, kSlack + kSlack, take, &generation).ok() &&
+      generation == worker.generation) {
+    exit = std::move(told);
   }
-  return end;
+  exit.report.backend = worker.backend;
+  exit.report.device = worker.device;
+  return exit;
+}
+
+void SupervisorLink::FrameDelivered(const StartedWorker& worker,
+                                    const InputPosition& position) {
+  if (!StillServes(worker)) return;
+  // If it fails, what was counted expires by itself.
+  (void)Call(
+      [&](Request::Builder request) {
+        auto delivered = request.initFrameDelivered();
+        delivered.setSession(worker.session);
+        Write(position, delivered.initPosition());
+      },
+      {}, kSlack,
+      [](Reply::Reader, ipc::ReceivedMessage&) { return Status(); });
 }
 
 void SupervisorLink::CloseSession(const StartedWorker& worker) {
-  {
-    std::lock_guard lock(mutex_);
-    if (!alive_ || generation_ != worker.generation) return;
-  }
+  if (!StillServes(worker)) return;
   // If it fails the worker still ends: its socket closes with the session.
   (void)Call(
       [&](Request::Builder request) {

@@ -16,6 +16,7 @@
 #include "core/discovery/selection.h"
 #include "core/grants/grant_files.h"
 #include "core/include/bulkhead/host.h"
+#include "core/input_position.h"
 #include "core/session/supervisor_process.h"
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"
@@ -31,6 +32,8 @@ struct SupervisorSettings {
   bool eager = false;
   SandboxTier floor = SandboxTier::kFull;
   Deadlines deadlines;
+  std::string state_directory;  // empty: none
+  Limits limits;
 };
 
 // Backends that are loaded by hand.
@@ -48,15 +51,31 @@ struct StartedWorker {
   uint32_t device_ordinal = 0;
   ipc::UniqueFd pidfd;  // readable once the worker is dead
   bool shared = false;  // it may serve others too
+  // Where the input is refused, since it kills the backend's workers there.
+  std::vector<PoisonedPosition> poisoned;
   uint64_t generation = 0;
+};
+
+// What a session asks a worker for.
+struct SessionRequest {
+  std::string device;
+  bool alone;         // in a worker that serves nobody else
+  std::string input;  // what is decoded, and how; see InputKey
+};
+
+// What we know ourselves of how a worker ended.
+struct SeenEnd {
+  enum class How { kDied, kLate, kLied };
+  How how = How::kDied;
+  bool met_media = false;
+  InputPosition position;
 };
 
 // How a worker ended, and whether anybody is to blame.
 struct WorkerExit {
   ExitReport report;
-  bool zygote_alive = false;
-  // It served several sessions, and whose input ended it is not known.
-  bool shared = false;
+  bool blamed = false;
+  uint32_t deaths_here = 0;  // for which the input is to blame at the position
 };
 
 // The application's connection to bulkheadd, which it starts, and starts again
@@ -71,17 +90,21 @@ class SupervisorLink {
   static Result<std::shared_ptr<SupervisorLink>> Start(
       SupervisorSettings settings);
 
-  // Has a worker found or started for `device`; it will serve `worker_socket`.
-  // `alone`: one that serves nobody else, whatever the backend prefers.
+  // Has a worker found or started; it will serve `worker_socket`.
   // kBackendLost: bulkheadd died meanwhile; call again with a new socket.
-  Result<StartedWorker> OpenSession(const std::string& device, bool alone,
+  // kPoisonedInput, kDeadlineExceeded: the input has killed too many workers
+  // while it was opened.
+  Result<StartedWorker> OpenSession(const SessionRequest& request,
                                     int worker_socket);
   // The worker said hello: whether all of it is locked down. kBackendLost: it
   // died, or bulkheadd did.
   Status ConfirmSession(const StartedWorker& worker);
   // Blocks until it is known how the worker ended; kind kUnknown when
-  // bulkheadd does not know.
-  WorkerExit SessionExit(const StartedWorker& worker);
+  // bulkheadd does not know. Once a worker: it is counted.
+  WorkerExit SessionExit(const StartedWorker& worker, const SeenEnd& seen);
+  // After deaths: the input is not to blame for those at `position`.
+  void FrameDelivered(const StartedWorker& worker,
+                      const InputPosition& position);
   void CloseSession(const StartedWorker& worker);
   Status Prepare(const std::string& device);
   // Remembered: another bulkheadd is told at its start.
@@ -113,6 +136,7 @@ class SupervisorLink {
   Status Exchange(int socket, const Fill& fill, std::span<const int> fds,
                   ipc::Deadline deadline, const Take& take,
                   bool* answered = nullptr);
+  bool StillServes(const StartedWorker& worker) const;
   Status Call(const Fill& fill, std::span<const int> fds,
               std::chrono::milliseconds timeout, const Take& take,
               uint64_t* generation = nullptr);

@@ -2,7 +2,6 @@
 #include "core/session/video_session.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 
 #include "core/exit_report.h"
 #include "core/from_ipc.h"
+#include "core/session/poisoned_input.h"
 #include "core/status_macros.h"
 #include "ipc/frame_geometry.h"
 
@@ -59,28 +59,35 @@ Result<std::unique_ptr<VideoSession>> VideoSession::Open(
     return Status(Code::kBadInput, path + " is empty");
   }
   std::unique_ptr<VideoSession> session(
-      new VideoSession(std::move(supervisor), path, std::move(media),
-                       file.st_size, std::move(options), limits));
-  const Status opened =
-      session->WithRecovery([]() -> Status { return Status(); });
+      new VideoSession(std::move(supervisor), path, std::move(media), file,
+                       std::move(options), limits));
+  const Status opened = session->WithRecovery(
+      SessionEvent::kOpened, []() -> Status { return Status(); });
   if (!opened.ok()) return opened;
   return session;
 }
 
 VideoSession::VideoSession(std::shared_ptr<SupervisorLink> supervisor,
-                           std::string path, ipc::UniqueFd media, int64_t bytes,
-                           VideoOptions options, const Limits& limits)
+                           std::string path, ipc::UniqueFd media,
+                           const struct stat& file, VideoOptions options,
+                           const Limits& limits)
     : supervisor_(std::move(supervisor)),
       path_(std::move(path)),
       media_(std::move(media)),
-      bytes_(bytes),
+      bytes_(file.st_size),
+      input_(InputKey(file, options)),
       options_(std::move(options)),
       limits_(limits) {}
 
 template <typename Step>
-auto VideoSession::WithRecovery(const Step& step) -> decltype(step()) {
+auto VideoSession::WithRecovery(SessionEvent asked, const Step& step)
+    -> decltype(step()) {
   for (;;) {
     Status failure = EnsureWorker();
+    if (failure.ok()) {
+      Raise(asked);
+      failure = CheckPoisoned();
+    }
     if (failure.ok()) {
       auto result = step();
       if constexpr (std::is_same_v<decltype(result), Status>) {
@@ -95,6 +102,9 @@ auto VideoSession::WithRecovery(const Step& step) -> decltype(step()) {
         link_ ? link_->dead() : failure.code() == Code::kBackendLost;
     if (!died) {
       mode_ = Mode::kIdle;
+      // Without a death here, a report is that of an earlier one.
+      Raise(failure.exit_report() ? SessionEvent::kPoisoned
+                                  : SessionEvent::kRefused);
       return failure.WithContext(path_);
     }
     RETURN_IF_ERROR(AccountDeath(failure));
@@ -110,10 +120,12 @@ Status VideoSession::EnsureWorker() {
 
 Status VideoSession::StartWorker() {
   const Source media = source();
-  const bool alone = recovery_.restarts > 0;
-  ASSIGN_OR_RETURN(link_,
-                   WorkerLink::Start(supervisor_, options_.device, alone));
+  ASSIGN_OR_RETURN(
+      link_, WorkerLink::Start(supervisor_, {.device = options_.device,
+                                             .alone = recovery_.restarts > 0,
+                                             .input = input_}));
   const Status opened = OpenStream(media);
+  if (opened.ok()) Raise(SessionEvent::kOpened);
   // A living worker without a stream is of no use; a dead one is still to be
   // asked how it ended.
   if (!opened.ok() && !link_->dead()) link_.reset();
@@ -147,43 +159,57 @@ Status VideoSession::OpenStream(const Source& media) {
   return link_->AttachPool(pool_);
 }
 
+Status VideoSession::CheckPoisoned() const {
+  const auto& poisoned = link_->started().poisoned;
+  const auto here = std::find_if(
+      poisoned.begin(), poisoned.end(),
+      [this](const auto& known) { return known.position == position(); });
+  return here == poisoned.end() ? Status()
+                                : RefusalOf(*here, link_->started().device);
+}
+
 Status VideoSession::AccountDeath(const Status& death) {
-  ExitReport report;
-  bool blame = false;
+  WorkerExit exit;
   if (link_) {
-    const WorkerExit& exit = link_->exit();
-    report = exit.report;
-    const bool killed_by_others =
-        report.kind == ExitReport::Kind::kSignaled && report.value == SIGKILL;
-    const bool killed_by_us =
-        report.kind == ExitReport::Kind::kDeadline ||
-        report.kind == ExitReport::Kind::kProtocolViolation;
-    blame = killed_by_us ||
-            (report.kind != ExitReport::Kind::kUnknown && !killed_by_others &&
-             exit.zygote_alive && !exit.shared);
-    if (pool_) {
-      if (link_->gone()) {
-        pool_->ledger().RevokeGrants();
-      } else {
-        // It may still write: nobody else gets this memory.
-        pool_.reset();
-      }
+    exit = link_->TakeExit(position());
+    if (pool_ && link_->gone()) {
+      pool_->ledger().RevokeGrants();
+    } else {
+      // It may still write: nobody else gets this memory.
+      pool_.reset();
     }
   }
-  report.position = Position();
+  exit.report.position = PositionText();
   ++recovery_.restarts;
-  recovery_.last_cause = link_ ? DescribeExit(report) : death.message();
+  recovery_.last_cause = link_ ? DescribeExit(exit.report) : death.message();
   const bool met_media = link_ && link_->met_media();
   link_.reset();
   mode_ = Mode::kIdle;
+  exit.blamed ? ++blamed_deaths_ : ++innocent_deaths_;
 
-  const std::string where =
-      " at " + report.position + ": " + recovery_.last_cause;
+  const Status given_up =
+      GiveUp(death, exit.report, exit.deaths_here, met_media);
   if (death.code() == Code::kBackendMisbehaved) {
-    return Status(death.code(), death.message() + where, report);
+    Raise(SessionEvent::kProtocolViolation);
+  } else if (!given_up.ok()) {
+    Raise(SessionEvent::kGivenUp);
+  } else if (death.code() == Code::kDeadlineExceeded) {
+    Raise(SessionEvent::kDeadline);
+  } else {
+    Raise(SessionEvent::kWorkerDied);
   }
-  blame ? ++blamed_deaths_ : ++innocent_deaths_;
-  if (blamed_deaths_ >= limits_.attempts_per_position) {
+  return given_up;
+}
+
+Status VideoSession::GiveUp(const Status& death, ExitReport report,
+                            uint32_t deaths_here, bool met_media) const {
+  const std::string what =
+      death.message() + " at " + report.position + ": " + recovery_.last_cause;
+  if (death.code() == Code::kBackendMisbehaved) {
+    return Status(death.code(), what, std::move(report));
+  }
+  const uint32_t attempts = std::max(blamed_deaths_, deaths_here);
+  if (attempts >= limits_.attempts_per_position) {
     Code code = Code::kPoisonedInput;
     const char* advice = "skip this file or try another backend";
     if (report.kind == ExitReport::Kind::kDeadline) {
@@ -194,20 +220,27 @@ Status VideoSession::AccountDeath(const Status& death) {
       advice = "try another backend";
     }
     return Status(code,
-                  death.message() + where + "; given up after " +
-                      std::to_string(blamed_deaths_) + " attempts, " + advice,
-                  report);
+                  what + "; given up after " + std::to_string(attempts) +
+                      " attempts, " + advice,
+                  std::move(report));
   }
   if (innocent_deaths_ > limits_.restarts_per_position) {
     return Status(Code::kBackendLost,
-                  death.message() + where + "; given up after " +
+                  what + "; given up after " +
                       std::to_string(innocent_deaths_) + " restarts, retry",
-                  report);
+                  std::move(report));
   }
   return Status();
 }
 
+void VideoSession::Acquit() {
+  if (blamed_deaths_ == 0) return;
+  supervisor_->FrameDelivered(link_->started(), position());
+}
+
 void VideoSession::Progressed() {
+  Acquit();
+  Raise(SessionEvent::kFrame);
   blamed_deaths_ = 0;
   innocent_deaths_ = 0;
 }
@@ -215,12 +248,13 @@ void VideoSession::Progressed() {
 Result<std::optional<Frame>> VideoSession::Next() {
   if (ended_) return std::optional<Frame>();
   wanted_ = delivered_.size();
-  return WithRecovery([this]() -> Result<std::optional<Frame>> {
+  const auto next = [this]() -> Result<std::optional<Frame>> {
     if (mode_ != Mode::kSequential) RETURN_IF_ERROR(ResumeSequential());
     ASSIGN_OR_RETURN(PlayEvent event, link_->Await());
     auto* published = std::get_if<PublishedFrame>(&event);
     if (!published) {
       ended_ = true;
+      Raise(SessionEvent::kEndOfStream);
       return std::optional<Frame>();
     }
     const int64_t pts = published->pts;
@@ -232,7 +266,8 @@ Result<std::optional<Frame>> VideoSession::Next() {
     Progressed();
     return std::make_optional(
         MakeFrame(std::move(*published), delivered_.size() - 1));
-  });
+  };
+  return WithRecovery(SessionEvent::kFrameAsked, next);
 }
 
 void VideoSession::Rewind() {
@@ -240,6 +275,7 @@ void VideoSession::Rewind() {
   delivered_ascend_ = true;
   ended_ = false;
   mode_ = Mode::kIdle;
+  Raise(SessionEvent::kRewound);
 }
 
 Status VideoSession::ResumeSequential() {
@@ -291,7 +327,7 @@ Result<bool> VideoSession::DropDelivered(size_t first) {
 Status VideoSession::EnsureIndex() {
   if (index_) return Status();
   FrameIndex index;
-  const Status scanned = WithRecovery([&]() -> Status {
+  const auto scan = [&]() -> Status {
     index = FrameIndex();
     mode_ = Mode::kIdle;
     const Status status =
@@ -301,8 +337,10 @@ Status VideoSession::EnsureIndex() {
     // The rest of a scan that was given up is still on its way.
     if (!status.ok() && !link_->dead()) link_.reset();
     return status;
-  });
-  RETURN_IF_ERROR(scanned);
+  };
+  RETURN_IF_ERROR(WithRecovery(SessionEvent::kIndexAsked, scan));
+  Acquit();
+  Raise(SessionEvent::kIndexed);
   index.Finish();
   index_ = std::move(index);
   return Status();
@@ -327,7 +365,7 @@ Result<Frame> VideoSession::FrameAt(int64_t index) {
 
 Result<Frame> VideoSession::Fetch(uint64_t index) {
   wanted_ = index;
-  return WithRecovery([&]() -> Result<Frame> {
+  return WithRecovery(SessionEvent::kPlaceAsked, [&]() -> Result<Frame> {
     const bool count = count_frames_ || !index_->timestamped();
     return count ? FetchCounted(index) : FetchIndexed(index);
   });
@@ -495,9 +533,25 @@ Source VideoSession::source() const {
           .bytes = bytes_};
 }
 
-std::string VideoSession::Position() const {
-  if (!device_) return path_ + ", while opening";
-  return path_ + ", at frame " + std::to_string(wanted_);
+InputPosition VideoSession::position() const {
+  using Step = InputPosition::Step;
+  switch (state_) {
+    case SessionState::kOpening:
+    case SessionState::kReplaying:
+    case SessionState::kFailed:
+      return {Step::kOpening};
+    case SessionState::kScanning:
+      return {Step::kScanning};
+    case SessionState::kSeeking:
+    case SessionState::kStreaming:
+    case SessionState::kEnded:
+      break;
+  }
+  return {Step::kFrame, wanted_};
+}
+
+std::string VideoSession::PositionText() const {
+  return path_ + ", " + Describe(position());
 }
 
 }  // namespace bulkhead::session

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,8 +12,10 @@
 #include <vector>
 
 #include "core/include/bulkhead/host.h"
+#include "core/input_position.h"
 #include "core/session/frame_index.h"
 #include "core/session/frame_pool.h"
+#include "core/session/session_states.h"
 #include "core/session/supervisor_link.h"
 #include "core/session/worker_link.h"
 #include "ipc/unique_fd.h"
@@ -30,12 +34,12 @@ namespace bulkhead::session {
 // that do not seek exactly, timestamps that repeat), it decodes from the
 // beginning instead, which always does.
 //
-// Who is to blame for a death: nobody for a SIGKILL that we did not send, for
-// the end of bulkheadd, for the end of a zygote that took its workers along, or
-// for the end of a worker that served other sessions too, unless we killed it
-// for what it did to us; otherwise the position in the input counts an attempt.
-// A delivered frame resets both counts. Each worker after the first serves this
-// session alone, so that a second death tells whose fault it is.
+// What happens when is the table of session_states.h. bulkheadd says whether
+// anybody is to blame for a death (core/supervisor/worker_blame.h), and
+// remembers at which positions an input has killed workers; there it is refused
+// at once. A delivered frame resets both counts and acquits the input. Each
+// worker after the first serves this session alone, so that a second death
+// tells whose fault it is.
 //
 // Not thread-safe, like the VideoDecoder that owns it.
 class VideoSession {
@@ -70,16 +74,25 @@ class VideoSession {
   };
 
   VideoSession(std::shared_ptr<SupervisorLink> supervisor, std::string path,
-               ipc::UniqueFd media, int64_t bytes, VideoOptions options,
-               const Limits& limits);
+               ipc::UniqueFd media, const struct stat& file,
+               VideoOptions options, const Limits& limits);
 
+  // Does `step`, for which the caller asked by `asked`, with workers until one
+  // lives through it.
   template <typename Step>
-  auto WithRecovery(const Step& step) -> decltype(step());
+  auto WithRecovery(SessionEvent asked, const Step& step) -> decltype(step());
+  void Raise(SessionEvent event) { state_ = session::Next(state_, event).next; }
   Status EnsureWorker();
   Status StartWorker();
   Status OpenStream(const Source& media);
+  // Not OK where the input is known to kill workers.
+  Status CheckPoisoned() const;
   // OK: try again.
   Status AccountDeath(const Status& death);
+  // `death` with what is known of it, if there is no further attempt.
+  Status GiveUp(const Status& death, ExitReport report, uint32_t deaths_here,
+                bool met_media) const;
+  void Acquit();
   void Progressed();
 
   Status ResumeSequential();
@@ -94,18 +107,21 @@ class VideoSession {
 
   Frame MakeFrame(PublishedFrame&& published, uint64_t index) const;
   Source source() const;
-  std::string Position() const;
+  InputPosition position() const;
+  std::string PositionText() const;
 
   // Constant after Open.
   const std::shared_ptr<SupervisorLink> supervisor_;
   const std::string path_;
   const ipc::UniqueFd media_;
   const int64_t bytes_;
+  const std::string input_;  // as bulkheadd knows it
   const VideoOptions options_;
   const Limits limits_;
   VideoMetadata metadata_;
   std::shared_ptr<const std::string> device_;
 
+  SessionState state_ = SessionState::kOpening;
   std::unique_ptr<WorkerLink> link_;  // null: none was started yet, or it died
   std::shared_ptr<FramePool> pool_;
   Mode mode_ = Mode::kIdle;

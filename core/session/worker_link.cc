@@ -60,13 +60,11 @@ void TakeCrashNote(int socket, ExitReport& report) {
 }  // namespace
 
 Result<std::unique_ptr<WorkerLink>> WorkerLink::Start(
-    std::shared_ptr<SupervisorLink> supervisor, const std::string& device,
-    bool alone) {
+    std::shared_ptr<SupervisorLink> supervisor, const SessionRequest& request) {
   const auto asked_at = std::chrono::steady_clock::now();
   ASSIGN_OR_RETURN(auto sockets, FromIpc(ipc::MakeSocketPair()));
-  ASSIGN_OR_RETURN(
-      StartedWorker started,
-      supervisor->OpenSession(device, alone, sockets.second.get()));
+  ASSIGN_OR_RETURN(StartedWorker started,
+                   supervisor->OpenSession(request, sockets.second.get()));
   sockets.second.reset();
   ASSIGN_OR_RETURN(auto requests, FromIpc(ipc::OwnedRegion::CreateWritable(
                                       "bulkhead-requests",
@@ -114,6 +112,7 @@ Status WorkerLink::Attach(const Source& source) {
   attach.initRoot<schema::Attach>().setSession();
   const int descriptors[] = {requests_.fd(), replies_.fd(), wake_worker_.get(),
                              wake_host_.get(), source.media_fd};
+  met_media_ = true;
   if (!ipc::SendMessage(socket_.get(), attach, descriptors, deadline)) {
     return Died();
   }
@@ -479,16 +478,17 @@ Status WorkerLink::Misbehaved(const std::string& what) {
               "broke the protocol: " + what + "; report it to its vendor");
 }
 
-const WorkerExit& WorkerLink::exit() {
-  if (!exit_) {
-    exit_ = supervisor_->SessionExit(started_);
-    if (killed_for_ != ExitReport::Kind::kUnknown) {
-      exit_->report.kind = killed_for_;
-    }
-    // Its hello was taken before it met media, so only this can be left.
-    if (met_media()) TakeCrashNote(socket_.get(), exit_->report);
-  }
-  return *exit_;
+WorkerExit WorkerLink::TakeExit(const InputPosition& position) {
+  using How = SeenEnd::How;
+  SeenEnd seen{.met_media = met_media_, .position = position};
+  if (killed_for_ == ExitReport::Kind::kDeadline) seen.how = How::kLate;
+  if (killed_for_ == ExitReport::Kind::kProtocolViolation)
+    seen.how = How::kLied;
+  WorkerExit exit = supervisor_->SessionExit(started_, seen);
+  if (seen.how != How::kDied) exit.report.kind = killed_for_;
+  // Its hello was taken before it met media, so only this can be left.
+  if (met_media_) TakeCrashNote(socket_.get(), exit.report);
+  return exit;
 }
 
 }  // namespace bulkhead::session

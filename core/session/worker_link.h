@@ -71,10 +71,9 @@ struct PlayRequest {
 // Not thread-safe.
 class WorkerLink {
  public:
-  // `alone`: not in a process with other sessions.
   static Result<std::unique_ptr<WorkerLink>> Start(
-      std::shared_ptr<SupervisorLink> supervisor, const std::string& device,
-      bool alone);
+      std::shared_ptr<SupervisorLink> supervisor,
+      const SessionRequest& request);
   // Kills the worker if it lives and serves nobody else; otherwise only closes
   // the session.
   ~WorkerLink();
@@ -99,11 +98,12 @@ class WorkerLink {
 
   bool dead() const { return dead_; }
   // Whether it was handed the media: before that no input can be to blame.
-  bool met_media() const { return start_time_.count() > 0; }
+  bool met_media() const { return met_media_; }
   // True when the worker is known to have ended, so that its memory is ours.
   bool gone() const { return gone_; }
-  // How it ended. Only when dead(). Asks bulkheadd, once.
-  const WorkerExit& exit();
+  // How it ended, while its session was at `position`. Only when dead(), and
+  // once: bulkheadd is told, and counts it.
+  WorkerExit TakeExit(const InputPosition& position);
   pid_t pid() const;
   const StartedWorker& started() const { return started_; }
   std::chrono::microseconds start_time() const { return start_time_; }
@@ -154,8 +154,8 @@ class WorkerLink {
   bool playing_ = false;
   bool dead_ = false;
   bool gone_ = false;
+  bool met_media_ = false;
   ExitReport::Kind killed_for_ = ExitReport::Kind::kUnknown;
-  std::optional<WorkerExit> exit_;
 };
 
 }  // namespace bulkhead::session

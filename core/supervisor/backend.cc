@@ -1,54 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/supervisor/backend.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <system_error>
+#include <random>
 #include <utility>
 
-#include "core/clean_text.h"
 #include "core/exit_report.h"
-#include "core/from_ipc.h"
-#include "core/sandbox/launcher.h"
-#include "core/sandbox/lockdown.h"
-#include "core/status_macros.h"
 #include "core/supervisor/object_verification.h"
-#include "ipc/capnp_read.h"
 
 namespace bulkhead::supervisor {
 namespace {
 
-namespace schema = ipc::schema;
 using std::chrono::milliseconds;
+using State = BackendState;
+using Event = BackendEvent;
+using Action = BackendAction;
 
-constexpr size_t kMaxDevices = 64;
-constexpr size_t kMaxReasonBytes = 512;
-constexpr size_t kMaxDescriptionBytes = 200;
-// A start that failed is tried again at the earliest after 0.1 s, then 0.2 s,
-// up to 12.8 s: quick for what was repaired, cheap for what was not.
-constexpr kj::Duration kFirstBackoff = 100 * kj::MILLISECONDS;
-constexpr uint32_t kMaxBackoffDoublings = 7;
-// Its socket closes a moment before its end is reported.
-constexpr milliseconds kProbeEndPatience{500};
-// Its socket, five of its memory and media, and what a scan opens.
-constexpr uint64_t kDescriptorsPerSession = 10;
+// Of a backoff that a session waits for instead of failing: shorter than any
+// deadline, longer than those of the first failures.
+constexpr milliseconds kLongestWait{2'000};
 
 std::string DeviceText(const std::string& name, uint32_t index) {
   return name + ":" + std::to_string(index);
 }
 
-Result<ipc::UniqueFd> OpenProgram(const std::string& path) {
-  ipc::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) {
-    return Status(Code::kNotFound,
-                  "cannot open " + path + ": " +
-                      std::generic_category().message(errno) +
-                      "; set BULKHEAD_LIBEXEC_DIR to where it is");
-  }
-  return fd;
+RestartLimits LimitsOf(const StartContext& context) {
+  RestartLimits limits;
+  limits.backend.failures = context.failures_per_backend;
+  limits.start.failures = context.failures_per_backend;
+  return limits;
+}
+
+RestartPolicy::Random MakeRandom() {
+  return [engine = std::minstd_rand(std::random_device()())]() mutable {
+    return std::uniform_real_distribution<double>(0, 1)(engine);
+  };
 }
 
 }  // namespace
@@ -58,16 +43,30 @@ Backend::Backend(discovery::BackendCandidate candidate, unsigned number,
     : candidate_(std::move(candidate)),
       number_(number),
       context_(context),
-      retry_at_(context.port.getTimer().now()),
+      state_(candidate_.usable() ? State::kDiscovered : State::kDisabled),
+      policy_(LimitsOf(context), MakeRandom()),
+      inputs_(context.attempts_per_position),
       workers_(context.worker_deadline) {
-  if (!candidate_.usable()) reason_ = candidate_.reason;
+  if (candidate_.usable()) return;
+  reason_ = candidate_.reason;
+  refusal_ = Status(Code::kBackendUnavailable, candidate_.reason);
 }
 
-Backend::State Backend::state() const {
-  if (!candidate_.usable()) return State::kDisabled;
-  if (is_starting_) return State::kStarting;
-  if (current_ && current_->zygote_alive()) return State::kReady;
-  return failures_ > 0 ? State::kBackingOff : State::kDiscovered;
+BackendAction Backend::Raise(Event event) {
+  const BackendStep step = Next(state_, event);
+  state_ = step.next;
+  return step.action;
+}
+
+RestartPolicy::Time Backend::Now() const {
+  const kj::Duration since =
+      context_.port.getTimer().now() - kj::origin<kj::TimePoint>();
+  return RestartPolicy::Time(std::chrono::nanoseconds(since / kj::NANOSECONDS));
+}
+
+const Incarnation* Backend::incarnation() const {
+  if (state_ == State::kStarting) return start_->incarnation().get();
+  return current_.get();
 }
 
 std::vector<Backend::DescribedDevice> Backend::devices() const {
@@ -75,7 +74,7 @@ std::vector<Backend::DescribedDevice> Backend::devices() const {
   const auto add = [&](const std::string& name, const std::string& words) {
     described.push_back({discovery::CallersName(candidate_, name), words});
   };
-  for (const Device& device : devices_) {
+  for (const CountedDevice& device : devices_) {
     add(DeviceText(device.name, device.index), device.description);
   }
   if (!devices_.empty()) return described;
@@ -84,25 +83,34 @@ std::vector<Backend::DescribedDevice> Backend::devices() const {
 }
 
 bool Backend::running() const {
-  return is_starting_ || workers_.busy() ||
-         (current_ && current_->zygote_alive());
+  return state_ == State::kStarting || state_ == State::kReady ||
+         workers_.busy();
+}
+
+bool Backend::BeginsAnew() const {
+  return !workers_.busy() &&
+         Next(state_, Event::kFilesChanged).action == Action::kBeginAnew;
 }
 
 kj::Promise<Result<Backend::StartedSession>> Backend::OpenSession(
     uint64_t id, const discovery::DeviceName& device, bool alone,
-    ipc::UniqueFd socket) {
+    std::string input, ipc::UniqueFd socket) {
   using Started = Result<StartedSession>;
-  const auto placing = !alone && SharesWorker() ? Workers::Placing::kShared
-                                                : Workers::Placing::kAlone;
+  const auto placing = !alone && SharesWorker(candidate_)
+                           ? Workers::Placing::kShared
+                           : Workers::Placing::kAlone;
   return EnsureReady().then([this, id, device, placing,
+                             input = std::move(input),
                              socket = std::move(socket)](
                                 Status ready) mutable -> kj::Promise<Started> {
     if (!ready.ok()) return Started(std::move(ready));
     auto found = FindDevice(device);
     if (!found) return Started(std::move(found).error());
     return workers_.Serve(id, placing, current_, std::move(socket))
-        .then([id, placing, device = *found](auto pidfd) -> Started {
+        .then([this, id, placing, device = *found,
+               input = std::move(input)](auto pidfd) mutable -> Started {
           if (!pidfd) return std::move(pidfd).error();
+          session_inputs_[id] = std::move(input);
           return StartedSession{.id = id,
                                 .device_ordinal = device.ordinal,
                                 .device = DeviceText(device.name, device.index),
@@ -112,52 +120,129 @@ kj::Promise<Result<Backend::StartedSession>> Backend::OpenSession(
   });
 }
 
-bool Backend::SharesWorker() const {
-  return candidate_.manifest.worker_scope ==
-         discovery::Manifest::WorkerScope::kBackend;
+kj::Promise<Backend::SessionExit> Backend::EndSession(
+    const SeenSessionEnd& seen, milliseconds timeout) {
+  return workers_.AwaitEnd(seen.id, timeout)
+      .then([this, seen](const WorkerEnd& end) {
+        SessionExit exit{.report = ToReport(end)};
+        if (seen.seen == SeenEnd::kLate) {
+          exit.report.kind = ExitReport::Kind::kDeadline;
+        }
+        const Culprit culprit = CulpritOf(end, seen.seen, seen.met_media);
+        exit.blamed = culprit != Culprit::kNobody;
+        const auto input = session_inputs_.find(seen.id);
+        if (culprit == Culprit::kInput && input != session_inputs_.end()) {
+          exit.deaths_here =
+              inputs_.Died(input->second, seen.position, exit.report, Now());
+        }
+        if (culprit == Culprit::kBackend) {
+          CountFailure(seen.seen == SeenEnd::kLied
+                           ? "a worker broke the protocol"
+                           : "a worker died before it was given any media: " +
+                                 DescribeExit(exit.report));
+        }
+        return exit;
+      });
 }
 
-kj::Promise<WorkerEnd> Backend::SessionEnd(uint64_t id, milliseconds timeout) {
-  return workers_.AwaitEnd(id, timeout);
+void Backend::FrameDelivered(uint64_t id, InputPosition position) {
+  const auto input = session_inputs_.find(id);
+  if (input == session_inputs_.end()) return;
+  inputs_.Delivered(input->second, position);
 }
 
-void Backend::CloseSession(uint64_t id) { workers_.Close(id); }
+void Backend::CloseSession(uint64_t id) {
+  session_inputs_.erase(id);
+  workers_.Close(id);
+  if (!workers_.busy()) Raise(Event::kSessionsEnded);
+}
+
+std::vector<PoisonedPosition> Backend::Refused(const std::string& input) {
+  return inputs_.Refused(input, Now());
+}
 
 kj::Promise<Status> Backend::EnsureReady() {
-  if (!candidate_.usable()) {
-    return Status(Code::kBackendUnavailable, candidate_.reason);
+  if (state_ == State::kReady && !current_->zygote_alive()) {
+    // How it ended is about to be known, and decides what comes next.
+    return KJ_ASSERT_NONNULL(zygote_gone_).addBranch().then([this] {
+      return EnsureReady();
+    });
   }
-  if (is_starting_) {
-    return KJ_ASSERT_NONNULL(starting_).addBranch();
+  if (BackoffIsOver()) Raise(Event::kBackoffOver);
+  if (recorded_ && !context_.quarantine.Find(ObjectPath(candidate_)) &&
+      Raise(Event::kQuarantineLifted) == Action::kForgive) {
+    recorded_ = false;
+    policy_.Forget();
+    inputs_.Forget();
   }
-  if (current_ && current_->zygote_alive()) return Status();
-  if (failures_ > 0 && context_.port.getTimer().now() < retry_at_ &&
-      Granted().effective == started_with_) {
-    return last_failure_;
+  switch (Raise(Event::kDeviceAsked)) {
+    case Action::kStart:
+      return BeginStart();
+    case Action::kJoinStart:
+      return KJ_ASSERT_NONNULL(starting_).addBranch();
+    case Action::kServe:
+      return Status();
+    case Action::kAwaitBackoff:
+      return AwaitBackoff();
+    default:
+      return refusal_;
   }
-  is_starting_ = true;
-  auto forked = Start()
-                    .then([this](Status status) {
-                      is_starting_ = false;
-                      if (status.ok()) {
-                        failures_ = 0;
-                        reason_.clear();
-                        return status;
-                      }
-                      return StartFailed(status);
-                    })
+}
+
+bool Backend::BackoffIsOver() const {
+  if (state_ != State::kBackingOff) return false;
+  // What was granted meanwhile may be what it lacked.
+  return !policy_.backs_off(Now()) ||
+         (start_ && Granted().effective != start_->granted());
+}
+
+kj::Promise<Status> Backend::AwaitBackoff() {
+  // A start that failed would fail again.
+  if (!current_) return refusal_;
+  const auto left = policy_.retry_at() - Now();
+  if (left > kLongestWait) return refusal_;
+  const auto delay = std::chrono::nanoseconds(left).count() * kj::NANOSECONDS;
+  return context_.port.getTimer().afterDelay(delay).then(
+      [this] { return EnsureReady(); });
+}
+
+kj::Promise<Status> Backend::BeginStart() {
+  current_.reset();
+  start_ = std::make_unique<BackendStart>(candidate_, number_, context_);
+  auto forked = start_->Run()
+                    .then([this](Status status) { return FinishStart(status); })
                     .fork();
   auto branch = forked.addBranch();
   starting_ = kj::mv(forked);
   return branch;
 }
 
-Status Backend::StartFailed(const Status& cause) {
-  std::string text = cause.message();
-  if (current_ && !current_->log_tail().empty()) {
-    text += "; it wrote: " + current_->log_tail();
+Status Backend::FinishStart(const Status& status) {
+  auto incarnation = start_->TakeIncarnation();
+  if (incarnation) ++lives_;
+  if (!status.ok()) return FailStart(status, incarnation.get());
+  if (Raise(Event::kBecameReady) == Action::kStop) return refusal_;
+  policy_.BecameReady(Now());
+  reason_.clear();
+  current_ = std::move(incarnation);
+  devices_ = start_->devices();
+  zygote_gone_ = current_->WhenZygoteGone()
+                     .then([this] { OnZygoteGone(); })
+                     .eagerlyEvaluate(nullptr)
+                     .fork();
+  return Status();
+}
+
+Status Backend::FailStart(const Status& cause, const Incarnation* incarnation) {
+  if (start_->quarantine()) {
+    recorded_ = true;
+    EnterQuarantine(cause.code(), cause.message());
+    return refusal_;
   }
-  current_.reset();
+  std::string text = cause.message();
+  if (incarnation && !incarnation->log_tail().empty()) {
+    text += "; it wrote: " + incarnation->log_tail();
+  }
   const auto missing =
       Missing(candidate_.manifest.permissions, Granted().effective);
   if (!missing.empty()) {
@@ -165,18 +250,99 @@ Status Backend::StartFailed(const Status& cause) {
             candidate_.name() + " " + ToArguments(missing);
   }
   reason_ = text;
-  const uint32_t doublings = std::min(failures_++, kMaxBackoffDoublings);
-  retry_at_ =
-      context_.port.getTimer().now() + kFirstBackoff * (1u << doublings);
-  const Code code = cause.code() == Code::kSandboxUnavailable ||
-                            cause.code() == Code::kNotFound
-                        ? cause.code()
-                        : Code::kBackendUnavailable;
+  const auto culprit = start_->culprit();
+  if (culprit == Culprit::kNobody) {
+    Raise(Event::kStartLost);
+    return LoadFailure(Code::kBackendLost, text);
+  }
+  Raise(Event::kStartFailed);
+  refusal_ = LoadFailure(cause.code() == Code::kSandboxUnavailable ||
+                                 cause.code() == Code::kNotFound
+                             ? cause.code()
+                             : Code::kBackendUnavailable,
+                         text);
+  if (!culprit) {
+    policy_.Declined(Now());
+  } else if (policy_.Failed(*culprit, Now()) ==
+             RestartPolicy::Verdict::kQuarantine) {
+    Quarantine(Code::kBackendUnavailable, text);
+  }
+  return refusal_;
+}
+
+void Backend::OnZygoteGone() {
+  if (current_->zygote_lost()) {
+    Raise(Event::kZygoteLost);
+    return;
+  }
+  if (Raise(Event::kZygoteFailed) != Action::kBackOff) return;
+  CountFailure(current_->zygote_end());
+}
+
+void Backend::CountFailure(const std::string& what) {
+  const auto verdict = policy_.Failed(Culprit::kBackend, Now());
+  if (verdict == RestartPolicy::Verdict::kQuarantine) {
+    Quarantine(Code::kBackendMisbehaved, what);
+  } else if (state_ == State::kBackingOff) {
+    reason_ = what;
+    refusal_ = Status(Code::kBackendUnavailable,
+                      "the backend " + candidate_.name() +
+                          " waits before it is started again, since its "
+                          "process ended: " +
+                          what + "; retry later");
+  }
+}
+
+void Backend::Quarantine(Code code, const std::string& why) {
+  EnterQuarantine(code, why);
+  if (state_ != State::kQuarantined) return;
+  recorded_ = false;
+  recording_ =
+      RecordQuarantine({.backend = candidate_.name(),
+                        .path = ObjectPath(candidate_),
+                        .bytes = candidate_.plugin_identity.bytes,
+                        .modified_ns = candidate_.plugin_identity.modified_ns,
+                        .hash = "",
+                        .code = code,
+                        .reason = why})
+          .eagerlyEvaluate(nullptr);
+}
+
+void Backend::EnterQuarantine(Code code, const std::string& why) {
+  if (Raise(Event::kQuarantined) != Action::kStop) return;
+  reason_ = "quarantined, since it failed too often, at last so: " + why +
+            "; it is tried again when its files change or after `bulkhead "
+            "restart " +
+            candidate_.name() + "`";
+  refusal_ =
+      code == Code::kBackendMisbehaved
+          ? Status(code, "the backend " + candidate_.name() + " is " + reason_)
+          : LoadFailure(code, reason_);
+  if (current_ && current_->zygote_alive()) {
+    current_->KillZygote(code, "it was quarantined");
+  }
+}
+
+kj::Promise<void> Backend::RecordQuarantine(QuarantineRecord record) {
+  // Fails if the files have changed meanwhile, and then there is nothing to
+  // record.
+  auto opened = discovery::OpenBackend(candidate_);
+  if (!opened) return kj::READY_NOW;
+  const int object = opened->plugin.get();
+  return HashObject(context_.port.getTimer(), object)
+      .then([this, opened = *std::move(opened),
+             record = std::move(record)](auto hash) mutable {
+        if (!hash) return;
+        record.hash = *std::move(hash);
+        recorded_ = context_.quarantine.Add(record).ok() &&
+                    context_.quarantine.Find(record.path);
+      });
+}
+
+Status Backend::LoadFailure(Code code, const std::string& cause) const {
   EntryPoint entry_point = candidate_.entry_point;
-  entry_point.file = candidate_.directory + "/" + candidate_.plugin_path;
-  last_failure_ =
-      Status(code, discovery::LoadFailureMessage(entry_point, text));
-  return last_failure_;
+  entry_point.file = ObjectPath(candidate_);
+  return Status(code, discovery::LoadFailureMessage(entry_point, cause));
 }
 
 kj::Promise<Status> Backend::Prepare(const discovery::DeviceName& device) {
@@ -188,7 +354,8 @@ kj::Promise<Status> Backend::Prepare(const discovery::DeviceName& device) {
 }
 
 Granting Backend::Granted() const {
-  return GrantTo(candidate_, context_.grants.Latest(), hash_verdicts_);
+  return GrantTo(candidate_, context_.grants.Latest(),
+                 start_ ? start_->hash_verdicts() : HashVerdicts());
 }
 
 std::vector<std::string> Backend::DescribeGrants(
@@ -212,181 +379,19 @@ std::vector<std::string> Backend::DescribeGrants(
          "the backend " + candidate_.name() +
              " does not get all that was granted: " + problem});
   }
-  if (!current_ || !current_->zygote_alive()) return GrantedTexts(granting);
-  if (granting.effective != started_with_) {
+  if (state_ != State::kReady) return GrantedTexts(granting);
+  if (granting.effective != start_->granted()) {
     diagnostics.push_back({Diagnostic::Severity::kNote, manifest, 0,
                            "the grants of the backend " + candidate_.name() +
                                " have changed since it was started; they "
                                "count from its next start"});
   }
-  return ToTexts(started_with_);
+  return ToTexts(start_->granted());
 }
 
-kj::Promise<void> Backend::VerifyGrants(int object,
-                                        std::vector<std::string> hashes) {
-  if (hashes.empty()) return kj::READY_NOW;
-  return VerifyObject(context_.port.getTimer(), object, hashes.back())
-      .then([this, object, hashes](Status verified) mutable {
-        hash_verdicts_[hashes.back()] = verified.ok();
-        hashes.pop_back();
-        return VerifyGrants(object, std::move(hashes));
-      });
-}
-
-kj::Promise<Status> Backend::Start() {
-  hash_verdicts_.clear();
-  started_with_ = Granted().effective;
-  auto opened = discovery::OpenBackend(candidate_);
-  if (!opened) return std::move(opened).error();
-  const int object = opened->plugin.get();
-  return VerifyObject(context_.port.getTimer(), object, candidate_.plugin_hash)
-      .then([this, object](Status verified) -> kj::Promise<Status> {
-        if (!verified.ok()) return verified;
-        return VerifyGrants(object, Granted().unverified).then([] {
-          return Status();
-        });
-      })
-      .then([this, opened = *std::move(opened)](
-                Status verified) -> kj::Promise<Status> {
-        if (!verified.ok()) return verified;
-        auto launched = Launch(opened);
-        if (!launched) return std::move(launched).error();
-        std::shared_ptr<Incarnation> incarnation = *std::move(launched);
-        current_ = incarnation;
-        ++lives_;
-        return incarnation->AwaitReady(context_.start_deadline)
-            .then([this, incarnation](Status status) -> kj::Promise<Status> {
-              if (!status.ok()) return status;
-              return Probe(incarnation);
-            });
-      });
-}
-
-Result<std::shared_ptr<Incarnation>> Backend::Launch(
-    const discovery::OpenedBackend& opened) {
-  ASSIGN_OR_RETURN(const ipc::UniqueFd reaper,
-                   OpenProgram(context_.reaper_path));
-  ASSIGN_OR_RETURN(const ipc::UniqueFd worker,
-                   OpenProgram(context_.worker_path));
-  sandbox::Plugin plugin{
-      .object_path = candidate_.directory + "/" + candidate_.plugin_path,
-      .entry_symbol = candidate_.entry_point.attr};
-  for (const std::string& path : candidate_.visible_paths) {
-    plugin.files.push_back(candidate_.directory + "/" + path);
-  }
-  started_with_ = Granted().effective;
-  std::vector<std::string> problems;  // DescribeGrants tells them
-  const sandbox::Grants grants = Resolve(started_with_, problems);
-  ASSIGN_OR_RETURN(sandbox::Policy policy, sandbox::MakePolicy(plugin, grants));
-  if (SharesWorker()) {
-    // What one session may take is nothing beside what all of them need.
-    policy.limits.open_files +=
-        Workers::kMaxSessionsPerWorker * kDescriptorsPerSession;
-    policy.limits.address_space_bytes *= 4;
-  }
-  sandbox::RaiseLimits(grants, policy.limits);
-  ASSIGN_OR_RETURN(
-      const ipc::UniqueFd lockdown,
-      sandbox::CompileLockdown(policy, plugin, context_.forbidden));
-  ASSIGN_OR_RETURN(
-      auto launched,
-      sandbox::Launch(
-          {.tier = context_.tier,
-           .policy = policy,
-           .reaper_executable = reaper.get(),
-           .worker_executable = worker.get(),
-           .plugin = opened.plugin.get(),
-           .lockdown = lockdown.get(),
-           .application = context_.application_pidfd,
-           .outside_id = context_.own_uid ? std::optional(sandbox::OutsideId(
-                                                ::getpid(), number_))
-                                          : std::nullopt,
-           .deadline = ipc::Deadline::After(context_.start_deadline)}));
-  return std::make_shared<Incarnation>(context_.port, std::move(launched),
-                                       context_.forbidden);
-}
-
-kj::Promise<Status> Backend::Probe(std::shared_ptr<Incarnation> incarnation) {
-  auto sockets = ipc::MakeSocketPair();
-  if (!sockets) return FromIpc(std::move(sockets).error());
-  auto socket =
-      std::make_shared<EventSocket>(context_.port, std::move(sockets->first));
-  return incarnation
-      ->CloneWorker(Incarnation::WorkerKind::kProbe, std::move(sockets->second),
-                    context_.worker_deadline)
-      .then([this, incarnation, socket](auto worker) -> kj::Promise<Status> {
-        if (!worker) return std::move(worker).error();
-        const pid_t pid = worker->pid;
-        auto answer = socket->Receive(0).then(
-            [this, incarnation, pid](auto received) -> kj::Promise<Status> {
-              if (!received) return FromIpc(std::move(received).error());
-              if (*received) return AdoptDevicesIfValid(**received);
-              return incarnation->AwaitEnd(pid, kProbeEndPatience)
-                  .then([](WorkerEnd end) {
-                    return Status(
-                        Code::kBackendUnavailable,
-                        "its process died while it counted its devices: " +
-                            DescribeExit(ToReport(end)));
-                  });
-            });
-        const milliseconds limit = context_.worker_deadline;
-        return answer
-            .exclusiveJoin(context_.port.getTimer()
-                               .afterDelay(limit.count() * kj::MILLISECONDS)
-                               .then([] {
-                                 return Status(
-                                     Code::kBackendUnavailable,
-                                     "it took too long to count its devices");
-                               }))
-            .then([incarnation, socket, pid](Status status) {
-              incarnation->KillWorker(pid);
-              incarnation->ForgetWorker(pid);
-              return status;
-            });
-      });
-}
-
-Status Backend::AdoptDevicesIfValid(ipc::ReceivedMessage& list_untrusted) {
-  const auto adopted = ipc::ReadCatching([&]() -> ipc::Expected<Status> {
-    auto root = list_untrusted.root<schema::DeviceList>();
-    if (!root) return tl::unexpected(std::move(root).error());
-    if (root->isFailed()) {
-      return Status(
-          Code::kBackendUnavailable,
-          CleanText(root->getFailed().getMessage().cStr(), kMaxReasonBytes));
-    }
-    const auto devices_untrusted = root->getDevices();
-    if (devices_untrusted.size() == 0) {
-      return Status(Code::kBackendUnavailable, "it found no device");
-    }
-    if (devices_untrusted.size() > kMaxDevices) {
-      return Status(Code::kBackendMisbehaved, "it names too many devices");
-    }
-    std::vector<Device> devices;
-    for (const auto device_untrusted : devices_untrusted) {
-      const std::string name = device_untrusted.getName().cStr();
-      const auto& reserved = candidate_.manifest.devices;
-      if (std::find(reserved.begin(), reserved.end(), name) == reserved.end()) {
-        return Status(Code::kBackendMisbehaved,
-                      "it names the device \"" + CleanText(name, 64) +
-                          "\", which its manifest does not reserve");
-      }
-      const auto index = static_cast<uint32_t>(
-          std::count_if(devices.begin(), devices.end(),
-                        [&](const Device& d) { return d.name == name; }));
-      devices.push_back({name, index, static_cast<uint32_t>(devices.size()),
-                         CleanText(device_untrusted.getDescription().cStr(),
-                                   kMaxDescriptionBytes)});
-    }
-    devices_ = std::move(devices);
-    return Status();
-  });
-  return adopted ? *adopted : FromIpc(adopted.error());
-}
-
-Result<Backend::Device> Backend::FindDevice(
+Result<CountedDevice> Backend::FindDevice(
     const discovery::DeviceName& name) const {
-  for (const Device& device : devices_) {
+  for (const CountedDevice& device : devices_) {
     if (device.name == name.name && device.index == name.index.value_or(0)) {
       return device;
     }

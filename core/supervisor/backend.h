@@ -1,69 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kj/async-unix.h>
 #include <kj/async.h>
-#include <kj/timer.h>
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/discovery/discover.h"
-#include "core/grants/grant_reader.h"
 #include "core/include/bulkhead/diagnostic.h"
 #include "core/include/bulkhead/status.h"
-#include "core/sandbox/bpf.h"
-#include "core/sandbox/policy.h"
-#include "core/supervisor/granting.h"
-#include "core/supervisor/incarnation.h"
+#include "core/input_position.h"
+#include "core/supervisor/backend_start.h"
+#include "core/supervisor/backend_states.h"
+#include "core/supervisor/poisoned_inputs.h"
+#include "core/supervisor/restart_policy.h"
+#include "core/supervisor/worker_blame.h"
 #include "core/supervisor/workers.h"
 
 namespace bulkhead::supervisor {
 
-// What every backend of this bulkheadd is started with.
-struct StartContext {
-  kj::UnixEventPort& port;
-  int application_pidfd;
-  std::string reaper_path;
-  std::string worker_path;
-  std::chrono::milliseconds start_deadline;
-  std::chrono::milliseconds worker_deadline;
-  sandbox::Tier tier;
-  bool own_uid;  // backends can run under ids of their own
-  sandbox::Forbidden forbidden;
-  grants::GrantReader& grants;
-};
-
 // One discovered backend and its lives. Starts nothing until a device is asked
 // for; then starts a zygote once however many ask at the same time, has a probe
 // worker count the devices, and has Workers place the sessions. A zygote that
-// died is replaced when the next session needs it.
+// ended is replaced when the next session needs it.
 //
-// State, and what moves it (a start that fails again waits longer each time):
-//
-//   discovered --session asked--> starting --ready, probed--> ready
-//   starting --failed--> backing-off --session asked, time is up--> starting
-//   ready --zygote died--> discovered
-//   disabled: discovery said so, for good
-//
-// A worker's death is a matter of its session and does not change the state.
+// What happens when is the table of backend_states.h. Whose fault an end was is
+// worker_blame.h's to say; failures of the backend, of its devices and of its
+// start are counted by its RestartPolicy, deaths for which an input is to blame
+// by its PoisonedInputs. A worker's death does not change the state, unless it
+// is the one too many. A quarantine outlives bulkheadd (quarantine_records.h)
+// and ends when the files change or the record is taken away.
 //
 // Owned by Supervisor. Bound to the event loop's thread. Trusts discovery and
 // the reaper; what the zygote and the probe say is validated.
 class Backend {
  public:
-  enum class State { kDiscovered, kStarting, kReady, kBackingOff, kDisabled };
-
   struct StartedSession {
     uint64_t id;
     uint32_t device_ordinal;
     std::string device;  // canonical: "openreg:1"
     int pidfd;           // borrowed; valid until the session is closed
     bool shared;         // its worker may serve others too
+  };
+
+  // What a host tells of a session whose worker it saw end.
+  struct SeenSessionEnd {
+    uint64_t id;
+    SeenEnd seen;
+    bool met_media;
+    InputPosition position;
+  };
+  struct SessionExit {
+    ExitReport report;
+    bool blamed = false;
+    uint32_t deaths_here = 0;  // those of the input at that position
   };
 
   struct DescribedDevice {
@@ -77,14 +71,20 @@ class Backend {
 
   // Has a worker for `device` serve `socket`. `id` names the session from then
   // on. `alone`: in a worker of its own, whatever the manifest asks for.
+  // `input`: as PoisonedInputs knows it.
   kj::Promise<Result<StartedSession>> OpenSession(
       uint64_t id, const discovery::DeviceName& device, bool alone,
-      ipc::UniqueFd socket);
+      std::string input, ipc::UniqueFd socket);
   bool HasSession(uint64_t id) const { return workers_.Serves(id); }
   Status ConfirmSession(uint64_t id) { return workers_.Confirm(id); }
-  kj::Promise<WorkerEnd> SessionEnd(uint64_t id,
-                                    std::chrono::milliseconds timeout);
+  // How the worker of a session ended; counts whose fault it was. Once a
+  // session.
+  kj::Promise<SessionExit> EndSession(const SeenSessionEnd& seen,
+                                      std::chrono::milliseconds timeout);
+  void FrameDelivered(uint64_t id, InputPosition position);
   void CloseSession(uint64_t id);
+  // Where that input is refused.
+  std::vector<PoisonedPosition> Refused(const std::string& input);
 
   // Starts it unless it runs. Callers at the same time share one start.
   kj::Promise<Status> EnsureReady();
@@ -92,56 +92,65 @@ class Backend {
   kj::Promise<Status> Prepare(const discovery::DeviceName& device);
 
   const discovery::BackendCandidate& candidate() const { return candidate_; }
-  State state() const;
+  BackendState state() const { return state_; }
   const std::string& reason() const { return reason_; }
   // By the names that a caller uses; those of the manifest, without a
   // description, until a probe has counted.
   std::vector<DescribedDevice> devices() const;
+  // Whether it may be replaced by a backend of the present files.
+  bool BeginsAnew() const;
   // Starts, runs, or has sessions of an earlier life.
   bool running() const;
   // The permissions that the latest life has, if it runs; otherwise those that
   // the next would have. Adds what is to be said about them.
   std::vector<std::string> DescribeGrants(Diagnostics& diagnostics) const;
   // The latest life; null before the first.
-  const Incarnation* incarnation() const { return current_.get(); }
+  const Incarnation* incarnation() const;
   uint32_t lives() const { return lives_; }
   std::vector<pid_t> session_pids() const { return workers_.pids(); }
 
  private:
-  struct Device {
-    std::string name;
-    uint32_t index;    // among those of its name
-    uint32_t ordinal;  // among all of the backend
-    std::string description;
-  };
-
-  kj::Promise<Status> Start();
+  // Moves on in the table. What is to be done for whoever asked is left to the
+  // caller.
+  BackendAction Raise(BackendEvent event);
+  RestartPolicy::Time Now() const;
   Granting Granted() const;
-  // Reads the object for each hash in `hashes`, from the last to the first.
-  kj::Promise<void> VerifyGrants(int object, std::vector<std::string> hashes);
-  Result<std::shared_ptr<Incarnation>> Launch(
-      const discovery::OpenedBackend& opened);
-  kj::Promise<Status> Probe(std::shared_ptr<Incarnation> incarnation);
-  Status AdoptDevicesIfValid(ipc::ReceivedMessage& list_untrusted);
-  bool SharesWorker() const;
-  Result<Device> FindDevice(const discovery::DeviceName& name) const;
-  // Decorates a failed start with the name, the file and the way out.
-  Status StartFailed(const Status& cause);
+  bool BackoffIsOver() const;
+
+  kj::Promise<Status> BeginStart();
+  kj::Promise<Status> AwaitBackoff();
+  Status FinishStart(const Status& status);
+  // `incarnation`: what was launched; null: nothing.
+  Status FailStart(const Status& cause, const Incarnation* incarnation);
+  void OnZygoteGone();
+  // A failure of the backend's own while it was ready.
+  void CountFailure(const std::string& what);
+  void Quarantine(Code code, const std::string& why);
+  // Nothing is to be started for that reason, whoever decided it.
+  void EnterQuarantine(Code code, const std::string& why);
+  // For later lives of bulkheadd, and for others.
+  kj::Promise<void> RecordQuarantine(QuarantineRecord record);
+  Result<CountedDevice> FindDevice(const discovery::DeviceName& name) const;
+  Status LoadFailure(Code code, const std::string& cause) const;
 
   const discovery::BackendCandidate candidate_;
   const unsigned number_;
   const StartContext& context_;
-  std::shared_ptr<Incarnation> current_;
+  BackendState state_;
+  RestartPolicy policy_;
+  PoisonedInputs inputs_;
+  std::map<uint64_t, std::string> session_inputs_;
+
+  std::shared_ptr<Incarnation> current_;  // null before the first was ready
+  std::unique_ptr<BackendStart> start_;   // under way, or the last that was
   kj::Maybe<kj::ForkedPromise<Status>> starting_;
-  bool is_starting_ = false;
+  kj::Maybe<kj::ForkedPromise<void>> zygote_gone_;
   uint32_t lives_ = 0;
-  uint32_t failures_ = 0;
-  kj::TimePoint retry_at_;
   std::string reason_;
-  Status last_failure_;
-  std::vector<Device> devices_;
-  HashVerdicts hash_verdicts_;  // of the object when it was started last
-  grants::Effective started_with_;
+  bool recorded_ = false;  // its quarantine is, and ends with the record
+  kj::Promise<void> recording_ = kj::READY_NOW;
+  Status refusal_;  // what those who ask get while nothing may be started
+  std::vector<CountedDevice> devices_;
   Workers workers_;
 };
 

@@ -18,20 +18,25 @@ using discovery::BackendCandidate;
 // Beyond it a directory full of broken packages says nothing new.
 constexpr size_t kMaxDiagnostics = 1000;
 
-schema::Backend::State ToSchema(Backend::State state) {
+schema::Backend::State ToSchema(BackendState state) {
+  using Schema = schema::Backend::State;
   switch (state) {
-    case Backend::State::kDiscovered:
-      return schema::Backend::State::DISCOVERED;
-    case Backend::State::kStarting:
-      return schema::Backend::State::STARTING;
-    case Backend::State::kReady:
-      return schema::Backend::State::READY;
-    case Backend::State::kBackingOff:
-      return schema::Backend::State::BACKING_OFF;
-    case Backend::State::kDisabled:
+    case BackendState::kDiscovered:
+      return Schema::DISCOVERED;
+    case BackendState::kStarting:
+      return Schema::STARTING;
+    case BackendState::kReady:
+      return Schema::READY;
+    case BackendState::kDraining:
+      return Schema::DRAINING;
+    case BackendState::kBackingOff:
+      return Schema::BACKING_OFF;
+    case BackendState::kQuarantined:
+      return Schema::QUARANTINED;
+    case BackendState::kDisabled:
       break;
   }
-  return schema::Backend::State::DISABLED;
+  return Schema::DISABLED;
 }
 
 // One backend of one distribution, whatever state its files are in.
@@ -50,7 +55,7 @@ void Describe(const Backend& backend, sandbox::Tier tier,
   out.setName(candidate.name());
   out.setDistribution(candidate.entry_point.distribution);
   out.setVersion(candidate.entry_point.version);
-  out.setFile(candidate.directory + "/" + candidate.plugin_path);
+  out.setFile(ObjectPath(candidate));
   out.setState(ToSchema(backend.state()));
   out.setReason(backend.reason());
   const auto known = backend.devices();
@@ -99,7 +104,7 @@ void Catalog::Refresh() {
   };
   for (BackendCandidate& candidate : latest.backends) {
     BackendPointer known = take(candidate);
-    if (known && (known->running() || known->candidate() == candidate)) {
+    if (known && (known->candidate() == candidate || !known->BeginsAnew())) {
       candidate = known->candidate();
     } else {
       known = std::make_shared<Backend>(candidate, next_number_++, context_);
@@ -186,6 +191,8 @@ void Catalog::Describe(sandbox::Tier tier, schema::Backends::Builder out) {
   Diagnostics found = discovery_.diagnostics;
   const Diagnostics& grants = context_.grants.Latest().diagnostics;
   found.insert(found.end(), grants.begin(), grants.end());
+  const Diagnostics& quarantine = context_.quarantine.diagnostics();
+  found.insert(found.end(), quarantine.begin(), quarantine.end());
   auto list = out.initBackends(backends_.size());
   for (size_t i = 0; i < backends_.size(); ++i) {
     supervisor::Describe(*backends_[i], tier, found, list[i]);

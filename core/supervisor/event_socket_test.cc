@@ -26,7 +26,7 @@ class EventSocketTest : public ::testing::Test {
 
   void SendFromPeer(uint64_t session) {
     capnp::MallocMessageBuilder message;
-    message.initRoot<schema::HostRequest>().setSessionExit(session);
+    message.initRoot<schema::HostRequest>().setCloseSession(session);
     ASSERT_TRUE(ipc::SendMessage(peer_.get(), message, {},
                                  ipc::Deadline::After(kPatience)));
   }
@@ -56,14 +56,14 @@ TEST_F(EventSocketTest, ReceivesWhatIsThereAndWhatComesLater) {
   SendFromPeer(1);
   auto first = Receive().wait(scope_);
   ASSERT_TRUE(first && *first);
-  EXPECT_EQ((*first)->root<schema::HostRequest>()->getSessionExit(), 1u);
+  EXPECT_EQ((*first)->root<schema::HostRequest>()->getCloseSession(), 1u);
 
   auto later = Receive();
   EXPECT_FALSE(Poll(later));
   SendFromPeer(2);
   auto second = later.wait(scope_);
   ASSERT_TRUE(second && *second);
-  EXPECT_EQ((*second)->root<schema::HostRequest>()->getSessionExit(), 2u);
+  EXPECT_EQ((*second)->root<schema::HostRequest>()->getCloseSession(), 2u);
 }
 
 TEST_F(EventSocketTest, APeerThatClosesIsSeenAfterItsLastMessage) {
@@ -141,7 +141,7 @@ TEST_F(EventSocketTest, AReceiverThatIsDroppedLosesNoMessage) {
   SendFromPeer(3);
   auto received = Receive().wait(scope_);
   ASSERT_TRUE(received && *received);
-  EXPECT_EQ((*received)->root<schema::HostRequest>()->getSessionExit(), 3u);
+  EXPECT_EQ((*received)->root<schema::HostRequest>()->getCloseSession(), 3u);
 }
 
 // Messages without end must leave the loop time for everybody else.

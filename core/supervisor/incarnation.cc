@@ -257,6 +257,7 @@ Status Incarnation::OnZygoteEvent(ipc::ReceivedMessage& message) {
         if (readiness_ || said_ready_) {
           return Misbehaved("said twice whether it is ready");
         }
+        declined_ = true;
         ResolveReadiness(
             Status(Code::kBackendUnavailable,
                    CleanText(event_untrusted.getFailed().getMessage().cStr(),
@@ -312,6 +313,7 @@ void Incarnation::OnExited(pid_t pid, int wait_status) {
     // It may have put filters of its own on top.
     if (end.violation) end.stage = 1;
     zygote_exit_ = ToReport(end);
+    zygote_lost_ = zygote_end_.empty() && IsForeignKill(end);
     zygote_alive_ = false;
     if (readiness_ || zygote_heard_out_) return OnZygoteGone();
     // What it said before, such as why it cannot load, may still be on its way.
@@ -321,7 +323,7 @@ void Incarnation::OnExited(pid_t pid, int wait_status) {
   }
   const auto found = watched_.find(pid);
   if (found == watched_.end()) return;
-  end.zygote_alive = zygote_alive_;
+  end.zygote_alive = zygote_alive_ && !HasEnded(zygote_pidfd_.get());
   found->second.end = std::move(end);
   found->second.Resolve();
 }
@@ -393,11 +395,13 @@ void Incarnation::OnZygoteGone(Code code) {
                                 : zygote_end_ + " while loading"));
   }
   FailPending(lost);
+  gone_.fulfiller->fulfill();
 }
 
 void Incarnation::OnReaperGone() {
   // One that cannot be spoken to reaps and reports nothing any more.
   if (reaper_alive_) KillReaper();
+  if (!zygote_exit_ && zygote_end_.empty()) zygote_lost_ = true;
   OnZygoteGone();
   for (auto& [pid, watched] : watched_) {
     if (watched.end.kind != WorkerEnd::Kind::kRunning) continue;

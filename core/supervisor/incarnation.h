@@ -70,10 +70,19 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   // False once its end was reported.
   bool WorkerRuns(pid_t pid) const;
   void KillWorker(pid_t pid);
+  // Ends the zygote for what it did; sessions go on without it.
+  void KillZygote(Code code, std::string reason);
   // Nobody will ask about it any more.
   void ForgetWorker(pid_t pid);
 
   bool zygote_alive() const { return zygote_alive_; }
+  // Resolves once the zygote has ended and it is known how.
+  kj::Promise<void> WhenZygoteGone() { return zygote_gone_.addBranch(); }
+  // It ended through nobody's fault: by a SIGKILL that we did not send, or with
+  // its reaper.
+  bool zygote_lost() const { return zygote_lost_; }
+  // It said itself why it cannot be used.
+  bool declined() const { return declined_; }
   bool reaper_alive() const { return reaper_alive_; }
   pid_t reaper_pid() const { return launched_pid_; }
   pid_t zygote_pid() const;
@@ -111,8 +120,6 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   Status OnZygoteEvent(ipc::ReceivedMessage& message);
   void OnExited(pid_t pid, int wait_status);
   void OnZygoteGone(Code code = Code::kBackendLost);
-  // Ends the zygote for what it did; sessions go on without it.
-  void KillZygote(Code code, std::string reason);
   void OnReaperGone();
   void KillReaper();
   void FailPending(const Status& status);
@@ -135,6 +142,10 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   pid_t zygote_inner_pid_ = 0;
   ipc::UniqueFd zygote_pidfd_;
   bool zygote_alive_ = true;
+  bool zygote_lost_ = false;
+  bool declined_ = false;
+  kj::PromiseFulfillerPair<void> gone_ = kj::newPromiseAndFulfiller<void>();
+  kj::ForkedPromise<void> zygote_gone_ = gone_.promise.fork();
   bool zygote_heard_out_ = false;  // its socket is closed and read to the end
   bool reaper_alive_ = true;
   std::optional<CrashClaim> zygote_claim_;

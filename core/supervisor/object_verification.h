@@ -20,4 +20,8 @@ namespace bulkhead::supervisor {
 kj::Promise<Status> VerifyObject(kj::Timer& timer, int object,
                                  const std::string& recorded);
 
+// The hash of what the descriptor shows, as RECORD would have it, read the same
+// way.
+kj::Promise<Result<std::string>> HashObject(kj::Timer& timer, int object);
+
 }  // namespace bulkhead::supervisor

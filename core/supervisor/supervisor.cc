@@ -2,13 +2,14 @@
 #include "core/supervisor/supervisor.h"
 
 #include <capnp/message.h>
-#include <capnp/serialize.h>
-#include <sys/mman.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "core/end_messages.h"
 #include "core/from_ipc.h"
 #include "core/status_macros.h"
+#include "core/supervisor/replies.h"
 #include "ipc/capnp_read.h"
 #include "ipc/protocol_version.h"
 
@@ -20,14 +21,8 @@ using std::chrono::milliseconds;
 
 // How long an application that sees its worker gone waits for the reason.
 constexpr milliseconds kExitPatience{2'000};
-// What certainly fits a packet; see ipc/message_socket.h.
-constexpr size_t kMaxReplyWords = 6'000;
-
-void SetFailure(schema::HostReply::Builder reply, const Status& status) {
-  auto failure = reply.initFailed();
-  failure.setCode(static_cast<schema::ErrorCode>(status.code()));
-  failure.setMessage(status.message());
-}
+// Positions of one input at which it is refused, that its session is told.
+constexpr size_t kMaxPoisoned = 32;
 
 std::vector<std::string> ToStrings(capnp::List<capnp::Text>::Reader list) {
   std::vector<std::string> strings;
@@ -35,46 +30,15 @@ std::vector<std::string> ToStrings(capnp::List<capnp::Text>::Reader list) {
   return strings;
 }
 
-// A memfd with the message in it.
-Result<ipc::UniqueFd> ToMemory(capnp::MessageBuilder& message) {
-  ipc::UniqueFd memory(::memfd_create("bulkhead-reply", MFD_CLOEXEC));
-  if (!memory) {
-    return Status(Code::kResourceExhausted, "cannot make a memfd for a reply");
-  }
-  try {
-    capnp::writeMessageToFd(memory.get(), message);
-  } catch (const kj::Exception& exception) {
-    return Status(Code::kResourceExhausted, exception.getDescription().cStr());
-  }
-  return memory;
-}
-
-// The connection is the application's: if it does not take an answer, it has
-// given up on it.
-void Send(EventSocket& connection, capnp::MessageBuilder& message,
-          std::span<const int> descriptors = {}) {
-  const size_t words = capnp::computeSerializedSizeInWords(message);
-  if (words <= kMaxReplyWords) {
-    (void)connection.Send(message, descriptors);
-    return;
-  }
-  capnp::MallocMessageBuilder envelope;
-  auto reply = envelope.initRoot<schema::HostReply>();
-  const auto memory = ToMemory(message);
-  if (!memory) {
-    SetFailure(reply, memory.error());
-    (void)connection.Send(envelope);
-    return;
-  }
-  reply.setElsewhere(words * sizeof(capnp::word));
-  const int descriptor[] = {memory->get()};
-  (void)connection.Send(envelope, descriptor);
-}
-
-void Fail(EventSocket& connection, const Status& status) {
-  capnp::MallocMessageBuilder answer;
-  SetFailure(answer.initRoot<schema::HostReply>(), status);
-  Send(connection, answer);
+Backend::SeenSessionEnd ToSeenEnd(schema::SessionEnd::Reader end) {
+  using Seen = schema::SessionEnd::Seen;
+  SeenEnd seen = SeenEnd::kDied;
+  if (end.getSeen() == Seen::LATE) seen = SeenEnd::kLate;
+  if (end.getSeen() == Seen::LIED) seen = SeenEnd::kLied;
+  return {.id = end.getSession(),
+          .seen = seen,
+          .met_media = end.getMetMedia(),
+          .position = ToPosition(end.getPosition())};
 }
 
 }  // namespace
@@ -145,6 +109,15 @@ kj::Promise<void> Supervisor::Answer(EventSocket& connection,
       status.ok() ? reply.setConfigured() : SetFailure(reply, status);
       break;
     }
+    case Request::FRAME_DELIVERED: {
+      const auto delivered = request->getFrameDelivered();
+      if (auto backend = catalog_->OfSession(delivered.getSession())) {
+        backend->FrameDelivered(delivered.getSession(),
+                                ToPosition(delivered.getPosition()));
+      }
+      reply.setConfigured();
+      break;
+    }
     case Request::CLOSE_SESSION:
       if (auto backend = catalog_->OfSession(request->getCloseSession())) {
         backend->CloseSession(request->getCloseSession());
@@ -196,6 +169,7 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
   }
   floor_ = static_cast<sandbox::Tier>(configuration.getFloor());
   grants_ = grants::GrantReader(ToStrings(configuration.getGrantFiles()));
+  quarantine_.emplace(configuration.getStateDirectory().cStr());
   context_.emplace(StartContext{
       .port = port_,
       .application_pidfd = application_pidfd_.get(),
@@ -203,10 +177,13 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
       .worker_path = configuration.getWorkerPath().cStr(),
       .start_deadline = milliseconds(configuration.getStartDeadlineMs()),
       .worker_deadline = milliseconds(configuration.getWorkerDeadlineMs()),
+      .attempts_per_position = configuration.getAttemptsPerPosition(),
+      .failures_per_backend = configuration.getFailuresPerBackend(),
       .tier = sandbox::Tier::kNone,
       .own_uid = false,
       .forbidden = sandbox::Forbidden::kKill,
-      .grants = grants_});
+      .grants = grants_,
+      .quarantine = *quarantine_});
   catalog_.emplace(std::move(path), std::move(selection), *context_);
   for (const auto load : configuration.getLoads()) {
     // What is wrong with it was said when it was loaded first.
@@ -312,11 +289,20 @@ kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
     Fail(connection, backend.error());
     return kj::READY_NOW;
   }
+  const std::string input = request.getInput().cStr();
+  const auto refused = (*backend)->Refused(input);
+  // They are in their order, and opening comes first.
+  if (!refused.empty() && refused[0].position == InputPosition()) {
+    capnp::MallocMessageBuilder answer;
+    Write(refused[0], answer.initRoot<Reply>().initPoisoned());
+    Send(connection, answer);
+    return kj::READY_NOW;
+  }
   return (*backend)
       ->OpenSession(next_session_++,
                     *discovery::ParseDeviceName(request.getDevice().cStr()),
-                    request.getAlone(), std::move(socket))
-      .then([this, &connection, backend = *backend](auto started) {
+                    request.getAlone(), input, std::move(socket))
+      .then([this, &connection, input, backend = *backend](auto started) {
         if (!started) return Fail(connection, started.error());
         capnp::MallocMessageBuilder answer;
         auto reply = answer.initRoot<Reply>().initSessionStarted();
@@ -326,6 +312,12 @@ kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
         reply.setDeviceOrdinal(started->device_ordinal);
         reply.setTier(static_cast<schema::Tier>(context_->tier));
         reply.setShared(started->shared);
+        const auto refused = backend->Refused(input);
+        auto poisoned =
+            reply.initPoisoned(std::min(refused.size(), kMaxPoisoned));
+        for (size_t i = 0; i < poisoned.size(); ++i) {
+          Write(refused[i], poisoned[i]);
+        }
         const int descriptors[] = {started->pidfd};
         Send(connection, answer, descriptors);
       })
@@ -333,43 +325,22 @@ kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
 }
 
 kj::Promise<void> Supervisor::AnswerExit(EventSocket& connection,
-                                         uint64_t session) {
-  const Catalog::BackendPointer backend = catalog_->OfSession(session);
-  auto end = backend ? backend->SessionEnd(session, kExitPatience)
-                     : kj::Promise<WorkerEnd>(
-                           WorkerEnd{.kind = WorkerEnd::Kind::kUnknown});
-  return end.then([&connection](WorkerEnd end) {
-    using Kind = schema::ExitReport::Kind;
-    capnp::MallocMessageBuilder answer;
-    auto exit = answer.initRoot<Reply>().initExit();
-    exit.setValue(end.value);
-    exit.setZygoteAlive(end.zygote_alive);
-    exit.setShared(end.shared);
-    const ExitReport report = ToReport(end);
-    exit.setStage(static_cast<uint8_t>(report.stage));
-    exit.setSyscallTrusted(report.syscall_trusted);
-    exit.setSyscallNumber(report.syscall_number);
-    exit.setSyscall(report.syscall);
-    exit.setArchitecture(report.architecture);
-    switch (end.kind) {
-      case WorkerEnd::Kind::kRunning:
-        exit.setKind(Kind::RUNNING);
-        break;
-      case WorkerEnd::Kind::kUnknown:
-        exit.setKind(Kind::UNKNOWN);
-        break;
-      case WorkerEnd::Kind::kExited:
-        exit.setKind(Kind::EXITED);
-        break;
-      case WorkerEnd::Kind::kSignaled:
-        exit.setKind(Kind::SIGNALED);
-        break;
-      case WorkerEnd::Kind::kViolation:
-        exit.setKind(Kind::VIOLATION);
-        break;
-    }
-    Send(connection, answer);
-  });
+                                         schema::SessionEnd::Reader seen) {
+  const Catalog::BackendPointer backend =
+      catalog_->OfSession(seen.getSession());
+  auto exit = backend
+                  ? backend->EndSession(ToSeenEnd(seen), kExitPatience)
+                  : kj::Promise<Backend::SessionExit>(Backend::SessionExit());
+  return exit
+      .then([&connection](const Backend::SessionExit& exit) {
+        capnp::MallocMessageBuilder answer;
+        auto reply = answer.initRoot<Reply>().initExit();
+        Write(exit.report, reply.initReport());
+        reply.setBlamed(exit.blamed);
+        reply.setDeathsHere(exit.deaths_here);
+        Send(connection, answer);
+      })
+      .attach(Catalog::BackendPointer(backend));
 }
 
 void Supervisor::DescribeSandbox(schema::SandboxReport::Builder out) {

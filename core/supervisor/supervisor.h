@@ -14,6 +14,7 @@
 #include "core/supervisor/backend.h"
 #include "core/supervisor/catalog.h"
 #include "core/supervisor/event_socket.h"
+#include "core/supervisor/quarantine_records.h"
 #include "ipc/schema/control.capnp.h"
 
 namespace bulkhead::supervisor {
@@ -47,7 +48,8 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   kj::Promise<void> OpenSession(EventSocket& connection,
                                 ipc::schema::OpenSession::Reader request,
                                 ipc::UniqueFd socket);
-  kj::Promise<void> AnswerExit(EventSocket& connection, uint64_t session);
+  kj::Promise<void> AnswerExit(EventSocket& connection,
+                               ipc::schema::SessionEnd::Reader seen);
   Status Configure(ipc::schema::Configuration::Reader configuration,
                    ipc::UniqueFd application_pidfd);
   Status EnsureTier();
@@ -65,6 +67,7 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   ipc::UniqueFd application_pidfd_;
   kj::Own<kj::UnixEventPort::FdObserver> application_observer_;
   grants::GrantReader grants_;
+  std::optional<QuarantineRecords> quarantine_;
   std::optional<StartContext> context_;
   sandbox::Tier floor_ = sandbox::Tier::kFull;
   std::optional<sandbox::SandboxReport> sandbox_;  // once probed

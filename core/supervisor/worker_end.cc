@@ -55,6 +55,10 @@ WorkerEnd EndOf(int wait_status, std::optional<sandbox::Violation> violation) {
   return end;
 }
 
+bool IsForeignKill(const WorkerEnd& end) {
+  return end.kind == WorkerEnd::Kind::kSignaled && end.value == SIGKILL;
+}
+
 ExitReport ToReport(const WorkerEnd& end) {
   ExitReport report;
   report.kind = ToKind(end.kind);

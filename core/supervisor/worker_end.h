@@ -25,6 +25,10 @@ struct WorkerEnd {
 // `violation`: for which it was killed, if for one.
 WorkerEnd EndOf(int wait_status, std::optional<sandbox::Violation> violation);
 
+// A SIGKILL, which no process of a backend can get from itself: somebody else's
+// unless we know that it is ours.
+bool IsForeignKill(const WorkerEnd& end);
+
 // Without what only its session knows.
 ExitReport ToReport(const WorkerEnd& end);
 

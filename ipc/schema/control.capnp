@@ -24,9 +24,9 @@ struct HostRequest {
     openSession @3 :OpenSession;
     # Descriptor: the worker's end of the session's socket.
     # Answered by sessionStarted or failed.
-    sessionExit @4 :UInt64;
-    # How that session's worker ended. Answered by exit as soon as it is known;
-    # at most two seconds later by a report of kind running or unknown.
+    sessionExit @4 :SessionEnd;
+    # Its worker ended. Answered by exit as soon as it is known how; at most two
+    # seconds later by a report of kind unknown.
     closeSession @5 :UInt64;
     # The host is done with it: its worker is killed, if it serves no other.
     # Answered by configured.
@@ -40,6 +40,8 @@ struct HostRequest {
     confirmSession @9 :UInt64;
     # The session's worker said hello: is every thread of it under stage 2?
     # Answered by configured or failed, before it gets any media.
+    frameDelivered @10 :DeliveredFrame;
+    # After deaths: the input is not to blame for them. Answered by configured.
   }
 }
 
@@ -50,13 +52,15 @@ struct HostReply {
     backends @2 :Backends;
     sessionStarted @3 :SessionStarted;
     # Descriptor: pidfd of the worker, opened by the reaper.
-    exit @4 :Types.ExitReport;
+    exit @4 :SessionExit;
     sandbox @5 :SandboxReport;
     elsewhere @6 :UInt64;
     # Descriptor: a memfd with that many bytes, the reply itself, which is too
     # large for a packet.
     loaded @7 :List(KnownDevice);
     # What the backends that were named offer.
+    poisoned @8 :PoisonedPosition;
+    # Of openSession: the input has killed too many workers while opening.
   }
 }
 
@@ -83,6 +87,12 @@ struct Configuration {
   # What was loaded explicitly in an earlier life of bulkheadd.
   grantFiles @15 :List(Text);
   # Absolute paths of files that may grant something; each may be missing.
+  attemptsPerPosition @16 :UInt32;
+  # Deaths of workers for which an input is to blame until it is refused.
+  stateDirectory @17 :Text;
+  # Absolute; need not exist. Empty: nothing outlives bulkheadd.
+  failuresPerBackend @18 :UInt32;
+  # Within ten minutes, until it is quarantined.
 }
 
 struct ExplicitLoad {
@@ -112,6 +122,8 @@ struct OpenSession {
   alone @1 :Bool;
   # In a worker that serves nobody else, whatever the backend's worker_scope:
   # for a session whose worker died, so that the guilty one shows itself.
+  input @2 :Text;
+  # What will be decoded, and with which options: equal texts mean equal input.
 }
 
 struct SessionStarted {
@@ -124,6 +136,49 @@ struct SessionStarted {
   shared @5 :Bool;
   # The worker may serve others too: a host that is done with it leaves it
   # alive, and kills it only for what it did.
+  poisoned @6 :List(PoisonedPosition);
+  # Where the input has killed too many workers of this backend.
+}
+
+struct InputPosition {
+  union {
+    opening @0 :Void;
+    scanning @1 :Void;
+    frame @2 :UInt64;
+    # The one that the caller waits for.
+  }
+}
+
+struct PoisonedPosition {
+  position @0 :InputPosition;
+  deaths @1 :UInt32;
+  last @2 :Types.ExitReport;
+}
+
+struct SessionEnd {
+  enum Seen {
+    died @0;
+    late @1;  # killed by its host: a step took too long
+    lied @2;  # killed by its host for what it sent
+  }
+  session @0 :UInt64;
+  seen @1 :Seen;
+  metMedia @2 :Bool;
+  # It had been given the input.
+  position @3 :InputPosition;
+}
+
+struct SessionExit {
+  report @0 :Types.ExitReport;
+  blamed @1 :Bool;
+  # The input or the backend is to blame for it.
+  deathsHere @2 :UInt32;
+  # For which the input is to blame at this position, of all its sessions.
+}
+
+struct DeliveredFrame {
+  session @0 :UInt64;
+  position @1 :InputPosition;
 }
 
 struct Backends {

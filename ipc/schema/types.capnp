@@ -45,21 +45,17 @@ struct ExitReport {
     exited @1;      # value is the exit code
     signaled @2;    # value is the signal
     violation @3;   # killed for a system call that its seccomp filters forbid
-    running @4;     # it has not ended
+    late @4;        # killed by its host: a step took too long
   }
   kind @0 :Kind;
   value @1 :Int32;
-  zygoteAlive @2 :Bool;
-  # A worker is blamed only when its zygote outlived it.
-  shared @3 :Bool;
-  # It served other sessions too, and which of them is to blame is not known.
-  syscallTrusted @4 :Bool;
+  syscallTrusted @2 :Bool;
   # Of a violation: the kernel told bulkheadd what follows.
-  syscallNumber @5 :Int32;
-  syscall @6 :Text;
+  syscallNumber @3 :Int32;
+  syscall @4 :Text;
   # Its name; empty where the number has none.
-  architecture @7 :Text;
-  stage @8 :UInt8;
+  architecture @5 :Text;
+  stage @6 :UInt8;
   # 1 or 2; 0: not known.
 }
 

@@ -283,9 +283,10 @@ TEST_F(Autoload, AHangingEntryPointDelaysOnlyThoseWhoAskForIt) {
   EXPECT_FALSE(FailureOf(*host, "segfaults").ok());
   EXPECT_EQ(Info(*host, "hangs").state, "starting");
   EXPECT_EQ(hanging.wait_for(milliseconds(0)), std::future_status::timeout);
-  // Who will not wait can end it.
+  // Who will not wait can end it, which is held against nobody.
   ASSERT_EQ(kill(Info(*host, "hangs").zygote_pid, SIGKILL), 0);
-  EXPECT_EQ(hanging.get().code(), Code::kBackendUnavailable);
+  EXPECT_EQ(hanging.get().code(), Code::kBackendLost);
+  EXPECT_EQ(Info(*host, "hangs").state, "discovered");
 }
 
 TEST_F(Autoload, OfTwoThatClaimADeviceTheFirstHasIt) {

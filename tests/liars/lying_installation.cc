@@ -82,7 +82,7 @@ void LyingInstallation::AddDistribution(const std::string& name) const {
         "[bulkhead.backends]\n" + name + " = " + name + ".liar:" + name + "\n");
   Write(info / "bulkhead.toml",
         "schema_version = 1\nabi = 1\ndevices = [\"" + name + "\"]\n");
-  Write(root / name / "libliar.so", "never loaded");
+  Write(Object(name), "never loaded");
 }
 
 HostOptions LyingInstallation::options() const {

@@ -25,6 +25,10 @@ class LyingInstallation {
   HostOptions options() const;
   // Any file will do: nobody reads it.
   std::string media() const { return path_ + "/made-up.mp4"; }
+  // What stands for the shared object of that distribution.
+  std::string Object(const std::string& name) const {
+    return path_ + "/backends/" + name + "/libliar.so";
+  }
 
  private:
   void AddDistribution(const std::string& name) const;

@@ -22,6 +22,8 @@ struct Limits {
   uint32_t attempts_per_position = 3;
   // Deaths that are nobody's fault (an operator's SIGKILL), at one position.
   uint32_t restarts_per_position = 32;
+  // Of a backend or of its start, within ten minutes; then it is quarantined.
+  uint32_t failures_per_backend = 5;
 };
 
 // Every step has one; a worker past it is killed and replaced.
@@ -53,6 +55,12 @@ struct HostOptions {
   // ~/.config/bulkhead/grants.toml. In a privileged process (AT_SECURE) none of
   // these counts.
   std::optional<std::string> grants;
+  // A directory, absolute, in which records outlive this process, such as which
+  // backends are quarantined; made when there is the first. Empty: none is
+  // kept. nullopt: BULKHEAD_STATE_DIR, else /var/lib/bulkhead for root and
+  // $XDG_STATE_HOME/bulkhead or ~/.local/state/bulkhead for others; in a
+  // privileged process (AT_SECURE) no variable counts.
+  std::optional<std::string> state_directory;
   // Of a VideoOptions without one.
   std::string default_device = "cpu";
   // nullopt: BULKHEAD_SANDBOX_FLOOR ("full", "reduced"), else full.

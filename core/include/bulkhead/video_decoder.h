@@ -80,7 +80,9 @@ struct RecoveryStats {
 // frame was delivered; the caller sees the same frames, later. After
 // Limits::attempts_per_position deaths without a new frame the call fails with
 // kPoisonedInput or kBackendLost, saying what died, where and why. After
-// an error the decoder stays usable: the next call tries again.
+// an error the decoder stays usable: the next call tries again, but a place at
+// which a file has killed so many workers of a backend is refused at once for
+// ten minutes, by every decoder of the Host that is asked for the same of it.
 //
 // Frames arrive in presentation order, as FFmpeg's decoder outputs them:
 // packets that do not decode yield no frame, and each frame has the size of the

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/session/poisoned_input.h"
+
+#include <utility>
+
+#include "core/discovery/digest.h"
+#include "core/exit_report.h"
+
+namespace bulkhead::session {
+
+std::string InputKey(const struct stat& file, const VideoOptions& options) {
+  discovery::Digest digest(discovery::HashAlgorithm::kSha256);
+  const auto add_number = [&](int64_t number) {
+    const std::string text = std::to_string(number) + "\n";
+    digest.Append(text);
+  };
+  // Preceded by their lengths, so that no two lists read the same.
+  const auto add_text = [&](const std::string& text) {
+    add_number(static_cast<int64_t>(text.size()));
+    digest.Append(text);
+  };
+  add_number(static_cast<int64_t>(file.st_dev));
+  add_number(static_cast<int64_t>(file.st_ino));
+  add_number(file.st_size);
+  add_number(file.st_mtim.tv_sec);
+  add_number(file.st_mtim.tv_nsec);
+  add_number(options.stream_index.value_or(-1));
+  for (const auto& [key, value] : options.backend_options) {
+    add_text(key);
+    add_text(value);
+  }
+  return digest.Finish();
+}
+
+std::string Describe(const InputPosition& position) {
+  switch (position.step) {
+    case InputPosition::Step::kOpening:
+      return "while opening";
+    case InputPosition::Step::kScanning:
+      return "while scanning";
+    case InputPosition::Step::kFrame:
+      break;
+  }
+  return "at frame " + std::to_string(position.frame);
+}
+
+Status RefusalOf(const PoisonedPosition& poisoned, std::string_view device) {
+  ExitReport report = poisoned.last;
+  report.device = device;
+  report.position = Describe(poisoned.position);
+  const bool late = report.kind == ExitReport::Kind::kDeadline;
+  std::string message = "it is refused " + report.position +
+                        ", where it ended " + std::to_string(poisoned.deaths) +
+                        " workers of device " + report.device +
+                        ", the last so: " + DescribeExit(report) +
+                        (late ? "; raise the deadline or skip the file"
+                              : "; skip this file or try another backend");
+  return Status(late ? Code::kDeadlineExceeded : Code::kPoisonedInput,
+                std::move(message), std::move(report));
+}
+
+}  // namespace bulkhead::session

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/stat.h>
+
+#include <string>
+#include <string_view>
+
+#include "core/include/bulkhead/host.h"
+#include "core/input_position.h"
+
+namespace bulkhead::session {
+
+// By which bulkheadd knows an input again: equal for the same state of the same
+// file, decoded with the same options. Which device it is for is not part of
+// it, since each backend has a memory of its own.
+std::string InputKey(const struct stat& file, const VideoOptions& options);
+
+// In words: "while opening", "at frame 37".
+std::string Describe(const InputPosition& position);
+
+// The error of an input that is refused because it killed too many workers:
+// kDeadlineExceeded if the last was killed for being late, else kPoisonedInput.
+Status RefusalOf(const PoisonedPosition& poisoned, std::string_view device);
+
+}  // namespace bulkhead::session

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace bulkhead::supervisor {
+
+// A table of README.md, which shows the tables of states for people: cells by
+// event and state. For the tests that compare them with the code.
+using ReadmeTable = std::map<std::string, std::map<std::string, std::string>>;
+
+inline std::vector<std::string> ReadmeCells(const std::string& line) {
+  std::vector<std::string> cells;
+  for (size_t at = line.find('|'); at != std::string::npos;) {
+    const size_t end = line.find('|', at + 1);
+    if (end == std::string::npos) break;
+    const std::string cell = line.substr(at + 1, end - at - 1);
+    const size_t first = cell.find_first_not_of(' ');
+    const size_t last = cell.find_last_not_of(' ');
+    cells.push_back(
+        first == std::string::npos ? "" : cell.substr(first, last - first + 1));
+    at = end;
+  }
+  return cells;
+}
+
+// The first table below the heading; the file is that of SUPERVISOR_README.
+inline ReadmeTable ReadReadmeTable(const std::string& heading) {
+  std::ifstream file(std::getenv("SUPERVISOR_README"));
+  std::string line;
+  while (std::getline(file, line) && line != heading) {
+  }
+  while (std::getline(file, line) && !line.starts_with('|')) {
+  }
+  const std::vector<std::string> columns = ReadmeCells(line);
+  std::getline(file, line);  // the rule below the columns
+  ReadmeTable table;
+  while (std::getline(file, line) && line.starts_with('|')) {
+    const std::vector<std::string> cells = ReadmeCells(line);
+    for (size_t i = 1; i < cells.size() && i < columns.size(); ++i) {
+      table[cells[0]][columns[i]] = cells[i];
+    }
+  }
+  return table;
+}
+
+// Expects the README to have each cell of the code's table and none besides.
+template <typename State, typename Event>
+void ExpectInReadme(const std::string& heading, size_t states, size_t events) {
+  ReadmeTable readme = ReadReadmeTable(heading);
+  EXPECT_EQ(readme.size(), events) << heading;
+  for (size_t e = 0; e < events; ++e) {
+    const std::string row = NameOf(static_cast<Event>(e));
+    EXPECT_EQ(readme[row].size(), states) << row;
+    for (size_t s = 0; s < states; ++s) {
+      const std::string column = NameOf(static_cast<State>(s));
+      const auto step = Next(static_cast<State>(s), static_cast<Event>(e));
+      std::string cell;
+      if (step.next != static_cast<State>(s)) {
+        cell = "**" + std::string(NameOf(step.next)) + "**: ";
+      }
+      EXPECT_EQ(readme[row][column], cell + NameOf(step.action))
+          << row << " in " << column;
+    }
+  }
+}
+
+}  // namespace bulkhead::supervisor

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What becomes of a backend that fails again and again, and of one that others
+// kill again and again.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bulkhead/host.h"
+#include "tests/liars/lying_installation.h"
+#include "tests/support/process_watch.h"
+#include "tests/support/test_paths.h"
+
+namespace bulkhead::tests {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr int kMadeUpFrames = 24;
+// Failures that are too many; see core/supervisor/restart_policy.h.
+constexpr int kTooMany = 5;
+
+class Quarantine : public testing::Test {
+ protected:
+  Quarantine() {
+    std::string path = TemporaryDirectory() + "/state-XXXXXX";
+    EXPECT_NE(::mkdtemp(path.data()), nullptr);
+    state_ = path;
+  }
+  ~Quarantine() override { fs::remove_all(state_); }
+
+  std::unique_ptr<Host> NewHost() const {
+    HostOptions options = installation_.options();
+    options.state_directory = state_;
+    return Host::Create(options).value();
+  }
+
+  static BackendInfo Info(Host& host, const std::string& name) {
+    const BackendReport report = host.Backends().value();
+    for (const BackendInfo& backend : report.backends) {
+      if (backend.name == name) return backend;
+    }
+    ADD_FAILURE() << "there is no backend " << name;
+    return {};
+  }
+
+  // Without those that are just being written.
+  std::vector<fs::path> Records() const {
+    std::vector<fs::path> records;
+    for (const auto& entry : fs::directory_iterator(state_)) {
+      if (entry.path().filename().string().starts_with("quarantine-")) {
+        records.push_back(entry.path());
+      }
+    }
+    return records;
+  }
+
+  // Each question waits for its answer, so these are no busy loops.
+  template <typename Condition>
+  static void Await(const Condition& condition) {
+    const auto limit = std::chrono::steady_clock::now() + milliseconds(30'000);
+    while (!condition()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), limit);
+    }
+  }
+  void AwaitQuarantine(Host& host, const std::string& device) const {
+    Await([&] {
+      EXPECT_FALSE(host.Prewarm(device).ok());
+      return Info(host, device).state == "quarantined";
+    });
+    Await([&] { return host.Backends() && Records().size() == 1; });
+  }
+
+  Result<int> CountFrames(Host& host, const std::string& device) const {
+    auto video = host.OpenVideo(installation_.media(), {.device = device});
+    if (!video) return video.error();
+    for (int frames = 0;; ++frames) {
+      auto frame = video->Next();
+      if (!frame) return frame.error();
+      if (!*frame) return frames;
+    }
+  }
+
+  const LyingInstallation installation_{
+      {"honest", "ready_death", "ready_failed", "frame_other_width"}};
+  fs::path state_;
+};
+
+TEST_F(Quarantine, ACrashLoopIsOverForEveryHostUntilTheFileChanges) {
+  const auto host = NewHost();
+  AwaitQuarantine(*host, "ready_death");
+  const Status refused = host->Prewarm("ready_death");
+  EXPECT_EQ(refused.code(), Code::kBackendUnavailable);
+  EXPECT_THAT(refused.message(),
+              AllOf(HasSubstr("quarantined"), HasSubstr("signal 11"),
+                    HasSubstr("bulkhead restart ready_death")));
+  EXPECT_EQ(Info(*host, "ready_death").incarnation, uint32_t{kTooMany});
+  EXPECT_THAT(Info(*host, "ready_death").reason, HasSubstr("signal 11"));
+  EXPECT_EQ(CountFrames(*host, "honest").value(), kMadeUpFrames);
+
+  const auto another = NewHost();
+  EXPECT_THAT(another->Prewarm("ready_death").message(),
+              AllOf(HasSubstr("quarantined"), HasSubstr("signal 11")));
+  EXPECT_EQ(Info(*another, "ready_death").state, "quarantined");
+  EXPECT_EQ(Info(*another, "ready_death").incarnation, 0u);
+
+  std::ofstream(installation_.Object("ready_death")) << "another object";
+  for (Host* each : {host.get(), another.get()}) {
+    EXPECT_THAT(each->Prewarm("ready_death").message(),
+                AllOf(Not(HasSubstr("quarantined")), HasSubstr("signal 11")));
+    EXPECT_EQ(Info(*each, "ready_death").incarnation, 1u);
+  }
+  EXPECT_TRUE(Records().empty());
+}
+
+TEST_F(Quarantine, AFileOfTheSameSizeAndTimeWithOtherContentsIsAnother) {
+  const auto host = NewHost();
+  AwaitQuarantine(*host, "ready_death");
+  const fs::path object = installation_.Object("ready_death");
+  const auto modified = fs::last_write_time(object);
+  std::ofstream(object, std::ios::in | std::ios::out) << "N";
+  fs::last_write_time(object, modified);
+  EXPECT_THAT(NewHost()->Prewarm("ready_death").message(),
+              Not(HasSubstr("quarantined")));
+}
+
+TEST_F(Quarantine, EndsWhereTheRecordIsTakenAway) {
+  const auto host = NewHost();
+  AwaitQuarantine(*host, "ready_death");
+  fs::remove(Records().front());
+  EXPECT_THAT(host->Prewarm("ready_death").message(),
+              AllOf(Not(HasSubstr("quarantined")), HasSubstr("signal 11")));
+  EXPECT_EQ(Info(*host, "ready_death").state, "backing-off");
+  EXPECT_EQ(Info(*host, "ready_death").incarnation, uint32_t{kTooMany + 1});
+}
+
+TEST_F(Quarantine, AHalfWrittenRecordIsNoneAndIsSaid) {
+  AwaitQuarantine(*NewHost(), "ready_death");
+  const fs::path record = Records().front();
+  fs::resize_file(record, fs::file_size(record) / 2);
+  const auto host = NewHost();
+  EXPECT_THAT(host->Prewarm("ready_death").message(),
+              Not(HasSubstr("quarantined")));
+  bool said = false;
+  const BackendReport report = host->Backends().value();
+  for (const Diagnostic& diagnostic : report.diagnostics) {
+    said |= diagnostic.file == record.string();
+  }
+  EXPECT_TRUE(said);
+}
+
+TEST_F(Quarantine, LiesAreCounted) {
+  const auto host = NewHost();
+  for (int i = 0; i < kTooMany; ++i) {
+    const auto lied = CountFrames(*host, "frame_other_width");
+    ASSERT_FALSE(lied);
+    EXPECT_EQ(lied.error().code(), Code::kBackendMisbehaved);
+    EXPECT_THAT(lied.error().message(), Not(HasSubstr("quarantined")));
+  }
+  const auto refused = CountFrames(*host, "frame_other_width");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::kBackendMisbehaved);
+  EXPECT_THAT(refused.error().message(),
+              AllOf(HasSubstr("quarantined"), HasSubstr("broke the protocol"),
+                    HasSubstr("bulkhead restart frame_other_width")));
+  EXPECT_EQ(Info(*host, "frame_other_width").zygote_pid, 0);
+  EXPECT_EQ(CountFrames(*host, "honest").value(), kMadeUpFrames);
+}
+
+TEST_F(Quarantine, WhatSaysWhyItCannotLoadIsOnlyTriedMoreSeldom) {
+  const auto host = NewHost();
+  Await([&] {
+    EXPECT_FALSE(host->Prewarm("ready_failed").ok());
+    EXPECT_EQ(Info(*host, "ready_failed").state, "backing-off");
+    return Info(*host, "ready_failed").incarnation > uint32_t{kTooMany};
+  });
+  EXPECT_TRUE(Records().empty());
+}
+
+TEST_F(Quarantine, KillsThatWeDidNotSendPunishNobody) {
+  const auto host = NewHost();
+  for (int i = 0; i < 4 * kTooMany; ++i) {
+    auto video = host->OpenVideo(installation_.media(), {.device = "honest"});
+    ASSERT_TRUE(video) << video.error();
+    const ProcessWatch zygote(Info(*host, "honest").zygote_pid);
+    const ProcessWatch worker(video->worker_pid());
+    ASSERT_TRUE(zygote.Signal(SIGKILL) && worker.Signal(SIGKILL));
+    ASSERT_TRUE(zygote.AwaitEnd(milliseconds(5'000)));
+    int frames = 0;
+    while (video->Next().value()) ++frames;
+    EXPECT_EQ(frames, kMadeUpFrames);
+  }
+  EXPECT_EQ(Info(*host, "honest").state, "ready");
+  EXPECT_EQ(Info(*host, "honest").reason, "");
+  EXPECT_GE(Info(*host, "honest").incarnation, uint32_t{4 * kTooMany});
+  EXPECT_TRUE(Records().empty());
+}
+
+TEST_F(Quarantine, ADirectoryThatIsNotOursKeepsNothingAndIsSaid) {
+  fs::permissions(state_, fs::perms::all);
+  const auto host = NewHost();
+  Await([&] {
+    EXPECT_FALSE(host->Prewarm("ready_death").ok());
+    return Info(*host, "ready_death").state == "quarantined";
+  });
+  bool said = false;
+  Await([&] {
+    const BackendReport report = host->Backends().value();
+    for (const Diagnostic& diagnostic : report.diagnostics) {
+      said |= diagnostic.message.find("chmod go-w") != std::string::npos;
+    }
+    return said;
+  });
+  EXPECT_TRUE(Records().empty());
+  EXPECT_THAT(NewHost()->Prewarm("ready_death").message(),
+              Not(HasSubstr("quarantined")));
+}
+
+}  // namespace
+}  // namespace bulkhead::tests
