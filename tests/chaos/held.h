@@ -6,12 +6,8 @@
 #include <chrono>
 #include <functional>
 #include <optional>
-#include <vector>
 
 namespace bulkhead::tests {
-
-// Processes below `root`, which need not be children of ours.
-std::vector<pid_t> DescendantsOf(pid_t root);
 
 // Whether a fault `hang` holds it: it waits for no descriptor, without an end,
 // which nothing else here does.
