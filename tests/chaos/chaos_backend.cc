@@ -56,8 +56,12 @@ Stream* Self(bulkhead_decoder* decoder) {
 // The fault of this step, after what it does to the process.
 const Fault* Pass(Step step, std::optional<int64_t> number = std::nullopt) {
   const uint64_t count = process.counts[static_cast<size_t>(step)]++;
-  const Fault* fault = FindFault(process.faults, process.life, step, count,
-                                 number.value_or(static_cast<int64_t>(count)));
+  const int64_t at = number.value_or(static_cast<int64_t>(count));
+  const Fault* fault =
+      FindFault(process.of_stream, process.life, step, count, at);
+  if (fault == nullptr) {
+    fault = FindFault(process.faults, process.life, step, count, at);
+  }
   if (fault != nullptr) Harm(*fault);
   return fault;
 }
