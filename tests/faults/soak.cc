@@ -62,7 +62,7 @@ class Soak {
     host_ = Host::Create(host).value();
     files_ = SoakFiles(*host_, "chaos");
     for (const SoakFile& file : files_) {
-      lengths_.push_back(std::min(file.sequential.size(), file.indexed.size()));
+      lengths_.push_back(file.frames.size());
     }
   }
 
@@ -86,6 +86,7 @@ class Soak {
   void Perform(uint64_t number) {
     const SoakPlan plan = DrawPlan(options_.seed, number, lengths_);
     const SoakFile& file = files_[plan.file];
+    const bool indexed = plan.indexed && file.indexed;
     std::string failure;
     uint64_t restarts = 0;
     size_t frames = 0;
@@ -96,11 +97,11 @@ class Soak {
       failure = "open: " + video.error().ToString();
     } else {
       const size_t asked =
-          plan.indexed ? plan.indices.size() : file.sequential.size() + 1;
+          indexed ? plan.indices.size() : file.frames.size() + 1;
       for (size_t i = 0; i < asked && failure.empty(); ++i) {
         if (i == plan.before_frame) happened = Strike(plan, *video);
-        failure = plan.indexed ? TakeIndexed(*video, file, plan.indices[i])
-                               : TakeNext(*video, file, i);
+        failure = indexed ? TakeIndexed(*video, file, plan.indices[i])
+                          : TakeNext(*video, file, i);
       }
       frames = asked;
       restarts = video->recovery().restarts;
@@ -145,19 +146,18 @@ class Soak {
     const std::string at = "frame " + std::to_string(i) + ": ";
     if (!frame) return at + frame.error().ToString();
     if (!*frame) {
-      return i == file.sequential.size() ? "" : at + "the stream ended";
+      return i == file.frames.size() ? "" : at + "the stream ended";
     }
-    if (i == file.sequential.size()) return at + "came after the last";
-    return HashOf(**frame) == file.sequential[i] ? "" : at + "is another";
+    if (i == file.frames.size()) return at + "came after the last";
+    return HashOf(**frame) == file.frames[i] ? "" : at + "is another";
   }
 
   static std::string TakeIndexed(VideoDecoder& video, const SoakFile& file,
                                  size_t index) {
     const auto frame = video.FrameAt(static_cast<int64_t>(index));
-    const std::string outcome = OutcomeOf(frame);
-    if (outcome == file.indexed[index]) return "";
-    return "index " + std::to_string(index) + ": " +
-           (frame ? "is another" : frame.error().ToString());
+    const std::string at = "index " + std::to_string(index) + ": ";
+    if (!frame) return at + frame.error().ToString();
+    return HashOf(*frame) == file.frames[index] ? "" : at + "is another";
   }
 
   void Record(uint64_t number, const SoakPlan& plan, const SoakFile& file,

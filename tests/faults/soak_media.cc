@@ -69,20 +69,17 @@ std::vector<SoakFile> Find() {
 
 }  // namespace
 
-std::string OutcomeOf(const Result<Frame>& frame) {
-  return frame ? HashOf(*frame) : CodeName(frame.error().code());
-}
-
 std::vector<SoakFile> SoakFiles(Host& host, const std::string& device) {
   std::vector<SoakFile> files = Find();
   for (SoakFile& file : files) {
     VideoDecoder video = host.OpenVideo(file.path, {.device = device}).value();
     while (const auto frame = video.Next().value()) {
-      file.sequential.push_back(HashOf(*frame));
+      file.frames.push_back(HashOf(*frame));
     }
-    const auto count = static_cast<int64_t>(video.FrameCount().value());
-    for (int64_t i = 0; i < count; ++i) {
-      file.indexed.push_back(OutcomeOf(video.FrameAt(i)));
+    file.indexed = video.FrameCount().value() == file.frames.size();
+    for (size_t i = 0; file.indexed && i < file.frames.size(); ++i) {
+      const auto frame = video.FrameAt(static_cast<int64_t>(i));
+      file.indexed = frame && HashOf(*frame) == file.frames[i];
     }
   }
   return files;

@@ -12,13 +12,11 @@ namespace bulkhead::tests {
 struct SoakFile {
   std::string name;
   std::string path;
-  std::vector<std::string> sequential;  // the hash of each frame of Next()
-  // Of FrameAt(i): the hash, or the name of the error's code.
-  std::vector<std::string> indexed;
+  std::vector<std::string> frames;  // their hashes
+  // FrameAt(i) is the frame i of Next(), which is not so where packets are
+  // damaged or have timestamps out of order.
+  bool indexed = false;
 };
-
-// Hash of the frame, or the code of the error.
-std::string OutcomeOf(const Result<Frame>& frame);
 
 // Real files of at most 480 rows, a keyframe at least every 30 frames and 10 to
 // 140 frames, below BULKHEAD_SHARED; without them clips that ffmpeg makes. Each
