@@ -32,8 +32,8 @@ ipc::ReceivedMessage Receive(int socket) {
 
 }  // namespace
 
-void LyingSession::Run(int socket, const Lie* lie) {
-  LyingSession session(socket, lie);
+void LyingSession::Run(int socket, std::optional<Lie> lie) {
+  LyingSession session(socket, std::move(lie));
   if (!session.TellIf(Step::kHello)) {
     session.SendHello(ipc::kProtocolVersion);
   }

@@ -45,11 +45,11 @@ class LyingSession {
   struct Lie {
     Step step;
     // When it returns, the worker says nothing more, unless GoOn was called.
-    void (*tell)(LyingSession&);
+    std::function<void(LyingSession&)> tell;
   };
 
-  // `lie` may be null. Never returns but by the end of the process.
-  [[noreturn]] static void Run(int socket, const Lie* lie);
+  // Never returns but by the end of the process.
+  [[noreturn]] static void Run(int socket, std::optional<Lie> lie);
 
   // What lies are made of.
   void SendHello(uint32_t version);
@@ -86,7 +86,8 @@ class LyingSession {
   }
 
  private:
-  LyingSession(int socket, const Lie* lie) : socket_(socket), lie_(lie) {}
+  LyingSession(int socket, std::optional<Lie> lie)
+      : socket_(socket), lie_(std::move(lie)) {}
   // True: the lie was told, and honest it goes on.
   bool TellIf(Step step);
   void Attach();
@@ -99,7 +100,7 @@ class LyingSession {
   void Advance();
 
   const int socket_;
-  const Lie* const lie_;
+  const std::optional<Lie> lie_;
   std::vector<ipc::UniqueFd> descriptors_;
   std::optional<ipc::MappedRegion> requests_;
   std::optional<ipc::MappedRegion> replies_;
@@ -118,7 +119,7 @@ class LyingSession {
   bool goes_on_ = false;
 };
 
-// nullptr: there is no lie of that name.
-const LyingSession::Lie* FindLie(std::string_view name);
+// nullopt: there is no lie of that name.
+std::optional<LyingSession::Lie> FindLie(std::string_view name);
 
 }  // namespace bulkhead::tests

@@ -2,12 +2,11 @@
 //
 // Stands in for bulkhead-worker and does honestly what that does, except for
 // one lie. Which one is the attr of its entry point, `liar.libliar:NAME`, since
-// its environment is empty; any name without a lie is honest. The plugin is
-// never loaded. Lies of the zygote are told here, those of session workers in
-// session_lies.cc.
+// its environment is empty; any name without a lie is honest. NAME_once is told
+// to the first session of each zygote alone. The plugin is never loaded. Lies
+// of the zygote are told here, those of session workers in session_lies.cc.
 
 #include <linux/close_range.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -15,12 +14,15 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "backends/worker/lockdown/lockdown.h"
 #include "ipc/descriptors.h"
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"
+#include "tests/children/deaths.h"
 #include "tests/children/lying_session.h"
 
 namespace bulkhead::tests {
@@ -32,15 +34,7 @@ constexpr std::chrono::milliseconds kPatience{60'000};
 constexpr int kExitOnPurpose = 7;
 constexpr pid_t kNobody = 30'000;
 
-[[noreturn]] void WaitForever() {
-  for (;;) ::ppoll(nullptr, 0, nullptr, nullptr);
-}
-
-[[noreturn]] void Die() {
-  volatile int* nowhere = nullptr;
-  *nowhere = 1;
-  ::_exit(1);
-}
+constexpr std::string_view kOnce = "_once";
 
 void SendGarbage(int socket) { ::send(socket, "garbage!", 8, MSG_NOSIGNAL); }
 
@@ -73,7 +67,9 @@ void SayFailed(const char* why) {
 class LyingZygote {
  public:
   explicit LyingZygote(worker::Lockdown lockdown)
-      : lockdown_(std::move(lockdown)), lie_(lockdown_.entry_symbol()) {}
+      : lockdown_(std::move(lockdown)),
+        name_(lockdown_.entry_symbol()),
+        lie_(name_.substr(0, name_.find(kOnce))) {}
 
   [[noreturn]] void Run() {
     GetReady();
@@ -91,9 +87,9 @@ class LyingZygote {
   bool Tells(const char* lie) const { return lie_ == lie; }
 
   void GetReady() {
-    if (Tells("ready_never")) WaitForever();
+    if (Tells("ready_never")) Hang();
     if (Tells("ready_exit")) ::_exit(kExitOnPurpose);
-    if (Tells("ready_death")) Die();
+    if (Tells("ready_death")) Segfault();
     if (!Tells("ready_unlocked") &&
         !lockdown_.InstallStage1(ipc::kZygoteControlFd)) {
       ::_exit(1);
@@ -110,7 +106,7 @@ class LyingZygote {
   void Clone(uint64_t ticket, bool probe, int socket) {
     const std::string step = probe ? "probe_" : "clone_";
     if (lie_ == step + "never") return;
-    if (lie_ == step + "death") Die();
+    if (const Death death = FindDeath(lie_, step)) death();
     const pid_t pid = static_cast<pid_t>(
         ::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, 0, 0));
     if (pid == 0) {
@@ -136,11 +132,11 @@ class LyingZygote {
   }
 
   [[noreturn]] void Probe(int socket) {
-    if (Tells("probe_silent")) WaitForever();
+    if (Tells("probe_silent")) Hang();
     if (Tells("probe_exit")) ::_exit(kExitOnPurpose);
     if (Tells("probe_garbage")) {
       SendGarbage(socket);
-      WaitForever();
+      Hang();
     }
     capnp::MallocMessageBuilder message;
     auto list = message.initRoot<schema::DeviceList>();
@@ -151,7 +147,7 @@ class LyingZygote {
     for (uint32_t i = 0; i < count; ++i) {
       // The manifest reserves the name of the lie.
       devices[i].setName(Tells("probe_stranger") ? "str\x1b[2Janger"
-                                                 : lie_.c_str());
+                                                 : name_.c_str());
     }
     if (Tells("probe_failed")) {
       list.initFailed().setMessage("no \x1b[2J driver");
@@ -166,10 +162,12 @@ class LyingZygote {
       const std::string line(4096, 'x');
       for (;;) (void)!::write(STDERR_FILENO, line.data(), line.size());
     }
-    LyingSession::Run(socket, FindLie(lie_));
+    const bool told = lie_ == name_ || last_session_ == 0;
+    LyingSession::Run(socket, told ? FindLie(lie_) : std::nullopt);
   }
 
   const worker::Lockdown lockdown_;
+  const std::string name_;
   const std::string lie_;
   pid_t last_session_ = 0;
 };

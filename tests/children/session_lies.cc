@@ -8,9 +8,11 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "ipc/index_entry.h"
 #include "ipc/protocol_version.h"
+#include "tests/children/deaths.h"
 #include "tests/children/lying_session.h"
 
 namespace bulkhead::tests {
@@ -22,12 +24,6 @@ using Step = LyingSession::Step;
 using Opened = schema::Opened::Builder;
 using Reply = schema::Reply::Builder;
 using Frame = schema::PublishedFrame::Builder;
-
-[[noreturn]] void Die(Session&) {
-  volatile int* nowhere = nullptr;
-  *nowhere = 1;
-  ::_exit(1);
-}
 
 void SayNothing(Session&) {}
 
@@ -101,7 +97,6 @@ void ReadInSecret(Session& session) {
 
 const std::map<std::string_view, LyingSession::Lie> kLies = {
     {"hello_none", {Step::kHello, SayNothing}},
-    {"hello_death", {Step::kHello, Die}},
     {"hello_version",
      {Step::kHello,
       [](Session& s) { s.SendHello(ipc::kProtocolVersion + 1); }}},
@@ -133,8 +128,6 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
       }}},
 
     {"open_silent", {Step::kOpen, SayNothing}},
-    {"open_death", {Step::kOpen, Die}},
-    {"open_exit", {Step::kOpen, [](Session&) { ::_exit(0); }}},
     {"open_violation",
      {Step::kOpen,
       [](Session&) { ::syscall(SYS_ptrace, 0, 0, nullptr, nullptr); }}},
@@ -211,7 +204,6 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
       [](Session& s) { s.Reply([](Reply r) { r.initFrame(); }); }}},
 
     {"pool_silent", {Step::kAttachPool, SayNothing}},
-    {"pool_death", {Step::kAttachPool, Die}},
     {"pool_frame",
      {Step::kAttachPool,
       [](Session& s) {
@@ -224,7 +216,6 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
       }}},
 
     {"play_silent", {Step::kPlay, SayNothing}},
-    {"play_death", {Step::kPlay, Die}},
     {"play_paused",
      {Step::kPlay,
       [](Session& s) { s.Reply([&](Reply r) { r.setPaused(s.epoch()); }); }}},
@@ -301,7 +292,6 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
     {"frame_silent", {Step::kFrame, SayNothing}},
     {"frame_spins",
      {Step::kFrame, [](Session&) { Forever([] { ::sched_yield(); }); }}},
-    {"frame_death", {Step::kFrame, Die}},
     {"frame_slot_beyond",
      {Step::kFrame,
       [](Session& s) { s.Publish([](Frame f) { f.setSlot(1'000'000); }); }}},
@@ -346,7 +336,6 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
       }}},
 
     {"scan_silent", {Step::kScan, SayNothing}},
-    {"scan_death", {Step::kScan, Die}},
     {"scan_part_of_entry", {Step::kScan, [](Session& s) { SendIndex(s, 23); }}},
     {"scan_endless",
      {Step::kScan,
@@ -385,11 +374,26 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
       }}},
 };
 
+// At which any death is a lie: "hello_abort".
+constexpr std::pair<std::string_view, Step> kDeadlySteps[] = {
+    {"hello_", Step::kHello},     {"open_", Step::kOpen},
+    {"pool_", Step::kAttachPool}, {"play_", Step::kPlay},
+    {"frame_", Step::kFrame},     {"scan_", Step::kScan},
+    {"seek_", Step::kSeek},
+};
+
 }  // namespace
 
-const LyingSession::Lie* FindLie(std::string_view name) {
-  const auto found = kLies.find(name);
-  return found == kLies.end() ? nullptr : &found->second;
+std::optional<LyingSession::Lie> FindLie(std::string_view name) {
+  if (const auto found = kLies.find(name); found != kLies.end()) {
+    return found->second;
+  }
+  for (const auto& [prefix, step] : kDeadlySteps) {
+    if (const Death death = FindDeath(name, prefix)) {
+      return LyingSession::Lie{step, [death](Session&) { death(); }};
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace bulkhead::tests

@@ -16,6 +16,7 @@
 #include "bulkhead/host.h"
 #include "tests/liars/lying_installation.h"
 #include "tests/liars/neighbour.h"
+#include "tests/support/act_on_host.h"
 #include "tests/support/process_watch.h"
 
 namespace bulkhead::tests {
@@ -161,7 +162,7 @@ LIES(Hello, Row{"hello_none", Code::kDeadlineExceeded},
 
 LIES(Open, Row{"open_silent", Code::kDeadlineExceeded, "open the file"},
      Row{"open_death", Code::kPoisonedInput, "signal 11"},
-     Row{"open_exit", Code::kPoisonedInput, "exited with code 0"},
+     Row{"open_exit_0", Code::kPoisonedInput, "exited with code 0"},
      Row{"open_violation", Code::kPoisonedInput, "killed by its sandbox"},
      Row{"open_no_pixels", Code::kBackendMisbehaved},
      Row{"open_huge", Code::kBackendMisbehaved},

@@ -2,15 +2,12 @@
 #include "tests/liars/lying_installation.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <stdlib.h>
 
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <future>
 
-#include "tests/support/process_watch.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
@@ -19,35 +16,9 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kProcessesEnd{5'000};
-
 void Write(const fs::path& path, const std::string& text) {
   fs::create_directories(path.parent_path());
   std::ofstream(path) << text;
-}
-
-std::vector<std::string> OpenDescriptors() {
-  std::vector<std::string> found;
-  for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
-    std::error_code gone;
-    const std::string target = fs::read_symlink(entry.path(), gone).string();
-    // The iterator's own.
-    if (!target.ends_with("/fd")) found.push_back(target);
-  }
-  return found;
-}
-
-std::vector<ProcessWatch> ProcessesOf(Host& host) {
-  std::vector<ProcessWatch> processes;
-  processes.emplace_back(host.supervisor_pid());
-  if (const auto report = host.Backends()) {
-    for (const BackendInfo& backend : report->backends) {
-      if (backend.reaper_pid > 0) processes.emplace_back(backend.reaper_pid);
-      if (backend.zygote_pid > 0) processes.emplace_back(backend.zygote_pid);
-      for (const int pid : backend.session_pids) processes.emplace_back(pid);
-    }
-  }
-  return processes;
 }
 
 }  // namespace
@@ -96,32 +67,6 @@ HostOptions LyingInstallation::options() const {
   options.deadlines.scan = milliseconds(500);
   options.deadlines.frame = milliseconds(500);
   return options;
-}
-
-Status ActOnHost(const HostOptions& options, milliseconds limit,
-                 const std::function<Status(Host&)>& act) {
-  const auto before = OpenDescriptors();
-  Status status;
-  std::vector<ProcessWatch> processes;
-  {
-    auto host = Host::Create(options);
-    if (!host) return host.error();
-    auto acting = std::async(std::launch::async, [&] { return act(**host); });
-    if (acting.wait_for(limit) != std::future_status::ready) {
-      ADD_FAILURE() << "did not return within " << limit.count() << " ms";
-      do {
-        ::kill((*host)->supervisor_pid(), SIGKILL);
-      } while (acting.wait_for(milliseconds(500)) != std::future_status::ready);
-    }
-    status = acting.get();
-    processes = ProcessesOf(**host);
-  }
-  for (const pid_t pid : AwaitEndOfAll(processes, kProcessesEnd)) {
-    ADD_FAILURE() << "process " << pid << " is left";
-  }
-  processes.clear();
-  EXPECT_EQ(OpenDescriptors().size(), before.size());
-  return status;
 }
 
 }  // namespace bulkhead::tests

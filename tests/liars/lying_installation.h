@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -35,12 +33,5 @@ class LyingInstallation {
 
   std::string path_;
 };
-
-// Runs `act` against a host of that installation in a thread of its own and
-// fails the test unless, within `limit`, it has returned; then ends bulkheadd
-// until it does. Fails it also when, with the host gone, descriptors are left
-// in this process, or its processes after five seconds.
-Status ActOnHost(const HostOptions& options, std::chrono::milliseconds limit,
-                 const std::function<Status(Host&)>& act);
 
 }  // namespace bulkhead::tests

@@ -1,17 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/process_watch.h"
 
+#include <dirent.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <string>
 
 namespace bulkhead::tests {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+// 0: it is gone.
+pid_t ParentOf(pid_t pid) {
+  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(stat, text);
+  // The name before it may hold anything.
+  const size_t name_end = text.rfind(") ");
+  if (name_end == std::string::npos) return 0;
+  // "S 1234 ..."
+  return static_cast<pid_t>(std::atoi(text.c_str() + name_end + 4));
+}
 
 }  // namespace
 
@@ -49,6 +66,26 @@ std::vector<pid_t> AwaitEndOfAll(const std::vector<ProcessWatch>& processes,
     }
   }
   return alive;
+}
+
+std::vector<pid_t> DescendantsOf(pid_t root) {
+  std::multimap<pid_t, pid_t> children;
+  if (DIR* proc = opendir("/proc")) {
+    while (const dirent* entry = readdir(proc)) {
+      const pid_t pid = std::atoi(entry->d_name);
+      if (pid > 0) children.emplace(ParentOf(pid), pid);
+    }
+    closedir(proc);
+  }
+  std::vector<pid_t> found = {root};
+  for (size_t i = 0; i < found.size(); ++i) {
+    const auto [begin, end] = children.equal_range(found[i]);
+    for (auto child = begin; child != end; ++child) {
+      found.push_back(child->second);
+    }
+  }
+  found.erase(found.begin());
+  return found;
 }
 
 }  // namespace bulkhead::tests

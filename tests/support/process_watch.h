@@ -32,4 +32,7 @@ class ProcessWatch {
 std::vector<pid_t> AwaitEndOfAll(const std::vector<ProcessWatch>& processes,
                                  std::chrono::milliseconds limit);
 
+// Processes below `root`, which need not be children of ours.
+std::vector<pid_t> DescendantsOf(pid_t root);
+
 }  // namespace bulkhead::tests

@@ -143,6 +143,14 @@ ProgramResult RunProgram(const std::vector<std::string>& arguments,
   return result;
 }
 
+std::string ListTests(const std::string& path) {
+  // Without the files that are its caller's to write.
+  return RunProgram({path, "--gtest_list_tests"},
+                    {.environment = {{"TEST_PREMATURE_EXIT_FILE", std::nullopt},
+                                     {"XML_OUTPUT_FILE", std::nullopt}}})
+      .output;
+}
+
 std::unique_ptr<RunningProgram> RunningProgram::Start(
     const std::vector<std::string>& arguments) {
   Pipe output = MakePipe();

@@ -37,6 +37,10 @@ struct ProgramResult {
 ProgramResult RunProgram(const std::vector<std::string>& arguments,
                          const ProgramOptions& options = {});
 
+// What the gtest program at `path` prints for --gtest_list_tests; empty: it
+// cannot be run.
+std::string ListTests(const std::string& path);
+
 // A child that runs beside the test, with its stdout in our hands. The
 // destructor kills and reaps it. One thread at a time.
 class RunningProgram {

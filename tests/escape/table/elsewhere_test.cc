@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 
@@ -18,21 +17,11 @@ namespace {
 constexpr int kRows = 70;
 constexpr int kControl = 70;  // table_test.cc, TheSameProcessStillDecodes
 
-std::string ListTests(const char* program) {
-  // Files that are this test's to write.
-  const auto listed =
-      RunProgram({PathFromEnvironment(program), "--gtest_list_tests"},
-                 {.environment = {{"TEST_PREMATURE_EXIT_FILE", std::nullopt},
-                                  {"XML_OUTPUT_FILE", std::nullopt}}});
-  EXPECT_EQ(listed.exit_code, 0) << listed.Describe();
-  return listed.output;
-}
-
 TEST(ElsewhereTest, EachTestThatIsNamedExists) {
   std::map<std::string, std::string> lists;
   for (const Elsewhere& made : MadeElsewhere()) {
     auto [list, is_new] = lists.try_emplace(made.program);
-    if (is_new) list->second = ListTests(made.program);
+    if (is_new) list->second = ListTests(PathFromEnvironment(made.program));
     EXPECT_NE(list->second.find(made.test), std::string::npos)
         << "row " << made.row << ": " << made.test;
   }

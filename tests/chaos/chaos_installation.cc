@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/chaos/chaos_installation.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/test_paths.h"
+
+namespace bulkhead::tests {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+
+constexpr const char* kScript = "/bulkhead_chaos/faults";
+
+}  // namespace
+
+ChaosInstallation::ChaosInstallation(const std::string& faults) {
+  std::string path = TemporaryDirectory() + "/chaos-XXXXXX";
+  EXPECT_NE(::mkdtemp(path.data()), nullptr);
+  path_ = fs::canonical(path);
+  fs::copy(DistributionDirectory("BULKHEAD_TEST_CHAOS"), path_,
+           fs::copy_options::recursive);
+  // The sandbox takes another uid and must find its way here.
+  fs::permissions(path_, fs::perms(0755));
+  for (const auto& entry : fs::recursive_directory_iterator(path_)) {
+    fs::permissions(entry.path(), fs::perms(0755));
+  }
+  std::ofstream(path_ + "/bulkhead_chaos-0.1.0.dist-info/RECORD", std::ios::app)
+      << kScript + 1 << ",,\n";
+  SetFaults(faults);
+}
+
+ChaosInstallation::~ChaosInstallation() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+void ChaosInstallation::SetFaults(const std::string& faults) const {
+  std::ofstream(path_ + kScript) << faults;
+}
+
+HostOptions ChaosInstallation::options() const {
+  HostOptions options;
+  options.plugin_path = {path_};
+  options.autoload = true;
+  options.libexec_dir = LibexecDirectory();
+  options.limits.restarts_per_position = 3;
+  options.deadlines.backend_start = milliseconds(3'000);
+  options.deadlines.worker_start = milliseconds(3'000);
+  options.deadlines.open = milliseconds(3'000);
+  options.deadlines.scan = milliseconds(3'000);
+  options.deadlines.frame = milliseconds(3'000);
+  return options;
+}
+
+VideoOptions ChaosInstallation::Stream(const std::string& faults) {
+  VideoOptions options{.device = "chaos"};
+  if (!faults.empty()) options.backend_options = {{"faults", faults}};
+  return options;
+}
+
+}  // namespace bulkhead::tests

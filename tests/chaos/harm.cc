@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/chaos/harm.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+
+namespace bulkhead::tests {
+namespace {
+
+constexpr size_t kLargestPiece = size_t{1} << 30;
+constexpr size_t kPage = 4096;
+
+[[noreturn]] void Hang() {
+  // held.h knows the call by its arguments.
+  for (;;) syscall(SYS_ppoll, nullptr, 0, nullptr, nullptr, 0);
+}
+
+void TakeMemory() {
+  for (size_t bytes = kLargestPiece; bytes >= kPage;) {
+    void* piece = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (piece == MAP_FAILED) bytes /= 2;
+  }
+}
+
+void Leak(size_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory != MAP_FAILED) std::memset(memory, 1, bytes);
+}
+
+void Slow(int64_t milliseconds) {
+  timespec left = {.tv_sec = milliseconds / 1000,
+                   .tv_nsec = milliseconds % 1000 * 1'000'000};
+  while (nanosleep(&left, &left) != 0) {
+  }
+}
+
+}  // namespace
+
+void Harm(const Fault& fault) {
+  switch (fault.deed) {
+    case Deed::kSegfault: {
+      static int* volatile nowhere = nullptr;
+      *nowhere = 1;
+      return;
+    }
+    case Deed::kAbort:
+      std::abort();
+    case Deed::kExit:
+      _exit(static_cast<int>(fault.argument));
+    case Deed::kHang:
+      Hang();
+    case Deed::kSpin:
+      for (;;) getppid();
+    case Deed::kStop:
+      kill(getpid(), SIGSTOP);
+      syscall(SYS_tgkill, getpid(), gettid(), SIGSTOP);
+      Hang();
+    case Deed::kSlow:
+      return Slow(fault.argument);
+    case Deed::kThrow:
+      throw std::runtime_error("a vendor's exception");
+    case Deed::kTakeMemory:
+      return TakeMemory();
+    case Deed::kTakeDescriptors:
+      while (dup(STDERR_FILENO) >= 0) {
+      }
+      return;
+    case Deed::kLeak:
+      return Leak(static_cast<size_t>(fault.argument));
+    default:
+      return;
+  }
+}
+
+}  // namespace bulkhead::tests

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/chaos/held.h"
+
+#include <sys/syscall.h>
+
+#include <fstream>
+#include <string>
+
+#include "tests/support/process_watch.h"
+
+namespace bulkhead::tests {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+// Between two looks.
+constexpr milliseconds kPause{1};
+
+}  // namespace
+
+bool IsHeld(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/syscall");
+  std::string text;
+  std::getline(file, text);
+  static const std::string held =
+      std::to_string(SYS_ppoll) + " 0x0 0x0 0x0 0x0 ";
+  return text.starts_with(held);
+}
+
+std::optional<pid_t> AwaitHeld(pid_t root, milliseconds limit,
+                               const std::function<bool()>& stop) {
+  const auto end = Clock::now() + limit;
+  const ProcessWatch root_watch(root);
+  while (Clock::now() < end && !(stop && stop())) {
+    for (const pid_t pid : DescendantsOf(root)) {
+      if (IsHeld(pid)) return pid;
+    }
+    if (root_watch.AwaitEnd(kPause)) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace bulkhead::tests

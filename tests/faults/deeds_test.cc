@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What comes of each thing that a vendor can do through the C ABI, at each of
+// its functions, in each life: the code that is documented for it, within the
+// deadlines, with nothing left, while a session beside it goes on by not a byte
+// different.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <ostream>
+#include <string>
+
+#include "bulkhead/host.h"
+#include "tests/chaos/chaos_installation.h"
+#include "tests/liars/neighbour.h"
+#include "tests/media/generated_clips.h"
+#include "tests/support/act_on_host.h"
+
+namespace bulkhead::tests {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Three attempts at the longest deadline, on a machine that is busy.
+constexpr milliseconds kLimit{15'000};
+constexpr uint64_t kFrames = 120;
+
+enum class Act { kPlay, kJump, kPlayTwice };
+
+struct Row {
+  const char* name;
+  const char* faults;
+  Code code;
+  // Part of the message.
+  const char* says = "";
+  Act act = Act::kPlay;
+  // That come when nothing fails.
+  uint64_t frames = kFrames;
+};
+
+void PrintTo(const Row& row, std::ostream* out) { *out << row.name; }
+
+Status Play(VideoDecoder& video, uint64_t expected) {
+  uint64_t frames = 0;
+  for (;;) {
+    auto frame = video.Next();
+    if (!frame) return std::move(frame).error();
+    if (!*frame) break;
+    ++frames;
+  }
+  EXPECT_EQ(frames, expected);
+  return Status();
+}
+
+Status Perform(VideoDecoder& video, const Row& row) {
+  if (row.act == Act::kJump) {
+    const auto frame = video.FrameAt(100);
+    return frame ? Status() : frame.error();
+  }
+  Status status = Play(video, row.frames);
+  if (row.act == Act::kPlay || !status.ok()) return status;
+  video.Rewind();
+  return Play(video, row.frames);
+}
+
+class Deeds : public testing::TestWithParam<Row> {
+ protected:
+  static void SetUpTestSuite() {
+    if (!neighbour_) neighbour_ = Neighbour::Start().release();
+  }
+  void SetUp() override {
+    const auto clip = Generate(Clip::kH264);
+    if (!clip && clip.error().code() == Code::kNotFound) {
+      GTEST_SKIP() << clip.error();
+    }
+    ASSERT_TRUE(clip) << clip.error();
+    clip_ = *clip;
+    neighbour_->ExpectNextFramesExact(5);
+  }
+  void TearDown() override {
+    if (neighbour_) neighbour_->ExpectNextFramesExact(5);
+  }
+
+  static Neighbour* neighbour_;
+  std::string clip_;
+};
+Neighbour* Deeds::neighbour_ = nullptr;
+
+TEST_P(Deeds, EndInTheirCodeAndHurtNobody) {
+  const Row& row = GetParam();
+  const std::string faults = row.faults;
+  // Those that come before any stream are in the script of the installation.
+  const bool early =
+      faults.starts_with("at=load") || faults.starts_with("at=probe");
+  const ChaosInstallation installation(early ? faults : "");
+  HostOptions options = installation.options();
+  options.deadlines.backend_start = milliseconds(1'500);
+  options.deadlines.worker_start = milliseconds(1'000);
+  options.deadlines.open = milliseconds(1'000);
+  options.deadlines.scan = milliseconds(1'000);
+  options.deadlines.frame = milliseconds(1'000);
+  const auto began = std::chrono::steady_clock::now();
+  const Status status = ActOnHost(options, kLimit, [&](Host& host) {
+    auto video =
+        host.OpenVideo(clip_, installation.Stream(early ? "" : faults));
+    return video ? Perform(*video, row) : std::move(video).error();
+  });
+  const auto took = std::chrono::duration_cast<milliseconds>(
+      std::chrono::steady_clock::now() - began);
+  std::printf("%-38s %5d ms  %s\n", row.faults, static_cast<int>(took.count()),
+              status.ToString().substr(0, 300).c_str());
+  EXPECT_EQ(status.code(), row.code) << status;
+  EXPECT_NE(status.message().find(row.says), std::string::npos) << status;
+  EXPECT_EQ(status.message().find_first_of("\x1b\n"), std::string::npos);
+  EXPECT_LT(status.message().size(), 4096u);
+}
+
+#define DEEDS(suite, ...)                         \
+  INSTANTIATE_TEST_SUITE_P(                       \
+      suite, Deeds, testing::Values(__VA_ARGS__), \
+      [](const auto& info) { return std::string(info.param.name); })
+
+DEEDS(WhileItIsLoaded,
+      Row{"load_hang", "at=load do=hang", Code::kBackendUnavailable,
+          "was not ready within"},
+      Row{"load_spin", "at=load do=spin", Code::kBackendUnavailable,
+          "was not ready within"},
+      Row{"load_stop", "at=load do=stop", Code::kBackendUnavailable,
+          "was not ready within"},
+      Row{"load_throw", "at=load do=throw", Code::kBackendUnavailable,
+          "threw: a vendor's exception"},
+      Row{"load_no_table", "at=load do=null", Code::kBackendUnavailable,
+          "returned no table"},
+      Row{"load_slow", "at=load do=slow:500", Code::kOk},
+      Row{"load_all_descriptors", "at=load do=take_descriptors",
+          Code::kBackendUnavailable});
+
+DEEDS(WhileItCountsItsDevices,
+      Row{"probe_hang", "at=probe do=hang", Code::kBackendUnavailable,
+          "took too long to count its devices"},
+      Row{"probe_spin", "at=probe do=spin", Code::kBackendUnavailable,
+          "took too long to count its devices"},
+      Row{"probe_slow", "at=probe do=slow:300", Code::kOk},
+      Row{"probe_throw", "at=probe do=throw", Code::kBackendUnavailable,
+          "signal 6"},
+      Row{"probe_error", "at=probe do=error:7", Code::kBackendUnavailable,
+          "as its script says"},
+      Row{"probe_none", "at=probe do=none", Code::kBackendUnavailable,
+          "no device"},
+      Row{"probe_many", "at=probe do=many", Code::kBackendUnavailable,
+          "too many devices"},
+      Row{"probe_stranger", "at=probe do=stranger", Code::kBackendUnavailable,
+          "does not reserve"},
+      Row{"probe_nameless", "at=probe do=nameless", Code::kBackendUnavailable,
+          "does not reserve"},
+      Row{"probe_null", "at=probe do=null", Code::kBackendUnavailable,
+          "signal 11"});
+
+DEEDS(WhileItOpens,
+      Row{"open_hang", "at=open do=hang", Code::kDeadlineExceeded,
+          "open the file"},
+      Row{"open_spin", "at=open do=spin", Code::kDeadlineExceeded},
+      Row{"open_stop", "at=open do=stop", Code::kDeadlineExceeded},
+      Row{"open_slow", "at=open do=slow:500", Code::kOk},
+      Row{"open_throw", "at=open do=throw", Code::kPoisonedInput, "signal 6"},
+      Row{"open_unsupported", "at=open do=error:4", Code::kUnsupported},
+      Row{"open_no_memory", "at=open do=error:5", Code::kResourceExhausted},
+      Row{"open_device_lost", "at=open do=error:6", Code::kPoisonedInput},
+      Row{"open_failed", "at=open do=error:7", Code::kBadInput,
+          "as its script says"},
+      Row{"open_unknown", "at=open do=error:99", Code::kBadInput,
+          "an unknown result"},
+      Row{"open_no_decoder", "at=open do=null", Code::kBadInput},
+      Row{"open_all_memory", "at=open do=take_memory",
+          Code::kResourceExhausted},
+      Row{"open_all_descriptors", "at=open do=take_descriptors",
+          Code::kResourceExhausted, "no descriptor is left"});
+
+DEEDS(WhileItDecodes, Row{"packet_hang", "at=packet:30 do=hang", Code::kOk},
+      Row{"packet_spin_each", "at=packet do=spin", Code::kDeadlineExceeded},
+      Row{"packet_slow", "at=packet do=slow:5", Code::kOk},
+      Row{"packet_throw", "at=packet:0 do=throw", Code::kPoisonedInput,
+          "signal 6"},
+      Row{"packet_leak", "at=packet do=leak:65536", Code::kOk},
+      Row{"packet_again_once", "at=packet:20 do=error:1", Code::kOk},
+      Row{"packet_again_for_ever", "at=packet do=error:1",
+          Code::kDeadlineExceeded},
+      Row{"packet_all_damaged", "at=packet do=error:3", Code::kBadInput,
+          "no frame"},
+      Row{"packet_no_memory", "at=packet:20 do=error:5",
+          Code::kResourceExhausted},
+      Row{"packet_device_lost", "at=packet:0 do=error:6", Code::kPoisonedInput},
+      Row{"packet_unknown", "at=packet:20 do=error:-5", Code::kBadInput},
+      // What it needs, it has by then.
+      Row{"packet_all_memory", "at=packet:20 do=take_memory", Code::kOk},
+      Row{"packet_all_descriptors", "at=packet:20 do=take_descriptors",
+          Code::kOk},
+      Row{"end_hang", "at=end do=hang", Code::kDeadlineExceeded},
+      Row{"end_error", "at=end do=error:7", Code::kBadInput},
+      Row{"flush_hang", "at=flush do=hang", Code::kDeadlineExceeded, "",
+          Act::kJump},
+      Row{"flush_spin", "at=flush do=spin", Code::kDeadlineExceeded, "",
+          Act::kJump},
+      Row{"close_hang", "at=close do=hang", Code::kOk, "", Act::kPlayTwice});
+
+DEEDS(WithAPicture,
+      Row{"picture_all_damaged", "at=picture do=error:3", Code::kBadInput,
+          "no frame"},
+      Row{"picture_no_planes", "at=picture:8192 do=null",
+          Code::kBackendMisbehaved},
+      Row{"picture_no_format", "at=picture:8192 do=no_format",
+          Code::kBackendMisbehaved},
+      Row{"picture_unknown_format", "at=picture:8192 do=unknown_format",
+          Code::kUnsupported},
+      Row{"picture_empty", "at=picture:8192 do=empty",
+          Code::kBackendMisbehaved},
+      Row{"picture_huge", "at=picture:8192 do=huge", Code::kResourceExhausted},
+      Row{"picture_narrow", "at=picture:8192 do=narrow",
+          Code::kBackendMisbehaved},
+      // Later ones are scaled to the size of the first.
+      Row{"picture_other_size", "at=picture:8192 do=other", Code::kOk},
+      // What a vendor takes for a picture of the stream is one.
+      Row{"picture_twice", "at=picture:8192 do=twice", Code::kOk, "",
+          Act::kPlay, kFrames + 1},
+      Row{"picture_other_pts", "at=picture:8192 do=pts:-7", Code::kOk},
+      Row{"picture_no_pts", "at=picture do=no_pts", Code::kOk},
+      Row{"picture_stray_buffers", "at=picture do=stray", Code::kOk});
+
+}  // namespace
+}  // namespace bulkhead::tests

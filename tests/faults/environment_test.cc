@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of the table of faults about what a process may run short of, and about
+// surroundings that change or lack what others take for granted. Everything is
+// decoded as ever, or there is an error in time; and nothing is left.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bulkhead/host.h"
+#include "tests/chaos/chaos_installation.h"
+#include "tests/media/generated_clips.h"
+#include "tests/support/act_on_host.h"
+#include "tests/support/frame_hash.h"
+#include "tests/support/process_watch.h"
+#include "tests/support/program.h"
+#include "tests/support/test_paths.h"
+
+namespace bulkhead::tests {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kLimit{30'000};
+
+// A limit of a process, until it is destroyed.
+class LoweredLimit {
+ public:
+  LoweredLimit(pid_t pid, __rlimit_resource resource, rlim_t value)
+      : pid_(pid), resource_(resource) {
+    prlimit(pid_, resource_, nullptr, &before_);
+    const rlimit lowered = {std::min(value, before_.rlim_max),
+                            before_.rlim_max};
+    prlimit(pid_, resource_, &lowered, nullptr);
+  }
+  ~LoweredLimit() { prlimit(pid_, resource_, &before_, nullptr); }
+
+ private:
+  const pid_t pid_;
+  const __rlimit_resource resource_;
+  rlimit before_ = {};
+};
+
+size_t OpenDescriptors(pid_t pid) {
+  size_t count = 0;
+  for ([[maybe_unused]] const auto& entry :
+       fs::directory_iterator("/proc/" + std::to_string(pid) + "/fd")) {
+    ++count;
+  }
+  return count;
+}
+
+class FaultyEnvironment : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto clip = Generate(Clip::kOddSize);
+    if (!clip && clip.error().code() == Code::kNotFound) {
+      GTEST_SKIP() << clip.error();
+    }
+    ASSERT_TRUE(clip) << clip.error();
+    clip_ = *clip;
+    const auto reference = DecodeWithFfmpeg(clip_).value();
+    for (const ReferenceFrame& frame : reference) {
+      expected_.push_back(frame.hash);
+    }
+  }
+
+  // Frames that are not those of ffmpeg are failures.
+  Status Decode(Host& host, const std::string& path) {
+    auto video = host.OpenVideo(path, installation_.Stream());
+    if (!video) return std::move(video).error();
+    for (size_t i = 0;; ++i) {
+      auto frame = video->Next();
+      if (!frame) return std::move(frame).error();
+      if (!*frame) {
+        EXPECT_EQ(i, expected_.size());
+        return Status();
+      }
+      EXPECT_TRUE(i < expected_.size() && HashOf(**frame) == expected_[i]) << i;
+    }
+  }
+  Status Decode(Host& host) { return Decode(host, clip_); }
+
+  // With ever more descriptors for the process, first fewer than it holds, at
+  // last enough.
+  void ExpectCleanAtEachCount(pid_t pid_of(Host&)) {
+    const Status status =
+        ActOnHost(installation_.options(), kLimit, [&](Host& host) -> Status {
+          std::map<std::string, int> outcomes;
+          Status status = Decode(host);
+          if (!status.ok()) return status;
+          const size_t before = OpenDescriptors(pid_of(host));
+          for (size_t most = 4; most < before + 32; ++most) {
+            {
+              // A bulkheadd that had too few ends, and another is started.
+              const LoweredLimit limit(pid_of(host), RLIMIT_NOFILE, most);
+              status = Decode(host);
+            }
+            ++outcomes[CodeName(status.code())];
+          }
+          for (const auto& [outcome, count] : outcomes) {
+            std::printf("  %2d times %s\n", count, outcome.c_str());
+          }
+          EXPECT_TRUE(status.ok()) << status;
+          // Some more are pooled, but not one for each failure.
+          EXPECT_LE(OpenDescriptors(pid_of(host)), before + 4);
+          return Decode(host);
+        });
+    EXPECT_TRUE(status.ok()) << status;
+  }
+
+  const ChaosInstallation installation_;
+  std::string clip_;
+  std::vector<std::string> expected_;
+};
+
+// Row 38.
+TEST_F(FaultyEnvironment, AnApplicationShortOfDescriptorsGetsErrorsAndNoLeak) {
+  ExpectCleanAtEachCount([](Host&) { return getpid(); });
+}
+
+// Row 38.
+TEST_F(FaultyEnvironment, ABulkheaddShortOfDescriptorsGivesErrorsAndNoLeak) {
+  ExpectCleanAtEachCount([](Host& host) { return host.supervisor_pid(); });
+}
+
+// Row 38.
+TEST_F(FaultyEnvironment, ABackendThatNeedsMoreThanThereIsSaysSo) {
+  for (rlim_t left = 0; left < 32; left += 2) {
+    const Status status =
+        ActOnHost(installation_.options(), kLimit, [&](Host& host) -> Status {
+          {
+            const pid_t pid = host.supervisor_pid();
+            const LoweredLimit limit(pid, RLIMIT_NOFILE,
+                                     OpenDescriptors(pid) + left);
+            (void)Decode(host);
+          }
+          // A start that failed is tried again after a while.
+          const auto end = std::chrono::steady_clock::now() + kLimit / 3;
+          Status again = Decode(host);
+          while (!again.ok() && std::chrono::steady_clock::now() < end) {
+            again = Decode(host);
+          }
+          return again;
+        });
+    EXPECT_TRUE(status.ok()) << left << ": " << status;
+  }
+}
+
+// Row 39.
+TEST_F(FaultyEnvironment, ProgramsThatAreMissingOrAreNoneAreNamed) {
+  for (const char* program :
+       {"bulkheadd", "bulkhead-reaper", "bulkhead-worker"}) {
+    for (const char* content : {"", "no program\n"}) {
+      std::string path = TemporaryDirectory() + "/libexec-XXXXXX";
+      ASSERT_NE(mkdtemp(path.data()), nullptr);
+      fs::copy(
+          LibexecDirectory(), path,
+          fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+      fs::permissions(path, fs::perms(0755));
+      const std::string file = path + "/" + program;
+      fs::remove(file);
+      if (*content != '\0') {
+        std::ofstream(file) << content;
+        fs::permissions(file, fs::perms(0755));
+      }
+      HostOptions options = installation_.options();
+      options.libexec_dir = path;
+      options.deadlines.supervisor_start = milliseconds(2'000);
+      const Status status =
+          ActOnHost(options, kLimit, [&](Host& host) { return Decode(host); });
+      EXPECT_FALSE(status.ok()) << program;
+      EXPECT_NE(status.code(), Code::kInternal) << status;
+      std::printf("  %-16s %-8s %s\n", program, *content ? "no ELF" : "none",
+                  status.ToString().substr(0, 200).c_str());
+      fs::remove_all(path);
+    }
+  }
+}
+
+// Row 52.
+TEST_F(FaultyEnvironment, SignalsWithoutEndDisturbNothing) {
+  static std::atomic<int> signals = 0;
+  struct sigaction action = {};
+  action.sa_handler = [](int) { ++signals; };  // no SA_RESTART
+  struct sigaction before = {};
+  sigaction(SIGALRM, &action, &before);
+  const itimerval often = {.it_interval = {0, 300}, .it_value = {0, 300}};
+  setitimer(ITIMER_REAL, &often, nullptr);
+  const Status status =
+      ActOnHost(installation_.options(), kLimit, [&](Host& host) -> Status {
+        for (int i = 0; i < 5; ++i) {
+          if (Status status = Decode(host); !status.ok()) return status;
+        }
+        return Status();
+      });
+  const itimerval never = {};
+  setitimer(ITIMER_REAL, &never, nullptr);
+  sigaction(SIGALRM, &before, nullptr);
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_GT(signals, 100);
+}
+
+// Row 53.
+TEST_F(FaultyEnvironment, AnApplicationOfLittleAddressSpaceGetsAnError) {
+  const Status status =
+      ActOnHost(installation_.options(), kLimit, [&](Host& host) -> Status {
+        Status status = Decode(host);
+        if (!status.ok()) return status;
+        std::ifstream statm("/proc/self/statm");
+        rlim_t pages = 0;
+        statm >> pages;
+        const rlim_t now = pages * static_cast<rlim_t>(getpagesize());
+        int failed = 0;
+        for (rlim_t more = 16; more < 8192; more *= 2) {
+          const LoweredLimit limit(0, RLIMIT_AS, now + (more << 10));
+          const Status tight = Decode(host);
+          if (tight.ok()) break;
+          EXPECT_EQ(tight.code(), Code::kResourceExhausted) << tight;
+          ++failed;
+        }
+        EXPECT_GT(failed, 0);
+        return Decode(host);
+      });
+  EXPECT_TRUE(status.ok()) << status;
+}
+
+// Row 53. Each in a mount namespace of its own.
+TEST_F(FaultyEnvironment,
+       WithoutProcItSaysWhyAndWithoutShmOrAWritableRootDecodes) {
+  struct Lack {
+    const char* made_by;
+    int exit_code;
+  };
+  // Without /proc nobody can give a namespace its ids: less than tier full.
+  for (const auto& [made_by, exit_code] :
+       {Lack{"umount -l /proc", 5}, Lack{"umount -l /dev/shm", 0},
+        Lack{"mount -o bind,remount,ro /", 0}}) {
+    const std::string script =
+        std::string(made_by) +
+        " && exec \"$0\" decode \"$1\" --format framemd5";
+    const auto result = RunProgram(
+        {"unshare", "-m", "sh", "-c", script,
+         PathFromEnvironment("BULKHEAD_TEST_CLI"), clip_},
+        {.environment = {{"BULKHEAD_LIBEXEC_DIR", LibexecDirectory()}}});
+    if (!result.started) GTEST_SKIP() << "there is no unshare";
+    EXPECT_FALSE(result.timed_out) << made_by;
+    EXPECT_EQ(result.exit_code, exit_code) << made_by << result.Describe();
+    if (exit_code != 0) continue;
+    EXPECT_NE(result.output.find(expected_.back()), std::string::npos)
+        << made_by;
+  }
+}
+
+// Row 54.
+TEST_F(FaultyEnvironment, WhatTheApplicationChangesAboutItselfLaterIsItsOwn) {
+  const fs::path directory = fs::current_path();
+  const Status status =
+      ActOnHost(installation_.options(), kLimit, [&](Host& host) -> Status {
+        const std::string relative = fs::path(clip_).filename();
+        fs::current_path(fs::path(clip_).parent_path());
+        Status status = Decode(host, relative);
+        EXPECT_TRUE(status.ok()) << status;
+        fs::current_path("/");
+        const mode_t mask = umask(0777);
+        status = Decode(host);
+        EXPECT_TRUE(status.ok()) << "umask: " << status;
+        // Another bulkheadd, of a process that has become so.
+        const ProcessWatch supervisor(host.supervisor_pid());
+        EXPECT_TRUE(supervisor.Signal(SIGKILL));
+        EXPECT_TRUE(supervisor.AwaitEnd(kLimit));
+        status = Decode(host);
+        EXPECT_TRUE(status.ok()) << "restarted: " << status;
+        umask(mask);
+        const LoweredLimit core(0, RLIMIT_CORE, 0);
+        const LoweredLimit stack(0, RLIMIT_STACK, 256 << 10);
+        return Decode(host);
+      });
+  fs::current_path(directory);
+  EXPECT_TRUE(status.ok()) << status;
+}
+
+// Row 55, by the limit that Bulkhead itself has for it.
+TEST_F(FaultyEnvironment, MemoryForLessThanAFrameIsAnError) {
+  HostOptions options = installation_.options();
+  options.limits.session_bytes = 64 << 10;
+  const Status status =
+      ActOnHost(options, kLimit, [&](Host& host) { return Decode(host); });
+  EXPECT_EQ(status.code(), Code::kResourceExhausted) << status;
+}
+
+}  // namespace
+}  // namespace bulkhead::tests

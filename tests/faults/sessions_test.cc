@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of the table of faults about sessions and their processes, which neither
+// the kill matrix nor a lie shows.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bulkhead/host.h"
+#include "tests/chaos/chaos_installation.h"
+#include "tests/chaos/held.h"
+#include "tests/media/generated_clips.h"
+#include "tests/support/frame_hash.h"
+#include "tests/support/process_watch.h"
+
+namespace bulkhead::tests {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kSoon{5'000};
+
+class FaultySessions : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto clip = Generate(Clip::kH264);
+    if (!clip && clip.error().code() == Code::kNotFound) {
+      GTEST_SKIP() << clip.error();
+    }
+    ASSERT_TRUE(clip) << clip.error();
+    clip_ = *clip;
+    host_ = Host::Create(installation_.options()).value();
+    VideoDecoder video = Open();
+    expected_ = Rest(video);
+    ASSERT_EQ(expected_.size(), 120u);
+  }
+
+  VideoDecoder Open(const std::string& faults = "") {
+    return host_->OpenVideo(clip_, installation_.Stream(faults)).value();
+  }
+
+  static std::vector<std::string> Rest(VideoDecoder& video) {
+    std::vector<std::string> hashes;
+    while (const auto frame = video.Next().value()) {
+      hashes.push_back(HashOf(*frame));
+    }
+    return hashes;
+  }
+
+  BackendInfo Backend() { return BackendOf("chaos"); }
+  BackendInfo BackendOf(const std::string& name) {
+    const BackendReport report = host_->Backends().value();
+    for (const BackendInfo& backend : report.backends) {
+      if (backend.name == name) return backend;
+    }
+    return {};
+  }
+
+  static void End(int pid, int signal = SIGKILL) {
+    const ProcessWatch process(pid);
+    ASSERT_TRUE(process.Signal(signal));
+    ASSERT_TRUE(process.AwaitEnd(kSoon));
+  }
+
+  const ChaosInstallation installation_;
+  std::unique_ptr<Host> host_;
+  std::string clip_;
+  std::vector<std::string> expected_;
+};
+
+// Row 1. Until it executes the reaper, the child is a bulkheadd.
+TEST_F(FaultySessions, AChildThatIsKilledBetweenForkAndExecIsAFailedStart) {
+  const ProcessWatch supervisor(host_->supervisor_pid());
+  std::atomic<bool> done = false;
+  std::atomic<int> kills = 0;
+  std::thread killer([&] {
+    while (!done) {
+      for (const pid_t pid : DescendantsOf(supervisor.pid())) {
+        std::error_code gone;
+        const auto program = std::filesystem::read_symlink(
+            "/proc/" + std::to_string(pid) + "/exe", gone);
+        if (program.filename() != "bulkheadd") continue;
+        kills += ProcessWatch(pid).Signal(SIGKILL);
+      }
+    }
+  });
+  // Each start is another try to be in time; between two there is a pause.
+  const auto end = Clock::now() + 4 * kSoon;
+  Status status;
+  while (kills < 3 && Clock::now() < end) {
+    status = host_->Prewarm("openreg");
+    if (status.ok()) {
+      End(BackendOf("openreg").zygote_pid);
+    } else {
+      EXPECT_TRUE(status.code() == Code::kBackendUnavailable ||
+                  status.code() == Code::kSandboxUnavailable)
+          << status;
+    }
+  }
+  done = true;
+  killer.join();
+  EXPECT_GE(kills, 3);
+  while (!status.ok() && Clock::now() < end) status = host_->Prewarm("openreg");
+  EXPECT_TRUE(status.ok()) << status;
+  for (const pid_t pid : DescendantsOf(supervisor.pid())) {
+    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+    std::string text;
+    std::getline(stat, text);
+    EXPECT_EQ(text.find(") Z"), std::string::npos) << text;
+  }
+}
+
+// Row 5.
+TEST_F(FaultySessions, DeathWhileIdleIsRepairedWhenItIsNextNeeded) {
+  VideoDecoder video = Open();
+  ASSERT_TRUE(video.Next().value());
+  for (const int signal : {SIGKILL, SIGSEGV}) {
+    End(Backend().zygote_pid, signal);
+    End(video.worker_pid(), signal);
+    video.Rewind();
+    EXPECT_EQ(Rest(video), expected_) << signal;
+  }
+}
+
+// Row 14.
+TEST_F(FaultySessions, ASessionWhoseWorkerIsHeldOrStoppedClosesAtOnce) {
+  for (const bool stopped : {false, true}) {
+    std::optional<VideoDecoder> video =
+        Open(stopped ? "" : "at=packet:6 do=hang");
+    const ProcessWatch worker(video->worker_pid());
+    if (stopped) {
+      ASSERT_TRUE(worker.Signal(SIGSTOP));
+    } else {
+      ASSERT_TRUE(video->Next().value());
+      ASSERT_EQ(AwaitHeld(host_->supervisor_pid(), kSoon), worker.pid());
+    }
+    const auto began = Clock::now();
+    video.reset();
+    EXPECT_LT(Clock::now() - began, milliseconds(2'000));
+    EXPECT_TRUE(worker.AwaitEnd(kSoon));
+  }
+}
+
+// Row 17: what a driver cannot be made to do here, a signal can.
+TEST_F(FaultySessions, AStoppedWorkerIsKilledAtItsDeadlineAndReplaced) {
+  VideoDecoder video = Open();
+  ASSERT_TRUE(video.Next().value());
+  ASSERT_TRUE(ProcessWatch(video.worker_pid()).Signal(SIGSTOP));
+  video.Rewind();
+  EXPECT_EQ(Rest(video), expected_);
+  EXPECT_EQ(video.recovery().restarts, 1u);
+  EXPECT_NE(video.recovery().last_cause.find("too long"), std::string::npos);
+}
+
+// Row 17: the reaper is ours, but may be stopped by others.
+TEST_F(FaultySessions, AStoppedReaperDelaysNoRunningSession) {
+  VideoDecoder video = Open();
+  const int reaper = Backend().reaper_pid;
+  ASSERT_TRUE(ProcessWatch(reaper).Signal(SIGSTOP));
+  EXPECT_EQ(Rest(video), expected_);
+  ASSERT_TRUE(ProcessWatch(reaper).Signal(SIGCONT));
+}
+
+// Row 19.
+TEST_F(FaultySessions, ASlowWorkerIsNotKilled) {
+  VideoDecoder video = Open("at=packet:50 do=slow:1500\nat=packet do=slow:3");
+  EXPECT_EQ(Rest(video), expected_);
+  EXPECT_EQ(video.recovery().restarts, 0u);
+}
+
+// Row 33.
+TEST_F(FaultySessions, ALateKillDoesNotReachAStrangerOfTheSameNumber) {
+  std::optional<VideoDecoder> video = Open();
+  const int pid = video->worker_pid();
+  End(pid);
+  pid_t stranger = -1;
+  for (int tries = 0; tries < 100 && stranger != pid; ++tries) {
+    // Until it is reaped the number is taken.
+    std::ofstream("/proc/sys/kernel/ns_last_pid") << pid - 1;
+    stranger = fork();
+    if (stranger == 0) {
+      for (;;) pause();
+    }
+    if (stranger != pid) {
+      kill(stranger, SIGKILL);
+      waitpid(stranger, nullptr, 0);
+    }
+  }
+  if (stranger != pid) {
+    GTEST_SKIP() << "this machine does not let one choose a pid";
+  }
+  // Its decoder, and bulkheadd, let go of the worker.
+  video.reset();
+  VideoDecoder another = Open();
+  EXPECT_EQ(Rest(another), expected_);
+  EXPECT_EQ(waitpid(stranger, nullptr, WNOHANG), 0) << "it was killed";
+  kill(stranger, SIGKILL);
+  waitpid(stranger, nullptr, 0);
+}
+
+// Row 34.
+TEST_F(FaultySessions, AnApplicationThatReapsEverythingStillLearnsTheCause) {
+  signal(SIGCHLD, SIG_IGN);
+  std::atomic<bool> done = false;
+  std::thread reaping([&done] {
+    while (!done) {
+      waitpid(-1, nullptr, WNOHANG);
+      std::this_thread::yield();
+    }
+  });
+  VideoDecoder video = Open();
+  ASSERT_TRUE(video.Next().value());
+  End(video.worker_pid(), SIGSEGV);
+  // Its own bulkheadd is started in this state too.
+  End(host_->supervisor_pid());
+  video.Rewind();
+  EXPECT_EQ(Rest(video), expected_);
+  End(video.worker_pid(), SIGSEGV);
+  video.Rewind();
+  EXPECT_EQ(Rest(video), expected_);
+  EXPECT_NE(video.recovery().last_cause.find("signal 11"), std::string::npos)
+      << video.recovery().last_cause;
+  done = true;
+  reaping.join();
+  signal(SIGCHLD, SIG_DFL);
+}
+
+// Row 35.
+TEST_F(FaultySessions, TheEndOfTheThreadThatStartedThemEndsNothing) {
+  std::unique_ptr<Host> host;
+  std::optional<VideoDecoder> video;
+  std::thread([&] {
+    host = Host::Create(installation_.options()).value();
+    video.emplace(host->OpenVideo(clip_, installation_.Stream()).value());
+  }).join();
+  const int worker = video->worker_pid();
+  const int supervisor = host->supervisor_pid();
+  EXPECT_EQ(Rest(*video), expected_);
+  EXPECT_EQ(video->worker_pid(), worker);
+  EXPECT_EQ(video->recovery().restarts, 0u);
+  EXPECT_EQ(host->supervisor_pid(), supervisor);
+}
+
+// Row 37.
+TEST_F(FaultySessions, AForkedChildThatEndsDisturbsNothing) {
+  VideoDecoder video = Open();
+  ASSERT_TRUE(video.Next().value());
+  const int worker = video.worker_pid();
+  for (int i = 0; i < 10; ++i) {
+    const pid_t child = fork();
+    if (child == 0) _exit(0);
+    waitpid(child, nullptr, 0);
+    ASSERT_TRUE(video.Next().value());
+  }
+  EXPECT_EQ(Rest(video).size(), expected_.size() - 11);
+  EXPECT_EQ(video.worker_pid(), worker);
+  EXPECT_EQ(video.recovery().restarts, 0u);
+}
+
+// Row 37.
+TEST_F(FaultySessions, AForkedChildIsToldThatTheHostIsNotItsOwn) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto video = host_->OpenVideo(clip_, installation_.Stream());
+    _exit(!video && video.error().code() == Code::kInvalidArgument ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+// Row 47.
+TEST_F(FaultySessions, AStoppedBulkheaddDelaysNoRunningSession) {
+  VideoDecoder video = Open();
+  const ProcessWatch supervisor(host_->supervisor_pid());
+  ASSERT_TRUE(supervisor.Signal(SIGSTOP));
+  EXPECT_EQ(Rest(video), expected_);
+  ASSERT_TRUE(supervisor.Signal(SIGCONT));
+  video.Rewind();
+  EXPECT_EQ(Rest(video), expected_);
+}
+
+// Row 47.
+TEST_F(FaultySessions, AStoppedBulkheaddIsAnErrorInTimeForWhoNeedsIt) {
+  HostOptions options = installation_.options();
+  options.deadlines.backend_start = milliseconds(500);
+  options.deadlines.worker_start = milliseconds(500);
+  options.deadlines.supervisor_start = milliseconds(500);
+  host_ = Host::Create(options).value();
+  { VideoDecoder video = Open(); }
+  const ProcessWatch supervisor(host_->supervisor_pid());
+  ASSERT_TRUE(supervisor.Signal(SIGSTOP));
+  const auto began = Clock::now();
+  const auto refused = host_->OpenVideo(clip_, installation_.Stream());
+  EXPECT_LT(Clock::now() - began, milliseconds(8'000));
+  ASSERT_TRUE(supervisor.Signal(SIGCONT));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::kDeadlineExceeded) << refused.error();
+  VideoDecoder video = Open();
+  EXPECT_EQ(Rest(video), expected_);
+}
+
+// Row 48.
+TEST_F(FaultySessions, AFileThatIsReplacedOrDeletedDisturbsNoRunningSession) {
+  VideoDecoder video = Open();
+  ASSERT_TRUE(video.Next().value());
+  const std::string object = Backend().file;
+  std::filesystem::remove(object);
+  std::ofstream(object) << "half of an obj";
+  EXPECT_EQ(Rest(video).size(), expected_.size() - 1);
+  // The zygote has the old one.
+  End(video.worker_pid());
+  video.Rewind();
+  EXPECT_EQ(Rest(video), expected_);
+}
+
+}  // namespace
+}  // namespace bulkhead::tests

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The soak, as a program. With BULKHEAD_SHARED in the environment:
+//
+//   bazel test //tests/faults:soak --config=soak --test_arg=--faults=10000
+//
+// A run that was stopped goes on with --start-at, and what failed is done again
+// with --start-at=N --faults=1, both with the --seed of the run. Exits 1 after
+// a failure or when it grew.
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+
+#include "tests/faults/soak.h"
+
+namespace {
+
+using bulkhead::tests::SoakReport;
+using bulkhead::tests::SoakWindow;
+
+// What is under way in sessions differs from moment to moment.
+constexpr double kMostMoreDescriptors = 32;
+constexpr double kMostMoreKib = 16 * 1024;
+
+bool IsFlat(const SoakReport& report) {
+  const SoakWindow& first = report.windows.front();
+  const SoakWindow& last = report.windows.back();
+  return last.descriptors - first.descriptors < kMostMoreDescriptors &&
+         last.supervisor_descriptors - first.supervisor_descriptors <
+             kMostMoreDescriptors &&
+         last.resident_kib - first.resident_kib < kMostMoreKib &&
+         last.supervisor_resident_kib - first.supervisor_resident_kib <
+             kMostMoreKib;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bulkhead::tests::SoakOptions options;
+  CLI::App app("Random faults over many sessions");
+  app.add_option("--seed", options.seed);
+  app.add_option("--start-at", options.start_at);
+  app.add_option("--faults", options.faults);
+  app.add_option("--sessions", options.sessions);
+  CLI11_PARSE(app, argc, argv);
+  std::printf("--seed=%llu --start-at=%llu --faults=%llu --sessions=%d\n",
+              static_cast<unsigned long long>(options.seed),
+              static_cast<unsigned long long>(options.start_at),
+              static_cast<unsigned long long>(options.faults),
+              options.sessions);
+  const auto began = std::chrono::steady_clock::now();
+  const SoakReport report = bulkhead::tests::RunSoak(options);
+  const std::chrono::duration<double> took =
+      std::chrono::steady_clock::now() - began;
+  if (report.done == 0) {
+    std::printf("skipped: neither sample media nor ffmpeg\n");
+    return 0;
+  }
+  const bool flat = IsFlat(report);
+  std::printf(
+      "%llu faults, of which %llu happened, %llu frames, %llu restarts, %zu "
+      "failures, %s, %.0f s\n",
+      static_cast<unsigned long long>(report.done),
+      static_cast<unsigned long long>(report.happened),
+      static_cast<unsigned long long>(report.frames),
+      static_cast<unsigned long long>(report.restarts), report.failures.size(),
+      flat ? "flat" : "IT GREW", took.count());
+  return report.failures.empty() && flat ? 0 : 1;
+}
