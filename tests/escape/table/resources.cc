@@ -49,6 +49,16 @@ std::string AddressSpace(const Targets&) {
   return "allowed";
 }
 
+std::string TouchMemory(const Targets&) {
+  constexpr size_t kBytes = size_t{64} << 20;
+  void* memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return Answer(-1);
+  std::memset(memory, 1, kBytes);
+  munmap(memory, kBytes);
+  return "allowed";
+}
+
 std::string LockMemory(const Targets&) {
   static char page[4096];
   return Answer(mlock(page, sizeof page));
@@ -128,6 +138,9 @@ std::vector<Attempt> ResourceAttempts() {
   return {
       {49, "thread_bomb", {kOneProcess, "L:EAGAIN"}, Threads},
       {50, "address_space", {kOneProcess, "L:ENOMEM"}, AddressSpace},
+      {50, "touch_memory",
+       Everywhere("allowed: without a cgroup up to the limit of a process"),
+       TouchMemory},
       {50, "lock_memory", kEperm, LockMemory},
       Call(50, "mlockall", SYS_mlockall),
       Call(50, "pipe", SYS_pipe),
