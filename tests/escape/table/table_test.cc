@@ -21,7 +21,7 @@
 #include "tests/escape/table/elsewhere.h"
 #include "tests/escape/table/installation.h"
 #include "tests/escape/table/outcome.h"
-#include "tests/escape/table/refusals.h"
+#include "tests/support/refusals.h"
 
 namespace bulkhead::tests {
 namespace {

@@ -22,11 +22,11 @@
 #include "tests/escape/table/attempt.h"
 #include "tests/escape/table/installation.h"
 #include "tests/escape/table/outcome.h"
-#include "tests/escape/table/refusals.h"
 #include "tests/escape/tiers/outside.h"
 #include "tests/escape/tiers/promises.h"
 #include "tests/escape/tiers/readme.h"
 #include "tests/support/process_watch.h"
+#include "tests/support/refusals.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {

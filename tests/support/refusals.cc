@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/escape/table/refusals.h"
+#include "tests/support/refusals.h"
 
 #include <errno.h>
 #include <linux/audit.h>
