@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <grp.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,13 +8,13 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "tests/support/nobody.h"
 #include "tests/support/test_paths.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uid_t kNobody = 65534;
 constexpr gid_t kFurtherGroup = 65533;
 
 // Everything that the tests need, in a directory that anybody may read. False:
@@ -34,12 +33,6 @@ bool MoveIn(const fs::path& home) {
   setenv("TEST_TMPDIR", own.c_str(), 1);
   setenv("HOME", own.c_str(), 1);
   return chown(own.c_str(), kNobody, kNobody) == 0 && chdir("/") == 0;
-}
-
-bool BecomeOrdinary() {
-  return setgroups(1, &kFurtherGroup) == 0 &&
-         setresgid(kNobody, kNobody, kNobody) == 0 &&
-         setresuid(kNobody, kNobody, kNobody) == 0;
 }
 
 int RunTests(int argc, char** argv) {
@@ -65,7 +58,7 @@ int main(int argc, char** argv) {
   }
   const pid_t pid = fork();
   if (pid == 0) {
-    if (!BecomeOrdinary()) {
+    if (!bulkhead::tests::BecomeNobody({kFurtherGroup})) {
       std::perror("cannot become an ordinary user");
       return 1;
     }
