@@ -16,6 +16,8 @@ namespace {
 using discovery::Quoted;
 
 constexpr size_t kMaxGrants = 1000;
+// More of them say nothing new, and each goes into every report.
+constexpr size_t kMaxDiagnostics = 100;
 constexpr std::string_view kOwnKeys[] = {"backend", "hash", "any_hash"};
 
 class Reader {
@@ -42,6 +44,7 @@ class Reader {
 
   void Report(Diagnostic::Severity severity, const toml::source_region& where,
               const std::string& message) {
+    if (result_.diagnostics.size() >= kMaxDiagnostics) return;
     result_.diagnostics.push_back(
         {severity, file_, where.begin.line, AtColumn(where, message)});
   }

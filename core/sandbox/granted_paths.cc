@@ -142,6 +142,28 @@ Result<GrantedPath> ResolveReadable(const std::string& path) {
       HasModes(info, S_ISDIR(info.st_mode) ? S_IROTH | S_IXOTH : S_IROTH)};
 }
 
+std::string ObstacleTo(const GrantedPath& granted, bool own_uid) {
+  const bool is_device = granted.kind == Kind::kDevice;
+  if (own_uid) {
+    if (granted.open_to_all) return "";
+    return granted.path +
+           " is not open to all, and started as root a backend has a uid of "
+           "its own, which is in no group: start as an ordinary user who may "
+           "open it, or open it to all, " +
+           (is_device ? "by a udev rule with MODE=\"0666\"" : "see chmod");
+  }
+  const int mode = is_device                          ? R_OK | W_OK
+                   : granted.kind == Kind::kDirectory ? R_OK | X_OK
+                                                      : R_OK;
+  if (faccessat(AT_FDCWD, granted.path.c_str(), mode, AT_EACCESS) == 0) {
+    return "";
+  }
+  return granted.path +
+         " cannot be opened by the user who runs this, whose uid and groups "
+         "the backend has: " +
+         ErrnoText(errno);
+}
+
 std::vector<GrantedPath> ResolveDevices(
     const std::string& glob,
     const std::function<bool(const std::string&)>& filter,

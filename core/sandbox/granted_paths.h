@@ -48,6 +48,10 @@ ObjectIdentity IdentityOf(int fd);
 // A regular file or a directory.
 Result<GrantedPath> ResolveReadable(const std::string& path);
 
+// Why a backend cannot open it though it was granted, or nothing. With a uid of
+// its own it is in no group; otherwise it may what this process may.
+std::string ObstacleTo(const GrantedPath& granted, bool own_uid);
+
 // The nodes of character devices that match `glob` and of which `filter` says
 // yes; by name. What else matches is in `problems`, one sentence each. Block
 // devices are storage, and a worker that may open one may write to it: they are

@@ -73,6 +73,19 @@ TEST(GrantedPathsTest, OnlyFilesAndDirectoriesCanBeRead) {
   }
 }
 
+TEST(GrantedPathsTest, ItIsToldWhyAUidOfItsOwnIsOfNoUse) {
+  const TemporaryTree tree;
+  tree.Write("file", "x");
+  ASSERT_EQ(chmod((tree / "file").c_str(), 0640), 0);
+  const auto file = ResolveReadable(tree / "file").value();
+  EXPECT_EQ(ObstacleTo(file, false), "");
+  EXPECT_NE(ObstacleTo(file, true).find("start as an ordinary user"),
+            std::string::npos)
+      << ObstacleTo(file, true);
+  ASSERT_EQ(chmod((tree / "file").c_str(), 0644), 0);
+  EXPECT_EQ(ObstacleTo(ResolveReadable(tree / "file").value(), true), "");
+}
+
 TEST(GrantedPathsTest, AGlobFindsDevicesAndNothingElse) {
   EXPECT_EQ(Devices("/dev/zero"), std::vector<std::string>{"/dev/zero"});
   EXPECT_EQ(Devices("/dev/zer[no]"), std::vector<std::string>{"/dev/zero"});

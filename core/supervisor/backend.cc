@@ -367,11 +367,8 @@ std::vector<std::string> Backend::DescribeGrants(
   const std::string manifest = candidate_.dist_info + "/bulkhead.toml";
   std::vector<std::string> problems;
   for (const auto& path : Resolve(granting.effective, problems).paths) {
-    if (!context_.own_uid || path.open_to_all) continue;
-    problems.push_back(path.path +
-                       " is not open to all, and backends have a uid of "
-                       "their own when started as root; see chmod, or start "
-                       "as another user");
+    std::string obstacle = sandbox::ObstacleTo(path, context_.own_uid);
+    if (!obstacle.empty()) problems.push_back(std::move(obstacle));
   }
   for (const std::string& problem : problems) {
     diagnostics.push_back(

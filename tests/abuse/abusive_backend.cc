@@ -8,8 +8,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -21,14 +19,12 @@
 
 #include "backends/cpu/cpu_backend.h"
 #include "backends/sdk/bulkhead_backend.h"
+#include "tests/support/descriptor_flood.h"
 
 namespace bulkhead::tests {
 namespace {
 
-constexpr size_t kMiB = size_t{1} << 20;
-// What is touched. The rest is only reserved: nothing but the machine's memory
-// bounds how much of its address space a process without cgroup fills.
-constexpr size_t kTouchedBytes = 512 * kMiB;
+constexpr size_t kPiece = size_t{16} << 20;
 constexpr int kSpinners = 4;
 constexpr uint64_t kLogBytes = uint64_t{10} << 30;
 constexpr int kMostTries = 1 << 20;
@@ -57,13 +53,19 @@ void ForkBomb() {
   }
 }
 
+// Each page is touched, until there is no more.
 void MemoryBomb() {
-  for (size_t touched = 0;; touched += 16 * kMiB) {
-    void* piece = mmap(nullptr, 16 * kMiB, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  for (;;) {
+    void* piece = mmap(nullptr, kPiece, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (piece == MAP_FAILED) return;
-    if (touched < kTouchedBytes) std::memset(piece, 1, 16 * kMiB);
+    std::memset(piece, 1, kPiece);
   }
+}
+
+// As a decoder does that has no plan for the day when there is no more.
+void AllocationFailure() {
+  for (;;) *static_cast<volatile char*>(new char[kPiece]) = 1;
 }
 
 void CpuSpin() {
@@ -74,35 +76,9 @@ void CpuSpin() {
   Spin(nullptr);
 }
 
-int SessionSocket() {
-  for (int fd = 3; fd < 64; ++fd) {
-    struct stat status;
-    if (syscall(SYS_fstat, fd, &status) == 0 && S_ISSOCK(status.st_mode)) {
-      return fd;
-    }
-  }
-  return -1;
-}
-
 // Puts as many on their way as it may, then opens as many as it may.
 void DescriptorFlood() {
-  constexpr int kEach = 200;
-  alignas(cmsghdr) char space[CMSG_SPACE(kEach * sizeof(int))] = {};
-  char byte = 0;
-  iovec data = {&byte, 1};
-  msghdr message = {};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = space;
-  message.msg_controllen = sizeof space;
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(kEach * sizeof(int));
-  std::memset(CMSG_DATA(header), 0, kEach * sizeof(int));
-  const int socket = SessionSocket();
-  while (sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) {
-  }
+  FloodSocketWithDescriptors();
   while (dup(0) >= 0) {
   }
 }
@@ -129,9 +105,13 @@ void StopItself() {
 
 const std::map<std::string, void (*)()>& Abuses() {
   static const std::map<std::string, void (*)()> abuses = {
-      {"fork_bomb", ForkBomb},     {"memory_bomb", MemoryBomb},
-      {"cpu_spin", CpuSpin},       {"descriptor_flood", DescriptorFlood},
-      {"log_flood", LogFlood},     {"sparse_file", SparseFile},
+      {"fork_bomb", ForkBomb},
+      {"memory_bomb", MemoryBomb},
+      {"allocation_failure", AllocationFailure},
+      {"cpu_spin", CpuSpin},
+      {"descriptor_flood", DescriptorFlood},
+      {"log_flood", LogFlood},
+      {"sparse_file", SparseFile},
       {"stop_itself", StopItself},
   };
   return abuses;

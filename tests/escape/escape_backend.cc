@@ -12,6 +12,7 @@
 
 #include "backends/sdk/bulkhead_backend.h"
 #include "tests/escape/attempts.h"
+#include "tests/support/refusing_backend.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -57,31 +58,7 @@ bulkhead_result Open(const bulkhead_open_parameters* parameters,
   return BULKHEAD_UNSUPPORTED;
 }
 
-bulkhead_result SendPacket(bulkhead_decoder*, const bulkhead_packet*) {
-  return BULKHEAD_FAILED;
-}
-bulkhead_result ReceiveFrame(bulkhead_decoder*, bulkhead_frame*) {
-  return BULKHEAD_FAILED;
-}
-void ReleaseFrame(bulkhead_decoder*, bulkhead_frame*) {}
-void Flush(bulkhead_decoder*) {}
-void Close(bulkhead_decoder*) {}
 const char* LastError(bulkhead_decoder*) { return sentence.c_str(); }
-
-constexpr bulkhead_backend kBackend = {
-    .size = sizeof(bulkhead_backend),
-    .abi_version = BULKHEAD_ABI_VERSION,
-    .name = "escape",
-    .version = "0.1.0",
-    .enumerate_devices = EnumerateDevices,
-    .open = Open,
-    .send_packet = SendPacket,
-    .receive_frame = ReceiveFrame,
-    .release_frame = ReleaseFrame,
-    .flush = Flush,
-    .close = Close,
-    .last_error = LastError,
-};
 
 }  // namespace
 }  // namespace bulkhead::tests
@@ -92,5 +69,7 @@ extern "C" const bulkhead_backend* bulkhead_escape_backend(void) {
   if (targets.zygote_attempt != "none") {
     zygote_outcome = Try(targets.zygote_attempt, targets).Describe();
   }
-  return &kBackend;
+  static const bulkhead_backend table =
+      RefusingBackend("escape", EnumerateDevices, Open, LastError);
+  return &table;
 }

@@ -129,10 +129,7 @@ class Escape : public testing::TestWithParam<const char*> {
   // The distribution, with one file more that names the targets.
   std::string Install(const std::string& zygote_attempt) {
     const fs::path plugins = directory_ + "/plugins";
-    fs::copy(DistributionDirectory(), plugins, fs::copy_options::recursive);
-    for (const auto& entry : fs::recursive_directory_iterator(plugins)) {
-      fs::permissions(entry.path(), fs::perms(0755));
-    }
+    CopyForAll(DistributionDirectory(), plugins);
     std::ofstream(plugins / "bulkhead_escape" / "targets.txt")
         << "application_pid " << getpid() << "\napplication_secret "
         << reinterpret_cast<uintptr_t>(&secret) << "\ntcp_port " << tcp_port_

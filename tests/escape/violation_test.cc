@@ -104,10 +104,7 @@ class ViolationFixture : public testing::Test {
  private:
   void Install(const std::string& in_zygote) {
     const fs::path plugins = directory_ + "/plugins";
-    fs::copy(DistributionDirectory(), plugins, fs::copy_options::recursive);
-    for (const auto& entry : fs::recursive_directory_iterator(plugins)) {
-      fs::permissions(entry.path(), fs::perms(0755));
-    }
+    CopyForAll(DistributionDirectory(), plugins);
     std::ofstream(plugins / "bulkhead_escape" / "targets.txt")
         << "zygote_attempt " << in_zygote << "\n";
     std::ofstream(plugins / "bulkhead_escape-0.1.0.dist-info" / "RECORD",

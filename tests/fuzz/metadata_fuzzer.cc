@@ -13,9 +13,9 @@
 #include "core/discovery/manifest.h"
 #include "core/discovery/text.h"
 #include "core/discovery/version.h"
-#include "core/grants/permissions.h"
 #include "core/include/bulkhead/entry_point.h"
 #include "tests/fuzz/check.h"
+#include "tests/fuzz/permissions_check.h"
 
 namespace {
 
@@ -33,15 +33,7 @@ void FuzzManifest(std::string_view text) {
   if (!parsed.manifest) return;
   FUZZ_CHECK(!parsed.manifest->devices.empty());
   FUZZ_CHECK(parsed.manifest->devices.size() <= 64);
-  // What was taken is what AddPermission takes, and nothing of it writes.
-  const auto& asked = parsed.manifest->permissions;
-  bulkhead::grants::Permissions again;
-  for (const std::string& text : bulkhead::grants::ToTexts(asked)) {
-    FUZZ_CHECK(!text.starts_with("write"));
-    FUZZ_CHECK(text.find("/../") == std::string::npos);
-    FUZZ_CHECK(bulkhead::grants::AddPermission(text, again).ok());
-  }
-  FUZZ_CHECK(again == asked);
+  CheckPermissions(parsed.manifest->permissions);
 }
 
 void FuzzFolderName(std::string_view text) {

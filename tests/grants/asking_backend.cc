@@ -18,6 +18,7 @@
 #include <string>
 
 #include "backends/sdk/bulkhead_backend.h"
+#include "tests/support/refusing_backend.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -131,36 +132,15 @@ bulkhead_result Open(const bulkhead_open_parameters* parameters,
   return BULKHEAD_UNSUPPORTED;
 }
 
-bulkhead_result SendPacket(bulkhead_decoder*, const bulkhead_packet*) {
-  return BULKHEAD_FAILED;
-}
-bulkhead_result ReceiveFrame(bulkhead_decoder*, bulkhead_frame*) {
-  return BULKHEAD_FAILED;
-}
-void ReleaseFrame(bulkhead_decoder*, bulkhead_frame*) {}
-void Flush(bulkhead_decoder*) {}
-void Close(bulkhead_decoder*) {}
 const char* LastError(bulkhead_decoder*) { return report.c_str(); }
-
-constexpr bulkhead_backend kBackend = {
-    .size = sizeof(bulkhead_backend),
-    .abi_version = BULKHEAD_ABI_VERSION,
-    .name = "asking",
-    .version = "0.1.0",
-    .enumerate_devices = EnumerateDevices,
-    .open = Open,
-    .send_packet = SendPacket,
-    .receive_frame = ReceiveFrame,
-    .release_frame = ReleaseFrame,
-    .flush = Flush,
-    .close = Close,
-    .last_error = LastError,
-};
 
 }  // namespace
 }  // namespace bulkhead::tests
 
 extern "C" const bulkhead_backend* bulkhead_asking_backend(void) {
-  bulkhead::tests::TryWhileLoading();
-  return &bulkhead::tests::kBackend;
+  using namespace bulkhead::tests;
+  TryWhileLoading();
+  static const bulkhead_backend table =
+      RefusingBackend("asking", EnumerateDevices, Open, LastError);
+  return &table;
 }

@@ -25,10 +25,7 @@ AskingInstallation::AskingInstallation() {
   if (mkdtemp(path) == nullptr) throw std::runtime_error("mkdtemp");
   path_ = fs::canonical(path);
   fs::permissions(path_, fs::perms(0755));
-  fs::copy(DistributionDirectory(), plugins(), fs::copy_options::recursive);
-  for (const auto& entry : fs::recursive_directory_iterator(plugins())) {
-    fs::permissions(entry.path(), fs::perms(0755));
-  }
+  CopyForAll(DistributionDirectory(), plugins());
   std::ifstream record(path_ + "/" + kInfo + "RECORD");
   for (std::string line; std::getline(record, line);) {
     const size_t name = line.find(".so,");

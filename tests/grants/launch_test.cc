@@ -5,11 +5,10 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <array>
@@ -26,6 +25,7 @@
 #include "core/sandbox/policy.h"
 #include "ipc/deadline.h"
 #include "ipc/unique_fd.h"
+#include "tests/support/nobody.h"
 
 namespace bulkhead::sandbox {
 namespace {
@@ -34,7 +34,6 @@ namespace fs = std::filesystem;
 
 constexpr char kReaper[] = "backends/worker/reaper/bulkhead-reaper";
 constexpr char kWorker[] = "tests/grants/trying_worker";
-constexpr uid_t kNobody = 65534;
 constexpr int kPatienceMs = 10'000;
 
 struct Setting {
@@ -70,23 +69,7 @@ class GrantLaunchTest : public testing::TestWithParam<Setting> {
 
   // Runs a test's body as the user of the setting.
   void AsUser(const std::function<void()>& body) {
-    if (GetParam().root) return body();
-    fflush(stdout);
-    const pid_t pid = fork();
-    if (pid == 0) {
-      if (setresgid(kNobody, kNobody, kNobody) != 0 ||
-          setresuid(kNobody, kNobody, kNobody) != 0) {
-        _exit(2);
-      }
-      // A process that changed its ids owns nothing below /proc otherwise.
-      prctl(PR_SET_DUMPABLE, 1);
-      body();
-      fflush(stdout);
-      _exit(HasFailure() ? 1 : 0);
-    }
-    int status = 0;
-    waitpid(pid, &status, 0);
-    EXPECT_EQ(status, 0);
+    GetParam().root ? body() : tests::RunAsNobody({}, body);
   }
 
   Grants DataAndZero() {
@@ -216,6 +199,31 @@ TEST_P(GrantLaunchTest, APathThatBecomesAnotherBeforeTheLaunchShowsNothing) {
       fs::rename(Path("other"), Path("data"));
     }));
   });
+}
+
+// A GPU's node is so. Whether the backend may open it is told as it is.
+TEST_P(GrantLaunchTest, ADeviceOfAGroupIsForThoseOfTheGroup) {
+  constexpr gid_t kVideo = 65533;
+  const std::string node = Path("node");
+  if (mknod(node.c_str(), S_IFCHR | 0660, makedev(1, 5)) != 0) {
+    GTEST_SKIP() << "needs the right to make nodes";
+  }
+  ASSERT_EQ(chown(node.c_str(), 0, kVideo), 0);
+  ASSERT_EQ(chmod(node.c_str(), 0660), 0);
+  const auto use = [&](bool usable) {
+    std::vector<std::string> problems;
+    const auto paths = ResolveDevices(
+        node, [](const auto&) { return true; }, problems);
+    ASSERT_EQ(paths.size(), 1u);
+    EXPECT_EQ(ObstacleTo(paths[0], geteuid() == 0).empty(), usable)
+        << ObstacleTo(paths[0], geteuid() == 0);
+    const auto granted = Start({.paths = paths});
+    ASSERT_TRUE(granted) << granted.error();
+    EXPECT_EQ(Try(*granted, "use " + node), usable ? 0 : EACCES);
+  };
+  if (GetParam().root) return use(false);
+  tests::RunAsNobody({}, [&] { use(false); });
+  tests::RunAsNobody({kVideo}, [&] { use(true); });
 }
 
 TEST_P(GrantLaunchTest, ALinkBelowAGrantedPathDoesNotOpenItsTarget) {

@@ -39,7 +39,7 @@ int main() {
   std::array<char, 256> packet;
   for (;;) {
     const ssize_t bytes =
-        recv(ipc::kZygoteControlFd, packet.data(), packet.size(), 0);
+        read(ipc::kZygoteControlFd, packet.data(), packet.size());
     if (bytes <= 0) return 0;
     const std::string text(packet.data(), static_cast<size_t>(bytes));
     const size_t blank = text.find(' ');

@@ -53,7 +53,7 @@ void Tell(const std::string& text) {
 std::string Hear() {
   std::array<char, 256> packet;
   const ssize_t bytes =
-      recv(ipc::kZygoteControlFd, packet.data(), packet.size(), 0);
+      read(ipc::kZygoteControlFd, packet.data(), packet.size());
   if (bytes <= 0) _exit(0);
   return std::string(packet.data(), static_cast<size_t>(bytes));
 }

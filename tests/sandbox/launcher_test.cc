@@ -31,6 +31,7 @@
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"
 #include "ipc/unique_fd.h"
+#include "tests/support/nobody.h"
 
 // The whole chain: our launcher, the real reaper, and in place of the worker
 // one that tries to get out (escaping_worker.cc).
@@ -42,7 +43,6 @@ namespace schema = ipc::schema;
 
 constexpr char kReaper[] = "backends/worker/reaper/bulkhead-reaper";
 constexpr char kWorker[] = "tests/sandbox/escaping_worker";
-constexpr uid_t kNobody = 65534;
 
 ipc::Deadline Soon() {
   return ipc::Deadline::After(std::chrono::milliseconds(10'000));
@@ -150,25 +150,9 @@ class LauncherTest : public testing::TestWithParam<Setting> {
     rmdir(directory_.c_str());
   }
 
-  // Runs a test's body as the user of the setting, in a process of its own.
+  // Runs a test's body as the user of the setting.
   static void AsUser(const std::function<void()>& body) {
-    if (GetParam().root) return body();
-    fflush(stdout);
-    const pid_t pid = fork();
-    if (pid == 0) {
-      if (setresgid(kNobody, kNobody, kNobody) != 0 ||
-          setresuid(kNobody, kNobody, kNobody) != 0) {
-        _exit(2);
-      }
-      // A process that changed its ids owns nothing below /proc otherwise.
-      prctl(PR_SET_DUMPABLE, 1);
-      body();
-      fflush(stdout);
-      _exit(HasFailure() ? 1 : 0);
-    }
-    int status = 0;
-    waitpid(pid, &status, 0);
-    EXPECT_EQ(status, 0);
+    GetParam().root ? body() : tests::RunAsNobody({}, body);
   }
 
   Result<LaunchedReaper> Start(const Application& application) {

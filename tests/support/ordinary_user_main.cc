@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <grp.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,33 +8,24 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "tests/support/nobody.h"
 #include "tests/support/test_paths.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uid_t kNobody = 65534;
-
-// Build outputs lie where only their builder may look.
-void CopyReadable(const std::string& from, const fs::path& to) {
-  fs::copy(from, to,
-           fs::copy_options::recursive | fs::copy_options::copy_symlinks);
-  fs::permissions(to, fs::perms(0755));
-  for (const auto& entry : fs::recursive_directory_iterator(to)) {
-    fs::permissions(entry.path(), fs::perms(0755));
-  }
-}
+constexpr gid_t kFurtherGroup = 65533;
 
 // Everything that the tests need, in a directory that anybody may read. False:
 // a message was printed.
 bool MoveIn(const fs::path& home) {
   using namespace bulkhead::tests;
   fs::permissions(home, fs::perms(0755));
-  CopyReadable(LibexecDirectory(), home / "libexec");
+  CopyForAll(LibexecDirectory(), home / "libexec");
   setenv("BULKHEAD_TEST_LIBEXEC_DIR", (home / "libexec").c_str(), 1);
   if (const std::string plugins = DistributionDirectory(); !plugins.empty()) {
-    CopyReadable(plugins, home / "plugins");
+    CopyForAll(plugins, home / "plugins");
     setenv("BULKHEAD_TEST_DISTRIBUTION_DIR", (home / "plugins").c_str(), 1);
   }
   const fs::path own = home / "tmp";
@@ -45,12 +35,6 @@ bool MoveIn(const fs::path& home) {
   return chown(own.c_str(), kNobody, kNobody) == 0 && chdir("/") == 0;
 }
 
-bool BecomeOrdinary() {
-  return setgroups(0, nullptr) == 0 &&
-         setresgid(kNobody, kNobody, kNobody) == 0 &&
-         setresuid(kNobody, kNobody, kNobody) == 0;
-}
-
 int RunTests(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
@@ -58,8 +42,8 @@ int RunTests(int argc, char** argv) {
 
 }  // namespace
 
-// As root: the tests run as the user "nobody", with copies of what they use.
-// As anybody else: they run as they are.
+// As root: the tests run as the user "nobody", who is in a group besides, with
+// copies of what they use. As anybody else: they run as they are.
 int main(int argc, char** argv) {
   if (geteuid() != 0) return RunTests(argc, argv);
   // Bazel's files, which another user cannot write; it can do without.
@@ -74,7 +58,7 @@ int main(int argc, char** argv) {
   }
   const pid_t pid = fork();
   if (pid == 0) {
-    if (!BecomeOrdinary()) {
+    if (!bulkhead::tests::BecomeNobody({kFurtherGroup})) {
       std::perror("cannot become an ordinary user");
       return 1;
     }

@@ -50,6 +50,15 @@ std::string DistributionDirectory(const std::string& variable) {
 
 std::string PathFromEnvironment(const char* name) { return FindWord(name, ""); }
 
+void CopyForAll(const std::string& from, const std::string& to) {
+  fs::copy(from, to,
+           fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+  fs::permissions(to, fs::perms(0755));
+  for (const auto& entry : fs::recursive_directory_iterator(to)) {
+    fs::permissions(entry.path(), fs::perms(0755));
+  }
+}
+
 std::string TemporaryDirectory() {
   const std::string given = Variable("TEST_TMPDIR");
   return given.empty() ? fs::temp_directory_path().string() : given;

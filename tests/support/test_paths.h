@@ -21,6 +21,10 @@ std::string DistributionDirectory(
 // The real path of a file given as $(rootpath ...) in the variable `name`.
 std::string PathFromEnvironment(const char* name);
 
+// A copy that anybody may read; build outputs lie where only their builder may
+// look. `to` does not exist before.
+void CopyForAll(const std::string& from, const std::string& to);
+
 // A directory that only this test writes. Ends without a slash.
 std::string TemporaryDirectory();
 

@@ -106,6 +106,7 @@ class Text {
     }
     for (Grant& grant : ParseGrants(source, "").grants) {
       Place place = places[grant.line];
+      if (!text.HasLinesOfItsOwn(place)) return ForAPerson();
       text.elements_.push_back({std::move(grant), std::move(place)});
     }
     return text;
@@ -171,11 +172,15 @@ class Text {
                    same)) {
       return text;
     }
+    return ForAPerson();
+  }
+
+ private:
+  static Status ForAPerson() {
     return Status(Code::kInvalidArgument,
                   "it is written in a way that only a person can edit");
   }
 
- private:
   static Place PlaceOf(const toml::table& table) {
     Place place{.header = table.source().begin.line,
                 .last = table.source().begin.line};
@@ -186,6 +191,20 @@ class Text {
       place.keys.emplace(key.str(), span);
     }
     return place;
+  }
+
+  // Lines are what is edited; inline tables share them.
+  bool HasLinesOfItsOwn(const Place& place) const {
+    std::map<uint32_t, uint32_t> last_by_first;
+    for (const auto& [key, span] : place.keys) {
+      if (!last_by_first.emplace(span.first, span.last).second) return false;
+    }
+    uint32_t line = place.header;
+    for (const auto& [first, last] : last_by_first) {
+      if (first <= line || last < first) return false;
+      line = last;
+    }
+    return place.header > 0 && line <= lines_.size();
   }
 
   void Erase(uint32_t first, uint32_t last) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 
 #include "tests/escape/table/attempt.h"
 
@@ -28,6 +30,15 @@ std::string OfProcess(int pid, const char* name) {
 std::string Stat(const std::string& path) {
   struct stat status;
   return Answer(stat(path.c_str(), &status));
+}
+
+// That which std::abort is in.
+std::string OpenLibrary(const Targets&) {
+  Dl_info library;
+  if (dladdr(reinterpret_cast<void*>(&std::abort), &library) == 0) {
+    return "no such library";
+  }
+  return Open(library.dli_fname);
 }
 
 std::string UpFromOwnFile(const Targets& t) {
@@ -112,6 +123,13 @@ std::vector<Attempt> FileAttempts() {
         "allowed: an O_PATH descriptor reads nothing, as stat() (README)"},
        [](const Targets& t) { return Open(t.secret_file, O_PATH); }},
 
+      {32,
+       "open_library",
+       {"allowed: the dynamic linker reads them", "E:EACCES"},
+       OpenLibrary},
+      {32, "list_root", kEacces,
+       [](const Targets&) { return Open("/", O_RDONLY | O_DIRECTORY); }},
+
       {33, "dot_dot_from_descriptors", Everywhere("ok"), UpFromDescriptors},
       {33, "dot_dot_from_own_file", kNotThere, UpFromOwnFile},
       Call(33, "fchdir", SYS_fchdir),
@@ -189,6 +207,10 @@ std::vector<Attempt> FileAttempts() {
        [](const Targets&) { return Stat("/etc/passwd"); }},
       {39, "stat_secret", kNamesLeak,
        [](const Targets& t) { return Stat(t.secret_file); }},
+      {39, "stat_host_process", kNamesLeak,
+       [](const Targets& t) {
+         return Stat("/proc/" + std::to_string(t.application_pid));
+       }},
       {39, "access_secret", kNamesLeak,
        [](const Targets& t) {
          return Answer(access(t.secret_file.c_str(), R_OK));

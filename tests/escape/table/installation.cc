@@ -137,20 +137,11 @@ Installation::~Installation() {
   if (!directory_.empty()) fs::remove_all(directory_);
 }
 
-// In tier reduced a backend under a uid of its own reaches its files by the way
-// that leads to them, which to a build's outputs is closed.
-void Installation::CopyLibexec() {
-  libexec_ = directory_ + "/libexec";
-  fs::copy(LibexecDirectory(), libexec_,
-           fs::copy_options::recursive | fs::copy_options::copy_symlinks);
-  fs::permissions(libexec_, fs::perms(0755));
-  for (const auto& entry : fs::recursive_directory_iterator(libexec_)) {
-    fs::permissions(entry.path(), fs::perms(0755));
-  }
-}
-
 bool Installation::StartSibling() {
-  CopyLibexec();
+  // In tier reduced a backend under a uid of its own reaches its files by the
+  // way that leads to them.
+  libexec_ = directory_ + "/libexec";
+  CopyForAll(LibexecDirectory(), libexec_);
   auto host = Host::Create({.plugin_path = std::vector<std::string>(),
                             .sandbox_floor = SandboxTier::kReduced,
                             .libexec_dir = libexec_});
@@ -173,14 +164,10 @@ std::unique_ptr<Host> Installation::StartHost(
     const std::string& deed, const Deadlines& deadlines) const {
   const fs::path plugins = directory_ + "/plugins";
   fs::remove_all(plugins);
-  fs::copy(DistributionDirectory(), plugins, fs::copy_options::recursive);
+  CopyForAll(DistributionDirectory(), plugins);
   const fs::path module = plugins / "bulkhead_escape_table";
-  std::ofstream(module / "targets.txt") << targets_.Write();
-  std::ofstream(module / "deed.txt") << deed << "\n";
-  for (const auto& entry : fs::recursive_directory_iterator(plugins)) {
-    fs::permissions(entry.path(), fs::perms(0755));
-  }
-  fs::permissions(plugins, fs::perms(0755));
+  WriteForAll(module / "targets.txt", targets_.Write());
+  WriteForAll(module / "deed.txt", deed + "\n");
   std::ofstream(plugins / "bulkhead_escape_table-0.1.0.dist-info" / "RECORD",
                 std::ios::app)
       << "bulkhead_escape_table/targets.txt,,\n"

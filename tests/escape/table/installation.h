@@ -42,7 +42,6 @@ class Installation {
  private:
   Installation() = default;
   bool Prepare(bool reduced);
-  void CopyLibexec();
   bool StartSibling();
 
   Targets targets_;

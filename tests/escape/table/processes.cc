@@ -100,6 +100,17 @@ std::vector<Attempt> ProcessAttempts() {
       {7, "posix_spawn", kEperm, Spawn},
       {7, "system", kEperm, System},
 
+      {7,
+       "clone_that_stays",
+       {"allowed: as the one before; it ends with the reaper (README)",
+        "E:EPERM"},
+       [](const Targets&) {
+         const long pid =
+             syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0);
+         while (pid == 0) syscall(SYS_ppoll, 0, 0, 0, 0, 0);
+         return Answer(pid);
+       }},
+
       {8, "execve_shell", kKilled,
        [](const Targets&) { return Execute(shell); }},
       {8, "execve_itself", kKilled,

@@ -4,8 +4,6 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,6 +12,7 @@
 #include <cstring>
 
 #include "tests/escape/table/attempt.h"
+#include "tests/support/descriptor_flood.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -49,6 +48,16 @@ std::string AddressSpace(const Targets&) {
   return "allowed";
 }
 
+std::string TouchMemory(const Targets&) {
+  constexpr size_t kBytes = size_t{64} << 20;
+  void* memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return Answer(-1);
+  std::memset(memory, 1, kBytes);
+  munmap(memory, kBytes);
+  return "allowed";
+}
+
 std::string LockMemory(const Targets&) {
   static char page[4096];
   return Answer(mlock(page, sizeof page));
@@ -61,38 +70,8 @@ std::string Descriptors(const Targets&) {
   return "allowed";
 }
 
-int SocketOfOurs() {
-  for (int fd = 3; fd < 64; ++fd) {
-    struct stat status;
-    if (syscall(SYS_fstat, fd, &status) == 0 && S_ISSOCK(status.st_mode))
-      return fd;
-  }
-  return -1;
-}
-
-// Descriptors that are on their way count against its user.
 std::string DescriptorsInFlight(const Targets&) {
-  constexpr int kEach = 100;
-  alignas(cmsghdr) char space[CMSG_SPACE(kEach * sizeof(int))] = {};
-  char byte = 0;
-  iovec data = {&byte, 1};
-  msghdr message = {};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = space;
-  message.msg_controllen = sizeof space;
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(kEach * sizeof(int));
-  std::memset(CMSG_DATA(header), 0, kEach * sizeof(int));
-  const int socket = SocketOfOurs();
-  for (int i = 0; i < kMost; ++i) {
-    if (sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
-      return Answer(-1);
-    }
-  }
-  return "allowed";
+  return FloodSocketWithDescriptors() ? Answer(-1) : "allowed";
 }
 
 std::string LimitIs(__rlimit_resource resource, rlim_t most) {
@@ -128,6 +107,9 @@ std::vector<Attempt> ResourceAttempts() {
   return {
       {49, "thread_bomb", {kOneProcess, "L:EAGAIN"}, Threads},
       {50, "address_space", {kOneProcess, "L:ENOMEM"}, AddressSpace},
+      {50, "touch_memory",
+       Everywhere("allowed: without a cgroup up to the limit of a process"),
+       TouchMemory},
       {50, "lock_memory", kEperm, LockMemory},
       Call(50, "mlockall", SYS_mlockall),
       Call(50, "pipe", SYS_pipe),

@@ -13,7 +13,6 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -21,42 +20,11 @@
 #include "tests/escape/table/attempt.h"
 #include "tests/escape/table/elsewhere.h"
 #include "tests/escape/table/installation.h"
-#include "tests/escape/table/refused_namespaces.h"
+#include "tests/escape/table/outcome.h"
+#include "tests/support/refusals.h"
 
 namespace bulkhead::tests {
 namespace {
-
-// What the backend said, up to the semicolon.
-std::string Said(const Status& status) {
-  const std::string& message = status.message();
-  constexpr std::string_view kMark = "outcome: ";
-  const size_t mark = message.find(kMark);
-  if (mark == std::string::npos) return "";
-  const size_t begin = mark + kMark.size();
-  return message.substr(begin, message.find(';', begin) - begin);
-}
-
-// What came of an attempt in a session.
-std::string OutcomeOf(const Status& status) {
-  if (const std::string said = Said(status); !said.empty()) return said;
-  const ExitReport* exit = status.exit_report();
-  if (exit == nullptr) return status.message();
-  switch (exit->kind) {
-    case ExitReport::Kind::kSandboxViolation:
-      return "K";
-    case ExitReport::Kind::kSignaled:
-      return "signal " + std::to_string(exit->value);
-    case ExitReport::Kind::kExited:
-      return "exit " + std::to_string(exit->value);
-    case ExitReport::Kind::kDeadline:
-      return "deadline";
-    case ExitReport::Kind::kProtocolViolation:
-      return "protocol violation";
-    case ExitReport::Kind::kUnknown:
-      break;
-  }
-  return status.message();
-}
 
 class EscapeTable : public testing::Test {
  protected:
@@ -130,18 +98,8 @@ Installation* EscapeTable::installation_ = nullptr;
 // Row 70 with it: sessions of the zygote that made them all decode.
 TEST_F(EscapeTable, FromTheZygote) {
   const auto host = installation_->StartHost("all");
-  std::vector<std::string> outcomes;
-  while (outcomes.size() < attempts_.size()) {
-    const auto opened =
-        installation_->Open(*host, "zygote", std::to_string(outcomes.size()));
-    ASSERT_FALSE(opened);
-    std::istringstream some(Said(opened.error()));
-    const size_t before = outcomes.size();
-    for (std::string outcome; std::getline(some, outcome, ',');) {
-      outcomes.push_back(outcome);
-    }
-    ASSERT_GT(outcomes.size(), before) << opened.error();
-  }
+  const auto outcomes = ZygoteOutcomes(*installation_, *host);
+  ASSERT_EQ(outcomes.size(), attempts_.size());
   Targets targets = installation_->targets();
   targets.in_zygote = true;
   for (size_t i = 0; i < attempts_.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/escape/table/refused_namespaces.h"
+#include "tests/support/refusals.h"
 
 #include <errno.h>
 #include <linux/audit.h>
@@ -12,9 +12,20 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
+#include <span>
 
 namespace bulkhead::tests {
+namespace {
+
+bool Install(std::span<sock_filter> filter) {
+  const sock_fprog program = {.len = static_cast<unsigned short>(filter.size()),
+                              .filter = filter.data()};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                 SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
+}
+
+}  // namespace
 
 bool RefuseNamespaces() {
   constexpr uint32_t kAllSix = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET |
@@ -30,10 +41,20 @@ bool RefuseNamespaces() {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
-  const sock_fprog program = {.len = std::size(filter), .filter = filter};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-                 SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
+  return Install(filter);
+}
+
+bool RefuseLandlock() {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 4),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, SYS_landlock_create_ruleset, 0, 2),
+      BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, SYS_landlock_restrict_self, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  return Install(filter);
 }
 
 }  // namespace bulkhead::tests
