@@ -97,6 +97,7 @@ Status SupervisorLink::StartLocked() {
           loads[i].setEntryPoint(loads_[i].entry_point);
         }
         configuration.setFloor(static_cast<schema::Tier>(settings_.floor));
+        configuration.setCgroup(settings_.cgroup);
         configuration.setReaperPath(settings_.libexec_dir + "/bulkhead-reaper");
         configuration.setWorkerPath(settings_.libexec_dir + "/bulkhead-worker");
         configuration.setStartDeadlineMs(
@@ -301,6 +302,9 @@ WorkerExit SupervisorLink::SessionExit(const StartedWorker& worker) {
             break;
           case Kind::VIOLATION:
             end.report.kind = ExitReport::Kind::kSandboxViolation;
+            break;
+          case Kind::OUT_OF_MEMORY:
+            end.report.kind = ExitReport::Kind::kOutOfMemory;
             break;
           default:
             break;

@@ -46,6 +46,7 @@ struct ExitReport {
     signaled @2;    # value is the signal
     violation @3;   # killed for a system call that its seccomp filters forbid
     running @4;     # it has not ended
+    outOfMemory @5; # its backend was at the limit of its cgroup's memory
   }
   kind @0 :Kind;
   value @1 :Int32;
