@@ -16,6 +16,8 @@ schema::ExitReport::Kind ToSchema(ExitReport::Kind kind) {
       return Kind::SIGNALED;
     case ExitReport::Kind::kSandboxViolation:
       return Kind::VIOLATION;
+    case ExitReport::Kind::kOutOfMemory:
+      return Kind::OUT_OF_MEMORY;
     case ExitReport::Kind::kDeadline:
       return Kind::LATE;
     case ExitReport::Kind::kProtocolViolation:
@@ -33,6 +35,8 @@ ExitReport::Kind FromSchema(schema::ExitReport::Kind kind) {
       return ExitReport::Kind::kSignaled;
     case schema::ExitReport::Kind::VIOLATION:
       return ExitReport::Kind::kSandboxViolation;
+    case schema::ExitReport::Kind::OUT_OF_MEMORY:
+      return ExitReport::Kind::kOutOfMemory;
     case schema::ExitReport::Kind::LATE:
       return ExitReport::Kind::kDeadline;
     case schema::ExitReport::Kind::UNKNOWN:

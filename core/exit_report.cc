@@ -45,6 +45,8 @@ std::string DescribeExit(const ExitReport& report) {
       return "it took too long and was killed";
     case ExitReport::Kind::kProtocolViolation:
       return "it broke the protocol and was killed";
+    case ExitReport::Kind::kOutOfMemory:
+      return "it was killed because its backend was at its limit of memory";
     case ExitReport::Kind::kUnknown:
       break;
   }

@@ -32,5 +32,12 @@ TEST(DescribeExitTest, SaysWhenTheSystemCallIsNotKnown) {
             "one is not known");
 }
 
+TEST(DescribeExitTest, SaysThatItWasForMemory) {
+  ExitReport report;
+  report.kind = ExitReport::Kind::kOutOfMemory;
+  EXPECT_EQ(DescribeExit(report),
+            "it was killed because its backend was at its limit of memory");
+}
+
 }  // namespace
 }  // namespace bulkhead

@@ -26,6 +26,7 @@ namespace bulkhead {
 namespace {
 
 constexpr const char* kFloorVariable = "BULKHEAD_SANDBOX_FLOOR";
+constexpr const char* kCgroupVariable = "BULKHEAD_CGROUP";
 constexpr const char* kLibexecVariable = "BULKHEAD_LIBEXEC_DIR";
 constexpr const char* kDefaultLibexec = "/usr/lib/bulkhead/libexec";
 
@@ -38,6 +39,18 @@ Result<SandboxTier> FloorOf(const HostOptions& options,
   return Status(Code::kInvalidArgument, std::string(kFloorVariable) + " is \"" +
                                             *text +
                                             "\"; it must be full or reduced");
+}
+
+Result<std::string> CgroupOf(const HostOptions& options,
+                             const discovery::Environment& environment) {
+  if (grants::IsPrivileged()) return std::string();
+  const std::string directory =
+      options.cgroup ? *options.cgroup
+                     : environment.Get(kCgroupVariable).value_or("");
+  if (directory.empty() || directory.starts_with('/')) return directory;
+  return Status(Code::kInvalidArgument,
+                (options.cgroup ? "HostOptions::cgroup" : kCgroupVariable) +
+                    (" is \"" + directory + "\"; it must be absolute"));
 }
 
 std::string LibexecOf(const HostOptions& options,
@@ -132,6 +145,7 @@ Result<std::unique_ptr<Host>> Host::Create(HostOptions options) {
   session::SupervisorSettings settings;
   settings.libexec_dir = LibexecOf(options, environment);
   ASSIGN_OR_RETURN(settings.floor, FloorOf(options, environment));
+  ASSIGN_OR_RETURN(settings.cgroup, CgroupOf(options, environment));
   ASSIGN_OR_RETURN(settings.selection, SelectionOf(options, environment));
   if (const auto device = discovery::ParseDeviceName(options.default_device);
       !device) {

@@ -264,6 +264,9 @@ Result<ContainedProcess> StartContained(const Containment& containment,
   ContainedProcess process{ipc::UniqueFd(raw_pidfd), static_cast<pid_t>(pid)};
 
   Status status = full ? MapIds(process.pid, containment.outside_id) : Status();
+  if (status.ok() && containment.cgroup != nullptr) {
+    status = containment.cgroup->Adopt(process.pid);
+  }
   if (status.ok() && send(ours.get(), "", 1, MSG_NOSIGNAL) != 1) {
     status = Failed("lost a child before it entered its sandbox");
   }

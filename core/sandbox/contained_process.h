@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/include/bulkhead/status.h"
+#include "core/sandbox/cgroup.h"
 #include "core/sandbox/policy.h"
 #include "ipc/deadline.h"
 #include "ipc/unique_fd.h"
@@ -17,6 +18,7 @@ namespace bulkhead::sandbox {
 // Clones the calling process into a sandbox and runs `enter` there. By then:
 //
 //   - tier full: six new namespaces, the root of new_root.h, no host name;
+//   - the cgroup that is given, so that its limits hold from here on;
 //   - the working directory is /;
 //   - the outside ids of `outside_id` where given (needs root), else the
 //     caller's own; no supplementary groups where they can be dropped (an
@@ -44,6 +46,7 @@ struct Containment {
   Tier tier;  // kFull or kReduced
   const Policy& policy;
   std::optional<uint32_t> outside_id;  // uid and gid
+  const Cgroup* cgroup = nullptr;      // if there is one for it
 };
 
 struct ContainedProcess {

@@ -58,15 +58,11 @@ LandlockPlan PlanLandlock(uint32_t abi, const Policy& policy) {
 }
 
 std::vector<std::string> MissingFrom(uint32_t abi) {
-  if (abi == 0) {
-    return {"the kernel has no Landlock, or it is not among its active LSMs"};
-  }
   std::vector<std::string> missing;
   const auto since = [&](uint32_t first, const char* what) {
     if (abi < first) {
-      missing.push_back(std::string("Landlock ABI ") + std::to_string(abi) +
-                        " does not restrict " + what + " (needs ABI " +
-                        std::to_string(first) + ")");
+      missing.push_back(std::string(what) + " (ABI " + std::to_string(first) +
+                        ")");
     }
   };
   since(3, "truncation of files");

@@ -39,7 +39,7 @@ uint32_t LandlockAbi();
 
 LandlockPlan PlanLandlock(uint32_t abi, const Policy& policy);
 
-// One sentence for each thing that this ABI cannot restrict.
+// What this ABI cannot restrict and a later one can: "TCP (ABI 4)".
 std::vector<std::string> MissingFrom(uint32_t abi);
 
 }  // namespace bulkhead::sandbox

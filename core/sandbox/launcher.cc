@@ -122,15 +122,21 @@ Result<LaunchedReaper> Launch(const LaunchRequest& request) {
          MSG_NOSIGNAL);
     _exit(1);
   };
-  Result<ContainedProcess> process =
-      StartContained({request.tier, request.policy, request.outside_id}, enter,
-                     request.deadline);
+  std::unique_ptr<Cgroup> cgroup;
+  if (request.cgroup != nullptr && !request.cgroup->directory.empty()) {
+    ASSIGN_OR_RETURN(cgroup,
+                     Cgroup::Create(*request.cgroup, request.policy.limits));
+  }
+  Result<ContainedProcess> process = StartContained(
+      {request.tier, request.policy, request.outside_id, cgroup.get()}, enter,
+      request.deadline);
   if (!process) return std::move(process).error();
   return LaunchedReaper{.pidfd = std::move(process->pidfd),
                         .pid = process->pid,
                         .control = std::move(control->first),
                         .zygote_control = std::move(zygote_control->first),
-                        .log = std::move(log)};
+                        .log = std::move(log),
+                        .cgroup = std::move(cgroup)};
 }
 
 }  // namespace bulkhead::sandbox

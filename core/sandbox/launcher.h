@@ -4,9 +4,11 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "core/include/bulkhead/status.h"
+#include "core/sandbox/cgroup.h"
 #include "core/sandbox/policy.h"
 #include "ipc/deadline.h"
 #include "ipc/unique_fd.h"
@@ -42,6 +44,8 @@ struct LaunchRequest {
   int application;  // pidfd; the backend ends when it becomes readable
   // Ids outside of the sandbox; only with SandboxReport::own_uid.
   std::optional<uint32_t> outside_id;
+  // SandboxReport::cgroup; null: it gets none.
+  const CgroupParent* cgroup = nullptr;
   ipc::Deadline deadline;
 };
 
@@ -54,6 +58,8 @@ struct LaunchedReaper {
   ipc::UniqueFd control;         // schema::ReaperRequest, ReaperEvent
   ipc::UniqueFd zygote_control;  // schema::ZygoteRequest, ZygoteEvent: hostile
   ipc::UniqueFd log;             // what they write to 2: hostile; O_NONBLOCK
+  // Null where there can be none. Destroying it kills what is left.
+  std::unique_ptr<Cgroup> cgroup;
 };
 
 Result<LaunchedReaper> Launch(const LaunchRequest& request);

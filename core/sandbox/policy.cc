@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/sandbox/policy.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -119,9 +121,16 @@ Result<Policy> MakePolicy(const Plugin& plugin, const Grants& grants) {
   return policy;
 }
 
+uint64_t HalfOfMemory() {
+  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / 2;
+}
+
 void RaiseLimits(const Grants& grants, Limits& limits) {
   limits.address_space_bytes =
       std::max(limits.address_space_bytes, grants.address_space_bytes);
+  limits.memory_bytes =
+      std::max(limits.memory_bytes, grants.address_space_bytes);
   limits.tasks = std::max(limits.tasks, grants.tasks);
 }
 

@@ -56,7 +56,11 @@ struct VisiblePath {
   bool operator==(const VisiblePath&) const = default;
 };
 
-// Resource limits of each process of the backend. 0 forbids the resource.
+// Half of what this machine has.
+uint64_t HalfOfMemory();
+
+// Resource limits of each process of the backend, if not said otherwise. 0
+// forbids the resource.
 struct Limits {
   // Bounds a leak; decoders reserve far more than they touch.
   uint64_t address_space_bytes = uint64_t{16} << 30;
@@ -65,11 +69,15 @@ struct Limits {
   uint64_t open_files = 256;
   // Processes and threads of the backend together. A session worker starts none
   // beyond three quarters of it, so that others can still be cloned. Not
-  // enforced where the backend has neither a user namespace nor a uid of its
-  // own: it would count what else the user runs.
+  // enforced where the backend has no user namespace, no uid of its own and no
+  // cgroup: it would count what else the user runs.
   uint64_t tasks = 4096;
   // Of any file or memfd that it writes; mapped memory is not affected.
   uint64_t file_bytes = 0;
+  // That the backend's processes use together, without swap; frames, which are
+  // the application's memory, do not count. Enforced where there is a cgroup
+  // for it (cgroup.h).
+  uint64_t memory_bytes = HalfOfMemory();
 };
 
 // What of a distribution the sandbox needs to know.
@@ -85,7 +93,8 @@ struct Grants {
   // The type bytes of the ioctls it may make on whatever descriptor it has, in
   // both stages.
   std::vector<uint8_t> ioctl_types;
-  // Raise the limits of that name, if they are higher; 0: they do not.
+  // Raise the limits of that name, if they are higher; 0: they do not. The
+  // first raises memory_bytes too.
   uint64_t address_space_bytes = 0;
   uint64_t tasks = 0;
 };

@@ -140,10 +140,12 @@ TEST(LimitsTest, GrantsRaiseAndNeverLower) {
   const Limits before;
   RaiseLimits({.address_space_bytes = 1, .tasks = 1}, limits);
   EXPECT_EQ(limits.address_space_bytes, before.address_space_bytes);
+  EXPECT_EQ(limits.memory_bytes, before.memory_bytes);
   EXPECT_EQ(limits.tasks, before.tasks);
   RaiseLimits({.address_space_bytes = uint64_t{1} << 40, .tasks = 100'000},
               limits);
   EXPECT_EQ(limits.address_space_bytes, uint64_t{1} << 40);
+  EXPECT_EQ(limits.memory_bytes, uint64_t{1} << 40);
   EXPECT_EQ(limits.tasks, 100'000u);
 }
 

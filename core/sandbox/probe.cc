@@ -4,18 +4,20 @@
 #include <errno.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <functional>
 #include <optional>
+#include <utility>
 
 #include "core/sandbox/bpf.h"
 #include "core/sandbox/contained_process.h"
 #include "core/sandbox/errno_status.h"
 #include "core/sandbox/landlock.h"
 #include "core/sandbox/launcher.h"
+#include "core/sandbox/machine_facts.h"
 #include "core/sandbox/syscall_tables.h"
 #include "core/status_macros.h"
 #include "ipc/unique_fd.h"
@@ -77,96 +79,87 @@ Status AwaitSuccess(const ContainedProcess& process) {
                     std::to_string(ended.si_status));
 }
 
-Status Try(Tier tier, const Policy& policy, std::optional<uint32_t> outside_id,
-           uint32_t landlock_abi, Forbidden forbidden, ipc::Deadline deadline) {
+Status Try(const Containment& containment, uint32_t landlock_abi,
+           Forbidden forbidden, ipc::Deadline deadline) {
   const auto enter = [&](int) -> Status {
     if (landlock_abi > 0) {
-      RETURN_IF_ERROR(RestrictFiles(PlanLandlock(landlock_abi, policy)));
+      RETURN_IF_ERROR(
+          RestrictFiles(PlanLandlock(landlock_abi, containment.policy)));
     }
     RETURN_IF_ERROR(FilterCalls(forbidden));
     _exit(0);
   };
   ASSIGN_OR_RETURN(const ContainedProcess process,
-                   StartContained({tier, policy, outside_id}, enter, deadline));
+                   StartContained(containment, enter, deadline));
   return AwaitSuccess(process);
 }
 
-// What a process may turn off for itself is seen without doing it.
-std::vector<std::string> MissingSpeculationControls() {
-  struct Control {
-    unsigned long which;
-    const char* name;
-  };
-  std::vector<std::string> missing;
-  for (const auto& [which, name] :
-       {Control{PR_SPEC_STORE_BYPASS, "speculative store bypass"},
-        Control{PR_SPEC_INDIRECT_BRANCH, "indirect branch speculation"}}) {
-    if (prctl(PR_GET_SPECULATION_CTRL, which, 0, 0, 0) == PR_SPEC_ENABLE) {
-      missing.push_back(std::string("backends run with ") + name +
-                        ": this kernel lets no process turn it off");
-    }
-  }
-  return missing;
+// A cgroup is of use only if a process under all restrictions gets into it.
+CgroupParent ProbeCgroup(
+    const std::string& named,
+    const std::function<Status(const Cgroup& cgroup)>& try_in) {
+  CgroupParent parent = FindCgroupParent(named);
+  if (parent.directory.empty()) return parent;
+  RemoveStaleCgroups(parent);
+  auto cgroup = Cgroup::Create(parent, Limits());
+  const Status status = cgroup ? try_in(**cgroup) : cgroup.error();
+  if (status.ok()) return parent;
+  parent.directory.clear();
+  parent.controllers.clear();
+  parent.evidence = status.message();
+  return parent;
 }
 
 }  // namespace
 
-SandboxReport ProbeSandbox(ipc::Deadline deadline) {
-  SandboxReport report;
-  report.landlock_abi = LandlockAbi();
+SandboxReport ProbeSandbox(ipc::Deadline deadline, const std::string& cgroup) {
+  MachineFacts facts = GatherMachineFacts();
+  facts.landlock_abi = LandlockAbi();
   const Result<Policy> libraries_alone = MakePolicy(Plugin(), {});
-  if (!libraries_alone) {
-    report.reasons.push_back(libraries_alone.error().message());
-    return report;
-  }
 
   // With an id of its own first, which needs privileges; tier before id.
   struct Attempt {
     Tier tier;
     bool own_uid;
+    std::string* failure;
   };
-  for (const auto [tier, own_uid] :
-       {Attempt{Tier::kFull, true}, Attempt{Tier::kFull, false},
-        Attempt{Tier::kReduced, true}, Attempt{Tier::kReduced, false}}) {
-    if (own_uid && geteuid() != 0) continue;
-    if (tier == Tier::kReduced && report.landlock_abi == 0) continue;
+  for (const auto& [tier, own_uid, failure] :
+       {Attempt{Tier::kFull, true, &facts.own_uid_failure},
+        Attempt{Tier::kFull, false, &facts.full_failure},
+        Attempt{Tier::kReduced, true, &facts.own_uid_failure},
+        Attempt{Tier::kReduced, false, &facts.reduced_failure}}) {
+    if (own_uid && !facts.root) continue;
+    if (tier == Tier::kReduced && facts.landlock_abi == 0) continue;
     const std::optional<uint32_t> outside_id =
         own_uid ? std::optional(OutsideId(getpid(), 0)) : std::nullopt;
-    const auto attempt = [&](Forbidden forbidden) {
-      return Try(tier, *libraries_alone, outside_id, report.landlock_abi,
-                 forbidden, deadline);
+    const auto attempt = [&](Forbidden forbidden,
+                             const Cgroup* group = nullptr) -> Status {
+      if (!libraries_alone) return libraries_alone.error();
+      return Try({tier, *libraries_alone, outside_id, group},
+                 facts.landlock_abi, forbidden, deadline);
     };
     const Status named = attempt(Forbidden::kNotify);
     const Status status = named.ok() ? named : attempt(Forbidden::kKill);
-    if (status.ok()) {
-      report.tier = tier;
-      report.own_uid = own_uid;
-      report.forbidden = named.ok() ? Forbidden::kNotify : Forbidden::kKill;
-      if (!named.ok()) {
-        report.reasons.push_back(
-            "for which system call a backend was killed cannot be told: "
-            "seccomp's notifications, which need Linux 5.19 and no other "
-            "listener, fail here: " +
-            named.message());
-      }
-      break;
+    if (!status.ok()) {
+      *failure = status.message();
+      continue;
     }
-    report.reasons.push_back(std::string("tier ") + TierName(tier) +
-                             (own_uid ? " with a uid of its own: " : ": ") +
-                             status.message());
+    facts.tier = tier;
+    facts.own_uid = own_uid;
+    facts.forbidden = named.ok() ? Forbidden::kNotify : Forbidden::kKill;
+    facts.naming_failure = named.message();
+    facts.cgroup = ProbeCgroup(cgroup, [&](const Cgroup& group) {
+      return attempt(facts.forbidden, &group);
+    });
+    break;
   }
-  for (std::string& missing : MissingSpeculationControls()) {
-    report.reasons.push_back(std::move(missing));
-  }
-  for (std::string& missing : MissingFrom(report.landlock_abi)) {
-    report.reasons.push_back(std::move(missing));
-  }
-  if (report.tier != Tier::kNone && !report.own_uid) {
-    report.reasons.push_back(
-        "backends run under the application's uid and share its per-uid "
-        "limits; start as root for a uid of their own");
-  }
-  return report;
+  if (facts.tier != Tier::kFull) facts.refusal = FindNamespaceRefusal();
+  return {.tier = facts.tier,
+          .gaps = ExplainGaps(facts),
+          .landlock_abi = facts.landlock_abi,
+          .own_uid = facts.own_uid,
+          .forbidden = facts.forbidden,
+          .cgroup = std::move(facts.cgroup)};
 }
 
 }  // namespace bulkhead::sandbox

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "core/sandbox/bpf.h"
+#include "core/sandbox/cgroup.h"
+#include "core/sandbox/gaps.h"
 #include "core/sandbox/policy.h"
 #include "ipc/deadline.h"
 
@@ -17,17 +19,22 @@ namespace bulkhead::sandbox {
 // systems grant the namespace and refuse everything inside it.
 struct SandboxReport {
   Tier tier = Tier::kNone;
-  // Why it is not full, or what full lacks here; one sentence each, for people.
-  std::vector<std::string> reasons;
+  // Why it is not full, and what full lacks here.
+  std::vector<SandboxGap> gaps;
   uint32_t landlock_abi = 0;  // 0: none
   // Backends can run under ids that are not the application's.
   bool own_uid = false;
   // Whether a forbidden system call can be told by its name.
   Forbidden forbidden = Forbidden::kKill;
+  // Where each life of a backend gets a cgroup of its own; one was tried.
+  CgroupParent cgroup;
 };
 
 // Takes some 20 ms; blocks its caller by `deadline` at most. The caller has a
-// single thread.
-SandboxReport ProbeSandbox(ipc::Deadline deadline);
+// single thread. `cgroup` is the directory that the operator named for the
+// backends' cgroups; empty: one is looked for. What dead ones left there is
+// removed.
+SandboxReport ProbeSandbox(ipc::Deadline deadline,
+                           const std::string& cgroup = "");
 
 }  // namespace bulkhead::sandbox

@@ -62,11 +62,18 @@ void AddTo(BackendReport& report, schema::Backends::Reader backends) {
 SandboxReport ToReport(schema::SandboxReport::Reader sandbox) {
   SandboxReport report{};
   report.tier = TierOf(sandbox.getTier());
-  for (const auto reason : sandbox.getReasons()) {
-    report.reasons.push_back(reason.cStr());
+  for (const auto gap : sandbox.getGaps()) {
+    const SandboxGap& read = report.gaps.emplace_back(
+        SandboxGap{gap.getMissing().cStr(), gap.getEvidence().cStr(),
+                   gap.getRemedy().cStr(), gap.getCost().cStr()});
+    report.reasons.push_back(read.missing + ": " + read.evidence);
   }
   report.landlock_abi = sandbox.getLandlockAbi();
   report.own_uid = sandbox.getOwnUid();
+  report.cgroup = sandbox.getCgroup().cStr();
+  for (const auto controller : sandbox.getCgroupControllers()) {
+    report.cgroup_controllers.push_back(controller.cStr());
+  }
   return report;
 }
 

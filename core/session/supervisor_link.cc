@@ -99,6 +99,7 @@ Status SupervisorLink::StartLocked() {
           loads[i].setEntryPoint(loads_[i].entry_point);
         }
         configuration.setFloor(static_cast<schema::Tier>(settings_.floor));
+        configuration.setCgroup(settings_.cgroup);
         configuration.setReaperPath(settings_.libexec_dir + "/bulkhead-reaper");
         configuration.setWorkerPath(settings_.libexec_dir + "/bulkhead-worker");
         configuration.setStartDeadlineMs(

@@ -31,6 +31,7 @@ struct SupervisorSettings {
   grants::GrantFiles grant_files;
   bool eager = false;
   SandboxTier floor = SandboxTier::kFull;
+  std::string cgroup;  // as HostOptions has it; empty: one is looked for
   Deadlines deadlines;
   std::string state_directory;  // empty: none
   Limits limits;

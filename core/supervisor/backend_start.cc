@@ -175,6 +175,7 @@ Result<std::shared_ptr<Incarnation>> BackendStart::Launch(
            .outside_id = context_.own_uid ? std::optional(sandbox::OutsideId(
                                                 ::getpid(), number_))
                                           : std::nullopt,
+           .cgroup = &context_.cgroup,
            .deadline = ipc::Deadline::After(context_.start_deadline)}));
   return std::make_shared<Incarnation>(context_.port, std::move(launched),
                                        context_.forbidden);

@@ -16,6 +16,7 @@
 #include "core/grants/grants.h"
 #include "core/include/bulkhead/status.h"
 #include "core/sandbox/bpf.h"
+#include "core/sandbox/cgroup.h"
 #include "core/sandbox/policy.h"
 #include "core/supervisor/granting.h"
 #include "core/supervisor/incarnation.h"
@@ -38,6 +39,7 @@ struct StartContext {
   sandbox::Tier tier;
   bool own_uid;  // backends can run under ids of their own
   sandbox::Forbidden forbidden;
+  sandbox::CgroupParent cgroup;  // of the cgroups that they get
   grants::GrantReader& grants;
   QuarantineRecords& quarantine;
 };

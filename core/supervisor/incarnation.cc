@@ -57,6 +57,7 @@ Incarnation::Incarnation(kj::UnixEventPort& port,
       reaper_(std::make_unique<EventSocket>(port, std::move(launched.control))),
       zygote_(std::make_unique<EventSocket>(
           port, std::move(launched.zygote_control))),
+      cgroup_(std::move(launched.cgroup)),
       log_(std::move(launched.log)),
       log_observer_(port, log_.get(),
                     kj::UnixEventPort::FdObserver::OBSERVE_READ),
@@ -309,6 +310,10 @@ Status Incarnation::OnZygoteEvent(ipc::ReceivedMessage& message) {
 void Incarnation::OnExited(pid_t pid, int wait_status) {
   WorkerEnd end =
       EndOf(wait_status, violations_ ? violations_->Take(pid) : std::nullopt);
+  if (end.kind == WorkerEnd::Kind::kSignaled && end.value == SIGKILL &&
+      cgroup_ && cgroup_->TakeOutOfMemoryKill()) {
+    end.kind = WorkerEnd::Kind::kOutOfMemory;
+  }
   if (pid == zygote_inner_pid_) {
     // It may have put filters of its own on top.
     if (end.violation) end.stage = 1;

@@ -17,6 +17,7 @@
 #include "core/crash_note.h"
 #include "core/include/bulkhead/status.h"
 #include "core/sandbox/bpf.h"
+#include "core/sandbox/cgroup.h"
 #include "core/sandbox/launcher.h"
 #include "core/supervisor/event_socket.h"
 #include "core/supervisor/violation_watch.h"
@@ -132,6 +133,7 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   kj::UnixEventPort::FdObserver reaper_observer_;
   std::unique_ptr<EventSocket> reaper_;  // null while this is destroyed
   const std::unique_ptr<EventSocket> zygote_;
+  const std::unique_ptr<sandbox::Cgroup> cgroup_;  // null: it has none
   const ipc::UniqueFd log_;
   kj::UnixEventPort::FdObserver log_observer_;
   std::string log_tail_;

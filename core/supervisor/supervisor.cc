@@ -168,6 +168,7 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
                     directory.getBuiltIn()});
   }
   floor_ = static_cast<sandbox::Tier>(configuration.getFloor());
+  cgroup_ = configuration.getCgroup().cStr();
   grants_ = grants::GrantReader(ToStrings(configuration.getGrantFiles()));
   quarantine_.emplace(configuration.getStateDirectory().cStr());
   context_.emplace(StartContext{
@@ -182,6 +183,7 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
       .tier = sandbox::Tier::kNone,
       .own_uid = false,
       .forbidden = sandbox::Forbidden::kKill,
+      .cgroup = {},
       .grants = grants_,
       .quarantine = *quarantine_});
   catalog_.emplace(std::move(path), std::move(selection), *context_);
@@ -200,24 +202,23 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
 
 Status Supervisor::EnsureTier() {
   if (!sandbox_) {
-    sandbox_ =
-        sandbox::ProbeSandbox(ipc::Deadline::After(context_->start_deadline));
+    sandbox_ = sandbox::ProbeSandbox(
+        ipc::Deadline::After(context_->start_deadline), cgroup_);
     context_->tier = sandbox_->tier;
     context_->own_uid = sandbox_->own_uid;
     context_->forbidden = sandbox_->forbidden;
+    context_->cgroup = sandbox_->cgroup;
   }
   if (sandbox_->tier >= floor_ && sandbox_->tier != sandbox::Tier::kNone) {
     return Status();
   }
-  std::string reasons;
-  for (const std::string& reason : sandbox_->reasons) reasons += "; " + reason;
   return Status(Code::kSandboxUnavailable,
                 std::string("this machine offers sandbox tier \"") +
                     sandbox::TierName(sandbox_->tier) +
                     "\", below the floor \"" + sandbox::TierName(floor_) +
-                    "\"" + reasons +
-                    "; see `bulkhead doctor`, or lower BULKHEAD_SANDBOX_FLOOR "
-                    "knowingly");
+                    "\"; " + sandbox_->gaps.front().Sentence() +
+                    "; `bulkhead doctor` says what to do about it, or lower "
+                    "BULKHEAD_SANDBOX_FLOOR knowingly");
 }
 
 Result<Catalog::BackendPointer> Supervisor::FindBackend(
@@ -345,12 +346,22 @@ kj::Promise<void> Supervisor::AnswerExit(EventSocket& connection,
 
 void Supervisor::DescribeSandbox(schema::SandboxReport::Builder out) {
   out.setTier(static_cast<schema::Tier>(sandbox_->tier));
-  auto reasons = out.initReasons(sandbox_->reasons.size());
-  for (size_t i = 0; i < sandbox_->reasons.size(); ++i) {
-    reasons.set(i, sandbox_->reasons[i]);
+  auto gaps = out.initGaps(sandbox_->gaps.size());
+  for (size_t i = 0; i < sandbox_->gaps.size(); ++i) {
+    const sandbox::SandboxGap& gap = sandbox_->gaps[i];
+    gaps[i].setMissing(gap.missing);
+    gaps[i].setEvidence(gap.evidence);
+    gaps[i].setRemedy(gap.remedy);
+    gaps[i].setCost(gap.cost);
   }
   out.setLandlockAbi(sandbox_->landlock_abi);
   out.setOwnUid(sandbox_->own_uid);
+  const sandbox::CgroupParent& cgroup = sandbox_->cgroup;
+  out.setCgroup(cgroup.directory);
+  auto controllers = out.initCgroupControllers(cgroup.controllers.size());
+  for (size_t i = 0; i < cgroup.controllers.size(); ++i) {
+    controllers.set(i, cgroup.controllers[i]);
+  }
 }
 
 }  // namespace bulkhead::supervisor

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/grants/grant_reader.h"
@@ -70,6 +71,7 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   std::optional<QuarantineRecords> quarantine_;
   std::optional<StartContext> context_;
   sandbox::Tier floor_ = sandbox::Tier::kFull;
+  std::string cgroup_;                             // as it was named, if it was
   std::optional<sandbox::SandboxReport> sandbox_;  // once probed
   std::optional<Catalog> catalog_;                 // once configured
   uint64_t next_session_ = 1;

@@ -20,6 +20,8 @@ ExitReport::Kind ToKind(WorkerEnd::Kind kind) {
       return ExitReport::Kind::kSignaled;
     case WorkerEnd::Kind::kViolation:
       return ExitReport::Kind::kSandboxViolation;
+    case WorkerEnd::Kind::kOutOfMemory:
+      return ExitReport::Kind::kOutOfMemory;
     case WorkerEnd::Kind::kRunning:
     case WorkerEnd::Kind::kUnknown:
       break;

@@ -11,7 +11,14 @@ namespace bulkhead::supervisor {
 // How a process of a backend ended, as its reaper reported it and, where it was
 // for a violation that could be named, as bulkheadd has seen itself. A value.
 struct WorkerEnd {
-  enum class Kind { kRunning, kUnknown, kExited, kSignaled, kViolation };
+  enum class Kind {
+    kRunning,
+    kUnknown,
+    kExited,
+    kSignaled,
+    kViolation,
+    kOutOfMemory,
+  };
   Kind kind = Kind::kRunning;
   int value = 0;
   std::optional<sandbox::Violation> violation;

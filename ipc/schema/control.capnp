@@ -93,6 +93,8 @@ struct Configuration {
   # Absolute; need not exist. Empty: nothing outlives bulkheadd.
   failuresPerBackend @18 :UInt32;
   # Within ten minutes, until it is quarantined.
+  cgroup @19 :Text;
+  # A directory in which backends get cgroups; empty: one is looked for.
 }
 
 struct ExplicitLoad {
@@ -244,11 +246,24 @@ struct Diagnostic {
 
 struct SandboxReport {
   tier @0 :Tier;
-  reasons @1 :List(Text);
-  # Why it is not full, or what full still lacks here; one sentence each.
+  gaps @1 :List(SandboxGap);
+  # Why it is not full, and what full still lacks here.
   landlockAbi @2 :UInt32;
   ownUid @3 :Bool;
   # Workers run under a uid that is not the application's.
+  cgroup @4 :Text;
+  # In which backends get cgroups of their own; empty: they get none.
+  cgroupControllers @5 :List(Text);
+}
+
+struct SandboxGap {
+  missing @0 :Text;
+  evidence @1 :Text;
+  # Why: what was seen.
+  remedy @2 :Text;
+  # What an operator does about it; lines.
+  cost @3 :Text;
+  # What it means to leave it as it is.
 }
 
 # --- bulkheadd <-> reaper: both ours -----------------------------------------

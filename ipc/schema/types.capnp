@@ -46,6 +46,7 @@ struct ExitReport {
     signaled @2;    # value is the signal
     violation @3;   # killed for a system call that its seccomp filters forbid
     late @4;        # killed by its host: a step took too long
+    outOfMemory @5; # its backend was at the limit of its cgroup's memory
   }
   kind @0 :Kind;
   value @1 :Int32;

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <utility>
 
 #include "tools/cli/backends_command.h"
 #include "tools/cli/facts.h"
@@ -21,7 +23,7 @@ namespace {
 
 constexpr char kExamples[] = R"(Examples:
   bulkhead doctor
-  bulkhead doctor --json | jq .sandbox
+  bulkhead doctor --json | jq .sandbox.gaps
   bulkhead --sandbox-floor reduced doctor     would it do with less isolation?
 
 Exits with 0 when a picture was decoded on cpu, 5 when the sandbox is what
@@ -113,23 +115,40 @@ std::vector<std::string> PluginPath(const GlobalOptions& global) {
   return lines;
 }
 
+// A label, and beside it the lines of `text`.
+void SayBeside(const std::string& label, const std::string& text) {
+  std::istringstream lines(text);
+  std::string before = label;
+  for (std::string line; std::getline(lines, line);) {
+    Say(fmt::format("    {:<9}{}", std::exchange(before, ""), line));
+  }
+}
+
 void SaySandbox(const SandboxReport& sandbox) {
   Say(fmt::format("sandbox: {}", SandboxTierName(sandbox.tier)));
-  for (const std::string& reason : sandbox.reasons) Say("  " + reason);
   Say(sandbox.landlock_abi == 0
-          ? "  Landlock: not in this kernel; it needs 5.13 with lsm=landlock"
+          ? "  Landlock: none"
           : fmt::format("  Landlock: ABI {}", sandbox.landlock_abi));
-  Say(sandbox.own_uid ? "  user: workers have a uid of their own"
-                      : "  user: workers have this user's uid; start as root "
-                        "to give them one of their own");
-  if (sandbox.tier == SandboxTier::kFull) return;
-  Say("  to get more: allow user namespaces to this user:");
-  Say("    sysctl user.max_user_namespaces                      (not 0)");
-  Say("    sysctl kernel.unprivileged_userns_clone              (1)");
-  Say("    sysctl kernel.apparmor_restrict_unprivileged_userns  (0)");
-  Say("    in a container: a seccomp profile that allows clone and unshare");
-  Say("  to do with less, knowingly: BULKHEAD_SANDBOX_FLOOR=reduced or");
-  Say("    --sandbox-floor reduced");
+  Say(sandbox.own_uid ? "  user: backends have a uid of their own"
+                      : "  user: backends have this user's uid");
+  Say(sandbox.cgroup.empty()
+          ? "  cgroup: none; limits are for each process alone"
+          : fmt::format(
+                "  cgroup: in {}, with limits of: {}", sandbox.cgroup,
+                sandbox.cgroup_controllers.empty()
+                    ? "nothing"
+                    : fmt::format(
+                          "{}", fmt::join(sandbox.cgroup_controllers, ", "))));
+  for (const SandboxGap& gap : sandbox.gaps) {
+    Say("  missing: " + gap.missing);
+    SayBeside("seen:", gap.evidence);
+    SayBeside("to do:", gap.remedy);
+    SayBeside("or else:", gap.cost);
+  }
+  if (sandbox.tier == SandboxTier::kReduced) {
+    Say("  to do with less, knowingly: BULKHEAD_SANDBOX_FLOOR=reduced or");
+    Say("    --sandbox-floor reduced");
+  }
 }
 
 void SayExamination(const GlobalOptions& global, const Examination& found) {

@@ -99,11 +99,20 @@ Json FactsOf(const BackendReport& report) {
 }
 
 Json FactsOf(const SandboxReport& report) {
+  Json gaps = Json::array();
+  for (const SandboxGap& gap : report.gaps) {
+    gaps.push_back({{"missing", gap.missing},
+                    {"evidence", gap.evidence},
+                    {"remedy", gap.remedy},
+                    {"cost", gap.cost}});
+  }
   return Json{
       {"tier", SandboxTierName(report.tier)},
-      {"reasons", report.reasons},
+      {"gaps", gaps},
       {"landlock_abi", report.landlock_abi},
       {"own_uid", report.own_uid},
+      {"cgroup", report.cgroup},
+      {"cgroup_controllers", report.cgroup_controllers},
   };
 }
 

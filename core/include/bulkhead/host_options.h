@@ -65,6 +65,11 @@ struct HostOptions {
   std::string default_device = "cpu";
   // nullopt: BULKHEAD_SANDBOX_FLOOR ("full", "reduced"), else full.
   std::optional<SandboxTier> sandbox_floor;
+  // A directory of cgroup version 2, absolute, in which backends get cgroups
+  // that limit each as a whole. nullopt: BULKHEAD_CGROUP, else one is used that
+  // was delegated to this user (`bulkhead doctor`). In a privileged process
+  // (AT_SECURE) neither counts.
+  std::optional<std::string> cgroup;
   // Holds bulkheadd, bulkhead-reaper, bulkhead-worker and the directory
   // `backends`. Empty: BULKHEAD_LIBEXEC_DIR, else /usr/lib/bulkhead/libexec.
   std::string libexec_dir;

@@ -63,11 +63,24 @@ struct EntryPointReport {
   std::vector<SearchedPlace> places;
 };
 
+// One thing that the sandbox lacks on this machine.
+struct SandboxGap {
+  std::string missing;
+  std::string evidence;  // why: what was seen
+  std::string remedy;    // what an operator does about it, exactly; lines
+  std::string cost;      // what it means to leave it as it is
+};
+
 struct SandboxReport {
   SandboxTier tier;
-  std::vector<std::string> reasons;
+  std::vector<SandboxGap> gaps;      // what keeps it from tier full first
+  std::vector<std::string> reasons;  // the same, a sentence for each
   uint32_t landlock_abi;
   bool own_uid;
+  // Directory of cgroup version 2 in which each backend gets one of its own,
+  // and what that limits: of "memory", "pids", "cpu". Empty: none does.
+  std::string cgroup;
+  std::vector<std::string> cgroup_controllers;
 };
 
 }  // namespace bulkhead

@@ -52,6 +52,7 @@ struct ExitReport {
     kSandboxViolation,   // Killed for a system call that its sandbox forbids.
     kDeadline,           // We killed it: its step took too long.
     kProtocolViolation,  // We killed it: what it sent is not allowed.
+    kOutOfMemory,        // Its backend was at the limit of its memory.
   };
 
   std::string backend;

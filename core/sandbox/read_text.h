@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string>
+
+namespace bulkhead::sandbox {
+
+// All of a file of /proc, /sys or a cgroup, without the line feed at its end;
+// nothing where it cannot be opened.
+inline std::optional<std::string> ReadText(const std::string& path) {
+  std::ifstream file(path);
+  if (!file.is_open()) return std::nullopt;
+  std::ostringstream all;
+  all << file.rdbuf();
+  std::string text = all.str();
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+}  // namespace bulkhead::sandbox
