@@ -23,6 +23,7 @@ TEST(WorkerBlame, ACrashWithMediaIsTheInputs) {
   EXPECT_EQ(Blame(Ended(Kind::kSignaled, SIGABRT)), Culprit::kInput);
   EXPECT_EQ(Blame(Ended(Kind::kExited, 0)), Culprit::kInput);
   EXPECT_EQ(Blame(Ended(Kind::kViolation, SIGSYS)), Culprit::kInput);
+  EXPECT_EQ(Blame(Ended(Kind::kOutOfMemory, SIGKILL)), Culprit::kInput);
 }
 
 TEST(WorkerBlame, ACrashWithoutMediaIsTheBackends) {
