@@ -30,6 +30,8 @@ std::string OutcomeOf(const Status& status) {
       return "signal " + std::to_string(exit->value);
     case ExitReport::Kind::kExited:
       return "exit " + std::to_string(exit->value);
+    case ExitReport::Kind::kOutOfMemory:
+      return "out of memory";
     case ExitReport::Kind::kDeadline:
       return "deadline";
     case ExitReport::Kind::kProtocolViolation:
