@@ -145,7 +145,7 @@ TEST_F(FaultyEnvironment, ABulkheaddShortOfDescriptorsGivesErrorsAndNoLeak) {
 
 // Row 38.
 TEST_F(FaultyEnvironment, ABackendThatNeedsMoreThanThereIsSaysSo) {
-  for (rlim_t left = 0; left < 32; left += 2) {
+  for (rlim_t left = 0; left < 32; ++left) {
     const Status status =
         ActOnHost(installation_.options(), kLimit, [&](Host& host) -> Status {
           {

@@ -13,6 +13,9 @@ constexpr const char* kGuest = "GOOD_GUEST_TEST";
 constexpr const char* kLauncher = "LAUNCHER_TEST";
 constexpr const char* kLiars = "LIARS_TEST";
 constexpr const char* kMatrix = "KILL_MATRIX_TEST";
+constexpr const char* kPoison = "POISON_TEST";
+constexpr const char* kPolicy = "RESTART_POLICY_TEST";
+constexpr const char* kQuarantine = "QUARANTINE_TEST";
 constexpr const char* kPlugin = "PLUGIN_TEST";
 constexpr const char* kRegion = "SHARED_REGION_TEST";
 constexpr const char* kRing = "RING_TEST";
@@ -206,23 +209,31 @@ constexpr FaultEntry kTable[] = {
      kLauncher, "ProbeReportsWhatLaunchingGives"},
 
     // Supervision.
-    {41, "crash loop", "-", "bounded, backs off, forgiven", kNone,
-     "not built: restart intensity and quarantine"},
+    {41, "crash loop", "plugin that crashes", "quarantined, others load",
+     kQuarantine, "ACrashLoopIsOverForEveryHostUntilTheFileChanges"},
+    {41, "backoff and its jitter", "fake clock", "doubles to a limit", kPolicy,
+     "ABackoffDoublesUpToTheLongest"},
+    {41, "a healthy time", "fake clock", "forgiven", kPolicy,
+     "AHealthyTimeForgivesEverything"},
     {42, "crash in a static initialiser", "bad plugins",
      "the culprit is named, others load", kAutoload,
      "AFailingBackendSaysWhyAndSparesTheOthers"},
     {43, "poison file", "chaos in each life", "kPoisonedInput", kMatrix,
      "LosesNothingOrSaysWhatDied/picture_sigsegv_always"},
-    {43, "the same file again", "-", "refused at once", kNone,
-     "not built: poison beyond one session"},
+    {43, "the same file again", "another session", "refused at once", kPoison,
+     "AFrameThatKilledThreeWorkersIsRefusedWithoutAnother"},
+    {43, "its backend", "another file", "not punished", kPoison,
+     "TheBackendIsNotPunishedAndServesOthers"},
     {44, "two share a worker, one is poison", "shared_scope",
      "the other is identical", kScope, "CrashIsPaidForByTheGuiltySessionAlone"},
     {45, "device lost", "shared_scope", "each is opened anew", kScope,
      "LostDeviceIsPaidForByTheGuiltySessionAlone"},
-    {45, "of many at once", "-", "one incident", kNone,
-     "not built: the counter of the device"},
-    {46, "clock jumps, suspend", "-", "no false give-up", kNone,
-     "not built: restart windows, to be tested with a fake clock"},
+    {45, "the device's counter", "fake clock", "waited for, not punished",
+     kPolicy, "ADeviceThatIsGoneIsWaitedForAndNotPunished"},
+    {45, "lost by many at once", "-", "one incident", kNone,
+     "no test: of many sessions at the same time"},
+    {46, "clock leaps", "fake clock, not real", "no false give-up", kPolicy,
+     "ALeapOfTheClockOnlyForgives"},
     {47, "bulkheadd stopped", "SIGSTOP", "delays no session", kSessions,
      "AStoppedBulkheaddDelaysNoRunningSession"},
     {47, "the same, asked for more", "SIGSTOP", "kDeadlineExceeded", kSessions,

@@ -105,7 +105,7 @@ TEST_F(FaultySessions, AChildThatIsKilledBetweenForkAndExecIsAFailedStart) {
     if (status.ok()) {
       End(BackendOf("openreg").zygote_pid);
     } else {
-      EXPECT_TRUE(status.code() == Code::kBackendUnavailable ||
+      EXPECT_TRUE(status.code() == Code::kBackendLost ||
                   status.code() == Code::kSandboxUnavailable)
           << status;
     }

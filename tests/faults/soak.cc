@@ -129,8 +129,7 @@ class Soak {
         const auto report = host_->Backends();
         if (!report) return false;
         for (const BackendInfo& backend : report->backends) {
-          // A start that is killed is no end of a session: kill_matrix_test.
-          if (backend.name != "chaos" || backend.state != "ready") continue;
+          if (backend.name != "chaos") continue;
           pid = plan.victim == Victim::kZygote ? backend.zygote_pid
                                                : backend.reaper_pid;
         }
