@@ -17,7 +17,7 @@ using Action = BackendAction;
 
 // Of a backoff that a session waits for instead of failing: shorter than any
 // deadline, longer than those of the first failures.
-constexpr milliseconds kLongestWait{2'000};
+constexpr milliseconds kLongestWait{1'000};
 
 std::string DeviceText(const std::string& name, uint32_t index) {
   return name + ":" + std::to_string(index);
