@@ -14,7 +14,10 @@ constexpr const char* kLauncher = "LAUNCHER_TEST";
 constexpr const char* kLiars = "LIARS_TEST";
 constexpr const char* kMatrix = "KILL_MATRIX_TEST";
 constexpr const char* kPlugin = "PLUGIN_TEST";
+constexpr const char* kPoison = "POISON_TEST";
+constexpr const char* kQuarantine = "QUARANTINE_TEST";
 constexpr const char* kRegion = "SHARED_REGION_TEST";
+constexpr const char* kRestartPolicy = "RESTART_POLICY_TEST";
 constexpr const char* kRing = "RING_TEST";
 constexpr const char* kScope = "SCOPE_TEST";
 constexpr const char* kSessions = "SESSIONS_TEST";
@@ -206,23 +209,27 @@ constexpr FaultEntry kTable[] = {
      kLauncher, "ProbeReportsWhatLaunchingGives"},
 
     // Supervision.
-    {41, "crash loop", "-", "bounded, backs off, forgiven", kNone,
-     "not built: restart intensity and quarantine"},
+    {41, "crash loop", "lie ready_death", "quarantined, others decode",
+     kQuarantine, "ACrashLoopIsOverForEveryHostUntilTheFileChanges"},
+    {41, "the same, long before", "fake clock", "forgiven", kRestartPolicy,
+     "AHealthyTimeForgivesEverything"},
     {42, "crash in a static initialiser", "bad plugins",
      "the culprit is named, others load", kAutoload,
      "AFailingBackendSaysWhyAndSparesTheOthers"},
     {43, "poison file", "chaos in each life", "kPoisonedInput", kMatrix,
      "LosesNothingOrSaysWhatDied/picture_sigsegv_always"},
-    {43, "the same file again", "-", "refused at once", kNone,
-     "not built: poison beyond one session"},
+    {43, "the same file again", "shared_scope", "refused at once", kPoison,
+     "AnInputThatCannotBeOpenedCostsNoFurtherWorker"},
+    {43, "other files after it", "shared_scope", "identical, no punishment",
+     kPoison, "TheBackendIsNotPunishedAndServesOthers"},
     {44, "two share a worker, one is poison", "shared_scope",
      "the other is identical", kScope, "CrashIsPaidForByTheGuiltySessionAlone"},
     {45, "device lost", "shared_scope", "each is opened anew", kScope,
      "LostDeviceIsPaidForByTheGuiltySessionAlone"},
     {45, "of many at once", "-", "one incident", kNone,
      "not built: the counter of the device"},
-    {46, "clock jumps, suspend", "-", "no false give-up", kNone,
-     "not built: restart windows, to be tested with a fake clock"},
+    {46, "clock jumps, suspend", "fake clock", "no false give-up",
+     kRestartPolicy, "ALeapOfTheClockOnlyForgives"},
     {47, "bulkheadd stopped", "SIGSTOP", "delays no session", kSessions,
      "AStoppedBulkheaddDelaysNoRunningSession"},
     {47, "the same, asked for more", "SIGSTOP", "kDeadlineExceeded", kSessions,

@@ -106,6 +106,7 @@ TEST_F(FaultySessions, AChildThatIsKilledBetweenForkAndExecIsAFailedStart) {
       End(BackendOf("openreg").zygote_pid);
     } else {
       EXPECT_TRUE(status.code() == Code::kBackendUnavailable ||
+                  status.code() == Code::kBackendLost ||
                   status.code() == Code::kSandboxUnavailable)
           << status;
     }
