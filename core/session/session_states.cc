@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "core/state_table.h"
+
 namespace bulkhead::session {
 namespace {
 
@@ -10,21 +12,10 @@ using State = SessionState;
 using Event = SessionEvent;
 using Action = SessionAction;
 
-struct Row {
-  Event event;
-  std::array<SessionStep, kSessionStates> steps;
-};
-
-// One parameter a state, so that a cell left out does not compile.
-constexpr Row On(Event event, SessionStep opening, SessionStep scanning,
-                 SessionStep seeking, SessionStep streaming,
-                 SessionStep replaying, SessionStep ended, SessionStep failed) {
-  return {event,
-          {opening, scanning, seeking, streaming, replaying, ended, failed}};
-}
+using On = StateRow<Event, SessionStep, kSessionStates>;
 
 // An event that finds every state alike.
-constexpr Row Always(Event event, SessionStep step) {
+constexpr On Always(Event event, SessionStep step) {
   return On(event, step, step, step, step, step, step, step);
 }
 
@@ -91,13 +82,7 @@ constexpr std::array kTable = {
     Always(Event::kClosed, Ended(Action::kRelease)),
 };
 
-constexpr bool IsOrdered() {
-  for (size_t i = 0; i < kTable.size(); ++i) {
-    if (kTable[i].event != static_cast<Event>(i)) return false;
-  }
-  return kTable.size() == kSessionEvents;
-}
-static_assert(IsOrdered());
+static_assert(IsInOrder(kTable, kSessionEvents));
 
 constexpr std::array<const char*, kSessionStates> kStates = {
     "opening",   "scanning", "seeking", "streaming",
@@ -137,19 +122,11 @@ static_assert(kActions.size() == static_cast<size_t>(Action::kRelease) + 1);
 }  // namespace
 
 SessionStep Next(SessionState state, SessionEvent event) {
-  return kTable[static_cast<size_t>(event)].steps[static_cast<size_t>(state)];
+  return StepIn(kTable, state, event);
 }
 
-const char* NameOf(SessionState state) {
-  return kStates[static_cast<size_t>(state)];
-}
-
-const char* NameOf(SessionEvent event) {
-  return kEvents[static_cast<size_t>(event)];
-}
-
-const char* NameOf(SessionAction action) {
-  return kActions[static_cast<size_t>(action)];
-}
+const char* NameOf(SessionState state) { return NameIn(kStates, state); }
+const char* NameOf(SessionEvent event) { return NameIn(kEvents, event); }
+const char* NameOf(SessionAction action) { return NameIn(kActions, action); }
 
 }  // namespace bulkhead::session

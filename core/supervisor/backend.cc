@@ -17,7 +17,7 @@ using Action = BackendAction;
 
 // Of a backoff that a session waits for instead of failing: shorter than any
 // deadline, longer than those of the first failures.
-constexpr milliseconds kLongestWait{2'000};
+constexpr milliseconds kLongestWait{1'000};
 
 std::string DeviceText(const std::string& name, uint32_t index) {
   return name + ":" + std::to_string(index);
@@ -135,11 +135,12 @@ kj::Promise<Backend::SessionExit> Backend::EndSession(
           exit.deaths_here =
               inputs_.Died(input->second, seen.position, exit.report, Now());
         }
-        if (culprit == Culprit::kBackend) {
-          CountFailure(seen.seen == SeenEnd::kLied
-                           ? "a worker broke the protocol"
-                           : "a worker died before it was given any media: " +
-                                 DescribeExit(exit.report));
+        if (culprit == Culprit::kBackend && seen.seen == SeenEnd::kLied) {
+          CountFailure(Code::kBackendMisbehaved, "a worker broke the protocol");
+        } else if (culprit == Culprit::kBackend) {
+          CountFailure(Code::kBackendUnavailable,
+                       "a worker died before it was given any media: " +
+                           DescribeExit(exit.report));
         }
         return exit;
       });
@@ -276,13 +277,13 @@ void Backend::OnZygoteGone() {
     return;
   }
   if (Raise(Event::kZygoteFailed) != Action::kBackOff) return;
-  CountFailure(current_->zygote_end());
+  CountFailure(Code::kBackendUnavailable, current_->zygote_end());
 }
 
-void Backend::CountFailure(const std::string& what) {
+void Backend::CountFailure(Code code, const std::string& what) {
   const auto verdict = policy_.Failed(Culprit::kBackend, Now());
   if (verdict == RestartPolicy::Verdict::kQuarantine) {
-    Quarantine(Code::kBackendMisbehaved, what);
+    Quarantine(code, what);
   } else if (state_ == State::kBackingOff) {
     reason_ = what;
     refusal_ = Status(Code::kBackendUnavailable,

@@ -123,8 +123,9 @@ class Backend {
   // `incarnation`: what was launched; null: nothing.
   Status FailStart(const Status& cause, const Incarnation* incarnation);
   void OnZygoteGone();
-  // A failure of the backend's own while it was ready.
-  void CountFailure(const std::string& what);
+  // A failure of the backend's own while it was ready. `code`: of those who ask
+  // for its devices if it was the one too many.
+  void CountFailure(Code code, const std::string& what);
   void Quarantine(Code code, const std::string& why);
   // Nothing is to be started for that reason, whoever decided it.
   void EnterQuarantine(Code code, const std::string& why);

@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "core/state_table.h"
+
 namespace bulkhead::supervisor {
 namespace {
 
@@ -10,20 +12,7 @@ using State = BackendState;
 using Event = BackendEvent;
 using Action = BackendAction;
 
-struct Row {
-  Event event;
-  std::array<BackendStep, kBackendStates> steps;
-};
-
-// One parameter a state, so that a cell left out does not compile.
-constexpr Row On(Event event, BackendStep discovered, BackendStep starting,
-                 BackendStep ready, BackendStep draining,
-                 BackendStep backing_off, BackendStep quarantined,
-                 BackendStep disabled) {
-  return {event,
-          {discovered, starting, ready, draining, backing_off, quarantined,
-           disabled}};
-}
+using On = StateRow<Event, BackendStep, kBackendStates>;
 
 // The next state is named by its function, what is done by the argument.
 constexpr BackendStep Discovered(Action a) { return {State::kDiscovered, a}; }
@@ -99,13 +88,7 @@ constexpr std::array kTable = {
        Disabled(Action::kGoOn)),
 };
 
-constexpr bool IsOrdered() {
-  for (size_t i = 0; i < kTable.size(); ++i) {
-    if (kTable[i].event != static_cast<Event>(i)) return false;
-  }
-  return kTable.size() == kBackendEvents;
-}
-static_assert(IsOrdered());
+static_assert(IsInOrder(kTable, kBackendEvents));
 
 constexpr std::array<const char*, kBackendStates> kStates = {
     "discovered",  "starting",    "ready",   "draining",
@@ -138,19 +121,11 @@ static_assert(kActions.size() == static_cast<size_t>(Action::kRemove) + 1);
 }  // namespace
 
 BackendStep Next(BackendState state, BackendEvent event) {
-  return kTable[static_cast<size_t>(event)].steps[static_cast<size_t>(state)];
+  return StepIn(kTable, state, event);
 }
 
-const char* NameOf(BackendState state) {
-  return kStates[static_cast<size_t>(state)];
-}
-
-const char* NameOf(BackendEvent event) {
-  return kEvents[static_cast<size_t>(event)];
-}
-
-const char* NameOf(BackendAction action) {
-  return kActions[static_cast<size_t>(action)];
-}
+const char* NameOf(BackendState state) { return NameIn(kStates, state); }
+const char* NameOf(BackendEvent event) { return NameIn(kEvents, event); }
+const char* NameOf(BackendAction action) { return NameIn(kActions, action); }
 
 }  // namespace bulkhead::supervisor

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+namespace bulkhead {
+
+// A table of what follows when an event meets a state, made so that a cell left
+// out does not compile: each row names its event and takes one step a state.
+//
+//   using On = StateRow<Event, Step, 2>;
+//   constexpr std::array kTable = {On(Event::kAsked, stay, go), ...};
+//   static_assert(IsInOrder(kTable, kEvents));
+
+template <typename Event, typename Step, size_t kStates>
+struct StateRow {
+  template <typename... Steps>
+  requires(sizeof...(Steps) == kStates)  //
+      constexpr StateRow(Event event, Steps... steps)
+      : event(event), steps{steps...} {}
+
+  Event event;
+  std::array<Step, kStates> steps;
+};
+
+// Whether there is a row for each event, in their order.
+template <typename Row, size_t kRows>
+constexpr bool IsInOrder(const std::array<Row, kRows>& table, size_t events) {
+  for (size_t i = 0; i < kRows; ++i) {
+    if (static_cast<size_t>(table[i].event) != i) return false;
+  }
+  return kRows == events;
+}
+
+template <typename Row, size_t kRows, typename State, typename Event>
+constexpr auto StepIn(const std::array<Row, kRows>& table, State state,
+                      Event event) {
+  return table[static_cast<size_t>(event)].steps[static_cast<size_t>(state)];
+}
+
+// The one of an enumeration's names that `value` has.
+template <typename Names, typename Value>
+constexpr const char* NameIn(const Names& names, Value value) {
+  return names[static_cast<size_t>(value)];
+}
+
+}  // namespace bulkhead
