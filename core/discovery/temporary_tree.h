@@ -17,8 +17,8 @@ namespace bulkhead::discovery {
 // A directory of files for one test, removed with the object. For tests only.
 class TemporaryTree {
  public:
-  TemporaryTree() {
-    std::string path = ::testing::TempDir() + "/bulkhead-XXXXXX";
+  explicit TemporaryTree(const std::string& directory = ::testing::TempDir()) {
+    std::string path = directory + "/bulkhead-XXXXXX";
     if (mkdtemp(path.data()) == nullptr) std::abort();
     path_ = std::filesystem::canonical(path);
   }

@@ -58,7 +58,8 @@ class CgroupTreeTest : public testing::Test {
     return "sys/fs/cgroup/" + path;
   }
 
-  discovery::TemporaryTree machine_;
+  // Other users may go there.
+  discovery::TemporaryTree machine_{"/tmp"};
 };
 
 TEST_F(CgroupTreeTest, WhatIsNotDelegatedIsNotUsed) {
