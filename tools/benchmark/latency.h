@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "tools/benchmark/recovery.h"
 #include "tools/benchmark/series.h"
 
 namespace bulkhead::benchmark {
@@ -16,16 +17,11 @@ struct Latency {
   Series open_in_process{"first frame, libav in process", "ms", {}};
   // The median of those of one round, which follow each other.
   Series worker_start{"new session worker ready", "ms", {}};
-  // A frame that the dead worker had left in shared memory may be that one.
-  Series next_frame{"SIGKILL of the worker to the next frame", "ms", {}};
-  Series recovery{"... to the first frame of the new worker", "ms", {}};
-  Series reopen_in_process{
-      "reopen, seek, decode that frame, in process", "ms", {}};
+  Recovery recovery;
 };
 
-// `rounds` of each, after a round that does not count. Each round kills at
-// another distance from the keyframe. `clip` has `frames`; sessions of
-// `small_clip` are opened for the workers' sake.
+// `rounds` of each, after a round that does not count. `clip` has `frames`;
+// sessions of `small_clip` are opened for the workers' sake.
 Result<Latency> MeasureLatency(const HostOptions& options,
                                const std::string& clip, uint64_t frames,
                                const std::string& small_clip, int rounds);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bulkhead/host.h>
+
+#include <cstdint>
+#include <string>
+
+#include "tools/benchmark/series.h"
+
+namespace bulkhead::benchmark {
+
+// How soon a stream goes on whose worker was killed.
+struct Recovery {
+  // A frame that the dead worker had left in shared memory may be that one.
+  Series next_frame{"SIGKILL of the worker to the next frame", "ms", {}};
+  Series recovered{"... to the first frame of the new worker", "ms", {}};
+  Series reopen_in_process{
+      "reopen, seek, decode that frame, in process", "ms", {}};
+};
+
+// Adds one of each, of a clip of `frames`. Every round kills at another
+// distance from the keyframe.
+Status MeasureRecovery(Host& host, const std::string& clip, uint64_t frames,
+                       int round, Recovery& measured);
+
+}  // namespace bulkhead::benchmark
