@@ -38,6 +38,11 @@ Status Unexpected() {
                 "kind than was asked for");
 }
 
+Status ExpectConfigured(schema::HostReply::Reader reply,
+                        ipc::ReceivedMessage&) {
+  return reply.isConfigured() ? Status() : Unexpected();
+}
+
 void FillTexts(capnp::List<capnp::Text>::Builder list,
                const std::vector<std::string>& texts) {
   for (size_t i = 0; i < texts.size(); ++i) list.set(i, texts[i]);
@@ -113,9 +118,7 @@ Status SupervisorLink::StartLocked() {
         configuration.setStateDirectory(settings_.state_directory);
       },
       descriptors, ipc::Deadline::After(settings_.deadlines.supervisor_start),
-      [](Reply::Reader reply, ipc::ReceivedMessage&) {
-        return reply.isConfigured() ? Status() : Unexpected();
-      }));
+      ExpectConfigured));
   idle_.clear();
   alive_ = true;
   ++generation_;
@@ -278,10 +281,7 @@ Status SupervisorLink::ConfirmSession(const StartedWorker& worker) {
       [&](Request::Builder request) {
         request.setConfirmSession(worker.session);
       },
-      {}, settings_.deadlines.worker_start,
-      [](Reply::Reader reply, ipc::ReceivedMessage&) {
-        return reply.isConfigured() ? Status() : Unexpected();
-      });
+      {}, settings_.deadlines.worker_start, ExpectConfigured);
 }
 
 WorkerExit SupervisorLink::SessionExit(const StartedWorker& worker,
@@ -342,10 +342,18 @@ void SupervisorLink::CloseSession(const StartedWorker& worker) {
 
 Status SupervisorLink::Prepare(const std::string& device) {
   return Call([&](Request::Builder request) { request.setPrepare(device); }, {},
-              StartPatience(),
-              [](Reply::Reader reply, ipc::ReceivedMessage&) {
-                return reply.isConfigured() ? Status() : Unexpected();
-              });
+              StartPatience(), ExpectConfigured);
+}
+
+Status SupervisorLink::Command(const std::string& backend,
+                               schema::BackendCommand::Action action) {
+  return Call(
+      [&](Request::Builder request) {
+        auto command = request.initCommand();
+        command.setBackend(backend);
+        command.setAction(action);
+      },
+      {}, StartPatience(), ExpectConfigured);
 }
 
 Result<std::vector<DeviceInfo>> SupervisorLink::Load(const ExplicitLoad& load) {

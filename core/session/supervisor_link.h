@@ -110,6 +110,9 @@ class SupervisorLink {
   Status Prepare(const std::string& device);
   // Remembered: another bulkheadd is told at its start.
   Result<std::vector<DeviceInfo>> Load(const ExplicitLoad& load);
+  // Of an operator.
+  Status Command(const std::string& backend,
+                 ipc::schema::BackendCommand::Action action);
   Result<BackendReport> Backends();
   Result<SandboxReport> Sandbox();
 

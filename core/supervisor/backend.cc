@@ -172,15 +172,13 @@ kj::Promise<Status> Backend::EnsureReady() {
   if (BackoffIsOver()) Raise(Event::kBackoffOver);
   if (recorded_ && !context_.quarantine.Find(ObjectPath(candidate_)) &&
       Raise(Event::kQuarantineLifted) == Action::kForgive) {
-    recorded_ = false;
-    policy_.Forget();
-    inputs_.Forget();
+    Forget();
   }
   switch (Raise(Event::kDeviceAsked)) {
     case Action::kStart:
       return BeginStart();
     case Action::kJoinStart:
-      return KJ_ASSERT_NONNULL(starting_).addBranch();
+      return AwaitStart();
     case Action::kServe:
       return Status();
     case Action::kAwaitBackoff:
@@ -209,18 +207,27 @@ kj::Promise<Status> Backend::AwaitBackoff() {
 
 kj::Promise<Status> Backend::BeginStart() {
   current_.reset();
-  start_ = std::make_unique<BackendStart>(candidate_, number_, context_);
-  auto forked = start_->Run()
-                    .then([this](Status status) { return FinishStart(status); })
-                    .fork();
-  auto branch = forked.addBranch();
-  starting_ = kj::mv(forked);
-  return branch;
+  start_ = std::make_shared<BackendStart>(candidate_, number_, context_);
+  starting_ = start_->Run()
+                  .then([this, start = start_](Status status) {
+                    return FinishStart(*start, status);
+                  })
+                  .fork();
+  return AwaitStart();
 }
 
-Status Backend::FinishStart(const Status& status) {
-  auto incarnation = start_->TakeIncarnation();
+kj::Promise<Status> Backend::AwaitStart() {
+  return KJ_ASSERT_NONNULL(starting_).addBranch().then(
+      [this, start = start_](Status status) -> kj::Promise<Status> {
+        if (start->abandoned()) return EnsureReady();
+        return status;
+      });
+}
+
+Status Backend::FinishStart(BackendStart& start, const Status& status) {
+  auto incarnation = start.TakeIncarnation();
   if (incarnation) ++lives_;
+  if (start.abandoned()) return status;
   if (!status.ok()) return FailStart(status, incarnation.get());
   if (Raise(Event::kBecameReady) == Action::kStop) return refusal_;
   policy_.BecameReady(Now());
@@ -228,7 +235,7 @@ Status Backend::FinishStart(const Status& status) {
   current_ = std::move(incarnation);
   devices_ = start_->devices();
   zygote_gone_ = current_->WhenZygoteGone()
-                     .then([this] { OnZygoteGone(); })
+                     .then([this, life = lives_] { OnZygoteGone(life); })
                      .eagerlyEvaluate(nullptr)
                      .fork();
   return Status();
@@ -271,7 +278,8 @@ Status Backend::FailStart(const Status& cause, const Incarnation* incarnation) {
   return refusal_;
 }
 
-void Backend::OnZygoteGone() {
+void Backend::OnZygoteGone(uint32_t life) {
+  if (life != lives_ || !current_) return;
   if (current_->zygote_lost()) {
     Raise(Event::kZygoteLost);
     return;
@@ -319,9 +327,7 @@ void Backend::EnterQuarantine(Code code, const std::string& why) {
       code == Code::kBackendMisbehaved
           ? Status(code, "the backend " + candidate_.name() + " is " + reason_)
           : LoadFailure(code, reason_);
-  if (current_ && current_->zygote_alive()) {
-    current_->KillZygote(code, "it was quarantined");
-  }
+  EndZygote(code, "it was quarantined");
 }
 
 kj::Promise<void> Backend::RecordQuarantine(QuarantineRecord record) {

@@ -91,9 +91,19 @@ class Backend {
   // And has that device.
   kj::Promise<Status> Prepare(const discovery::DeviceName& device);
 
+  // What operators ask for; the table says what comes of it. Sessions go on.
+  // Not OK: it is disabled, for which reason is said.
+  Status Restart();
+  Status Disable();
+  Status Enable();
+  // True: a successor is to take its place, and it has become one that drains.
+  kj::Promise<Result<bool>> Reload();
+
   const discovery::BackendCandidate& candidate() const { return candidate_; }
   BackendState state() const { return state_; }
   const std::string& reason() const { return reason_; }
+  // On an operator's command.
+  bool disabled() const { return disabled_; }
   // By the names that a caller uses; those of the manifest, without a
   // description, until a probe has counted.
   std::vector<DescribedDevice> devices() const;
@@ -118,11 +128,19 @@ class Backend {
   bool BackoffIsOver() const;
 
   kj::Promise<Status> BeginStart();
+  // The start under way; if that is abandoned, what comes after it.
+  kj::Promise<Status> AwaitStart();
   kj::Promise<Status> AwaitBackoff();
-  Status FinishStart(const Status& status);
+  Status FinishStart(BackendStart& start, const Status& status);
   // `incarnation`: what was launched; null: nothing.
   Status FailStart(const Status& cause, const Incarnation* incarnation);
-  void OnZygoteGone();
+  // `life`: whose.
+  void OnZygoteGone(uint32_t life);
+  void EndZygote(Code code, const char* why);
+  // Raises it, and ends the start or the zygote where the table says so.
+  BackendAction Command(BackendEvent event, const char* why);
+  // Every failure, and its quarantine.
+  void Forget();
   // A failure of the backend's own while it was ready. `code`: of those who ask
   // for its devices if it was the one too many.
   void CountFailure(Code code, const std::string& what);
@@ -143,11 +161,12 @@ class Backend {
   std::map<uint64_t, std::string> session_inputs_;
 
   std::shared_ptr<Incarnation> current_;  // null before the first was ready
-  std::unique_ptr<BackendStart> start_;   // under way, or the last that was
+  std::shared_ptr<BackendStart> start_;   // under way, or the last that was
   kj::Maybe<kj::ForkedPromise<Status>> starting_;
   kj::Maybe<kj::ForkedPromise<void>> zygote_gone_;
   uint32_t lives_ = 0;
   std::string reason_;
+  bool disabled_ = false;
   bool recorded_ = false;  // its quarantine is, and ends with the record
   kj::Promise<void> recording_ = kj::READY_NOW;
   Status refusal_;  // what those who ask get while nothing may be started

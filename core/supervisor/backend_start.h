@@ -69,6 +69,9 @@ class BackendStart {
 
   // Once.
   kj::Promise<Status> Run();
+  // Ends it at once, and with it what was launched.
+  void Abandon();
+  bool abandoned() const { return abandoned_; }
 
   // Null before something was launched.
   const std::shared_ptr<Incarnation>& incarnation() const {
@@ -89,6 +92,7 @@ class BackendStart {
   const HashVerdicts& hash_verdicts() const { return hash_verdicts_; }
 
  private:
+  kj::Promise<Status> Attempt();
   Granting Granted() const;
   // Not OK if it is quarantined; lifts a record that does not hold any more.
   kj::Promise<Status> CheckQuarantine(int object);
@@ -106,6 +110,8 @@ class BackendStart {
   const unsigned number_;
   const StartContext& context_;
   std::shared_ptr<Incarnation> incarnation_;
+  bool abandoned_ = false;
+  kj::Own<kj::PromiseFulfiller<Status>> abandon_;
   std::optional<Culprit> culprit_;
   std::optional<QuarantineRecord> quarantine_;
   std::vector<CountedDevice> devices_;

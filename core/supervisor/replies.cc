@@ -62,4 +62,11 @@ void Fail(EventSocket& connection, const Status& status) {
   Send(connection, answer);
 }
 
+void Acknowledge(EventSocket& connection, const Status& status) {
+  if (!status.ok()) return Fail(connection, status);
+  capnp::MallocMessageBuilder answer;
+  answer.initRoot<schema::HostReply>().setConfigured();
+  Send(connection, answer);
+}
+
 }  // namespace bulkhead::supervisor

@@ -20,5 +20,7 @@ void SetFailure(ipc::schema::HostReply::Builder reply, const Status& status);
 void Send(EventSocket& connection, capnp::MessageBuilder& message,
           std::span<const int> descriptors = {});
 void Fail(EventSocket& connection, const Status& status);
+// `configured`, or the failure.
+void Acknowledge(EventSocket& connection, const Status& status);
 
 }  // namespace bulkhead::supervisor

@@ -133,6 +133,8 @@ kj::Promise<void> Supervisor::Answer(EventSocket& connection,
     case Request::LOAD:
       return Load(connection, request->getLoad().getPath().cStr(),
                   request->getLoad().getEntryPoint().cStr());
+    case Request::COMMAND:
+      return Command(connection, request->getCommand());
   }
   Send(connection, answer);
   return kj::READY_NOW;
@@ -239,13 +241,14 @@ kj::Promise<void> Supervisor::Prepare(EventSocket& connection,
   }
   return (*backend)
       ->Prepare(*discovery::ParseDeviceName(device))
-      .then([&connection](Status status) {
-        if (!status.ok()) return Fail(connection, status);
-        capnp::MallocMessageBuilder answer;
-        answer.initRoot<Reply>().setConfigured();
-        Send(connection, answer);
-      })
+      .then([&connection](Status status) { Acknowledge(connection, status); })
       .attach(Catalog::BackendPointer(*backend));
+}
+
+kj::Promise<void> Supervisor::Command(EventSocket& connection,
+                                      schema::BackendCommand::Reader command) {
+  return catalog_->Command(command.getBackend().cStr(), command.getAction())
+      .then([&connection](Status status) { Acknowledge(connection, status); });
 }
 
 kj::Promise<void> Supervisor::Load(EventSocket& connection,

@@ -59,6 +59,8 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   kj::Promise<void> Prepare(EventSocket& connection, const std::string& device);
   kj::Promise<void> Load(EventSocket& connection, const std::string& path,
                          const std::string& entry_point);
+  kj::Promise<void> Command(EventSocket& connection,
+                            ipc::schema::BackendCommand::Reader command);
   void DescribeSandbox(ipc::schema::SandboxReport::Builder out);
   void taskFailed(kj::Exception&& exception) override;
 

@@ -42,7 +42,22 @@ struct HostRequest {
     # Answered by configured or failed, before it gets any media.
     frameDelivered @10 :DeliveredFrame;
     # After deaths: the input is not to blame for them. Answered by configured.
+    command @11 :BackendCommand;
+    # Of an operator. Answered by configured or failed, a reload once it is
+    # decided what serves from now on.
   }
+}
+
+struct BackendCommand {
+  enum Action {
+    restart @0;
+    reload @1;
+    disable @2;
+    enable @3;
+  }
+  backend @0 :Text;
+  # By the name of its entry point.
+  action @1 :Action;
 }
 
 struct HostReply {
