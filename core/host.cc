@@ -165,6 +165,7 @@ Result<std::unique_ptr<Host>> Host::Create(HostOptions options) {
   settings.eager = options.eager;
   settings.deadlines = options.deadlines;
   settings.limits = options.limits;
+  settings.on_event = options.on_event;
   ASSIGN_OR_RETURN(auto link,
                    session::SupervisorLink::Start(std::move(settings)));
   return std::unique_ptr<Host>(new Host(std::move(options), std::move(link)));

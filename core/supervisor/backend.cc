@@ -14,6 +14,7 @@ using std::chrono::milliseconds;
 using State = BackendState;
 using Event = BackendEvent;
 using Action = BackendAction;
+using Kind = bulkhead::Event::Kind;
 
 // Of a backoff that a session waits for instead of failing: shorter than any
 // deadline, longer than those of the first failures.
@@ -54,6 +55,7 @@ Backend::Backend(discovery::BackendCandidate candidate, unsigned number,
 
 BackendAction Backend::Raise(Event event) {
   const BackendStep step = Next(state_, event);
+  if (step.next != state_) NoteState();
   state_ = step.next;
   return step.action;
 }
@@ -94,13 +96,13 @@ bool Backend::BeginsAnew() const {
 
 kj::Promise<Result<Backend::StartedSession>> Backend::OpenSession(
     uint64_t id, const discovery::DeviceName& device, bool alone,
-    std::string input, ipc::UniqueFd socket) {
+    SessionOrigin origin, ipc::UniqueFd socket) {
   using Started = Result<StartedSession>;
   const auto placing = !alone && SharesWorker(candidate_)
                            ? Workers::Placing::kShared
                            : Workers::Placing::kAlone;
   return EnsureReady().then([this, id, device, placing,
-                             input = std::move(input),
+                             origin = std::move(origin),
                              socket = std::move(socket)](
                                 Status ready) mutable -> kj::Promise<Started> {
     if (!ready.ok()) return Started(std::move(ready));
@@ -108,9 +110,11 @@ kj::Promise<Result<Backend::StartedSession>> Backend::OpenSession(
     if (!found) return Started(std::move(found).error());
     return workers_.Serve(id, placing, current_, std::move(socket))
         .then([this, id, placing, device = *found,
-               input = std::move(input)](auto pidfd) mutable -> Started {
+               origin = std::move(origin)](auto pidfd) mutable -> Started {
           if (!pidfd) return std::move(pidfd).error();
-          session_inputs_[id] = std::move(input);
+          sessions_[id] = {DeviceText(device.name, device.index),
+                           std::move(origin)};
+          NoteSession(Kind::kSessionOpened, id);
           return StartedSession{.id = id,
                                 .device_ordinal = device.ordinal,
                                 .device = DeviceText(device.name, device.index),
@@ -130,10 +134,12 @@ kj::Promise<Backend::SessionExit> Backend::EndSession(
         }
         const Culprit culprit = CulpritOf(end, seen.seen, seen.met_media);
         exit.blamed = culprit != Culprit::kNobody;
-        const auto input = session_inputs_.find(seen.id);
-        if (culprit == Culprit::kInput && input != session_inputs_.end()) {
-          exit.deaths_here =
-              inputs_.Died(input->second, seen.position, exit.report, Now());
+        ++worker_ends_;
+        NoteSession(Kind::kWorkerEnded, seen.id, &exit.report);
+        const auto session = sessions_.find(seen.id);
+        if (culprit == Culprit::kInput && session != sessions_.end()) {
+          exit.deaths_here = inputs_.Died(session->second.origin.input,
+                                          seen.position, exit.report, Now());
         }
         if (culprit == Culprit::kBackend && seen.seen == SeenEnd::kLied) {
           CountFailure(Code::kBackendMisbehaved, "a worker broke the protocol");
@@ -147,13 +153,14 @@ kj::Promise<Backend::SessionExit> Backend::EndSession(
 }
 
 void Backend::FrameDelivered(uint64_t id, InputPosition position) {
-  const auto input = session_inputs_.find(id);
-  if (input == session_inputs_.end()) return;
-  inputs_.Delivered(input->second, position);
+  const auto session = sessions_.find(id);
+  if (session == sessions_.end()) return;
+  inputs_.Delivered(session->second.origin.input, position);
 }
 
 void Backend::CloseSession(uint64_t id) {
-  session_inputs_.erase(id);
+  NoteSession(Kind::kSessionClosed, id);
+  sessions_.erase(id);
   workers_.Close(id);
   if (!workers_.busy()) Raise(Event::kSessionsEnded);
 }
@@ -280,6 +287,7 @@ Status Backend::FailStart(const Status& cause, const Incarnation* incarnation) {
 
 void Backend::OnZygoteGone(uint32_t life) {
   if (life != lives_ || !current_) return;
+  NoteZygoteEnd();
   if (current_->zygote_lost()) {
     Raise(Event::kZygoteLost);
     return;

@@ -50,6 +50,7 @@ class Catalog {
   kj::Promise<Status> Command(const std::string& name,
                               ipc::schema::BackendCommand::Action action);
 
+  const std::vector<BackendPointer>& backends() const { return backends_; }
   std::vector<BackendPointer> Usable() const;
   BackendPointer OfSession(uint64_t session) const;
 

@@ -36,7 +36,8 @@ EntryPointReport FindEntryPoints(const std::vector<std::string>& directories);
 // close-on-exec), and maps the sessions' memory. It starts no thread, installs
 // no signal handler, changes no global state, and loads neither vendor code nor
 // a media library. When the process ends, however it ends, everything that was
-// started ends too. A forked child of the application may not use the Host.
+// started ends too. A forked child of the application gets
+// kUnsupported from the Host and its decoders, and creates a Host of its own.
 //
 // Thread-safe: any number of threads may call any method. Failure of a backend
 // is an error of the call that needed it, never of the Host.
