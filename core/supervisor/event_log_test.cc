@@ -24,7 +24,8 @@ void AddMany(EventLog& log, size_t count) {
 }
 
 TEST(EventLog, GivesWhatComesAfterTheKnownAndNothingTwice) {
-  const kj::EventLoop loop;
+  kj::EventLoop loop;
+  const kj::WaitScope scope(loop);
   EventLog log;
   EXPECT_TRUE(After(log, 0).empty());
   AddMany(log, 3);
@@ -39,7 +40,8 @@ TEST(EventLog, GivesWhatComesAfterTheKnownAndNothingTwice) {
 }
 
 TEST(EventLog, ASlowFollowerIsToldHowManyItMissed) {
-  const kj::EventLoop loop;
+  kj::EventLoop loop;
+  const kj::WaitScope scope(loop);
   EventLog log;
   AddMany(log, EventLog::kMaxEvents + 10);
   const auto events = After(log, 4);
