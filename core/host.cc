@@ -21,9 +21,12 @@
 #include "core/session/video_session.h"
 #include "core/state_path.h"
 #include "core/status_macros.h"
+#include "ipc/schema/control.capnp.h"
 
 namespace bulkhead {
 namespace {
+
+using Command = ipc::schema::BackendCommand::Action;
 
 constexpr const char* kFloorVariable = "BULKHEAD_SANDBOX_FLOOR";
 constexpr const char* kCgroupVariable = "BULKHEAD_CGROUP";
@@ -162,6 +165,7 @@ Result<std::unique_ptr<Host>> Host::Create(HostOptions options) {
   settings.eager = options.eager;
   settings.deadlines = options.deadlines;
   settings.limits = options.limits;
+  settings.on_event = options.on_event;
   ASSIGN_OR_RETURN(auto link,
                    session::SupervisorLink::Start(std::move(settings)));
   return std::unique_ptr<Host>(new Host(std::move(options), std::move(link)));
@@ -217,6 +221,22 @@ Result<std::vector<DeviceInfo>> Host::Devices() {
               std::back_inserter(devices));
   }
   return devices;
+}
+
+Status Host::Restart(const std::string& backend) {
+  return link_->Command(backend, Command::RESTART);
+}
+
+Status Host::Reload(const std::string& backend) {
+  return link_->Command(backend, Command::RELOAD);
+}
+
+Status Host::Disable(const std::string& backend) {
+  return link_->Command(backend, Command::DISABLE);
+}
+
+Status Host::Enable(const std::string& backend) {
+  return link_->Command(backend, Command::ENABLE);
 }
 
 Result<BackendReport> Host::Backends() { return link_->Backends(); }

@@ -2,6 +2,7 @@
 #include "core/include/bulkhead/video_decoder.h"
 
 #include "core/session/video_session.h"
+#include "core/status_macros.h"
 
 namespace bulkhead {
 
@@ -15,18 +16,27 @@ const VideoMetadata& VideoDecoder::metadata() const {
   return session_->metadata();
 }
 RecoveryStats VideoDecoder::recovery() const { return session_->recovery(); }
-Result<std::optional<Frame>> VideoDecoder::Next() { return session_->Next(); }
+Result<std::optional<Frame>> VideoDecoder::Next() {
+  RETURN_IF_ERROR(session_->CheckProcess());
+  return session_->Next();
+}
 void VideoDecoder::Rewind() { session_->Rewind(); }
-Result<uint64_t> VideoDecoder::FrameCount() { return session_->FrameCount(); }
+Result<uint64_t> VideoDecoder::FrameCount() {
+  RETURN_IF_ERROR(session_->CheckProcess());
+  return session_->FrameCount();
+}
 Result<Frame> VideoDecoder::FrameAt(int64_t index) {
+  RETURN_IF_ERROR(session_->CheckProcess());
   return session_->FrameAt(index);
 }
 Result<FrameBatch> VideoDecoder::FramesAt(std::span<const int64_t> indices) {
+  RETURN_IF_ERROR(session_->CheckProcess());
   return session_->FramesAt(indices);
 }
 Result<FrameBatch> VideoDecoder::FramesInRange(int64_t start,
                                                std::optional<int64_t> stop,
                                                int64_t step) {
+  RETURN_IF_ERROR(session_->CheckProcess());
   return session_->FramesInRange(start, stop, step);
 }
 int VideoDecoder::worker_pid() const { return session_->worker_pid(); }

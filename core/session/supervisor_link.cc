@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/session/supervisor_link.h"
 
-#include <capnp/message.h>
-#include <capnp/serialize.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -13,7 +11,6 @@
 #include "core/session/poisoned_input.h"
 #include "core/session/report_reading.h"
 #include "core/status_macros.h"
-#include "ipc/capnp_read.h"
 #include "ipc/protocol_version.h"
 
 namespace bulkhead::session {
@@ -24,19 +21,6 @@ namespace schema = ipc::schema;
 // On top of what bulkheadd itself waits for, so that its answer, which names
 // the cause, arrives before we give up on it.
 constexpr std::chrono::milliseconds kSlack{2'000};
-// Of a list of all backends and diagnostics.
-constexpr size_t kMaxReplyBytes = size_t{64} << 20;
-
-Status FromFailure(schema::Failure::Reader failure) {
-  return Status(FromIpc(static_cast<ipc::Code>(failure.getCode())),
-                failure.getMessage().cStr());
-}
-
-Status Unexpected() {
-  return Status(Code::kInternal,
-                "the supervisor gave an answer of another "
-                "kind than was asked for");
-}
 
 void FillTexts(capnp::List<capnp::Text>::Builder list,
                const std::vector<std::string>& texts) {
@@ -45,12 +29,15 @@ void FillTexts(capnp::List<capnp::Text>::Builder list,
 
 }  // namespace
 
-SupervisorLink::SupervisorLink(SupervisorSettings settings)
-    : settings_(std::move(settings)), owner_(::getpid()) {}
+SupervisorLink::SupervisorLink(SupervisorSettings settings,
+                               std::shared_ptr<SessionCounting> counting)
+    : settings_(std::move(settings)), counting_(std::move(counting)) {}
 
 Result<std::shared_ptr<SupervisorLink>> SupervisorLink::Start(
     SupervisorSettings settings) {
-  std::shared_ptr<SupervisorLink> link(new SupervisorLink(std::move(settings)));
+  ASSIGN_OR_RETURN(auto counting, SessionCounting::Create());
+  std::shared_ptr<SupervisorLink> link(
+      new SupervisorLink(std::move(settings), std::move(counting)));
   std::lock_guard lock(link->mutex_);
   RETURN_IF_ERROR(link->StartLocked());
   return link;
@@ -60,7 +47,7 @@ Status SupervisorLink::StartLocked() {
   ASSIGN_OR_RETURN(process_,
                    StartSupervisor(settings_.libexec_dir + "/bulkheadd"));
   const ipc::UniqueFd self(
-      static_cast<int>(::syscall(SYS_pidfd_open, owner_, 0)));
+      static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
   if (!self) {
     return Status(Code::kUnsupported,
                   "this kernel has no pidfd_open; Linux 5.3 is the minimum");
@@ -113,9 +100,14 @@ Status SupervisorLink::StartLocked() {
         configuration.setStateDirectory(settings_.state_directory);
       },
       descriptors, ipc::Deadline::After(settings_.deadlines.supervisor_start),
-      [](Reply::Reader reply, ipc::ReceivedMessage&) {
-        return reply.isConfigured() ? Status() : Unexpected();
-      }));
+      TakeConfigured));
+  const int counters[] = {counting_->fd()};
+  RETURN_IF_ERROR(Exchange(
+      process_.control.get(),
+      [](Request::Builder request) { request.setCountSessions(); }, counters,
+      ipc::Deadline::After(settings_.deadlines.supervisor_start),
+      TakeConfigured));
+  if (settings_.on_event) RETURN_IF_ERROR(FollowLocked());
   idle_.clear();
   alive_ = true;
   ++generation_;
@@ -127,17 +119,22 @@ std::chrono::milliseconds SupervisorLink::StartPatience() const {
          2 * settings_.deadlines.worker_start + kSlack;
 }
 
+Status SupervisorLink::CheckProcess() const {
+  if (!fork_mark_.forked()) return Status();
+  return Status(Code::kUnsupported,
+                "this process was forked from the one whose Host this is, and "
+                "cannot use it or its decoders; create a Host of its own after "
+                "fork()");
+}
+
 pid_t SupervisorLink::pid() const {
+  if (fork_mark_.forked()) return 0;
   std::lock_guard lock(mutex_);
   return process_.pid;
 }
 
 Result<SupervisorLink::Connection> SupervisorLink::Acquire() {
-  if (::getpid() != owner_) {
-    return Status(Code::kInvalidArgument,
-                  "a Host belongs to the process that created it; create "
-                  "another after fork()");
-  }
+  RETURN_IF_ERROR(CheckProcess());
   std::lock_guard lock(mutex_);
   // Twice: the first connect may be what notices the death.
   for (int attempt = 0; attempt < 2; ++attempt) {
@@ -147,18 +144,52 @@ Result<SupervisorLink::Connection> SupervisorLink::Acquire() {
       idle_.pop_back();
       return connection;
     }
-    ASSIGN_OR_RETURN(auto sockets, FromIpc(ipc::MakeSocketPair()));
-    const int descriptors[] = {sockets.second.get()};
-    const Status status = Exchange(
-        process_.control.get(),
-        [](Request::Builder request) { request.setConnect(); }, descriptors,
-        ipc::Deadline::After(settings_.deadlines.supervisor_start),
-        [](Reply::Reader, ipc::ReceivedMessage&) { return Status(); });
-    if (status.ok()) return Connection{std::move(sockets.first), generation_};
-    if (status.code() != Code::kBackendLost) return status;
+    auto socket = ConnectLocked();
+    if (socket) return Connection{*std::move(socket), generation_};
+    if (socket.error().code() != Code::kBackendLost) return socket.error();
     alive_ = false;
   }
   return Status(Code::kBackendLost, "the supervisor bulkheadd dies at once");
+}
+
+Result<ipc::UniqueFd> SupervisorLink::ConnectLocked() {
+  ASSIGN_OR_RETURN(auto sockets, FromIpc(ipc::MakeSocketPair()));
+  const int descriptors[] = {sockets.second.get()};
+  RETURN_IF_ERROR(Exchange(
+      process_.control.get(),
+      [](Request::Builder request) { request.setConnect(); }, descriptors,
+      ipc::Deadline::After(settings_.deadlines.supervisor_start),
+      TakeConfigured));
+  return std::move(sockets.first);
+}
+
+Status SupervisorLink::FollowLocked() {
+  ASSIGN_OR_RETURN(auto socket, ConnectLocked());
+  EventStream stream(std::move(socket), ::getpid());
+  RETURN_IF_ERROR(stream.Ask(0, /*wait=*/true));
+  streams_.push_back(std::move(stream));
+  return Status();
+}
+
+void SupervisorLink::DeliverEvents() {
+  if (!settings_.on_event || delivering_.exchange(true)) return;
+  for (;;) {
+    EventStream* stream = nullptr;
+    {
+      std::lock_guard lock(mutex_);
+      if (!streams_.empty()) stream = &streams_.front();
+    }
+    if (!stream) break;
+    const auto events = stream->TryTake();
+    if (events && events->empty()) break;
+    if (events) {
+      for (const Event& event : *events) settings_.on_event(event);
+    } else {
+      std::lock_guard lock(mutex_);
+      streams_.pop_front();
+    }
+  }
+  delivering_ = false;
 }
 
 void SupervisorLink::Return(Connection connection) {
@@ -173,46 +204,9 @@ void SupervisorLink::Lost(uint64_t generation) {
   if (generation == generation_) alive_ = false;
 }
 
-Status SupervisorLink::Exchange(int socket, const Fill& fill,
-                                std::span<const int> fds,
-                                ipc::Deadline deadline, const Take& take,
-                                bool* answered) {
-  capnp::MallocMessageBuilder message;
-  fill(message.initRoot<Request>());
-  if (auto sent = ipc::SendMessage(socket, message, fds, deadline); !sent) {
-    // Whatever stops a send to a trusted peer, the peer is not there any more.
-    return Status(Code::kBackendLost,
-                  "the supervisor bulkheadd is gone: " + sent.error().message);
-  }
-  auto received = ipc::ReceiveMessage(socket, ipc::kMaxDescriptors, deadline);
-  if (!received) return FromIpc(std::move(received).error());
-  if (!*received) {
-    return Status(Code::kBackendLost, "the supervisor bulkheadd died");
-  }
-  if (answered) *answered = true;
-  ipc::ReceivedMessage& answer = **received;
-  const auto read = [&](Reply::Reader reply) -> Status {
-    if (reply.isFailed()) return FromFailure(reply.getFailed());
-    return take(reply, answer);
-  };
-  auto status = ipc::ReadCatching([&]() -> Status {
-    auto reply = answer.root<Reply>();
-    if (!reply) return FromIpc(std::move(reply).error());
-    if (!reply->isElsewhere()) return read(*reply);
-    if (answer.descriptors.size() != 1) return Unexpected();
-    // Written from its start and not read since.
-    ::lseek(answer.descriptors[0].get(), 0, SEEK_SET);
-    capnp::StreamFdMessageReader elsewhere(
-        answer.descriptors[0].get(),
-        {.traversalLimitInWords = kMaxReplyBytes / sizeof(capnp::word)});
-    return read(elsewhere.getRoot<Reply>());
-  });
-  return status ? *std::move(status) : FromIpc(std::move(status).error());
-}
-
-Status SupervisorLink::Call(const Fill& fill, std::span<const int> fds,
-                            std::chrono::milliseconds timeout, const Take& take,
-                            uint64_t* generation) {
+Status SupervisorLink::Call(const FillRequest& fill, std::span<const int> fds,
+                            std::chrono::milliseconds timeout,
+                            const TakeReply& take, uint64_t* generation) {
   ASSIGN_OR_RETURN(Connection connection, Acquire());
   if (generation) *generation = connection.generation;
   bool answered = false;
@@ -225,6 +219,7 @@ Status SupervisorLink::Call(const Fill& fill, std::span<const int> fds,
     // After a missed deadline a late answer would be taken for the next one's.
     Return(std::move(connection));
   }
+  DeliverEvents();
   return status;
 }
 
@@ -238,6 +233,8 @@ Result<StartedWorker> SupervisorLink::OpenSession(const SessionRequest& asked,
         session.setDevice(asked.device);
         session.setAlone(asked.alone);
         session.setInput(asked.input);
+        session.setPath(asked.path);
+        session.setCounter(asked.counter);
       },
       descriptors, StartPatience(),
       [&](Reply::Reader reply, ipc::ReceivedMessage& message) {
@@ -245,7 +242,7 @@ Result<StartedWorker> SupervisorLink::OpenSession(const SessionRequest& asked,
           return RefusalOf(ToPoisoned(reply.getPoisoned()), asked.device);
         }
         if (!reply.isSessionStarted() || message.descriptors.size() != 1) {
-          return Unexpected();
+          return UnexpectedReply();
         }
         const auto started = reply.getSessionStarted();
         worker.session = started.getSession();
@@ -265,7 +262,9 @@ Result<StartedWorker> SupervisorLink::OpenSession(const SessionRequest& asked,
 
 bool SupervisorLink::StillServes(const StartedWorker& worker) const {
   // Another bulkheadd numbers its sessions anew, and need not be started to be
-  // asked about a worker that it never had.
+  // asked about a worker that it never had. A mutex may be locked for ever in a
+  // forked process.
+  if (fork_mark_.forked()) return false;
   std::lock_guard lock(mutex_);
   return alive_ && generation_ == worker.generation;
 }
@@ -278,10 +277,7 @@ Status SupervisorLink::ConfirmSession(const StartedWorker& worker) {
       [&](Request::Builder request) {
         request.setConfirmSession(worker.session);
       },
-      {}, settings_.deadlines.worker_start,
-      [](Reply::Reader reply, ipc::ReceivedMessage&) {
-        return reply.isConfigured() ? Status() : Unexpected();
-      });
+      {}, settings_.deadlines.worker_start, TakeConfigured);
 }
 
 WorkerExit SupervisorLink::SessionExit(const StartedWorker& worker,
@@ -299,7 +295,7 @@ WorkerExit SupervisorLink::SessionExit(const StartedWorker& worker,
     Write(seen.position, end.initPosition());
   };
   const auto take = [&](Reply::Reader reply, ipc::ReceivedMessage&) {
-    if (!reply.isExit()) return Unexpected();
+    if (!reply.isExit()) return UnexpectedReply();
     told.report = ToExitReport(reply.getExit().getReport());
     told.blamed = reply.getExit().getBlamed();
     told.deaths_here = reply.getExit().getDeathsHere();
@@ -342,10 +338,18 @@ void SupervisorLink::CloseSession(const StartedWorker& worker) {
 
 Status SupervisorLink::Prepare(const std::string& device) {
   return Call([&](Request::Builder request) { request.setPrepare(device); }, {},
-              StartPatience(),
-              [](Reply::Reader reply, ipc::ReceivedMessage&) {
-                return reply.isConfigured() ? Status() : Unexpected();
-              });
+              StartPatience(), TakeConfigured);
+}
+
+Status SupervisorLink::Command(const std::string& backend,
+                               schema::BackendCommand::Action action) {
+  return Call(
+      [&](Request::Builder request) {
+        auto command = request.initCommand();
+        command.setBackend(backend);
+        command.setAction(action);
+      },
+      {}, StartPatience(), TakeConfigured);
 }
 
 Result<std::vector<DeviceInfo>> SupervisorLink::Load(const ExplicitLoad& load) {
@@ -358,7 +362,7 @@ Result<std::vector<DeviceInfo>> SupervisorLink::Load(const ExplicitLoad& load) {
       },
       {}, StartPatience(),
       [&](Reply::Reader reply, ipc::ReceivedMessage&) {
-        if (!reply.isLoaded()) return Unexpected();
+        if (!reply.isLoaded()) return UnexpectedReply();
         devices = ToDevices(reply.getLoaded());
         return Status();
       });
@@ -383,7 +387,7 @@ Result<BackendReport> SupervisorLink::Backends() {
       Call([](Request::Builder request) { request.setListBackends(); }, {},
            settings_.deadlines.supervisor_start,
            [&](Reply::Reader reply, ipc::ReceivedMessage&) {
-             if (!reply.isBackends()) return Unexpected();
+             if (!reply.isBackends()) return UnexpectedReply();
              AddTo(report, reply.getBackends());
              return Status();
            }));
@@ -396,7 +400,7 @@ Result<SandboxReport> SupervisorLink::Sandbox() {
       Call([](Request::Builder request) { request.setDescribeSandbox(); }, {},
            settings_.deadlines.backend_start,
            [&](Reply::Reader reply, ipc::ReceivedMessage&) {
-             if (!reply.isSandbox()) return Unexpected();
+             if (!reply.isSandbox()) return UnexpectedReply();
              report = ToReport(reply.getSandbox());
              return Status();
            }));

@@ -3,20 +3,25 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <functional>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/control_exchange.h"
 #include "core/discovery/plugin_path.h"
 #include "core/discovery/selection.h"
+#include "core/event_stream.h"
+#include "core/fork_mark.h"
 #include "core/grants/grant_files.h"
 #include "core/include/bulkhead/host.h"
 #include "core/input_position.h"
+#include "core/session/session_counting.h"
 #include "core/session/supervisor_process.h"
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"
@@ -35,6 +40,7 @@ struct SupervisorSettings {
   Deadlines deadlines;
   std::string state_directory;  // empty: none
   Limits limits;
+  EventObserver on_event;  // may be empty
 };
 
 // Backends that are loaded by hand.
@@ -62,6 +68,8 @@ struct SessionRequest {
   std::string device;
   bool alone;         // in a worker that serves nobody else
   std::string input;  // what is decoded, and how; see InputKey
+  std::string path;   // the same for people
+  uint32_t counter;   // its place among the session counters
 };
 
 // What we know ourselves of how a worker ended.
@@ -85,7 +93,8 @@ struct WorkerExit {
 // Thread-safe. One call occupies one connection until its answer; a thread that
 // finds them all taken opens another, so that a slow start of one backend holds
 // up nobody else. bulkheadd is trusted, but may die or be stopped at any point:
-// each call has a deadline.
+// each call has a deadline. A forked process gets an error from all of them,
+// and destroying its copy disturbs nobody.
 class SupervisorLink {
  public:
   static Result<std::shared_ptr<SupervisorLink>> Start(
@@ -110,41 +119,51 @@ class SupervisorLink {
   Status Prepare(const std::string& device);
   // Remembered: another bulkheadd is told at its start.
   Result<std::vector<DeviceInfo>> Load(const ExplicitLoad& load);
+  // Of an operator.
+  Status Command(const std::string& backend,
+                 ipc::schema::BackendCommand::Action action);
   Result<BackendReport> Backends();
   Result<SandboxReport> Sandbox();
 
+  SessionCounting::Lease CountSession() { return counting_->Take(); }
+
+  // Not OK in a fork() of the process that it belongs to.
+  Status CheckProcess() const;
   pid_t pid() const;
   const Deadlines& deadlines() const { return settings_.deadlines; }
 
  private:
   using Request = ipc::schema::HostRequest;
   using Reply = ipc::schema::HostReply;
-  using Fill = std::function<void(Request::Builder)>;
-  using Take = std::function<Status(Reply::Reader, ipc::ReceivedMessage&)>;
 
   struct Connection {
     ipc::UniqueFd socket;
     uint64_t generation = 0;
   };
 
-  explicit SupervisorLink(SupervisorSettings settings);
+  SupervisorLink(SupervisorSettings settings,
+                 std::shared_ptr<SessionCounting> counting);
   // For a backend, its probe and a worker to start.
   std::chrono::milliseconds StartPatience() const;
   Status StartLocked();
   Result<Connection> Acquire();
   void Return(Connection connection);
   void Lost(uint64_t generation);
-  Status Exchange(int socket, const Fill& fill, std::span<const int> fds,
-                  ipc::Deadline deadline, const Take& take,
-                  bool* answered = nullptr);
   bool StillServes(const StartedWorker& worker) const;
-  Status Call(const Fill& fill, std::span<const int> fds,
-              std::chrono::milliseconds timeout, const Take& take,
+  Status Call(const FillRequest& fill, std::span<const int> fds,
+              std::chrono::milliseconds timeout, const TakeReply& take,
               uint64_t* generation = nullptr);
+  // To a socket on which bulkheadd serves.
+  Result<ipc::UniqueFd> ConnectLocked();
+  Status FollowLocked();
+  // To the observer, unless another thread does.
+  void DeliverEvents();
 
   // Constant after construction.
   const SupervisorSettings settings_;
-  const pid_t owner_;
+  const ForkMark fork_mark_;
+  const std::shared_ptr<SessionCounting> counting_;
+  std::atomic<bool> delivering_ = false;
 
   mutable std::mutex mutex_;
   // Protected by mutex_.
@@ -153,6 +172,8 @@ class SupervisorLink {
   bool alive_ = false;
   std::vector<Connection> idle_;
   std::vector<ExplicitLoad> loads_;
+  // Of each bulkheadd in turn; the front one is used by whoever delivers.
+  std::deque<EventStream> streams_;
 };
 
 }  // namespace bulkhead::session

@@ -72,6 +72,7 @@ VideoSession::VideoSession(std::shared_ptr<SupervisorLink> supervisor,
                            const struct stat& file, VideoOptions options,
                            const Limits& limits)
     : supervisor_(std::move(supervisor)),
+      counter_(supervisor_->CountSession()),
       path_(std::move(path)),
       media_(std::move(media)),
       bytes_(file.st_size),
@@ -123,7 +124,9 @@ Status VideoSession::StartWorker() {
   ASSIGN_OR_RETURN(
       link_, WorkerLink::Start(supervisor_, {.device = options_.device,
                                              .alone = recovery_.restarts > 0,
-                                             .input = input_}));
+                                             .input = input_,
+                                             .path = path_,
+                                             .counter = counter_.place()}));
   const Status opened = OpenStream(media);
   if (opened.ok()) Raise(SessionEvent::kOpened);
   // A living worker without a stream is of no use; a dead one is still to be
@@ -181,6 +184,7 @@ Status VideoSession::AccountDeath(const Status& death) {
   }
   exit.report.position = PositionText();
   ++recovery_.restarts;
+  counter_.AddRestart();
   recovery_.last_cause = link_ ? DescribeExit(exit.report) : death.message();
   const bool met_media = link_ && link_->met_media();
   link_.reset();
@@ -239,6 +243,7 @@ void VideoSession::Acquit() {
 }
 
 void VideoSession::Progressed() {
+  counter_.AddFrame();
   Acquit();
   Raise(SessionEvent::kFrame);
   blamed_deaths_ = 0;

@@ -51,6 +51,8 @@ class VideoSession {
   const VideoMetadata& metadata() const { return metadata_; }
   const RecoveryStats& recovery() const { return recovery_; }
   int worker_pid() const { return link_ ? link_->pid() : 0; }
+  // Not OK in a fork() of the process that opened it.
+  Status CheckProcess() const { return supervisor_->CheckProcess(); }
 
   Result<std::optional<Frame>> Next();
   void Rewind();
@@ -112,6 +114,7 @@ class VideoSession {
 
   // Constant after Open.
   const std::shared_ptr<SupervisorLink> supervisor_;
+  SessionCounting::Lease counter_;
   const std::string path_;
   const ipc::UniqueFd media_;
   const int64_t bytes_;

@@ -140,6 +140,8 @@ WorkerLink::WorkerLink(std::shared_ptr<SupervisorLink> supervisor,
       asked_at_(asked_at) {}
 
 WorkerLink::~WorkerLink() {
+  // A forked process has no worker to end.
+  if (!supervisor_->CheckProcess().ok()) return;
   if (!dead_ && !started_.shared) {
     (void)Kill(Code::kBackendLost, ExitReport::Kind::kUnknown, "closed");
   }

@@ -14,6 +14,7 @@ using std::chrono::milliseconds;
 using State = BackendState;
 using Event = BackendEvent;
 using Action = BackendAction;
+using Kind = bulkhead::Event::Kind;
 
 // Of a backoff that a session waits for instead of failing: shorter than any
 // deadline, longer than those of the first failures.
@@ -54,6 +55,7 @@ Backend::Backend(discovery::BackendCandidate candidate, unsigned number,
 
 BackendAction Backend::Raise(Event event) {
   const BackendStep step = Next(state_, event);
+  if (step.next != state_) NoteState();
   state_ = step.next;
   return step.action;
 }
@@ -94,13 +96,13 @@ bool Backend::BeginsAnew() const {
 
 kj::Promise<Result<Backend::StartedSession>> Backend::OpenSession(
     uint64_t id, const discovery::DeviceName& device, bool alone,
-    std::string input, ipc::UniqueFd socket) {
+    SessionOrigin origin, ipc::UniqueFd socket) {
   using Started = Result<StartedSession>;
   const auto placing = !alone && SharesWorker(candidate_)
                            ? Workers::Placing::kShared
                            : Workers::Placing::kAlone;
   return EnsureReady().then([this, id, device, placing,
-                             input = std::move(input),
+                             origin = std::move(origin),
                              socket = std::move(socket)](
                                 Status ready) mutable -> kj::Promise<Started> {
     if (!ready.ok()) return Started(std::move(ready));
@@ -108,9 +110,11 @@ kj::Promise<Result<Backend::StartedSession>> Backend::OpenSession(
     if (!found) return Started(std::move(found).error());
     return workers_.Serve(id, placing, current_, std::move(socket))
         .then([this, id, placing, device = *found,
-               input = std::move(input)](auto pidfd) mutable -> Started {
+               origin = std::move(origin)](auto pidfd) mutable -> Started {
           if (!pidfd) return std::move(pidfd).error();
-          session_inputs_[id] = std::move(input);
+          sessions_[id] = {DeviceText(device.name, device.index),
+                           std::move(origin)};
+          NoteSession(Kind::kSessionOpened, id);
           return StartedSession{.id = id,
                                 .device_ordinal = device.ordinal,
                                 .device = DeviceText(device.name, device.index),
@@ -130,10 +134,12 @@ kj::Promise<Backend::SessionExit> Backend::EndSession(
         }
         const Culprit culprit = CulpritOf(end, seen.seen, seen.met_media);
         exit.blamed = culprit != Culprit::kNobody;
-        const auto input = session_inputs_.find(seen.id);
-        if (culprit == Culprit::kInput && input != session_inputs_.end()) {
-          exit.deaths_here =
-              inputs_.Died(input->second, seen.position, exit.report, Now());
+        ++worker_ends_;
+        NoteSession(Kind::kWorkerEnded, seen.id, &exit.report);
+        const auto session = sessions_.find(seen.id);
+        if (culprit == Culprit::kInput && session != sessions_.end()) {
+          exit.deaths_here = inputs_.Died(session->second.origin.input,
+                                          seen.position, exit.report, Now());
         }
         if (culprit == Culprit::kBackend && seen.seen == SeenEnd::kLied) {
           CountFailure(Code::kBackendMisbehaved, "a worker broke the protocol");
@@ -147,13 +153,14 @@ kj::Promise<Backend::SessionExit> Backend::EndSession(
 }
 
 void Backend::FrameDelivered(uint64_t id, InputPosition position) {
-  const auto input = session_inputs_.find(id);
-  if (input == session_inputs_.end()) return;
-  inputs_.Delivered(input->second, position);
+  const auto session = sessions_.find(id);
+  if (session == sessions_.end()) return;
+  inputs_.Delivered(session->second.origin.input, position);
 }
 
 void Backend::CloseSession(uint64_t id) {
-  session_inputs_.erase(id);
+  NoteSession(Kind::kSessionClosed, id);
+  sessions_.erase(id);
   workers_.Close(id);
   if (!workers_.busy()) Raise(Event::kSessionsEnded);
 }
@@ -172,15 +179,13 @@ kj::Promise<Status> Backend::EnsureReady() {
   if (BackoffIsOver()) Raise(Event::kBackoffOver);
   if (recorded_ && !context_.quarantine.Find(ObjectPath(candidate_)) &&
       Raise(Event::kQuarantineLifted) == Action::kForgive) {
-    recorded_ = false;
-    policy_.Forget();
-    inputs_.Forget();
+    Forget();
   }
   switch (Raise(Event::kDeviceAsked)) {
     case Action::kStart:
       return BeginStart();
     case Action::kJoinStart:
-      return KJ_ASSERT_NONNULL(starting_).addBranch();
+      return AwaitStart();
     case Action::kServe:
       return Status();
     case Action::kAwaitBackoff:
@@ -209,18 +214,27 @@ kj::Promise<Status> Backend::AwaitBackoff() {
 
 kj::Promise<Status> Backend::BeginStart() {
   current_.reset();
-  start_ = std::make_unique<BackendStart>(candidate_, number_, context_);
-  auto forked = start_->Run()
-                    .then([this](Status status) { return FinishStart(status); })
-                    .fork();
-  auto branch = forked.addBranch();
-  starting_ = kj::mv(forked);
-  return branch;
+  start_ = std::make_shared<BackendStart>(candidate_, number_, context_);
+  starting_ = start_->Run()
+                  .then([this, start = start_](Status status) {
+                    return FinishStart(*start, status);
+                  })
+                  .fork();
+  return AwaitStart();
 }
 
-Status Backend::FinishStart(const Status& status) {
-  auto incarnation = start_->TakeIncarnation();
+kj::Promise<Status> Backend::AwaitStart() {
+  return KJ_ASSERT_NONNULL(starting_).addBranch().then(
+      [this, start = start_](Status status) -> kj::Promise<Status> {
+        if (start->abandoned()) return EnsureReady();
+        return status;
+      });
+}
+
+Status Backend::FinishStart(BackendStart& start, const Status& status) {
+  auto incarnation = start.TakeIncarnation();
   if (incarnation) ++lives_;
+  if (start.abandoned()) return status;
   if (!status.ok()) return FailStart(status, incarnation.get());
   if (Raise(Event::kBecameReady) == Action::kStop) return refusal_;
   policy_.BecameReady(Now());
@@ -228,7 +242,7 @@ Status Backend::FinishStart(const Status& status) {
   current_ = std::move(incarnation);
   devices_ = start_->devices();
   zygote_gone_ = current_->WhenZygoteGone()
-                     .then([this] { OnZygoteGone(); })
+                     .then([this, life = lives_] { OnZygoteGone(life); })
                      .eagerlyEvaluate(nullptr)
                      .fork();
   return Status();
@@ -271,7 +285,9 @@ Status Backend::FailStart(const Status& cause, const Incarnation* incarnation) {
   return refusal_;
 }
 
-void Backend::OnZygoteGone() {
+void Backend::OnZygoteGone(uint32_t life) {
+  if (life != lives_ || !current_) return;
+  NoteZygoteEnd();
   if (current_->zygote_lost()) {
     Raise(Event::kZygoteLost);
     return;
@@ -319,9 +335,7 @@ void Backend::EnterQuarantine(Code code, const std::string& why) {
       code == Code::kBackendMisbehaved
           ? Status(code, "the backend " + candidate_.name() + " is " + reason_)
           : LoadFailure(code, reason_);
-  if (current_ && current_->zygote_alive()) {
-    current_->KillZygote(code, "it was quarantined");
-  }
+  EndZygote(code, "it was quarantined");
 }
 
 kj::Promise<void> Backend::RecordQuarantine(QuarantineRecord record) {

@@ -12,6 +12,7 @@
 
 #include "core/discovery/discover.h"
 #include "core/include/bulkhead/diagnostic.h"
+#include "core/include/bulkhead/event.h"
 #include "core/include/bulkhead/status.h"
 #include "core/input_position.h"
 #include "core/supervisor/backend_start.h"
@@ -47,6 +48,19 @@ class Backend {
     bool shared;         // its worker may serve others too
   };
 
+  // Whose session it is, as its host tells.
+  struct SessionOrigin {
+    std::string input;     // as PoisonedInputs knows it
+    std::string path;      // of the input, for people
+    uint32_t counter = 0;  // among the host's session counters
+  };
+  struct OpenedSession {
+    uint64_t id;
+    std::string device;
+    SessionOrigin origin;
+    pid_t worker_pid;
+  };
+
   // What a host tells of a session whose worker it saw end.
   struct SeenSessionEnd {
     uint64_t id;
@@ -71,10 +85,9 @@ class Backend {
 
   // Has a worker for `device` serve `socket`. `id` names the session from then
   // on. `alone`: in a worker of its own, whatever the manifest asks for.
-  // `input`: as PoisonedInputs knows it.
   kj::Promise<Result<StartedSession>> OpenSession(
       uint64_t id, const discovery::DeviceName& device, bool alone,
-      std::string input, ipc::UniqueFd socket);
+      SessionOrigin origin, ipc::UniqueFd socket);
   bool HasSession(uint64_t id) const { return workers_.Serves(id); }
   Status ConfirmSession(uint64_t id) { return workers_.Confirm(id); }
   // How the worker of a session ended; counts whose fault it was. Once a
@@ -91,9 +104,19 @@ class Backend {
   // And has that device.
   kj::Promise<Status> Prepare(const discovery::DeviceName& device);
 
+  // What operators ask for; the table says what comes of it. Sessions go on.
+  // Not OK: it is disabled, for which reason is said.
+  Status Restart();
+  Status Disable();
+  Status Enable();
+  // True: a successor is to take its place, and it has become one that drains.
+  kj::Promise<Result<bool>> Reload();
+
   const discovery::BackendCandidate& candidate() const { return candidate_; }
   BackendState state() const { return state_; }
   const std::string& reason() const { return reason_; }
+  // On an operator's command.
+  bool disabled() const { return disabled_; }
   // By the names that a caller uses; those of the manifest, without a
   // description, until a probe has counted.
   std::vector<DescribedDevice> devices() const;
@@ -108,21 +131,38 @@ class Backend {
   const Incarnation* incarnation() const;
   uint32_t lives() const { return lives_; }
   std::vector<pid_t> session_pids() const { return workers_.pids(); }
+  std::vector<OpenedSession> sessions() const;
+  // Workers that ended while they had a session.
+  uint32_t worker_ends() const { return worker_ends_; }
 
  private:
   // Moves on in the table. What is to be done for whoever asked is left to the
   // caller.
   BackendAction Raise(BackendEvent event);
+  // Once what happens now is over, so that the reason is known.
+  void NoteState();
+  void NoteZygoteEnd();
+  // `report`: of its worker, if that has ended.
+  void NoteSession(bulkhead::Event::Kind kind, uint64_t id,
+                   const ExitReport* report = nullptr);
   RestartPolicy::Time Now() const;
   Granting Granted() const;
   bool BackoffIsOver() const;
 
   kj::Promise<Status> BeginStart();
+  // The start under way; if that is abandoned, what comes after it.
+  kj::Promise<Status> AwaitStart();
   kj::Promise<Status> AwaitBackoff();
-  Status FinishStart(const Status& status);
+  Status FinishStart(BackendStart& start, const Status& status);
   // `incarnation`: what was launched; null: nothing.
   Status FailStart(const Status& cause, const Incarnation* incarnation);
-  void OnZygoteGone();
+  // `life`: whose.
+  void OnZygoteGone(uint32_t life);
+  void EndZygote(Code code, const char* why);
+  // Raises it, and ends the start or the zygote where the table says so.
+  BackendAction Command(BackendEvent event, const char* why);
+  // Every failure, and its quarantine.
+  void Forget();
   // A failure of the backend's own while it was ready. `code`: of those who ask
   // for its devices if it was the one too many.
   void CountFailure(Code code, const std::string& what);
@@ -140,14 +180,21 @@ class Backend {
   BackendState state_;
   RestartPolicy policy_;
   PoisonedInputs inputs_;
-  std::map<uint64_t, std::string> session_inputs_;
+  struct Session {
+    std::string device;
+    SessionOrigin origin;
+  };
+  std::map<uint64_t, Session> sessions_;
+  uint32_t worker_ends_ = 0;
 
   std::shared_ptr<Incarnation> current_;  // null before the first was ready
-  std::unique_ptr<BackendStart> start_;   // under way, or the last that was
+  std::shared_ptr<BackendStart> start_;   // under way, or the last that was
   kj::Maybe<kj::ForkedPromise<Status>> starting_;
   kj::Maybe<kj::ForkedPromise<void>> zygote_gone_;
   uint32_t lives_ = 0;
   std::string reason_;
+  kj::Promise<void> noting_ = kj::READY_NOW;
+  bool disabled_ = false;
   bool recorded_ = false;  // its quarantine is, and ends with the record
   kj::Promise<void> recording_ = kj::READY_NOW;
   Status refusal_;  // what those who ask get while nothing may be started

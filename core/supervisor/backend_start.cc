@@ -94,6 +94,17 @@ kj::Promise<Status> BackendStart::CheckQuarantine(int object) {
 }
 
 kj::Promise<Status> BackendStart::Run() {
+  auto paf = kj::newPromiseAndFulfiller<Status>();
+  abandon_ = kj::mv(paf.fulfiller);
+  return Attempt().exclusiveJoin(kj::mv(paf.promise));
+}
+
+void BackendStart::Abandon() {
+  abandoned_ = true;
+  abandon_->fulfill(Status());
+}
+
+kj::Promise<Status> BackendStart::Attempt() {
   granted_ = Granted().effective;
   auto opened = discovery::OpenBackend(candidate_);
   if (!opened) return std::move(opened).error();

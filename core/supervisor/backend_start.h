@@ -18,6 +18,7 @@
 #include "core/sandbox/bpf.h"
 #include "core/sandbox/cgroup.h"
 #include "core/sandbox/policy.h"
+#include "core/supervisor/event_log.h"
 #include "core/supervisor/granting.h"
 #include "core/supervisor/incarnation.h"
 #include "core/supervisor/quarantine_records.h"
@@ -42,6 +43,7 @@ struct StartContext {
   sandbox::CgroupParent cgroup;  // of the cgroups that they get
   grants::GrantReader& grants;
   QuarantineRecords& quarantine;
+  EventLog& events;
 };
 
 // A device that a probe has counted.
@@ -69,6 +71,9 @@ class BackendStart {
 
   // Once.
   kj::Promise<Status> Run();
+  // Ends it at once, and with it what was launched.
+  void Abandon();
+  bool abandoned() const { return abandoned_; }
 
   // Null before something was launched.
   const std::shared_ptr<Incarnation>& incarnation() const {
@@ -89,6 +94,7 @@ class BackendStart {
   const HashVerdicts& hash_verdicts() const { return hash_verdicts_; }
 
  private:
+  kj::Promise<Status> Attempt();
   Granting Granted() const;
   // Not OK if it is quarantined; lifts a record that does not hold any more.
   kj::Promise<Status> CheckQuarantine(int object);
@@ -106,6 +112,8 @@ class BackendStart {
   const unsigned number_;
   const StartContext& context_;
   std::shared_ptr<Incarnation> incarnation_;
+  bool abandoned_ = false;
+  kj::Own<kj::PromiseFulfiller<Status>> abandon_;
   std::optional<Culprit> culprit_;
   std::optional<QuarantineRecord> quarantine_;
   std::vector<CountedDevice> devices_;

@@ -98,7 +98,8 @@ void Catalog::Refresh() {
   const auto take = [&](const BackendCandidate& candidate) {
     const auto known = std::find_if(
         backends_.begin(), backends_.end(), [&](const BackendPointer& other) {
-          return other && IsSameBackend(other->candidate(), candidate);
+          return other && other->state() != BackendState::kDraining &&
+                 IsSameBackend(other->candidate(), candidate);
         });
     return known == backends_.end() ? nullptr : std::move(*known);
   };
@@ -107,7 +108,9 @@ void Catalog::Refresh() {
     if (known && (known->candidate() == candidate || !known->BeginsAnew())) {
       candidate = known->candidate();
     } else {
+      const bool disabled = known && known->disabled();
       known = std::make_shared<Backend>(candidate, next_number_++, context_);
+      if (disabled) (void)known->Disable();
     }
     backends.push_back(std::move(known));
   }
@@ -169,6 +172,56 @@ Result<std::vector<Catalog::BackendPointer>> Catalog::Load(
                     (entry_point.empty() ? "" : " " + entry_point) + " in " +
                     path + "; see `bulkhead entry-points --path " +
                     load.directory + "`");
+}
+
+Result<Catalog::BackendPointer> Catalog::Named(const std::string& name) {
+  Refresh();
+  BackendPointer found;
+  std::string names;
+  for (const BackendPointer& backend : backends_) {
+    const BackendCandidate& candidate = backend->candidate();
+    names += (names.empty() ? "" : ", ") + candidate.name();
+    if (candidate.name() != name) continue;
+    if (!found || (candidate.usable() && !found->candidate().usable())) {
+      found = backend;
+    }
+  }
+  if (found) return found;
+  return Status(Code::kNotFound,
+                "there is no backend " + name +
+                    (names.empty() ? std::string("; none was found")
+                                   : "; there are: " + names));
+}
+
+kj::Promise<Status> Catalog::Command(const std::string& name,
+                                     schema::BackendCommand::Action action) {
+  auto named = Named(name);
+  if (!named) return named.error();
+  const BackendPointer& backend = *named;
+  switch (action) {
+    case schema::BackendCommand::Action::RESTART:
+      return backend->Restart();
+    case schema::BackendCommand::Action::RELOAD:
+      return Reload(backend);
+    case schema::BackendCommand::Action::DISABLE:
+      return backend->Disable();
+    case schema::BackendCommand::Action::ENABLE:
+      return backend->Enable();
+  }
+  return Status(Code::kUnsupported, "bulkheadd does not know this command");
+}
+
+kj::Promise<Status> Catalog::Reload(BackendPointer backend) {
+  return backend->Reload()
+      .then([this, backend](Result<bool> replace) -> kj::Promise<Status> {
+        if (!replace) return replace.error();
+        Refresh();
+        if (!*replace) return Status();
+        auto successor = Named(backend->candidate().name());
+        if (!successor) return successor.error();
+        return (*successor)->EnsureReady().attach(BackendPointer(*successor));
+      })
+      .attach(BackendPointer(backend));
 }
 
 std::vector<Catalog::BackendPointer> Catalog::Usable() const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kj/async.h>
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,6 +44,13 @@ class Catalog {
   Result<std::vector<BackendPointer>> Load(const std::string& path,
                                            const std::string& entry_point);
 
+  // The backend of that name; of several, the one that is in use.
+  Result<BackendPointer> Named(const std::string& name);
+  // Operators' commands. Those that wait for a start resolve once it is over.
+  kj::Promise<Status> Command(const std::string& name,
+                              ipc::schema::BackendCommand::Action action);
+
+  const std::vector<BackendPointer>& backends() const { return backends_; }
   std::vector<BackendPointer> Usable() const;
   BackendPointer OfSession(uint64_t session) const;
 
@@ -50,6 +59,7 @@ class Catalog {
 
  private:
   void Refresh();
+  kj::Promise<Status> Reload(BackendPointer backend);
   BackendPointer BackendOf(const discovery::BackendCandidate* candidate) const;
 
   const std::vector<discovery::SearchDirectory> plugin_path_;

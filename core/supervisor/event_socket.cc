@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/supervisor/event_socket.h"
 
+#include <sys/socket.h>
+
 #include <utility>
 #include <variant>
 
@@ -43,5 +45,7 @@ ipc::Expected<void> EventSocket::Send(capnp::MessageBuilder& message,
   return ipc::SendMessage(socket_.get(), message, descriptors,
                           ipc::Deadline::After(std::chrono::milliseconds(0)));
 }
+
+void EventSocket::Shutdown() { ::shutdown(socket_.get(), SHUT_RDWR); }
 
 }  // namespace bulkhead::supervisor

@@ -30,6 +30,8 @@ class EventSocket {
   // Sends at once or fails.
   ipc::Expected<void> Send(capnp::MessageBuilder& message,
                            std::span<const int> descriptors = {});
+  // From now on it is closed, for us and for the peer.
+  void Shutdown();
 
  private:
   kj::UnixEventPort& port_;

@@ -17,7 +17,8 @@ int main(int argc, char** argv) {
       "it by hand.",
       "bulkheadd");
   int host = 0;
-  app.add_option("--host", host, "pid of the application, for people")
+  app.add_option("--host", host,
+                 "pid of the application, as operators are told it")
       ->required();
   CLI11_PARSE(app, argc, argv);
 
@@ -39,7 +40,7 @@ int main(int argc, char** argv) {
   kj::EventLoop loop(port);
   kj::WaitScope scope(loop);
   bulkhead::supervisor::Supervisor supervisor(
-      port, bulkhead::ipc::UniqueFd(kControlFd));
+      port, bulkhead::ipc::UniqueFd(kControlFd), host);
   supervisor.Run().wait(scope);
   return 0;
 }

@@ -39,26 +39,33 @@ void SetFailure(schema::HostReply::Builder reply, const Status& status) {
 void Send(EventSocket& connection, capnp::MessageBuilder& message,
           std::span<const int> descriptors) {
   const size_t words = capnp::computeSerializedSizeInWords(message);
-  if (words <= kMaxReplyWords) {
-    (void)connection.Send(message, descriptors);
-    return;
-  }
+  // Whoever does not take an answer would take the next for it.
+  const auto send = [&connection](auto& answer, std::span<const int> fds) {
+    if (!connection.Send(answer, fds)) connection.Shutdown();
+  };
+  if (words <= kMaxReplyWords) return send(message, descriptors);
   capnp::MallocMessageBuilder envelope;
   auto reply = envelope.initRoot<schema::HostReply>();
   const auto memory = ToMemory(message);
   if (!memory) {
     SetFailure(reply, memory.error());
-    (void)connection.Send(envelope);
-    return;
+    return send(envelope, {});
   }
   reply.setElsewhere(words * sizeof(capnp::word));
   const int descriptor[] = {memory->get()};
-  (void)connection.Send(envelope, descriptor);
+  send(envelope, descriptor);
 }
 
 void Fail(EventSocket& connection, const Status& status) {
   capnp::MallocMessageBuilder answer;
   SetFailure(answer.initRoot<schema::HostReply>(), status);
+  Send(connection, answer);
+}
+
+void Acknowledge(EventSocket& connection, const Status& status) {
+  if (!status.ok()) return Fail(connection, status);
+  capnp::MallocMessageBuilder answer;
+  answer.initRoot<schema::HostReply>().setConfigured();
   Send(connection, answer);
 }
 

@@ -11,8 +11,8 @@
 
 namespace bulkhead::supervisor {
 
-// Answers to the application. One that does not take its answer has given up on
-// it, so that no failure is told.
+// Answers to the application or an operator. One that does not take its answer
+// has given up on it: no failure is told, and the connection is closed.
 
 void SetFailure(ipc::schema::HostReply::Builder reply, const Status& status);
 
@@ -20,5 +20,7 @@ void SetFailure(ipc::schema::HostReply::Builder reply, const Status& status);
 void Send(EventSocket& connection, capnp::MessageBuilder& message,
           std::span<const int> descriptors = {});
 void Fail(EventSocket& connection, const Status& status);
+// `configured`, or the failure.
+void Acknowledge(EventSocket& connection, const Status& status);
 
 }  // namespace bulkhead::supervisor

@@ -43,9 +43,12 @@ Backend::SeenSessionEnd ToSeenEnd(schema::SessionEnd::Reader end) {
 
 }  // namespace
 
-Supervisor::Supervisor(kj::UnixEventPort& port, ipc::UniqueFd application)
+Supervisor::Supervisor(kj::UnixEventPort& port, ipc::UniqueFd application,
+                       pid_t application_pid)
     : port_(port),
       root_(std::make_shared<EventSocket>(port, std::move(application))),
+      application_pid_(application_pid),
+      born_(port.getTimer().now()),
       tasks_(*this) {}
 
 void Supervisor::taskFailed(kj::Exception&&) {
@@ -133,6 +136,18 @@ kj::Promise<void> Supervisor::Answer(EventSocket& connection,
     case Request::LOAD:
       return Load(connection, request->getLoad().getPath().cStr(),
                   request->getLoad().getEntryPoint().cStr());
+    case Request::COMMAND:
+      return Command(connection, request->getCommand());
+    case Request::NEXT_EVENTS:
+      return AnswerEvents(connection, request->getNextEvents());
+    case Request::COUNT_SESSIONS: {
+      const Status status = ShareCounters(descriptor);
+      status.ok() ? reply.setConfigured() : SetFailure(reply, status);
+      break;
+    }
+    case Request::DESCRIBE_HOST:
+      DescribeHost(reply.initHost());
+      break;
   }
   Send(connection, answer);
   return kj::READY_NOW;
@@ -185,11 +200,22 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
       .forbidden = sandbox::Forbidden::kKill,
       .cgroup = {},
       .grants = grants_,
-      .quarantine = *quarantine_});
+      .quarantine = *quarantine_,
+      .events = events_});
   catalog_.emplace(std::move(path), std::move(selection), *context_);
   for (const auto load : configuration.getLoads()) {
     // What is wrong with it was said when it was loaded first.
     (void)catalog_->Load(load.getPath().cStr(), load.getEntryPoint().cStr());
+  }
+  // Without it only operators miss something.
+  if (auto socket = OperatorSocket::Listen(application_pid_)) {
+    operators_.emplace(
+        port_, *std::move(socket),
+        [this](std::shared_ptr<EventSocket> peer) {
+          return ServeOperator(std::move(peer),
+                               {.since = port_.getTimer().now()});
+        },
+        static_cast<kj::TaskSet::ErrorHandler&>(*this));
   }
   if (configuration.getEager() && EnsureTier().ok()) {
     for (const Catalog::BackendPointer& backend : catalog_->Usable()) {
@@ -239,12 +265,7 @@ kj::Promise<void> Supervisor::Prepare(EventSocket& connection,
   }
   return (*backend)
       ->Prepare(*discovery::ParseDeviceName(device))
-      .then([&connection](Status status) {
-        if (!status.ok()) return Fail(connection, status);
-        capnp::MallocMessageBuilder answer;
-        answer.initRoot<Reply>().setConfigured();
-        Send(connection, answer);
-      })
+      .then([&connection](Status status) { Acknowledge(connection, status); })
       .attach(Catalog::BackendPointer(*backend));
 }
 
@@ -302,7 +323,11 @@ kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
   return (*backend)
       ->OpenSession(next_session_++,
                     *discovery::ParseDeviceName(request.getDevice().cStr()),
-                    request.getAlone(), input, std::move(socket))
+                    request.getAlone(),
+                    {.input = input,
+                     .path = request.getPath().cStr(),
+                     .counter = request.getCounter()},
+                    std::move(socket))
       .then([this, &connection, input, backend = *backend](auto started) {
         if (!started) return Fail(connection, started.error());
         capnp::MallocMessageBuilder answer;

@@ -14,9 +14,12 @@
 #include "core/sandbox/probe.h"
 #include "core/supervisor/backend.h"
 #include "core/supervisor/catalog.h"
+#include "core/supervisor/event_log.h"
 #include "core/supervisor/event_socket.h"
+#include "core/supervisor/operator_socket.h"
 #include "core/supervisor/quarantine_records.h"
 #include "ipc/schema/control.capnp.h"
+#include "ipc/shared_region.h"
 
 namespace bulkhead::supervisor {
 
@@ -27,13 +30,17 @@ namespace bulkhead::supervisor {
 // socket that bulkheadd was born with, and opens further connections over it.
 // Run() returns when that socket is closed or the application's pidfd says that
 // it is dead: then main returns, the reapers see their sockets close and end
-// everything else.
+// everything else. Operators of the same user may look, follow and command,
+// over a socket of their own (operator_socket.h); a request of another kind, or
+// too many of them, costs an operator the connection.
 //
 // One thread, one event loop. No call here blocks, except for the few
 // milliseconds in which a backend's namespaces are made.
 class Supervisor : private kj::TaskSet::ErrorHandler {
  public:
-  Supervisor(kj::UnixEventPort& port, ipc::UniqueFd application);
+  // `application_pid`: for operators.
+  Supervisor(kj::UnixEventPort& port, ipc::UniqueFd application,
+             pid_t application_pid);
 
   // Resolves when the application is gone.
   kj::Promise<void> Run();
@@ -42,10 +49,19 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   using Request = ipc::schema::HostRequest;
   using Reply = ipc::schema::HostReply;
 
+  // What one peer may ask for within a second.
+  struct RequestBudget {
+    kj::TimePoint since;
+    uint32_t requests = 0;
+  };
+
   // One connection; answers one request after the other.
   kj::Promise<void> Serve(std::shared_ptr<EventSocket> connection);
   kj::Promise<void> Answer(EventSocket& connection,
                            ipc::ReceivedMessage message);
+  // The same for a peer that is no application: some requests, not too many.
+  kj::Promise<void> ServeOperator(std::shared_ptr<EventSocket> connection,
+                                  RequestBudget budget);
   kj::Promise<void> OpenSession(EventSocket& connection,
                                 ipc::schema::OpenSession::Reader request,
                                 ipc::UniqueFd socket);
@@ -59,6 +75,12 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   kj::Promise<void> Prepare(EventSocket& connection, const std::string& device);
   kj::Promise<void> Load(EventSocket& connection, const std::string& path,
                          const std::string& entry_point);
+  kj::Promise<void> Command(EventSocket& connection,
+                            ipc::schema::BackendCommand::Reader command);
+  kj::Promise<void> AnswerEvents(EventSocket& connection,
+                                 ipc::schema::EventsRequest::Reader request);
+  void DescribeHost(ipc::schema::HostDescription::Builder out) const;
+  Status ShareCounters(const ipc::UniqueFd& memory);
   void DescribeSandbox(ipc::schema::SandboxReport::Builder out);
   void taskFailed(kj::Exception&& exception) override;
 
@@ -69,12 +91,17 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   kj::Own<kj::UnixEventPort::FdObserver> application_observer_;
   grants::GrantReader grants_;
   std::optional<QuarantineRecords> quarantine_;
+  EventLog events_;
   std::optional<StartContext> context_;
   sandbox::Tier floor_ = sandbox::Tier::kFull;
   std::string cgroup_;                             // as it was named, if it was
   std::optional<sandbox::SandboxReport> sandbox_;  // once probed
   std::optional<Catalog> catalog_;                 // once configured
   uint64_t next_session_ = 1;
+  const pid_t application_pid_;
+  const kj::TimePoint born_;
+  std::optional<ipc::MappedRegion> counters_;
+  std::optional<OperatorSocket> operators_;  // none: nobody can reach it
   // Last member: its tasks use the others.
   kj::TaskSet tasks_;
 };

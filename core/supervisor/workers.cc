@@ -162,6 +162,12 @@ void Workers::Close(uint64_t id) {
   Release(worker);
 }
 
+pid_t Workers::pid(uint64_t id) const {
+  const auto found = sessions_.find(id);
+  return found == sessions_.end() ? 0
+                                  : PidOf(found->second->process.pidfd.get());
+}
+
 std::vector<pid_t> Workers::pids() const {
   std::vector<pid_t> pids;
   for (const auto& [id, worker] : sessions_) {

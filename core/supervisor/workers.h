@@ -59,6 +59,8 @@ class Workers {
   bool busy() const { return placing_ > 0 || !sessions_.empty(); }
   // One a session.
   std::vector<pid_t> pids() const;
+  // 0: it has no worker.
+  pid_t pid(uint64_t id) const;
 
  private:
   struct Worker {

@@ -42,7 +42,98 @@ struct HostRequest {
     # Answered by configured or failed, before it gets any media.
     frameDelivered @10 :DeliveredFrame;
     # After deaths: the input is not to blame for them. Answered by configured.
+    command @11 :BackendCommand;
+    # Of an operator. Answered by configured or failed, a reload once it is
+    # decided what serves from now on.
+    nextEvents @12 :EventsRequest;
+    # Answered by events. Nothing else may be asked before the answer.
+    countSessions @13 :Void;
+    # Descriptor: a memfd of sealed size with the host's session counters, see
+    # core/session_counters.h. Answered by configured or failed.
+    describeHost @14 :Void;
+    # Answered by host.
   }
+}
+
+struct EventsRequest {
+  after @0 :UInt64;
+  # The number of the last one that is known; 0: none is.
+  wait @1 :Bool;
+  # Answered only once there is one.
+}
+
+struct Events {
+  events @0 :List(Event);
+  # At most 64, the oldest first.
+  lost @1 :UInt64;
+  # Of those that were asked for: too old to be kept.
+}
+
+struct Event {
+  enum Kind {
+    backendState @0;
+    zygoteEnded @1;
+    workerEnded @2;
+    sessionOpened @3;
+    sessionClosed @4;
+    command @5;
+  }
+  number @0 :UInt64;
+  # From 1, without gaps.
+  unixMs @1 :Int64;
+  kind @2 :Kind;
+  backend @3 :Text;
+  session @4 :UInt64;
+  device @5 :Text;
+  state @6 :Text;
+  text @7 :Text;
+  exit @8 :Types.ExitReport;
+  # Of workerEnded.
+}
+
+struct HostDescription {
+  hostPid @0 :Int32;
+  supervisorPid @1 :Int32;
+  uptimeMs @2 :UInt64;
+  tier @3 :Tier;
+  # none: no backend was needed yet.
+  memoryBytes @4 :UInt64;
+  # Of bulkheadd.
+  backends @5 :List(RunningBackend);
+}
+
+struct RunningBackend {
+  name @0 :Text;
+  state @1 :Text;
+  reason @2 :Text;
+  incarnation @3 :UInt32;
+  restarts @4 :UInt32;
+  workerPids @5 :List(Int32);
+  memoryBytes @6 :UInt64;
+  # Of its reaper, zygote and workers, pages that they share counted for each.
+  sessions @7 :List(RunningSession);
+}
+
+struct RunningSession {
+  session @0 :UInt64;
+  device @1 :Text;
+  input @2 :Text;
+  workerPid @3 :Int32;
+  frames @4 :UInt64;
+  # Delivered to the application, also by earlier workers.
+  restarts @5 :UInt32;
+}
+
+struct BackendCommand {
+  enum Action {
+    restart @0;
+    reload @1;
+    disable @2;
+    enable @3;
+  }
+  backend @0 :Text;
+  # By the name of its entry point.
+  action @1 :Action;
 }
 
 struct HostReply {
@@ -61,6 +152,8 @@ struct HostReply {
     # What the backends that were named offer.
     poisoned @8 :PoisonedPosition;
     # Of openSession: the input has killed too many workers while opening.
+    events @9 :Events;
+    host @10 :HostDescription;
   }
 }
 
@@ -126,6 +219,10 @@ struct OpenSession {
   # for a session whose worker died, so that the guilty one shows itself.
   input @2 :Text;
   # What will be decoded, and with which options: equal texts mean equal input.
+  path @3 :Text;
+  # Of the input, for people.
+  counter @4 :UInt32;
+  # Its place among the session counters.
 }
 
 struct SessionStarted {

@@ -3,16 +3,19 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tools/cli/backend_commands.h"
 #include "tools/cli/backends_command.h"
 #include "tools/cli/decode_command.h"
 #include "tools/cli/demo_command.h"
 #include "tools/cli/doctor_command.h"
 #include "tools/cli/entry_points_command.h"
+#include "tools/cli/events_command.h"
 #include "tools/cli/grant_command.h"
 #include "tools/cli/grants_command.h"
 #include "tools/cli/install_command.h"
 #include "tools/cli/options.h"
 #include "tools/cli/probe_command.h"
+#include "tools/cli/ps_command.h"
 #include "tools/cli/revoke_command.h"
 #include "tools/cli/terminal.h"
 #include "tools/cli/uninstall_command.h"
@@ -31,6 +34,7 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead entry-points                        what do packages offer?
   bulkhead install acme-1.0-py3-none-any.whl   add a vendor's backend
   bulkhead grant acme --all                    let it have what it asks for
+  bulkhead ps                                  what runs, and how fast?
   bulkhead probe clip.mp4                      what is in this file?
   bulkhead decode clip.mp4 -o out/%06d.png     every frame as a picture
   bulkhead demo                                watch it survive
@@ -57,6 +61,9 @@ int Run(int argc, char** argv) {
   AddGrantCommand(app, invocation);
   AddRevokeCommand(app, invocation);
   AddGrantsCommand(app, invocation);
+  AddPsCommand(app, invocation);
+  AddEventsCommand(app, invocation);
+  AddBackendCommands(app, invocation);
   AddProbeCommand(app, invocation);
   AddDoctorCommand(app, invocation);
   AddDecodeCommand(app, invocation);

@@ -36,7 +36,8 @@ EntryPointReport FindEntryPoints(const std::vector<std::string>& directories);
 // close-on-exec), and maps the sessions' memory. It starts no thread, installs
 // no signal handler, changes no global state, and loads neither vendor code nor
 // a media library. When the process ends, however it ends, everything that was
-// started ends too. A forked child of the application may not use the Host.
+// started ends too. A forked child of the application gets
+// kUnsupported from the Host and its decoders, and creates a Host of its own.
 //
 // Thread-safe: any number of threads may call any method. Failure of a backend
 // is an error of the call that needed it, never of the Host.
@@ -70,6 +71,23 @@ class Host {
   Result<std::vector<DeviceInfo>> LoadBackend(const std::string& path);
   // The same for one entry point of group bulkhead.backends.
   Result<std::vector<DeviceInfo>> LoadBackend(const EntryPoint& entry_point);
+
+  // Commands of an operator, by the name of the backend's entry point; those of
+  // `bulkhead restart` and its like. None of them ends a session: those that
+  // are open go on with what they have. kNotFound names the backends that there
+  // are. They hold for this Host, whose bulkheadd forgets them if it dies.
+  //
+  // The next one who needs the backend starts it afresh; failures, poisoned
+  // inputs and its quarantine are forgotten. kBackendUnavailable: it is
+  // disabled.
+  Status Restart(const std::string& backend);
+  // What is installed now serves new sessions. kBackendUnavailable,
+  // kBackendMisbehaved: it cannot, for the reason in the message.
+  Status Reload(const std::string& backend);
+  // Its devices fail with kBackendUnavailable, until it is enabled.
+  Status Disable(const std::string& backend);
+  // kBackendUnavailable: what is installed cannot be used.
+  Status Enable(const std::string& backend);
 
   // Of every backend, also those that are disabled or failed. Starts nothing.
   Result<std::vector<DeviceInfo>> Devices();

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "bulkhead/event.h"
+
 namespace bulkhead {
 
 // How much of the sandbox is in force, weakest first.
@@ -75,6 +77,12 @@ struct HostOptions {
   std::string libexec_dir;
   Limits limits;
   Deadlines deadlines;
+  // Told what happens to the backends and sessions of this Host; empty: nobody
+  // is. Called at the end of any call of Host or VideoDecoder that has spoken
+  // to bulkheadd, on the thread of that call, never from two threads at once,
+  // and never from elsewhere: no thread is started for it. It may use the Host,
+  // and must not throw.
+  EventObserver on_event;
 };
 
 }  // namespace bulkhead

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/host_description.h"
+
+#include <unistd.h>
+
+#include <fstream>
+#include <set>
+#include <string>
+
+#include "core/session_counters.h"
+#include "core/supervisor/backend_states.h"
+
+namespace bulkhead::supervisor {
+namespace {
+
+namespace schema = ipc::schema;
+
+void Count(const std::optional<ipc::MappedRegion>& counters, uint32_t place,
+           schema::RunningSession::Builder out) {
+  if (!counters || place >= kMaxCountedSessions) return;
+  const auto& counter =
+      reinterpret_cast<const SessionCounter*>(counters->bytes().data())[place];
+  out.setFrames(counter.frames.load(std::memory_order_relaxed));
+  out.setRestarts(
+      static_cast<uint32_t>(counter.restarts.load(std::memory_order_relaxed)));
+}
+
+void Describe(const Backend& backend,
+              const std::optional<ipc::MappedRegion>& counters,
+              schema::RunningBackend::Builder out) {
+  out.setName(backend.candidate().name());
+  out.setState(NameOf(backend.state()));
+  out.setReason(backend.reason());
+  out.setIncarnation(backend.lives());
+  out.setRestarts(backend.worker_ends());
+  const auto opened = backend.sessions();
+  auto sessions = out.initSessions(static_cast<unsigned>(opened.size()));
+  std::set<pid_t> workers;
+  for (unsigned i = 0; i < sessions.size(); ++i) {
+    sessions[i].setSession(opened[i].id);
+    sessions[i].setDevice(opened[i].device);
+    sessions[i].setInput(opened[i].origin.path);
+    sessions[i].setWorkerPid(opened[i].worker_pid);
+    Count(counters, opened[i].origin.counter, sessions[i]);
+    if (opened[i].worker_pid > 0) workers.insert(opened[i].worker_pid);
+  }
+  auto pids = out.initWorkerPids(static_cast<unsigned>(workers.size()));
+  unsigned next = 0;
+  uint64_t memory = 0;
+  for (const pid_t pid : workers) {
+    pids.set(next++, pid);
+    memory += MemoryOf(pid);
+  }
+  if (const Incarnation* life = backend.incarnation()) {
+    if (life->zygote_alive()) memory += MemoryOf(life->zygote_pid());
+    if (life->reaper_alive()) memory += MemoryOf(life->reaper_pid());
+  }
+  out.setMemoryBytes(memory);
+}
+
+}  // namespace
+
+uint64_t MemoryOf(pid_t pid) {
+  if (pid <= 0) return 0;
+  std::ifstream file("/proc/" + std::to_string(pid) + "/statm");
+  uint64_t pages = 0;
+  uint64_t resident = 0;
+  if (!(file >> pages >> resident)) return 0;
+  return resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+void DescribeRunning(const Catalog& catalog,
+                     const std::optional<ipc::MappedRegion>& counters,
+                     schema::HostDescription::Builder out) {
+  const auto& backends = catalog.backends();
+  auto list = out.initBackends(static_cast<unsigned>(backends.size()));
+  for (unsigned i = 0; i < list.size(); ++i) {
+    Describe(*backends[i], counters, list[i]);
+  }
+}
+
+}  // namespace bulkhead::supervisor

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <capnp/message.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "core/from_ipc.h"
+#include "core/session_counters.h"
+#include "core/status_macros.h"
+#include "core/supervisor/host_description.h"
+#include "core/supervisor/replies.h"
+#include "core/supervisor/supervisor.h"
+
+// What a Supervisor does for operators, the application among them.
+namespace bulkhead::supervisor {
+namespace {
+
+namespace schema = ipc::schema;
+
+constexpr auto kBudgetTime = 1 * kj::SECONDS;
+constexpr uint32_t kMaxRequests = 200;  // within that time
+
+const char* NameOf(schema::BackendCommand::Action action) {
+  switch (action) {
+    case schema::BackendCommand::Action::RESTART:
+      return "restart";
+    case schema::BackendCommand::Action::RELOAD:
+      return "reload";
+    case schema::BackendCommand::Action::DISABLE:
+      return "disable";
+    case schema::BackendCommand::Action::ENABLE:
+      break;
+  }
+  return "enable";
+}
+
+}  // namespace
+
+kj::Promise<void> Supervisor::ServeOperator(
+    std::shared_ptr<EventSocket> connection, RequestBudget budget) {
+  return connection->Receive(0).then(
+      [this, connection, budget](auto received) mutable -> kj::Promise<void> {
+        if (!received || !*received) return kj::READY_NOW;
+        const kj::TimePoint now = port_.getTimer().now();
+        if (now - budget.since > kBudgetTime) budget = {.since = now};
+        auto request = (*received)->template root<Request>();
+        if (++budget.requests > kMaxRequests || !request ||
+            !(request->isDescribeHost() || request->isNextEvents() ||
+              request->isCommand())) {
+          return kj::READY_NOW;
+        }
+        return Answer(*connection, **std::move(received))
+            .then([this, connection, budget] {
+              return ServeOperator(connection, budget);
+            });
+      });
+}
+
+kj::Promise<void> Supervisor::Command(EventSocket& connection,
+                                      schema::BackendCommand::Reader command) {
+  const std::string backend = command.getBackend().cStr();
+  const char* name = NameOf(command.getAction());
+  return catalog_->Command(backend, command.getAction())
+      .then([this, &connection, backend, name](Status status) {
+        events_.Add({.kind = Event::Kind::kCommand,
+                     .backend = backend,
+                     .text = std::string(name) + ": " +
+                             (status.ok() ? "done" : status.message())});
+        Acknowledge(connection, status);
+      });
+}
+
+kj::Promise<void> Supervisor::AnswerEvents(
+    EventSocket& connection, schema::EventsRequest::Reader request) {
+  const uint64_t after = request.getAfter();
+  const auto answer = [this, &connection, after] {
+    capnp::MallocMessageBuilder message;
+    events_.Describe(after, message.initRoot<Reply>().initEvents());
+    Send(connection, message);
+  };
+  if (!request.getWait() || events_.latest() > after) {
+    answer();
+    return kj::READY_NOW;
+  }
+  // Whoever closes meanwhile, or says anything, does not wait any longer.
+  return events_.WhenAfter(after).then(answer).exclusiveJoin(
+      connection.Receive(0).then(
+          [&connection](auto) { connection.Shutdown(); }));
+}
+
+Status Supervisor::ShareCounters(const ipc::UniqueFd& memory) {
+  ASSIGN_OR_RETURN(counters_,
+                   FromIpc(ipc::MappedRegion::Map(
+                       memory.get(), /*writable=*/false,
+                       kMaxCountedSessions * sizeof(SessionCounter))));
+  return Status();
+}
+
+void Supervisor::DescribeHost(schema::HostDescription::Builder out) const {
+  out.setHostPid(application_pid_);
+  out.setSupervisorPid(::getpid());
+  out.setUptimeMs(static_cast<uint64_t>((port_.getTimer().now() - born_) /
+                                        kj::MILLISECONDS));
+  out.setTier(static_cast<schema::Tier>(context_->tier));
+  out.setMemoryBytes(MemoryOf(::getpid()));
+  DescribeRunning(*catalog_, counters_, out);
+}
+
+}  // namespace bulkhead::supervisor

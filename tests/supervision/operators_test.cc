@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What operators see and do from outside, what an application is told of its
+// own backends, and what a forked child may not.
+
+#include "bulkhead/operators.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bulkhead/host.h"
+#include "core/control_exchange.h"
+#include "core/operators/operator_peer.h"
+#include "tests/liars/lying_installation.h"
+#include "tests/support/process_watch.h"
+#include "tests/support/program.h"
+#include "tests/support/test_paths.h"
+
+namespace bulkhead::tests {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+constexpr int kMadeUpFrames = 24;
+constexpr milliseconds kLimit{30'000};
+
+class Operators : public testing::Test {
+ protected:
+  // What is found by pid must be of this test alone.
+  void TearDown() override {
+    EXPECT_THAT(AwaitEndOfAll(supervisors_, kLimit), testing::IsEmpty());
+  }
+
+  std::unique_ptr<Host> NewHost(EventObserver on_event = nullptr) {
+    HostOptions options = installation_.options();
+    options.on_event = std::move(on_event);
+    auto host = Host::Create(options).value();
+    supervisors_.emplace_back(host->supervisor_pid());
+    return host;
+  }
+
+  Result<VideoDecoder> Open(Host& host) const {
+    return host.OpenVideo(installation_.media(), {.device = "honest"});
+  }
+
+  static int CountRest(VideoDecoder& video) {
+    for (int frames = 0;; ++frames) {
+      if (!video.Next().value()) return frames;
+    }
+  }
+
+  // Other tests may run their hosts meanwhile.
+  static RunningHost Mine(int supervisor_pid) {
+    const RunningHosts running = FindRunningHosts(milliseconds(20)).value();
+    for (const RunningHost& host : running.hosts) {
+      if (host.supervisor_pid == supervisor_pid) return host;
+    }
+    ADD_FAILURE() << "the host was not found";
+    return {};
+  }
+
+  static RunningBackend Honest(const RunningHost& host) {
+    for (const RunningBackend& backend : host.backends) {
+      if (backend.name == "honest") return backend;
+    }
+    ADD_FAILURE() << "there is no such backend";
+    return {};
+  }
+
+  static ProgramResult Cli(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(),
+                     PathFromEnvironment("BULKHEAD_TEST_CLI"));
+    return RunProgram(arguments, {});
+  }
+
+  const LyingInstallation installation_{{"honest"}};
+  std::vector<ProcessWatch> supervisors_;
+};
+
+std::vector<std::string> Told(const std::vector<Event>& events) {
+  std::vector<std::string> told;
+  for (const Event& event : events) {
+    std::string text = EventKindName(event.kind);
+    if (!event.state.empty()) text += " " + event.state;
+    told.push_back(text);
+  }
+  return told;
+}
+
+TEST_F(Operators, SeeWhatEveryHostOfTheUserDoes) {
+  const auto host = NewHost();
+  auto video = Open(*host).value();
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(video.Next().value());
+  const RunningHost seen = Mine(host->supervisor_pid());
+  EXPECT_EQ(seen.pid, ::getpid());
+  EXPECT_THAT(seen.command, HasSubstr("operators_test"));
+  EXPECT_NE(seen.tier, SandboxTier::kNone);
+  EXPECT_GT(seen.memory_bytes, 0u);
+  const RunningBackend backend = Honest(seen);
+  EXPECT_EQ(backend.state, "ready");
+  EXPECT_EQ(backend.incarnation, 1u);
+  EXPECT_GT(backend.memory_bytes, 0u);
+  EXPECT_THAT(backend.worker_pids, testing::ElementsAre(video.worker_pid()));
+  ASSERT_EQ(backend.sessions.size(), 1u);
+  const RunningSession& session = backend.sessions[0];
+  EXPECT_EQ(session.frames, 5u);
+  EXPECT_EQ(session.restarts, 0u);
+  EXPECT_EQ(session.worker_pid, video.worker_pid());
+  EXPECT_EQ(session.input, installation_.media());
+  EXPECT_EQ(session.frames_per_second.value_or(-1), 0);
+}
+
+TEST_F(Operators, FramesAreCountedAcrossWorkers) {
+  const auto host = NewHost();
+  auto video = Open(*host).value();
+  ASSERT_TRUE(video.Next().value());
+  ASSERT_EQ(::kill(video.worker_pid(), SIGKILL), 0);
+  EXPECT_EQ(CountRest(video), kMadeUpFrames - 1);
+  const RunningBackend backend = Honest(Mine(host->supervisor_pid()));
+  ASSERT_EQ(backend.sessions.size(), 1u);
+  EXPECT_EQ(backend.sessions[0].frames, uint64_t{kMadeUpFrames});
+  EXPECT_EQ(backend.sessions[0].restarts, 1u);
+  EXPECT_EQ(backend.restarts, 1u);
+}
+
+TEST_F(Operators, CommandABackendOfAnApplication) {
+  const auto host = NewHost();
+  ASSERT_TRUE(
+      CommandBackend(::getpid(), "honest", BackendCommand::kDisable).ok());
+  EXPECT_EQ(Open(*host).error().code(), Code::kBackendUnavailable);
+  ASSERT_TRUE(
+      CommandBackend(::getpid(), "honest", BackendCommand::kEnable).ok());
+  EXPECT_TRUE(Open(*host));
+  const Status absent =
+      CommandBackend(::getpid(), "honset", BackendCommand::kRestart);
+  EXPECT_EQ(absent.code(), Code::kNotFound);
+  EXPECT_THAT(absent.message(), HasSubstr("honest"));
+  EXPECT_EQ(CommandBackend(1, "honest", BackendCommand::kRestart).code(),
+            Code::kNotFound);
+}
+
+TEST_F(Operators, FollowersAreToldInOrderUntilTheLastHostEnds) {
+  auto host = NewHost();
+  auto follower = EventFollower::Create(::getpid()).value();
+  {
+    auto video = Open(*host).value();
+    ASSERT_EQ(::kill(video.worker_pid(), SIGKILL), 0);
+    EXPECT_EQ(CountRest(video), kMadeUpFrames);
+  }
+  ASSERT_TRUE(host->Restart("honest").ok());
+  std::vector<Event> events;
+  const auto end = std::chrono::steady_clock::now() + kLimit;
+  while (events.empty() || events.back().kind != Event::Kind::kCommand) {
+    ASSERT_LT(std::chrono::steady_clock::now(), end);
+    const auto more = follower.Next(milliseconds(1'000)).value();
+    events.insert(events.end(), more.begin(), more.end());
+  }
+  for (size_t i = 0; i < events.size(); ++i) {
+    EXPECT_EQ(events[i].number, i + 1);
+    EXPECT_EQ(events[i].lost, 0u);
+    EXPECT_EQ(events[i].host_pid, ::getpid());
+  }
+  const auto told = Told(events);
+  for (const char* expected :
+       {"backend-state starting", "backend-state ready", "session-opened",
+        "worker-ended", "session-closed", "command"}) {
+    EXPECT_THAT(told, Contains(expected));
+  }
+  EXPECT_EQ(Told(RecentEvents(::getpid()).value()).front(), told.front());
+  host.reset();
+  Status last;
+  while (last.ok()) {
+    ASSERT_LT(std::chrono::steady_clock::now(), end);
+    const auto more = follower.Next(milliseconds(1'000));
+    if (!more) last = more.error();
+  }
+  EXPECT_EQ(last.code(), Code::kBackendLost);
+}
+
+TEST_F(Operators, AnObserverIsCalledInsideCallsOnly) {
+  std::vector<Event> events;
+  const auto caller = std::this_thread::get_id();
+  const auto host = NewHost([&](const Event& event) {
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+    events.push_back(event);
+  });
+  { auto video = Open(*host).value(); }
+  const auto end = std::chrono::steady_clock::now() + kLimit;
+  while (events.empty() || events.back().kind != Event::Kind::kSessionClosed) {
+    ASSERT_LT(std::chrono::steady_clock::now(), end);
+    const auto listed = host->Backends();
+    ASSERT_TRUE(listed) << listed.error();
+  }
+  EXPECT_THAT(Told(events), Contains("session-opened"));
+}
+
+TEST_F(Operators, WhatOnlyTheApplicationMayAskClosesTheConnection) {
+  const auto host = NewHost();
+  const auto found = operators::FindPeers(::getpid()).value();
+  ASSERT_EQ(found.peers.size(), 1u);
+  const Status closed = Exchange(
+      found.peers[0].socket.get(),
+      [](ipc::schema::HostRequest::Builder request) {
+        request.setListBackends();
+      },
+      {}, ipc::Deadline::After(kLimit), TakeConfigured);
+  EXPECT_EQ(closed.code(), Code::kBackendLost);
+  EXPECT_TRUE(host->Backends());
+}
+
+TEST_F(Operators, APeerThatFloodsAndDoesNotReadLosesItsConnectionOnly) {
+  const auto host = NewHost();
+  const auto found = operators::FindPeers(::getpid()).value();
+  ASSERT_EQ(found.peers.size(), 1u);
+  Status sent;
+  const auto end = std::chrono::steady_clock::now() + kLimit;
+  while (sent.ok()) {
+    ASSERT_LT(std::chrono::steady_clock::now(), end);
+    sent = SendRequest(
+        found.peers[0].socket.get(),
+        [](ipc::schema::HostRequest::Builder request) {
+          request.setDescribeHost();
+        },
+        {}, ipc::Deadline::After(milliseconds(1'000)));
+  }
+  EXPECT_EQ(sent.code(), Code::kBackendLost);
+  auto video = Open(*host).value();
+  EXPECT_EQ(CountRest(video), kMadeUpFrames);
+}
+
+TEST_F(Operators, MayNotBeMoreThanTheBoundAtATime) {
+  const auto host = NewHost();
+  std::vector<operators::FoundPeers> held;
+  for (int i = 0; i < 40; ++i) {
+    auto found = operators::FindPeers(::getpid());
+    if (found) held.push_back(*std::move(found));
+  }
+  EXPECT_FALSE(
+      CommandBackend(::getpid(), "honest", BackendCommand::kRestart).ok());
+  EXPECT_TRUE(host->Backends());
+  held.clear();
+  const auto end = std::chrono::steady_clock::now() + kLimit;
+  while (!CommandBackend(::getpid(), "honest", BackendCommand::kRestart).ok()) {
+    ASSERT_LT(std::chrono::steady_clock::now(), end);
+  }
+}
+
+TEST_F(Operators, TheCommandLineShowsAndCommands) {
+  const auto host = NewHost();
+  auto video = Open(*host).value();
+  const std::string pid = std::to_string(::getpid());
+  const ProgramResult ps = Cli({"ps", "--json"});
+  ASSERT_EQ(ps.exit_code, 0) << ps.Describe();
+  EXPECT_THAT(ps.output, HasSubstr("\"worker_pid\": " +
+                                   std::to_string(video.worker_pid())));
+  EXPECT_EQ(Cli({"ps"}).exit_code, 0);
+  const ProgramResult disabled = Cli({"disable", "honest", "--host", pid});
+  EXPECT_EQ(disabled.exit_code, 0) << disabled.Describe();
+  EXPECT_EQ(Cli({"restart", "honest", "--host", pid}).exit_code, 4);
+  EXPECT_EQ(Cli({"enable", "honest", "--host", pid}).exit_code, 0);
+  EXPECT_EQ(Cli({"reload", "honset", "--host", pid}).exit_code, 2);
+  const ProgramResult events = Cli({"events", "--json", "--host", pid});
+  EXPECT_EQ(events.exit_code, 0) << events.Describe();
+  EXPECT_THAT(events.output, HasSubstr("\"text\":\"disable: done\""));
+}
+
+// The parent's session goes on as if there were no child.
+TEST_F(Operators, AForkedChildIsRefusedAndDisturbsNobody) {
+  auto host = NewHost();
+  auto video = std::make_unique<VideoDecoder>(Open(*host).value());
+  ASSERT_TRUE(video->Next().value());
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    int wrong = 0;
+    const auto refused = [&](const Status& status) {
+      const bool clear =
+          status.code() == Code::kUnsupported &&
+          status.message().find("after fork()") != std::string::npos;
+      if (!clear) ++wrong;
+    };
+    refused(video->Next().error());
+    refused(video->FrameAt(0).error());
+    refused(video->FrameCount().error());
+    refused(host->Backends().error());
+    refused(host->Prewarm("honest"));
+    refused(host->Restart("honest"));
+    video.reset();
+    host.reset();
+    ::_exit(wrong);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(CountRest(*video), kMadeUpFrames - 1);
+  EXPECT_EQ(video->recovery().restarts, 0u);
+  EXPECT_TRUE(host->Backends());
+}
+
+}  // namespace
+}  // namespace bulkhead::tests
