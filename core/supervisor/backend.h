@@ -16,6 +16,7 @@
 #include "core/input_position.h"
 #include "core/supervisor/backend_start.h"
 #include "core/supervisor/backend_states.h"
+#include "core/supervisor/crash_recorder.h"
 #include "core/supervisor/poisoned_inputs.h"
 #include "core/supervisor/restart_policy.h"
 #include "core/supervisor/worker_blame.h"
@@ -53,6 +54,7 @@ class Backend {
     SeenEnd seen;
     bool met_media;
     InputPosition position;
+    SessionFacts facts;
   };
   struct SessionExit {
     ExitReport report;
@@ -121,8 +123,9 @@ class Backend {
   kj::Promise<Status> AwaitBackoff();
   Status FinishStart(const Status& status);
   // `incarnation`: what was launched; null: nothing.
-  Status FailStart(const Status& cause, const Incarnation* incarnation);
+  Status FailStart(const Status& cause, Incarnation* incarnation);
   void OnZygoteGone();
+  EndedBackend Ended(Incarnation* incarnation) const;
   // A failure of the backend's own while it was ready. `code`: of those who ask
   // for its devices if it was the one too many.
   void CountFailure(Code code, const std::string& what);

@@ -18,6 +18,7 @@
 #include "core/sandbox/bpf.h"
 #include "core/sandbox/cgroup.h"
 #include "core/sandbox/policy.h"
+#include "core/supervisor/crash_recorder.h"
 #include "core/supervisor/granting.h"
 #include "core/supervisor/incarnation.h"
 #include "core/supervisor/quarantine_records.h"
@@ -42,6 +43,7 @@ struct StartContext {
   sandbox::CgroupParent cgroup;  // of the cgroups that they get
   grants::GrantReader& grants;
   QuarantineRecords& quarantine;
+  CrashRecorder& crashes;
 };
 
 // A device that a probe has counted.
