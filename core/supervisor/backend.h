@@ -17,6 +17,7 @@
 #include "core/input_position.h"
 #include "core/supervisor/backend_start.h"
 #include "core/supervisor/backend_states.h"
+#include "core/supervisor/crash_recorder.h"
 #include "core/supervisor/poisoned_inputs.h"
 #include "core/supervisor/restart_policy.h"
 #include "core/supervisor/worker_blame.h"
@@ -67,6 +68,7 @@ class Backend {
     SeenEnd seen;
     bool met_media;
     InputPosition position;
+    SessionFacts facts;
   };
   struct SessionExit {
     ExitReport report;
@@ -155,7 +157,6 @@ class Backend {
   kj::Promise<Status> AwaitBackoff();
   Status FinishStart(BackendStart& start, const Status& status);
   // `incarnation`: what was launched; null: nothing.
-  Status FailStart(const Status& cause, const Incarnation* incarnation);
   // `life`: whose.
   void OnZygoteGone(uint32_t life);
   void EndZygote(Code code, const char* why);
@@ -163,6 +164,8 @@ class Backend {
   BackendAction Command(BackendEvent event, const char* why);
   // Every failure, and its quarantine.
   void Forget();
+  Status FailStart(const Status& cause, Incarnation* incarnation);
+  EndedBackend Ended(Incarnation* incarnation) const;
   // A failure of the backend's own while it was ready. `code`: of those who ask
   // for its devices if it was the one too many.
   void CountFailure(Code code, const std::string& what);
