@@ -27,11 +27,11 @@ kj::Promise<void> EventLog::WhenAfter(uint64_t number) {
 void EventLog::Describe(uint64_t after,
                         ipc::schema::Events::Builder out) const {
   const uint64_t oldest = next_ - events_.size();
+  if (after >= latest()) return;
   const uint64_t first = std::max(after + 1, oldest);
-  out.setLost(first - std::min(after + 1, first));
-  const size_t count =
-      first < next_ ? std::min<size_t>(next_ - first, kMaxPerAnswer) : 0;
-  auto list = out.initEvents(static_cast<unsigned>(count));
+  out.setLost(first - (after + 1));
+  auto list = out.initEvents(
+      static_cast<unsigned>(std::min<uint64_t>(next_ - first, kMaxPerAnswer)));
   for (unsigned i = 0; i < list.size(); ++i) {
     Write(events_[first - oldest + i], list[i]);
   }

@@ -73,7 +73,7 @@ kj::Promise<void> Supervisor::Command(EventSocket& connection,
 kj::Promise<void> Supervisor::AnswerEvents(
     EventSocket& connection, schema::EventsRequest::Reader request) {
   const uint64_t after = request.getAfter();
-  const auto answer = [this, &connection, after] {
+  auto answer = [this, &connection, after] {
     capnp::MallocMessageBuilder message;
     events_.Describe(after, message.initRoot<Reply>().initEvents());
     Send(connection, message);
@@ -83,8 +83,10 @@ kj::Promise<void> Supervisor::AnswerEvents(
     return kj::READY_NOW;
   }
   // Whoever closes meanwhile, or says anything, does not wait any longer.
-  return events_.WhenAfter(after).then(answer).exclusiveJoin(
-      connection.Receive(0).then(
+  // kj keeps a reference to what is not moved.
+  return events_.WhenAfter(after)
+      .then(kj::mv(answer))
+      .exclusiveJoin(connection.Receive(0).then(
           [&connection](auto) { connection.Shutdown(); }));
 }
 
