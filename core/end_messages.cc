@@ -82,6 +82,7 @@ ExitReport ToExitReport(schema::ExitReport::Reader report) {
   read.syscall = report.getSyscall().cStr();
   read.architecture = report.getArchitecture().cStr();
   read.stage = report.getStage();
+  read.crash = report.getCrash();
   return read;
 }
 
@@ -93,6 +94,7 @@ void Write(const ExitReport& report, schema::ExitReport::Builder out) {
   out.setSyscall(report.syscall);
   out.setArchitecture(report.architecture);
   out.setStage(static_cast<uint8_t>(report.stage));
+  out.setCrash(report.crash);
 }
 
 PoisonedPosition ToPoisoned(schema::PoisonedPosition::Reader poisoned) {

@@ -53,4 +53,9 @@ std::string DescribeExit(const ExitReport& report) {
   return "how it ended is not known";
 }
 
+std::string SeeCrash(uint64_t crash) {
+  if (crash == 0) return "";
+  return "; see `bulkhead crashes show " + std::to_string(crash) + "`";
+}
+
 }  // namespace bulkhead

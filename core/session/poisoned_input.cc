@@ -54,7 +54,8 @@ Status RefusalOf(const PoisonedPosition& poisoned, std::string_view device) {
                         " workers of device " + report.device +
                         ", the last so: " + DescribeExit(report) +
                         (late ? "; raise the deadline or skip the file"
-                              : "; skip this file or try another backend");
+                              : "; skip this file or try another backend") +
+                        SeeCrash(report.crash);
   return Status(late ? Code::kDeadlineExceeded : Code::kPoisonedInput,
                 std::move(message), std::move(report));
 }

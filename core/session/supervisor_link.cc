@@ -287,12 +287,10 @@ WorkerExit SupervisorLink::SessionExit(const StartedWorker& worker,
   uint64_t generation = 0;
   WorkerExit told;
   const auto ask = [&](Request::Builder request) {
-    using Seen = schema::SessionEnd::Seen;
     auto end = request.initSessionExit();
     end.setSession(worker.session);
-    end.setSeen(static_cast<Seen>(seen.how));
-    end.setMetMedia(seen.met_media);
-    Write(seen.position, end.initPosition());
+    end.setDevice(worker.device);
+    Write(seen, end);
   };
   const auto take = [&](Reply::Reader reply, ipc::ReceivedMessage&) {
     if (!reply.isExit()) return UnexpectedReply();
@@ -320,6 +318,24 @@ void SupervisorLink::FrameDelivered(const StartedWorker& worker,
         auto delivered = request.initFrameDelivered();
         delivered.setSession(worker.session);
         Write(position, delivered.initPosition());
+      },
+      {}, kSlack,
+      [](Reply::Reader, ipc::ReceivedMessage&) { return Status(); });
+}
+
+void SupervisorLink::TellOutcome(const std::vector<uint64_t>& crashes,
+                                 const std::string& outcome) {
+  {
+    std::lock_guard lock(mutex_);
+    // Another one has not made them.
+    if (!alive_) return;
+  }
+  (void)Call(
+      [&](Request::Builder request) {
+        auto told = request.initCrashOutcome();
+        auto list = told.initCrashes(crashes.size());
+        for (size_t i = 0; i < crashes.size(); ++i) list.set(i, crashes[i]);
+        told.setOutcome(outcome);
       },
       {}, kSlack,
       [](Reply::Reader, ipc::ReceivedMessage&) { return Status(); });

@@ -22,6 +22,7 @@
 #include "core/include/bulkhead/host.h"
 #include "core/input_position.h"
 #include "core/session/session_counting.h"
+#include "core/session/session_end.h"
 #include "core/session/supervisor_process.h"
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"
@@ -72,14 +73,6 @@ struct SessionRequest {
   uint32_t counter;   // its place among the session counters
 };
 
-// What we know ourselves of how a worker ended.
-struct SeenEnd {
-  enum class How { kDied, kLate, kLied };
-  How how = How::kDied;
-  bool met_media = false;
-  InputPosition position;
-};
-
 // How a worker ended, and whether anybody is to blame.
 struct WorkerExit {
   ExitReport report;
@@ -115,6 +108,9 @@ class SupervisorLink {
   // After deaths: the input is not to blame for those at `position`.
   void FrameDelivered(const StartedWorker& worker,
                       const InputPosition& position);
+  // What came of ends that have records: "recovered", or the name of a Code.
+  void TellOutcome(const std::vector<uint64_t>& crashes,
+                   const std::string& outcome);
   void CloseSession(const StartedWorker& worker);
   Status Prepare(const std::string& device);
   // Remembered: another bulkheadd is told at its start.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <system_error>
 #include <type_traits>
 
@@ -26,6 +27,30 @@ constexpr uint64_t kMaxWindow = 64;
 
 std::string BaseName(const std::string& path) {
   return path.substr(path.find_last_of('/') + 1);
+}
+
+Crash::Input Identify(const std::string& path, const struct stat& file) {
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(path, error);
+  return {
+      .path = error ? path : absolute.string(),
+      .bytes = file.st_size,
+      .modified_ns = file.st_mtim.tv_sec * 1'000'000'000 + file.st_mtim.tv_nsec,
+      .device = file.st_dev,
+      .inode = file.st_ino};
+}
+
+Crash::Request::Kind RequestOf(SessionEvent asked) {
+  switch (asked) {
+    case SessionEvent::kIndexAsked:
+      return Crash::Request::Kind::kScan;
+    case SessionEvent::kFrameAsked:
+      return Crash::Request::Kind::kNext;
+    case SessionEvent::kPlaceAsked:
+      return Crash::Request::Kind::kFrameAt;
+    default:
+      return Crash::Request::Kind::kOpen;
+  }
 }
 
 }  // namespace
@@ -77,12 +102,14 @@ VideoSession::VideoSession(std::shared_ptr<SupervisorLink> supervisor,
       media_(std::move(media)),
       bytes_(file.st_size),
       input_(InputKey(file, options)),
+      file_(Identify(path_, file)),
       options_(std::move(options)),
       limits_(limits) {}
 
 template <typename Step>
 auto VideoSession::WithRecovery(SessionEvent asked, const Step& step)
     -> decltype(step()) {
+  asked_ = asked;
   for (;;) {
     Status failure = EnsureWorker();
     if (failure.ok()) {
@@ -93,9 +120,9 @@ auto VideoSession::WithRecovery(SessionEvent asked, const Step& step)
       auto result = step();
       if constexpr (std::is_same_v<decltype(result), Status>) {
         failure = result;
-        if (result.ok()) return result;
+        if (result.ok()) return Recovered(), result;
       } else {
-        if (result) return result;
+        if (result) return Recovered(), std::move(result);
         failure = std::move(result).error();
       }
     }
@@ -106,10 +133,57 @@ auto VideoSession::WithRecovery(SessionEvent asked, const Step& step)
       // Without a death here, a report is that of an earlier one.
       Raise(failure.exit_report() ? SessionEvent::kPoisoned
                                   : SessionEvent::kRefused);
+      EndEpisode(CodeName(failure.code()));
       return failure.WithContext(path_);
     }
-    RETURN_IF_ERROR(AccountDeath(failure));
+    if (Status given_up = AccountDeath(failure); !given_up.ok()) {
+      EndEpisode(CodeName(given_up.code()));
+      return given_up;
+    }
   }
+}
+
+void VideoSession::Recovered() {
+  if (!episode_) return;
+  const auto took = std::chrono::steady_clock::now() - episode_->began;
+  Recovery recovery{
+      .path = path_,
+      .device = *device_,
+      .cause = std::move(episode_->last),
+      .attempts = episode_->deaths,
+      .took = std::chrono::duration_cast<std::chrono::microseconds>(took)};
+  EndEpisode("recovered");
+  if (options_.recovery_observer) options_.recovery_observer(recovery);
+}
+
+void VideoSession::EndEpisode(const std::string& outcome) {
+  if (episode_ && !episode_->crashes.empty()) {
+    supervisor_->TellOutcome(episode_->crashes, outcome);
+  }
+  episode_.reset();
+}
+
+SeenEnd VideoSession::DescribeStep() const {
+  SeenEnd seen{.position = position(),
+               .position_text = PositionText(),
+               .attempt = blamed_deaths_ + innocent_deaths_ + 1,
+               .input = file_};
+  SetOptions(options_, seen.request);
+  seen.request.kind = RequestOf(asked_);
+  seen.request.frame = wanted_;
+  const Deadlines& deadlines = supervisor_->deadlines();
+  switch (seen.position.step) {
+    case InputPosition::Step::kOpening:
+      seen.request.deadline_ms = deadlines.open.count();
+      break;
+    case InputPosition::Step::kScanning:
+      seen.request.deadline_ms = deadlines.scan.count();
+      break;
+    case InputPosition::Step::kFrame:
+      seen.request.deadline_ms = deadlines.frame.count();
+      break;
+  }
+  return seen;
 }
 
 Status VideoSession::EnsureWorker() {
@@ -172,9 +246,10 @@ Status VideoSession::CheckPoisoned() const {
 }
 
 Status VideoSession::AccountDeath(const Status& death) {
+  if (!episode_) episode_ = Episode{.began = std::chrono::steady_clock::now()};
   WorkerExit exit;
   if (link_) {
-    exit = link_->TakeExit(position());
+    exit = link_->TakeExit(DescribeStep());
     if (pool_ && link_->gone()) {
       pool_->ledger().RevokeGrants();
     } else {
@@ -183,6 +258,9 @@ Status VideoSession::AccountDeath(const Status& death) {
     }
   }
   exit.report.position = PositionText();
+  ++episode_->deaths;
+  episode_->last = exit.report;
+  if (exit.report.crash) episode_->crashes.push_back(exit.report.crash);
   ++recovery_.restarts;
   counter_.AddRestart();
   recovery_.last_cause = link_ ? DescribeExit(exit.report) : death.message();
@@ -209,8 +287,9 @@ Status VideoSession::GiveUp(const Status& death, ExitReport report,
                             uint32_t deaths_here, bool met_media) const {
   const std::string what =
       death.message() + " at " + report.position + ": " + recovery_.last_cause;
+  const std::string see = SeeCrash(report.crash);
   if (death.code() == Code::kBackendMisbehaved) {
-    return Status(death.code(), what, std::move(report));
+    return Status(death.code(), what + see, std::move(report));
   }
   const uint32_t attempts = std::max(blamed_deaths_, deaths_here);
   if (attempts >= limits_.attempts_per_position) {
@@ -225,13 +304,14 @@ Status VideoSession::GiveUp(const Status& death, ExitReport report,
     }
     return Status(code,
                   what + "; given up after " + std::to_string(attempts) +
-                      " attempts, " + advice,
+                      " attempts, " + advice + see,
                   std::move(report));
   }
   if (innocent_deaths_ > limits_.restarts_per_position) {
     return Status(Code::kBackendLost,
                   what + "; given up after " +
-                      std::to_string(innocent_deaths_) + " restarts, retry",
+                      std::to_string(innocent_deaths_) + " restarts, retry" +
+                      see,
                   std::move(report));
   }
   return Status();

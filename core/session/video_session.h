@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,10 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "core/include/bulkhead/crashes.h"
 #include "core/include/bulkhead/host.h"
 #include "core/input_position.h"
 #include "core/session/frame_index.h"
 #include "core/session/frame_pool.h"
+#include "core/session/session_end.h"
 #include "core/session/session_states.h"
 #include "core/session/supervisor_link.h"
 #include "core/session/worker_link.h"
@@ -75,6 +78,14 @@ class VideoSession {
     uint64_t fingerprint;
   };
 
+  // The deaths since the caller's step began.
+  struct Episode {
+    std::chrono::steady_clock::time_point began;
+    ExitReport last;
+    uint32_t deaths = 0;
+    std::vector<uint64_t> crashes;  // those of them that are recorded
+  };
+
   VideoSession(std::shared_ptr<SupervisorLink> supervisor, std::string path,
                ipc::UniqueFd media, const struct stat& file,
                VideoOptions options, const Limits& limits);
@@ -91,6 +102,11 @@ class VideoSession {
   Status CheckPoisoned() const;
   // OK: try again.
   Status AccountDeath(const Status& death);
+  // What came of the deaths during a step, if there were any.
+  void Recovered();
+  void EndEpisode(const std::string& outcome);
+  // For the record of a worker's end.
+  SeenEnd DescribeStep() const;
   // `death` with what is known of it, if there is no further attempt.
   Status GiveUp(const Status& death, ExitReport report, uint32_t deaths_here,
                 bool met_media) const;
@@ -119,6 +135,7 @@ class VideoSession {
   const ipc::UniqueFd media_;
   const int64_t bytes_;
   const std::string input_;  // as bulkheadd knows it
+  const Crash::Input file_;
   const VideoOptions options_;
   const Limits limits_;
   VideoMetadata metadata_;
@@ -135,6 +152,8 @@ class VideoSession {
   uint32_t blamed_deaths_ = 0;
   uint32_t innocent_deaths_ = 0;
   RecoveryStats recovery_;
+  SessionEvent asked_ = SessionEvent::kOpened;  // what the caller waits for
+  std::optional<Episode> episode_;
 
   std::vector<Stamp> delivered_;  // by Next(), since the last Rewind
   bool delivered_ascend_ = true;

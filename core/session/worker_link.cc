@@ -30,6 +30,7 @@ using std::chrono::milliseconds;
 // percentile measured after decoding 1080p.
 constexpr milliseconds kDeathDeadline{2'000};
 constexpr size_t kSmallRequestWords = 64;
+constexpr const char* kPlay = "play";
 
 // Waits until the pidfd says that the process is dead.
 bool AwaitDeath(int pidfd, milliseconds timeout) {
@@ -43,18 +44,18 @@ bool AwaitDeath(int pidfd, milliseconds timeout) {
   }
 }
 
-// If a dead worker has left one.
-void TakeCrashNote(int socket, ExitReport& report) {
+// Of a dead worker, if it has left one.
+CrashClaim TakeCrashNote(int socket) {
   auto received = ipc::TryReceiveMessage(socket, 0);
-  if (!received) return;
+  if (!received) return {};
   auto* message = std::get_if<ipc::ReceivedMessage>(&*received);
-  if (message == nullptr) return;
+  if (message == nullptr) return {};
   auto claim = ipc::ReadCatching([&]() -> ipc::Expected<CrashClaim> {
     auto note = message->root<ipc::schema::CrashNote>();
     if (!note) return tl::unexpected(std::move(note).error());
     return ReadCrashNote(*note);
   });
-  if (claim) AddClaim(*std::move(claim), report);
+  return claim ? *std::move(claim) : CrashClaim();
 }
 
 }  // namespace
@@ -113,6 +114,7 @@ Status WorkerLink::Attach(const Source& source) {
   const int descriptors[] = {requests_.fd(), replies_.fd(), wake_worker_.get(),
                              wake_host_.get(), source.media_fd};
   met_media_ = true;
+  last_request_ = "attach the input";
   if (!ipc::SendMessage(socket_.get(), attach, descriptors, deadline)) {
     return Died();
   }
@@ -204,6 +206,7 @@ Result<VideoMetadata> WorkerLink::Open(const VideoOptions& options,
                                        const Limits& limits,
                                        const Source& source,
                                        const VideoMetadata* known) {
+  last_request_ = "open";
   size_t words = 128 + source.name_hint.size() / 8;
   for (const auto& [key, value] : options.backend_options) {
     words += 8 + (key.size() + value.size()) / 8;
@@ -252,6 +255,7 @@ Result<VideoMetadata> WorkerLink::Open(const VideoOptions& options,
 Status WorkerLink::Scan(
     const std::function<Status(std::span<const ipc::IndexEntry>)>&
         take_untrusted) {
+  last_request_ = "scan";
   RETURN_IF_ERROR(
       Send(kSmallRequestWords,
            [](schema::Request::Builder request) { request.setScan(); }));
@@ -291,6 +295,7 @@ Status WorkerLink::Scan(
 }
 
 Status WorkerLink::AttachPool(std::shared_ptr<FramePool> pool) {
+  last_request_ = "attach the frame pool";
   pool_ = std::move(pool);
   const ipc::Deadline deadline =
       ipc::Deadline::After(supervisor_->deadlines().worker_start);
@@ -318,6 +323,8 @@ Status WorkerLink::AttachPool(std::shared_ptr<FramePool> pool) {
 Status WorkerLink::Play(const PlayRequest& play) {
   // The frames that an earlier play still has under way are let go of.
   ++epoch_;
+  last_request_ = kPlay;
+  last_play_ = play;
   frames_left_ = play.max_frames;
   skip_before_ = play.skip_before;
   playing_ = true;
@@ -469,6 +476,7 @@ Status WorkerLink::Died() {
 Status WorkerLink::Kill(Code code, ExitReport::Kind kind, std::string message) {
   dead_ = true;
   killed_for_ = kind;
+  killed_because_ = "it " + message;
   ::syscall(SYS_pidfd_send_signal, started_.pidfd.get(), SIGKILL, nullptr, 0);
   gone_ = AwaitDeath(started_.pidfd.get(), kDeathDeadline);
   return Status(code, "the worker of device " + started_.device + " (backend " +
@@ -480,16 +488,34 @@ Status WorkerLink::Misbehaved(const std::string& what) {
               "broke the protocol: " + what + "; report it to its vendor");
 }
 
-WorkerExit WorkerLink::TakeExit(const InputPosition& position) {
+std::string WorkerLink::LastMessage() const {
+  if (last_request_ != kPlay) return last_request_;
+  std::string text = "play on";
+  if (last_play_.start == PlayRequest::Start::kBeginning) {
+    text = "play from the beginning";
+  } else if (last_play_.start == PlayRequest::Start::kKeyframe) {
+    text = "play from the keyframe at or before timestamp " +
+           std::to_string(last_play_.keyframe_before);
+  }
+  if (last_play_.skip_before != INT64_MIN) {
+    text += ", show from timestamp " + std::to_string(last_play_.skip_before);
+  }
+  return text;
+}
+
+WorkerExit WorkerLink::TakeExit(SeenEnd seen) {
   using How = SeenEnd::How;
-  SeenEnd seen{.met_media = met_media_, .position = position};
+  seen.met_media = met_media_;
   if (killed_for_ == ExitReport::Kind::kDeadline) seen.how = How::kLate;
   if (killed_for_ == ExitReport::Kind::kProtocolViolation)
     seen.how = How::kLied;
+  if (seen.how != How::kDied) seen.cause = killed_because_;
+  seen.last_message = LastMessage();
+  // Its hello was taken before it met media, so only this can be left.
+  if (met_media_) seen.claim = TakeCrashNote(socket_.get());
   WorkerExit exit = supervisor_->SessionExit(started_, seen);
   if (seen.how != How::kDied) exit.report.kind = killed_for_;
-  // Its hello was taken before it met media, so only this can be left.
-  if (met_media_) TakeCrashNote(socket_.get(), exit.report);
+  AddClaim(std::move(seen.claim), exit.report);
   return exit;
 }
 

@@ -14,6 +14,7 @@
 
 #include "core/include/bulkhead/host.h"
 #include "core/session/frame_pool.h"
+#include "core/session/session_end.h"
 #include "core/session/supervisor_link.h"
 #include "ipc/index_entry.h"
 #include "ipc/ring.h"
@@ -101,9 +102,9 @@ class WorkerLink {
   bool met_media() const { return met_media_; }
   // True when the worker is known to have ended, so that its memory is ours.
   bool gone() const { return gone_; }
-  // How it ended, while its session was at `position`. Only when dead(), and
-  // once: bulkheadd is told, and counts it.
-  WorkerExit TakeExit(const InputPosition& position);
+  // How it ended. Only when dead(), and once: bulkheadd is told, and counts it.
+  // `session` has what the session knows, and the rest is added to it.
+  WorkerExit TakeExit(SeenEnd session);
   pid_t pid() const;
   const StartedWorker& started() const { return started_; }
   std::chrono::microseconds start_time() const { return start_time_; }
@@ -130,6 +131,7 @@ class WorkerLink {
   Status Died();
   Status Kill(Code code, ExitReport::Kind kind, std::string message);
   Status Misbehaved(const std::string& what);
+  std::string LastMessage() const;
 
   const std::shared_ptr<SupervisorLink> supervisor_;
   const StartedWorker started_;
@@ -156,6 +158,10 @@ class WorkerLink {
   bool gone_ = false;
   bool met_media_ = false;
   ExitReport::Kind killed_for_ = ExitReport::Kind::kUnknown;
+  std::string killed_because_;
+  // The last request that it was sent, in words.
+  const char* last_request_ = "";
+  PlayRequest last_play_;  // if that was one
 };
 
 }  // namespace bulkhead::session

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/supervisor/backend.h"
 
+#include <algorithm>
 #include <random>
 #include <utility>
 
@@ -129,10 +130,18 @@ kj::Promise<Backend::SessionExit> Backend::EndSession(
   return workers_.AwaitEnd(seen.id, timeout)
       .then([this, seen](const WorkerEnd& end) {
         SessionExit exit{.report = ToReport(end)};
-        if (seen.seen == SeenEnd::kLate) {
-          exit.report.kind = ExitReport::Kind::kDeadline;
+        AddClaim(seen.facts.claim, exit.report);
+        if (seen.seen != SeenEnd::kDied) {
+          exit.report.kind = seen.seen == SeenEnd::kLate
+                                 ? ExitReport::Kind::kDeadline
+                                 : ExitReport::Kind::kProtocolViolation;
         }
         const Culprit culprit = CulpritOf(end, seen.seen, seen.met_media);
+        if (CrashRecorder::IsWorthy(end, culprit)) {
+          exit.report.crash = context_.crashes.RecordWorker(
+              Ended(workers_.IncarnationOf(seen.id)), seen.facts, culprit,
+              exit.report);
+        }
         exit.blamed = culprit != Culprit::kNobody;
         ++worker_ends_;
         NoteSession(Kind::kWorkerEnded, seen.id, &exit.report);
@@ -233,7 +242,7 @@ kj::Promise<Status> Backend::AwaitStart() {
 
 Status Backend::FinishStart(BackendStart& start, const Status& status) {
   auto incarnation = start.TakeIncarnation();
-  if (incarnation) ++lives_;
+  if (incarnation) incarnation->set_life(++lives_);
   if (start.abandoned()) return status;
   if (!status.ok()) return FailStart(status, incarnation.get());
   if (Raise(Event::kBecameReady) == Action::kStop) return refusal_;
@@ -248,7 +257,7 @@ Status Backend::FinishStart(BackendStart& start, const Status& status) {
   return Status();
 }
 
-Status Backend::FailStart(const Status& cause, const Incarnation* incarnation) {
+Status Backend::FailStart(const Status& cause, Incarnation* incarnation) {
   if (start_->quarantine()) {
     recorded_ = true;
     EnterQuarantine(cause.code(), cause.message());
@@ -256,7 +265,9 @@ Status Backend::FailStart(const Status& cause, const Incarnation* incarnation) {
   }
   std::string text = cause.message();
   if (incarnation && !incarnation->log_tail().empty()) {
-    text += "; it wrote: " + incarnation->log_tail();
+    std::string log = incarnation->log_tail();
+    std::replace(log.begin(), log.end(), '\n', ' ');
+    text += "; it wrote: " + log;
   }
   const auto missing =
       Missing(candidate_.manifest.permissions, Granted().effective);
@@ -264,8 +275,12 @@ Status Backend::FailStart(const Status& cause, const Incarnation* incarnation) {
     text += "; it asks for what nobody granted: bulkhead grant " +
             candidate_.name() + " " + ToArguments(missing);
   }
-  reason_ = text;
   const auto culprit = start_->culprit();
+  if (incarnation && culprit) {
+    text += SeeCrash(
+        context_.crashes.RecordStart(Ended(incarnation), *culprit, cause));
+  }
+  reason_ = text;
   if (culprit == Culprit::kNobody) {
     Raise(Event::kStartLost);
     return LoadFailure(Code::kBackendLost, text);
@@ -293,7 +308,16 @@ void Backend::OnZygoteGone(uint32_t life) {
     return;
   }
   if (Raise(Event::kZygoteFailed) != Action::kBackOff) return;
+  context_.crashes.RecordZygote(Ended(current_.get()));
   CountFailure(Code::kBackendUnavailable, current_->zygote_end());
+}
+
+EndedBackend Backend::Ended(Incarnation* incarnation) const {
+  return {
+      .candidate = candidate_,
+      .incarnation = incarnation,
+      .tier = context_.tier,
+      .deadline_ms = static_cast<uint32_t>(context_.start_deadline.count())};
 }
 
 void Backend::CountFailure(Code code, const std::string& what) {

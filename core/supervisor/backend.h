@@ -17,6 +17,7 @@
 #include "core/input_position.h"
 #include "core/supervisor/backend_start.h"
 #include "core/supervisor/backend_states.h"
+#include "core/supervisor/crash_recorder.h"
 #include "core/supervisor/poisoned_inputs.h"
 #include "core/supervisor/restart_policy.h"
 #include "core/supervisor/worker_blame.h"
@@ -67,6 +68,7 @@ class Backend {
     SeenEnd seen;
     bool met_media;
     InputPosition position;
+    SessionFacts facts;
   };
   struct SessionExit {
     ExitReport report;
@@ -155,9 +157,10 @@ class Backend {
   kj::Promise<Status> AwaitBackoff();
   Status FinishStart(BackendStart& start, const Status& status);
   // `incarnation`: what was launched; null: nothing.
-  Status FailStart(const Status& cause, const Incarnation* incarnation);
+  Status FailStart(const Status& cause, Incarnation* incarnation);
   // `life`: whose.
   void OnZygoteGone(uint32_t life);
+  EndedBackend Ended(Incarnation* incarnation) const;
   void EndZygote(Code code, const char* why);
   // Raises it, and ends the start or the zygote where the table says so.
   BackendAction Command(BackendEvent event, const char* why);

@@ -219,20 +219,24 @@ kj::Promise<Status> BackendStart::Probe() {
                         Status(
                             Code::kBackendUnavailable,
                             "its process died while it counted its devices: " +
-                                DescribeExit(ToReport(end))));
+                                DescribeExit(ToReport(end)),
+                            ToReport(end)));
                   });
             });
         const milliseconds limit = context_.worker_deadline;
         return answer
-            .exclusiveJoin(context_.port.getTimer()
-                               .afterDelay(limit.count() * kj::MILLISECONDS)
-                               .then([this] {
-                                 return Blaming(
-                                     Culprit::kDevice,
-                                     Status(Code::kBackendUnavailable,
-                                            "it took too long to count its "
-                                            "devices"));
-                               }))
+            .exclusiveJoin(
+                context_.port.getTimer()
+                    .afterDelay(limit.count() * kj::MILLISECONDS)
+                    .then([this] {
+                      return Blaming(
+                          Culprit::kDevice,
+                          Status(
+                              Code::kBackendUnavailable,
+                              "it took too long to count its "
+                              "devices",
+                              ExitReport{.kind = ExitReport::Kind::kDeadline}));
+                    }))
             .then([this, socket, pid](Status status) {
               incarnation_->KillWorker(pid);
               incarnation_->ForgetWorker(pid);

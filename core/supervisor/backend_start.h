@@ -18,6 +18,7 @@
 #include "core/sandbox/bpf.h"
 #include "core/sandbox/cgroup.h"
 #include "core/sandbox/policy.h"
+#include "core/supervisor/crash_recorder.h"
 #include "core/supervisor/event_log.h"
 #include "core/supervisor/granting.h"
 #include "core/supervisor/incarnation.h"
@@ -44,6 +45,7 @@ struct StartContext {
   grants::GrantReader& grants;
   QuarantineRecords& quarantine;
   EventLog& events;
+  CrashRecorder& crashes;
 };
 
 // A device that a probe has counted.

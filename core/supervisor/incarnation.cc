@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
 
 #include "core/clean_text.h"
@@ -378,6 +379,7 @@ void Incarnation::Watched::Resolve() {
 
 void Incarnation::KillZygote(Code code, std::string reason) {
   zygote_end_ = std::move(reason);
+  zygote_killed_for_ = code;
   if (zygote_pidfd_) {
     ::syscall(SYS_pidfd_send_signal, zygote_pidfd_.get(), SIGKILL, nullptr, 0);
   }
@@ -430,21 +432,43 @@ Incarnation::Pending* Incarnation::PendingOf(pid_t pid) {
   return nullptr;
 }
 
-kj::Promise<void> Incarnation::DrainLog() {
+ExitReport Incarnation::zygote_report() const {
+  if (!zygote_killed_for_) return zygote_exit_.value_or(ExitReport());
+  ExitReport report;
+  if (*zygote_killed_for_ == Code::kBackendMisbehaved) {
+    report.kind = ExitReport::Kind::kProtocolViolation;
+  }
+  return report;
+}
+
+bool Incarnation::ReadLog() {
   std::array<char, 4096> chunk;
   const ssize_t bytes = ::read(log_.get(), chunk.data(), chunk.size());
-  if (bytes == 0) return kj::READY_NOW;
-  if (bytes < 0) {
-    return log_observer_.whenBecomesReadable().then(
-        [this] { return DrainLog(); });
+  if (bytes <= 0) {
+    log_ended_ = bytes == 0;
+    return false;
   }
-  std::replace(chunk.begin(), chunk.begin() + bytes, '\n', ' ');
-  log_tail_ +=
-      CleanText({chunk.data(), static_cast<size_t>(bytes)}, chunk.size());
+  std::string_view left_untrusted(chunk.data(), static_cast<size_t>(bytes));
+  while (!left_untrusted.empty()) {
+    const size_t end = left_untrusted.find('\n');
+    log_tail_ += CleanText(left_untrusted.substr(0, end), chunk.size());
+    if (end == std::string_view::npos) break;
+    log_tail_ += '\n';
+    left_untrusted.remove_prefix(end + 1);
+  }
   if (log_tail_.size() > kLogTailBytes) {
     log_tail_.erase(0, log_tail_.size() - kLogTailBytes);
   }
-  return timer_.afterDelay(kLogPause).then([this] { return DrainLog(); });
+  return true;
+}
+
+kj::Promise<void> Incarnation::DrainLog() {
+  if (ReadLog()) {
+    return timer_.afterDelay(kLogPause).then([this] { return DrainLog(); });
+  }
+  if (log_ended_) return kj::READY_NOW;
+  return log_observer_.whenBecomesReadable().then(
+      [this] { return DrainLog(); });
 }
 
 kj::Promise<void> Incarnation::ReapReaper() {

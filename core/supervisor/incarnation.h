@@ -87,10 +87,18 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   bool reaper_alive() const { return reaper_alive_; }
   pid_t reaper_pid() const { return launched_pid_; }
   pid_t zygote_pid() const;
-  // The last lines that the backend wrote to its stderr, cleaned.
+  // The last lines that the backend wrote to its stderr, cleaned; the first may
+  // be cut off.
   const std::string& log_tail() const { return log_tail_; }
+  // Takes in what was written meanwhile; false: nothing.
+  bool ReadLog();
   // How the zygote ended, in words; empty while it lives.
   const std::string& zygote_end() const { return zygote_end_; }
+  // The same as far as its reaper could tell, with its own claim.
+  ExitReport zygote_report() const;
+  // Which life of its backend it is, from 1; 0 while it starts.
+  uint32_t life() const { return life_; }
+  void set_life(uint32_t life) { life_ = life; }
 
  private:
   struct Pending {
@@ -137,6 +145,7 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   const ipc::UniqueFd log_;
   kj::UnixEventPort::FdObserver log_observer_;
   std::string log_tail_;
+  bool log_ended_ = false;
 
   const sandbox::Forbidden forbidden_;
   std::unique_ptr<ViolationWatch> violations_;  // null: none can be named
@@ -153,6 +162,8 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   std::optional<CrashClaim> zygote_claim_;
   std::optional<ExitReport> zygote_exit_;
   std::string zygote_end_;  // in words, once it is gone
+  std::optional<Code> zygote_killed_for_;
+  uint32_t life_ = 0;
   bool said_ready_ = false;
   std::optional<Status> readiness_;
   kj::Own<kj::PromiseFulfiller<Status>> ready_;

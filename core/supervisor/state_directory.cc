@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -80,7 +81,7 @@ bool WriteAll(int fd, const std::string& contents) {
     if (wrote <= 0) return false;
     at += static_cast<size_t>(wrote);
   }
-  return ::fsync(fd) == 0;
+  return true;
 }
 
 }  // namespace
@@ -125,24 +126,49 @@ Result<std::string> StateDirectory::Read(const std::string& name,
                 path_ + "/" + name + ": " + contents.error().message());
 }
 
-Status StateDirectory::Write(const std::string& name,
-                             const std::string& contents) const {
-  const std::string temporary =
-      kTemporary + name + "-" + std::to_string(::getpid());
-  const auto failed = [&](int error) {
-    ::unlinkat(directory_.get(), temporary.c_str(), 0);
-    return Status(Code::kResourceExhausted, "cannot write " + path_ + "/" +
-                                                name + ": " + ErrnoText(error));
-  };
+int StateDirectory::Replace(const std::string& name,
+                            const std::string& contents, Durability durability,
+                            unsigned flags) const {
+  // Several writers may have one name, and one pid in their namespaces.
+  uint64_t token = 0;
+  if (::getrandom(&token, sizeof(token), GRND_NONBLOCK) < 0) return errno;
+  const std::string temporary = kTemporary + name + "-" + std::to_string(token);
   const ipc::UniqueFd file(
       ::openat(directory_.get(), temporary.c_str(),
-               O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file || !WriteAll(file.get(), contents) ||
-      ::renameat(directory_.get(), temporary.c_str(), directory_.get(),
-                 name.c_str()) != 0) {
-    return failed(errno);
+               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (file && WriteAll(file.get(), contents) &&
+      (durability == Durability::kMemory || ::fsync(file.get()) == 0) &&
+      ::renameat2(directory_.get(), temporary.c_str(), directory_.get(),
+                  name.c_str(), flags) == 0) {
+    return 0;
   }
-  return Status();
+  const int error = errno;
+  ::unlinkat(directory_.get(), temporary.c_str(), 0);
+  return error != 0 ? error : EIO;
+}
+
+Status StateDirectory::Failure(const std::string& name, int error) const {
+  if (error == 0) return Status();
+  return Status(Code::kResourceExhausted,
+                "cannot write " + path_ + "/" + name + ": " + ErrnoText(error));
+}
+
+Status StateDirectory::Write(const std::string& name,
+                             const std::string& contents) const {
+  return Failure(name, Replace(name, contents, Durability::kDisk, 0));
+}
+
+Status StateDirectory::WriteSoon(const std::string& name,
+                                 const std::string& contents) const {
+  return Failure(name, Replace(name, contents, Durability::kMemory, 0));
+}
+
+Result<bool> StateDirectory::AddSoon(const std::string& name,
+                                     const std::string& contents) const {
+  const int error =
+      Replace(name, contents, Durability::kMemory, RENAME_NOREPLACE);
+  if (error == 0 || error == EEXIST) return error == 0;
+  return Failure(name, error);
 }
 
 Status StateDirectory::Remove(const std::string& name) const {

@@ -34,6 +34,12 @@ class StateDirectory {
   Result<std::string> Read(const std::string& name, size_t max_bytes) const;
   // kResourceExhausted: it cannot be written, and what was there still is.
   Status Write(const std::string& name, const std::string& contents) const;
+  // The same, but if the machine stops soon after there may be neither. Takes
+  // no longer than memory does.
+  Status WriteSoon(const std::string& name, const std::string& contents) const;
+  // And only if there is nothing of that name; false: there is.
+  Result<bool> AddSoon(const std::string& name,
+                       const std::string& contents) const;
   // Also if there is none.
   Status Remove(const std::string& name) const;
   // Those that begin with `prefix`, sorted, at most `max_names`.
@@ -41,6 +47,12 @@ class StateDirectory {
                                 size_t max_names) const;
 
  private:
+  enum class Durability { kDisk, kMemory };
+
+  // `flags` as renameat2 has them. 0, or an errno.
+  int Replace(const std::string& name, const std::string& contents,
+              Durability durability, unsigned flags) const;
+  Status Failure(const std::string& name, int error) const;
   StateDirectory(std::string path, ipc::UniqueFd directory)
       : path_(std::move(path)), directory_(std::move(directory)) {}
 

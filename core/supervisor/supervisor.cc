@@ -38,7 +38,8 @@ Backend::SeenSessionEnd ToSeenEnd(schema::SessionEnd::Reader end) {
   return {.id = end.getSession(),
           .seen = seen,
           .met_media = end.getMetMedia(),
-          .position = ToPosition(end.getPosition())};
+          .position = ToPosition(end.getPosition()),
+          .facts = ToSessionFacts(end)};
 }
 
 }  // namespace
@@ -121,6 +122,14 @@ kj::Promise<void> Supervisor::Answer(EventSocket& connection,
       reply.setConfigured();
       break;
     }
+    case Request::CRASH_OUTCOME: {
+      const auto told = request->getCrashOutcome();
+      for (const uint64_t crash : told.getCrashes()) {
+        crashes_->SetOutcome(crash, told.getOutcome().cStr());
+      }
+      reply.setConfigured();
+      break;
+    }
     case Request::CLOSE_SESSION:
       if (auto backend = catalog_->OfSession(request->getCloseSession())) {
         backend->CloseSession(request->getCloseSession());
@@ -186,6 +195,8 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
   cgroup_ = configuration.getCgroup().cStr();
   grants_ = grants::GrantReader(ToStrings(configuration.getGrantFiles()));
   quarantine_.emplace(configuration.getStateDirectory().cStr());
+  crashes_.emplace(configuration.getStateDirectory().cStr(),
+                   application_pidfd_.get());
   context_.emplace(StartContext{
       .port = port_,
       .application_pidfd = application_pidfd_.get(),
@@ -201,7 +212,8 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
       .cgroup = {},
       .grants = grants_,
       .quarantine = *quarantine_,
-      .events = events_});
+      .events = events_,
+      .crashes = *crashes_});
   catalog_.emplace(std::move(path), std::move(selection), *context_);
   for (const auto load : configuration.getLoads()) {
     // What is wrong with it was said when it was loaded first.

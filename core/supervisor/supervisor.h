@@ -14,6 +14,7 @@
 #include "core/sandbox/probe.h"
 #include "core/supervisor/backend.h"
 #include "core/supervisor/catalog.h"
+#include "core/supervisor/crash_recorder.h"
 #include "core/supervisor/event_log.h"
 #include "core/supervisor/event_socket.h"
 #include "core/supervisor/operator_socket.h"
@@ -92,6 +93,7 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   grants::GrantReader grants_;
   std::optional<QuarantineRecords> quarantine_;
   EventLog events_;
+  std::optional<CrashRecorder> crashes_;
   std::optional<StartContext> context_;
   sandbox::Tier floor_ = sandbox::Tier::kFull;
   std::string cgroup_;                             // as it was named, if it was

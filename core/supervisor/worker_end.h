@@ -27,6 +27,8 @@ struct WorkerEnd {
   bool zygote_alive = false;
   // It served several sessions, and whose input ended it is not known.
   bool shared = false;
+  // Another of its sessions has been told of it.
+  bool told = false;
 };
 
 // `violation`: for which it was killed, if for one.

@@ -150,8 +150,14 @@ kj::Promise<WorkerEnd> Workers::AwaitEnd(uint64_t id, milliseconds timeout) {
   return worker->incarnation->AwaitEnd(worker->process.pid, timeout)
       .then([worker](WorkerEnd end) {
         end.shared = worker->served > 1;
+        end.told = std::exchange(worker->told, true);
         return end;
       });
+}
+
+Incarnation* Workers::IncarnationOf(uint64_t id) const {
+  const auto found = sessions_.find(id);
+  return found == sessions_.end() ? nullptr : found->second->incarnation.get();
 }
 
 void Workers::Close(uint64_t id) {

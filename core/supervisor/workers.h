@@ -53,6 +53,8 @@ class Workers {
   Status Confirm(uint64_t id);
   kj::Promise<WorkerEnd> AwaitEnd(uint64_t id,
                                   std::chrono::milliseconds timeout);
+  // Null: there is no such session.
+  Incarnation* IncarnationOf(uint64_t id) const;
   void Close(uint64_t id);
 
   // False: there is no session, and none is being placed.
@@ -69,6 +71,7 @@ class Workers {
     ipc::UniqueFd requests;     // of a shared worker; else none
     uint32_t served = 0;        // sessions, ever
     uint32_t sessions_now = 0;  // of those, the open ones
+    bool told = false;          // how it ended
   };
   using Placed = kj::Promise<Result<std::shared_ptr<Worker>>>;
 

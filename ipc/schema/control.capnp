@@ -52,6 +52,8 @@ struct HostRequest {
     # core/session_counters.h. Answered by configured or failed.
     describeHost @14 :Void;
     # Answered by host.
+    crashOutcome @15 :CrashOutcome;
+    # What came of ends that were recorded. Answered by configured.
   }
 }
 
@@ -265,6 +267,51 @@ struct SessionEnd {
   metMedia @2 :Bool;
   # It had been given the input.
   position @3 :InputPosition;
+  claim @4 :Types.CrashNote;
+  # The worker's last words, cleaned; signal 0: it said none.
+  attempt @5 :UInt32;
+  # At this position, from 1.
+  cause @6 :Text;
+  # What the host killed it for.
+  input @7 :SessionInput;
+  request @8 :SessionRequest;
+  lastMessage @9 :Text;
+  # That the worker was sent, in words.
+  device @10 :Text;
+  positionText @11 :Text;
+}
+
+struct SessionInput {
+  path @0 :Text;
+  # Absolute.
+  bytes @1 :Int64;
+  modifiedNs @2 :Int64;
+  device @3 :UInt64;
+  inode @4 :UInt64;
+}
+
+struct SessionRequest {
+  # What the application waited for.
+  enum Kind {
+    start @0;
+    open @1;
+    scan @2;
+    next @3;
+    frameAt @4;
+  }
+  kind @0 :Kind;
+  frame @1 :UInt64;
+  streamIndex @2 :Int32 = -1;
+  threads @3 :UInt32;
+  options @4 :List(Types.KeyValue);
+  complete @5 :Bool;
+  # Those are all of its options.
+  deadlineMs @6 :UInt32;
+}
+
+struct CrashOutcome {
+  crashes @0 :List(UInt64);
+  outcome @1 :Text;
 }
 
 struct SessionExit {

@@ -58,6 +58,8 @@ struct ExitReport {
   architecture @5 :Text;
   stage @6 :UInt8;
   # 1 or 2; 0: not known.
+  crash @7 :UInt64;
+  # Number of the record of it; 0: there is none.
 }
 
 struct CrashNote {

@@ -5,6 +5,7 @@
 
 #include "tools/cli/backend_commands.h"
 #include "tools/cli/backends_command.h"
+#include "tools/cli/crashes_command.h"
 #include "tools/cli/decode_command.h"
 #include "tools/cli/demo_command.h"
 #include "tools/cli/doctor_command.h"
@@ -16,6 +17,7 @@
 #include "tools/cli/options.h"
 #include "tools/cli/probe_command.h"
 #include "tools/cli/ps_command.h"
+#include "tools/cli/replay_command.h"
 #include "tools/cli/revoke_command.h"
 #include "tools/cli/terminal.h"
 #include "tools/cli/uninstall_command.h"
@@ -38,6 +40,7 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead probe clip.mp4                      what is in this file?
   bulkhead decode clip.mp4 -o out/%06d.png     every frame as a picture
   bulkhead demo                                watch it survive
+  bulkhead crashes                             what ended, how and where?
 
 `bulkhead SUBCOMMAND --help` has more of them. Data and JSON go to stdout,
 everything that is said to a person goes to stderr.
@@ -68,6 +71,8 @@ int Run(int argc, char** argv) {
   AddDoctorCommand(app, invocation);
   AddDecodeCommand(app, invocation);
   AddDemoCommand(app, invocation);
+  AddCrashesCommand(app, invocation);
+  AddReplayCommand(app, invocation);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {

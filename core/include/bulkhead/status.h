@@ -60,6 +60,7 @@ struct ExitReport {
   Kind kind = Kind::kUnknown;
   int value = 0;
   std::string position;  // Of the input, in words: "clip.mp4, frame 37".
+  uint64_t crash = 0;    // Number of its record (crashes.h); 0: there is none.
 
   // Of a kSandboxViolation. True: what follows was told by the kernel, and is
   // no claim of the worker's. False: which call it was is not known.

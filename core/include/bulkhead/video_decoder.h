@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,6 +20,21 @@ namespace session {
 class VideoSession;
 }
 
+// A worker died, or was killed for what it did, and the call during which that
+// happened goes on with another as if nothing had been.
+struct Recovery {
+  std::string path;    // of the file, as it was given
+  std::string device;  // "openreg:1"
+  ExitReport cause;    // how the last of the workers ended, and where
+  uint32_t attempts;   // workers that ended before it went on
+  // From the first end that was noticed until the caller has what it waited
+  // for.
+  std::chrono::microseconds took;
+};
+// Called on the thread that is inside a call of the decoder and on no other,
+// before that call returns. It may not use the decoder, and may not throw.
+using RecoveryObserver = std::function<void(const Recovery&)>;
+
 struct VideoOptions {
   // "cpu", "openreg", "openreg:1", or "BACKEND/openreg:1" where two backends
   // have one of that name. A backend acts only when named. Empty:
@@ -29,6 +45,8 @@ struct VideoOptions {
   uint32_t threads = 1;  // of the decoder; 0: it chooses
   // For the backend, uninterpreted here.
   std::vector<std::pair<std::string, std::string>> backend_options;
+  // Told of each recovery, also of those while the file is opened.
+  RecoveryObserver recovery_observer;
 };
 
 struct Ratio {

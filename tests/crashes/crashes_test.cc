@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What ended a backend's process is on record, an application and an operator
+// can read it, and it can be tried again.
+
+#include "bulkhead/crashes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bulkhead/host.h"
+#include "tests/chaos/chaos_installation.h"
+#include "tests/liars/lying_installation.h"
+#include "tests/media/generated_clips.h"
+#include "tests/support/program.h"
+#include "tests/support/test_paths.h"
+
+namespace bulkhead::tests {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using Kind = ExitReport::Kind;
+using Asked = Crash::Request::Kind;
+
+class Crashes : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto clip = Generate(Clip::kOddSize);
+    if (!clip && clip.error().code() == Code::kNotFound) {
+      GTEST_SKIP() << clip.error();
+    }
+    ASSERT_TRUE(clip) << clip.error();
+    clip_ = *clip;
+    state_ = TemporaryDirectory() + "/state";
+    fs::remove_all(state_);
+  }
+
+  HostOptions Recording(HostOptions options) const {
+    options.state_directory = state_;
+    return options;
+  }
+  std::unique_ptr<Host> NewHost() const {
+    return Host::Create(Recording(installation_.options())).value();
+  }
+  // Until it ends or fails.
+  static Status Play(Host& host, const std::string& path,
+                     VideoOptions options) {
+    auto video = host.OpenVideo(path, std::move(options));
+    if (!video) return video.error();
+    for (;;) {
+      const auto frame = video->Next();
+      if (!frame) return frame.error();
+      if (!*frame) return Status();
+    }
+  }
+  std::vector<Crash> Records() const {
+    const CrashList list = ReadCrashes(state_).value();
+    EXPECT_TRUE(list.diagnostics.empty());
+    return list.crashes;
+  }
+  ProgramResult Cli(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(),
+                     PathFromEnvironment("BULKHEAD_TEST_CLI"));
+    return RunProgram(
+        arguments,
+        {.environment = {{"BULKHEAD_STATE_DIR", state_},
+                         {"BULKHEAD_LIBEXEC_DIR", LibexecDirectory()}}});
+  }
+
+  ChaosInstallation installation_;
+  std::string clip_;
+  std::string state_;
+};
+
+TEST_F(Crashes, ACrashIsOnRecordWithAllThatIsKnown) {
+  const auto host = NewHost();
+  std::vector<Recovery> recoveries;
+  VideoOptions options =
+      installation_.Stream("at=packet:7 do=segfault lives=1");
+  const auto caller = std::this_thread::get_id();
+  options.recovery_observer = [&](const Recovery& recovery) {
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+    recoveries.push_back(recovery);
+  };
+  EXPECT_TRUE(Play(*host, clip_, options).ok());
+  ASSERT_EQ(Records().size(), 1u);
+  const Crash crash = Records()[0];
+  EXPECT_EQ(crash.number, 1u);
+  EXPECT_EQ(crash.application.pid, ::getpid());
+  EXPECT_THAT(crash.application.program, HasSubstr("crashes_test"));
+  EXPECT_EQ(crash.backend.name, "chaos");
+  EXPECT_EQ(crash.backend.distribution, "bulkhead-chaos");
+  EXPECT_EQ(crash.backend.version, "0.1.0");
+  EXPECT_EQ(crash.backend.bytes,
+            static_cast<int64_t>(fs::file_size(crash.backend.file)));
+  EXPECT_THAT(crash.backend.hash, HasSubstr("sha256="));
+  EXPECT_EQ(crash.device, "chaos:0");
+  EXPECT_EQ(crash.incarnation, 1u);
+  EXPECT_EQ(crash.process, "worker");
+  EXPECT_EQ(crash.blamed, "input");
+  EXPECT_EQ(crash.end.kind, Kind::kSignaled);
+  EXPECT_EQ(crash.end.value, SIGSEGV);
+  EXPECT_THAT(crash.end.claimed_backtrace,
+              Contains(HasSubstr("libbulkhead_chaos.so")));
+  EXPECT_THAT(crash.end.claimed_backtrace,
+              Contains(HasSubstr("(__libc_start_main+")));
+  EXPECT_THAT(crash.end.position, HasSubstr(clip_ + ", at frame "));
+  ASSERT_TRUE(crash.input);
+  EXPECT_EQ(crash.input->path, clip_);
+  EXPECT_EQ(crash.input->bytes, static_cast<int64_t>(fs::file_size(clip_)));
+  EXPECT_EQ(crash.request.kind, Asked::kNext);
+  EXPECT_EQ(crash.request.backend_options, options.backend_options);
+  EXPECT_EQ(crash.last_message, "play from the beginning");
+  EXPECT_EQ(crash.attempt, 1u);
+  EXPECT_EQ(crash.outcome, "recovered");
+
+  ASSERT_EQ(recoveries.size(), 1u);
+  EXPECT_EQ(recoveries[0].path, clip_);
+  EXPECT_EQ(recoveries[0].device, "chaos:0");
+  EXPECT_EQ(recoveries[0].cause.crash, 1u);
+  EXPECT_EQ(recoveries[0].cause.position, crash.end.position);
+  EXPECT_EQ(recoveries[0].attempts, 1u);
+  EXPECT_GT(recoveries[0].took.count(), 0);
+}
+
+TEST_F(Crashes, ARefusedInputNamesItsRecordAndReplayReproducesIt) {
+  const auto host = NewHost();
+  const VideoOptions options = installation_.Stream("at=packet:7 do=segfault");
+  for (int i = 0; i < 2; ++i) {
+    // The second is refused for what the first has done.
+    const Status status = Play(*host, clip_, options);
+    EXPECT_EQ(status.code(), Code::kPoisonedInput) << status;
+    EXPECT_THAT(status.message(), HasSubstr("see `bulkhead crashes show 3`"));
+    ASSERT_TRUE(status.exit_report());
+    EXPECT_EQ(status.exit_report()->crash, 3u);
+  }
+  ASSERT_EQ(Records().size(), 3u);
+  EXPECT_EQ(Records()[2].attempt, 3u);
+  EXPECT_EQ(Records()[2].outcome, "kPoisonedInput");
+
+  const ProgramResult list = Cli({"crashes"});
+  EXPECT_EQ(list.exit_code, 0) << list.Describe();
+  EXPECT_THAT(list.errors, HasSubstr("worker of chaos:0 (backend chaos): it "
+                                     "was ended by signal 11"));
+  const ProgramResult shown = Cli({"crashes", "show", "3"});
+  EXPECT_EQ(shown.exit_code, 0) << shown.Describe();
+  EXPECT_THAT(shown.errors,
+              AllOf(HasSubstr("what the process said itself, which need not be "
+                              "true"),
+                    HasSubstr("libbulkhead_chaos.so"), HasSubstr(clip_)));
+  const ProgramResult json = Cli({"crashes", "show", "3", "--json"});
+  EXPECT_THAT(json.output, HasSubstr("\"claimed\": {"));
+  EXPECT_EQ(Cli({"crashes", "show", "77"}).exit_code, 2);
+
+  const ProgramResult again = Cli({"replay", "3"});
+  EXPECT_EQ(again.exit_code, 4) << again.Describe();
+  EXPECT_THAT(again.errors, HasSubstr("crashed again, in the same way"));
+  EXPECT_THAT(again.errors, HasSubstr("see `bulkhead crashes show 4`"));
+  EXPECT_THAT(again.errors, Not(HasSubstr("warning")));
+
+  EXPECT_EQ(Cli({"crashes", "clear"}).exit_code, 0);
+  EXPECT_TRUE(Records().empty());
+}
+
+TEST_F(Crashes, AReplayThatGoesWellOrOtherwiseSaysSo) {
+  const std::string copy = TemporaryDirectory() + "/copy.webm";
+  fs::copy_file(clip_, copy, fs::copy_options::overwrite_existing);
+  const auto host = NewHost();
+  EXPECT_TRUE(Play(*host, copy,
+                   installation_.Stream("at=packet:7 do=exit:7 lives=1\n"
+                                        "at=packet:7 do=segfault lives=2"))
+                  .ok());
+  ASSERT_EQ(Records().size(), 2u);
+  // Its first life has the other fault.
+  const ProgramResult other = Cli({"replay", "2"});
+  EXPECT_EQ(other.exit_code, 4) << other.Describe();
+  EXPECT_THAT(other.errors, HasSubstr("crashed again, in another way"));
+
+  installation_.SetFaults("at=packet:7 do=segfault");
+  const auto second = NewHost();
+  EXPECT_EQ(Play(*second, copy, installation_.Stream()).code(),
+            Code::kPoisonedInput);
+  const uint64_t number = Records().back().number;
+  // Mended, and a file that was touched.
+  installation_.SetFaults("");
+  fs::last_write_time(copy, fs::file_time_type::clock::now());
+  const ProgramResult well = Cli({"replay", std::to_string(number)});
+  EXPECT_EQ(well.exit_code, 0) << well.Describe();
+  EXPECT_THAT(well.errors, AllOf(HasSubstr("it did not crash this time"),
+                                 HasSubstr(copy + " has changed since")));
+}
+
+TEST_F(Crashes, AMissedDeadlineIsOnRecordWithItsStep) {
+  HostOptions options = Recording(installation_.options());
+  options.deadlines.frame = milliseconds(300);
+  options.limits.attempts_per_position = 1;
+  const auto host = Host::Create(options).value();
+  VideoDecoder video =
+      host->OpenVideo(clip_, installation_.Stream("at=packet:20 do=hang"))
+          .value();
+  const auto frame = video.FrameAt(25);
+  ASSERT_FALSE(frame);
+  EXPECT_EQ(frame.error().code(), Code::kDeadlineExceeded);
+  ASSERT_EQ(Records().size(), 1u);
+  const Crash crash = Records()[0];
+  EXPECT_EQ(crash.end.kind, Kind::kDeadline);
+  EXPECT_EQ(crash.cause, "it took too long to decode the next frame");
+  EXPECT_EQ(crash.request.kind, Asked::kFrameAt);
+  EXPECT_EQ(crash.request.frame, 25u);
+  EXPECT_EQ(crash.request.deadline_ms, 300);
+  EXPECT_EQ(crash.outcome, "kDeadlineExceeded");
+  const ProgramResult again = Cli({"replay", "1"});
+  EXPECT_EQ(again.exit_code, 4) << again.Describe();
+  EXPECT_THAT(again.errors, HasSubstr("in the same way"));
+}
+
+TEST_F(Crashes, AViolationIsOnRecordWithWhatWasWrong) {
+  const LyingInstallation installation({"open_other_answer"});
+  const auto host = Host::Create(Recording(installation.options())).value();
+  const auto video =
+      host->OpenVideo(installation.media(), {.device = "open_other_answer"});
+  ASSERT_FALSE(video);
+  EXPECT_EQ(video.error().code(), Code::kBackendMisbehaved);
+  ASSERT_EQ(Records().size(), 1u);
+  const Crash crash = Records()[0];
+  EXPECT_EQ(crash.end.kind, Kind::kProtocolViolation);
+  EXPECT_THAT(crash.cause, HasSubstr("it broke the protocol: "));
+  EXPECT_EQ(crash.blamed, "backend");
+  EXPECT_EQ(crash.outcome, "kBackendMisbehaved");
+}
+
+TEST_F(Crashes, AZygoteThatDiesWhileLoadingIsOnRecord) {
+  installation_.SetFaults("at=load do=segfault");
+  const auto host = NewHost();
+  const Status status = host->Prewarm("chaos");
+  EXPECT_THAT(status.message(), HasSubstr("see `bulkhead crashes show 1`"));
+  ASSERT_EQ(Records().size(), 1u);
+  const Crash crash = Records()[0];
+  EXPECT_EQ(crash.process, "zygote");
+  EXPECT_EQ(crash.blamed, "start");
+  EXPECT_EQ(crash.end.kind, Kind::kSignaled);
+  EXPECT_EQ(crash.end.value, SIGSEGV);
+  EXPECT_EQ(crash.request.kind, Asked::kStart);
+  EXPECT_FALSE(crash.input);
+  EXPECT_EQ(Cli({"replay", "1"}).exit_code, 4);
+  installation_.SetFaults("");
+  const ProgramResult well = Cli({"replay", "1"});
+  EXPECT_EQ(well.exit_code, 0) << well.Describe();
+}
+
+TEST_F(Crashes, AReplayOfAQuarantinedBackendSaysWhatToDo) {
+  installation_.SetFaults("at=load do=segfault");
+  HostOptions options = Recording(installation_.options());
+  options.limits.failures_per_backend = 1;
+  const auto host = Host::Create(options).value();
+  EXPECT_FALSE(host->Prewarm("chaos").ok());
+  const auto recorded = [&] {
+    for (const auto& entry : fs::directory_iterator(state_)) {
+      if (entry.path().filename().string().starts_with("quarantine-")) {
+        return true;
+      }
+    }
+    return false;
+  };
+  const auto deadline = std::chrono::steady_clock::now() + milliseconds(5'000);
+  while (!recorded() && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::yield();
+  }
+  installation_.SetFaults("");
+  const ProgramResult refused = Cli({"replay", "1"});
+  EXPECT_EQ(refused.exit_code, 4) << refused.Describe();
+  EXPECT_THAT(refused.errors, HasSubstr("--despite-quarantine"));
+  const ProgramResult well = Cli({"replay", "1", "--despite-quarantine"});
+  EXPECT_EQ(well.exit_code, 0) << well.Describe();
+}
+
+TEST_F(Crashes, WhatIsNobodysFaultAndWhatIsClosedIsNoCrash) {
+  const auto host = NewHost();
+  uint32_t recovered = 0;
+  VideoOptions options = installation_.Stream();
+  options.recovery_observer = [&](const Recovery& recovery) {
+    EXPECT_EQ(recovery.cause.crash, 0u);
+    ++recovered;
+  };
+  {
+    VideoDecoder video = host->OpenVideo(clip_, options).value();
+    ASSERT_TRUE(video.Next().value());
+    ::kill(video.worker_pid(), SIGKILL);
+    while (video.Next().value()) {
+    }
+  }
+  EXPECT_EQ(recovered, 1u);
+  EXPECT_TRUE(Records().empty());
+  EXPECT_FALSE(fs::exists(state_));
+}
+
+TEST_F(Crashes, AStormIsCountedInsteadOfWritten) {
+  const auto host = NewHost();
+  for (int i = 0; i < 15; ++i) {
+    // Another input each time, or it would be refused.
+    const std::string copy = TemporaryDirectory() + "/copy.webm";
+    fs::remove(copy);
+    fs::copy_file(clip_, copy);
+    EXPECT_FALSE(
+        Play(*host, copy, installation_.Stream("at=packet:0 do=exit:7")).ok());
+    fs::rename(copy, copy + std::to_string(i));
+  }
+  const size_t recorded = Records().size();
+  EXPECT_GE(recorded, 32u);
+  EXPECT_LT(recorded, 45u);
+}
+
+TEST_F(Crashes, WithoutAStateDirectoryNothingIsKept) {
+  HostOptions options = installation_.options();
+  options.state_directory = "";
+  const auto host = Host::Create(options).value();
+  const Status status =
+      Play(*host, clip_, installation_.Stream("at=packet:0 do=abort"));
+  EXPECT_EQ(status.code(), Code::kPoisonedInput) << status;
+  EXPECT_THAT(status.message(), Not(HasSubstr("bulkhead crashes")));
+  EXPECT_EQ(status.exit_report()->crash, 0u);
+}
+
+}  // namespace
+}  // namespace bulkhead::tests
