@@ -157,8 +157,10 @@ class Backend {
   kj::Promise<Status> AwaitBackoff();
   Status FinishStart(BackendStart& start, const Status& status);
   // `incarnation`: what was launched; null: nothing.
+  Status FailStart(const Status& cause, Incarnation* incarnation);
   // `life`: whose.
   void OnZygoteGone(uint32_t life);
+  EndedBackend Ended(Incarnation* incarnation) const;
   void EndZygote(Code code, const char* why);
   // Raises it, and ends the start or the zygote where the table says so.
   BackendAction Command(BackendEvent event, const char* why);

@@ -114,6 +114,8 @@ TEST_F(Crashes, ACrashIsOnRecordWithAllThatIsKnown) {
   EXPECT_EQ(crash.end.value, SIGSEGV);
   EXPECT_THAT(crash.end.claimed_backtrace,
               Contains(HasSubstr("libbulkhead_chaos.so")));
+  EXPECT_THAT(crash.end.claimed_backtrace,
+              Contains(HasSubstr("(__libc_start_main+")));
   EXPECT_THAT(crash.end.position, HasSubstr(clip_ + ", at frame "));
   ASSERT_TRUE(crash.input);
   EXPECT_EQ(crash.input->path, clip_);
@@ -255,6 +257,32 @@ TEST_F(Crashes, AZygoteThatDiesWhileLoadingIsOnRecord) {
   EXPECT_EQ(Cli({"replay", "1"}).exit_code, 4);
   installation_.SetFaults("");
   const ProgramResult well = Cli({"replay", "1"});
+  EXPECT_EQ(well.exit_code, 0) << well.Describe();
+}
+
+TEST_F(Crashes, AReplayOfAQuarantinedBackendSaysWhatToDo) {
+  installation_.SetFaults("at=load do=segfault");
+  HostOptions options = Recording(installation_.options());
+  options.limits.failures_per_backend = 1;
+  const auto host = Host::Create(options).value();
+  EXPECT_FALSE(host->Prewarm("chaos").ok());
+  const auto recorded = [&] {
+    for (const auto& entry : fs::directory_iterator(state_)) {
+      if (entry.path().filename().string().starts_with("quarantine-")) {
+        return true;
+      }
+    }
+    return false;
+  };
+  const auto deadline = std::chrono::steady_clock::now() + milliseconds(5'000);
+  while (!recorded() && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::yield();
+  }
+  installation_.SetFaults("");
+  const ProgramResult refused = Cli({"replay", "1"});
+  EXPECT_EQ(refused.exit_code, 4) << refused.Describe();
+  EXPECT_THAT(refused.errors, HasSubstr("--despite-quarantine"));
+  const ProgramResult well = Cli({"replay", "1", "--despite-quarantine"});
   EXPECT_EQ(well.exit_code, 0) << well.Describe();
 }
 

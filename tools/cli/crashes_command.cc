@@ -103,7 +103,7 @@ void SayWhole(const Crash& crash) {
   line("hash", backend.hash.empty() ? "RECORD has none" : backend.hash);
   line("device", crash.device.empty() ? "all of them" : crash.device);
   line("sandbox", fmt::format("tier {}", SandboxTierName(crash.tier)));
-  line("process", fmt::format("{}, the backend's {}. start", crash.process,
+  line("process", fmt::format("{}, of start {} of the backend", crash.process,
                               crash.incarnation));
   line("where", OrNotKnown(crash.end.position));
   if (crash.input) {
