@@ -115,8 +115,8 @@ Status SupervisorLink::StartLocked() {
 }
 
 std::chrono::milliseconds SupervisorLink::StartPatience() const {
-  return settings_.deadlines.backend_start +
-         2 * settings_.deadlines.worker_start + kSlack;
+  return 2 * settings_.deadlines.backend_start +
+         3 * settings_.deadlines.worker_start + kSlack;
 }
 
 Status SupervisorLink::CheckProcess() const {

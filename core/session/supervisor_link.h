@@ -139,7 +139,8 @@ class SupervisorLink {
 
   SupervisorLink(SupervisorSettings settings,
                  std::shared_ptr<SessionCounting> counting);
-  // For a backend, its probe and a worker to start.
+  // For the files of a backend to settle, for it, its probe and a worker or
+  // its check to start.
   std::chrono::milliseconds StartPatience() const;
   Status StartLocked();
   Result<Connection> Acquire();

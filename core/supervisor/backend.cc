@@ -74,6 +74,7 @@ const Incarnation* Backend::incarnation() const {
 
 std::vector<Backend::DescribedDevice> Backend::devices() const {
   std::vector<DescribedDevice> described;
+  if (state_ == State::kDraining) return described;
   const auto add = [&](const std::string& name, const std::string& words) {
     described.push_back({discovery::CallersName(candidate_, name), words});
   };
@@ -85,14 +86,12 @@ std::vector<Backend::DescribedDevice> Backend::devices() const {
   return described;
 }
 
-bool Backend::running() const {
-  return state_ == State::kStarting || state_ == State::kReady ||
-         workers_.busy();
+bool Backend::serving() const {
+  return state_ == State::kStarting || state_ == State::kReady;
 }
 
 bool Backend::BeginsAnew() const {
-  return !workers_.busy() &&
-         Next(state_, Event::kFilesChanged).action == Action::kBeginAnew;
+  return Next(state_, Event::kFilesChanged).action == Action::kBeginAnew;
 }
 
 kj::Promise<Result<Backend::StartedSession>> Backend::OpenSession(
@@ -102,27 +101,33 @@ kj::Promise<Result<Backend::StartedSession>> Backend::OpenSession(
   const auto placing = !alone && SharesWorker(candidate_)
                            ? Workers::Placing::kShared
                            : Workers::Placing::kAlone;
-  return EnsureReady().then([this, id, device, placing,
-                             origin = std::move(origin),
-                             socket = std::move(socket)](
-                                Status ready) mutable -> kj::Promise<Started> {
-    if (!ready.ok()) return Started(std::move(ready));
-    auto found = FindDevice(device);
-    if (!found) return Started(std::move(found).error());
-    return workers_.Serve(id, placing, current_, std::move(socket))
-        .then([this, id, placing, device = *found,
-               origin = std::move(origin)](auto pidfd) mutable -> Started {
-          if (!pidfd) return std::move(pidfd).error();
-          sessions_[id] = {DeviceText(device.name, device.index),
-                           std::move(origin)};
-          NoteSession(Kind::kSessionOpened, id);
-          return StartedSession{.id = id,
-                                .device_ordinal = device.ordinal,
-                                .device = DeviceText(device.name, device.index),
-                                .pidfd = *pidfd,
-                                .shared = placing == Workers::Placing::kShared};
-        });
-  });
+  ++opening_;
+  return EnsureReady()
+      .then([this, id, device, placing, origin = std::move(origin),
+             socket = std::move(socket)](
+                Status ready) mutable -> kj::Promise<Started> {
+        if (!ready.ok()) return Started(std::move(ready));
+        auto found = FindDevice(device);
+        if (!found) return Started(std::move(found).error());
+        return workers_.Serve(id, placing, current_, std::move(socket))
+            .then([this, id, placing, device = *found,
+                   origin = std::move(origin)](auto pidfd) mutable -> Started {
+              if (!pidfd) return std::move(pidfd).error();
+              sessions_[id] = {DeviceText(device.name, device.index),
+                               std::move(origin)};
+              NoteSession(Kind::kSessionOpened, id);
+              return StartedSession{
+                  .id = id,
+                  .device_ordinal = device.ordinal,
+                  .device = DeviceText(device.name, device.index),
+                  .pidfd = *pidfd,
+                  .shared = placing == Workers::Placing::kShared};
+            });
+      })
+      .attach(kj::defer([this] {
+        --opening_;
+        NoteSessionsEnded();
+      }));
 }
 
 kj::Promise<Backend::SessionExit> Backend::EndSession(
@@ -171,7 +176,7 @@ void Backend::CloseSession(uint64_t id) {
   NoteSession(Kind::kSessionClosed, id);
   sessions_.erase(id);
   workers_.Close(id);
-  if (!workers_.busy()) Raise(Event::kSessionsEnded);
+  NoteSessionsEnded();
 }
 
 std::vector<PoisonedPosition> Backend::Refused(const std::string& input) {

@@ -111,10 +111,28 @@ class Backend {
   Status Restart();
   Status Disable();
   Status Enable();
-  // True: a successor is to take its place, and it has become one that drains.
+  // True: a successor is to be started and checked.
   kj::Promise<Result<bool>> Reload();
 
+  // Once it is ready: whether it decodes; see HealthCheck.
+  kj::Promise<Status> CheckHealth();
+  // A successor takes the new sessions, the old ones finish here. False: it is
+  // disabled, and nothing is to take its place.
+  bool Retire();
+  // Once it has no session any more. Once, and after Retire().
+  kj::Promise<void> WhenDrained();
+  // Whether its files are others than those that it runs.
+  bool IsReplacedBy(const discovery::BackendCandidate& present) const {
+    return Next(state_, BackendEvent::kFilesChanged).action ==
+               BackendAction::kReplace &&
+           !(present == candidate_);
+  }
+  // Its processes have the object's pages in their memory: those of one that
+  // was overwritten in place are not fit for new sessions.
+  void EndIfOverwritten();
+
   const discovery::BackendCandidate& candidate() const { return candidate_; }
+  unsigned number() const { return number_; }
   BackendState state() const { return state_; }
   const std::string& reason() const { return reason_; }
   // On an operator's command.
@@ -122,10 +140,12 @@ class Backend {
   // By the names that a caller uses; those of the manifest, without a
   // description, until a probe has counted.
   std::vector<DescribedDevice> devices() const;
-  // Whether it may be replaced by a backend of the present files.
+  // Whether it is to be replaced at once when its files have changed.
   bool BeginsAnew() const;
-  // Starts, runs, or has sessions of an earlier life.
-  bool running() const;
+  // Starts or is ready.
+  bool serving() const;
+  // Has or gets sessions, of whatever life.
+  bool busy() const { return opening_ > 0 || workers_.busy(); }
   // The permissions that the latest life has, if it runs; otherwise those that
   // the next would have. Adds what is to be said about them.
   std::vector<std::string> DescribeGrants(Diagnostics& diagnostics) const;
@@ -166,8 +186,7 @@ class Backend {
   BackendAction Command(BackendEvent event, const char* why);
   // Every failure, and its quarantine.
   void Forget();
-  Status FailStart(const Status& cause, Incarnation* incarnation);
-  EndedBackend Ended(Incarnation* incarnation) const;
+  void NoteSessionsEnded();
   // A failure of the backend's own while it was ready. `code`: of those who ask
   // for its devices if it was the one too many.
   void CountFailure(Code code, const std::string& what);
@@ -205,6 +224,8 @@ class Backend {
   Status refusal_;  // what those who ask get while nothing may be started
   std::vector<CountedDevice> devices_;
   Workers workers_;
+  uint32_t opening_ = 0;  // sessions that are not placed yet
+  kj::Own<kj::PromiseFulfiller<void>> drained_;
 };
 
 }  // namespace bulkhead::supervisor

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
+
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "core/supervisor/backend.h"
+#include "core/supervisor/health_check.h"
 
 // What a Backend does for its operator.
 namespace bulkhead::supervisor {
@@ -27,10 +31,7 @@ void Backend::EndZygote(Code code, const char* why) {
 BackendAction Backend::Command(Event event, const char* why) {
   const bool starting = state_ == State::kStarting;
   const Action action = Raise(event);
-  if (action != Action::kStop && action != Action::kRestart &&
-      action != Action::kReplace) {
-    return action;
-  }
+  if (action != Action::kStop && action != Action::kRestart) return action;
   if (starting) start_->Abandon();
   EndZygote(Code::kBackendLost, why);
   return action;
@@ -90,6 +91,54 @@ kj::Promise<Result<bool>> Backend::Reload() {
     default:
       return Result<bool>(false);
   }
+}
+
+kj::Promise<Status> Backend::CheckHealth() {
+  if (state_ != State::kReady || !current_->zygote_alive()) {
+    return Status(Code::kBackendLost, "it ended before it could be checked");
+  }
+  auto check = std::make_unique<HealthCheck>(context_.port, current_);
+  auto checked = check->Run(devices_.front().ordinal, context_.worker_deadline);
+  return checked.attach(std::move(check));
+}
+
+bool Backend::Retire() {
+  if (Raise(Event::kSuccessorReady) != Action::kDrain) return false;
+  reason_ = "its successor takes the new sessions; it ends with its last one";
+  // What a session takes for another try.
+  refusal_ = Status(Code::kBackendLost,
+                    "the backend " + candidate_.name() + " was replaced");
+  return true;
+}
+
+kj::Promise<void> Backend::WhenDrained() {
+  auto paf = kj::newPromiseAndFulfiller<void>();
+  drained_ = kj::mv(paf.fulfiller);
+  NoteSessionsEnded();
+  return kj::mv(paf.promise);
+}
+
+void Backend::NoteSessionsEnded() {
+  if (busy()) return;
+  Raise(Event::kSessionsEnded);
+  if (drained_) drained_->fulfill();
+}
+
+void Backend::EndIfOverwritten() {
+  struct stat now = {};
+  if (!current_ || !current_->zygote_alive() ||
+      ::stat(ObjectPath(candidate_).c_str(), &now) != 0) {
+    return;
+  }
+  const discovery::FileIdentity& loaded = candidate_.plugin_identity;
+  const int64_t modified_ns =
+      int64_t{now.st_mtim.tv_sec} * 1'000'000'000 + now.st_mtim.tv_nsec;
+  if (now.st_dev != loaded.device || now.st_ino != loaded.inode ||
+      (now.st_size == loaded.bytes && modified_ns == loaded.modified_ns)) {
+    return;
+  }
+  if (Raise(Event::kFilesOverwritten) != Action::kStop) return;
+  EndZygote(Code::kBackendLost, "its object was overwritten while it ran");
 }
 
 }  // namespace bulkhead::supervisor

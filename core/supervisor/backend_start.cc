@@ -15,6 +15,7 @@
 #include "core/sandbox/launcher.h"
 #include "core/sandbox/lockdown.h"
 #include "core/status_macros.h"
+#include "core/supervisor/file_settling.h"
 #include "core/supervisor/object_verification.h"
 #include "core/supervisor/worker_blame.h"
 #include "core/supervisor/workers.h"
@@ -109,7 +110,7 @@ kj::Promise<Status> BackendStart::Attempt() {
   auto opened = discovery::OpenBackend(candidate_);
   if (!opened) return std::move(opened).error();
   const int object = opened->plugin.get();
-  return VerifyObject(context_.port.getTimer(), object, candidate_.plugin_hash)
+  return VerifyComplete(object)
       .then([this, object](Status verified) -> kj::Promise<Status> {
         if (!verified.ok()) return verified;
         return CheckQuarantine(object);
@@ -131,6 +132,22 @@ kj::Promise<Status> BackendStart::Attempt() {
               if (!status.ok()) return BlamingZygote(std::move(status));
               return Probe();
             });
+      });
+}
+
+kj::Promise<Status> BackendStart::VerifyComplete(int object) {
+  kj::Timer& timer = context_.port.getTimer();
+  return VerifyObject(timer, object, candidate_.plugin_hash)
+      .then([this, &timer, object](Status verified) -> kj::Promise<Status> {
+        // Only RECORD can tell that it is complete; what differs from it may
+        // become what it says.
+        if (verified.ok() && !candidate_.plugin_hash.empty()) return verified;
+        return AwaitSettled(timer, object, context_.start_deadline)
+            .then(
+                [this, &timer, object](Status settled) -> kj::Promise<Status> {
+                  if (!settled.ok()) return settled;
+                  return VerifyObject(timer, object, candidate_.plugin_hash);
+                });
       });
 }
 

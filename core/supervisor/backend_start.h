@@ -98,6 +98,8 @@ class BackendStart {
  private:
   kj::Promise<Status> Attempt();
   Granting Granted() const;
+  // That the object is as RECORD has it; without RECORD, that it is settled.
+  kj::Promise<Status> VerifyComplete(int object);
   // Not OK if it is quarantined; lifts a record that does not hold any more.
   kj::Promise<Status> CheckQuarantine(int object);
   // Reads the object for each hash in `hashes`, from the last to the first.

@@ -63,13 +63,25 @@ constexpr std::array kTable = {
        Draining(Action::kIgnore), BackingOff(Action::kIgnore),
        Discovered(Action::kForgive), Disabled(Action::kIgnore)),
     On(Event::kFilesChanged, Discovered(Action::kBeginAnew),
-       Starting(Action::kGoOn), Ready(Action::kGoOn), Draining(Action::kGoOn),
-       BackingOff(Action::kBeginAnew), Quarantined(Action::kBeginAnew),
-       Disabled(Action::kBeginAnew)),
+       Starting(Action::kGoOn), Ready(Action::kReplace),
+       Draining(Action::kGoOn), BackingOff(Action::kBeginAnew),
+       Quarantined(Action::kBeginAnew), Disabled(Action::kBeginAnew)),
     On(Event::kReloadAsked, Discovered(Action::kBeginAnew),
-       Starting(Action::kJoinStart), Draining(Action::kReplace),
+       Starting(Action::kJoinStart), Ready(Action::kReplace),
        Draining(Action::kIgnore), Discovered(Action::kBeginAnew),
        Quarantined(Action::kRefuse), Disabled(Action::kRefuse)),
+    On(Event::kSuccessorReady, Draining(Action::kDrain),
+       Draining(Action::kDrain), Draining(Action::kDrain),
+       Draining(Action::kIgnore), Draining(Action::kDrain),
+       Draining(Action::kDrain), Disabled(Action::kRefuse)),
+    On(Event::kSuccessorFailed, Discovered(Action::kGoOn),
+       Starting(Action::kGoOn), Ready(Action::kGoOn), Draining(Action::kIgnore),
+       BackingOff(Action::kGoOn), Quarantined(Action::kGoOn),
+       Disabled(Action::kGoOn)),
+    On(Event::kFilesOverwritten, Discovered(Action::kGoOn),
+       Starting(Action::kGoOn), Discovered(Action::kStop),
+       Draining(Action::kStop), BackingOff(Action::kGoOn),
+       Quarantined(Action::kGoOn), Disabled(Action::kGoOn)),
     On(Event::kRestartAsked, Discovered(Action::kForgive),
        Discovered(Action::kRestart), Discovered(Action::kRestart),
        Draining(Action::kIgnore), Discovered(Action::kForgive),
@@ -95,10 +107,12 @@ constexpr std::array<const char*, kBackendStates> kStates = {
     "backing-off", "quarantined", "disabled"};
 
 constexpr std::array<const char*, kBackendEvents> kEvents = {
-    "device asked",      "became ready",  "start failed",  "start lost",
-    "zygote failed",     "zygote lost",   "backoff over",  "quarantined",
-    "quarantine lifted", "files changed", "reload asked",  "restart asked",
-    "disable asked",     "enable asked",  "sessions ended"};
+    "device asked",     "became ready",      "start failed",
+    "start lost",       "zygote failed",     "zygote lost",
+    "backoff over",     "quarantined",       "quarantine lifted",
+    "files changed",    "reload asked",      "successor ready",
+    "successor failed", "files overwritten", "restart asked",
+    "disable asked",    "enable asked",      "sessions ended"};
 
 constexpr std::array kActions = {
     "ignored",
@@ -113,6 +127,7 @@ constexpr std::array kActions = {
     "end the zygote, forget failures",
     "begin anew from the files",
     "start a successor",
+    "leave it to the successor",
     "go on",
     "drop it",
 };

@@ -38,12 +38,15 @@ enum class BackendEvent : uint8_t {
   kQuarantineLifted,  // its record was taken away
   kFilesChanged,      // its files are not those that were discovered
   kReloadAsked,       // an operator wants what is installed now to be used
+  kSuccessorReady,    // the one from the present files was checked
+  kSuccessorFailed,   // it was not as it should be
+  kFilesOverwritten,  // the memory of its processes is not what it was
   kRestartAsked,      // an operator wants a fresh start and no grudges
   kDisableAsked,      // an operator wants nobody to use it
   kEnableAsked,       // an operator takes that back
   kSessionsEnded,     // its last session was closed
 };
-inline constexpr size_t kBackendEvents = 15;
+inline constexpr size_t kBackendEvents = 18;
 
 enum class BackendAction : uint8_t {
   kIgnore,
@@ -57,7 +60,8 @@ enum class BackendAction : uint8_t {
   kForgive,       // forgets every failure and its record
   kRestart,       // ends the zygote and forgets every failure
   kBeginAnew,     // is replaced by a backend of the present files
-  kReplace,       // a successor from the present files takes the new sessions
+  kReplace,       // a successor from the present files is started and checked
+  kDrain,         // leaves new sessions to its successor
   kGoOn,          // keeps what it was started from
   kRemove,        // is dropped
 };

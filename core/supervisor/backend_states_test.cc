@@ -74,7 +74,8 @@ TEST(BackendStates, QuarantineEndsByItsRecordItsFilesAndAnOperatorAlone) {
   }
   EXPECT_EQ(ways_out,
             (std::set<Event>{Event::kQuarantineLifted, Event::kFilesChanged,
-                             Event::kRestartAsked, Event::kDisableAsked}));
+                             Event::kSuccessorReady, Event::kRestartAsked,
+                             Event::kDisableAsked}));
 }
 
 }  // namespace

@@ -41,7 +41,10 @@ schema::Backend::State ToSchema(BackendState state) {
 
 // One backend of one distribution, whatever state its files are in.
 bool IsSameBackend(const BackendCandidate& a, const BackendCandidate& b) {
-  return a.name() == b.name() && a.entry_point.file == b.entry_point.file;
+  return a.name() == b.name() &&
+         (a.entry_point.file == b.entry_point.file ||
+          (a.directory == b.directory &&
+           a.entry_point.distribution == b.entry_point.distribution));
 }
 
 void FillTexts(const std::vector<std::string>& texts,
@@ -49,15 +52,16 @@ void FillTexts(const std::vector<std::string>& texts,
   for (unsigned i = 0; i < list.size(); ++i) list.set(i, texts[i]);
 }
 
-void Describe(const Backend& backend, sandbox::Tier tier,
-              Diagnostics& diagnostics, schema::Backend::Builder out) {
+void Describe(const Backend& backend, const std::string& notice,
+              sandbox::Tier tier, Diagnostics& diagnostics,
+              schema::Backend::Builder out) {
   const BackendCandidate& candidate = backend.candidate();
   out.setName(candidate.name());
   out.setDistribution(candidate.entry_point.distribution);
   out.setVersion(candidate.entry_point.version);
   out.setFile(ObjectPath(candidate));
   out.setState(ToSchema(backend.state()));
-  out.setReason(backend.reason());
+  out.setReason(backend.reason().empty() ? notice : backend.reason());
   const auto known = backend.devices();
   auto devices = out.initDevices(known.size());
   for (size_t i = 0; i < known.size(); ++i) {
@@ -87,40 +91,55 @@ Catalog::Catalog(std::vector<discovery::SearchDirectory> plugin_path,
     : plugin_path_(std::move(plugin_path)),
       selection_(std::move(selection)),
       context_(context),
-      cache_({.group = std::string(discovery::kBackendGroup)}) {
+      cache_({.group = std::string(discovery::kBackendGroup)}),
+      watch_(context.port),
+      tasks_(*this) {
   Refresh();
+  tasks_.add(AwaitChanges());
 }
 
 void Catalog::Refresh() {
   discovery::Discovery latest =
       discovery::Discover(*cache_.Rescan(plugin_path_), selection_, loads_);
   std::vector<BackendPointer> backends;
+  present_.clear();
   const auto take = [&](const BackendCandidate& candidate) {
     const auto known = std::find_if(
         backends_.begin(), backends_.end(), [&](const BackendPointer& other) {
-          return other && other->state() != BackendState::kDraining &&
-                 IsSameBackend(other->candidate(), candidate);
+          return other && IsSameBackend(other->candidate(), candidate);
         });
     return known == backends_.end() ? nullptr : std::move(*known);
   };
   for (BackendCandidate& candidate : latest.backends) {
     BackendPointer known = take(candidate);
     if (known && (known->candidate() == candidate || !known->BeginsAnew())) {
+      present_.emplace(known.get(), candidate);
       candidate = known->candidate();
     } else {
       const bool disabled = known && known->disabled();
-      known = std::make_shared<Backend>(candidate, next_number_++, context_);
+      if (known) Drain(std::move(known));
+      known = std::make_shared<Backend>(candidate, FreeNumber(), context_);
+      present_.emplace(known.get(), candidate);
       if (disabled) (void)known->Disable();
     }
     backends.push_back(std::move(known));
   }
   for (BackendPointer& removed : backends_) {
-    if (!removed || !removed->running()) continue;
+    if (!removed) continue;
+    if (!removed->serving()) {
+      Drain(std::move(removed));
+      continue;
+    }
     latest.backends.push_back(removed->candidate());
     backends.push_back(std::move(removed));
   }
   backends_ = std::move(backends);
   discovery_ = std::move(latest);
+  WatchFiles();
+  // Where nothing tells of changes, or not yet.
+  for (const BackendPointer& backend : backends_) {
+    if (!settling_ && IsToBeReplaced(*backend)) NoteChange();
+  }
 }
 
 Catalog::BackendPointer Catalog::BackendOf(
@@ -131,7 +150,7 @@ Catalog::BackendPointer Catalog::BackendOf(
 Result<Catalog::BackendPointer> Catalog::Find(
     const discovery::DeviceName& device) {
   if (const auto found = discovery::FindBackend(discovery_, device)) {
-    if (BackendPointer backend = BackendOf(*found); backend->running()) {
+    if (BackendPointer backend = BackendOf(*found); backend->serving()) {
       return backend;
     }
   }
@@ -217,9 +236,7 @@ kj::Promise<Status> Catalog::Reload(BackendPointer backend) {
         if (!replace) return replace.error();
         Refresh();
         if (!*replace) return Status();
-        auto successor = Named(backend->candidate().name());
-        if (!successor) return successor.error();
-        return (*successor)->EnsureReady().attach(BackendPointer(*successor));
+        return Replace(backend);
       })
       .attach(BackendPointer(backend));
 }
@@ -233,7 +250,7 @@ std::vector<Catalog::BackendPointer> Catalog::Usable() const {
 }
 
 Catalog::BackendPointer Catalog::OfSession(uint64_t session) const {
-  for (const BackendPointer& backend : backends_) {
+  for (const BackendPointer& backend : backends()) {
     if (backend->HasSession(session)) return backend;
   }
   return nullptr;
@@ -246,9 +263,11 @@ void Catalog::Describe(sandbox::Tier tier, schema::Backends::Builder out) {
   found.insert(found.end(), grants.begin(), grants.end());
   const Diagnostics& quarantine = context_.quarantine.diagnostics();
   found.insert(found.end(), quarantine.begin(), quarantine.end());
-  auto list = out.initBackends(backends_.size());
-  for (size_t i = 0; i < backends_.size(); ++i) {
-    supervisor::Describe(*backends_[i], tier, found, list[i]);
+  if (watch_.problem()) found.push_back(*watch_.problem());
+  const auto all = backends();
+  auto list = out.initBackends(all.size());
+  for (size_t i = 0; i < all.size(); ++i) {
+    supervisor::Describe(*all[i], NoticeOf(*all[i]), tier, found, list[i]);
   }
   auto diagnostics =
       out.initDiagnostics(std::min(found.size(), kMaxDiagnostics));

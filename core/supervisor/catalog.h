@@ -3,6 +3,7 @@
 
 #include <kj/async.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "core/discovery/scan_cache.h"
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend.h"
+#include "core/supervisor/file_watch.h"
 #include "ipc/schema/control.capnp.h"
 
 namespace bulkhead::supervisor {
@@ -19,15 +21,23 @@ namespace bulkhead::supervisor {
 // what was loaded explicitly, with the lives of each.
 //
 // What is installed, repaired or removed while the application runs is noticed:
-// the files are looked at again whenever a backend would be started, a device
-// is not there, or the backends are listed; what did not change is not read
-// again (scan_cache.h). A backend whose files changed
-// begins anew from them, unless it runs: then it goes on with those that it
-// started from until its zygote and its sessions have ended.
+// the files are looked at again whenever something happens to them
+// (file_watch.h) and was followed by kSettlingTime in which nothing did, when a
+// backend would be started, a device is not there, or the backends are listed;
+// what did not change is not read again (scan_cache.h).
+//
+// A backend whose files changed begins anew from them. If it runs, a successor
+// is started from them beside it, and checked (health_check.h); then new
+// sessions go to the successor and the old ones finish where they are, with
+// which the old one ends. If the successor cannot be started or does not pass,
+// the old one goes on, and the same files are only tried again on command. One
+// whose files were removed goes on. One whose object was overwritten in place
+// cannot: its zygote is ended at once, its sessions are replayed, and what is
+// asked for meanwhile waits until the file is settled.
 //
 // Owned by Supervisor. Bound to the event loop's thread; reading the files of
 // the plugin path blocks it.
-class Catalog {
+class Catalog : private kj::TaskSet::ErrorHandler {
  public:
   using BackendPointer = std::shared_ptr<Backend>;
 
@@ -50,7 +60,8 @@ class Catalog {
   kj::Promise<Status> Command(const std::string& name,
                               ipc::schema::BackendCommand::Action action);
 
-  const std::vector<BackendPointer>& backends() const { return backends_; }
+  // Also those that drain, which come last.
+  std::vector<BackendPointer> backends() const;
   std::vector<BackendPointer> Usable() const;
   BackendPointer OfSession(uint64_t session) const;
 
@@ -58,8 +69,34 @@ class Catalog {
   void Describe(sandbox::Tier tier, ipc::schema::Backends::Builder out);
 
  private:
+  // What became of the files that are there now in place of a backend's own.
+  struct Succession {
+    discovery::BackendCandidate files;
+    BackendPointer successor;  // null: it is over
+    std::string failure;       // why the old one goes on
+    uint64_t changes = 0;      // when it began
+    kj::Maybe<kj::ForkedPromise<Status>> outcome;
+  };
+
   void Refresh();
   kj::Promise<Status> Reload(BackendPointer backend);
+  // From the present files of one that runs. Joins what is under way.
+  kj::Promise<Status> Replace(BackendPointer old);
+  Status Conclude(const BackendPointer& old, const Status& checked);
+  // Starts what is to replace those that run.
+  void ReplaceChanged();
+  // Serves, and its present files were not tried yet.
+  bool IsToBeReplaced(const Backend& backend) const;
+  void Drain(BackendPointer old);
+  // So that no two have one id outside of the sandbox.
+  unsigned FreeNumber();
+  // Why one that runs is not what is installed; empty if it is.
+  std::string NoticeOf(const Backend& backend) const;
+  void WatchFiles();
+  kj::Promise<void> AwaitChanges();
+  void NoteChange();
+  kj::Promise<void> Settle(unsigned rounds_left);
+  void taskFailed(kj::Exception&& exception) override;
   BackendPointer BackendOf(const discovery::BackendCandidate* candidate) const;
 
   const std::vector<discovery::SearchDirectory> plugin_path_;
@@ -69,7 +106,16 @@ class Catalog {
   std::vector<discovery::ExplicitLoad> loads_;
   discovery::Discovery discovery_;
   std::vector<BackendPointer> backends_;  // As discovery_.backends.
+  std::vector<BackendPointer> draining_;
+  // The files that are there now, of those of backends_ that have some.
+  std::map<const Backend*, discovery::BackendCandidate> present_;
+  std::map<const Backend*, Succession> successions_;
   unsigned next_number_ = 0;
+  FileWatch watch_;
+  uint64_t changes_ = 0;
+  bool settling_ = false;
+  // Last member: its tasks use the others.
+  kj::TaskSet tasks_;
 };
 
 }  // namespace bulkhead::supervisor

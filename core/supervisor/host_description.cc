@@ -72,7 +72,7 @@ uint64_t MemoryOf(pid_t pid) {
 void DescribeRunning(const Catalog& catalog,
                      const std::optional<ipc::MappedRegion>& counters,
                      schema::HostDescription::Builder out) {
-  const auto& backends = catalog.backends();
+  const auto backends = catalog.backends();
   auto list = out.initBackends(static_cast<unsigned>(backends.size()));
   for (unsigned i = 0; i < list.size(); ++i) {
     Describe(*backends[i], counters, list[i]);

@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
 
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGIO, SIG_IGN);  // of the leases of file_settling.h
   ::signal(SIGCHLD, SIG_DFL);
   rlimit files;
   if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {

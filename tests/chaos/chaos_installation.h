@@ -22,6 +22,9 @@ class ChaosInstallation {
   // For zygotes that are started from now on.
   void SetFaults(const std::string& faults) const;
 
+  // On the plugin path; ends without a slash.
+  const std::string& path() const { return path_; }
+
   // Finds it and what comes with Bulkhead, and gives up soon.
   HostOptions options() const;
   // Of a stream with faults of its own.

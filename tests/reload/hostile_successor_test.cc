@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A successor that lies while its health is checked is not taken, and bulkheadd
+// is none the worse for it.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bulkhead/host.h"
+#include "tests/liars/lying_installation.h"
+
+namespace bulkhead::tests {
+namespace {
+
+const std::vector<std::string> kLies = {
+    "hello_none",           "hello_version",         "hello_garbage",
+    "hello_descriptor",     "hello_closed",          "open_silent",
+    "open_violation",       "open_no_pixels",        "open_huge",
+    "open_failed_unknown",  "open_other_answer",     "open_index_end",
+    "open_frame",           "pool_silent",           "pool_frame",
+    "play_silent",          "play_paused",           "play_unasked",
+    "ring_cursor_ahead",    "ring_cursor_unaligned", "ring_cursor_back",
+    "ring_length_zero",     "ring_length_huge",      "ring_length_beyond",
+    "ring_skip_to_nothing", "ring_root_outside",     "ring_unknown_reply"};
+// Only seen in a later frame, or costing only the liar.
+const std::vector<std::string> kUnseen = {"frame_silent",
+                                          "frame_spins",
+                                          "frame_slot_beyond",
+                                          "frame_stride_small",
+                                          "frame_stride_overflows",
+                                          "frame_stride_beyond",
+                                          "frame_wrong_generation",
+                                          "frame_other_width",
+                                          "play_wakes",
+                                          "play_full_eventfds",
+                                          "play_always_asleep",
+                                          "ring_read_ahead"};
+
+std::vector<std::string> AllNames() {
+  std::vector<std::string> names = kLies;
+  names.insert(names.end(), kUnseen.begin(), kUnseen.end());
+  names.push_back("honest");
+  return names;
+}
+
+TEST(HostileSuccessor, IsNotTakenAndHarmsNobody) {
+  const LyingInstallation installation(AllNames());
+  HostOptions options = installation.options();
+  options.deadlines.backend_start = std::chrono::milliseconds(2'000);
+  const auto host = Host::Create(options).value();
+  const int supervisor = host->supervisor_pid();
+  for (const std::string& lie : kLies) {
+    ASSERT_TRUE(host->Prewarm(lie).ok()) << lie;
+    const Status status = host->Reload(lie);
+    EXPECT_TRUE(status.code() == Code::kBackendUnavailable ||
+                status.code() == Code::kBackendMisbehaved)
+        << lie << ": " << status;
+    EXPECT_NE(status.message().find("built-in clip"), std::string::npos)
+        << lie << ": " << status;
+  }
+  for (const std::string& lie : kUnseen) {
+    ASSERT_TRUE(host->Prewarm(lie).ok()) << lie;
+    (void)host->Reload(lie);
+  }
+  ASSERT_TRUE(host->Prewarm("honest").ok());
+  const Status reloaded = host->Reload("honest");
+  EXPECT_TRUE(reloaded.ok()) << reloaded;
+  EXPECT_EQ(host->supervisor_pid(), supervisor);
+}
+
+}  // namespace
+}  // namespace bulkhead::tests

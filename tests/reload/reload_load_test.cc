@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reloads while sessions run. With RELOADS in the environment that many by
+// command; prints what bulkheadd holds in the first and in the last tenth.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "tests/reload/reloading.h"
+
+namespace bulkhead::tests {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::IsEmpty;
+
+constexpr int kReloadsByCommand = 50;
+constexpr int kReloadsByFileChange = 20;
+constexpr int kThreads = 3;
+
+struct Holding {
+  int64_t descriptors = 0;
+  int64_t resident_kib = 0;
+};
+
+Holding HoldingOf(int pid) {
+  const std::string process = "/proc/" + std::to_string(pid);
+  Holding holding;
+  holding.descriptors = std::distance(fs::directory_iterator(process + "/fd"),
+                                      fs::directory_iterator());
+  std::ifstream status(process + "/status");
+  for (std::string word; status >> word;) {
+    if (word == "VmRSS:") status >> holding.resident_kib;
+  }
+  return holding;
+}
+
+// The largest of each.
+Holding MostOf(std::vector<Holding>::const_iterator begin,
+               std::vector<Holding>::const_iterator end) {
+  Holding most;
+  for (; begin != end; ++begin) {
+    most.descriptors = std::max(most.descriptors, begin->descriptors);
+    most.resident_kib = std::max(most.resident_kib, begin->resident_kib);
+  }
+  return most;
+}
+
+TEST_F(Reloading, ByCommandUnderLoadFailsNoSessionAndLeavesNothing) {
+  const char* wanted = ::getenv("RELOADS");
+  const int reloads = wanted ? std::stoi(wanted) : kReloadsByCommand;
+  std::vector<Holding> holdings;
+  Load load(*host_, clip_, expected_, kThreads);
+  for (int i = 0; i < reloads; ++i) {
+    const int zygote = Info().zygote_pid;
+    const Status status = host_->Reload("chaos");
+    ASSERT_TRUE(status.ok()) << "reload " << i << ": " << status;
+    ASSERT_NE(Info().zygote_pid, zygote);
+    holdings.push_back(HoldingOf(host_->supervisor_pid()));
+  }
+  EXPECT_THAT(load.Failures(), IsEmpty());
+  EXPECT_GT(load.clips(), 0);
+  const auto tenth = std::max(reloads / 10, 1);
+  const Holding first = MostOf(holdings.begin(), holdings.begin() + tenth);
+  const Holding last = MostOf(holdings.end() - tenth, holdings.end());
+  std::cout << reloads << " reloads, " << load.clips()
+            << " clips decoded; bulkheadd in the first " << tenth << ": "
+            << first.descriptors << " descriptors, " << first.resident_kib
+            << " KiB; in the last: " << last.descriptors << " descriptors, "
+            << last.resident_kib << " KiB\n";
+  // What its sessions hold comes and goes; see what each reload would add.
+  EXPECT_LT(last.descriptors, first.descriptors + reloads);
+  EXPECT_LT(last.resident_kib, first.resident_kib + 8 * 1024);
+  // The old ones end with their last sessions.
+  Await([&] { return Draining() == 0; });
+}
+
+TEST_F(Reloading, ByFileChangeUnderLoadFailsNoSession) {
+  Load load(*host_, clip_, expected_, kThreads);
+  for (int i = 0; i < kReloadsByFileChange; ++i) {
+    const int zygote = Info().zygote_pid;
+    ReplaceObject();
+    AwaitOtherZygote(zygote);
+  }
+  EXPECT_THAT(load.Failures(), IsEmpty());
+  EXPECT_GT(load.clips(), 0);
+}
+
+}  // namespace
+}  // namespace bulkhead::tests

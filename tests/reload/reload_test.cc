@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What becomes of a backend whose files change while it runs, and of its
+// sessions.
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <iterator>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "ipc/unique_fd.h"
+#include "tests/reload/reloading.h"
+#include "tests/support/process_watch.h"
+
+namespace bulkhead::tests {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+using ::testing::AllOf;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+
+std::string Contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+TEST_F(Reloading, NewSessionsGoToTheNewFilesAndOldOnesFinishOnTheOld) {
+  VideoDecoder video = Open();
+  ASSERT_EQ(NextHash(video), expected_[0]);
+  const int worker = video.worker_pid();
+  const ProcessWatch old(Info().zygote_pid);
+  const Status reloaded = host_->Reload("chaos");
+  ASSERT_TRUE(reloaded.ok()) << reloaded;
+  EXPECT_NE(Info().zygote_pid, old.pid());
+  EXPECT_EQ(Draining(), 1);
+  VideoDecoder another = Open();
+  EXPECT_EQ(Rest(another), expected_);
+  EXPECT_FALSE(old.AwaitEnd(milliseconds(0)));
+  std::vector<std::string> rest = Rest(video);
+  EXPECT_EQ(video.worker_pid(), worker);
+  rest.insert(rest.begin(), expected_[0]);
+  EXPECT_EQ(rest, expected_);
+  { const VideoDecoder closed = std::move(video); }
+  EXPECT_TRUE(old.AwaitEnd(milliseconds(5'000)));
+}
+
+TEST_F(Reloading, ASessionWhoseWorkerDiesWhileItDrainsGoesOnOnTheNew) {
+  VideoDecoder video = Open();
+  for (int i = 0; i < 50; ++i) ASSERT_EQ(NextHash(video), expected_[i]);
+  ASSERT_TRUE(host_->Reload("chaos").ok());
+  const ProcessWatch worker(video.worker_pid());
+  ASSERT_TRUE(worker.Signal(SIGKILL));
+  ASSERT_TRUE(worker.AwaitEnd(milliseconds(5'000)));
+  for (size_t i = 50; i < expected_.size(); ++i) {
+    ASSERT_EQ(NextHash(video), expected_[i]);
+  }
+  EXPECT_NE(video.worker_pid(), worker.pid());
+  Await([&] { return Draining() == 0; });
+}
+
+struct Broken {
+  const char* faults;
+  const char* reason;
+};
+
+// Those that can be seen from outside. That pictures are wrong cannot.
+class BrokenVersions : public Reloading,
+                       public testing::WithParamInterface<Broken> {};
+
+TEST_P(BrokenVersions, AreRolledBackWithTheReason) {
+  VideoDecoder video = Open();
+  ASSERT_EQ(NextHash(video), expected_[0]);
+  const int zygote = Info().zygote_pid;
+  installation_.SetFaults(GetParam().faults);
+  ReplaceObject();
+  // By itself, and once.
+  Await([&] { return !Info().reason.empty(); });
+  EXPECT_THAT(Info().reason, HasSubstr(GetParam().reason));
+  EXPECT_EQ(Info().state, "ready");
+  EXPECT_EQ(Info().zygote_pid, zygote);
+  // On command.
+  const Status refused = host_->Reload("chaos");
+  EXPECT_THAT(refused.code(),
+              AnyOf(Code::kBackendUnavailable, Code::kBackendMisbehaved));
+  EXPECT_THAT(refused.message(), AllOf(HasSubstr("chaos was not reloaded"),
+                                       HasSubstr(GetParam().reason)));
+  EXPECT_EQ(Info().zygote_pid, zygote);
+  EXPECT_EQ(Rest(video).size(), expected_.size() - 1);
+  VideoDecoder another = Open();
+  EXPECT_EQ(Rest(another), expected_);
+  // Repaired.
+  installation_.SetFaults("");
+  ReplaceObject();
+  AwaitOtherZygote(zygote);
+  EXPECT_EQ(Info().reason, "");
+  VideoDecoder repaired = Open();
+  EXPECT_EQ(Rest(repaired), expected_);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Reloading, BrokenVersions,
+    testing::Values(Broken{"at=load do=segfault", "signal 11"},
+                    Broken{"at=load do=hang", "not ready within"},
+                    Broken{"at=probe do=abort", "counted its devices"},
+                    Broken{"at=probe do=none", "no device"},
+                    Broken{"at=open do=segfault", "built-in clip"},
+                    Broken{"at=packet do=segfault", "built-in clip"},
+                    Broken{"at=packet do=hang", "it took too long"},
+                    Broken{"at=picture do=other", "built-in clip"},
+                    Broken{"at=packet do=exit:0", "built-in clip"}));
+
+TEST_F(Reloading, ABackendThatSaysUnsupportedOfTheClipPasses) {
+  const int zygote = Info().zygote_pid;
+  // BULKHEAD_UNSUPPORTED, in the first life of a worker's stream alone.
+  installation_.SetFaults("at=open do=error:4 workers=1");
+  const Status reloaded = host_->Reload("chaos");
+  ASSERT_TRUE(reloaded.ok()) << reloaded;
+  EXPECT_NE(Info().zygote_pid, zygote);
+}
+
+TEST_F(Reloading, AFileThatIsWrittenInPlaceIsLoadedOnceItIsWhole) {
+  ForgetHashes();
+  ASSERT_TRUE(host_->Reload("chaos").ok());
+  const std::string whole = Contents(object());
+  VideoDecoder video = Open();
+  ASSERT_EQ(NextHash(video), expected_[0]);
+  const ProcessWatch old(Info().zygote_pid);
+  ipc::UniqueFd file(::open(object().c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
+  ASSERT_TRUE(file);
+  const auto half = static_cast<ssize_t>(whole.size() / 2);
+  ASSERT_EQ(::write(file.get(), whole.data(), half), half);
+  // It cannot go on with pages that are gone.
+  EXPECT_TRUE(old.AwaitEnd(milliseconds(10'000)));
+  auto opening = std::async(std::launch::async, [&] { return Open(); });
+  // Each piece follows a look at the backend that waits for it.
+  for (ssize_t at = half; at < static_cast<ssize_t>(whole.size());) {
+    Await([&] { return Info().state == "starting"; });
+    EXPECT_EQ(Info().zygote_pid, 0);
+    const auto piece =
+        std::min<ssize_t>(4'096, static_cast<ssize_t>(whole.size()) - at);
+    ASSERT_EQ(::write(file.get(), whole.data() + at, piece), piece);
+    at += piece;
+  }
+  // Longer than kSettlingTime: it is whole, but who wrote it may go on.
+  EXPECT_EQ(opening.wait_for(milliseconds(1'200)), std::future_status::timeout);
+  EXPECT_EQ(Info().zygote_pid, 0);
+  file.reset();
+  VideoDecoder another = opening.get();
+  EXPECT_EQ(Rest(another), expected_);
+  EXPECT_EQ(Info().incarnation, 1u);
+  std::vector<std::string> rest = Rest(video);
+  rest.insert(rest.begin(), expected_[0]);
+  EXPECT_EQ(rest, expected_);
+}
+
+TEST_F(Reloading, ACopyOverTheObjectIsAnUpgrade) {
+  const int zygote = Info().zygote_pid;
+  VideoDecoder video = Open();
+  ASSERT_EQ(NextHash(video), expected_[0]);
+  fs::copy_file(object(), object() + ".new");
+  fs::copy_file(object() + ".new", object(),
+                fs::copy_options::overwrite_existing);
+  VideoDecoder another = Open();
+  EXPECT_EQ(Rest(another), expected_);
+  AwaitOtherZygote(zygote);
+  std::vector<std::string> rest = Rest(video);
+  rest.insert(rest.begin(), expected_[0]);
+  EXPECT_EQ(rest, expected_);
+}
+
+TEST_F(Reloading, AnotherVersionThatAnInstallerPutsThereTakesOver) {
+  const int zygote = Info().zygote_pid;
+  VideoDecoder video = Open();
+  ASSERT_EQ(NextHash(video), expected_[0]);
+  const std::string root = installation_.path();
+  const std::string kept = Contents(object());
+  // pip takes the old version away before it brings the new one.
+  fs::rename(dist_info(), root + "/~ulkhead_chaos-0.1.0.dist-info");
+  fs::rename(object(), object() + ".old");
+  VideoDecoder between = Open();
+  EXPECT_EQ(NextHash(between), expected_[0]);
+  EXPECT_EQ(Info().zygote_pid, zygote);
+  EXPECT_THAT(Info().reason, HasSubstr("removed"));
+  std::ofstream(object(), std::ios::binary) << kept;
+  fs::permissions(object(), fs::perms(0755));
+  const std::string fresh = root + "/bulkhead_chaos-0.2.0.dist-info";
+  fs::copy(root + "/~ulkhead_chaos-0.1.0.dist-info", fresh);
+  std::ofstream(fresh + "/METADATA")
+      << "Metadata-Version: 2.1\nName: bulkhead-chaos\nVersion: 0.2.0\n";
+  const std::string record =
+      std::regex_replace(Contents(fresh + "/RECORD"),
+                         std::regex("-0\\.1\\.0\\.dist"), "-0.2.0.dist");
+  std::ofstream(fresh + "/RECORD") << record;
+  fs::remove_all(root + "/~ulkhead_chaos-0.1.0.dist-info");
+  fs::remove(object() + ".old");
+  AwaitOtherZygote(zygote);
+  EXPECT_EQ(Info().version, "0.2.0");
+  EXPECT_EQ(Info().reason, "");
+  VideoDecoder another = Open();
+  EXPECT_EQ(Rest(another), expected_);
+  EXPECT_EQ(Rest(video).size(), expected_.size() - 1);
+}
+
+TEST_F(Reloading, WhatRunsGoesOnAfterItsFilesWereRemoved) {
+  const int zygote = Info().zygote_pid;
+  VideoDecoder video = Open();
+  ASSERT_EQ(NextHash(video), expected_[0]);
+  fs::remove_all(dist_info());
+  fs::remove_all(fs::path(object()).parent_path());
+  Await([&] { return !Info().reason.empty(); });
+  EXPECT_THAT(Info().reason, HasSubstr("removed"));
+  EXPECT_EQ(host_->Reload("chaos").code(), Code::kNotFound);
+  EXPECT_EQ(Info().zygote_pid, zygote);
+  VideoDecoder another = Open();
+  EXPECT_EQ(Rest(another), expected_);
+  EXPECT_EQ(Rest(video).size(), expected_.size() - 1);
+}
+
+TEST_F(Reloading, DevicesComeAndGoWithTheVersion) {
+  VideoDecoder video = Open();
+  ASSERT_EQ(NextHash(video), expected_[0]);
+  const int zygote = Info().zygote_pid;
+  const std::string manifest = dist_info() + "/bulkhead.toml";
+  const std::string before = Contents(manifest);
+  std::string after = before;
+  const size_t at = after.find("\"chaos\"");
+  ASSERT_NE(at, std::string::npos) << before;
+  after.replace(at, 7, "\"cpu\"");
+  installation_.SetFaults("at=probe do=stranger");
+  std::ofstream(manifest) << after;
+  AwaitOtherZygote(zygote);
+  EXPECT_EQ(host_->OpenVideo(clip_, {.device = "chaos"}).error().code(),
+            Code::kNotFound);
+  auto other = host_->OpenVideo(clip_, {.device = "chaos/cpu"});
+  ASSERT_TRUE(other) << other.error();
+  EXPECT_EQ(Rest(*other), expected_);
+  EXPECT_EQ(Rest(video).size(), expected_.size() - 1);
+}
+
+}  // namespace
+}  // namespace bulkhead::tests
