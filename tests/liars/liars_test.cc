@@ -94,10 +94,12 @@ class LieTest : public LiarsTest, public ::testing::WithParamInterface<Row> {};
 TEST_P(LieTest, EndsInItsCodeAndHurtsNobody) {
   const Row& row = GetParam();
   const LyingInstallation installation({row.lie});
-  const Status status =
-      ActOnHost(installation.options(), kLimit, [&](Host& host) {
-        return Perform(host, installation.media(), row.lie, row.act);
-      });
+  HostOptions options = installation.options();
+  // Millions of entries arrive in time, however busy the machine is.
+  if (row.code == Code::kResourceExhausted) options.deadlines.scan = kLimit / 2;
+  const Status status = ActOnHost(options, kLimit, [&](Host& host) {
+    return Perform(host, installation.media(), row.lie, row.act);
+  });
   EXPECT_EQ(status.code(), row.code) << status;
   EXPECT_NE(status.message().find(row.says), std::string::npos) << status;
   EXPECT_EQ(status.message().find_first_of("\x1b\n"), std::string::npos);
