@@ -91,6 +91,8 @@ Result<ClaimedFailure> ValidateFailure(
   }
   const Code code =
       FromIpc(static_cast<ipc::Code>(failure_untrusted.getCode()));
+  const std::string message =
+      CleanText(failure_untrusted.getMessage().cStr(), kMaxMessageBytes);
   switch (code) {
     case Code::kInvalidArgument:
     case Code::kNotFound:
@@ -99,9 +101,10 @@ Result<ClaimedFailure> ValidateFailure(
     case Code::kBackendUnavailable:
     case Code::kResourceExhausted:
     case Code::kInternal:
-      return ClaimedFailure{Status(
-          code,
-          CleanText(failure_untrusted.getMessage().cStr(), kMaxMessageBytes))};
+      return ClaimedFailure{Status(code, message)};
+    case Code::kBackendMisbehaved:
+      // Our code there says it of the vendor's.
+      return Violation(message.c_str());
     default:
       return Violation("it reported a failure that it cannot know of");
   }

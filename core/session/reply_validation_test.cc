@@ -165,6 +165,14 @@ TEST(ValidateFailureTest, RefusesWhatOnlyTheHostCanKnow) {
   }
 }
 
+TEST(ValidateFailureTest, WhatTheVendorsCodeDidIsTold) {
+  const auto claimed = Claim(static_cast<uint16_t>(Code::kBackendMisbehaved),
+                             "it gave a picture without planes");
+  ASSERT_FALSE(claimed);
+  EXPECT_EQ(claimed.error().code(), Code::kBackendMisbehaved);
+  EXPECT_EQ(claimed.error().message(), "it gave a picture without planes");
+}
+
 TEST(ValidateFailureTest, RefusesCodesThatDoNotExist) {
   for (const uint16_t code : {13, 9999, 0xfffe, 0xffff}) {
     EXPECT_FALSE(Claim(code, "why")) << code;

@@ -18,6 +18,8 @@ constexpr const char* kPolicy = "RESTART_POLICY_TEST";
 constexpr const char* kQuarantine = "QUARANTINE_TEST";
 constexpr const char* kPlugin = "PLUGIN_TEST";
 constexpr const char* kRegion = "SHARED_REGION_TEST";
+constexpr const char* kReload = "RELOAD_TEST";
+constexpr const char* kReloadLoad = "RELOAD_LOAD_TEST";
 constexpr const char* kRing = "RING_TEST";
 constexpr const char* kScope = "SCOPE_TEST";
 constexpr const char* kSessions = "SESSIONS_TEST";
@@ -86,8 +88,9 @@ constexpr FaultEntry kTable[] = {
      "LosesNothingOrSaysWhatDied/close_sigabrt_once"},
     {14, "closed by its caller while held", "chaos, SIGSTOP", "in time",
      kSessions, "ASessionWhoseWorkerIsHeldOrStoppedClosesAtOnce"},
-    {15, "in an upgrade's hand-over", "-", "old or new serves", kNone,
-     "not built: hot reload"},
+    {15, "in an upgrade's hand-over", "killed while draining",
+     "goes on on the new", kReload,
+     "ASessionWhoseWorkerDiesWhileItDrainsGoesOnOnTheNew"},
 
     // Hang, slow, garbage.
     {16, "endless loop while it loads", "chaos do=spin", "kBackendUnavailable",
@@ -247,10 +250,13 @@ constexpr FaultEntry kTable[] = {
      "AFileThatIsReplacedOrDeletedDisturbsNoRunningSession"},
     {48, "object half-written", "RECORD's hash", "never loaded", kAutoload,
      "AnObjectThatIsNotTheInstalledOneIsNeverLoaded"},
-    {49, "new version fails its check", "-", "roll back", kNone,
-     "not built: hot reload"},
-    {50, "1000 upgrades under load", "-", "none fails", kNone,
-     "not built: hot reload"},
+    {48, "object written in place", "in pieces", "loaded once it is whole",
+     kReload, "AFileThatIsWrittenInPlaceIsLoadedOnceItIsWhole"},
+    {49, "new version fails its check", "plugin that crashes",
+     "rolled back, with the reason", kReload, "AreRolledBackWithTheReason/0"},
+    {50, "upgrades under load", "50 by command; 1000 by RELOADS=1000",
+     "none fails, no growth", kReloadLoad,
+     "ByCommandUnderLoadFailsNoSessionAndLeavesNothing"},
     {51, "protocol of another version", "lie hello_version",
      "kBackendMisbehaved", kLiars, "EndsInItsCodeAndHurtsNobody/hello_version"},
     {51, "ABI of another version", "bad plugin", "names both", kPlugin,

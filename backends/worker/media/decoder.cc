@@ -108,6 +108,10 @@ ipc::Expected<std::unique_ptr<Decoder>> Decoder::Open(
   if (result == BULKHEAD_OK && decoder != nullptr) {
     return std::unique_ptr<Decoder>(new Decoder(backend, decoder));
   }
+  if (result == BULKHEAD_OK) {
+    return ipc::Fail(ipc::Code::kBackendMisbehaved,
+                     "its open() reports success without a decoder");
+  }
   return tl::unexpected(FailureOf(backend, nullptr, "open", result));
 }
 
