@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "core/crash_note.h"
@@ -16,7 +15,6 @@
 #include "core/session/reply_validation.h"
 #include "core/status_macros.h"
 #include "ipc/capnp_read.h"
-#include "ipc/frame_geometry.h"
 #include "ipc/message_socket.h"
 #include "ipc/protocol_version.h"
 
@@ -29,8 +27,6 @@ using std::chrono::milliseconds;
 // A killed process needs time to give back its memory; 7.5 ms was the 99th
 // percentile measured after decoding 1080p.
 constexpr milliseconds kDeathDeadline{2'000};
-constexpr size_t kSmallRequestWords = 64;
-constexpr const char* kPlay = "play";
 
 // Waits until the pidfd says that the process is dead.
 bool AwaitDeath(int pidfd, milliseconds timeout) {
@@ -81,7 +77,7 @@ Result<std::unique_ptr<WorkerLink>> WorkerLink::Start(
       std::move(wake_worker), std::move(wake_host)));
 }
 
-Status WorkerLink::Attach(const Source& source) {
+Status WorkerLink::Attach(int media_fd) {
   const ipc::Deadline deadline =
       ipc::Deadline::After(supervisor_->deadlines().worker_start);
   auto hello = ipc::ReceiveMessage(socket_.get(), 0, deadline);
@@ -112,7 +108,7 @@ Status WorkerLink::Attach(const Source& source) {
   capnp::MallocMessageBuilder attach;
   attach.initRoot<schema::Attach>().setSession();
   const int descriptors[] = {requests_.fd(), replies_.fd(), wake_worker_.get(),
-                             wake_host_.get(), source.media_fd};
+                             wake_host_.get(), media_fd};
   met_media_ = true;
   last_request_ = "attach the input";
   if (!ipc::SendMessage(socket_.get(), attach, descriptors, deadline)) {
@@ -144,10 +140,15 @@ WorkerLink::WorkerLink(std::shared_ptr<SupervisorLink> supervisor,
 WorkerLink::~WorkerLink() {
   // A forked process has no worker to end.
   if (!supervisor_->CheckProcess().ok()) return;
+  End();
+  supervisor_->CloseSession(started_);
+}
+
+bool WorkerLink::End() {
   if (!dead_ && !started_.shared) {
     (void)Kill(Code::kBackendLost, ExitReport::Kind::kUnknown, "closed");
   }
-  supervisor_->CloseSession(started_);
+  return gone_;
 }
 
 pid_t WorkerLink::pid() const { return PidOf(started_.pidfd.get()); }
@@ -201,99 +202,6 @@ Status WorkerLink::Receive(
   return status ? *std::move(status) : Misbehaved(status.error().message);
 }
 
-Result<VideoMetadata> WorkerLink::Open(const VideoOptions& options,
-                                       uint32_t incarnation,
-                                       const Limits& limits,
-                                       const Source& source,
-                                       const VideoMetadata* known) {
-  last_request_ = "open";
-  size_t words = 128 + source.name_hint.size() / 8;
-  for (const auto& [key, value] : options.backend_options) {
-    words += 8 + (key.size() + value.size()) / 8;
-  }
-  RETURN_IF_ERROR(Send(words, [&](schema::Request::Builder request) {
-    auto open = request.initOpen();
-    open.setNameHint(source.name_hint);
-    open.setMediaBytes(source.bytes);
-    open.setDevice(started_.device_ordinal);
-    open.setStreamIndex(options.stream_index.value_or(-1));
-    open.setThreads(options.threads);
-    auto list = open.initOptions(options.backend_options.size());
-    for (size_t i = 0; i < options.backend_options.size(); ++i) {
-      list[i].setKey(options.backend_options[i].first);
-      list[i].setValue(options.backend_options[i].second);
-    }
-    open.setIncarnation(incarnation);
-    open.setMaxFramePixels(limits.frame_pixels);
-    if (known) {
-      open.setKnownWidth(known->width);
-      open.setKnownHeight(known->height);
-    }
-  }));
-  VideoMetadata metadata;
-  RETURN_IF_ERROR(Receive(
-      ipc::Deadline::After(supervisor_->deadlines().open), "open the file",
-      [&](schema::Reply::Reader reply_untrusted) -> Status {
-        if (reply_untrusted.isFailed()) {
-          return FailureOf(reply_untrusted.getFailed());
-        }
-        if (!reply_untrusted.isOpened()) {
-          return Misbehaved("it answered open with something else");
-        }
-        auto validated = ValidateOpened(reply_untrusted.getOpened(), limits);
-        if (!validated) return Misbehaved(validated.error().message());
-        metadata = *std::move(validated);
-        return Status();
-      }));
-  width_ = metadata.width;
-  height_ = metadata.height;
-  metadata.backend = started_.backend;
-  metadata.device = started_.device;
-  return metadata;
-}
-
-Status WorkerLink::Scan(
-    const std::function<Status(std::span<const ipc::IndexEntry>)>&
-        take_untrusted) {
-  last_request_ = "scan";
-  RETURN_IF_ERROR(
-      Send(kSmallRequestWords,
-           [](schema::Request::Builder request) { request.setScan(); }));
-  playing_ = false;
-  const auto timeout = supervisor_->deadlines().scan;
-  ipc::Deadline deadline = ipc::Deadline::After(timeout);
-  for (bool done = false; !done;) {
-    RETURN_IF_ERROR(Receive(
-        deadline, "scan the file",
-        [&](schema::Reply::Reader reply_untrusted) -> Status {
-          if (reply_untrusted.isIndexEnd()) {
-            done = true;
-            return Status();
-          }
-          if (reply_untrusted.isFailed() &&
-              reply_untrusted.getFailed().getEpoch() == 0) {
-            return FailureOf(reply_untrusted.getFailed());
-          }
-          if (!reply_untrusted.isIndexChunk()) {
-            // What was decoded ahead for an earlier play comes first.
-            auto event = AdoptEventIfValid(reply_untrusted);
-            return event ? Status() : std::move(event).error();
-          }
-          const auto bytes = reply_untrusted.getIndexChunk().getEntries();
-          if (bytes.size() % sizeof(ipc::IndexEntry) != 0) {
-            return Misbehaved("its index is no whole number of entries");
-          }
-          std::vector<ipc::IndexEntry> entries(bytes.size() /
-                                               sizeof(ipc::IndexEntry));
-          if (entries.empty()) return Status();
-          std::memcpy(entries.data(), bytes.begin(), bytes.size());
-          deadline = ipc::Deadline::After(timeout);
-          return take_untrusted(entries);
-        }));
-  }
-  return Status();
-}
-
 Status WorkerLink::AttachPool(std::shared_ptr<FramePool> pool) {
   last_request_ = "attach the frame pool";
   pool_ = std::move(pool);
@@ -320,33 +228,6 @@ Status WorkerLink::AttachPool(std::shared_ptr<FramePool> pool) {
                  });
 }
 
-Status WorkerLink::Play(const PlayRequest& play) {
-  // The frames that an earlier play still has under way are let go of.
-  ++epoch_;
-  last_request_ = kPlay;
-  last_play_ = play;
-  frames_left_ = play.max_frames;
-  skip_before_ = play.skip_before;
-  playing_ = true;
-  return Send(kSmallRequestWords, [&](schema::Request::Builder request) {
-    auto builder = request.initPlay();
-    builder.setEpoch(epoch_);
-    switch (play.start) {
-      case PlayRequest::Start::kOnward:
-        builder.getStart().setOnward();
-        break;
-      case PlayRequest::Start::kBeginning:
-        builder.getStart().setBeginning();
-        break;
-      case PlayRequest::Start::kKeyframe:
-        builder.getStart().setKeyframe(play.keyframe_before);
-        break;
-    }
-    builder.setSkipBefore(play.skip_before);
-    builder.setMaxFrames(play.max_frames);
-  });
-}
-
 Status WorkerLink::GrantFreeSlots() {
   while (const auto grant = pool_->ledger().TakeForGrant()) {
     RETURN_IF_ERROR(
@@ -356,105 +237,23 @@ Status WorkerLink::GrantFreeSlots() {
           builder.setGeneration(grant->generation);
         }));
   }
-  return Status();
+  if (pool_->ledger().granted_count() > 0) return Status();
+  return Status(Code::kResourceExhausted,
+                "the application holds all " +
+                    std::to_string(pool_->slot_count()) +
+                    " frames of this session; destroy some, take snapshots, "
+                    "or raise Limits::frame_slots");
 }
 
-Result<PlayEvent> WorkerLink::Await() {
-  const ipc::Deadline deadline =
-      ipc::Deadline::After(supervisor_->deadlines().frame);
-  for (;;) {
-    RETURN_IF_ERROR(GrantFreeSlots());
-    if (pool_->ledger().granted_count() == 0) {
-      return Status(Code::kResourceExhausted,
-                    "the application holds all " +
-                        std::to_string(pool_->slot_count()) +
-                        " frames of this session; destroy some, take "
-                        "snapshots, or raise Limits::frame_slots");
-    }
-    std::optional<PlayEvent> event;
-    RETURN_IF_ERROR(
-        Receive(deadline, "decode the next frame",
-                [&](schema::Reply::Reader reply_untrusted) -> Status {
-                  auto adopted = AdoptEventIfValid(reply_untrusted);
-                  if (!adopted) return std::move(adopted).error();
-                  event = *std::move(adopted);
-                  return Status();
-                }));
-    if (event) return *std::move(event);
-  }
-}
-
-Result<std::optional<PlayEvent>> WorkerLink::AdoptEventIfValid(
-    schema::Reply::Reader reply_untrusted) {
-  using Event = std::optional<PlayEvent>;
-  uint32_t epoch = 0;
-  switch (reply_untrusted.which()) {
-    case schema::Reply::FRAME:
-      epoch = reply_untrusted.getFrame().getEpoch();
-      break;
-    case schema::Reply::PAUSED:
-      epoch = reply_untrusted.getPaused();
-      break;
-    case schema::Reply::END_OF_STREAM:
-      epoch = reply_untrusted.getEndOfStream();
-      break;
-    case schema::Reply::FAILED:
-      epoch = reply_untrusted.getFailed().getEpoch();
-      break;
-    default:
-      return Misbehaved("it sent what nobody asked for");
-  }
-  if (epoch > epoch_) return Misbehaved("it answered what was not asked yet");
-  const bool current = epoch == epoch_ && playing_;
-  if (reply_untrusted.isFrame()) {
-    // The slot is accounted for whatever play the frame belongs to.
-    ASSIGN_OR_RETURN(PublishedFrame frame,
-                     AdoptFrameIfValid(reply_untrusted.getFrame()));
-    if (!current) return Event();
-    if (frames_left_-- == 0 ||
-        (frame.pts != ipc::kNoTimestamp && frame.pts < skip_before_)) {
-      return Misbehaved("it published a frame that was to be left out");
-    }
-    return Event(std::move(frame));
-  }
-  if (!current) return Event();
-  playing_ = false;
-  if (reply_untrusted.isFailed()) {
-    return FailureOf(reply_untrusted.getFailed());
-  }
-  if (reply_untrusted.isEndOfStream()) return Event(EndOfStream{});
-  if (frames_left_ > 0) return Misbehaved("it paused before it was done");
-  return Event(Paused{});
-}
-
-Result<PublishedFrame> WorkerLink::AdoptFrameIfValid(
-    schema::PublishedFrame::Reader frame_untrusted) {
+Result<std::shared_ptr<FrameLease>> WorkerLink::AdoptSlotIfValid(
+    uint32_t slot_untrusted, uint32_t generation_untrusted) {
   if (!pool_) return Misbehaved("it published a frame before it had memory");
-  const uint32_t slot = frame_untrusted.getSlot();
   if (auto published =
-          pool_->ledger().Publish(slot, frame_untrusted.getGeneration());
+          pool_->ledger().Publish(slot_untrusted, generation_untrusted);
       !published) {
     return Misbehaved(published.error().message);
   }
-  auto lease = std::make_shared<FrameLease>(pool_, slot);
-  const uint32_t stride = frame_untrusted.getStride();
-  if (frame_untrusted.getWidth() != width_ ||
-      frame_untrusted.getHeight() != height_) {
-    return Misbehaved("it published a frame of another size");
-  }
-  if (auto valid =
-          ipc::ValidatePublished(width_, height_, stride, pool_->slot_bytes());
-      !valid) {
-    return Misbehaved(valid.error().message);
-  }
-  return PublishedFrame{.lease = std::move(lease),
-                        .width = width_,
-                        .height = height_,
-                        .stride = stride,
-                        .pts = frame_untrusted.getPts(),
-                        .duration = frame_untrusted.getDuration(),
-                        .keyframe = frame_untrusted.getKeyframe(),
-                        .fingerprint = frame_untrusted.getFingerprint()};
+  return std::make_shared<FrameLease>(pool_, slot_untrusted);
 }
 
 Status WorkerLink::FailureOf(schema::Failed::Reader failed_untrusted) {
@@ -488,21 +287,6 @@ Status WorkerLink::Misbehaved(const std::string& what) {
               "broke the protocol: " + what + "; report it to its vendor");
 }
 
-std::string WorkerLink::LastMessage() const {
-  if (last_request_ != kPlay) return last_request_;
-  std::string text = "play on";
-  if (last_play_.start == PlayRequest::Start::kBeginning) {
-    text = "play from the beginning";
-  } else if (last_play_.start == PlayRequest::Start::kKeyframe) {
-    text = "play from the keyframe at or before timestamp " +
-           std::to_string(last_play_.keyframe_before);
-  }
-  if (last_play_.skip_before != INT64_MIN) {
-    text += ", show from timestamp " + std::to_string(last_play_.skip_before);
-  }
-  return text;
-}
-
 WorkerExit WorkerLink::TakeExit(SeenEnd seen) {
   using How = SeenEnd::How;
   seen.met_media = met_media_;
@@ -510,7 +294,7 @@ WorkerExit WorkerLink::TakeExit(SeenEnd seen) {
   if (killed_for_ == ExitReport::Kind::kProtocolViolation)
     seen.how = How::kLied;
   if (seen.how != How::kDied) seen.cause = killed_because_;
-  seen.last_message = LastMessage();
+  seen.last_message = last_request_;
   // Its hello was taken before it met media, so only this can be left.
   if (met_media_) seen.claim = TakeCrashNote(socket_.get());
   WorkerExit exit = supervisor_->SessionExit(started_, seen);

@@ -6,17 +6,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
-#include <variant>
-#include <vector>
+#include <utility>
 
 #include "core/include/bulkhead/host.h"
 #include "core/session/frame_pool.h"
 #include "core/session/session_end.h"
 #include "core/session/supervisor_link.h"
-#include "ipc/index_entry.h"
 #include "ipc/ring.h"
 #include "ipc/schema/session.capnp.h"
 #include "ipc/shared_region.h"
@@ -24,39 +20,11 @@
 
 namespace bulkhead::session {
 
-// What a worker is asked to decode.
-struct Source {
-  int media_fd;           // borrowed, read-only
-  std::string name;       // for messages
-  std::string name_hint;  // base name, for choosing a demuxer
-  int64_t bytes;
-};
-
-// One picture that the worker published and the ledger accepted.
-struct PublishedFrame {
-  std::shared_ptr<FrameLease> lease;
-  uint32_t width;
-  uint32_t height;
-  uint32_t stride;
-  int64_t pts;  // ipc::kNoTimestamp: none
-  int64_t duration;
-  bool keyframe;
-  uint64_t fingerprint;
-};
-struct Paused {};
-struct EndOfStream {};
-using PlayEvent = std::variant<PublishedFrame, Paused, EndOfStream>;
-
-struct PlayRequest {
-  enum class Start { kOnward, kBeginning, kKeyframe };
-  Start start = Start::kOnward;
-  int64_t keyframe_before = 0;
-  int64_t skip_before = INT64_MIN;
-  uint64_t max_frames = UINT64_MAX;
-};
+// Words that hold any request without text.
+inline constexpr size_t kSmallRequestWords = 64;
 
 // One incarnation of a session's worker: started, spoken to, dead once and for
-// all. VideoSession makes the next one. Its process may serve other sessions
+// all. WorkerRecovery makes the next one. Its process may serve other sessions
 // too (worker_scope = "backend"), which for us means only: it is left alive
 // when we are done with it, and killed all the same for what it does to us.
 //
@@ -75,28 +43,42 @@ class WorkerLink {
   static Result<std::unique_ptr<WorkerLink>> Start(
       std::shared_ptr<SupervisorLink> supervisor,
       const SessionRequest& request);
-  // Kills the worker if it lives and serves nobody else; otherwise only closes
-  // the session.
+  // As End(), and closes the session.
   ~WorkerLink();
   WorkerLink(const WorkerLink&) = delete;
   WorkerLink& operator=(const WorkerLink&) = delete;
 
-  // Waits until it reports its lock-down, then hands it its memory and media.
-  Status Attach(const Source& source);
-  // The metadata has geometry and ratios checked for plausibility. `known` is
-  // that of an earlier worker, or null.
-  Result<VideoMetadata> Open(const VideoOptions& options, uint32_t incarnation,
-                             const Limits& limits, const Source& source,
-                             const VideoMetadata* known);
-  Status Scan(const std::function<Status(std::span<const ipc::IndexEntry>)>&
-                  take_untrusted);
+  // Waits until it reports its lock-down, then hands it its memory and the
+  // media, a descriptor that is borrowed.
+  Status Attach(int media_fd);
+
+  Status Send(size_t max_words,
+              const std::function<void(ipc::schema::Request::Builder)>& fill);
+  // Waits for a reply and hands it to `take`, which validates. `step` is what
+  // the worker is late with: "open the file".
+  Status Receive(ipc::Deadline deadline, const char* step,
+                 const std::function<Status(ipc::schema::Reply::Reader)>& take);
   // The pool must have no slot granted to anybody else.
   Status AttachPool(std::shared_ptr<FramePool> pool);
-  Status Play(const PlayRequest& play);
-  // Grants free slots and waits for the next event of the last Play.
   // kResourceExhausted: the application holds every slot.
-  Result<PlayEvent> Await();
+  Status GrantFreeSlots();
+  // The slot that it says it has filled.
+  Result<std::shared_ptr<FrameLease>> AdoptSlotIfValid(
+      uint32_t slot_untrusted, uint32_t generation_untrusted);
+  // What it says went wrong.
+  Status FailureOf(ipc::schema::Failed::Reader failed_untrusted);
+  // Ends it for what it sent, and says so.
+  Status Misbehaved(const std::string& what);
+  // In words, for the record of its end.
+  void SetLastRequest(std::string request) {
+    last_request_ = std::move(request);
+  }
 
+  // Null before AttachPool.
+  const FramePool* pool() const { return pool_.get(); }
+  const Deadlines& deadlines() const { return supervisor_->deadlines(); }
+  // Kills it if it lives and serves nobody else. Whether it is gone.
+  bool End();
   bool dead() const { return dead_; }
   // Whether it was handed the media: before that no input can be to blame.
   bool met_media() const { return met_media_; }
@@ -116,22 +98,8 @@ class WorkerLink {
              ipc::OwnedRegion requests, ipc::OwnedRegion replies,
              ipc::UniqueFd wake_worker, ipc::UniqueFd wake_host);
 
-  Status Send(size_t max_words,
-              const std::function<void(ipc::schema::Request::Builder)>& fill);
-  // Waits for a reply and hands it to `take`, which validates.
-  Status Receive(ipc::Deadline deadline, const char* step,
-                 const std::function<Status(ipc::schema::Reply::Reader)>& take);
-  Status GrantFreeSlots();
-  // One reply of a play; empty if it belongs to an earlier one.
-  Result<std::optional<PlayEvent>> AdoptEventIfValid(
-      ipc::schema::Reply::Reader reply_untrusted);
-  Result<PublishedFrame> AdoptFrameIfValid(
-      ipc::schema::PublishedFrame::Reader frame_untrusted);
-  Status FailureOf(ipc::schema::Failed::Reader failed_untrusted);
   Status Died();
   Status Kill(Code code, ExitReport::Kind kind, std::string message);
-  Status Misbehaved(const std::string& what);
-  std::string LastMessage() const;
 
   const std::shared_ptr<SupervisorLink> supervisor_;
   const StartedWorker started_;
@@ -146,22 +114,12 @@ class WorkerLink {
   std::shared_ptr<FramePool> pool_;
   const std::chrono::steady_clock::time_point asked_at_;
   std::chrono::microseconds start_time_{0};
-  // Of every frame; fixed by Open.
-  uint32_t width_ = 0;
-  uint32_t height_ = 0;
-  uint32_t epoch_ = 0;
-  // What is left of the last Play: its answer must keep to it.
-  uint64_t frames_left_ = 0;
-  int64_t skip_before_ = INT64_MIN;
-  bool playing_ = false;
   bool dead_ = false;
   bool gone_ = false;
   bool met_media_ = false;
   ExitReport::Kind killed_for_ = ExitReport::Kind::kUnknown;
   std::string killed_because_;
-  // The last request that it was sent, in words.
-  const char* last_request_ = "";
-  PlayRequest last_play_;  // if that was one
+  std::string last_request_;
 };
 
 }  // namespace bulkhead::session

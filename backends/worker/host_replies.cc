@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/host_replies.h"
+
+#include <capnp/message.h>
+
+#include <chrono>
+
+#include "ipc/deadline.h"
+
+namespace bulkhead::worker {
+namespace {
+
+namespace schema = ipc::schema;
+
+// A host that reads nothing for so long is gone without a word.
+constexpr std::chrono::hours kRoomDeadline{1};
+constexpr size_t kMaxMessageBytes = 480;
+
+}  // namespace
+
+ipc::Expected<void> HostReplies::Send(
+    size_t max_words, const std::function<void(schema::Reply::Builder)>& fill) {
+  const auto wake = waiter_.Await([&] { return writer_.HasRoom(max_words); },
+                                  ipc::Deadline::After(kRoomDeadline),
+                                  ipc::WakeReason::kRoom);
+  if (wake != ipc::Wake::kReady) {
+    return ipc::Fail(ipc::Code::kInternal, "the host is gone");
+  }
+  auto written =
+      writer_.TryWrite(max_words, [&](capnp::MessageBuilder& message) {
+        fill(message.initRoot<schema::Reply>());
+      });
+  if (!written) return written;
+  ipc::WakePeer(host_, wake_host_);
+  return {};
+}
+
+ipc::Expected<void> HostReplies::SendFailed(uint32_t epoch,
+                                            const ipc::Error& error) {
+  return Send(kSmallReplyWords + kMaxMessageBytes / sizeof(capnp::word),
+              [&](schema::Reply::Builder reply) {
+                auto failed = reply.initFailed();
+                failed.setEpoch(epoch);
+                auto failure = failed.initFailure();
+                failure.setCode(static_cast<schema::ErrorCode>(error.code));
+                failure.setMessage(error.message.substr(0, kMaxMessageBytes));
+              });
+}
+
+}  // namespace bulkhead::worker

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/session/video_link.h"
+
+#include <cstring>
+#include <utility>
+
+#include "core/session/reply_validation.h"
+#include "core/status_macros.h"
+#include "ipc/frame_geometry.h"
+
+namespace bulkhead::session {
+namespace {
+
+namespace schema = ipc::schema;
+
+std::string Describe(const PlayRequest& play) {
+  std::string text = "play on";
+  if (play.start == PlayRequest::Start::kBeginning) {
+    text = "play from the beginning";
+  } else if (play.start == PlayRequest::Start::kKeyframe) {
+    text = "play from the keyframe at or before timestamp " +
+           std::to_string(play.keyframe_before);
+  }
+  if (play.skip_before != INT64_MIN) {
+    text += ", show from timestamp " + std::to_string(play.skip_before);
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
+                                      uint32_t incarnation,
+                                      const Limits& limits,
+                                      const MediaInput& input,
+                                      const VideoMetadata* known) {
+  link_.SetLastRequest("open");
+  const std::string name_hint = input.name_hint();
+  size_t words = 128 + name_hint.size() / 8;
+  for (const auto& [key, value] : options.backend_options) {
+    words += 8 + (key.size() + value.size()) / 8;
+  }
+  RETURN_IF_ERROR(link_.Send(words, [&](schema::Request::Builder request) {
+    auto open = request.initOpen();
+    open.setNameHint(name_hint);
+    open.setMediaBytes(input.bytes());
+    open.setDevice(link_.started().device_ordinal);
+    open.setStreamIndex(options.stream_index.value_or(-1));
+    open.setThreads(options.threads);
+    auto list = open.initOptions(options.backend_options.size());
+    for (size_t i = 0; i < options.backend_options.size(); ++i) {
+      list[i].setKey(options.backend_options[i].first);
+      list[i].setValue(options.backend_options[i].second);
+    }
+    open.setIncarnation(incarnation);
+    open.setMaxFramePixels(limits.frame_pixels);
+    if (known) {
+      open.setKnownWidth(known->width);
+      open.setKnownHeight(known->height);
+    }
+  }));
+  VideoMetadata metadata;
+  RETURN_IF_ERROR(link_.Receive(
+      ipc::Deadline::After(link_.deadlines().open), "open the file",
+      [&](schema::Reply::Reader reply_untrusted) -> Status {
+        if (reply_untrusted.isFailed()) {
+          return link_.FailureOf(reply_untrusted.getFailed());
+        }
+        if (!reply_untrusted.isOpened()) {
+          return link_.Misbehaved("it answered open with something else");
+        }
+        auto validated = ValidateOpened(reply_untrusted.getOpened(), limits);
+        if (!validated) return link_.Misbehaved(validated.error().message());
+        metadata = *std::move(validated);
+        return Status();
+      }));
+  width_ = metadata.width;
+  height_ = metadata.height;
+  metadata.backend = link_.started().backend;
+  metadata.device = link_.started().device;
+  return metadata;
+}
+
+Status VideoLink::Scan(
+    const std::function<Status(std::span<const ipc::IndexEntry>)>&
+        take_untrusted) {
+  link_.SetLastRequest("scan");
+  RETURN_IF_ERROR(
+      link_.Send(kSmallRequestWords,
+                 [](schema::Request::Builder request) { request.setScan(); }));
+  playing_ = false;
+  const auto timeout = link_.deadlines().scan;
+  ipc::Deadline deadline = ipc::Deadline::After(timeout);
+  for (bool done = false; !done;) {
+    RETURN_IF_ERROR(link_.Receive(
+        deadline, "scan the file",
+        [&](schema::Reply::Reader reply_untrusted) -> Status {
+          if (reply_untrusted.isIndexEnd()) {
+            done = true;
+            return Status();
+          }
+          if (reply_untrusted.isFailed() &&
+              reply_untrusted.getFailed().getEpoch() == 0) {
+            return link_.FailureOf(reply_untrusted.getFailed());
+          }
+          if (!reply_untrusted.isIndexChunk()) {
+            // What was decoded ahead for an earlier play comes first.
+            auto event = AdoptEventIfValid(reply_untrusted);
+            return event ? Status() : std::move(event).error();
+          }
+          const auto bytes = reply_untrusted.getIndexChunk().getEntries();
+          if (bytes.size() % sizeof(ipc::IndexEntry) != 0) {
+            return link_.Misbehaved("its index is no whole number of entries");
+          }
+          std::vector<ipc::IndexEntry> entries(bytes.size() /
+                                               sizeof(ipc::IndexEntry));
+          if (entries.empty()) return Status();
+          std::memcpy(entries.data(), bytes.begin(), bytes.size());
+          deadline = ipc::Deadline::After(timeout);
+          return take_untrusted(entries);
+        }));
+  }
+  return Status();
+}
+
+Status VideoLink::Play(const PlayRequest& play) {
+  // The frames that an earlier play still has under way are let go of.
+  ++epoch_;
+  link_.SetLastRequest(Describe(play));
+  frames_left_ = play.max_frames;
+  skip_before_ = play.skip_before;
+  playing_ = true;
+  return link_.Send(kSmallRequestWords, [&](schema::Request::Builder request) {
+    auto builder = request.initPlay();
+    builder.setEpoch(epoch_);
+    switch (play.start) {
+      case PlayRequest::Start::kOnward:
+        builder.getStart().setOnward();
+        break;
+      case PlayRequest::Start::kBeginning:
+        builder.getStart().setBeginning();
+        break;
+      case PlayRequest::Start::kKeyframe:
+        builder.getStart().setKeyframe(play.keyframe_before);
+        break;
+    }
+    builder.setSkipBefore(play.skip_before);
+    builder.setMaxFrames(play.max_frames);
+  });
+}
+
+Result<PlayEvent> VideoLink::Await() {
+  const ipc::Deadline deadline = ipc::Deadline::After(link_.deadlines().frame);
+  for (;;) {
+    RETURN_IF_ERROR(link_.GrantFreeSlots());
+    std::optional<PlayEvent> event;
+    RETURN_IF_ERROR(
+        link_.Receive(deadline, "decode the next frame",
+                      [&](schema::Reply::Reader reply_untrusted) -> Status {
+                        auto adopted = AdoptEventIfValid(reply_untrusted);
+                        if (!adopted) return std::move(adopted).error();
+                        event = *std::move(adopted);
+                        return Status();
+                      }));
+    if (event) return *std::move(event);
+  }
+}
+
+Result<std::optional<PlayEvent>> VideoLink::AdoptEventIfValid(
+    schema::Reply::Reader reply_untrusted) {
+  using Event = std::optional<PlayEvent>;
+  uint32_t epoch = 0;
+  switch (reply_untrusted.which()) {
+    case schema::Reply::FRAME:
+      epoch = reply_untrusted.getFrame().getEpoch();
+      break;
+    case schema::Reply::PAUSED:
+      epoch = reply_untrusted.getPaused();
+      break;
+    case schema::Reply::END_OF_STREAM:
+      epoch = reply_untrusted.getEndOfStream();
+      break;
+    case schema::Reply::FAILED:
+      epoch = reply_untrusted.getFailed().getEpoch();
+      break;
+    default:
+      return link_.Misbehaved("it sent what nobody asked for");
+  }
+  if (epoch > epoch_) {
+    return link_.Misbehaved("it answered what was not asked yet");
+  }
+  const bool current = epoch == epoch_ && playing_;
+  if (reply_untrusted.isFrame()) {
+    ASSIGN_OR_RETURN(PublishedFrame frame,
+                     AdoptFrameIfValid(reply_untrusted.getFrame()));
+    if (!current) return Event();
+    if (frames_left_-- == 0 ||
+        (frame.pts != ipc::kNoTimestamp && frame.pts < skip_before_)) {
+      return link_.Misbehaved("it published a frame that was to be left out");
+    }
+    return Event(std::move(frame));
+  }
+  if (!current) return Event();
+  playing_ = false;
+  if (reply_untrusted.isFailed()) {
+    return link_.FailureOf(reply_untrusted.getFailed());
+  }
+  if (reply_untrusted.isEndOfStream()) return Event(EndOfStream{});
+  if (frames_left_ > 0) return link_.Misbehaved("it paused before it was done");
+  return Event(Paused{});
+}
+
+Result<PublishedFrame> VideoLink::AdoptFrameIfValid(
+    schema::PublishedFrame::Reader frame_untrusted) {
+  // Accounted for whatever play the frame belongs to.
+  ASSIGN_OR_RETURN(auto lease,
+                   link_.AdoptSlotIfValid(frame_untrusted.getSlot(),
+                                          frame_untrusted.getGeneration()));
+  const uint32_t stride = frame_untrusted.getStride();
+  if (frame_untrusted.getWidth() != width_ ||
+      frame_untrusted.getHeight() != height_) {
+    return link_.Misbehaved("it published a frame of another size");
+  }
+  if (auto valid = ipc::ValidatePublished(width_, height_, stride,
+                                          link_.pool()->slot_bytes());
+      !valid) {
+    return link_.Misbehaved(valid.error().message);
+  }
+  return PublishedFrame{.lease = std::move(lease),
+                        .width = width_,
+                        .height = height_,
+                        .stride = stride,
+                        .pts = frame_untrusted.getPts(),
+                        .duration = frame_untrusted.getDuration(),
+                        .keyframe = frame_untrusted.getKeyframe(),
+                        .fingerprint = frame_untrusted.getFingerprint()};
+}
+
+}  // namespace bulkhead::session

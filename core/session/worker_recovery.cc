@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/session/worker_recovery.h"
+
+#include <algorithm>
+
+#include "core/exit_report.h"
+#include "core/session/poisoned_input.h"
+#include "core/status_macros.h"
+
+namespace bulkhead::session {
+namespace {
+
+Crash::Request::Kind RequestOf(SessionEvent asked) {
+  switch (asked) {
+    case SessionEvent::kIndexAsked:
+      return Crash::Request::Kind::kScan;
+    case SessionEvent::kFrameAsked:
+      return Crash::Request::Kind::kNext;
+    case SessionEvent::kPlaceAsked:
+      return Crash::Request::Kind::kFrameAt;
+    default:
+      return Crash::Request::Kind::kOpen;
+  }
+}
+
+}  // namespace
+
+WorkerRecovery::WorkerRecovery(std::shared_ptr<SupervisorLink> supervisor,
+                               const MediaInput& input, Settings settings,
+                               Client& client)
+    : supervisor_(std::move(supervisor)),
+      input_(input),
+      settings_(std::move(settings)),
+      client_(client),
+      counter_(supervisor_->CountSession()) {}
+
+Status WorkerRecovery::Ready(SessionEvent asked) {
+  asked_ = asked;
+  if (!link_) RETURN_IF_ERROR(StartWorker());
+  Raise(asked);
+  return CheckPoisoned();
+}
+
+Status WorkerRecovery::Failed(const Status& failure) {
+  const bool died =
+      link_ ? link_->dead() : failure.code() == Code::kBackendLost;
+  if (!died) {
+    // Without a death here, a report is that of an earlier one.
+    Raise(failure.exit_report() ? SessionEvent::kPoisoned
+                                : SessionEvent::kRefused);
+    EndEpisode(CodeName(failure.code()));
+    return failure.WithContext(input_.name());
+  }
+  const Status given_up = AccountDeath(failure);
+  if (!given_up.ok()) EndEpisode(CodeName(given_up.code()));
+  return given_up;
+}
+
+void WorkerRecovery::Recovered() {
+  if (!episode_) return;
+  const auto took = std::chrono::steady_clock::now() - episode_->began;
+  Recovery recovery{
+      .path = input_.name(),
+      .device = device_,
+      .cause = std::move(episode_->last),
+      .attempts = episode_->deaths,
+      .took = std::chrono::duration_cast<std::chrono::microseconds>(took)};
+  EndEpisode("recovered");
+  if (settings_.observer) settings_.observer(recovery);
+}
+
+void WorkerRecovery::EndEpisode(const std::string& outcome) {
+  if (episode_ && !episode_->crashes.empty()) {
+    supervisor_->TellOutcome(episode_->crashes, outcome);
+  }
+  episode_.reset();
+}
+
+SeenEnd WorkerRecovery::DescribeStep() const {
+  SeenEnd seen{.position = position(),
+               .position_text = PositionText(),
+               .attempt = blamed_deaths_ + innocent_deaths_ + 1,
+               .input = input_.Identify(),
+               .request = settings_.request};
+  seen.request.kind = RequestOf(asked_);
+  seen.request.frame = wanted_;
+  const Deadlines& deadlines = supervisor_->deadlines();
+  switch (seen.position.step) {
+    case InputPosition::Step::kOpening:
+      seen.request.deadline_ms = deadlines.open.count();
+      break;
+    case InputPosition::Step::kScanning:
+      seen.request.deadline_ms = deadlines.scan.count();
+      break;
+    case InputPosition::Step::kFrame:
+      seen.request.deadline_ms = deadlines.frame.count();
+      break;
+  }
+  return seen;
+}
+
+Status WorkerRecovery::StartWorker() {
+  ASSIGN_OR_RETURN(
+      link_, WorkerLink::Start(supervisor_, {.device = settings_.device,
+                                             .alone = stats_.restarts > 0,
+                                             .input = settings_.input_key,
+                                             .path = input_.name(),
+                                             .counter = counter_.place()}));
+  device_ = link_->started().device;
+  Status opened = link_->Attach(input_.fd());
+  if (opened.ok()) {
+    stats_.worker_start = link_->start_time();
+    opened = client_.OpenOn(*link_, ++incarnation_);
+  }
+  if (opened.ok()) Raise(SessionEvent::kOpened);
+  // A living worker without a stream is of no use; a dead one is still to be
+  // asked how it ended.
+  if (!opened.ok() && !link_->dead()) DropWorker();
+  return opened;
+}
+
+void WorkerRecovery::DropWorker() {
+  client_.WorkerLost(link_->End());
+  link_.reset();
+}
+
+Status WorkerRecovery::CheckPoisoned() const {
+  const auto& poisoned = link_->started().poisoned;
+  const auto here = std::find_if(
+      poisoned.begin(), poisoned.end(),
+      [this](const auto& known) { return known.position == position(); });
+  return here == poisoned.end() ? Status()
+                                : RefusalOf(*here, link_->started().device);
+}
+
+Status WorkerRecovery::AccountDeath(const Status& death) {
+  if (!episode_) episode_ = Episode{.began = std::chrono::steady_clock::now()};
+  WorkerExit exit;
+  if (link_) exit = link_->TakeExit(DescribeStep());
+  exit.report.position = PositionText();
+  ++episode_->deaths;
+  episode_->last = exit.report;
+  if (exit.report.crash) episode_->crashes.push_back(exit.report.crash);
+  ++stats_.restarts;
+  counter_.AddRestart();
+  stats_.last_cause = link_ ? DescribeExit(exit.report) : death.message();
+  const bool met_media = link_ && link_->met_media();
+  if (link_) DropWorker();
+  exit.blamed ? ++blamed_deaths_ : ++innocent_deaths_;
+
+  const Status given_up =
+      GiveUp(death, exit.report, exit.deaths_here, met_media);
+  if (death.code() == Code::kBackendMisbehaved) {
+    Raise(SessionEvent::kProtocolViolation);
+  } else if (!given_up.ok()) {
+    Raise(SessionEvent::kGivenUp);
+  } else if (death.code() == Code::kDeadlineExceeded) {
+    Raise(SessionEvent::kDeadline);
+  } else {
+    Raise(SessionEvent::kWorkerDied);
+  }
+  return given_up;
+}
+
+Status WorkerRecovery::GiveUp(const Status& death, ExitReport report,
+                              uint32_t deaths_here, bool met_media) const {
+  const std::string what =
+      death.message() + " at " + report.position + ": " + stats_.last_cause;
+  const std::string see = SeeCrash(report.crash);
+  if (death.code() == Code::kBackendMisbehaved) {
+    return Status(death.code(), what + see, std::move(report));
+  }
+  const uint32_t attempts = std::max(blamed_deaths_, deaths_here);
+  if (attempts >= settings_.limits.attempts_per_position) {
+    Code code = Code::kPoisonedInput;
+    const char* advice = "skip this file or try another backend";
+    if (report.kind == ExitReport::Kind::kDeadline) {
+      code = Code::kDeadlineExceeded;
+      advice = "raise the deadline or skip the file";
+    } else if (!met_media) {
+      code = Code::kBackendLost;
+      advice = "try another backend";
+    }
+    return Status(code,
+                  what + "; given up after " + std::to_string(attempts) +
+                      " attempts, " + advice + see,
+                  std::move(report));
+  }
+  if (innocent_deaths_ > settings_.limits.restarts_per_position) {
+    return Status(Code::kBackendLost,
+                  what + "; given up after " +
+                      std::to_string(innocent_deaths_) + " restarts, retry" +
+                      see,
+                  std::move(report));
+  }
+  return Status();
+}
+
+void WorkerRecovery::Acquit() {
+  if (blamed_deaths_ == 0) return;
+  supervisor_->FrameDelivered(link_->started(), position());
+}
+
+void WorkerRecovery::Progressed() {
+  counter_.AddFrame();
+  Acquit();
+  Raise(SessionEvent::kFrame);
+  blamed_deaths_ = 0;
+  innocent_deaths_ = 0;
+}
+
+InputPosition WorkerRecovery::position() const {
+  using Step = InputPosition::Step;
+  switch (state_) {
+    case SessionState::kOpening:
+    case SessionState::kReplaying:
+    case SessionState::kFailed:
+      return {Step::kOpening};
+    case SessionState::kScanning:
+      return {Step::kScanning};
+    case SessionState::kSeeking:
+    case SessionState::kStreaming:
+    case SessionState::kEnded:
+      break;
+  }
+  return {Step::kFrame, wanted_};
+}
+
+std::string WorkerRecovery::PositionText() const {
+  return input_.name() + ", " + Describe(position());
+}
+
+}  // namespace bulkhead::session
