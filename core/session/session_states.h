@@ -9,7 +9,7 @@ namespace bulkhead::session {
 // What an open stream does in every situation: one table of its states and of
 // all that may happen to it, without an empty cell.
 // core/supervisor/README.md shows it, and a test compares the two. The
-// functions are pure; VideoSession holds the state.
+// functions are pure; WorkerRecovery holds the state.
 //
 // Deaths are of the worker; that of its reaper or of bulkheadd shows itself as
 // one. Which of them count, and how many are too many, is not decided here

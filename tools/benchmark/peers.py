@@ -1,0 +1,214 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Decodes with another library, on request, for tools/bench --peers.
+
+    peers.py pyav|opencv|ffms2 CLIP
+
+Prints the library's version, then answers each line of its input with one:
+
+    sequential      -> SECONDS FRAMES           open, then every frame
+    random 7,3,...  -> OPEN_MS SECONDS WRONG    open until the first of them,
+                       the others, and how many were other pictures than those
+                       of a straight pass
+
+Pictures are 24 bits a pixel, in order of the library's choice; one thread; all
+bytes of each are read. Exits with 3 when the library is not installed.
+"""
+
+import os
+import sys
+import time
+
+os.environ["OPENCV_FFMPEG_CAPTURE_OPTIONS"] = "threads;1"
+
+
+def digest(picture):
+    """Reads every byte: pictures of equal digest are taken for equal."""
+    import numpy
+
+    flat = picture.reshape(-1)
+    whole = flat.size // 8 * 8
+    words = flat[:whole].view(numpy.uint64)
+    return int(numpy.add.reduce(words)) ^ int(
+        numpy.add.reduce(flat[whole:], dtype=numpy.uint64)
+    )
+
+
+class PyAv:
+    def __init__(self, clip):
+        import av
+
+        self.version = "PyAV " + av.__version__
+        self.clip = clip
+
+    def open(self):
+        import av
+
+        self.container = av.open(self.clip)
+        self.stream = self.container.streams.video[0]
+        self.stream.thread_type = "NONE"
+        self.stream.codec_context.thread_count = 1
+        self.start = self.stream.start_time or 0
+        # Its users count on a constant rate, since it keeps no index.
+        self.ticks = 1 / (self.stream.average_rate * self.stream.time_base)
+
+    def frames(self):
+        for frame in self.container.decode(self.stream):
+            yield digest(frame.to_ndarray(format="rgb24"))
+
+    def at(self, index):
+        pts = self.start + round(index * self.ticks)
+        self.container.seek(pts, stream=self.stream)
+        for frame in self.container.decode(self.stream):
+            if frame.pts >= pts:
+                return digest(frame.to_ndarray(format="rgb24"))
+        return None
+
+
+class OpenCv:
+    def __init__(self, clip):
+        import cv2
+
+        cv2.setNumThreads(1)
+        self.version = "OpenCV " + cv2.__version__
+        self.clip = clip
+
+    def open(self):
+        import cv2
+
+        self.position = cv2.CAP_PROP_POS_FRAMES
+        self.capture = cv2.VideoCapture(self.clip, cv2.CAP_FFMPEG)
+
+    def frames(self):
+        while True:
+            found, picture = self.capture.read()
+            if not found:
+                return
+            yield digest(picture)
+
+    def at(self, index):
+        self.capture.set(self.position, index)
+        found, picture = self.capture.read()
+        return digest(picture) if found else None
+
+
+class Ffms2:
+    def __init__(self, clip):
+        import ctypes
+
+        import numpy  # noqa: F401  (missing is told before anything runs)
+
+        self.ctypes = ctypes
+        self.library = ctypes.CDLL("libffms2.so.5")
+        pointer = ctypes.c_void_p
+        for name in (
+            "CreateIndexer",
+            "DoIndexing2",
+            "CreateVideoSource",
+            "GetFrame",
+            "GetVideoProperties",
+        ):
+            getattr(self.library, "FFMS_" + name).restype = pointer
+        version = self.library.FFMS_GetVersion()
+        self.version = "FFMS2 %d.%d" % (version >> 24, version >> 16 & 255)
+        self.library.FFMS_Init(0, 0)
+        self.clip = clip.encode()
+        self.source = None
+
+    def check(self, result, failed):
+        if result == failed:
+            raise RuntimeError("ffms2 failed on " + self.clip.decode())
+        return result
+
+    def open(self):
+        ctypes, library = self.ctypes, self.library
+        pointer = ctypes.c_void_p
+        if self.source:
+            library.FFMS_DestroyVideoSource(self.source)
+        indexer = self.check(library.FFMS_CreateIndexer(self.clip, None), None)
+        index = self.check(
+            library.FFMS_DoIndexing2(pointer(indexer), 0, None), None
+        )
+        track = library.FFMS_GetFirstTrackOfType(pointer(index), 0, None)
+        self.source = pointer(
+            self.check(
+                library.FFMS_CreateVideoSource(
+                    self.clip, track, pointer(index), 1, 1, None
+                ),
+                None,
+            )
+        )
+        library.FFMS_DestroyIndex(pointer(index))
+        properties = ctypes.cast(
+            library.FFMS_GetVideoProperties(self.source),
+            ctypes.POINTER(ctypes.c_int),
+        )
+        self.count = properties[4]
+        first = ctypes.cast(
+            library.FFMS_GetFrame(self.source, 0, None), ctypes.c_void_p
+        ).value
+        # EncodedWidth and EncodedHeight follow 4 planes and 4 strides.
+        size = ctypes.cast(first + 48, ctypes.POINTER(ctypes.c_int))
+        width, height = size[0], size[1]
+        formats = (ctypes.c_int * 2)(library.FFMS_GetPixFmt(b"rgb24"), -1)
+        library.FFMS_SetOutputFormatV2(
+            self.source, formats, width, height, 4, None
+        )
+        self.width, self.height = width, height
+
+    def at(self, index):
+        import numpy
+
+        ctypes = self.ctypes
+        frame = self.check(
+            self.library.FFMS_GetFrame(self.source, index, None), None
+        )
+        data = ctypes.cast(frame, ctypes.POINTER(ctypes.c_void_p))[0]
+        stride = ctypes.cast(frame + 32, ctypes.POINTER(ctypes.c_int))[0]
+        memory = (ctypes.c_uint8 * (stride * self.height)).from_address(data)
+        rows = numpy.frombuffer(memory, numpy.uint8).reshape(
+            self.height, stride
+        )
+        # A view where rows are packed, as in the widths measured here.
+        return digest(
+            numpy.ascontiguousarray(rows[:, : 3 * self.width])
+        )
+
+    def frames(self):
+        for index in range(self.count):
+            yield self.at(index)
+
+
+def main():
+    kinds = {"pyav": PyAv, "opencv": OpenCv, "ffms2": Ffms2}
+    try:
+        decoder = kinds[sys.argv[1]](sys.argv[2])
+    except (ImportError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 3
+    print(decoder.version, flush=True)
+    straight = None
+    for line in sys.stdin:
+        words = line.split()
+        start = time.perf_counter()
+        decoder.open()
+        if words[0] == "sequential":
+            straight = list(decoder.frames())
+            took = time.perf_counter() - start
+            print(took, len(straight), flush=True)
+            continue
+        wanted = [int(index) for index in words[1].split(",")]
+        got = [decoder.at(wanted[0])]
+        opened = time.perf_counter()
+        got += [decoder.at(index) for index in wanted[1:]]
+        took = time.perf_counter() - opened
+        wrong = sum(
+            picture != straight[index]
+            for picture, index in zip(got, wanted)
+        )
+        print((opened - start) * 1e3, took, wrong, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <bulkhead/host.h>
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tools/benchmark/cached_clip.h"
+#include "tools/benchmark/command_line.h"
+#include "tools/benchmark/in_process_decoder.h"
+#include "tools/benchmark/peer.h"
+#include "tools/benchmark/series.h"
+#include "tools/benchmark/stopwatch.h"
+#include "tools/cli/libexec.h"
+#include "tools/cli/null_writer.h"
+#include "tools/cli/picture.h"
+#include "tools/cli/terminal.h"
+
+namespace bulkhead::benchmark {
+namespace {
+
+constexpr char kPurpose[] =
+    R"(Measures Bulkhead's cpu backend beside other decoders of the same FFmpeg
+libraries: libav in this process, PyAV, OpenCV and FFMS2. 480p and 1080p H.264
+to 24 bits a pixel, one thread each, every byte of every frame read, the rounds
+interleaved; sequential decoding and frames at random places.)";
+
+constexpr size_t kPlaces = 20;
+constexpr uint32_t kSeed = 20240;
+
+constexpr cli::SampleClip kClips[] = {
+    {.width = 854,
+     .height = 480,
+     .frames = 300,
+     .key_interval = 30,
+     .noise_kbits = 4'000},
+    {.width = 1920,
+     .height = 1080,
+     .frames = 300,
+     .key_interval = 30,
+     .noise_kbits = 19'000},
+};
+
+struct Contestant {
+  std::string name;
+  Series sequential{"sequential", "frames/s", {}};
+  Series open{"open, index and a first frame", "ms", {}};
+  Series random{"frames at random places", "frames/s", {}};
+  uint64_t wrong = 0;
+};
+
+struct Options {
+  RunOptions run;
+  std::string script;
+  std::string libexec;
+};
+
+double PerSecond(uint64_t frames, double seconds) {
+  return static_cast<double>(frames) / seconds;
+}
+
+// What is decoded with in this process. `take` reads every byte.
+class Ours {
+ public:
+  static constexpr const char* kNames[] = {"Bulkhead", "libav in process"};
+
+  Ours(Host& host, std::string clip) : host_(host), clip_(std::move(clip)) {}
+
+  Result<SequentialPass> Bulkhead() {
+    timestamps_.clear();
+    const auto start = Clock::now();
+    Result<VideoDecoder> video = host_.OpenVideo(clip_);
+    if (!video) return video.error();
+    for (;;) {
+      Result<std::optional<Frame>> frame = video->Next();
+      if (!frame) return frame.error();
+      if (!*frame) break;
+      timestamps_.push_back((*frame)->pts().value_or(0));
+      (void)reader_.Write(cli::PictureOf(**frame));
+    }
+    return SequentialPass{MillisecondsSince(start) / 1e3, timestamps_.size()};
+  }
+
+  Result<SequentialPass> InProcess() {
+    const auto start = Clock::now();
+    auto decoder = InProcessDecoder::Open(clip_);
+    if (!decoder) return decoder.error();
+    uint64_t frames = 0;
+    for (;; ++frames) {
+      Result<bool> next = (*decoder)->Next();
+      if (!next) return next.error();
+      if (!*next) break;
+      (void)reader_.Write((*decoder)->picture());
+    }
+    return SequentialPass{MillisecondsSince(start) / 1e3, frames};
+  }
+
+  Result<RandomPass> BulkheadAt(std::span<const int64_t> places) {
+    RandomPass pass;
+    auto start = Clock::now();
+    Result<VideoDecoder> video = host_.OpenVideo(clip_);
+    if (!video) return video.error();
+    for (size_t i = 0; i < places.size(); ++i) {
+      Result<Frame> frame = video->FrameAt(places[i]);
+      if (!frame) return frame.error();
+      (void)reader_.Write(cli::PictureOf(*frame));
+      pass.wrong += frame->pts() != timestamps_[places[i]];
+      if (i == 0) {
+        pass.open_ms = MillisecondsSince(start);
+        start = Clock::now();
+      }
+    }
+    pass.seconds = MillisecondsSince(start) / 1e3;
+    return pass;
+  }
+
+  // Told where the frames are: it needs no index.
+  Result<RandomPass> InProcessAt(std::span<const int64_t> places) {
+    RandomPass pass;
+    auto start = Clock::now();
+    auto decoder = InProcessDecoder::Open(clip_);
+    if (!decoder) return decoder.error();
+    for (size_t i = 0; i < places.size(); ++i) {
+      const Status at = (*decoder)->DecodeAt(timestamps_[places[i]]);
+      if (!at.ok()) return at;
+      (void)reader_.Write((*decoder)->picture());
+      if (i == 0) {
+        pass.open_ms = MillisecondsSince(start);
+        start = Clock::now();
+      }
+    }
+    pass.seconds = MillisecondsSince(start) / 1e3;
+    return pass;
+  }
+
+ private:
+  Host& host_;
+  const std::string clip_;
+  cli::NullWriter reader_;
+  std::vector<int64_t> timestamps_;  // of the last sequential pass
+};
+
+Status Note(const Result<SequentialPass>& sequential,
+            const Result<RandomPass>& random, uint64_t frames,
+            Contestant& contestant) {
+  if (!sequential) return sequential.error();
+  if (!random) return random.error();
+  if (sequential->frames != frames) {
+    return Status(Code::kInternal,
+                  fmt::format("{} decodes {} frames of {}", contestant.name,
+                              sequential->frames, frames));
+  }
+  contestant.sequential.values.push_back(
+      PerSecond(frames, sequential->seconds));
+  contestant.open.values.push_back(random->open_ms);
+  contestant.random.values.push_back(PerSecond(kPlaces - 1, random->seconds));
+  contestant.wrong += random->wrong;
+  return Status();
+}
+
+Result<std::vector<Contestant>> Measure(Host& host, const std::string& clip,
+                                        uint64_t frames,
+                                        const Options& options) {
+  Ours ours(host, clip);
+  std::vector<Contestant> all = {{.name = Ours::kNames[0]},
+                                 {.name = Ours::kNames[1]}};
+  std::vector<std::unique_ptr<Peer>> peers;
+  for (const char* kind : {"pyav", "opencv", "ffms2"}) {
+    auto peer = Peer::Start(options.script, kind, clip);
+    if (!peer) {
+      cli::Say(fmt::format("left out: {}; tools/bench --peers installs it",
+                           peer.error().message()));
+      continue;
+    }
+    all.push_back({.name = (*peer)->name()});
+    peers.push_back(*std::move(peer));
+  }
+  std::mt19937 random(kSeed);
+  for (int round = -1; round < options.run.rounds; ++round) {
+    std::vector<int64_t> places(kPlaces);
+    for (int64_t& place : places) {
+      place = std::uniform_int_distribution<int64_t>(
+          0, static_cast<int64_t>(frames) - 1)(random);
+    }
+    std::vector<Contestant> round_of = all;
+    const auto bulkhead = ours.Bulkhead();
+    Status noted = Note(bulkhead, ours.BulkheadAt(places), frames, all[0]);
+    if (!noted.ok()) return noted;
+    const auto in_process = ours.InProcess();
+    noted = Note(in_process, ours.InProcessAt(places), frames, all[1]);
+    if (!noted.ok()) return noted;
+    for (size_t i = 0; i < peers.size(); ++i) {
+      const auto sequential = peers[i]->Sequential();
+      noted = Note(sequential, peers[i]->Random(places), frames, all[2 + i]);
+      if (!noted.ok()) return noted;
+    }
+    // The first does not count.
+    if (round < 0) all = std::move(round_of);
+  }
+  return all;
+}
+
+nlohmann::ordered_json Print(const std::vector<Contestant>& all) {
+  nlohmann::ordered_json facts = nlohmann::ordered_json::array();
+  for (const Contestant& one : all) {
+    std::vector<Series> series = {one.sequential, one.random, one.open};
+    if (&one != &all.front()) {
+      const Contestant& ours = all.front();
+      series.push_back(
+          Ratio("Bulkhead / it, sequential", ours.sequential, one.sequential));
+      series.push_back(Ratio("Bulkhead / it, random", ours.random, one.random));
+      series.push_back(Ratio("Bulkhead / it, open", ours.open, one.open));
+    }
+    std::cout << fmt::format("\n{}{}\n", one.name,
+                             one.wrong ? fmt::format(", {} frames at random "
+                                                     "places were others",
+                                                     one.wrong)
+                                       : "");
+    for (const Series& line : series) std::cout << LineOf(line) << '\n';
+    facts.push_back({{"decoder", one.name},
+                     {"wrong_frames", one.wrong},
+                     {"series", FactsOf(series)}});
+  }
+  return facts;
+}
+
+int Run(int argc, char** argv) {
+  // A peer that ended is an error of the next request.
+  signal(SIGPIPE, SIG_IGN);
+  Options options;
+  CLI::App app(kPurpose, "bench --peers");
+  AddRunOptions(app, options.run);
+  app.add_option("--script", options.script, "Where peers.py is")
+      ->type_name("FILE")
+      ->required();
+  app.add_option("--libexec", options.libexec,
+                 "Where bulkheadd and its companions are")
+      ->type_name("DIR");
+  if (const auto status = ParseOrExit(app, argc, argv)) return *status;
+  HostOptions host_options;
+  host_options.libexec_dir = cli::FindLibexec(options.libexec);
+  Result<std::unique_ptr<Host>> host = Host::Create(host_options);
+  if (!host) return cli::Fail(host.error());
+  cli::Say(fmt::format("measuring, {} rounds", options.run.rounds));
+  std::cout << MachineLine("")
+            << fmt::format(
+                   "median of {} rounds (lowest to highest), {} random "
+                   "places a round, a keyframe every 30 frames\n",
+                   options.run.rounds, kPlaces);
+  nlohmann::ordered_json clips = nlohmann::ordered_json::array();
+  for (const cli::SampleClip& clip : kClips) {
+    Result<std::string> path = CachedClip(clip);
+    if (!path) return cli::Fail(path.error());
+    const auto all = Measure(**host, *path, clip.frames, options);
+    if (!all) return cli::Fail(all.error());
+    std::cout << fmt::format("\n{}p, {} frames\n", clip.height, clip.frames);
+    clips.push_back({{"height", clip.height}, {"decoders", Print(*all)}});
+  }
+  return WriteFacts({{"machine", MachineFacts()},
+                     {"rounds", options.run.rounds},
+                     {"clips", clips}},
+                    options.run);
+}
+
+}  // namespace
+}  // namespace bulkhead::benchmark
+
+int main(int argc, char** argv) { return bulkhead::benchmark::Run(argc, argv); }
