@@ -6,6 +6,8 @@
 #include <numeric>
 #include <string>
 
+#include "core/status_macros.h"
+
 namespace bulkhead::session {
 namespace {
 
@@ -90,6 +92,17 @@ Result<uint64_t> FrameTimes::PlayedAt(double seconds) const {
   }
   if (seconds < begin_ || seconds >= end_) return BeyondError("", seconds);
   return FrameShownAt(seconds);
+}
+
+Result<FrameChoice> FrameTimes::PlayedAt(
+    std::span<const double> seconds) const {
+  FrameChoice choice;
+  choice.indices.reserve(seconds.size());
+  for (const double at : seconds) {
+    ASSIGN_OR_RETURN(const uint64_t index, PlayedAt(at));
+    choice.indices.push_back(index);
+  }
+  return choice;
 }
 
 Result<FrameChoice> FrameTimes::PlayedInRange(double start, double stop,

@@ -3,25 +3,17 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
+#include <span>
 
 #include "core/include/bulkhead/status.h"
 #include "core/include/bulkhead/video_decoder.h"
 #include "core/session/frame_index.h"
+#include "core/session/frame_selection.h"
 
 namespace bulkhead::session {
 
 // Multiplied before it is divided, so that 3 ticks of 1/30 s are 0.1 s.
 double Seconds(int64_t ticks, Ratio time_base);
-
-// Frames in the order in which they are wanted.
-struct FrameChoice {
-  std::vector<uint64_t> indices;
-  // When each of them is shown instead of its own time, and for how long; empty
-  // where frames keep their times.
-  std::vector<double> pts_seconds;
-  double duration_seconds = 0;
-};
 
 // Which frame of a stream is on the screen at which time. A player shows frame
 // i from its timestamp until that of frame i + 1, whatever the durations say,
@@ -45,6 +37,7 @@ class FrameTimes {
 
   // kOutOfRange outside [begin, end); kInvalidArgument for what is no number.
   Result<uint64_t> PlayedAt(double seconds) const;
+  Result<FrameChoice> PlayedAt(std::span<const double> seconds) const;
 
   // The frames that are on the screen in [start, stop), each once; or, with
   // `fps`, those that a camera would take of it: round((stop - start) * fps)
