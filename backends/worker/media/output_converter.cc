@@ -34,10 +34,13 @@ OutputConverter::OutputConverter(const int32_t* stream_matrix_untrusted,
       wanted_element_(format.element),
       transforms_(std::move(format.transforms)) {}
 
+ipc::ElementType OutputConverter::ElementByDepth() const {
+  return rgb_.component_bits() > kMostBitsOfBytes ? ipc::ElementType::kFloat32
+                                                  : ipc::ElementType::kUint8;
+}
+
 ipc::Expected<OutputShape> OutputConverter::SetShape(PictureSize upright) {
-  const auto element = wanted_element_.value_or(
-      rgb_.component_bits() > kMostBitsOfBytes ? ipc::ElementType::kFloat32
-                                               : ipc::ElementType::kUint8);
+  const auto element = wanted_element_ ? *wanted_element_ : ElementByDepth();
   auto size = transforms_.Fit(upright, max_pixels_);
   if (!size) return tl::unexpected(std::move(size).error());
   rgb_.set_format(element == ipc::ElementType::kFloat32 ? AV_PIX_FMT_RGB48

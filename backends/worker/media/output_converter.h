@@ -61,6 +61,8 @@ class OutputConverter {
   PictureSize upright_size() const { return upright_size_; }
 
  private:
+  // Of the frame prepared last.
+  ipc::ElementType ElementByDepth() const;
   ipc::Expected<OutputShape> SetShape(PictureSize upright);
 
   RgbConverter rgb_;
