@@ -25,6 +25,10 @@ Result<uint64_t> VideoDecoder::FrameCount() {
   RETURN_IF_ERROR(session_->CheckProcess());
   return session_->FrameCount();
 }
+Result<std::vector<int64_t>> VideoDecoder::KeyFrameIndices() {
+  RETURN_IF_ERROR(session_->CheckProcess());
+  return session_->KeyFrameIndices();
+}
 Result<Frame> VideoDecoder::FrameAt(int64_t index) {
   RETURN_IF_ERROR(session_->CheckProcess());
   return session_->FrameAt(index);
@@ -38,6 +42,28 @@ Result<FrameBatch> VideoDecoder::FramesInRange(int64_t start,
                                                int64_t step) {
   RETURN_IF_ERROR(session_->CheckProcess());
   return session_->FramesInRange(start, stop, step);
+}
+Result<Frame> VideoDecoder::FramePlayedAt(double seconds) {
+  RETURN_IF_ERROR(session_->CheckProcess());
+  return session_->FramePlayedAt(seconds);
+}
+Result<FrameBatch> VideoDecoder::FramesPlayedAt(
+    std::span<const double> seconds) {
+  RETURN_IF_ERROR(session_->CheckProcess());
+  return session_->FramesPlayedAt(seconds);
+}
+Result<FrameBatch> VideoDecoder::FramesPlayedInRange(
+    double start, double stop, std::optional<double> fps) {
+  RETURN_IF_ERROR(session_->CheckProcess());
+  return session_->FramesPlayedInRange(start, stop, fps);
+}
+Result<FrameBatch> VideoDecoder::AllFrames(std::optional<double> fps) {
+  RETURN_IF_ERROR(session_->CheckProcess());
+  return session_->AllFrames(fps);
+}
+FrameIterator VideoDecoder::begin() {
+  Rewind();
+  return FrameIterator(*this);
 }
 int VideoDecoder::worker_pid() const { return session_->worker_pid(); }
 

@@ -6,7 +6,6 @@
 namespace bulkhead::ipc {
 namespace {
 
-constexpr uint64_t kBytesPerPixel = 3;
 constexpr uint64_t kSpareBytes = 64;
 constexpr uint64_t kPageBytes = 4096;
 
@@ -21,14 +20,14 @@ std::string Size(uint32_t width, uint32_t height) {
 }  // namespace
 
 Expected<FrameGeometry> RgbGeometry(uint32_t width, uint32_t height,
-                                    uint64_t max_pixels) {
+                                    uint64_t max_pixels, ElementType type) {
   if (width == 0 || height == 0) {
     return Fail(Code::kBadInput, "a picture of " + Size(width, height) +
                                      " pixels holds nothing to decode");
   }
-  // No sum or product here overflows 64 bits: a stride is below 2^34, its
+  // No sum or product here overflows 64 bits: a stride is below 2^36, its
   // product with a height below 2^63 once it fits an int.
-  const uint64_t stride = AlignUp(kBytesPerPixel * AlignUp(width, 16), 64);
+  const uint64_t stride = AlignUp(BytesPerPixel(type) * AlignUp(width, 16), 64);
   // Converters take strides and heights as int.
   if (uint64_t{width} * height > max_pixels || stride > INT32_MAX ||
       height > INT32_MAX) {
@@ -43,11 +42,12 @@ Expected<FrameGeometry> RgbGeometry(uint32_t width, uint32_t height,
 
 Expected<void> ValidatePublished(uint32_t width_untrusted,
                                  uint32_t height_untrusted,
-                                 uint32_t stride_untrusted,
-                                 uint64_t slot_bytes) {
+                                 uint32_t stride_untrusted, uint64_t slot_bytes,
+                                 ElementType type) {
   // 32-bit factors: neither product overflows.
   if (width_untrusted == 0 || height_untrusted == 0 ||
-      stride_untrusted < kBytesPerPixel * width_untrusted ||
+      stride_untrusted < uint64_t{BytesPerPixel(type)} * width_untrusted ||
+      (type == ElementType::kFloat32 && stride_untrusted % 4 != 0) ||
       uint64_t{stride_untrusted} * height_untrusted > slot_bytes) {
     return Fail(Code::kBackendMisbehaved,
                 "the worker published a picture of " +

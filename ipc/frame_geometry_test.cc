@@ -30,6 +30,15 @@ TEST(RgbGeometryTest, EverySmallSizeKeepsItsInvariants) {
   }
 }
 
+TEST(RgbGeometryTest, FloatsTakeFourTimesTheRoom) {
+  const auto geometry = RgbGeometry(854, 480, kNoLimit, ElementType::kFloat32);
+  ASSERT_TRUE(geometry);
+  EXPECT_EQ(geometry->stride, 12u * 864);
+  EXPECT_GE(geometry->bytes, uint64_t{geometry->stride} * 480);
+  EXPECT_TRUE(ValidatePublished(854, 480, geometry->stride, geometry->bytes,
+                                ElementType::kFloat32));
+}
+
 TEST(RgbGeometryTest, AnEmptyPictureIsBadInput) {
   EXPECT_EQ(RgbGeometry(0, 10, kNoLimit).error().code, Code::kBadInput);
   EXPECT_EQ(RgbGeometry(10, 0, kNoLimit).error().code, Code::kBadInput);
@@ -68,6 +77,19 @@ TEST(ValidatePublishedTest, ARowMustHoldItsPixels) {
   EXPECT_FALSE(ValidatePublished(16, 1, 47, 4096));
   // 3 * width would be 2 in 32 bits.
   EXPECT_FALSE(ValidatePublished(0x55555556, 1, 64, 4096));
+}
+
+TEST(ValidatePublishedTest, ARowOfFloatsBeginsWhereAFloatMay) {
+  const auto valid = [](uint32_t stride) {
+    return ValidatePublished(16, 2, stride, 4096, ElementType::kFloat32)
+        .has_value();
+  };
+  EXPECT_TRUE(valid(192));
+  EXPECT_TRUE(valid(196));
+  EXPECT_FALSE(valid(191));
+  EXPECT_FALSE(valid(194));
+  EXPECT_FALSE(
+      ValidatePublished(0x15555556, 1, 64, 4096, ElementType::kFloat32));
 }
 
 TEST(ValidatePublishedTest, ZeroAndHugeValuesAreMisbehaviour) {

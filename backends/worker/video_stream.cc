@@ -7,6 +7,7 @@
 #include <span>
 
 #include "backends/worker/media/index_scan.h"
+#include "backends/worker/output_request.h"
 #include "ipc/frame_geometry.h"
 
 namespace bulkhead::worker {
@@ -21,7 +22,7 @@ uint64_t Fingerprint(const DeliveredFrame& frame) {
   uint64_t fingerprint = 0;
   for (uint32_t y = 0; y < frame.height; y += kFingerprintRowStep) {
     fingerprint = XXH3_64bits_withSeed(frame.data + size_t{y} * frame.stride,
-                                       size_t{3} * frame.width, fingerprint);
+                                       frame.row_bytes, fingerprint);
   }
   return fingerprint;
 }
@@ -50,7 +51,8 @@ VideoStream::VideoStream(const StreamContext& context,
       device_(open.getDevice()),
       threads_(open.getThreads()),
       incarnation_(open.getIncarnation()),
-      max_frame_pixels_(open.getMaxFramePixels()) {
+      max_frame_pixels_(open.getMaxFramePixels()),
+      output_(ReadOutput(open.getOutput())) {
   for (const auto option : open.getOptions()) {
     options_.emplace_back(option.getKey().cStr(), option.getValue().cStr());
   }
@@ -65,8 +67,9 @@ ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
 
   if (open.getKnownWidth() > 0) {
     const PictureSize known{open.getKnownWidth(), open.getKnownHeight()};
-    converter_->FixSize(known);
-    return Describe(known);
+    auto shape = converter_->FixSize(known);
+    if (!shape) return tl::unexpected(std::move(shape).error());
+    return Describe(*shape);
   }
   // The size of all frames is that of the first, which only decoding tells.
   auto decoded = DecodeNext();
@@ -75,9 +78,9 @@ ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
     return ipc::Fail(ipc::Code::kBadInput,
                      "no frame of its video stream can be decoded");
   }
-  auto size = converter_->Prepare(*frame_);
-  if (!size) return tl::unexpected(std::move(size).error());
-  return Describe(*size);
+  auto shape = converter_->Prepare(*frame_);
+  if (!shape) return tl::unexpected(std::move(shape).error());
+  return Describe(*shape);
 }
 
 ipc::Expected<void> VideoStream::OpenDecoder() {
@@ -103,8 +106,8 @@ ipc::Expected<void> VideoStream::OpenDecoder() {
   if (!decoder) return tl::unexpected(std::move(decoder).error());
   decoder_ = *std::move(decoder);
   if (!converter_) {
-    converter_ = std::make_unique<RgbConverter>(
-        demuxer_->display_matrix_untrusted(), max_frame_pixels_);
+    converter_ = std::make_unique<OutputConverter>(
+        demuxer_->display_matrix_untrusted(), max_frame_pixels_, output_);
   }
   MakeDelivery();
   at_beginning_ = true;
@@ -124,8 +127,9 @@ void VideoStream::MakeDelivery() {
       std::make_unique<FrameDelivery>(pool_, context_.buffers, *converter_);
 }
 
-ipc::Expected<void> VideoStream::Describe(PictureSize size) {
-  auto geometry = ipc::RgbGeometry(size.width, size.height, max_frame_pixels_);
+ipc::Expected<void> VideoStream::Describe(const OutputShape& shape) {
+  auto geometry = ipc::RgbGeometry(shape.size.width, shape.size.height,
+                                   max_frame_pixels_, shape.element);
   if (!geometry) return tl::unexpected(std::move(geometry).error());
   stride_ = geometry->stride;
   const StreamFacts& facts = demuxer_->facts();
@@ -138,8 +142,8 @@ ipc::Expected<void> VideoStream::Describe(PictureSize size) {
         opened.setPixelFormat(frame_is_new_ ? frame_->pixel_format
                                             : facts.pixel_format);
         opened.setContainer(facts.container.substr(0, 128));
-        opened.setWidth(size.width);
-        opened.setHeight(size.height);
+        opened.setWidth(shape.size.width);
+        opened.setHeight(shape.size.height);
         opened.setRotation(facts.orientation.degrees);
         SetRational(opened.initTimeBase(), facts.time_base);
         SetRational(opened.initAverageFrameRate(), facts.average_frame_rate);
@@ -152,6 +156,9 @@ ipc::Expected<void> VideoStream::Describe(PictureSize size) {
         opened.setColorTransfer(facts.color_transfer);
         opened.setColorSpace(facts.color_space);
         opened.setColorRange(facts.color_range);
+        opened.setElementType(static_cast<schema::ElementType>(shape.element));
+        opened.setUprightWidth(converter_->upright_size().width);
+        opened.setUprightHeight(converter_->upright_size().height);
       });
 }
 

@@ -11,12 +11,12 @@
 #include "backends/worker/media/decoder.h"
 #include "backends/worker/media/delivery.h"
 #include "backends/worker/media/demuxer.h"
-#include "backends/worker/media/rgb_converter.h"
+#include "backends/worker/media/output_converter.h"
 #include "backends/worker/stream.h"
 
 namespace bulkhead::worker {
 
-// One video stream: demuxes, decodes through the backend, and converts to RGB24
+// One video stream: demuxes, decodes through the backend, and converts to RGB
 // into granted slots. Between two requests it decodes ahead into free slots, so
 // that decoding overlaps with consuming.
 class VideoStream : public Stream {
@@ -48,7 +48,7 @@ class VideoStream : public Stream {
   void ForgetFrame();
   void MakeDelivery();
   ipc::Expected<void> SeekToBeginning();
-  ipc::Expected<void> Describe(PictureSize size);
+  ipc::Expected<void> Describe(const OutputShape& shape);
   // Decodes until frame_ holds the next picture; false at the end.
   ipc::Expected<bool> DecodeNext();
   // Sends what ends a step; true.
@@ -64,11 +64,12 @@ class VideoStream : public Stream {
   const uint32_t threads_;
   const uint32_t incarnation_;
   const uint64_t max_frame_pixels_;
+  const OutputFormat output_;
   std::vector<std::pair<std::string, std::string>> options_;
 
   std::unique_ptr<Demuxer> demuxer_;
   std::unique_ptr<Decoder> decoder_;
-  std::unique_ptr<RgbConverter> converter_;
+  std::unique_ptr<OutputConverter> converter_;
   uint32_t stride_ = 0;
 
   DecodedFrame frame_;         // decoded, not yet published

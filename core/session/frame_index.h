@@ -33,6 +33,8 @@ class FrameIndex {
   size_t size() const { return entries_.size(); }
   bool timestamped() const { return timestamped_; }
   const ipc::IndexEntry& operator[](size_t i) const { return entries_[i]; }
+  // Where the keyframes are, ascending.
+  const std::vector<uint32_t>& keyframes() const { return keyframes_; }
   // The last keyframe at or before frame `i`; 0 if there is none.
   size_t KeyframeOf(size_t i) const;
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/session/output_options.h"
 #include "core/session/reply_validation.h"
 #include "core/status_macros.h"
 #include "ipc/frame_geometry.h"
@@ -36,7 +37,7 @@ Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
                                       const VideoMetadata* known) {
   link_.SetLastRequest("open");
   const std::string name_hint = input.name_hint();
-  size_t words = 128 + name_hint.size() / 8;
+  size_t words = 128 + name_hint.size() / 8 + OutputWords(options);
   for (const auto& [key, value] : options.backend_options) {
     words += 8 + (key.size() + value.size()) / 8;
   }
@@ -55,9 +56,10 @@ Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
     open.setIncarnation(incarnation);
     open.setMaxFramePixels(limits.frame_pixels);
     if (known) {
-      open.setKnownWidth(known->width);
-      open.setKnownHeight(known->height);
+      open.setKnownWidth(known->upright_width);
+      open.setKnownHeight(known->upright_height);
     }
+    WriteOutput(options, known, open.initOutput());
   }));
   VideoMetadata metadata;
   RETURN_IF_ERROR(link_.Receive(
@@ -72,10 +74,13 @@ Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
         auto validated = ValidateOpened(reply_untrusted.getOpened(), limits);
         if (!validated) return link_.Misbehaved(validated.error().message());
         metadata = *std::move(validated);
-        return Status();
+        const Status output = AddOutputIfValid(reply_untrusted.getOpened(),
+                                               options, limits, metadata);
+        return output.ok() ? output : link_.Misbehaved(output.message());
       }));
   width_ = metadata.width;
   height_ = metadata.height;
+  element_ = ElementOf(metadata.dtype);
   metadata.backend = link_.started().backend;
   metadata.device = link_.started().device;
   return metadata;
@@ -222,7 +227,7 @@ Result<PublishedFrame> VideoLink::AdoptFrameIfValid(
     return link_.Misbehaved("it published a frame of another size");
   }
   if (auto valid = ipc::ValidatePublished(width_, height_, stride,
-                                          link_.pool()->slot_bytes());
+                                          link_.pool()->slot_bytes(), element_);
       !valid) {
     return link_.Misbehaved(valid.error().message);
   }

@@ -12,6 +12,7 @@
 #include "core/session/frame_pool.h"
 #include "core/session/media_input.h"
 #include "core/session/worker_link.h"
+#include "ipc/frame_geometry.h"
 #include "ipc/index_entry.h"
 #include "ipc/schema/session.capnp.h"
 
@@ -71,6 +72,7 @@ class VideoLink {
   // Of every frame; fixed by Open.
   uint32_t width_ = 0;
   uint32_t height_ = 0;
+  ipc::ElementType element_ = ipc::ElementType::kUint8;
   uint32_t epoch_ = 0;
   // What is left of the last Play: its answer must keep to it.
   uint64_t frames_left_ = 0;

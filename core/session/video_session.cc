@@ -2,10 +2,10 @@
 #include "core/session/video_session.h"
 
 #include <algorithm>
-#include <cstring>
 #include <type_traits>
 
 #include "core/from_ipc.h"
+#include "core/session/output_options.h"
 #include "core/session/poisoned_input.h"
 #include "core/status_macros.h"
 #include "ipc/frame_geometry.h"
@@ -29,6 +29,7 @@ Result<std::unique_ptr<VideoSession>> VideoSession::Open(
                       std::to_string(*options.stream_index) +
                       "; leave the index out for the first video stream");
   }
+  RETURN_IF_ERROR(ValidateOutput(options, limits));
   ASSIGN_OR_RETURN(MediaInput input, MediaInput::Open(path));
   std::unique_ptr<VideoSession> session(new VideoSession(
       std::move(supervisor), std::move(input), std::move(options), limits));
@@ -65,6 +66,7 @@ Status VideoSession::OpenOn(WorkerLink& link, uint32_t incarnation) {
     device_ = std::make_shared<const std::string>(metadata_.device);
   } else if (opened.width != metadata_.width ||
              opened.height != metadata_.height ||
+             opened.dtype != metadata_.dtype ||
              opened.codec != metadata_.codec ||
              opened.stream_index != metadata_.stream_index) {
     return Status(Code::kBadInput,
@@ -74,7 +76,8 @@ Status VideoSession::OpenOn(WorkerLink& link, uint32_t incarnation) {
   if (!pool_) {
     ASSIGN_OR_RETURN(const ipc::FrameGeometry geometry,
                      FromIpc(ipc::RgbGeometry(metadata_.width, metadata_.height,
-                                              limits_.frame_pixels)));
+                                              limits_.frame_pixels,
+                                              ElementOf(metadata_.dtype))));
     ASSIGN_OR_RETURN(pool_, FramePool::Create(geometry, limits_.frame_slots,
                                               limits_.session_bytes));
   }
@@ -212,16 +215,34 @@ Result<uint64_t> VideoSession::FrameCount() {
   return uint64_t{index_->size()};
 }
 
+Result<std::vector<int64_t>> VideoSession::KeyFrameIndices() {
+  RETURN_IF_ERROR(EnsureIndex());
+  return std::vector<int64_t>(index_->keyframes().begin(),
+                              index_->keyframes().end());
+}
+
+Status VideoSession::EnsureTimes() {
+  if (times_) return Status();
+  RETURN_IF_ERROR(EnsureIndex());
+  auto times = FrameTimes::Create(*index_, metadata_.time_base,
+                                  metadata_.average_frame_rate);
+  if (!times) return std::move(times).error().WithContext(input_.name());
+  times_ = *std::move(times);
+  return Status();
+}
+
 Result<Frame> VideoSession::FrameAt(int64_t index) {
   RETURN_IF_ERROR(EnsureIndex());
-  const auto count = static_cast<int64_t>(index_->size());
-  const int64_t from_start = index < 0 ? index + count : index;
-  if (from_start < 0 || from_start >= count) {
-    return Status(Code::kOutOfRange,
-                  input_.name() + " has " + std::to_string(count) +
-                      " frames; there is no frame " + std::to_string(index));
-  }
-  return Fetch(static_cast<uint64_t>(from_start));
+  const auto from_start = ResolveIndex(index, index_->size());
+  if (!from_start) return from_start.error().WithContext(input_.name());
+  return Fetch(*from_start);
+}
+
+Result<Frame> VideoSession::FramePlayedAt(double seconds) {
+  RETURN_IF_ERROR(EnsureTimes());
+  const auto index = times_->PlayedAt(seconds);
+  if (!index) return index.error().WithContext(input_.name());
+  return Fetch(*index);
 }
 
 Result<Frame> VideoSession::Fetch(uint64_t index) {
@@ -294,80 +315,57 @@ Status VideoSession::UndecodableError(uint64_t index) const {
 
 Result<FrameBatch> VideoSession::FramesAt(std::span<const int64_t> indices) {
   RETURN_IF_ERROR(EnsureIndex());
-  const auto count = static_cast<int64_t>(index_->size());
-  std::vector<uint64_t> from_start;
-  from_start.reserve(indices.size());
-  for (const int64_t index : indices) {
-    const int64_t position = index < 0 ? index + count : index;
-    if (position < 0 || position >= count) {
-      return Status(Code::kOutOfRange,
-                    input_.name() + " has " + std::to_string(count) +
-                        " frames; there is no frame " + std::to_string(index));
-    }
-    from_start.push_back(static_cast<uint64_t>(position));
-  }
-  return FetchBatch(from_start);
+  return FetchBatch(ResolveIndices(indices, index_->size()));
 }
 
 Result<FrameBatch> VideoSession::FramesInRange(int64_t start,
                                                std::optional<int64_t> stop,
                                                int64_t step) {
-  if (step < 1) {
-    return Status(Code::kInvalidArgument, "step is " + std::to_string(step) +
-                                              "; it must be at least 1");
-  }
   RETURN_IF_ERROR(EnsureIndex());
-  const auto count = static_cast<int64_t>(index_->size());
-  const auto clip = [count](int64_t bound) {
-    return std::clamp<int64_t>(bound < 0 ? bound + count : bound, 0, count);
-  };
-  const int64_t end = stop ? clip(*stop) : count;
-  std::vector<uint64_t> indices;
-  for (int64_t i = clip(start); i < end; i += std::min(step, count)) {
-    indices.push_back(static_cast<uint64_t>(i));
-  }
-  return FetchBatch(indices);
+  return FetchBatch(ResolveSlice(start, stop, step, index_->size()));
 }
 
-Result<FrameBatch> VideoSession::FetchBatch(std::span<const uint64_t> indices) {
-  FrameBatch batch;
-  batch.width = metadata_.width;
-  batch.height = metadata_.height;
-  const size_t row_bytes = size_t{3} * batch.width;
-  const size_t picture_bytes = row_bytes * batch.height;
-  if (indices.size() > limits_.session_bytes / picture_bytes) {
+Result<FrameBatch> VideoSession::FramesPlayedAt(
+    std::span<const double> seconds) {
+  RETURN_IF_ERROR(EnsureTimes());
+  return FetchBatch(times_->PlayedAt(seconds));
+}
+
+Result<FrameBatch> VideoSession::FramesPlayedInRange(
+    double start, double stop, std::optional<double> fps) {
+  RETURN_IF_ERROR(EnsureTimes());
+  return FetchBatch(times_->PlayedInRange(start, stop, fps, MostFrames()));
+}
+
+Result<FrameBatch> VideoSession::AllFrames(std::optional<double> fps) {
+  if (!fps) return FramesInRange(0, std::nullopt, 1);
+  RETURN_IF_ERROR(EnsureTimes());
+  return FramesPlayedInRange(times_->begin(), times_->end(), fps);
+}
+
+FrameBatch VideoSession::EmptyBatch() const {
+  return {.width = metadata_.width,
+          .height = metadata_.height,
+          .dtype = metadata_.dtype,
+          .order = options_.dimension_order};
+}
+
+uint64_t VideoSession::MostFrames() const {
+  return limits_.session_bytes / EmptyBatch().picture_bytes();
+}
+
+Result<FrameBatch> VideoSession::FetchBatch(const Result<FrameChoice>& choice) {
+  if (!choice) return choice.error().WithContext(input_.name());
+  if (choice->indices.size() > MostFrames()) {
     return Status(Code::kResourceExhausted,
-                  std::to_string(indices.size()) + " frames of " +
+                  std::to_string(choice->indices.size()) + " frames of " +
                       input_.name() +
                       " do not fit Limits::session_bytes; ask for fewer at "
                       "once");
   }
-  batch.pixels.resize(picture_bytes * indices.size());
-  batch.pts_seconds.resize(indices.size());
-  batch.duration_seconds.resize(indices.size());
-  // Ascending, so that the stream is decoded once.
-  std::vector<size_t> order(indices.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return indices[a] < indices[b]; });
-  for (size_t n = 0; n < order.size(); ++n) {
-    const size_t at = order[n];
-    std::byte* const out = batch.pixels.data() + at * picture_bytes;
-    if (n > 0 && indices[order[n - 1]] == indices[at]) {
-      const size_t twin = order[n - 1];
-      std::memcpy(out, batch.pixels.data() + twin * picture_bytes,
-                  picture_bytes);
-      batch.pts_seconds[at] = batch.pts_seconds[twin];
-      batch.duration_seconds[at] = batch.duration_seconds[twin];
-      continue;
-    }
-    ASSIGN_OR_RETURN(const Frame frame, Fetch(indices[at]));
-    for (uint32_t y = 0; y < batch.height; ++y) {
-      std::memcpy(out + y * row_bytes, frame.row(y).data(), row_bytes);
-    }
-    batch.pts_seconds[at] = frame.pts_seconds();
-    batch.duration_seconds[at] = frame.duration_seconds();
-  }
+  FrameBatch batch = EmptyBatch();
+  RETURN_IF_ERROR(FetchInto(batch, *choice,
+                            [this](uint64_t index) { return Fetch(index); }));
   return batch;
 }
 
@@ -376,15 +374,16 @@ Frame VideoSession::MakeFrame(PublishedFrame&& published,
   FrameInfo info{.width = published.width,
                  .height = published.height,
                  .stride = published.stride,
+                 .dtype = metadata_.dtype,
+                 .order = options_.dimension_order,
                  .index = index,
                  .duration = published.duration,
                  .keyframe = published.keyframe};
-  const double unit = metadata_.time_base.value();
   if (published.pts != ipc::kNoTimestamp) {
     info.pts = published.pts;
-    info.pts_seconds = static_cast<double>(published.pts) * unit;
+    info.pts_seconds = Seconds(published.pts, metadata_.time_base);
   }
-  info.duration_seconds = static_cast<double>(published.duration) * unit;
+  info.duration_seconds = Seconds(published.duration, metadata_.time_base);
   return Frame(std::move(published.lease), info, device_);
 }
 

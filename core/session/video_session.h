@@ -11,6 +11,8 @@
 #include "core/include/bulkhead/host.h"
 #include "core/session/frame_index.h"
 #include "core/session/frame_pool.h"
+#include "core/session/frame_selection.h"
+#include "core/session/frame_times.h"
 #include "core/session/media_input.h"
 #include "core/session/session_states.h"
 #include "core/session/supervisor_link.h"
@@ -52,10 +54,16 @@ class VideoSession : private WorkerRecovery::Client {
   Result<std::optional<Frame>> Next();
   void Rewind();
   Result<uint64_t> FrameCount();
+  Result<std::vector<int64_t>> KeyFrameIndices();
   Result<Frame> FrameAt(int64_t index);
+  Result<Frame> FramePlayedAt(double seconds);
   Result<FrameBatch> FramesAt(std::span<const int64_t> indices);
   Result<FrameBatch> FramesInRange(int64_t start, std::optional<int64_t> stop,
                                    int64_t step);
+  Result<FrameBatch> FramesPlayedAt(std::span<const double> seconds);
+  Result<FrameBatch> FramesPlayedInRange(double start, double stop,
+                                         std::optional<double> fps);
+  Result<FrameBatch> AllFrames(std::optional<double> fps);
 
  private:
   // What the worker's current play is for.
@@ -84,11 +92,15 @@ class VideoSession : private WorkerRecovery::Client {
   // Drops delivered frames until the record ends; false: they differ.
   Result<bool> DropDelivered(size_t first);
   Status EnsureIndex();
+  Status EnsureTimes();
   Result<Frame> Fetch(uint64_t index);
   Result<Frame> FetchIndexed(uint64_t index);
   Result<Frame> FetchCounted(uint64_t index);
   Status UndecodableError(uint64_t index) const;
-  Result<FrameBatch> FetchBatch(std::span<const uint64_t> indices);
+  // Of no pictures; and how many may be in one.
+  FrameBatch EmptyBatch() const;
+  uint64_t MostFrames() const;
+  Result<FrameBatch> FetchBatch(const Result<FrameChoice>& choice);
 
   Frame MakeFrame(PublishedFrame&& published, uint64_t index) const;
 
@@ -111,8 +123,9 @@ class VideoSession : private WorkerRecovery::Client {
   bool ended_ = false;
 
   std::optional<FrameIndex> index_;
-  bool index_matches_ = false;  // some frame had the timestamp it promised
-  bool count_frames_ = false;   // timestamps turned out to mean nothing
+  std::optional<FrameTimes> times_;  // of index_
+  bool index_matches_ = false;       // some frame had the timestamp it promised
+  bool count_frames_ = false;        // timestamps turned out to mean nothing
 };
 
 }  // namespace bulkhead::session

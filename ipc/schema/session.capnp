@@ -79,8 +79,55 @@ struct Open {
   # Size of the media descriptor's file, which a worker may not ask for.
   knownWidth @8 :UInt32;
   knownHeight @9 :UInt32;
-  # Of the frames, as an earlier worker of this session found them by decoding
-  # the first one; this worker need not. 0: not known.
+  # Of the upright pictures, as an earlier worker of this session found them by
+  # decoding the first one; this worker need not. 0: not known, else the type
+  # of the elements is not left open either.
+  output @10 :Output;
+}
+
+struct Output {
+  # What frames are to be. Upright RGB pictures are transformed in order.
+  element :union {
+    type @0 :ElementType;
+    byDepth @1 :Void;
+    # Floats for a stream whose components have more than 8 bits.
+  }
+  transforms @2 :List(Transform);
+}
+
+enum ElementType {
+  # What one of the three numbers of a pixel is.
+  uint8 @0;
+  float32 @1;
+  # From 0 to 1: one of 16 bits, divided by 65535.
+}
+
+struct Transform {
+  width @0 :UInt32;
+  height @1 :UInt32;
+  # Of the result.
+  union {
+    resize @2 :Filter;
+    crop :group {
+      left @3 :UInt32;
+      top @4 :UInt32;
+    }
+    centerCrop @5 :Void;
+    drawnCrop :group {
+      # The host has drawn the place: fractions of 2^32 of the places that there
+      # are, so that each worker of a session cuts the same.
+      across @6 :UInt32;
+      down @7 :UInt32;
+    }
+  }
+
+  enum Filter {
+    bilinear @0;
+    nearest @1;
+    bicubic @2;
+    area @3;
+    lanczos @4;
+  }
 }
 
 struct Play {
@@ -137,7 +184,7 @@ struct Opened {
   container @4 :Text;
   width @5 :UInt32;
   height @6 :UInt32;
-  # Of the frames that will be published: after rotation.
+  # Of the frames that will be published: after rotation and transforms.
   rotation @7 :Int32;
   # Degrees counter-clockwise that were applied: 0, 90, 180 or 270.
   timeBase @8 :Types.Rational;
@@ -155,6 +202,10 @@ struct Opened {
   # Code points of ITU-T H.273; 2 is unspecified.
   colorRange @18 :UInt8;
   # 0 unspecified, 1 limited, 2 full.
+  elementType @19 :ElementType;
+  uprightWidth @20 :UInt32;
+  uprightHeight @21 :UInt32;
+  # After rotation, before transforms.
 }
 
 struct IndexChunk {
@@ -169,7 +220,7 @@ struct PublishedFrame {
   width @3 :UInt32;
   height @4 :UInt32;
   stride @5 :UInt32;
-  # Bytes from row to row, at least 3 * width.
+  # Bytes from row to row, at least those of `width` pixels.
   pts @6 :Int64;
   # Stream time base; minimum Int64: the stream has none.
   duration @7 :Int64;

@@ -211,6 +211,8 @@ void LyingSession::ReplyOpened(
         opened.setCodec("made-up");
         opened.setWidth(kLyingWidth);
         opened.setHeight(kLyingHeight);
+        opened.setUprightWidth(kLyingWidth);
+        opened.setUprightHeight(kLyingHeight);
         auto time_base = opened.initTimeBase();
         time_base.setNumerator(1);
         time_base.setDenominator(25);

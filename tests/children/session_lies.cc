@@ -173,6 +173,25 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
     {"open_rotation",
      {Step::kOpen,
       [](Session& s) { s.ReplyOpened([](Opened o) { o.setRotation(45); }); }}},
+    {"open_other_type",
+     {Step::kOpen,
+      [](Session& s) {
+        s.ReplyOpened([](Opened o) {
+          o.setElementType(ipc::schema::ElementType::FLOAT32);
+        });
+      }}},
+    {"open_unknown_type",
+     {Step::kOpen,
+      [](Session& s) {
+        s.ReplyOpened([](Opened o) {
+          o.setElementType(static_cast<ipc::schema::ElementType>(0xfffe));
+        });
+      }}},
+    {"open_not_upright",
+     {Step::kOpen,
+      [](Session& s) {
+        s.ReplyOpened([](Opened o) { o.setUprightWidth(kLyingWidth + 1); });
+      }}},
     {"open_long_codec",
      {Step::kOpen,
       [](Session& s) {

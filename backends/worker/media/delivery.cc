@@ -9,7 +9,8 @@
 namespace bulkhead::worker {
 
 FrameDelivery::FrameDelivery(std::shared_ptr<SlotPool> pool,
-                             BufferProvider& buffers, RgbConverter& converter)
+                             BufferProvider& buffers,
+                             OutputConverter& converter)
     : pool_(std::move(pool)),
       buffers_(buffers),
       converter_(converter),
@@ -25,19 +26,26 @@ void FrameDelivery::Grant(uint32_t slot, uint32_t generation) {
 
 ipc::Expected<std::optional<DeliveredFrame>> FrameDelivery::Deliver(
     DecodedFrame& frame) {
-  auto size = converter_.Prepare(*frame);
-  if (!size) return tl::unexpected(std::move(size.error()));
-  auto geometry = ipc::RgbGeometry(size->width, size->height, UINT64_MAX);
+  auto shape = converter_.Prepare(*frame);
+  if (!shape) return tl::unexpected(std::move(shape.error()));
+  const PictureSize size = shape->size;
+  auto geometry =
+      ipc::RgbGeometry(size.width, size.height, UINT64_MAX, shape->element);
   if (!geometry) return tl::unexpected(std::move(geometry.error()));
   if (geometry->bytes > pool_->slot_bytes()) {
     return ipc::Fail(ipc::Code::kResourceExhausted,
-                     "a picture of " + std::to_string(size->width) + "x" +
-                         std::to_string(size->height) +
+                     "a picture of " + std::to_string(size.width) + "x" +
+                         std::to_string(size.height) +
                          " does not fit the frame pool's slots of " +
                          std::to_string(pool_->slot_bytes()) + " bytes");
   }
-  DeliveredFrame delivered{
-      0, 0, size->width, size->height, geometry->stride, nullptr};
+  DeliveredFrame delivered{0,
+                           0,
+                           size.width,
+                           size.height,
+                           geometry->stride,
+                           size.width * ipc::BytesPerPixel(shape->element),
+                           nullptr};
 
   const bool in_place = converter_.IsDeliverable();
   if (in_place != delivers_in_place_) {

@@ -8,7 +8,7 @@
 
 #include "backends/worker/media/buffers.h"
 #include "backends/worker/media/decoder.h"
-#include "backends/worker/media/rgb_converter.h"
+#include "backends/worker/media/output_converter.h"
 #include "backends/worker/media/slot_pool.h"
 #include "ipc/error.h"
 
@@ -21,6 +21,7 @@ struct DeliveredFrame {
   uint32_t width;
   uint32_t height;
   uint32_t stride;
+  uint32_t row_bytes;   // of them pixels
   const uint8_t* data;  // for the fingerprint
 };
 
@@ -41,7 +42,7 @@ class FrameDelivery {
  public:
   // `buffers` and `converter` outlive the delivery.
   FrameDelivery(std::shared_ptr<SlotPool> pool, BufferProvider& buffers,
-                RgbConverter& converter);
+                OutputConverter& converter);
   FrameDelivery(const FrameDelivery&) = delete;
   FrameDelivery& operator=(const FrameDelivery&) = delete;
   ~FrameDelivery();
@@ -56,7 +57,7 @@ class FrameDelivery {
  private:
   const std::shared_ptr<SlotPool> pool_;
   BufferProvider& buffers_;
-  RgbConverter& converter_;
+  OutputConverter& converter_;
   std::vector<DecodedFrame> lent_;  // by slot
   bool delivers_in_place_ = false;
 };

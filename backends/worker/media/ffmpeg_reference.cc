@@ -5,6 +5,7 @@
 #include <md5.h>
 #include <sys/stat.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,7 +16,6 @@
 #include "backends/cpu/cpu_backend.h"
 #include "backends/worker/media/buffers.h"
 #include "backends/worker/media/delivery.h"
-#include "backends/worker/media/rgb_converter.h"
 #include "backends/worker/media/slot_pool.h"
 #include "ipc/frame_geometry.h"
 #include "ipc/unique_fd.h"
@@ -28,12 +28,33 @@ constexpr uint64_t kMostPixels = uint64_t{64} << 20;
 
 std::string Quoted(const std::string& path) { return "'" + path + "'"; }
 
+// The 16-bit numbers of which each float is exactly one 65535th; empty if there
+// is another.
+std::vector<uint16_t> Undivided(const uint8_t* row, size_t elements) {
+  std::vector<uint16_t> numbers(elements);
+  for (size_t i = 0; i < elements; ++i) {
+    float element;
+    std::memcpy(&element, row + i * sizeof(element), sizeof(element));
+    numbers[i] = static_cast<uint16_t>(std::lround(element * 65535.0f));
+    if (element != static_cast<float>(numbers[i]) / 65535.0f) return {};
+  }
+  return numbers;
+}
+
 std::string HashOf(const DeliveredFrame& frame) {
   MD5_CTX context;
   MD5Init(&context);
+  const size_t elements = size_t{frame.width} * 3;
   for (uint32_t y = 0; y < frame.height; ++y) {
-    MD5Update(&context, frame.data + size_t{y} * frame.stride,
-              size_t{frame.width} * 3);
+    const uint8_t* row = frame.data + size_t{y} * frame.stride;
+    if (frame.row_bytes == elements) {
+      MD5Update(&context, row, elements);
+      continue;
+    }
+    const std::vector<uint16_t> numbers = Undivided(row, elements);
+    if (numbers.empty()) return "a float between two 16-bit numbers";
+    MD5Update(&context, reinterpret_cast<const uint8_t*>(numbers.data()),
+              2 * elements);
   }
   char text[MD5_DIGEST_STRING_LENGTH];
   return MD5End(&context, text);
@@ -47,10 +68,10 @@ struct Free {
 // frame later.
 class Player {
  public:
-  explicit Player(Demuxer& demuxer)
+  Player(Demuxer& demuxer, const OutputFormat& format)
       : demuxer_(demuxer),
         buffers_(size_t{1} << 30),
-        converter_(demuxer.display_matrix_untrusted(), kMostPixels) {}
+        converter_(demuxer.display_matrix_untrusted(), kMostPixels, format) {}
 
   ipc::Expected<Decoding> Play(int64_t not_before) {
     bulkhead_open_parameters parameters{};
@@ -109,9 +130,10 @@ class Player {
 
   ipc::Expected<void> Show(DecodedFrame& frame) {
     if (delivery_ == nullptr) {
-      auto size = converter_.Prepare(*frame);
-      if (!size) return tl::unexpected(std::move(size.error()));
-      auto geometry = ipc::RgbGeometry(size->width, size->height, UINT64_MAX);
+      auto shape = converter_.Prepare(*frame);
+      if (!shape) return tl::unexpected(std::move(shape.error()));
+      auto geometry = ipc::RgbGeometry(shape->size.width, shape->size.height,
+                                       UINT64_MAX, shape->element);
       if (!geometry) return tl::unexpected(std::move(geometry.error()));
       memory_.reset(static_cast<uint8_t*>(
           std::aligned_alloc(4096, geometry->bytes * kSlots)));
@@ -138,7 +160,7 @@ class Player {
   Demuxer& demuxer_;
   std::unique_ptr<uint8_t, Free> memory_;
   BufferProvider buffers_;
-  RgbConverter converter_;
+  OutputConverter converter_;
   std::shared_ptr<SlotPool> pool_;
   std::unique_ptr<FrameDelivery> delivery_;
   std::optional<DeliveredFrame> last_;
@@ -158,10 +180,13 @@ bool RunFfmpeg(const std::string& arguments) {
 }
 
 std::vector<std::string> FfmpegHashes(const std::string& path,
-                                      const std::string& map) {
+                                      const std::string& map,
+                                      const std::string& format,
+                                      const std::string& filters) {
   const std::string command =
       "ffmpeg -nostdin -v quiet -threads 1 -i " + Quoted(path) + " -map " +
-      map + " -pix_fmt rgb24 -fps_mode passthrough -f framemd5 -";
+      map + (filters.empty() ? "" : " -vf " + filters) + " -pix_fmt " + format +
+      " -fps_mode passthrough -f framemd5 -";
   std::vector<std::string> hashes;
   FILE* pipe = popen(command.c_str(), "re");
   if (pipe == nullptr) return hashes;
@@ -189,15 +214,17 @@ ipc::Expected<std::unique_ptr<Demuxer>> OpenFile(const std::string& path,
   return demuxer;
 }
 
-ipc::Expected<Decoding> DecodeOnward(Demuxer& demuxer, int64_t not_before) {
-  return Player(demuxer).Play(not_before);
+ipc::Expected<Decoding> DecodeOnward(Demuxer& demuxer, int64_t not_before,
+                                     const OutputFormat& format) {
+  return Player(demuxer, format).Play(not_before);
 }
 
 ipc::Expected<Decoding> DecodeFile(const std::string& path,
-                                   int32_t stream_index) {
+                                   int32_t stream_index,
+                                   const OutputFormat& format) {
   auto demuxer = OpenFile(path, stream_index);
   if (!demuxer) return tl::unexpected(std::move(demuxer.error()));
-  return DecodeOnward(**demuxer, INT64_MIN);
+  return DecodeOnward(**demuxer, INT64_MIN, format);
 }
 
 std::string TemporaryPath(const std::string& name) {

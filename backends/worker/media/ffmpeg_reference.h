@@ -8,6 +8,7 @@
 
 #include "backends/worker/media/decoder.h"
 #include "backends/worker/media/demuxer.h"
+#include "backends/worker/media/output_converter.h"
 #include "ipc/error.h"
 
 namespace bulkhead::worker {
@@ -21,9 +22,12 @@ bool HasFfmpeg();
 // Runs `ffmpeg` with these arguments (shell syntax). False if it failed.
 bool RunFfmpeg(const std::string& arguments);
 
-// MD5 of each RGB24 frame of stream `map` ("0:v:0"), one decoding thread.
+// MD5 of each frame of stream `map` ("0:v:0") in that format, behind filters if
+// there are any, one decoding thread.
 std::vector<std::string> FfmpegHashes(const std::string& path,
-                                      const std::string& map);
+                                      const std::string& map,
+                                      const std::string& format = "rgb24",
+                                      const std::string& filters = "");
 
 struct Decoding {
   std::vector<std::string> hashes;
@@ -32,12 +36,15 @@ struct Decoding {
 };
 
 // The same by way of Demuxer, the cpu backend and FrameDelivery into a pool of
-// three slots.
+// three slots. Floats are hashed as the 16-bit numbers that they come from; a
+// float that is none of those is an error.
 ipc::Expected<Decoding> DecodeFile(const std::string& path,
-                                   int32_t stream_index);
+                                   int32_t stream_index,
+                                   const OutputFormat& format = {});
 
 // The frames at or after `not_before`, from where the demuxer stands.
-ipc::Expected<Decoding> DecodeOnward(Demuxer& demuxer, int64_t not_before);
+ipc::Expected<Decoding> DecodeOnward(Demuxer& demuxer, int64_t not_before,
+                                     const OutputFormat& format = {});
 
 // The demuxer of a file that stays open as long as the process.
 ipc::Expected<std::unique_ptr<Demuxer>> OpenFile(const std::string& path,

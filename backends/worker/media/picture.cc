@@ -162,6 +162,16 @@ Picture FlippedVertically(const Picture& picture) {
   return flipped;
 }
 
+void CopyRows(const Picture& source, uint8_t* target, ptrdiff_t target_stride) {
+  const Plane plane = PlaneOf(source, 0);
+  for (int y = 0; y < source.height; ++y) {
+    std::memcpy(
+        target + y * target_stride,
+        source.data[0] + static_cast<ptrdiff_t>(y) * source.stride[0],
+        static_cast<size_t>(source.width) * static_cast<size_t>(plane.step));
+  }
+}
+
 void ScratchPicture::AvFree::operator()(uint8_t* memory) const {
   av_free(memory);
 }

@@ -13,6 +13,12 @@ extern "C" {
 
 namespace bulkhead::worker {
 
+struct PictureSize {
+  uint32_t width = 0;
+  uint32_t height = 0;
+  bool operator==(const PictureSize&) const = default;
+};
+
 // A picture in borrowed memory. A negative stride is a picture upside down.
 struct Picture {
   AVPixelFormat format = AV_PIX_FMT_NONE;
@@ -36,6 +42,9 @@ void TurnPicture(const Picture& source, const Orientation& orientation,
 
 // The same memory, read from its last row upwards.
 Picture FlippedVertically(const Picture& picture);
+
+// The rows of a picture of one plane into other memory.
+void CopyRows(const Picture& source, uint8_t* target, ptrdiff_t target_stride);
 
 // Memory for one picture, reused while its shape stays.
 class ScratchPicture {

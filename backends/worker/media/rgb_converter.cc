@@ -38,18 +38,6 @@ Picture PictureOf(const bulkhead_frame& frame, AVPixelFormat format) {
   return picture;
 }
 
-Picture RgbPicture(int width, int height, uint8_t* data, uint32_t stride) {
-  return {AV_PIX_FMT_RGB24, width, height, {data}, {static_cast<int>(stride)}};
-}
-
-void CopyRows(const Picture& source, const Picture& target) {
-  for (int y = 0; y < source.height; ++y) {
-    std::memcpy(target.data[0] + static_cast<ptrdiff_t>(y) * target.stride[0],
-                source.data[0] + static_cast<ptrdiff_t>(y) * source.stride[0],
-                static_cast<size_t>(source.width) * 3);
-  }
-}
-
 tl::unexpected<ipc::Error> ShortOfMemory() {
   return ipc::Fail(ipc::Code::kResourceExhausted,
                    "no memory to convert a picture");
@@ -84,35 +72,35 @@ ipc::Expected<RgbConverter::Key> RgbConverter::ValidateFrame(
                          std::to_string(max_pixels_) +
                          " pixels: raise it or skip the file");
   }
-  if (format_name_ != frame.pixel_format) {
-    format_name_ = frame.pixel_format;
-    format_ = av_get_pix_fmt(frame.pixel_format);
+  if (known_name_ != frame.pixel_format) {
+    known_name_ = frame.pixel_format;
+    known_format_ = av_get_pix_fmt(frame.pixel_format);
   }
-  const AVPixFmtDescriptor* descriptor = av_pix_fmt_desc_get(format_);
+  const AVPixFmtDescriptor* descriptor = av_pix_fmt_desc_get(known_format_);
   if (descriptor == nullptr ||
       (descriptor->flags & AV_PIX_FMT_FLAG_HWACCEL) != 0) {
     return ipc::Fail(ipc::Code::kUnsupported,
                      "the decoder returned a picture in the format " +
-                         format_name_ + ", which cannot be converted");
+                         known_name_ + ", which cannot be converted");
   }
   int least_strides[4] = {};
-  av_image_fill_linesizes(least_strides, format_, frame.width);
+  av_image_fill_linesizes(least_strides, known_format_, frame.width);
   const bool has_palette = (descriptor->flags & AV_PIX_FMT_FLAG_PAL) != 0;
-  const int planes = has_palette ? 2 : av_pix_fmt_count_planes(format_);
+  const int planes = has_palette ? 2 : av_pix_fmt_count_planes(known_format_);
   for (int i = 0; i < planes; ++i) {
     const bool is_palette = has_palette && i == 1;
     if (frame.data[i] == nullptr ||
         (!is_palette &&
          std::llabs(int64_t{frame.stride[i]}) < least_strides[i])) {
       return ipc::Fail(ipc::Code::kBackendMisbehaved,
-                       "the decoder returned a " + format_name_ +
+                       "the decoder returned a " + known_name_ +
                            " picture of " + size +
                            " with a plane missing or "
                            "too narrow");
     }
   }
   return Key{
-      format_, frame.width, frame.height,
+      known_format_, frame.width, frame.height,
       CopyMatrix(frame.has_display_matrix ? frame.display_matrix : nullptr)};
 }
 
@@ -135,8 +123,12 @@ ipc::Expected<PictureSize> RgbConverter::Prepare(const bulkhead_frame& frame) {
   return *size_;
 }
 
+int RgbConverter::component_bits() const {
+  return av_pix_fmt_desc_get(key_.format)->comp[0].depth;
+}
+
 bool RgbConverter::IsDeliverable() const {
-  return key_.format == AV_PIX_FMT_RGB24 && orientation_.IsIdentity() &&
+  return key_.format == format_ && orientation_.IsIdentity() &&
          size_ == PictureSize{static_cast<uint32_t>(key_.width),
                               static_cast<uint32_t>(key_.height)};
 }
@@ -145,14 +137,15 @@ ipc::Expected<void> RgbConverter::Convert(const bulkhead_frame& frame,
                                           uint8_t* target, uint32_t stride) {
   const int width = static_cast<int>(size_->width);
   const int height = static_cast<int>(size_->height);
-  const Picture result = RgbPicture(width, height, target, stride);
+  const Picture result = {
+      format_, width, height, {target}, {static_cast<int>(stride)}};
   Picture picture = PictureOf(frame, key_.format);
   const bool copies = orientation_.transpose || orientation_.flip_horizontally;
 
   if (copies && !CanTurn(orientation_, key_.format)) {
     const Picture* rgb = orientation_.transpose
-                             ? scratch_.Get(AV_PIX_FMT_RGB24, height, width)
-                             : scratch_.Get(AV_PIX_FMT_RGB24, width, height);
+                             ? scratch_.Get(format_, height, width)
+                             : scratch_.Get(format_, width, height);
     if (rgb == nullptr) return ShortOfMemory();
     auto scaled = Scale(frame, picture, *rgb);
     if (!scaled) return scaled;
@@ -199,7 +192,7 @@ ipc::Expected<void> RgbConverter::MakeScaler(const Picture& source,
   if (sws_init_context(context, nullptr, nullptr) < 0) {
     scaler_.reset();
     return ipc::Fail(ipc::Code::kUnsupported,
-                     std::string("a picture in the format ") + format_name_ +
+                     std::string("a picture in the format ") + known_name_ +
                          " cannot be converted to RGB");
   }
   return {};
@@ -210,7 +203,7 @@ ipc::Expected<void> RgbConverter::Scale(const bulkhead_frame& frame,
                                         const Picture& target) {
   if (source.format == target.format && source.width == target.width &&
       source.height == target.height) {
-    CopyRows(source, target);
+    CopyRows(source, target.data[0], target.stride[0]);
     return {};
   }
   const int range = frame.color_range;

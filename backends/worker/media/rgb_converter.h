@@ -16,13 +16,7 @@ struct SwsContext;
 
 namespace bulkhead::worker {
 
-struct PictureSize {
-  uint32_t width = 0;
-  uint32_t height = 0;
-  bool operator==(const PictureSize&) const = default;
-};
-
-// Decoded pictures to RGB24, bit for bit as
+// Decoded pictures to RGB24 (or RGB48), bit for bit as
 //
 //     ffmpeg -i F -map 0:v:0 -pix_fmt rgb24 -fps_mode passthrough
 //
@@ -49,6 +43,10 @@ class RgbConverter {
   RgbConverter& operator=(const RgbConverter&) = delete;
   ~RgbConverter();
 
+  // Of every result: RGB24, which is the default, or RGB48. Before the first is
+  // converted.
+  void set_format(AVPixelFormat format) { format_ = format; }
+
   // Makes this the size of every result, before any frame: that of the
   // stream's first frame, which another converter has seen.
   void FixSize(PictureSize size) { size_ = size; }
@@ -61,6 +59,9 @@ class RgbConverter {
   // the layout of ipc::RgbGeometry, spare bytes included.
   ipc::Expected<void> Convert(const bulkhead_frame& frame, uint8_t* target,
                               uint32_t stride);
+
+  // Bits of a component of the frame prepared last.
+  int component_bits() const;
 
   // Whether the frame prepared last already is the RGB picture.
   bool IsDeliverable() const;
@@ -87,11 +88,12 @@ class RgbConverter {
   const std::optional<std::array<int32_t, 9>> stream_matrix_;
   const uint64_t max_pixels_;
 
-  std::optional<PictureSize> size_;  // of every result
+  AVPixelFormat format_ = AV_PIX_FMT_RGB24;  // of every result
+  std::optional<PictureSize> size_;          // of every result
   Key key_;
   Orientation orientation_;
-  std::string format_name_;  // of format_, to look it up once
-  AVPixelFormat format_ = AV_PIX_FMT_NONE;
+  std::string known_name_;  // of known_format_, to look it up once
+  AVPixelFormat known_format_ = AV_PIX_FMT_NONE;
   std::unique_ptr<SwsContext, FreeSws> scaler_;
   int scaler_range_ = 0;
   ScratchPicture scratch_;

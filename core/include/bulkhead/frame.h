@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,11 +16,26 @@ namespace session {
 class FrameLease;
 }
 
+// What one of the three numbers of a pixel (red, green, blue) is.
+enum class Dtype : uint8_t {
+  kUint8,    // 0 to 255
+  kFloat32,  // 0 to 1, of 16 bits
+};
+constexpr size_t BytesOf(Dtype dtype) {
+  return dtype == Dtype::kFloat32 ? 4 : 1;
+}
+
+// In which order shape() and strides() name the dimensions. Memory is the same
+// for both, a row after the other, so that neither costs a copy.
+enum class DimensionOrder : uint8_t { kNHWC, kNCHW };
+
 // What is known of a Frame besides its pixels.
 struct FrameInfo {
   uint32_t width = 0;
   uint32_t height = 0;
   uint32_t stride = 0;  // bytes from row to row
+  Dtype dtype = Dtype::kUint8;
+  DimensionOrder order = DimensionOrder::kNHWC;
   // Frames from Next(): how many came before it. Frames from FrameAt(): its
   // index.
   uint64_t index = 0;
@@ -31,8 +47,8 @@ struct FrameInfo {
   bool keyframe = false;
 };
 
-// One decoded picture, RGB24: `height` rows of `3 * width` bytes, `stride`
-// bytes apart, in host memory.
+// One decoded picture, RGB: `height` rows of `width` pixels of three numbers,
+// `stride` bytes apart, in host memory.
 //
 //     auto frame = decoder.Next();           // Result<std::optional<Frame>>
 //     for (uint32_t y = 0; y < f.height(); ++y) Use(f.row(y));
@@ -58,8 +74,17 @@ class Frame {
   uint32_t height() const { return info_.height; }
   uint32_t stride() const { return info_.stride; }
   std::span<const std::byte> row(uint32_t y) const {
-    return {pixels_ + size_t{y} * info_.stride, size_t{3} * info_.width};
+    return {data() + size_t{y} * info_.stride,
+            3 * BytesOf(info_.dtype) * info_.width};
   }
+
+  // As an array: [height, width, 3], or [3, height, width] as the decoder's
+  // dimension_order says. Strides count elements, not bytes.
+  Dtype dtype() const { return info_.dtype; }
+  const std::byte* data() const { return pixels_; }
+  std::array<size_t, 3> shape() const;
+  std::array<size_t, 3> strides() const;
+
   uint64_t index() const { return info_.index; }
   std::optional<int64_t> pts() const { return info_.pts; }
   int64_t duration() const { return info_.duration; }
@@ -80,19 +105,25 @@ class Frame {
   std::shared_ptr<const std::string> device_;
 };
 
-// Several pictures of one size, copied and packed: [N][height][width][3].
+// Several pictures of one size in one block of memory, rows and pictures
+// packed. As an array it is [N, height, width, 3], or [N, 3, height, width],
+// the same memory seen in another order. Strides count elements, not bytes.
 struct FrameBatch {
   uint32_t width = 0;
   uint32_t height = 0;
+  Dtype dtype = Dtype::kUint8;
+  DimensionOrder order = DimensionOrder::kNHWC;
   std::vector<std::byte> pixels;
   std::vector<double> pts_seconds;       // [N]
   std::vector<double> duration_seconds;  // [N]
 
   size_t size() const { return pts_seconds.size(); }
+  size_t picture_bytes() const { return 3 * BytesOf(dtype) * width * height; }
   std::span<const std::byte> picture(size_t i) const {
-    const size_t bytes = size_t{3} * width * height;
-    return {pixels.data() + i * bytes, bytes};
+    return {pixels.data() + i * picture_bytes(), picture_bytes()};
   }
+  std::array<size_t, 4> shape() const;
+  std::array<size_t, 4> strides() const;
 };
 
 }  // namespace bulkhead

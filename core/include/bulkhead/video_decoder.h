@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,7 +13,9 @@
 #include <vector>
 
 #include "bulkhead/frame.h"
+#include "bulkhead/frame_iterator.h"
 #include "bulkhead/status.h"
+#include "bulkhead/transforms.h"
 
 namespace bulkhead {
 
@@ -35,6 +38,9 @@ struct Recovery {
 // before that call returns. It may not use the decoder, and may not throw.
 using RecoveryObserver = std::function<void(const Recovery&)>;
 
+// kAuto: floats for a stream whose components have more than 8 bits.
+enum class OutputDtype : uint8_t { kUint8, kFloat32, kAuto };
+
 struct VideoOptions {
   // "cpu", "openreg", "openreg:1", or "BACKEND/openreg:1" where two backends
   // have one of that name. A backend acts only when named. Empty:
@@ -45,6 +51,11 @@ struct VideoOptions {
   uint32_t threads = 1;  // of the decoder; 0: it chooses
   // For the backend, uninterpreted here.
   std::vector<std::pair<std::string, std::string>> backend_options;
+  DimensionOrder dimension_order = DimensionOrder::kNHWC;
+  // Bytes are converted with 8 bits, floats with 16: of a stream of 10 bits
+  // only floats tell all. Neither maps tones.
+  OutputDtype output_dtype = OutputDtype::kUint8;
+  std::vector<Transform> transforms;  // in order, after rotation
   // Told of each recovery, also of those while the file is opened.
   RecoveryObserver recovery_observer;
 };
@@ -65,9 +76,12 @@ struct VideoMetadata {
   std::string container;
   std::string codec;
   std::string pixel_format;
-  uint32_t width = 0;  // of every frame: after rotation
+  uint32_t width = 0;  // of every frame: after rotation and transforms
   uint32_t height = 0;
-  int rotation = 0;  // degrees counter-clockwise that were applied
+  uint32_t upright_width = 0;  // after rotation, before transforms
+  uint32_t upright_height = 0;
+  Dtype dtype = Dtype::kUint8;  // of every frame
+  int rotation = 0;             // degrees counter-clockwise that were applied
   Ratio time_base;
   Ratio average_frame_rate;
   Ratio sample_aspect_ratio;
@@ -134,6 +148,24 @@ class VideoDecoder {
   // Python's slice [start:stop:step]; bounds are clipped. step >= 1.
   Result<FrameBatch> FramesInRange(int64_t start, std::optional<int64_t> stop,
                                    int64_t step = 1);
+
+  // By time: a frame is played from its timestamp until that of the next one,
+  // the last one until the stream ends; so FramePlayedAt(frame.pts_seconds())
+  // is that frame. kOutOfRange for a time at which the stream does not play.
+  Result<Frame> FramePlayedAt(double seconds);
+  Result<FrameBatch> FramesPlayedAt(std::span<const double> seconds);
+  // What is played in [start, stop). With `fps`, round((stop - start) * fps)
+  // frames, repeated or left out so as to be played at start + i / fps: their
+  // times are those. Empty for start == stop.
+  Result<FrameBatch> FramesPlayedInRange(
+      double start, double stop, std::optional<double> fps = std::nullopt);
+  Result<FrameBatch> AllFrames(std::optional<double> fps = std::nullopt);
+  // Ascending. Seeking to one of them costs least.
+  Result<std::vector<int64_t>> KeyFrameIndices();
+
+  // Every frame from the first: each loop begins anew (frame_iterator.h).
+  FrameIterator begin();
+  std::default_sentinel_t end() { return {}; }
 
   // Pid of the worker as this process sees it; for operators and tests.
   int worker_pid() const;

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/output_converter.h"
+
+#include <utility>
+
+namespace bulkhead::worker {
+namespace {
+
+constexpr int kMostBitsOfBytes = 8;
+
+void DivideRow(const uint16_t* from, size_t elements, float* to) {
+  for (size_t i = 0; i < elements; ++i) {
+    to[i] = static_cast<float>(from[i]) / 65535.0f;
+  }
+}
+
+void StoreFloats(const Picture& picture, uint8_t* target, uint32_t stride) {
+  for (int y = 0; y < picture.height; ++y) {
+    DivideRow(
+        reinterpret_cast<const uint16_t*>(
+            picture.data[0] + static_cast<ptrdiff_t>(y) * picture.stride[0]),
+        static_cast<size_t>(picture.width) * 3,
+        reinterpret_cast<float*>(target +
+                                 size_t{stride} * static_cast<size_t>(y)));
+  }
+}
+
+}  // namespace
+
+OutputConverter::OutputConverter(const int32_t* stream_matrix_untrusted,
+                                 uint64_t max_pixels, OutputFormat format)
+    : rgb_(stream_matrix_untrusted, max_pixels),
+      max_pixels_(max_pixels),
+      wanted_element_(format.element),
+      transforms_(std::move(format.transforms)) {}
+
+ipc::ElementType OutputConverter::ElementByDepth() const {
+  return rgb_.component_bits() > kMostBitsOfBytes ? ipc::ElementType::kFloat32
+                                                  : ipc::ElementType::kUint8;
+}
+
+ipc::Expected<OutputShape> OutputConverter::SetShape(PictureSize upright) {
+  const auto element = wanted_element_ ? *wanted_element_ : ElementByDepth();
+  auto size = transforms_.Fit(upright, max_pixels_);
+  if (!size) return tl::unexpected(std::move(size).error());
+  rgb_.set_format(element == ipc::ElementType::kFloat32 ? AV_PIX_FMT_RGB48
+                                                        : AV_PIX_FMT_RGB24);
+  upright_size_ = upright;
+  shape_ = {*size, element};
+  return *shape_;
+}
+
+ipc::Expected<OutputShape> OutputConverter::FixSize(PictureSize size) {
+  rgb_.FixSize(size);
+  return SetShape(size);
+}
+
+ipc::Expected<OutputShape> OutputConverter::Prepare(
+    const bulkhead_frame& frame) {
+  auto upright = rgb_.Prepare(frame);
+  if (!upright) return tl::unexpected(std::move(upright).error());
+  if (!shape_) return SetShape(*upright);
+  return *shape_;
+}
+
+bool OutputConverter::IsDeliverable() const {
+  return transforms_.empty() && shape_->element == ipc::ElementType::kUint8 &&
+         rgb_.IsDeliverable();
+}
+
+ipc::Expected<void> OutputConverter::Convert(const bulkhead_frame& frame,
+                                             uint8_t* target, uint32_t stride) {
+  const bool floats = shape_->element == ipc::ElementType::kFloat32;
+  if (!floats && transforms_.empty()) {
+    return rgb_.Convert(frame, target, stride);
+  }
+  const Picture* upright =
+      scratch_.Get(floats ? AV_PIX_FMT_RGB48 : AV_PIX_FMT_RGB24,
+                   static_cast<int>(upright_size_.width),
+                   static_cast<int>(upright_size_.height));
+  if (upright == nullptr) {
+    return ipc::Fail(ipc::Code::kResourceExhausted,
+                     "no memory to convert a picture");
+  }
+  if (auto converted = rgb_.Convert(frame, upright->data[0],
+                                    static_cast<uint32_t>(upright->stride[0]));
+      !converted) {
+    return converted;
+  }
+  auto picture = transforms_.Apply(*upright);
+  if (!picture) return tl::unexpected(std::move(picture).error());
+  if (floats) {
+    StoreFloats(*picture, target, stride);
+  } else {
+    CopyRows(*picture, target, static_cast<ptrdiff_t>(stride));
+  }
+  return {};
+}
+
+}  // namespace bulkhead::worker

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/include/bulkhead/frame.h"
+#include "core/include/bulkhead/status.h"
+
+namespace bulkhead::session {
+
+// Frames in the order in which they are wanted.
+struct FrameChoice {
+  std::vector<uint64_t> indices;
+  // When each of them is shown instead of its own time, and for how long; empty
+  // where frames keep their times.
+  std::vector<double> pts_seconds;
+  double duration_seconds = 0;
+};
+
+// The absolute form of an index that may count from the end. kOutOfRange when
+// there is no such frame.
+Result<uint64_t> ResolveIndex(int64_t index, uint64_t frame_count);
+Result<FrameChoice> ResolveIndices(std::span<const int64_t> indices,
+                                   uint64_t frame_count);
+// Python's slice [start:stop:step]. kInvalidArgument for a step below 1.
+Result<FrameChoice> ResolveSlice(int64_t start, std::optional<int64_t> stop,
+                                 int64_t step, uint64_t frame_count);
+
+// Fetches the chosen frames in ascending order, so that the stream is decoded
+// once, each of them once, and copies each to its place in `batch`, whose
+// pictures are described but not there.
+Status FetchInto(FrameBatch& batch, const FrameChoice& choice,
+                 const std::function<Result<Frame>(uint64_t)>& fetch);
+
+}  // namespace bulkhead::session
