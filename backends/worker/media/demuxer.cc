@@ -9,12 +9,10 @@
 extern "C" {
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
-#include <libavutil/dict.h>
-#include <libavutil/mem.h>
 #include <libavutil/pixdesc.h>
 }
 
-#include "backends/worker/media/media_source.h"
+#include "backends/worker/media/media_file.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -27,12 +25,6 @@ constexpr int kMostRetries = 1 << 20;
 constexpr int kMostSeeks = 6;
 
 bulkhead_rational FromAv(AVRational value) { return {value.num, value.den}; }
-
-std::string ErrorText(int av_error) {
-  char text[AV_ERROR_MAX_STRING_SIZE] = {};
-  av_strerror(av_error, text, sizeof(text));
-  return text;
-}
 
 bool IsCover(const AVStream& stream) {
   return (stream.disposition & AV_DISPOSITION_ATTACHED_PIC) != 0;
@@ -99,69 +91,17 @@ Demuxer::~Demuxer() {
 void Demuxer::CloseInput() {
   if (av_packet_ != nullptr) av_packet_unref(av_packet_);
   stream_ = nullptr;
-  avformat_close_input(&format_);
-  source_.reset();
+  format_ = nullptr;
+  file_.reset();
   packet_is_pending_ = false;
   at_beginning_ = true;
 }
 
-int Demuxer::RefuseToOpen(AVFormatContext* context, AVIOContext** io,
-                          const char* /*url*/, int /*flags*/,
-                          void* /*options*/) {
-  *io = nullptr;
-  ++static_cast<Demuxer*>(context->opaque)->refused_references_;
-  return AVERROR(EACCES);
-}
-
-ipc::Error Demuxer::OpenFailure(int av_error) const {
-  if (source_->read_error() != 0) {
-    return ipc::FailErrno(ipc::Code::kBadInput, name_ + " cannot be read",
-                          source_->read_error())
-        .value();
-  }
-  if (refused_references_ > 0) {
-    return {ipc::Code::kUnsupported,
-            name_ +
-                " refers to other files, and a session opens no file but "
-                "the one it was given: decode those files instead"};
-  }
-  return {av_error == AVERROR(ENOMEM) ? ipc::Code::kResourceExhausted
-                                      : ipc::Code::kBadInput,
-          name_ + " cannot be opened as media: " + ErrorText(av_error)};
-}
-
 ipc::Expected<void> Demuxer::OpenInput() {
-  auto source = MediaSource::Create(fd_, size_);
-  if (!source) return tl::unexpected(std::move(source.error()));
-  source_ = std::move(*source);
-  refused_references_ = 0;
-
-  format_ = avformat_alloc_context();
-  if (format_ == nullptr) {
-    return ipc::Fail(ipc::Code::kInternal, "no memory for a demuxer");
-  }
-  format_->pb = source_->context();
-  format_->opaque = this;
-  format_->io_open = [](AVFormatContext* context, AVIOContext** io,
-                        const char* url, int flags, AVDictionary** options) {
-    return RefuseToOpen(context, io, url, flags, options);
-  };
-  format_->flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_NONBLOCK;
-  format_->protocol_whitelist = av_strdup("");
-
-  // The ffmpeg command sets this too, and it decides which programs of a
-  // transport stream are seen.
-  AVDictionary* options = nullptr;
-  av_dict_set(&options, "scan_all_pmts", "1", 0);
-  int result =
-      avformat_open_input(&format_, name_.c_str(), /*fmt=*/nullptr, &options);
-  av_dict_free(&options);
-  if (result < 0) return tl::unexpected(OpenFailure(result));
-
-  result = avformat_find_stream_info(format_, nullptr);
-  if (result < 0 && format_->nb_streams == 0) {
-    return tl::unexpected(OpenFailure(result));
-  }
+  auto file = MediaFile::Open(fd_, size_, name_);
+  if (!file) return tl::unexpected(std::move(file.error()));
+  file_ = *std::move(file);
+  format_ = file_->format();
 
   auto chosen = ChooseStream();
   if (!chosen) return tl::unexpected(std::move(chosen.error()));
@@ -190,8 +130,8 @@ ipc::Expected<int> Demuxer::ChooseStream() const {
       videos += (videos.empty() ? "" : ", ") + std::to_string(i);
   }
   if (first_video < 0) {
-    return ipc::Fail(refused_references_ > 0 ? ipc::Code::kUnsupported
-                                             : ipc::Code::kBadInput,
+    return ipc::Fail(file_->refers_to_others() ? ipc::Code::kUnsupported
+                                               : ipc::Code::kBadInput,
                      name_ + " has no video stream (" + std::to_string(count) +
                          " other streams)");
   }
@@ -313,9 +253,9 @@ ipc::Expected<bool> Demuxer::ReadPacket() {
   if (packet_is_pending_) {
     packet_is_pending_ = false;
   } else if (!NextAvPacket()) {
-    if (source_->read_error() == 0) return false;
+    if (file_->read_error() == 0) return false;
     return ipc::FailErrno(ipc::Code::kBadInput, name_ + " cannot be read on",
-                          source_->read_error());
+                          file_->read_error());
   }
   ConvertPacket();
   return true;
@@ -361,7 +301,7 @@ ipc::Expected<void> Demuxer::SeekToKeyframe(int64_t timestamp) {
       return ipc::Fail(ipc::Code::kOutOfRange,
                        name_ + " cannot be sought to timestamp " +
                            std::to_string(timestamp) + ": " +
-                           ErrorText(result) + "; read from the beginning");
+                           AvErrorText(result) + "; read from the beginning");
     }
     if (result < 0) break;
     // Transport streams are sought by time and not by keyframe.

@@ -12,13 +12,12 @@
 #include "ipc/error.h"
 
 struct AVFormatContext;
-struct AVIOContext;
 struct AVPacket;
 struct AVStream;
 
 namespace bulkhead::worker {
 
-class MediaSource;
+class MediaFile;
 
 // What the container tells about the chosen stream; becomes schema Opened.
 struct StreamFacts {
@@ -53,12 +52,10 @@ struct StreamFacts {
 // cover picture, else the first video stream. (ffmpeg's `0:v:0` counts covers:
 // where a cover comes first, that is another stream.)
 //
-// Bytes come from the descriptor alone: whatever a file refers to is refused.
-// Everything that the file says is hostile; libavformat parses it, and this
-// runs in the sandbox for that reason. One thread.
+// Everything that the file says is hostile (media_file.h). One thread.
 //
-// Failures: kBadInput for what is no media or holds no video, kUnsupported for
-// a playlist of other files, kInvalidArgument for a stream that is no video.
+// Failures: those of MediaFile, kBadInput for what holds no video,
+// kInvalidArgument for a stream that is no video.
 class Demuxer {
  public:
   // `fd` is borrowed and outlives the demuxer. `name_hint` is a base name.
@@ -100,9 +97,6 @@ class Demuxer {
   Demuxer(int fd, int64_t size, std::string_view name_hint,
           int32_t stream_index);
 
-  static int RefuseToOpen(AVFormatContext* context, AVIOContext** io,
-                          const char* url, int flags, void* options);
-
   ipc::Expected<void> OpenInput();
   ipc::Expected<int> ChooseStream() const;
   void CloseInput();
@@ -110,20 +104,18 @@ class Demuxer {
   void ConvertParameters();
   void ConvertPacket();
   bool NextAvPacket();
-  ipc::Error OpenFailure(int av_error) const;
 
   const int fd_;
   const int64_t size_;
   const std::string name_;
   int32_t stream_index_;
 
-  std::unique_ptr<MediaSource> source_;
-  AVFormatContext* format_ = nullptr;
-  AVStream* stream_ = nullptr;  // null after a failed reopening
+  std::unique_ptr<MediaFile> file_;
+  AVFormatContext* format_ = nullptr;  // of file_
+  AVStream* stream_ = nullptr;         // null after a failed reopening
   AVPacket* av_packet_ = nullptr;
   bool packet_is_pending_ = false;  // av_packet_ was read ahead by a seek
   bool at_beginning_ = true;
-  uint64_t refused_references_ = 0;
 
   StreamFacts facts_;
   bulkhead_codec_parameters parameters_{};

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/media_file.h"
+
+#include <errno.h>
+
+#include <utility>
+
+extern "C" {
+#include <libavformat/avformat.h>
+#include <libavutil/dict.h>
+#include <libavutil/error.h>
+#include <libavutil/mem.h>
+}
+
+#include "backends/worker/media/media_source.h"
+
+namespace bulkhead::worker {
+
+std::string AvErrorText(int av_error) {
+  char text[AV_ERROR_MAX_STRING_SIZE] = {};
+  av_strerror(av_error, text, sizeof(text));
+  return text;
+}
+
+ipc::Expected<std::unique_ptr<MediaFile>> MediaFile::Open(
+    int fd, int64_t size, std::string_view name) {
+  std::unique_ptr<MediaFile> file(new MediaFile(name));
+  auto source = MediaSource::Create(fd, size);
+  if (!source) return tl::unexpected(std::move(source.error()));
+  file->source_ = std::move(*source);
+
+  AVFormatContext*& format = file->format_;
+  format = avformat_alloc_context();
+  if (format == nullptr) {
+    return ipc::Fail(ipc::Code::kInternal, "no memory for a demuxer");
+  }
+  format->pb = file->source_->context();
+  format->opaque = file.get();
+  format->io_open = [](AVFormatContext* context, AVIOContext** io,
+                       const char* url, int flags, AVDictionary** options) {
+    return RefuseToOpen(context, io, url, flags, options);
+  };
+  format->flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_NONBLOCK;
+  format->protocol_whitelist = av_strdup("");
+
+  // The ffmpeg command sets this too, and it decides which programs of a
+  // transport stream are seen.
+  AVDictionary* options = nullptr;
+  av_dict_set(&options, "scan_all_pmts", "1", 0);
+  int result = avformat_open_input(&format, file->name_.c_str(),
+                                   /*fmt=*/nullptr, &options);
+  av_dict_free(&options);
+  if (result < 0) return tl::unexpected(file->OpenFailure(result));
+
+  result = avformat_find_stream_info(format, nullptr);
+  if (result < 0 && format->nb_streams == 0) {
+    return tl::unexpected(file->OpenFailure(result));
+  }
+  return file;
+}
+
+MediaFile::MediaFile(std::string_view name) : name_(name) {}
+
+MediaFile::~MediaFile() { avformat_close_input(&format_); }
+
+int MediaFile::read_error() const { return source_->read_error(); }
+
+int MediaFile::RefuseToOpen(AVFormatContext* context, AVIOContext** io,
+                            const char* /*url*/, int /*flags*/,
+                            void* /*options*/) {
+  *io = nullptr;
+  ++static_cast<MediaFile*>(context->opaque)->refused_references_;
+  return AVERROR(EACCES);
+}
+
+ipc::Error MediaFile::OpenFailure(int av_error) const {
+  if (source_->read_error() != 0) {
+    return ipc::FailErrno(ipc::Code::kBadInput, name_ + " cannot be read",
+                          source_->read_error())
+        .value();
+  }
+  if (refers_to_others()) {
+    return {ipc::Code::kUnsupported,
+            name_ +
+                " refers to other files, and a session opens no file but "
+                "the one it was given: decode those files instead"};
+  }
+  return {av_error == AVERROR(ENOMEM) ? ipc::Code::kResourceExhausted
+                                      : ipc::Code::kBadInput,
+          name_ + " cannot be opened as media: " + AvErrorText(av_error)};
+}
+
+}  // namespace bulkhead::worker
