@@ -20,7 +20,10 @@ namespace bulkhead::worker {
 
 class MediaSource;
 
-// What the container tells about the chosen stream; becomes schema Opened.
+enum class StreamKind { kVideo, kAudio };
+
+// What the container tells about the chosen stream; becomes schema Opened or
+// OpenedAudio.
 struct StreamFacts {
   int32_t stream_index = -1;
   uint32_t stream_count = 0;
@@ -43,27 +46,29 @@ struct StreamFacts {
   int32_t color_range = 0;
 };
 
-// One video stream of one media file, as packets in the form of the C ABI.
+// One stream of one media file, as packets in the form of the C ABI.
 //
 //     auto demuxer = Demuxer::Open(fd, size, "clip.mp4", -1);
 //     while (*(*demuxer)->ReadPacket()) Decode((*demuxer)->packet());
 //
 // Yields exactly the packets that `ffmpeg -i F -map 0:INDEX` hands to its
-// decoder, in its order. Stream -1 is the first video stream that is not a
-// cover picture, else the first video stream. (ffmpeg's `0:v:0` counts covers:
-// where a cover comes first, that is another stream.)
+// decoder, in its order. Stream -1 is the first audio stream or the first video
+// stream that is not a cover picture, else the first video stream. (ffmpeg's
+// `0:v:0` counts covers: where a cover comes first, that is another stream.)
 //
 // Bytes come from the descriptor alone: whatever a file refers to is refused.
 // Everything that the file says is hostile; libavformat parses it, and this
 // runs in the sandbox for that reason. One thread.
 //
-// Failures: kBadInput for what is no media or holds no video, kUnsupported for
-// a playlist of other files, kInvalidArgument for a stream that is no video.
+// Failures: kBadInput for what is no media or holds no video, kNotFound for one
+// without audio, kUnsupported for a playlist of other files, kInvalidArgument
+// for a stream of the other kind.
 class Demuxer {
  public:
   // `fd` is borrowed and outlives the demuxer. `name_hint` is a base name.
   static ipc::Expected<std::unique_ptr<Demuxer>> Open(
-      int fd, int64_t size, std::string_view name_hint, int32_t stream_index);
+      int fd, int64_t size, std::string_view name_hint, int32_t stream_index,
+      StreamKind kind = StreamKind::kVideo);
 
   Demuxer(const Demuxer&) = delete;
   Demuxer& operator=(const Demuxer&) = delete;
@@ -98,7 +103,7 @@ class Demuxer {
 
  private:
   Demuxer(int fd, int64_t size, std::string_view name_hint,
-          int32_t stream_index);
+          int32_t stream_index, StreamKind kind);
 
   static int RefuseToOpen(AVFormatContext* context, AVIOContext** io,
                           const char* url, int flags, void* options);
@@ -107,7 +112,9 @@ class Demuxer {
   ipc::Expected<int> ChooseStream() const;
   void CloseInput();
   void DescribeStream();
+  bool IsOfKind(const AVStream& stream) const;
   void ConvertParameters();
+  void ConvertAudioParameters();
   void ConvertPacket();
   bool NextAvPacket();
   ipc::Error OpenFailure(int av_error) const;
@@ -116,6 +123,7 @@ class Demuxer {
   const int64_t size_;
   const std::string name_;
   int32_t stream_index_;
+  const StreamKind kind_;
 
   std::unique_ptr<MediaSource> source_;
   AVFormatContext* format_ = nullptr;
