@@ -15,6 +15,7 @@ namespace bulkhead::session {
 // file, decoded with the same options. Which device it is for is not part of
 // it, since each backend has a memory of its own.
 std::string InputKey(const struct stat& file, const VideoOptions& options);
+std::string InputKey(const struct stat& file, const AudioOptions& options);
 
 // In words: "while opening", "at frame 37".
 std::string Describe(const InputPosition& position);

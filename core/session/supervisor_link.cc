@@ -230,6 +230,7 @@ Result<StartedWorker> SupervisorLink::OpenSession(const SessionRequest& asked,
   RETURN_IF_ERROR(Call(
       [&](Request::Builder request) {
         auto session = request.initOpenSession();
+        session.setAudio(asked.audio);
         session.setDevice(asked.device);
         session.setAlone(asked.alone);
         session.setInput(asked.input);

@@ -102,6 +102,7 @@ SeenEnd WorkerRecovery::DescribeStep() const {
 Status WorkerRecovery::StartWorker() {
   ASSIGN_OR_RETURN(
       link_, WorkerLink::Start(supervisor_, {.device = settings_.device,
+                                             .audio = settings_.audio,
                                              .alone = stats_.restarts > 0,
                                              .input = settings_.input_key,
                                              .path = input_.name(),

@@ -56,6 +56,7 @@ class WorkerRecovery {
 
   struct Settings {
     std::string device;
+    bool audio = false;      // that is what is decoded, else video
     std::string input_key;   // of the input with its options; see InputKey
     Crash::Request request;  // with the options; the rest is filled in
     RecoveryObserver observer;

@@ -37,6 +37,13 @@ tl::unexpected<ipc::Error> Refused(const AudioFormat& from,
 
 }  // namespace
 
+std::string NameOfChannels(const AudioFormat& format) {
+  const AVChannelLayout layout = LayoutOf(format);
+  char text[128] = {};
+  av_channel_layout_describe(&layout, text, sizeof(text));
+  return text;
+}
+
 void FreeSwrContext::operator()(SwrContext* context) const {
   swr_free(&context);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "backends/worker/media/audio_samples.h"
 #include "ipc/error.h"
@@ -9,6 +10,9 @@
 struct SwrContext;
 
 namespace bulkhead::worker {
+
+// As FFmpeg writes it: "stereo", "5.1(side)", "16 channels".
+std::string NameOfChannels(const AudioFormat& format);
 
 struct FreeSwrContext {
   void operator()(SwrContext* context) const;
