@@ -118,6 +118,39 @@ TEST_F(Cli, PicturesAreWritten) {
   EXPECT_TRUE(std::filesystem::exists(directory + "/004.png"));
 }
 
+TEST_F(Cli, OneBadFileStopsNoOther) {
+  const std::string bad = Write("bad.mp4", "no media at all");
+  const auto all = Hashes(Run({"decode", clip()}).output);
+  const ProgramResult result =
+      Run({"decode", clip(), bad, "/no/such/clip.mp4", clip()});
+  EXPECT_EQ(result.exit_code, 3) << "the highest of 0, 2 and 3";
+  auto twice = all;
+  twice.insert(twice.end(), all.begin(), all.end());
+  EXPECT_EQ(Hashes(result.output), twice);
+  EXPECT_NE(result.output.find("#file: " + clip() + "\n"), std::string::npos);
+  EXPECT_NE(result.errors.find("2 of 4 files: 240 frames"), std::string::npos)
+      << result.errors;
+  EXPECT_NE(result.errors.find("failed: " + bad + ", /no/such/clip.mp4"),
+            std::string::npos)
+      << result.errors;
+}
+
+TEST_F(Cli, SeveralFilesGetOutputsOfTheirOwn) {
+  const std::string directory = TemporaryDirectory() + "/several";
+  const std::string copy = TemporaryDirectory() + "/copy.mp4";
+  std::filesystem::copy_file(clip(), copy);
+  const ProgramResult result =
+      Run({"decode", clip(), copy, "--at", "3", "--progress", "-o",
+           directory + "/{name}/%02d.png"});
+  EXPECT_EQ(result.exit_code, 0) << result.Describe();
+  EXPECT_TRUE(std::filesystem::exists(directory + "/copy/03.png"));
+  EXPECT_NE(result.errors.find("1/1 frames (100%)"), std::string::npos)
+      << result.errors;
+  ExpectFailure({"decode", clip(), copy, "-o", directory + "/all.md5"}, 2,
+                "{name}");
+  EXPECT_FALSE(std::filesystem::exists(directory + "/all.md5"));
+}
+
 TEST_F(Cli, BackendsAndProbeSpeakJson) {
   const ProgramResult backends = Run({"backends", "--json"});
   EXPECT_EQ(backends.exit_code, 0) << backends.Describe();

@@ -4,17 +4,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
-#include <utility>
 
-#include "tools/cli/framemd5_writer.h"
-#include "tools/cli/null_writer.h"
-#include "tools/cli/output.h"
-#include "tools/cli/output_pattern.h"
-#include "tools/cli/png_writer.h"
+#include "tools/cli/decode_file.h"
+#include "tools/cli/decode_job.h"
 #include "tools/cli/progress.h"
-#include "tools/cli/rawvideo_writer.h"
-#include "tools/cli/selection.h"
 #include "tools/cli/terminal.h"
 
 namespace bulkhead::cli {
@@ -26,6 +21,7 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead decode clip.mp4 --at 0,-1 -o out/%06d.png   the first and the last
   bulkhead decode clip.mp4 --frames 10:20:2 --format rawvideo -o - | ./consume
   bulkhead decode clip.mp4 --device openreg:1 --format null      time it
+  bulkhead decode *.mp4 -o out/{name}/%06d.png       several files
 
 FORMAT is one of
   framemd5   a line with the MD5 of each frame's RGB24 pixels, as FFmpeg's
@@ -34,186 +30,70 @@ FORMAT is one of
   rawvideo   RGB24 pixels, rows packed, one frame after the other
   null       nothing, but each byte is read
 
-A:B:S is a Python slice: the end is exclusive, negatives count from the end.)";
+A:B:S is a Python slice: the end is exclusive, negatives count from the end.
 
-struct DecodeOptions {
-  std::string file;
-  VideoOptions video;
-  std::string frames;
-  std::string at;
-  std::string format;
-  std::string output = "-";
-};
+Of several files one that fails does not stop the others. {name} in OUT is the
+name of each without its directory and extension, and sets their outputs apart;
+two that would be the same are an error. On stdout they follow one another, and
+of framemd5 each begins with a line "#file: NAME". The exit status is that of
+the worst: 1 if there is any, else the highest.)";
 
-// Parsed before anything is opened, so that a slip costs no decoding.
-struct Job {
-  std::optional<Slice> slice;
-  std::optional<std::vector<int64_t>> indices;
-  std::string format;
-  OutputPattern pattern;
-};
-
-Result<Job> ParseJob(const DecodeOptions& options) {
-  Job job;
-  if (!options.frames.empty()) {
-    Result<Slice> slice = ParseSlice(options.frames);
-    if (!slice) return slice.error();
-    job.slice = *slice;
-  }
-  if (!options.at.empty()) {
-    Result<std::vector<int64_t>> indices = ParseIndices(options.at);
-    if (!indices) return indices.error();
-    job.indices = *std::move(indices);
-  }
-  job.format = options.format;
-  if (job.format.empty()) {
-    job.format = options.output.ends_with(".png") ? "png" : "framemd5";
-  }
-  if (job.format != "png" || options.output == "-") return job;
-
-  Result<OutputPattern> pattern = OutputPattern::Parse(options.output);
-  if (!pattern) return pattern.error();
-  job.pattern = *std::move(pattern);
-  const bool one_frame = job.indices && job.indices->size() == 1;
-  if (!job.pattern.numbered() && !one_frame) {
-    return Status(Code::kInvalidArgument,
-                  fmt::format("output '{}': every frame would go to the same "
-                              "file; number them, as in out/%06d.png",
-                              options.output));
-  }
-  return job;
+// In words, what came of one of them.
+std::string DescribeWork(const FileOutcome& outcome) {
+  return fmt::format("{} frames in {:.2f} s, {:.0f} frames/s", outcome.frames,
+                     outcome.seconds,
+                     outcome.seconds > 0
+                         ? static_cast<double>(outcome.frames) / outcome.seconds
+                         : 0);
 }
 
-bool WritesFilesOfItsOwn(const Job& job, const DecodeOptions& options) {
-  return job.format == "null" || (job.format == "png" && options.output != "-");
+void SayRecoveries(const DecodeJob& job, const RecoveryStats& recovery) {
+  if (recovery.restarts == 0) return;
+  Say(fmt::format("{}the worker was replaced {} time{}; last cause: {}",
+                  job.several ? job.file + ": " : "", recovery.restarts,
+                  recovery.restarts == 1 ? "" : "s", recovery.last_cause));
 }
 
-std::unique_ptr<FrameWriter> MakeWriter(const Job& job,
-                                        const VideoMetadata& metadata,
-                                        Output* output) {
-  if (job.format == "null") return std::make_unique<NullWriter>();
-  if (job.format == "rawvideo") {
-    return std::make_unique<RawvideoWriter>(*output);
-  }
-  if (job.format == "png") {
-    if (output == nullptr) return std::make_unique<PngFilesWriter>(job.pattern);
-    return std::make_unique<PngStreamWriter>(*output);
-  }
-  Framemd5Writer::Stream stream;
-  stream.width = metadata.width;
-  stream.height = metadata.height;
-  stream.time_base = metadata.time_base;
-  stream.sample_aspect_ratio = metadata.sample_aspect_ratio;
-  return std::make_unique<Framemd5Writer>(stream, *output);
-}
-
-Status DecodeAll(VideoDecoder& video, FrameWriter& writer, Progress& progress) {
-  while (true) {
-    Result<std::optional<Frame>> frame = video.Next();
-    if (!frame) return frame.error();
-    if (!*frame) return writer.Finish();
-    if (Status status = writer.Write(PictureOf(**frame)); !status.ok()) {
-      return status;
-    }
-    progress.Advance();
-  }
-}
-
-Status DecodeOne(VideoDecoder& video, uint64_t index, FrameWriter& writer,
-                 Progress& progress) {
-  Result<Frame> frame = video.FrameAt(static_cast<int64_t>(index));
-  if (!frame) return frame.error();
-  Picture picture = PictureOf(*frame);
-  picture.index = index;
-  if (Status status = writer.Write(picture); !status.ok()) return status;
-  progress.Advance();
-  return Status();
-}
-
-Status DecodeChosen(VideoDecoder& video, const Job& job, FrameWriter& writer,
-                    Progress& progress) {
-  Result<uint64_t> count = video.FrameCount();
-  if (!count) return count.error();
-  if (job.slice) {
-    const FrameRange range = job.slice->Resolve(*count);
-    progress.set_total(range.size);
-    for (uint64_t i = 0; i < range.size; ++i) {
-      Status status = DecodeOne(video, range.at(i), writer, progress);
-      if (!status.ok()) return status;
-    }
-    return writer.Finish();
-  }
-  // All of them are checked before the first is decoded.
-  std::vector<uint64_t> frames;
-  for (int64_t index : *job.indices) {
-    Result<uint64_t> frame = ResolveIndex(index, *count);
-    if (!frame) return frame.error();
-    frames.push_back(*frame);
-  }
-  progress.set_total(frames.size());
-  for (uint64_t frame : frames) {
-    Status status = DecodeOne(video, frame, writer, progress);
-    if (!status.ok()) return status;
-  }
-  return writer.Finish();
-}
-
-void SaySummary(const Progress& progress, const RecoveryStats& recovery,
-                bool timed) {
-  const double seconds = progress.seconds();
-  if (timed) {
-    Say(fmt::format("{} frames in {:.2f} s, {:.0f} frames/s", progress.done(),
-                    seconds, static_cast<double>(progress.done()) / seconds));
-  }
-  if (recovery.restarts > 0) {
-    Say(fmt::format("the worker was replaced {} time{}; last cause: {}",
-                    recovery.restarts, recovery.restarts == 1 ? "" : "s",
-                    recovery.last_cause));
-  }
-}
+// 1, a bug of ours, is worse than all others; of these the highest counts.
+int Worse(int a, int b) { return a == 1 || b == 1 ? 1 : std::max(a, b); }
 
 int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
-  Result<Job> job = ParseJob(options);
-  if (!job) return Fail(job.error());
+  Result<std::vector<DecodeJob>> jobs = ParseJobs(options);
+  if (!jobs) return Fail(jobs.error());
   Result<std::unique_ptr<Host>> host = Host::Create(HostOptionsFrom(global));
   if (!host) return Fail(host.error());
-  Result<VideoDecoder> video = (*host)->OpenVideo(options.file, options.video);
-  if (!video) return Fail(video.error());
 
-  // The output comes after the input: a missing input truncates nothing.
-  std::unique_ptr<Output> output;
-  if (!WritesFilesOfItsOwn(*job, options)) {
-    Result<std::unique_ptr<Output>> opened = Output::Open(options.output);
-    if (!opened) return Fail(opened.error());
-    output = *std::move(opened);
-    if (output->is_terminal() && job->format != "framemd5") {
-      return Fail(Status(Code::kInvalidArgument,
-                         job->format + " does not go to a terminal; name a "
-                                       "file with -o or send it to a program"));
+  Progress::Shown shown = Progress::Shown::kOnTerminals;
+  if (options.progress) shown = Progress::Shown::kAlways;
+  if (global.quiet) shown = Progress::Shown::kNever;
+  const bool told = !global.quiet && (StderrIsTerminal() || options.progress);
+  int exit_code = 0;
+  FileOutcome sum;
+  std::vector<std::string> failed;
+  for (const DecodeJob& job : *jobs) {
+    const FileOutcome outcome = DecodeFile(**host, job, shown);
+    if (outcome.reader_gone) return exit_code;
+    sum.frames += outcome.frames;
+    sum.seconds += outcome.seconds;
+    if (!outcome.status.ok()) {
+      exit_code = Worse(exit_code, Fail(outcome.status));
+      failed.push_back(job.file);
+      continue;
+    }
+    if (global.quiet) continue;
+    if (job.several ? told : told || job.format == "null") {
+      Say((job.several ? job.file + ": " : "") + DescribeWork(outcome));
+    }
+    SayRecoveries(job, outcome.recovery);
+  }
+  if (jobs->size() > 1 && !global.quiet) {
+    Say(fmt::format("{} of {} files: {}", jobs->size() - failed.size(),
+                    jobs->size(), DescribeWork(sum)));
+    if (!failed.empty()) {
+      Say(fmt::format("failed: {}", fmt::join(failed, ", ")));
     }
   }
-  const std::unique_ptr<FrameWriter> writer =
-      MakeWriter(*job, video->metadata(), output.get());
-
-  const bool chosen = job->slice || job->indices;
-  const bool stdout_is_terminal = output != nullptr && output->is_terminal();
-  const bool shown = !global.quiet && !stdout_is_terminal;
-  Status status;
-  {
-    Progress progress(shown, chosen
-                                 ? std::nullopt
-                                 : video->metadata().frame_count_from_header);
-    status = chosen ? DecodeChosen(*video, *job, *writer, progress)
-                    : DecodeAll(*video, *writer, progress);
-    if (status.ok() && !global.quiet) {
-      SaySummary(progress, video->recovery(),
-                 job->format == "null" || (shown && StderrIsTerminal()));
-    }
-  }
-  if (status.ok() || (output != nullptr && output->reader_gone())) return 0;
-  // What was decoded before the failure is the caller's.
-  if (output != nullptr) (void)output->Close();
-  return Fail(status);
+  return exit_code;
 }
 
 }  // namespace
@@ -223,7 +103,7 @@ void AddDecodeCommand(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand(
       "decode", "Decode frames to pictures, pixels or hashes");
   command->footer(kExamples);
-  command->add_option("FILE", options->file, "The video file")->required();
+  command->add_option("FILE", options->files, "The video files")->required();
   command
       ->add_option("--device", options->video.device,
                    "Device to decode on, as `bulkhead backends` lists them "
@@ -254,8 +134,11 @@ void AddDecodeCommand(CLI::App& app, Invocation& invocation) {
   command
       ->add_option("-o,--output", options->output,
                    "Where to; - is stdout (default). Missing directories "
-                   "are made")
+                   "are made; {name} is the name of the file")
       ->type_name("OUT");
+  command->add_flag("--progress", options->progress,
+                    "Show a progress bar for each file, also where stderr is "
+                    "no terminal");
   command->callback([options, &invocation] {
     invocation.run = [options, &invocation] {
       return RunDecode(invocation.global, *options);

@@ -5,8 +5,8 @@
 
 namespace bulkhead::cli {
 
-// `bulkhead decode FILE`: the frames of one stream, all or chosen ones, as
-// pictures, bare pixels, hashes or nothing at all.
+// `bulkhead decode FILE...`: the frames of one stream of each file, all or
+// chosen ones, as pictures, bare pixels, hashes or nothing at all.
 void AddDecodeCommand(CLI::App& app, Invocation& invocation);
 
 }  // namespace bulkhead::cli

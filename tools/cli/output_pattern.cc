@@ -39,4 +39,10 @@ std::string OutputPattern::NameFor(uint64_t number) const {
   return fmt::format("{}{:0{}}{}", before_, number, width_, after_);
 }
 
+void OutputPattern::Rewrite(
+    const std::function<std::string(const std::string&)>& rewrite) {
+  before_ = rewrite(before_);
+  after_ = rewrite(after_);
+}
+
 }  // namespace bulkhead::cli

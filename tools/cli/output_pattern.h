@@ -4,6 +4,7 @@
 #include <bulkhead/status.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,10 @@ class OutputPattern {
   // False: the text had no percent sign and names one file.
   bool numbered() const { return numbered_; }
   std::string NameFor(uint64_t number) const;
+
+  // Has `rewrite` replace the text on either side of the number. What it
+  // returns is taken as it is.
+  void Rewrite(const std::function<std::string(const std::string&)>& rewrite);
 
  private:
   bool numbered_ = false;

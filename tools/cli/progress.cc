@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <string>
+#include <utility>
 
 #include "tools/cli/terminal.h"
 
@@ -12,27 +12,59 @@ namespace bulkhead::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
 
-constexpr std::chrono::milliseconds kRedraw{100};
+constexpr milliseconds kRedraw{100};
+constexpr milliseconds kNextLine{1'000};
 // Carriage return, then erase to the end of the line.
 constexpr char kStartOfLine[] = "\r\x1b[K";
+constexpr size_t kBarWidth = 24;
+// With the bar and the numbers it fits a terminal of 80 columns.
+constexpr size_t kNameWidth = 20;
 
 }  // namespace
 
-Progress::Progress(bool shown, std::optional<uint64_t> total)
-    : start_(Clock::now()),
+std::string ProgressLine(const std::string& name, uint64_t done,
+                         std::optional<uint64_t> total, double seconds) {
+  std::string line = name.size() > kNameWidth
+                         ? "..." + name.substr(name.size() - kNameWidth + 3)
+                         : name;
+  if (total && *total >= done && *total > 0) {
+    const size_t filled = done * kBarWidth / *total;
+    line += fmt::format(" [{:#<{}}{:.<{}}] {}/{} frames ({}%)", "", filled, "",
+                        kBarWidth - filled, done, *total, done * 100 / *total);
+  } else {
+    line += fmt::format(" {} frames", done);
+  }
+  if (seconds > 0) {
+    line +=
+        fmt::format(", {:.0f} frames/s", static_cast<double>(done) / seconds);
+  }
+  return line;
+}
+
+Progress::Progress(std::string name, Shown shown, std::optional<uint64_t> total)
+    : name_(std::move(name)),
+      on_terminal_(StderrIsTerminal()),
+      shown_(shown == Shown::kAlways ||
+             (shown == Shown::kOnTerminals && on_terminal_)),
+      start_(Clock::now()),
       drawn_(start_),
-      total_(total),
-      shown_(shown && StderrIsTerminal()) {}
+      total_(total) {}
 
 Progress::~Progress() {
-  if (shown_) std::fputs(kStartOfLine, stderr);
+  if (!shown_) return;
+  if (on_terminal_) {
+    std::fputs(kStartOfLine, stderr);
+  } else {
+    Draw();
+  }
 }
 
 void Progress::Advance() {
   ++done_;
   const Clock::time_point now = Clock::now();
-  if (!shown_ || now - drawn_ < kRedraw) return;
+  if (!shown_ || now - drawn_ < (on_terminal_ ? kRedraw : kNextLine)) return;
   drawn_ = now;
   Draw();
 }
@@ -42,16 +74,12 @@ double Progress::seconds() const {
 }
 
 void Progress::Draw() {
-  const double per_second = static_cast<double>(done_) / seconds();
-  std::string line = kStartOfLine;
-  // A header may promise fewer frames than there are.
-  if (total_ && *total_ >= done_ && *total_ > 0) {
-    line += fmt::format("{}/{} frames ({}%), {:.0f} frames/s", done_, *total_,
-                        done_ * 100 / *total_, per_second);
+  const std::string line = ProgressLine(name_, done_, total_, seconds());
+  if (on_terminal_) {
+    std::fputs((kStartOfLine + Printable(line)).c_str(), stderr);
   } else {
-    line += fmt::format("{} frames, {:.0f} frames/s", done_, per_second);
+    Say(line);
   }
-  std::fputs(line.c_str(), stderr);
 }
 
 }  // namespace bulkhead::cli

@@ -4,15 +4,19 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace bulkhead::cli {
 
-// A line on a terminal that says how far decoding has come; on anything else,
-// or when not `shown`, nothing. Redrawn ten times a second at most, and removed
-// in the end. Not thread-safe.
+// A bar on stderr that says how far one file has come. On a terminal it is one
+// line, redrawn ten times a second at most, and removed in the end; elsewhere,
+// if it is to be shown there, a line every second and one in the end.
+// Not thread-safe.
 class Progress {
  public:
-  Progress(bool shown, std::optional<uint64_t> total);
+  enum class Shown { kNever, kOnTerminals, kAlways };
+
+  Progress(std::string name, Shown shown, std::optional<uint64_t> total);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -26,11 +30,19 @@ class Progress {
  private:
   void Draw();
 
+  const std::string name_;
+  const bool on_terminal_;
+  const bool shown_;
   const std::chrono::steady_clock::time_point start_;
   std::chrono::steady_clock::time_point drawn_;
   std::optional<uint64_t> total_;
   uint64_t done_ = 0;
-  const bool shown_;
 };
+
+// "clip.mp4 [#########...............] 45/120 frames (37%), 300 frames/s".
+// Without the bar where the total is not known or too small: a header may
+// promise fewer frames than there are.
+std::string ProgressLine(const std::string& name, uint64_t done,
+                         std::optional<uint64_t> total, double seconds);
 
 }  // namespace bulkhead::cli

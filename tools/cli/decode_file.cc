@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/decode_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "tools/cli/framemd5_writer.h"
+#include "tools/cli/null_writer.h"
+#include "tools/cli/output.h"
+#include "tools/cli/png_writer.h"
+#include "tools/cli/rawvideo_writer.h"
+#include "tools/cli/selection.h"
+
+namespace bulkhead::cli {
+namespace {
+
+std::unique_ptr<FrameWriter> MakeWriter(const DecodeJob& job,
+                                        const VideoMetadata& metadata,
+                                        Output* output) {
+  if (job.format == "null") return std::make_unique<NullWriter>();
+  if (job.format == "rawvideo") {
+    return std::make_unique<RawvideoWriter>(*output);
+  }
+  if (job.format == "png") {
+    if (output == nullptr) return std::make_unique<PngFilesWriter>(job.pattern);
+    return std::make_unique<PngStreamWriter>(*output);
+  }
+  Framemd5Writer::Stream stream;
+  stream.width = metadata.width;
+  stream.height = metadata.height;
+  stream.time_base = metadata.time_base;
+  stream.sample_aspect_ratio = metadata.sample_aspect_ratio;
+  return std::make_unique<Framemd5Writer>(stream, *output);
+}
+
+Status DecodeAll(VideoDecoder& video, FrameWriter& writer, Progress& progress) {
+  while (true) {
+    Result<std::optional<Frame>> frame = video.Next();
+    if (!frame) return frame.error();
+    if (!*frame) return writer.Finish();
+    if (Status status = writer.Write(PictureOf(**frame)); !status.ok()) {
+      return status;
+    }
+    progress.Advance();
+  }
+}
+
+Status DecodeOne(VideoDecoder& video, uint64_t index, FrameWriter& writer,
+                 Progress& progress) {
+  Result<Frame> frame = video.FrameAt(static_cast<int64_t>(index));
+  if (!frame) return frame.error();
+  Picture picture = PictureOf(*frame);
+  picture.index = index;
+  if (Status status = writer.Write(picture); !status.ok()) return status;
+  progress.Advance();
+  return Status();
+}
+
+Status DecodeChosen(VideoDecoder& video, const DecodeJob& job,
+                    FrameWriter& writer, Progress& progress) {
+  Result<uint64_t> count = video.FrameCount();
+  if (!count) return count.error();
+  if (job.slice) {
+    const FrameRange range = job.slice->Resolve(*count);
+    progress.set_total(range.size);
+    for (uint64_t i = 0; i < range.size; ++i) {
+      Status status = DecodeOne(video, range.at(i), writer, progress);
+      if (!status.ok()) return status;
+    }
+    return writer.Finish();
+  }
+  // All of them are checked before the first is decoded.
+  std::vector<uint64_t> frames;
+  for (int64_t index : *job.indices) {
+    Result<uint64_t> frame = ResolveIndex(index, *count);
+    if (!frame) return frame.error();
+    frames.push_back(*frame);
+  }
+  progress.set_total(frames.size());
+  for (uint64_t frame : frames) {
+    Status status = DecodeOne(video, frame, writer, progress);
+    if (!status.ok()) return status;
+  }
+  return writer.Finish();
+}
+
+// Tells whose hashes follow. A name is a line at most.
+Status NameFile(const std::string& file, Output& output) {
+  std::string name = file;
+  std::replace_if(
+      name.begin(), name.end(),
+      [](char c) { return static_cast<unsigned char>(c) < ' '; }, '?');
+  return output.Write(fmt::format("#file: {}\n", name));
+}
+
+Result<std::unique_ptr<Output>> OpenOutput(const DecodeJob& job) {
+  Result<std::unique_ptr<Output>> output = Output::Open(job.output);
+  if (!output) return output.error();
+  if (job.format == "framemd5") {
+    if (!job.several) return output;
+    if (Status status = NameFile(job.file, **output); !status.ok()) {
+      return status;
+    }
+  } else if ((*output)->is_terminal()) {
+    return Status(Code::kInvalidArgument,
+                  job.format +
+                      " does not go to a terminal; name a file with "
+                      "-o or send it to a program");
+  }
+  return output;
+}
+
+}  // namespace
+
+FileOutcome DecodeFile(Host& host, const DecodeJob& job,
+                       Progress::Shown shown) {
+  FileOutcome outcome;
+  Result<VideoDecoder> video = host.OpenVideo(job.file, job.video);
+  if (!video) {
+    outcome.status = video.error();
+    return outcome;
+  }
+  // The output comes after the input: a missing input truncates nothing.
+  std::unique_ptr<Output> output;
+  if (!job.WritesFilesOfItsOwn()) {
+    Result<std::unique_ptr<Output>> opened = OpenOutput(job);
+    if (!opened) {
+      outcome.status = opened.error();
+      return outcome;
+    }
+    output = *std::move(opened);
+    if (output->is_terminal()) shown = Progress::Shown::kNever;
+  }
+  const std::unique_ptr<FrameWriter> writer =
+      MakeWriter(job, video->metadata(), output.get());
+  Progress progress(
+      job.file, shown,
+      job.chosen() ? std::nullopt : video->metadata().frame_count_from_header);
+  outcome.status = job.chosen() ? DecodeChosen(*video, job, *writer, progress)
+                                : DecodeAll(*video, *writer, progress);
+  outcome.frames = progress.done();
+  outcome.seconds = progress.seconds();
+  outcome.recovery = video->recovery();
+  if (output != nullptr) {
+    outcome.reader_gone = output->reader_gone();
+    // What was decoded before the failure is the caller's.
+    if (!outcome.status.ok() && !outcome.reader_gone) (void)output->Close();
+  }
+  return outcome;
+}
+
+}  // namespace bulkhead::cli

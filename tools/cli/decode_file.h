@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bulkhead/host.h>
+
+#include <cstdint>
+
+#include "tools/cli/decode_job.h"
+#include "tools/cli/progress.h"
+
+namespace bulkhead::cli {
+
+// What came of one file.
+struct FileOutcome {
+  Status status;
+  uint64_t frames = 0;  // that were written, also where it failed later
+  double seconds = 0;
+  RecoveryStats recovery;
+  bool reader_gone = false;  // nobody reads stdout any more
+};
+
+// Opens, decodes and writes one file. What was written before a failure stays.
+FileOutcome DecodeFile(Host& host, const DecodeJob& job, Progress::Shown shown);
+
+}  // namespace bulkhead::cli
