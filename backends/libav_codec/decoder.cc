@@ -29,9 +29,9 @@ Expected<const AVCodec*> FindDecoder(const char* name, uint32_t stream_kind) {
   }
   const bool audio = stream_kind == BULKHEAD_STREAM_AUDIO;
   if (codec->type != (audio ? AVMEDIA_TYPE_AUDIO : AVMEDIA_TYPE_VIDEO)) {
-    const std::string kind = audio ? "audio" : "video";
-    return Fail(BULKHEAD_UNSUPPORTED, Quoted(name) + " is no codec of " + kind +
-                                          "; choose a stream of " + kind);
+    const std::string kind = audio ? "an audio" : "a video";
+    return Fail(BULKHEAD_UNSUPPORTED, Quoted(name) + " is not " + kind +
+                                          " codec; choose " + kind + " stream");
   }
   const AVCodec* decoder = avcodec_find_decoder(codec->id);
   if (decoder == nullptr) {

@@ -54,7 +54,7 @@ std::string InputKey(const struct stat& file, const AudioOptions& options) {
   return KeyOf(numbers, options.backend_options);
 }
 
-std::string Describe(const InputPosition& position) {
+std::string Describe(const InputPosition& position, std::string_view unit) {
   switch (position.step) {
     case InputPosition::Step::kOpening:
       return "while opening";
@@ -63,13 +63,14 @@ std::string Describe(const InputPosition& position) {
     case InputPosition::Step::kFrame:
       break;
   }
-  return "at frame " + std::to_string(position.frame);
+  return "at " + std::string(unit) + " " + std::to_string(position.frame);
 }
 
-Status RefusalOf(const PoisonedPosition& poisoned, std::string_view device) {
+Status RefusalOf(const PoisonedPosition& poisoned, std::string_view unit,
+                 std::string_view device) {
   ExitReport report = poisoned.last;
   report.device = device;
-  report.position = Describe(poisoned.position);
+  report.position = Describe(poisoned.position, unit);
   const bool late = report.kind == ExitReport::Kind::kDeadline;
   std::string message = "it is refused " + report.position +
                         ", where it ended " + std::to_string(poisoned.deaths) +

@@ -240,7 +240,8 @@ Result<StartedWorker> SupervisorLink::OpenSession(const SessionRequest& asked,
       descriptors, StartPatience(),
       [&](Reply::Reader reply, ipc::ReceivedMessage& message) {
         if (reply.isPoisoned()) {
-          return RefusalOf(ToPoisoned(reply.getPoisoned()), asked.device);
+          return RefusalOf(ToPoisoned(reply.getPoisoned()),
+                           asked.audio ? "sample" : "frame", asked.device);
         }
         if (!reply.isSessionStarted() || message.descriptors.size() != 1) {
           return UnexpectedReply();

@@ -130,8 +130,9 @@ Status WorkerRecovery::CheckPoisoned() const {
   const auto here = std::find_if(
       poisoned.begin(), poisoned.end(),
       [this](const auto& known) { return known.position == position(); });
-  return here == poisoned.end() ? Status()
-                                : RefusalOf(*here, link_->started().device);
+  return here == poisoned.end()
+             ? Status()
+             : RefusalOf(*here, unit(), link_->started().device);
 }
 
 Status WorkerRecovery::AccountDeath(const Status& death) {
@@ -227,8 +228,12 @@ InputPosition WorkerRecovery::position() const {
   return {Step::kFrame, wanted_};
 }
 
+const char* WorkerRecovery::unit() const {
+  return settings_.audio ? "sample" : "frame";
+}
+
 std::string WorkerRecovery::PositionText() const {
-  return input_.name() + ", " + Describe(position());
+  return input_.name() + ", " + Describe(position(), unit());
 }
 
 }  // namespace bulkhead::session

@@ -117,6 +117,7 @@ class WorkerRecovery {
   // For the record of a worker's end.
   SeenEnd DescribeStep() const;
   InputPosition position() const;
+  const char* unit() const;  // in which positions are counted
   std::string PositionText() const;
 
   const std::shared_ptr<SupervisorLink> supervisor_;
