@@ -17,6 +17,7 @@
 #include "core/discovery/selection.h"
 #include "core/grants/grant_files.h"
 #include "core/inside_backend.h"
+#include "core/session/audio_session.h"
 #include "core/session/supervisor_link.h"
 #include "core/session/video_session.h"
 #include "core/state_path.h"
@@ -183,6 +184,15 @@ Result<VideoDecoder> Host::OpenVideo(const std::string& path,
                    session::VideoSession::Open(link_, path, std::move(options),
                                                options_.limits));
   return VideoDecoder(std::move(session));
+}
+
+Result<AudioDecoder> Host::OpenAudio(const std::string& path,
+                                     AudioOptions options) {
+  if (options.device.empty()) options.device = options_.default_device;
+  ASSIGN_OR_RETURN(auto session,
+                   session::AudioSession::Open(link_, path, std::move(options),
+                                               options_.limits));
+  return AudioDecoder(std::move(session));
 }
 
 Status Host::Prewarm(const std::string& device) {

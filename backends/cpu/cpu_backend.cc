@@ -98,6 +98,7 @@ constexpr bulkhead_backend kBackend = {
     .flush = Flush,
     .close = Close,
     .last_error = LastError,
+    .stream_kinds = BULKHEAD_DECODES_VIDEO | BULKHEAD_DECODES_AUDIO,
 };
 
 }  // namespace

@@ -170,18 +170,23 @@ TEST(CpuBackendTest, AFullRuntimeIsOutOfMemory) {
   EXPECT_EQ(decoded.failure, BULKHEAD_OUT_OF_MEMORY) << decoded.error;
 }
 
-TEST(CpuBackendTest, AnAudioCodecIsUnsupported) {
-  const FakeRuntime runtime;
-  const bulkhead_codec_parameters codec = {.size = sizeof(codec),
-                                           .codec = "aac"};
-  const bulkhead_open_parameters parameters = {.size = sizeof(parameters),
-                                               .codec = &codec};
-  bulkhead_decoder* decoder = nullptr;
-  EXPECT_EQ(
-      bulkhead_cpu_backend()->open(&parameters, runtime.services(), &decoder),
-      BULKHEAD_UNSUPPORTED);
-  EXPECT_STREQ(bulkhead_cpu_backend()->last_error(nullptr),
-               "\"aac\" is not a video codec; choose a video stream");
+TEST(CpuBackendTest, ACodecOfTheOtherKindIsUnsupported) {
+  const auto error_of = [](const char* name, uint32_t stream_kind) {
+    const FakeRuntime runtime;
+    const bulkhead_codec_parameters codec = {
+        .size = sizeof(codec), .codec = name, .stream_kind = stream_kind};
+    const bulkhead_open_parameters parameters = {.size = sizeof(parameters),
+                                                 .codec = &codec};
+    bulkhead_decoder* decoder = nullptr;
+    EXPECT_EQ(
+        bulkhead_cpu_backend()->open(&parameters, runtime.services(), &decoder),
+        BULKHEAD_UNSUPPORTED);
+    return std::string(bulkhead_cpu_backend()->last_error(nullptr));
+  };
+  EXPECT_EQ(error_of("aac", BULKHEAD_STREAM_VIDEO),
+            "\"aac\" is not a video codec; choose a video stream");
+  EXPECT_EQ(error_of("h264", BULKHEAD_STREAM_AUDIO),
+            "\"h264\" is not an audio codec; choose an audio stream");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace {
 
 std::string Quoted(const char* text) { return std::string("\"") + text + "\""; }
 
-Expected<const AVCodec*> FindDecoder(const char* name) {
+Expected<const AVCodec*> FindDecoder(const char* name, uint32_t stream_kind) {
   if (name == nullptr) {
     return Fail(BULKHEAD_UNSUPPORTED, "the stream's codec has no name");
   }
@@ -27,9 +27,11 @@ Expected<const AVCodec*> FindDecoder(const char* name) {
                                           Quoted(name) +
                                           "; choose another backend or file");
   }
-  if (codec->type != AVMEDIA_TYPE_VIDEO) {
-    return Fail(BULKHEAD_UNSUPPORTED,
-                Quoted(name) + " is not a video codec; choose a video stream");
+  const bool audio = stream_kind == BULKHEAD_STREAM_AUDIO;
+  if (codec->type != (audio ? AVMEDIA_TYPE_AUDIO : AVMEDIA_TYPE_VIDEO)) {
+    const std::string kind = audio ? "an audio" : "a video";
+    return Fail(BULKHEAD_UNSUPPORTED, Quoted(name) + " is not " + kind +
+                                          " codec; choose " + kind + " stream");
   }
   const AVCodec* decoder = avcodec_find_decoder(codec->id);
   if (decoder == nullptr) {
@@ -62,9 +64,9 @@ Expected<std::unique_ptr<Decoder>> Decoder::Open(
     const bulkhead_open_parameters& parameters,
     const bulkhead_runtime* runtime) {
   const auto codec = sdk::TakeSized(*parameters.codec);
-  const auto found = FindDecoder(codec.codec);
+  const auto found = FindDecoder(codec.codec, codec.stream_kind);
   if (!found) return tl::unexpected(found.error());
-  auto translated = ToCodecParameters(codec, (*found)->id);
+  auto translated = ToCodecParameters(codec, **found);
   if (!translated) return tl::unexpected(translated.error());
 
   std::unique_ptr<Decoder> decoder(new Decoder);
@@ -83,6 +85,11 @@ Expected<std::unique_ptr<Decoder>> Decoder::Open(
   }
   context->pkt_timebase = ToRational(codec.time_base);
   context->framerate = ToRational(codec.frame_rate);
+  if (context->ch_layout.order == AV_CHANNEL_ORDER_UNSPEC) {
+    // As the ffmpeg program guesses it.
+    av_channel_layout_default(&context->ch_layout,
+                              context->ch_layout.nb_channels);
+  }
   context->thread_count = static_cast<int>(
       std::min<uint32_t>(parameters.threads, std::numeric_limits<int>::max()));
   context->opaque = decoder.get();
@@ -169,7 +176,7 @@ bulkhead_result Decoder::SendTranslated(AVPacket* packet) {
 bulkhead_result Decoder::Receive(AVFrame* frame) {
   const int error = avcodec_receive_frame(context_.get(), frame);
   if (error == 0) picture_too_large_ = false;
-  const bulkhead_result result = Report(error, "decode a picture");
+  const bulkhead_result result = Report(error, "decode a frame");
   if (result != BULKHEAD_OK) av_frame_unref(frame);
   return result;
 }
@@ -214,7 +221,7 @@ bulkhead_result Decoder::Report(int av_error, const char* action) {
 
 int Decoder::GetBuffer(AVCodecContext* context, AVFrame* frame, int flags) {
   const auto* decoder = static_cast<const Decoder*>(context->opaque);
-  if (!decoder->buffers_) {
+  if (!decoder->buffers_ || context->codec_type != AVMEDIA_TYPE_VIDEO) {
     return avcodec_default_get_buffer2(context, frame, flags);
   }
   return decoder->buffers_->Allocate(context, frame, flags);

@@ -7,8 +7,10 @@
 #include <string_view>
 
 extern "C" {
+#include <libavutil/channel_layout.h>
 #include <libavutil/mem.h>
 #include <libavutil/pixdesc.h>
+#include <libavutil/samplefmt.h>
 }
 
 namespace bulkhead::libav_codec {
@@ -49,7 +51,49 @@ int PacketFlags(uint32_t flags) {
          (flags & BULKHEAD_PACKET_DISCARD ? AV_PKT_FLAG_DISCARD : 0);
 }
 
+AVChannelLayout LayoutOf(const bulkhead_codec_parameters& from) {
+  AVChannelLayout layout = {};
+  if (from.channel_mask == 0 ||
+      av_channel_layout_from_mask(&layout, from.channel_mask) < 0) {
+    layout = {.order = AV_CHANNEL_ORDER_UNSPEC,
+              .nb_channels = from.channels,
+              .u = {},
+              .opaque = nullptr};
+  }
+  return layout;
+}
+
+void SetAudioParameters(const bulkhead_codec_parameters& from,
+                        AVCodecParameters* to) {
+  to->format = from.sample_format != nullptr
+                   ? av_get_sample_fmt(from.sample_format)
+                   : AV_SAMPLE_FMT_NONE;
+  to->sample_rate = from.sample_rate;
+  to->ch_layout = LayoutOf(from);
+  to->block_align = from.block_align;
+  to->frame_size = from.frame_size;
+  to->initial_padding = from.initial_padding;
+  to->trailing_padding = from.trailing_padding;
+  to->seek_preroll = from.seek_preroll;
+}
+
+void DescribeAudio(const AVFrame& from, bulkhead_frame* to) {
+  to->sample_format =
+      av_get_sample_fmt_name(static_cast<AVSampleFormat>(from.format));
+  to->sample_rate = from.sample_rate;
+  to->channels = from.ch_layout.nb_channels;
+  if (from.ch_layout.order == AV_CHANNEL_ORDER_NATIVE) {
+    to->channel_mask = from.ch_layout.u.mask;
+  }
+  to->sample_count = from.nb_samples;
+  to->planes = from.extended_data;
+  to->pts = from.best_effort_timestamp;
+  to->duration = from.pkt_duration;
+}
+
 }  // namespace
+
+bool IsAudio(const AVFrame& frame) { return frame.nb_samples > 0; }
 
 AVRational ToRational(bulkhead_rational value) {
   if (value.denominator == 0) return {0, 1};
@@ -57,11 +101,11 @@ AVRational ToRational(bulkhead_rational value) {
 }
 
 Expected<CodecParametersPtr> ToCodecParameters(
-    const bulkhead_codec_parameters& from, AVCodecID codec_id) {
+    const bulkhead_codec_parameters& from, const AVCodec& codec) {
   CodecParametersPtr to(avcodec_parameters_alloc());
   if (!to) return OutOfMemory("the codec's parameters");
-  to->codec_type = AVMEDIA_TYPE_VIDEO;
-  to->codec_id = codec_id;
+  to->codec_type = codec.type;
+  to->codec_id = codec.id;
   to->codec_tag = from.codec_tag;
   if (from.extradata_bytes > 0) {
     to->extradata = static_cast<uint8_t*>(
@@ -70,15 +114,19 @@ Expected<CodecParametersPtr> ToCodecParameters(
     std::memcpy(to->extradata, from.extradata, from.extradata_bytes);
     to->extradata_size = static_cast<int>(from.extradata_bytes);
   }
-  to->width = from.width;
-  to->height = from.height;
-  to->format = from.pixel_format != nullptr ? av_get_pix_fmt(from.pixel_format)
-                                            : AV_PIX_FMT_NONE;
   to->profile = from.profile;
   to->level = from.level;
   to->bits_per_coded_sample = from.bits_per_coded_sample;
   to->bits_per_raw_sample = from.bits_per_raw_sample;
   to->bit_rate = from.bit_rate;
+  if (codec.type == AVMEDIA_TYPE_AUDIO) {
+    SetAudioParameters(from, to.get());
+    return to;
+  }
+  to->width = from.width;
+  to->height = from.height;
+  to->format = from.pixel_format != nullptr ? av_get_pix_fmt(from.pixel_format)
+                                            : AV_PIX_FMT_NONE;
   to->field_order = static_cast<AVFieldOrder>(from.field_order);
   to->video_delay = from.video_delay;
   to->chroma_location = static_cast<AVChromaLocation>(from.chroma_location);
@@ -137,8 +185,9 @@ bool AddStreamSideData(const AVPacket& from, AVPacket* packet) {
 }
 
 void DescribeFrame(const AVFrame& from, bulkhead_frame* to) {
-  const auto format = static_cast<AVPixelFormat>(from.format);
   *to = {.size = sizeof(*to)};
+  if (IsAudio(from)) return DescribeAudio(from, to);
+  const auto format = static_cast<AVPixelFormat>(from.format);
   to->pixel_format = av_get_pix_fmt_name(format);
   to->width = from.width;
   to->height = from.height;

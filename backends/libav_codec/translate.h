@@ -11,9 +11,10 @@ namespace bulkhead::libav_codec {
 // identifiers by FFmpeg's own tables; nothing is guessed. All copy what they
 // take, so the caller's memory is free again on return.
 
-// Every field of the container's description. `codec_id` comes from the name.
+// Every field of the container's description. `codec` comes from the name and
+// decides whether they are read as those of video or of audio.
 Expected<CodecParametersPtr> ToCodecParameters(
-    const bulkhead_codec_parameters& parameters, AVCodecID codec_id);
+    const bulkhead_codec_parameters& parameters, const AVCodec& codec);
 
 // Side data whose kind this libavcodec does not know is left out.
 Expected<PacketPtr> ToPacket(const bulkhead_packet& packet);
@@ -24,9 +25,12 @@ bool AddStreamSideData(const bulkhead_side_data* side_data, size_t count,
                        AVPacket* packet);
 bool AddStreamSideData(const AVPacket& from, AVPacket* packet);
 
-// Fills all fields of *to but `buffer` and `private_data`. The planes still
-// belong to `from`.
+// Fills all fields of *to but `buffer` and `private_data`. The planes, and the
+// array of those of audio, still belong to `from`.
 void DescribeFrame(const AVFrame& from, bulkhead_frame* to);
+
+// Whether the frame holds audio rather than a picture.
+bool IsAudio(const AVFrame& frame);
 
 AVRational ToRational(bulkhead_rational value);
 

@@ -12,6 +12,7 @@ extern "C" {
 }
 
 #include "backends/libav_codec/translate.h"
+#include "backends/openreg/audio_planes.h"
 #include "backends/sdk/sized.h"
 
 namespace bulkhead::openreg {
@@ -25,7 +26,10 @@ AVPixelFormat FormatOf(const bulkhead_frame& frame) {
                                        : av_get_pix_fmt(frame.pixel_format);
 }
 
+bool IsAudio(const bulkhead_frame& frame) { return frame.sample_count > 0; }
+
 int BytesOf(const bulkhead_frame& frame) {
+  if (IsAudio(frame)) return static_cast<int>(PackedBytes(frame));
   return av_image_get_buffer_size(FormatOf(frame), frame.width, frame.height,
                                   kAlignment);
 }
@@ -79,6 +83,11 @@ bulkhead_result DeviceDecoder::Receive(bulkhead_frame* frame) {
     return result;
   }
   *frame = description_;
+  if (IsAudio(description_)) {
+    frame->planes = reinterpret_cast<uint8_t**>(own_memory_.get());
+    frame->private_data = own_memory_.release();
+    return BULKHEAD_OK;
+  }
   frame->plane_count = 0;
   for (int plane = 0; plane < 4; ++plane) {
     frame->data[plane] = target_.data[plane];
@@ -134,17 +143,21 @@ bulkhead_result DeviceDecoder::Upload() {
   picture_.reset();
   const int bytes = BytesOf(description_);
   if (bytes <= 0) {
-    kernel_error_ = "the device cannot hold pictures of this format";
+    kernel_error_ = "the device cannot hold frames of this format";
     return BULKHEAD_UNSUPPORTED;
   }
   picture_ = memory_.Allocate(bytes);
   if (!picture_) {
-    kernel_error_ = "a picture of " + std::to_string(bytes) +
+    kernel_error_ = "a frame of " + std::to_string(bytes) +
                     " bytes does not fit in the device's memory of " +
                     std::to_string(memory_.capacity());
     return BULKHEAD_OUT_OF_MEMORY;
   }
   const auto access = picture_->Open();
+  if (access && IsAudio(description_)) {
+    PackPlanes(description_, access->data());
+    return BULKHEAD_OK;
+  }
   if (!access || av_image_copy_to_buffer(
                      access->data(), bytes, decoded_->data, decoded_->linesize,
                      FormatOf(description_), description_.width,
@@ -159,6 +172,8 @@ bulkhead_result DeviceDecoder::ChooseTarget() {
   own_memory_.reset();
   buffer_ = nullptr;
   target_ = {};
+  // Of samples, memory of its own comes with the copy.
+  if (IsAudio(description_)) return BULKHEAD_OK;
   const AVPixelFormat format = FormatOf(description_);
   // A palette has no place in a buffer of the runtime.
   if (av_pix_fmt_desc_get(format)->flags & AV_PIX_FMT_FLAG_PAL) {
@@ -200,6 +215,11 @@ void DeviceDecoder::Download() {
     kernel_error_ = "a picture could not be copied from the device";
     return;
   }
+  kernel_result_ = BULKHEAD_OK;
+  if (IsAudio(description_)) {
+    own_memory_ = UnpackPlanes(description_, access->data());
+    return;
+  }
   uint8_t* source[4];
   int stride[4];
   const AVPixelFormat format = FormatOf(description_);
@@ -208,7 +228,6 @@ void DeviceDecoder::Download() {
   av_image_copy(target_.data, target_.stride,
                 const_cast<const uint8_t**>(source), stride, format,
                 description_.width, description_.height);
-  kernel_result_ = BULKHEAD_OK;
 }
 
 bulkhead_result DeviceDecoder::Fail(bulkhead_result result,

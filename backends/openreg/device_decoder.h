@@ -14,7 +14,8 @@
 
 namespace bulkhead::openreg {
 
-// One stream of media on one simulated device.
+// One stream of media on one simulated device. What is said of pictures holds
+// for frames of audio too, but that they come in memory of the decoder's own.
 //
 // The device decodes on its own thread into its own memory. Receive takes one
 // picture at a time that way: decode and upload are one kernel, the copy down

@@ -40,8 +40,8 @@
  * appended.
  * abi_version changes when a field changes its meaning.
  *
- * Strings are UTF-8 and NUL-terminated; names of codecs and of pixel formats
- * are those that FFmpeg prints ("h264", "yuv420p10le").
+ * Strings are UTF-8 and NUL-terminated; names of codecs and of pixel and sample
+ * formats are those that FFmpeg prints ("h264", "yuv420p10le", "fltp").
  */
 
 #include <stddef.h>
@@ -86,6 +86,17 @@ typedef struct bulkhead_option {
   const char* value;
 } bulkhead_option;
 
+enum {
+  BULKHEAD_STREAM_VIDEO = 0,
+  BULKHEAD_STREAM_AUDIO = 1
+};
+
+/* What bulkhead_backend.stream_kinds is made of. */
+enum {
+  BULKHEAD_DECODES_VIDEO = 1u << BULKHEAD_STREAM_VIDEO,
+  BULKHEAD_DECODES_AUDIO = 1u << BULKHEAD_STREAM_AUDIO
+};
+
 /* A blob beside a packet or a stream, such as a palette. `kind` is FFmpeg's
  * name of the packet side data type ("Palette", "New Extradata"). */
 typedef struct bulkhead_side_data {
@@ -122,6 +133,17 @@ typedef struct bulkhead_codec_parameters {
   bulkhead_rational frame_rate;
   const bulkhead_side_data* side_data;
   size_t side_data_count;
+  uint32_t stream_kind; /* BULKHEAD_STREAM_*; never one it does not decode */
+  /* Of audio, as far as the container tells; 0 or NULL: it does not. */
+  const char* sample_format;
+  int32_t sample_rate;
+  int32_t channels;
+  uint64_t channel_mask; /* of FFmpeg's AV_CH_*; 0: order of no known names */
+  int32_t block_align;   /* bytes */
+  int32_t frame_size;    /* samples of each channel in a packet */
+  int32_t initial_padding;  /* samples that the encoder put before the first */
+  int32_t trailing_padding; /* and after the last */
+  int32_t seek_preroll;     /* samples to decode before those that are wanted */
 } bulkhead_codec_parameters;
 
 enum {
@@ -170,7 +192,13 @@ typedef struct bulkhead_buffer {
   size_t bytes[BULKHEAD_MAX_PLANES];
 } bulkhead_buffer;
 
-/* One decoded picture. Its planes lie in a buffer from acquire_buffer, named by
+/* One decoded picture, or some decoded samples of audio, which use the fields at
+ * the end, pts, duration and private_data alone.
+ *
+ * Samples are those that are to be heard: padding of the encoder that a packet's
+ * side data "Skip Samples" names has been left out.
+ *
+ * The planes of a picture lie in a buffer from acquire_buffer, named by
  * `buffer`, or in memory of the backend (`buffer` NULL); in either case they
  * stay unchanged until release_frame. */
 typedef struct bulkhead_frame {
@@ -197,6 +225,13 @@ typedef struct bulkhead_frame {
   int32_t display_matrix[9];
   void* buffer;       /* handle of the acquired buffer that holds the planes */
   void* private_data; /* the backend's */
+  const char* sample_format;
+  int32_t sample_rate;
+  int32_t channels;
+  uint64_t channel_mask; /* as in bulkhead_codec_parameters */
+  int32_t sample_count;  /* of each channel; 0: nothing is heard */
+  /* One for each channel where the format is planar, else one for all. */
+  const uint8_t* const* planes;
 } bulkhead_frame;
 
 typedef struct bulkhead_device {
@@ -264,6 +299,9 @@ typedef struct bulkhead_backend {
   /* The sentence about the last failure; `decoder` is NULL after a failed open
    * or enumeration. Valid until the next call. */
   const char* (*last_error)(bulkhead_decoder* decoder);
+  /* BULKHEAD_DECODES_*. 0, as of a backend that is older than this field, is
+   * video alone. open is not called for a stream of another kind. */
+  uint32_t stream_kinds;
 } bulkhead_backend;
 
 typedef const bulkhead_backend* (*bulkhead_backend_entry)(void);

@@ -63,6 +63,8 @@ def _bulkhead_distribution_impl(ctx):
     ] + ([
         "devices = " + _toml_list(ctx.attr.devices),
     ] if ctx.attr.devices else []) + ([
+        "streams = " + _toml_list(ctx.attr.streams),
+    ] if ctx.attr.streams else []) + ([
         "worker_scope = \"{}\"".format(ctx.attr.worker_scope),
     ] if ctx.attr.worker_scope else []) + [
         "",
@@ -139,6 +141,10 @@ bulkhead_distribution = rule(
         "module_path": attr.string(
             doc = "Folder of the library below the root of the distribution.",
             mandatory = True,
+        ),
+        "streams": attr.string_list(
+            doc = "Kinds of stream that it decodes, of \"video\" and " +
+                  "\"audio\"; none: video.",
         ),
         "summary": attr.string(
             doc = "One line for people.",

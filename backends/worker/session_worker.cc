@@ -8,6 +8,7 @@
 #include <chrono>
 #include <string_view>
 
+#include "backends/worker/audio_stream.h"
 #include "backends/worker/video_stream.h"
 #include "ipc/capnp_read.h"
 #include "ipc/protocol_version.h"
@@ -173,11 +174,13 @@ ipc::Expected<void> SessionWorker::Handle(schema::Request::Reader request) {
 }
 
 ipc::Expected<void> SessionWorker::Open(schema::Open::Reader open) {
-  auto stream = VideoStream::Open({.backend = backend_,
-                                   .buffers = buffers_,
-                                   .replies = host_replies_,
-                                   .media_fd = descriptors_[kMedia].get()},
-                                  open);
+  const StreamContext context = {.backend = backend_,
+                                 .buffers = buffers_,
+                                 .replies = host_replies_,
+                                 .media_fd = descriptors_[kMedia].get()};
+  auto stream = open.getKind() == schema::StreamKind::AUDIO
+                    ? AudioStream::Open(context, open)
+                    : VideoStream::Open(context, open);
   if (!stream) return tl::unexpected(std::move(stream).error());
   stream_ = *std::move(stream);
   return {};

@@ -221,6 +221,9 @@ ipc::Expected<void> VideoStream::StartPlay(schema::Play::Reader play) {
       ForgetFrame();
       decoder_->Flush();
       break;
+    case schema::Play::Start::SAMPLE:
+      moved = ipc::Fail(ipc::Code::kInternal, "video has no samples");
+      break;
   }
   return moved;
 }

@@ -85,15 +85,40 @@ class Reader {
     }
   }
 
+  void Streams(const toml::table& table, std::set<StreamKind>& streams) {
+    const toml::node* node = table.get("streams");
+    if (node == nullptr) return;
+    const toml::array* array = node->as_array();
+    if (array == nullptr || array->empty()) {
+      Report(Diagnostic::Severity::kError, node->source(),
+             "streams should be an array of \"video\", \"audio\" or both");
+      return;
+    }
+    streams.clear();
+    for (const toml::node& element : *array) {
+      const auto word = element.value<std::string>().value_or("");
+      if (word == NameOf(StreamKind::kVideo)) {
+        streams.insert(StreamKind::kVideo);
+      } else if (word == NameOf(StreamKind::kAudio)) {
+        streams.insert(StreamKind::kAudio);
+      } else {
+        // A later Bulkhead may know it, and the backend decodes the rest.
+        Report(Diagnostic::Severity::kWarning, element.source(),
+               "a kind of stream that is not \"video\" or \"audio\" is "
+               "ignored");
+      }
+    }
+  }
+
  private:
   const std::string& file_;
   ParsedManifest& result_;
 };
 
 bool IsKnownKey(std::string_view key) {
-  static constexpr std::string_view kKeys[] = {"schema_version", "abi",
-                                               "devices",        "start",
-                                               "worker_scope",   "permissions"};
+  static constexpr std::string_view kKeys[] = {
+      "schema_version", "abi",          "devices",    "streams",
+      "start",          "worker_scope", "permissions"};
   return std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys);
 }
 
@@ -114,6 +139,7 @@ void Read(const toml::table& table, Reader& reader, Manifest& manifest) {
     manifest.abi = abi->get();
   }
   reader.Devices(table, manifest.devices);
+  reader.Streams(table, manifest.streams);
   if (reader.IsSecondOf(table, "start", "clone", "exec")) {
     manifest.start = Manifest::Start::kExec;
   }
@@ -141,6 +167,10 @@ void Read(const toml::table& table, Reader& reader, Manifest& manifest) {
 }
 
 }  // namespace
+
+const char* NameOf(StreamKind kind) {
+  return kind == StreamKind::kAudio ? "audio" : "video";
+}
 
 ParsedManifest ParseManifest(std::string_view text_untrusted,
                              const std::string& file,

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,11 @@ namespace bulkhead::discovery {
 // The newest bulkhead.toml this library understands.
 inline constexpr int64_t kManifestSchemaVersion = 1;
 
+enum class StreamKind { kVideo, kAudio };
+
+// "video", "audio".
+const char* NameOf(StreamKind kind);
+
 // What a backend says of itself in the optional bulkhead.toml of its
 // dist-info. Every line is optional too:
 //
@@ -22,6 +28,7 @@ inline constexpr int64_t kManifestSchemaVersion = 1;
 //   abi = 1                      # the table its entry point returns
 //   devices = ["openreg"]        # default: the entry point's name
 //   start = "clone"              # or "exec": cannot be cloned after loading
+//   streams = ["video"]          # kinds that it decodes; or "audio", or both
 //   worker_scope = "session"     # or "backend": one worker for all sessions
 //   [permissions]                # asked for; the operator grants or does not
 //   read = ["/usr/share/vendor"] # and further keys, see permissions_toml.h
@@ -35,6 +42,7 @@ struct Manifest {
   bool from_file = false;
   std::optional<int64_t> abi;
   std::vector<std::string> devices;
+  std::set<StreamKind> streams = {StreamKind::kVideo};
   Start start = Start::kClone;
   WorkerScope worker_scope = WorkerScope::kSession;
   grants::Permissions permissions;

@@ -20,11 +20,14 @@ ParsedManifest Parse(std::string_view text) {
 TEST(ManifestTest, ReadsEveryKey) {
   const ParsedManifest parsed = Parse(
       "schema_version = 1\nabi = 3\ndevices = [\"npu\", \"dsp\"]\n"
+      "streams = [\"audio\", \"video\"]\n"
       "start = \"exec\"\nworker_scope = \"backend\"\n"
       "[permissions]\nread = [\"/usr/share/acme\"]\n");
   ASSERT_TRUE(parsed.manifest) << parsed.refusal;
   EXPECT_EQ(parsed.manifest->abi, 3);
   EXPECT_EQ(parsed.manifest->devices, (std::vector<std::string>{"npu", "dsp"}));
+  EXPECT_EQ(parsed.manifest->streams,
+            (std::set{StreamKind::kVideo, StreamKind::kAudio}));
   EXPECT_EQ(parsed.manifest->start, Manifest::Start::kExec);
   EXPECT_EQ(parsed.manifest->worker_scope, Manifest::WorkerScope::kBackend);
   EXPECT_EQ(parsed.manifest->permissions.read,
@@ -36,6 +39,7 @@ TEST(ManifestTest, EveryKeyHasADefault) {
   const ParsedManifest parsed = Parse("");
   ASSERT_TRUE(parsed.manifest);
   EXPECT_EQ(parsed.manifest->devices, std::vector<std::string>{"acme"});
+  EXPECT_EQ(parsed.manifest->streams, std::set{StreamKind::kVideo});
   EXPECT_EQ(parsed.manifest->abi, std::nullopt);
   EXPECT_EQ(parsed.manifest->start, Manifest::Start::kClone);
   EXPECT_EQ(parsed.manifest->worker_scope, Manifest::WorkerScope::kSession);
@@ -66,6 +70,23 @@ TEST(ManifestTest, BadPermissionsAreLeftOutWithLineAndColumn) {
                                      diagnostic.message.starts_with(column);
                             }))
         << line << ", " << column;
+  }
+}
+
+TEST(ManifestTest, StreamsOfUnknownKindsAreLeftOut) {
+  const ParsedManifest parsed = Parse("streams = [\"audio\", \"smell\", 7]\n");
+  ASSERT_TRUE(parsed.manifest) << parsed.refusal;
+  EXPECT_EQ(parsed.manifest->streams, std::set{StreamKind::kAudio});
+  ASSERT_EQ(parsed.diagnostics.size(), 2u);
+  EXPECT_EQ(parsed.diagnostics[0].severity, Diagnostic::Severity::kWarning);
+  EXPECT_EQ(parsed.diagnostics[0].line, 1u);
+}
+
+TEST(ManifestTest, StreamsThatAreNoListRefuseTheBackend) {
+  for (const char* text : {"streams = \"audio\"\n", "streams = []\n"}) {
+    const ParsedManifest parsed = Parse(text);
+    EXPECT_FALSE(parsed.manifest) << text;
+    EXPECT_NE(parsed.refusal.find("streams"), std::string::npos);
   }
 }
 

@@ -12,28 +12,33 @@ namespace bulkhead::session {
 
 Result<std::shared_ptr<FramePool>> FramePool::Create(
     const ipc::FrameGeometry& geometry, uint32_t slots, uint64_t max_bytes) {
+  return Create(geometry.bytes,
+                "frames of " + std::to_string(geometry.width) + "x" +
+                    std::to_string(geometry.height),
+                slots, max_bytes);
+}
+
+Result<std::shared_ptr<FramePool>> FramePool::Create(
+    uint64_t slot_bytes, const std::string& contents, uint32_t slots,
+    uint64_t max_bytes) {
   // One slot is being read while the next is written.
   if (slots < 2) {
     return Status(Code::kResourceExhausted,
                   "a session needs two frame slots; raise "
                   "Limits::frame_slots");
   }
-  const uint64_t fitting =
-      std::min<uint64_t>(slots, max_bytes / geometry.bytes);
+  const uint64_t fitting = std::min<uint64_t>(slots, max_bytes / slot_bytes);
   if (fitting < 2) {
-    return Status(Code::kResourceExhausted,
-                  "two frames of " + std::to_string(geometry.width) + "x" +
-                      std::to_string(geometry.height) + " need " +
-                      std::to_string(2 * geometry.bytes) +
-                      " bytes, the session's limit is " +
-                      std::to_string(max_bytes) +
-                      "; raise Limits::session_bytes");
+    return Status(
+        Code::kResourceExhausted,
+        "two " + contents + " need " + std::to_string(2 * slot_bytes) +
+            " bytes, the session's limit is " + std::to_string(max_bytes) +
+            "; raise Limits::session_bytes");
   }
-  ASSIGN_OR_RETURN(auto region,
-                   FromIpc(ipc::OwnedRegion::CreateReadable(
-                       "bulkhead-frames", fitting * geometry.bytes)));
+  ASSIGN_OR_RETURN(auto region, FromIpc(ipc::OwnedRegion::CreateReadable(
+                                    "bulkhead-frames", fitting * slot_bytes)));
   return std::shared_ptr<FramePool>(new FramePool(
-      std::move(region), static_cast<uint32_t>(fitting), geometry.bytes));
+      std::move(region), static_cast<uint32_t>(fitting), slot_bytes));
 }
 
 FramePool::FramePool(ipc::OwnedRegion region, uint32_t slot_count,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/include/bulkhead/status.h"
@@ -23,7 +24,12 @@ namespace bulkhead::session {
 // holds. Thread-safe.
 class FramePool : public std::enable_shared_from_this<FramePool> {
  public:
-  // kResourceExhausted when `max_bytes` has no room for two slots.
+  // kResourceExhausted when `max_bytes` has no room for two slots, which are
+  // for `contents`: "blocks of samples".
+  static Result<std::shared_ptr<FramePool>> Create(uint64_t slot_bytes,
+                                                   const std::string& contents,
+                                                   uint32_t slots,
+                                                   uint64_t max_bytes);
   static Result<std::shared_ptr<FramePool>> Create(
       const ipc::FrameGeometry& geometry, uint32_t slots, uint64_t max_bytes);
 

@@ -2,37 +2,59 @@
 #include "core/session/poisoned_input.h"
 
 #include <utility>
+#include <vector>
 
 #include "core/discovery/digest.h"
 #include "core/exit_report.h"
 
 namespace bulkhead::session {
 
-std::string InputKey(const struct stat& file, const VideoOptions& options) {
+namespace {
+
+// Preceded by their lengths, so that no two lists read the same.
+std::string KeyOf(
+    const std::vector<int64_t>& numbers,
+    const std::vector<std::pair<std::string, std::string>>& texts) {
   discovery::Digest digest(discovery::HashAlgorithm::kSha256);
   const auto add_number = [&](int64_t number) {
     const std::string text = std::to_string(number) + "\n";
     digest.Append(text);
   };
-  // Preceded by their lengths, so that no two lists read the same.
   const auto add_text = [&](const std::string& text) {
     add_number(static_cast<int64_t>(text.size()));
     digest.Append(text);
   };
-  add_number(static_cast<int64_t>(file.st_dev));
-  add_number(static_cast<int64_t>(file.st_ino));
-  add_number(file.st_size);
-  add_number(file.st_mtim.tv_sec);
-  add_number(file.st_mtim.tv_nsec);
-  add_number(options.stream_index.value_or(-1));
-  for (const auto& [key, value] : options.backend_options) {
+  for (const int64_t number : numbers) add_number(number);
+  for (const auto& [key, value] : texts) {
     add_text(key);
     add_text(value);
   }
   return digest.Finish();
 }
 
-std::string Describe(const InputPosition& position) {
+std::vector<int64_t> NumbersOf(const struct stat& file) {
+  return {static_cast<int64_t>(file.st_dev), static_cast<int64_t>(file.st_ino),
+          file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec};
+}
+
+}  // namespace
+
+std::string InputKey(const struct stat& file, const VideoOptions& options) {
+  std::vector<int64_t> numbers = NumbersOf(file);
+  numbers.push_back(options.stream_index.value_or(-1));
+  return KeyOf(numbers, options.backend_options);
+}
+
+std::string InputKey(const struct stat& file, const AudioOptions& options) {
+  std::vector<int64_t> numbers = NumbersOf(file);
+  // More of them than for video, whose places are others.
+  numbers.insert(numbers.end(), {options.stream_index.value_or(-1),
+                                 options.sample_rate.value_or(0),
+                                 options.num_channels.value_or(0)});
+  return KeyOf(numbers, options.backend_options);
+}
+
+std::string Describe(const InputPosition& position, std::string_view unit) {
   switch (position.step) {
     case InputPosition::Step::kOpening:
       return "while opening";
@@ -41,13 +63,14 @@ std::string Describe(const InputPosition& position) {
     case InputPosition::Step::kFrame:
       break;
   }
-  return "at frame " + std::to_string(position.frame);
+  return "at " + std::string(unit) + " " + std::to_string(position.frame);
 }
 
-Status RefusalOf(const PoisonedPosition& poisoned, std::string_view device) {
+Status RefusalOf(const PoisonedPosition& poisoned, std::string_view unit,
+                 std::string_view device) {
   ExitReport report = poisoned.last;
   report.device = device;
-  report.position = Describe(poisoned.position);
+  report.position = Describe(poisoned.position, unit);
   const bool late = report.kind == ExitReport::Kind::kDeadline;
   std::string message = "it is refused " + report.position +
                         ", where it ended " + std::to_string(poisoned.deaths) +

@@ -15,12 +15,15 @@ namespace bulkhead::session {
 // file, decoded with the same options. Which device it is for is not part of
 // it, since each backend has a memory of its own.
 std::string InputKey(const struct stat& file, const VideoOptions& options);
+std::string InputKey(const struct stat& file, const AudioOptions& options);
 
-// In words: "while opening", "at frame 37".
-std::string Describe(const InputPosition& position);
+// In words: "while opening", "at frame 37". `unit` is what the stream is
+// counted in, "frame" or "sample".
+std::string Describe(const InputPosition& position, std::string_view unit);
 
 // The error of an input that is refused because it killed too many workers:
 // kDeadlineExceeded if the last was killed for being late, else kPoisonedInput.
-Status RefusalOf(const PoisonedPosition& poisoned, std::string_view device);
+Status RefusalOf(const PoisonedPosition& poisoned, std::string_view unit,
+                 std::string_view device);
 
 }  // namespace bulkhead::session

@@ -230,6 +230,7 @@ Result<StartedWorker> SupervisorLink::OpenSession(const SessionRequest& asked,
   RETURN_IF_ERROR(Call(
       [&](Request::Builder request) {
         auto session = request.initOpenSession();
+        session.setAudio(asked.audio);
         session.setDevice(asked.device);
         session.setAlone(asked.alone);
         session.setInput(asked.input);
@@ -239,7 +240,8 @@ Result<StartedWorker> SupervisorLink::OpenSession(const SessionRequest& asked,
       descriptors, StartPatience(),
       [&](Reply::Reader reply, ipc::ReceivedMessage& message) {
         if (reply.isPoisoned()) {
-          return RefusalOf(ToPoisoned(reply.getPoisoned()), asked.device);
+          return RefusalOf(ToPoisoned(reply.getPoisoned()),
+                           asked.audio ? "sample" : "frame", asked.device);
         }
         if (!reply.isSessionStarted() || message.descriptors.size() != 1) {
           return UnexpectedReply();

@@ -67,6 +67,7 @@ struct StartedWorker {
 // What a session asks a worker for.
 struct SessionRequest {
   std::string device;
+  bool audio;         // that is what it decodes, else video
   bool alone;         // in a worker that serves nobody else
   std::string input;  // what is decoded, and how; see InputKey
   std::string path;   // the same for people

@@ -102,6 +102,7 @@ SeenEnd WorkerRecovery::DescribeStep() const {
 Status WorkerRecovery::StartWorker() {
   ASSIGN_OR_RETURN(
       link_, WorkerLink::Start(supervisor_, {.device = settings_.device,
+                                             .audio = settings_.audio,
                                              .alone = stats_.restarts > 0,
                                              .input = settings_.input_key,
                                              .path = input_.name(),
@@ -129,8 +130,9 @@ Status WorkerRecovery::CheckPoisoned() const {
   const auto here = std::find_if(
       poisoned.begin(), poisoned.end(),
       [this](const auto& known) { return known.position == position(); });
-  return here == poisoned.end() ? Status()
-                                : RefusalOf(*here, link_->started().device);
+  return here == poisoned.end()
+             ? Status()
+             : RefusalOf(*here, unit(), link_->started().device);
 }
 
 Status WorkerRecovery::AccountDeath(const Status& death) {
@@ -226,8 +228,12 @@ InputPosition WorkerRecovery::position() const {
   return {Step::kFrame, wanted_};
 }
 
+const char* WorkerRecovery::unit() const {
+  return settings_.audio ? "sample" : "frame";
+}
+
 std::string WorkerRecovery::PositionText() const {
-  return input_.name() + ", " + Describe(position());
+  return input_.name() + ", " + Describe(position(), unit());
 }
 
 }  // namespace bulkhead::session

@@ -56,6 +56,7 @@ class WorkerRecovery {
 
   struct Settings {
     std::string device;
+    bool audio = false;      // that is what is decoded, else video
     std::string input_key;   // of the input with its options; see InputKey
     Crash::Request request;  // with the options; the rest is filled in
     RecoveryObserver observer;
@@ -116,6 +117,7 @@ class WorkerRecovery {
   // For the record of a worker's end.
   SeenEnd DescribeStep() const;
   InputPosition position() const;
+  const char* unit() const;  // in which positions are counted
   std::string PositionText() const;
 
   const std::shared_ptr<SupervisorLink> supervisor_;

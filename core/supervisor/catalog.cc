@@ -249,6 +249,27 @@ std::vector<Catalog::BackendPointer> Catalog::Usable() const {
   return usable;
 }
 
+Status Catalog::CheckDecodes(const Backend& backend,
+                             discovery::StreamKind kind) const {
+  const auto decodes = [kind](const Backend& candidate) {
+    return candidate.candidate().manifest.streams.count(kind) > 0;
+  };
+  if (decodes(backend)) return Status();
+  std::string able;
+  for (const BackendPointer& other : Usable()) {
+    if (!decodes(*other)) continue;
+    for (const auto& device : other->devices()) {
+      able += (able.empty() ? "" : ", ") + device.name;
+    }
+  }
+  const std::string words = discovery::NameOf(kind);
+  return Status(Code::kUnsupported,
+                "backend " + backend.candidate().name() + " does not decode " +
+                    words + "; " +
+                    (able.empty() ? "no backend that is installed does"
+                                  : "devices that do: " + able));
+}
+
 Catalog::BackendPointer Catalog::OfSession(uint64_t session) const {
   for (const BackendPointer& backend : backends()) {
     if (backend->HasSession(session)) return backend;

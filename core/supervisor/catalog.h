@@ -63,6 +63,9 @@ class Catalog : private kj::TaskSet::ErrorHandler {
   // Also those that drain, which come last.
   std::vector<BackendPointer> backends() const;
   std::vector<BackendPointer> Usable() const;
+  // kUnsupported: by its manifest the backend does not decode such streams. The
+  // message has the devices that do.
+  Status CheckDecodes(const Backend& backend, discovery::StreamKind kind) const;
   BackendPointer OfSession(uint64_t session) const;
 
   // After another look.

@@ -323,6 +323,13 @@ kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
     Fail(connection, backend.error());
     return kj::READY_NOW;
   }
+  if (const Status able = catalog_->CheckDecodes(
+          **backend, request.getAudio() ? discovery::StreamKind::kAudio
+                                        : discovery::StreamKind::kVideo);
+      !able.ok()) {
+    Fail(connection, able);
+    return kj::READY_NOW;
+  }
   const std::string input = request.getInput().cStr();
   const auto refused = (*backend)->Refused(input);
   // They are in their order, and opening comes first.

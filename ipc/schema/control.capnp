@@ -225,6 +225,8 @@ struct OpenSession {
   # Of the input, for people.
   counter @4 :UInt32;
   # Its place among the session counters.
+  audio @5 :Bool;
+  # That is what it decodes, else video.
 }
 
 struct SessionStarted {

@@ -83,6 +83,11 @@ struct Open {
   # decoding the first one; this worker need not. 0: not known, else the type
   # of the elements is not left open either.
   output @10 :Output;
+  kind @11 :StreamKind;
+  # What streamIndex means. Of audio, -1 is the first audio stream.
+  sampleRate @12 :UInt32;
+  channelCount @13 :UInt32;
+  # Of the samples of audio that will be published. 0: as in the stream.
 }
 
 struct Output {
@@ -130,6 +135,11 @@ struct Transform {
   }
 }
 
+enum StreamKind {
+  video @0;
+  audio @1;
+}
+
 struct Play {
   epoch @0 :UInt32;
   # Echoed in each answer, so that what was decoded ahead for an older play is
@@ -140,12 +150,16 @@ struct Play {
     beginning @2 :Void;
     keyframe @3 :Int64;
     # Timestamp (stream time base) to seek to, backwards to a keyframe.
+    sample @6 :Int64;
+    # Of audio, and the only way to start that: the number of the first sample
+    # to be published. The first of the stream is 0.
   }
   skipBefore @4 :Int64 = -9223372036854775808;
   # Frames with a timestamp below this are decoded but neither converted nor
   # published; the minimum skips none.
   maxFrames @5 :UInt64 = 18446744073709551615;
-  # Then the worker stops with paused, ready to go onward.
+  # Then the worker stops with paused, ready to go onward. Of audio: samples of
+  # each channel.
 }
 
 struct Grant {
@@ -166,6 +180,13 @@ struct Reply {
     # Epoch: the stream holds no further frame.
     poolAttached @7 :Void;
     # Answers attachPool.
+    openedAudio @8 :OpenedAudio;
+    # Answers open where its kind is audio.
+    samples @9 :PublishedSamples;
+    # In place of frame, of a stream of audio.
+    skipping @10 :Skipping;
+    # Of a play of audio that is still before its first sample, whenever another
+    # second of the stream was decoded.
   }
 }
 
@@ -228,4 +249,44 @@ struct PublishedFrame {
   fingerprint @9 :UInt64;
   # XXH3-64 of every 16th row, with which the host recognises on replay that
   # the new worker went on exactly where the old one stopped.
+}
+
+struct OpenedAudio {
+  streamIndex @0 :Int32;
+  streamCount @1 :UInt32;
+  codec @2 :Text;
+  container @3 :Text;
+  sampleFormat @4 :Text;
+  # Of the decoder's output.
+  sampleRate @5 :UInt32;
+  channelCount @6 :UInt32;
+  channelLayout @7 :Text;
+  # As FFmpeg writes it: "stereo", "5.1(side)".
+  publishedRate @8 :UInt32;
+  publishedChannels @9 :UInt32;
+  timeBase @10 :Types.Rational;
+  firstPts @11 :Int64;
+  # Of sample 0, stream time base; minimum Int64: not told.
+  durationFromHeader @12 :Int64;
+  # Stream time base; minimum Int64: not told.
+  startFromHeader @13 :Int64;
+  bitRate @14 :Int64;
+}
+
+struct PublishedSamples {
+  # Consecutive samples as 32-bit floats, all of the first channel, then all of
+  # the second, from the start of the slot on.
+  epoch @0 :UInt32;
+  slot @1 :UInt32;
+  generation @2 :UInt32;
+  first @3 :Int64;
+  # Its number: that of the play's start, or where the samples before ended.
+  count @4 :UInt32;
+  # Of each channel, at least 1.
+}
+
+struct Skipping {
+  epoch @0 :UInt32;
+  reached @1 :Int64;
+  # The sample that comes next, at most the one that is looked for.
 }

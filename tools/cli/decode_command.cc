@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "tools/cli/decode_audio.h"
 #include "tools/cli/decode_file.h"
 #include "tools/cli/decode_job.h"
 #include "tools/cli/progress.h"
@@ -21,6 +22,7 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead decode clip.mp4 --at 0,-1 -o out/%06d.png   the first and the last
   bulkhead decode clip.mp4 --frames 10:20:2 --format rawvideo -o - | ./consume
   bulkhead decode clip.mp4 --device openreg:1 --format null      time it
+  bulkhead decode clip.mp4 --audio --times 10:20 --sample-rate 16000 -o a.wav
   bulkhead decode *.mp4 -o out/{name}/%06d.png       several files
 
 FORMAT is one of
@@ -29,6 +31,8 @@ FORMAT is one of
   png        files numbered by frame index; the default when OUT ends in .png
   rawvideo   RGB24 pixels, rows packed, one frame after the other
   null       nothing, but each byte is read
+  wav        of --audio, its default: 32-bit floats
+  f32le      the same without a header; what ffmpeg -f f32le writes
 
 A:B:S is a Python slice: the end is exclusive, negatives count from the end.
 
@@ -39,7 +43,8 @@ of framemd5 each begins with a line "#file: NAME". The exit status is that of
 the worst: 1 if there is any, else the highest.)";
 
 // In words, what came of one of them.
-std::string DescribeWork(const FileOutcome& outcome) {
+std::string DescribeWork(const FileOutcome& outcome, bool audio) {
+  if (audio) return fmt::format("audio in {:.2f} s", outcome.seconds);
   return fmt::format("{} frames in {:.2f} s, {:.0f} frames/s", outcome.frames,
                      outcome.seconds,
                      outcome.seconds > 0
@@ -71,7 +76,8 @@ int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
   FileOutcome sum;
   std::vector<std::string> failed;
   for (const DecodeJob& job : *jobs) {
-    const FileOutcome outcome = DecodeFile(**host, job, shown);
+    const FileOutcome outcome =
+        job.audio ? DecodeAudio(**host, job) : DecodeFile(**host, job, shown);
     if (outcome.reader_gone) return exit_code;
     sum.frames += outcome.frames;
     sum.seconds += outcome.seconds;
@@ -82,18 +88,30 @@ int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
     }
     if (global.quiet) continue;
     if (job.several ? told : told || job.format == "null") {
-      Say((job.several ? job.file + ": " : "") + DescribeWork(outcome));
+      Say((job.several ? job.file + ": " : "") +
+          DescribeWork(outcome, options.audio));
     }
     SayRecoveries(job, outcome.recovery);
   }
   if (jobs->size() > 1 && !global.quiet) {
     Say(fmt::format("{} of {} files: {}", jobs->size() - failed.size(),
-                    jobs->size(), DescribeWork(sum)));
+                    jobs->size(), DescribeWork(sum, options.audio)));
     if (!failed.empty()) {
       Say(fmt::format("failed: {}", fmt::join(failed, ", ")));
     }
   }
   return exit_code;
+}
+
+void AddAudioOptions(CLI::App& command, DecodeOptions& options) {
+  command.add_flag("--audio", options.audio,
+                   "Decode the (first) audio stream instead");
+  command
+      .add_option("--sample-rate", options.sample_rate,
+                  "Resample audio to this rate")
+      ->type_name("HZ");
+  command.add_option("--channels", options.channels, "Mix audio to so many")
+      ->type_name("N");
 }
 
 }  // namespace
@@ -128,9 +146,13 @@ void AddDecodeCommand(CLI::App& app, Invocation& invocation) {
                    "the end")
       ->type_name("I,J,...")
       ->excludes(frames);
+  command->add_option("--times", options->times, "Only what is played then")
+      ->type_name("T1:T2");
+  AddAudioOptions(*command, *options);
   command->add_option("--format", options->format, "What to write; see below")
       ->type_name("FORMAT")
-      ->check(CLI::IsMember({"png", "rawvideo", "framemd5", "null"}));
+      ->check(CLI::IsMember(
+          {"png", "rawvideo", "framemd5", "null", "wav", "f32le"}));
   command
       ->add_option("-o,--output", options->output,
                    "Where to; - is stdout (default). Missing directories "

@@ -49,6 +49,37 @@ Status CheckDistinct(const std::vector<DecodeJob>& jobs) {
   return Status();
 }
 
+bool IsOfAudio(const std::string& format) {
+  return format == "wav" || format == "f32le";
+}
+
+Status ParseAudio(const DecodeOptions& options, DecodeJob& job) {
+  if (!options.audio) {
+    if (IsOfAudio(job.format) || options.sample_rate || options.channels) {
+      return Status(Code::kInvalidArgument,
+                    "wav, f32le, --sample-rate and --channels are of audio; "
+                    "add --audio");
+    }
+    if (job.times) {
+      return Status(Code::kInvalidArgument,
+                    "--times chooses audio; add --audio");
+    }
+    return Status();
+  }
+  if (job.format.empty()) job.format = "wav";
+  if (!IsOfAudio(job.format) || job.chosen()) {
+    return Status(Code::kInvalidArgument,
+                  "audio is written as wav or f32le, and chosen by --times");
+  }
+  job.audio = AudioOptions{.device = options.video.device,
+                           .stream_index = options.video.stream_index,
+                           .sample_rate = options.sample_rate,
+                           .num_channels = options.channels,
+                           .backend_options = {},
+                           .recovery_observer = {}};
+  return Status();
+}
+
 }  // namespace
 
 Result<std::vector<DecodeJob>> ParseJobs(const DecodeOptions& options) {
@@ -65,7 +96,13 @@ Result<std::vector<DecodeJob>> ParseJobs(const DecodeOptions& options) {
     if (!indices) return indices.error();
     common.indices = *std::move(indices);
   }
+  if (!options.times.empty()) {
+    Result<TimeRange> times = ParseTimes(options.times);
+    if (!times) return times.error();
+    common.times = *times;
+  }
   common.format = options.format;
+  if (Status status = ParseAudio(options, common); !status.ok()) return status;
   if (common.format.empty()) {
     common.format = options.output.ends_with(".png") ? "png" : "framemd5";
   }

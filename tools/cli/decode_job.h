@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tools/cli/output_pattern.h"
+#include "tools/cli/output_words.h"
 #include "tools/cli/selection.h"
 
 namespace bulkhead::cli {
@@ -19,6 +20,10 @@ struct DecodeOptions {
   VideoOptions video;
   std::string frames;
   std::string at;
+  std::string times;
+  bool audio = false;
+  std::optional<int> sample_rate;
+  std::optional<int> channels;
   std::string format;
   std::string output = "-";
   bool progress = false;
@@ -30,6 +35,8 @@ struct DecodeJob {
   VideoOptions video;
   std::optional<Slice> slice;
   std::optional<std::vector<int64_t>> indices;
+  std::optional<TimeRange> times;
+  std::optional<AudioOptions> audio;  // that is to be decoded, not the video
   std::string format;
   std::string output;     // for this file; "-" is stdout
   OutputPattern pattern;  // of it, where every frame gets a file of its own

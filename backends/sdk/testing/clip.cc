@@ -12,6 +12,7 @@ extern "C" {
 #include <libavformat/avformat.h>
 #include <libavutil/imgutils.h>
 #include <libavutil/pixdesc.h>
+#include <libavutil/samplefmt.h>
 }
 
 #ifdef __SANITIZE_THREAD__
@@ -48,6 +49,25 @@ bulkhead_side_data ToAbi(const AVPacketSideData& blob) {
   return {av_packet_side_data_name(blob.type), blob.data, blob.size};
 }
 
+Picture CopySamples(const bulkhead_frame& frame) {
+  Picture picture = {.pts = frame.pts,
+                     .width = frame.sample_count,
+                     .height = frame.channels,
+                     .pixel_format = frame.sample_format,
+                     .pixels = {}};
+  const AVSampleFormat format = av_get_sample_fmt(frame.sample_format);
+  const int planes = av_sample_fmt_is_planar(format) ? frame.channels : 1;
+  const int bytes =
+      av_samples_get_buffer_size(nullptr, frame.channels, frame.sample_count,
+                                 format, /*align=*/1) /
+      planes;
+  for (int i = 0; i < planes; ++i) {
+    picture.pixels.insert(picture.pixels.end(), frame.planes[i],
+                          frame.planes[i] + bytes);
+  }
+  return picture;
+}
+
 // Takes frames until the decoder wants something else.
 bulkhead_result TakeFrames(const bulkhead_backend& backend,
                            bulkhead_decoder* decoder, Decoded* decoded) {
@@ -66,7 +86,8 @@ bulkhead_result TakeFrames(const bulkhead_backend& backend,
 
 }  // namespace
 
-std::unique_ptr<Clip> Clip::Read(const std::string& path) {
+std::unique_ptr<Clip> Clip::Read(const std::string& path,
+                                 uint32_t stream_kind) {
   std::unique_ptr<Clip> clip(new Clip);
   clip->path_ = path;
   av_log_set_level(AV_LOG_QUIET);
@@ -75,10 +96,13 @@ std::unique_ptr<Clip> Clip::Read(const std::string& path) {
       avformat_find_stream_info(clip->container_, nullptr) < 0) {
     return nullptr;
   }
+  const AVMediaType type = stream_kind == BULKHEAD_STREAM_AUDIO
+                               ? AVMEDIA_TYPE_AUDIO
+                               : AVMEDIA_TYPE_VIDEO;
   int chosen = -1;
   for (unsigned i = 0; i < clip->container_->nb_streams && chosen < 0; ++i) {
     const AVCodecParameters* codec = clip->container_->streams[i]->codecpar;
-    if (codec->codec_type == AVMEDIA_TYPE_VIDEO) chosen = static_cast<int>(i);
+    if (codec->codec_type == type) chosen = static_cast<int>(i);
   }
   if (chosen < 0) return nullptr;
   clip->ReadParameters(chosen);
@@ -92,13 +116,14 @@ std::unique_ptr<Clip> Clip::Read(const std::string& path) {
 }
 
 std::unique_ptr<Clip> Clip::Make(const std::string& name,
-                                 const std::vector<std::string>& arguments) {
+                                 const std::vector<std::string>& arguments,
+                                 uint32_t stream_kind) {
   const char* directory = std::getenv("TEST_TMPDIR");
   const std::string path =
       std::string(directory != nullptr ? directory : "/tmp") + "/" + name;
   std::vector<std::string> words = arguments;
   words.push_back(path);
-  return RunFfmpeg(words) ? Read(path) : nullptr;
+  return RunFfmpeg(words) ? Read(path, stream_kind) : nullptr;
 }
 
 Clip::~Clip() {
@@ -140,6 +165,21 @@ void Clip::ReadParameters(int index) {
       .side_data = stream_side_data_.data(),
       .side_data_count = stream_side_data_.size(),
   };
+  if (codec.codec_type != AVMEDIA_TYPE_AUDIO) return;
+  parameters_.stream_kind = BULKHEAD_STREAM_AUDIO;
+  parameters_.pixel_format = nullptr;
+  parameters_.sample_format =
+      av_get_sample_fmt_name(static_cast<AVSampleFormat>(codec.format));
+  parameters_.sample_rate = codec.sample_rate;
+  parameters_.channels = codec.ch_layout.nb_channels;
+  if (codec.ch_layout.order == AV_CHANNEL_ORDER_NATIVE) {
+    parameters_.channel_mask = codec.ch_layout.u.mask;
+  }
+  parameters_.block_align = codec.block_align;
+  parameters_.frame_size = codec.frame_size;
+  parameters_.initial_padding = codec.initial_padding;
+  parameters_.trailing_padding = codec.trailing_padding;
+  parameters_.seek_preroll = codec.seek_preroll;
 }
 
 void Clip::AddPacket(const AVPacket& packet) {
@@ -170,6 +210,7 @@ void Clip::AddPacket(const AVPacket& packet) {
 }
 
 Picture CopyPicture(const bulkhead_frame& frame) {
+  if (frame.sample_count > 0) return CopySamples(frame);
   Picture picture = {.pts = frame.pts,
                      .width = frame.width,
                      .height = frame.height,

@@ -12,17 +12,21 @@ struct AVPacket;
 
 namespace bulkhead::sdk {
 
-// The first video stream of a file, whole, in the structs of the C ABI.
+// The first video stream of a file, or the first of audio, whole, in the
+// structs of the C ABI.
 class Clip {
  public:
-  // nullptr if the file has no video that libavformat can read.
-  static std::unique_ptr<Clip> Read(const std::string& path);
+  // nullptr if the file has no stream of that kind (BULKHEAD_STREAM_*) that
+  // libavformat can read.
+  static std::unique_ptr<Clip> Read(
+      const std::string& path, uint32_t stream_kind = BULKHEAD_STREAM_VIDEO);
 
   // Makes a small clip with the ffmpeg program: `arguments` say what comes
   // between the options of ours and the path. nullptr where there is no
   // ffmpeg or it cannot do that; tests then skip.
-  static std::unique_ptr<Clip> Make(const std::string& name,
-                                    const std::vector<std::string>& arguments);
+  static std::unique_ptr<Clip> Make(
+      const std::string& name, const std::vector<std::string>& arguments,
+      uint32_t stream_kind = BULKHEAD_STREAM_VIDEO);
 
   ~Clip();
   Clip(const Clip&) = delete;
@@ -46,7 +50,8 @@ class Clip {
   std::vector<bulkhead_packet> packets_;
 };
 
-// A picture without the padding between its rows.
+// A picture without the padding between its rows; or decoded samples, plane
+// after plane, with their number for a width and the channels for a height.
 struct Picture {
   int64_t pts;
   int32_t width;

@@ -5,7 +5,8 @@
 //     conformance LIBRARY SYMBOL
 //
 // The streams are made with the ffmpeg program; where there is none, the tests
-// that need them skip. A test of a device that does not decode H.264 skips too.
+// that need them skip. A test of a device that does not decode H.264 skips too,
+// as do those of audio where the backend decodes none.
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "backends/sdk/bulkhead_backend.h"
+#include "backends/sdk/sized.h"
 #include "backends/sdk/testing/clip.h"
 #include "backends/sdk/testing/fake_runtime.h"
 
@@ -252,6 +254,97 @@ TEST_F(BackendTest, DamagedPacketsDoNotEndTheStream) {
 TEST_F(BackendTest, ClosingInMidStreamLeaksNothing) {
   bulkhead_frame frame = FirstFrame();
   backend->release_frame(decoder_, &frame);
+}
+
+// Of backends that decode audio.
+class AudioBackendTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if ((TakeSized(*backend).stream_kinds & BULKHEAD_DECODES_AUDIO) == 0) {
+      GTEST_SKIP() << "it does not decode audio";
+    }
+    clip_ = Clip::Make("conformance.m4a",
+                       {"-f", "lavfi", "-i", "sine=frequency=440:duration=2",
+                        "-ac", "2", "-c:a", "aac"},
+                       BULKHEAD_STREAM_AUDIO);
+    if (!clip_) GTEST_SKIP() << "ffmpeg cannot make a file of AAC";
+    const bulkhead_open_parameters parameters = OpenParameters(*clip_, {});
+    const bulkhead_result result =
+        backend->open(&parameters, runtime_.services(), &decoder_);
+    if (result == BULKHEAD_UNSUPPORTED) {
+      GTEST_SKIP() << "no AAC: " << backend->last_error(nullptr);
+    }
+    ASSERT_EQ(result, BULKHEAD_OK) << backend->last_error(nullptr);
+  }
+
+  void TearDown() override {
+    if (decoder_ != nullptr) backend->close(decoder_);
+  }
+
+  std::vector<Picture> DecodeWhole() {
+    Decoded decoded;
+    DecodeAll(*backend, decoder_, clip_->packets(), &decoded);
+    EXPECT_EQ(decoded.failure, BULKHEAD_OK) << decoded.error;
+    EXPECT_EQ(decoded.bad_packets, 0);
+    return std::move(decoded.pictures);
+  }
+
+  FakeRuntime runtime_;
+  std::unique_ptr<Clip> clip_;
+  bulkhead_decoder* decoder_ = nullptr;
+};
+
+TEST_F(AudioBackendTest, EverySampleThatIsToBeHeardComesOnceAndInOrder) {
+  const std::vector<Picture> frames = DecodeWhole();
+  ASSERT_FALSE(frames.empty());
+  int64_t samples = 0;
+  for (size_t i = 0; i < frames.size(); ++i) {
+    EXPECT_EQ(frames[i].height, 2);
+    samples += frames[i].width;
+    if (i == 0) continue;
+    EXPECT_LT(frames[i - 1].pts, frames[i].pts);
+  }
+  EXPECT_EQ(frames[0].pts, 0);
+  // The last packet is filled up.
+  EXPECT_GE(samples, 2 * 44100);
+  EXPECT_LT(samples, 2 * 44100 + 2 * 1024);
+}
+
+TEST_F(AudioBackendTest, FlushUndoesTheDrain) {
+  const std::vector<Picture> first = DecodeWhole();
+  backend->flush(decoder_);
+  EXPECT_EQ(first.size(), DecodeWhole().size());
+}
+
+TEST_F(AudioBackendTest, AFrameStaysUnchangedUntilItsRelease) {
+  bulkhead_frame frame = {.size = sizeof(frame)};
+  Picture before;
+  bool have = false;
+  for (const bulkhead_packet& packet : clip_->packets()) {
+    ASSERT_EQ(backend->send_packet(decoder_, &packet), BULKHEAD_OK);
+    bulkhead_frame next = {.size = sizeof(next)};
+    while (backend->receive_frame(decoder_, &next) == BULKHEAD_OK) {
+      if (have) {
+        backend->release_frame(decoder_, &next);
+        continue;
+      }
+      frame = next;
+      before = CopyPicture(frame);
+      have = true;
+    }
+  }
+  ASSERT_TRUE(have);
+  EXPECT_EQ(before, CopyPicture(frame));
+  backend->release_frame(decoder_, &frame);
+}
+
+TEST_F(AudioBackendTest, EveryDeviceGivesTheSameSamples) {
+  const Decoded first = Decode(*backend, *runtime_.services(), *clip_);
+  for (uint32_t device = 1; device < Devices().size(); ++device) {
+    const Decoded other = Decode(*backend, *runtime_.services(), *clip_,
+                                 {.device = device, .options = {}});
+    EXPECT_EQ(first.pictures, other.pictures) << device;
+  }
 }
 
 }  // namespace

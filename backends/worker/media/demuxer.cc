@@ -10,6 +10,7 @@ extern "C" {
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 #include <libavutil/pixdesc.h>
+#include <libavutil/samplefmt.h>
 }
 
 #include "backends/worker/media/media_file.h"
@@ -30,8 +31,8 @@ bool IsCover(const AVStream& stream) {
   return (stream.disposition & AV_DISPOSITION_ATTACHED_PIC) != 0;
 }
 
-bool IsVideo(const AVStream& stream) {
-  return stream.codecpar->codec_type == AVMEDIA_TYPE_VIDEO;
+const char* NameOf(StreamKind kind) {
+  return kind == StreamKind::kAudio ? "audio" : "video";
 }
 
 void AppendSideData(const AVPacketSideData* data, int count,
@@ -60,9 +61,10 @@ int64_t LatestTimestamp(const AVPacket& packet, int reordered) {
 }  // namespace
 
 ipc::Expected<std::unique_ptr<Demuxer>> Demuxer::Open(
-    int fd, int64_t size, std::string_view name_hint, int32_t stream_index) {
+    int fd, int64_t size, std::string_view name_hint, int32_t stream_index,
+    StreamKind kind) {
   std::unique_ptr<Demuxer> demuxer(
-      new Demuxer(fd, size, name_hint, stream_index));
+      new Demuxer(fd, size, name_hint, stream_index, kind));
   if (size <= 0) {
     return ipc::Fail(ipc::Code::kBadInput, demuxer->name_ + " is empty");
   }
@@ -77,11 +79,12 @@ ipc::Expected<std::unique_ptr<Demuxer>> Demuxer::Open(
 }
 
 Demuxer::Demuxer(int fd, int64_t size, std::string_view name_hint,
-                 int32_t stream_index)
+                 int32_t stream_index, StreamKind kind)
     : fd_(fd),
       size_(size),
       name_(name_hint.substr(name_hint.rfind('/') + 1)),
-      stream_index_(stream_index) {}
+      stream_index_(stream_index),
+      kind_(kind) {}
 
 Demuxer::~Demuxer() {
   CloseInput();
@@ -115,35 +118,43 @@ ipc::Expected<void> Demuxer::OpenInput() {
   return {};
 }
 
+bool Demuxer::IsOfKind(const AVStream& stream) const {
+  return stream.codecpar->codec_type == (kind_ == StreamKind::kAudio
+                                             ? AVMEDIA_TYPE_AUDIO
+                                             : AVMEDIA_TYPE_VIDEO);
+}
+
 ipc::Expected<int> Demuxer::ChooseStream() const {
   const int count = static_cast<int>(format_->nb_streams);
-  std::string videos;
-  int first_video = -1;
+  const std::string kind = NameOf(kind_);
+  std::string candidates;
+  int first = -1;
   int first_moving = -1;
   for (int i = 0; i < count; ++i) {
     const AVStream& stream = *format_->streams[i];
-    if (!IsVideo(stream)) continue;
-    if (first_video < 0) first_video = i;
+    if (!IsOfKind(stream)) continue;
+    if (first < 0) first = i;
     if (first_moving < 0 && !IsCover(stream)) first_moving = i;
     // A container may declare thousands; a message names some.
-    if (videos.size() < 60)
-      videos += (videos.empty() ? "" : ", ") + std::to_string(i);
+    if (candidates.size() < 60)
+      candidates += (candidates.empty() ? "" : ", ") + std::to_string(i);
   }
-  if (first_video < 0) {
-    return ipc::Fail(file_->refers_to_others() ? ipc::Code::kUnsupported
-                                               : ipc::Code::kBadInput,
-                     name_ + " has no video stream (" + std::to_string(count) +
-                         " other streams)");
+  if (first < 0) {
+    const ipc::Code none = kind_ == StreamKind::kAudio ? ipc::Code::kNotFound
+                                                       : ipc::Code::kBadInput;
+    return ipc::Fail(file_->refers_to_others() ? ipc::Code::kUnsupported : none,
+                     name_ + " has no " + kind + " stream (" +
+                         std::to_string(count) + " other streams)");
   }
-  if (stream_index_ == -1)
-    return first_moving >= 0 ? first_moving : first_video;
+  if (stream_index_ == -1) return first_moving >= 0 ? first_moving : first;
   if (stream_index_ >= 0 && stream_index_ < count &&
-      IsVideo(*format_->streams[stream_index_])) {
+      IsOfKind(*format_->streams[stream_index_])) {
     return stream_index_;
   }
   return ipc::Fail(ipc::Code::kInvalidArgument,
                    "stream " + std::to_string(stream_index_) + " of " + name_ +
-                       " is no video stream; video streams: " + videos);
+                       " is no " + kind + " stream; " + kind +
+                       " streams: " + candidates);
 }
 
 void Demuxer::DescribeStream() {
@@ -152,7 +163,9 @@ void Demuxer::DescribeStream() {
   facts_.stream_count = format_->nb_streams;
   facts_.codec = avcodec_get_name(codec.codec_id);
   const char* pixel_format =
-      av_get_pix_fmt_name(static_cast<AVPixelFormat>(codec.format));
+      kind_ == StreamKind::kVideo
+          ? av_get_pix_fmt_name(static_cast<AVPixelFormat>(codec.format))
+          : nullptr;
   if (pixel_format != nullptr) facts_.pixel_format = pixel_format;
   facts_.container = format_->iformat->name;
   facts_.orientation = OrientationFromDisplayMatrix(display_matrix_untrusted());
@@ -226,6 +239,25 @@ void Demuxer::ConvertParameters() {
   parameters_.frame_rate = FromAv(stream_->avg_frame_rate);
   parameters_.side_data = stream_side_data_.data();
   parameters_.side_data_count = stream_side_data_.size();
+  if (kind_ == StreamKind::kAudio) ConvertAudioParameters();
+}
+
+void Demuxer::ConvertAudioParameters() {
+  const AVCodecParameters& codec = *stream_->codecpar;
+  parameters_.stream_kind = BULKHEAD_STREAM_AUDIO;
+  parameters_.pixel_format = nullptr;
+  parameters_.sample_format =
+      av_get_sample_fmt_name(static_cast<AVSampleFormat>(codec.format));
+  parameters_.sample_rate = codec.sample_rate;
+  parameters_.channels = codec.ch_layout.nb_channels;
+  if (codec.ch_layout.order == AV_CHANNEL_ORDER_NATIVE) {
+    parameters_.channel_mask = codec.ch_layout.u.mask;
+  }
+  parameters_.block_align = codec.block_align;
+  parameters_.frame_size = codec.frame_size;
+  parameters_.initial_padding = codec.initial_padding;
+  parameters_.trailing_padding = codec.trailing_padding;
+  parameters_.seek_preroll = codec.seek_preroll;
 }
 
 bool Demuxer::NextAvPacket() {

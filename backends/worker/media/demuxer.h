@@ -19,7 +19,10 @@ namespace bulkhead::worker {
 
 class MediaFile;
 
-// What the container tells about the chosen stream; becomes schema Opened.
+enum class StreamKind { kVideo, kAudio };
+
+// What the container tells about the chosen stream; becomes schema Opened or
+// OpenedAudio.
 struct StreamFacts {
   int32_t stream_index = -1;
   uint32_t stream_count = 0;
@@ -42,25 +45,26 @@ struct StreamFacts {
   int32_t color_range = 0;
 };
 
-// One video stream of one media file, as packets in the form of the C ABI.
+// One stream of one media file, as packets in the form of the C ABI.
 //
 //     auto demuxer = Demuxer::Open(fd, size, "clip.mp4", -1);
 //     while (*(*demuxer)->ReadPacket()) Decode((*demuxer)->packet());
 //
 // Yields exactly the packets that `ffmpeg -i F -map 0:INDEX` hands to its
-// decoder, in its order. Stream -1 is the first video stream that is not a
-// cover picture, else the first video stream. (ffmpeg's `0:v:0` counts covers:
-// where a cover comes first, that is another stream.)
+// decoder, in its order. Stream -1 is the first audio stream or the first video
+// stream that is not a cover picture, else the first video stream. (ffmpeg's
+// `0:v:0` counts covers: where a cover comes first, that is another stream.)
 //
 // Everything that the file says is hostile (media_file.h). One thread.
 //
-// Failures: those of MediaFile, kBadInput for what holds no video,
-// kInvalidArgument for a stream that is no video.
+// Failures: those of MediaFile, kBadInput for what holds no video, kNotFound
+// for what holds no audio, kInvalidArgument for a stream of the other kind.
 class Demuxer {
  public:
   // `fd` is borrowed and outlives the demuxer. `name_hint` is a base name.
   static ipc::Expected<std::unique_ptr<Demuxer>> Open(
-      int fd, int64_t size, std::string_view name_hint, int32_t stream_index);
+      int fd, int64_t size, std::string_view name_hint, int32_t stream_index,
+      StreamKind kind = StreamKind::kVideo);
 
   Demuxer(const Demuxer&) = delete;
   Demuxer& operator=(const Demuxer&) = delete;
@@ -95,13 +99,15 @@ class Demuxer {
 
  private:
   Demuxer(int fd, int64_t size, std::string_view name_hint,
-          int32_t stream_index);
+          int32_t stream_index, StreamKind kind);
 
   ipc::Expected<void> OpenInput();
   ipc::Expected<int> ChooseStream() const;
   void CloseInput();
   void DescribeStream();
+  bool IsOfKind(const AVStream& stream) const;
   void ConvertParameters();
+  void ConvertAudioParameters();
   void ConvertPacket();
   bool NextAvPacket();
 
@@ -109,6 +115,7 @@ class Demuxer {
   const int64_t size_;
   const std::string name_;
   int32_t stream_index_;
+  const StreamKind kind_;
 
   std::unique_ptr<MediaFile> file_;
   AVFormatContext* format_ = nullptr;  // of file_

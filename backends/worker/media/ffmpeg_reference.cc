@@ -201,14 +201,32 @@ std::vector<std::string> FfmpegHashes(const std::string& path,
   return hashes;
 }
 
+std::vector<float> FfmpegSamples(const std::string& path,
+                                 const std::string& options) {
+  const std::string command = "ffmpeg -nostdin -v quiet -threads 1 -i " +
+                              Quoted(path) + " -map 0:a:0" + options +
+                              " -f f32le -";
+  std::vector<float> samples;
+  FILE* pipe = popen(command.c_str(), "re");
+  if (pipe == nullptr) return samples;
+  float some[4096];
+  while (const size_t read = std::fread(some, sizeof(float), 4096, pipe)) {
+    samples.insert(samples.end(), some, some + read);
+  }
+  pclose(pipe);
+  return samples;
+}
+
 ipc::Expected<std::unique_ptr<Demuxer>> OpenFile(const std::string& path,
-                                                 int32_t stream_index) {
+                                                 int32_t stream_index,
+                                                 StreamKind kind) {
   ipc::UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
   if (!fd || fstat(fd.get(), &status) != 0) {
     return ipc::Fail(ipc::Code::kNotFound, path);
   }
-  auto demuxer = Demuxer::Open(fd.get(), status.st_size, path, stream_index);
+  auto demuxer =
+      Demuxer::Open(fd.get(), status.st_size, path, stream_index, kind);
   // The demuxer reads from it to the end of the test.
   if (demuxer) fd.release();
   return demuxer;

@@ -47,8 +47,14 @@ ipc::Expected<Decoding> DecodeOnward(Demuxer& demuxer, int64_t not_before,
                                      const OutputFormat& format = {});
 
 // The demuxer of a file that stays open as long as the process.
-ipc::Expected<std::unique_ptr<Demuxer>> OpenFile(const std::string& path,
-                                                 int32_t stream_index);
+ipc::Expected<std::unique_ptr<Demuxer>> OpenFile(
+    const std::string& path, int32_t stream_index,
+    StreamKind kind = StreamKind::kVideo);
+
+// The samples of the first audio stream as `ffmpeg -f f32le` writes them, with
+// further options (" -ar 48000"), one decoding thread.
+std::vector<float> FfmpegSamples(const std::string& path,
+                                 const std::string& options);
 
 // In a directory of the test's own.
 std::string TemporaryPath(const std::string& name);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bulkhead/audio_decoder.h"
 #include "bulkhead/entry_point.h"
 #include "bulkhead/host_options.h"
 #include "bulkhead/reports.h"
@@ -57,6 +58,12 @@ class Host {
   // the cause); kSandboxUnavailable: not enough isolation on this machine.
   Result<VideoDecoder> OpenVideo(const std::string& path,
                                  VideoOptions options = {});
+
+  // Opens one stream of audio of a file. Fails as OpenVideo does; kNotFound
+  // also where the file has no audio; kUnsupported: the backend decodes none,
+  // and the message names the devices that do.
+  Result<AudioDecoder> OpenAudio(const std::string& path,
+                                 AudioOptions options = {});
 
   // Starts the backend of `device`, so that the first stream need not wait for
   // it. Fails as OpenVideo does for the device; done already is fine.

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/audio_stream.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "backends/sdk/sized.h"
+#include "backends/worker/media/demuxer.h"
+#include "backends/worker/media/resampler_context.h"
+
+namespace bulkhead::worker {
+namespace {
+
+namespace schema = ipc::schema;
+
+ipc::Expected<bool> Done(ipc::Expected<void> sent) {
+  if (!sent) return tl::unexpected(std::move(sent).error());
+  return true;
+}
+
+}  // namespace
+
+ipc::Expected<std::unique_ptr<Stream>> AudioStream::Open(
+    const StreamContext& context, schema::Open::Reader open) {
+  const uint32_t kinds = sdk::TakeSized(context.backend).stream_kinds;
+  if ((kinds & BULKHEAD_DECODES_AUDIO) == 0) {
+    return ipc::Fail(ipc::Code::kUnsupported,
+                     std::string("backend ") + context.backend.name +
+                         " does not decode audio; choose another device");
+  }
+  std::unique_ptr<AudioStream> stream(new AudioStream(context, open));
+  if (auto opened = stream->OpenInput(open); !opened) {
+    return tl::unexpected(std::move(opened).error());
+  }
+  return stream;
+}
+
+AudioStream::AudioStream(const StreamContext& context,
+                         schema::Open::Reader open)
+    : context_(context), opening_(open) {}
+
+ipc::Expected<void> AudioStream::OpenInput(schema::Open::Reader open) {
+  auto demuxer = Demuxer::Open(context_.media_fd, open.getMediaBytes(),
+                               open.getNameHint().cStr(), open.getStreamIndex(),
+                               StreamKind::kAudio);
+  if (!demuxer) return tl::unexpected(std::move(demuxer).error());
+  const Demuxer& source = **demuxer;
+  auto reader = AudioReader::Open(*std::move(demuxer), [this, &source] {
+    return opening_.Open(context_.backend, *context_.buffers.runtime(),
+                         source.codec_parameters());
+  });
+  if (!reader) return tl::unexpected(std::move(reader).error());
+  auto renderer = AudioRenderer::Create(
+      *std::move(reader), static_cast<int32_t>(open.getSampleRate()),
+      static_cast<int32_t>(open.getChannelCount()));
+  if (!renderer) return tl::unexpected(std::move(renderer).error());
+  renderer_ = *std::move(renderer);
+  return Describe();
+}
+
+ipc::Expected<void> AudioStream::Describe() {
+  const AudioReader& reader = renderer_->reader();
+  const StreamFacts& facts = reader.demuxer().facts();
+  const AudioFormat& decoded = reader.converter().format();
+  return context_.replies.Send(
+      kSmallReplyWords + 64, [&](schema::Reply::Builder reply) {
+        auto opened = reply.initOpenedAudio();
+        opened.setStreamIndex(facts.stream_index);
+        opened.setStreamCount(facts.stream_count);
+        opened.setCodec(facts.codec);
+        opened.setContainer(facts.container.substr(0, 128));
+        opened.setSampleFormat(reader.converter().sample_format());
+        opened.setSampleRate(static_cast<uint32_t>(decoded.sample_rate));
+        opened.setChannelCount(static_cast<uint32_t>(decoded.channels));
+        opened.setChannelLayout(NameOfChannels(decoded).substr(0, 128));
+        opened.setPublishedRate(
+            static_cast<uint32_t>(renderer_->format().sample_rate));
+        opened.setPublishedChannels(
+            static_cast<uint32_t>(renderer_->format().channels));
+        auto time_base = opened.initTimeBase();
+        time_base.setNumerator(facts.time_base.numerator);
+        time_base.setDenominator(facts.time_base.denominator);
+        opened.setFirstPts(reader.first_pts());
+        opened.setDurationFromHeader(facts.duration);
+        opened.setStartFromHeader(facts.start);
+        opened.setBitRate(facts.bit_rate);
+      });
+}
+
+ipc::Expected<void> AudioStream::Scan() {
+  return ipc::Fail(ipc::Code::kInternal, "audio has no index of frames");
+}
+
+void AudioStream::AttachPool(std::shared_ptr<SlotPool> pool) {
+  pool_ = std::move(pool);
+}
+
+void AudioStream::Grant(uint32_t slot, uint32_t generation) {
+  if (pool_) pool_->Grant(slot, generation);
+}
+
+ipc::Expected<void> AudioStream::StartPlay(schema::Play::Reader play) {
+  const auto start = play.getStart();
+  if (!start.isSample()) {
+    return ipc::Fail(ipc::Code::kInternal, "audio starts at a sample");
+  }
+  const int64_t first = start.getSample();
+  const auto most =
+      static_cast<uint64_t>(std::numeric_limits<int64_t>::max() - first);
+  const auto count =
+      static_cast<int64_t>(std::min<uint64_t>(play.getMaxFrames(), most));
+  if (auto sought = renderer_->Seek(first); !sought) return sought;
+  play_ = {.epoch = play.getEpoch(),
+           .active = true,
+           .next = first,
+           .end = first + count,
+           .told = renderer_->reached()};
+  return {};
+}
+
+ipc::Expected<bool> AudioStream::Advance() {
+  if (play_.next == play_.end) return EndPlay(false);
+  if (pool_->free_count() == 0) return false;
+  const auto channels = static_cast<size_t>(renderer_->format().channels);
+  const auto capacity =
+      static_cast<int64_t>(pool_->slot_bytes() / (channels * sizeof(float)));
+  auto samples =
+      renderer_->Next(std::min(play_.end - play_.next, capacity) + play_.next);
+  if (!samples) return tl::unexpected(std::move(samples).error());
+  if (!*samples) return EndPlay(true);
+  return (*samples)->count > 0 ? Publish(**samples) : TellProgress();
+}
+
+ipc::Expected<bool> AudioStream::Publish(const AudioSamples& samples) {
+  const auto slot = pool_->Take();
+  if (!slot) return false;
+  std::memcpy(slot->data, samples.data.data(),
+              samples.data.size() * sizeof(float));
+  pool_->Publish(slot->index);
+  play_.next = samples.end();
+  return Done(context_.replies.Send(
+      kSmallReplyWords, [&](schema::Reply::Builder reply) {
+        auto published = reply.initSamples();
+        published.setEpoch(play_.epoch);
+        published.setSlot(slot->index);
+        published.setGeneration(slot->generation);
+        published.setFirst(samples.first);
+        published.setCount(static_cast<uint32_t>(samples.count));
+      }));
+}
+
+ipc::Expected<bool> AudioStream::TellProgress() {
+  const int64_t reached = renderer_->reached();
+  if (reached - play_.told < renderer_->format().sample_rate ||
+      reached > play_.next) {
+    return true;
+  }
+  play_.told = reached;
+  return Done(context_.replies.Send(kSmallReplyWords,
+                                    [&](schema::Reply::Builder reply) {
+                                      auto skipping = reply.initSkipping();
+                                      skipping.setEpoch(play_.epoch);
+                                      skipping.setReached(reached);
+                                    }));
+}
+
+ipc::Expected<bool> AudioStream::EndPlay(bool at_end_of_stream) {
+  play_.active = false;
+  return Done(context_.replies.Send(kSmallReplyWords,
+                                    [&](schema::Reply::Builder reply) {
+                                      if (at_end_of_stream) {
+                                        reply.setEndOfStream(play_.epoch);
+                                      } else {
+                                        reply.setPaused(play_.epoch);
+                                      }
+                                    }));
+}
+
+uint32_t AudioStream::AbandonPlay() {
+  play_.active = false;
+  return play_.epoch;
+}
+
+}  // namespace bulkhead::worker

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/decoder_opening.h"
+
+namespace bulkhead::worker {
+
+DecoderOpening::DecoderOpening(ipc::schema::Open::Reader open)
+    : device_(open.getDevice()),
+      threads_(open.getThreads()),
+      incarnation_(open.getIncarnation()),
+      max_frame_pixels_(open.getMaxFramePixels()) {
+  for (const auto option : open.getOptions()) {
+    options_.emplace_back(option.getKey().cStr(), option.getValue().cStr());
+  }
+}
+
+ipc::Expected<std::unique_ptr<Decoder>> DecoderOpening::Open(
+    const bulkhead_backend& backend, const bulkhead_runtime& runtime,
+    const bulkhead_codec_parameters& codec) const {
+  std::vector<bulkhead_option> options;
+  for (const auto& [key, value] : options_) {
+    options.push_back({key.c_str(), value.c_str()});
+  }
+  bulkhead_open_parameters parameters{};
+  parameters.size = sizeof(parameters);
+  parameters.device = device_;
+  parameters.codec = &codec;
+  parameters.threads = threads_;
+  parameters.incarnation = incarnation_;
+  parameters.options = options.data();
+  parameters.option_count = options.size();
+  parameters.max_frame_pixels = max_frame_pixels_;
+  return Decoder::Open(backend, parameters, runtime);
+}
+
+}  // namespace bulkhead::worker

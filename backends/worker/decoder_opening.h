@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/sdk/bulkhead_backend.h"
+#include "backends/worker/media/decoder.h"
+#include "ipc/error.h"
+#include "ipc/schema/session.capnp.h"
+
+namespace bulkhead::worker {
+
+// How a stream's decoder is opened, as often as it takes: what the host's open
+// says about it.
+class DecoderOpening {
+ public:
+  explicit DecoderOpening(ipc::schema::Open::Reader open);
+
+  ipc::Expected<std::unique_ptr<Decoder>> Open(
+      const bulkhead_backend& backend, const bulkhead_runtime& runtime,
+      const bulkhead_codec_parameters& codec) const;
+
+ private:
+  const uint32_t device_;
+  const uint32_t threads_;
+  const uint32_t incarnation_;
+  const uint64_t max_frame_pixels_;
+  std::vector<std::pair<std::string, std::string>> options_;
+};
+
+}  // namespace bulkhead::worker

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/audio_converter.h"
+
+#include <utility>
+
+extern "C" {
+#include <libavutil/samplefmt.h>
+}
+
+namespace bulkhead::worker {
+
+ipc::Expected<AudioSamples> AudioConverter::Convert(
+    const bulkhead_frame& frame) {
+  const int sample_format = frame.sample_format != nullptr
+                                ? av_get_sample_fmt(frame.sample_format)
+                                : AV_SAMPLE_FMT_NONE;
+  if (sample_format == AV_SAMPLE_FMT_NONE || frame.planes == nullptr ||
+      frame.sample_rate <= 0 || frame.channels <= 0 || frame.sample_count < 0) {
+    return ipc::Fail(ipc::Code::kBackendMisbehaved,
+                     "its receive_frame() gave no samples for a stream of "
+                     "audio");
+  }
+  if (frame.channels > kMaxChannels) {
+    return ipc::Fail(ipc::Code::kUnsupported,
+                     "audio of " + std::to_string(frame.channels) +
+                         " channels: at most " + std::to_string(kMaxChannels) +
+                         " are supported");
+  }
+  const AudioFormat format = {frame.sample_rate, frame.channels,
+                              frame.channel_mask};
+  if (format_.sample_rate == 0) {
+    format_ = format;
+    sample_format_ = frame.sample_format;
+  }
+  if (!context_ || format != taken_ || sample_format != taken_sample_format_) {
+    varied_ = varied_ || (context_ && format != taken_);
+    auto context = OpenSwr(format, sample_format, format_);
+    if (!context) return tl::unexpected(std::move(context).error());
+    context_ = *std::move(context);
+    taken_ = format;
+    taken_sample_format_ = sample_format;
+  }
+  return ConvertBy(context_.get(), format_.channels, frame.planes,
+                   frame.sample_count);
+}
+
+ipc::Expected<AudioSamples> AudioConverter::Finish() {
+  if (!context_) return AudioSamples{};
+  return ConvertBy(context_.get(), format_.channels, nullptr, 0);
+}
+
+void AudioConverter::Reset() {
+  context_.reset();
+  format_ = {};
+}
+
+}  // namespace bulkhead::worker

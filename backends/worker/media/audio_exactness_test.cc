@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples are, bit for bit, those that the ffmpeg command writes on this
+// machine, and those of any part are those of the whole.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "backends/cpu/cpu_backend.h"
+#include "backends/worker/media/audio_preroll.h"
+#include "backends/worker/media/audio_renderer.h"
+#include "backends/worker/media/ffmpeg_reference.h"
+
+namespace bulkhead::worker {
+namespace {
+
+constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
+
+ipc::Expected<std::unique_ptr<AudioRenderer>> OpenAudio(const std::string& path,
+                                                        int32_t rate,
+                                                        int32_t channels) {
+  auto demuxer = OpenFile(path, -1, StreamKind::kAudio);
+  if (!demuxer) return tl::unexpected(std::move(demuxer).error());
+  const Demuxer* source = demuxer->get();
+  const auto open_decoder = [source] {
+    static const bulkhead_runtime kRuntime = {
+        .size = sizeof(kRuntime),
+        .acquire_buffer = [](void*, const bulkhead_buffer_request*,
+                             bulkhead_buffer*) {
+          return BULKHEAD_UNSUPPORTED;
+        }};
+    const bulkhead_open_parameters parameters = {
+        .size = sizeof(parameters),
+        .codec = &source->codec_parameters(),
+        .threads = 1,
+        .incarnation = 1};
+    return Decoder::Open(*bulkhead_cpu_backend(), parameters, kRuntime);
+  };
+  auto reader = AudioReader::Open(*std::move(demuxer), open_decoder);
+  if (!reader) return tl::unexpected(std::move(reader).error());
+  return AudioRenderer::Create(*std::move(reader), rate, channels);
+}
+
+// Interleaved, as ffmpeg writes them.
+std::vector<float> Render(AudioRenderer& renderer, int64_t from, int64_t to) {
+  std::vector<float> out;
+  EXPECT_TRUE(renderer.Seek(from));
+  for (int64_t next = from;;) {
+    auto samples = renderer.Next(to);
+    EXPECT_TRUE(samples);
+    if (!samples || !*samples) return out;
+    if ((*samples)->count == 0) continue;
+    EXPECT_EQ((*samples)->first, next);
+    next = (*samples)->end();
+    for (size_t i = 0; i < (*samples)->count; ++i) {
+      for (int32_t c = 0; c < (*samples)->channels; ++c) {
+        out.push_back((*samples)->channel(c)[i]);
+      }
+    }
+  }
+}
+
+// Not by value: a NaN is one too.
+void ExpectSame(const std::vector<float>& actual, const float* expected,
+                size_t count, const std::string& what) {
+  ASSERT_EQ(actual.size(), count) << what;
+  if (std::memcmp(actual.data(), expected, count * sizeof(float)) == 0) return;
+  for (size_t i = 0; i < count; ++i) {
+    ASSERT_EQ(std::memcmp(&actual[i], &expected[i], sizeof(float)), 0)
+        << what << ": value " << i << " is " << actual[i] << ", not "
+        << expected[i];
+  }
+}
+
+void ExpectSameAsFfmpeg(const std::string& path) {
+  const auto expected = FfmpegSamples(path, "");
+  auto renderer = OpenAudio(path, 0, 0);
+  if (!renderer) {
+    EXPECT_TRUE(expected.empty()) << path << ": " << renderer.error().message;
+    return;
+  }
+  ExpectSame(Render(**renderer, 0, kEnd), expected.data(), expected.size(),
+             path);
+}
+
+void ExpectPartsOfTheWhole(const std::string& path, int32_t rate,
+                           int32_t channels) {
+  auto opened = OpenAudio(path, rate, channels);
+  if (!opened) return;
+  AudioRenderer& renderer = **opened;
+  const auto whole = Render(renderer, 0, kEnd);
+  const auto width = static_cast<size_t>(renderer.format().channels);
+  const auto count = static_cast<int64_t>(whole.size() / width);
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 24 && count > 0; ++i) {
+    const auto from = static_cast<int64_t>(random() % count);
+    const int64_t length = std::min<int64_t>(random() % 5000, count - from);
+    const std::string what = path + " at " + std::to_string(rate) +
+                             " Hz: " + std::to_string(length) + " from " +
+                             std::to_string(from) + " on";
+    // Every other one by a reader that was never anywhere else.
+    auto fresh = i % 6 == 0 ? OpenAudio(path, rate, channels) : nullptr;
+    AudioRenderer& by = fresh && *fresh ? **fresh : renderer;
+    ExpectSame(Render(by, from, from + length), whole.data() + from * width,
+               static_cast<size_t>(length) * width, what);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+  const int64_t last = std::max<int64_t>(count - 10, 0);
+  ExpectSame(Render(renderer, last, kEnd), whole.data() + last * width,
+             static_cast<size_t>(count - last) * width, path + ": the end");
+  ExpectSame(Render(renderer, count, kEnd), nullptr, 0, path + ": after it");
+}
+
+struct Clip {
+  std::string name;
+  std::string encoding;
+};
+
+// Of a tone with some noise, so that no two places are alike.
+constexpr char kSource[] =
+    "-f lavfi -i \"aevalsrc=exprs="
+    "0.4*sin(t*900*(1+t/9))+0.2*(random(0)-0.5)|0.3*sin(t*333)+0.1*random(1)"
+    ":s=44100:d=3\" ";
+
+const std::vector<Clip>& Clips() {
+  static const auto& clips = *new std::vector<Clip>{
+      {"u8.wav", "-c:a pcm_u8"},
+      {"s16.wav", "-c:a pcm_s16le"},
+      {"s24.wav", "-c:a pcm_s24le"},
+      {"s32.wav", "-c:a pcm_s32le"},
+      {"f32.wav", "-c:a pcm_f32le"},
+      {"f64.wav", "-c:a pcm_f64le"},
+      {"mulaw.wav", "-c:a pcm_mulaw"},
+      {"sixteen.wav", "-ac 16 -c:a pcm_s16le"},
+      {"s16.aiff", "-c:a pcm_s16be"},
+      {"s24.mkv", "-c:a pcm_s24le"},
+      {"flac.flac", "-c:a flac"},
+      {"flac24.mkv", "-c:a flac -sample_fmt s32"},
+      {"flac.ogg", "-c:a flac"},
+      {"alac.m4a", "-c:a alac"},
+      {"wavpack.wv", "-c:a wavpack"},
+      {"mp2.mp2", "-c:a mp2"},
+      {"mp3.mp3", "-c:a libmp3lame -b:a 128k"},
+      {"mp3_vbr.mp3", "-c:a libmp3lame -q:a 4"},
+      {"mp3_slow.mp3", "-ar 8000 -ac 1 -c:a libmp3lame -b:a 8k"},
+      {"mp3.mkv", "-c:a libmp3lame -b:a 320k"},
+      {"mp3.mp4", "-c:a libmp3lame -b:a 64k"},
+      {"mp3.avi", "-c:a libmp3lame -b:a 64k"},
+      {"aac.m4a", "-c:a aac"},
+      {"aac.aac", "-c:a aac"},
+      {"aac.ts", "-c:a aac"},
+      {"opus.opus", "-ar 48000 -c:a libopus"},
+      {"opus.webm", "-ar 48000 -c:a libopus"},
+      {"vorbis.ogg", "-c:a libvorbis"},
+      {"vorbis.mkv", "-c:a libvorbis -q:a 1"},
+      {"vorbis_native.ogg", "-c:a vorbis -strict -2"},
+      {"ac3.ac3", "-ar 48000 -c:a ac3"},
+      {"eac3.mp4", "-ar 48000 -c:a eac3"},
+      {"wma.asf", "-c:a wmav2"},
+      {"adpcm.wav", "-c:a adpcm_ima_wav"},
+      {"mp3.swf", "-c:a libmp3lame -b:a 64k"},
+      {"fragmented.mp4", "-c:a aac -movflags frag_keyframe+empty_moov"},
+      {"tiny.wav", "-af atrim=end_sample=7 -c:a pcm_s16le"},
+  };
+  return clips;
+}
+
+class GeneratedAudio : public testing::TestWithParam<Clip> {
+ protected:
+  void SetUp() override {
+    if (!HasFfmpeg()) GTEST_SKIP() << "the ffmpeg command is not installed";
+    path_ = TemporaryPath(GetParam().name);
+    if (!RunFfmpeg(kSource + GetParam().encoding + " '" + path_ + "'")) {
+      GTEST_SKIP() << "this ffmpeg cannot encode " << GetParam().name;
+    }
+    ASSERT_FALSE(FfmpegSamples(path_, "").empty());
+  }
+
+  std::string path_;
+};
+
+TEST_P(GeneratedAudio, DecodesAsFfmpegDoes) { ExpectSameAsFfmpeg(path_); }
+
+TEST_P(GeneratedAudio, EveryPartEqualsThatOfTheWhole) {
+  ExpectPartsOfTheWhole(path_, 0, 0);
+}
+
+TEST_P(GeneratedAudio, EveryPartEqualsThatOfTheWholeResampled) {
+  ExpectPartsOfTheWhole(path_, 48000, 0);
+  ExpectPartsOfTheWhole(path_, 16000, 1);
+  ExpectPartsOfTheWhole(path_, 44099, 0);
+}
+
+TEST_P(GeneratedAudio, ResamplesAsFfmpegDoes) {
+  // Of 64-bit floats ffmpeg keeps more than 32 bits on the way.
+  if (GetParam().name == "f64.wav") return;
+  const auto expected = FfmpegSamples(path_, " -ar 48000 -ac 2");
+  auto renderer = OpenAudio(path_, 48000, 2);
+  ASSERT_TRUE(renderer);
+  ExpectSame(Render(**renderer, 0, kEnd), expected.data(), expected.size(),
+             path_);
+}
+
+// Where a file can be sought to its packets, so that the table is put to the
+// test.
+TEST_P(GeneratedAudio, APlaceThatIsKnownIsFoundAgain) {
+  auto renderer = OpenAudio(path_, 0, 0);
+  ASSERT_TRUE(renderer);
+  const auto whole = Render(**renderer, 0, kEnd);
+  const AudioReader& reader = (*renderer)->reader();
+  const auto width = static_cast<size_t>((*renderer)->format().channels);
+  const auto count = static_cast<int64_t>(whole.size() / width);
+  for (int64_t from = count - 1; from >= 0; from -= count / 61 + 1) {
+    const int64_t to = std::min<int64_t>(from + 3000, count);
+    ExpectSame(Render(**renderer, from, to), whole.data() + from * width,
+               static_cast<size_t>(to - from) * width, path_);
+    if (HasFatalFailure()) return;
+  }
+  RecordProperty("jumps", static_cast<int>(reader.jumps()));
+  // An ogg is sought by its pages, a swf not at all.
+  const bool known = PrerollPackets(reader.demuxer().facts().codec) &&
+                     reader.demuxer().facts().container != "swf" && count > 10;
+  EXPECT_EQ(reader.jumps() > 20, known) << reader.jumps();
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GeneratedAudio, testing::ValuesIn(Clips()),
+                         [](const auto& info) {
+                           std::string name = info.param.name;
+                           std::replace(name.begin(), name.end(), '.', '_');
+                           return name;
+                         });
+
+// Files that people have, where BULKHEAD_SHARED names them.
+class SharedAudio : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!HasFfmpeg()) GTEST_SKIP() << "the ffmpeg command is not installed";
+    const char* shared = std::getenv("BULKHEAD_SHARED");
+    if (shared == nullptr) GTEST_SKIP() << "BULKHEAD_SHARED is not set";
+    const std::string media = std::string(shared) + "/media/";
+    std::ifstream manifest(media + "MANIFEST.tsv");
+    std::string line;
+    std::getline(manifest, line);
+    while (std::getline(manifest, line)) {
+      files_.push_back(media + line.substr(0, line.find('\t')));
+    }
+    ASSERT_FALSE(files_.empty());
+  }
+
+  std::vector<std::string> files_;
+};
+
+TEST_F(SharedAudio, DecodesAsFfmpegDoes) {
+  for (const std::string& file : files_) ExpectSameAsFfmpeg(file);
+}
+
+TEST_F(SharedAudio, EveryPartEqualsThatOfTheWhole) {
+  for (const std::string& file : files_) ExpectPartsOfTheWhole(file, 0, 0);
+}
+
+TEST_F(SharedAudio, EveryPartEqualsThatOfTheWholeResampled) {
+  for (const std::string& file : files_) ExpectPartsOfTheWhole(file, 32000, 2);
+}
+
+}  // namespace
+}  // namespace bulkhead::worker

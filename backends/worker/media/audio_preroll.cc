@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/audio_preroll.h"
+
+namespace bulkhead::worker {
+namespace {
+
+struct Row {
+  std::string_view codec;
+  int packets;
+};
+
+constexpr Row kRows[] = {
+    {"alac", 0},
+    {"flac", 0},
+    // A packet takes up to 511 bytes from those before it, which at the lowest
+    // rate have 51 bytes each; its transform overlaps with one more, and the
+    // filter bank reaches back over another.
+    {"mp3", 13},
+    // The transform overlaps with the packet before.
+    {"vorbis", 2},
+    {"wavpack", 0},
+};
+
+}  // namespace
+
+std::optional<int> PrerollPackets(std::string_view codec) {
+  if (codec.starts_with("pcm_")) return 0;
+  for (const Row& row : kRows) {
+    if (row.codec == codec) return row.packets;
+  }
+  return std::nullopt;
+}
+
+}  // namespace bulkhead::worker

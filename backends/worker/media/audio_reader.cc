@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/audio_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "backends/worker/media/audio_preroll.h"
+
+namespace bulkhead::worker {
+namespace {
+
+// 40 MiB, for five hours of MP3. What comes after is reached from the last.
+constexpr size_t kMostPackets = size_t{1} << 20;
+// From where a seek ends up to the packet that is looked for.
+constexpr int kMostPacketsToFind = 1 << 12;
+
+}  // namespace
+
+ipc::Expected<std::unique_ptr<AudioReader>> AudioReader::Open(
+    std::unique_ptr<Demuxer> demuxer, OpenDecoder open_decoder) {
+  std::unique_ptr<AudioReader> reader(
+      new AudioReader(std::move(demuxer), std::move(open_decoder)));
+  if (auto started = reader->Restart(); !started) {
+    return tl::unexpected(std::move(started).error());
+  }
+  auto first = reader->Read();
+  if (!first) return tl::unexpected(std::move(first).error());
+  if (!*first) {
+    return ipc::Fail(ipc::Code::kBadInput,
+                     "no sample of its audio stream can be decoded");
+  }
+  reader->queue_.push_front(**std::move(first));
+  return reader;
+}
+
+AudioReader::AudioReader(std::unique_ptr<Demuxer> demuxer,
+                         OpenDecoder open_decoder)
+    : demuxer_(std::move(demuxer)), open_decoder_(std::move(open_decoder)) {}
+
+ipc::Expected<void> AudioReader::Restart() {
+  if (auto sought = demuxer_->SeekToBeginning(); !sought) return sought;
+  decoder_.reset();
+  auto decoder = open_decoder_();
+  if (!decoder) return tl::unexpected(std::move(decoder).error());
+  decoder_ = *std::move(decoder);
+  converter_.Reset();
+  queue_.clear();
+  decoded_ = 0;
+  packet_ = 0;
+  ended_ = false;
+  return {};
+}
+
+int64_t AudioReader::next_sample() const {
+  return queue_.empty() ? decoded_ : queue_.front().first;
+}
+
+ipc::Expected<std::optional<AudioSamples>> AudioReader::Read() {
+  while (queue_.empty()) {
+    if (ended_) return std::optional<AudioSamples>();
+    auto read = demuxer_->ReadPacket();
+    if (!read) return tl::unexpected(std::move(read).error());
+    const bulkhead_packet* packet = *read ? &demuxer_->packet() : nullptr;
+    const int64_t first_sample = decoded_;
+    if (auto decoded = Decode(packet); !decoded) {
+      return tl::unexpected(std::move(decoded).error());
+    }
+    if (packet != nullptr) Remember(*packet, first_sample);
+  }
+  std::optional<AudioSamples> samples(std::move(queue_.front()));
+  queue_.pop_front();
+  return samples;
+}
+
+void AudioReader::Remember(const bulkhead_packet& packet,
+                           int64_t first_sample) {
+  if (packet_ == packets_.size() && packet_ < kMostPackets) {
+    packets_.push_back(
+        {.pts = packet.pts,
+         .position = packet.position,
+         .bytes = packet.bytes,
+         .first_sample = first_sample,
+         .samples = static_cast<size_t>(decoded_ - first_sample)});
+  }
+  ++packet_;
+}
+
+ipc::Expected<void> AudioReader::Decode(const bulkhead_packet* packet) {
+  for (;;) {
+    auto sent = decoder_->SendPacket(packet);
+    if (!sent) return tl::unexpected(std::move(sent).error());
+    auto took = TakeFrames();
+    if (!took) return tl::unexpected(std::move(took).error());
+    if (*sent != Decoder::Sent::kTakeFramesFirst) break;
+    if (!*took) {
+      return ipc::Fail(ipc::Code::kBackendMisbehaved,
+                       "its send_packet() takes no packet, and its "
+                       "receive_frame() has no frame");
+    }
+  }
+  if (packet != nullptr) return {};
+  ended_ = true;
+  auto rest = converter_.Finish();
+  if (!rest) return tl::unexpected(std::move(rest).error());
+  Queue(*std::move(rest));
+  return {};
+}
+
+ipc::Expected<bool> AudioReader::TakeFrames() {
+  DecodedFrame frame;
+  for (bool any = false;; any = true) {
+    auto received = decoder_->ReceiveFrame(&frame);
+    if (!received) return tl::unexpected(std::move(received).error());
+    switch (*received) {
+      case Decoder::Received::kFrame: {
+        if (!first_pts_) first_pts_ = frame->pts;
+        auto samples = converter_.Convert(*frame);
+        if (!samples) return tl::unexpected(std::move(samples).error());
+        Queue(*std::move(samples));
+        break;
+      }
+      case Decoder::Received::kDamaged:
+        break;
+      case Decoder::Received::kNeedsPacket:
+      case Decoder::Received::kEndOfStream:
+        return any;
+    }
+  }
+}
+
+void AudioReader::Queue(AudioSamples samples) {
+  if (samples.count == 0) return;
+  samples.first = decoded_;
+  decoded_ = samples.end();
+  queue_.push_back(std::move(samples));
+}
+
+AudioReader::Way AudioReader::WayTo(int64_t sample) const {
+  const auto after = std::upper_bound(
+      packets_.begin(), packets_.end(), sample,
+      [](int64_t value, const Packet& p) { return value < p.first_sample; });
+  const size_t target =
+      static_cast<size_t>(std::max<ptrdiff_t>(after - packets_.begin() - 1, 0));
+  const auto preroll = PrerollPackets(demuxer_->facts().codec);
+  const bool whole = !preroll || converter_.varied();
+  return {target, whole ? target : std::min<size_t>(*preroll, target)};
+}
+
+bool AudioReader::GoesOnTo(int64_t sample) const {
+  return next_sample() <= sample && WayTo(sample).start() <= packet_;
+}
+
+ipc::Expected<void> AudioReader::Seek(int64_t sample) {
+  if (GoesOnTo(sample)) return {};
+  const Way way = WayTo(sample);
+  if (way.start() == 0) return Restart();
+  auto jumped = JumpAlong(way);
+  if (!jumped) return tl::unexpected(std::move(jumped).error());
+  return *jumped ? ipc::Expected<void>() : Restart();
+}
+
+ipc::Expected<bool> AudioReader::JumpAlong(Way way) {
+  const size_t start = way.start();
+  auto found = FindPacket(packets_[start]);
+  if (!found || !*found) return found;
+  auto decoder = open_decoder_();
+  if (!decoder) return tl::unexpected(std::move(decoder).error());
+  decoder_ = *std::move(decoder);
+  ended_ = false;
+  for (size_t i = start; i <= way.target; ++i) {
+    if (i > start) {
+      auto read = demuxer_->ReadPacket();
+      if (!read) return tl::unexpected(std::move(read).error());
+      if (!*read || !IsAt(packets_[i])) return false;
+    }
+    queue_.clear();
+    decoded_ = packets_[i].first_sample;
+    if (auto decoded = Decode(&demuxer_->packet()); !decoded) {
+      return tl::unexpected(std::move(decoded).error());
+    }
+  }
+  packet_ = way.target + 1;
+  const Packet& reached = packets_[way.target];
+  if (decoded_ != reached.first_sample + static_cast<int64_t>(reached.samples))
+    return false;
+  ++jumps_;
+  return true;
+}
+
+ipc::Expected<bool> AudioReader::FindPacket(const Packet& wanted) {
+  if (wanted.pts == BULKHEAD_NO_TIMESTAMP) return false;
+  if (!demuxer_->SeekToKeyframe(wanted.pts)) return false;
+  for (int i = 0; i < kMostPacketsToFind; ++i) {
+    auto read = demuxer_->ReadPacket();
+    if (!read) return tl::unexpected(std::move(read).error());
+    if (!*read) return false;
+    if (IsAt(wanted)) return true;
+    const int64_t pts = demuxer_->packet().pts;
+    if (pts != BULKHEAD_NO_TIMESTAMP && pts > wanted.pts) return false;
+  }
+  return false;
+}
+
+bool AudioReader::IsAt(const Packet& packet) const {
+  const bulkhead_packet& read = demuxer_->packet();
+  return read.pts == packet.pts && read.position == packet.position &&
+         read.bytes == packet.bytes;
+}
+
+}  // namespace bulkhead::worker

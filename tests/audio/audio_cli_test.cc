@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// `bulkhead decode --audio`.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/audio/audio_files.h"
+#include "tests/support/program.h"
+#include "tests/support/test_paths.h"
+
+namespace bulkhead::tests {
+namespace {
+
+class AudioCli : public testing::Test {
+ protected:
+  void SetUp() override {
+    path_ = MakeAudio("tone.m4a", {"-c:a", "aac"}, 20);
+    if (path_.empty()) GTEST_SKIP() << "there is no ffmpeg on this machine";
+  }
+
+  ProgramResult Decode(std::vector<std::string> arguments) {
+    arguments.insert(
+        arguments.begin(),
+        {PathFromEnvironment("BULKHEAD_TEST_CLI"), "decode", "--audio"});
+    return RunProgram(
+        arguments,
+        {.environment = {{"BULKHEAD_LIBEXEC_DIR", LibexecDirectory()}}});
+  }
+
+  static std::string Bytes(const std::vector<float>& samples) {
+    return {reinterpret_cast<const char*>(samples.data()),
+            samples.size() * sizeof(float)};
+  }
+
+  std::string path_;
+};
+
+TEST_F(AudioCli, RawFloatsAreThoseOfFfmpeg) {
+  for (const char* device : {"cpu", "openreg"}) {
+    const ProgramResult result =
+        Decode({path_, "--device", device, "--format", "f32le", "-o", "-"});
+    ASSERT_EQ(result.exit_code, 0) << result.Describe();
+    EXPECT_TRUE(result.output == Bytes(SamplesByFfmpeg(path_))) << device;
+  }
+}
+
+TEST_F(AudioCli, AWavFileIsReadBackByFfmpeg) {
+  const std::string wav = TemporaryDirectory() + "/out.wav";
+  const ProgramResult result =
+      Decode({path_, "--sample-rate", "16000", "--channels", "1", "-o", wav});
+  ASSERT_EQ(result.exit_code, 0) << result.Describe();
+  const auto expected = SamplesByFfmpeg(path_, {"-ar", "16000", "-ac", "1"});
+  EXPECT_TRUE(Bytes(SamplesByFfmpeg(wav)) == Bytes(expected));
+  EXPECT_EQ(std::filesystem::file_size(wav),
+            44 + expected.size() * sizeof(float));
+}
+
+TEST_F(AudioCli, TimesAreExact) {
+  const auto whole = SamplesByFfmpeg(path_);
+  const ProgramResult result =
+      Decode({path_, "--times", "9.5:17.25", "--format", "f32le", "-o", "-"});
+  ASSERT_EQ(result.exit_code, 0) << result.Describe();
+  const std::string all = Bytes(whole);
+  const size_t frame = 2 * sizeof(float);
+  const auto from = static_cast<size_t>(9.5 * 44100);
+  const auto to = static_cast<size_t>(17.25 * 44100);
+  EXPECT_TRUE(result.output == all.substr(from * frame, (to - from) * frame));
+}
+
+TEST_F(AudioCli, WhatDoesNotGoTogetherIsRefused) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"--format", "png"},
+        {"--frames", "1:2"},
+        {"--times", "2:1"},
+        {"--sample-rate", "0"}}) {
+    std::vector<std::string> arguments = {path_};
+    arguments.insert(arguments.end(), words.begin(), words.end());
+    const ProgramResult result = Decode(arguments);
+    EXPECT_EQ(result.exit_code, 2) << result.Describe();
+    EXPECT_EQ(result.output, "");
+  }
+}
+
+}  // namespace
+}  // namespace bulkhead::tests

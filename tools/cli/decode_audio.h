@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bulkhead/host.h>
+
+#include "tools/cli/decode_file.h"
+#include "tools/cli/decode_job.h"
+
+namespace bulkhead::cli {
+
+// As DecodeFile, of a job of audio: some seconds of it at a time. The outcome
+// counts no frames.
+FileOutcome DecodeAudio(Host& host, const DecodeJob& job);
+
+}  // namespace bulkhead::cli
