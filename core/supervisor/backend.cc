@@ -46,12 +46,16 @@ Backend::Backend(discovery::BackendCandidate candidate, unsigned number,
       number_(number),
       context_(context),
       state_(candidate_.usable() ? State::kDiscovered : State::kDisabled),
-      policy_(LimitsOf(context), MakeRandom()),
+      policy_(NewPolicy()),
       inputs_(context.attempts_per_position),
       workers_(candidate_.name(), context.worker_deadline, context.killed) {
   if (candidate_.usable()) return;
   reason_ = candidate_.reason;
   refusal_ = Status(Code::kBackendUnavailable, candidate_.reason);
+}
+
+RestartPolicy Backend::NewPolicy() const {
+  return RestartPolicy(LimitsOf(context_), MakeRandom());
 }
 
 BackendAction Backend::Raise(Event event) {
@@ -196,7 +200,7 @@ void Backend::FrameDelivered(uint64_t id, InputPosition position) {
 
 void Backend::CloseSession(uint64_t id) {
   NoteSession(Kind::kSessionClosed, id);
-  if (DeliversFrames()) suspects_.Acquit();
+  NoteFrames();
   sessions_.erase(id);
   workers_.Close(id);
   NoteSessionsEnded();

@@ -191,8 +191,10 @@ class Backend {
   // Every failure, and its quarantine.
   void Forget();
   void NoteSessionsEnded();
-  // Whether a session got a frame since this was asked last, or may have.
-  bool DeliversFrames();
+  RestartPolicy NewPolicy() const;
+  // Acquits the backend and its devices if a session got a frame since this was
+  // asked last, or may have.
+  void NoteFrames();
   // The input's, of whose session a worker died, or its own after all.
   Culprit InputOrOwn(const std::string& input);
   void BeginTrial();
@@ -221,16 +223,17 @@ class Backend {
     std::string device;
     SessionOrigin origin;
     RestartPolicy::Time opened;
-    uint64_t frames = 0;  // when DeliversFrames() was asked last
+    uint64_t frames = 0;  // when NoteFrames() was asked last
   };
   std::map<uint64_t, Session> sessions_;
   Suspects suspects_;
   kj::Promise<void> trial_ = kj::READY_NOW;
-  struct DeviceLoss {
-    RestartPolicy::Time counted;
-    RestartPolicy::Time retry_at;
+  struct DeviceLosses {
+    RestartPolicy policy;
+    RestartPolicy::Time latest;
   };
-  std::map<std::string, DeviceLoss> device_losses_;
+  // By device; those of a session that got a frame of it since are forgotten.
+  std::map<std::string, DeviceLosses> device_losses_;
   uint32_t worker_ends_ = 0;
 
   std::shared_ptr<Incarnation> current_;  // null before the first was ready

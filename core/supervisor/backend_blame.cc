@@ -13,20 +13,20 @@ constexpr std::chrono::seconds kLongestWait{1};
 
 }  // namespace
 
-bool Backend::DeliversFrames() {
-  bool delivers = false;
+void Backend::NoteFrames() {
   for (auto& [id, session] : sessions_) {
     const SessionCounter* counter =
         context_.counters.Find(session.origin.counter);
     const uint64_t frames = counter ? counter->frames.load() : 0;
-    if (!counter || frames != session.frames) delivers = true;
+    if (counter && frames == session.frames) continue;
     session.frames = frames;
+    suspects_.Acquit();
+    device_losses_.erase(session.device);
   }
-  return delivers;
 }
 
 Culprit Backend::InputOrOwn(const std::string& input) {
-  if (DeliversFrames()) suspects_.Acquit();
+  NoteFrames();
   if (suspects_.convicted()) return Culprit::kBackend;
   if (suspects_.Died(input)) BeginTrial();
   return Culprit::kInput;
@@ -57,22 +57,23 @@ void Backend::BeginTrial() {
 }
 
 void Backend::CountDeviceLoss(uint64_t session) {
+  NoteFrames();
   const auto found = sessions_.find(session);
   if (found == sessions_.end()) return;
-  const auto [loss, first] = device_losses_.try_emplace(found->second.device);
-  if (!first && found->second.opened <= loss->second.counted) return;
-  (void)policy_.Failed(Culprit::kDevice, Now());
-  loss->second = {.counted = Now(), .retry_at = policy_.retry_at()};
-  // The zygote has no device, and serves on.
-  policy_.BecameReady(Now());
+  const auto [losses, first] = device_losses_.try_emplace(
+      found->second.device, DeviceLosses{NewPolicy(), Now()});
+  if (!first && found->second.opened <= losses->second.latest) return;
+  losses->second.latest = Now();
+  (void)losses->second.policy.Failed(Culprit::kDevice, Now());
 }
 
 kj::Promise<Status> Backend::AwaitDevice(const std::string& device) {
-  const auto loss = device_losses_.find(device);
-  if (loss == device_losses_.end() || loss->second.retry_at <= Now()) {
+  const auto losses = device_losses_.find(device);
+  if (losses == device_losses_.end() ||
+      !losses->second.policy.backs_off(Now())) {
     return Status();
   }
-  const auto left = loss->second.retry_at - Now();
+  const auto left = losses->second.policy.retry_at() - Now();
   if (left > kLongestWait) {
     return Status(Code::kBackendUnavailable,
                   "the device " + device + " of the backend " +
