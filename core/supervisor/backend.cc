@@ -132,6 +132,12 @@ kj::Promise<Result<Backend::StartedSession>> Backend::OpenSession(
 kj::Promise<Result<Backend::StartedSession>> Backend::PlaceSession(
     uint64_t id, Workers::Placing placing, uint32_t ordinal,
     const std::string& device, SessionOrigin origin, ipc::UniqueFd socket) {
+  if (!current_) {
+    // What a session takes for another try.
+    return Result<StartedSession>(
+        Status(Code::kBackendLost,
+               "the backend " + candidate_.name() + " is being started anew"));
+  }
   return workers_.Serve(id, placing, current_, std::move(socket))
       .then([this, id, placing, ordinal, device, origin = std::move(origin)](
                 auto pidfd) mutable -> Result<StartedSession> {

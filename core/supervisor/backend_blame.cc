@@ -82,7 +82,11 @@ kj::Promise<Status> Backend::AwaitDevice(const std::string& device) {
   }
   return context_.port.getTimer()
       .afterDelay(std::chrono::nanoseconds(left).count() * kj::NANOSECONDS)
-      .then([this, device] { return AwaitDevice(device); });
+      .then([this] { return EnsureReady(); })
+      .then([this, device](Status ready) -> kj::Promise<Status> {
+        if (!ready.ok()) return ready;
+        return AwaitDevice(device);
+      });
 }
 
 }  // namespace bulkhead::supervisor
