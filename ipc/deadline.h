@@ -14,13 +14,17 @@ namespace bulkhead::ipc {
 // Bulkhead waits without a bound.
 class Deadline {
  public:
-  // `duration` from now; at most a year, a negative one has passed.
+  using Clock = std::chrono::steady_clock;
+
+  // Keeps the sum representable whatever a caller asks for.
+  static constexpr std::chrono::milliseconds kLongest =
+      std::chrono::hours(24 * 365);
+
+  static Deadline At(Clock::time_point when) { return Deadline(when); }
+  // `duration` from now; at most kLongest, a negative one has passed.
   static Deadline After(std::chrono::milliseconds duration) {
-    // Keeps the sum representable whatever a caller asks for.
-    constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
-    return Deadline(Clock::now() + std::clamp(duration,
-                                              std::chrono::milliseconds(-1),
-                                              kLongest));
+    return At(Clock::now() +
+              std::clamp(duration, std::chrono::milliseconds(-1), kLongest));
   }
 
   // Zero when it has passed.
@@ -39,8 +43,6 @@ class Deadline {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   explicit Deadline(Clock::time_point when) : when_(when) {}
 
   Clock::time_point when_;

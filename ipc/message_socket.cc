@@ -194,8 +194,9 @@ Expected<std::variant<ReceivedMessage, NoMessage>> TryReceiveMessage(
   if (received < 0) {
     if (errno == EAGAIN) return NoMessage::kNotYet;
     if (errno == ECONNRESET) return NoMessage::kClosed;
-    return FailErrno(Code::kInternal, "cannot receive a control message",
-                     errno);
+    return FailErrno(
+        errno == ENOMEM ? Code::kResourceExhausted : Code::kInternal,
+        "cannot receive a control message", errno);
   }
   // Owned before anything is judged, so that every refusal closes them.
   std::vector<UniqueFd> descriptors = TakeDescriptors(header);

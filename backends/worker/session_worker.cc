@@ -12,6 +12,7 @@
 #include "backends/worker/video_stream.h"
 #include "ipc/capnp_read.h"
 #include "ipc/protocol_version.h"
+#include "ipc/worker_exit.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -24,9 +25,6 @@ constexpr milliseconds kHostDeadline{60'000};
 // A wait without work; then it only looks and waits again.
 constexpr milliseconds kIdleDeadline{3'600'000};
 constexpr size_t kMaxBufferBytes = size_t{1} << 30;
-// A device that is lost is nothing that this process can answer for: the host
-// sees it end and opens the stream anew.
-constexpr int kExitDeviceLost = 3;
 constexpr int kExitHostGone = 0;
 constexpr int kExitProtocol = 4;
 
@@ -148,7 +146,8 @@ int SessionWorker::Run() {
       }
     }
     if (done) continue;
-    if (done.error().code == ipc::Code::kBackendLost) return kExitDeviceLost;
+    if (done.error().code == ipc::Code::kBackendLost)
+      return ipc::kExitDeviceLost;
     if (!host_replies_.SendFailed(epoch, done.error())) return kExitHostGone;
   }
 }

@@ -75,6 +75,12 @@ Result<RunningHost> Describe(const OperatorPeer& peer) {
         for (const auto backend : described.getBackends()) {
           host.backends.push_back(ToBackend(backend));
         }
+        for (const auto worker : described.getWrittenOff()) {
+          host.written_off.push_back(
+              {.backend = worker.getBackend().cStr(),
+               .pid = worker.getPid(),
+               .since = milliseconds(worker.getSinceMs())});
+        }
         return Status();
       }));
   host.pid = peer.host_pid;

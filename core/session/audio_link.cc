@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/clean_text.h"
+#include "core/session/step_deadline.h"
 #include "core/status_macros.h"
 
 namespace bulkhead::session {
@@ -113,8 +114,9 @@ Result<OpenedAudio> AudioLink::Open(const AudioOptions& options,
         static_cast<uint32_t>(options.num_channels.value_or(0)));
   }));
   OpenedAudio opened;
+  StepDeadline deadline = link_.Within(link_.deadlines().open);
   RETURN_IF_ERROR(link_.Receive(
-      ipc::Deadline::After(link_.deadlines().open), "open the file",
+      deadline, "open the file",
       [&](schema::Reply::Reader reply_untrusted) -> Status {
         if (reply_untrusted.isFailed()) {
           return link_.FailureOf(reply_untrusted.getFailed());
@@ -153,13 +155,13 @@ Status AudioLink::Play(int64_t first_sample, int64_t count) {
 
 Result<AudioEvent> AudioLink::Await() {
   const auto timeout = link_.deadlines().frame;
-  ipc::Deadline deadline = ipc::Deadline::After(timeout);
+  std::optional<StepDeadline> deadline(link_.Within(timeout));
   for (;;) {
     RETURN_IF_ERROR(link_.GrantFreeSlots());
     std::optional<AudioEvent> event;
     bool nearer = false;
     RETURN_IF_ERROR(link_.Receive(
-        deadline, "decode the next samples",
+        *deadline, "decode the next samples",
         [&](schema::Reply::Reader reply_untrusted) -> Status {
           auto adopted = AdoptEventIfValid(reply_untrusted, &nearer);
           if (!adopted) return std::move(adopted).error();
@@ -167,7 +169,7 @@ Result<AudioEvent> AudioLink::Await() {
           return Status();
         }));
     if (event) return *std::move(event);
-    if (nearer) deadline = ipc::Deadline::After(timeout);
+    if (nearer) deadline.emplace(link_.Within(timeout));
   }
 }
 

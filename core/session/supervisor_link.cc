@@ -285,7 +285,8 @@ Status SupervisorLink::ConfirmSession(const StartedWorker& worker) {
 WorkerExit SupervisorLink::SessionExit(const StartedWorker& worker,
                                        const SeenEnd& seen) {
   // What we killed it for is its fault, whoever else may know of it.
-  WorkerExit exit{.blamed = seen.how != SeenEnd::How::kDied};
+  const bool blamed = seen.how != SeenEnd::How::kDied;
+  WorkerExit exit{.blamed = blamed, .input_to_blame = blamed && seen.met_media};
   uint64_t generation = 0;
   WorkerExit told;
   const auto ask = [&](Request::Builder request) {
@@ -298,6 +299,8 @@ WorkerExit SupervisorLink::SessionExit(const StartedWorker& worker,
     if (!reply.isExit()) return UnexpectedReply();
     told.report = ToExitReport(reply.getExit().getReport());
     told.blamed = reply.getExit().getBlamed();
+    told.input_to_blame = reply.getExit().getInputToBlame();
+    told.device_to_blame = reply.getExit().getDeviceToBlame();
     told.deaths_here = reply.getExit().getDeathsHere();
     return Status();
   };

@@ -78,6 +78,8 @@ struct SessionRequest {
 struct WorkerExit {
   ExitReport report;
   bool blamed = false;
+  bool input_to_blame = false;
+  bool device_to_blame = false;
   uint32_t deaths_here = 0;  // for which the input is to blame at the position
 };
 

@@ -73,7 +73,13 @@ int RunIntermediate(void* argument) {
 Result<SupervisorProcess> StartSupervisor(const std::string& path) {
   ASSIGN_OR_RETURN(auto sockets, FromIpc(ipc::MakeSocketPair()));
   const ipc::UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  if (!null) return Status(Code::kInternal, "cannot open /dev/null");
+  if (!null) {
+    const int error = errno;
+    return Status(
+        error == EMFILE || error == ENFILE ? Code::kResourceExhausted
+                                           : Code::kInternal,
+        "cannot open /dev/null: " + std::generic_category().message(error));
+  }
 
   std::string pid_text = std::to_string(::getpid());
   std::string name = "bulkheadd";

@@ -6,6 +6,7 @@
 
 #include "core/session/output_options.h"
 #include "core/session/reply_validation.h"
+#include "core/session/step_deadline.h"
 #include "core/status_macros.h"
 #include "ipc/frame_geometry.h"
 
@@ -62,8 +63,9 @@ Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
     WriteOutput(options, known, open.initOutput());
   }));
   VideoMetadata metadata;
+  StepDeadline deadline = link_.Within(link_.deadlines().open);
   RETURN_IF_ERROR(link_.Receive(
-      ipc::Deadline::After(link_.deadlines().open), "open the file",
+      deadline, "open the file",
       [&](schema::Reply::Reader reply_untrusted) -> Status {
         if (reply_untrusted.isFailed()) {
           return link_.FailureOf(reply_untrusted.getFailed());
@@ -95,10 +97,10 @@ Status VideoLink::Scan(
                  [](schema::Request::Builder request) { request.setScan(); }));
   playing_ = false;
   const auto timeout = link_.deadlines().scan;
-  ipc::Deadline deadline = ipc::Deadline::After(timeout);
+  std::optional<StepDeadline> deadline(link_.Within(timeout));
   for (bool done = false; !done;) {
     RETURN_IF_ERROR(link_.Receive(
-        deadline, "scan the file",
+        *deadline, "scan the file",
         [&](schema::Reply::Reader reply_untrusted) -> Status {
           if (reply_untrusted.isIndexEnd()) {
             done = true;
@@ -121,7 +123,7 @@ Status VideoLink::Scan(
                                                sizeof(ipc::IndexEntry));
           if (entries.empty()) return Status();
           std::memcpy(entries.data(), bytes.begin(), bytes.size());
-          deadline = ipc::Deadline::After(timeout);
+          deadline.emplace(link_.Within(timeout));
           return take_untrusted(entries);
         }));
   }
@@ -135,6 +137,7 @@ Status VideoLink::Play(const PlayRequest& play) {
   frames_left_ = play.max_frames;
   skip_before_ = play.skip_before;
   playing_ = true;
+  if (play.start != PlayRequest::Start::kOnward) seeking_ = true;
   return link_.Send(kSmallRequestWords, [&](schema::Request::Builder request) {
     auto builder = request.initPlay();
     builder.setEpoch(epoch_);
@@ -155,7 +158,9 @@ Status VideoLink::Play(const PlayRequest& play) {
 }
 
 Result<PlayEvent> VideoLink::Await() {
-  const ipc::Deadline deadline = ipc::Deadline::After(link_.deadlines().frame);
+  const Deadlines& deadlines = link_.deadlines();
+  StepDeadline deadline =
+      link_.Within(seeking_ ? deadlines.seek : deadlines.frame);
   for (;;) {
     RETURN_IF_ERROR(link_.GrantFreeSlots());
     std::optional<PlayEvent> event;
@@ -167,7 +172,9 @@ Result<PlayEvent> VideoLink::Await() {
                         event = *std::move(adopted);
                         return Status();
                       }));
-    if (event) return *std::move(event);
+    if (!event) continue;
+    seeking_ = false;
+    return *std::move(event);
   }
 }
 

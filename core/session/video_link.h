@@ -78,6 +78,7 @@ class VideoLink {
   uint64_t frames_left_ = 0;
   int64_t skip_before_ = INT64_MIN;
   bool playing_ = false;
+  bool seeking_ = false;  // its first frame is still to come
 };
 
 }  // namespace bulkhead::session

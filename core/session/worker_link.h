@@ -12,6 +12,7 @@
 #include "core/include/bulkhead/host.h"
 #include "core/session/frame_pool.h"
 #include "core/session/session_end.h"
+#include "core/session/step_deadline.h"
 #include "core/session/supervisor_link.h"
 #include "ipc/ring.h"
 #include "ipc/schema/session.capnp.h"
@@ -54,9 +55,11 @@ class WorkerLink {
 
   Status Send(size_t max_words,
               const std::function<void(ipc::schema::Request::Builder)>& fill);
+  // Of a step that begins now.
+  StepDeadline Within(std::chrono::milliseconds timeout);
   // Waits for a reply and hands it to `take`, which validates. `step` is what
   // the worker is late with: "open the file".
-  Status Receive(ipc::Deadline deadline, const char* step,
+  Status Receive(StepDeadline& deadline, const char* step,
                  const std::function<Status(ipc::schema::Reply::Reader)>& take);
   // The pool must have no slot granted to anybody else.
   Status AttachPool(std::shared_ptr<FramePool> pool);
@@ -80,8 +83,6 @@ class WorkerLink {
   // Kills it if it lives and serves nobody else. Whether it is gone.
   bool End();
   bool dead() const { return dead_; }
-  // Whether it was handed the media: before that no input can be to blame.
-  bool met_media() const { return met_media_; }
   // True when the worker is known to have ended, so that its memory is ours.
   bool gone() const { return gone_; }
   // How it ended. Only when dead(), and once: bulkheadd is told, and counts it.
@@ -98,6 +99,8 @@ class WorkerLink {
              ipc::OwnedRegion requests, ipc::OwnedRegion replies,
              ipc::UniqueFd wake_worker, ipc::UniqueFd wake_host);
 
+  // Waits until it is dead.
+  bool AwaitDeath() const;
   Status Died();
   Status Kill(Code code, ExitReport::Kind kind, std::string message);
 
@@ -120,6 +123,7 @@ class WorkerLink {
   ExitReport::Kind killed_for_ = ExitReport::Kind::kUnknown;
   std::string killed_because_;
   std::string last_request_;
+  std::chrono::milliseconds step_timeout_{0};  // of the latest step
 };
 
 }  // namespace bulkhead::session

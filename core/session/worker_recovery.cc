@@ -84,18 +84,6 @@ SeenEnd WorkerRecovery::DescribeStep() const {
                .request = settings_.request};
   seen.request.kind = RequestOf(asked_);
   seen.request.frame = wanted_;
-  const Deadlines& deadlines = supervisor_->deadlines();
-  switch (seen.position.step) {
-    case InputPosition::Step::kOpening:
-      seen.request.deadline_ms = deadlines.open.count();
-      break;
-    case InputPosition::Step::kScanning:
-      seen.request.deadline_ms = deadlines.scan.count();
-      break;
-    case InputPosition::Step::kFrame:
-      seen.request.deadline_ms = deadlines.frame.count();
-      break;
-  }
   return seen;
 }
 
@@ -146,12 +134,10 @@ Status WorkerRecovery::AccountDeath(const Status& death) {
   ++stats_.restarts;
   counter_.AddRestart();
   stats_.last_cause = link_ ? DescribeExit(exit.report) : death.message();
-  const bool met_media = link_ && link_->met_media();
   if (link_) DropWorker();
   exit.blamed ? ++blamed_deaths_ : ++innocent_deaths_;
 
-  const Status given_up =
-      GiveUp(death, exit.report, exit.deaths_here, met_media);
+  const Status given_up = GiveUp(death, exit);
   if (death.code() == Code::kBackendMisbehaved) {
     Raise(SessionEvent::kProtocolViolation);
   } else if (!given_up.ok()) {
@@ -164,22 +150,26 @@ Status WorkerRecovery::AccountDeath(const Status& death) {
   return given_up;
 }
 
-Status WorkerRecovery::GiveUp(const Status& death, ExitReport report,
-                              uint32_t deaths_here, bool met_media) const {
+Status WorkerRecovery::GiveUp(const Status& death,
+                              const WorkerExit& exit) const {
+  ExitReport report = exit.report;
   const std::string what =
       death.message() + " at " + report.position + ": " + stats_.last_cause;
   const std::string see = SeeCrash(report.crash);
   if (death.code() == Code::kBackendMisbehaved) {
     return Status(death.code(), what + see, std::move(report));
   }
-  const uint32_t attempts = std::max(blamed_deaths_, deaths_here);
+  const uint32_t attempts = std::max(blamed_deaths_, exit.deaths_here);
   if (attempts >= settings_.limits.attempts_per_position) {
     Code code = Code::kPoisonedInput;
     const char* advice = "skip this file or try another backend";
     if (report.kind == ExitReport::Kind::kDeadline) {
       code = Code::kDeadlineExceeded;
       advice = "raise the deadline or skip the file";
-    } else if (!met_media) {
+    } else if (exit.device_to_blame) {
+      code = Code::kBackendLost;
+      advice = "its device was lost: retry later or use another";
+    } else if (!exit.input_to_blame) {
       code = Code::kBackendLost;
       advice = "try another backend";
     }

@@ -109,8 +109,7 @@ class WorkerRecovery {
   Status CheckPoisoned() const;
   Status AccountDeath(const Status& death);
   // `death` with what is known of it, if there is no further attempt.
-  Status GiveUp(const Status& death, ExitReport report, uint32_t deaths_here,
-                bool met_media) const;
+  Status GiveUp(const Status& death, const WorkerExit& exit) const;
   // What came of the deaths during a step, if there were any.
   void Recovered();
   void EndEpisode(const std::string& outcome);

@@ -46,12 +46,16 @@ Backend::Backend(discovery::BackendCandidate candidate, unsigned number,
       number_(number),
       context_(context),
       state_(candidate_.usable() ? State::kDiscovered : State::kDisabled),
-      policy_(LimitsOf(context), MakeRandom()),
+      policy_(NewPolicy()),
       inputs_(context.attempts_per_position),
-      workers_(context.worker_deadline) {
+      workers_(candidate_.name(), context.worker_deadline, context.killed) {
   if (candidate_.usable()) return;
   reason_ = candidate_.reason;
   refusal_ = Status(Code::kBackendUnavailable, candidate_.reason);
+}
+
+RestartPolicy Backend::NewPolicy() const {
+  return RestartPolicy(LimitsOf(context_), MakeRandom());
 }
 
 BackendAction Backend::Raise(Event event) {
@@ -109,25 +113,47 @@ kj::Promise<Result<Backend::StartedSession>> Backend::OpenSession(
         if (!ready.ok()) return Started(std::move(ready));
         auto found = FindDevice(device);
         if (!found) return Started(std::move(found).error());
-        return workers_.Serve(id, placing, current_, std::move(socket))
-            .then([this, id, placing, device = *found,
-                   origin = std::move(origin)](auto pidfd) mutable -> Started {
-              if (!pidfd) return std::move(pidfd).error();
-              sessions_[id] = {DeviceText(device.name, device.index),
-                               std::move(origin)};
-              NoteSession(Kind::kSessionOpened, id);
-              return StartedSession{
-                  .id = id,
-                  .device_ordinal = device.ordinal,
-                  .device = DeviceText(device.name, device.index),
-                  .pidfd = *pidfd,
-                  .shared = placing == Workers::Placing::kShared};
+        const std::string text = DeviceText(found->name, found->index);
+        return AwaitDevice(text).then(
+            [this, id, placing, ordinal = found->ordinal, text,
+             origin = std::move(origin), socket = std::move(socket)](
+                Status there) mutable -> kj::Promise<Started> {
+              if (!there.ok()) return Started(std::move(there));
+              return PlaceSession(id, placing, ordinal, text, std::move(origin),
+                                  std::move(socket));
             });
       })
       .attach(kj::defer([this] {
         --opening_;
         NoteSessionsEnded();
       }));
+}
+
+kj::Promise<Result<Backend::StartedSession>> Backend::PlaceSession(
+    uint64_t id, Workers::Placing placing, uint32_t ordinal,
+    const std::string& device, SessionOrigin origin, ipc::UniqueFd socket) {
+  if (!current_) {
+    // What a session takes for another try.
+    return Result<StartedSession>(
+        Status(Code::kBackendLost,
+               "the backend " + candidate_.name() + " is being started anew"));
+  }
+  return workers_.Serve(id, placing, current_, std::move(socket))
+      .then([this, id, placing, ordinal, device, origin = std::move(origin)](
+                auto pidfd) mutable -> Result<StartedSession> {
+        if (!pidfd) return std::move(pidfd).error();
+        const SessionCounter* counter = context_.counters.Find(origin.counter);
+        sessions_[id] = {.device = device,
+                         .origin = std::move(origin),
+                         .opened = Now(),
+                         .frames = counter ? counter->frames.load() : 0};
+        NoteSession(Kind::kSessionOpened, id);
+        return StartedSession{.id = id,
+                              .device_ordinal = ordinal,
+                              .device = device,
+                              .pidfd = *pidfd,
+                              .shared = placing == Workers::Placing::kShared};
+      });
 }
 
 kj::Promise<Backend::SessionExit> Backend::EndSession(
@@ -141,25 +167,31 @@ kj::Promise<Backend::SessionExit> Backend::EndSession(
                                  ? ExitReport::Kind::kDeadline
                                  : ExitReport::Kind::kProtocolViolation;
         }
-        const Culprit culprit = CulpritOf(end, seen.seen, seen.met_media);
+        const auto session = sessions_.find(seen.id);
+        Culprit culprit = CulpritOf(end, seen.seen, seen.met_media);
+        if (culprit == Culprit::kInput && session != sessions_.end()) {
+          culprit = InputOrOwn(session->second.origin.input);
+        }
         if (CrashRecorder::IsWorthy(end, culprit)) {
           exit.report.crash = context_.crashes.RecordWorker(
               Ended(workers_.IncarnationOf(seen.id)), seen.facts, culprit,
               exit.report);
         }
-        exit.blamed = culprit != Culprit::kNobody;
+        exit.culprit = culprit;
         ++worker_ends_;
         NoteSession(Kind::kWorkerEnded, seen.id, &exit.report);
-        const auto session = sessions_.find(seen.id);
         if (culprit == Culprit::kInput && session != sessions_.end()) {
           exit.deaths_here = inputs_.Died(session->second.origin.input,
                                           seen.position, exit.report, Now());
         }
+        if (culprit == Culprit::kDevice) CountDeviceLoss(seen.id);
         if (culprit == Culprit::kBackend && seen.seen == SeenEnd::kLied) {
           CountFailure(Code::kBackendMisbehaved, "a worker broke the protocol");
         } else if (culprit == Culprit::kBackend) {
           CountFailure(Code::kBackendUnavailable,
-                       "a worker died before it was given any media: " +
+                       (seen.met_media
+                            ? "its workers die of any media: "
+                            : "a worker died before it was given any media: ") +
                            DescribeExit(exit.report));
         }
         return exit;
@@ -174,6 +206,7 @@ void Backend::FrameDelivered(uint64_t id, InputPosition position) {
 
 void Backend::CloseSession(uint64_t id) {
   NoteSession(Kind::kSessionClosed, id);
+  NoteFrames();
   sessions_.erase(id);
   workers_.Close(id);
   NoteSessionsEnded();

@@ -20,6 +20,7 @@
 #include "core/supervisor/crash_recorder.h"
 #include "core/supervisor/poisoned_inputs.h"
 #include "core/supervisor/restart_policy.h"
+#include "core/supervisor/suspects.h"
 #include "core/supervisor/worker_blame.h"
 #include "core/supervisor/workers.h"
 
@@ -72,7 +73,7 @@ class Backend {
   };
   struct SessionExit {
     ExitReport report;
-    bool blamed = false;
+    Culprit culprit = Culprit::kNobody;
     uint32_t deaths_here = 0;  // those of the input at that position
   };
 
@@ -168,6 +169,9 @@ class Backend {
   void NoteSession(bulkhead::Event::Kind kind, uint64_t id,
                    const ExitReport* report = nullptr);
   RestartPolicy::Time Now() const;
+  kj::Promise<Result<StartedSession>> PlaceSession(
+      uint64_t id, Workers::Placing placing, uint32_t ordinal,
+      const std::string& device, SessionOrigin origin, ipc::UniqueFd socket);
   Granting Granted() const;
   bool BackoffIsOver() const;
 
@@ -187,6 +191,17 @@ class Backend {
   // Every failure, and its quarantine.
   void Forget();
   void NoteSessionsEnded();
+  RestartPolicy NewPolicy() const;
+  // Acquits the backend and its devices if a session got a frame since this was
+  // asked last, or may have.
+  void NoteFrames();
+  // The input's, of whose session a worker died, or its own after all.
+  Culprit InputOrOwn(const std::string& input);
+  void BeginTrial();
+  // What lost its device with others is no further loss.
+  void CountDeviceLoss(uint64_t session);
+  // A device that was lost is not asked for again at once.
+  kj::Promise<Status> AwaitDevice(const std::string& device);
   // A failure of the backend's own while it was ready. `code`: of those who ask
   // for its devices if it was the one too many.
   void CountFailure(Code code, const std::string& what);
@@ -207,8 +222,18 @@ class Backend {
   struct Session {
     std::string device;
     SessionOrigin origin;
+    RestartPolicy::Time opened;
+    uint64_t frames = 0;  // when NoteFrames() was asked last
   };
   std::map<uint64_t, Session> sessions_;
+  Suspects suspects_;
+  kj::Promise<void> trial_ = kj::READY_NOW;
+  struct DeviceLosses {
+    RestartPolicy policy;
+    RestartPolicy::Time latest;
+  };
+  // By device; those of a session that got a frame of it since are forgotten.
+  std::map<std::string, DeviceLosses> device_losses_;
   uint32_t worker_ends_ = 0;
 
   std::shared_ptr<Incarnation> current_;  // null before the first was ready

@@ -22,6 +22,8 @@ void Backend::Forget() {
   recorded_ = false;
   policy_.Forget();
   inputs_.Forget();
+  suspects_.Acquit();
+  device_losses_.clear();
 }
 
 void Backend::EndZygote(Code code, const char* why) {

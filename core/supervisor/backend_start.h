@@ -21,7 +21,9 @@
 #include "core/supervisor/crash_recorder.h"
 #include "core/supervisor/event_log.h"
 #include "core/supervisor/granting.h"
+#include "core/supervisor/host_counters.h"
 #include "core/supervisor/incarnation.h"
+#include "core/supervisor/killed_workers.h"
 #include "core/supervisor/quarantine_records.h"
 #include "core/supervisor/restart_policy.h"
 #include "ipc/message_socket.h"
@@ -46,6 +48,8 @@ struct StartContext {
   QuarantineRecords& quarantine;
   EventLog& events;
   CrashRecorder& crashes;
+  KilledWorkers& killed;
+  const HostCounters& counters;
 };
 
 // A device that a probe has counted.

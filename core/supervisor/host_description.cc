@@ -7,7 +7,6 @@
 #include <set>
 #include <string>
 
-#include "core/session_counters.h"
 #include "core/supervisor/backend_states.h"
 
 namespace bulkhead::supervisor {
@@ -15,18 +14,14 @@ namespace {
 
 namespace schema = ipc::schema;
 
-void Count(const std::optional<ipc::MappedRegion>& counters, uint32_t place,
-           schema::RunningSession::Builder out) {
-  if (!counters || place >= kMaxCountedSessions) return;
-  const auto& counter =
-      reinterpret_cast<const SessionCounter*>(counters->bytes().data())[place];
-  out.setFrames(counter.frames.load(std::memory_order_relaxed));
+void Count(const SessionCounter* counter, schema::RunningSession::Builder out) {
+  if (!counter) return;
+  out.setFrames(counter->frames.load(std::memory_order_relaxed));
   out.setRestarts(
-      static_cast<uint32_t>(counter.restarts.load(std::memory_order_relaxed)));
+      static_cast<uint32_t>(counter->restarts.load(std::memory_order_relaxed)));
 }
 
-void Describe(const Backend& backend,
-              const std::optional<ipc::MappedRegion>& counters,
+void Describe(const Backend& backend, const HostCounters& counters,
               schema::RunningBackend::Builder out) {
   out.setName(backend.candidate().name());
   out.setState(NameOf(backend.state()));
@@ -41,7 +36,7 @@ void Describe(const Backend& backend,
     sessions[i].setDevice(opened[i].device);
     sessions[i].setInput(opened[i].origin.path);
     sessions[i].setWorkerPid(opened[i].worker_pid);
-    Count(counters, opened[i].origin.counter, sessions[i]);
+    Count(counters.Find(opened[i].origin.counter), sessions[i]);
     if (opened[i].worker_pid > 0) workers.insert(opened[i].worker_pid);
   }
   auto pids = out.initWorkerPids(static_cast<unsigned>(workers.size()));
@@ -69,8 +64,7 @@ uint64_t MemoryOf(pid_t pid) {
   return resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-void DescribeRunning(const Catalog& catalog,
-                     const std::optional<ipc::MappedRegion>& counters,
+void DescribeRunning(const Catalog& catalog, const HostCounters& counters,
                      schema::HostDescription::Builder out) {
   const auto backends = catalog.backends();
   auto list = out.initBackends(static_cast<unsigned>(backends.size()));

@@ -3,18 +3,15 @@
 
 #include <sys/types.h>
 
-#include <optional>
-
 #include "core/supervisor/catalog.h"
+#include "core/supervisor/host_counters.h"
 #include "ipc/schema/control.capnp.h"
-#include "ipc/shared_region.h"
 
 namespace bulkhead::supervisor {
 
 // What an operator sees of the backends as they are: nothing is started and no
 // file of theirs is read for it. `counters`: the host's session counters.
-void DescribeRunning(const Catalog& catalog,
-                     const std::optional<ipc::MappedRegion>& counters,
+void DescribeRunning(const Catalog& catalog, const HostCounters& counters,
                      ipc::schema::HostDescription::Builder out);
 
 // Its resident memory; 0: there is no such process.

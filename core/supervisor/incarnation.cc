@@ -77,6 +77,9 @@ Incarnation::~Incarnation() noexcept(false) {
   reaper_.reset();
   pollfd poll{.fd = reaper_pidfd_.get(), .events = POLLIN, .revents = 0};
   if (::poll(&poll, 1, kEndPatience.count()) <= 0) KillReaper();
+  // It cannot end before its workers, one of which a driver may hold in the
+  // kernel. Then it is left to whoever reaps for us.
+  if (::poll(&poll, 1, kEndPatience.count()) <= 0) return;
   ::waitid(static_cast<idtype_t>(P_PIDFD), reaper_pidfd_.get(), nullptr,
            WEXITED | __WALL);
 }

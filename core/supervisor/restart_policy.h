@@ -15,8 +15,8 @@ namespace bulkhead::supervisor {
 enum class Culprit : uint8_t {
   kNobody,   // a SIGKILL of others, the end of a zygote, of bulkheadd
   kInput,    // counted by position, in PoisonedInputs
-  kBackend,  // it lied, hung or crashed without having seen any media
-  kDevice,   // it crashed or hung while it counted its devices
+  kBackend,  // it lied, hung or crashed without media, or on any media
+  kDevice,   // it was lost, or crashed or hung while it was counted
   kStart,    // it crashed, hung or lied while it was started
 };
 

@@ -213,7 +213,9 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
       .grants = grants_,
       .quarantine = *quarantine_,
       .events = events_,
-      .crashes = *crashes_});
+      .crashes = *crashes_,
+      .killed = killed_,
+      .counters = counters_});
   catalog_.emplace(std::move(path), std::move(selection), *context_);
   for (const auto load : configuration.getLoads()) {
     // What is wrong with it was said when it was loaded first.
@@ -381,7 +383,9 @@ kj::Promise<void> Supervisor::AnswerExit(EventSocket& connection,
         capnp::MallocMessageBuilder answer;
         auto reply = answer.initRoot<Reply>().initExit();
         Write(exit.report, reply.initReport());
-        reply.setBlamed(exit.blamed);
+        reply.setBlamed(exit.culprit != Culprit::kNobody);
+        reply.setInputToBlame(exit.culprit == Culprit::kInput);
+        reply.setDeviceToBlame(exit.culprit == Culprit::kDevice);
         reply.setDeathsHere(exit.deaths_here);
         Send(connection, answer);
       })

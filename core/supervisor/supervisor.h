@@ -17,10 +17,11 @@
 #include "core/supervisor/crash_recorder.h"
 #include "core/supervisor/event_log.h"
 #include "core/supervisor/event_socket.h"
+#include "core/supervisor/host_counters.h"
+#include "core/supervisor/killed_workers.h"
 #include "core/supervisor/operator_socket.h"
 #include "core/supervisor/quarantine_records.h"
 #include "ipc/schema/control.capnp.h"
-#include "ipc/shared_region.h"
 
 namespace bulkhead::supervisor {
 
@@ -80,7 +81,7 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
                             ipc::schema::BackendCommand::Reader command);
   kj::Promise<void> AnswerEvents(EventSocket& connection,
                                  ipc::schema::EventsRequest::Reader request);
-  void DescribeHost(ipc::schema::HostDescription::Builder out) const;
+  void DescribeHost(ipc::schema::HostDescription::Builder out);
   Status ShareCounters(const ipc::UniqueFd& memory);
   void DescribeSandbox(ipc::schema::SandboxReport::Builder out);
   void taskFailed(kj::Exception&& exception) override;
@@ -94,6 +95,8 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   std::optional<QuarantineRecords> quarantine_;
   EventLog events_;
   std::optional<CrashRecorder> crashes_;
+  HostCounters counters_;
+  KilledWorkers killed_;
   std::optional<StartContext> context_;
   sandbox::Tier floor_ = sandbox::Tier::kFull;
   std::string cgroup_;                             // as it was named, if it was
@@ -102,7 +105,6 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   uint64_t next_session_ = 1;
   const pid_t application_pid_;
   const kj::TimePoint born_;
-  std::optional<ipc::MappedRegion> counters_;
   std::optional<OperatorSocket> operators_;  // none: nobody can reach it
   // Last member: its tasks use the others.
   kj::TaskSet tasks_;

@@ -91,14 +91,15 @@ kj::Promise<void> Supervisor::AnswerEvents(
 }
 
 Status Supervisor::ShareCounters(const ipc::UniqueFd& memory) {
-  ASSIGN_OR_RETURN(counters_,
+  ASSIGN_OR_RETURN(auto region,
                    FromIpc(ipc::MappedRegion::Map(
                        memory.get(), /*writable=*/false,
                        kMaxCountedSessions * sizeof(SessionCounter))));
+  counters_.Set(std::move(region));
   return Status();
 }
 
-void Supervisor::DescribeHost(schema::HostDescription::Builder out) const {
+void Supervisor::DescribeHost(schema::HostDescription::Builder out) {
   out.setHostPid(application_pid_);
   out.setSupervisorPid(::getpid());
   out.setUptimeMs(static_cast<uint64_t>((port_.getTimer().now() - born_) /
@@ -106,6 +107,13 @@ void Supervisor::DescribeHost(schema::HostDescription::Builder out) const {
   out.setTier(static_cast<schema::Tier>(context_->tier));
   out.setMemoryBytes(MemoryOf(::getpid()));
   DescribeRunning(*catalog_, counters_, out);
+  const auto written_off = killed_.WrittenOff();
+  auto list = out.initWrittenOff(static_cast<unsigned>(written_off.size()));
+  for (unsigned i = 0; i < list.size(); ++i) {
+    list[i].setBackend(written_off[i].backend);
+    list[i].setPid(written_off[i].pid);
+    list[i].setSinceMs(static_cast<uint64_t>(written_off[i].since.count()));
+  }
 }
 
 }  // namespace bulkhead::supervisor

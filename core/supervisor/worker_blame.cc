@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/supervisor/worker_blame.h"
 
+#include "ipc/worker_exit.h"
+
 namespace bulkhead::supervisor {
 namespace {
 
@@ -16,7 +18,11 @@ bool IsAnybodysFault(const WorkerEnd& end) {
 Culprit CulpritOf(const WorkerEnd& end, SeenEnd seen, bool met_media) {
   if (seen == SeenEnd::kLied) return Culprit::kBackend;
   if (seen == SeenEnd::kDied && !IsAnybodysFault(end)) return Culprit::kNobody;
-  return met_media ? Culprit::kInput : Culprit::kBackend;
+  if (!met_media) return Culprit::kBackend;
+  const bool device_lost = seen == SeenEnd::kDied &&
+                           end.kind == WorkerEnd::Kind::kExited &&
+                           end.value == ipc::kExitDeviceLost;
+  return device_lost ? Culprit::kDevice : Culprit::kInput;
 }
 
 }  // namespace bulkhead::supervisor

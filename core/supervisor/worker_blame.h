@@ -20,7 +20,10 @@ enum class SeenEnd : uint8_t {
 //
 // Nobody's is a SIGKILL that we did not send, an end that nobody can tell, one
 // that came with the end of its zygote, and that of a worker that served others
-// too; its sessions are replayed alone, where the guilty one shows itself.
+// too; its sessions are replayed alone, where the guilty one shows itself. The
+// device's is that of a worker that says it has lost it.
+//
+// What is the input's here may turn out to be the backend's: see suspects.h.
 Culprit CulpritOf(const WorkerEnd& end, SeenEnd seen, bool met_media);
 
 }  // namespace bulkhead::supervisor

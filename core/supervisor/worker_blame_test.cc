@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include "ipc/worker_exit.h"
+
 namespace bulkhead::supervisor {
 namespace {
 
@@ -31,6 +33,18 @@ TEST(WorkerBlame, ACrashWithoutMediaIsTheBackends) {
             Culprit::kBackend);
   EXPECT_EQ(Blame(Ended(Kind::kSignaled, SIGKILL), SeenEnd::kLate, false),
             Culprit::kBackend);
+}
+
+TEST(WorkerBlame, ALostDeviceIsTheDevices) {
+  EXPECT_EQ(Blame(Ended(Kind::kExited, ipc::kExitDeviceLost)),
+            Culprit::kDevice);
+  EXPECT_EQ(
+      Blame(Ended(Kind::kExited, ipc::kExitDeviceLost), SeenEnd::kDied, false),
+      Culprit::kBackend);
+  EXPECT_EQ(Blame(Ended(Kind::kExited, ipc::kExitDeviceLost + 1)),
+            Culprit::kInput);
+  EXPECT_EQ(Blame(Ended(Kind::kSignaled, ipc::kExitDeviceLost)),
+            Culprit::kInput);
 }
 
 TEST(WorkerBlame, AKillThatWeDidNotSendIsNobodys) {

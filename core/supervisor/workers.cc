@@ -129,6 +129,7 @@ void Workers::Release(const std::shared_ptr<Worker>& worker) {
   if (--worker->sessions_now > 0) return;
   worker->incarnation->KillWorker(worker->process.pid);
   worker->incarnation->ForgetWorker(worker->process.pid);
+  killed_.Add(backend_, std::move(worker->process.pidfd));
   if (shared_ == worker) shared_.reset();
 }
 

@@ -8,10 +8,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/incarnation.h"
+#include "core/supervisor/killed_workers.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::supervisor {
@@ -40,7 +43,10 @@ class Workers {
   };
   static constexpr uint32_t kMaxSessionsPerWorker = 64;
 
-  explicit Workers(std::chrono::milliseconds deadline) : deadline_(deadline) {}
+  // `backend`: its name. `killed` is borrowed.
+  Workers(std::string backend, std::chrono::milliseconds deadline,
+          KilledWorkers& killed)
+      : backend_(std::move(backend)), deadline_(deadline), killed_(killed) {}
   KJ_DISALLOW_COPY(Workers);
 
   // Has session `id` served on `socket` by a worker of `incarnation`. Gives the
@@ -85,7 +91,9 @@ class Workers {
                     const ipc::UniqueFd& socket_to_send);
   void Release(const std::shared_ptr<Worker>& worker);
 
+  const std::string backend_;
   const std::chrono::milliseconds deadline_;
+  KilledWorkers& killed_;
   std::map<uint64_t, std::shared_ptr<Worker>> sessions_;
   uint32_t placing_ = 0;
   std::shared_ptr<Worker> shared_;  // takes further sessions; null: none does

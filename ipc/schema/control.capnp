@@ -102,6 +102,14 @@ struct HostDescription {
   memoryBytes @4 :UInt64;
   # Of bulkheadd.
   backends @5 :List(RunningBackend);
+  writtenOff @6 :List(WrittenOffWorker);
+}
+
+struct WrittenOffWorker {
+  # It was sent a SIGKILL two seconds ago or more, and has not ended.
+  backend @0 :Text;
+  pid @1 :Int32;
+  sinceMs @2 :UInt64;
 }
 
 struct RunningBackend {
@@ -322,6 +330,8 @@ struct SessionExit {
   # The input or the backend is to blame for it.
   deathsHere @2 :UInt32;
   # For which the input is to blame at this position, of all its sessions.
+  inputToBlame @3 :Bool;
+  deviceToBlame @4 :Bool;
 }
 
 struct DeliveredFrame {

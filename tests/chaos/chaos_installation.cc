@@ -55,6 +55,7 @@ HostOptions ChaosInstallation::options() const {
   options.deadlines.worker_start = milliseconds(3'000);
   options.deadlines.open = milliseconds(3'000);
   options.deadlines.scan = milliseconds(3'000);
+  options.deadlines.seek = milliseconds(3'000);
   options.deadlines.frame = milliseconds(3'000);
   return options;
 }

@@ -204,6 +204,7 @@ TEST_F(Crashes, AReplayThatGoesWellOrOtherwiseSaysSo) {
 
 TEST_F(Crashes, AMissedDeadlineIsOnRecordWithItsStep) {
   HostOptions options = Recording(installation_.options());
+  options.deadlines.seek = milliseconds(300);
   options.deadlines.frame = milliseconds(300);
   options.limits.attempts_per_position = 1;
   const auto host = Host::Create(options).value();

@@ -101,6 +101,7 @@ TEST_P(Deeds, EndInTheirCodeAndHurtNobody) {
   options.deadlines.worker_start = milliseconds(1'000);
   options.deadlines.open = milliseconds(1'000);
   options.deadlines.scan = milliseconds(1'000);
+  options.deadlines.seek = milliseconds(1'000);
   options.deadlines.frame = milliseconds(1'000);
   const auto began = std::chrono::steady_clock::now();
   const Status status = ActOnHost(options, kLimit, [&](Host& host) {
@@ -168,7 +169,8 @@ DEEDS(WhileItOpens,
       Row{"open_throw", "at=open do=throw", Code::kPoisonedInput, "signal 6"},
       Row{"open_unsupported", "at=open do=error:4", Code::kUnsupported},
       Row{"open_no_memory", "at=open do=error:5", Code::kResourceExhausted},
-      Row{"open_device_lost", "at=open do=error:6", Code::kPoisonedInput},
+      Row{"open_device_lost", "at=open do=error:6", Code::kBackendLost,
+          "its device was lost"},
       Row{"open_failed", "at=open do=error:7", Code::kBadInput,
           "as its script says"},
       Row{"open_unknown", "at=open do=error:99", Code::kBadInput,
@@ -192,7 +194,8 @@ DEEDS(WhileItDecodes, Row{"packet_hang", "at=packet:30 do=hang", Code::kOk},
           "no frame"},
       Row{"packet_no_memory", "at=packet:20 do=error:5",
           Code::kResourceExhausted},
-      Row{"packet_device_lost", "at=packet:0 do=error:6", Code::kPoisonedInput},
+      Row{"packet_device_lost", "at=packet:0 do=error:6", Code::kBackendLost,
+          "its device was lost"},
       Row{"packet_unknown", "at=packet:20 do=error:-5", Code::kBadInput},
       // What it needs, it has by then.
       Row{"packet_all_memory", "at=packet:20 do=take_memory", Code::kOk},

@@ -6,6 +6,9 @@ namespace {
 
 constexpr const char* kAbuse = "ABUSE_TEST";
 constexpr const char* kAutoload = "AUTOLOAD_TEST";
+constexpr const char* kBlame = "BLAME_TEST";
+constexpr const char* kClock = "CLOCK_TEST";
+constexpr const char* kDeadline = "STEP_DEADLINE_TEST";
 constexpr const char* kDeath = "APPLICATION_DEATH_TEST";
 constexpr const char* kDeeds = "DEEDS_TEST";
 constexpr const char* kEnvironment = "ENVIRONMENT_TEST";
@@ -17,12 +20,14 @@ constexpr const char* kPoison = "POISON_TEST";
 constexpr const char* kPolicy = "RESTART_POLICY_TEST";
 constexpr const char* kQuarantine = "QUARANTINE_TEST";
 constexpr const char* kPlugin = "PLUGIN_TEST";
+constexpr const char* kRefused = "REFUSED_CALLS_TEST";
 constexpr const char* kRegion = "SHARED_REGION_TEST";
 constexpr const char* kReload = "RELOAD_TEST";
 constexpr const char* kReloadLoad = "RELOAD_LOAD_TEST";
 constexpr const char* kRing = "RING_TEST";
 constexpr const char* kScope = "SCOPE_TEST";
 constexpr const char* kSessions = "SESSIONS_TEST";
+constexpr const char* kStuck = "STUCK_TEST";
 constexpr const char* kSuite = "BACKEND_TEST";
 constexpr const char* kWaiter = "WAITER_TEST";
 
@@ -111,16 +116,26 @@ constexpr FaultEntry kTable[] = {
      "AStoppedWorkerIsKilledAtItsDeadlineAndReplaced"},
     {17, "stopped reaper", "SIGSTOP", "delays no session", kSessions,
      "AStoppedReaperDelaysNoRunningSession"},
-    {17, "D state", "-", "written off, counted", kNone,
-     "not possible here: no driver that hangs; to be injected"},
+    {17, "D state", "freezer of cgroup v1, no driver",
+     "identical, written off, shown", kStuck,
+     "IsWrittenOffShownAndNeverWaitedFor"},
+    {17, "the same, at the end of the Host", "freezer of cgroup v1",
+     "ends in time", kStuck, "DoesNotKeepTheHostFromEnding"},
+    {17, "a kill that seems to fail", "no time to die, not real",
+     "its memory is nobody's", kStuck, "LeavesItsMemoryToNobody"},
     {18, "ignores its end", "lie frame_spins", "SIGKILL, no other is sent",
      kLiars, "AWorkerThatIgnoresItsEndIsKilled"},
     {19, "slow, below the deadline", "chaos do=slow", "no kill", kSessions,
      "ASlowWorkerIsNotKilled"},
     {19, "slow from the start", "chaos do=slow", "no kill", kDeeds,
      "EndInTheirCodeAndHurtNobody/packet_slow"},
-    {19, "overload, suspend", "-", "no kill", kNone,
-     "not built: a watchdog that knows of them"},
+    {19, "overload", "fake clock and delays, not real",
+     "no kill within two deadlines", kDeadline,
+     "ItGoesOnForAsLongAsTheWorkerWaited"},
+    {19, "the kernel's count of it", "two on one processor", "it grows",
+     kDeadline, "GrowWhileAProcessWaitsForAProcessor"},
+    {19, "suspend", "clocks that leap, not real", "no kill, identical", kClock,
+     "KillsAStoppedWorkerAtItsDeadlineAndASlowOneNever"},
     {20, "random bytes", "lie ready_garbage", "kBackendUnavailable", kLiars,
      "EndsInItsCodeAndHurtsNobody/ready_garbage"},
     {20, "valid, but out of turn", "lie open_index_end", "kBackendMisbehaved",
@@ -199,8 +214,11 @@ constexpr FaultEntry kTable[] = {
      "ABulkheaddShortOfDescriptorsGivesErrorsAndNoLeak"},
     {38, "EMFILE while a backend starts", "RLIMIT_NOFILE by count",
      "comes back", kEnvironment, "ABackendThatNeedsMoreThanThereIsSaysSo"},
-    {38, "ENFILE, EAGAIN, ENOSPC", "-", "typed error, no leak", kNone,
-     "not built: an injection at each system call"},
+    {38, "ENFILE, EAGAIN, ENOSPC, ENOMEM", "filter on each of 20 calls",
+     "typed error or identical, nothing left", kRefused,
+     "IsATypedErrorInTimeAndLeavesNothing/clone_EAGAIN"},
+    {38, "the same by count of calls", "-", "typed error, no leak", kNone,
+     "no test: a filter refuses from the first call on"},
     {39, "program missing or none", "libexec", "names it", kEnvironment,
      "ProgramsThatAreMissingOrAreNoneAreNamed"},
     {39, "object or manifest broken", "broken distributions",
@@ -227,14 +245,23 @@ constexpr FaultEntry kTable[] = {
      "AFrameThatKilledThreeWorkersIsRefusedWithoutAnother"},
     {43, "its backend", "another file", "not punished", kPoison,
      "TheBackendIsNotPunishedAndServesOthers"},
+    {43, "a backend that dies of all files", "chaos in each life",
+     "quarantined, files forgiven", kBlame,
+     "ABackendThatDiesOfEveryFileIsQuarantined"},
     {44, "two share a worker, one is poison", "shared_scope",
      "the other is identical", kScope, "CrashIsPaidForByTheGuiltySessionAlone"},
     {45, "device lost", "shared_scope", "each is opened anew", kScope,
      "LostDeviceIsPaidForByTheGuiltySessionAlone"},
     {45, "the device's counter", "fake clock", "waited for, not punished",
      kPolicy, "ADeviceThatIsGoneIsWaitedForAndNotPunished"},
-    {45, "lost by many at once", "-", "one incident", kNone,
-     "no test: of many sessions at the same time"},
+    {45, "lost by many at once", "chaos do=error:6 in twelve",
+     "identical, one incident", kBlame,
+     "ADeviceThatManySessionsLoseAtOnceIsLostOnce"},
+    {45, "lost again and again", "chaos do=error:6 in each life",
+     "kBackendUnavailable, no storm", kBlame,
+     "ADeviceThatIsLostAgainAndAgainIsWaitedFor"},
+    {46, "wall clock leaps", "clocks that leap, not real", "identical", kClock,
+     "LosesNoFrameOfSessionsThatDieAndReplay"},
     {46, "clock leaps", "fake clock, not real", "no false give-up", kPolicy,
      "ALeapOfTheClockOnlyForgives"},
     {47, "bulkheadd stopped", "SIGSTOP", "delays no session", kSessions,
@@ -277,7 +304,7 @@ constexpr FaultEntry kTable[] = {
     {55, "less memory than a frame", "Limits::session_bytes",
      "kResourceExhausted", kEnvironment, "MemoryForLessThanAFrameIsAnError"},
     {55, "by a cgroup", "-", "typed error", kNone,
-     "not possible here: tests may not make memory cgroups"},
+     "no test: here memory cgroups are others' to make; OOM on trees only"},
 };
 
 }  // namespace

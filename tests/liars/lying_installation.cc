@@ -65,6 +65,7 @@ HostOptions LyingInstallation::options() const {
   options.deadlines.worker_start = milliseconds(1'000);
   options.deadlines.open = milliseconds(500);
   options.deadlines.scan = milliseconds(500);
+  options.deadlines.seek = milliseconds(500);
   options.deadlines.frame = milliseconds(500);
   return options;
 }

@@ -253,10 +253,11 @@ TEST_F(WorkerScope, CrashIsPaidForByTheGuiltySessionAlone) {
 }
 
 TEST_F(WorkerScope, LostDeviceIsPaidForByTheGuiltySessionAlone) {
-  ExpectOnlyTheGuiltyFails("lose_at", Code::kPoisonedInput);
+  ExpectOnlyTheGuiltyFails("lose_at", Code::kBackendLost);
 }
 
 TEST_F(WorkerScope, HangIsPaidForByTheGuiltySessionAlone) {
+  options_.deadlines.seek = milliseconds(1'000);
   options_.deadlines.frame = milliseconds(1'000);
   NewHost();
   VideoDecoder innocent = Open();

@@ -14,5 +14,7 @@ namespace bulkhead::tests {
 bool RefuseNamespaces();
 // As on a kernel without Landlock.
 bool RefuseLandlock();
+// That system call, with that error.
+bool RefuseCall(long call, int error);
 
 }  // namespace bulkhead::tests

@@ -58,6 +58,12 @@ Json FactsOf(const RunningHost& host) {
   for (const auto& backend : host.backends) {
     backends.push_back(FactsOf(backend));
   }
+  Json written_off = Json::array();
+  for (const auto& worker : host.written_off) {
+    written_off.push_back({{"backend", worker.backend},
+                           {"pid", worker.pid},
+                           {"since_ms", worker.since.count()}});
+  }
   return {{"pid", host.pid},
           {"command", host.command},
           {"supervisor_pid", host.supervisor_pid},
@@ -66,7 +72,8 @@ Json FactsOf(const RunningHost& host) {
                        ? Json()
                        : Json(SandboxTierName(host.tier))},
           {"memory_bytes", host.memory_bytes},
-          {"backends", std::move(backends)}};
+          {"backends", std::move(backends)},
+          {"written_off", std::move(written_off)}};
 }
 
 void SayBackend(const RunningBackend& backend) {
@@ -112,6 +119,12 @@ int RunPs(bool json) {
                         : SandboxTierName(host.tier),
                     host.memory_bytes / kMebibyte));
     for (const RunningBackend& backend : host.backends) SayBackend(backend);
+    for (const WrittenOffWorker& worker : host.written_off) {
+      Say(fmt::format(
+          "  written off: worker {} of {}, killed {:.0f} s ago and "
+          "held by the kernel",
+          worker.pid, worker.backend, worker.since.count() / 1000.0));
+    }
   }
   for (const std::string& sentence : running->silent) Say(sentence);
   return 0;

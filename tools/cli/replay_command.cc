@@ -53,6 +53,7 @@ HostOptions HostOptionsFor(const GlobalOptions& global,
   if (crash.request.kind == Kind::kScan) deadlines.scan = deadline;
   if (crash.request.kind == Kind::kNext ||
       crash.request.kind == Kind::kFrameAt) {
+    deadlines.seek = deadline;
     deadlines.frame = deadline;
   }
   return options;

@@ -28,14 +28,25 @@ struct Limits {
   uint32_t failures_per_backend = 5;
 };
 
-// Every step has one; a worker past it is killed and replaced.
+// Every step has one; a worker past it is killed and replaced. In monotonic
+// time: a suspended machine and a wall clock that leaps take nothing from it.
+// Where a worker had to wait for a processor, a step takes as much longer, at
+// most twice as long as it may.
 struct Deadlines {
   std::chrono::milliseconds supervisor_start{5'000};
+  // Until its zygote has loaded the backend; and then until its devices are
+  // counted.
   std::chrono::milliseconds backend_start{10'000};
   std::chrono::milliseconds worker_start{5'000};
-  std::chrono::milliseconds open{15'000};   // until the first frame is decoded
-  std::chrono::milliseconds scan{10'000};   // between two parts of the index
+  std::chrono::milliseconds open{15'000};
+  std::chrono::milliseconds scan{10'000};  // between two parts of the index
+  // Until the first frame from there, the first of a stream included.
+  std::chrono::milliseconds seek{10'000};
   std::chrono::milliseconds frame{10'000};  // from frame to frame
+  // Until a worker that was killed is dead. One that is not, which a driver can
+  // bring about, is written off: nothing waits for it any more, its memory is
+  // never used again, and `bulkhead ps` tells of it.
+  std::chrono::milliseconds close{2'000};
 };
 
 struct HostOptions {

@@ -45,6 +45,14 @@ struct RunningBackend {
   std::vector<RunningSession> sessions;
 };
 
+// A worker that was killed and has not ended for two seconds, since the kernel
+// holds it (state D). Nothing of Bulkhead waits for it.
+struct WrittenOffWorker {
+  std::string backend;
+  int pid = 0;
+  std::chrono::milliseconds since{0};
+};
+
 // One bulkheadd. A process with several Hosts has several.
 struct RunningHost {
   int pid = 0;          // of the application
@@ -54,6 +62,7 @@ struct RunningHost {
   SandboxTier tier = SandboxTier::kNone;  // kNone: no backend was needed yet
   uint64_t memory_bytes = 0;              // of bulkheadd alone
   std::vector<RunningBackend> backends;
+  std::vector<WrittenOffWorker> written_off;
 };
 
 struct RunningHosts {

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// No deadline and no wait looks at the wall clock, nor at the one that goes on
+// while a machine is suspended. This program runs itself with both of them
+// replaced (leaping_clock.cc), and so does its bulkheadd: an injection, the
+// kernel's clocks stay as they are. The worker keeps its own, since a sandboxed
+// program is given no library of ours.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bulkhead/host.h"
+#include "tests/chaos/chaos_installation.h"
+#include "tests/media/generated_clips.h"
+#include "tests/support/frame_hash.h"
+#include "tests/support/process_watch.h"
+#include "tests/support/test_paths.h"
+
+namespace bulkhead::tests {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr const char* kPreload = "LD_PRELOAD";
+constexpr milliseconds kDeadline{1'000};
+constexpr milliseconds kSoon{5'000};
+
+class LeapingClock : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto clip = Generate(Clip::kH264);
+    if (!clip && clip.error().code() == Code::kNotFound) {
+      GTEST_SKIP() << clip.error();
+    }
+    ASSERT_TRUE(clip) << clip.error();
+    clip_ = *clip;
+    HostOptions options = installation_.options();
+    options.libexec_dir = LeapingLibexec();
+    options.deadlines.seek = kDeadline;
+    options.deadlines.frame = kDeadline;
+    host_ = Host::Create(options).value();
+  }
+  // In which bulkheadd, that gets nothing of our environment, has the clock.
+  static std::string LeapingLibexec() {
+    const fs::path libexec = fs::path(::getenv("TEST_TMPDIR")) / "libexec";
+    if (fs::exists(libexec)) return libexec;
+    fs::copy(LibexecDirectory(), libexec, fs::copy_options::recursive);
+    const fs::path program = libexec / "bulkheadd";
+    const fs::path real = libexec / "real-bulkheadd";
+    fs::rename(program, real);
+    std::ofstream(program) << "#!/bin/sh\n"
+                           << kPreload << "=" << ::getenv(kPreload) << " exec "
+                           << real.string() << " \"$@\"\n";
+    fs::permissions(program, fs::perms(0755));
+    return libexec;
+  }
+  static std::vector<std::string> Rest(VideoDecoder& video) {
+    std::vector<std::string> hashes;
+    while (const auto frame = video.Next().value()) {
+      hashes.push_back(HashOf(*frame));
+    }
+    return hashes;
+  }
+
+  const ChaosInstallation installation_;
+  std::unique_ptr<Host> host_;
+  std::string clip_;
+};
+
+TEST_F(LeapingClock, IsThatOfThisProcessAndOfBulkheadd) {
+  const time_t first = time(nullptr);
+  EXPECT_GT(std::abs(time(nullptr) - first), 365 * 24 * 3600);
+  std::ifstream maps("/proc/" + std::to_string(host_->supervisor_pid()) +
+                     "/maps");
+  const std::string text{std::istreambuf_iterator<char>(maps), {}};
+  EXPECT_NE(text.find("leaping_clock"), std::string::npos);
+}
+
+TEST_F(LeapingClock, LosesNoFrameOfSessionsThatDieAndReplay) {
+  VideoDecoder video = host_->OpenVideo(clip_, installation_.Stream()).value();
+  const std::vector<std::string> expected = Rest(video);
+  ASSERT_EQ(expected.size(), 120u);
+  EXPECT_EQ(video.recovery().restarts, 0u);
+  VideoDecoder dying =
+      host_
+          ->OpenVideo(
+              clip_, installation_.Stream("at=packet:20 do=segfault lives=1-2\n"
+                                          "at=packet:50 do=error:6 lives=3"))
+          .value();
+  EXPECT_EQ(Rest(dying), expected);
+  const ProcessWatch supervisor(host_->supervisor_pid());
+  ASSERT_TRUE(supervisor.Signal(SIGKILL));
+  ASSERT_TRUE(supervisor.AwaitEnd(kSoon));
+  dying.Rewind();
+  EXPECT_EQ(Rest(dying), expected);
+}
+
+TEST_F(LeapingClock, KillsAStoppedWorkerAtItsDeadlineAndASlowOneNever) {
+  VideoDecoder video =
+      host_->OpenVideo(clip_, installation_.Stream("at=packet do=slow:20"))
+          .value();
+  const std::vector<std::string> expected = Rest(video);
+  EXPECT_EQ(video.recovery().restarts, 0u);
+  ASSERT_TRUE(ProcessWatch(video.worker_pid()).Signal(SIGSTOP));
+  video.Rewind();
+  const auto began = Clock::now();
+  ASSERT_TRUE(video.Next().value());
+  const auto took = Clock::now() - began;
+  EXPECT_EQ(video.recovery().restarts, 1u);
+  EXPECT_GE(took, kDeadline);
+  EXPECT_LT(took, 2 * kDeadline + kSoon);
+}
+
+}  // namespace
+}  // namespace bulkhead::tests
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  if (!::getenv(bulkhead::tests::kPreload) && !GTEST_FLAG_GET(list_tests)) {
+    const std::string clock = std::filesystem::absolute(
+        bulkhead::tests::PathFromEnvironment("LEAPING_CLOCK"));
+    ::setenv(bulkhead::tests::kPreload, clock.c_str(), 1);
+    ::execv("/proc/self/exe", argv);
+    return 1;
+  }
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A worker that a SIGKILL does not end. No driver hangs here on request; where
+// the freezer of cgroup version 1 may be used, it holds a process in state D
+// just so, and elsewhere the time until a worker is given up is set to nothing,
+// which is an injection and not the real thing.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bulkhead/host.h"
+#include "bulkhead/operators.h"
+#include "tests/chaos/chaos_installation.h"
+#include "tests/media/generated_clips.h"
+#include "tests/support/frame_hash.h"
+#include "tests/support/process_watch.h"
+#include "tests/support/program.h"
+#include "tests/support/test_paths.h"
+
+namespace bulkhead::tests {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kSoon{15'000};
+constexpr size_t kFrames = 120;
+
+// Holds one process in state D while it exists.
+class Freezer {
+ public:
+  static std::unique_ptr<Freezer> Freeze(pid_t pid) {
+    const fs::path directory =
+        "/sys/fs/cgroup/freezer/bulkhead-test-" + std::to_string(::getpid());
+    std::error_code error;
+    if (!fs::create_directory(directory, error)) return nullptr;
+    std::unique_ptr<Freezer> freezer(new Freezer(directory));
+    freezer->Write("cgroup.procs", std::to_string(pid));
+    freezer->Write("freezer.state", "FROZEN");
+    const auto end = Clock::now() + kSoon;
+    while (freezer->State() != "FROZEN") {
+      if (Clock::now() > end) return nullptr;
+    }
+    return freezer;
+  }
+  ~Freezer() {
+    Write("freezer.state", "THAWED");
+    const auto end = Clock::now() + kSoon;
+    std::error_code error;
+    // Until the process is gone.
+    while (!fs::remove(directory_, error) && Clock::now() < end) {
+    }
+  }
+
+ private:
+  explicit Freezer(fs::path directory) : directory_(std::move(directory)) {}
+  void Write(const char* file, const std::string& text) const {
+    std::ofstream(directory_ / file) << text;
+  }
+  std::string State() const {
+    std::string state;
+    std::ifstream(directory_ / "freezer.state") >> state;
+    return state;
+  }
+
+  const fs::path directory_;
+};
+
+class StuckWorker : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto clip = Generate(Clip::kH264);
+    if (!clip && clip.error().code() == Code::kNotFound) {
+      GTEST_SKIP() << clip.error();
+    }
+    ASSERT_TRUE(clip) << clip.error();
+    clip_ = *clip;
+    NewHost({});
+    VideoDecoder video = Open();
+    expected_ = Rest(video);
+    ASSERT_EQ(expected_.size(), kFrames);
+  }
+
+  void NewHost(std::optional<milliseconds> close) {
+    HostOptions options = installation_.options();
+    options.deadlines.seek = milliseconds(1'000);
+    options.deadlines.frame = milliseconds(1'000);
+    if (close) options.deadlines.close = *close;
+    host_ = Host::Create(options).value();
+  }
+  VideoDecoder Open() {
+    return host_->OpenVideo(clip_, installation_.Stream()).value();
+  }
+  static std::vector<std::string> Rest(VideoDecoder& video) {
+    std::vector<std::string> hashes;
+    while (const auto frame = video.Next().value()) {
+      hashes.push_back(HashOf(*frame));
+    }
+    return hashes;
+  }
+  std::vector<WrittenOffWorker> WrittenOff() {
+    const RunningHosts running = FindRunningHosts(milliseconds(0)).value();
+    for (const RunningHost& host : running.hosts) {
+      if (host.supervisor_pid == host_->supervisor_pid()) {
+        return host.written_off;
+      }
+    }
+    ADD_FAILURE() << "the host was not found";
+    return {};
+  }
+  static std::string Ps(std::vector<std::string> options = {}) {
+    options.insert(options.begin(),
+                   {PathFromEnvironment("BULKHEAD_TEST_CLI"), "ps"});
+    const ProgramResult ps = RunProgram(options);
+    return ps.output + ps.errors;
+  }
+
+  const ChaosInstallation installation_;
+  std::unique_ptr<Host> host_;
+  std::string clip_;
+  std::vector<std::string> expected_;
+};
+
+TEST_F(StuckWorker, IsWrittenOffShownAndNeverWaitedFor) {
+  VideoDecoder video = Open();
+  ASSERT_TRUE(video.Next().value());
+  const pid_t pid = video.worker_pid();
+  const ProcessWatch worker(pid);
+  auto freezer = Freezer::Freeze(pid);
+  if (!freezer) GTEST_SKIP() << "no freezer of cgroup version 1 here";
+  video.Rewind();
+  const auto began = Clock::now();
+  EXPECT_EQ(Rest(video), expected_);
+  // A missed frame, the two seconds, and those of bulkheadd.
+  EXPECT_LT(Clock::now() - began, milliseconds(12'000));
+  EXPECT_EQ(video.recovery().restarts, 1u);
+  EXPECT_NE(video.worker_pid(), pid);
+  EXPECT_FALSE(worker.AwaitEnd(milliseconds(0)));
+
+  const auto end = Clock::now() + kSoon;
+  std::vector<WrittenOffWorker> written_off;
+  while (written_off.empty() && Clock::now() < end) written_off = WrittenOff();
+  ASSERT_EQ(written_off.size(), 1u);
+  EXPECT_EQ(written_off[0].pid, pid);
+  EXPECT_EQ(written_off[0].backend, "chaos");
+  EXPECT_GE(written_off[0].since, milliseconds(2'000));
+  const std::string line = "worker " + std::to_string(pid) + " of chaos";
+  EXPECT_NE(Ps().find("written off: " + line), std::string::npos);
+  EXPECT_NE(Ps({"--json"}).find("\"written_off\""), std::string::npos);
+
+  // A second session, a restart and the end of the Host do not wait for it.
+  const auto again = Clock::now();
+  {
+    VideoDecoder another = Open();
+    EXPECT_EQ(Rest(another), expected_);
+    ASSERT_TRUE(host_->Restart("chaos").ok());
+    VideoDecoder third = Open();
+    EXPECT_EQ(Rest(third), expected_);
+  }
+  EXPECT_LT(Clock::now() - again, milliseconds(8'000));
+
+  freezer.reset();
+  EXPECT_TRUE(worker.AwaitEnd(kSoon));
+  EXPECT_TRUE(WrittenOff().empty());
+}
+
+TEST_F(StuckWorker, DoesNotKeepTheHostFromEnding) {
+  auto video = std::make_unique<VideoDecoder>(Open());
+  ASSERT_TRUE(video->Next().value());
+  const auto freezer = Freezer::Freeze(video->worker_pid());
+  if (!freezer) GTEST_SKIP() << "no freezer of cgroup version 1 here";
+  const ProcessWatch supervisor(host_->supervisor_pid());
+  const auto began = Clock::now();
+  video.reset();
+  host_.reset();
+  EXPECT_LT(Clock::now() - began, milliseconds(8'000));
+  EXPECT_TRUE(supervisor.AwaitEnd(kSoon));
+}
+
+// Injected, not real: each killed worker is taken for one that does not die.
+TEST_F(StuckWorker, LeavesItsMemoryToNobody) {
+  NewHost(milliseconds(0));
+  VideoDecoder video = Open();
+  std::vector<Frame> held;
+  for (int i = 0; i < 3; ++i) held.push_back(*video.Next().value());
+  std::vector<std::string> hashes;
+  for (const Frame& frame : held) hashes.push_back(HashOf(frame));
+  const ProcessWatch worker(video.worker_pid());
+  ASSERT_TRUE(worker.Signal(SIGSTOP));
+  video.Rewind();
+  EXPECT_EQ(Rest(video), expected_);
+  EXPECT_EQ(video.recovery().restarts, 1u);
+  for (size_t i = 0; i < held.size(); ++i) {
+    EXPECT_EQ(HashOf(held[i]), hashes[i]) << i;
+  }
+  EXPECT_TRUE(worker.AwaitEnd(kSoon));
+}
+
+}  // namespace
+}  // namespace bulkhead::tests

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whom the ends of workers are counted for, where one end alone does not tell:
+// a backend that dies of everything, and a device that many lose at once.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bulkhead/host.h"
+#include "tests/chaos/chaos_installation.h"
+#include "tests/media/generated_clips.h"
+#include "tests/support/frame_hash.h"
+
+namespace bulkhead::tests {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+using ::testing::HasSubstr;
+
+constexpr milliseconds kSoon{20'000};
+constexpr size_t kFrames = 120;
+// So many inputs without a frame make a backend suspect.
+constexpr int kTooMany = 3;
+
+class Blame : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto clip = Generate(Clip::kH264);
+    if (!clip && clip.error().code() == Code::kNotFound) {
+      GTEST_SKIP() << clip.error();
+    }
+    ASSERT_TRUE(clip) << clip.error();
+    clip_ = *clip;
+    directory_ = fs::path(::getenv("TEST_TMPDIR")) / "inputs";
+    fs::create_directory(directory_);
+    host_ = Host::Create(installation_.options()).value();
+  }
+
+  // Another file each time, of the same pictures.
+  std::string NewInput() {
+    const fs::path copy = directory_ / (std::to_string(inputs_++) + ".mp4");
+    fs::copy_file(clip_, copy, fs::copy_options::overwrite_existing);
+    return copy;
+  }
+  Status Decode(const std::string& faults = "") {
+    auto video = host_->OpenVideo(NewInput(), installation_.Stream(faults));
+    if (!video) return video.error();
+    for (;;) {
+      const auto frame = video->Next();
+      if (!frame) return frame.error();
+      if (!*frame) return Status();
+    }
+  }
+
+  BackendInfo Backend() {
+    const BackendReport report = host_->Backends().value();
+    for (const BackendInfo& backend : report.backends) {
+      if (backend.name == "chaos") return backend;
+    }
+    return {};
+  }
+  void DecodeUntilQuarantined() {
+    const auto end = Clock::now() + kSoon;
+    while (Backend().state != "quarantined" && Clock::now() < end) {
+      EXPECT_FALSE(Decode().ok());
+    }
+  }
+
+  const ChaosInstallation installation_;
+  std::unique_ptr<Host> host_;
+  std::string clip_;
+  fs::path directory_;
+  int inputs_ = 0;
+};
+
+TEST_F(Blame, ABackendThatDiesOfEveryFileIsQuarantined) {
+  for (const char* faults : {"at=open do=segfault", "at=packet:0 do=abort",
+                             "at=picture do=exit:9"}) {
+    SCOPED_TRACE(faults);
+    installation_.SetFaults(faults);
+    host_ = Host::Create(installation_.options()).value();
+    inputs_ = 0;
+    EXPECT_EQ(Decode().code(), Code::kPoisonedInput);
+    EXPECT_EQ(Decode().code(), Code::kPoisonedInput);
+    EXPECT_EQ(Backend().state, "ready");
+    DecodeUntilQuarantined();
+    ASSERT_EQ(Backend().state, "quarantined");
+    // Three files, and two at most for five failures.
+    EXPECT_LE(inputs_, kTooMany + 4);
+    EXPECT_THAT(Backend().reason, HasSubstr("its workers die of any media"));
+    EXPECT_EQ(Decode().code(), Code::kBackendUnavailable);
+
+    // Repaired, it serves the files of which nothing is held against them.
+    installation_.SetFaults("");
+    ASSERT_TRUE(host_->Restart("chaos").ok());
+    const int used = inputs_;
+    for (inputs_ = 0; inputs_ < used;) EXPECT_TRUE(Decode().ok());
+  }
+}
+
+TEST_F(Blame, WhatIsTheBackendsIsNotSaidOfTheInput) {
+  installation_.SetFaults("at=open do=segfault");
+  host_ = Host::Create(installation_.options()).value();
+  Status status;
+  const auto end = Clock::now() + kSoon;
+  do {
+    status = Decode();
+  } while (status.code() == Code::kPoisonedInput && Clock::now() < end);
+  // Three deaths of one session, or the fifth of the backend's.
+  EXPECT_TRUE(status.code() == Code::kBackendLost ||
+              status.code() == Code::kBackendUnavailable)
+      << status;
+}
+
+TEST_F(Blame, FilesOfWhichAWorkingBackendDiesStayToBlame) {
+  for (int i = 0; i < 4 * kTooMany; ++i) {
+    const Status status = Decode("at=open do=segfault");
+    EXPECT_EQ(status.code(), Code::kPoisonedInput) << i << ": " << status;
+  }
+  EXPECT_EQ(Backend().state, "ready");
+  EXPECT_TRUE(Decode().ok());
+}
+
+// Without the clip a good file now and then is enough.
+TEST_F(Blame, AFrameInBetweenAcquits) {
+  for (int i = 0; i < 2 * kTooMany; ++i) {
+    EXPECT_EQ(Decode("at=picture do=segfault").code(), Code::kPoisonedInput);
+    EXPECT_TRUE(Decode().ok());
+  }
+  EXPECT_EQ(Backend().state, "ready");
+}
+
+// Row 45: all of them have it when it is lost.
+TEST_F(Blame, ADeviceThatManySessionsLoseAtOnceIsLostOnce) {
+  constexpr int kSessions = 12;
+  const auto healthy = host_->OpenVideo(clip_, installation_.Stream());
+  ASSERT_TRUE(healthy) << healthy.error();
+  std::vector<std::string> expected;
+  {
+    VideoDecoder video =
+        host_->OpenVideo(clip_, installation_.Stream()).value();
+    while (const auto frame = video.Next().value()) {
+      expected.push_back(HashOf(*frame));
+    }
+    ASSERT_EQ(expected.size(), kFrames);
+  }
+  std::vector<VideoDecoder> videos;
+  for (int i = 0; i < kSessions; ++i) {
+    videos.push_back(
+        host_
+            ->OpenVideo(clip_,
+                        installation_.Stream("at=packet:30 do=error:6 lives=1"))
+            .value());
+  }
+  std::vector<std::vector<std::string>> hashes(kSessions);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kSessions; ++i) {
+    threads.emplace_back([&, i] {
+      for (;;) {
+        const auto frame = videos[i].Next();
+        if (!frame) ADD_FAILURE() << frame.error();
+        if (!frame || !*frame) return;
+        hashes[i].push_back(HashOf(**frame));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (int i = 0; i < kSessions; ++i) {
+    EXPECT_EQ(hashes[i], expected) << i;
+    EXPECT_EQ(videos[i].recovery().restarts, 1u) << i;
+  }
+  EXPECT_EQ(Backend().state, "ready");
+  // One incident: twelve would keep the device from everybody for half a
+  // minute.
+  const auto began = Clock::now();
+  EXPECT_TRUE(Decode().ok());
+  EXPECT_LT(Clock::now() - began, milliseconds(10'000));
+}
+
+// And is not asked for again at once by each.
+TEST_F(Blame, ADeviceThatIsLostAgainAndAgainIsWaitedFor) {
+  Status status;
+  const auto end = Clock::now() + kSoon;
+  do {
+    status = Decode("at=packet:0 do=error:6");
+  } while (status.code() == Code::kBackendLost && Clock::now() < end);
+  EXPECT_EQ(status.code(), Code::kBackendUnavailable) << status;
+  EXPECT_THAT(status.message(), HasSubstr("was lost again and again"));
+  EXPECT_EQ(Backend().state, "ready");
+  ASSERT_TRUE(host_->Restart("chaos").ok());
+  EXPECT_TRUE(Decode().ok());
+}
+
+}  // namespace
+}  // namespace bulkhead::tests
