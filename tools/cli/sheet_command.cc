@@ -53,10 +53,9 @@ std::string TimeText(double seconds) {
 Status Draw(VideoDecoder& video, const SheetOptions& options) {
   const Result<Frame> first = video.FrameAt(0);
   if (!first) return first.error();
-  const Result<Frame> last = video.FrameAt(-1);
-  if (!last) return last.error();
-  const double begin = first->pts_seconds();
-  const double length = last->pts_seconds() + last->duration_seconds() - begin;
+  const Result<SecondsRange> played = video.PlayedRange();
+  if (!played) return played.error();
+  const double length = played->end - played->begin;
   const uint32_t cells = options.columns * options.rows;
   const uint64_t drawn = uint64_t{cells} * options.width * options.width *
                          first->height() / first->width();
@@ -70,7 +69,7 @@ Status Draw(VideoDecoder& video, const SheetOptions& options) {
                      first->height());
   for (uint32_t cell = 0; cell < cells; ++cell) {
     const Result<Frame> frame =
-        video.FramePlayedAt(begin + length * (cell + 0.5) / cells);
+        video.FramePlayedAt(played->begin + length * (cell + 0.5) / cells);
     if (!frame) return frame.error();
     sheet.Place(cell, PictureOf(*frame), kBorder);
     sheet.Caption(cell, TimeText(frame->pts_seconds()));

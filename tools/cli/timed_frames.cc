@@ -30,11 +30,10 @@ Status TimedFrames::SetRate(Ratio rate) {
   rate_ = rate;
   if (Status status = LookAhead(); !status.ok()) return status;
   if (!next_) return Status();
-  begin_ = range_.start.value_or(next_->pts_seconds());
-  Result<Frame> last = video_->FrameAt(-1);
-  if (!last) return last.error();
-  const double end = last->pts_seconds() + last->duration_seconds();
-  const double stop = std::min(range_.stop.value_or(end), end);
+  Result<SecondsRange> played = video_->PlayedRange();
+  if (!played) return played.error();
+  begin_ = range_.start.value_or(played->begin);
+  const double stop = std::min(range_.stop.value_or(played->end), played->end);
   wanted_ = static_cast<uint64_t>(
       std::max(0.0, std::round((stop - begin_) * rate.value())));
   return Status();
