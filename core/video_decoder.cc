@@ -43,6 +43,10 @@ Result<FrameBatch> VideoDecoder::FramesInRange(int64_t start,
   RETURN_IF_ERROR(session_->CheckProcess());
   return session_->FramesInRange(start, stop, step);
 }
+Result<SecondsRange> VideoDecoder::PlayedRange() {
+  RETURN_IF_ERROR(session_->CheckProcess());
+  return session_->PlayedRange();
+}
 Result<Frame> VideoDecoder::FramePlayedAt(double seconds) {
   RETURN_IF_ERROR(session_->CheckProcess());
   return session_->FramePlayedAt(seconds);

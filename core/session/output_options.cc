@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "core/random.h"
+
 namespace bulkhead::session {
 namespace {
 
@@ -25,14 +27,6 @@ Size SizeOf(const Transform& transform) {
       transform);
 }
 
-// SplitMix64: one step from any seed gives bits that look drawn.
-uint64_t Draw(uint64_t seed) {
-  uint64_t bits = seed + 0x9E3779B97F4A7C15;
-  bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9;
-  bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EB;
-  return bits ^ (bits >> 31);
-}
-
 void WriteTransform(const Resize& resize, schema::Transform::Builder out) {
   out.setResize(static_cast<schema::Transform::Filter>(resize.filter));
 }
@@ -45,7 +39,7 @@ void WriteTransform(const Crop& crop, schema::Transform::Builder out) {
   place.setTop(crop.top);
 }
 void WriteTransform(const RandomCrop& crop, schema::Transform::Builder out) {
-  const uint64_t drawn = Draw(crop.seed);
+  const uint64_t drawn = Random(crop.seed).Bits();
   auto place = out.initDrawnCrop();
   place.setAcross(static_cast<uint32_t>(drawn >> 32));
   place.setDown(static_cast<uint32_t>(drawn));

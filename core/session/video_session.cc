@@ -238,6 +238,11 @@ Result<Frame> VideoSession::FrameAt(int64_t index) {
   return Fetch(*from_start);
 }
 
+Result<SecondsRange> VideoSession::PlayedRange() {
+  RETURN_IF_ERROR(EnsureTimes());
+  return SecondsRange{times_->begin(), times_->end()};
+}
+
 Result<Frame> VideoSession::FramePlayedAt(double seconds) {
   RETURN_IF_ERROR(EnsureTimes());
   const auto index = times_->PlayedAt(seconds);

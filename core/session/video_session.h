@@ -56,6 +56,7 @@ class VideoSession : private WorkerRecovery::Client {
   Result<uint64_t> FrameCount();
   Result<std::vector<int64_t>> KeyFrameIndices();
   Result<Frame> FrameAt(int64_t index);
+  Result<SecondsRange> PlayedRange();
   Result<Frame> FramePlayedAt(double seconds);
   Result<FrameBatch> FramesAt(std::span<const int64_t> indices);
   Result<FrameBatch> FramesInRange(int64_t start, std::optional<int64_t> stop,

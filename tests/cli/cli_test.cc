@@ -118,6 +118,93 @@ TEST_F(Cli, PicturesAreWritten) {
   EXPECT_TRUE(std::filesystem::exists(directory + "/004.png"));
 }
 
+TEST_F(Cli, TimesAndRateChooseFrames) {
+  const auto all = Hashes(Run({"decode", clip()}).output);
+  const auto chosen = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"decode", clip()});
+    const ProgramResult result = Run(words);
+    EXPECT_EQ(result.exit_code, 0) << result.Describe();
+    return Hashes(result.output);
+  };
+  using Chosen = std::vector<std::string>;
+  EXPECT_EQ(chosen({"--times", "1:1.1"}), (Chosen{all[25], all[26], all[27]}));
+  EXPECT_EQ(chosen({"--times", "4.72:100"}), (Chosen{all[118], all[119]}));
+  EXPECT_EQ(chosen({"--times", ":0.08"}), (Chosen{all[0], all[1]}));
+  EXPECT_EQ(chosen({"--times", "1:1"}), Chosen());
+  EXPECT_EQ(chosen({"--times", "1:1.1", "--fps", "50"}),
+            (Chosen{all[25], all[25], all[26], all[26], all[27]}));
+  EXPECT_EQ(chosen({"--fps", "1"}),
+            (Chosen{all[0], all[25], all[50], all[75], all[100]}));
+}
+
+TEST_F(Cli, PicturesAreResizedAndCroppedInTheOrderOfTheWords) {
+  const auto expected = [&](const std::string& filters) {
+    return Hashes(RunProgram({"ffmpeg", "-nostdin", "-v", "error", "-threads",
+                              "1", "-i", clip(), "-vf", filters, "-pix_fmt",
+                              "rgb24", "-f", "framemd5", "-"})
+                      .output);
+  };
+  const std::string flags =
+      ":flags=bilinear+full_chroma_int+full_chroma_inp+accurate_rnd";
+  EXPECT_EQ(Hashes(Run({"decode", clip(), "--crop", "200x100+3+5", "--resize",
+                        "90x60", "--crop", "50x50"})
+                       .output),
+            expected("format=rgb24,crop=200:100:3:5:exact=1,scale=90:60" +
+                     flags + ",crop=50:50:20:5:exact=1"));
+  ExpectFailure({"decode", clip(), "--crop", "400x100"}, 2, "400x100");
+  ExpectFailure({"decode", clip(), "--resize", "400"}, 2, "640x360");
+}
+
+TEST_F(Cli, FloatsArePackedAndPicturesOfThemHave16Bits) {
+  const ProgramResult raw = Run({"decode", clip(), "--at", "3", "--dtype",
+                                 "float32", "--format", "rawvideo", "-o", "-"});
+  EXPECT_EQ(raw.output.size(), size_t{320} * 240 * 3 * 4) << raw.errors;
+  const std::string png = TemporaryDirectory() + "/deep.png";
+  EXPECT_EQ(
+      Run({"decode", clip(), "--at", "3", "--dtype", "float32", "-o", png})
+          .exit_code,
+      0);
+  const ProgramResult format =
+      RunProgram({"ffprobe", "-v", "error", "-show_entries", "stream=pix_fmt",
+                  "-of", "csv=p=0", png});
+  EXPECT_EQ(format.output, "rgb48be\n");
+}
+
+TEST_F(Cli, PlayersReadY4m) {
+  const std::string file = TemporaryDirectory() + "/clip.y4m";
+  const ProgramResult written = Run(
+      {"decode", clip(), "--frames", "0:10", "--format", "y4m", "-o", file});
+  ASSERT_EQ(written.exit_code, 0) << written.Describe();
+  const ProgramResult read =
+      RunProgram({"ffprobe", "-v", "error", "-count_frames", "-show_entries",
+                  "stream=width,height,pix_fmt,r_frame_rate,nb_read_frames",
+                  "-of", "csv=p=0", file});
+  EXPECT_EQ(read.output, "320,240,yuv444p,25/1,10\n") << read.Describe();
+  ExpectFailure({"decode", clip(), "--format", "y4m", "--dtype", "float32"}, 2,
+                "rawvideo");
+}
+
+TEST_F(Cli, ASheetShowsTheFileAtAGlance) {
+  const std::string sheet = TemporaryDirectory() + "/sheet.png";
+  const ProgramResult drawn = Run({"sheet", clip(), "-o", sheet, "--columns",
+                                   "3", "--rows", "2", "--width", "100"});
+  EXPECT_EQ(drawn.exit_code, 0) << drawn.Describe();
+  // Cells of 100x75 with a border of 4, and gaps of 4.
+  EXPECT_EQ(RunProgram({"ffprobe", "-v", "error", "-show_entries",
+                        "stream=width,height", "-of", "csv=p=0", sheet})
+                .output,
+            "340,178\n");
+  ExpectFailure({"sheet", clip(), "-o", sheet, "--columns", "100", "--rows",
+                 "100", "--width", "4096"},
+                2, "too large");
+}
+
+TEST_F(Cli, ATimeBehindTheEndIsTwo) {
+  ExpectFailure({"decode", clip(), "--times", "5:6"}, 2, "4.8");
+  ExpectFailure({"decode", clip(), "--times", "2:1"}, 2, "T1:T2");
+  ExpectFailure({"decode", clip(), "--fps", "0"}, 2, "--fps");
+}
+
 TEST_F(Cli, OneBadFileStopsNoOther) {
   const std::string bad = Write("bad.mp4", "no media at all");
   const auto all = Hashes(Run({"decode", clip()}).output);

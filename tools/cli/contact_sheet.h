@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "tools/cli/picture.h"
@@ -23,12 +24,16 @@ class ContactSheet {
 
   // `cell` < cells. Pictures are shrunk by averaging.
   void Place(uint32_t cell, const Picture& picture, Color border);
+  // Draws a time ("0:12.34") into the lower left corner of a cell; what does
+  // not fit is left out.
+  void Caption(uint32_t cell, std::string_view time);
 
   // Valid as long as the sheet.
   Picture picture() const;
 
  private:
   std::byte* At(uint32_t x, uint32_t y);
+  void Paint(uint32_t x, uint32_t y, Color color);
 
   const uint32_t columns_;
   const uint32_t cell_width_;

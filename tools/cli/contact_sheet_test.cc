@@ -35,6 +35,46 @@ TEST(ContactSheet, CellsHoldTheAverageInsideTheirBorder) {
   EXPECT_EQ(red(32, 11), 0x18);
 }
 
+TEST(ContactSheet, ATimeIsDrawnIntoTheLowerLeftCorner) {
+  const std::vector<std::byte> pixels(40 * 40 * 3, std::byte{100});
+  Picture picture;
+  picture.pixels = pixels.data();
+  picture.width = picture.height = 40;
+  picture.stride = 120;
+  ContactSheet sheet(1, 1, 40, 40, 40);
+  sheet.Place(0, picture, {0, 0, 0});
+  sheet.Caption(0, "1");
+  const Picture drawn = sheet.picture();
+  // The cell begins at 8, 8; the caption is 14 high and its "1", of
+  //   .#.
+  //   ##.
+  //   .#.
+  //   .#.
+  //   ###
+  // two pixels to one, begins at 10, 36.
+  const auto red = [&](uint32_t x, uint32_t y) {
+    return static_cast<int>(drawn.row(y)[3 * x]);
+  };
+  EXPECT_EQ(red(8, 33), 100);
+  EXPECT_EQ(red(8, 34), 0x18);
+  EXPECT_EQ(red(10, 36), 0x18);
+  EXPECT_EQ(red(12, 36), 0xf0);
+  EXPECT_EQ(red(14, 36), 0x18);
+  EXPECT_EQ(red(10, 45), 0xf0);
+  EXPECT_EQ(red(15, 45), 0xf0);
+  EXPECT_EQ(red(17, 47), 0x18);
+  EXPECT_EQ(red(18, 47), 100);
+}
+
+TEST(ContactSheet, WhatDoesNotFitIsLeftOut) {
+  ContactSheet narrow(1, 1, 12, 40, 400);
+  narrow.Caption(0, "1:23.45");
+  ContactSheet flat(1, 1, 40, 400, 40);
+  flat.Caption(0, "1:23.45");
+  const Picture drawn = flat.picture();
+  EXPECT_EQ(static_cast<int>(drawn.row(drawn.height - 5)[30]), 0x18);
+}
+
 TEST(ContactSheet, PicturesSmallerThanACellAreEnlarged) {
   const std::vector<std::byte> pixels(2 * 2 * 3, std::byte{9});
   Picture picture;

@@ -6,10 +6,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <tuple>
 
 #include "tools/cli/decode_audio.h"
 #include "tools/cli/decode_file.h"
 #include "tools/cli/decode_job.h"
+#include "tools/cli/output_words.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/terminal.h"
 
@@ -21,6 +23,10 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead decode clip.mp4 -o out/%06d.png           every frame as a picture
   bulkhead decode clip.mp4 --at 0,-1 -o out/%06d.png   the first and the last
   bulkhead decode clip.mp4 --frames 10:20:2 --format rawvideo -o - | ./consume
+  bulkhead decode clip.mp4 --times 10:12.5 --fps 8 -o out/%06d.png
+  bulkhead decode clip.mp4 --resize 340x256 --crop 224x224 --dtype float32 \
+      --format rawvideo -o frames.f32
+  bulkhead decode clip.mp4 --format y4m -o - | mpv -
   bulkhead decode clip.mp4 --device openreg:1 --format null      time it
   bulkhead decode clip.mp4 --audio --times 10:20 --sample-rate 16000 -o a.wav
   bulkhead decode *.mp4 -o out/{name}/%06d.png       several files
@@ -28,13 +34,22 @@ constexpr char kExamples[] = R"(Examples:
 FORMAT is one of
   framemd5   a line with the MD5 of each frame's RGB24 pixels, as FFmpeg's
              framemd5 prints it; the default
-  png        files numbered by frame index; the default when OUT ends in .png
-  rawvideo   RGB24 pixels, rows packed, one frame after the other
+  png        files numbered by frame index; the default when OUT ends in .png;
+             of floats with 16 bits
+  rawvideo   RGB24 pixels, rows packed, one frame after the other; the only
+             one that holds floats as they are
+  y4m        for players: converted back to 4:4:4 of BT.601, so not exact
   null       nothing, but each byte is read
   wav        of --audio, its default: 32-bit floats
   f32le      the same without a header; what ffmpeg -f f32le writes
 
 A:B:S is a Python slice: the end is exclusive, negatives count from the end.
+T1:T2 are seconds of the file's own clock: what is on the screen from T1 until
+T2, or with --audio what is heard. With --fps frames are repeated or left out,
+and numbered from 0.
+
+--resize and --crop may be given several times, and are done in that order, in
+the sandboxed worker, after rotation.
 
 Of several files one that fails does not stop the others. {name} in OUT is the
 name of each without its directory and extension, and sets their outputs apart;
@@ -114,6 +129,56 @@ void AddAudioOptions(CLI::App& command, DecodeOptions& options) {
       ->type_name("N");
 }
 
+void AddTimeOptions(CLI::App& command, DecodeOptions& options) {
+  for (const auto& [name, value, type, text] :
+       {std::tuple{"--times", &options.times, "T1:T2",
+                   "Only what is seen, or heard, in these seconds"},
+        std::tuple{"--fps", &options.fps, "N",
+                   "At this rate: 25, 29.97 or 30000/1001"}}) {
+    command.add_option(name, *value, text)
+        ->type_name(type)
+        ->excludes(command.get_option("--frames"))
+        ->excludes(command.get_option("--at"));
+  }
+}
+
+// In the order in which they were typed.
+template <typename Parsed>
+CLI::Option* AddTransformOption(CLI::App& command, const std::string& name,
+                                std::vector<Transform>& transforms,
+                                Result<Parsed> (*parse)(std::string_view),
+                                const std::string& text) {
+  return command
+      .add_option_function<std::string>(
+          name,
+          [&transforms, parse](const std::string& word) {
+            const Result<Parsed> transform = parse(word);
+            if (!transform) {
+              throw CLI::ValidationError(transform.error().message());
+            }
+            transforms.push_back(*transform);
+          },
+          text)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->trigger_on_parse();
+}
+
+void AddPictureOptions(CLI::App& command, DecodeOptions& options) {
+  std::vector<Transform>& transforms = options.video.transforms;
+  AddTransformOption(command, "--resize", transforms, ParseResize,
+                     "Resize each frame, antialiased")
+      ->type_name("WxH[:FILTER]");
+  AddTransformOption(command, "--crop", transforms, ParseCrop,
+                     "Cut the middle, or what begins at X,Y")
+      ->type_name("WxH[+X+Y]");
+  command
+      .add_option("--dtype", options.dtype,
+                  "Bytes; or floats from 0 to 1, of 16 bits; or floats for "
+                  "deep streams (default uint8)")
+      ->type_name("uint8|float32|auto")
+      ->check(CLI::IsMember({"uint8", "float32", "auto"}));
+}
+
 }  // namespace
 
 void AddDecodeCommand(CLI::App& app, Invocation& invocation) {
@@ -146,13 +211,13 @@ void AddDecodeCommand(CLI::App& app, Invocation& invocation) {
                    "the end")
       ->type_name("I,J,...")
       ->excludes(frames);
-  command->add_option("--times", options->times, "Only what is played then")
-      ->type_name("T1:T2");
+  AddTimeOptions(*command, *options);
+  AddPictureOptions(*command, *options);
   AddAudioOptions(*command, *options);
   command->add_option("--format", options->format, "What to write; see below")
       ->type_name("FORMAT")
       ->check(CLI::IsMember(
-          {"png", "rawvideo", "framemd5", "null", "wav", "f32le"}));
+          {"png", "rawvideo", "y4m", "framemd5", "null", "wav", "f32le"}));
   command
       ->add_option("-o,--output", options->output,
                    "Where to; - is stdout (default). Missing directories "

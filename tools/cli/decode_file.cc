@@ -13,6 +13,8 @@
 #include "tools/cli/png_writer.h"
 #include "tools/cli/rawvideo_writer.h"
 #include "tools/cli/selection.h"
+#include "tools/cli/timed_frames.h"
+#include "tools/cli/y4m_writer.h"
 
 namespace bulkhead::cli {
 namespace {
@@ -23,6 +25,14 @@ std::unique_ptr<FrameWriter> MakeWriter(const DecodeJob& job,
   if (job.format == "null") return std::make_unique<NullWriter>();
   if (job.format == "rawvideo") {
     return std::make_unique<RawvideoWriter>(*output);
+  }
+  if (job.format == "y4m") {
+    const Y4mWriter::Stream stream{
+        .width = metadata.width,
+        .height = metadata.height,
+        .frame_rate = job.fps.value_or(metadata.average_frame_rate),
+        .sample_aspect_ratio = metadata.sample_aspect_ratio};
+    return std::make_unique<Y4mWriter>(stream, *output);
   }
   if (job.format == "png") {
     if (output == nullptr) return std::make_unique<PngFilesWriter>(job.pattern);
@@ -59,8 +69,24 @@ Status DecodeOne(VideoDecoder& video, uint64_t index, FrameWriter& writer,
   return Status();
 }
 
+Status DecodeTimes(VideoDecoder& video, const DecodeJob& job,
+                   FrameWriter& writer, Progress& progress) {
+  Result<TimedFrames> frames =
+      TimedFrames::Create(video, job.times.value_or(TimeRange()), job.fps);
+  if (!frames) return frames.error();
+  if (frames->size()) progress.set_total(*frames->size());
+  while (true) {
+    Result<std::optional<Picture>> picture = frames->Next();
+    if (!picture) return picture.error();
+    if (!*picture) return writer.Finish();
+    if (Status status = writer.Write(**picture); !status.ok()) return status;
+    progress.Advance();
+  }
+}
+
 Status DecodeChosen(VideoDecoder& video, const DecodeJob& job,
                     FrameWriter& writer, Progress& progress) {
+  if (job.times || job.fps) return DecodeTimes(video, job, writer, progress);
   Result<uint64_t> count = video.FrameCount();
   if (!count) return count.error();
   if (job.slice) {

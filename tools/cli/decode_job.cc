@@ -60,14 +60,13 @@ Status ParseAudio(const DecodeOptions& options, DecodeJob& job) {
                     "wav, f32le, --sample-rate and --channels are of audio; "
                     "add --audio");
     }
-    if (job.times) {
-      return Status(Code::kInvalidArgument,
-                    "--times chooses audio; add --audio");
-    }
     return Status();
   }
   if (job.format.empty()) job.format = "wav";
-  if (!IsOfAudio(job.format) || job.chosen()) {
+  const bool of_frames = job.slice || job.indices || job.fps ||
+                         !job.video.transforms.empty() ||
+                         !options.dtype.empty();
+  if (!IsOfAudio(job.format) || of_frames) {
     return Status(Code::kInvalidArgument,
                   "audio is written as wav or f32le, and chosen by --times");
   }
@@ -101,10 +100,25 @@ Result<std::vector<DecodeJob>> ParseJobs(const DecodeOptions& options) {
     if (!times) return times.error();
     common.times = *times;
   }
+  if (!options.fps.empty()) {
+    Result<Ratio> fps = ParseRate(options.fps);
+    if (!fps) return fps.error();
+    common.fps = *fps;
+  }
+  if (options.dtype == "float32") {
+    common.video.output_dtype = OutputDtype::kFloat32;
+  } else if (options.dtype == "auto") {
+    common.video.output_dtype = OutputDtype::kAuto;
+  }
   common.format = options.format;
   if (Status status = ParseAudio(options, common); !status.ok()) return status;
   if (common.format.empty()) {
     common.format = options.output.ends_with(".png") ? "png" : "framemd5";
+  }
+  if (common.format == "y4m" &&
+      common.video.output_dtype != OutputDtype::kUint8) {
+    return Status(Code::kInvalidArgument,
+                  "y4m holds bytes; leave --dtype out or write rawvideo");
   }
   std::vector<DecodeJob> jobs;
   for (const std::string& file : options.files) {

@@ -21,6 +21,8 @@ struct DecodeOptions {
   std::string frames;
   std::string at;
   std::string times;
+  std::string fps;
+  std::string dtype;
   bool audio = false;
   std::optional<int> sample_rate;
   std::optional<int> channels;
@@ -36,13 +38,14 @@ struct DecodeJob {
   std::optional<Slice> slice;
   std::optional<std::vector<int64_t>> indices;
   std::optional<TimeRange> times;
+  std::optional<Ratio> fps;
   std::optional<AudioOptions> audio;  // that is to be decoded, not the video
   std::string format;
   std::string output;     // for this file; "-" is stdout
   OutputPattern pattern;  // of it, where every frame gets a file of its own
   bool several = false;   // there are other files
 
-  bool chosen() const { return slice || indices; }
+  bool chosen() const { return slice || indices || times || fps; }
   // False: the frames go to one output, `output`.
   bool WritesFilesOfItsOwn() const {
     return format == "null" || (format == "png" && output != "-");

@@ -25,6 +25,22 @@ TEST(DecodeJob, NamesInTheOutputSetFilesApart) {
   EXPECT_EQ((*jobs)[1].pattern.NameFor(7), "out/b.tar/007.png");
 }
 
+TEST(DecodeJob, WordsOfTimeAndOutputAreUnderstood) {
+  DecodeOptions options;
+  options.files = {"a.mp4"};
+  options.times = "1:2.5";
+  options.fps = "30000/1001";
+  options.dtype = "float32";
+  const auto jobs = ParseJobs(options);
+  ASSERT_TRUE(jobs) << jobs.error();
+  EXPECT_EQ(jobs->at(0).times, (TimeRange{1, 2.5}));
+  EXPECT_EQ(jobs->at(0).fps->denominator, 1001);
+  EXPECT_EQ(jobs->at(0).video.output_dtype, OutputDtype::kFloat32);
+  EXPECT_TRUE(jobs->at(0).chosen());
+  options.format = "y4m";
+  EXPECT_EQ(ParseJobs(options).error().code(), Code::kInvalidArgument);
+}
+
 TEST(DecodeJob, APercentSignInANameIsNoNumber) {
   const auto jobs = Parse({"50%d.mp4"}, "{name}-%d.png");
   ASSERT_TRUE(jobs) << jobs.error();

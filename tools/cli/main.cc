@@ -19,6 +19,7 @@
 #include "tools/cli/ps_command.h"
 #include "tools/cli/replay_command.h"
 #include "tools/cli/revoke_command.h"
+#include "tools/cli/sheet_command.h"
 #include "tools/cli/terminal.h"
 #include "tools/cli/uninstall_command.h"
 
@@ -70,6 +71,7 @@ int Run(int argc, char** argv) {
   AddProbeCommand(app, invocation);
   AddDoctorCommand(app, invocation);
   AddDecodeCommand(app, invocation);
+  AddSheetCommand(app, invocation);
   AddDemoCommand(app, invocation);
   AddCrashesCommand(app, invocation);
   AddReplayCommand(app, invocation);

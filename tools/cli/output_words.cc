@@ -3,11 +3,24 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 namespace bulkhead::cli {
 namespace {
+
+using Filter = Resize::Filter;
+constexpr std::array<std::pair<std::string_view, Filter>, 5> kFilters = {{
+    {"bilinear", Filter::kBilinear},
+    {"nearest", Filter::kNearest},
+    {"bicubic", Filter::kBicubic},
+    {"area", Filter::kArea},
+    {"lanczos", Filter::kLanczos},
+}};
+// Of a rate with a decimal point.
+constexpr int32_t kThousandths = 1000;
 
 template <typename Number>
 std::optional<Number> Parse(std::string_view text) {
@@ -32,6 +45,20 @@ std::string_view TakeUntil(char separator,
   return whole.substr(0, at);
 }
 
+struct Size {
+  uint32_t width;
+  uint32_t height;
+};
+
+std::optional<Size> ParseSize(std::string_view text) {
+  std::optional<std::string_view> rest = text;
+  const auto width = Parse<uint32_t>(TakeUntil('x', rest));
+  if (!width || !rest) return std::nullopt;
+  const auto height = Parse<uint32_t>(*rest);
+  if (!height || *width == 0 || *height == 0) return std::nullopt;
+  return Size{*width, *height};
+}
+
 Status Bad(std::string_view option, std::string_view text,
            std::string_view advice) {
   return Status(Code::kInvalidArgument,
@@ -39,6 +66,43 @@ Status Bad(std::string_view option, std::string_view text,
 }
 
 }  // namespace
+
+Result<Resize> ParseResize(std::string_view text) {
+  const Status bad = Bad("--resize", text,
+                         "WxH in pixels, such as 640x360, or with a filter, "
+                         "640x360:lanczos (bilinear, nearest, bicubic, area, "
+                         "lanczos)");
+  std::optional<std::string_view> filter = text;
+  const auto size = ParseSize(TakeUntil(':', filter));
+  if (!size) return bad;
+  Resize resize{.height = size->height, .width = size->width};
+  if (!filter) return resize;
+  for (const auto& [name, value] : kFilters) {
+    if (*filter != name) continue;
+    resize.filter = value;
+    return resize;
+  }
+  return bad;
+}
+
+Result<Transform> ParseCrop(std::string_view text) {
+  const Status bad = Bad("--crop", text,
+                         "WxH for the middle, such as 224x224, or WxH+X+Y, "
+                         "such as 224x224+0+16");
+  std::optional<std::string_view> place = text;
+  const auto size = ParseSize(TakeUntil('+', place));
+  if (!size) return bad;
+  if (!place) {
+    return Transform(CenterCrop{.height = size->height, .width = size->width});
+  }
+  const auto left = Parse<uint32_t>(TakeUntil('+', place));
+  const auto top = place ? Parse<uint32_t>(*place) : std::nullopt;
+  if (!left || !top) return bad;
+  return Transform(Crop{.top = *top,
+                        .left = *left,
+                        .height = size->height,
+                        .width = size->width});
+}
 
 Result<TimeRange> ParseTimes(std::string_view text) {
   const Status bad =
@@ -56,6 +120,26 @@ Result<TimeRange> ParseTimes(std::string_view text) {
     return bad;
   }
   return range;
+}
+
+Result<Ratio> ParseRate(std::string_view text) {
+  const Status bad =
+      Bad("--fps", text, "frames a second, such as 25, 29.97 or 30000/1001");
+  std::optional<std::string_view> denominator = text;
+  const std::string_view numerator = TakeUntil('/', denominator);
+  if (denominator) {
+    const auto n = Parse<int32_t>(numerator);
+    const auto d = Parse<int32_t>(*denominator);
+    if (!n || !d || *n <= 0 || *d <= 0) return bad;
+    return Ratio{*n, *d};
+  }
+  if (const auto whole = Parse<int32_t>(text); whole && *whole > 0) {
+    return Ratio{*whole, 1};
+  }
+  const auto rate = Parse<double>(text);
+  if (!rate || !(*rate * kThousandths >= 1) || !(*rate < 1e6)) return bad;
+  return Ratio{static_cast<int32_t>(std::lround(*rate * kThousandths)),
+               kThousandths};
 }
 
 }  // namespace bulkhead::cli

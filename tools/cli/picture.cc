@@ -9,6 +9,7 @@ Picture PictureOf(const Frame& frame) {
   picture.width = frame.width();
   picture.height = frame.height();
   picture.stride = frame.stride();
+  picture.dtype = frame.dtype();
   picture.index = frame.index();
   picture.pts = frame.pts();
   picture.duration = frame.duration();

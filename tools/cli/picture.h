@@ -10,21 +10,23 @@
 
 namespace bulkhead::cli {
 
-// One RGB24 picture as the writers see it: a Frame, or what a test drew.
+// One RGB picture as the writers see it: a Frame, or what a test drew.
 // A view: the pixels are somebody else's.
 struct Picture {
   const std::byte* pixels = nullptr;
   uint32_t width = 0;
   uint32_t height = 0;
   uint32_t stride = 0;
+  Dtype dtype = Dtype::kUint8;
   uint64_t index = 0;
   std::optional<int64_t> pts;
   int64_t duration = 0;
 
   std::span<const std::byte> row(uint32_t y) const {
-    return {pixels + size_t{y} * stride, size_t{3} * width};
+    return {pixels + size_t{y} * stride, row_bytes()};
   }
-  uint64_t bytes() const { return uint64_t{3} * width * height; }
+  size_t row_bytes() const { return 3 * BytesOf(dtype) * width; }
+  uint64_t bytes() const { return uint64_t{row_bytes()} * height; }
 };
 
 // Valid as long as `frame`.

@@ -10,7 +10,8 @@
 
 namespace bulkhead::cli {
 
-// The picture as a PNG file in memory, compressed for speed rather than size.
+// The picture as a PNG file in memory, compressed for speed rather than size;
+// floats as 16 bits.
 Result<std::vector<std::byte>> EncodePng(const Picture& picture);
 
 // Writes a picture to one file of its own.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <png.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <string>
 
@@ -54,6 +55,33 @@ TEST(PngWriter, FileReadsBackAsDrawn) {
   const std::string path = testing::TempDir() + "/png_writer/one.png";
   ASSERT_TRUE(WritePngFile(View(pixels), path).ok());
   EXPECT_EQ(ReadPng(path), pixels);
+}
+
+TEST(PngWriter, FloatsAreWrittenWithAll16Bits) {
+  const std::vector<float> elements = {
+      0, 1, 0.5f, 1 / 65535.f, 256 / 65535.f, 40'000 / 65535.f};
+  Picture picture;
+  picture.pixels = std::as_bytes(std::span(elements)).data();
+  picture.width = 2;
+  picture.height = 1;
+  picture.stride = 24;
+  picture.dtype = Dtype::kFloat32;
+  const std::string path = testing::TempDir() + "/png_writer/deep.png";
+  ASSERT_TRUE(WritePngFile(picture, path).ok());
+  FILE* const file = std::fopen(path.c_str(), "rb");
+  ASSERT_NE(file, nullptr);
+  png_structp png =
+      png_create_read_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
+  png_infop info = png_create_info_struct(png);
+  png_init_io(png, file);
+  png_read_png(png, info, PNG_TRANSFORM_SWAP_ENDIAN, nullptr);
+  EXPECT_EQ(png_get_bit_depth(png, info), 16);
+  const auto* row =
+      reinterpret_cast<const uint16_t*>(png_get_rows(png, info)[0]);
+  EXPECT_EQ(std::vector<uint16_t>(row, row + 6),
+            (std::vector<uint16_t>{0, 65535, 32768, 1, 256, 40'000}));
+  png_destroy_read_struct(&png, &info, nullptr);
+  std::fclose(file);
 }
 
 TEST(PngWriter, FilesAreNumberedByFrameIndex) {

@@ -4,7 +4,7 @@
 namespace bulkhead::cli {
 
 Status RawvideoWriter::Write(const Picture& picture) {
-  if (picture.stride == 3 * picture.width) {
+  if (picture.stride == picture.row_bytes()) {
     return output_.Write({picture.pixels, picture.bytes()});
   }
   for (uint32_t y = 0; y < picture.height; ++y) {

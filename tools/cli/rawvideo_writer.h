@@ -7,7 +7,8 @@
 namespace bulkhead::cli {
 
 // The bare pixels of one frame after the other, rows packed: what
-// `ffplay -f rawvideo -pixel_format rgb24 -video_size WxH` reads.
+// `ffplay -f rawvideo -pixel_format rgb24 -video_size WxH` reads. Floats as
+// this machine holds them.
 class RawvideoWriter : public FrameWriter {
  public:
   explicit RawvideoWriter(Output& output) : output_(output) {}

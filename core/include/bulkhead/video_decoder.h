@@ -68,6 +68,11 @@ struct Ratio {
   }
 };
 
+struct SecondsRange {
+  double begin = 0;
+  double end = 0;  // exclusive
+};
+
 // What the container and the first frame tell. The worker said so: plausible,
 // bounded, but only as true as the file and the backend.
 struct VideoMetadata {
@@ -152,6 +157,7 @@ class VideoDecoder {
   // By time: a frame is played from its timestamp until that of the next one,
   // the last one until the stream ends; so FramePlayedAt(frame.pts_seconds())
   // is that frame. kOutOfRange for a time at which the stream does not play.
+  Result<SecondsRange> PlayedRange();
   Result<Frame> FramePlayedAt(double seconds);
   Result<FrameBatch> FramesPlayedAt(std::span<const double> seconds);
   // What is played in [start, stop). With `fps`, round((stop - start) * fps)

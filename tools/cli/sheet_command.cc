@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/sheet_command.h"
+
+#include <bulkhead/host.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <tuple>
+
+#include "tools/cli/contact_sheet.h"
+#include "tools/cli/picture.h"
+#include "tools/cli/png_writer.h"
+#include "tools/cli/terminal.h"
+
+namespace bulkhead::cli {
+namespace {
+
+constexpr char kExamples[] = R"(Examples:
+  bulkhead sheet clip.mp4 -o sheet.png
+  bulkhead sheet clip.mp4 -o sheet.png --columns 6 --rows 10 --width 320
+
+The time of the file is cut into as many parts as there are cells; a cell shows
+what is on the screen in the middle of its part, and the time at which that
+frame begins.)";
+
+constexpr uint64_t kMostPixels = 100'000'000;
+constexpr ContactSheet::Color kBorder{0x50, 0x50, 0x50};
+
+struct SheetOptions {
+  std::string file;
+  std::string output;
+  VideoOptions video;
+  uint32_t columns = 4;
+  uint32_t rows = 4;
+  uint32_t width = 240;
+};
+
+// "1:02:03.45", hours and minutes only where there are any.
+std::string TimeText(double seconds) {
+  const auto hundredths = std::llround(std::max(0.0, seconds) * 100);
+  const auto whole = hundredths / 100;
+  if (whole < 3600) {
+    return fmt::format("{}:{:02}.{:02}", whole / 60, whole % 60,
+                       hundredths % 100);
+  }
+  return fmt::format("{}:{:02}:{:02}.{:02}", whole / 3600, whole / 60 % 60,
+                     whole % 60, hundredths % 100);
+}
+
+Status Draw(VideoDecoder& video, const SheetOptions& options) {
+  const Result<Frame> first = video.FrameAt(0);
+  if (!first) return first.error();
+  const Result<SecondsRange> played = video.PlayedRange();
+  if (!played) return played.error();
+  const double length = played->end - played->begin;
+  const uint32_t cells = options.columns * options.rows;
+  const uint64_t drawn = uint64_t{cells} * options.width * options.width *
+                         first->height() / first->width();
+  if (drawn > kMostPixels) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("a sheet of {} million pixels is too large; ask "
+                              "for fewer or narrower cells",
+                              drawn / 1'000'000));
+  }
+  ContactSheet sheet(cells, options.columns, options.width, first->width(),
+                     first->height());
+  for (uint32_t cell = 0; cell < cells; ++cell) {
+    const Result<Frame> frame =
+        video.FramePlayedAt(played->begin + length * (cell + 0.5) / cells);
+    if (!frame) return frame.error();
+    sheet.Place(cell, PictureOf(*frame), kBorder);
+    sheet.Caption(cell, TimeText(frame->pts_seconds()));
+  }
+  return WritePngFile(sheet.picture(), options.output);
+}
+
+int RunSheet(const GlobalOptions& global, const SheetOptions& options) {
+  Result<std::unique_ptr<Host>> host = Host::Create(HostOptionsFrom(global));
+  if (!host) return Fail(host.error());
+  Result<VideoDecoder> video = (*host)->OpenVideo(options.file, options.video);
+  if (!video) return Fail(video.error());
+  if (Status status = Draw(*video, options); !status.ok()) return Fail(status);
+  return 0;
+}
+
+}  // namespace
+
+void AddSheetCommand(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<SheetOptions>();
+  CLI::App* command = app.add_subcommand(
+      "sheet", "Draw frames of a file side by side, with their times");
+  command->footer(kExamples);
+  command->add_option("FILE", options->file, "The video file")->required();
+  command->add_option("-o,--output", options->output, "Where to, a PNG file")
+      ->type_name("PNG")
+      ->required();
+  command
+      ->add_option("--device", options->video.device,
+                   "Device to decode on (default cpu)")
+      ->type_name("D");
+  command
+      ->add_option("--stream", options->video.stream_index,
+                   "Index of the stream (default: the first video stream)")
+      ->type_name("N");
+  for (const auto& [name, value, most, text] :
+       {std::tuple{"--columns", &options->columns, 100, "Cells in a row"},
+        std::tuple{"--rows", &options->rows, 100, "Rows of cells"},
+        std::tuple{"--width", &options->width, 4096, "Pixels of a cell"}}) {
+    command->add_option(name, *value, text)
+        ->type_name("N")
+        ->capture_default_str()
+        ->check(CLI::Range(1, most));
+  }
+  command->callback([options, &invocation] {
+    invocation.run = [options, &invocation] {
+      return RunSheet(invocation.global, *options);
+    };
+  });
+}
+
+}  // namespace bulkhead::cli

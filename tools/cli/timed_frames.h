@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bulkhead/video_decoder.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "tools/cli/output_words.h"
+#include "tools/cli/picture.h"
+
+namespace bulkhead::cli {
+
+// The frames that are on the screen in a range of time, one after the other,
+// however long the range is: what FramesPlayedInRange would hold all at once.
+// With a rate they are repeated or left out, numbered from 0, and have the
+// times of that rate.
+//
+// A stop behind the end of the stream is the end, as of a slice; a start behind
+// it is kOutOfRange. The decoder outlives it. One thread.
+class TimedFrames {
+ public:
+  static Result<TimedFrames> Create(VideoDecoder& video, const TimeRange& range,
+                                    std::optional<Ratio> rate);
+
+  // How many there are, if that is known.
+  std::optional<uint64_t> size() const;
+  // Empty at the end. Valid until the next call.
+  Result<std::optional<Picture>> Next();
+
+ private:
+  explicit TimedFrames(VideoDecoder& video) : video_(&video) {}
+
+  // With a rate: from when, until when, and so how many.
+  Status SetRate(Ratio rate);
+  Result<std::optional<Picture>> NextFrame();
+  Result<std::optional<Picture>> NextAtRate();
+  // Frame next_index_ into next_, which stays empty behind the last.
+  Status LookAhead();
+
+  VideoDecoder* video_;
+  TimeRange range_;
+  uint64_t count_ = 0;       // of the stream
+  uint64_t next_index_ = 0;  // in the stream
+  std::optional<Frame> current_;
+
+  std::optional<Ratio> rate_;
+  double begin_ = 0;
+  uint64_t wanted_ = 0;
+  uint64_t done_ = 0;
+  std::optional<Frame> next_;
+};
+
+}  // namespace bulkhead::cli
