@@ -86,10 +86,7 @@ typedef struct bulkhead_option {
   const char* value;
 } bulkhead_option;
 
-enum {
-  BULKHEAD_STREAM_VIDEO = 0,
-  BULKHEAD_STREAM_AUDIO = 1
-};
+enum { BULKHEAD_STREAM_VIDEO = 0, BULKHEAD_STREAM_AUDIO = 1 };
 
 /* What bulkhead_backend.stream_kinds is made of. */
 enum {
@@ -138,10 +135,10 @@ typedef struct bulkhead_codec_parameters {
   const char* sample_format;
   int32_t sample_rate;
   int32_t channels;
-  uint64_t channel_mask; /* of FFmpeg's AV_CH_*; 0: order of no known names */
-  int32_t block_align;   /* bytes */
-  int32_t frame_size;    /* samples of each channel in a packet */
-  int32_t initial_padding;  /* samples that the encoder put before the first */
+  uint64_t channel_mask;   /* of FFmpeg's AV_CH_*; 0: order of no known names */
+  int32_t block_align;     /* bytes */
+  int32_t frame_size;      /* samples of each channel in a packet */
+  int32_t initial_padding; /* samples that the encoder put before the first */
   int32_t trailing_padding; /* and after the last */
   int32_t seek_preroll;     /* samples to decode before those that are wanted */
 } bulkhead_codec_parameters;
@@ -192,11 +189,11 @@ typedef struct bulkhead_buffer {
   size_t bytes[BULKHEAD_MAX_PLANES];
 } bulkhead_buffer;
 
-/* One decoded picture, or some decoded samples of audio, which use the fields at
- * the end, pts, duration and private_data alone.
+/* One decoded picture, or some decoded samples of audio, which use the fields
+ * at the end, pts, duration and private_data alone.
  *
- * Samples are those that are to be heard: padding of the encoder that a packet's
- * side data "Skip Samples" names has been left out.
+ * Samples are those that are to be heard: padding of the encoder that a
+ * packet's side data "Skip Samples" names has been left out.
  *
  * The planes of a picture lie in a buffer from acquire_buffer, named by
  * `buffer`, or in memory of the backend (`buffer` NULL); in either case they

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <memory>
@@ -87,6 +88,7 @@ void ExpectSameAsFfmpeg(const std::string& path) {
     EXPECT_TRUE(expected.empty()) << path << ": " << renderer.error().message;
     return;
   }
+  EXPECT_FALSE(expected.empty()) << path;
   ExpectSame(Render(**renderer, 0, kEnd), expected.data(), expected.size(),
              path);
 }
@@ -100,7 +102,7 @@ void ExpectPartsOfTheWhole(const std::string& path, int32_t rate,
   const auto width = static_cast<size_t>(renderer.format().channels);
   const auto count = static_cast<int64_t>(whole.size() / width);
   std::mt19937_64 random(7);
-  for (int i = 0; i < 24 && count > 0; ++i) {
+  for (int i = 0; i < 16 && count > 0; ++i) {
     const auto from = static_cast<int64_t>(random() % count);
     const int64_t length = std::min<int64_t>(random() % 5000, count - from);
     const std::string what = path + " at " + std::to_string(rate) +
@@ -128,7 +130,7 @@ struct Clip {
 constexpr char kSource[] =
     "-f lavfi -i \"aevalsrc=exprs="
     "0.4*sin(t*900*(1+t/9))+0.2*(random(0)-0.5)|0.3*sin(t*333)+0.1*random(1)"
-    ":s=44100:d=3\" ";
+    ":s=44100:d=2\" ";
 
 const std::vector<Clip>& Clips() {
   static const auto& clips = *new std::vector<Clip>{
@@ -178,10 +180,10 @@ class GeneratedAudio : public testing::TestWithParam<Clip> {
   void SetUp() override {
     if (!HasFfmpeg()) GTEST_SKIP() << "the ffmpeg command is not installed";
     path_ = TemporaryPath(GetParam().name);
+    if (std::filesystem::exists(path_)) return;
     if (!RunFfmpeg(kSource + GetParam().encoding + " '" + path_ + "'")) {
       GTEST_SKIP() << "this ffmpeg cannot encode " << GetParam().name;
     }
-    ASSERT_FALSE(FfmpegSamples(path_, "").empty());
   }
 
   std::string path_;
