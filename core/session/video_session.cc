@@ -21,16 +21,16 @@ constexpr uint64_t kMaxWindow = 64;
 }  // namespace
 
 Result<std::unique_ptr<VideoSession>> VideoSession::Open(
-    std::shared_ptr<SupervisorLink> supervisor, const std::string& path,
+    std::shared_ptr<SupervisorLink> supervisor, const Source& source,
     VideoOptions options, const Limits& limits) {
   if (options.stream_index.value_or(0) < 0) {
     return Status(Code::kInvalidArgument,
-                  path + " has no stream " +
+                  source.name() + " has no stream " +
                       std::to_string(*options.stream_index) +
                       "; leave the index out for the first video stream");
   }
   RETURN_IF_ERROR(ValidateOutput(options, limits));
-  ASSIGN_OR_RETURN(MediaInput input, MediaInput::Open(path));
+  ASSIGN_OR_RETURN(MediaInput input, MediaInput::Open(source));
   std::unique_ptr<VideoSession> session(new VideoSession(
       std::move(supervisor), std::move(input), std::move(options), limits));
   RETURN_IF_ERROR(session->recovery_.Run(SessionEvent::kOpened,
@@ -41,7 +41,7 @@ Result<std::unique_ptr<VideoSession>> VideoSession::Open(
 WorkerRecovery::Settings VideoSession::RecoverySettings() const {
   WorkerRecovery::Settings settings{
       .device = options_.device,
-      .input_key = InputKey(input_.file(), options_),
+      .input_key = InputKey(input_.identity(), options_),
       .observer = options_.recovery_observer,
       .limits = limits_};
   SetOptions(options_, settings.request);

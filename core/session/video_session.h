@@ -39,7 +39,7 @@ namespace bulkhead::session {
 class VideoSession : private WorkerRecovery::Client {
  public:
   static Result<std::unique_ptr<VideoSession>> Open(
-      std::shared_ptr<SupervisorLink> supervisor, const std::string& path,
+      std::shared_ptr<SupervisorLink> supervisor, const Source& source,
       VideoOptions options, const Limits& limits);
 
   const VideoMetadata& metadata() const { return metadata_; }

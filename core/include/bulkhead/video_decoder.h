@@ -14,6 +14,7 @@
 
 #include "bulkhead/frame.h"
 #include "bulkhead/frame_iterator.h"
+#include "bulkhead/metadata.h"
 #include "bulkhead/status.h"
 #include "bulkhead/transforms.h"
 
@@ -60,14 +61,6 @@ struct VideoOptions {
   RecoveryObserver recovery_observer;
 };
 
-struct Ratio {
-  int32_t numerator = 0;
-  int32_t denominator = 0;  // 0: unknown
-  double value() const {
-    return denominator ? static_cast<double>(numerator) / denominator : 0;
-  }
-};
-
 struct SecondsRange {
   double begin = 0;
   double end = 0;  // exclusive
@@ -75,7 +68,7 @@ struct SecondsRange {
 
 // What the container and the first frame tell. The worker said so: plausible,
 // bounded, but only as true as the file and the backend.
-struct VideoMetadata {
+struct VideoMetadata : StreamTiming {
   int stream_index = 0;
   uint32_t stream_count = 0;
   std::string container;
@@ -90,9 +83,6 @@ struct VideoMetadata {
   Ratio time_base;
   Ratio average_frame_rate;
   Ratio sample_aspect_ratio;
-  std::optional<uint64_t> frame_count_from_header;
-  std::optional<double> duration_seconds_from_header;
-  std::optional<double> begin_seconds_from_header;
   int64_t bit_rate = 0;
   // Code points of ITU-T H.273 (2: unspecified); range 1 limited, 2 full.
   int color_primaries = 2;
