@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@ extern "C" {
 #include <libavutil/channel_layout.h>
 #include <libavutil/dict.h>
 #include <libavutil/pixdesc.h>
+#include <libavutil/rational.h>
 #include <libavutil/samplefmt.h>
 }
 
@@ -51,15 +53,9 @@ std::string Tag(const AVDictionary* tags, const char* key, size_t max_bytes) {
   return tag == nullptr ? "" : Text(tag->value, max_bytes);
 }
 
-template <typename Rational>
-void Set(ipc::schema::Rational::Builder out, Rational rational) {
-  if constexpr (requires { rational.num; }) {
-    out.setNumerator(rational.num);
-    out.setDenominator(rational.den);
-  } else {
-    out.setNumerator(rational.numerator);
-    out.setDenominator(rational.denominator);
-  }
+void Set(ipc::schema::Rational::Builder out, AVRational rational) {
+  out.setNumerator(rational.num);
+  out.setDenominator(rational.den);
 }
 
 Kind KindOf(AVMediaType type) {
@@ -103,7 +99,10 @@ void FillVideo(const AVStream& stream, schema::StreamDescription::Builder out) {
   out.setWidth(display.width);
   out.setHeight(display.height);
   out.setRotation(display.orientation.degrees);
-  Set(out.initSampleAspectRatio(), display.sample_aspect_ratio);
+  AVRational aspect{};
+  av_reduce(&aspect.num, &aspect.den, display.sample_aspect_ratio.numerator,
+            display.sample_aspect_ratio.denominator, INT_MAX);
+  Set(out.initSampleAspectRatio(), aspect);
   Set(out.initAverageFrameRate(), stream.avg_frame_rate);
   Set(out.initBaseFrameRate(), stream.r_frame_rate);
   out.setPixelFormat(
@@ -219,9 +218,14 @@ ipc::Expected<void> Describe(HostReplies& replies, MediaBytes media,
   }
   std::vector<Content> contents;
   if (describe.getScan()) {
-    auto scanned = Scan(**file, replies);
+    // Opened anew: reading on changes what libavformat says of a header.
+    auto again = MediaFile::Open(media, describe.getMediaBytes(),
+                                 describe.getNameHint().cStr());
+    if (!again) return tl::unexpected(std::move(again).error());
+    auto scanned = Scan(**again, replies);
     if (!scanned) return tl::unexpected(std::move(scanned).error());
     contents = *std::move(scanned);
+    contents.resize(count);
   }
   auto sent =
       replies.Send(kDescriptionWords, [&](schema::Reply::Builder reply) {
