@@ -18,6 +18,7 @@
 #include "core/grants/grant_files.h"
 #include "core/inside_backend.h"
 #include "core/session/audio_session.h"
+#include "core/session/probe_session.h"
 #include "core/session/supervisor_link.h"
 #include "core/session/video_session.h"
 #include "core/state_path.h"
@@ -177,22 +178,28 @@ Host::Host(HostOptions options, std::shared_ptr<session::SupervisorLink> link)
 
 Host::~Host() = default;
 
-Result<VideoDecoder> Host::OpenVideo(const std::string& path,
+Result<VideoDecoder> Host::OpenVideo(const Source& source,
                                      VideoOptions options) {
   if (options.device.empty()) options.device = options_.default_device;
   ASSIGN_OR_RETURN(auto session,
-                   session::VideoSession::Open(link_, path, std::move(options),
-                                               options_.limits));
+                   session::VideoSession::Open(
+                       link_, source, std::move(options), options_.limits));
   return VideoDecoder(std::move(session));
 }
 
-Result<AudioDecoder> Host::OpenAudio(const std::string& path,
+Result<AudioDecoder> Host::OpenAudio(const Source& source,
                                      AudioOptions options) {
   if (options.device.empty()) options.device = options_.default_device;
   ASSIGN_OR_RETURN(auto session,
-                   session::AudioSession::Open(link_, path, std::move(options),
-                                               options_.limits));
+                   session::AudioSession::Open(
+                       link_, source, std::move(options), options_.limits));
   return AudioDecoder(std::move(session));
+}
+
+Result<ContainerMetadata> Host::Probe(const Source& source,
+                                      ProbeOptions options) {
+  if (options.device.empty()) options.device = options_.default_device;
+  return session::ProbeSession::Run(link_, source, options, options_.limits);
 }
 
 Status Host::Prewarm(const std::string& device) {

@@ -42,7 +42,7 @@ AudioStream::AudioStream(const StreamContext& context,
     : context_(context), opening_(open) {}
 
 ipc::Expected<void> AudioStream::OpenInput(schema::Open::Reader open) {
-  auto demuxer = Demuxer::Open(context_.media_fd, open.getMediaBytes(),
+  auto demuxer = Demuxer::Open(context_.media, open.getMediaBytes(),
                                open.getNameHint().cStr(), open.getStreamIndex(),
                                StreamKind::kAudio);
   if (!demuxer) return tl::unexpected(std::move(demuxer).error());

@@ -9,8 +9,10 @@
 #include <string_view>
 
 #include "backends/worker/audio_stream.h"
+#include "backends/worker/describe.h"
 #include "backends/worker/video_stream.h"
 #include "ipc/capnp_read.h"
+#include "ipc/media_window.h"
 #include "ipc/protocol_version.h"
 #include "ipc/worker_exit.h"
 
@@ -71,6 +73,8 @@ ipc::Expected<std::unique_ptr<SessionWorker>> SessionWorker::Attach(
   }
   auto attach = ReceiveAttach(socket, kCount);
   if (!attach) return tl::unexpected(std::move(attach).error());
+  auto root = attach->root<schema::Attach>();
+  if (!root) return tl::unexpected(std::move(root).error());
   auto requests =
       ipc::MappedRegion::Map(attach->descriptors[kRequests].get(), false,
                              ipc::RingGeometry::kRequestRegionBytes);
@@ -79,14 +83,22 @@ ipc::Expected<std::unique_ptr<SessionWorker>> SessionWorker::Attach(
       ipc::MappedRegion::Map(attach->descriptors[kReplies].get(), true,
                              ipc::RingGeometry::kReplyRegionBytes);
   if (!replies) return tl::unexpected(std::move(replies).error());
-  return std::unique_ptr<SessionWorker>(
-      new SessionWorker(backend, socket, *std::move(requests),
-                        *std::move(replies), std::move(attach->descriptors)));
+  std::optional<ipc::MappedRegion> window;
+  if (root->isServedSession()) {
+    auto mapped = ipc::MappedRegion::Map(attach->descriptors[kMedia].get(),
+                                         false, ipc::kWindowRegionBytes);
+    if (!mapped) return tl::unexpected(std::move(mapped).error());
+    window = *std::move(mapped);
+  }
+  return std::unique_ptr<SessionWorker>(new SessionWorker(
+      backend, socket, *std::move(requests), *std::move(replies),
+      std::move(window), std::move(attach->descriptors)));
 }
 
 SessionWorker::SessionWorker(const bulkhead_backend& backend, int socket,
                              ipc::MappedRegion requests,
                              ipc::MappedRegion replies,
+                             std::optional<ipc::MappedRegion> window,
                              std::vector<ipc::UniqueFd> descriptors)
     : backend_(backend),
       socket_(socket),
@@ -105,7 +117,14 @@ SessionWorker::SessionWorker(const bulkhead_backend& backend, int socket,
         // A full pipe loses the line rather than holding up the stream.
         const std::string whole = std::string(line) + "\n";
         (void)!::write(STDERR_FILENO, whole.data(), whole.size());
-      }) {}
+      }) {
+  if (window) served_.emplace(host_replies_, waiter_, *std::move(window));
+}
+
+MediaBytes SessionWorker::media() {
+  return served_ ? MediaBytes(*served_)
+                 : MediaBytes(descriptors_[kMedia].get());
+}
 
 int SessionWorker::Run() {
   for (;;) {
@@ -154,9 +173,13 @@ int SessionWorker::Run() {
 
 ipc::Expected<void> SessionWorker::Handle(schema::Request::Reader request) {
   if (request.isOpen()) return Open(request.getOpen());
+  if (request.isDescribe()) {
+    return Describe(host_replies_, media(), request.getDescribe());
+  }
   if (!stream_) return ipc::Fail(ipc::Code::kInternal, "nothing is open");
   switch (request.which()) {
     case schema::Request::OPEN:
+    case schema::Request::DESCRIBE:
       break;
     case schema::Request::SCAN:
       return stream_->Scan();
@@ -176,7 +199,7 @@ ipc::Expected<void> SessionWorker::Open(schema::Open::Reader open) {
   const StreamContext context = {.backend = backend_,
                                  .buffers = buffers_,
                                  .replies = host_replies_,
-                                 .media_fd = descriptors_[kMedia].get()};
+                                 .media = media()};
   auto stream = open.getKind() == schema::StreamKind::AUDIO
                     ? AudioStream::Open(context, open)
                     : VideoStream::Open(context, open);

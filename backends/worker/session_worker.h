@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "backends/sdk/bulkhead_backend.h"
 #include "backends/worker/host_replies.h"
 #include "backends/worker/media/buffers.h"
+#include "backends/worker/served_bytes.h"
 #include "backends/worker/stream.h"
 #include "ipc/message_socket.h"
 #include "ipc/ring.h"
@@ -42,11 +44,13 @@ class SessionWorker {
  private:
   SessionWorker(const bulkhead_backend& backend, int socket,
                 ipc::MappedRegion requests, ipc::MappedRegion replies,
+                std::optional<ipc::MappedRegion> window,
                 std::vector<ipc::UniqueFd> descriptors);
 
   ipc::Expected<void> Handle(ipc::schema::Request::Reader request);
   ipc::Expected<void> Open(ipc::schema::Open::Reader open);
   ipc::Expected<void> AttachPool();
+  MediaBytes media();
 
   const bulkhead_backend& backend_;
   const int socket_;
@@ -58,6 +62,7 @@ class SessionWorker {
   ipc::Waiter waiter_;
 
   HostReplies host_replies_;
+  std::optional<ServedBytes> served_;  // none: the media has a descriptor
   BufferProvider buffers_;
   std::unique_ptr<Stream> stream_;  // null until it is opened
   bool starved_ = false;            // it waits for a slot, so for a request

@@ -8,6 +8,7 @@
 #include "backends/sdk/bulkhead_backend.h"
 #include "backends/worker/host_replies.h"
 #include "backends/worker/media/buffers.h"
+#include "backends/worker/media/media_bytes.h"
 #include "backends/worker/media/slot_pool.h"
 #include "ipc/error.h"
 #include "ipc/schema/session.capnp.h"
@@ -19,7 +20,7 @@ struct StreamContext {
   const bulkhead_backend& backend;
   BufferProvider& buffers;
   HostReplies& replies;
-  int media_fd;
+  MediaBytes media;
 };
 
 // What a session worker serves: one stream of the media, opened by the host's

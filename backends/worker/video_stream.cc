@@ -59,7 +59,7 @@ VideoStream::VideoStream(const StreamContext& context,
 }
 
 ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
-  auto demuxer = Demuxer::Open(context_.media_fd, media_bytes_, name_hint_,
+  auto demuxer = Demuxer::Open(context_.media, media_bytes_, name_hint_,
                                open.getStreamIndex());
   if (!demuxer) return tl::unexpected(std::move(demuxer).error());
   demuxer_ = *std::move(demuxer);
@@ -165,7 +165,7 @@ ipc::Expected<void> VideoStream::Describe(const OutputShape& shape) {
 ipc::Expected<void> VideoStream::Scan() {
   play_.active = false;
   // A demuxer of its own: the one that plays stays where it is.
-  auto demuxer = Demuxer::Open(context_.media_fd, media_bytes_, name_hint_,
+  auto demuxer = Demuxer::Open(context_.media, media_bytes_, name_hint_,
                                demuxer_->facts().stream_index);
   if (!demuxer) return tl::unexpected(std::move(demuxer).error());
   auto scanned = ScanIndex(

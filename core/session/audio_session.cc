@@ -44,10 +44,10 @@ Status CheckOptions(const std::string& path, const AudioOptions& options) {
 }  // namespace
 
 Result<std::unique_ptr<AudioSession>> AudioSession::Open(
-    std::shared_ptr<SupervisorLink> supervisor, const std::string& path,
+    std::shared_ptr<SupervisorLink> supervisor, const Source& source,
     AudioOptions options, const Limits& limits) {
-  RETURN_IF_ERROR(CheckOptions(path, options));
-  ASSIGN_OR_RETURN(MediaInput input, MediaInput::Open(path));
+  RETURN_IF_ERROR(CheckOptions(source.name(), options));
+  ASSIGN_OR_RETURN(MediaInput input, MediaInput::Open(source));
   std::unique_ptr<AudioSession> session(new AudioSession(
       std::move(supervisor), std::move(input), std::move(options), limits));
   RETURN_IF_ERROR(session->recovery_.Run(SessionEvent::kOpened,
@@ -67,7 +67,7 @@ WorkerRecovery::Settings AudioSession::RecoverySettings() const {
   WorkerRecovery::Settings settings{
       .device = options_.device,
       .audio = true,
-      .input_key = InputKey(input_.file(), options_),
+      .input_key = InputKey(input_.identity(), options_),
       .observer = options_.recovery_observer,
       .limits = limits_};
   settings.request.stream_index = options_.stream_index;

@@ -26,7 +26,7 @@ namespace bulkhead::session {
 class AudioSession : private WorkerRecovery::Client {
  public:
   static Result<std::unique_ptr<AudioSession>> Open(
-      std::shared_ptr<SupervisorLink> supervisor, const std::string& path,
+      std::shared_ptr<SupervisorLink> supervisor, const Source& source,
       AudioOptions options, const Limits& limits);
 
   const AudioMetadata& metadata() const { return opened_->metadata; }

@@ -5,18 +5,16 @@
 #include <string>
 
 namespace bulkhead::session {
-namespace {
-
-// 24 bytes each: 384 MiB, or three days at 60 frames a second.
-constexpr size_t kMaxEntries = size_t{1} << 24;
-
-}  // namespace
+Status FrameIndex::TooManyFrames(uint64_t max_frames) {
+  return Status(Code::kResourceExhausted,
+                "the stream has more than " + std::to_string(max_frames) +
+                    " frames; raise Limits::index_frames (--limit "
+                    "index-frames=N), or decode it in order, without an index");
+}
 
 Status FrameIndex::Add(std::span<const ipc::IndexEntry> entries_untrusted) {
-  if (entries_.size() + entries_untrusted.size() > kMaxEntries) {
-    return Status(Code::kResourceExhausted, "the stream has more than " +
-                                                std::to_string(kMaxEntries) +
-                                                " frames; split the file");
+  if (entries_untrusted.size() > max_frames_ - entries_.size()) {
+    return TooManyFrames(max_frames_);
   }
   entries_.insert(entries_.end(), entries_untrusted.begin(),
                   entries_untrusted.end());

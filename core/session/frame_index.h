@@ -23,9 +23,14 @@ namespace bulkhead::session {
 // where memory is read. Value type.
 class FrameIndex {
  public:
-  FrameIndex() = default;
+  // Of at most so many frames.
+  explicit FrameIndex(uint64_t max_frames = UINT64_MAX)
+      : max_frames_(max_frames) {}
 
-  // Adds entries in demuxing order. kResourceExhausted beyond 16 Mi frames.
+  // The error of a stream with more.
+  static Status TooManyFrames(uint64_t max_frames);
+
+  // Adds entries in demuxing order. kResourceExhausted beyond the maximum.
   Status Add(std::span<const ipc::IndexEntry> entries_untrusted);
   // Sorts; call once, after the last Add.
   void Finish();
@@ -39,6 +44,7 @@ class FrameIndex {
   size_t KeyframeOf(size_t i) const;
 
  private:
+  uint64_t max_frames_;
   std::vector<ipc::IndexEntry> entries_;
   std::vector<uint32_t> keyframes_;  // ascending positions in entries_
   bool timestamped_ = true;

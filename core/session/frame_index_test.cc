@@ -11,7 +11,7 @@ ipc::IndexEntry At(int64_t pts, bool keyframe = false) {
 }
 
 FrameIndex IndexOf(const std::vector<ipc::IndexEntry>& entries) {
-  FrameIndex index;
+  FrameIndex index(uint64_t{1} << 24);
   EXPECT_TRUE(index.Add(entries).ok());
   index.Finish();
   return index;
@@ -32,7 +32,7 @@ TEST(FrameIndexTest, IsInPresentationOrder) {
 }
 
 TEST(FrameIndexTest, TakesPartsInDemuxingOrder) {
-  FrameIndex index;
+  FrameIndex index(uint64_t{1} << 24);
   const ipc::IndexEntry first[] = {At(0, true), At(2)};
   const ipc::IndexEntry second[] = {At(1)};
   EXPECT_TRUE(index.Add(first).ok());
@@ -80,13 +80,14 @@ TEST(FrameIndexTest, TakesAnyValueInAnyField) {
 }
 
 TEST(FrameIndexTest, EndsAtItsLimit) {
-  FrameIndex index;
-  const std::vector<ipc::IndexEntry> part(size_t{1} << 20, At(0));
-  for (int i = 0; i < 16; ++i) ASSERT_TRUE(index.Add(part).ok());
+  FrameIndex index(1000);
+  const std::vector<ipc::IndexEntry> part(500, At(0));
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(index.Add(part).ok());
   const ipc::IndexEntry one_more[] = {At(0)};
   const Status status = index.Add(one_more);
   EXPECT_EQ(status.code(), Code::kResourceExhausted) << status;
-  EXPECT_EQ(index.size(), size_t{1} << 24);
+  EXPECT_NE(status.message().find("index_frames"), std::string::npos);
+  EXPECT_EQ(index.size(), 1000u);
 }
 
 }  // namespace

@@ -6,7 +6,8 @@
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
-#include <utility>
+
+#include "core/session/media_identity.h"
 
 namespace bulkhead::session {
 namespace {
@@ -25,41 +26,47 @@ Code CodeOf(int error) {
 
 }  // namespace
 
-Result<MediaInput> MediaInput::Open(const std::string& path) {
+Result<MediaInput> MediaInput::Open(const Source& source) {
+  const std::string& name = source.name_;
+  if (source.data_) return MediaInput(name, source.data_);
+  auto data = std::make_shared<MediaData>();
   // Without O_NONBLOCK a FIFO would block here before it could be refused.
-  ipc::UniqueFd media(
-      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!media) {
+  data->fd = ipc::UniqueFd(
+      ::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!data->fd) {
     const int error = errno;
-    return Status(CodeOf(error), "cannot open " + path + ": " +
+    return Status(CodeOf(error), "cannot open " + name + ": " +
                                      std::generic_category().message(error));
   }
-  struct stat file;
-  if (::fstat(media.get(), &file) != 0 || !S_ISREG(file.st_mode)) {
+  struct stat& file = data->file;
+  if (::fstat(data->fd.get(), &file) != 0 || !S_ISREG(file.st_mode)) {
     return Status(Code::kInvalidArgument,
-                  path + (S_ISDIR(file.st_mode)
+                  name + (S_ISDIR(file.st_mode)
                               ? " is a directory; name a media file"
                               : " is not a regular file; name a media file"));
   }
   if (file.st_size == 0) {
-    return Status(Code::kBadInput, path + " is empty");
+    return Status(Code::kBadInput, name + " is empty");
   }
-  return MediaInput(path, std::move(media), file);
+  data->bytes = file.st_size;
+  data->identity = IdentityOf(file);
+  return MediaInput(name, std::move(data));
 }
 
 std::string MediaInput::name_hint() const {
-  return path_.substr(path_.find_last_of('/') + 1);
+  return name_.substr(name_.find_last_of('/') + 1);
 }
 
 Crash::Input MediaInput::Identify() const {
   std::error_code error;
-  const auto absolute = std::filesystem::absolute(path_, error);
-  return {.path = error ? path_ : absolute.string(),
-          .bytes = file_.st_size,
-          .modified_ns =
-              file_.st_mtim.tv_sec * 1'000'000'000 + file_.st_mtim.tv_nsec,
-          .device = file_.st_dev,
-          .inode = file_.st_ino};
+  const auto absolute = std::filesystem::absolute(name_, error);
+  const struct stat& file = data_->file;
+  return {
+      .path = error ? name_ : absolute.string(),
+      .bytes = data_->bytes,
+      .modified_ns = file.st_mtim.tv_sec * 1'000'000'000 + file.st_mtim.tv_nsec,
+      .device = file.st_dev,
+      .inode = file.st_ino};
 }
 
 }  // namespace bulkhead::session

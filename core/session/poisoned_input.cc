@@ -13,7 +13,7 @@ namespace {
 
 // Preceded by their lengths, so that no two lists read the same.
 std::string KeyOf(
-    const std::vector<int64_t>& numbers,
+    const std::string& identity, const std::vector<int64_t>& numbers,
     const std::vector<std::pair<std::string, std::string>>& texts) {
   discovery::Digest digest(discovery::HashAlgorithm::kSha256);
   const auto add_number = [&](int64_t number) {
@@ -24,6 +24,7 @@ std::string KeyOf(
     add_number(static_cast<int64_t>(text.size()));
     digest.Append(text);
   };
+  add_text(identity);
   for (const int64_t number : numbers) add_number(number);
   for (const auto& [key, value] : texts) {
     add_text(key);
@@ -32,26 +33,24 @@ std::string KeyOf(
   return digest.Finish();
 }
 
-std::vector<int64_t> NumbersOf(const struct stat& file) {
-  return {static_cast<int64_t>(file.st_dev), static_cast<int64_t>(file.st_ino),
-          file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec};
-}
-
 }  // namespace
 
-std::string InputKey(const struct stat& file, const VideoOptions& options) {
-  std::vector<int64_t> numbers = NumbersOf(file);
-  numbers.push_back(options.stream_index.value_or(-1));
-  return KeyOf(numbers, options.backend_options);
+std::string InputKey(const std::string& identity, const VideoOptions& options) {
+  return KeyOf(identity, {options.stream_index.value_or(-1)},
+               options.backend_options);
 }
 
-std::string InputKey(const struct stat& file, const AudioOptions& options) {
-  std::vector<int64_t> numbers = NumbersOf(file);
+std::string InputKey(const std::string& identity, const AudioOptions& options) {
   // More of them than for video, whose places are others.
-  numbers.insert(numbers.end(), {options.stream_index.value_or(-1),
-                                 options.sample_rate.value_or(0),
-                                 options.num_channels.value_or(0)});
-  return KeyOf(numbers, options.backend_options);
+  return KeyOf(
+      identity,
+      {options.stream_index.value_or(-1), options.sample_rate.value_or(0),
+       options.num_channels.value_or(0)},
+      options.backend_options);
+}
+
+std::string DescriptionKey(const std::string& identity) {
+  return KeyOf(identity, {}, {});
 }
 
 std::string Describe(const InputPosition& position, std::string_view unit) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/stat.h>
-
 #include <string>
 #include <string_view>
 
@@ -11,11 +9,13 @@
 
 namespace bulkhead::session {
 
-// By which bulkheadd knows an input again: equal for the same state of the same
-// file, decoded with the same options. Which device it is for is not part of
-// it, since each backend has a memory of its own.
-std::string InputKey(const struct stat& file, const VideoOptions& options);
-std::string InputKey(const struct stat& file, const AudioOptions& options);
+// By which bulkheadd knows an input again: equal for the same bytes (see
+// media_identity.h), decoded with the same options. Which device it is for is
+// not part of it, since each backend has a memory of its own.
+std::string InputKey(const std::string& identity, const VideoOptions& options);
+std::string InputKey(const std::string& identity, const AudioOptions& options);
+// Of what is described and not decoded.
+std::string DescriptionKey(const std::string& identity);
 
 // In words: "while opening", "at frame 37". `unit` is what the stream is
 // counted in, "frame" or "sample".

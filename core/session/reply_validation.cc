@@ -2,10 +2,12 @@
 #include "core/session/reply_validation.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/clean_text.h"
 #include "core/from_ipc.h"
+#include "core/session/stream_timing.h"
 
 namespace bulkhead::session {
 namespace {
@@ -76,6 +78,9 @@ Result<VideoMetadata> ValidateOpened(schema::Opened::Reader opened_untrusted,
       start != INT64_MIN) {
     metadata.begin_seconds_from_header = static_cast<double>(start) * unit;
   }
+  const double fps = metadata.average_frame_rate.value();
+  ChooseBest(metadata, fps > 0 ? std::optional(fps) : std::nullopt,
+             std::nullopt);
   metadata.bit_rate = std::max<int64_t>(opened_untrusted.getBitRate(), 0);
   metadata.color_primaries = opened_untrusted.getColorPrimaries();
   metadata.color_transfer = opened_untrusted.getColorTransfer();

@@ -56,13 +56,18 @@ class StepDeadline {
   // False: the step is over. At any time.
   bool GoesOn() { return GoesOn(Clock::now()); }
   bool GoesOn(Clock::time_point now);
+  // By time that the worker had no part in.
+  void Extend(Clock::duration by) {
+    end_ += by;
+    next_ += by;
+  }
 
  private:
   std::chrono::nanoseconds Waited() const;
 
   const std::chrono::nanoseconds timeout_;
   const Read read_;
-  const Clock::time_point end_;  // without overload
+  Clock::time_point end_;  // without overload
   Clock::time_point next_;
   std::optional<RunDelays> before_;  // at the first look
   std::chrono::nanoseconds late_{0};

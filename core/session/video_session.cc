@@ -5,8 +5,10 @@
 #include <type_traits>
 
 #include "core/from_ipc.h"
+#include "core/session/given_index.h"
 #include "core/session/output_options.h"
 #include "core/session/poisoned_input.h"
+#include "core/session/stream_timing.h"
 #include "core/status_macros.h"
 #include "ipc/frame_geometry.h"
 
@@ -21,16 +23,22 @@ constexpr uint64_t kMaxWindow = 64;
 }  // namespace
 
 Result<std::unique_ptr<VideoSession>> VideoSession::Open(
-    std::shared_ptr<SupervisorLink> supervisor, const std::string& path,
+    std::shared_ptr<SupervisorLink> supervisor, const Source& source,
     VideoOptions options, const Limits& limits) {
   if (options.stream_index.value_or(0) < 0) {
     return Status(Code::kInvalidArgument,
-                  path + " has no stream " +
+                  source.name() + " has no stream " +
                       std::to_string(*options.stream_index) +
                       "; leave the index out for the first video stream");
   }
   RETURN_IF_ERROR(ValidateOutput(options, limits));
-  ASSIGN_OR_RETURN(MediaInput input, MediaInput::Open(path));
+  if (options.seek_mode == SeekMode::kApproximate &&
+      !options.frame_mappings.empty()) {
+    return Status(Code::kInvalidArgument,
+                  "frame_mappings are an exact index; leave them or "
+                  "SeekMode::kApproximate out");
+  }
+  ASSIGN_OR_RETURN(MediaInput input, MediaInput::Open(source));
   std::unique_ptr<VideoSession> session(new VideoSession(
       std::move(supervisor), std::move(input), std::move(options), limits));
   RETURN_IF_ERROR(session->recovery_.Run(SessionEvent::kOpened,
@@ -41,7 +49,7 @@ Result<std::unique_ptr<VideoSession>> VideoSession::Open(
 WorkerRecovery::Settings VideoSession::RecoverySettings() const {
   WorkerRecovery::Settings settings{
       .device = options_.device,
-      .input_key = InputKey(input_.file(), options_),
+      .input_key = InputKey(input_.identity(), options_),
       .observer = options_.recovery_observer,
       .limits = limits_};
   SetOptions(options_, settings.request);
@@ -190,9 +198,31 @@ Result<bool> VideoSession::DropDelivered(size_t first) {
 
 Status VideoSession::EnsureIndex() {
   if (index_) return Status();
-  FrameIndex index;
+  ASSIGN_OR_RETURN(index_, MakeIndex());
+  TellContent();
+  return Status();
+}
+
+Result<FrameIndex> VideoSession::MakeIndex() {
+  const auto named = [this](Result<FrameIndex> made) {
+    return made ? std::move(made)
+                : Result<FrameIndex>(made.error().WithContext(input_.name()));
+  };
+  if (!options_.frame_mappings.empty()) {
+    return named(IndexOf(options_.frame_mappings, limits_.index_frames));
+  }
+  if (options_.seek_mode == SeekMode::kApproximate) {
+    auto index = ApproximateIndexOf(metadata_, limits_.index_frames);
+    if (index) allowance_ = AllowanceOf(metadata_);
+    return named(std::move(index));
+  }
+  return ScanForIndex();
+}
+
+Result<FrameIndex> VideoSession::ScanForIndex() {
+  FrameIndex index(limits_.index_frames);
   const auto scan = [&]() -> Status {
-    index = FrameIndex();
+    index = FrameIndex(limits_.index_frames);
     mode_ = Mode::kIdle;
     const Status status =
         video_->Scan([&](std::span<const ipc::IndexEntry> entries_untrusted) {
@@ -206,8 +236,27 @@ Status VideoSession::EnsureIndex() {
   recovery_.Acquit();
   recovery_.Raise(SessionEvent::kIndexed);
   index.Finish();
-  index_ = std::move(index);
-  return Status();
+  return index;
+}
+
+void VideoSession::TellContent() {
+  if (options_.seek_mode == SeekMode::kApproximate) return;
+  metadata_.frame_count_from_content = index_->size();
+  if (index_->timestamped() && index_->size() > 0) {
+    const double unit = metadata_.time_base.value();
+    int64_t end = INT64_MIN;
+    for (size_t i = 0; i < index_->size(); ++i) {
+      int64_t shown_until;
+      if (!__builtin_add_overflow((*index_)[i].pts, (*index_)[i].duration,
+                                  &shown_until)) {
+        end = std::max(end, shown_until);
+      }
+    }
+    metadata_.begin_seconds_from_content =
+        static_cast<double>((*index_)[0].pts) * unit;
+    metadata_.end_seconds_from_content = static_cast<double>(end) * unit;
+  }
+  ChooseBest(metadata_, metadata_.average_fps, metadata_.duration_seconds);
 }
 
 Result<uint64_t> VideoSession::FrameCount() {
@@ -216,6 +265,12 @@ Result<uint64_t> VideoSession::FrameCount() {
 }
 
 Result<std::vector<int64_t>> VideoSession::KeyFrameIndices() {
+  if (options_.seek_mode == SeekMode::kApproximate) {
+    return Status(Code::kInvalidArgument,
+                  input_.name() +
+                      " was opened with SeekMode::kApproximate, "
+                      "which knows no key frames; use kExact");
+  }
   RETURN_IF_ERROR(EnsureIndex());
   return std::vector<int64_t>(index_->keyframes().begin(),
                               index_->keyframes().end());
@@ -259,7 +314,7 @@ Result<Frame> VideoSession::Fetch(uint64_t index) {
 }
 
 Result<Frame> VideoSession::FetchIndexed(uint64_t index) {
-  const int64_t target = (*index_)[index].pts;
+  const int64_t target = (*index_)[index].pts - allowance_;
   const bool onward = mode_ == Mode::kIndexed && position_ < index &&
                       index_->KeyframeOf(index) <= position_ + 1;
   if (!onward) {
@@ -282,7 +337,13 @@ Result<Frame> VideoSession::FetchIndexed(uint64_t index) {
     }
     auto* published = std::get_if<PublishedFrame>(&event);
     if (published && published->pts < target) continue;
-    if (!published || published->pts > target) {
+    if (!published && allowance_ > 0) {
+      return Status(Code::kOutOfRange, "the stream ends before frame " +
+                                           std::to_string(index) +
+                                           ", though its header tells of " +
+                                           std::to_string(index_->size()));
+    }
+    if (!published || published->pts > target + 2 * allowance_) {
       if (index_matches_) return UndecodableError(index);
       // No timestamp of this file has held yet: they mean nothing.
       count_frames_ = true;

@@ -39,7 +39,7 @@ namespace bulkhead::session {
 class VideoSession : private WorkerRecovery::Client {
  public:
   static Result<std::unique_ptr<VideoSession>> Open(
-      std::shared_ptr<SupervisorLink> supervisor, const std::string& path,
+      std::shared_ptr<SupervisorLink> supervisor, const Source& source,
       VideoOptions options, const Limits& limits);
 
   const VideoMetadata& metadata() const { return metadata_; }
@@ -94,6 +94,10 @@ class VideoSession : private WorkerRecovery::Client {
   Result<bool> DropDelivered(size_t first);
   Status EnsureIndex();
   Status EnsureTimes();
+  Result<FrameIndex> MakeIndex();
+  Result<FrameIndex> ScanForIndex();
+  // What the content tells becomes part of the metadata.
+  void TellContent();
   Result<Frame> Fetch(uint64_t index);
   Result<Frame> FetchIndexed(uint64_t index);
   Result<Frame> FetchCounted(uint64_t index);
@@ -125,6 +129,7 @@ class VideoSession : private WorkerRecovery::Client {
 
   std::optional<FrameIndex> index_;
   std::optional<FrameTimes> times_;  // of index_
+  int64_t allowance_ = 0;            // so far a frame may be from its timestamp
   bool index_matches_ = false;       // some frame had the timestamp it promised
   bool count_frames_ = false;        // timestamps turned out to mean nothing
 };

@@ -61,7 +61,7 @@ Result<std::unique_ptr<WorkerLink>> WorkerLink::Start(
       std::move(wake_worker), std::move(wake_host)));
 }
 
-Status WorkerLink::Attach(int media_fd) {
+Status WorkerLink::Attach(const MediaInput& input) {
   StepDeadline deadline = Within(supervisor_->deadlines().worker_start);
   auto hello = ipc::ReceiveMessage(socket_.get(), 0, deadline.next());
   const auto late = [&hello] {
@@ -94,14 +94,22 @@ Status WorkerLink::Attach(int media_fd) {
   start_time_ = std::chrono::duration_cast<std::chrono::microseconds>(
       std::chrono::steady_clock::now() - asked_at_);
 
-  capnp::MallocMessageBuilder attach;
-  attach.initRoot<schema::Attach>().setSession();
+  capnp::MallocMessageBuilder message;
+  auto attach = message.initRoot<schema::Attach>();
+  int media_fd = input.fd();
+  if (media_fd >= 0) {
+    attach.setSession();
+  } else {
+    ASSIGN_OR_RETURN(window_, MediaWindow::Create(input.reader()));
+    media_fd = window_->fd();
+    attach.setServedSession();
+  }
   const int descriptors[] = {requests_.fd(), replies_.fd(), wake_worker_.get(),
                              wake_host_.get(), media_fd};
   met_media_ = true;
   last_request_ = "attach the input";
   const auto sent = ipc::SendMessage(
-      socket_.get(), attach, descriptors,
+      socket_.get(), message, descriptors,
       ipc::Deadline::After(supervisor_->deadlines().worker_start));
   return sent ? Status() : Died();
 }
@@ -165,33 +173,56 @@ StepDeadline WorkerLink::Within(milliseconds timeout) {
 Status WorkerLink::Receive(
     StepDeadline& deadline, const char* step,
     const std::function<Status(schema::Reply::Reader)>& take) {
-  std::optional<ipc::CopiedMessage> message;
-  std::optional<ipc::Error> error;
-  const auto ready = [&] {
-    auto read = reader_.TryRead();
-    if (!read) {
-      error = std::move(read).error();
-    } else if (*read) {
-      message.emplace(*std::move(*read));
+  for (;;) {
+    std::optional<ipc::CopiedMessage> message;
+    std::optional<ipc::Error> error;
+    const auto ready = [&] {
+      auto read = reader_.TryRead();
+      if (!read) {
+        error = std::move(read).error();
+      } else if (*read) {
+        message.emplace(*std::move(*read));
+      }
+      return message || error;
+    };
+    auto wake = ipc::Wake::kDeadline;
+    // Asked first for a worker that is never at a loss for a reply.
+    while (wake == ipc::Wake::kDeadline && deadline.GoesOn()) {
+      wake = waiter_.Await(ready, deadline.next());
     }
-    return message || error;
-  };
-  auto wake = ipc::Wake::kDeadline;
-  // Asked first for a worker that is never at a loss for a reply.
-  while (wake == ipc::Wake::kDeadline && deadline.GoesOn()) {
-    wake = waiter_.Await(ready, deadline.next());
+    ipc::WakePeer(ipc::HeaderOf(replies_.bytes()), wake_worker_.get(),
+                  ipc::WakeReason::kRoom);
+    if (error) return Misbehaved(error->message);
+    if (!message) {
+      if (wake == ipc::Wake::kPeerGone) return Died();
+      return Kill(Code::kDeadlineExceeded, ExitReport::Kind::kDeadline,
+                  std::string("took too long to ") + step);
+    }
+    bool answered = true;
+    auto status = ipc::ReadCatching([&]() -> Status {
+      const auto reply = message->root<schema::Reply>();
+      answered = !window_ || !reply.isRead();
+      return answered ? take(reply) : Serve(reply.getRead(), deadline);
+    });
+    if (!status) return Misbehaved(status.error().message);
+    if (answered && window_) window_->Progressed();
+    if (answered || !status->ok()) return *std::move(status);
   }
-  ipc::WakePeer(ipc::HeaderOf(replies_.bytes()), wake_worker_.get(),
-                ipc::WakeReason::kRoom);
-  if (error) return Misbehaved(error->message);
-  if (!message) {
-    if (wake == ipc::Wake::kPeerGone) return Died();
-    return Kill(Code::kDeadlineExceeded, ExitReport::Kind::kDeadline,
-                std::string("took too long to ") + step);
+}
+
+Status WorkerLink::Serve(schema::Read::Reader read_untrusted,
+                         StepDeadline& deadline) {
+  const auto asked = StepDeadline::Clock::now();
+  const Status served =
+      window_->Serve(read_untrusted.getOffset(), read_untrusted.getSerial());
+  if (served.code() == Code::kBackendMisbehaved) {
+    return Misbehaved(served.message());
   }
-  auto status = ipc::ReadCatching(
-      [&]() -> Status { return take(message->root<schema::Reply>()); });
-  return status ? *std::move(status) : Misbehaved(status.error().message);
+  spent_ = !served.ok();
+  RETURN_IF_ERROR(served);
+  deadline.Extend(StepDeadline::Clock::now() - asked);
+  ipc::WakePeer(ipc::HeaderOf(replies_.bytes()), wake_worker_.get());
+  return Status();
 }
 
 Status WorkerLink::AttachPool(std::shared_ptr<FramePool> pool) {

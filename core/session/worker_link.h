@@ -6,11 +6,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "core/include/bulkhead/host.h"
 #include "core/session/frame_pool.h"
+#include "core/session/media_input.h"
+#include "core/session/media_window.h"
 #include "core/session/session_end.h"
 #include "core/session/step_deadline.h"
 #include "core/session/supervisor_link.h"
@@ -50,15 +53,17 @@ class WorkerLink {
   WorkerLink& operator=(const WorkerLink&) = delete;
 
   // Waits until it reports its lock-down, then hands it its memory and the
-  // media, a descriptor that is borrowed.
-  Status Attach(int media_fd);
+  // media, or a window to it. `input` outlives the link.
+  Status Attach(const MediaInput& input);
 
   Status Send(size_t max_words,
               const std::function<void(ipc::schema::Request::Builder)>& fill);
   // Of a step that begins now.
   StepDeadline Within(std::chrono::milliseconds timeout);
   // Waits for a reply and hands it to `take`, which validates. `step` is what
-  // the worker is late with: "open the file".
+  // the worker is late with: "open the file". Meanwhile reads the media for it,
+  // if it cannot do so itself, in time that does not count; when the
+  // application's reader fails, so does this, and the link is spent().
   Status Receive(StepDeadline& deadline, const char* step,
                  const std::function<Status(ipc::schema::Reply::Reader)>& take);
   // The pool must have no slot granted to anybody else.
@@ -83,6 +88,8 @@ class WorkerLink {
   // Kills it if it lives and serves nobody else. Whether it is gone.
   bool End();
   bool dead() const { return dead_; }
+  // It lives, but waits for bytes that it does not get: of no further use.
+  bool spent() const { return spent_; }
   // True when the worker is known to have ended, so that its memory is ours.
   bool gone() const { return gone_; }
   // How it ended. Only when dead(), and once: bulkheadd is told, and counts it.
@@ -101,6 +108,9 @@ class WorkerLink {
 
   // Waits until it is dead.
   bool AwaitDeath() const;
+  // Status() once it is served, in time that is added to `deadline`.
+  Status Serve(ipc::schema::Read::Reader read_untrusted,
+               StepDeadline& deadline);
   Status Died();
   Status Kill(Code code, ExitReport::Kind kind, std::string message);
 
@@ -115,9 +125,11 @@ class WorkerLink {
   ipc::RingReader reader_;
   ipc::Waiter waiter_;
   std::shared_ptr<FramePool> pool_;
+  std::optional<MediaWindow> window_;  // of media that has a reader
   const std::chrono::steady_clock::time_point asked_at_;
   std::chrono::microseconds start_time_{0};
   bool dead_ = false;
+  bool spent_ = false;
   bool gone_ = false;
   bool met_media_ = false;
   ExitReport::Kind killed_for_ = ExitReport::Kind::kUnknown;

@@ -45,6 +45,7 @@ Status WorkerRecovery::Failed(const Status& failure) {
   const bool died =
       link_ ? link_->dead() : failure.code() == Code::kBackendLost;
   if (!died) {
+    if (link_ && link_->spent()) DropWorker();
     // Without a death here, a report is that of an earlier one.
     Raise(failure.exit_report() ? SessionEvent::kPoisoned
                                 : SessionEvent::kRefused);
@@ -96,7 +97,7 @@ Status WorkerRecovery::StartWorker() {
                                              .path = input_.name(),
                                              .counter = counter_.place()}));
   device_ = link_->started().device;
-  Status opened = link_->Attach(input_.fd());
+  Status opened = link_->Attach(input_);
   if (opened.ok()) {
     stats_.worker_start = link_->start_time();
     opened = client_.OpenOn(*link_, ++incarnation_);

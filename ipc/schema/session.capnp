@@ -32,6 +32,9 @@ struct Attach {
     # the worker, eventfd that wakes the host, media.
     framePool @1 :FramePool;
     # Descriptor: the pool's memfd. Sent after `opened`; a later one replaces.
+    servedSession @2 :Void;
+    # As session, with a window (../media_window.h) instead of the media, whose
+    # bytes the host has: see Reply.read.
   }
 }
 
@@ -56,6 +59,11 @@ struct Request {
     attachPool @4 :Void;
     # The framePool Attach was sent on the socket: receive it now. Answered by
     # poolAttached or failed.
+    describe @5 :Describe;
+    # Instead of open, or beside it: what the container declares, of any kind of
+    # stream, without a decoder. Answered by any number of described.scanned,
+    # then described.container, then one described.stream for each stream in
+    # their order; or failed.
   }
 }
 
@@ -140,6 +148,16 @@ enum StreamKind {
   audio @1;
 }
 
+struct Describe {
+  nameHint @0 :Text;
+  mediaBytes @1 :Int64;
+  # Both as in Open.
+  scan @2 :Bool;
+  # Also read every packet, for the content values.
+  maxStreams @3 :UInt32;
+  # A file with more fails with resourceExhausted.
+}
+
 struct Play {
   epoch @0 :UInt32;
   # Echoed in each answer, so that what was decoded ahead for an older play is
@@ -187,6 +205,12 @@ struct Reply {
     skipping @10 :Skipping;
     # Of a play of audio that is still before its first sample, whenever another
     # second of the stream was decoded.
+    described @11 :Described;
+    # Answers describe, with others of its kind.
+    read @12 :Read;
+    # In a servedSession, at any time: the host fills the window with what
+    # begins there, as much as fits, and says so in the window. It does so while
+    # it waits for an answer, so the worker may wait long.
   }
 }
 
@@ -227,6 +251,94 @@ struct Opened {
   uprightWidth @20 :UInt32;
   uprightHeight @21 :UInt32;
   # After rotation, before transforms.
+}
+
+struct Described {
+  union {
+    scanned @0 :UInt64;
+    # So many packets were read: a sign of life.
+    container @1 :ContainerDescription;
+    stream @2 :StreamDescription;
+  }
+}
+
+struct Read {
+  offset @0 :UInt64;
+  # Within the media.
+  serial @1 :UInt32;
+  # One more than that of the read before; the first is 1.
+}
+
+struct ContainerDescription {
+  format @0 :Text;
+  streamCount @1 :UInt32;
+  duration @2 :Int64 = -9223372036854775808;
+  start @3 :Int64 = -9223372036854775808;
+  # Microseconds; minimum Int64: not told.
+  bitRate @4 :Int64;
+  # 0: not told.
+  bestVideoStream @5 :Int32 = -1;
+  bestAudioStream @6 :Int32 = -1;
+  # As FFmpeg chooses; -1: there is none.
+  title @7 :Text;
+}
+
+struct StreamDescription {
+  # Texts that do not apply are empty, numbers 0.
+  enum Kind {
+    unknown @0;
+    video @1;
+    audio @2;
+    subtitle @3;
+    data @4;
+    attachment @5;
+  }
+  index @0 :UInt32;
+  kind @1 :Kind;
+  codec @2 :Text;
+  profile @3 :Text;
+  language @4 :Text;
+  title @5 :Text;
+  isDefault @6 :Bool;
+  isCover @7 :Bool;
+  # A picture that goes with the file, not a video.
+  timeBase @8 :Types.Rational;
+  start @9 :Int64 = -9223372036854775808;
+  duration @10 :Int64 = -9223372036854775808;
+  # In the time base; minimum Int64: not told.
+  frameCount @11 :UInt64;
+  # By the header; 0: not told.
+  bitRate @12 :Int64;
+
+  width @13 :UInt32;
+  height @14 :UInt32;
+  rotation @15 :Int32;
+  # As in Opened: after rotation.
+  sampleAspectRatio @16 :Types.Rational;
+  averageFrameRate @17 :Types.Rational;
+  baseFrameRate @18 :Types.Rational;
+  # The lowest by which every timestamp can be told: a guess.
+  pixelFormat @19 :Text;
+  colorPrimaries @20 :UInt8;
+  colorTransfer @21 :UInt8;
+  colorSpace @22 :UInt8;
+  colorRange @23 :UInt8;
+  # As in Opened.
+
+  sampleFormat @24 :Text;
+  sampleRate @25 :UInt32;
+  channels @26 :UInt32;
+  channelLayout @27 :Text;
+
+  content :group {
+    scanned @28 :Bool;
+    # Else the others mean nothing.
+    packetCount @29 :UInt64;
+    # That are shown.
+    begin @30 :Int64 = -9223372036854775808;
+    end @31 :Int64 = -9223372036854775808;
+    # First timestamp, and the latest end of a packet; minimum: none has one.
+  }
 }
 
 struct IndexChunk {

@@ -238,6 +238,43 @@ TEST_F(Cli, SeveralFilesGetOutputsOfTheirOwn) {
   EXPECT_FALSE(std::filesystem::exists(directory + "/all.md5"));
 }
 
+TEST_F(Cli, StdinIsAnInputPipedOrNot) {
+  const auto all = Hashes(Run({"decode", clip()}).output);
+  ProgramOptions options;
+  options.environment = {{"BULKHEAD_LIBEXEC_DIR", LibexecDirectory()},
+                         {"CLI", PathFromEnvironment("BULKHEAD_TEST_CLI")},
+                         {"CLIP", clip()}};
+  for (const char* command :
+       {R"(cat "$CLIP" | "$CLI" decode -)", R"("$CLI" decode - < "$CLIP")"}) {
+    const ProgramResult result = RunProgram({"sh", "-c", command}, options);
+    EXPECT_EQ(result.exit_code, 0) << result.Describe();
+    EXPECT_EQ(Hashes(result.output), all) << command;
+  }
+  const ProgramResult nothing =
+      RunProgram({"sh", "-c", R"(: | "$CLI" decode -)"}, options);
+  EXPECT_EQ(nothing.exit_code, 3) << nothing.Describe();
+  EXPECT_NE(nothing.errors.find("standard input is empty"), std::string::npos);
+}
+
+TEST_F(Cli, ProbeTellsOfEveryStreamOfEachFile) {
+  const ProgramResult result = Run({"probe", clip(), clip(), "--count"});
+  EXPECT_EQ(result.exit_code, 0) << result.Describe();
+  EXPECT_NE(result.errors.find("120 frames"), std::string::npos)
+      << result.errors;
+  const ProgramResult json = Run({"probe", clip(), "--json"});
+  const auto facts = nlohmann::json::parse(json.output, nullptr, false);
+  ASSERT_FALSE(facts.is_discarded()) << json.output;
+  EXPECT_EQ(facts["streams"].at(0)["codec"], "h264");
+  EXPECT_EQ(facts["streams"].at(0)["width"], 320);
+  ExpectFailure({"probe", clip(), "--limit", "streams=0"}, 2, "no limit");
+  ExpectFailure({"probe", clip(), "--limit", "sterams=1"}, 2, "index-frames");
+}
+
+TEST_F(Cli, IndexBeyondItsLimitIsFour) {
+  ExpectFailure({"decode", clip(), "--at", "0", "--limit", "index-frames=7"}, 4,
+                "--limit index-frames=N");
+}
+
 TEST_F(Cli, BackendsAndProbeSpeakJson) {
   const ProgramResult backends = Run({"backends", "--json"});
   EXPECT_EQ(backends.exit_code, 0) << backends.Describe();

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <memory>
 #include <tuple>
 
@@ -30,6 +29,7 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead decode clip.mp4 --device openreg:1 --format null      time it
   bulkhead decode clip.mp4 --audio --times 10:20 --sample-rate 16000 -o a.wav
   bulkhead decode *.mp4 -o out/{name}/%06d.png       several files
+  curl -s URL | bulkhead decode -                    what is piped
 
 FORMAT is one of
   framemd5   a line with the MD5 of each frame's RGB24 pixels, as FFmpeg's
@@ -74,9 +74,6 @@ void SayRecoveries(const DecodeJob& job, const RecoveryStats& recovery) {
                   recovery.restarts == 1 ? "" : "s", recovery.last_cause));
 }
 
-// 1, a bug of ours, is worse than all others; of these the highest counts.
-int Worse(int a, int b) { return a == 1 || b == 1 ? 1 : std::max(a, b); }
-
 int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
   Result<std::vector<DecodeJob>> jobs = ParseJobs(options);
   if (!jobs) return Fail(jobs.error());
@@ -97,7 +94,7 @@ int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
     sum.frames += outcome.frames;
     sum.seconds += outcome.seconds;
     if (!outcome.status.ok()) {
-      exit_code = Worse(exit_code, Fail(outcome.status));
+      exit_code = WorseExitCode(exit_code, Fail(outcome.status));
       failed.push_back(job.file);
       continue;
     }
@@ -186,7 +183,8 @@ void AddDecodeCommand(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand(
       "decode", "Decode frames to pictures, pixels or hashes");
   command->footer(kExamples);
-  command->add_option("FILE", options->files, "The video files")->required();
+  command->add_option("FILE", options->files, "The video files; - is stdin")
+      ->required();
   command
       ->add_option("--device", options->video.device,
                    "Device to decode on, as `bulkhead backends` lists them "

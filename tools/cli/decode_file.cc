@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tools/cli/framemd5_writer.h"
+#include "tools/cli/input.h"
 #include "tools/cli/null_writer.h"
 #include "tools/cli/output.h"
 #include "tools/cli/png_writer.h"
@@ -144,7 +145,12 @@ Result<std::unique_ptr<Output>> OpenOutput(const DecodeJob& job) {
 FileOutcome DecodeFile(Host& host, const DecodeJob& job,
                        Progress::Shown shown) {
   FileOutcome outcome;
-  Result<VideoDecoder> video = host.OpenVideo(job.file, job.video);
+  Result<Source> source = OpenInput(job.file);
+  if (!source) {
+    outcome.status = source.error();
+    return outcome;
+  }
+  Result<VideoDecoder> video = host.OpenVideo(*source, job.video);
   if (!video) {
     outcome.status = video.error();
     return outcome;

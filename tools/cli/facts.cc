@@ -11,17 +11,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-template <typename T>
-Json OrNull(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
-
-Json FactsOf(const Ratio& ratio) {
-  if (ratio.denominator == 0) return Json();
-  return Json{{"numerator", ratio.numerator},
-              {"denominator", ratio.denominator}};
-}
-
 }  // namespace
 
 Json FactsOf(const EntryPoints& entry_points) {
@@ -113,33 +102,6 @@ Json FactsOf(const SandboxReport& report) {
       {"own_uid", report.own_uid},
       {"cgroup", report.cgroup},
       {"cgroup_controllers", report.cgroup_controllers},
-  };
-}
-
-Json FactsOf(const VideoMetadata& metadata) {
-  return Json{
-      {"stream_index", metadata.stream_index},
-      {"stream_count", metadata.stream_count},
-      {"container", metadata.container},
-      {"codec", metadata.codec},
-      {"pixel_format", metadata.pixel_format},
-      {"width", metadata.width},
-      {"height", metadata.height},
-      {"rotation", metadata.rotation},
-      {"time_base", FactsOf(metadata.time_base)},
-      {"average_frame_rate", FactsOf(metadata.average_frame_rate)},
-      {"sample_aspect_ratio", FactsOf(metadata.sample_aspect_ratio)},
-      {"frame_count_from_header", OrNull(metadata.frame_count_from_header)},
-      {"duration_seconds_from_header",
-       OrNull(metadata.duration_seconds_from_header)},
-      {"begin_seconds_from_header", OrNull(metadata.begin_seconds_from_header)},
-      {"bit_rate", metadata.bit_rate},
-      {"color_primaries", metadata.color_primaries},
-      {"color_transfer", metadata.color_transfer},
-      {"color_space", metadata.color_space},
-      {"color_range", metadata.color_range},
-      {"backend", metadata.backend},
-      {"device", metadata.device},
   };
 }
 

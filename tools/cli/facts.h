@@ -15,7 +15,6 @@ nlohmann::ordered_json FactsOf(const EntryPoints& entry_points);
 nlohmann::ordered_json FactsOf(const Diagnostics& diagnostics);
 nlohmann::ordered_json FactsOf(const std::vector<SearchedPlace>& places);
 nlohmann::ordered_json FactsOf(const SandboxReport& report);
-nlohmann::ordered_json FactsOf(const VideoMetadata& metadata);
 
 // Prints to stdout and returns the exit status. Strings that are not UTF-8,
 // which a file or backend may have made, are repaired.

@@ -22,6 +22,7 @@ struct GlobalOptions {
   std::string libexec;
   std::optional<uint64_t> max_frame_pixels;
   std::optional<uint64_t> max_session_bytes;
+  std::vector<std::string> limits;  // NAME=N
   bool quiet = false;
 };
 
@@ -34,6 +35,10 @@ struct Invocation {
 
 // `global` must outlive the parsing.
 void AddGlobalOptions(CLI::App& app, GlobalOptions& global);
+
+// Sets what "streams=N", "index-frames=N" and so on say; kInvalidArgument names
+// those that there are.
+Status SetLimit(const std::string& words, HostOptions& options);
 
 // Relative directories are made absolute: bulkheadd may run elsewhere.
 HostOptions HostOptionsFrom(const GlobalOptions& global);

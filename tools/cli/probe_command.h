@@ -5,8 +5,8 @@
 
 namespace bulkhead::cli {
 
-// `bulkhead probe FILE`: what one video stream says of itself, learned by
-// decoding its first frame in a sandbox.
+// `bulkhead probe FILE...`: what files say of themselves and of each of their
+// streams, read in a sandbox without decoding.
 void AddProbeCommand(CLI::App& app, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace bulkhead::cli {
@@ -29,6 +30,10 @@ void Say(std::string_view line) {
 int Fail(const Status& status) {
   Say("bulkhead: " + status.message());
   return ExitCodeFor(status.code());
+}
+
+int WorseExitCode(int a, int b) {
+  return a == 1 || b == 1 ? 1 : std::max(a, b);
 }
 
 bool StderrIsTerminal() { return isatty(STDERR_FILENO) == 1; }

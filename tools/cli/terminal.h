@@ -22,6 +22,10 @@ void Say(std::string_view line);
 // Prints `bulkhead: message` and returns the exit status for it.
 int Fail(const Status& status);
 
+// The exit status of a command that did several things: 1, a bug of ours, is
+// worse than all others; of these the highest counts.
+int WorseExitCode(int a, int b);
+
 bool StderrIsTerminal();
 
 }  // namespace bulkhead::cli

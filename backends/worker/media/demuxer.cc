@@ -13,6 +13,7 @@ extern "C" {
 #include <libavutil/samplefmt.h>
 }
 
+#include "backends/worker/media/display.h"
 #include "backends/worker/media/media_file.h"
 
 namespace bulkhead::worker {
@@ -61,10 +62,10 @@ int64_t LatestTimestamp(const AVPacket& packet, int reordered) {
 }  // namespace
 
 ipc::Expected<std::unique_ptr<Demuxer>> Demuxer::Open(
-    int fd, int64_t size, std::string_view name_hint, int32_t stream_index,
-    StreamKind kind) {
+    MediaBytes bytes, int64_t size, std::string_view name_hint,
+    int32_t stream_index, StreamKind kind) {
   std::unique_ptr<Demuxer> demuxer(
-      new Demuxer(fd, size, name_hint, stream_index, kind));
+      new Demuxer(bytes, size, name_hint, stream_index, kind));
   if (size <= 0) {
     return ipc::Fail(ipc::Code::kBadInput, demuxer->name_ + " is empty");
   }
@@ -78,9 +79,9 @@ ipc::Expected<std::unique_ptr<Demuxer>> Demuxer::Open(
   return demuxer;
 }
 
-Demuxer::Demuxer(int fd, int64_t size, std::string_view name_hint,
+Demuxer::Demuxer(MediaBytes bytes, int64_t size, std::string_view name_hint,
                  int32_t stream_index, StreamKind kind)
-    : fd_(fd),
+    : bytes_(bytes),
       size_(size),
       name_(name_hint.substr(name_hint.rfind('/') + 1)),
       stream_index_(stream_index),
@@ -101,7 +102,7 @@ void Demuxer::CloseInput() {
 }
 
 ipc::Expected<void> Demuxer::OpenInput() {
-  auto file = MediaFile::Open(fd_, size_, name_);
+  auto file = MediaFile::Open(bytes_, size_, name_);
   if (!file) return tl::unexpected(std::move(file.error()));
   file_ = *std::move(file);
   format_ = file_->format();
@@ -168,19 +169,13 @@ void Demuxer::DescribeStream() {
           : nullptr;
   if (pixel_format != nullptr) facts_.pixel_format = pixel_format;
   facts_.container = format_->iformat->name;
-  facts_.orientation = OrientationFromDisplayMatrix(display_matrix_untrusted());
-  facts_.width = static_cast<uint32_t>(std::max(codec.width, 0));
-  facts_.height = static_cast<uint32_t>(std::max(codec.height, 0));
-  AVRational aspect = stream_->sample_aspect_ratio.num != 0
-                          ? stream_->sample_aspect_ratio
-                          : codec.sample_aspect_ratio;
-  if (facts_.orientation.transpose) {
-    std::swap(facts_.width, facts_.height);
-    if (aspect.num != 0) std::swap(aspect.num, aspect.den);
-  }
+  const Display display = DisplayOf(*stream_);
+  facts_.orientation = display.orientation;
+  facts_.width = display.width;
+  facts_.height = display.height;
+  facts_.sample_aspect_ratio = display.sample_aspect_ratio;
   facts_.time_base = FromAv(stream_->time_base);
   facts_.average_frame_rate = FromAv(stream_->avg_frame_rate);
-  facts_.sample_aspect_ratio = FromAv(aspect);
   facts_.frame_count =
       static_cast<uint64_t>(std::max<int64_t>(stream_->nb_frames, 0));
   facts_.duration = stream_->duration;
@@ -199,12 +194,7 @@ void Demuxer::DescribeStream() {
 }
 
 const int32_t* Demuxer::display_matrix_untrusted() const {
-  if (stream_ == nullptr) return nullptr;
-  size_t bytes = 0;
-  const uint8_t* data =
-      av_stream_get_side_data(stream_, AV_PKT_DATA_DISPLAYMATRIX, &bytes);
-  if (data == nullptr || bytes < 9 * sizeof(int32_t)) return nullptr;
-  return reinterpret_cast<const int32_t*>(data);
+  return stream_ == nullptr ? nullptr : DisplayMatrixOf(*stream_);
 }
 
 void Demuxer::ConvertParameters() {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/sdk/bulkhead_backend.h"
+#include "backends/worker/media/media_bytes.h"
 #include "backends/worker/media/orientation.h"
 #include "ipc/error.h"
 
@@ -61,10 +62,10 @@ struct StreamFacts {
 // for what holds no audio, kInvalidArgument for a stream of the other kind.
 class Demuxer {
  public:
-  // `fd` is borrowed and outlives the demuxer. `name_hint` is a base name.
+  // `name_hint` is a base name.
   static ipc::Expected<std::unique_ptr<Demuxer>> Open(
-      int fd, int64_t size, std::string_view name_hint, int32_t stream_index,
-      StreamKind kind = StreamKind::kVideo);
+      MediaBytes bytes, int64_t size, std::string_view name_hint,
+      int32_t stream_index, StreamKind kind = StreamKind::kVideo);
 
   Demuxer(const Demuxer&) = delete;
   Demuxer& operator=(const Demuxer&) = delete;
@@ -98,7 +99,7 @@ class Demuxer {
   ipc::Expected<void> SeekToBeginning();
 
  private:
-  Demuxer(int fd, int64_t size, std::string_view name_hint,
+  Demuxer(MediaBytes bytes, int64_t size, std::string_view name_hint,
           int32_t stream_index, StreamKind kind);
 
   ipc::Expected<void> OpenInput();
@@ -111,7 +112,7 @@ class Demuxer {
   void ConvertPacket();
   bool NextAvPacket();
 
-  const int fd_;
+  const MediaBytes bytes_;
   const int64_t size_;
   const std::string name_;
   int32_t stream_index_;

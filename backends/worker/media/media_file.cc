@@ -23,9 +23,9 @@ std::string AvErrorText(int av_error) {
 }
 
 ipc::Expected<std::unique_ptr<MediaFile>> MediaFile::Open(
-    int fd, int64_t size, std::string_view name) {
+    MediaBytes bytes, int64_t size, std::string_view name) {
   std::unique_ptr<MediaFile> file(new MediaFile(name));
-  auto source = MediaSource::Create(fd, size);
+  auto source = MediaSource::Create(bytes, size);
   if (!source) return tl::unexpected(std::move(source.error()));
   file->source_ = std::move(*source);
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "backends/worker/media/media_bytes.h"
 #include "ipc/error.h"
 
 struct AVFormatContext;
@@ -18,7 +19,8 @@ class MediaSource;
 // One media file, opened as a container: what it declares, whatever streams it
 // has. Demuxers read one stream of it.
 //
-// Bytes come from the descriptor alone: whatever a file refers to is refused.
+// Bytes come from where it is told to be alone: what a file refers to is
+// refused.
 // Everything that the file says is hostile; libavformat parses it, and this
 // runs in the sandbox for that reason. One thread.
 //
@@ -26,9 +28,10 @@ class MediaSource;
 // other files, kResourceExhausted without memory.
 class MediaFile {
  public:
-  // `fd` is borrowed and outlives the file. `name` is a base name, by whose
-  // extension demuxers are chosen where the bytes leave it open.
-  static ipc::Expected<std::unique_ptr<MediaFile>> Open(int fd, int64_t size,
+  // `name` is a base name, by whose extension demuxers are chosen where the
+  // bytes leave it open.
+  static ipc::Expected<std::unique_ptr<MediaFile>> Open(MediaBytes bytes,
+                                                        int64_t size,
                                                         std::string_view name);
 
   MediaFile(const MediaFile&) = delete;

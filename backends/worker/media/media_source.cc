@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -22,9 +21,9 @@ constexpr int kBufferBytes = 32768;
 
 }  // namespace
 
-ipc::Expected<std::unique_ptr<MediaSource>> MediaSource::Create(int fd,
-                                                                int64_t size) {
-  std::unique_ptr<MediaSource> source(new MediaSource(fd, size));
+ipc::Expected<std::unique_ptr<MediaSource>> MediaSource::Create(
+    MediaBytes bytes, int64_t size) {
+  std::unique_ptr<MediaSource> source(new MediaSource(bytes, size));
   auto* buffer = static_cast<uint8_t*>(av_malloc(kBufferBytes));
   if (buffer == nullptr) {
     return ipc::Fail(ipc::Code::kInternal, "no memory for a read buffer");
@@ -49,12 +48,9 @@ int MediaSource::Read(void* self, uint8_t* buffer, int bytes) {
   const int64_t left = source->size_ - source->offset_;
   if (left <= 0 || bytes <= 0) return AVERROR_EOF;
   const size_t wanted = static_cast<size_t>(std::min<int64_t>(left, bytes));
-  ssize_t got;
-  do {
-    got = pread(source->fd_, buffer, wanted, source->offset_);
-  } while (got < 0 && errno == EINTR);
+  const ssize_t got = source->bytes_.ReadAt(source->offset_, {buffer, wanted});
   if (got < 0) {
-    if (source->read_error_ == 0) source->read_error_ = errno;
+    if (source->read_error_ == 0) source->read_error_ = static_cast<int>(-got);
     return AVERROR(source->read_error_);
   }
   if (got == 0) return AVERROR_EOF;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "backends/worker/media/media_bytes.h"
 #include "ipc/error.h"
 
 struct AVIOContext;
@@ -12,18 +13,16 @@ namespace bulkhead::worker {
 
 // The bytes of one media file, for libavformat.
 //
-// The descriptor came over a socket and its open file description, with its
-// offset, is still shared with the application. So the source keeps an offset
-// of its own and reads with pread only. The sandbox answers fstat with an
-// errno, hence the size is told by the host; a file that turns out to be
-// shorter simply ends.
+// It keeps an offset of its own. The sandbox answers fstat with an errno, hence
+// the size is told by the host; a file that turns out to be shorter simply
+// ends.
 //
-// The descriptor is borrowed and outlives the source. One thread. Read failures
-// look like the end of the file to libavformat; read_error() tells them apart.
+// One thread. Read failures look like the end of the file to libavformat;
+// read_error() tells them apart.
 class MediaSource {
  public:
   // `size` in bytes. kInternal when memory is short.
-  static ipc::Expected<std::unique_ptr<MediaSource>> Create(int fd,
+  static ipc::Expected<std::unique_ptr<MediaSource>> Create(MediaBytes bytes,
                                                             int64_t size);
 
   MediaSource(const MediaSource&) = delete;
@@ -37,12 +36,12 @@ class MediaSource {
   int read_error() const { return read_error_; }
 
  private:
-  MediaSource(int fd, int64_t size) : fd_(fd), size_(size) {}
+  MediaSource(MediaBytes bytes, int64_t size) : bytes_(bytes), size_(size) {}
 
   static int Read(void* self, uint8_t* buffer, int bytes);
   static int64_t Seek(void* self, int64_t offset, int whence);
 
-  const int fd_;
+  const MediaBytes bytes_;
   const int64_t size_;
   int64_t offset_ = 0;
   int read_error_ = 0;

@@ -8,7 +8,9 @@
 #include "bulkhead/audio_decoder.h"
 #include "bulkhead/entry_point.h"
 #include "bulkhead/host_options.h"
+#include "bulkhead/metadata.h"
 #include "bulkhead/reports.h"
+#include "bulkhead/source.h"
 #include "bulkhead/status.h"
 #include "bulkhead/video_decoder.h"
 
@@ -25,6 +27,13 @@ class SupervisorLink;
 EntryPointReport FindEntryPoints(const HostOptions& options = {});
 // The same of these directories and no others, in this order.
 EntryPointReport FindEntryPoints(const std::vector<std::string>& directories);
+
+struct ProbeOptions {
+  // Whose worker reads the file. Empty: HostOptions::default_device.
+  std::string device;
+  // Also read every packet, for what the content tells.
+  bool scan = false;
+};
 
 // The door to Bulkhead: discovers backends and opens streams on their devices.
 //
@@ -52,18 +61,25 @@ class Host {
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
-  // Opens one video stream of a file. The decoder may outlive the Host.
+  // Opens one video stream of a file or other source. The decoder may outlive
+  // the Host.
   // kNotFound: no such file or device; kBadInput: not a video that the backend
   // can read; kBackendUnavailable: the backend did not start (the message has
   // the cause); kSandboxUnavailable: not enough isolation on this machine.
-  Result<VideoDecoder> OpenVideo(const std::string& path,
+  Result<VideoDecoder> OpenVideo(const Source& source,
                                  VideoOptions options = {});
 
-  // Opens one stream of audio of a file. Fails as OpenVideo does; kNotFound
-  // also where the file has no audio; kUnsupported: the backend decodes none,
-  // and the message names the devices that do.
-  Result<AudioDecoder> OpenAudio(const std::string& path,
+  // Opens one stream of audio of a file or other source. Fails as OpenVideo
+  // does; kNotFound also where the file has no audio; kUnsupported: the backend
+  // decodes none, and the message names the devices that do.
+  Result<AudioDecoder> OpenAudio(const Source& source,
                                  AudioOptions options = {});
+
+  // What the container declares of itself and of every stream in it, whatever
+  // its kind, read in a worker without decoding anything. Fails as OpenVideo
+  // does, but not for want of a video.
+  Result<ContainerMetadata> Probe(const Source& source,
+                                  ProbeOptions options = {});
 
   // Starts the backend of `device`, so that the first stream need not wait for
   // it. Fails as OpenVideo does for the device; done already is fine.

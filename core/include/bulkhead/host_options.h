@@ -20,6 +20,8 @@ struct Limits {
   uint64_t frame_pixels = 64'000'000;
   uint64_t session_bytes = uint64_t{1} << 30;
   uint32_t frame_slots = 8;
+  uint32_t streams = 1000;                    // of a file that is probed
+  uint64_t index_frames = uint64_t{1} << 24;  // 24 bytes each
   // Deaths for which the input or backend is to blame, at one position.
   uint32_t attempts_per_position = 3;
   // Deaths that are nobody's fault (an operator's SIGKILL), at one position.

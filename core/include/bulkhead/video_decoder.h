@@ -14,6 +14,8 @@
 
 #include "bulkhead/frame.h"
 #include "bulkhead/frame_iterator.h"
+#include "bulkhead/frame_mapping.h"
+#include "bulkhead/metadata.h"
 #include "bulkhead/status.h"
 #include "bulkhead/transforms.h"
 
@@ -41,6 +43,15 @@ using RecoveryObserver = std::function<void(const Recovery&)>;
 // kAuto: floats for a stream whose components have more than 8 bits.
 enum class OutputDtype : uint8_t { kUint8, kFloat32, kAuto };
 
+// How a frame is found by its index.
+enum class SeekMode {
+  // By an index: of one scan of all packets, or VideoOptions::frame_mappings.
+  kExact,
+  // By the header alone: frame i is the one nearest to begin + i / frame rate.
+  // No scan; exact where the header is and the rate is constant.
+  kApproximate,
+};
+
 struct VideoOptions {
   // "cpu", "openreg", "openreg:1", or "BACKEND/openreg:1" where two backends
   // have one of that name. A backend acts only when named. Empty:
@@ -49,6 +60,10 @@ struct VideoOptions {
   // Absolute index in the container; nullopt: the first video stream.
   std::optional<int> stream_index;
   uint32_t threads = 1;  // of the decoder; 0: it chooses
+  SeekMode seek_mode = SeekMode::kExact;
+  // Instead of the scan, and as exact as they are; not with kApproximate.
+  // Empty: there are none. See ParseFrameMappings.
+  std::vector<FrameMapping> frame_mappings;
   // For the backend, uninterpreted here.
   std::vector<std::pair<std::string, std::string>> backend_options;
   DimensionOrder dimension_order = DimensionOrder::kNHWC;
@@ -60,14 +75,6 @@ struct VideoOptions {
   RecoveryObserver recovery_observer;
 };
 
-struct Ratio {
-  int32_t numerator = 0;
-  int32_t denominator = 0;  // 0: unknown
-  double value() const {
-    return denominator ? static_cast<double>(numerator) / denominator : 0;
-  }
-};
-
 struct SecondsRange {
   double begin = 0;
   double end = 0;  // exclusive
@@ -75,7 +82,7 @@ struct SecondsRange {
 
 // What the container and the first frame tell. The worker said so: plausible,
 // bounded, but only as true as the file and the backend.
-struct VideoMetadata {
+struct VideoMetadata : StreamTiming {
   int stream_index = 0;
   uint32_t stream_count = 0;
   std::string container;
@@ -90,9 +97,6 @@ struct VideoMetadata {
   Ratio time_base;
   Ratio average_frame_rate;
   Ratio sample_aspect_ratio;
-  std::optional<uint64_t> frame_count_from_header;
-  std::optional<double> duration_seconds_from_header;
-  std::optional<double> begin_seconds_from_header;
   int64_t bit_rate = 0;
   // Code points of ITU-T H.273 (2: unspecified); range 1 limited, 2 full.
   int color_primaries = 2;
@@ -124,7 +128,8 @@ struct RecoveryStats {
 // Frames arrive in presentation order, as FFmpeg's decoder outputs them:
 // packets that do not decode yield no frame, and each frame has the size of the
 // first. Indexed access counts the packets of the stream in presentation order;
-// the index is exact and made by one scan on first use.
+// the index is exact and made by one scan on first use, unless VideoOptions say
+// otherwise.
 //
 // Not thread-safe: one thread at a time. Movable. Frames outlive it.
 class VideoDecoder {
@@ -134,6 +139,7 @@ class VideoDecoder {
   VideoDecoder(VideoDecoder&&) noexcept;
   VideoDecoder& operator=(VideoDecoder&&) noexcept;
 
+  // What the content tells is there once an index was made.
   const VideoMetadata& metadata() const;
   RecoveryStats recovery() const;
 
