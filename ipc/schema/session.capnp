@@ -187,6 +187,45 @@ struct Reply {
     skipping @10 :Skipping;
     # Of a play of audio that is still before its first sample, whenever another
     # second of the stream was decoded.
+    entered @11 :Entered;
+    # First answer to a play that begins anew: where it begins.
+    unseen @12 :Unseen;
+    # What a play came across and does not publish, in its place between the
+    # frames.
+  }
+}
+
+struct Entered {
+  epoch @0 :UInt32;
+  union {
+    beginning @1 :Void;
+    keyframe @2 :Int64;
+    # Timestamp of the packet that is decoded first.
+  }
+}
+
+struct Unseen {
+  epoch @0 :UInt32;
+  frames @1 :List(UnseenFrame);
+}
+
+struct UnseenFrame {
+  fate @0 :Fate;
+  pts @1 :Int64;
+  # Stream time base; minimum Int64: not known.
+  duration @2 :Int64;
+  position @3 :Int64 = -1;
+  # Byte of the packet in the file; -1: not known.
+  count @4 :UInt64 = 1;
+  # More than one only of lost frames without a timestamp.
+
+  enum Fate {
+    sound @0;
+    # Before skipBefore.
+    damaged @1;
+    # The same, with parts that are made up.
+    lost @2;
+    # Its packet yielded no picture.
   }
 }
 
@@ -249,6 +288,10 @@ struct PublishedFrame {
   fingerprint @9 :UInt64;
   # XXH3-64 of every 16th row, with which the host recognises on replay that
   # the new worker went on exactly where the old one stopped.
+  damaged @10 :Bool;
+  # Parts of the picture are made up.
+  position @11 :Int64 = -1;
+  # Byte of its packet in the file; -1: not known.
 }
 
 struct OpenedAudio {

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <tuple>
 
@@ -74,6 +75,20 @@ void SayRecoveries(const DecodeJob& job, const RecoveryStats& recovery) {
                   recovery.restarts == 1 ? "" : "s", recovery.last_cause));
 }
 
+void SayDamage(const DecodeJob& job, const DamagedRange& range) {
+  std::string text = fmt::format("{} packets yielded no frame", range.frames);
+  if (range.first_frame) {
+    text = fmt::format("frames {} to {} are damaged, {:.3f} s to {:.3f} s",
+                       *range.first_frame, *range.last_frame,
+                       range.begin_seconds, range.end_seconds);
+  }
+  if (range.first_byte) {
+    text += fmt::format(", bytes from {} to {}", *range.first_byte,
+                        *range.last_byte);
+  }
+  Say((job.several ? job.file + ": " : "") + text);
+}
+
 // 1, a bug of ours, is worse than all others; of these the highest counts.
 int Worse(int a, int b) { return a == 1 || b == 1 ? 1 : std::max(a, b); }
 
@@ -94,6 +109,7 @@ int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
     const FileOutcome outcome =
         job.audio ? DecodeAudio(**host, job) : DecodeFile(**host, job, shown);
     if (outcome.reader_gone) return exit_code;
+    for (const DamagedRange& range : outcome.damage) SayDamage(job, range);
     sum.frames += outcome.frames;
     sum.seconds += outcome.seconds;
     if (!outcome.status.ok()) {
@@ -201,6 +217,14 @@ void AddDecodeCommand(CLI::App& app, Invocation& invocation) {
                    "Threads of the decoder; 0 lets it choose (default 1)")
       ->type_name("N")
       ->check(CLI::Range(0, 64));
+  command
+      ->add_option("--on-corrupt", options->video.on_corrupt,
+                   "At damaged frames: error (default), skip, or nearest")
+      ->type_name("HOW")
+      ->transform(CLI::Transformer(
+          std::map<std::string, OnCorrupt>{{"error", OnCorrupt::kError},
+                                           {"skip", OnCorrupt::kSkip},
+                                           {"nearest", OnCorrupt::kNearest}}));
   CLI::Option* frames = command
                             ->add_option("--frames", options->frames,
                                          "Only these frames, as a slice A:B:S")
