@@ -69,6 +69,10 @@ FrameIterator VideoDecoder::begin() {
   Rewind();
   return FrameIterator(*this);
 }
+std::vector<DamagedRange> VideoDecoder::damage() const {
+  return session_->damage();
+}
+
 int VideoDecoder::worker_pid() const { return session_->worker_pid(); }
 
 }  // namespace bulkhead

@@ -16,7 +16,10 @@ struct IndexEntry {
   int64_t pts;          // stream time base; kNoTimestamp if the packet has none
   int64_t duration;     // stream time base; 0 if unknown
   uint8_t keyframe;     // 0 or 1; readers take anything else for 1
-  uint8_t reserved[7];  // written as zero, not read
+  // 1: the packet has no presentation time, or one up to here contradicts the
+  // order of the pictures. Readers take anything but 0 for 1.
+  uint8_t disordered;
+  uint8_t reserved[6];  // written as zero, not read
 };
 static_assert(sizeof(IndexEntry) == 24);
 static_assert(alignof(IndexEntry) == 8);

@@ -209,6 +209,8 @@ void DescribeFrame(const AVFrame& from, bulkhead_frame* to) {
   to->chroma_location = from.chroma_location;
   to->sample_aspect_ratio = {from.sample_aspect_ratio.num,
                              from.sample_aspect_ratio.den};
+  to->damaged =
+      (from.flags & AV_FRAME_FLAG_CORRUPT) != 0 || from.decode_error_flags != 0;
   const AVFrameSideData* matrix =
       av_frame_get_side_data(&from, AV_FRAME_DATA_DISPLAYMATRIX);
   if (matrix != nullptr && matrix->size >= sizeof(to->display_matrix)) {

@@ -229,6 +229,9 @@ typedef struct bulkhead_frame {
   int32_t sample_count;  /* of each channel; 0: nothing is heard */
   /* One for each channel where the format is planar, else one for all. */
   const uint8_t* const* planes;
+  /* 1: parts of the picture are made up, since its packet was damaged or a
+   * picture that it refers to is missing. */
+  int32_t damaged;
 } bulkhead_frame;
 
 typedef struct bulkhead_device {

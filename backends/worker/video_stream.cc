@@ -17,6 +17,9 @@ namespace schema = ipc::schema;
 
 constexpr size_t kIndexEntriesPerChunk = 1000;
 constexpr uint32_t kFingerprintRowStep = 16;
+constexpr size_t kUnseenPerMessage = 128;
+// A list element is five words.
+constexpr size_t kUnseenWords = kSmallReplyWords + 5 * kUnseenPerMessage;
 
 uint64_t Fingerprint(const DeliveredFrame& frame) {
   uint64_t fingerprint = 0;
@@ -110,7 +113,10 @@ ipc::Expected<void> VideoStream::OpenDecoder() {
         demuxer_->display_matrix_untrusted(), max_frame_pixels_, output_);
   }
   MakeDelivery();
+  inspector_ = demuxer_->MakeInspector();
+  outstanding_.Restart(INT64_MIN);
   at_beginning_ = true;
+  met_damage_ = false;
   return {};
 }
 
@@ -119,6 +125,7 @@ void VideoStream::ForgetFrame() {
   frame_is_new_ = false;
   packets_ended_ = false;
   packet_pending_ = false;
+  unseen_.clear();
 }
 
 void VideoStream::MakeDelivery() {
@@ -203,29 +210,43 @@ ipc::Expected<void> VideoStream::StartPlay(schema::Play::Reader play) {
            .skip_before = play.getSkipBefore(),
            .frames_left = play.getMaxFrames()};
   const auto start = play.getStart();
-  ipc::Expected<void> moved;
-  switch (start.which()) {
-    case schema::Play::Start::ONWARD:
-      break;
-    case schema::Play::Start::BEGINNING:
-      moved = SeekToBeginning();
-      break;
-    case schema::Play::Start::KEYFRAME:
-      // A seek that fails leaves the demuxer anywhere.
-      at_beginning_ = false;
-      moved = demuxer_->SeekToKeyframe(start.getKeyframe());
-      if (!moved) {
-        moved = SeekToBeginning();
-        break;
-      }
-      ForgetFrame();
-      decoder_->Flush();
-      break;
-    case schema::Play::Start::SAMPLE:
-      moved = ipc::Fail(ipc::Code::kInternal, "video has no samples");
-      break;
+  if (start.isOnward()) return {};
+  if (start.isSample()) {
+    return ipc::Fail(ipc::Code::kInternal, "video has no samples");
   }
-  return moved;
+  ipc::Expected<void> moved = start.isKeyframe()
+                                  ? SeekToKeyframe(start.getKeyframe())
+                                  : SeekToBeginning();
+  if (!moved) return moved;
+  return context_.replies.Send(kSmallReplyWords,
+                               [this](schema::Reply::Builder reply) {
+                                 auto entered = reply.initEntered();
+                                 entered.setEpoch(play_.epoch);
+                                 if (at_beginning_) {
+                                   entered.setBeginning();
+                                 } else {
+                                   entered.setKeyframe(demuxer_->entry());
+                                 }
+                               });
+}
+
+ipc::Expected<void> VideoStream::SeekToKeyframe(int64_t timestamp) {
+  at_beginning_ = false;
+  // A seek that fails leaves the demuxer anywhere.
+  if (!demuxer_->SeekToKeyframe(timestamp) || demuxer_->at_beginning()) {
+    return SeekToBeginning();
+  }
+  if (met_damage_) {
+    // Headers that were made up by damage outlive a flush.
+    if (auto opened = OpenDecoder(); !opened) return opened;
+    at_beginning_ = false;
+  } else {
+    ForgetFrame();
+    decoder_->Flush();
+  }
+  inspector_->Restart();
+  outstanding_.Restart(demuxer_->entry());
+  return {};
 }
 
 ipc::Expected<void> VideoStream::SeekToBeginning() {
@@ -243,26 +264,76 @@ ipc::Expected<bool> VideoStream::DecodeNext() {
     switch (*received) {
       case Decoder::Received::kFrame:
         frame_is_new_ = true;
+        NoteLosses(outstanding_.Shown(frame_->pts, &frame_position_));
+        if (frame_->damaged != 0) met_damage_ = true;
         return true;
       case Decoder::Received::kEndOfStream:
+        NoteLosses(outstanding_.Ended());
         return false;
       case Decoder::Received::kDamaged:
+        met_damage_ = true;
         continue;
       case Decoder::Received::kNeedsPacket:
         break;
     }
     if (!packet_pending_ && !packets_ended_) {
-      auto read = demuxer_->ReadPacket();
-      if (!read) return tl::unexpected(std::move(read).error());
-      packets_ended_ = !*read;
-      packet_pending_ = true;
+      if (auto read = ReadPacket(); !read) {
+        return tl::unexpected(std::move(read).error());
+      }
     }
     if (!packet_pending_) return false;
     auto sent =
         decoder_->SendPacket(packets_ended_ ? nullptr : &demuxer_->packet());
     if (!sent) return tl::unexpected(std::move(sent).error());
     packet_pending_ = *sent == Decoder::Sent::kTakeFramesFirst;
+    if (*sent == Decoder::Sent::kDamaged) met_damage_ = true;
   }
+}
+
+ipc::Expected<void> VideoStream::ReadPacket() {
+  auto read = demuxer_->ReadPacket();
+  if (!read) return tl::unexpected(std::move(read).error());
+  packets_ended_ = !*read;
+  packet_pending_ = true;
+  if (packets_ended_) return {};
+  const bulkhead_packet& packet = demuxer_->packet();
+  const bool shows = inspector_->Inspect(packet);
+  if (!inspector_->ordered()) outstanding_.OnlyCount();
+  if (shows && (packet.flags & BULKHEAD_PACKET_DISCARD) == 0) {
+    outstanding_.Sent(packet.pts, packet.duration, packet.position);
+  }
+  return {};
+}
+
+void VideoStream::NoteLosses(const std::vector<Loss>& losses) {
+  for (const Loss& loss : losses) {
+    met_damage_ = true;
+    unseen_.push_back({schema::UnseenFrame::Fate::LOST, loss});
+  }
+}
+
+ipc::Expected<void> VideoStream::SendUnseen() {
+  for (size_t sent = 0; sent < unseen_.size();) {
+    const size_t count = std::min(kUnseenPerMessage, unseen_.size() - sent);
+    auto told =
+        context_.replies.Send(kUnseenWords, [&](schema::Reply::Builder reply) {
+          auto unseen = reply.initUnseen();
+          unseen.setEpoch(play_.epoch);
+          auto frames = unseen.initFrames(count);
+          for (size_t i = 0; i < count; ++i) {
+            const auto& [fate, frame] = unseen_[sent + i];
+            frames[i].setFate(fate);
+            frames[i].setPts(frame.pts);
+            frames[i].setDuration(frame.duration);
+            frames[i].setPosition(frame.position);
+            frames[i].setCount(frame.packets);
+          }
+        });
+    if (!told) return told;
+    sent += count;
+  }
+  unseen_.clear();
+  return {};
 }
 
 ipc::Expected<bool> VideoStream::Advance() {
@@ -274,27 +345,40 @@ ipc::Expected<bool> VideoStream::Advance() {
   auto decoded = DecodeNext();
   if (!decoded) return decoded;
   if (!*decoded) {
+    if (auto told = SendUnseen(); !told) {
+      return tl::unexpected(std::move(told).error());
+    }
     play_.active = false;
     at_beginning_ = false;
     return Answer([this](schema::Reply::Builder reply) {
       reply.setEndOfStream(play_.epoch);
     });
   }
+  const Picture picture{.pts = frame_->pts,
+                        .duration = frame_->duration,
+                        .position = frame_position_,
+                        .keyframe = frame_->keyframe != 0,
+                        .damaged = frame_->damaged != 0};
   ipc::Expected<void> published;
   // A picture without a timestamp is not before anything.
-  if (frame_->pts == BULKHEAD_NO_TIMESTAMP ||
-      frame_->pts >= play_.skip_before) {
+  if (picture.pts == BULKHEAD_NO_TIMESTAMP ||
+      picture.pts >= play_.skip_before) {
+    if (auto told = SendUnseen(); !told) {
+      return tl::unexpected(std::move(told).error());
+    }
     if (auto size = converter_->Prepare(*frame_); !size) {
       return tl::unexpected(std::move(size).error());
     }
-    const int64_t pts = frame_->pts;
-    const int64_t duration = frame_->duration;
-    const bool keyframe = frame_->keyframe != 0;
     auto delivered = delivery_->Deliver(frame_);
     if (!delivered) return tl::unexpected(std::move(delivered).error());
     if (!*delivered) return false;
-    published = Publish(**delivered, pts, duration, keyframe);
+    published = Publish(**delivered, picture);
     --play_.frames_left;
+  } else {
+    using Fate = schema::UnseenFrame::Fate;
+    unseen_.push_back({picture.damaged ? Fate::DAMAGED : Fate::SOUND,
+                       {picture.pts, picture.duration, picture.position, 1}});
+    if (unseen_.size() >= kUnseenPerMessage) published = SendUnseen();
   }
   frame_.Reset();
   frame_is_new_ = false;
@@ -311,8 +395,7 @@ ipc::Expected<bool> VideoStream::Answer(
 }
 
 ipc::Expected<void> VideoStream::Publish(const DeliveredFrame& delivered,
-                                         int64_t pts, int64_t duration,
-                                         bool keyframe) {
+                                         const Picture& picture) {
   return context_.replies.Send(kSmallReplyWords,
                                [&](schema::Reply::Builder reply) {
                                  auto frame = reply.initFrame();
@@ -322,9 +405,11 @@ ipc::Expected<void> VideoStream::Publish(const DeliveredFrame& delivered,
                                  frame.setWidth(delivered.width);
                                  frame.setHeight(delivered.height);
                                  frame.setStride(delivered.stride);
-                                 frame.setPts(pts);
-                                 frame.setDuration(duration);
-                                 frame.setKeyframe(keyframe);
+                                 frame.setPts(picture.pts);
+                                 frame.setDuration(picture.duration);
+                                 frame.setKeyframe(picture.keyframe);
+                                 frame.setDamaged(picture.damaged);
+                                 frame.setPosition(picture.position);
                                  frame.setFingerprint(Fingerprint(delivered));
                                });
 }

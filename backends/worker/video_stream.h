@@ -12,6 +12,8 @@
 #include "backends/worker/media/delivery.h"
 #include "backends/worker/media/demuxer.h"
 #include "backends/worker/media/output_converter.h"
+#include "backends/worker/media/outstanding_packets.h"
+#include "backends/worker/media/packet_inspector.h"
 #include "backends/worker/stream.h"
 
 namespace bulkhead::worker {
@@ -41,6 +43,19 @@ class VideoStream : public Stream {
     uint64_t frames_left = 0;
   };
 
+  // What is left of a picture that was given to the host.
+  struct Picture {
+    int64_t pts;
+    int64_t duration;
+    int64_t position;
+    bool keyframe;
+    bool damaged;
+  };
+  struct Unseen {
+    ipc::schema::UnseenFrame::Fate fate;
+    Loss frame;
+  };
+
   VideoStream(const StreamContext& context, ipc::schema::Open::Reader open);
 
   ipc::Expected<void> OpenInput(ipc::schema::Open::Reader open);
@@ -49,13 +64,17 @@ class VideoStream : public Stream {
   void MakeDelivery();
   ipc::Expected<void> SeekToBeginning();
   ipc::Expected<void> Describe(const OutputShape& shape);
+  ipc::Expected<void> SeekToKeyframe(int64_t timestamp);
   // Decodes until frame_ holds the next picture; false at the end.
   ipc::Expected<bool> DecodeNext();
+  ipc::Expected<void> ReadPacket();
+  void NoteLosses(const std::vector<Loss>& losses);
+  ipc::Expected<void> SendUnseen();
   // Sends what ends a step; true.
   ipc::Expected<bool> Answer(
       const std::function<void(ipc::schema::Reply::Builder)>& fill);
-  ipc::Expected<void> Publish(const DeliveredFrame& delivered, int64_t pts,
-                              int64_t duration, bool keyframe);
+  ipc::Expected<void> Publish(const DeliveredFrame& delivered,
+                              const Picture& picture);
 
   const StreamContext context_;
   const std::string name_hint_;
@@ -77,6 +96,11 @@ class VideoStream : public Stream {
   bool at_beginning_ = true;   // nothing but frame_ was decoded
   bool packets_ended_ = false;
   bool packet_pending_ = false;
+  bool met_damage_ = false;      // since the decoder was opened
+  int64_t frame_position_ = -1;  // of the packet of frame_
+  std::unique_ptr<PacketInspector> inspector_;
+  OutstandingPackets outstanding_;
+  std::vector<Unseen> unseen_;  // not yet told of
   Play play_;
 
   std::shared_ptr<SlotPool> pool_;

@@ -26,8 +26,10 @@ void FrameIndex::Finish() {
     return a.pts < b.pts;
   };
   timestamped_ = std::none_of(
-      entries_.begin(), entries_.end(),
-      [](const ipc::IndexEntry& e) { return e.pts == ipc::kNoTimestamp; });
+      entries_.begin(), entries_.end(), [](const ipc::IndexEntry& e) {
+        return e.pts == ipc::kNoTimestamp || e.disordered != 0;
+      });
+  if (timestamped_) timestamped_ = KeyframesAscend();
   if (timestamped_) {
     std::stable_sort(entries_.begin(), entries_.end(), earlier);
     timestamped_ = std::adjacent_find(entries_.begin(), entries_.end(),
@@ -38,6 +40,25 @@ void FrameIndex::Finish() {
   for (size_t i = 0; i < entries_.size(); ++i) {
     if (entries_[i].keyframe) keyframes_.push_back(static_cast<uint32_t>(i));
   }
+}
+
+// Whether each keyframe is shown after all that was decoded before it: a file
+// whose timestamps begin anew is not.
+bool FrameIndex::KeyframesAscend() const {
+  int64_t latest = INT64_MIN;
+  for (const ipc::IndexEntry& entry : entries_) {
+    if (entry.keyframe && entry.pts < latest) return false;
+    latest = std::max(latest, entry.pts);
+  }
+  return true;
+}
+
+std::optional<size_t> FrameIndex::Find(int64_t pts) const {
+  const auto found = std::lower_bound(
+      entries_.begin(), entries_.end(), pts,
+      [](const ipc::IndexEntry& e, int64_t wanted) { return e.pts < wanted; });
+  if (found == entries_.end() || found->pts != pts) return std::nullopt;
+  return static_cast<size_t>(found - entries_.begin());
 }
 
 size_t FrameIndex::KeyframeOf(size_t i) const {

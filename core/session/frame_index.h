@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,9 +16,11 @@ namespace bulkhead::session {
 // packets found, sorted by timestamp. Kept by the host, so that it survives any
 // worker.
 //
-// A stream whose packets tell no or ambiguous timestamps cannot be addressed by
-// time: then timestamped() is false, frames are counted in demuxing order and
-// only decoding from the beginning finds them.
+// A stream whose packets tell no or ambiguous timestamps, or in another order
+// than that of the pictures, cannot be addressed by time: then timestamped() is
+// false, frames are counted as they are decoded, and only decoding from the
+// beginning finds them. Nothing but the packets decides it, so a frame has one
+// number, whatever was asked for before.
 //
 // The entries came from a worker: they decide which frame is asked for, never
 // where memory is read. Value type.
@@ -40,10 +43,14 @@ class FrameIndex {
   const ipc::IndexEntry& operator[](size_t i) const { return entries_[i]; }
   // Where the keyframes are, ascending.
   const std::vector<uint32_t>& keyframes() const { return keyframes_; }
+  // The frame of that timestamp. Only for an index with timestamps.
+  std::optional<size_t> Find(int64_t pts) const;
   // The last keyframe at or before frame `i`; 0 if there is none.
   size_t KeyframeOf(size_t i) const;
 
  private:
+  bool KeyframesAscend() const;
+
   uint64_t max_frames_;
   std::vector<ipc::IndexEntry> entries_;
   std::vector<uint32_t> keyframes_;  // ascending positions in entries_

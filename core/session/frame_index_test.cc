@@ -7,7 +7,11 @@ namespace bulkhead::session {
 namespace {
 
 ipc::IndexEntry At(int64_t pts, bool keyframe = false) {
-  return {.pts = pts, .duration = 1, .keyframe = keyframe, .reserved = {}};
+  return {.pts = pts,
+          .duration = 1,
+          .keyframe = keyframe,
+          .disordered = 0,
+          .reserved = {}};
 }
 
 FrameIndex IndexOf(const std::vector<ipc::IndexEntry>& entries) {

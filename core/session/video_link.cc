@@ -83,6 +83,7 @@ Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
   width_ = metadata.width;
   height_ = metadata.height;
   element_ = ElementOf(metadata.dtype);
+  media_bytes_ = input.bytes();
   metadata.backend = link_.started().backend;
   metadata.device = link_.started().device;
   return metadata;
@@ -137,7 +138,14 @@ Status VideoLink::Play(const PlayRequest& play) {
   frames_left_ = play.max_frames;
   skip_before_ = play.skip_before;
   playing_ = true;
-  if (play.start != PlayRequest::Start::kOnward) seeking_ = true;
+  unseen_.clear();
+  if (play.start != PlayRequest::Start::kOnward) {
+    seeking_ = true;
+    entering_ = true;
+    to_beginning_ = play.start == PlayRequest::Start::kBeginning;
+    // No packet is smaller than a byte.
+    unseen_left_ = media_bytes_;
+  }
   return link_.Send(kSmallRequestWords, [&](schema::Request::Builder request) {
     auto builder = request.initPlay();
     builder.setEpoch(epoch_);
@@ -162,6 +170,11 @@ Result<PlayEvent> VideoLink::Await() {
   StepDeadline deadline =
       link_.Within(seeking_ ? deadlines.seek : deadlines.frame);
   for (;;) {
+    if (!unseen_.empty()) {
+      const UnseenFrame frame = unseen_.front();
+      unseen_.pop_front();
+      return PlayEvent(frame);
+    }
     RETURN_IF_ERROR(link_.GrantFreeSlots());
     std::optional<PlayEvent> event;
     RETURN_IF_ERROR(
@@ -195,6 +208,12 @@ Result<std::optional<PlayEvent>> VideoLink::AdoptEventIfValid(
     case schema::Reply::FAILED:
       epoch = reply_untrusted.getFailed().getEpoch();
       break;
+    case schema::Reply::ENTERED:
+      epoch = reply_untrusted.getEntered().getEpoch();
+      break;
+    case schema::Reply::UNSEEN:
+      epoch = reply_untrusted.getUnseen().getEpoch();
+      break;
     default:
       return link_.Misbehaved("it sent what nobody asked for");
   }
@@ -206,6 +225,7 @@ Result<std::optional<PlayEvent>> VideoLink::AdoptEventIfValid(
     ASSIGN_OR_RETURN(PublishedFrame frame,
                      AdoptFrameIfValid(reply_untrusted.getFrame()));
     if (!current) return Event();
+    if (entering_) return link_.Misbehaved("it did not say where it began");
     if (frames_left_-- == 0 ||
         (frame.pts != ipc::kNoTimestamp && frame.pts < skip_before_)) {
       return link_.Misbehaved("it published a frame that was to be left out");
@@ -213,10 +233,19 @@ Result<std::optional<PlayEvent>> VideoLink::AdoptEventIfValid(
     return Event(std::move(frame));
   }
   if (!current) return Event();
+  if (reply_untrusted.isEntered()) {
+    RETURN_IF_ERROR(AdoptEntryIfValid(reply_untrusted.getEntered()));
+    return Event();
+  }
+  if (reply_untrusted.isUnseen()) {
+    RETURN_IF_ERROR(AdoptUnseenIfValid(reply_untrusted.getUnseen()));
+    return Event();
+  }
   playing_ = false;
   if (reply_untrusted.isFailed()) {
     return link_.FailureOf(reply_untrusted.getFailed());
   }
+  if (entering_) return link_.Misbehaved("it did not say where it began");
   if (reply_untrusted.isEndOfStream()) return Event(EndOfStream{});
   if (frames_left_ > 0) return link_.Misbehaved("it paused before it was done");
   return Event(Paused{});
@@ -245,7 +274,59 @@ Result<PublishedFrame> VideoLink::AdoptFrameIfValid(
                         .pts = frame_untrusted.getPts(),
                         .duration = frame_untrusted.getDuration(),
                         .keyframe = frame_untrusted.getKeyframe(),
-                        .fingerprint = frame_untrusted.getFingerprint()};
+                        .fingerprint = frame_untrusted.getFingerprint(),
+                        .damaged = frame_untrusted.getDamaged(),
+                        .position = frame_untrusted.getPosition()};
+}
+
+Status VideoLink::AdoptEntryIfValid(schema::Entered::Reader entered_untrusted) {
+  if (!entering_) return link_.Misbehaved("it began where it was to go on");
+  entering_ = false;
+  entry_untrusted_.reset();
+  if (entered_untrusted.isKeyframe()) {
+    if (to_beginning_) return link_.Misbehaved("it began at another place");
+    entry_untrusted_ = entered_untrusted.getKeyframe();
+  }
+  return Status();
+}
+
+Status VideoLink::AdoptUnseenIfValid(schema::Unseen::Reader unseen_untrusted) {
+  if (entering_) return link_.Misbehaved("it did not say where it began");
+  for (const auto frame_untrusted : unseen_untrusted.getFrames()) {
+    UnseenFrame frame{.pts = frame_untrusted.getPts(),
+                      .duration = frame_untrusted.getDuration(),
+                      .position = frame_untrusted.getPosition(),
+                      .count = frame_untrusted.getCount()};
+    switch (frame_untrusted.getFate()) {
+      case schema::UnseenFrame::Fate::SOUND:
+        frame.fate = UnseenFrame::Fate::kSound;
+        break;
+      case schema::UnseenFrame::Fate::DAMAGED:
+        frame.fate = UnseenFrame::Fate::kDamaged;
+        break;
+      case schema::UnseenFrame::Fate::LOST:
+        frame.fate = UnseenFrame::Fate::kLost;
+        break;
+      default:
+        return link_.Misbehaved("it reported a frame of no known fate");
+    }
+    const bool timed = frame.pts != ipc::kNoTimestamp;
+    const bool lost = frame.fate == UnseenFrame::Fate::kLost;
+    if (!lost && (!timed || frame.pts >= skip_before_)) {
+      return link_.Misbehaved("it left out a frame that was asked for");
+    }
+    if (frame.count == 0 || (frame.count > 1 && (timed || !lost))) {
+      return link_.Misbehaved("it reported an impossible number of frames");
+    }
+    // Also what bounds the time that frames without pictures can take.
+    if (frame.count > static_cast<uint64_t>(unseen_left_)) {
+      return link_.Misbehaved(
+          "it reported more frames than the file has bytes");
+    }
+    unseen_left_ -= static_cast<int64_t>(frame.count);
+    unseen_.push_back(frame);
+  }
+  return Status();
 }
 
 }  // namespace bulkhead::session

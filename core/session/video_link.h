@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -28,10 +29,26 @@ struct PublishedFrame {
   int64_t duration;
   bool keyframe;
   uint64_t fingerprint;
+  bool damaged;      // parts of it are made up
+  int64_t position;  // byte of its packet, -1: unknown
+};
+// One that it came across and did not publish.
+struct UnseenFrame {
+  enum class Fate {
+    kSound,    // before skip_before
+    kDamaged,  // the same, and parts of it are made up
+    kLost,     // its packet yielded no picture
+  };
+  Fate fate;
+  int64_t pts;  // ipc::kNoTimestamp: not known
+  int64_t duration;
+  int64_t position;  // byte of its packet, -1: unknown
+  uint64_t count;    // above 1 only without a timestamp
 };
 struct Paused {};
 struct EndOfStream {};
-using PlayEvent = std::variant<PublishedFrame, Paused, EndOfStream>;
+using PlayEvent =
+    std::variant<PublishedFrame, UnseenFrame, Paused, EndOfStream>;
 
 struct PlayRequest {
   enum class Start { kOnward, kBeginning, kKeyframe };
@@ -60,6 +77,9 @@ class VideoLink {
   // Grants free slots and waits for the next event of the last Play.
   // kResourceExhausted: the application holds every slot.
   Result<PlayEvent> Await();
+  // Timestamp of the keyframe at which the last Play that did not go onward
+  // began; nullopt: at the beginning. Known after the first event.
+  std::optional<int64_t> entry_untrusted() const { return entry_untrusted_; }
 
  private:
   // One reply of a play; empty if it belongs to an earlier one.
@@ -67,6 +87,8 @@ class VideoLink {
       ipc::schema::Reply::Reader reply_untrusted);
   Result<PublishedFrame> AdoptFrameIfValid(
       ipc::schema::PublishedFrame::Reader frame_untrusted);
+  Status AdoptEntryIfValid(ipc::schema::Entered::Reader entered_untrusted);
+  Status AdoptUnseenIfValid(ipc::schema::Unseen::Reader unseen_untrusted);
 
   WorkerLink& link_;
   // Of every frame; fixed by Open.
@@ -78,7 +100,13 @@ class VideoLink {
   uint64_t frames_left_ = 0;
   int64_t skip_before_ = INT64_MIN;
   bool playing_ = false;
-  bool seeking_ = false;  // its first frame is still to come
+  bool seeking_ = false;   // its first frame is still to come
+  bool entering_ = false;  // it has yet to say where the play began
+  bool to_beginning_ = false;
+  std::optional<int64_t> entry_untrusted_;
+  int64_t media_bytes_ = 0;
+  int64_t unseen_left_ = 0;
+  std::deque<UnseenFrame> unseen_;  // not yet handed out
 };
 
 }  // namespace bulkhead::session

@@ -18,7 +18,34 @@ namespace {
 // Frames of the record that a replay compares before it goes on. More would
 // cost conversions and could not tell more: each frame depends on those before.
 constexpr size_t kComparedFrames = 3;
-constexpr uint64_t kMaxWindow = 64;
+
+// What the sequence shows of an event; nullopt: nothing.
+std::optional<Damage> DamageOf(const PlayEvent& event) {
+  if (const auto* published = std::get_if<PublishedFrame>(&event)) {
+    if (!published->damaged) return std::nullopt;
+    return Damage{.pts = published->pts,
+                  .duration = published->duration,
+                  .position = published->position};
+  }
+  const auto* unseen = std::get_if<UnseenFrame>(&event);
+  if (!unseen || unseen->fate != UnseenFrame::Fate::kLost) return std::nullopt;
+  return Damage{.pts = unseen->pts,
+                .duration = unseen->duration,
+                .position = unseen->position,
+                .frames = unseen->count};
+}
+
+void LeaveOut(uint64_t index, FrameChoice& choice) {
+  FrameChoice left{.duration_seconds = choice.duration_seconds};
+  for (size_t i = 0; i < choice.indices.size(); ++i) {
+    if (choice.indices[i] == index) continue;
+    left.indices.push_back(choice.indices[i]);
+    if (i < choice.pts_seconds.size()) {
+      left.pts_seconds.push_back(choice.pts_seconds[i]);
+    }
+  }
+  choice = std::move(left);
+}
 
 }  // namespace
 
@@ -118,28 +145,48 @@ auto VideoSession::WithRecovery(SessionEvent asked, const Step& step)
 }
 
 Result<std::optional<Frame>> VideoSession::Next() {
-  if (ended_) return std::optional<Frame>();
-  recovery_.Want(delivered_.size());
-  const auto next = [this]() -> Result<std::optional<Frame>> {
-    if (mode_ != Mode::kSequential) RETURN_IF_ERROR(ResumeSequential());
+  while (!ended_) {
+    recovery_.Want(delivered_.size());
+    ASSIGN_OR_RETURN(Event event, WithRecovery(SessionEvent::kFrameAsked,
+                                               [this] { return NextEvent(); }));
+    if (auto* frame = std::get_if<Frame>(&event)) {
+      return std::make_optional(std::move(*frame));
+    }
+    const auto* damage = std::get_if<Damage>(&event);
+    if (damage && options_.on_corrupt == OnCorrupt::kError) {
+      return DamagedError(*damage);
+    }
+  }
+  return std::optional<Frame>();
+}
+
+Result<VideoSession::Event> VideoSession::NextEvent() {
+  if (mode_ != Mode::kSequential) RETURN_IF_ERROR(ResumeSequential());
+  for (;;) {
     ASSIGN_OR_RETURN(PlayEvent event, video_->Await());
-    auto* published = std::get_if<PublishedFrame>(&event);
-    if (!published) {
+    if (std::holds_alternative<EndOfStream>(event)) {
       ended_ = true;
       recovery_.Raise(SessionEvent::kEndOfStream);
-      return std::optional<Frame>();
+      return Event(EndOfStream{});
     }
-    const int64_t pts = published->pts;
+    auto* const published = std::get_if<PublishedFrame>(&event);
+    std::optional<Damage> damage = DamageOf(event);
+    if (!published && !damage) continue;
+    const int64_t pts = published ? published->pts : damage->pts;
     if (pts == ipc::kNoTimestamp ||
         (!delivered_.empty() && pts <= delivered_.back().pts)) {
       delivered_ascend_ = false;
     }
-    delivered_.push_back({pts, published->fingerprint});
-    recovery_.Progressed();
-    return std::make_optional(
-        MakeFrame(std::move(*published), delivered_.size() - 1));
-  };
-  return WithRecovery(SessionEvent::kFrameAsked, next);
+    const uint64_t number = delivered_.size();
+    delivered_.push_back({pts, published ? published->fingerprint : 0});
+    if (!damage) {
+      recovery_.Progressed();
+      return Event(MakeFrame(std::move(*published), number));
+    }
+    if (damage->frames == 1) damage->frame = number;
+    damage_.Add(*damage);
+    return Event(*damage);
+  }
 }
 
 void VideoSession::Rewind() {
@@ -180,25 +227,34 @@ Status VideoSession::ResumeSequential() {
 Result<bool> VideoSession::DropDelivered(size_t first) {
   for (size_t expected = first; expected < delivered_.size();) {
     ASSIGN_OR_RETURN(PlayEvent event, video_->Await());
-    const auto* published = std::get_if<PublishedFrame>(&event);
-    if (!published) return false;
-    // After a seek the first frame may be any of those that are compared.
-    while (expected == first && first > 0 && first + 1 < delivered_.size() &&
-           delivered_[first].pts < published->pts) {
-      expected = ++first;
-    }
-    if (delivered_[expected].pts != published->pts ||
-        delivered_[expected].fingerprint != published->fingerprint) {
+    Stamp seen;
+    if (const auto* published = std::get_if<PublishedFrame>(&event)) {
+      seen = {published->pts, published->fingerprint};
+    } else if (const auto* unseen = std::get_if<UnseenFrame>(&event)) {
+      if (unseen->fate != UnseenFrame::Fate::kLost) continue;
+      if (first > 0 && unseen->pts < delivered_[first].pts) continue;
+      seen = {unseen->pts, 0};
+    } else {
       return false;
     }
+    // After a seek the first frame may be any of those that are compared.
+    while (expected == first && first > 0 && first + 1 < delivered_.size() &&
+           delivered_[first].pts < seen.pts) {
+      expected = ++first;
+    }
+    if (delivered_[expected] != seen) return false;
     ++expected;
   }
   return true;
 }
 
 Status VideoSession::EnsureIndex() {
-  if (index_) return Status();
-  ASSIGN_OR_RETURN(index_, MakeIndex());
+  if (finder_) return Status();
+  ASSIGN_OR_RETURN(FrameIndex index, MakeIndex());
+  finder_.emplace(std::move(index), damage_);
+  if (options_.seek_mode == SeekMode::kApproximate) {
+    nearby_.emplace(finder_->index(), AllowanceOf(metadata_));
+  }
   TellContent();
   return Status();
 }
@@ -212,9 +268,7 @@ Result<FrameIndex> VideoSession::MakeIndex() {
     return named(IndexOf(options_.frame_mappings, limits_.index_frames));
   }
   if (options_.seek_mode == SeekMode::kApproximate) {
-    auto index = ApproximateIndexOf(metadata_, limits_.index_frames);
-    if (index) allowance_ = AllowanceOf(metadata_);
-    return named(std::move(index));
+    return named(ApproximateIndexOf(metadata_, limits_.index_frames));
   }
   return ScanForIndex();
 }
@@ -241,19 +295,20 @@ Result<FrameIndex> VideoSession::ScanForIndex() {
 
 void VideoSession::TellContent() {
   if (options_.seek_mode == SeekMode::kApproximate) return;
-  metadata_.frame_count_from_content = index_->size();
-  if (index_->timestamped() && index_->size() > 0) {
+  const FrameIndex& index = finder_->index();
+  metadata_.frame_count_from_content = index.size();
+  if (index.timestamped() && index.size() > 0) {
     const double unit = metadata_.time_base.value();
     int64_t end = INT64_MIN;
-    for (size_t i = 0; i < index_->size(); ++i) {
+    for (size_t i = 0; i < index.size(); ++i) {
       int64_t shown_until;
-      if (!__builtin_add_overflow((*index_)[i].pts, (*index_)[i].duration,
+      if (!__builtin_add_overflow(index[i].pts, index[i].duration,
                                   &shown_until)) {
         end = std::max(end, shown_until);
       }
     }
     metadata_.begin_seconds_from_content =
-        static_cast<double>((*index_)[0].pts) * unit;
+        static_cast<double>(index[0].pts) * unit;
     metadata_.end_seconds_from_content = static_cast<double>(end) * unit;
   }
   ChooseBest(metadata_, metadata_.average_fps, metadata_.duration_seconds);
@@ -261,7 +316,7 @@ void VideoSession::TellContent() {
 
 Result<uint64_t> VideoSession::FrameCount() {
   RETURN_IF_ERROR(EnsureIndex());
-  return uint64_t{index_->size()};
+  return uint64_t{finder_->index().size()};
 }
 
 Result<std::vector<int64_t>> VideoSession::KeyFrameIndices() {
@@ -272,14 +327,14 @@ Result<std::vector<int64_t>> VideoSession::KeyFrameIndices() {
                       "which knows no key frames; use kExact");
   }
   RETURN_IF_ERROR(EnsureIndex());
-  return std::vector<int64_t>(index_->keyframes().begin(),
-                              index_->keyframes().end());
+  return std::vector<int64_t>(finder_->index().keyframes().begin(),
+                              finder_->index().keyframes().end());
 }
 
 Status VideoSession::EnsureTimes() {
   if (times_) return Status();
   RETURN_IF_ERROR(EnsureIndex());
-  auto times = FrameTimes::Create(*index_, metadata_.time_base,
+  auto times = FrameTimes::Create(finder_->index(), metadata_.time_base,
                                   metadata_.average_frame_rate);
   if (!times) return std::move(times).error().WithContext(input_.name());
   times_ = *std::move(times);
@@ -288,7 +343,7 @@ Status VideoSession::EnsureTimes() {
 
 Result<Frame> VideoSession::FrameAt(int64_t index) {
   RETURN_IF_ERROR(EnsureIndex());
-  const auto from_start = ResolveIndex(index, index_->size());
+  const auto from_start = ResolveIndex(index, finder_->index().size());
   if (!from_start) return from_start.error().WithContext(input_.name());
   return Fetch(*from_start);
 }
@@ -305,90 +360,74 @@ Result<Frame> VideoSession::FramePlayedAt(double seconds) {
   return Fetch(*index);
 }
 
-Result<Frame> VideoSession::Fetch(uint64_t index) {
+Result<FrameFinder::Found> VideoSession::FindOn(VideoLink& video,
+                                                uint64_t index) {
+  if (nearby_) return nearby_->Find(video, index);
+  return options_.on_corrupt == OnCorrupt::kNearest
+             ? finder_->FindNearest(video, index)
+             : finder_->Find(video, index);
+}
+
+Result<Frame> VideoSession::Fetch(uint64_t index, bool* damaged) {
   recovery_.Want(index);
-  return WithRecovery(SessionEvent::kPlaceAsked, [&]() -> Result<Frame> {
-    const bool count = count_frames_ || !index_->timestamped();
-    return count ? FetchCounted(index) : FetchIndexed(index);
-  });
-}
-
-Result<Frame> VideoSession::FetchIndexed(uint64_t index) {
-  const int64_t target = (*index_)[index].pts - allowance_;
-  const bool onward = mode_ == Mode::kIndexed && position_ < index &&
-                      index_->KeyframeOf(index) <= position_ + 1;
-  if (!onward) {
-    window_ = 1;
-    RETURN_IF_ERROR(video_->Play({.start = PlayRequest::Start::kKeyframe,
-                                  .keyframe_before = target,
-                                  .skip_before = target,
-                                  .max_frames = window_}));
-  }
-  // Until the target is found, what was decoded ahead is of no known place.
-  mode_ = Mode::kIdle;
-  for (;;) {
-    ASSIGN_OR_RETURN(PlayEvent event, video_->Await());
-    if (std::holds_alternative<Paused>(event)) {
-      window_ = std::min(2 * window_, kMaxWindow);
-      RETURN_IF_ERROR(video_->Play({.start = PlayRequest::Start::kOnward,
-                                    .skip_before = target,
-                                    .max_frames = window_}));
-      continue;
+  const auto find = [&]() -> Result<FrameFinder::Found> {
+    if (mode_ != Mode::kIndexed) {
+      finder_->Forget();
+      if (nearby_) nearby_->Forget();
     }
-    auto* published = std::get_if<PublishedFrame>(&event);
-    if (published && published->pts < target) continue;
-    if (!published && allowance_ > 0) {
-      return Status(Code::kOutOfRange, "the stream ends before frame " +
-                                           std::to_string(index) +
-                                           ", though its header tells of " +
-                                           std::to_string(index_->size()));
-    }
-    if (!published || published->pts > target + 2 * allowance_) {
-      if (index_matches_) return UndecodableError(index);
-      // No timestamp of this file has held yet: they mean nothing.
-      count_frames_ = true;
-      return FetchCounted(index);
-    }
-    index_matches_ = true;
     mode_ = Mode::kIndexed;
-    position_ = index;
-    recovery_.Progressed();
-    return MakeFrame(std::move(*published), index);
-  }
-}
-
-Result<Frame> VideoSession::FetchCounted(uint64_t index) {
-  if (mode_ != Mode::kCounted || index < position_) {
-    RETURN_IF_ERROR(video_->Play({.start = PlayRequest::Start::kBeginning}));
-    mode_ = Mode::kCounted;
-    position_ = 0;
-  }
-  for (;;) {
-    ASSIGN_OR_RETURN(PlayEvent event, video_->Await());
-    auto* published = std::get_if<PublishedFrame>(&event);
-    if (!published) return UndecodableError(index);
-    if (position_++ == index) {
+    auto found = FindOn(*video_, index);
+    if (found && std::holds_alternative<FoundFrame>(*found)) {
       recovery_.Progressed();
-      return MakeFrame(std::move(*published), index);
     }
+    return found;
+  };
+  ASSIGN_OR_RETURN(auto found, WithRecovery(SessionEvent::kPlaceAsked, find));
+  if (auto* frame = std::get_if<FoundFrame>(&found)) {
+    return MakeFrame(std::move(frame->picture), frame->number);
   }
+  if (damaged) *damaged = true;
+  return DamagedError(std::get<Damage>(found));
 }
 
-Status VideoSession::UndecodableError(uint64_t index) const {
-  return Status(Code::kBadInput, "frame " + std::to_string(index) +
-                                     " cannot be decoded: its data is damaged");
+Status VideoSession::DamagedError(const Damage& damage) const {
+  std::string text = input_.name() + ": ";
+  const bool timed = damage.pts != ipc::kNoTimestamp;
+  if (damage.frames > 1) {
+    text += std::to_string(damage.frames) + " packets yielded no frame";
+  } else {
+    text += damage.frame ? "frame " + std::to_string(*damage.frame) : "a frame";
+    if (timed) {
+      text += " at " +
+              std::to_string(static_cast<double>(damage.pts) *
+                             metadata_.time_base.value()) +
+              " s";
+    }
+    if (damage.position >= 0) {
+      text += ", byte " + std::to_string(damage.position) + " of the file,";
+    }
+    text += " is damaged";
+  }
+  return Status(Code::kBadInput,
+                text +
+                    "; go on behind it, or choose OnCorrupt::kSkip or "
+                    "kNearest");
+}
+
+std::vector<DamagedRange> VideoSession::damage() const {
+  return damage_.Ranges(metadata_.time_base.value());
 }
 
 Result<FrameBatch> VideoSession::FramesAt(std::span<const int64_t> indices) {
   RETURN_IF_ERROR(EnsureIndex());
-  return FetchBatch(ResolveIndices(indices, index_->size()));
+  return FetchBatch(ResolveIndices(indices, finder_->index().size()));
 }
 
 Result<FrameBatch> VideoSession::FramesInRange(int64_t start,
                                                std::optional<int64_t> stop,
                                                int64_t step) {
   RETURN_IF_ERROR(EnsureIndex());
-  return FetchBatch(ResolveSlice(start, stop, step, index_->size()));
+  return FetchBatch(ResolveSlice(start, stop, step, finder_->index().size()));
 }
 
 Result<FrameBatch> VideoSession::FramesPlayedAt(
@@ -429,10 +468,19 @@ Result<FrameBatch> VideoSession::FetchBatch(const Result<FrameChoice>& choice) {
                       " do not fit Limits::session_bytes; ask for fewer at "
                       "once");
   }
-  FrameBatch batch = EmptyBatch();
-  RETURN_IF_ERROR(FetchInto(batch, *choice,
-                            [this](uint64_t index) { return Fetch(index); }));
-  return batch;
+  FrameChoice left = *choice;
+  for (;;) {
+    FrameBatch batch = EmptyBatch();
+    bool damaged = false;
+    uint64_t last = 0;
+    const Status status = FetchInto(batch, left, [&](uint64_t index) {
+      last = index;
+      return Fetch(index, &damaged);
+    });
+    if (status.ok()) return batch;
+    if (!damaged || options_.on_corrupt != OnCorrupt::kSkip) return status;
+    LeaveOut(last, left);
+  }
 }
 
 Frame VideoSession::MakeFrame(PublishedFrame&& published,

@@ -6,14 +6,17 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "core/include/bulkhead/host.h"
-#include "core/session/frame_index.h"
+#include "core/session/damage_log.h"
+#include "core/session/frame_finder.h"
 #include "core/session/frame_pool.h"
 #include "core/session/frame_selection.h"
 #include "core/session/frame_times.h"
 #include "core/session/media_input.h"
+#include "core/session/nearby_finder.h"
 #include "core/session/session_states.h"
 #include "core/session/supervisor_link.h"
 #include "core/session/video_link.h"
@@ -26,7 +29,8 @@ namespace bulkhead::session {
 //
 // It keeps what a worker must never be trusted to keep: the source, the
 // options, the index, the frames' memory, and for each frame that Next()
-// delivered its timestamp and fingerprint. A new worker seeks to the keyframe
+// delivered its timestamp and fingerprint, and what it left out or told of as
+// damaged. A new worker seeks to the keyframe
 // before the last delivered frame and decodes on; the frames that were already
 // delivered come again, are compared with the record and dropped, and what
 // follows is what the caller is owed. Where the record does not match (streams
@@ -65,19 +69,22 @@ class VideoSession : private WorkerRecovery::Client {
   Result<FrameBatch> FramesPlayedInRange(double start, double stop,
                                          std::optional<double> fps);
   Result<FrameBatch> AllFrames(std::optional<double> fps);
+  std::vector<DamagedRange> damage() const;
 
  private:
   // What the worker's current play is for.
   enum class Mode {
     kIdle,        // nothing, or something that is not known any more
-    kSequential,  // the frames of Next(), from next_ on
-    kIndexed,     // FrameAt by timestamp; the last one was position_
-    kCounted,     // FrameAt by counting from the beginning; next is position_
+    kSequential,  // the frames of Next(), from the end of delivered_ on
+    kIndexed,     // FrameAt; finder_ knows where it is
   };
+  // A frame of the sequence: delivered, or damaged and done with.
   struct Stamp {
     int64_t pts;
-    uint64_t fingerprint;
+    uint64_t fingerprint;  // 0: it was lost
+    bool operator==(const Stamp&) const = default;
   };
+  using Event = std::variant<Frame, Damage, EndOfStream>;
 
   VideoSession(std::shared_ptr<SupervisorLink> supervisor, MediaInput input,
                VideoOptions options, const Limits& limits);
@@ -89,6 +96,8 @@ class VideoSession : private WorkerRecovery::Client {
   template <typename Step>
   auto WithRecovery(SessionEvent asked, const Step& step) -> decltype(step());
 
+  // The next frame of the sequence.
+  Result<Event> NextEvent();
   Status ResumeSequential();
   // Drops delivered frames until the record ends; false: they differ.
   Result<bool> DropDelivered(size_t first);
@@ -98,14 +107,14 @@ class VideoSession : private WorkerRecovery::Client {
   Result<FrameIndex> ScanForIndex();
   // What the content tells becomes part of the metadata.
   void TellContent();
-  Result<Frame> Fetch(uint64_t index);
-  Result<Frame> FetchIndexed(uint64_t index);
-  Result<Frame> FetchCounted(uint64_t index);
-  Status UndecodableError(uint64_t index) const;
+  Result<FrameFinder::Found> FindOn(VideoLink& video, uint64_t index);
   // Of no pictures; and how many may be in one.
   FrameBatch EmptyBatch() const;
   uint64_t MostFrames() const;
   Result<FrameBatch> FetchBatch(const Result<FrameChoice>& choice);
+  // kBadInput for a damaged frame, with `damaged` set.
+  Result<Frame> Fetch(uint64_t index, bool* damaged = nullptr);
+  Status DamagedError(const Damage& damage) const;
 
   Frame MakeFrame(PublishedFrame&& published, uint64_t index) const;
 
@@ -120,18 +129,15 @@ class VideoSession : private WorkerRecovery::Client {
   std::optional<VideoLink> video_;  // to the worker that lives
   std::shared_ptr<FramePool> pool_;
   Mode mode_ = Mode::kIdle;
-  uint64_t position_ = 0;
-  uint64_t window_ = 1;  // frames decoded ahead of FrameAt, doubled when used
 
   std::vector<Stamp> delivered_;  // by Next(), since the last Rewind
   bool delivered_ascend_ = true;
   bool ended_ = false;
 
-  std::optional<FrameIndex> index_;
-  std::optional<FrameTimes> times_;  // of index_
-  int64_t allowance_ = 0;            // so far a frame may be from its timestamp
-  bool index_matches_ = false;       // some frame had the timestamp it promised
-  bool count_frames_ = false;        // timestamps turned out to mean nothing
+  DamageLog damage_;
+  std::optional<FrameFinder> finder_;   // once there is an index
+  std::optional<FrameTimes> times_;     // of that index
+  std::optional<NearbyFinder> nearby_;  // in place of it: kApproximate
 };
 
 }  // namespace bulkhead::session

@@ -211,6 +211,45 @@ struct Reply {
     # In a servedSession, at any time: the host fills the window with what
     # begins there, as much as fits, and says so in the window. It does so while
     # it waits for an answer, so the worker may wait long.
+    entered @13 :Entered;
+    # First answer to a play that begins anew: where it begins.
+    unseen @14 :Unseen;
+    # What a play came across and does not publish, in its place between the
+    # frames.
+  }
+}
+
+struct Entered {
+  epoch @0 :UInt32;
+  union {
+    beginning @1 :Void;
+    keyframe @2 :Int64;
+    # Timestamp of the packet that is decoded first.
+  }
+}
+
+struct Unseen {
+  epoch @0 :UInt32;
+  frames @1 :List(UnseenFrame);
+}
+
+struct UnseenFrame {
+  fate @0 :Fate;
+  pts @1 :Int64;
+  # Stream time base; minimum Int64: not known.
+  duration @2 :Int64;
+  position @3 :Int64 = -1;
+  # Byte of the packet in the file; -1: not known.
+  count @4 :UInt64 = 1;
+  # More than one only of lost frames without a timestamp.
+
+  enum Fate {
+    sound @0;
+    # Before skipBefore.
+    damaged @1;
+    # The same, with parts that are made up.
+    lost @2;
+    # Its packet yielded no picture.
   }
 }
 
@@ -361,6 +400,10 @@ struct PublishedFrame {
   fingerprint @9 :UInt64;
   # XXH3-64 of every 16th row, with which the host recognises on replay that
   # the new worker went on exactly where the old one stopped.
+  damaged @10 :Bool;
+  # Parts of the picture are made up.
+  position @11 :Int64 = -1;
+  # Byte of its packet in the file; -1: not known.
 }
 
 struct OpenedAudio {

@@ -122,6 +122,8 @@ void LyingSession::Handle(schema::Request::Reader request) {
       grants_.emplace_back(request.getGrant().getSlot(),
                            request.getGrant().getGeneration());
       break;
+    case schema::Request::DESCRIBE:
+      ::_exit(0);  // nobody asks a liar that yet
   }
 }
 
@@ -163,9 +165,34 @@ void LyingSession::Play(schema::Play::Reader play) {
   } else if (start.isKeyframe()) {
     position_ = start.getKeyframe() / kKeyframeInterval * kKeyframeInterval;
   }
-  position_ = std::max(position_, play.getSkipBefore());
   TellIf(Step::kPlay);
   if (!start.isBeginning()) TellIf(Step::kSeek);
+  if (!start.isOnward()) ReplyEntered(start.isKeyframe());
+  TellIf(Step::kEntered);
+  for (; position_ < play.getSkipBefore(); ++position_) {
+    ReplyUnseen([this](auto frame) { frame.setPts(position_); });
+  }
+}
+
+void LyingSession::ReplyEntered(bool keyframe) {
+  Reply([&](schema::Reply::Builder reply) {
+    auto entered = reply.initEntered();
+    entered.setEpoch(epoch_);
+    if (keyframe) {
+      entered.setKeyframe(position_);
+    } else {
+      entered.setBeginning();
+    }
+  });
+}
+
+void LyingSession::ReplyUnseen(
+    const std::function<void(schema::UnseenFrame::Builder)>& change) {
+  Reply([&](schema::Reply::Builder reply) {
+    auto unseen = reply.initUnseen();
+    unseen.setEpoch(epoch_);
+    change(unseen.initFrames(1)[0]);
+  });
 }
 
 void LyingSession::Advance() {

@@ -39,8 +39,9 @@ class LyingSession {
     kScan,
     kAttachPool,
     kPlay,
-    kSeek,   // a play that begins at a keyframe or goes onward
-    kFrame,  // after three frames of this life
+    kSeek,     // a play that begins at a keyframe or goes onward
+    kEntered,  // after it said where a play begins
+    kFrame,    // after three frames of this life
   };
   struct Lie {
     Step step;
@@ -58,6 +59,10 @@ class LyingSession {
   void ReplyOpened(
       const std::function<void(ipc::schema::Opened::Builder)>& change = {},
       size_t max_words = 128);
+  void ReplyEntered(bool keyframe);
+  // `change` makes it a lie.
+  void ReplyUnseen(
+      const std::function<void(ipc::schema::UnseenFrame::Builder)>& change);
   // False: no slot is granted.
   bool Publish(const std::function<void(ipc::schema::PublishedFrame::Builder)>&
                    change = {});

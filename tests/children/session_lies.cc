@@ -24,6 +24,8 @@ using Step = LyingSession::Step;
 using Opened = schema::Opened::Builder;
 using Reply = schema::Reply::Builder;
 using Frame = schema::PublishedFrame::Builder;
+using Unseen = schema::UnseenFrame::Builder;
+using Fate = schema::UnseenFrame::Fate;
 
 void SayNothing(Session&) {}
 
@@ -354,6 +356,47 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
         s.Publish([](Frame f) { f.setEpoch(f.getEpoch() + 1); });
       }}},
 
+    {"entered_not",
+     {Step::kPlay,
+      [](Session& s) {
+        s.ReplyUnseen([](Unseen f) { f.setFate(Fate::LOST); });
+      }}},
+    {"entered_twice",
+     {Step::kEntered, [](Session& s) { s.ReplyEntered(false); }}},
+    {"entered_elsewhere",
+     {Step::kPlay, [](Session& s) { s.ReplyEntered(true); }}},
+    {"unseen_asked_for",
+     {Step::kEntered,
+      [](Session& s) { s.ReplyUnseen([](Unseen f) { f.setPts(7); }); }}},
+    {"unseen_unknown_fate",
+     {Step::kEntered,
+      [](Session& s) {
+        s.ReplyUnseen([](Unseen f) { f.setFate(static_cast<Fate>(99)); });
+      }}},
+    {"unseen_none",
+     {Step::kEntered,
+      [](Session& s) {
+        s.ReplyUnseen([](Unseen f) {
+          f.setFate(Fate::LOST);
+          f.setCount(0);
+        });
+      }}},
+    {"unseen_beyond_the_file",
+     {Step::kEntered,
+      [](Session& s) {
+        s.ReplyUnseen([](Unseen f) {
+          f.setFate(Fate::LOST);
+          f.setPts(INT64_MIN);
+          f.setCount(UINT64_MAX);
+        });
+      }}},
+    {"unseen_storm",
+     {Step::kEntered,
+      [](Session& s) {
+        Forever(
+            [&] { s.ReplyUnseen([](Unseen f) { f.setFate(Fate::LOST); }); });
+      }}},
+
     {"scan_silent", {Step::kScan, SayNothing}},
     {"scan_part_of_entry", {Step::kScan, [](Session& s) { SendIndex(s, 23); }}},
     {"scan_endless",
@@ -380,11 +423,12 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
           s.Listen();
           if (s.epoch() == answered) return;
           answered = s.epoch();
+          s.ReplyEntered(true);
           s.Reply([&](Reply r) { r.setPaused(answered); });
         });
       }}},
     {"seek_early_frames",
-     {Step::kSeek,
+     {Step::kEntered,
       [](Session& s) {
         Forever([&] {
           s.Listen();

@@ -91,8 +91,9 @@ class Soak {
     uint64_t restarts = 0;
     size_t frames = 0;
     bool happened = false;
-    auto video =
-        host_->OpenVideo(file.path, ChaosInstallation::Stream(plan.faults));
+    VideoOptions options = ChaosInstallation::Stream(plan.faults);
+    options.on_corrupt = OnCorrupt::kSkip;
+    auto video = host_->OpenVideo(file.path, options);
     if (!video) {
       failure = "open: " + video.error().ToString();
     } else {

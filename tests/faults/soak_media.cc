@@ -72,7 +72,10 @@ std::vector<SoakFile> Find() {
 std::vector<SoakFile> SoakFiles(Host& host, const std::string& device) {
   std::vector<SoakFile> files = Find();
   for (SoakFile& file : files) {
-    VideoDecoder video = host.OpenVideo(file.path, {.device = device}).value();
+    VideoDecoder video =
+        host.OpenVideo(file.path,
+                       {.device = device, .on_corrupt = OnCorrupt::kSkip})
+            .value();
     while (const auto frame = video.Next().value()) {
       file.frames.push_back(HashOf(*frame));
     }

@@ -229,6 +229,15 @@ LIES(Scan, Row{"scan_silent", Code::kDeadlineExceeded, "scan", Act::kCount},
      Row{"scan_empty_storm", Code::kDeadlineExceeded, "", Act::kCount},
      Row{"scan_stale_storm", Code::kDeadlineExceeded, "", Act::kCount});
 
+LIES(Unseen, Row{"entered_not", Code::kBackendMisbehaved, "where it began"},
+     Row{"entered_twice", Code::kBackendMisbehaved},
+     Row{"entered_elsewhere", Code::kBackendMisbehaved, "another place"},
+     Row{"unseen_asked_for", Code::kBackendMisbehaved, "left out a frame"},
+     Row{"unseen_unknown_fate", Code::kBackendMisbehaved, "fate"},
+     Row{"unseen_none", Code::kBackendMisbehaved, "number of frames"},
+     Row{"unseen_beyond_the_file", Code::kBackendMisbehaved, "bytes"},
+     Row{"unseen_storm", Code::kBadInput, "damaged"});
+
 LIES(Seek, Row{"seek_paused", Code::kBackendMisbehaved, "", Act::kFrameAt},
      Row{"seek_early_frames", Code::kBackendMisbehaved, "", Act::kFrameAt});
 

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <tuple>
 
@@ -74,6 +76,20 @@ void SayRecoveries(const DecodeJob& job, const RecoveryStats& recovery) {
                   recovery.restarts == 1 ? "" : "s", recovery.last_cause));
 }
 
+void SayDamage(const DecodeJob& job, const DamagedRange& range) {
+  std::string text = fmt::format("{} packets yielded no frame", range.frames);
+  if (range.first_frame) {
+    text = fmt::format("frames {} to {} are damaged, {:.3f} s to {:.3f} s",
+                       *range.first_frame, *range.last_frame,
+                       range.begin_seconds, range.end_seconds);
+  }
+  if (range.first_byte) {
+    text += fmt::format(", bytes from {} to {}", *range.first_byte,
+                        *range.last_byte);
+  }
+  Say((job.several ? job.file + ": " : "") + text);
+}
+
 int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
   Result<std::vector<DecodeJob>> jobs = ParseJobs(options);
   if (!jobs) return Fail(jobs.error());
@@ -91,6 +107,7 @@ int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
     const FileOutcome outcome =
         job.audio ? DecodeAudio(**host, job) : DecodeFile(**host, job, shown);
     if (outcome.reader_gone) return exit_code;
+    for (const DamagedRange& range : outcome.damage) SayDamage(job, range);
     sum.frames += outcome.frames;
     sum.seconds += outcome.seconds;
     if (!outcome.status.ok()) {
@@ -199,6 +216,14 @@ void AddDecodeCommand(CLI::App& app, Invocation& invocation) {
                    "Threads of the decoder; 0 lets it choose (default 1)")
       ->type_name("N")
       ->check(CLI::Range(0, 64));
+  command
+      ->add_option("--on-corrupt", options->video.on_corrupt,
+                   "At damaged frames: error (default), skip, or nearest")
+      ->type_name("HOW")
+      ->transform(CLI::Transformer(
+          std::map<std::string, OnCorrupt>{{"error", OnCorrupt::kError},
+                                           {"skip", OnCorrupt::kSkip},
+                                           {"nearest", OnCorrupt::kNearest}}));
   CLI::Option* frames = command
                             ->add_option("--frames", options->frames,
                                          "Only these frames, as a slice A:B:S")

@@ -176,6 +176,7 @@ FileOutcome DecodeFile(Host& host, const DecodeJob& job,
   outcome.frames = progress.done();
   outcome.seconds = progress.seconds();
   outcome.recovery = video->recovery();
+  outcome.damage = video->damage();
   if (output != nullptr) {
     outcome.reader_gone = output->reader_gone();
     // What was decoded before the failure is the caller's.

@@ -4,6 +4,7 @@
 #include <bulkhead/host.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "tools/cli/decode_job.h"
 #include "tools/cli/progress.h"
@@ -16,6 +17,7 @@ struct FileOutcome {
   uint64_t frames = 0;  // that were written, also where it failed later
   double seconds = 0;
   RecoveryStats recovery;
+  std::vector<DamagedRange> damage;
   bool reader_gone = false;  // nobody reads stdout any more
 };
 

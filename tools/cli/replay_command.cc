@@ -108,6 +108,8 @@ Status Decode(Host& host, const Crash& crash) {
       crash.input->path, {.device = crash.backend.name + "/" + crash.device,
                           .stream_index = request.stream_index,
                           .threads = request.threads,
+                          // Damage before the place is not what is looked for.
+                          .on_corrupt = OnCorrupt::kSkip,
                           .backend_options = request.backend_options});
   if (!video) return video.error();
   if (request.kind == Kind::kScan) {

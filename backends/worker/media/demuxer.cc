@@ -15,6 +15,7 @@ extern "C" {
 
 #include "backends/worker/media/display.h"
 #include "backends/worker/media/media_file.h"
+#include "backends/worker/media/packet_inspector.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -193,6 +194,10 @@ void Demuxer::DescribeStream() {
   facts_.color_range = codec.color_range;
 }
 
+std::unique_ptr<PacketInspector> Demuxer::MakeInspector() const {
+  return PacketInspector::Create(*stream_->codecpar);
+}
+
 const int32_t* Demuxer::display_matrix_untrusted() const {
   return stream_ == nullptr ? nullptr : DisplayMatrixOf(*stream_);
 }
@@ -333,11 +338,17 @@ ipc::Expected<void> Demuxer::SeekToKeyframe(int64_t timestamp) {
       if (latest == AV_NOPTS_VALUE || latest > timestamp) break;
       if ((av_packet_->flags & AV_PKT_FLAG_KEY) == 0) continue;
       packet_is_pending_ = true;
+      // Reading on may have replaced what they point to.
+      ConvertParameters();
       return {};
     }
     if (__builtin_sub_overflow(target, second << attempt, &target)) break;
   }
   return SeekToBeginning();
+}
+
+int64_t Demuxer::entry() const {
+  return av_packet_->pts != AV_NOPTS_VALUE ? av_packet_->pts : av_packet_->dts;
 }
 
 ipc::Expected<void> Demuxer::SeekToBeginning() {

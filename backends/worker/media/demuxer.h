@@ -19,6 +19,7 @@ struct AVStream;
 namespace bulkhead::worker {
 
 class MediaFile;
+class PacketInspector;
 
 enum class StreamKind { kVideo, kAudio };
 
@@ -78,6 +79,9 @@ class Demuxer {
     return parameters_;
   }
 
+  // For the packets of this stream. Valid until a seek.
+  std::unique_ptr<PacketInspector> MakeInspector() const;
+
   // Of the stream's display matrix, nine numbers; null if there is none.
   const int32_t* display_matrix_untrusted() const;
 
@@ -93,6 +97,11 @@ class Demuxer {
   // keyframe, or, at the beginning, whatever comes first. kOutOfRange for a
   // stream that cannot seek; then only SeekToBeginning leads on.
   ipc::Expected<void> SeekToKeyframe(int64_t timestamp);
+
+  // Whether the next packet is the first one.
+  bool at_beginning() const { return at_beginning_; }
+  // After SeekToKeyframe, unless at_beginning(): the keyframe's timestamp.
+  int64_t entry() const;
 
   // Opens the file anew: demuxers that seek to their first packet miss the
   // ones before the first keyframe, and frames would differ.

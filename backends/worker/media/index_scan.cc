@@ -7,6 +7,7 @@
 
 #include "backends/sdk/bulkhead_backend.h"
 #include "backends/worker/media/demuxer.h"
+#include "backends/worker/media/packet_inspector.h"
 
 namespace bulkhead::worker {
 
@@ -17,6 +18,7 @@ ipc::Expected<void> ScanIndex(Demuxer& demuxer, size_t chunk_entries,
   auto start = demuxer.SeekToBeginning();
   if (!start) return start;
 
+  const auto inspector = demuxer.MakeInspector();
   chunk_entries = std::max<size_t>(chunk_entries, 1);
   std::vector<ipc::IndexEntry> chunk;
   chunk.reserve(chunk_entries);
@@ -26,7 +28,8 @@ ipc::Expected<void> ScanIndex(Demuxer& demuxer, size_t chunk_entries,
     if (!read) return tl::unexpected(std::move(read.error()));
     if (!*read) break;
     const bulkhead_packet& packet = demuxer.packet();
-    if (packet.flags & BULKHEAD_PACKET_DISCARD) continue;
+    const bool shows = inspector->Inspect(packet);
+    if (!shows || (packet.flags & BULKHEAD_PACKET_DISCARD)) continue;
     if (++total > kMostIndexEntries) {
       return ipc::Fail(ipc::Code::kResourceExhausted,
                        "the stream has more than " +
@@ -37,6 +40,9 @@ ipc::Expected<void> ScanIndex(Demuxer& demuxer, size_t chunk_entries,
     entry.pts = packet.pts != BULKHEAD_NO_TIMESTAMP ? packet.pts : packet.dts;
     entry.duration = packet.duration;
     entry.keyframe = (packet.flags & BULKHEAD_PACKET_KEYFRAME) ? 1 : 0;
+    // What a decoder makes of a decoding time depends on where it began.
+    const bool timed = packet.pts != BULKHEAD_NO_TIMESTAMP;
+    entry.disordered = timed && inspector->ordered() ? 0 : 1;
     chunk.push_back(entry);
     if (chunk.size() == chunk_entries) {
       auto taken = sink(chunk);

@@ -21,8 +21,9 @@ inline constexpr uint64_t kMostIndexEntries = uint64_t{16} << 20;
 
 // Reads every packet from the beginning without decoding and tells `sink` of
 // each that will be shown, in demuxing order, at most `chunk_entries` at a
-// time. Packets that the container marks as not to be shown (edit lists) are
-// left out. A packet without a presentation time is named by its decoding time.
+// time. Packets that the container marks as not to be shown (edit lists) or
+// that show nothing (packet_inspector.h) are left out. A packet without a
+// presentation time is named by its decoding time.
 //
 // Leaves the demuxer at its end: seek before playing on. kResourceExhausted
 // beyond kMostIndexEntries.

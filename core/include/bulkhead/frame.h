@@ -36,8 +36,7 @@ struct FrameInfo {
   uint32_t stride = 0;  // bytes from row to row
   Dtype dtype = Dtype::kUint8;
   DimensionOrder order = DimensionOrder::kNHWC;
-  // Frames from Next(): how many came before it. Frames from FrameAt(): its
-  // index.
+  // Its number in the stream, for FrameAt(). Damaged frames before it count.
   uint64_t index = 0;
   // In the stream's time base; nullopt: the stream tells none.
   std::optional<int64_t> pts;

@@ -52,6 +52,19 @@ enum class SeekMode {
   kApproximate,
 };
 
+// What a call does about frames that are damaged: lost, because their packets
+// do not decode, or shown with parts that the decoder made up.
+enum class OnCorrupt {
+  // It fails with kBadInput, which names frame, time and place in the file. The
+  // decoder stays usable, and the following Next() goes on behind the frame.
+  kError,
+  // Next() and batches leave them out. FrameAt fails as above.
+  kSkip,
+  // As kSkip, but indexed access gives the nearest frame that is sound; its
+  // index and timestamp are its own.
+  kNearest,
+};
+
 struct VideoOptions {
   // "cpu", "openreg", "openreg:1", or "BACKEND/openreg:1" where two backends
   // have one of that name. A backend acts only when named. Empty:
@@ -64,6 +77,9 @@ struct VideoOptions {
   // Instead of the scan, and as exact as they are; not with kApproximate.
   // Empty: there are none. See ParseFrameMappings.
   std::vector<FrameMapping> frame_mappings;
+  // An error by default: FFmpeg leaves damaged frames out or shows them without
+  // a word, and what trains or judges by pictures should choose that.
+  OnCorrupt on_corrupt = OnCorrupt::kError;
   // For the backend, uninterpreted here.
   std::vector<std::pair<std::string, std::string>> backend_options;
   DimensionOrder dimension_order = DimensionOrder::kNHWC;
@@ -107,6 +123,20 @@ struct VideoMetadata : StreamTiming {
   std::string device;
 };
 
+// Damaged frames that follow each other. The worker said so.
+struct DamagedRange {
+  uint64_t frames = 0;
+  // By frame number, end inclusive. nullopt: of a stream whose timestamps tell
+  // no order it is only known that so many packets yielded no frame.
+  std::optional<uint64_t> first_frame;
+  std::optional<uint64_t> last_frame;
+  double begin_seconds = 0;
+  double end_seconds = 0;
+  // Where their packets begin in the file; nullopt: unknown.
+  std::optional<int64_t> first_byte;
+  std::optional<int64_t> last_byte;
+};
+
 // How often this stream had to be recovered, and after what.
 struct RecoveryStats {
   uint32_t restarts = 0;
@@ -125,11 +155,20 @@ struct RecoveryStats {
 // which a file has killed so many workers of a backend is refused at once for
 // ten minutes, by every decoder of the Host that is asked for the same of it.
 //
-// Frames arrive in presentation order, as FFmpeg's decoder outputs them:
-// packets that do not decode yield no frame, and each frame has the size of the
-// first. Indexed access counts the packets of the stream in presentation order;
-// the index is exact and made by one scan on first use, unless VideoOptions say
-// otherwise.
+// Frames arrive in presentation order, as FFmpeg's decoder outputs them, and
+// each has the size of the first. Every packet that shows a picture counts as a
+// frame, whether it decodes or not: so frame numbers are those of the file, the
+// same for Next() and for indexed access, and FrameCount() minus the frames of
+// damage() are what a whole pass delivers. The index is made by one scan on
+// first use, unless VideoOptions say otherwise.
+//
+// Indexed access gives the picture of a pass from the beginning, whatever was
+// asked for before. It seeks to a keyframe where what follows is sound, and
+// decodes from the beginning where it is not, or where the stream's timestamps
+// are missing or contradict the order of its pictures.
+//
+// The file is what it was when it was opened: bytes that are appended later are
+// not seen.
 //
 // Not thread-safe: one thread at a time. Movable. Frames outlive it.
 class VideoDecoder {
@@ -143,16 +182,17 @@ class VideoDecoder {
   const VideoMetadata& metadata() const;
   RecoveryStats recovery() const;
 
-  // The next frame; nullopt at the end of the stream. kResourceExhausted when
-  // the application holds every slot: destroy frames or take snapshots.
+  // The next frame; nullopt at the end of the stream. kBadInput for a damaged
+  // one (OnCorrupt). kResourceExhausted when the application holds every slot:
+  // destroy frames or take snapshots.
   Result<std::optional<Frame>> Next();
   // The following Next() delivers the first frame again.
   void Rewind();
 
-  // Number of frames, by the index.
+  // Number of frames, by the index: damaged ones included.
   Result<uint64_t> FrameCount();
   // Frame `index`; negative counts from the end. kOutOfRange beyond. kBadInput
-  // when its packet does not decode. Independent of Next().
+  // for a damaged one (OnCorrupt). Independent of Next().
   Result<Frame> FrameAt(int64_t index);
   // In the order of the request; duplicates are decoded once.
   Result<FrameBatch> FramesAt(std::span<const int64_t> indices);
@@ -178,6 +218,10 @@ class VideoDecoder {
   // Every frame from the first: each loop begins anew (frame_iterator.h).
   FrameIterator begin();
   std::default_sentinel_t end() { return {}; }
+
+  // What was found damaged so far, by any call: ascending, at most a thousand
+  // ranges. Whole only after a pass to the end.
+  std::vector<DamagedRange> damage() const;
 
   // Pid of the worker as this process sees it; for operators and tests.
   int worker_pid() const;

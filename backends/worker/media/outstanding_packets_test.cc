@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/outstanding_packets.h"
+
+#include <gtest/gtest.h>
+
+#include "backends/sdk/bulkhead_backend.h"
+
+namespace bulkhead::worker {
+namespace {
+
+class OutstandingPacketsTest : public testing::Test {
+ protected:
+  void Send(std::initializer_list<int64_t> timestamps) {
+    for (const int64_t pts : timestamps) packets_.Sent(pts, 1, 100 + pts);
+  }
+  std::vector<int64_t> Show(int64_t pts) {
+    return Timestamps(packets_.Shown(pts, &position_));
+  }
+  static std::vector<int64_t> Timestamps(const std::vector<Loss>& losses) {
+    std::vector<int64_t> timestamps;
+    for (const Loss& loss : losses) timestamps.push_back(loss.pts);
+    return timestamps;
+  }
+
+  OutstandingPackets packets_;
+  int64_t position_ = 0;
+};
+
+using Times = std::vector<int64_t>;
+
+TEST_F(OutstandingPacketsTest, ReorderedPicturesAreNoLoss) {
+  Send({0, 3, 1, 2});
+  for (const int64_t pts : {0, 1, 2, 3}) EXPECT_EQ(Show(pts), Times{});
+  EXPECT_EQ(position_, 103);
+  EXPECT_TRUE(packets_.Ended().empty());
+}
+
+TEST_F(OutstandingPacketsTest, WhatALaterPicturePassesIsLost) {
+  Send({0, 1, 2, 3, 4});
+  EXPECT_EQ(Show(0), Times{});
+  EXPECT_EQ(Show(3), (Times{1, 2}));
+  EXPECT_EQ(Timestamps(packets_.Ended()), Times{4});
+}
+
+TEST_F(OutstandingPacketsTest, LeadingPicturesOfASeekAreNoLoss) {
+  packets_.Restart(10);
+  Send({10, 8, 9, 11});
+  EXPECT_EQ(Show(8), Times{});
+  EXPECT_EQ(Show(10), Times{});
+  EXPECT_EQ(Show(11), Times{});
+}
+
+TEST_F(OutstandingPacketsTest, WithoutTimestampsOnlyTheNumberIsTold) {
+  Send({0, BULKHEAD_NO_TIMESTAMP, 2});
+  EXPECT_EQ(Show(2), Times{});
+  const auto losses = packets_.Ended();
+  ASSERT_EQ(losses.size(), 1u);
+  EXPECT_EQ(losses[0].pts, BULKHEAD_NO_TIMESTAMP);
+  EXPECT_EQ(losses[0].packets, 2u);
+}
+
+TEST_F(OutstandingPacketsTest, APictureThatNoPacketAnnouncedEndsTheOrder) {
+  Send({0, 1});
+  EXPECT_EQ(Show(7), Times{});
+  const auto losses = packets_.Ended();
+  ASSERT_EQ(losses.size(), 1u);
+  EXPECT_EQ(losses[0].packets, 1u);
+}
+
+}  // namespace
+}  // namespace bulkhead::worker

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/packet_inspector.h"
+
+#include <algorithm>
+#include <climits>
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+}
+
+namespace bulkhead::worker {
+namespace {
+
+// Twice the largest decoded picture buffer: no picture is put off longer.
+constexpr size_t kRecentPictures = 32;
+
+// Bits of a VP9 frame header, most significant first.
+class BitReader {
+ public:
+  BitReader(const uint8_t* data, size_t bytes)
+      : data_(data), bits_(bytes * 8) {}
+
+  int Bit() {
+    if (at_ >= bits_) return 0;
+    const int bit = data_[at_ / 8] >> (7 - at_ % 8) & 1;
+    ++at_;
+    return bit;
+  }
+
+ private:
+  const uint8_t* const data_;
+  const size_t bits_;
+  size_t at_ = 0;
+};
+
+bool Vp8Shows(const uint8_t* data, size_t bytes) {
+  return bytes == 0 || (data[0] & 0x10) != 0;
+}
+
+// VP9 bitstream specification, section 6.2 and annex B.
+bool Vp9Shows(const uint8_t* data, size_t bytes) {
+  if (bytes == 0) return true;
+  const bool superframe = (data[bytes - 1] & 0xe0) == 0xc0;
+  if (superframe) return true;
+  BitReader header(data, bytes);
+  if (header.Bit() != 1 || header.Bit() != 0) return true;  // frame marker
+  const int profile = header.Bit() + 2 * header.Bit();
+  if (profile == 3) header.Bit();
+  const bool shows_existing = header.Bit() != 0;
+  if (shows_existing) return true;
+  header.Bit();  // frame type
+  return header.Bit() != 0;
+}
+
+}  // namespace
+
+std::unique_ptr<PacketInspector> PacketInspector::Create(
+    const AVCodecParameters& parameters) {
+  std::unique_ptr<PacketInspector> inspector(new PacketInspector);
+  inspector->codec_ = parameters.codec_id;
+  switch (parameters.codec_id) {
+    case AV_CODEC_ID_H264:
+    case AV_CODEC_ID_HEVC:
+      inspector->reordering_ = Reordering::kByCount;
+      break;
+    case AV_CODEC_ID_MPEG1VIDEO:
+    case AV_CODEC_ID_MPEG2VIDEO:
+    case AV_CODEC_ID_MPEG4:
+      inspector->reordering_ = Reordering::kByType;
+      break;
+    default:
+      return inspector;
+  }
+  inspector->context_ = avcodec_alloc_context3(nullptr);
+  if (inspector->context_ != nullptr &&
+      avcodec_parameters_to_context(inspector->context_, &parameters) >= 0) {
+    inspector->parser_ = av_parser_init(parameters.codec_id);
+  }
+  if (inspector->parser_ != nullptr) {
+    inspector->parser_->flags |= PARSER_FLAG_COMPLETE_FRAMES;
+  }
+  return inspector;
+}
+
+PacketInspector::~PacketInspector() {
+  av_parser_close(parser_);
+  avcodec_free_context(&context_);
+}
+
+void PacketInspector::Restart() {
+  recent_.clear();
+  open_field_ = 0;
+  latest_ = INT64_MIN;
+  floor_ = INT64_MIN;
+}
+
+void PacketInspector::Parse(const bulkhead_packet& packet) {
+  parser_->output_picture_number = INT_MIN;
+  parser_->pict_type = AV_PICTURE_TYPE_NONE;
+  parser_->picture_structure = AV_PICTURE_STRUCTURE_UNKNOWN;
+  uint8_t* data = nullptr;
+  int bytes = 0;
+  av_parser_parse2(parser_, context_, &data, &bytes, packet.data,
+                   static_cast<int>(packet.bytes), packet.pts, packet.dts,
+                   packet.position);
+}
+
+bool PacketInspector::Inspect(const bulkhead_packet& packet) {
+  if (codec_ == AV_CODEC_ID_VP8) return Vp8Shows(packet.data, packet.bytes);
+  if (codec_ == AV_CODEC_ID_VP9) return Vp9Shows(packet.data, packet.bytes);
+  if (parser_ == nullptr) return true;
+  Parse(packet);
+  if (codec_ == AV_CODEC_ID_H264 && IsSecondField()) return false;
+  const bool discarded = (packet.flags & BULKHEAD_PACKET_DISCARD) != 0;
+  if (packet.pts != BULKHEAD_NO_TIMESTAMP && !discarded) {
+    if (reordering_ == Reordering::kByCount) CheckCount(packet.pts);
+    if (reordering_ == Reordering::kByType) CheckType(packet.pts);
+  }
+  return true;
+}
+
+bool PacketInspector::IsSecondField() {
+  const int structure = parser_->picture_structure;
+  const bool field = structure == AV_PICTURE_STRUCTURE_TOP_FIELD ||
+                     structure == AV_PICTURE_STRUCTURE_BOTTOM_FIELD;
+  if (!field || (open_field_ != 0 && open_field_ != structure)) {
+    const bool second = field;
+    open_field_ = 0;
+    return second;
+  }
+  open_field_ = structure;
+  return false;
+}
+
+// Within a coded sequence the counts order the pictures; the next sequence,
+// whose counts begin anew, follows all of them.
+void PacketInspector::CheckCount(int64_t pts) {
+  const int count = parser_->output_picture_number;
+  if (count == INT_MIN) return;
+  const auto not_below = [count](const Picture& p) { return p.count >= count; };
+  if (parser_->key_frame == 1 &&
+      std::any_of(recent_.begin(), recent_.end(), not_below)) {
+    recent_.clear();
+    floor_ = latest_;
+  }
+  if (pts <= floor_) ordered_ = false;
+  for (const Picture& other : recent_) {
+    if ((other.count < count) != (other.pts < pts)) ordered_ = false;
+  }
+  if (recent_.size() == kRecentPictures) recent_.erase(recent_.begin());
+  recent_.push_back({count, pts});
+  latest_ = std::max(latest_, pts);
+}
+
+// A B-picture is shown before the last picture of another type, which is shown
+// after all before it.
+void PacketInspector::CheckType(int64_t pts) {
+  switch (parser_->pict_type) {
+    case AV_PICTURE_TYPE_B:
+      if (pts >= latest_ || pts <= floor_) ordered_ = false;
+      floor_ = std::max(floor_, pts);
+      break;
+    case AV_PICTURE_TYPE_I:
+    case AV_PICTURE_TYPE_P:
+    case AV_PICTURE_TYPE_S:
+      if (pts <= latest_) ordered_ = false;
+      floor_ = latest_;
+      latest_ = std::max(latest_, pts);
+      break;
+    default:
+      break;
+  }
+}
+
+}  // namespace bulkhead::worker

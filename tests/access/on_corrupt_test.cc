@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "bulkhead/host.h"
+#include "tests/access/access_clips.h"
+#include "tests/access/straight_pass.h"
+#include "tests/media/generated_clips.h"
+#include "tests/support/test_paths.h"
+
+namespace bulkhead::tests {
+namespace {
+
+constexpr uint64_t kFrames = 20;
+const std::set<uint64_t> kDamaged = {7, 8, 15};
+
+std::string Read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// A clip of PNG pictures, some of which are none any more.
+class OnCorruptTest : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    const auto clip = Generate(Clip::kPng);
+    if (!clip && clip.error().code() == Code::kNotFound) {
+      GTEST_SKIP() << clip.error();
+    }
+    ASSERT_TRUE(clip) << clip.error();
+    std::string bytes = Read(*clip);
+    const std::string signature = "\x89PNG\r\n";
+    size_t at = 0;
+    for (uint64_t frame = 0; frame < kFrames; ++frame, ++at) {
+      at = bytes.find(signature, at);
+      ASSERT_NE(at, std::string::npos) << frame;
+      if (kDamaged.count(frame) > 0) bytes.replace(at, 6, 6, '\0');
+    }
+    path_ = TemporaryDirectory() + "/damaged.mkv";
+    std::ofstream(path_, std::ios::binary) << bytes;
+    HostOptions options;
+    options.libexec_dir = LibexecDirectory();
+    host_ = Host::Create(options).value();
+  }
+
+  VideoDecoder Open(OnCorrupt on_corrupt) {
+    VideoOptions options;
+    options.device = GetParam();
+    options.on_corrupt = on_corrupt;
+    return host_->OpenVideo(path_, options).value();
+  }
+
+  static void ExpectDamage(const VideoDecoder& video) {
+    const auto damage = video.damage();
+    ASSERT_EQ(damage.size(), 2u);
+    EXPECT_EQ(damage[0].first_frame, 7u);
+    EXPECT_EQ(damage[0].last_frame, 8u);
+    EXPECT_NEAR(damage[0].begin_seconds, 0.35, 1e-6);
+    EXPECT_NEAR(damage[0].end_seconds, 0.45, 1e-6);
+    ASSERT_TRUE(damage[0].first_byte && damage[0].last_byte);
+    EXPECT_LT(*damage[0].first_byte, *damage[0].last_byte);
+    EXPECT_EQ(damage[1].first_frame, 15u);
+    EXPECT_EQ(damage[1].frames, 1u);
+  }
+
+  std::string path_;
+  std::unique_ptr<Host> host_;
+};
+
+TEST_P(OnCorruptTest, ErrorNamesTheFrameAndNextGoesOnBehindIt) {
+  VideoDecoder video = Open(OnCorrupt::kError);
+  for (uint64_t frame = 0; frame < kFrames; ++frame) {
+    const auto next = video.Next();
+    if (kDamaged.count(frame) == 0) {
+      ASSERT_TRUE(next) << next.error();
+      ASSERT_TRUE(*next);
+      EXPECT_EQ((*next)->index(), frame);
+      continue;
+    }
+    ASSERT_FALSE(next) << frame;
+    EXPECT_EQ(next.error().code(), Code::kBadInput);
+    const std::string message = next.error().message();
+    for (const std::string& told :
+         {"frame " + std::to_string(frame), std::string(" s, byte ")}) {
+      EXPECT_NE(message.find(told), std::string::npos) << message;
+    }
+  }
+  EXPECT_FALSE(video.Next().value());
+  ExpectDamage(video);
+}
+
+TEST_P(OnCorruptTest, AWorkersDeathChangesNothing) {
+  VideoDecoder video = Open(OnCorrupt::kError);
+  for (uint64_t frame = 0; frame < kFrames; ++frame) {
+    const auto next = video.Next();
+    EXPECT_EQ(bool{next}, kDamaged.count(frame) == 0) << frame;
+    if (next) EXPECT_EQ((*next)->index(), frame);
+    if (frame == 4 || frame == 7 || frame == 8 || frame == 16) {
+      ASSERT_EQ(::kill(video.worker_pid(), SIGKILL), 0);
+    }
+  }
+  EXPECT_FALSE(video.Next().value());
+  ExpectDamage(video);
+}
+
+TEST_P(OnCorruptTest, SkipLeavesOutAndLists) {
+  VideoDecoder video = Open(OnCorrupt::kSkip);
+  const StraightPass pass = DecodeStraight(video);
+  EXPECT_TRUE(pass.failure.ok()) << pass.failure;
+  ASSERT_EQ(pass.frames.size(), kFrames - kDamaged.size());
+  for (const SeenFrame& frame : pass.frames) {
+    EXPECT_EQ(kDamaged.count(frame.index), 0u) << frame.index;
+  }
+  ExpectDamage(video);
+  EXPECT_EQ(video.FrameCount().value(), kFrames);
+  const auto batch = video.FramesInRange(5, 11);
+  ASSERT_TRUE(batch) << batch.error();
+  ASSERT_EQ(batch->size(), 4u);
+  EXPECT_NEAR(batch->pts_seconds[2], 0.45, 1e-6);
+}
+
+TEST_P(OnCorruptTest, IndexedAccessKnowsEachFramesFate) {
+  VideoDecoder video = Open(OnCorrupt::kError);
+  for (const int64_t index : {7, 15, 8, 7}) {
+    const auto frame = video.FrameAt(index);
+    ASSERT_FALSE(frame) << index;
+    EXPECT_EQ(frame.error().code(), Code::kBadInput) << frame.error();
+  }
+  for (const int64_t index : {9, 6, 14, 19, 0}) {
+    const auto frame = video.FrameAt(index);
+    ASSERT_TRUE(frame) << frame.error();
+    EXPECT_EQ(frame->index(), static_cast<uint64_t>(index));
+  }
+  ExpectDamage(video);
+}
+
+TEST_P(OnCorruptTest, NearestTellsWhichFrameItIs) {
+  VideoDecoder video = Open(OnCorrupt::kNearest);
+  EXPECT_EQ(video.FrameAt(15).value().index(), 14u) << "the earlier of two";
+  EXPECT_EQ(video.FrameAt(7).value().index(), 6u);
+  EXPECT_EQ(video.FrameAt(8).value().index(), 9u);
+  EXPECT_EQ(video.FrameAt(3).value().index(), 3u);
+}
+
+TEST_P(OnCorruptTest, AFileIsWhatItWasWhenItWasOpened) {
+  const auto clip = MakeAccessClip("mpeg2_open_gop.ts");
+  if (!clip) GTEST_SKIP() << clip.error();
+  const std::string bytes = Read(*clip);
+  path_ = TemporaryDirectory() + "/growing.ts";
+  const size_t half = bytes.size() / 2;
+  std::ofstream(path_, std::ios::binary) << bytes.substr(0, half);
+  VideoDecoder whole = Open(OnCorrupt::kSkip);
+  VideoDecoder growing = Open(OnCorrupt::kSkip);
+  const StraightPass expected = DecodeStraight(whole);
+  std::ofstream(path_, std::ios::binary | std::ios::app) << bytes.substr(half);
+  const StraightPass pass = DecodeStraight(growing);
+  EXPECT_TRUE(pass.failure.ok()) << pass.failure;
+  EXPECT_EQ(pass.frames, expected.frames);
+  VideoDecoder grown = Open(OnCorrupt::kSkip);
+  EXPECT_GT(DecodeStraight(grown).frames.size(), pass.frames.size());
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, OnCorruptTest,
+                         testing::Values("cpu", "openreg:0"),
+                         [](const auto& device) {
+                           return std::string(device.param).substr(0, 3);
+                         });
+
+}  // namespace
+}  // namespace bulkhead::tests

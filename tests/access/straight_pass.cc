@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/access/straight_pass.h"
+
+#include "tests/support/frame_hash.h"
+
+namespace bulkhead::tests {
+
+SeenFrame See(const Frame& frame) {
+  return {frame.index(), frame.pts(), HashOf(frame)};
+}
+
+std::string Describe(const SeenFrame& frame) {
+  return std::to_string(frame.index) + ": " +
+         (frame.pts ? std::to_string(*frame.pts) : "no timestamp") + " " +
+         frame.hash;
+}
+
+StraightPass DecodeStraight(VideoDecoder& video) {
+  StraightPass pass;
+  for (;;) {
+    auto frame = video.Next();
+    if (!frame) {
+      pass.failure = std::move(frame).error();
+      return pass;
+    }
+    if (!*frame) return pass;
+    pass.frames.push_back(See(**frame));
+  }
+}
+
+}  // namespace bulkhead::tests

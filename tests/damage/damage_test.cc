@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <random>
+#include <set>
+
+#include "bulkhead/host.h"
+#include "tests/access/access_clips.h"
+#include "tests/access/straight_pass.h"
+#include "tests/media/marked_frames.h"
+#include "tests/media/sample_files.h"
+#include "tests/support/test_paths.h"
+
+namespace bulkhead::tests {
+namespace {
+
+constexpr size_t kLargestFile = 400'000;
+
+// BULKHEAD_DAMAGE_CASES=1000 is the full form.
+uint32_t Cases() {
+  const char* text = std::getenv("BULKHEAD_DAMAGE_CASES");
+  return text != nullptr ? std::strtoul(text, nullptr, 10) : 16;
+}
+
+std::string Read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Bits that flip anywhere in the file, or its end cut off.
+std::string Damage(std::string bytes, std::mt19937& random) {
+  const auto below = [&](size_t limit) { return random() % limit; };
+  if (below(3) == 0) {
+    bytes.resize(1 + below(bytes.size()));
+    return bytes;
+  }
+  for (size_t flips = 1 + below(12); flips > 0; --flips) {
+    bytes[below(bytes.size())] ^= static_cast<char>(1 << below(8));
+  }
+  return bytes;
+}
+
+// Every end but that of our own faults.
+bool IsHonestEnd(const Status& status) {
+  return status.ok() || status.code() == Code::kBadInput ||
+         status.code() == Code::kPoisonedInput ||
+         status.code() == Code::kUnsupported ||
+         status.code() == Code::kResourceExhausted ||
+         status.code() == Code::kDeadlineExceeded;
+}
+
+class DamagedFiles : public testing::Test {
+ protected:
+  void SetUp() override {
+    HostOptions options;
+    options.libexec_dir = LibexecDirectory();
+    host_ = Host::Create(options).value();
+    for (const SampleFile& file : MediaFiles()) Add(file.path);
+    for (const std::string& clip : AccessClips()) {
+      if (const auto made = MakeAccessClip(clip)) Add(*made);
+    }
+    if (sources_.empty()) GTEST_SKIP() << WhyNoSamples();
+  }
+
+  void Add(const std::string& path) {
+    std::ifstream file(path, std::ios::binary | std::ios::ate);
+    if (static_cast<size_t>(file.tellg()) <= kLargestFile) {
+      sources_.push_back(path);
+    }
+  }
+
+  Result<VideoDecoder> Open(const std::string& path, OnCorrupt on_corrupt) {
+    VideoOptions options;
+    options.device = "cpu";
+    options.on_corrupt = on_corrupt;
+    return host_->OpenVideo(path, options);
+  }
+
+  // Errors of single frames are gone past.
+  static std::vector<SeenFrame> DecodePast(VideoDecoder& video,
+                                           size_t* errors) {
+    std::vector<SeenFrame> frames;
+    for (*errors = 0;;) {
+      StraightPass pass = DecodeStraight(video);
+      frames.insert(frames.end(), pass.frames.begin(), pass.frames.end());
+      if (pass.failure.code() != Code::kBadInput || *errors > 10'000) {
+        return frames;
+      }
+      ++*errors;
+    }
+  }
+
+  void Check(const std::string& path, std::mt19937& random);
+
+  std::unique_ptr<Host> host_;
+  std::vector<std::string> sources_;
+  size_t decodable_ = 0, frames_ = 0, damaged_ = 0;
+};
+
+void DamagedFiles::Check(const std::string& path, std::mt19937& random) {
+  const auto reference = DecodeWithMarks(path);
+  ASSERT_TRUE(reference || reference.error().code() != Code::kInternal)
+      << reference.error();
+  auto skipping = Open(path, OnCorrupt::kSkip);
+  if (!skipping) {
+    EXPECT_TRUE(IsHonestEnd(skipping.error())) << skipping.error();
+    EXPECT_FALSE(reference) << skipping.error();
+    return;
+  }
+  ++decodable_;
+  const StraightPass pass = DecodeStraight(*skipping);
+  EXPECT_TRUE(IsHonestEnd(pass.failure)) << pass.failure;
+  frames_ += pass.frames.size();
+  if (pass.failure.ok() && reference) {
+    std::multiset<std::pair<int64_t, std::string>> delivered;
+    for (const SeenFrame& frame : pass.frames) {
+      delivered.emplace(frame.pts.value_or(INT64_MIN), frame.hash);
+    }
+    for (const MarkedFrame& frame : *reference) {
+      if (frame.marked) continue;
+      const auto found = delivered.find({frame.pts, frame.hash});
+      ASSERT_TRUE(found != delivered.end())
+          << "not delivered: " << frame.pts << ' ' << frame.hash;
+      delivered.erase(found);
+    }
+  }
+  uint64_t damaged = 0;
+  for (const DamagedRange& range : skipping->damage()) damaged += range.frames;
+  damaged_ += damaged;
+
+  auto failing = Open(path, OnCorrupt::kError);
+  ASSERT_TRUE(failing) << failing.error();
+  size_t errors = 0;
+  const auto past = DecodePast(*failing, &errors);
+  EXPECT_TRUE(past == pass.frames) << past.size() << ' ' << pass.frames.size();
+  EXPECT_EQ(errors > 0, damaged > 0) << errors << ' ' << damaged;
+
+  auto nearest = Open(path, OnCorrupt::kNearest);
+  ASSERT_TRUE(nearest) << nearest.error();
+  const auto count = nearest->FrameCount();
+  if (!count || *count == 0) return;
+  EXPECT_EQ(*count, pass.frames.size() + damaged);
+  for (int access = 0; access < 3; ++access) {
+    const auto index = static_cast<int64_t>(random() % *count);
+    const auto frame = nearest->FrameAt(index);
+    EXPECT_TRUE(frame) << index << ": " << frame.error();
+    if (!frame) continue;
+    const SeenFrame seen = See(*frame);
+    EXPECT_TRUE(std::find(pass.frames.begin(), pass.frames.end(), seen) !=
+                pass.frames.end())
+        << index << ": " << Describe(seen);
+  }
+}
+
+TEST_F(DamagedFiles, GiveAllThatFfmpegShowsSound) {
+  const std::string path = TemporaryDirectory() + "/damaged";
+  const char* first = std::getenv("BULKHEAD_DAMAGE_SEED");
+  const uint32_t begin =
+      first != nullptr ? std::strtoul(first, nullptr, 10) : 1;
+  for (uint32_t seed = begin; seed < begin + Cases(); ++seed) {
+    std::mt19937 random(seed);
+    const std::string& source = sources_[random() % sources_.size()];
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", " + source);
+    // The extension chooses the demuxer where the bytes leave it open.
+    const std::string file = path + source.substr(source.rfind('.'));
+    std::ofstream(file, std::ios::binary) << Damage(Read(source), random);
+    Check(file, random);
+  }
+  std::printf("%u cases, %zu opened, %zu frames delivered, %zu damaged\n",
+              Cases(), decodable_, frames_, damaged_);
+}
+
+}  // namespace
+}  // namespace bulkhead::tests

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/media/marked_frames.h"
+
+#include <sstream>
+
+#include "tests/support/program.h"
+#include "tests/support/test_paths.h"
+
+namespace bulkhead::tests {
+
+Result<std::vector<MarkedFrame>> DecodeWithMarks(const std::string& path) {
+  ProgramOptions limits;
+  limits.limit = std::chrono::minutes(2);
+  const ProgramResult hashes = RunProgram(
+      {"ffmpeg", "-nostdin", "-v", "error", "-threads", "1", "-err_detect",
+       "ignore_err", "-i", path, "-map", "0:V:0", "-pix_fmt", "rgb24",
+       "-fps_mode", "passthrough", "-f", "framemd5", "-"},
+      limits);
+  if (!hashes.started) {
+    return Status(Code::kNotFound, "there is no ffmpeg on this machine");
+  }
+  const ProgramResult marks =
+      RunProgram({PathFromEnvironment("BULKHEAD_TEST_MARKS"), path}, limits);
+  std::vector<MarkedFrame> frames;
+  std::istringstream marked(marks.output);
+  std::istringstream lines(hashes.output);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    MarkedFrame frame{.hash = line.substr(line.rfind(' ') + 1)};
+    int mark = 0;
+    if (!(marked >> frame.pts >> mark)) {
+      return Status(Code::kInternal, "marked_frames saw fewer frames in " +
+                                         path + ": " + marks.Describe());
+    }
+    frame.marked = mark != 0;
+    frames.push_back(std::move(frame));
+  }
+  std::string more;
+  if (marked >> more) {
+    return Status(Code::kInternal, "marked_frames saw more frames in " + path);
+  }
+  if (frames.empty()) return Status(Code::kBadInput, hashes.Describe());
+  return frames;
+}
+
+}  // namespace bulkhead::tests

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// marked_frames FILE: a line for each frame that libavcodec makes of the first
+// video stream, with its best timestamp and 1 if libavcodec marks it as
+// corrupt. The ffmpeg program decodes the same and does not print the marks. A
+// process of its own, since damaged files can end it.
+
+#include <cstdio>
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+}
+
+namespace {
+
+void PrintFrames(AVCodecContext* decoder, AVFrame* frame) {
+  for (;;) {
+    const int result = avcodec_receive_frame(decoder, frame);
+    if (result == AVERROR(EAGAIN) || result == AVERROR_EOF) return;
+    // The next may be sound.
+    if (result < 0) continue;
+    const bool marked = (frame->flags & AV_FRAME_FLAG_CORRUPT) != 0 ||
+                        frame->decode_error_flags != 0;
+    std::printf("%lld %d\n",
+                static_cast<long long>(frame->best_effort_timestamp),
+                marked ? 1 : 0);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  av_log_set_level(AV_LOG_QUIET);
+  AVFormatContext* input = nullptr;
+  AVDictionary* options = nullptr;
+  av_dict_set(&options, "scan_all_pmts", "1", 0);
+  if (avformat_open_input(&input, argv[1], nullptr, &options) < 0) return 1;
+  (void)avformat_find_stream_info(input, nullptr);
+  AVStream* stream = nullptr;
+  for (unsigned i = 0; i < input->nb_streams; ++i) {
+    AVStream* const candidate = input->streams[i];
+    candidate->discard = AVDISCARD_ALL;
+    if (candidate->codecpar->codec_type != AVMEDIA_TYPE_VIDEO) continue;
+    const bool cover = candidate->disposition & AV_DISPOSITION_ATTACHED_PIC;
+    if (stream == nullptr && !cover) stream = candidate;
+  }
+  if (stream == nullptr) return 1;
+  stream->discard = AVDISCARD_DEFAULT;
+  const AVCodec* const codec = avcodec_find_decoder(stream->codecpar->codec_id);
+  if (codec == nullptr) return 1;
+  AVCodecContext* const decoder = avcodec_alloc_context3(codec);
+  (void)avcodec_parameters_to_context(decoder, stream->codecpar);
+  decoder->pkt_timebase = stream->time_base;
+  decoder->framerate = stream->avg_frame_rate;
+  decoder->thread_count = 1;
+  decoder->err_recognition = AV_EF_IGNORE_ERR;
+  if (avcodec_open2(decoder, codec, nullptr) < 0) return 1;
+  AVPacket* const packet = av_packet_alloc();
+  AVFrame* const frame = av_frame_alloc();
+  while (av_read_frame(input, packet) >= 0) {
+    if (packet->stream_index == stream->index && packet->size > 0) {
+      while (avcodec_send_packet(decoder, packet) == AVERROR(EAGAIN)) {
+        PrintFrames(decoder, frame);
+      }
+      PrintFrames(decoder, frame);
+    }
+    av_packet_unref(packet);
+  }
+  (void)avcodec_send_packet(decoder, nullptr);
+  PrintFrames(decoder, frame);
+  return 0;
+}
