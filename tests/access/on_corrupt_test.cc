@@ -100,7 +100,9 @@ TEST_P(OnCorruptTest, AWorkersDeathChangesNothing) {
   for (uint64_t frame = 0; frame < kFrames; ++frame) {
     const auto next = video.Next();
     EXPECT_EQ(bool{next}, kDamaged.count(frame) == 0) << frame;
-    if (next) EXPECT_EQ((*next)->index(), frame);
+    if (next) {
+      EXPECT_EQ((*next)->index(), frame);
+    }
     if (frame == 4 || frame == 7 || frame == 8 || frame == 16) {
       ASSERT_EQ(::kill(video.worker_pid(), SIGKILL), 0);
     }
