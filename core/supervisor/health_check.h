@@ -60,6 +60,8 @@ class HealthCheck {
   Status Ask(const std::function<void(ipc::schema::Request::Builder)>& fill);
   // Resolves with what `take` says of the next reply.
   kj::Promise<Status> AwaitReply(Take take);
+  kj::Promise<Status> AwaitPicture();
+  Status JudgePicture(Reply::Reader reply_untrusted);
   kj::Promise<Status> AwaitDeath();
   // What it answered instead of doing it.
   Status FailureOf(Reply::Reader reply_untrusted);
