@@ -214,7 +214,8 @@ ipc::Expected<void> Describe(HostReplies& replies, MediaBytes media,
   if (count > describe.getMaxStreams()) {
     return ipc::Fail(ipc::Code::kResourceExhausted,
                      (*file)->name() + " has more than " +
-                         std::to_string(describe.getMaxStreams()) + " streams");
+                         std::to_string(describe.getMaxStreams()) +
+                         " streams; raise Limits::streams");
   }
   std::vector<Content> contents;
   if (describe.getScan()) {

@@ -33,13 +33,12 @@ Culprit Backend::InputOrOwn(const std::string& input) {
 }
 
 void Backend::BeginTrial() {
-  const auto again = [this](Status status) -> kj::Promise<Status> {
-    // One death may be others' doing.
-    if (status.ok()) return status;
-    return CheckHealth();
-  };
   trial_ = CheckHealth()
-               .then(again)
+               .then([this](Status status) -> kj::Promise<Status> {
+                 // One death may be others' doing.
+                 if (status.ok()) return status;
+                 return CheckHealth();
+               })
                .then([this](Status status) {
                  const bool ready =
                      state_ == BackendState::kReady && current_->zygote_alive();

@@ -326,10 +326,8 @@ TEST_F(Cli, FileWithoutVideoIsThree) {
                         "sine=duration=1", path})
                 .exit_code,
             0);
-  for (const char* command : {"decode", "probe"}) {
-    ExpectFailure({command, path}, 3, path);
-    ExpectFailure({command, path}, 3, "video");
-  }
+  ExpectFailure({"decode", path}, 3, path);
+  ExpectFailure({"decode", path}, 3, "video");
 }
 
 TEST_F(Cli, IndexOutOfRangeIsTwo) {
