@@ -165,7 +165,9 @@ struct RecoveryStats {
 // Indexed access gives the picture of a pass from the beginning, whatever was
 // asked for before. It seeks to a keyframe where what follows is sound, and
 // decodes from the beginning where it is not, or where the stream's timestamps
-// are missing or contradict the order of its pictures.
+// are missing or contradict the order of its pictures. Of a damaged file a pass
+// may still show another picture: damage that no decoder notices shows in what
+// is decoded after it, and a seek leaves it behind.
 //
 // The file is what it was when it was opened: bytes that are appended later are
 // not seen.
