@@ -12,7 +12,7 @@ namespace bulkhead::cli {
 
 // YUV4MPEG2, which players read from a pipe: 4:4:4, 8 bits, BT.601 of limited
 // range, whatever the file had. Frames are RGB here, and the way back loses up
-// to two steps of 255: for eyes, not for measuring; that is rawvideo's.
+// to three steps of 255: for eyes, not for measuring; that is rawvideo's.
 class Y4mWriter : public FrameWriter {
  public:
   struct Stream {
