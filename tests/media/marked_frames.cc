@@ -7,15 +7,27 @@
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
+namespace {
+
+ProgramResult Hash(const std::string& path, const std::string& stream,
+                   const ProgramOptions& limits) {
+  return RunProgram(
+      {"ffmpeg", "-nostdin", "-v", "error", "-threads", "1", "-err_detect",
+       "ignore_err", "-i", path, "-map", stream, "-pix_fmt", "rgb24",
+       "-fps_mode", "passthrough", "-f", "framemd5", "-"},
+      limits);
+}
+
+}  // namespace
 
 Result<std::vector<MarkedFrame>> DecodeWithMarks(const std::string& path) {
   ProgramOptions limits;
   limits.limit = std::chrono::minutes(2);
-  const ProgramResult hashes = RunProgram(
-      {"ffmpeg", "-nostdin", "-v", "error", "-threads", "1", "-err_detect",
-       "ignore_err", "-i", path, "-map", "0:V:0", "-pix_fmt", "rgb24",
-       "-fps_mode", "passthrough", "-f", "framemd5", "-"},
-      limits);
+  ProgramResult hashes = Hash(path, "0:V:0", limits);
+  // A cover, where there is nothing else.
+  if (hashes.errors.find("matches no streams") != std::string::npos) {
+    hashes = Hash(path, "0:v:0", limits);
+  }
   if (!hashes.started) {
     return Status(Code::kNotFound, "there is no ffmpeg on this machine");
   }

@@ -16,10 +16,10 @@ struct MarkedFrame {
   std::string hash;
 };
 
-// What ffmpeg makes of the first video stream that is no cover, with one
-// thread, however damaged the file is. kNotFound: no ffmpeg on this machine.
-// kBadInput: nothing can be decoded. BULKHEAD_TEST_MARKS is the path of
-// marked_frames.
+// What ffmpeg makes of the first video stream that is no cover, else of the
+// first, with one thread, however damaged the file is. kNotFound: no ffmpeg on
+// this machine. kBadInput: nothing can be decoded. BULKHEAD_TEST_MARKS is the
+// path of marked_frames.
 Result<std::vector<MarkedFrame>> DecodeWithMarks(const std::string& path);
 
 }  // namespace bulkhead::tests

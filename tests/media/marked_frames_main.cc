@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // marked_frames FILE: a line for each frame that libavcodec makes of the first
-// video stream, with its best timestamp and 1 if libavcodec marks it as
-// corrupt. The ffmpeg program decodes the same and does not print the marks. A
-// process of its own, since damaged files can end it.
+// video stream that is no cover, else of the first, with its best timestamp and
+// 1 if libavcodec marks it as corrupt. The ffmpeg program decodes the same and
+// does not print the marks. A process of its own, since damaged files can end
+// it.
 
 #include <cstdio>
 
@@ -39,13 +40,16 @@ int main(int argc, char** argv) {
   if (avformat_open_input(&input, argv[1], nullptr, &options) < 0) return 1;
   (void)avformat_find_stream_info(input, nullptr);
   AVStream* stream = nullptr;
+  AVStream* cover = nullptr;
   for (unsigned i = 0; i < input->nb_streams; ++i) {
     AVStream* const candidate = input->streams[i];
     candidate->discard = AVDISCARD_ALL;
     if (candidate->codecpar->codec_type != AVMEDIA_TYPE_VIDEO) continue;
-    const bool cover = candidate->disposition & AV_DISPOSITION_ATTACHED_PIC;
-    if (stream == nullptr && !cover) stream = candidate;
+    AVStream*& first =
+        candidate->disposition & AV_DISPOSITION_ATTACHED_PIC ? cover : stream;
+    if (first == nullptr) first = candidate;
   }
+  if (stream == nullptr) stream = cover;
   if (stream == nullptr) return 1;
   stream->discard = AVDISCARD_DEFAULT;
   const AVCodec* const codec = avcodec_find_decoder(stream->codecpar->codec_id);
