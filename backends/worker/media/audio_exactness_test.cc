@@ -73,6 +73,7 @@ std::vector<float> Render(AudioRenderer& renderer, int64_t from, int64_t to) {
 void ExpectSame(const std::vector<float>& actual, const float* expected,
                 size_t count, const std::string& what) {
   ASSERT_EQ(actual.size(), count) << what;
+  if (count == 0) return;
   if (std::memcmp(actual.data(), expected, count * sizeof(float)) == 0) return;
   for (size_t i = 0; i < count; ++i) {
     ASSERT_EQ(std::memcmp(&actual[i], &expected[i], sizeof(float)), 0)
