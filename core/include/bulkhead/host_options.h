@@ -76,7 +76,7 @@ struct HostOptions {
   // $XDG_STATE_HOME/bulkhead or ~/.local/state/bulkhead for others; in a
   // privileged process (AT_SECURE) no variable counts.
   std::optional<std::string> state_directory;
-  // Of a VideoOptions without one.
+  // Of options that name none.
   std::string default_device = "cpu";
   // nullopt: BULKHEAD_SANDBOX_FLOOR ("full", "reduced"), else full.
   std::optional<SandboxTier> sandbox_floor;
