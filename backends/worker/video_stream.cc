@@ -49,24 +49,28 @@ ipc::Expected<std::unique_ptr<Stream>> VideoStream::Open(
 VideoStream::VideoStream(const StreamContext& context,
                          schema::Open::Reader open)
     : context_(context),
+      opening_(open),
       name_hint_(open.getNameHint().cStr()),
       media_bytes_(open.getMediaBytes()),
-      device_(open.getDevice()),
-      threads_(open.getThreads()),
-      incarnation_(open.getIncarnation()),
       max_frame_pixels_(open.getMaxFramePixels()),
-      output_(ReadOutput(open.getOutput())) {
-  for (const auto option : open.getOptions()) {
-    options_.emplace_back(option.getKey().cStr(), option.getValue().cStr());
-  }
-}
+      output_(ReadOutput(open.getOutput())) {}
 
 ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
   auto demuxer = Demuxer::Open(context_.media, media_bytes_, name_hint_,
                                open.getStreamIndex());
   if (!demuxer) return tl::unexpected(std::move(demuxer).error());
-  demuxer_ = *std::move(demuxer);
-  if (auto opened = OpenDecoder(); !opened) return opened;
+  converter_ = std::make_unique<OutputConverter>(
+      (*demuxer)->display_matrix_untrusted(), max_frame_pixels_, output_);
+  const Demuxer& source = **demuxer;
+  auto reader = PictureReader::Open(
+      *std::move(demuxer),
+      [this, &source] {
+        return opening_.Open(context_.backend, *context_.buffers.runtime(),
+                             source.codec_parameters());
+      },
+      [this] { delivery_.reset(); });
+  if (!reader) return tl::unexpected(std::move(reader).error());
+  reader_ = *std::move(reader);
 
   if (open.getKnownWidth() > 0) {
     const PictureSize known{open.getKnownWidth(), open.getKnownHeight()};
@@ -75,61 +79,19 @@ ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
     return Describe(*shape);
   }
   // The size of all frames is that of the first, which only decoding tells.
-  auto decoded = DecodeNext();
+  auto decoded = reader_->Next();
   if (!decoded) return tl::unexpected(std::move(decoded).error());
   if (!*decoded) {
     return ipc::Fail(ipc::Code::kBadInput,
                      "no frame of its video stream can be decoded");
   }
-  auto shape = converter_->Prepare(*frame_);
+  auto shape = converter_->Prepare(*reader_->picture());
   if (!shape) return tl::unexpected(std::move(shape).error());
   return Describe(*shape);
 }
 
-ipc::Expected<void> VideoStream::OpenDecoder() {
-  ForgetFrame();
-  // It may hold frames of the decoder.
-  delivery_.reset();
-  decoder_.reset();
-  std::vector<bulkhead_option> options;
-  for (const auto& [key, value] : options_) {
-    options.push_back({key.c_str(), value.c_str()});
-  }
-  bulkhead_open_parameters parameters{};
-  parameters.size = sizeof(parameters);
-  parameters.device = device_;
-  parameters.codec = &demuxer_->codec_parameters();
-  parameters.threads = threads_;
-  parameters.incarnation = incarnation_;
-  parameters.options = options.data();
-  parameters.option_count = options.size();
-  parameters.max_frame_pixels = max_frame_pixels_;
-  auto decoder =
-      Decoder::Open(context_.backend, parameters, *context_.buffers.runtime());
-  if (!decoder) return tl::unexpected(std::move(decoder).error());
-  decoder_ = *std::move(decoder);
-  if (!converter_) {
-    converter_ = std::make_unique<OutputConverter>(
-        demuxer_->display_matrix_untrusted(), max_frame_pixels_, output_);
-  }
-  MakeDelivery();
-  inspector_ = demuxer_->MakeInspector();
-  outstanding_.Restart(INT64_MIN);
-  at_beginning_ = true;
-  met_damage_ = false;
-  return {};
-}
-
-void VideoStream::ForgetFrame() {
-  frame_.Reset();
-  frame_is_new_ = false;
-  packets_ended_ = false;
-  packet_pending_ = false;
-  unseen_.clear();
-}
-
 void VideoStream::MakeDelivery() {
-  if (!pool_) return;
+  if (!pool_ || delivery_) return;
   delivery_ =
       std::make_unique<FrameDelivery>(pool_, context_.buffers, *converter_);
 }
@@ -139,15 +101,16 @@ ipc::Expected<void> VideoStream::Describe(const OutputShape& shape) {
                                    max_frame_pixels_, shape.element);
   if (!geometry) return tl::unexpected(std::move(geometry).error());
   stride_ = geometry->stride;
-  const StreamFacts& facts = demuxer_->facts();
+  const StreamFacts& facts = reader_->demuxer().facts();
   return context_.replies.Send(
       kSmallReplyWords + 64, [&](schema::Reply::Builder reply) {
         auto opened = reply.initOpened();
         opened.setStreamIndex(facts.stream_index);
         opened.setStreamCount(facts.stream_count);
         opened.setCodec(facts.codec);
-        opened.setPixelFormat(frame_is_new_ ? frame_->pixel_format
-                                            : facts.pixel_format);
+        opened.setPixelFormat(reader_->has_picture()
+                                  ? reader_->picture()->pixel_format
+                                  : facts.pixel_format);
         opened.setContainer(facts.container.substr(0, 128));
         opened.setWidth(shape.size.width);
         opened.setHeight(shape.size.height);
@@ -173,7 +136,7 @@ ipc::Expected<void> VideoStream::Scan() {
   play_.active = false;
   // A demuxer of its own: the one that plays stays where it is.
   auto demuxer = Demuxer::Open(context_.media, media_bytes_, name_hint_,
-                               demuxer_->facts().stream_index);
+                               reader_->demuxer().facts().stream_index);
   if (!demuxer) return tl::unexpected(std::move(demuxer).error());
   auto scanned = ScanIndex(
       **demuxer, kIndexEntriesPerChunk,
@@ -214,100 +177,26 @@ ipc::Expected<void> VideoStream::StartPlay(schema::Play::Reader play) {
   if (start.isSample()) {
     return ipc::Fail(ipc::Code::kInternal, "video has no samples");
   }
+  unseen_.clear();
   ipc::Expected<void> moved = start.isKeyframe()
-                                  ? SeekToKeyframe(start.getKeyframe())
-                                  : SeekToBeginning();
+                                  ? reader_->SeekToKeyframe(start.getKeyframe())
+                                  : reader_->SeekToBeginning();
   if (!moved) return moved;
-  return context_.replies.Send(kSmallReplyWords,
-                               [this](schema::Reply::Builder reply) {
-                                 auto entered = reply.initEntered();
-                                 entered.setEpoch(play_.epoch);
-                                 if (at_beginning_) {
-                                   entered.setBeginning();
-                                 } else {
-                                   entered.setKeyframe(demuxer_->entry());
-                                 }
-                               });
+  MakeDelivery();
+  return context_.replies.Send(
+      kSmallReplyWords, [this](schema::Reply::Builder reply) {
+        auto entered = reply.initEntered();
+        entered.setEpoch(play_.epoch);
+        if (reader_->at_beginning()) {
+          entered.setBeginning();
+        } else {
+          entered.setKeyframe(reader_->demuxer().entry());
+        }
+      });
 }
 
-ipc::Expected<void> VideoStream::SeekToKeyframe(int64_t timestamp) {
-  at_beginning_ = false;
-  // A seek that fails leaves the demuxer anywhere.
-  if (!demuxer_->SeekToKeyframe(timestamp) || demuxer_->at_beginning()) {
-    return SeekToBeginning();
-  }
-  if (met_damage_) {
-    // Headers that were made up by damage outlive a flush.
-    if (auto opened = OpenDecoder(); !opened) return opened;
-    at_beginning_ = false;
-  } else {
-    ForgetFrame();
-    decoder_->Flush();
-  }
-  inspector_->Restart();
-  outstanding_.Restart(demuxer_->entry());
-  return {};
-}
-
-ipc::Expected<void> VideoStream::SeekToBeginning() {
-  if (at_beginning_) return {};
-  if (auto sought = demuxer_->SeekToBeginning(); !sought) return sought;
-  // Not only flushed: what a decoder keeps across a flush would show.
-  return OpenDecoder();
-}
-
-ipc::Expected<bool> VideoStream::DecodeNext() {
-  if (frame_is_new_) return true;
-  for (;;) {
-    auto received = decoder_->ReceiveFrame(&frame_);
-    if (!received) return tl::unexpected(std::move(received).error());
-    switch (*received) {
-      case Decoder::Received::kFrame:
-        frame_is_new_ = true;
-        NoteLosses(outstanding_.Shown(frame_->pts, &frame_position_));
-        if (frame_->damaged != 0) met_damage_ = true;
-        return true;
-      case Decoder::Received::kEndOfStream:
-        NoteLosses(outstanding_.Ended());
-        return false;
-      case Decoder::Received::kDamaged:
-        met_damage_ = true;
-        continue;
-      case Decoder::Received::kNeedsPacket:
-        break;
-    }
-    if (!packet_pending_ && !packets_ended_) {
-      if (auto read = ReadPacket(); !read) {
-        return tl::unexpected(std::move(read).error());
-      }
-    }
-    if (!packet_pending_) return false;
-    auto sent =
-        decoder_->SendPacket(packets_ended_ ? nullptr : &demuxer_->packet());
-    if (!sent) return tl::unexpected(std::move(sent).error());
-    packet_pending_ = *sent == Decoder::Sent::kTakeFramesFirst;
-    if (*sent == Decoder::Sent::kDamaged) met_damage_ = true;
-  }
-}
-
-ipc::Expected<void> VideoStream::ReadPacket() {
-  auto read = demuxer_->ReadPacket();
-  if (!read) return tl::unexpected(std::move(read).error());
-  packets_ended_ = !*read;
-  packet_pending_ = true;
-  if (packets_ended_) return {};
-  const bulkhead_packet& packet = demuxer_->packet();
-  const bool shows = inspector_->Inspect(packet);
-  if (!inspector_->ordered()) outstanding_.OnlyCount();
-  if (shows && (packet.flags & BULKHEAD_PACKET_DISCARD) == 0) {
-    outstanding_.Sent(packet.pts, packet.duration, packet.position);
-  }
-  return {};
-}
-
-void VideoStream::NoteLosses(const std::vector<Loss>& losses) {
-  for (const Loss& loss : losses) {
-    met_damage_ = true;
+void VideoStream::NoteLosses() {
+  for (const Loss& loss : reader_->TakeLosses()) {
     unseen_.push_back({schema::UnseenFrame::Fate::LOST, loss});
   }
 }
@@ -342,48 +231,53 @@ ipc::Expected<bool> VideoStream::Advance() {
     return Answer(
         [this](schema::Reply::Builder reply) { reply.setPaused(play_.epoch); });
   }
-  auto decoded = DecodeNext();
+  auto decoded = reader_->Next();
   if (!decoded) return decoded;
+  NoteLosses();
   if (!*decoded) {
     if (auto told = SendUnseen(); !told) {
       return tl::unexpected(std::move(told).error());
     }
     play_.active = false;
-    at_beginning_ = false;
     return Answer([this](schema::Reply::Builder reply) {
       reply.setEndOfStream(play_.epoch);
     });
   }
-  const Picture picture{.pts = frame_->pts,
-                        .duration = frame_->duration,
-                        .position = frame_position_,
-                        .keyframe = frame_->keyframe != 0,
-                        .damaged = frame_->damaged != 0};
-  ipc::Expected<void> published;
+  const DecodedFrame& frame = reader_->picture();
   // A picture without a timestamp is not before anything.
-  if (picture.pts == BULKHEAD_NO_TIMESTAMP ||
-      picture.pts >= play_.skip_before) {
+  if (frame->pts == BULKHEAD_NO_TIMESTAMP || frame->pts >= play_.skip_before) {
+    return Show();
+  }
+  using Fate = schema::UnseenFrame::Fate;
+  unseen_.push_back({frame->damaged ? Fate::DAMAGED : Fate::SOUND,
+                     {frame->pts, frame->duration, reader_->position(), 1}});
+  reader_->Pass();
+  if (unseen_.size() >= kUnseenPerMessage) {
     if (auto told = SendUnseen(); !told) {
       return tl::unexpected(std::move(told).error());
     }
-    if (auto size = converter_->Prepare(*frame_); !size) {
-      return tl::unexpected(std::move(size).error());
-    }
-    auto delivered = delivery_->Deliver(frame_);
-    if (!delivered) return tl::unexpected(std::move(delivered).error());
-    if (!*delivered) return false;
-    published = Publish(**delivered, picture);
-    --play_.frames_left;
-  } else {
-    using Fate = schema::UnseenFrame::Fate;
-    unseen_.push_back({picture.damaged ? Fate::DAMAGED : Fate::SOUND,
-                       {picture.pts, picture.duration, picture.position, 1}});
-    if (unseen_.size() >= kUnseenPerMessage) published = SendUnseen();
   }
-  frame_.Reset();
-  frame_is_new_ = false;
-  at_beginning_ = false;
-  if (!published) return tl::unexpected(std::move(published).error());
+  return true;
+}
+
+ipc::Expected<bool> VideoStream::Show() {
+  if (auto told = SendUnseen(); !told) {
+    return tl::unexpected(std::move(told).error());
+  }
+  DecodedFrame& frame = reader_->picture();
+  const Picture picture{.pts = frame->pts,
+                        .duration = frame->duration,
+                        .position = reader_->position(),
+                        .keyframe = frame->keyframe != 0,
+                        .damaged = frame->damaged != 0};
+  auto delivered = delivery_->Deliver(frame);
+  if (!delivered) return tl::unexpected(std::move(delivered).error());
+  if (!*delivered) return false;
+  reader_->Pass();
+  --play_.frames_left;
+  if (auto published = Publish(**delivered, picture); !published) {
+    return tl::unexpected(std::move(published).error());
+  }
   return true;
 }
 

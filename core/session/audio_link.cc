@@ -88,39 +88,23 @@ Result<OpenedAudio> ValidateOpenedAudio(
 Result<OpenedAudio> AudioLink::Open(const AudioOptions& options,
                                     uint32_t incarnation, const Limits& limits,
                                     const MediaInput& input) {
-  link_.SetLastRequest("open");
-  const std::string name_hint = input.name_hint();
-  size_t words = 128 + name_hint.size() / 8;
-  for (const auto& [key, value] : options.backend_options) {
-    words += 8 + (key.size() + value.size()) / 8;
-  }
-  RETURN_IF_ERROR(link_.Send(words, [&](schema::Request::Builder request) {
-    auto open = request.initOpen();
-    open.setKind(schema::StreamKind::AUDIO);
-    open.setNameHint(name_hint);
-    open.setMediaBytes(input.bytes());
-    open.setDevice(link_.started().device_ordinal);
-    open.setStreamIndex(options.stream_index.value_or(-1));
-    open.setThreads(1);
-    auto list = open.initOptions(options.backend_options.size());
-    for (size_t i = 0; i < options.backend_options.size(); ++i) {
-      list[i].setKey(options.backend_options[i].first);
-      list[i].setValue(options.backend_options[i].second);
-    }
-    open.setIncarnation(incarnation);
-    open.setMaxFramePixels(limits.frame_pixels);
-    open.setSampleRate(static_cast<uint32_t>(options.sample_rate.value_or(0)));
-    open.setChannelCount(
-        static_cast<uint32_t>(options.num_channels.value_or(0)));
-  }));
   OpenedAudio opened;
-  StepDeadline deadline = link_.Within(link_.deadlines().open);
-  RETURN_IF_ERROR(link_.Receive(
-      deadline, "open the file",
+  RETURN_IF_ERROR(stream_.Open(
+      {.kind = schema::StreamKind::AUDIO,
+       .stream_index = options.stream_index,
+       .threads = 1,
+       .backend_options = options.backend_options,
+       .incarnation = incarnation,
+       .limits = limits,
+       .input = input},
+      0,
+      [&](schema::Open::Builder open) {
+        open.setSampleRate(
+            static_cast<uint32_t>(options.sample_rate.value_or(0)));
+        open.setChannelCount(
+            static_cast<uint32_t>(options.num_channels.value_or(0)));
+      },
       [&](schema::Reply::Reader reply_untrusted) -> Status {
-        if (reply_untrusted.isFailed()) {
-          return link_.FailureOf(reply_untrusted.getFailed());
-        }
         if (!reply_untrusted.isOpenedAudio()) {
           return link_.Misbehaved("it answered open with something else");
         }
@@ -138,16 +122,15 @@ Result<OpenedAudio> AudioLink::Open(const AudioOptions& options,
 }
 
 Status AudioLink::Play(int64_t first_sample, int64_t count) {
-  ++epoch_;
+  const uint32_t epoch = stream_.StartPlay();
   link_.SetLastRequest("play " + std::to_string(count) + " samples from " +
                        std::to_string(first_sample));
   next_ = first_sample;
   end_ = first_sample + count;
   skipping_ = false;
-  playing_ = true;
   return link_.Send(kSmallRequestWords, [&](schema::Request::Builder request) {
     auto play = request.initPlay();
-    play.setEpoch(epoch_);
+    play.setEpoch(epoch);
     play.getStart().setSample(first_sample);
     play.setMaxFrames(static_cast<uint64_t>(count));
   });
@@ -176,30 +159,11 @@ Result<AudioEvent> AudioLink::Await() {
 Result<std::optional<AudioEvent>> AudioLink::AdoptEventIfValid(
     schema::Reply::Reader reply_untrusted, bool* nearer) {
   using Event = std::optional<AudioEvent>;
-  uint32_t epoch = 0;
-  switch (reply_untrusted.which()) {
-    case schema::Reply::SAMPLES:
-      epoch = reply_untrusted.getSamples().getEpoch();
-      break;
-    case schema::Reply::SKIPPING:
-      epoch = reply_untrusted.getSkipping().getEpoch();
-      break;
-    case schema::Reply::PAUSED:
-      epoch = reply_untrusted.getPaused();
-      break;
-    case schema::Reply::END_OF_STREAM:
-      epoch = reply_untrusted.getEndOfStream();
-      break;
-    case schema::Reply::FAILED:
-      epoch = reply_untrusted.getFailed().getEpoch();
-      break;
-    default:
-      return link_.Misbehaved("it sent what nobody asked for");
+  if (reply_untrusted.isFrame() || reply_untrusted.isEntered() ||
+      reply_untrusted.isUnseen()) {
+    return link_.Misbehaved("it sent video for audio");
   }
-  if (epoch > epoch_) {
-    return link_.Misbehaved("it answered what was not asked yet");
-  }
-  const bool current = epoch == epoch_ && playing_;
+  ASSIGN_OR_RETURN(const bool current, stream_.IsCurrent(reply_untrusted));
   if (reply_untrusted.isSamples()) {
     ASSIGN_OR_RETURN(PublishedSamples samples,
                      AdoptSamplesIfValid(reply_untrusted.getSamples()));
@@ -217,7 +181,7 @@ Result<std::optional<AudioEvent>> AudioLink::AdoptEventIfValid(
     *nearer = true;
     return Event();
   }
-  playing_ = false;
+  stream_.EndPlay();
   if (reply_untrusted.isFailed()) {
     return link_.FailureOf(reply_untrusted.getFailed());
   }

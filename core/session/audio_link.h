@@ -10,6 +10,7 @@
 #include "core/include/bulkhead/host_options.h"
 #include "core/session/frame_pool.h"
 #include "core/session/media_input.h"
+#include "core/session/stream_link.h"
 #include "core/session/worker_link.h"
 #include "ipc/schema/session.capnp.h"
 
@@ -49,7 +50,7 @@ using AudioEvent = std::variant<PublishedSamples, SamplesEnd>;
 // failure and threads are those of WorkerLink, which outlives it.
 class AudioLink {
  public:
-  explicit AudioLink(WorkerLink& link) : link_(link) {}
+  explicit AudioLink(WorkerLink& link) : link_(link), stream_(link) {}
 
   Result<OpenedAudio> Open(const AudioOptions& options, uint32_t incarnation,
                            const Limits& limits, const MediaInput& input);
@@ -70,16 +71,15 @@ class AudioLink {
   Status CheckSkipping(int64_t reached_untrusted);
 
   WorkerLink& link_;
+  StreamLink stream_;
   // Of what is published; fixed by Open.
   uint32_t sample_rate_ = 0;
   uint32_t channels_ = 0;
-  uint32_t epoch_ = 0;
   // What is left of the last Play: its answer must keep to it.
   int64_t next_ = 0;
   int64_t end_ = 0;
   bool skipping_ = false;
   int64_t reached_ = 0;
-  bool playing_ = false;
 };
 
 }  // namespace bulkhead::session

@@ -36,40 +36,24 @@ Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
                                       const Limits& limits,
                                       const MediaInput& input,
                                       const VideoMetadata* known) {
-  link_.SetLastRequest("open");
-  const std::string name_hint = input.name_hint();
-  size_t words = 128 + name_hint.size() / 8 + OutputWords(options);
-  for (const auto& [key, value] : options.backend_options) {
-    words += 8 + (key.size() + value.size()) / 8;
-  }
-  RETURN_IF_ERROR(link_.Send(words, [&](schema::Request::Builder request) {
-    auto open = request.initOpen();
-    open.setNameHint(name_hint);
-    open.setMediaBytes(input.bytes());
-    open.setDevice(link_.started().device_ordinal);
-    open.setStreamIndex(options.stream_index.value_or(-1));
-    open.setThreads(options.threads);
-    auto list = open.initOptions(options.backend_options.size());
-    for (size_t i = 0; i < options.backend_options.size(); ++i) {
-      list[i].setKey(options.backend_options[i].first);
-      list[i].setValue(options.backend_options[i].second);
-    }
-    open.setIncarnation(incarnation);
-    open.setMaxFramePixels(limits.frame_pixels);
-    if (known) {
-      open.setKnownWidth(known->upright_width);
-      open.setKnownHeight(known->upright_height);
-    }
-    WriteOutput(options, known, open.initOutput());
-  }));
   VideoMetadata metadata;
-  StepDeadline deadline = link_.Within(link_.deadlines().open);
-  RETURN_IF_ERROR(link_.Receive(
-      deadline, "open the file",
-      [&](schema::Reply::Reader reply_untrusted) -> Status {
-        if (reply_untrusted.isFailed()) {
-          return link_.FailureOf(reply_untrusted.getFailed());
+  RETURN_IF_ERROR(stream_.Open(
+      {.kind = schema::StreamKind::VIDEO,
+       .stream_index = options.stream_index,
+       .threads = options.threads,
+       .backend_options = options.backend_options,
+       .incarnation = incarnation,
+       .limits = limits,
+       .input = input},
+      OutputWords(options),
+      [&](schema::Open::Builder open) {
+        if (known) {
+          open.setKnownWidth(known->upright_width);
+          open.setKnownHeight(known->upright_height);
         }
+        WriteOutput(options, known, open.initOutput());
+      },
+      [&](schema::Reply::Reader reply_untrusted) -> Status {
         if (!reply_untrusted.isOpened()) {
           return link_.Misbehaved("it answered open with something else");
         }
@@ -96,7 +80,7 @@ Status VideoLink::Scan(
   RETURN_IF_ERROR(
       link_.Send(kSmallRequestWords,
                  [](schema::Request::Builder request) { request.setScan(); }));
-  playing_ = false;
+  stream_.EndPlay();
   const auto timeout = link_.deadlines().scan;
   std::optional<StepDeadline> deadline(link_.Within(timeout));
   for (bool done = false; !done;) {
@@ -132,12 +116,10 @@ Status VideoLink::Scan(
 }
 
 Status VideoLink::Play(const PlayRequest& play) {
-  // The frames that an earlier play still has under way are let go of.
-  ++epoch_;
+  const uint32_t epoch = stream_.StartPlay();
   link_.SetLastRequest(Describe(play));
   frames_left_ = play.max_frames;
   skip_before_ = play.skip_before;
-  playing_ = true;
   unseen_.clear();
   if (play.start != PlayRequest::Start::kOnward) {
     seeking_ = true;
@@ -148,7 +130,7 @@ Status VideoLink::Play(const PlayRequest& play) {
   }
   return link_.Send(kSmallRequestWords, [&](schema::Request::Builder request) {
     auto builder = request.initPlay();
-    builder.setEpoch(epoch_);
+    builder.setEpoch(epoch);
     switch (play.start) {
       case PlayRequest::Start::kOnward:
         builder.getStart().setOnward();
@@ -194,33 +176,10 @@ Result<PlayEvent> VideoLink::Await() {
 Result<std::optional<PlayEvent>> VideoLink::AdoptEventIfValid(
     schema::Reply::Reader reply_untrusted) {
   using Event = std::optional<PlayEvent>;
-  uint32_t epoch = 0;
-  switch (reply_untrusted.which()) {
-    case schema::Reply::FRAME:
-      epoch = reply_untrusted.getFrame().getEpoch();
-      break;
-    case schema::Reply::PAUSED:
-      epoch = reply_untrusted.getPaused();
-      break;
-    case schema::Reply::END_OF_STREAM:
-      epoch = reply_untrusted.getEndOfStream();
-      break;
-    case schema::Reply::FAILED:
-      epoch = reply_untrusted.getFailed().getEpoch();
-      break;
-    case schema::Reply::ENTERED:
-      epoch = reply_untrusted.getEntered().getEpoch();
-      break;
-    case schema::Reply::UNSEEN:
-      epoch = reply_untrusted.getUnseen().getEpoch();
-      break;
-    default:
-      return link_.Misbehaved("it sent what nobody asked for");
+  if (reply_untrusted.isSamples() || reply_untrusted.isSkipping()) {
+    return link_.Misbehaved("it sent audio for video");
   }
-  if (epoch > epoch_) {
-    return link_.Misbehaved("it answered what was not asked yet");
-  }
-  const bool current = epoch == epoch_ && playing_;
+  ASSIGN_OR_RETURN(const bool current, stream_.IsCurrent(reply_untrusted));
   if (reply_untrusted.isFrame()) {
     ASSIGN_OR_RETURN(PublishedFrame frame,
                      AdoptFrameIfValid(reply_untrusted.getFrame()));
@@ -241,7 +200,7 @@ Result<std::optional<PlayEvent>> VideoLink::AdoptEventIfValid(
     RETURN_IF_ERROR(AdoptUnseenIfValid(reply_untrusted.getUnseen()));
     return Event();
   }
-  playing_ = false;
+  stream_.EndPlay();
   if (reply_untrusted.isFailed()) {
     return link_.FailureOf(reply_untrusted.getFailed());
   }

@@ -12,6 +12,7 @@
 #include "core/include/bulkhead/host.h"
 #include "core/session/frame_pool.h"
 #include "core/session/media_input.h"
+#include "core/session/stream_link.h"
 #include "core/session/worker_link.h"
 #include "ipc/frame_geometry.h"
 #include "ipc/index_entry.h"
@@ -63,7 +64,7 @@ struct PlayRequest {
 // and threads are those of WorkerLink, which outlives it.
 class VideoLink {
  public:
-  explicit VideoLink(WorkerLink& link) : link_(link) {}
+  explicit VideoLink(WorkerLink& link) : link_(link), stream_(link) {}
 
   // The metadata has geometry and ratios checked for plausibility. `known` is
   // that of an earlier worker, or null.
@@ -91,15 +92,14 @@ class VideoLink {
   Status AdoptUnseenIfValid(ipc::schema::Unseen::Reader unseen_untrusted);
 
   WorkerLink& link_;
+  StreamLink stream_;
   // Of every frame; fixed by Open.
   uint32_t width_ = 0;
   uint32_t height_ = 0;
   ipc::ElementType element_ = ipc::ElementType::kUint8;
-  uint32_t epoch_ = 0;
   // What is left of the last Play: its answer must keep to it.
   uint64_t frames_left_ = 0;
   int64_t skip_before_ = INT64_MIN;
-  bool playing_ = false;
   bool seeking_ = false;   // its first frame is still to come
   bool entering_ = false;  // it has yet to say where the play began
   bool to_beginning_ = false;

@@ -34,18 +34,7 @@ interleaved; sequential decoding and frames at random places.)";
 constexpr size_t kPlaces = 20;
 constexpr uint32_t kSeed = 20240;
 
-constexpr cli::SampleClip kClips[] = {
-    {.width = 854,
-     .height = 480,
-     .frames = 300,
-     .key_interval = 30,
-     .noise_kbits = 4'000},
-    {.width = 1920,
-     .height = 1080,
-     .frames = 300,
-     .key_interval = 30,
-     .noise_kbits = 19'000},
-};
+constexpr cli::SampleClip kClips[] = {Clip480p(30), Clip1080p(30)};
 
 struct Contestant {
   std::string name;

@@ -23,28 +23,8 @@ seek and decode of the same frame by libav in this process: 480p and 1080p, with
 a keyframe every 30 and every 250 frames. One thread, the rounds interleaved,
 each at another distance from the keyframe.)";
 
-constexpr cli::SampleClip kClips[] = {
-    {.width = 854,
-     .height = 480,
-     .frames = 300,
-     .key_interval = 30,
-     .noise_kbits = 4'000},
-    {.width = 854,
-     .height = 480,
-     .frames = 300,
-     .key_interval = 250,
-     .noise_kbits = 4'000},
-    {.width = 1920,
-     .height = 1080,
-     .frames = 300,
-     .key_interval = 30,
-     .noise_kbits = 19'000},
-    {.width = 1920,
-     .height = 1080,
-     .frames = 300,
-     .key_interval = 250,
-     .noise_kbits = 19'000},
-};
+constexpr cli::SampleClip kClips[] = {Clip480p(30), Clip480p(250),
+                                      Clip1080p(30), Clip1080p(250)};
 
 struct Measured {
   std::string name;

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/picture_reader.h"
+
+#include <utility>
+
+namespace bulkhead::worker {
+
+ipc::Expected<std::unique_ptr<PictureReader>> PictureReader::Open(
+    std::unique_ptr<Demuxer> demuxer, OpenDecoder open_decoder,
+    std::function<void()> on_replace) {
+  std::unique_ptr<PictureReader> reader(new PictureReader(
+      std::move(demuxer), std::move(open_decoder), std::move(on_replace)));
+  if (auto opened = reader->ReplaceDecoder(); !opened) {
+    return tl::unexpected(std::move(opened).error());
+  }
+  return reader;
+}
+
+PictureReader::PictureReader(std::unique_ptr<Demuxer> demuxer,
+                             OpenDecoder open_decoder,
+                             std::function<void()> on_replace)
+    : demuxer_(std::move(demuxer)),
+      open_decoder_(std::move(open_decoder)),
+      on_replace_(std::move(on_replace)) {}
+
+ipc::Expected<void> PictureReader::ReplaceDecoder() {
+  Forget();
+  on_replace_();
+  // Before the next is opened: a device may have room for one.
+  decoder_.reset();
+  auto decoder = open_decoder_();
+  if (!decoder) return tl::unexpected(std::move(decoder).error());
+  decoder_ = *std::move(decoder);
+  inspector_ = demuxer_->MakeInspector();
+  outstanding_.Restart(INT64_MIN);
+  at_beginning_ = true;
+  met_damage_ = false;
+  return {};
+}
+
+void PictureReader::Forget() {
+  Pass();
+  packets_ended_ = false;
+  packet_pending_ = false;
+  losses_.clear();
+}
+
+ipc::Expected<void> PictureReader::SeekToBeginning() {
+  if (at_beginning_) return {};
+  if (auto sought = demuxer_->SeekToBeginning(); !sought) return sought;
+  // Not only flushed: what a decoder keeps across a flush would show.
+  return ReplaceDecoder();
+}
+
+ipc::Expected<void> PictureReader::SeekToKeyframe(int64_t timestamp) {
+  at_beginning_ = false;
+  // A seek that fails leaves the demuxer anywhere.
+  if (!demuxer_->SeekToKeyframe(timestamp) || demuxer_->at_beginning()) {
+    return SeekToBeginning();
+  }
+  if (met_damage_) {
+    // Headers that were made up by damage outlive a flush.
+    if (auto opened = ReplaceDecoder(); !opened) return opened;
+    at_beginning_ = false;
+  } else {
+    Forget();
+    decoder_->Flush();
+  }
+  inspector_->Restart();
+  outstanding_.Restart(demuxer_->entry());
+  return {};
+}
+
+ipc::Expected<bool> PictureReader::Next() {
+  if (has_picture_) return true;
+  for (;;) {
+    auto received = decoder_->ReceiveFrame(&picture_);
+    if (!received) return tl::unexpected(std::move(received).error());
+    switch (*received) {
+      case Decoder::Received::kFrame:
+        has_picture_ = true;
+        Note(outstanding_.Shown(picture_->pts, &position_));
+        if (picture_->damaged != 0) met_damage_ = true;
+        return true;
+      case Decoder::Received::kEndOfStream:
+        Note(outstanding_.Ended());
+        at_beginning_ = false;
+        return false;
+      case Decoder::Received::kDamaged:
+        met_damage_ = true;
+        continue;
+      case Decoder::Received::kNeedsPacket:
+        break;
+    }
+    if (!packet_pending_ && !packets_ended_) {
+      if (auto read = ReadPacket(); !read) {
+        return tl::unexpected(std::move(read).error());
+      }
+    }
+    if (!packet_pending_) return false;
+    auto sent =
+        decoder_->SendPacket(packets_ended_ ? nullptr : &demuxer_->packet());
+    if (!sent) return tl::unexpected(std::move(sent).error());
+    packet_pending_ = *sent == Decoder::Sent::kTakeFramesFirst;
+    if (*sent == Decoder::Sent::kDamaged) met_damage_ = true;
+  }
+}
+
+void PictureReader::Pass() {
+  if (has_picture_) at_beginning_ = false;
+  has_picture_ = false;
+  picture_.Reset();
+}
+
+std::vector<Loss> PictureReader::TakeLosses() {
+  if (!losses_.empty()) at_beginning_ = false;
+  return std::exchange(losses_, {});
+}
+
+ipc::Expected<void> PictureReader::ReadPacket() {
+  auto read = demuxer_->ReadPacket();
+  if (!read) return tl::unexpected(std::move(read).error());
+  packets_ended_ = !*read;
+  packet_pending_ = true;
+  if (packets_ended_) return {};
+  const bulkhead_packet& packet = demuxer_->packet();
+  const bool shows = inspector_->Inspect(packet);
+  if (!inspector_->ordered()) outstanding_.OnlyCount();
+  if (shows && (packet.flags & BULKHEAD_PACKET_DISCARD) == 0) {
+    outstanding_.Sent(packet.pts, packet.duration, packet.position);
+  }
+  return {};
+}
+
+void PictureReader::Note(const std::vector<Loss>& losses) {
+  if (losses.empty()) return;
+  met_damage_ = true;
+  losses_.insert(losses_.end(), losses.begin(), losses.end());
+}
+
+}  // namespace bulkhead::worker
