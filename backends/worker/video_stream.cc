@@ -55,6 +55,7 @@ VideoStream::VideoStream(const StreamContext& context,
       threads_(open.getThreads()),
       incarnation_(open.getIncarnation()),
       max_frame_pixels_(open.getMaxFramePixels()),
+      ignore_errors_(open.getIgnoreErrors()),
       output_(ReadOutput(open.getOutput())) {
   for (const auto option : open.getOptions()) {
     options_.emplace_back(option.getKey().cStr(), option.getValue().cStr());
@@ -104,6 +105,7 @@ ipc::Expected<void> VideoStream::OpenDecoder() {
   parameters.options = options.data();
   parameters.option_count = options.size();
   parameters.max_frame_pixels = max_frame_pixels_;
+  parameters.ignore_errors = ignore_errors_;
   auto decoder =
       Decoder::Open(context_.backend, parameters, *context_.buffers.runtime());
   if (!decoder) return tl::unexpected(std::move(decoder).error());

@@ -83,6 +83,7 @@ class VideoStream : public Stream {
   const uint32_t threads_;
   const uint32_t incarnation_;
   const uint64_t max_frame_pixels_;
+  const bool ignore_errors_;
   const OutputFormat output_;
   std::vector<std::pair<std::string, std::string>> options_;
 

@@ -56,6 +56,7 @@ Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
     }
     open.setIncarnation(incarnation);
     open.setMaxFramePixels(limits.frame_pixels);
+    open.setIgnoreErrors(options.on_corrupt != OnCorrupt::kError);
     if (known) {
       open.setKnownWidth(known->upright_width);
       open.setKnownHeight(known->upright_height);
