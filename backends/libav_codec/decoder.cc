@@ -92,6 +92,9 @@ Expected<std::unique_ptr<Decoder>> Decoder::Open(
   }
   context->thread_count = static_cast<int>(
       std::min<uint32_t>(parameters.threads, std::numeric_limits<int>::max()));
+  if (parameters.ignore_errors != 0) {
+    context->err_recognition |= AV_EF_IGNORE_ERR;
+  }
   context->opaque = decoder.get();
   context->get_buffer2 = GetBuffer;
 #if LIBAVCODEC_VERSION_MAJOR < 60

@@ -269,6 +269,10 @@ typedef struct bulkhead_open_parameters {
   const bulkhead_option* options; /* unknown keys are an UNSUPPORTED error */
   size_t option_count;
   uint64_t max_frame_pixels;
+  /* 1: decode on behind errors that can be ignored, as ffmpeg does with
+   * -err_detect ignore_err; pictures with parts that are then made up are still
+   * marked (bulkhead_frame.damaged). 0: as strictly as by default. */
+  uint32_t ignore_errors;
 } bulkhead_open_parameters;
 
 typedef struct bulkhead_decoder bulkhead_decoder;

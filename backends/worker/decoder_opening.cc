@@ -7,7 +7,8 @@ DecoderOpening::DecoderOpening(ipc::schema::Open::Reader open)
     : device_(open.getDevice()),
       threads_(open.getThreads()),
       incarnation_(open.getIncarnation()),
-      max_frame_pixels_(open.getMaxFramePixels()) {
+      max_frame_pixels_(open.getMaxFramePixels()),
+      ignore_errors_(open.getIgnoreErrors()) {
   for (const auto option : open.getOptions()) {
     options_.emplace_back(option.getKey().cStr(), option.getValue().cStr());
   }
@@ -29,6 +30,7 @@ ipc::Expected<std::unique_ptr<Decoder>> DecoderOpening::Open(
   parameters.options = options.data();
   parameters.option_count = options.size();
   parameters.max_frame_pixels = max_frame_pixels_;
+  parameters.ignore_errors = ignore_errors_;
   return Decoder::Open(backend, parameters, runtime);
 }
 

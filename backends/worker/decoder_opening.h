@@ -29,6 +29,7 @@ class DecoderOpening {
   const uint32_t threads_;
   const uint32_t incarnation_;
   const uint64_t max_frame_pixels_;
+  const bool ignore_errors_;
   std::vector<std::pair<std::string, std::string>> options_;
 };
 

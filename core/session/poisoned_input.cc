@@ -36,7 +36,9 @@ std::string KeyOf(
 }  // namespace
 
 std::string InputKey(const std::string& identity, const VideoOptions& options) {
-  return KeyOf(identity, {options.stream_index.value_or(-1)},
+  return KeyOf(identity,
+               {options.stream_index.value_or(-1),
+                options.on_corrupt == OnCorrupt::kError ? 0 : 1},
                options.backend_options);
 }
 

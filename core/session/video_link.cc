@@ -47,6 +47,7 @@ Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
        .input = input},
       OutputWords(options),
       [&](schema::Open::Builder open) {
+        open.setIgnoreErrors(options.on_corrupt != OnCorrupt::kError);
         if (known) {
           open.setKnownWidth(known->upright_width);
           open.setKnownHeight(known->upright_height);

@@ -96,6 +96,8 @@ struct Open {
   sampleRate @12 :UInt32;
   channelCount @13 :UInt32;
   # Of the samples of audio that will be published. 0: as in the stream.
+  ignoreErrors @14 :Bool;
+  # The decoder goes on behind errors that can be ignored. Of video.
 }
 
 struct Output {

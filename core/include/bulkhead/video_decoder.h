@@ -58,7 +58,10 @@ enum class OnCorrupt {
   // It fails with kBadInput, which names frame, time and place in the file. The
   // decoder stays usable, and the following Next() goes on behind the frame.
   kError,
-  // Next() and batches leave them out. FrameAt fails as above.
+  // Next() and batches leave them out. FrameAt fails as above. The decoder
+  // ignores what errors it can, as `ffmpeg -err_detect ignore_err` does: frames
+  // that kError refuses may be shown, and look wrong. Up to the first of them
+  // both show the same.
   kSkip,
   // As kSkip, but indexed access gives the nearest frame that is sound; its
   // index and timestamp are its own.
