@@ -84,6 +84,7 @@ ipc::Expected<void> AudioStream::Describe() {
         time_base.setDenominator(facts.time_base.denominator);
         opened.setFirstPts(reader.first_pts());
         opened.setDurationFromHeader(facts.duration);
+        opened.setContainerDuration(facts.container_microseconds);
         opened.setStartFromHeader(facts.start);
         opened.setBitRate(facts.bit_rate);
       });

@@ -117,9 +117,11 @@ ipc::Expected<void> VideoStream::Describe(const OutputShape& shape) {
         opened.setRotation(facts.orientation.degrees);
         SetRational(opened.initTimeBase(), facts.time_base);
         SetRational(opened.initAverageFrameRate(), facts.average_frame_rate);
+        SetRational(opened.initBaseFrameRate(), facts.base_frame_rate);
         SetRational(opened.initSampleAspectRatio(), facts.sample_aspect_ratio);
         opened.setFrameCountFromHeader(facts.frame_count);
         opened.setDurationFromHeader(facts.duration);
+        opened.setContainerDuration(facts.container_microseconds);
         opened.setStartFromHeader(facts.start);
         opened.setBitRate(facts.bit_rate);
         opened.setColorPrimaries(facts.color_primaries);

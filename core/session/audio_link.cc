@@ -6,6 +6,7 @@
 
 #include "core/clean_text.h"
 #include "core/session/step_deadline.h"
+#include "core/session/stream_timing.h"
 #include "core/status_macros.h"
 
 namespace bulkhead::session {
@@ -67,20 +68,16 @@ Result<OpenedAudio> ValidateOpenedAudio(
       metadata.time_base.denominator <= 0) {
     return Violation("it reported no time base");
   }
-  const auto seconds = [&](int64_t timestamp) {
-    return static_cast<double>(timestamp) * metadata.time_base.value();
-  };
-  if (const int64_t pts = opened_untrusted.getFirstPts(); pts != INT64_MIN) {
-    metadata.begin_seconds = seconds(pts);
-  }
-  if (const int64_t duration = opened_untrusted.getDurationFromHeader();
-      duration >= 0) {
-    metadata.duration_seconds_from_header = seconds(duration);
-  }
-  if (const int64_t start = opened_untrusted.getStartFromHeader();
-      start != INT64_MIN) {
-    metadata.begin_seconds_from_header = seconds(start);
-  }
+  const Ratio unit = metadata.time_base;
+  metadata.begin_seconds_from_content =
+      SecondsIfTold(opened_untrusted.getFirstPts(), unit);
+  metadata.begin_seconds_from_header =
+      SecondsIfTold(opened_untrusted.getStartFromHeader(), unit);
+  metadata.duration_seconds_from_header =
+      DurationIfTold(opened_untrusted.getDurationFromHeader(), unit);
+  ChooseBest(
+      metadata, std::nullopt,
+      DurationIfTold(opened_untrusted.getContainerDuration(), kMicrosecond));
   metadata.bit_rate = std::max<int64_t>(opened_untrusted.getBitRate(), 0);
   return opened;
 }

@@ -52,6 +52,17 @@ TEST(ValidateOpenedAudioTest, TakesWhatIsPlausible) {
   EXPECT_DOUBLE_EQ(*opened->metadata.begin_seconds_from_header, -0.02);
 }
 
+TEST(ValidateOpenedAudioTest, TheContainersDurationIsTheLastResort) {
+  const auto opened = Validate([](Opened o) {
+    o.setDurationFromHeader(INT64_MIN);
+    o.setContainerDuration(2'500'000);
+  });
+  ASSERT_TRUE(opened) << opened.error();
+  EXPECT_FALSE(opened->metadata.duration_seconds_from_header);
+  EXPECT_EQ(opened->metadata.duration_seconds, 2.5);
+  EXPECT_EQ(opened->metadata.end_seconds, 4);
+}
+
 TEST(ValidateOpenedAudioTest, RefusesImpossibleRatesAndChannels) {
   ExpectRefused([](Opened o) { o.setSampleRate(0); });
   ExpectRefused([](Opened o) { o.setSampleRate(kMaxSampleRate + 1); });

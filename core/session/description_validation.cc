@@ -15,8 +15,6 @@ namespace schema = ipc::schema;
 
 constexpr size_t kMaxNameBytes = 128;
 constexpr size_t kMaxTitleBytes = 512;
-constexpr int64_t kNotTold = INT64_MIN;
-constexpr double kMicrosecond = 1e-6;
 
 Status Violation(const char* what) {
   return Status(Code::kBackendMisbehaved, what);
@@ -33,28 +31,9 @@ Ratio ToRatio(schema::Rational::Reader rational_untrusted) {
   return ratio.denominator > 0 && ratio.numerator > 0 ? ratio : Ratio{};
 }
 
-std::optional<double> Seconds(int64_t time, double unit) {
-  if (time == kNotTold || unit <= 0) return std::nullopt;
-  return static_cast<double>(time) * unit;
-}
-
-std::optional<double> PositiveOrUnknown(std::optional<double> value) {
-  return value && *value > 0 ? value : std::nullopt;
-}
-
 template <typename T>
 std::optional<T> AboveZero(T value) {
   return value > 0 ? std::optional<T>(value) : std::nullopt;
-}
-
-std::optional<double> FrameRate(const StreamMetadata& stream) {
-  if (stream.average_frame_rate.denominator > 0) {
-    return stream.average_frame_rate.value();
-  }
-  if (stream.base_frame_rate.denominator > 0) {
-    return stream.base_frame_rate.value();
-  }
-  return std::nullopt;
 }
 
 StreamKind KindOf(schema::StreamDescription::Kind kind_untrusted) {
@@ -93,17 +72,18 @@ void ReadPicture(schema::StreamDescription::Reader stream_untrusted,
 
 void ReadTiming(schema::StreamDescription::Reader stream_untrusted,
                 StreamMetadata& stream) {
-  const double unit = stream.time_base.value();
-  stream.begin_seconds_from_header = Seconds(stream_untrusted.getStart(), unit);
+  const Ratio unit = stream.time_base;
+  stream.begin_seconds_from_header =
+      SecondsIfTold(stream_untrusted.getStart(), unit);
   stream.duration_seconds_from_header =
-      PositiveOrUnknown(Seconds(stream_untrusted.getDuration(), unit));
+      DurationIfTold(stream_untrusted.getDuration(), unit);
   stream.frame_count_from_header = AboveZero(stream_untrusted.getFrameCount());
   const auto content = stream_untrusted.getContent();
   if (!content.getScanned()) return;
   stream.frame_count_from_content = content.getPacketCount();
-  stream.begin_seconds_from_content = Seconds(content.getBegin(), unit);
+  stream.begin_seconds_from_content = SecondsIfTold(content.getBegin(), unit);
   if (content.getEnd() >= content.getBegin()) {
-    stream.end_seconds_from_content = Seconds(content.getEnd(), unit);
+    stream.end_seconds_from_content = SecondsIfTold(content.getEnd(), unit);
   }
 }
 
@@ -121,9 +101,9 @@ Result<ClaimedContainer> ValidateContainer(
   container.format = Clean(container_untrusted.getFormat());
   container.title = Clean(container_untrusted.getTitle(), kMaxTitleBytes);
   container.begin_seconds =
-      Seconds(container_untrusted.getStart(), kMicrosecond);
-  container.duration_seconds = PositiveOrUnknown(
-      Seconds(container_untrusted.getDuration(), kMicrosecond));
+      SecondsIfTold(container_untrusted.getStart(), kMicrosecond);
+  container.duration_seconds =
+      DurationIfTold(container_untrusted.getDuration(), kMicrosecond);
   container.bit_rate = AboveZero(container_untrusted.getBitRate());
   const auto best = [&](int32_t index) -> std::optional<int> {
     return index < 0 ? std::nullopt : std::optional<int>(index);
@@ -170,7 +150,9 @@ Result<StreamMetadata> ValidateStream(
     stream.channel_layout = Clean(stream_untrusted.getChannelLayout());
   }
   ReadTiming(stream_untrusted, stream);
-  ChooseBest(stream, FrameRate(stream), container.duration_seconds);
+  ChooseBest(stream,
+             FrameRate(stream.average_frame_rate, stream.base_frame_rate),
+             container.duration_seconds);
   return stream;
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string>
 
+#include "core/session/stream_timing.h"
 #include "core/status_macros.h"
 
 namespace bulkhead::session {
@@ -33,11 +34,6 @@ Status TooMany(double frames, uint64_t max_frames) {
 }
 
 }  // namespace
-
-double Seconds(int64_t ticks, Ratio time_base) {
-  return static_cast<double>(ticks) * time_base.numerator /
-         time_base.denominator;
-}
 
 Result<FrameTimes> FrameTimes::Create(const FrameIndex& index, Ratio time_base,
                                       Ratio average_frame_rate) {

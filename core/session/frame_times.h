@@ -12,9 +12,6 @@
 
 namespace bulkhead::session {
 
-// Multiplied before it is divided, so that 3 ticks of 1/30 s are 0.1 s.
-double Seconds(int64_t ticks, Ratio time_base);
-
 // Which frame of a stream is on the screen at which time. A player shows frame
 // i from its timestamp until that of frame i + 1, whatever the durations say,
 // and the last one until the stream ends: so there is no time between begin()

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/session/stream_timing.h"
+
 namespace bulkhead::session {
 namespace {
 

@@ -2,6 +2,7 @@
 #include "core/session/media_window.h"
 
 #include <algorithm>
+#include <exception>
 #include <span>
 #include <string>
 
@@ -17,6 +18,17 @@ namespace {
 // thousand packets of a part of an index.
 constexpr uint64_t kMostPasses = 8;
 constexpr uint64_t kMostJumps = 8192;
+
+// An exception must not leave a request half answered.
+Result<size_t> ReadFrom(const SourceReader& reader, uint64_t offset,
+                        std::span<std::byte> out) {
+  try {
+    return reader.read(offset, out);
+  } catch (const std::exception& exception) {
+    return Status(Code::kInvalidArgument,
+                  std::string("it threw ") + exception.what());
+  }
+}
 
 }  // namespace
 
@@ -46,7 +58,7 @@ Status MediaWindow::Serve(uint64_t offset_untrusted,
                                                     reader_->bytes - offset));
   for (size_t filled = 0; filled < window.size();) {
     const auto rest = window.subspan(filled);
-    const Result<size_t> got = reader_->read(offset + filled, rest);
+    const Result<size_t> got = ReadFrom(*reader_, offset + filled, rest);
     const std::string place =
         "the reader, asked for " + std::to_string(rest.size()) +
         " bytes at offset " + std::to_string(offset + filled) + ", ";

@@ -63,24 +63,21 @@ Result<VideoMetadata> ValidateOpened(schema::Opened::Reader opened_untrusted,
     return Violation("it reported no time base");
   }
   metadata.average_frame_rate = ToRatio(opened_untrusted.getAverageFrameRate());
+  metadata.base_frame_rate = ToRatio(opened_untrusted.getBaseFrameRate());
   metadata.sample_aspect_ratio =
       ToRatio(opened_untrusted.getSampleAspectRatio());
   if (const uint64_t frames = opened_untrusted.getFrameCountFromHeader()) {
     metadata.frame_count_from_header = frames;
   }
-  const double unit = metadata.time_base.value();
-  if (const int64_t duration = opened_untrusted.getDurationFromHeader();
-      duration >= 0) {
-    metadata.duration_seconds_from_header =
-        static_cast<double>(duration) * unit;
-  }
-  if (const int64_t start = opened_untrusted.getStartFromHeader();
-      start != INT64_MIN) {
-    metadata.begin_seconds_from_header = static_cast<double>(start) * unit;
-  }
-  const double fps = metadata.average_frame_rate.value();
-  ChooseBest(metadata, fps > 0 ? std::optional(fps) : std::nullopt,
-             std::nullopt);
+  const Ratio unit = metadata.time_base;
+  metadata.duration_seconds_from_header =
+      DurationIfTold(opened_untrusted.getDurationFromHeader(), unit);
+  metadata.begin_seconds_from_header =
+      SecondsIfTold(opened_untrusted.getStartFromHeader(), unit);
+  ChooseBest(
+      metadata,
+      FrameRate(metadata.average_frame_rate, metadata.base_frame_rate),
+      DurationIfTold(opened_untrusted.getContainerDuration(), kMicrosecond));
   metadata.bit_rate = std::max<int64_t>(opened_untrusted.getBitRate(), 0);
   metadata.color_primaries = opened_untrusted.getColorPrimaries();
   metadata.color_transfer = opened_untrusted.getColorTransfer();

@@ -66,6 +66,26 @@ TEST(ValidateOpenedTest, KeepsWhatIsNotToldUntold) {
   EXPECT_FALSE(metadata->begin_seconds_from_header);
 }
 
+TEST(ValidateOpenedTest, FramesAndTheirRateComeBeforeTheContainersDuration) {
+  const auto counted = Validate([](Opened o) {
+    o.setDurationFromHeader(INT64_MIN);
+    o.setFrameCountFromHeader(50);
+    o.initBaseFrameRate().setNumerator(10);
+    o.getBaseFrameRate().setDenominator(1);
+    o.setContainerDuration(200'000'000);
+  });
+  ASSERT_TRUE(counted) << counted.error();
+  EXPECT_EQ(counted->average_fps, 10);
+  EXPECT_EQ(counted->duration_seconds, 5);
+  const auto uncounted = Validate([](Opened o) {
+    o.setDurationFromHeader(INT64_MIN);
+    o.setContainerDuration(200'000'000);
+  });
+  ASSERT_TRUE(uncounted) << uncounted.error();
+  EXPECT_EQ(uncounted->duration_seconds, 200);
+  EXPECT_FALSE(uncounted->duration_seconds_from_header);
+}
+
 TEST(ValidateOpenedTest, RefusesImpossibleSizes) {
   ExpectRefused([](Opened o) { o.setWidth(0); });
   ExpectRefused([](Opened o) { o.setHeight(0); });

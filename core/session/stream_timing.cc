@@ -34,14 +34,38 @@ std::optional<uint64_t> FrameCount(const StreamTiming& timing,
 
 }  // namespace
 
+double Seconds(int64_t ticks, Ratio time_base) {
+  return static_cast<double>(ticks) * time_base.numerator /
+         time_base.denominator;
+}
+
+std::optional<double> SecondsIfTold(int64_t ticks_untrusted, Ratio time_base) {
+  if (ticks_untrusted == INT64_MIN || time_base.value() <= 0) {
+    return std::nullopt;
+  }
+  return Seconds(ticks_untrusted, time_base);
+}
+
+std::optional<double> DurationIfTold(int64_t ticks_untrusted, Ratio time_base) {
+  const auto seconds = SecondsIfTold(ticks_untrusted, time_base);
+  return seconds && *seconds > 0 ? seconds : std::nullopt;
+}
+
+std::optional<double> FrameRate(Ratio average, Ratio base) {
+  for (const Ratio& rate : {average, base}) {
+    if (rate.value() > 0) return rate.value();
+  }
+  return std::nullopt;
+}
+
 void ChooseBest(StreamTiming& timing, std::optional<double> fps_from_header,
                 std::optional<double> container_seconds) {
   timing.begin_seconds = timing.begin_seconds_from_content.value_or(
       timing.begin_seconds_from_header.value_or(0));
   timing.duration_seconds =
       Duration(timing, fps_from_header, container_seconds);
-  timing.end_seconds = std::nullopt;
-  if (timing.duration_seconds) {
+  timing.end_seconds = timing.end_seconds_from_content;
+  if (!timing.end_seconds && timing.duration_seconds) {
     timing.end_seconds = timing.begin_seconds + *timing.duration_seconds;
   }
   timing.frame_count = FrameCount(timing, fps_from_header);

@@ -58,6 +58,23 @@ TEST(StreamTiming, DurationAndRateMakeACount) {
             std::nullopt);
 }
 
+TEST(StreamTiming, AGuessedRateStandsInForTheAverage) {
+  EXPECT_EQ(FrameRate({25, 1}, {50, 1}), 25);
+  EXPECT_EQ(FrameRate({0, 1}, {50, 1}), 50);
+  EXPECT_EQ(FrameRate({}, {}), std::nullopt);
+}
+
+TEST(StreamTiming, TimesMayBeNegativeAndDurationsNot) {
+  EXPECT_EQ(SecondsIfTold(-3, {1, 2}), -1.5);
+  EXPECT_EQ(SecondsIfTold(3, {1, 30}), 0.1);
+  EXPECT_EQ(SecondsIfTold(INT64_MIN, {1, 2}), std::nullopt);
+  EXPECT_EQ(SecondsIfTold(3, {}), std::nullopt);
+  EXPECT_EQ(DurationIfTold(3, {1, 2}), 1.5);
+  for (const int64_t none : {int64_t{0}, int64_t{-3}, INT64_MIN}) {
+    EXPECT_EQ(DurationIfTold(none, {1, 2}), std::nullopt);
+  }
+}
+
 TEST(StreamTiming, WhatNothingTellsIsUnknown) {
   const StreamTiming best = Best({}, {}, {});
   EXPECT_EQ(best.begin_seconds, 0);

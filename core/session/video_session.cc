@@ -298,18 +298,16 @@ void VideoSession::TellContent() {
   const FrameIndex& index = finder_->index();
   metadata_.frame_count_from_content = index.size();
   if (index.timestamped() && index.size() > 0) {
-    const double unit = metadata_.time_base.value();
-    int64_t end = INT64_MIN;
+    // As FrameTimes does, so that both are within PlayedRange().
+    const auto seconds = [this](int64_t ticks) {
+      return Seconds(ticks, metadata_.time_base);
+    };
+    metadata_.begin_seconds_from_content = seconds(index[0].pts);
+    double end = seconds(index[0].pts);
     for (size_t i = 0; i < index.size(); ++i) {
-      int64_t shown_until;
-      if (!__builtin_add_overflow(index[i].pts, index[i].duration,
-                                  &shown_until)) {
-        end = std::max(end, shown_until);
-      }
+      end = std::max(end, seconds(index[i].pts) + seconds(index[i].duration));
     }
-    metadata_.begin_seconds_from_content =
-        static_cast<double>(index[0].pts) * unit;
-    metadata_.end_seconds_from_content = static_cast<double>(end) * unit;
+    metadata_.end_seconds_from_content = end;
   }
   ChooseBest(metadata_, metadata_.average_fps, metadata_.duration_seconds);
 }

@@ -292,6 +292,10 @@ struct Opened {
   uprightWidth @20 :UInt32;
   uprightHeight @21 :UInt32;
   # After rotation, before transforms.
+  containerDuration @22 :Int64 = -9223372036854775808;
+  # Microseconds; minimum Int64: not told.
+  baseFrameRate @23 :Types.Rational;
+  # As in StreamDescription.
 }
 
 struct Described {
@@ -428,6 +432,8 @@ struct OpenedAudio {
   # Stream time base; minimum Int64: not told.
   startFromHeader @13 :Int64;
   bitRate @14 :Int64;
+  containerDuration @15 :Int64 = -9223372036854775808;
+  # Microseconds; minimum Int64: not told.
 }
 
 struct PublishedSamples {

@@ -45,14 +45,24 @@ class RandomAccess : public testing::TestWithParam<SampleFile> {
   }
   static void TearDownTestSuite() { delete host_; }
 
-  static VideoDecoder Open(const std::string& path, const char* device) {
+  // Skips where it cannot be made.
+  void SetUp() override {
+    path_ = GetParam().path;
+    if (!path_.empty()) return;
+    const Result<std::string> made = MakeAccessClip(GetParam().name);
+    if (!made) GTEST_SKIP() << made.error();
+    path_ = *made;
+  }
+
+  VideoDecoder Open(const char* device) {
     VideoOptions options;
     options.device = device;
     options.on_corrupt = OnCorrupt::kSkip;
-    return host_->OpenVideo(path, options).value();
+    return host_->OpenVideo(path_, options).value();
   }
 
  private:
+  std::string path_;
   static Host* host_;
 };
 
@@ -71,27 +81,25 @@ std::vector<int64_t> Order(size_t frames, size_t accesses, uint32_t seed) {
   return order;
 }
 
+uint64_t DamagedFrames(const VideoDecoder& video) {
+  uint64_t damaged = 0;
+  for (const DamagedRange& range : video.damage()) damaged += range.frames;
+  return damaged;
+}
+
 TEST_P(RandomAccess, GivesTheFramesOfAStraightPass) {
-  std::string path = GetParam().path;
-  if (path.empty()) {
-    const Result<std::string> made = MakeAccessClip(GetParam().name);
-    if (!made) GTEST_SKIP() << made.error();
-    path = *made;
-  }
   for (const char* device : {"cpu", "openreg:0"}) {
     SCOPED_TRACE(device);
-    VideoDecoder straight = Open(path, device);
+    VideoDecoder straight = Open(device);
     const StraightPass pass = DecodeStraight(straight);
     ASSERT_TRUE(pass.failure.ok()) << pass.failure;
     std::map<uint64_t, SeenFrame> frames;
     for (const SeenFrame& frame : pass.frames) frames[frame.index] = frame;
 
-    VideoDecoder video = Open(path, device);
+    VideoDecoder video = Open(device);
     const Result<uint64_t> count = video.FrameCount();
     ASSERT_TRUE(count) << count.error();
-    uint64_t damaged = 0;
-    for (const DamagedRange& range : straight.damage()) damaged += range.frames;
-    EXPECT_EQ(*count, frames.size() + damaged);
+    EXPECT_EQ(*count, frames.size() + DamagedFrames(straight));
     for (const int64_t index : Order(*count, Accesses(), 1)) {
       const auto expected = frames.find(static_cast<uint64_t>(index));
       const Result<Frame> frame = video.FrameAt(index);
@@ -102,6 +110,49 @@ TEST_P(RandomAccess, GivesTheFramesOfAStraightPass) {
       }
       ASSERT_TRUE(frame) << index << ": " << frame.error();
       ASSERT_EQ(Describe(See(*frame)), Describe(expected->second)) << index;
+    }
+  }
+}
+
+// Whether each frame of the pass begins to be played at a time of its own.
+bool AreTimed(const std::vector<SeenFrame>& frames) {
+  for (size_t i = 0; i < frames.size(); ++i) {
+    if (!frames[i].pts) return false;
+    if (i > 0 && *frames[i].pts <= *frames[i - 1].pts) return false;
+  }
+  return true;
+}
+
+// FramePlayedAt gives the frame of a straight pass that began last.
+TEST_P(RandomAccess, GivesTheFramesOfAStraightPassByTime) {
+  for (const char* device : {"cpu", "openreg:0"}) {
+    SCOPED_TRACE(device);
+    VideoDecoder straight = Open(device);
+    const StraightPass pass = DecodeStraight(straight);
+    ASSERT_TRUE(pass.failure.ok()) << pass.failure;
+    const std::vector<SeenFrame>& frames = pass.frames;
+
+    VideoDecoder video = Open(device);
+    if (const auto played = video.PlayedRange(); !played) {
+      ASSERT_EQ(played.error().code(), Code::kBadInput) << played.error();
+      EXPECT_TRUE(!AreTimed(frames) || DamagedFrames(straight) > 0)
+          << played.error();
+      continue;
+    }
+    ASSERT_TRUE(AreTimed(frames));
+    std::mt19937 random(2);
+    std::uniform_real_distribution<double> part(0, 0.99);
+    for (const int64_t at : Order(frames.size(), Accesses(), 3)) {
+      const SeenFrame& expected = frames[static_cast<size_t>(at)];
+      double seconds = expected.seconds;
+      const auto next = static_cast<size_t>(at) + 1;
+      // Damaged frames may be played in between.
+      if (next < frames.size() && frames[next].index == expected.index + 1) {
+        seconds += part(random) * (frames[next].seconds - seconds);
+      }
+      const Result<Frame> frame = video.FramePlayedAt(seconds);
+      ASSERT_TRUE(frame) << seconds << ": " << frame.error();
+      ASSERT_EQ(Describe(See(*frame)), Describe(expected)) << seconds;
     }
   }
 }

@@ -6,7 +6,7 @@
 namespace bulkhead::tests {
 
 SeenFrame See(const Frame& frame) {
-  return {frame.index(), frame.pts(), HashOf(frame)};
+  return {frame.index(), frame.pts(), frame.pts_seconds(), HashOf(frame)};
 }
 
 std::string Describe(const SeenFrame& frame) {

@@ -14,6 +14,7 @@ namespace bulkhead::tests {
 struct SeenFrame {
   uint64_t index = 0;
   std::optional<int64_t> pts;
+  double seconds = 0;  // of the timestamp
   std::string hash;
 
   bool operator==(const SeenFrame&) const = default;

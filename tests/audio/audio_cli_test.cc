@@ -47,6 +47,32 @@ TEST_F(AudioCli, RawFloatsAreThoseOfFfmpeg) {
   }
 }
 
+TEST_F(AudioCli, RawFloatsOfEverySharedFileAreThoseOfFfmpeg) {
+  const auto files = SharedMedia();
+  if (files.empty()) GTEST_SKIP() << "BULKHEAD_SHARED is not set";
+  int compared = 0;
+  for (const std::string& path : files) {
+    const ProgramResult theirs =
+        RunProgram({"ffmpeg", "-nostdin", "-v", "quiet", "-i", path, "-map",
+                    "0:a:0", "-f", "f32le", "-"});
+    for (const char* device : {"cpu", "openreg"}) {
+      SCOPED_TRACE(path + " on " + device);
+      const ProgramResult ours =
+          Decode({path, "--device", device, "--format", "f32le", "-o", "-"});
+      EXPECT_TRUE(ours.output == theirs.output)
+          << ours.output.size() << " bytes, not " << theirs.output.size();
+      if (theirs.output.empty()) {
+        EXPECT_NE(ours.exit_code, 0);
+      } else {
+        EXPECT_EQ(ours.exit_code, 0);
+        ++compared;
+      }
+    }
+  }
+  RecordProperty("compared", compared);
+  EXPECT_GT(compared, 100);
+}
+
 TEST_F(AudioCli, AWavFileIsReadBackByFfmpeg) {
   const std::string wav = TemporaryDirectory() + "/out.wav";
   const ProgramResult result =

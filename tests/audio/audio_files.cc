@@ -9,15 +9,6 @@
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
-namespace {
-
-std::string LittleEndian(uint32_t value, int bytes) {
-  std::string out;
-  for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i));
-  return out;
-}
-
-}  // namespace
 
 std::string MakeAudio(const std::string& name,
                       const std::vector<std::string>& encoding,
@@ -51,23 +42,6 @@ std::vector<float> SamplesByFfmpeg(const std::string& path,
   std::vector<float> samples(output.size() / sizeof(float));
   std::memcpy(samples.data(), output.data(), samples.size() * sizeof(float));
   return samples;
-}
-
-std::string WriteWav(const std::string& name, uint16_t format,
-                     uint16_t channels, uint32_t sample_rate, uint16_t bits,
-                     const std::string& data, const std::string& trailer) {
-  const auto align = static_cast<uint16_t>(channels * bits / 8);
-  std::string file = "WAVEfmt " + LittleEndian(16, 4) +
-                     LittleEndian(format, 2) + LittleEndian(channels, 2) +
-                     LittleEndian(sample_rate, 4) +
-                     LittleEndian(sample_rate * align, 4) +
-                     LittleEndian(align, 2) + LittleEndian(bits, 2) + "data" +
-                     LittleEndian(static_cast<uint32_t>(data.size()), 4) +
-                     data + std::string(data.size() % 2, '\0') + trailer;
-  file = "RIFF" + LittleEndian(static_cast<uint32_t>(file.size()), 4) + file;
-  const std::string path = TemporaryDirectory() + "/" + name;
-  std::ofstream(path, std::ios::binary) << file;
-  return path;
 }
 
 std::vector<std::string> SharedMedia() {

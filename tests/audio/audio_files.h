@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,12 +19,6 @@ std::string MakeAudio(const std::string& name,
 // The samples of the first audio stream, interleaved, by one decoding thread.
 std::vector<float> SamplesByFfmpeg(
     const std::string& path, const std::vector<std::string>& options = {});
-
-// A WAV file of `data` as it is, written byte by byte: what follows it is
-// `trailer`.
-std::string WriteWav(const std::string& name, uint16_t format,
-                     uint16_t channels, uint32_t sample_rate, uint16_t bits,
-                     const std::string& data, const std::string& trailer);
 
 // Paths of the files named in the manifest of BULKHEAD_SHARED; empty: it is not
 // set.

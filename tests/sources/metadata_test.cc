@@ -178,12 +178,14 @@ std::map<int, Content> ContentOf(const std::string& path) {
 
 void ExpectSameContent(const StreamMetadata& ours, const Content& theirs) {
   EXPECT_EQ(ours.frame_count_from_content, theirs.packets);
-  const double unit = ours.time_base.value();
-  if (theirs.begin == LLONG_MAX || unit == 0) return;
-  EXPECT_EQ(ours.begin_seconds_from_content,
-            static_cast<double>(theirs.begin) * unit);
-  EXPECT_EQ(ours.end_seconds_from_content,
-            static_cast<double>(theirs.end) * unit);
+  const Ratio unit = ours.time_base;
+  if (theirs.begin == LLONG_MAX || unit.value() == 0) return;
+  EXPECT_EQ(
+      ours.begin_seconds_from_content,
+      static_cast<double>(theirs.begin) * unit.numerator / unit.denominator);
+  EXPECT_EQ(
+      ours.end_seconds_from_content,
+      static_cast<double>(theirs.end) * unit.numerator / unit.denominator);
 }
 
 class Metadata : public testing::Test {

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <thread>
 
 #include "bulkhead/host.h"
@@ -263,6 +264,78 @@ TEST_F(Sources, AReadersFailureEndsTheCallAndTheNextGoesOn) {
     EXPECT_LE(failures, 1);
     EXPECT_EQ(hashes, reference());
     EXPECT_EQ(video->recovery().restarts, 0u) << "nobody died";
+  }
+}
+
+TEST_F(Sources, AnExceptionOfAReaderIsItsFailure) {
+  bool throws = true;
+  SourceReader reader = server().reader();
+  reader.read = [&, read = reader.read](uint64_t offset,
+                                        std::span<std::byte> out) {
+    if (throws) throw std::runtime_error("no route to it");
+    return read(offset, out);
+  };
+  const auto source = Source::FromReader(reader, "clip.mp4");
+  ASSERT_TRUE(source) << source.error();
+  const auto failed = Open(*source);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code(), Code::kInvalidArgument);
+  EXPECT_NE(failed.error().message().find("no route to it"), std::string::npos)
+      << failed.error();
+  throws = false;
+  auto video = Open(*source);
+  ASSERT_TRUE(video) << video.error();
+  throws = true;
+  Code code = Code::kOk;
+  std::vector<std::string> hashes;
+  for (;;) {
+    const auto frame = server().Inside([&] { return video->Next(); });
+    if (!frame) {
+      code = frame.error().code();
+      throws = false;
+      continue;
+    }
+    if (!*frame) break;
+    hashes.push_back(HashOf(**frame));
+  }
+  EXPECT_EQ(hashes, reference());
+  EXPECT_TRUE(code == Code::kOk || code == Code::kInvalidArgument);
+}
+
+TEST_F(Sources, SeekersThatFailOrLieAreWrongArguments) {
+  SeekingReader reader;
+  reader.read = [&](std::span<std::byte> out) { return server().Read(0, out); };
+  reader.seek = [](int64_t, int) -> Result<int64_t> {
+    return Status(Code::kNotFound, "it is gone");
+  };
+  EXPECT_EQ(Source::FromReader(reader).error().code(), Code::kNotFound);
+  reader.seek = [](int64_t, int) -> Result<int64_t> { return -1; };
+  EXPECT_EQ(Source::FromReader(reader).error().code(), Code::kInvalidArgument);
+  reader.seek = [](int64_t, int whence) -> Result<int64_t> {
+    return whence == SEEK_END ? 1000 : 7;
+  };
+  const auto lost = Source::FromReader(reader);
+  ASSERT_TRUE(lost) << lost.error();
+  const auto video = Open(*lost);
+  ASSERT_FALSE(video);
+  EXPECT_EQ(video.error().code(), Code::kInvalidArgument);
+  EXPECT_NE(video.error().message().find("its seek to 0 went to 7"),
+            std::string::npos)
+      << video.error();
+}
+
+TEST_F(Sources, PathsThatCannotBeOpenedSayWhy) {
+  const auto open = [&](const std::string& path) {
+    return host().OpenVideo(path).error();
+  };
+  EXPECT_EQ(open("/no/such/file.mp4").code(), Code::kNotFound);
+  EXPECT_EQ(open(TemporaryDirectory()).code(), Code::kInvalidArgument);
+  const std::string empty = TemporaryDirectory() + "/empty.mp4";
+  std::ofstream(empty).flush();
+  EXPECT_EQ(open(empty).code(), Code::kBadInput);
+  for (const std::string& path :
+       {std::string("/no/such/file.mp4"), TemporaryDirectory(), empty}) {
+    EXPECT_NE(open(path).message().find(path), std::string::npos) << path;
   }
 }
 

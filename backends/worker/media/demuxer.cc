@@ -177,15 +177,11 @@ void Demuxer::DescribeStream() {
   facts_.sample_aspect_ratio = display.sample_aspect_ratio;
   facts_.time_base = FromAv(stream_->time_base);
   facts_.average_frame_rate = FromAv(stream_->avg_frame_rate);
+  facts_.base_frame_rate = FromAv(stream_->r_frame_rate);
   facts_.frame_count =
       static_cast<uint64_t>(std::max<int64_t>(stream_->nb_frames, 0));
   facts_.duration = stream_->duration;
-  if (stream_->duration == AV_NOPTS_VALUE &&
-      format_->duration != AV_NOPTS_VALUE &&
-      format_->duration_estimation_method != AVFMT_DURATION_FROM_BITRATE) {
-    facts_.duration = av_rescale_q(
-        format_->duration, AVRational{1, AV_TIME_BASE}, stream_->time_base);
-  }
+  facts_.container_microseconds = format_->duration;
   facts_.start = stream_->start_time;
   facts_.bit_rate = codec.bit_rate > 0 ? codec.bit_rate : format_->bit_rate;
   facts_.color_primaries = codec.color_primaries;

@@ -36,9 +36,11 @@ struct StreamFacts {
   Orientation orientation;
   bulkhead_rational time_base{};
   bulkhead_rational average_frame_rate{};
+  bulkhead_rational base_frame_rate{};
   bulkhead_rational sample_aspect_ratio{};  // of the rotated picture
   uint64_t frame_count = 0;                 // 0: not told
   int64_t duration = BULKHEAD_NO_TIMESTAMP;
+  int64_t container_microseconds = BULKHEAD_NO_TIMESTAMP;  // its duration
   int64_t start = BULKHEAD_NO_TIMESTAMP;
   int64_t bit_rate = 0;
   int32_t color_primaries = 2;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "bulkhead/metadata.h"
 #include "bulkhead/status.h"
 #include "bulkhead/video_decoder.h"
 
@@ -34,8 +35,9 @@ struct AudioOptions {
 };
 
 // What the container and the first samples tell. The worker said so: plausible,
-// bounded, but only as true as the file and the backend.
-struct AudioMetadata {
+// bounded, but only as true as the file and the backend. Of the content no more
+// is told than when the first sample is played; frames are not counted.
+struct AudioMetadata : StreamTiming {
   int stream_index = 0;
   uint32_t stream_count = 0;
   std::string container;
@@ -46,10 +48,6 @@ struct AudioMetadata {
   uint32_t num_channels = 0;
   std::string channel_layout;  // "stereo", "5.1(side)"
   Ratio time_base;
-  // When the first sample is played; 0 where the stream does not tell.
-  double begin_seconds = 0;
-  std::optional<double> duration_seconds_from_header;
-  std::optional<double> begin_seconds_from_header;
   int64_t bit_rate = 0;
   std::string backend;
   std::string device;

@@ -23,11 +23,12 @@ struct SourceReader {
   // Fills `out`, or less of it, with what begins at `offset`, and returns how
   // much that was: at least one byte, since it is only asked for what is there.
   // An error ends the call of the decoder that needed the bytes, with
-  // kInvalidArgument and its message; so does 0, or more than was asked for.
+  // kInvalidArgument and its message; so does a std::exception, or 0, or more
+  // than was asked for. The next call of the decoder asks again.
   //
   // Called on a thread that is inside a call of a decoder of this source, never
   // from elsewhere, and by one decoder at a time only if there is but one. It
-  // may not use the decoder, and may not throw.
+  // may not use the decoder, and may throw nothing else.
   std::function<Result<size_t>(uint64_t offset, std::span<std::byte> out)> read;
   uint64_t bytes = 0;  // in all
 };

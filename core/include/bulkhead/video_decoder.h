@@ -115,6 +115,7 @@ struct VideoMetadata : StreamTiming {
   int rotation = 0;             // degrees counter-clockwise that were applied
   Ratio time_base;
   Ratio average_frame_rate;
+  Ratio base_frame_rate;
   Ratio sample_aspect_ratio;
   int64_t bit_rate = 0;
   // Code points of ITU-T H.273 (2: unspecified); range 1 limited, 2 full.
