@@ -73,6 +73,19 @@ TEST_F(AudioCli, RawFloatsOfEverySharedFileAreThoseOfFfmpeg) {
   EXPECT_GT(compared, 100);
 }
 
+TEST_F(AudioCli, StdinIsAnInput) {
+  const ProgramResult result = RunProgram(
+      {"sh", "-c",
+       R"(cat "$CLIP" | "$CLI" decode - --audio --progress --format f32le)"},
+      {.environment = {{"BULKHEAD_LIBEXEC_DIR", LibexecDirectory()},
+                       {"CLI", PathFromEnvironment("BULKHEAD_TEST_CLI")},
+                       {"CLIP", path_}}});
+  EXPECT_EQ(result.exit_code, 0) << result.Describe();
+  EXPECT_TRUE(result.output == Bytes(SamplesByFfmpeg(path_)));
+  EXPECT_NE(result.errors.find("20/20 seconds (100%)"), std::string::npos)
+      << result.errors;
+}
+
 TEST_F(AudioCli, AWavFileIsReadBackByFfmpeg) {
   const std::string wav = TemporaryDirectory() + "/out.wav";
   const ProgramResult result =

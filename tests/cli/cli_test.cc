@@ -6,65 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/cli/cli_fixture.h"
 #include "tests/media/generated_clips.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
 namespace {
-
-class Cli : public testing::Test {
- protected:
-  void SetUp() override {
-    const auto clip = Generate(Clip::kH264);
-    if (!clip && clip.error().code() == Code::kNotFound) {
-      GTEST_SKIP() << clip.error();
-    }
-    ASSERT_TRUE(clip) << clip.error();
-    clip_ = *clip;
-  }
-
-  const std::string& clip() const { return clip_; }
-
-  ProgramResult Run(std::vector<std::string> arguments,
-                    ProgramOptions options = {}) {
-    arguments.insert(arguments.begin(),
-                     PathFromEnvironment("BULKHEAD_TEST_CLI"));
-    options.environment.push_back({"BULKHEAD_LIBEXEC_DIR", LibexecDirectory()});
-    return RunProgram(arguments, options);
-  }
-
-  // It fails with the exit code, says why in one line that names `thing`, and
-  // puts nothing on stdout.
-  void ExpectFailure(const std::vector<std::string>& arguments, int exit_code,
-                     const std::string& thing, ProgramOptions options = {}) {
-    const ProgramResult result = Run(arguments, std::move(options));
-    EXPECT_EQ(result.exit_code, exit_code) << result.Describe();
-    EXPECT_NE(result.errors.find(thing), std::string::npos)
-        << "no " << thing << " in: " << result.errors;
-    EXPECT_EQ(result.output, "");
-  }
-
-  static std::string Write(const std::string& name, const std::string& text) {
-    const std::string path = TemporaryDirectory() + "/" + name;
-    std::ofstream(path) << text;
-    return path;
-  }
-
- private:
-  std::string clip_;
-};
-
-// The last field of each line that is no comment.
-std::vector<std::string> Hashes(const std::string& framemd5) {
-  std::vector<std::string> hashes;
-  std::istringstream lines(framemd5);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.empty() || line[0] == '#') continue;
-    hashes.push_back(line.substr(line.rfind(' ') + 1));
-  }
-  return hashes;
-}
 
 TEST_F(Cli, Framemd5EqualsThatOfFfmpeg) {
   std::vector<std::string> expected;
@@ -184,90 +132,10 @@ TEST_F(Cli, PlayersReadY4m) {
                 "rawvideo");
 }
 
-TEST_F(Cli, ASheetShowsTheFileAtAGlance) {
-  const std::string sheet = TemporaryDirectory() + "/sheet.png";
-  const ProgramResult drawn = Run({"sheet", clip(), "-o", sheet, "--columns",
-                                   "3", "--rows", "2", "--width", "100"});
-  EXPECT_EQ(drawn.exit_code, 0) << drawn.Describe();
-  // Cells of 100x75 with a border of 4, and gaps of 4.
-  EXPECT_EQ(RunProgram({"ffprobe", "-v", "error", "-show_entries",
-                        "stream=width,height", "-of", "csv=p=0", sheet})
-                .output,
-            "340,178\n");
-  ExpectFailure({"sheet", clip(), "-o", sheet, "--columns", "100", "--rows",
-                 "100", "--width", "4096"},
-                2, "too large");
-}
-
 TEST_F(Cli, ATimeBehindTheEndIsTwo) {
   ExpectFailure({"decode", clip(), "--times", "5:6"}, 2, "4.8");
   ExpectFailure({"decode", clip(), "--times", "2:1"}, 2, "T1:T2");
   ExpectFailure({"decode", clip(), "--fps", "0"}, 2, "--fps");
-}
-
-TEST_F(Cli, OneBadFileStopsNoOther) {
-  const std::string bad = Write("bad.mp4", "no media at all");
-  const auto all = Hashes(Run({"decode", clip()}).output);
-  const ProgramResult result =
-      Run({"decode", clip(), bad, "/no/such/clip.mp4", clip()});
-  EXPECT_EQ(result.exit_code, 3) << "the highest of 0, 2 and 3";
-  auto twice = all;
-  twice.insert(twice.end(), all.begin(), all.end());
-  EXPECT_EQ(Hashes(result.output), twice);
-  EXPECT_NE(result.output.find("#file: " + clip() + "\n"), std::string::npos);
-  EXPECT_NE(result.errors.find("2 of 4 files: 240 frames"), std::string::npos)
-      << result.errors;
-  EXPECT_NE(result.errors.find("failed: " + bad + ", /no/such/clip.mp4"),
-            std::string::npos)
-      << result.errors;
-}
-
-TEST_F(Cli, SeveralFilesGetOutputsOfTheirOwn) {
-  const std::string directory = TemporaryDirectory() + "/several";
-  const std::string copy = TemporaryDirectory() + "/copy.mp4";
-  std::filesystem::copy_file(clip(), copy);
-  const ProgramResult result =
-      Run({"decode", clip(), copy, "--at", "3", "--progress", "-o",
-           directory + "/{name}/%02d.png"});
-  EXPECT_EQ(result.exit_code, 0) << result.Describe();
-  EXPECT_TRUE(std::filesystem::exists(directory + "/copy/03.png"));
-  EXPECT_NE(result.errors.find("1/1 frames (100%)"), std::string::npos)
-      << result.errors;
-  ExpectFailure({"decode", clip(), copy, "-o", directory + "/all.md5"}, 2,
-                "{name}");
-  EXPECT_FALSE(std::filesystem::exists(directory + "/all.md5"));
-}
-
-TEST_F(Cli, StdinIsAnInputPipedOrNot) {
-  const auto all = Hashes(Run({"decode", clip()}).output);
-  ProgramOptions options;
-  options.environment = {{"BULKHEAD_LIBEXEC_DIR", LibexecDirectory()},
-                         {"CLI", PathFromEnvironment("BULKHEAD_TEST_CLI")},
-                         {"CLIP", clip()}};
-  for (const char* command :
-       {R"(cat "$CLIP" | "$CLI" decode -)", R"("$CLI" decode - < "$CLIP")"}) {
-    const ProgramResult result = RunProgram({"sh", "-c", command}, options);
-    EXPECT_EQ(result.exit_code, 0) << result.Describe();
-    EXPECT_EQ(Hashes(result.output), all) << command;
-  }
-  const ProgramResult nothing =
-      RunProgram({"sh", "-c", R"(: | "$CLI" decode -)"}, options);
-  EXPECT_EQ(nothing.exit_code, 3) << nothing.Describe();
-  EXPECT_NE(nothing.errors.find("standard input is empty"), std::string::npos);
-}
-
-TEST_F(Cli, ProbeTellsOfEveryStreamOfEachFile) {
-  const ProgramResult result = Run({"probe", clip(), clip(), "--count"});
-  EXPECT_EQ(result.exit_code, 0) << result.Describe();
-  EXPECT_NE(result.errors.find("120 frames"), std::string::npos)
-      << result.errors;
-  const ProgramResult json = Run({"probe", clip(), "--json"});
-  const auto facts = nlohmann::json::parse(json.output, nullptr, false);
-  ASSERT_FALSE(facts.is_discarded()) << json.output;
-  EXPECT_EQ(facts["streams"].at(0)["codec"], "h264");
-  EXPECT_EQ(facts["streams"].at(0)["width"], 320);
-  ExpectFailure({"probe", clip(), "--limit", "streams=0"}, 2, "no limit");
-  ExpectFailure({"probe", clip(), "--limit", "sterams=1"}, 2, "index-frames");
 }
 
 TEST_F(Cli, IndexBeyondItsLimitIsFour) {
@@ -377,8 +245,11 @@ TEST_F(Cli, WrongAutoloadSwitchIsTwo) {
 
 TEST_F(Cli, WrongArgumentsAreTwo) {
   ExpectFailure({}, 2, "subcommand");
-  ExpectFailure({"decodee", clip()}, 2, "decodee");
+  ExpectFailure({"decodee", clip()}, 2, "no subcommand decodee");
   ExpectFailure({"decode"}, 2, "FILE");
+  ExpectFailure({"decode", "--no-such"}, 2, "bulkhead decode --help");
+  ExpectFailure({"decode", clip(), "--on-corrupt", "ignore"}, 2, "nearest");
+  ExpectFailure({"decode", clip(), "--audio", "--resize", "8x8"}, 2, "--audio");
   ExpectFailure({"decode", clip(), "--frames", "a:b"}, 2, "a:b");
   ExpectFailure({"decode", clip(), "--at", "1,x"}, 2, "x");
   ExpectFailure({"decode", clip(), "--format", "gif"}, 2, "gif");
@@ -402,6 +273,7 @@ TEST_F(Cli, UnwritableOutputIsTwoAndNamed) {
 TEST_F(Cli, HelpTeaches) {
   for (const std::vector<std::string>& words : {std::vector<std::string>{},
                                                 {"decode"},
+                                                {"sheet"},
                                                 {"probe"},
                                                 {"backends"},
                                                 {"entry-points"},
@@ -413,7 +285,8 @@ TEST_F(Cli, HelpTeaches) {
     arguments.push_back("--help");
     const ProgramResult result = Run(arguments);
     EXPECT_EQ(result.exit_code, 0) << result.Describe();
-    EXPECT_NE(result.output.find("bulkhead"), std::string::npos);
+    EXPECT_NE(result.output.find("\n  bulkhead "), std::string::npos)
+        << "no example in: " << result.output;
     EXPECT_EQ(result.errors, "");
   }
 }

@@ -2,11 +2,12 @@
 #include "tools/cli/decode_audio.h"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "tools/cli/input.h"
 #include "tools/cli/output.h"
 #include "tools/cli/output_words.h"
 #include "tools/cli/sample_writer.h"
@@ -17,8 +18,21 @@ namespace {
 // Of one request: 20 MB of 8 channels at 96 kHz.
 constexpr double kSecondsAtOnce = 8;
 
-Status WriteAll(AudioDecoder& audio, const DecodeJob& job,
-                SampleWriter& writer) {
+// How long it will play, as far as that is known.
+std::optional<uint64_t> SecondsOf(const AudioMetadata& metadata,
+                                  const DecodeJob& job) {
+  const TimeRange times = job.times.value_or(TimeRange());
+  const double begin =
+      std::max(times.start.value_or(0), metadata.begin_seconds);
+  double end = metadata.end_seconds.value_or(begin);
+  if (times.stop) end = std::min(end, *times.stop);
+  constexpr double kYear = 366.0 * 24 * 3600;
+  if (!(end > begin && end - begin < kYear)) return std::nullopt;
+  return static_cast<uint64_t>(end - begin);
+}
+
+Status WriteAll(AudioDecoder& audio, const DecodeJob& job, SampleWriter& writer,
+                Progress& progress) {
   const TimeRange times = job.times.value_or(TimeRange());
   const double begin = audio.metadata().begin_seconds;
   const double start = std::max(times.start.value_or(begin), begin);
@@ -37,16 +51,22 @@ Status WriteAll(AudioDecoder& audio, const DecodeJob& job,
     }
     any = true;
     if (Status status = writer.Write(*samples); !status.ok()) return status;
+    progress.Advance(static_cast<uint64_t>(samples->duration_seconds));
   }
   return writer.Finish();
 }
 
 }  // namespace
 
-FileOutcome DecodeAudio(Host& host, const DecodeJob& job) {
-  const auto began = std::chrono::steady_clock::now();
+FileOutcome DecodeAudio(Host& host, const DecodeJob& job,
+                        Progress::Shown shown) {
   FileOutcome outcome;
-  Result<AudioDecoder> audio = host.OpenAudio(job.file, *job.audio);
+  Result<Source> source = OpenInput(job.file);
+  if (!source) {
+    outcome.status = source.error();
+    return outcome;
+  }
+  Result<AudioDecoder> audio = host.OpenAudio(*source, *job.audio);
   if (!audio) {
     outcome.status = audio.error();
     return outcome;
@@ -66,12 +86,12 @@ FileOutcome DecodeAudio(Host& host, const DecodeJob& job) {
   SampleWriter writer(job.format == "wav" ? SampleWriter::Format::kWav
                                           : SampleWriter::Format::kRaw,
                       job.output, **output);
-  outcome.status = WriteAll(*audio, job, writer);
+  Progress progress(job.file, shown, SecondsOf(audio->metadata(), job),
+                    "seconds");
+  outcome.status = WriteAll(*audio, job, writer, progress);
   outcome.recovery = audio->recovery();
   outcome.reader_gone = (*output)->reader_gone();
-  const std::chrono::duration<double> took =
-      std::chrono::steady_clock::now() - began;
-  outcome.seconds = took.count();
+  outcome.seconds = progress.seconds();
   // What was decoded before the failure is the caller's.
   if (!outcome.status.ok() && !outcome.reader_gone) (void)(*output)->Close();
   return outcome;

@@ -10,6 +10,7 @@ namespace bulkhead::cli {
 
 // As DecodeFile, of a job of audio: some seconds of it at a time. The outcome
 // counts no frames.
-FileOutcome DecodeAudio(Host& host, const DecodeJob& job);
+FileOutcome DecodeAudio(Host& host, const DecodeJob& job,
+                        Progress::Shown shown);
 
 }  // namespace bulkhead::cli

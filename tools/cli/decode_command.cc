@@ -104,8 +104,8 @@ int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
   FileOutcome sum;
   std::vector<std::string> failed;
   for (const DecodeJob& job : *jobs) {
-    const FileOutcome outcome =
-        job.audio ? DecodeAudio(**host, job) : DecodeFile(**host, job, shown);
+    const FileOutcome outcome = job.audio ? DecodeAudio(**host, job, shown)
+                                          : DecodeFile(**host, job, shown);
     if (outcome.reader_gone) return exit_code;
     for (const DamagedRange& range : outcome.damage) SayDamage(job, range);
     sum.frames += outcome.frames;
@@ -223,7 +223,9 @@ void AddDecodeCommand(CLI::App& app, Invocation& invocation) {
       ->transform(CLI::Transformer(
           std::map<std::string, OnCorrupt>{{"error", OnCorrupt::kError},
                                            {"skip", OnCorrupt::kSkip},
-                                           {"nearest", OnCorrupt::kNearest}}));
+                                           {"nearest", OnCorrupt::kNearest}}))
+      // Before it is transformed: checks run from the last to the first.
+      ->check(CLI::IsMember({"error", "skip", "nearest"}));
   CLI::Option* frames = command
                             ->add_option("--frames", options->frames,
                                          "Only these frames, as a slice A:B:S")

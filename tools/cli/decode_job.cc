@@ -68,7 +68,8 @@ Status ParseAudio(const DecodeOptions& options, DecodeJob& job) {
                          !options.dtype.empty();
   if (!IsOfAudio(job.format) || of_frames) {
     return Status(Code::kInvalidArgument,
-                  "audio is written as wav or f32le, and chosen by --times");
+                  "audio is written as wav or f32le, and chosen by --times; "
+                  "leave out what is of pictures, or --audio");
   }
   job.audio = AudioOptions{.device = options.video.device,
                            .stream_index = options.video.stream_index,

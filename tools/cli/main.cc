@@ -27,9 +27,9 @@ namespace bulkhead::cli {
 namespace {
 
 constexpr char kPurpose[] =
-    R"(Decodes video through backends that nobody has to trust: each runs in a
+    R"(Decodes video and audio through backends that nobody has to trust: each runs in a
 sandboxed process of its own and is replaced when it crashes, hangs or lies.
-The frames stay the same.)";
+The frames and samples stay the same.)";
 
 constexpr char kExamples[] = R"(Examples:
   bulkhead doctor                              does it work here?
@@ -40,6 +40,8 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead ps                                  what runs, and how fast?
   bulkhead probe clip.mp4                      what is in this file?
   bulkhead decode clip.mp4 -o out/%06d.png     every frame as a picture
+  bulkhead decode clip.mp4 --audio -o clip.wav what is heard
+  bulkhead sheet clip.mp4 -o sheet.png         the file at a glance
   bulkhead demo                                watch it survive
   bulkhead crashes                             what ended, how and where?
 
@@ -49,6 +51,29 @@ everything that is said to a person goes to stderr.
 Exit status: 0 done; 1 a bug of Bulkhead's; 2 fix the call; 3 fix the file or
 choose another backend; 4 the backend failed or a limit was reached; 5 no
 sandbox.)";
+
+std::string SubcommandsOf(const CLI::App& app) {
+  std::string names;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    names += (names.empty() ? "" : ", ") + command->get_name();
+  }
+  return names;
+}
+
+// Names the help that tells what would be right.
+Status Explain(const CLI::App& app, const CLI::ParseError& error) {
+  const auto chosen = app.get_subcommands();
+  const std::string help =
+      " (see bulkhead " +
+      (chosen.empty() ? "" : chosen.front()->get_name() + " ") + "--help)";
+  std::string problem = error.what();
+  if (const auto words = app.remaining(); chosen.empty() && !words.empty()) {
+    // They come from the last to the first.
+    problem = "there is no subcommand " + words.back() + "; there are " +
+              SubcommandsOf(app);
+  }
+  return Status(Code::kInvalidArgument, problem + help);
+}
 
 int Run(int argc, char** argv) {
   Invocation invocation;
@@ -80,16 +105,12 @@ int Run(int argc, char** argv) {
   } catch (const CLI::CallForHelp& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
-    return Fail(Status(Code::kInvalidArgument,
-                       std::string(error.what()) + " (see bulkhead --help)"));
+    return Fail(Explain(app, error));
   }
   if (!invocation.run) {
-    std::string names;
-    for (const CLI::App* command : app.get_subcommands({})) {
-      names += (names.empty() ? "" : ", ") + command->get_name();
-    }
-    return Fail(Status(Code::kInvalidArgument, "name a subcommand: " + names +
-                                                   " (see bulkhead --help)"));
+    return Fail(Status(
+        Code::kInvalidArgument,
+        "name a subcommand: " + SubcommandsOf(app) + " (see bulkhead --help)"));
   }
   return invocation.run();
 }

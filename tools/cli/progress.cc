@@ -25,26 +25,30 @@ constexpr size_t kNameWidth = 20;
 }  // namespace
 
 std::string ProgressLine(const std::string& name, uint64_t done,
-                         std::optional<uint64_t> total, double seconds) {
+                         std::optional<uint64_t> total, double seconds,
+                         const char* unit) {
   std::string line = name.size() > kNameWidth
                          ? "..." + name.substr(name.size() - kNameWidth + 3)
                          : name;
   if (total && *total >= done && *total > 0) {
     const size_t filled = done * kBarWidth / *total;
-    line += fmt::format(" [{:#<{}}{:.<{}}] {}/{} frames ({}%)", "", filled, "",
-                        kBarWidth - filled, done, *total, done * 100 / *total);
+    line += fmt::format(" [{:#<{}}{:.<{}}] {}/{} {} ({}%)", "", filled, "",
+                        kBarWidth - filled, done, *total, unit,
+                        done * 100 / *total);
   } else {
-    line += fmt::format(" {} frames", done);
+    line += fmt::format(" {} {}", done, unit);
   }
   if (seconds > 0) {
     line +=
-        fmt::format(", {:.0f} frames/s", static_cast<double>(done) / seconds);
+        fmt::format(", {:.0f} {}/s", static_cast<double>(done) / seconds, unit);
   }
   return line;
 }
 
-Progress::Progress(std::string name, Shown shown, std::optional<uint64_t> total)
+Progress::Progress(std::string name, Shown shown, std::optional<uint64_t> total,
+                   const char* unit)
     : name_(std::move(name)),
+      unit_(unit),
       on_terminal_(StderrIsTerminal()),
       shown_(shown == Shown::kAlways ||
              (shown == Shown::kOnTerminals && on_terminal_)),
@@ -61,8 +65,8 @@ Progress::~Progress() {
   }
 }
 
-void Progress::Advance() {
-  ++done_;
+void Progress::Advance(uint64_t by) {
+  done_ += by;
   const Clock::time_point now = Clock::now();
   if (!shown_ || now - drawn_ < (on_terminal_ ? kRedraw : kNextLine)) return;
   drawn_ = now;
@@ -74,7 +78,7 @@ double Progress::seconds() const {
 }
 
 void Progress::Draw() {
-  const std::string line = ProgressLine(name_, done_, total_, seconds());
+  const std::string line = ProgressLine(name_, done_, total_, seconds(), unit_);
   if (on_terminal_) {
     std::fputs((kStartOfLine + Printable(line)).c_str(), stderr);
   } else {

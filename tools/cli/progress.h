@@ -8,7 +8,8 @@
 
 namespace bulkhead::cli {
 
-// A bar on stderr that says how far one file has come. On a terminal it is one
+// A bar on stderr that says how far one file has come, in frames or another
+// `unit`. On a terminal it is one
 // line, redrawn ten times a second at most, and removed in the end; elsewhere,
 // if it is to be shown there, a line every second and one in the end.
 // Not thread-safe.
@@ -16,13 +17,14 @@ class Progress {
  public:
   enum class Shown { kNever, kOnTerminals, kAlways };
 
-  Progress(std::string name, Shown shown, std::optional<uint64_t> total);
+  Progress(std::string name, Shown shown, std::optional<uint64_t> total,
+           const char* unit = "frames");
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
   void set_total(uint64_t total) { total_ = total; }
-  void Advance();
+  void Advance(uint64_t by = 1);
 
   uint64_t done() const { return done_; }
   double seconds() const;
@@ -31,6 +33,7 @@ class Progress {
   void Draw();
 
   const std::string name_;
+  const char* const unit_;
   const bool on_terminal_;
   const bool shown_;
   const std::chrono::steady_clock::time_point start_;
@@ -43,6 +46,7 @@ class Progress {
 // Without the bar where the total is not known or too small: a header may
 // promise fewer frames than there are.
 std::string ProgressLine(const std::string& name, uint64_t done,
-                         std::optional<uint64_t> total, double seconds);
+                         std::optional<uint64_t> total, double seconds,
+                         const char* unit = "frames");
 
 }  // namespace bulkhead::cli

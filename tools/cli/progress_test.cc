@@ -21,6 +21,11 @@ TEST(ProgressLine, HasNoBarWhereItIsNot) {
   EXPECT_EQ(ProgressLine("clip.mp4", 0, 0, 0), "clip.mp4 0 frames");
 }
 
+TEST(ProgressLine, MayCountInAnotherUnit) {
+  EXPECT_EQ(ProgressLine("a.mp3", 8, std::nullopt, 2, "seconds"),
+            "a.mp3 8 seconds, 4 seconds/s");
+}
+
 TEST(ProgressLine, KeepsTheEndOfALongName) {
   EXPECT_EQ(ProgressLine("a/very/long/directory/clip.mp4", 1, 10, 1),
             "...irectory/clip.mp4 [##......................] 1/10 frames "

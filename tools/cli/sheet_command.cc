@@ -8,9 +8,12 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
+#include <string>
 #include <tuple>
 
 #include "tools/cli/contact_sheet.h"
+#include "tools/cli/input.h"
 #include "tools/cli/picture.h"
 #include "tools/cli/png_writer.h"
 #include "tools/cli/terminal.h"
@@ -21,10 +24,13 @@ namespace {
 constexpr char kExamples[] = R"(Examples:
   bulkhead sheet clip.mp4 -o sheet.png
   bulkhead sheet clip.mp4 -o sheet.png --columns 6 --rows 10 --width 320
+  curl -s URL | bulkhead sheet - -o sheet.png
 
 The time of the file is cut into as many parts as there are cells; a cell shows
 what is on the screen in the middle of its part, and the time at which that
-frame begins.)";
+frame begins. Of a file whose frames have no times of their own it is the frames
+that are cut into parts, and their numbers are shown. For a damaged frame stands
+the nearest sound one.)";
 
 constexpr uint64_t kMostPixels = 100'000'000;
 constexpr ContactSheet::Color kBorder{0x50, 0x50, 0x50};
@@ -50,12 +56,28 @@ std::string TimeText(double seconds) {
                      whole % 60, hundredths % 100);
 }
 
+// What is shown when `part` of the video is over, from 0 to 1.
+Result<Frame> FrameIn(VideoDecoder& video,
+                      const std::optional<SecondsRange>& played, double part) {
+  if (played) {
+    return video.FramePlayedAt(played->begin +
+                               part * (played->end - played->begin));
+  }
+  const Result<uint64_t> count = video.FrameCount();
+  if (!count) return count.error();
+  return video.FrameAt(
+      static_cast<int64_t>(part * static_cast<double>(*count)));
+}
+
 Status Draw(VideoDecoder& video, const SheetOptions& options) {
   const Result<Frame> first = video.FrameAt(0);
   if (!first) return first.error();
-  const Result<SecondsRange> played = video.PlayedRange();
-  if (!played) return played.error();
-  const double length = played->end - played->begin;
+  std::optional<SecondsRange> times;
+  if (Result<SecondsRange> played = video.PlayedRange()) {
+    times = *played;
+  } else if (played.error().code() != Code::kBadInput) {
+    return played.error();
+  }
   const uint32_t cells = options.columns * options.rows;
   const uint64_t drawn = uint64_t{cells} * options.width * options.width *
                          first->height() / first->width();
@@ -68,11 +90,11 @@ Status Draw(VideoDecoder& video, const SheetOptions& options) {
   ContactSheet sheet(cells, options.columns, options.width, first->width(),
                      first->height());
   for (uint32_t cell = 0; cell < cells; ++cell) {
-    const Result<Frame> frame =
-        video.FramePlayedAt(played->begin + length * (cell + 0.5) / cells);
+    const Result<Frame> frame = FrameIn(video, times, (cell + 0.5) / cells);
     if (!frame) return frame.error();
     sheet.Place(cell, PictureOf(*frame), kBorder);
-    sheet.Caption(cell, TimeText(frame->pts_seconds()));
+    sheet.Caption(cell, times ? TimeText(frame->pts_seconds())
+                              : std::to_string(frame->index()));
   }
   return WritePngFile(sheet.picture(), options.output);
 }
@@ -80,7 +102,9 @@ Status Draw(VideoDecoder& video, const SheetOptions& options) {
 int RunSheet(const GlobalOptions& global, const SheetOptions& options) {
   Result<std::unique_ptr<Host>> host = Host::Create(HostOptionsFrom(global));
   if (!host) return Fail(host.error());
-  Result<VideoDecoder> video = (*host)->OpenVideo(options.file, options.video);
+  const Result<Source> source = OpenInput(options.file);
+  if (!source) return Fail(source.error());
+  Result<VideoDecoder> video = (*host)->OpenVideo(*source, options.video);
   if (!video) return Fail(video.error());
   if (Status status = Draw(*video, options); !status.ok()) return Fail(status);
   return 0;
@@ -90,10 +114,12 @@ int RunSheet(const GlobalOptions& global, const SheetOptions& options) {
 
 void AddSheetCommand(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<SheetOptions>();
+  options->video.on_corrupt = OnCorrupt::kNearest;
   CLI::App* command = app.add_subcommand(
       "sheet", "Draw frames of a file side by side, with their times");
   command->footer(kExamples);
-  command->add_option("FILE", options->file, "The video file")->required();
+  command->add_option("FILE", options->file, "The video file; - is stdin")
+      ->required();
   command->add_option("-o,--output", options->output, "Where to, a PNG file")
       ->type_name("PNG")
       ->required();

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be asked of a VideoDecoder when it is opened, but for its output: a
+// row of the README's table each.
+#include <filesystem>
+#include <optional>
+
+#include "tests/semantics/semantics_fixture.h"
+#include "tests/support/frame_hash.h"
+#include "tests/support/program.h"
+
+namespace bulkhead::tests {
+namespace {
+
+class Opening : public Semantics {
+ protected:
+  // Audio, then a small video, then a larger one.
+  static std::string ThreeStreams() {
+    const std::string path = TemporaryDirectory() + "/three.mkv";
+    const ProgramResult made = RunProgram({"ffmpeg",
+                                           "-nostdin",
+                                           "-v",
+                                           "error",
+                                           "-y",
+                                           "-f",
+                                           "lavfi",
+                                           "-i",
+                                           "sine=duration=1",
+                                           "-f",
+                                           "lavfi",
+                                           "-i",
+                                           "testsrc2=size=96x64:duration=1",
+                                           "-f",
+                                           "lavfi",
+                                           "-i",
+                                           "testsrc2=size=192x128:duration=1",
+                                           "-map",
+                                           "0",
+                                           "-map",
+                                           "1",
+                                           "-map",
+                                           "2",
+                                           "-c:v",
+                                           "mpeg4",
+                                           "-c:a",
+                                           "flac",
+                                           path});
+    EXPECT_EQ(made.exit_code, 0) << made.Describe();
+    return path;
+  }
+
+  Result<VideoDecoder> OpenStream(const std::string& path,
+                                  std::optional<int> stream) {
+    return host().OpenVideo(path,
+                            {.device = GetParam(), .stream_index = stream});
+  }
+};
+
+TEST_P(Opening, AStreamIsNamedByItsIndexInTheFile) {
+  const std::string path = ThreeStreams();
+  const auto small = OpenStream(path, 1);
+  ASSERT_TRUE(small) << small.error();
+  EXPECT_EQ(small->metadata().width, 96u);
+  EXPECT_EQ(small->metadata().stream_index, 1);
+  EXPECT_EQ(small->metadata().stream_count, 3u);
+  EXPECT_EQ(OpenStream(path, 2)->metadata().width, 192u);
+}
+
+TEST_P(Opening, WithoutAnIndexItIsTheFirstVideo) {
+  const std::string path = ThreeStreams();
+  EXPECT_EQ(OpenStream(path, std::nullopt)->metadata().stream_index, 1);
+  EXPECT_EQ(host().Probe(path)->best_video_stream, 2) << "FFmpeg's choice";
+}
+
+TEST_P(Opening, AStreamThatIsNoVideoIsInvalid) {
+  const std::string path = ThreeStreams();
+  for (const int wrong : {0, 3, 1000, -1}) {
+    const auto video = OpenStream(path, wrong);
+    ASSERT_FALSE(video) << wrong;
+    EXPECT_EQ(video.error().code(), Code::kInvalidArgument) << video.error();
+  }
+  const auto audio = OpenStream(path, 0);
+  EXPECT_NE(audio.error().message().find("video streams: 1, 2"),
+            std::string::npos)
+      << audio.error();
+}
+
+TEST_P(Opening, AFileWithoutVideoIsBadInput) {
+  const std::string path = TemporaryDirectory() + "/heard.flac";
+  ASSERT_EQ(RunProgram({"ffmpeg", "-nostdin", "-v", "error", "-y", "-f",
+                        "lavfi", "-i", "sine=duration=1", path})
+                .exit_code,
+            0);
+  EXPECT_EQ(CodeOf(OpenStream(path, std::nullopt)), Code::kBadInput);
+}
+
+TEST_P(Opening, ThreadsChangeNoFrame) {
+  const auto frame = [&](uint32_t threads) {
+    VideoDecoder video = Open(Clip::kH264, {.threads = threads});
+    return HashOf(video.FrameAt(61).value());
+  };
+  const std::string one = frame(1);
+  EXPECT_EQ(frame(0), one) << "as many as the decoder likes";
+  EXPECT_EQ(frame(3), one);
+}
+
+TEST_P(Opening, ADeviceThatDoesNotExistIsNotFound) {
+  const std::string path = Generate(Clip::kH264).value();
+  for (const char* device : {"cuda", "openreg:99", "cpu:-1", "no such"}) {
+    const auto video = host().OpenVideo(path, {.device = device});
+    ASSERT_FALSE(video) << device;
+    EXPECT_TRUE(video.error().code() == Code::kNotFound ||
+                video.error().code() == Code::kInvalidArgument)
+        << video.error();
+    EXPECT_NE(video.error().message().find(device), std::string::npos)
+        << video.error();
+  }
+}
+
+TEST_P(Opening, ADecoderOutlivesItsHostAndItsFile) {
+  const std::string path = TemporaryDirectory() + "/gone.mp4";
+  std::filesystem::copy_file(Generate(Clip::kH264).value(), path,
+                             std::filesystem::copy_options::overwrite_existing);
+  auto video = OpenStream(path, std::nullopt);
+  ASSERT_TRUE(video) << video.error();
+  std::filesystem::remove(path);
+  EXPECT_EQ(video->FrameCount().value(), 120u);
+  EXPECT_TRUE(video->FrameAt(100));
+}
+
+TEST_P(Opening, ApproximateFramesAreThoseOfAnExactIndexWhereTheHeaderIsRight) {
+  VideoDecoder exact = Open(Clip::kH264);
+  VideoDecoder guessed =
+      Open(Clip::kH264, {.seek_mode = SeekMode::kApproximate});
+  EXPECT_EQ(guessed.FrameCount().value(), 120u);
+  for (const int64_t index : {0, 77, -1, 30}) {
+    EXPECT_EQ(HashOf(guessed.FrameAt(index).value()),
+              HashOf(exact.FrameAt(index).value()));
+  }
+  EXPECT_EQ(CodeOf(guessed.KeyFrameIndices()), Code::kInvalidArgument);
+}
+
+TEST_P(Opening, MappingsTakeThePlaceOfTheScanAndNotOfAGuess) {
+  VideoOptions options{.frame_mappings = {{0, 512, true}, {512, 512, false}}};
+  VideoDecoder mapped = Open(Clip::kH264, options);
+  EXPECT_EQ(mapped.FrameCount().value(), 2u);
+  options.seek_mode = SeekMode::kApproximate;
+  EXPECT_EQ(CodeOf(TryOpen(Clip::kH264, options)), Code::kInvalidArgument);
+  for (const char* wrong :
+       {"", "[]", R"({"frames":1})", R"({"frames":[{"pts":1}]})", "no JSON"}) {
+    EXPECT_EQ(CodeOf(ParseFrameMappings(wrong)), Code::kInvalidArgument)
+        << wrong;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, Opening, testing::Values("cpu", "openreg:0"),
+                         [](const auto& device) {
+                           return device.param == "cpu" ? "Cpu" : "Openreg";
+                         });
+
+}  // namespace
+}  // namespace bulkhead::tests
