@@ -123,6 +123,19 @@ TEST_P(Audio, AStreamThatBeginsLateSaysWhen) {
   EXPECT_DOUBLE_EQ(first.pts_seconds, audio.metadata().begin_seconds);
 }
 
+TEST_P(Audio, GapsOfTheTimestampsAreNotPlayed) {
+  const std::string path =
+      MakeAudio("gap.mkv", {"-c:a", "pcm_s16le", "-af",
+                            "asetnsamples=441,aselect='not(between(t,1,2))'"});
+  AudioDecoder audio = Open(path);
+  EXPECT_NEAR(audio.metadata().duration_seconds.value_or(0), 3, 0.02);
+  const AudioSamples whole = audio.AllSamples().value();
+  EXPECT_NEAR(whole.duration_seconds, 2, 0.02);
+  EXPECT_TRUE(Same(Interleaved(whole), SamplesByFfmpeg(path)));
+  const AudioSamples part = audio.SamplesPlayedInRange(1, 1.5).value();
+  EXPECT_TRUE(Same(Interleaved(part), PartOf(whole, 44100, 66150)));
+}
+
 TEST_P(Audio, AFormatThatCannotBeSoughtIsDecodedFromTheBeginning) {
   const std::string path = MakeAudio("tone.swf", {"-c:a", "libmp3lame"});
   if (path.empty()) GTEST_SKIP() << "this ffmpeg makes no swf";
