@@ -180,6 +180,8 @@ ipc::Expected<void> VideoStream::StartPlay(schema::Play::Reader play) {
     return ipc::Fail(ipc::Code::kInternal, "video has no samples");
   }
   unseen_.clear();
+  const bool stays = !start.isKeyframe() && reader_->at_beginning();
+  if (!stays) context_.buffers.Renew();
   ipc::Expected<void> moved = start.isKeyframe()
                                   ? reader_->SeekToKeyframe(start.getKeyframe())
                                   : reader_->SeekToBeginning();

@@ -34,6 +34,11 @@ Result<FrameFinder::Found> FrameFinder::Find(VideoLink& video, uint64_t i) {
 
 Result<FrameFinder::Found> FrameFinder::FindByTime(VideoLink& video,
                                                    uint64_t i) {
+  if (record_.KnownDamaged(i)) {
+    if (const auto known = damaged_.find(i); known != damaged_.end()) {
+      return Found(known->second);
+    }
+  }
   // Each round but the last makes a keyframe unfit or goes to the beginning.
   for (bool from_beginning = false;;) {
     ASSIGN_OR_RETURN(Pass pass, Seek(video, i, from_beginning));
@@ -103,6 +108,7 @@ Result<FrameFinder::Pass> FrameFinder::Seek(VideoLink& video, uint64_t i,
     } else {
       met.frame = i;
       log_.Add(met);
+      damaged_.emplace(i, met);
       pass.found = met;
     }
     return pass;
@@ -153,22 +159,31 @@ Result<FrameFinder::Found> FrameFinder::FindNearest(VideoLink& video,
   if (std::holds_alternative<FoundFrame>(found)) return found;
   auto before = Before(i);
   // Where frames are only counted, nothing tells how far a later one is.
-  const uint64_t end = index_.timestamped() ? index_.size() : 0;
-  for (uint64_t later = i + 1; later < end; ++later) {
-    if (before && Distance(i, *before) <= Distance(i, later)) break;
-    const auto known = record_[later];
-    if (known == StraightRecord::Frame::kMissing ||
-        known == StraightRecord::Frame::kDamaged) {
-      continue;
-    }
-    ASSIGN_OR_RETURN(Found other, Find(video, later));
-    if (std::holds_alternative<FoundFrame>(other)) return other;
+  if (index_.timestamped()) {
+    ASSIGN_OR_RETURN(Found later, FindLater(video, i, before));
+    if (std::holds_alternative<FoundFrame>(later)) return later;
   }
   for (; before; before = Before(*before)) {
     ASSIGN_OR_RETURN(Found other, Find(video, *before));
     if (std::holds_alternative<FoundFrame>(other)) return other;
   }
+  if (!index_.timestamped()) {
+    ASSIGN_OR_RETURN(Found later, FindLater(video, i, std::nullopt));
+    if (std::holds_alternative<FoundFrame>(later)) return later;
+  }
   return found;
+}
+
+Result<FrameFinder::Found> FrameFinder::FindLater(
+    VideoLink& video, uint64_t i, std::optional<uint64_t> before) {
+  for (uint64_t later = i + 1; later < index_.size(); ++later) {
+    if (before && Distance(i, *before) <= Distance(i, later)) break;
+    if (counted_ > 0 && later >= counted_) break;
+    if (index_.timestamped() && record_.KnownDamaged(later)) continue;
+    ASSIGN_OR_RETURN(Found other, Find(video, later));
+    if (std::holds_alternative<FoundFrame>(other)) return other;
+  }
+  return Found(Damage{.frame = i});
 }
 
 std::optional<uint64_t> FrameFinder::Before(uint64_t i) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <variant>
 
@@ -61,6 +62,9 @@ class FrameFinder {
   Result<Pass> Seek(VideoLink& video, uint64_t i, bool from_beginning);
   Status Start(VideoLink& video, uint64_t i, bool from_beginning);
   Result<Found> FindByCounting(VideoLink& video, uint64_t i);
+  // The first sound frame behind `i` that is nearer than `before`; else Damage.
+  Result<Found> FindLater(VideoLink& video, uint64_t i,
+                          std::optional<uint64_t> before);
   // The last frame before `i` that may be sound.
   std::optional<uint64_t> Before(uint64_t i) const;
   uint64_t Distance(uint64_t a, uint64_t b) const;
@@ -69,10 +73,11 @@ class FrameFinder {
   const FrameIndex index_;
   DamageLog& log_;
   StraightRecord record_;
-  bool following_ = false;  // the play goes on behind position_
-  uint64_t position_ = 0;   // the last frame found; when counting, the next
-  uint64_t counted_ = 0;    // frames of a whole pass, 0: not known
-  uint64_t window_ = 1;     // frames decoded ahead, doubled when used
+  std::map<uint64_t, Damage> damaged_;  // that were asked for
+  bool following_ = false;              // the play goes on behind position_
+  uint64_t position_ = 0;  // the last frame found; when counting, the next
+  uint64_t counted_ = 0;   // frames of a whole pass, 0: not known
+  uint64_t window_ = 1;    // frames decoded ahead, doubled when used
 };
 
 }  // namespace bulkhead::session

@@ -4,9 +4,13 @@
 namespace bulkhead::session {
 
 bool StraightRecord::FindEntry(size_t i, size_t* keyframe) const {
+  size_t behind = i + 1;  // which were looked at
   for (size_t k = i;; --k) {
     k = index_->KeyframeOf(k);
     if (!(*index_)[k].keyframe) return false;
+    for (; behind > k; --behind) {
+      if (KnownDamaged(behind - 1)) return false;
+    }
     if (!unfit_[k]) {
       *keyframe = k;
       return true;
@@ -59,9 +63,9 @@ StraightRecord::Verdict StraightRecord::Meet(size_t i, Frame seen) {
   Frame& known = frames_[i];
   if (from_beginning_) {
     known = seen;
-  } else if (known == Frame::kUnknown) {
-    if (seen != Frame::kSound) return Verdict::kDoubtful;
-  } else if (known != seen) {
+  } else if (seen != Frame::kSound && known != Frame::kSound) {
+    return Verdict::kDoubtful;
+  } else if (known != Frame::kUnknown && known != seen) {
     unfit_[entry_] = true;
     return Verdict::kContradicts;
   }

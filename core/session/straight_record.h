@@ -17,9 +17,11 @@ namespace bulkhead::session {
 // clean entry: an open GOP's leading pictures are missing, an intra refresh
 // needs many frames to be whole, a damaged stream goes on with what it had.
 // A pass from a keyframe is believed as long as it shows each frame of the
-// index from the keyframe on, in order and undamaged, or exactly what is known
-// of the straight pass. Otherwise the beginning decides, once: what it shows is
-// recorded, and a keyframe that contradicts the record is not used again.
+// index from the keyframe on, in order and undamaged. Otherwise the beginning
+// decides, and what it shows is recorded. A keyframe that contradicts the
+// record is not used again; nor is any from which the way to a frame leads past
+// damage: what a decoder makes up for that, and what follows builds on, it
+// takes from whatever it decoded before, however long ago.
 //
 //     record.EnterAt(keyframe);               // or record.EnterAtBeginning()
 //     while (!record.Reached(i)) {
@@ -41,6 +43,10 @@ class StraightRecord {
       : index_(index), frames_(index->size()), unfit_(index->size()) {}
 
   Frame operator[](size_t i) const { return frames_[i]; }
+  // By a pass from the beginning.
+  bool KnownDamaged(size_t i) const {
+    return frames_[i] == Frame::kDamaged || frames_[i] == Frame::kMissing;
+  }
 
   // The last keyframe at or before frame `i` that may be begun at; false: there
   // is none, begin at the beginning.

@@ -47,8 +47,22 @@ TEST_F(StraightRecordTest, AGapIsDoubtfulUntilTheBeginningWasSeen) {
   record_.EnterAtBeginning();
   EXPECT_EQ(See({0, 1, 2, 3, 4, 6}), Verdict::kAgrees);
   EXPECT_EQ(record_[5], StraightRecord::Frame::kMissing);
+}
+
+TEST_F(StraightRecordTest, NoKeyframeLeadsPastDamage) {
+  record_.EnterAtBeginning();
+  EXPECT_EQ(See({0, 1, 3, 4, 5, 6, 7}), Verdict::kAgrees);
+  size_t keyframe = 0;
+  EXPECT_FALSE(record_.FindEntry(3, &keyframe));
+  ASSERT_TRUE(record_.FindEntry(1, &keyframe));
+  EXPECT_EQ(keyframe, 0u);
+  ASSERT_TRUE(record_.FindEntry(7, &keyframe));
+  EXPECT_EQ(keyframe, 4u);
+  ASSERT_TRUE(record_.EnterAt(0));
+  EXPECT_EQ(See({0, 1, 3}), Verdict::kDoubtful) << "though it is known";
   ASSERT_TRUE(record_.EnterAt(4));
-  EXPECT_EQ(See({4, 6}), Verdict::kAgrees);
+  EXPECT_EQ(See({6}), Verdict::kContradicts);
+  EXPECT_FALSE(record_.FindEntry(7, &keyframe)) << "on the way from 0 is 2";
 }
 
 TEST_F(StraightRecordTest, AKeyframeThatLeavesOutWhatIsSoundIsNotUsedAgain) {

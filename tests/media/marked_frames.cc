@@ -10,12 +10,29 @@ namespace bulkhead::tests {
 namespace {
 
 ProgramResult Hash(const std::string& path, const std::string& stream,
-                   const ProgramOptions& limits) {
-  return RunProgram(
-      {"ffmpeg", "-nostdin", "-v", "error", "-threads", "1", "-err_detect",
-       "ignore_err", "-i", path, "-map", stream, "-pix_fmt", "rgb24",
-       "-fps_mode", "passthrough", "-f", "framemd5", "-"},
-      limits);
+                   bool upright, const ProgramOptions& limits) {
+  return RunProgram({"ffmpeg",
+                     "-nostdin",
+                     "-v",
+                     "error",
+                     "-threads",
+                     "1",
+                     "-err_detect",
+                     "ignore_err",
+                     "-autorotate",
+                     upright ? "1" : "0",
+                     "-i",
+                     path,
+                     "-map",
+                     stream,
+                     "-pix_fmt",
+                     "rgb24",
+                     "-fps_mode",
+                     "passthrough",
+                     "-f",
+                     "framemd5",
+                     "-"},
+                    limits);
 }
 
 }  // namespace
@@ -23,18 +40,21 @@ ProgramResult Hash(const std::string& path, const std::string& stream,
 Result<std::vector<MarkedFrame>> DecodeWithMarks(const std::string& path) {
   ProgramOptions limits;
   limits.limit = std::chrono::minutes(2);
-  ProgramResult hashes = Hash(path, "0:V:0", limits);
+  const ProgramResult marks =
+      RunProgram({PathFromEnvironment("BULKHEAD_TEST_MARKS"), path}, limits);
+  std::istringstream marked(marks.output);
+  int turned_oddly = 0;
+  marked >> turned_oddly;
+  const bool upright = turned_oddly == 0;
+  ProgramResult hashes = Hash(path, "0:V:0", upright, limits);
   // A cover, where there is nothing else.
   if (hashes.errors.find("matches no streams") != std::string::npos) {
-    hashes = Hash(path, "0:v:0", limits);
+    hashes = Hash(path, "0:v:0", upright, limits);
   }
   if (!hashes.started) {
     return Status(Code::kNotFound, "there is no ffmpeg on this machine");
   }
-  const ProgramResult marks =
-      RunProgram({PathFromEnvironment("BULKHEAD_TEST_MARKS"), path}, limits);
   std::vector<MarkedFrame> frames;
-  std::istringstream marked(marks.output);
   std::istringstream lines(hashes.output);
   for (std::string line; std::getline(lines, line);) {
     if (line.empty() || line[0] == '#') continue;

@@ -17,7 +17,8 @@ struct MarkedFrame {
 };
 
 // What ffmpeg makes of the first video stream that is no cover, else of the
-// first, with one thread, however damaged the file is. kNotFound: no ffmpeg on
+// first, with one thread, however damaged the file is. Pictures are upright,
+// but not turned by an angle that is no quarter turn. kNotFound: no ffmpeg on
 // this machine. kBadInput: nothing can be decoded. BULKHEAD_TEST_MARKS is the
 // path of marked_frames.
 Result<std::vector<MarkedFrame>> DecodeWithMarks(const std::string& path);

@@ -1,32 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// marked_frames FILE: a line for each frame that libavcodec makes of the first
-// video stream that is no cover, else of the first, with its best timestamp and
-// 1 if libavcodec marks it as corrupt. The ffmpeg program decodes the same and
-// does not print the marks. A process of its own, since damaged files can end
-// it.
+// marked_frames FILE: first 1 if ffmpeg would turn the pictures by an angle
+// that is no quarter turn, else 0. Then a line for each frame that libavcodec
+// makes of the first video stream that is no cover, else of the first, with its
+// best timestamp and 1 if libavcodec marks it as corrupt. The ffmpeg program
+// decodes the same and does not print the marks. A process of its own, since
+// damaged files can end it.
 
+#include <cmath>
 #include <cstdio>
 
 extern "C" {
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
+#include <libavutil/display.h>
 }
 
 namespace {
 
-void PrintFrames(AVCodecContext* decoder, AVFrame* frame) {
-  for (;;) {
-    const int result = avcodec_receive_frame(decoder, frame);
-    if (result == AVERROR(EAGAIN) || result == AVERROR_EOF) return;
-    // The next may be sound.
-    if (result < 0) continue;
+// As the ffmpeg program does it: until an error, and a packet that is not taken
+// is lost.
+void PrintFrames(AVCodecContext* decoder, const AVPacket* packet,
+                 AVFrame* frame) {
+  if (avcodec_send_packet(decoder, packet) < 0) return;
+  while (avcodec_receive_frame(decoder, frame) >= 0) {
     const bool marked = (frame->flags & AV_FRAME_FLAG_CORRUPT) != 0 ||
                         frame->decode_error_flags != 0;
     std::printf("%lld %d\n",
                 static_cast<long long>(frame->best_effort_timestamp),
                 marked ? 1 : 0);
   }
+}
+
+bool IsTurnedOddly(const AVStream& stream) {
+  const uint8_t* const matrix =
+      av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, nullptr);
+  if (matrix == nullptr) return false;
+  const double degrees = std::round(
+      av_display_rotation_get(reinterpret_cast<const int32_t*>(matrix)));
+  return std::isfinite(degrees) && std::fmod(degrees, 90) != 0;
 }
 
 }  // namespace
@@ -51,6 +63,7 @@ int main(int argc, char** argv) {
   }
   if (stream == nullptr) stream = cover;
   if (stream == nullptr) return 1;
+  std::printf("%d\n", IsTurnedOddly(*stream) ? 1 : 0);
   stream->discard = AVDISCARD_DEFAULT;
   const AVCodec* const codec = avcodec_find_decoder(stream->codecpar->codec_id);
   if (codec == nullptr) return 1;
@@ -65,14 +78,10 @@ int main(int argc, char** argv) {
   AVFrame* const frame = av_frame_alloc();
   while (av_read_frame(input, packet) >= 0) {
     if (packet->stream_index == stream->index && packet->size > 0) {
-      while (avcodec_send_packet(decoder, packet) == AVERROR(EAGAIN)) {
-        PrintFrames(decoder, frame);
-      }
-      PrintFrames(decoder, frame);
+      PrintFrames(decoder, packet, frame);
     }
     av_packet_unref(packet);
   }
-  (void)avcodec_send_packet(decoder, nullptr);
-  PrintFrames(decoder, frame);
+  PrintFrames(decoder, nullptr, frame);
   return 0;
 }

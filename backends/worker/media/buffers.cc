@@ -75,6 +75,7 @@ struct BufferProvider::Buffer {
   ~Buffer() { std::free(memory); }
 
   Shape shape;
+  uint64_t renewals = 0;
   int references = 0;
   uint8_t* memory = nullptr;  // null for a slot
   size_t total_bytes = 0;
@@ -102,6 +103,11 @@ void BufferProvider::DeliverInto(std::shared_ptr<SlotPool> pool,
   std::lock_guard lock(mutex_);
   slots_ = std::move(pool);
   slot_stride_ = stride;
+}
+
+void BufferProvider::Renew() {
+  std::lock_guard lock(mutex_);
+  ++renewals_;
 }
 
 std::optional<Slot> BufferProvider::PublishableSlot(const SlotPool& pool,
@@ -160,6 +166,9 @@ std::unique_ptr<BufferProvider::Buffer> BufferProvider::PrivateBuffer(
   if (!idle_.empty()) {
     auto buffer = std::move(idle_.back());
     idle_.pop_back();
+    if (buffer->renewals != renewals_) {
+      std::memset(buffer->memory, 0, buffer->total_bytes);
+    }
     return buffer;
   }
   const auto layout =
@@ -193,6 +202,7 @@ bulkhead_result BufferProvider::AcquireBuffer(const Shape& shape,
   if (buffer == nullptr) buffer = PrivateBuffer(shape);
   if (buffer == nullptr) return BULKHEAD_OUT_OF_MEMORY;
   buffer->shape = shape;
+  buffer->renewals = renewals_;
   buffer->references = 1;
   buffer->view.size = sizeof(buffer->view);
   buffer->view.handle = buffer.get();
@@ -244,7 +254,10 @@ void BufferProvider::Release(void* self, void* handle) {
   if (buffer->pool != nullptr) {
     buffer->pool->Release(buffer->slot.index);
   } else if (buffer->shape == provider->shape_) {
-    provider->idle_.push_back(std::move(buffer));
+    // Those that were renewed are used first: what lies in them is known.
+    auto& idle = provider->idle_;
+    const bool renewed = buffer->renewals == provider->renewals_;
+    idle.insert(renewed ? idle.end() : idle.begin(), std::move(buffer));
   } else {
     provider->bytes_ -= buffer->total_bytes;
   }

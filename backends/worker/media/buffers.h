@@ -43,6 +43,10 @@ class BufferProvider {
 
   const bulkhead_runtime* runtime() const { return &runtime_; }
 
+  // Buffers start as zeroes again, as for a decoder that has just begun: before
+  // a seek, so that nothing of what was decoded before it can show.
+  void Renew();
+
   // From now on serves slots of `pool`, whose rows are `stride` bytes apart,
   // where they fit. Null: private memory only. Buffers keep the pool alive.
   void DeliverInto(std::shared_ptr<SlotPool> pool, uint32_t stride);
@@ -83,7 +87,8 @@ class BufferProvider {
 
   mutable std::mutex mutex_;
   size_t bytes_ = 0;
-  Shape shape_;                                // of all in idle_
+  Shape shape_;  // of all in idle_
+  uint64_t renewals_ = 0;
   std::vector<std::unique_ptr<Buffer>> idle_;  // last in, first out
   std::vector<std::unique_ptr<Buffer>> busy_;
   std::shared_ptr<SlotPool> slots_;

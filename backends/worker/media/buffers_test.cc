@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <thread>
@@ -64,6 +65,30 @@ TEST(BufferProvider, RecyclesWhatWasReleasedLast) {
   Release(buffers, second);
   Acquire(buffers, Request("gray", 64, 64), &third);
   EXPECT_EQ(third.data[0], second.data[0]);
+}
+
+TEST(BufferProvider, ShowsNothingOfWhatWasDecodedBeforeRenew) {
+  BufferProvider buffers(kMiB);
+  bulkhead_buffer idle{}, busy{}, renewed{};
+  Acquire(buffers, Request("gray", 64, 64), &idle);
+  Acquire(buffers, Request("gray", 64, 64), &busy);
+  for (const bulkhead_buffer& buffer : {idle, busy}) {
+    std::fill_n(buffer.data[0], buffer.bytes[0], uint8_t{0xff});
+  }
+  Release(buffers, idle);
+  buffers.Renew();
+  Acquire(buffers, Request("gray", 64, 64), &renewed);
+  EXPECT_EQ(renewed.data[0], idle.data[0]);
+  for (size_t i = 0; i < renewed.bytes[0]; ++i) {
+    ASSERT_EQ(renewed.data[0][i], 0);
+  }
+  renewed.data[0][0] = 1;
+  Release(buffers, renewed);
+  Release(buffers, busy);
+  Acquire(buffers, Request("gray", 64, 64), &renewed);
+  EXPECT_EQ(renewed.data[0][0], 1) << "as in a pool that knows no other";
+  Acquire(buffers, Request("gray", 64, 64), &busy);
+  EXPECT_EQ(busy.data[0][0], 0);
 }
 
 TEST(BufferProvider, KeepsABufferWhileItIsReferenced) {

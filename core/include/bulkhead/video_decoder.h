@@ -169,9 +169,13 @@ struct RecoveryStats {
 // Indexed access gives the picture of a pass from the beginning, whatever was
 // asked for before. It seeks to a keyframe where what follows is sound, and
 // decodes from the beginning where it is not, or where the stream's timestamps
-// are missing or contradict the order of its pictures. Of a damaged file a pass
-// may still show another picture: damage that no decoder notices shows in what
-// is decoded after it, and a seek leaves it behind.
+// are missing or contradict the order of its pictures: so the frames between
+// damage and the next keyframe are as exact as others, and slow. Only damage
+// that no decoder notices (VP8 notices none) shows in what is decoded after it
+// and is left behind, or met in another state, by a seek.
+//
+// A file that is cut off ends like a shorter one: where its header counts
+// frames, metadata().frame_count_from_header is more than FrameCount().
 //
 // The file is what it was when it was opened: bytes that are appended later are
 // not seen.
