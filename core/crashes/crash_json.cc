@@ -181,6 +181,7 @@ Json ToJson(const Request& request) {
       {"stream_index",
        request.stream_index ? Json(*request.stream_index) : Json()},
       {"threads", request.threads},
+      {"ignores_errors", request.ignores_errors},
       {"backend_options", options},
       {"complete", request.complete},
       {"deadline_ms", request.deadline_ms},
@@ -195,6 +196,7 @@ Request ToRequest(const Members& in) {
     request.stream_index = in.Number<int>("stream_index");
   }
   request.threads = in.Number<uint32_t>("threads", 1);
+  request.ignores_errors = in.Flag("ignores_errors");
   const Json& options = in["backend_options"];
   if (options.is_array()) {
     for (const Json& option : options) {

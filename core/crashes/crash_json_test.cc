@@ -41,6 +41,7 @@ Crash Example() {
                    .frame = 5,
                    .stream_index = 2,
                    .threads = 4,
+                   .ignores_errors = true,
                    .backend_options = {{"k", "line\nline"}, {"\x80", ""}},
                    .deadline_ms = 10'000};
   crash.last_message = "seek to timestamp 5";

@@ -38,7 +38,7 @@ std::string KeyOf(
 std::string InputKey(const std::string& identity, const VideoOptions& options) {
   return KeyOf(identity,
                {options.stream_index.value_or(-1),
-                options.on_corrupt == OnCorrupt::kError ? 0 : 1},
+                options.on_corrupt != OnCorrupt::kError},
                options.backend_options);
 }
 

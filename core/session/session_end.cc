@@ -42,6 +42,7 @@ void Write(const Crash::Request& request, schema::SessionRequest::Builder out) {
   }
   out.setComplete(request.complete);
   out.setDeadlineMs(request.deadline_ms);
+  out.setIgnoresErrors(request.ignores_errors);
 }
 
 }  // namespace
@@ -49,6 +50,7 @@ void Write(const Crash::Request& request, schema::SessionRequest::Builder out) {
 void SetOptions(const VideoOptions& options, Crash::Request& request) {
   request.stream_index = options.stream_index;
   request.threads = options.threads;
+  request.ignores_errors = options.on_corrupt != OnCorrupt::kError;
   size_t bytes = 0;
   for (const auto& [key, value] : options.backend_options) {
     bytes += key.size() + value.size();

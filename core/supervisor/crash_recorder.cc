@@ -103,6 +103,7 @@ Crash::Request ToRequest(schema::SessionRequest::Reader from) {
   }
   request.complete = from.getComplete();
   request.deadline_ms = from.getDeadlineMs();
+  request.ignores_errors = from.getIgnoresErrors();
   return request;
 }
 

@@ -317,6 +317,8 @@ struct SessionRequest {
   complete @5 :Bool;
   # Those are all of its options.
   deadlineMs @6 :UInt32;
+  ignoresErrors @7 :Bool;
+  # Its decoder does: OnCorrupt::kSkip or kNearest.
 }
 
 struct CrashOutcome {

@@ -66,6 +66,7 @@ void SayRequest(
   line("stream", request.stream_index ? fmt::format("{}", *request.stream_index)
                                       : "the first of video");
   line("threads", fmt::format("{}", request.threads));
+  if (request.ignores_errors) line("errors", "ignored by the decoder");
   for (const auto& [key, value] : request.backend_options) {
     line("option", key + "=" + value);
   }

@@ -104,13 +104,14 @@ Status Start(Host& host, const Crash& crash, const BackendInfo& backend) {
 
 Status Decode(Host& host, const Crash& crash) {
   const Crash::Request& request = crash.request;
-  Result<VideoDecoder> video = host.OpenVideo(
-      crash.input->path, {.device = crash.backend.name + "/" + crash.device,
-                          .stream_index = request.stream_index,
-                          .threads = request.threads,
-                          // Damage before the place is not what is looked for.
-                          .on_corrupt = OnCorrupt::kSkip,
-                          .backend_options = request.backend_options});
+  Result<VideoDecoder> video =
+      host.OpenVideo(crash.input->path,
+                     {.device = crash.backend.name + "/" + crash.device,
+                      .stream_index = request.stream_index,
+                      .threads = request.threads,
+                      .on_corrupt = request.ignores_errors ? OnCorrupt::kSkip
+                                                           : OnCorrupt::kError,
+                      .backend_options = request.backend_options});
   if (!video) return video.error();
   if (request.kind == Kind::kScan) {
     const Result<uint64_t> count = video->FrameCount();
@@ -124,6 +125,9 @@ Status Decode(Host& host, const Crash& crash) {
   if (request.kind != Kind::kNext) return Status();
   for (uint64_t i = 0; i <= request.frame; ++i) {
     const Result<std::optional<Frame>> frame = video->Next();
+    // Damage before the place is not what is looked for.
+    const bool damaged = !frame && frame.error().code() == Code::kBadInput;
+    if (damaged && i < request.frame) continue;
     if (!frame) return frame.error();
     if (!*frame) break;
   }

@@ -53,6 +53,7 @@ struct Crash {
     uint64_t frame = 0;
     std::optional<int> stream_index;
     uint32_t threads = 1;
+    bool ignores_errors = false;  // OnCorrupt::kSkip or kNearest
     std::vector<std::pair<std::string, std::string>> backend_options;
     // False: there were more options than a record holds.
     bool complete = true;
