@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -155,6 +156,79 @@ TEST_F(Cli, BackendsAndProbeSpeakJson) {
   const auto stream = nlohmann::json::parse(probe.output, nullptr, false);
   ASSERT_FALSE(stream.is_discarded()) << probe.output;
   EXPECT_NE(probe.output.find("h264"), std::string::npos);
+}
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST_F(Cli, DamagedFramesAreSkippedAndListed) {
+  const auto pictures = Generate(Clip::kPng);
+  ASSERT_TRUE(pictures) << pictures.error();
+  std::string bytes = ReadFile(*pictures);
+  size_t at = 0;
+  for (int frame = 0; frame < 9; ++frame, ++at) {
+    at = bytes.find("IHDR", at);
+    ASSERT_NE(at, std::string::npos);
+    if (frame >= 7) bytes[at] = 'X';
+  }
+  const std::string path = Write("damaged.mkv", bytes);
+  ExpectFailure({"decode", path, "--at", "7", "--format", "null"}, 3,
+                "frame 7");
+  for (const auto& [words, frames] :
+       {std::pair<std::vector<std::string>, size_t>{{}, 18},
+        {{"--at", "6,7,9"}, 2},
+        {{"--frames", "5:11"}, 4},
+        {{"--times", "0.36:0.5"}, 1},
+        {{"--times", "0.3:0.5", "--fps", "20"}, 4}}) {
+    std::vector<std::string> command = {"decode", path, "--on-corrupt", "skip"};
+    command.insert(command.end(), words.begin(), words.end());
+    const ProgramResult result = Run(command);
+    EXPECT_EQ(result.exit_code, 0) << result.Describe();
+    EXPECT_EQ(Hashes(result.output).size(), frames) << result.output;
+    EXPECT_NE(result.errors.find("damaged"), std::string::npos)
+        << result.errors;
+  }
+  const ProgramResult result = Run(
+      {"decode", path, "--on-corrupt", "skip", "--format", "null", "--json"});
+  EXPECT_EQ(result.exit_code, 0) << result.Describe();
+  const auto facts = nlohmann::json::parse(result.output, nullptr, false);
+  ASSERT_FALSE(facts.is_discarded()) << result.output;
+  EXPECT_EQ(facts["frames"], 18);
+  EXPECT_EQ(facts["frame_count"], 20);
+  const auto& damage = facts["damage"].at(0);
+  EXPECT_EQ(damage["first_frame"], 7);
+  EXPECT_EQ(damage["last_frame"], 8);
+  EXPECT_NEAR(damage["begin_seconds"].get<double>(), 0.35, 1e-6);
+  EXPECT_LT(damage["first_byte"], damage["last_byte"]);
+  ExpectFailure({"decode", path, "--json"}, 2, "--format null");
+}
+
+TEST_F(Cli, AFileThatIsCutOffIsToldOf) {
+  const std::string whole = TemporaryDirectory() + "/header_first.mp4";
+  ASSERT_EQ(RunProgram({"ffmpeg", "-v", "error", "-y", "-i", clip(), "-c",
+                        "copy", "-movflags", "+faststart", whole})
+                .exit_code,
+            0);
+  const std::string bytes = ReadFile(whole);
+  const std::string path = Write("cut.mp4", bytes.substr(0, bytes.size() / 2));
+  for (const auto& words : std::vector<std::vector<std::string>>{
+           {}, {"--at", "0"}, {"--frames", ":3"}}) {
+    std::vector<std::string> command = {
+        "decode", path, "--json", "--on-corrupt", "skip", "--format", "null"};
+    command.insert(command.end(), words.begin(), words.end());
+    const ProgramResult result = Run(command);
+    EXPECT_EQ(result.exit_code, 0) << result.Describe();
+    EXPECT_NE(result.errors.find("the header tells of 120"), std::string::npos)
+        << result.errors;
+    const auto facts = nlohmann::json::parse(result.output, nullptr, false);
+    ASSERT_FALSE(facts.is_discarded()) << result.output;
+    EXPECT_EQ(facts["frame_count_from_header"], 120);
+    EXPECT_LT(facts["frame_count"], 120);
+  }
+  EXPECT_EQ(Run({"decode", whole, "--format", "null"}).errors.find("header"),
+            std::string::npos);
 }
 
 TEST_F(Cli, DoctorIsContent) {

@@ -7,11 +7,14 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "tools/cli/decode_audio.h"
 #include "tools/cli/decode_file.h"
 #include "tools/cli/decode_job.h"
+#include "tools/cli/decode_outcome.h"
+#include "tools/cli/facts.h"
 #include "tools/cli/output_words.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/terminal.h"
@@ -30,6 +33,7 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead decode clip.mp4 --format y4m -o - | mpv -
   bulkhead decode clip.mp4 --device openreg:1 --format null      time it
   bulkhead decode clip.mp4 --audio --times 10:20 --sample-rate 16000 -o a.wav
+  bulkhead decode clip.mp4 --on-corrupt skip --format null --json | jq .damage
   bulkhead decode *.mp4 -o out/{name}/%06d.png       several files
   curl -s URL | bulkhead decode -                    what is piped
 
@@ -59,37 +63,6 @@ two that would be the same are an error. On stdout they follow one another, and
 of framemd5 each begins with a line "#file: NAME". The exit status is that of
 the worst: 1 if there is any, else the highest.)";
 
-// In words, what came of one of them.
-std::string DescribeWork(const FileOutcome& outcome, bool audio) {
-  if (audio) return fmt::format("audio in {:.2f} s", outcome.seconds);
-  return fmt::format("{} frames in {:.2f} s, {:.0f} frames/s", outcome.frames,
-                     outcome.seconds,
-                     outcome.seconds > 0
-                         ? static_cast<double>(outcome.frames) / outcome.seconds
-                         : 0);
-}
-
-void SayRecoveries(const DecodeJob& job, const RecoveryStats& recovery) {
-  if (recovery.restarts == 0) return;
-  Say(fmt::format("{}the worker was replaced {} time{}; last cause: {}",
-                  job.several ? job.file + ": " : "", recovery.restarts,
-                  recovery.restarts == 1 ? "" : "s", recovery.last_cause));
-}
-
-void SayDamage(const DecodeJob& job, const DamagedRange& range) {
-  std::string text = fmt::format("{} packets yielded no frame", range.frames);
-  if (range.first_frame) {
-    text = fmt::format("frames {} to {} are damaged, {:.3f} s to {:.3f} s",
-                       *range.first_frame, *range.last_frame,
-                       range.begin_seconds, range.end_seconds);
-  }
-  if (range.first_byte) {
-    text += fmt::format(", bytes from {} to {}", *range.first_byte,
-                        *range.last_byte);
-  }
-  Say((job.several ? job.file + ": " : "") + text);
-}
-
 int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
   Result<std::vector<DecodeJob>> jobs = ParseJobs(options);
   if (!jobs) return Fail(jobs.error());
@@ -107,7 +80,10 @@ int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
     const FileOutcome outcome = job.audio ? DecodeAudio(**host, job, shown)
                                           : DecodeFile(**host, job, shown);
     if (outcome.reader_gone) return exit_code;
-    for (const DamagedRange& range : outcome.damage) SayDamage(job, range);
+    SayDamage(job, outcome);
+    if (options.json) {
+      exit_code = WorseExitCode(exit_code, PrintFacts(FactsOf(job, outcome)));
+    }
     sum.frames += outcome.frames;
     sum.seconds += outcome.seconds;
     if (!outcome.status.ok()) {
@@ -248,6 +224,9 @@ void AddDecodeCommand(CLI::App& app, Invocation& invocation) {
                    "Where to; - is stdout (default). Missing directories "
                    "are made; {name} is the name of the file")
       ->type_name("OUT");
+  command->add_flag("--json", options->json,
+                    "Print JSON on stdout: of each file what came of it, and "
+                    "what of it is damaged");
   command->add_flag("--progress", options->progress,
                     "Show a progress bar for each file, also where stderr is "
                     "no terminal");

@@ -59,10 +59,14 @@ Status DecodeAll(VideoDecoder& video, FrameWriter& writer, Progress& progress) {
   }
 }
 
-Status DecodeOne(VideoDecoder& video, uint64_t index, FrameWriter& writer,
-                 Progress& progress) {
+Status DecodeOne(VideoDecoder& video, uint64_t index, OnCorrupt on_corrupt,
+                 FrameWriter& writer, Progress& progress) {
   Result<Frame> frame = video.FrameAt(static_cast<int64_t>(index));
-  if (!frame) return frame.error();
+  if (!frame) {
+    const bool damaged = frame.error().code() == Code::kBadInput;
+    if (damaged && on_corrupt == OnCorrupt::kSkip) return Status();
+    return frame.error();
+  }
   Picture picture = PictureOf(*frame);
   picture.index = index;
   if (Status status = writer.Write(picture); !status.ok()) return status;
@@ -72,8 +76,8 @@ Status DecodeOne(VideoDecoder& video, uint64_t index, FrameWriter& writer,
 
 Status DecodeTimes(VideoDecoder& video, const DecodeJob& job,
                    FrameWriter& writer, Progress& progress) {
-  Result<TimedFrames> frames =
-      TimedFrames::Create(video, job.times.value_or(TimeRange()), job.fps);
+  Result<TimedFrames> frames = TimedFrames::Create(
+      video, job.times.value_or(TimeRange()), job.fps, job.video.on_corrupt);
   if (!frames) return frames.error();
   if (frames->size()) progress.set_total(*frames->size());
   while (true) {
@@ -94,7 +98,8 @@ Status DecodeChosen(VideoDecoder& video, const DecodeJob& job,
     const FrameRange range = job.slice->Resolve(*count);
     progress.set_total(range.size);
     for (uint64_t i = 0; i < range.size; ++i) {
-      Status status = DecodeOne(video, range.at(i), writer, progress);
+      Status status =
+          DecodeOne(video, range.at(i), job.video.on_corrupt, writer, progress);
       if (!status.ok()) return status;
     }
     return writer.Finish();
@@ -108,10 +113,24 @@ Status DecodeChosen(VideoDecoder& video, const DecodeJob& job,
   }
   progress.set_total(frames.size());
   for (uint64_t frame : frames) {
-    Status status = DecodeOne(video, frame, writer, progress);
+    Status status =
+        DecodeOne(video, frame, job.video.on_corrupt, writer, progress);
     if (!status.ok()) return status;
   }
   return writer.Finish();
+}
+
+// How many frames the stream has; nullopt: nobody looked.
+std::optional<uint64_t> CountFrames(const VideoDecoder& video,
+                                    const DecodeJob& job,
+                                    const FileOutcome& outcome) {
+  if (const auto& counted = video.metadata().frame_count_from_content) {
+    return *counted;
+  }
+  if (job.chosen() || !outcome.status.ok()) return std::nullopt;
+  uint64_t frames = outcome.frames;
+  for (const DamagedRange& range : outcome.damage) frames += range.frames;
+  return frames;
 }
 
 // Tells whose hashes follow. A name is a line at most.
@@ -177,6 +196,8 @@ FileOutcome DecodeFile(Host& host, const DecodeJob& job,
   outcome.seconds = progress.seconds();
   outcome.recovery = video->recovery();
   outcome.damage = video->damage();
+  outcome.frame_count_from_header = video->metadata().frame_count_from_header;
+  outcome.frame_count = CountFrames(*video, job, outcome);
   if (output != nullptr) {
     outcome.reader_gone = output->reader_gone();
     // What was decoded before the failure is the caller's.

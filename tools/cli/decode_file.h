@@ -4,6 +4,7 @@
 #include <bulkhead/host.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "tools/cli/decode_job.h"
@@ -18,6 +19,10 @@ struct FileOutcome {
   double seconds = 0;
   RecoveryStats recovery;
   std::vector<DamagedRange> damage;
+  // Of the video stream, damaged ones included; nullopt: it was not decoded to
+  // its end, and nothing made an index.
+  std::optional<uint64_t> frame_count;
+  std::optional<uint64_t> frame_count_from_header;
   bool reader_gone = false;  // nobody reads stdout any more
 };
 

@@ -121,6 +121,11 @@ Result<std::vector<DecodeJob>> ParseJobs(const DecodeOptions& options) {
     return Status(Code::kInvalidArgument,
                   "y4m holds bytes; leave --dtype out or write rawvideo");
   }
+  if (options.json && options.output == "-" && common.format != "null") {
+    return Status(Code::kInvalidArgument,
+                  "--json is for stdout; name a file with -o for what is "
+                  "decoded, or add --format null");
+  }
   std::vector<DecodeJob> jobs;
   for (const std::string& file : options.files) {
     DecodeJob& job = jobs.emplace_back(common);

@@ -28,6 +28,7 @@ struct DecodeOptions {
   std::optional<int> channels;
   std::string format;
   std::string output = "-";
+  bool json = false;
   bool progress = false;
 };
 

@@ -9,16 +9,17 @@ namespace bulkhead::cli {
 
 Result<TimedFrames> TimedFrames::Create(VideoDecoder& video,
                                         const TimeRange& range,
-                                        std::optional<Ratio> rate) {
-  TimedFrames frames(video);
+                                        std::optional<Ratio> rate,
+                                        OnCorrupt on_corrupt) {
+  TimedFrames frames(video, on_corrupt);
   frames.range_ = range;
   Result<uint64_t> count = video.FrameCount();
   if (!count) return count.error();
   frames.count_ = *count;
   if (range.start) {
-    Result<Frame> first = video.FramePlayedAt(*range.start);
-    if (!first) return first.error();
-    frames.next_index_ = first->index();
+    if (Status status = frames.FindStart(*range.start); !status.ok()) {
+      return status;
+    }
   }
   if (rate) {
     if (Status status = frames.SetRate(*rate); !status.ok()) return status;
@@ -26,10 +27,32 @@ Result<TimedFrames> TimedFrames::Create(VideoDecoder& video,
   return frames;
 }
 
+Status TimedFrames::FindStart(double seconds) {
+  Result<Frame> first = video_->FramePlayedAt(seconds);
+  if (first) {
+    next_index_ = first->index();
+    return Status();
+  }
+  const bool damaged = first.error().code() == Code::kBadInput;
+  if (!damaged || on_corrupt_ != OnCorrupt::kSkip) return first.error();
+  // That frame is in the last damaged range that begins by then.
+  std::optional<uint64_t> last;
+  for (const DamagedRange& range : video_->damage()) {
+    if (range.last_frame && range.begin_seconds <= seconds) {
+      last = range.last_frame;
+    }
+  }
+  if (!last) return first.error();
+  next_index_ = *last + 1;
+  return Status();
+}
+
 Status TimedFrames::SetRate(Ratio rate) {
   rate_ = rate;
-  if (Status status = LookAhead(); !status.ok()) return status;
-  if (!next_) return Status();
+  Result<std::optional<Frame>> first = Fetch();
+  if (!first) return first.error();
+  if (!*first) return Status();
+  next_ = *std::move(first);
   Result<SecondsRange> played = video_->PlayedRange();
   if (!played) return played.error();
   begin_ = range_.start.value_or(played->begin);
@@ -50,15 +73,13 @@ Result<std::optional<Picture>> TimedFrames::Next() {
 }
 
 Result<std::optional<Picture>> TimedFrames::NextFrame() {
-  if (next_index_ >= count_) return std::optional<Picture>();
-  Result<Frame> frame = video_->FrameAt(static_cast<int64_t>(next_index_));
+  Result<std::optional<Frame>> frame = Fetch();
   if (!frame) return frame.error();
-  if (range_.stop &&
-      (frame->pts_seconds() >= *range_.stop || range_.start == range_.stop)) {
+  if (!*frame || (range_.stop && ((*frame)->pts_seconds() >= *range_.stop ||
+                                  range_.start == range_.stop))) {
     return std::optional<Picture>();
   }
-  ++next_index_;
-  current_ = *std::move(frame);
+  current_ = **std::move(frame);
   return std::optional(PictureOf(*current_));
 }
 
@@ -67,7 +88,9 @@ Result<std::optional<Picture>> TimedFrames::NextAtRate() {
   const double at = begin_ + static_cast<double>(done_) / rate_->value();
   while (next_ && (!current_ || next_->pts_seconds() <= at)) {
     current_ = std::exchange(next_, std::nullopt);
-    if (Status status = LookAhead(); !status.ok()) return status;
+    Result<std::optional<Frame>> later = Fetch();
+    if (!later) return later.error();
+    next_ = *std::move(later);
   }
   Picture picture = PictureOf(*current_);
   const double tick = video_->metadata().time_base.value();
@@ -77,13 +100,14 @@ Result<std::optional<Picture>> TimedFrames::NextAtRate() {
   return std::optional(picture);
 }
 
-Status TimedFrames::LookAhead() {
-  if (next_index_ >= count_) return Status();
-  Result<Frame> frame = video_->FrameAt(static_cast<int64_t>(next_index_));
-  if (!frame) return frame.error();
-  ++next_index_;
-  next_ = *std::move(frame);
-  return Status();
+Result<std::optional<Frame>> TimedFrames::Fetch() {
+  while (next_index_ < count_) {
+    Result<Frame> frame = video_->FrameAt(static_cast<int64_t>(next_index_++));
+    if (frame) return std::make_optional(*std::move(frame));
+    const bool damaged = frame.error().code() == Code::kBadInput;
+    if (!damaged || on_corrupt_ != OnCorrupt::kSkip) return frame.error();
+  }
+  return std::optional<Frame>();
 }
 
 }  // namespace bulkhead::cli

@@ -17,11 +17,14 @@ namespace bulkhead::cli {
 // times of that rate.
 //
 // A stop behind the end of the stream is the end, as of a slice; a start behind
-// it is kOutOfRange. The decoder outlives it. One thread.
+// it is kOutOfRange. With OnCorrupt::kSkip damaged frames are left out: at a
+// rate the frame before them is repeated, or the first sound one is put first.
+// The decoder outlives it. One thread.
 class TimedFrames {
  public:
   static Result<TimedFrames> Create(VideoDecoder& video, const TimeRange& range,
-                                    std::optional<Ratio> rate);
+                                    std::optional<Ratio> rate,
+                                    OnCorrupt on_corrupt);
 
   // How many there are, if that is known.
   std::optional<uint64_t> size() const;
@@ -29,16 +32,21 @@ class TimedFrames {
   Result<std::optional<Picture>> Next();
 
  private:
-  explicit TimedFrames(VideoDecoder& video) : video_(&video) {}
+  TimedFrames(VideoDecoder& video, OnCorrupt on_corrupt)
+      : video_(&video), on_corrupt_(on_corrupt) {}
+
+  // Sets next_index_ to the frame that is on the screen then.
+  Status FindStart(double seconds);
 
   // With a rate: from when, until when, and so how many.
   Status SetRate(Ratio rate);
   Result<std::optional<Picture>> NextFrame();
   Result<std::optional<Picture>> NextAtRate();
-  // Frame next_index_ into next_, which stays empty behind the last.
-  Status LookAhead();
+  // The frame that is next; nullopt behind the last.
+  Result<std::optional<Frame>> Fetch();
 
   VideoDecoder* video_;
+  OnCorrupt on_corrupt_;
   TimeRange range_;
   uint64_t count_ = 0;       // of the stream
   uint64_t next_index_ = 0;  // in the stream
