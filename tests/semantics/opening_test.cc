@@ -13,7 +13,7 @@ namespace {
 
 class Opening : public Semantics {
  protected:
-  // Audio, then a small video, then a larger one.
+  // Audio, then a small video, then a larger one that is marked as the default.
   static std::string ThreeStreams() {
     const std::string path = TemporaryDirectory() + "/three.mkv";
     const ProgramResult made = RunProgram({"ffmpeg",
