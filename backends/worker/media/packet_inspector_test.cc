@@ -177,9 +177,10 @@ TEST(PacketInspector, CountsThatBeginAnewFollowThoseBefore) {
   h264.Inspect(H264Picture(true, 0), 0);
   h264.Inspect(H264Picture(false, 8), 40);
   h264.Inspect(H264Picture(true, 0), 60);
+  h264.Inspect(H264Picture(false, 8), 80);
   EXPECT_TRUE(h264.ordered());
-  h264.Inspect(H264Picture(false, 8), 40);
-  EXPECT_FALSE(h264.ordered()) << "the sequence before lasted until then";
+  h264.Inspect(H264Picture(true, 0), 70);
+  EXPECT_FALSE(h264.ordered()) << "the sequence before lasted until 80";
 }
 
 TEST(PacketInspector, BPicturesAreShownBeforeTheLastOfAnotherType) {
