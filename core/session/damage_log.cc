@@ -43,6 +43,11 @@ void DamageLog::Add(const Damage& damage) {
   ranges_.erase(after);
 }
 
+bool DamageLog::Has(uint64_t first, uint64_t last) const {
+  const auto after = ranges_.upper_bound(last);
+  return after != ranges_.begin() && std::prev(after)->second.last >= first;
+}
+
 void DamageLog::Join(const Range& later, Range& range) {
   range.last = later.last;
   range.frames += later.frames;

@@ -29,6 +29,8 @@ class DamageLog {
   static constexpr size_t kMostRanges = 1000;
 
   void Add(const Damage& damage);
+  // Whether one of these frames, `last` included, is damaged.
+  bool Has(uint64_t first, uint64_t last) const;
   // By frame number; behind them, one range of what has no known place.
   std::vector<DamagedRange> Ranges(double seconds_per_unit) const;
 

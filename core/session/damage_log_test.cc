@@ -26,6 +26,10 @@ TEST(DamageLog, FramesThatFollowEachOtherAreOneRange) {
   EXPECT_EQ(ranges[0].first_byte, 993);
   EXPECT_EQ(ranges[0].last_byte, 995);
   EXPECT_EQ(ranges[1].first_frame, 20u);
+  EXPECT_TRUE(log.Has(0, 5));
+  EXPECT_TRUE(log.Has(7, 19));
+  EXPECT_FALSE(log.Has(0, 4));
+  EXPECT_FALSE(log.Has(8, 19));
 }
 
 TEST(DamageLog, WhatHasNoPlaceComesLastAndIsNotAddedUp) {

@@ -53,7 +53,8 @@ Status FrameFinder::Start(VideoLink& video, uint64_t i, bool from_beginning) {
                    .skip_before = index_[i].pts,
                    .max_frames = window_};
   size_t keyframe;
-  if (!from_beginning && record_.FindEntry(i, &keyframe)) {
+  if (!from_beginning && record_.FindEntry(i, &keyframe) &&
+      !log_.Has(keyframe, i)) {
     play.start = PlayRequest::Start::kKeyframe;
     play.keyframe_before = index_[keyframe].pts;
   }
@@ -64,7 +65,8 @@ Result<FrameFinder::Pass> FrameFinder::Seek(VideoLink& video, uint64_t i,
                                             bool from_beginning) {
   const int64_t target = index_[i].pts;
   bool entering = from_beginning || !following_ || i <= position_ ||
-                  index_.KeyframeOf(i) > position_ + 1;
+                  index_.KeyframeOf(i) > position_ + 1 ||
+                  (!record_.from_beginning() && log_.Has(position_, i));
   following_ = false;
   if (entering) RETURN_IF_ERROR(Start(video, i, from_beginning));
   Damage met{.pts = target, .duration = index_[i].duration};

@@ -27,7 +27,8 @@ struct FoundFrame {
 // beginning. Goes onward from the last frame where that is nearer than a seek.
 //
 // Damage that a pass from the beginning meets goes into the log; what a pass
-// from a keyframe meets may be the seek's fault.
+// from a keyframe meets may be the seek's fault. No seek leads past damage that
+// is in the log, whoever met it.
 //
 // One worker's play serves one purpose: Forget() whenever it served another.
 // Failures are those of the link, after which the play is forgotten. Not

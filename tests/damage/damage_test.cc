@@ -198,6 +198,8 @@ void DamagedFiles::Check(const std::string& path, bool cut,
   const auto count = nearest->FrameCount();
   if (!count || *count == 0) return;
   EXPECT_EQ(*count, pass.frames.size() + damaged);
+  // What a pass has met no seek leaves behind.
+  EXPECT_TRUE(DecodeStraight(*nearest).frames == pass.frames);
   std::map<uint64_t, SeenFrame> shown;
   for (const SeenFrame& frame : pass.frames) shown[frame.index] = frame;
   for (int access = 0; access < 6; ++access) {
