@@ -2,6 +2,7 @@
 // Commands that read files: several of them, standard input, and what is told
 // or shown of them.
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
