@@ -68,8 +68,7 @@ Status Explain(const CLI::App& app, const CLI::ParseError& error) {
       (chosen.empty() ? "" : chosen.front()->get_name() + " ") + "--help)";
   std::string problem = error.what();
   if (const auto words = app.remaining(); chosen.empty() && !words.empty()) {
-    // They come from the last to the first.
-    problem = "there is no subcommand " + words.back() + "; there are " +
+    problem = "there is no subcommand " + words.front() + "; there are " +
               SubcommandsOf(app);
   }
   return Status(Code::kInvalidArgument, problem + help);
