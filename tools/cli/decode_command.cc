@@ -200,8 +200,9 @@ void AddDecodeCommand(CLI::App& app, Invocation& invocation) {
           std::map<std::string, OnCorrupt>{{"error", OnCorrupt::kError},
                                            {"skip", OnCorrupt::kSkip},
                                            {"nearest", OnCorrupt::kNearest}}))
-      // Before it is transformed: checks run from the last to the first.
-      ->check(CLI::IsMember({"error", "skip", "nearest"}));
+      // Before that: what is added last is done first, but checks are at the
+      // end.
+      ->transform(CLI::IsMember({"error", "skip", "nearest"}));
   CLI::Option* frames = command
                             ->add_option("--frames", options->frames,
                                          "Only these frames, as a slice A:B:S")
