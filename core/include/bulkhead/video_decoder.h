@@ -64,7 +64,7 @@ enum class OnCorrupt {
   // both show the same.
   kSkip,
   // As kSkip, but indexed access gives the nearest frame that is sound; its
-  // index and timestamp are its own.
+  // index and timestamp are its own. kBadInput where none is.
   kNearest,
 };
 
@@ -171,8 +171,9 @@ struct RecoveryStats {
 // decodes from the beginning where it is not, or where the stream's timestamps
 // are missing or contradict the order of its pictures: so the frames between
 // damage and the next keyframe are as exact as others, and slow. Only damage
-// that no decoder notices (VP8 notices none) shows in what is decoded after it
-// and is left behind, or met in another state, by a seek.
+// that no pass has met yet and that the decoder does not notice from the
+// keyframe on (VP8 notices none) shows in what is decoded after it and is left
+// behind, or met in another state, by a seek.
 //
 // A file that is cut off ends like a shorter one: where its header counts
 // frames, metadata().frame_count_from_header is more than FrameCount().
