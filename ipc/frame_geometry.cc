@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "ipc/limit_name.h"
+
 namespace bulkhead::ipc {
 namespace {
 
@@ -34,7 +36,8 @@ Expected<FrameGeometry> RgbGeometry(uint32_t width, uint32_t height,
     return Fail(Code::kResourceExhausted,
                 "a picture of " + Size(width, height) +
                     " pixels is above the limit of " +
-                    std::to_string(max_pixels) + " pixels: raise it");
+                    std::to_string(max_pixels) + " pixels; raise " +
+                    LimitName("frame_pixels"));
   }
   return FrameGeometry{width, height, static_cast<uint32_t>(stride),
                        AlignUp(stride * height + kSpareBytes, kPageBytes)};

@@ -200,7 +200,7 @@ Failure Decoder::Describe(int av_error, const char* action) {
             "a picture of the " + codec_ +
                 " stream is larger than the limit of " +
                 std::to_string(max_frame_pixels_) +
-                " pixels; raise the limit to decode it"};
+                " pixels; raise Limits::frame_pixels (--limit frame-pixels=N)"};
   }
   return {ResultOf(av_error), "libavcodec could not " + std::string(action) +
                                   " of the " + codec_ +
@@ -232,14 +232,29 @@ int Decoder::GetBuffer(AVCodecContext* context, AVFrame* frame, int flags) {
 
 // libavcodec reports a picture beyond max_pixels as damage; only what it logs
 // tells it apart. Nothing is printed: a hostile stream could print for ever.
-void Decoder::ReadLog(void* object, int, const char* format, va_list) {
-  if (std::strstr(format, "exceeds specified max pixel count") == nullptr &&
+void Decoder::ReadLog(void* object, int, const char* format, va_list values) {
+  const bool beyond_own = std::strstr(format, "Picture size %ux%u is invalid");
+  if (!beyond_own &&
+      std::strstr(format, "exceeds specified max pixel count") == nullptr &&
       std::strstr(format, "exceeds limit") == nullptr) {
     return;
   }
   const AVCodecContext* context = OwningContext(object);
   if (context == nullptr || context->get_buffer2 != GetBuffer) return;
-  static_cast<Decoder*>(context->opaque)->picture_too_large_ = true;
+  auto* const decoder = static_cast<Decoder*>(context->opaque);
+  if (beyond_own) {
+    // Of a picture that libavutil itself takes for too large, or of nothing.
+    va_list copy;
+    va_copy(copy, values);
+    const uint64_t width = va_arg(copy, unsigned);
+    const uint64_t height = va_arg(copy, unsigned);
+    va_end(copy);
+    if (decoder->max_frame_pixels_ == 0 ||
+        width * height <= decoder->max_frame_pixels_) {
+      return;
+    }
+  }
+  decoder->picture_too_large_ = true;
 }
 
 }  // namespace bulkhead::libav_codec

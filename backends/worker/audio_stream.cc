@@ -44,7 +44,7 @@ AudioStream::AudioStream(const StreamContext& context,
 ipc::Expected<void> AudioStream::OpenInput(schema::Open::Reader open) {
   auto demuxer = Demuxer::Open(context_.media, open.getMediaBytes(),
                                open.getNameHint().cStr(), open.getStreamIndex(),
-                               StreamKind::kAudio);
+                               StreamKind::kAudio, DemuxerLimitsOf(open));
   if (!demuxer) return tl::unexpected(std::move(demuxer).error());
   const Demuxer& source = **demuxer;
   auto reader = AudioReader::Open(*std::move(demuxer), [this, &source] {

@@ -14,6 +14,10 @@ DecoderOpening::DecoderOpening(ipc::schema::Open::Reader open)
   }
 }
 
+DemuxerLimits DemuxerLimitsOf(ipc::schema::Open::Reader open) {
+  return {open.getMaxStreams(), open.getMaxPacketBytes()};
+}
+
 ipc::Expected<std::unique_ptr<Decoder>> DecoderOpening::Open(
     const bulkhead_backend& backend, const bulkhead_runtime& runtime,
     const bulkhead_codec_parameters& codec) const {

@@ -9,6 +9,7 @@
 
 #include "backends/sdk/bulkhead_backend.h"
 #include "backends/worker/media/decoder.h"
+#include "backends/worker/media/demuxer.h"
 #include "ipc/error.h"
 #include "ipc/schema/session.capnp.h"
 
@@ -32,5 +33,8 @@ class DecoderOpening {
   const bool ignore_errors_;
   std::vector<std::pair<std::string, std::string>> options_;
 };
+
+// What the host's open says about reading the file.
+DemuxerLimits DemuxerLimitsOf(ipc::schema::Open::Reader open);
 
 }  // namespace bulkhead::worker

@@ -23,6 +23,7 @@ extern "C" {
 
 #include "backends/worker/media/display.h"
 #include "backends/worker/media/media_file.h"
+#include "ipc/limit_name.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -206,22 +207,18 @@ ipc::Expected<std::vector<Content>> Scan(const MediaFile& file,
 
 ipc::Expected<void> Describe(HostReplies& replies, MediaBytes media,
                              schema::Describe::Reader describe) {
-  auto file = MediaFile::Open(media, describe.getMediaBytes(),
-                              describe.getNameHint().cStr());
+  auto file =
+      MediaFile::Open(media, describe.getMediaBytes(),
+                      describe.getNameHint().cStr(), describe.getMaxStreams());
   if (!file) return tl::unexpected(std::move(file).error());
   const AVFormatContext& format = *(*file)->format();
   const uint32_t count = format.nb_streams;
-  if (count > describe.getMaxStreams()) {
-    return ipc::Fail(ipc::Code::kResourceExhausted,
-                     (*file)->name() + " has more than " +
-                         std::to_string(describe.getMaxStreams()) +
-                         " streams; raise Limits::streams");
-  }
   std::vector<Content> contents;
   if (describe.getScan()) {
     // Opened anew: reading on changes what libavformat says of a header.
     auto again = MediaFile::Open(media, describe.getMediaBytes(),
-                                 describe.getNameHint().cStr());
+                                 describe.getNameHint().cStr(),
+                                 describe.getMaxStreams());
     if (!again) return tl::unexpected(std::move(again).error());
     auto scanned = Scan(**again, replies);
     if (!scanned) return tl::unexpected(std::move(scanned).error());

@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <new>
 #include <string_view>
 
 #include "backends/worker/audio_stream.h"
 #include "backends/worker/describe.h"
 #include "backends/worker/video_stream.h"
 #include "ipc/capnp_read.h"
+#include "ipc/limit_name.h"
 #include "ipc/media_window.h"
 #include "ipc/protocol_version.h"
 #include "ipc/worker_exit.h"
@@ -42,6 +44,19 @@ struct MappedPool {
   ipc::MappedRegion memory;
   SlotPool pool;
 };
+
+// What the step says, or that it ran out of memory: the limit of that is one of
+// the session, which outlives it.
+template <typename Step>
+auto WithinMemory(const Step& step) -> decltype(step()) {
+  try {
+    return step();
+  } catch (const std::bad_alloc&) {
+    return ipc::Fail(
+        ipc::Code::kResourceExhausted,
+        "there is no more memory; raise " + ipc::LimitName("worker_bytes"));
+  }
+}
 
 ipc::Expected<ipc::ReceivedMessage> ReceiveAttach(int socket,
                                                   size_t descriptors) {
@@ -149,14 +164,14 @@ int SessionWorker::Run() {
       done = ipc::ReadCatching([&] {
         const auto request = (*message)->root<schema::Request>();
         if (request.isPlay()) epoch = request.getPlay().getEpoch();
-        return Handle(request);
+        return WithinMemory([&] { return Handle(request); });
       });
       if (!done && epoch && stream_) stream_->AbandonPlay();
     } else if (can_advance) {
       // A host that has others in this process does not kill it to be rid of
       // one play.
       if (HostIsGone(socket_)) return kExitHostGone;
-      auto advanced = stream_->Advance();
+      auto advanced = WithinMemory([&] { return stream_->Advance(); });
       if (advanced) {
         starved_ = !*advanced;
       } else {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <span>
 
+#include "backends/worker/decoder_opening.h"
 #include "backends/worker/media/index_scan.h"
 #include "backends/worker/output_request.h"
 #include "ipc/frame_geometry.h"
@@ -53,11 +54,13 @@ VideoStream::VideoStream(const StreamContext& context,
       name_hint_(open.getNameHint().cStr()),
       media_bytes_(open.getMediaBytes()),
       max_frame_pixels_(open.getMaxFramePixels()),
+      limits_(DemuxerLimitsOf(open)),
       output_(ReadOutput(open.getOutput())) {}
 
 ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
-  auto demuxer = Demuxer::Open(context_.media, media_bytes_, name_hint_,
-                               open.getStreamIndex());
+  auto demuxer =
+      Demuxer::Open(context_.media, media_bytes_, name_hint_,
+                    open.getStreamIndex(), StreamKind::kVideo, limits_);
   if (!demuxer) return tl::unexpected(std::move(demuxer).error());
   converter_ = std::make_unique<OutputConverter>(
       (*demuxer)->display_matrix_untrusted(), max_frame_pixels_, output_);
@@ -82,6 +85,13 @@ ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
   auto decoded = reader_->Next();
   if (!decoded) return tl::unexpected(std::move(decoded).error());
   if (!*decoded) {
+    // A decoder may say of a picture that is too large only that it is damaged.
+    const StreamFacts& facts = reader_->demuxer().facts();
+    auto claimed = ipc::RgbGeometry(
+        facts.width, facts.height, max_frame_pixels_, ipc::ElementType::kUint8);
+    if (!claimed && claimed.error().code == ipc::Code::kResourceExhausted) {
+      return tl::unexpected(std::move(claimed).error());
+    }
     return ipc::Fail(ipc::Code::kBadInput,
                      "no frame of its video stream can be decoded");
   }
@@ -138,7 +148,8 @@ ipc::Expected<void> VideoStream::Scan() {
   play_.active = false;
   // A demuxer of its own: the one that plays stays where it is.
   auto demuxer = Demuxer::Open(context_.media, media_bytes_, name_hint_,
-                               reader_->demuxer().facts().stream_index);
+                               reader_->demuxer().facts().stream_index,
+                               StreamKind::kVideo, limits_);
   if (!demuxer) return tl::unexpected(std::move(demuxer).error());
   auto scanned = ScanIndex(
       **demuxer, kIndexEntriesPerChunk,

@@ -74,6 +74,7 @@ class VideoStream : public Stream {
   const std::string name_hint_;
   const int64_t media_bytes_;
   const uint64_t max_frame_pixels_;
+  const DemuxerLimits limits_;
   const OutputFormat output_;
 
   std::unique_ptr<PictureReader> reader_;

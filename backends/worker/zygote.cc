@@ -77,6 +77,11 @@ int RunWorker(const bulkhead_backend& backend, const Lockdown& lockdown,
               schema::CloneWorker::Reader kind, int socket) {
   CloseInherited(lockdown, socket);
   if (kind.getProbe()) return RunProbe(backend, socket);
+  // Of what libraries allocate, so that a bomb ends as an error of theirs.
+  const rlimit data = {kind.getDataBytes(), kind.getDataBytes()};
+  if (kind.getDataBytes() > 0 && ::setrlimit(RLIMIT_DATA, &data) != 0) {
+    return kExitLockdown;
+  }
   if (auto installed = lockdown.InstallStage2(); !installed) {
     return kExitLockdown;
   }

@@ -228,6 +228,8 @@ Table ZygoteTable() {
             "a worker ends with its reaper");
   t.AllowIf(SYS_prlimit64, {{0, kInt, 0}, {1, kInt, RLIMIT_NPROC}},
             "stage 2 lowers it; without privileges nobody raises it");
+  t.AllowIf(SYS_prlimit64, {{0, kInt, 0}, {1, kInt, RLIMIT_DATA}},
+            "a session's worker lowers it; nobody raises it");
   t.AllowIf(SYS_prctl, {{0, kInt, PR_SET_DUMPABLE}, {1, kLong, 0}}, "stage 2");
   t.AllowIf(SYS_prctl, {{0, kInt, PR_SET_NO_NEW_PRIVS}},
             "stage 2; cannot be undone");

@@ -227,8 +227,10 @@ TEST(SyscallTablesTest, LimitsAreReadNotSet) {
 TEST(SyscallTablesTest, Stage2MayLowerTheTasksOfItsOwnProcessAlone) {
   EXPECT_EQ(Zygote(SYS_prlimit64, {0, RLIMIT_NPROC, 1, 0}), kAllow);
   EXPECT_EQ(Zygote(SYS_prlimit64, {5, RLIMIT_NPROC, 1, 0}), Errno(EPERM));
+  EXPECT_EQ(Zygote(SYS_prlimit64, {0, RLIMIT_DATA, 1, 0}), kAllow);
   EXPECT_EQ(Zygote(SYS_prlimit64, {0, RLIMIT_NOFILE, 1, 0}), Errno(EPERM));
   EXPECT_EQ(Session(SYS_prlimit64, {0, RLIMIT_NPROC, 1, 0}), Errno(EPERM));
+  EXPECT_EQ(Session(SYS_prlimit64, {0, RLIMIT_DATA, 1, 0}), Errno(EPERM));
 }
 
 }  // namespace

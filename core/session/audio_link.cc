@@ -109,6 +109,9 @@ Result<OpenedAudio> AudioLink::Open(const AudioOptions& options,
             ValidateOpenedAudio(reply_untrusted.getOpenedAudio(), options);
         if (!validated) return link_.Misbehaved(validated.error().message());
         opened = *std::move(validated);
+        if (opened.metadata.stream_count > limits.streams) {
+          return link_.Misbehaved("it reported more streams than it may");
+        }
         return Status();
       }));
   sample_rate_ = opened.sample_rate;
@@ -134,8 +137,7 @@ Status AudioLink::Play(int64_t first_sample, int64_t count) {
 }
 
 Result<AudioEvent> AudioLink::Await() {
-  const auto timeout = link_.deadlines().frame;
-  std::optional<StepDeadline> deadline(link_.Within(timeout));
+  std::optional<StepDeadline> deadline(link_.Within(&Deadlines::frame));
   for (;;) {
     RETURN_IF_ERROR(link_.GrantFreeSlots());
     std::optional<AudioEvent> event;
@@ -149,7 +151,7 @@ Result<AudioEvent> AudioLink::Await() {
           return Status();
         }));
     if (event) return *std::move(event);
-    if (nearer) deadline.emplace(link_.Within(timeout));
+    if (nearer) deadline.emplace(link_.Within(&Deadlines::frame));
   }
 }
 

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <string>
 
+#include "ipc/limit_name.h"
+
 namespace bulkhead::session {
 Status FrameIndex::TooManyFrames(uint64_t max_frames) {
   return Status(Code::kResourceExhausted,
                 "the stream has more than " + std::to_string(max_frames) +
-                    " frames; raise Limits::index_frames (--limit "
-                    "index-frames=N), or decode it in order, without an index");
+                    " frames; raise " + ipc::LimitName("index_frames") +
+                    ", or decode it in order, without an index");
 }
 
 Status FrameIndex::Add(std::span<const ipc::IndexEntry> entries_untrusted) {

@@ -7,6 +7,7 @@
 
 #include "core/from_ipc.h"
 #include "core/status_macros.h"
+#include "ipc/limit_name.h"
 
 namespace bulkhead::session {
 
@@ -24,8 +25,8 @@ Result<std::shared_ptr<FramePool>> FramePool::Create(
   // One slot is being read while the next is written.
   if (slots < 2) {
     return Status(Code::kResourceExhausted,
-                  "a session needs two frame slots; raise "
-                  "Limits::frame_slots");
+                  "a session needs two frame slots; raise " +
+                      ipc::LimitName("frame_slots"));
   }
   const uint64_t fitting = std::min<uint64_t>(slots, max_bytes / slot_bytes);
   if (fitting < 2) {
@@ -33,7 +34,7 @@ Result<std::shared_ptr<FramePool>> FramePool::Create(
         Code::kResourceExhausted,
         "two " + contents + " need " + std::to_string(2 * slot_bytes) +
             " bytes, the session's limit is " + std::to_string(max_bytes) +
-            "; raise Limits::session_bytes");
+            "; raise " + ipc::LimitName("session_bytes"));
   }
   ASSIGN_OR_RETURN(auto region, FromIpc(ipc::OwnedRegion::CreateReadable(
                                     "bulkhead-frames", fitting * slot_bytes)));

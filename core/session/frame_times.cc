@@ -8,6 +8,7 @@
 
 #include "core/session/stream_timing.h"
 #include "core/status_macros.h"
+#include "ipc/limit_name.h"
 
 namespace bulkhead::session {
 namespace {
@@ -29,8 +30,8 @@ Status TooMany(double frames, uint64_t max_frames) {
   return Status(Code::kResourceExhausted,
                 "the range holds " + std::to_string(frames) +
                     " frames, more than the " + std::to_string(max_frames) +
-                    " that Limits::session_bytes has room for; ask for less "
-                    "at once");
+                    " that there is room for; ask for less at once, or raise " +
+                    ipc::LimitName("session_bytes"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/random.h"
+#include "ipc/limit_name.h"
 
 namespace bulkhead::session {
 namespace {
@@ -92,7 +93,8 @@ Status ValidateOutput(const VideoOptions& options, const Limits& limits) {
       return Status(Code::kResourceExhausted,
                     "a transform to " + std::to_string(size.width) + "x" +
                         std::to_string(size.height) +
-                        " pixels exceeds Limits::frame_pixels; raise it");
+                        " pixels is too large; raise " +
+                        ipc::LimitName("frame_pixels"));
     }
   }
   return Status();

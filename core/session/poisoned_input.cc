@@ -6,6 +6,7 @@
 
 #include "core/discovery/digest.h"
 #include "core/exit_report.h"
+#include "ipc/limit_name.h"
 
 namespace bulkhead::session {
 
@@ -31,6 +32,18 @@ std::string KeyOf(
     add_text(value);
   }
   return digest.Finish();
+}
+
+std::string DeadlinesAt(const InputPosition& position) {
+  switch (position.step) {
+    case InputPosition::Step::kOpening:
+      return ipc::DeadlineName("open");
+    case InputPosition::Step::kScanning:
+      return ipc::DeadlineName("scan");
+    case InputPosition::Step::kFrame:
+      break;
+  }
+  return ipc::DeadlineName("seek") + " and " + ipc::DeadlineName("frame");
 }
 
 }  // namespace
@@ -73,13 +86,13 @@ Status RefusalOf(const PoisonedPosition& poisoned, std::string_view unit,
   report.device = device;
   report.position = Describe(poisoned.position, unit);
   const bool late = report.kind == ExitReport::Kind::kDeadline;
-  std::string message = "it is refused " + report.position +
-                        ", where it ended " + std::to_string(poisoned.deaths) +
-                        " workers of device " + report.device +
-                        ", the last so: " + DescribeExit(report) +
-                        (late ? "; raise the deadline or skip the file"
-                              : "; skip this file or try another backend") +
-                        SeeCrash(report.crash);
+  std::string message =
+      "it is refused " + report.position + ", where it ended " +
+      std::to_string(poisoned.deaths) + " workers of device " + report.device +
+      ", the last so: " + DescribeExit(report) +
+      (late ? "; raise " + DeadlinesAt(poisoned.position) + ", or skip the file"
+            : "; skip this file or try another backend") +
+      SeeCrash(report.crash);
   return Status(late ? Code::kDeadlineExceeded : Code::kPoisonedInput,
                 std::move(message), std::move(report));
 }

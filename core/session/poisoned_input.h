@@ -10,8 +10,10 @@
 namespace bulkhead::session {
 
 // By which bulkheadd knows an input again: equal for the same bytes (see
-// media_identity.h), decoded with the same options. Which device it is for is
-// not part of it, since each backend has a memory of its own.
+// media_identity.h), of which the backend decodes the same in the same way.
+// Which device it is for is not part of it, since each backend has a memory of
+// its own; nor are transforms, the type of the elements and threads, or a file
+// that kills workers would be a new one with every random crop.
 std::string InputKey(const std::string& identity, const VideoOptions& options);
 std::string InputKey(const std::string& identity, const AudioOptions& options);
 // Of what is described and not decoded.

@@ -58,10 +58,10 @@ Status ProbeSession::Describe(WorkerLink& link, bool scan) {
                               describe.setScan(scan);
                               describe.setMaxStreams(limits_.streams);
                             }));
-  const auto timeout = scan ? link.deadlines().scan : link.deadlines().open;
   container_known_ = false;
   while (!container_known_ || container_.streams.size() < stream_count_) {
-    StepDeadline deadline = link.Within(timeout);
+    StepDeadline deadline =
+        link.Within(scan ? &Deadlines::scan : &Deadlines::open);
     RETURN_IF_ERROR(link.Receive(
         deadline, scan ? "scan the file" : "open the file",
         [&](schema::Reply::Reader reply_untrusted) -> Status {

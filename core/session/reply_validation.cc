@@ -48,6 +48,9 @@ Result<VideoMetadata> ValidateOpened(schema::Opened::Reader opened_untrusted,
       static_cast<uint32_t>(metadata.stream_index) >= metadata.stream_count) {
     return Violation("it reported a stream that does not exist");
   }
+  if (metadata.stream_count > limits.streams) {
+    return Violation("it reported more streams than it may");
+  }
   metadata.rotation = opened_untrusted.getRotation();
   if (metadata.rotation % 90 != 0 || metadata.rotation < 0 ||
       metadata.rotation >= 360) {

@@ -103,6 +103,7 @@ TEST(ValidateOpenedTest, RefusesStreamsThatDoNotExist) {
   ExpectRefused([](Opened o) { o.setStreamIndex(INT32_MIN); });
   ExpectRefused([](Opened o) { o.setStreamIndex(1); });
   ExpectRefused([](Opened o) { o.setStreamCount(0); });
+  ExpectRefused([](Opened o) { o.setStreamCount(Limits().streams + 1); });
 }
 
 TEST(ValidateOpenedTest, RefusesImpossibleRotations) {

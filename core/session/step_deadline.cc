@@ -10,6 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include "ipc/limit_name.h"
+
 namespace bulkhead::session {
 namespace {
 
@@ -39,6 +41,15 @@ RunDelays ReadRunDelays(pid_t pid) {
     if (file >> ran >> waited) delays[thread] = nanoseconds(waited);
   }
   return delays;
+}
+
+std::string NameOf(std::chrono::milliseconds Deadlines::*step) {
+  if (step == &Deadlines::worker_start)
+    return ipc::DeadlineName("worker_start");
+  if (step == &Deadlines::open) return ipc::DeadlineName("open");
+  if (step == &Deadlines::scan) return ipc::DeadlineName("scan");
+  if (step == &Deadlines::seek) return ipc::DeadlineName("seek");
+  return ipc::DeadlineName("frame");
 }
 
 StepDeadline::StepDeadline(std::chrono::milliseconds timeout, Read read,

@@ -7,7 +7,9 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string>
 
+#include "core/include/bulkhead/host_options.h"
 #include "ipc/deadline.h"
 
 namespace bulkhead::session {
@@ -20,6 +22,9 @@ using RunDelays = std::map<pid_t, std::chrono::nanoseconds>;
 // threads. A wait is counted when it ends: a thread that got no processor at
 // all counts for nothing yet.
 RunDelays ReadRunDelays(pid_t pid);
+
+// In a message: "Deadlines::open (--limit open-ms=N)".
+std::string NameOf(std::chrono::milliseconds Deadlines::*step);
 
 // When a worker is too late with a step. Where the machine is overloaded it may
 // take longer: by as much as the thread of the worker that waited most for a

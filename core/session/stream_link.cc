@@ -33,9 +33,11 @@ Status StreamLink::Open(
     }
     open.setIncarnation(opening.incarnation);
     open.setMaxFramePixels(opening.limits.frame_pixels);
+    open.setMaxStreams(opening.limits.streams);
+    open.setMaxPacketBytes(opening.limits.packet_bytes);
     fill(open);
   }));
-  StepDeadline deadline = link_.Within(link_.deadlines().open);
+  StepDeadline deadline = link_.Within(&Deadlines::open);
   return link_.Receive(deadline, "open the file",
                        [&](schema::Reply::Reader reply_untrusted) -> Status {
                          if (reply_untrusted.isFailed()) {

@@ -236,6 +236,7 @@ Result<StartedWorker> SupervisorLink::OpenSession(const SessionRequest& asked,
         session.setInput(asked.input);
         session.setPath(asked.path);
         session.setCounter(asked.counter);
+        session.setWorkerBytes(asked.worker_bytes);
       },
       descriptors, StartPatience(),
       [&](Reply::Reader reply, ipc::ReceivedMessage& message) {

@@ -67,11 +67,12 @@ struct StartedWorker {
 // What a session asks a worker for.
 struct SessionRequest {
   std::string device;
-  bool audio;         // that is what it decodes, else video
-  bool alone;         // in a worker that serves nobody else
-  std::string input;  // what is decoded, and how; see InputKey
-  std::string path;   // the same for people
-  uint32_t counter;   // its place among the session counters
+  bool audio;             // that is what it decodes, else video
+  bool alone;             // in a worker that serves nobody else
+  std::string input;      // what is decoded, and how; see InputKey
+  std::string path;       // the same for people
+  uint32_t counter;       // its place among the session counters
+  uint64_t worker_bytes;  // Limits::worker_bytes
 };
 
 // How a worker ended, and whether anybody is to blame.

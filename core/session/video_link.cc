@@ -82,8 +82,7 @@ Status VideoLink::Scan(
       link_.Send(kSmallRequestWords,
                  [](schema::Request::Builder request) { request.setScan(); }));
   stream_.EndPlay();
-  const auto timeout = link_.deadlines().scan;
-  std::optional<StepDeadline> deadline(link_.Within(timeout));
+  std::optional<StepDeadline> deadline(link_.Within(&Deadlines::scan));
   for (bool done = false; !done;) {
     RETURN_IF_ERROR(link_.Receive(
         *deadline, "scan the file",
@@ -109,7 +108,7 @@ Status VideoLink::Scan(
                                                sizeof(ipc::IndexEntry));
           if (entries.empty()) return Status();
           std::memcpy(entries.data(), bytes.begin(), bytes.size());
-          deadline.emplace(link_.Within(timeout));
+          deadline.emplace(link_.Within(&Deadlines::scan));
           return take_untrusted(entries);
         }));
   }
@@ -149,9 +148,8 @@ Status VideoLink::Play(const PlayRequest& play) {
 }
 
 Result<PlayEvent> VideoLink::Await() {
-  const Deadlines& deadlines = link_.deadlines();
   StepDeadline deadline =
-      link_.Within(seeking_ ? deadlines.seek : deadlines.frame);
+      link_.Within(seeking_ ? &Deadlines::seek : &Deadlines::frame);
   for (;;) {
     if (!unseen_.empty()) {
       const UnseenFrame frame = unseen_.front();

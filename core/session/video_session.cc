@@ -11,6 +11,7 @@
 #include "core/session/stream_timing.h"
 #include "core/status_macros.h"
 #include "ipc/frame_geometry.h"
+#include "ipc/limit_name.h"
 
 namespace bulkhead::session {
 namespace {
@@ -463,8 +464,8 @@ Result<FrameBatch> VideoSession::FetchBatch(const Result<FrameChoice>& choice) {
     return Status(Code::kResourceExhausted,
                   std::to_string(choice->indices.size()) + " frames of " +
                       input_.name() +
-                      " do not fit Limits::session_bytes; ask for fewer at "
-                      "once");
+                      " are too many; ask for fewer at once, or raise " +
+                      ipc::LimitName("session_bytes"));
   }
   FrameChoice left = *choice;
   for (;;) {

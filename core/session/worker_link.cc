@@ -15,6 +15,7 @@
 #include "core/session/reply_validation.h"
 #include "core/status_macros.h"
 #include "ipc/capnp_read.h"
+#include "ipc/limit_name.h"
 #include "ipc/message_socket.h"
 #include "ipc/protocol_version.h"
 
@@ -62,7 +63,7 @@ Result<std::unique_ptr<WorkerLink>> WorkerLink::Start(
 }
 
 Status WorkerLink::Attach(const MediaInput& input) {
-  StepDeadline deadline = Within(supervisor_->deadlines().worker_start);
+  StepDeadline deadline = Within(&Deadlines::worker_start);
   auto hello = ipc::ReceiveMessage(socket_.get(), 0, deadline.next());
   const auto late = [&hello] {
     return !hello && hello.error().code == ipc::Code::kDeadlineExceeded;
@@ -73,7 +74,7 @@ Status WorkerLink::Attach(const MediaInput& input) {
   if (!hello) {
     if (late()) {
       return Kill(Code::kDeadlineExceeded, ExitReport::Kind::kDeadline,
-                  "did not report its lock-down in time");
+                  TooLongTo("report its lock-down"));
     }
     return Misbehaved(hello.error().message);
   }
@@ -165,9 +166,10 @@ Status WorkerLink::Send(
   return Status();
 }
 
-StepDeadline WorkerLink::Within(milliseconds timeout) {
-  step_timeout_ = timeout;
-  return StepDeadline(timeout, [this] { return ReadRunDelays(pid()); });
+StepDeadline WorkerLink::Within(milliseconds Deadlines::*step) {
+  step_ = step;
+  return StepDeadline(supervisor_->deadlines().*step,
+                      [this] { return ReadRunDelays(pid()); });
 }
 
 Status WorkerLink::Receive(
@@ -196,7 +198,7 @@ Status WorkerLink::Receive(
     if (!message) {
       if (wake == ipc::Wake::kPeerGone) return Died();
       return Kill(Code::kDeadlineExceeded, ExitReport::Kind::kDeadline,
-                  std::string("took too long to ") + step);
+                  TooLongTo(step));
     }
     bool answered = true;
     auto status = ipc::ReadCatching([&]() -> Status {
@@ -228,7 +230,7 @@ Status WorkerLink::Serve(schema::Read::Reader read_untrusted,
 Status WorkerLink::AttachPool(std::shared_ptr<FramePool> pool) {
   last_request_ = "attach the frame pool";
   pool_ = std::move(pool);
-  StepDeadline deadline = Within(supervisor_->deadlines().worker_start);
+  StepDeadline deadline = Within(&Deadlines::worker_start);
   capnp::MallocMessageBuilder message;
   auto attach = message.initRoot<schema::Attach>().initFramePool();
   attach.setSlotCount(pool_->slot_count());
@@ -264,7 +266,8 @@ Status WorkerLink::GrantFreeSlots() {
                 "the application holds all " +
                     std::to_string(pool_->slot_count()) +
                     " frames of this session; destroy some, take snapshots, "
-                    "or raise Limits::frame_slots");
+                    "or raise " +
+                    ipc::LimitName("frame_slots"));
 }
 
 Result<std::shared_ptr<FrameLease>> WorkerLink::AdoptSlotIfValid(
@@ -280,8 +283,17 @@ Result<std::shared_ptr<FrameLease>> WorkerLink::AdoptSlotIfValid(
 
 Status WorkerLink::FailureOf(schema::Failed::Reader failed_untrusted) {
   auto claimed = ValidateFailure(failed_untrusted.getFailure());
-  return claimed ? std::move(claimed->status)
-                 : Misbehaved(claimed.error().message());
+  if (!claimed) return Misbehaved(claimed.error().message());
+  const Status& failure = claimed->status;
+  if (failure.code() != Code::kResourceExhausted ||
+      failure.message().find("Limits::") != std::string::npos) {
+    return std::move(claimed->status);
+  }
+  return Status(failure.code(), failure.message() +
+                                    "; if its memory was short, raise " +
+                                    ipc::LimitName("worker_bytes") +
+                                    ", if its pictures are too large, " +
+                                    ipc::LimitName("frame_pixels"));
 }
 
 bool WorkerLink::AwaitDeath() const {
@@ -293,6 +305,12 @@ bool WorkerLink::AwaitDeath() const {
     if (ready > 0) return true;
     if (ready == 0 || errno != EINTR) return false;
   }
+}
+
+std::string WorkerLink::TooLongTo(const char* step) const {
+  return std::string("took too long to ") + step + ", more than the " +
+         std::to_string((supervisor_->deadlines().*step_).count()) + " ms of " +
+         NameOf(step_);
 }
 
 Status WorkerLink::Died() {
@@ -328,7 +346,7 @@ WorkerExit WorkerLink::TakeExit(SeenEnd seen) {
     seen.how = How::kLied;
   if (seen.how != How::kDied) seen.cause = killed_because_;
   seen.last_message = last_request_;
-  seen.request.deadline_ms = step_timeout_.count();
+  seen.request.deadline_ms = (supervisor_->deadlines().*step_).count();
   // Its hello was taken before it met media, so only this can be left.
   if (met_media_) seen.claim = TakeCrashNote(socket_.get());
   WorkerExit exit = supervisor_->SessionExit(started_, seen);

@@ -58,8 +58,9 @@ class WorkerLink {
 
   Status Send(size_t max_words,
               const std::function<void(ipc::schema::Request::Builder)>& fill);
-  // Of a step that begins now.
-  StepDeadline Within(std::chrono::milliseconds timeout);
+  // Of a step that begins now, which is `step` of the deadlines that there are:
+  // &Deadlines::open.
+  StepDeadline Within(std::chrono::milliseconds Deadlines::*step);
   // Waits for a reply and hands it to `take`, which validates. `step` is what
   // the worker is late with: "open the file". Meanwhile reads the media for it,
   // if it cannot do so itself, in time that does not count; when the
@@ -84,7 +85,6 @@ class WorkerLink {
 
   // Null before AttachPool.
   const FramePool* pool() const { return pool_.get(); }
-  const Deadlines& deadlines() const { return supervisor_->deadlines(); }
   // Kills it if it lives and serves nobody else. Whether it is gone.
   bool End();
   bool dead() const { return dead_; }
@@ -111,6 +111,7 @@ class WorkerLink {
   // Status() once it is served, in time that is added to `deadline`.
   Status Serve(ipc::schema::Read::Reader read_untrusted,
                StepDeadline& deadline);
+  std::string TooLongTo(const char* step) const;
   Status Died();
   Status Kill(Code code, ExitReport::Kind kind, std::string message);
 
@@ -135,7 +136,8 @@ class WorkerLink {
   ExitReport::Kind killed_for_ = ExitReport::Kind::kUnknown;
   std::string killed_because_;
   std::string last_request_;
-  std::chrono::milliseconds step_timeout_{0};  // of the latest step
+  // Of the latest step.
+  std::chrono::milliseconds Deadlines::*step_ = &Deadlines::worker_start;
 };
 
 }  // namespace bulkhead::session

@@ -90,12 +90,14 @@ SeenEnd WorkerRecovery::DescribeStep() const {
 
 Status WorkerRecovery::StartWorker() {
   ASSIGN_OR_RETURN(
-      link_, WorkerLink::Start(supervisor_, {.device = settings_.device,
-                                             .audio = settings_.audio,
-                                             .alone = stats_.restarts > 0,
-                                             .input = settings_.input_key,
-                                             .path = input_.name(),
-                                             .counter = counter_.place()}));
+      link_, WorkerLink::Start(
+                 supervisor_, {.device = settings_.device,
+                               .audio = settings_.audio,
+                               .alone = stats_.restarts > 0,
+                               .input = settings_.input_key,
+                               .path = input_.name(),
+                               .counter = counter_.place(),
+                               .worker_bytes = settings_.limits.worker_bytes}));
   device_ = link_->started().device;
   Status opened = link_->Attach(input_);
   if (opened.ok()) {
@@ -166,7 +168,7 @@ Status WorkerRecovery::GiveUp(const Status& death,
     const char* advice = "skip this file or try another backend";
     if (report.kind == ExitReport::Kind::kDeadline) {
       code = Code::kDeadlineExceeded;
-      advice = "raise the deadline or skip the file";
+      advice = "raise that deadline or skip the file";
     } else if (exit.device_to_blame) {
       code = Code::kBackendLost;
       advice = "its device was lost: retry later or use another";

@@ -138,7 +138,8 @@ kj::Promise<Result<Backend::StartedSession>> Backend::PlaceSession(
         Status(Code::kBackendLost,
                "the backend " + candidate_.name() + " is being started anew"));
   }
-  return workers_.Serve(id, placing, current_, std::move(socket))
+  return workers_
+      .Serve(id, placing, origin.worker_bytes, current_, std::move(socket))
       .then([this, id, placing, ordinal, device, origin = std::move(origin)](
                 auto pidfd) mutable -> Result<StartedSession> {
         if (!pidfd) return std::move(pidfd).error();

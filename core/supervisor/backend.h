@@ -52,9 +52,10 @@ class Backend {
 
   // Whose session it is, as its host tells.
   struct SessionOrigin {
-    std::string input;     // as PoisonedInputs knows it
-    std::string path;      // of the input, for people
-    uint32_t counter = 0;  // among the host's session counters
+    std::string input;          // as PoisonedInputs knows it
+    std::string path;           // of the input, for people
+    uint32_t counter = 0;       // among the host's session counters
+    uint64_t worker_bytes = 0;  // Workers::Serve
   };
   struct OpenedSession {
     uint64_t id;

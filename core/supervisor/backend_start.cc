@@ -20,6 +20,7 @@
 #include "core/supervisor/worker_blame.h"
 #include "core/supervisor/workers.h"
 #include "ipc/capnp_read.h"
+#include "ipc/limit_name.h"
 
 namespace bulkhead::supervisor {
 namespace {
@@ -250,8 +251,9 @@ kj::Promise<Status> BackendStart::Probe() {
                           Culprit::kDevice,
                           Status(
                               Code::kBackendUnavailable,
-                              "it took too long to count its "
-                              "devices",
+                              "it took too long to count its devices, more "
+                              "than " +
+                                  ipc::DeadlineName("backend_start"),
                               ExitReport{.kind = ExitReport::Kind::kDeadline}));
                     }))
             .then([this, socket, pid](Status status) {

@@ -17,9 +17,11 @@
 #include "core/exit_report.h"
 #include "core/from_ipc.h"
 #include "core/pidfd.h"
+#include "core/sandbox/memory_limit.h"
 #include "core/sandbox/thread_status.h"
 #include "core/status_macros.h"
 #include "ipc/capnp_read.h"
+#include "ipc/limit_name.h"
 
 namespace bulkhead::supervisor {
 namespace {
@@ -32,6 +34,8 @@ constexpr size_t kLogTailBytes = 2048;
 // the event loop serves the others.
 constexpr kj::Duration kLogPause = 10 * kj::MILLISECONDS;
 constexpr size_t kMaxReasonBytes = 512;
+// No sum with it overflows.
+constexpr uint64_t kMostWorkerBytes = uint64_t{1} << 62;
 // The reaper is ours and needs a few milliseconds.
 constexpr milliseconds kEndPatience{1'000};
 constexpr kj::Duration kReaperPatience = 500 * kj::MILLISECONDS;
@@ -105,12 +109,14 @@ kj::Promise<Status> Incarnation::AwaitReady(milliseconds timeout) {
       timer_.afterDelay(ToDuration(timeout)).then([timeout] {
         return Status(Code::kDeadlineExceeded,
                       "it was not ready within " +
-                          std::to_string(timeout.count()) + " ms");
+                          std::to_string(timeout.count()) + " ms of " +
+                          ipc::DeadlineName("backend_start"));
       }));
 }
 
 kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
-    WorkerKind kind, ipc::UniqueFd socket, milliseconds timeout) {
+    WorkerKind kind, ipc::UniqueFd socket, milliseconds timeout,
+    uint64_t worker_bytes) {
   if (!zygote_alive_) {
     return Result<Worker>(
         Status(Code::kBackendLost, "the backend's zygote died"));
@@ -121,21 +127,26 @@ kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
   clone.setTicket(ticket);
   clone.setProbe(kind == WorkerKind::kProbe);
   clone.setShared(kind == WorkerKind::kShared);
+  const uint64_t data_bytes =
+      worker_bytes == 0 ? 0
+                        : sandbox::DataBytesOf(zygote_pidfd_.get()) +
+                              std::min(worker_bytes, kMostWorkerBytes);
+  clone.setDataBytes(data_bytes);
   const int descriptors[] = {socket.get()};
   if (auto sent = zygote_->Send(message, descriptors); !sent) {
     return Result<Worker>(FromIpc(std::move(sent).error()));
   }
   auto paf = kj::newPromiseAndFulfiller<Result<Worker>>();
-  pending_[ticket] = Pending{kj::mv(paf.fulfiller), std::nullopt};
+  pending_[ticket] = Pending{kj::mv(paf.fulfiller), std::nullopt, data_bytes};
   return paf.promise.exclusiveJoin(
       timer_.afterDelay(ToDuration(timeout)).then([this, ticket, timeout] {
         pending_.erase(ticket);
         // The next session gets another zygote rather than this silence.
         KillZygote(Code::kBackendLost, "it did not clone a worker in time");
-        return Result<Worker>(Status(Code::kDeadlineExceeded,
-                                     "no worker was cloned within " +
-                                         std::to_string(timeout.count()) +
-                                         " ms"));
+        return Result<Worker>(Status(
+            Code::kDeadlineExceeded,
+            "no worker was cloned within " + std::to_string(timeout.count()) +
+                " ms of " + ipc::DeadlineName("worker_start")));
       }));
 }
 
@@ -224,7 +235,9 @@ Status Incarnation::OnReaperEvent(ipc::ReceivedMessage& message) {
         if (watched && message.descriptors.size() == 1) {
           watched_[pid] = Watched();
           pending->fulfiller->fulfill(
-              Worker{.pid = pid, .pidfd = std::move(message.descriptors[0])});
+              Worker{.pid = pid,
+                     .pidfd = std::move(message.descriptors[0]),
+                     .data_bytes = pending->data_bytes});
         } else {
           pending->fulfiller->fulfill(
               Misbehaved("named a process that is not its own"));
@@ -369,8 +382,11 @@ void Incarnation::ResolveReadiness(Status status) {
 }
 
 Status Incarnation::ConfirmWorker(const Worker& worker) {
-  const Status checked =
+  Status checked =
       sandbox::CheckEveryThread(worker.pidfd.get(), sandbox::kStage2Filters);
+  if (checked.ok() && worker.data_bytes > 0) {
+    checked = sandbox::CheckDataLimit(worker.pidfd.get(), worker.data_bytes);
+  }
   if (checked.code() == Code::kSandboxUnavailable) KillWorker(worker.pid);
   return checked;
 }

@@ -41,8 +41,9 @@ namespace bulkhead::supervisor {
 class Incarnation : private kj::TaskSet::ErrorHandler {
  public:
   struct Worker {
-    pid_t pid;            // in the reaper's namespace
-    ipc::UniqueFd pidfd;  // opened by the reaper
+    pid_t pid;                // in the reaper's namespace
+    ipc::UniqueFd pidfd;      // opened by the reaper
+    uint64_t data_bytes = 0;  // that its private memory is limited to; 0: none
   };
   // What the worker is told to be by the zygote; what its socket is for.
   enum class WorkerKind {
@@ -60,13 +61,16 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   // Resolves once the vendor's object is loaded, or with why it is not.
   kj::Promise<Status> AwaitReady(std::chrono::milliseconds timeout);
   // Clones a worker that will serve `socket`. kBackendLost when the zygote
-  // died, kBackendUnavailable when it cannot clone.
+  // died, kBackendUnavailable when it cannot clone. It may take `worker_bytes`
+  // of private memory beyond what the zygote has; 0: it is not limited.
   kj::Promise<Result<Worker>> CloneWorker(WorkerKind kind, ipc::UniqueFd socket,
-                                          std::chrono::milliseconds timeout);
+                                          std::chrono::milliseconds timeout,
+                                          uint64_t worker_bytes = 0);
   // Resolves once the worker ended, or says kRunning after `timeout`. Any
   // number may wait for one worker.
   kj::Promise<WorkerEnd> AwaitEnd(pid_t pid, std::chrono::milliseconds timeout);
-  // Whether every thread of it is under stage 2; ends it where one is not.
+  // Whether every thread of it is under stage 2, and its memory limited; ends
+  // it where not.
   Status ConfirmWorker(const Worker& worker);
   // False once its end was reported.
   bool WorkerRuns(pid_t pid) const;
@@ -104,6 +108,7 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   struct Pending {
     kj::Own<kj::PromiseFulfiller<Result<Worker>>> fulfiller;
     std::optional<pid_t> pid;  // once the zygote has named it
+    uint64_t data_bytes = 0;
   };
   struct Watched {
     WorkerEnd end;

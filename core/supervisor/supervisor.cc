@@ -347,7 +347,8 @@ kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
                     request.getAlone(),
                     {.input = input,
                      .path = request.getPath().cStr(),
-                     .counter = request.getCounter()},
+                     .counter = request.getCounter(),
+                     .worker_bytes = request.getWorkerBytes()},
                     std::move(socket))
       .then([this, &connection, input, backend = *backend](auto started) {
         if (!started) return Fail(connection, started.error());

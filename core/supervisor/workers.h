@@ -50,8 +50,10 @@ class Workers {
   KJ_DISALLOW_COPY(Workers);
 
   // Has session `id` served on `socket` by a worker of `incarnation`. Gives the
-  // worker's pidfd, borrowed until the session is closed.
+  // worker's pidfd, borrowed until the session is closed. A worker that serves
+  // nobody else may take `worker_bytes` of private memory beyond the zygote's.
   kj::Promise<Result<int>> Serve(uint64_t id, Placing placing,
+                                 uint64_t worker_bytes,
                                  std::shared_ptr<Incarnation> incarnation,
                                  ipc::UniqueFd socket);
   bool Serves(uint64_t id) const { return sessions_.contains(id); }
@@ -81,7 +83,7 @@ class Workers {
   };
   using Placed = kj::Promise<Result<std::shared_ptr<Worker>>>;
 
-  Placed Clone(Incarnation::WorkerKind kind,
+  Placed Clone(Incarnation::WorkerKind kind, uint64_t worker_bytes,
                std::shared_ptr<Incarnation> incarnation, ipc::UniqueFd socket);
   // The shared worker with room for one more, cloned if there is none.
   Placed EnsureShared(std::shared_ptr<Incarnation> incarnation);

@@ -235,6 +235,9 @@ struct OpenSession {
   # Its place among the session counters.
   audio @5 :Bool;
   # That is what it decodes, else video.
+  workerBytes @6 :UInt64;
+  # Private memory that its worker may take beyond what its zygote has. Not of
+  # one that serves others too.
 }
 
 struct SessionStarted {
@@ -319,6 +322,34 @@ struct SessionRequest {
   deadlineMs @6 :UInt32;
   ignoresErrors @7 :Bool;
   # Its decoder does: OnCorrupt::kSkip or kNearest.
+  audio @8 :Bool;
+  # Else video. Frames are samples then.
+  sampleRate @9 :UInt32;
+  channelCount @10 :UInt32;
+  # Of audio, as asked for; 0: as in the stream.
+  dtype @11 :UInt8;
+  # bulkhead::OutputDtype.
+  transforms @12 :List(AskedTransform);
+}
+
+struct AskedTransform {
+  # bulkhead::Transform, as the application wrote it.
+  enum Kind {
+    resize @0;
+    centerCrop @1;
+    crop @2;
+    randomCrop @3;
+  }
+  kind @0 :Kind;
+  width @1 :UInt32;
+  height @2 :UInt32;
+  filter @3 :UInt8;
+  # Of resize: bulkhead::Resize::Filter.
+  top @4 :UInt32;
+  left @5 :UInt32;
+  # Of crop.
+  seed @6 :UInt64;
+  # Of randomCrop.
 }
 
 struct CrashOutcome {
@@ -388,6 +419,8 @@ struct Backend {
   # Permissions, as the command line has them: "read=/usr/share/acme".
   granted @13 :List(Text);
   # What of them it has, or would have if it were started now.
+  streams @14 :List(Text);
+  # Kinds that its manifest says it decodes: "audio", "video".
 }
 
 struct Diagnostic {
@@ -468,6 +501,8 @@ struct CloneWorker {
   shared @2 :Bool;
   # True: a worker for many sessions, which receives a SharedWorkerRequest for
   # each over its socket. Neither: that socket is its one session's.
+  dataBytes @3 :UInt64;
+  # The worker's RLIMIT_DATA; 0: that of the zygote.
 }
 
 struct ZygoteEvent {

@@ -98,6 +98,10 @@ struct Open {
   # Of the samples of audio that will be published. 0: as in the stream.
   ignoreErrors @14 :Bool;
   # The decoder goes on behind errors that can be ignored. Of video.
+  maxStreams @15 :UInt32;
+  maxPacketBytes @16 :UInt64;
+  # A file with more, and a packet of the stream with more, fail with
+  # resourceExhausted.
 }
 
 struct Output {

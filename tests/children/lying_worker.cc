@@ -9,6 +9,7 @@
 #include <linux/close_range.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -78,6 +79,7 @@ class LyingZygote {
                                           ipc::Deadline::After(kPatience));
       if (!received || !*received) ::_exit(0);
       const auto clone = (*received)->root<schema::ZygoteRequest>()->getClone();
+      data_bytes_ = clone.getDataBytes();
       Clone(clone.getTicket(), clone.getProbe(),
             (*received)->descriptors[0].get());
     }
@@ -157,6 +159,10 @@ class LyingZygote {
   }
 
   [[noreturn]] void Serve(int socket) {
+    const rlimit data = {data_bytes_, data_bytes_};
+    if (!Tells("memory_unlimited") && setrlimit(RLIMIT_DATA, &data) != 0) {
+      ::_exit(1);
+    }
     if (!Tells("lockdown_half") && !lockdown_.InstallStage2()) ::_exit(1);
     if (Tells("log_flood")) {
       const std::string line(4096, 'x');
@@ -170,6 +176,7 @@ class LyingZygote {
   const std::string name_;
   const std::string lie_;
   pid_t last_session_ = 0;
+  uint64_t data_bytes_ = 0;  // of the latest clone
 };
 
 }  // namespace

@@ -2,10 +2,14 @@
 #include "tools/cli/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
+#include <limits>
 #include <system_error>
+#include <type_traits>
+#include <utility>
 
 #include "tools/cli/libexec.h"
 
@@ -16,6 +20,65 @@ std::string Absolute(const std::string& path) {
   std::error_code error;
   const std::filesystem::path absolute = std::filesystem::absolute(path, error);
   return error ? path : absolute.lexically_normal().string();
+}
+
+constexpr uint64_t kMost = uint64_t{1} << 50;
+constexpr uint64_t kMostMilliseconds = 24 * 60 * 60 * 1000;
+
+// As the messages of the library name them: ipc/limit_name.h.
+struct Limit {
+  const char* name;
+  uint64_t most;
+  void (*set)(HostOptions& options, uint64_t value);
+};
+
+template <auto Member>
+constexpr Limit Of(const char* name) {
+  using Value =
+      std::remove_reference_t<decltype(std::declval<Limits>().*Member)>;
+  return {name, std::min<uint64_t>(std::numeric_limits<Value>::max(), kMost),
+          [](HostOptions& options, uint64_t value) {
+            options.limits.*Member = static_cast<Value>(value);
+          }};
+}
+
+template <auto Member>
+constexpr Limit Within(const char* name) {
+  return {name, kMostMilliseconds, [](HostOptions& options, uint64_t value) {
+            options.deadlines.*Member = std::chrono::milliseconds(value);
+          }};
+}
+
+constexpr Limit kLimits[] = {
+    Of<&Limits::frame_pixels>("frame-pixels"),
+    Of<&Limits::session_bytes>("session-bytes"),
+    Of<&Limits::worker_bytes>("worker-bytes"),
+    Of<&Limits::frame_slots>("frame-slots"),
+    Of<&Limits::streams>("streams"),
+    Of<&Limits::packet_bytes>("packet-bytes"),
+    Of<&Limits::index_frames>("index-frames"),
+    Within<&Deadlines::supervisor_start>("supervisor-start-ms"),
+    Within<&Deadlines::backend_start>("backend-start-ms"),
+    Within<&Deadlines::worker_start>("worker-start-ms"),
+    Within<&Deadlines::open>("open-ms"),
+    Within<&Deadlines::scan>("scan-ms"),
+    Within<&Deadlines::seek>("seek-ms"),
+    Within<&Deadlines::frame>("frame-ms"),
+    Within<&Deadlines::close>("close-ms"),
+};
+
+std::string LimitNames() {
+  std::string names;
+  for (const Limit& limit : kLimits) {
+    names += (names.empty() ? "" : ", ") + std::string(limit.name);
+  }
+  return names;
+}
+
+Status TooLarge(const std::string& words, uint64_t most) {
+  return Status(Code::kInvalidArgument, "\"" + words + "\" is too much; " +
+                                            std::to_string(most) +
+                                            " is the most");
 }
 
 }  // namespace
@@ -41,9 +104,7 @@ void AddGlobalOptions(CLI::App& app, GlobalOptions& global) {
                  "Memory that one stream may take (default 1073741824)")
       ->type_name("N");
   app.add_option("--limit", global.limits,
-                 "Set a limit: frame-pixels, session-bytes, streams or "
-                 "index-frames, or a step's milliseconds: open-ms, scan-ms or "
-                 "frame-ms; may be repeated")
+                 "Set a limit (" + LimitNames() + "); may be repeated")
       ->type_name("NAME=N")
       ->allow_extra_args(false)
       ->check([](const std::string& words) {
@@ -63,35 +124,18 @@ Status SetLimit(const std::string& words, HostOptions& options) {
       equals == std::string::npos
           ? std::from_chars_result{end, std::errc::invalid_argument}
           : std::from_chars(words.data() + equals + 1, end, value);
-  if (parsed.ec != std::errc() || parsed.ptr != end || value == 0 ||
-      value > INT32_MAX * uint64_t{1'000'000}) {
+  if (parsed.ec != std::errc() || parsed.ptr != end || value == 0) {
     return Status(Code::kInvalidArgument,
                   "\"" + words + "\" is no limit; write NAME=N");
   }
-  const std::chrono::milliseconds time(value);
-  Limits& limits = options.limits;
-  if (name == "frame-pixels") {
-    limits.frame_pixels = value;
-  } else if (name == "session-bytes") {
-    limits.session_bytes = value;
-  } else if (name == "streams" && value <= UINT32_MAX) {
-    limits.streams = static_cast<uint32_t>(value);
-  } else if (name == "index-frames") {
-    limits.index_frames = value;
-  } else if (name == "open-ms") {
-    options.deadlines.open = time;
-  } else if (name == "scan-ms") {
-    options.deadlines.scan = time;
-  } else if (name == "frame-ms") {
-    options.deadlines.frame = time;
-  } else {
-    return Status(Code::kInvalidArgument,
-                  "\"" + name +
-                      "\" is no limit; there are frame-pixels, "
-                      "session-bytes, streams, index-frames, open-ms, scan-ms "
-                      "and frame-ms");
+  for (const Limit& limit : kLimits) {
+    if (name != limit.name) continue;
+    if (value > limit.most) return TooLarge(words, limit.most);
+    limit.set(options, value);
+    return Status();
   }
-  return Status();
+  return Status(Code::kInvalidArgument,
+                "\"" + name + "\" is no limit; there are " + LimitNames());
 }
 
 HostOptions HostOptionsFrom(const GlobalOptions& global) {

@@ -16,6 +16,7 @@ extern "C" {
 #include "backends/worker/media/display.h"
 #include "backends/worker/media/media_file.h"
 #include "backends/worker/media/packet_inspector.h"
+#include "ipc/limit_name.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -64,9 +65,9 @@ int64_t LatestTimestamp(const AVPacket& packet, int reordered) {
 
 ipc::Expected<std::unique_ptr<Demuxer>> Demuxer::Open(
     MediaBytes bytes, int64_t size, std::string_view name_hint,
-    int32_t stream_index, StreamKind kind) {
+    int32_t stream_index, StreamKind kind, DemuxerLimits limits) {
   std::unique_ptr<Demuxer> demuxer(
-      new Demuxer(bytes, size, name_hint, stream_index, kind));
+      new Demuxer(bytes, size, name_hint, stream_index, kind, limits));
   if (size <= 0) {
     return ipc::Fail(ipc::Code::kBadInput, demuxer->name_ + " is empty");
   }
@@ -81,12 +82,13 @@ ipc::Expected<std::unique_ptr<Demuxer>> Demuxer::Open(
 }
 
 Demuxer::Demuxer(MediaBytes bytes, int64_t size, std::string_view name_hint,
-                 int32_t stream_index, StreamKind kind)
+                 int32_t stream_index, StreamKind kind, DemuxerLimits limits)
     : bytes_(bytes),
       size_(size),
       name_(name_hint.substr(name_hint.rfind('/') + 1)),
       stream_index_(stream_index),
-      kind_(kind) {}
+      kind_(kind),
+      limits_(limits) {}
 
 Demuxer::~Demuxer() {
   CloseInput();
@@ -103,7 +105,7 @@ void Demuxer::CloseInput() {
 }
 
 ipc::Expected<void> Demuxer::OpenInput() {
-  auto file = MediaFile::Open(bytes_, size_, name_);
+  auto file = MediaFile::Open(bytes_, size_, name_, limits_.streams);
   if (!file) return tl::unexpected(std::move(file.error()));
   file_ = *std::move(file);
   format_ = file_->format();
@@ -253,6 +255,7 @@ void Demuxer::ConvertAudioParameters() {
 
 bool Demuxer::NextAvPacket() {
   at_beginning_ = false;
+  packet_too_large_ = false;
   for (int retries = 0; retries < kMostRetries;) {
     av_packet_unref(av_packet_);
     const int result = av_read_frame(format_, av_packet_);
@@ -262,6 +265,9 @@ bool Demuxer::NextAvPacket() {
     }
     if (result < 0) return false;
     if (av_packet_->stream_index != stream_index_) continue;
+    packet_too_large_ = static_cast<uint64_t>(std::max(av_packet_->size, 0)) >
+                        limits_.packet_bytes;
+    if (packet_too_large_) return false;
     // Some demuxers yield empty packets before the end, which would drain a
     // decoder.
     if (av_packet_->size > 0) return true;
@@ -276,6 +282,16 @@ ipc::Expected<bool> Demuxer::ReadPacket() {
   if (packet_is_pending_) {
     packet_is_pending_ = false;
   } else if (!NextAvPacket()) {
+    if (packet_too_large_) {
+      return ipc::Fail(
+          ipc::Code::kResourceExhausted,
+          "a packet of " + name_ + " has " + std::to_string(av_packet_->size) +
+              " bytes, more than " + std::to_string(limits_.packet_bytes) +
+              "; raise " + ipc::LimitName("packet_bytes"));
+    }
+    if (auto few = file_->CheckStreams(); !few) {
+      return tl::unexpected(std::move(few).error());
+    }
     if (file_->read_error() == 0) return false;
     return ipc::FailErrno(ipc::Code::kBadInput, name_ + " cannot be read on",
                           file_->read_error());

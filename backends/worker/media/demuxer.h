@@ -23,6 +23,11 @@ class PacketInspector;
 
 enum class StreamKind { kVideo, kAudio };
 
+struct DemuxerLimits {
+  uint32_t streams = UINT32_MAX;
+  uint64_t packet_bytes = UINT64_MAX;
+};
+
 // What the container tells about the chosen stream; becomes schema Opened or
 // OpenedAudio.
 struct StreamFacts {
@@ -68,7 +73,8 @@ class Demuxer {
   // `name_hint` is a base name.
   static ipc::Expected<std::unique_ptr<Demuxer>> Open(
       MediaBytes bytes, int64_t size, std::string_view name_hint,
-      int32_t stream_index, StreamKind kind = StreamKind::kVideo);
+      int32_t stream_index, StreamKind kind = StreamKind::kVideo,
+      DemuxerLimits limits = {});
 
   Demuxer(const Demuxer&) = delete;
   Demuxer& operator=(const Demuxer&) = delete;
@@ -88,7 +94,8 @@ class Demuxer {
   const int32_t* display_matrix_untrusted() const;
 
   // False at the end of the stream, which damage may have put early.
-  // kBadInput if the descriptor cannot be read.
+  // kBadInput if the descriptor cannot be read, kResourceExhausted for what is
+  // beyond a limit; what follows a large packet can be read on.
   ipc::Expected<bool> ReadPacket();
 
   // What ReadPacket read. Valid until the next read or seek.
@@ -111,7 +118,7 @@ class Demuxer {
 
  private:
   Demuxer(MediaBytes bytes, int64_t size, std::string_view name_hint,
-          int32_t stream_index, StreamKind kind);
+          int32_t stream_index, StreamKind kind, DemuxerLimits limits);
 
   ipc::Expected<void> OpenInput();
   ipc::Expected<int> ChooseStream() const;
@@ -128,6 +135,7 @@ class Demuxer {
   const std::string name_;
   int32_t stream_index_;
   const StreamKind kind_;
+  const DemuxerLimits limits_;
 
   std::unique_ptr<MediaFile> file_;
   AVFormatContext* format_ = nullptr;  // of file_
@@ -135,6 +143,7 @@ class Demuxer {
   AVPacket* av_packet_ = nullptr;
   bool packet_is_pending_ = false;  // av_packet_ was read ahead by a seek
   bool at_beginning_ = true;
+  bool packet_too_large_ = false;  // what was read last
 
   StreamFacts facts_;
   bulkhead_codec_parameters parameters_{};

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include <climits>
 #include <utility>
 
 extern "C" {
@@ -13,6 +14,7 @@ extern "C" {
 }
 
 #include "backends/worker/media/media_source.h"
+#include "ipc/limit_name.h"
 
 namespace bulkhead::worker {
 
@@ -23,9 +25,11 @@ std::string AvErrorText(int av_error) {
 }
 
 ipc::Expected<std::unique_ptr<MediaFile>> MediaFile::Open(
-    MediaBytes bytes, int64_t size, std::string_view name) {
-  std::unique_ptr<MediaFile> file(new MediaFile(name));
-  auto source = MediaSource::Create(bytes, size);
+    MediaBytes bytes, int64_t size, std::string_view name,
+    uint32_t max_streams) {
+  std::unique_ptr<MediaFile> file(new MediaFile(name, max_streams));
+  auto source = MediaSource::Create(
+      bytes, size, [file = file.get()] { return file->MayReadOn(); });
   if (!source) return tl::unexpected(std::move(source.error()));
   file->source_ = std::move(*source);
 
@@ -42,6 +46,9 @@ ipc::Expected<std::unique_ptr<MediaFile>> MediaFile::Open(
   };
   format->flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_NONBLOCK;
   format->protocol_whitelist = av_strdup("");
+  // Its own limit fails as if memory were short: ours is looked at whenever it
+  // reads on, and once it has read the header.
+  format->max_streams = INT_MAX;
 
   // The ffmpeg command sets this too, and it decides which programs of a
   // transport stream are seen.
@@ -52,16 +59,36 @@ ipc::Expected<std::unique_ptr<MediaFile>> MediaFile::Open(
   av_dict_free(&options);
   if (result < 0) return tl::unexpected(file->OpenFailure(result));
 
-  result = avformat_find_stream_info(format, nullptr);
-  if (result < 0 && format->nb_streams == 0) {
-    return tl::unexpected(file->OpenFailure(result));
+  if (file->MayReadOn()) {
+    result = avformat_find_stream_info(format, nullptr);
+    if (result < 0 && format->nb_streams == 0) {
+      return tl::unexpected(file->OpenFailure(result));
+    }
+  }
+  if (auto few = file->CheckStreams(); !few) {
+    return tl::unexpected(std::move(few).error());
   }
   return file;
 }
 
-MediaFile::MediaFile(std::string_view name) : name_(name) {}
+MediaFile::MediaFile(std::string_view name, uint32_t max_streams)
+    : name_(name), max_streams_(max_streams) {}
 
 MediaFile::~MediaFile() { avformat_close_input(&format_); }
+
+bool MediaFile::MayReadOn() {
+  if (format_ != nullptr && format_->nb_streams > max_streams_) {
+    too_many_streams_ = true;
+  }
+  return !too_many_streams_;
+}
+
+ipc::Expected<void> MediaFile::CheckStreams() {
+  if (MayReadOn()) return {};
+  return ipc::Fail(ipc::Code::kResourceExhausted,
+                   name_ + " has more than " + std::to_string(max_streams_) +
+                       " streams; raise " + ipc::LimitName("streams"));
+}
 
 int MediaFile::read_error() const { return source_->read_error(); }
 
@@ -73,7 +100,8 @@ int MediaFile::RefuseToOpen(AVFormatContext* context, AVIOContext** io,
   return AVERROR(EACCES);
 }
 
-ipc::Error MediaFile::OpenFailure(int av_error) const {
+ipc::Error MediaFile::OpenFailure(int av_error) {
+  if (auto few = CheckStreams(); !few) return std::move(few).error();
   if (source_->read_error() != 0) {
     return ipc::FailErrno(ipc::Code::kBadInput, name_ + " cannot be read",
                           source_->read_error())

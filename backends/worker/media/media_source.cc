@@ -22,8 +22,9 @@ constexpr int kBufferBytes = 32768;
 }  // namespace
 
 ipc::Expected<std::unique_ptr<MediaSource>> MediaSource::Create(
-    MediaBytes bytes, int64_t size) {
-  std::unique_ptr<MediaSource> source(new MediaSource(bytes, size));
+    MediaBytes bytes, int64_t size, std::function<bool()> may_read) {
+  std::unique_ptr<MediaSource> source(
+      new MediaSource(bytes, size, std::move(may_read)));
   auto* buffer = static_cast<uint8_t*>(av_malloc(kBufferBytes));
   if (buffer == nullptr) {
     return ipc::Fail(ipc::Code::kInternal, "no memory for a read buffer");
@@ -45,6 +46,7 @@ MediaSource::~MediaSource() {
 
 int MediaSource::Read(void* self, uint8_t* buffer, int bytes) {
   auto* source = static_cast<MediaSource*>(self);
+  if (!source->may_read_()) return AVERROR_EXIT;
   const int64_t left = source->size_ - source->offset_;
   if (left <= 0 || bytes <= 0) return AVERROR_EOF;
   const size_t wanted = static_cast<size_t>(std::min<int64_t>(left, bytes));

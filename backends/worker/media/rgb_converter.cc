@@ -13,6 +13,8 @@ extern "C" {
 #include <libswscale/swscale.h>
 }
 
+#include "ipc/limit_name.h"
+
 namespace bulkhead::worker {
 namespace {
 
@@ -69,8 +71,8 @@ ipc::Expected<RgbConverter::Key> RgbConverter::ValidateFrame(
   if (max_pixels_ != 0 && pixels > max_pixels_) {
     return ipc::Fail(ipc::Code::kResourceExhausted,
                      "a picture of " + size + " exceeds the limit of " +
-                         std::to_string(max_pixels_) +
-                         " pixels: raise it or skip the file");
+                         std::to_string(max_pixels_) + " pixels; raise " +
+                         ipc::LimitName("frame_pixels") + " or skip the file");
   }
   if (known_name_ != frame.pixel_format) {
     known_name_ = frame.pixel_format;

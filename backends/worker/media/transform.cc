@@ -10,6 +10,8 @@ extern "C" {
 #include <libswscale/swscale.h>
 }
 
+#include "ipc/limit_name.h"
+
 namespace bulkhead::worker {
 namespace {
 
@@ -94,7 +96,8 @@ ipc::Expected<PictureSize> TransformChain::Fit(PictureSize size,
         return ipc::Fail(ipc::Code::kResourceExhausted,
                          "pictures resized to " + Text(wanted) +
                              " exceed the limit of " +
-                             std::to_string(max_pixels) + " pixels: raise it");
+                             std::to_string(max_pixels) + " pixels; raise " +
+                             ipc::LimitName("frame_pixels"));
       }
       step.resizes = true;
       step.resize = *resize;

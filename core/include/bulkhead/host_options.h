@@ -15,12 +15,19 @@ namespace bulkhead {
 enum class SandboxTier { kNone = 0, kReduced = 1, kFull = 2 };
 const char* SandboxTierName(SandboxTier tier);
 
-// Ceilings for what one session may take. Beyond them: kResourceExhausted.
+// Ceilings for what one session may take. Beyond them: kResourceExhausted, with
+// a message that names the limit.
 struct Limits {
   uint64_t frame_pixels = 64'000'000;
+  // Of this process: frames and samples that are under way or in one batch.
   uint64_t session_bytes = uint64_t{1} << 30;
+  // Of its worker: private memory beyond what the backend had taken when it was
+  // loaded (RLIMIT_DATA). Not of a worker that serves several sessions.
+  uint64_t worker_bytes = uint64_t{4} << 30;
   uint32_t frame_slots = 8;
-  uint32_t streams = 1000;                    // of a file that is probed
+  uint32_t streams = 1000;  // of a file
+  // Of one packet: by default a picture of 64 million pixels of 8 bytes.
+  uint64_t packet_bytes = uint64_t{1} << 29;
   uint64_t index_frames = uint64_t{1} << 24;  // 24 bytes each
   // Deaths for which the input or backend is to blame, at one position.
   uint32_t attempts_per_position = 3;
