@@ -261,18 +261,20 @@ std::atomic<uint64_t>* MakeSharedCount() {
 }
 
 const bulkhead_backend* Load() {
-  static const bulkhead_backend table = {.size = sizeof(bulkhead_backend),
-                                         .abi_version = BULKHEAD_ABI_VERSION,
-                                         .name = "chaos",
-                                         .version = "0.1.0",
-                                         .enumerate_devices = EnumerateDevices,
-                                         .open = Open,
-                                         .send_packet = SendPacket,
-                                         .receive_frame = ReceiveFrame,
-                                         .release_frame = ReleaseFrame,
-                                         .flush = Flush,
-                                         .close = Close,
-                                         .last_error = LastError};
+  static const bulkhead_backend table = {
+      .size = sizeof(bulkhead_backend),
+      .abi_version = BULKHEAD_ABI_VERSION,
+      .name = "chaos",
+      .version = "0.1.0",
+      .enumerate_devices = EnumerateDevices,
+      .open = Open,
+      .send_packet = SendPacket,
+      .receive_frame = ReceiveFrame,
+      .release_frame = ReleaseFrame,
+      .flush = Flush,
+      .close = Close,
+      .last_error = LastError,
+      .stream_kinds = BULKHEAD_DECODES_VIDEO | BULKHEAD_DECODES_AUDIO};
   auto faults = ParseFaults(ReadScript());
   if (!faults) return nullptr;
   process.faults = *std::move(faults);

@@ -18,6 +18,13 @@ using std::chrono::milliseconds;
 
 constexpr const char* kScript = "/bulkhead_chaos/faults";
 
+template <typename Options>
+Options OptionsOf(const std::string& faults) {
+  Options options{.device = "chaos"};
+  if (!faults.empty()) options.backend_options = {{"faults", faults}};
+  return options;
+}
+
 }  // namespace
 
 ChaosInstallation::ChaosInstallation(const std::string& faults) {
@@ -61,9 +68,11 @@ HostOptions ChaosInstallation::options() const {
 }
 
 VideoOptions ChaosInstallation::Stream(const std::string& faults) {
-  VideoOptions options{.device = "chaos"};
-  if (!faults.empty()) options.backend_options = {{"faults", faults}};
-  return options;
+  return OptionsOf<VideoOptions>(faults);
+}
+
+AudioOptions ChaosInstallation::AudioStream(const std::string& faults) {
+  return OptionsOf<AudioOptions>(faults);
 }
 
 }  // namespace bulkhead::tests

@@ -29,6 +29,7 @@ class ChaosInstallation {
   HostOptions options() const;
   // Of a stream with faults of its own.
   static VideoOptions Stream(const std::string& faults = "");
+  static AudioOptions AudioStream(const std::string& faults = "");
 
  private:
   std::string path_;

@@ -107,7 +107,9 @@ void LyingSession::Listen() {
 void LyingSession::Handle(schema::Request::Reader request) {
   switch (request.which()) {
     case schema::Request::OPEN:
-      if (!TellIf(Step::kOpen)) ReplyOpened();
+      is_audio_ = request.getOpen().getKind() == schema::StreamKind::AUDIO;
+      if (TellIf(Step::kOpen)) break;
+      is_audio_ ? ReplyOpenedAudio() : ReplyOpened();
       break;
     case schema::Request::SCAN:
       if (!TellIf(Step::kScan)) Scan();
@@ -165,7 +167,9 @@ void LyingSession::Play(schema::Play::Reader play) {
   } else if (start.isKeyframe()) {
     position_ = start.getKeyframe() / kKeyframeInterval * kKeyframeInterval;
   }
+  if (start.isSample()) position_ = start.getSample();
   TellIf(Step::kPlay);
+  if (is_audio_) return;
   if (!start.isBeginning()) TellIf(Step::kSeek);
   if (!start.isOnward()) ReplyEntered(start.isKeyframe());
   TellIf(Step::kEntered);
@@ -201,13 +205,17 @@ void LyingSession::Advance() {
     Reply([this](schema::Reply::Builder reply) { reply.setPaused(epoch_); });
     return;
   }
-  if (position_ >= kLyingFrames) {
+  if (position_ >= (is_audio_ ? kLyingSamples : kLyingFrames)) {
     playing_ = false;
     Reply(
         [this](schema::Reply::Builder reply) { reply.setEndOfStream(epoch_); });
     return;
   }
   if (published_ == kFramesBeforeLie && TellIf(Step::kFrame)) return;
+  if (is_audio_) {
+    PublishSamples();
+    return;
+  }
   Publish();
   ++position_;
   --frames_left_;
@@ -275,6 +283,66 @@ bool LyingSession::Publish(
         if (change) change(frame);
       });
   return true;
+}
+
+void LyingSession::ReplyOpenedAudio(
+    const std::function<void(schema::OpenedAudio::Builder)>& change,
+    size_t max_words) {
+  Reply(
+      [&](schema::Reply::Builder reply) {
+        auto opened = reply.initOpenedAudio();
+        opened.setStreamCount(1);
+        opened.setCodec("made-up");
+        opened.setSampleFormat("flt");
+        opened.setSampleRate(kLyingRate);
+        opened.setChannelCount(kLyingChannels);
+        opened.setChannelLayout("stereo");
+        opened.setPublishedRate(kLyingRate);
+        opened.setPublishedChannels(kLyingChannels);
+        auto time_base = opened.initTimeBase();
+        time_base.setNumerator(1);
+        time_base.setDenominator(kLyingRate);
+        if (change) change(opened);
+      },
+      max_words);
+}
+
+bool LyingSession::PublishSamples(
+    const std::function<void(schema::PublishedSamples::Builder)>& change) {
+  if (grants_.empty()) return false;
+  const auto [slot, generation] = grants_.front();
+  grants_.pop_front();
+  const int64_t count = std::min(
+      {kLyingBlock, kLyingSamples - position_,
+       static_cast<int64_t>(std::min<uint64_t>(frames_left_, kLyingBlock))});
+  auto* out = reinterpret_cast<float*>(pool().data() + slot * slot_bytes_);
+  for (uint32_t channel = 0; channel < kLyingChannels; ++channel) {
+    for (int64_t i = 0; i < count; ++i) {
+      *out++ = static_cast<float>(position_ + i);
+    }
+  }
+  ++published_;
+  Reply(
+      [&, slot = slot, generation = generation](schema::Reply::Builder reply) {
+        auto samples = reply.initSamples();
+        samples.setEpoch(epoch_);
+        samples.setSlot(slot);
+        samples.setGeneration(generation);
+        samples.setFirst(position_);
+        samples.setCount(static_cast<uint32_t>(count));
+        if (change) change(samples);
+      });
+  position_ += count;
+  frames_left_ -= static_cast<uint64_t>(count);
+  return true;
+}
+
+void LyingSession::ReplySkipping(int64_t reached) {
+  Reply([&](schema::Reply::Builder reply) {
+    auto skipping = reply.initSkipping();
+    skipping.setEpoch(epoch_);
+    skipping.setReached(reached);
+  });
 }
 
 void LyingSession::WakeHost() {

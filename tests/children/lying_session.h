@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -22,10 +23,15 @@
 
 namespace bulkhead::tests {
 
-// What the stream of every lying worker looks like.
+// What the streams of every lying worker look like: of video, and of audio,
+// where that is asked for.
 inline constexpr uint32_t kLyingWidth = 64;
 inline constexpr uint32_t kLyingHeight = 48;
 inline constexpr int64_t kLyingFrames = 24;
+inline constexpr uint32_t kLyingRate = 8000;
+inline constexpr uint32_t kLyingChannels = 2;
+inline constexpr int64_t kLyingSamples = 2400;
+inline constexpr int64_t kLyingBlock = 100;  // samples that are told at once
 
 // The worker's side of one session, which behaves as a real one does, except
 // for one lie that is told at one step. Decodes nothing: it makes its pictures
@@ -41,7 +47,7 @@ class LyingSession {
     kPlay,
     kSeek,     // a play that begins at a keyframe or goes onward
     kEntered,  // after it said where a play begins
-    kFrame,    // after three frames of this life
+    kFrame,    // after three frames, or blocks of samples, of this life
   };
   struct Lie {
     Step step;
@@ -66,6 +72,14 @@ class LyingSession {
   // False: no slot is granted.
   bool Publish(const std::function<void(ipc::schema::PublishedFrame::Builder)>&
                    change = {});
+  void ReplyOpenedAudio(
+      const std::function<void(ipc::schema::OpenedAudio::Builder)>& change = {},
+      size_t max_words = 128);
+  // Every sample is its own number. False: no slot is granted.
+  bool PublishSamples(
+      const std::function<void(ipc::schema::PublishedSamples::Builder)>&
+          change = {});
+  void ReplySkipping(int64_t reached);
   // Takes the next request, if there is one, as an honest worker would.
   void Listen();
   // From here on honest.
@@ -84,6 +98,11 @@ class LyingSession {
   const ipc::RegionHeader* host_header() {
     return ipc::HeaderOf(requests_->bytes());
   }
+  // Of the frame or sample that comes next.
+  int64_t position() const { return position_; }
+  uint64_t slot_bytes() const { return slot_bytes_; }
+  // All of the pool.
+  std::span<std::byte> pool() { return pool_->writable_bytes(); }
   // Where the next record will lie.
   std::byte* next_record();
   const std::vector<std::pair<uint32_t, uint32_t>> grants() const {
@@ -115,6 +134,7 @@ class LyingSession {
   std::optional<ipc::Waiter> waiter_;
   uint64_t slot_bytes_ = 0;
   std::deque<std::pair<uint32_t, uint32_t>> grants_;  // slot, generation
+  bool is_audio_ = false;
   bool playing_ = false;
   uint32_t epoch_ = 0;
   uint64_t frames_left_ = 0;
@@ -126,5 +146,7 @@ class LyingSession {
 
 // nullopt: there is no lie of that name.
 std::optional<LyingSession::Lie> FindLie(std::string_view name);
+// Those of them about audio.
+std::optional<LyingSession::Lie> FindAudioLie(std::string_view name);
 
 }  // namespace bulkhead::tests

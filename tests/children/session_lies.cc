@@ -451,6 +451,7 @@ std::optional<LyingSession::Lie> FindLie(std::string_view name) {
   if (const auto found = kLies.find(name); found != kLies.end()) {
     return found->second;
   }
+  if (auto lie = FindAudioLie(name)) return lie;
   for (const auto& [prefix, step] : kDeadlySteps) {
     if (const Death death = FindDeath(name, prefix)) {
       return LyingSession::Lie{step, [death](Session&) { death(); }};

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <future>
 #include <memory>
 #include <optional>
@@ -45,7 +46,7 @@ class LiarsTest : public ::testing::Test {
 };
 Neighbour* LiarsTest::neighbour_ = nullptr;
 
-enum class Act { kDecode, kCount, kFrameAt };
+enum class Act { kDecode, kCount, kFrameAt, kListen, kListenTo450 };
 
 Status Decode(VideoDecoder& video) {
   int frames = 0;
@@ -60,8 +61,34 @@ Status Decode(VideoDecoder& video) {
                 "ended in silence after frame " + std::to_string(frames));
 }
 
+// Samples that are delivered are those of the stream, whatever else is told.
+Status Listen(Host& host, const std::string& media, const std::string& device,
+              Act act) {
+  auto audio = host.OpenAudio(media, {.device = device});
+  if (!audio) return audio.error();
+  const double rate = audio->metadata().sample_rate;
+  const auto samples = act == Act::kListen
+                           ? audio->AllSamples()
+                           : audio->SamplesPlayedInRange(50 / rate, 500 / rate);
+  if (!samples) return samples.error();
+  const int64_t first = act == Act::kListen ? 0 : 50;
+  EXPECT_EQ(samples->channels, 2u);
+  for (uint32_t channel = 0; channel < samples->channels; ++channel) {
+    for (size_t i = 0; i < samples->count(); ++i) {
+      const float sample = samples->channel(channel)[i];
+      if (std::isfinite(sample)) {
+        EXPECT_EQ(sample, static_cast<float>(first + static_cast<int64_t>(i)));
+      }
+    }
+  }
+  return Status();
+}
+
 Status Perform(Host& host, const std::string& media, const std::string& device,
                Act act) {
+  if (act == Act::kListen || act == Act::kListenTo450) {
+    return Listen(host, media, device, act);
+  }
   auto video = host.OpenVideo(media, {.device = device});
   if (!video) return video.error();
   switch (act) {
@@ -75,6 +102,9 @@ Status Perform(Host& host, const std::string& media, const std::string& device,
       const auto frame = video->FrameAt(20);
       return frame ? Status() : frame.error();
     }
+    case Act::kListen:
+    case Act::kListenTo450:
+      break;
   }
   return Status();
 }
@@ -116,7 +146,9 @@ std::string NameOf(const ::testing::TestParamInfo<Row>& row) {
 
 LIES(Honest, Row{"honest", Code::kOk},
      Row{"honest_count", Code::kOk, "", Act::kCount},
-     Row{"honest_frame_at", Code::kOk, "", Act::kFrameAt});
+     Row{"honest_frame_at", Code::kOk, "", Act::kFrameAt},
+     Row{"honest_listen", Code::kOk, "", Act::kListen},
+     Row{"honest_listen_to_450", Code::kOk, "", Act::kListenTo450});
 
 constexpr const char* kCannotLoad = "Failed to load the backend extension: ";
 
@@ -152,7 +184,9 @@ LIES(ZygoteClonesSession, Row{"clone_never", Code::kDeadlineExceeded},
      Row{"clone_pid_nobody", Code::kBackendMisbehaved},
      Row{"clone_garbage", Code::kBackendMisbehaved},
      Row{"lockdown_half", Code::kSandboxUnavailable,
-         "is under 1 seccomp filters of 3"});
+         "is under 1 seccomp filters of 3"},
+     Row{"memory_unlimited", Code::kSandboxUnavailable,
+         "its memory is not limited"});
 
 LIES(Hello, Row{"hello_none", Code::kDeadlineExceeded},
      Row{"hello_death", Code::kBackendLost, "signal 11"},
@@ -240,6 +274,50 @@ LIES(Unseen, Row{"entered_not", Code::kBackendMisbehaved, "where it began"},
 
 LIES(Seek, Row{"seek_paused", Code::kBackendMisbehaved, "", Act::kFrameAt},
      Row{"seek_early_frames", Code::kBackendMisbehaved, "", Act::kFrameAt});
+
+constexpr Code kLied = Code::kBackendMisbehaved;
+constexpr Act kListen = Act::kListen;
+
+LIES(AudioOpen,
+     Row{"audio_open_silent", Code::kDeadlineExceeded, "open the file",
+         kListen},
+     Row{"audio_open_no_channels", kLied, "impossible rate", kListen},
+     Row{"audio_open_many_channels", kLied, "impossible rate", kListen},
+     Row{"audio_open_all_channels", kLied, "impossible rate", kListen},
+     Row{"audio_open_no_rate", kLied, "impossible rate", kListen},
+     Row{"audio_open_huge_rate", kLied, "impossible rate", kListen},
+     Row{"audio_open_other_rate", kLied, "other samples", kListen},
+     Row{"audio_open_other_channels", kLied, "other samples", kListen},
+     Row{"audio_open_no_time_base", kLied, "no time base", kListen},
+     Row{"audio_open_stream_beyond", kLied, "does not exist", kListen},
+     Row{"audio_open_stream_negative", kLied, "does not exist", kListen},
+     Row{"audio_open_many_streams", kLied, "more streams", kListen},
+     Row{"audio_open_video", kLied, "something else", kListen});
+
+LIES(AudioSamples,
+     Row{"audio_silent", Code::kDeadlineExceeded, "next samples", kListen},
+     Row{"audio_overlap", kLied, "another place", kListen},
+     Row{"audio_backwards", kLied, "another place", kListen},
+     Row{"audio_gap", kLied, "another place", kListen},
+     Row{"audio_before_the_first", kLied, "another place", kListen},
+     Row{"audio_none", kLied, "do not fit", kListen},
+     Row{"audio_beyond_the_slot", kLied, "do not fit", kListen},
+     Row{"audio_all_samples", kLied, "do not fit", kListen},
+     Row{"audio_beyond_the_range", kLied, "another place", Act::kListenTo450},
+     Row{"audio_slot_beyond", kLied, "", kListen},
+     Row{"audio_wrong_generation", kLied, "", kListen},
+     Row{"audio_of_the_future", kLied, "not asked yet", kListen},
+     Row{"audio_of_the_past", kLied, "another place", kListen},
+     Row{"audio_twice", kLied, "", kListen},
+     Row{"audio_frame", kLied, "nobody asked for", kListen},
+     Row{"audio_paused_early", kLied, "before it was done", kListen},
+     Row{"audio_unasked", kLied, "nobody asked for", kListen},
+     Row{"audio_skipping_beyond", kLied, "nearer", kListen},
+     Row{"audio_skipping_negative", kLied, "nearer", kListen},
+     Row{"audio_skipping_back", kLied, "nearer", Act::kListenTo450},
+     Row{"audio_skipping_storm", kLied, "nearer", kListen},
+     Row{"audio_not_a_number", Code::kOk, "", kListen},
+     Row{"audio_ends_early", Code::kOk, "", kListen});
 
 TEST_F(LiarsTest, AnotherSessionsProcessIsNotTaken) {
   const LyingInstallation installation({"clone_pid_of_other"});

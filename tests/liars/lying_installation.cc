@@ -51,8 +51,9 @@ void LyingInstallation::AddDistribution(const std::string& name) const {
         "Metadata-Version: 2.1\nName: " + name + "\nVersion: 1\n");
   Write(info / "entry_points.txt",
         "[bulkhead.backends]\n" + name + " = " + name + ".liar:" + name + "\n");
-  Write(info / "bulkhead.toml",
-        "schema_version = 1\nabi = 1\ndevices = [\"" + name + "\"]\n");
+  Write(info / "bulkhead.toml", "schema_version = 1\nabi = 1\ndevices = [\"" +
+                                    name +
+                                    "\"]\nstreams = [\"video\", \"audio\"]\n");
   Write(Object(name), "never loaded");
 }
 

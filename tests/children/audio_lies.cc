@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sched.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string>
+
+#include "tests/children/lying_session.h"
+
+namespace bulkhead::tests {
+namespace {
+
+namespace schema = ipc::schema;
+using Session = LyingSession;
+using Step = LyingSession::Step;
+using Opened = schema::OpenedAudio::Builder;
+using Samples = schema::PublishedSamples::Builder;
+using Reply = schema::Reply::Builder;
+
+LyingSession::Lie WhenOpened(void (*change)(Opened)) {
+  return {Step::kOpen, [change](Session& s) { s.ReplyOpenedAudio(change); }};
+}
+
+// Of the fourth block.
+LyingSession::Lie OfSamples(void (*change)(Session&, Samples)) {
+  return {Step::kFrame, [change](Session& s) {
+            s.PublishSamples([&](Samples samples) { change(s, samples); });
+          }};
+}
+
+void PublishNotANumber(Session& s) {
+  const auto slot = s.grants().front().first;
+  s.PublishSamples();
+  auto* const samples =
+      reinterpret_cast<float*>(s.pool().data() + slot * s.slot_bytes());
+  samples[0] = std::nanf("");
+  samples[1] = std::numeric_limits<float>::infinity();
+  s.GoOn();
+}
+
+const std::map<std::string_view, LyingSession::Lie> kLies = {
+    {"audio_open_silent", {Step::kOpen, [](Session&) {}}},
+    {"audio_open_no_channels",
+     WhenOpened([](Opened o) { o.setChannelCount(0); })},
+    {"audio_open_many_channels", WhenOpened([](Opened o) {
+       o.setChannelCount(65);
+       o.setPublishedChannels(65);
+     })},
+    {"audio_open_all_channels", WhenOpened([](Opened o) {
+       o.setChannelCount(UINT32_MAX);
+       o.setPublishedChannels(UINT32_MAX);
+     })},
+    {"audio_open_no_rate", WhenOpened([](Opened o) {
+       o.setSampleRate(0);
+       o.setPublishedRate(0);
+     })},
+    {"audio_open_huge_rate", WhenOpened([](Opened o) {
+       o.setSampleRate(UINT32_MAX);
+       o.setPublishedRate(UINT32_MAX);
+     })},
+    {"audio_open_other_rate",
+     WhenOpened([](Opened o) { o.setPublishedRate(kLyingRate + 1); })},
+    {"audio_open_other_channels",
+     WhenOpened([](Opened o) { o.setPublishedChannels(1); })},
+    {"audio_open_no_time_base",
+     WhenOpened([](Opened o) { o.getTimeBase().setDenominator(0); })},
+    {"audio_open_stream_beyond",
+     WhenOpened([](Opened o) { o.setStreamIndex(1); })},
+    {"audio_open_stream_negative",
+     WhenOpened([](Opened o) { o.setStreamIndex(-1); })},
+    {"audio_open_many_streams",
+     WhenOpened([](Opened o) { o.setStreamCount(UINT32_MAX); })},
+    {"audio_open_video", {Step::kOpen, [](Session& s) { s.ReplyOpened(); }}},
+
+    {"audio_silent", {Step::kPlay, [](Session&) {}}},
+    {"audio_overlap", OfSamples([](Session&, Samples samples) {
+       samples.setFirst(samples.getFirst() - kLyingBlock / 2);
+     })},
+    {"audio_backwards",
+     OfSamples([](Session&, Samples samples) { samples.setFirst(0); })},
+    {"audio_gap", OfSamples([](Session&, Samples samples) {
+       samples.setFirst(samples.getFirst() + kLyingBlock);
+     })},
+    {"audio_before_the_first",
+     OfSamples([](Session&, Samples samples) { samples.setFirst(INT64_MIN); })},
+    {"audio_none",
+     OfSamples([](Session&, Samples samples) { samples.setCount(0); })},
+    {"audio_beyond_the_slot", OfSamples([](Session& s, Samples samples) {
+       samples.setCount(static_cast<uint32_t>(
+           s.slot_bytes() / (sizeof(float) * kLyingChannels) + 1));
+     })},
+    {"audio_all_samples", OfSamples([](Session&, Samples samples) {
+       samples.setCount(UINT32_MAX);
+     })},
+    // 450 were asked for, and this would be 500.
+    {"audio_beyond_the_range", OfSamples([](Session&, Samples samples) {
+       samples.setCount(kLyingBlock * 2);
+     })},
+    {"audio_slot_beyond",
+     OfSamples([](Session&, Samples samples) { samples.setSlot(1'000'000); })},
+    {"audio_wrong_generation", OfSamples([](Session&, Samples samples) {
+       samples.setGeneration(samples.getGeneration() + 1);
+     })},
+    {"audio_of_the_future", OfSamples([](Session&, Samples samples) {
+       samples.setEpoch(samples.getEpoch() + 1);
+     })},
+    // Let go of, and so the next ones are not where they should be.
+    {"audio_of_the_past",
+     {Step::kFrame,
+      [](Session& s) {
+        s.PublishSamples(
+            [](Samples samples) { samples.setEpoch(samples.getEpoch() - 1); });
+        s.GoOn();
+      }}},
+    {"audio_twice",
+     {Step::kFrame,
+      [](Session& s) {
+        const auto [slot, generation] = s.grants().front();
+        s.PublishSamples();
+        s.PublishSamples([&](Samples samples) {
+          samples.setSlot(slot);
+          samples.setGeneration(generation);
+        });
+      }}},
+    {"audio_frame",
+     {Step::kFrame,
+      [](Session& s) { s.Publish([](auto frame) { frame.setEpoch(1); }); }}},
+    {"audio_paused_early",
+     {Step::kFrame,
+      [](Session& s) {
+        s.Reply([&](Reply reply) { reply.setPaused(s.epoch()); });
+      }}},
+    {"audio_unasked",
+     {Step::kFrame,
+      [](Session& s) { s.Reply([](Reply reply) { reply.setIndexEnd(); }); }}},
+    {"audio_skipping_beyond",
+     {Step::kPlay, [](Session& s) { s.ReplySkipping(s.position() + 1); }}},
+    {"audio_skipping_negative",
+     {Step::kPlay, [](Session& s) { s.ReplySkipping(-1); }}},
+    {"audio_skipping_back",
+     {Step::kPlay,
+      [](Session& s) {
+        s.ReplySkipping(s.position());
+        s.ReplySkipping(0);
+      }}},
+    // Or a worker could put off its deadline for ever.
+    {"audio_skipping_storm",
+     {Step::kPlay,
+      [](Session& s) {
+        for (;;) s.ReplySkipping(0);
+      }}},
+
+    // What a decoder may put out, and nobody can tell from a lie.
+    {"audio_not_a_number", {Step::kFrame, PublishNotANumber}},
+    {"audio_ends_early",
+     {Step::kFrame,
+      [](Session& s) {
+        s.Reply([&](Reply reply) { reply.setEndOfStream(s.epoch()); });
+      }}},
+};
+
+}  // namespace
+
+std::optional<LyingSession::Lie> FindAudioLie(std::string_view name) {
+  const auto found = kLies.find(name);
+  if (found == kLies.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace bulkhead::tests
