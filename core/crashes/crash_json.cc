@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
+#include <variant>
 
 #include "core/clean_text.h"
 
@@ -34,6 +36,18 @@ constexpr std::array<std::pair<Request::Kind, const char*>, 5> kRequests = {{
     {Request::Kind::kScan, "scan"},
     {Request::Kind::kNext, "next"},
     {Request::Kind::kFrameAt, "frame-at"},
+}};
+constexpr std::array<std::pair<OutputDtype, const char*>, 3> kDtypes = {{
+    {OutputDtype::kUint8, "uint8"},
+    {OutputDtype::kFloat32, "float32"},
+    {OutputDtype::kAuto, "auto"},
+}};
+constexpr std::array<std::pair<Resize::Filter, const char*>, 5> kFilters = {{
+    {Resize::Filter::kBilinear, "bilinear"},
+    {Resize::Filter::kNearest, "nearest"},
+    {Resize::Filter::kBicubic, "bicubic"},
+    {Resize::Filter::kArea, "area"},
+    {Resize::Filter::kLanczos, "lanczos"},
 }};
 constexpr std::array<std::pair<SandboxTier, const char*>, 3> kTiers = {{
     {SandboxTier::kNone, "none"},
@@ -170,21 +184,84 @@ ExitReport ToEnd(const Members& in) {
   return end;
 }
 
+Json OrNull(const std::optional<int>& number) {
+  return number ? Json(*number) : Json();
+}
+
+Json TransformToJson(const Resize& resize) {
+  return {{"kind", "resize"},
+          {"height", resize.height},
+          {"width", resize.width},
+          {"filter", NameIn(kFilters, resize.filter)}};
+}
+Json TransformToJson(const CenterCrop& crop) {
+  return {
+      {"kind", "center-crop"}, {"height", crop.height}, {"width", crop.width}};
+}
+Json TransformToJson(const Crop& crop) {
+  return {{"kind", "crop"},
+          {"height", crop.height},
+          {"width", crop.width},
+          {"top", crop.top},
+          {"left", crop.left}};
+}
+Json TransformToJson(const RandomCrop& crop) {
+  return {{"kind", "random-crop"},
+          {"height", crop.height},
+          {"width", crop.width},
+          {"seed", crop.seed}};
+}
+
+// nullopt: of no known kind.
+std::optional<Transform> ToTransform(const Members& in) {
+  const std::string kind = in.Words("kind");
+  const auto height = in.Number<uint32_t>("height");
+  const auto width = in.Number<uint32_t>("width");
+  if (kind == "resize") {
+    return Resize{.height = height,
+                  .width = width,
+                  .filter = ValueIn(kFilters, in.Words("filter"))};
+  }
+  if (kind == "center-crop") return CenterCrop{height, width};
+  if (kind == "crop") {
+    return Crop{.top = in.Number<uint32_t>("top"),
+                .left = in.Number<uint32_t>("left"),
+                .height = height,
+                .width = width};
+  }
+  if (kind != "random-crop") return std::nullopt;
+  return RandomCrop{
+      .height = height, .width = width, .seed = in.Number<uint64_t>("seed")};
+}
+
+std::optional<int> PositiveOrNone(int number) {
+  return number > 0 ? std::optional(number) : std::nullopt;
+}
+
 Json ToJson(const Request& request) {
   Json options = Json::array();
   for (const auto& [key, value] : request.backend_options) {
     options.push_back({{"key", Exact(key)}, {"value", Exact(value)}});
   }
+  Json transforms = Json::array();
+  for (const Transform& transform : request.transforms) {
+    transforms.push_back(std::visit(
+        [](const auto& asked) { return TransformToJson(asked); }, transform));
+  }
   return Json{
       {"kind", NameOf(request.kind)},
       {"frame", request.frame},
-      {"stream_index",
-       request.stream_index ? Json(*request.stream_index) : Json()},
+      {"stream_index", OrNull(request.stream_index)},
       {"threads", request.threads},
       {"ignores_errors", request.ignores_errors},
       {"backend_options", options},
       {"complete", request.complete},
       {"deadline_ms", request.deadline_ms},
+      {"audio", request.audio},
+      {"sample_rate", OrNull(request.sample_rate)},
+      {"num_channels", OrNull(request.num_channels)},
+      {"output_dtype", NameIn(kDtypes, request.output_dtype)},
+      {"transforms", transforms},
   };
 }
 
@@ -207,6 +284,18 @@ Request ToRequest(const Members& in) {
   }
   request.complete = in.Flag("complete");
   request.deadline_ms = in.Number<int64_t>("deadline_ms");
+  request.audio = in.Flag("audio");
+  request.sample_rate = PositiveOrNone(in.Number<int>("sample_rate"));
+  request.num_channels = PositiveOrNone(in.Number<int>("num_channels"));
+  request.output_dtype = ValueIn(kDtypes, in.Words("output_dtype"));
+  const Json& transforms = in["transforms"];
+  if (transforms.is_array()) {
+    for (const Json& transform : transforms) {
+      const auto known = ToTransform(Members(transform));
+      if (known) request.transforms.push_back(*known);
+      request.complete &= known.has_value();
+    }
+  }
   return request;
 }
 
@@ -260,6 +349,7 @@ std::string ToText(Crash crash, size_t max_bytes) {
   std::string text = Dump(ToJson(crash));
   if (text.size() > max_bytes) {
     crash.request.backend_options.clear();
+    crash.request.transforms.clear();
     crash.request.complete = false;
     text = Dump(ToJson(crash));
   }

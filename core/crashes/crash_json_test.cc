@@ -37,13 +37,23 @@ Crash Example() {
                              .modified_ns = 200,
                              .device = 1,
                              .inode = UINT64_MAX};
-  crash.request = {.kind = Crash::Request::Kind::kFrameAt,
-                   .frame = 5,
-                   .stream_index = 2,
-                   .threads = 4,
-                   .ignores_errors = true,
-                   .backend_options = {{"k", "line\nline"}, {"\x80", ""}},
-                   .deadline_ms = 10'000};
+  crash.request = {
+      .kind = Crash::Request::Kind::kFrameAt,
+      .frame = 5,
+      .audio = true,
+      .stream_index = 2,
+      .threads = 4,
+      .output_dtype = OutputDtype::kAuto,
+      .transforms = {Resize{.height = 1,
+                            .width = 2,
+                            .filter = Resize::Filter::kLanczos},
+                     CenterCrop{.height = 3, .width = 4},
+                     Crop{.top = 5, .left = 6, .height = 7, .width = 8},
+                     RandomCrop{.height = 9, .width = 10, .seed = UINT64_MAX}},
+      .sample_rate = 16'000,
+      .num_channels = 6,
+      .backend_options = {{"k", "line\nline"}, {"\x80", ""}},
+      .deadline_ms = 10'000};
   crash.last_message = "seek to timestamp 5";
   crash.attempt = 2;
   crash.log = {"one", "two"};

@@ -8,7 +8,9 @@
 #include <variant>
 
 #include "core/session/poisoned_input.h"
+#include "core/session/session_end.h"
 #include "core/status_macros.h"
+#include "ipc/limit_name.h"
 
 namespace bulkhead::session {
 namespace {
@@ -70,9 +72,7 @@ WorkerRecovery::Settings AudioSession::RecoverySettings() const {
       .input_key = InputKey(input_.identity(), options_),
       .observer = options_.recovery_observer,
       .limits = limits_};
-  settings.request.stream_index = options_.stream_index;
-  // What a record can repeat is video.
-  settings.request.complete = false;
+  SetOptions(options_, settings.request);
   return settings;
 }
 
@@ -202,9 +202,10 @@ Result<bool> AudioSession::FetchSome(int64_t first, int64_t count,
   if (bytes > limits_.session_bytes) {
     playing_ = false;
     return Status(Code::kResourceExhausted,
-                  "the samples that were asked for do not fit "
-                  "Limits::session_bytes; ask for less of " +
-                      input_.name() + " at once, or raise it");
+                  "the samples that were asked for are too many; ask for less "
+                  "of " +
+                      input_.name() + " at once, or raise " +
+                      ipc::LimitName("session_bytes"));
   }
   const auto* from = reinterpret_cast<const float*>(published->lease->pixels());
   for (std::vector<float>& channel : channels) {

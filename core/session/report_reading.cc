@@ -35,6 +35,9 @@ BackendInfo ToBackendInfo(schema::Backend::Reader backend) {
   info.reaper_pid = backend.getReaperPid();
   for (int pid : backend.getSessionPids()) info.session_pids.push_back(pid);
   for (const auto text : backend.getAsked()) info.asked.push_back(text.cStr());
+  for (const auto text : backend.getStreams()) {
+    info.streams.push_back(text.cStr());
+  }
   for (const auto text : backend.getGranted()) {
     info.granted.push_back(text.cStr());
   }

@@ -2,6 +2,9 @@
 #include "core/session/session_end.h"
 
 #include <algorithm>
+#include <type_traits>
+#include <utility>
+#include <variant>
 
 #include "core/end_messages.h"
 
@@ -30,6 +33,26 @@ void Write(const Crash::Input& input, schema::SessionInput::Builder out) {
   out.setInode(input.inode);
 }
 
+template <typename Asked>
+void WriteTransform(const Asked& asked, schema::AskedTransform::Builder out) {
+  using Kind = schema::AskedTransform::Kind;
+  out.setWidth(asked.width);
+  out.setHeight(asked.height);
+  if constexpr (std::is_same_v<Asked, Resize>) {
+    out.setKind(Kind::RESIZE);
+    out.setFilter(static_cast<uint8_t>(asked.filter));
+  } else if constexpr (std::is_same_v<Asked, CenterCrop>) {
+    out.setKind(Kind::CENTER_CROP);
+  } else if constexpr (std::is_same_v<Asked, Crop>) {
+    out.setKind(Kind::CROP);
+    out.setTop(asked.top);
+    out.setLeft(asked.left);
+  } else {
+    out.setKind(Kind::RANDOM_CROP);
+    out.setSeed(asked.seed);
+  }
+}
+
 void Write(const Crash::Request& request, schema::SessionRequest::Builder out) {
   out.setKind(static_cast<schema::SessionRequest::Kind>(request.kind));
   out.setFrame(request.frame);
@@ -43,6 +66,25 @@ void Write(const Crash::Request& request, schema::SessionRequest::Builder out) {
   out.setComplete(request.complete);
   out.setDeadlineMs(request.deadline_ms);
   out.setIgnoresErrors(request.ignores_errors);
+  out.setAudio(request.audio);
+  out.setSampleRate(static_cast<uint32_t>(request.sample_rate.value_or(0)));
+  out.setChannelCount(static_cast<uint32_t>(request.num_channels.value_or(0)));
+  out.setDtype(static_cast<uint8_t>(request.output_dtype));
+  auto transforms = out.initTransforms(request.transforms.size());
+  for (size_t i = 0; i < request.transforms.size(); ++i) {
+    auto transform = transforms[i];
+    std::visit([&](const auto& asked) { WriteTransform(asked, transform); },
+               request.transforms[i]);
+  }
+}
+
+void SetBackendOptions(
+    const std::vector<std::pair<std::string, std::string>>& options,
+    Crash::Request& request) {
+  size_t bytes = 0;
+  for (const auto& [key, value] : options) bytes += key.size() + value.size();
+  request.complete = bytes <= kMaxOptionBytes;
+  if (request.complete) request.backend_options = options;
 }
 
 }  // namespace
@@ -51,12 +93,18 @@ void SetOptions(const VideoOptions& options, Crash::Request& request) {
   request.stream_index = options.stream_index;
   request.threads = options.threads;
   request.ignores_errors = options.on_corrupt != OnCorrupt::kError;
-  size_t bytes = 0;
-  for (const auto& [key, value] : options.backend_options) {
-    bytes += key.size() + value.size();
-  }
-  request.complete = bytes <= kMaxOptionBytes;
-  if (request.complete) request.backend_options = options.backend_options;
+  request.output_dtype = options.output_dtype;
+  SetBackendOptions(options.backend_options, request);
+  request.complete &= options.transforms.size() <= kMaxTransforms;
+  if (request.complete) request.transforms = options.transforms;
+}
+
+void SetOptions(const AudioOptions& options, Crash::Request& request) {
+  request.audio = true;
+  request.stream_index = options.stream_index;
+  request.sample_rate = options.sample_rate;
+  request.num_channels = options.num_channels;
+  SetBackendOptions(options.backend_options, request);
 }
 
 void Write(const SeenEnd& seen, schema::SessionEnd::Builder out) {

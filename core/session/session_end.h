@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/crash_note.h"
+#include "core/include/bulkhead/audio_decoder.h"
 #include "core/include/bulkhead/crashes.h"
 #include "core/include/bulkhead/video_decoder.h"
 #include "core/input_position.h"
@@ -30,10 +31,12 @@ struct SeenEnd {
   std::string last_message;
 };
 
-// So many bytes of a backend's options are told. Of a session with more none
-// is, and its request is marked as not complete.
+// So many bytes of a backend's options, and transforms, are told. Of a session
+// with more none is, and its request is marked as not complete.
 inline constexpr size_t kMaxOptionBytes = 16 * 1024;
+inline constexpr size_t kMaxTransforms = 64;
 void SetOptions(const VideoOptions& options, Crash::Request& request);
+void SetOptions(const AudioOptions& options, Crash::Request& request);
 
 // Without session and device.
 void Write(const SeenEnd& seen, ipc::schema::SessionEnd::Builder out);

@@ -100,7 +100,13 @@ kj::Promise<Status> Backend::CheckHealth() {
     return Status(Code::kBackendLost, "it ended before it could be checked");
   }
   auto check = std::make_unique<HealthCheck>(context_.port, current_);
-  auto checked = check->Run(devices_.front().ordinal, context_.worker_deadline);
+  // What it decodes both kinds with is the same object.
+  const auto kind =
+      candidate_.manifest.streams.contains(discovery::StreamKind::kVideo)
+          ? discovery::StreamKind::kVideo
+          : discovery::StreamKind::kAudio;
+  auto checked =
+      check->Run(kind, devices_.front().ordinal, context_.worker_deadline);
   return checked.attach(std::move(check));
 }
 

@@ -2,6 +2,7 @@
 #include "core/supervisor/built_in_clip.h"
 
 #include <cstdint>
+#include <string_view>
 
 namespace bulkhead::supervisor {
 namespace {
@@ -96,6 +97,31 @@ constexpr uint8_t kClip[] = {
 
 std::span<const std::byte> BuiltInClip() {
   return std::as_bytes(std::span(kClip));
+}
+
+std::vector<std::byte> BuiltInSound() {
+  constexpr uint32_t kBytes = 2 * kBuiltInSoundSamples;
+  std::vector<std::byte> file;
+  const auto text = [&file](std::string_view letters) {
+    for (const char letter : letters) file.push_back(std::byte(letter));
+  };
+  const auto number = [&file](uint32_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i) file.push_back(std::byte(value >> (8 * i)));
+  };
+  text("RIFF");
+  number(36 + kBytes, 4);
+  text("WAVEfmt ");
+  number(16, 4);
+  number(1, 2);  // PCM
+  number(1, 2);  // one channel
+  number(kBuiltInSoundRate, 4);
+  number(2 * kBuiltInSoundRate, 4);
+  number(2, 2);
+  number(16, 2);
+  text("data");
+  number(kBytes, 4);
+  file.resize(file.size() + kBytes);
+  return file;
 }
 
 }  // namespace bulkhead::supervisor

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace bulkhead::supervisor {
 
@@ -15,5 +16,13 @@ inline constexpr uint32_t kBuiltInClipWidth = 64;
 inline constexpr uint32_t kBuiltInClipHeight = 48;
 
 std::span<const std::byte> BuiltInClip();
+
+// The same for a backend that decodes audio alone: a sixteenth of a second of
+// silence as PCM of 16 bits in RIFF.
+inline constexpr const char* kBuiltInSoundName = "bulkhead-check.wav";
+inline constexpr uint32_t kBuiltInSoundRate = 8000;
+inline constexpr uint32_t kBuiltInSoundSamples = 500;
+
+std::vector<std::byte> BuiltInSound();
 
 }  // namespace bulkhead::supervisor

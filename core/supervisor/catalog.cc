@@ -80,6 +80,12 @@ void Describe(const Backend& backend, const std::string& notice,
   for (size_t i = 0; i < pids.size(); ++i) session_pids.set(i, pids[i]);
   const auto asked = ToTexts(candidate.manifest.permissions);
   FillTexts(asked, out.initAsked(static_cast<unsigned>(asked.size())));
+  std::vector<std::string> streams;
+  for (const discovery::StreamKind kind : candidate.manifest.streams) {
+    streams.push_back(kind == discovery::StreamKind::kAudio ? "audio"
+                                                            : "video");
+  }
+  FillTexts(streams, out.initStreams(static_cast<unsigned>(streams.size())));
   const auto granted = backend.DescribeGrants(diagnostics);
   FillTexts(granted, out.initGranted(static_cast<unsigned>(granted.size())));
 }

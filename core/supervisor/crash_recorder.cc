@@ -75,6 +75,28 @@ std::vector<std::string> LinesOf(const std::string& text) {
   return lines;
 }
 
+Transform ToTransform(schema::AskedTransform::Reader from) {
+  const uint32_t height = from.getHeight();
+  const uint32_t width = from.getWidth();
+  switch (from.getKind()) {
+    case schema::AskedTransform::Kind::RESIZE:
+      break;
+    case schema::AskedTransform::Kind::CENTER_CROP:
+      return CenterCrop{.height = height, .width = width};
+    case schema::AskedTransform::Kind::CROP:
+      return Crop{.top = from.getTop(),
+                  .left = from.getLeft(),
+                  .height = height,
+                  .width = width};
+    case schema::AskedTransform::Kind::RANDOM_CROP:
+      return RandomCrop{
+          .height = height, .width = width, .seed = from.getSeed()};
+  }
+  return Resize{.height = height,
+                .width = width,
+                .filter = static_cast<Resize::Filter>(from.getFilter())};
+}
+
 Crash::Request ToRequest(schema::SessionRequest::Reader from) {
   Crash::Request request;
   switch (from.getKind()) {
@@ -104,6 +126,17 @@ Crash::Request ToRequest(schema::SessionRequest::Reader from) {
   request.complete = from.getComplete();
   request.deadline_ms = from.getDeadlineMs();
   request.ignores_errors = from.getIgnoresErrors();
+  request.audio = from.getAudio();
+  if (const uint32_t rate = from.getSampleRate()) {
+    request.sample_rate = static_cast<int>(rate);
+  }
+  if (const uint32_t channels = from.getChannelCount()) {
+    request.num_channels = static_cast<int>(channels);
+  }
+  request.output_dtype = static_cast<OutputDtype>(from.getDtype());
+  for (const auto transform : from.getTransforms()) {
+    request.transforms.push_back(ToTransform(transform));
+  }
   return request;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "core/exit_report.h"
@@ -40,10 +41,11 @@ Status Misbehaved(const std::string& what) {
   return Status(Code::kBackendMisbehaved, "it broke the protocol: " + what);
 }
 
-Result<ipc::UniqueFd> OpenClip() {
-  ipc::UniqueFd clip(
-      ::memfd_create(kBuiltInClipName, MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  const auto bytes = BuiltInClip();
+constexpr uint64_t kSoundSlotBytes = 4096;
+static_assert(kSoundSlotBytes >= sizeof(float) * kBuiltInSoundSamples);
+
+Result<ipc::UniqueFd> Seal(const char* name, std::span<const std::byte> bytes) {
+  ipc::UniqueFd clip(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!clip ||
       ::write(clip.get(), bytes.data(), bytes.size()) !=
           static_cast<ssize_t>(bytes.size()) ||
@@ -102,7 +104,9 @@ HealthCheck::~HealthCheck() noexcept(false) {
   incarnation_->ForgetWorker(worker_->pid);
 }
 
-kj::Promise<Status> HealthCheck::Run(uint32_t device, milliseconds limit) {
+kj::Promise<Status> HealthCheck::Run(discovery::StreamKind kind,
+                                     uint32_t device, milliseconds limit) {
+  kind_ = kind;
   auto sockets = ipc::MakeSocketPair();
   if (!sockets) return FromIpc(std::move(sockets).error());
   socket_ = std::make_unique<EventSocket>(port_, std::move(sockets->first));
@@ -148,55 +152,70 @@ kj::Promise<Status> HealthCheck::Decode(uint32_t device) {
     if (Status status = Attach(); !status.ok()) return status;
     if (Status asked = Ask([&](schema::Request::Builder request) {
           auto open = request.initOpen();
-          open.setNameHint(kBuiltInClipName);
-          open.setMediaBytes(static_cast<int64_t>(BuiltInClip().size()));
+          open.setKind(audio() ? schema::StreamKind::AUDIO
+                               : schema::StreamKind::VIDEO);
+          open.setNameHint(audio() ? kBuiltInSoundName : kBuiltInClipName);
+          open.setMediaBytes(static_cast<int64_t>(
+              audio() ? BuiltInSound().size() : BuiltInClip().size()));
           open.setDevice(device);
           open.setStreamIndex(-1);
           open.setThreads(1);
           open.setIncarnation(1);
           open.setMaxFramePixels(Limits().frame_pixels);
+          open.setMaxStreams(Limits().streams);
+          open.setMaxPacketBytes(Limits().packet_bytes);
         });
         !asked.ok()) {
       return asked;
     }
     // All that may come now is the note of a crash.
     auto died = socket_->Receive(0).then([this](auto) { return AwaitDeath(); });
-    auto metadata = std::make_shared<VideoMetadata>();
-    return AwaitReply([this, metadata](Reply::Reader reply_untrusted) {
-             if (!reply_untrusted.isOpened()) return FailureOf(reply_untrusted);
-             auto opened =
-                 session::ValidateOpened(reply_untrusted.getOpened(), Limits());
-             if (!opened) return Misbehaved(opened.error().message());
-             *metadata = *std::move(opened);
-             return metadata->width == kBuiltInClipWidth &&
-                            metadata->height == kBuiltInClipHeight
-                        ? Status()
-                        : Status(Code::kBackendUnavailable,
-                                 "it takes it for one of another size");
+    return AwaitReply([this](Reply::Reader reply_untrusted) {
+             return JudgeOpened(reply_untrusted);
            })
-        .then([this, metadata](Status status) -> kj::Promise<Status> {
+        .then([this](Status status) -> kj::Promise<Status> {
           if (!status.ok()) return status;
-          return Play(metadata->width, metadata->height);
+          return Play();
         })
         .exclusiveJoin(kj::mv(died));
   });
 }
 
-kj::Promise<Status> HealthCheck::Play(uint32_t width, uint32_t height) {
-  if (Status attached = AttachPool(width, height); !attached.ok()) {
-    return attached;
+Status HealthCheck::JudgeOpened(Reply::Reader reply_untrusted) {
+  const Status other(Code::kBackendUnavailable,
+                     "it takes it for one of another shape");
+  if (audio()) {
+    if (!reply_untrusted.isOpenedAudio()) return FailureOf(reply_untrusted);
+    const auto opened_untrusted = reply_untrusted.getOpenedAudio();
+    return opened_untrusted.getPublishedRate() == kBuiltInSoundRate &&
+                   opened_untrusted.getPublishedChannels() == 1
+               ? Status()
+               : other;
   }
+  if (!reply_untrusted.isOpened()) return FailureOf(reply_untrusted);
+  const auto opened =
+      session::ValidateOpened(reply_untrusted.getOpened(), Limits());
+  if (!opened) return Misbehaved(opened.error().message());
+  return opened->width == kBuiltInClipWidth &&
+                 opened->height == kBuiltInClipHeight
+             ? Status()
+             : other;
+}
+
+kj::Promise<Status> HealthCheck::Play() {
+  if (Status attached = AttachPool(); !attached.ok()) return attached;
   return AwaitReply([this](Reply::Reader reply_untrusted) {
            return reply_untrusted.isPoolAttached() ? Status()
                                                    : FailureOf(reply_untrusted);
          })
       .then([this](Status status) -> kj::Promise<Status> {
         if (!status.ok()) return status;
-        status = Ask([](schema::Request::Builder request) {
+        status = Ask([this](schema::Request::Builder request) {
           auto play = request.initPlay();
           play.setEpoch(kEpoch);
-          play.getStart().setBeginning();
-          play.setMaxFrames(1);
+          audio() ? play.getStart().setSample(0)
+                  : play.getStart().setBeginning();
+          play.setMaxFrames(audio() ? kBuiltInSoundSamples : 1);
         });
         while (const auto grant = pool_->ledger().TakeForGrant()) {
           if (!status.ok()) break;
@@ -207,26 +226,31 @@ kj::Promise<Status> HealthCheck::Play(uint32_t width, uint32_t height) {
           });
         }
         if (!status.ok()) return status;
-        return AwaitPicture();
+        return AwaitOutput();
       });
 }
 
-kj::Promise<Status> HealthCheck::AwaitPicture() {
+kj::Promise<Status> HealthCheck::AwaitOutput() {
   auto more = std::make_shared<bool>(false);
   return AwaitReply([this, more](Reply::Reader reply_untrusted) {
            // How a pass goes is of no interest here; the check has a deadline.
            *more = reply_untrusted.isEntered() || reply_untrusted.isUnseen();
-           return *more ? Status() : JudgePicture(reply_untrusted);
+           return *more ? Status() : JudgeOutput(reply_untrusted);
          })
       .then([this, more](Status status) -> kj::Promise<Status> {
-        if (*more) return AwaitPicture();
+        if (*more) return AwaitOutput();
         return status;
       });
 }
 
-Status HealthCheck::JudgePicture(Reply::Reader reply_untrusted) {
+Status HealthCheck::JudgeOutput(Reply::Reader reply_untrusted) {
   if (reply_untrusted.isEndOfStream()) {
-    return Status(Code::kBackendUnavailable, "it finds no picture");
+    return Status(Code::kBackendUnavailable, "it finds nothing in it");
+  }
+  if (audio()) {
+    return reply_untrusted.isSamples()
+               ? JudgeSamples(reply_untrusted.getSamples())
+               : FailureOf(reply_untrusted);
   }
   if (!reply_untrusted.isFrame()) return FailureOf(reply_untrusted);
   const auto frame_untrusted = reply_untrusted.getFrame();
@@ -243,8 +267,22 @@ Status HealthCheck::JudgePicture(Reply::Reader reply_untrusted) {
              : Misbehaved("it published a frame of another size");
 }
 
+Status HealthCheck::JudgeSamples(
+    schema::PublishedSamples::Reader samples_untrusted) {
+  const auto published = pool_->ledger().Publish(
+      samples_untrusted.getSlot(), samples_untrusted.getGeneration());
+  if (!published) return Misbehaved(published.error().message);
+  const uint32_t count = samples_untrusted.getCount();
+  return samples_untrusted.getFirst() == 0 && count > 0 &&
+                 count <= kBuiltInSoundSamples
+             ? Status()
+             : Misbehaved("it published other samples");
+}
+
 Status HealthCheck::Attach() {
-  ASSIGN_OR_RETURN(const ipc::UniqueFd clip, OpenClip());
+  ASSIGN_OR_RETURN(const ipc::UniqueFd clip,
+                   audio() ? Seal(kBuiltInSoundName, BuiltInSound())
+                           : Seal(kBuiltInClipName, BuiltInClip()));
   ASSIGN_OR_RETURN(auto requests, FromIpc(ipc::OwnedRegion::CreateWritable(
                                       "bulkhead-requests",
                                       ipc::RingGeometry::kRequestRegionBytes)));
@@ -264,12 +302,15 @@ Status HealthCheck::Attach() {
   return FromIpc(socket_->Send(attach, descriptors));
 }
 
-Status HealthCheck::AttachPool(uint32_t width, uint32_t height) {
+Status HealthCheck::AttachPool() {
   ASSIGN_OR_RETURN(
       const auto geometry,
-      FromIpc(ipc::RgbGeometry(width, height, Limits().frame_pixels)));
-  ASSIGN_OR_RETURN(pool_, session::FramePool::Create(geometry, kSlots,
-                                                     kSlots * geometry.bytes));
+      FromIpc(ipc::RgbGeometry(kBuiltInClipWidth, kBuiltInClipHeight,
+                               Limits().frame_pixels)));
+  const uint64_t bytes = audio() ? kSoundSlotBytes : geometry.bytes;
+  ASSIGN_OR_RETURN(
+      pool_, session::FramePool::Create(bytes, "parts of the built-in clip",
+                                        kSlots, kSlots * bytes));
   capnp::MallocMessageBuilder message;
   auto attach = message.initRoot<schema::Attach>().initFramePool();
   attach.setSlotCount(pool_->slot_count());

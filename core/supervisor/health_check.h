@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/discovery/manifest.h"
 #include "core/include/bulkhead/status.h"
 #include "core/session/frame_pool.h"
 #include "core/supervisor/event_socket.h"
@@ -21,8 +22,9 @@
 namespace bulkhead::supervisor {
 
 // Whether a backend that has just become ready decodes: a session worker of its
-// own is cloned, and decodes the first picture of the built-in clip. A backend
-// that says kUnsupported of that codec passes without having decoded anything.
+// own is cloned, and decodes the first picture of the built-in clip, or the
+// first samples of the built-in sound. A backend that says kUnsupported of that
+// codec passes without having decoded anything.
 //
 // Here, in bulkheadd's event loop, and not in the application or in a helper:
 // the application may be inside no call of ours when files change, and another
@@ -45,7 +47,8 @@ class HealthCheck {
   KJ_DISALLOW_COPY(HealthCheck);
 
   // Once. `device`: its ordinal. OK, or in which way it failed.
-  kj::Promise<Status> Run(uint32_t device, std::chrono::milliseconds limit);
+  kj::Promise<Status> Run(discovery::StreamKind kind, uint32_t device,
+                          std::chrono::milliseconds limit);
 
  private:
   using Reply = ipc::schema::Reply;
@@ -53,21 +56,26 @@ class HealthCheck {
   struct Session;
 
   kj::Promise<Status> Decode(uint32_t device);
-  kj::Promise<Status> Play(uint32_t width, uint32_t height);
+  bool audio() const { return kind_ == discovery::StreamKind::kAudio; }
+  // What it says of the clip or the sound.
+  Status JudgeOpened(Reply::Reader reply_untrusted);
+  kj::Promise<Status> Play();
   // Sends the worker its memory and the clip.
   Status Attach();
-  Status AttachPool(uint32_t width, uint32_t height);
+  Status AttachPool();
   Status Ask(const std::function<void(ipc::schema::Request::Builder)>& fill);
   // Resolves with what `take` says of the next reply.
   kj::Promise<Status> AwaitReply(Take take);
-  kj::Promise<Status> AwaitPicture();
-  Status JudgePicture(Reply::Reader reply_untrusted);
+  kj::Promise<Status> AwaitOutput();
+  Status JudgeOutput(Reply::Reader reply_untrusted);
+  Status JudgeSamples(ipc::schema::PublishedSamples::Reader samples_untrusted);
   kj::Promise<Status> AwaitDeath();
   // What it answered instead of doing it.
   Status FailureOf(Reply::Reader reply_untrusted);
 
   kj::UnixEventPort& port_;
   const std::shared_ptr<Incarnation> incarnation_;
+  discovery::StreamKind kind_ = discovery::StreamKind::kVideo;
   std::optional<Incarnation::Worker> worker_;
   std::unique_ptr<EventSocket> socket_;
   std::unique_ptr<Session> session_;

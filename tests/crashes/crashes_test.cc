@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include "bulkhead/host.h"
@@ -174,6 +175,79 @@ TEST_F(Crashes, ARefusedInputNamesItsRecordAndReplayReproducesIt) {
   EXPECT_TRUE(Records().empty());
 }
 
+TEST_F(Crashes, WhatFramesWereToBeIsOnRecordAndReplayed) {
+  VideoOptions options = installation_.Stream("at=packet:7 do=segfault");
+  options.output_dtype = OutputDtype::kFloat32;
+  options.transforms = {
+      Resize{.height = 64, .width = 80, .filter = Resize::Filter::kArea},
+      RandomCrop{.height = 32, .width = 40, .seed = UINT64_MAX},
+      Crop{.top = 1, .left = 2, .height = 16, .width = 20},
+      CenterCrop{.height = 8, .width = 10}};
+  const auto host = NewHost();
+  EXPECT_EQ(Play(*host, clip_, options).code(), Code::kPoisonedInput);
+  const ProgramResult again = Cli({"replay", "1"});
+  EXPECT_EQ(again.exit_code, 4) << again.Describe();
+  EXPECT_THAT(again.errors, AllOf(HasSubstr("crashed again, in the same way"),
+                                  Not(HasSubstr("warning"))));
+  ASSERT_EQ(Records().size(), 4u);
+  for (const Crash& crash : {Records()[0], Records()[3]}) {
+    EXPECT_FALSE(crash.request.audio);
+    EXPECT_EQ(crash.request.output_dtype, OutputDtype::kFloat32);
+    ASSERT_EQ(crash.request.transforms.size(), 4u);
+    const auto& resize = std::get<Resize>(crash.request.transforms[0]);
+    EXPECT_EQ(resize.height, 64u);
+    EXPECT_EQ(resize.width, 80u);
+    EXPECT_EQ(resize.filter, Resize::Filter::kArea);
+    const auto& random = std::get<RandomCrop>(crash.request.transforms[1]);
+    EXPECT_EQ(random.height, 32u);
+    EXPECT_EQ(random.width, 40u);
+    EXPECT_EQ(random.seed, UINT64_MAX);
+    const auto& crop = std::get<Crop>(crash.request.transforms[2]);
+    EXPECT_EQ(crop.top, 1u);
+    EXPECT_EQ(crop.left, 2u);
+    EXPECT_EQ(crop.height, 16u);
+    EXPECT_EQ(crop.width, 20u);
+    const auto& center = std::get<CenterCrop>(crash.request.transforms[3]);
+    EXPECT_EQ(center.height, 8u);
+    EXPECT_EQ(center.width, 10u);
+  }
+  const ProgramResult shown = Cli({"crashes", "show", "1"});
+  EXPECT_THAT(shown.errors,
+              AllOf(HasSubstr("float32"), HasSubstr("random-crop")));
+}
+
+TEST_F(Crashes, WhatAudioWasAskedForIsOnRecordAndReplayed) {
+  const std::string sine = TemporaryDirectory() + "/sine.mkv";
+  // Packets of 1024 samples, 128 ms.
+  const ProgramResult made = RunProgram(
+      {"ffmpeg", "-y", "-v", "error", "-f", "lavfi", "-i",
+       "sine=sample_rate=8000:duration=4", "-c:a", "pcm_s16le", sine});
+  ASSERT_EQ(made.exit_code, 0) << made.Describe();
+  AudioOptions options =
+      installation_.AudioStream("at=picture:1280 do=segfault");
+  options.num_channels = 2;
+  const auto host = NewHost();
+  AudioDecoder audio = host->OpenAudio(sine, options).value();
+  EXPECT_EQ(audio.AllSamples().error().code(), Code::kPoisonedInput);
+  const ProgramResult again = Cli({"replay", "1"});
+  EXPECT_EQ(again.exit_code, 4) << again.Describe();
+  EXPECT_THAT(again.errors, AllOf(HasSubstr("crashed again, in the same way"),
+                                  Not(HasSubstr("warning"))));
+  ASSERT_EQ(Records().size(), 4u);
+  for (const Crash& crash : {Records()[0], Records()[3]}) {
+    EXPECT_TRUE(crash.request.audio);
+    EXPECT_EQ(crash.request.kind, Asked::kFrameAt);
+    EXPECT_EQ(crash.request.frame, 10'240u);
+    EXPECT_EQ(crash.request.num_channels, 2);
+    EXPECT_EQ(crash.request.sample_rate, std::nullopt);
+    EXPECT_EQ(crash.request.backend_options, options.backend_options);
+    EXPECT_TRUE(crash.request.complete);
+  }
+  const ProgramResult shown = Cli({"crashes", "show", "1"});
+  EXPECT_THAT(shown.errors, AllOf(HasSubstr("sample 10240"),
+                                  HasSubstr("rate of the stream, channels 2")));
+}
+
 TEST_F(Crashes, AReplayThatGoesWellOrOtherwiseSaysSo) {
   const std::string copy = TemporaryDirectory() + "/copy.webm";
   fs::copy_file(clip_, copy, fs::copy_options::overwrite_existing);
@@ -217,7 +291,9 @@ TEST_F(Crashes, AMissedDeadlineIsOnRecordWithItsStep) {
   ASSERT_EQ(Records().size(), 1u);
   const Crash crash = Records()[0];
   EXPECT_EQ(crash.end.kind, Kind::kDeadline);
-  EXPECT_EQ(crash.cause, "it took too long to decode the next frame");
+  EXPECT_EQ(crash.cause,
+            "it took too long to decode the next frame, more than the 300 ms "
+            "of Deadlines::frame (--limit frame-ms=N)");
   EXPECT_EQ(crash.request.kind, Asked::kFrameAt);
   EXPECT_EQ(crash.request.frame, 25u);
   EXPECT_EQ(crash.request.deadline_ms, 300);

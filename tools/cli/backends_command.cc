@@ -64,6 +64,7 @@ void SayBackends(const BackendReport& report) {
     Say(backend.name);
     Say("  state         " + state);
     Say("  devices       " + NamesOf(backend.devices));
+    Say("  streams       " + Listed(backend.streams));
     Say(fmt::format("  distribution  {} {}", backend.distribution,
                     backend.version));
     Say("  file          " + backend.file);

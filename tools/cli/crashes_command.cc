@@ -52,6 +52,10 @@ void SayList(const CrashList& list) {
   }
 }
 
+std::string OfStreamOr(const std::optional<int>& asked) {
+  return asked ? std::to_string(*asked) : "of the stream";
+}
+
 void SayRequest(
     const Crash& crash,
     const std::function<void(std::string_view, std::string)>& line) {
@@ -59,13 +63,28 @@ void SayRequest(
   std::string asked = crashes::NameOf(request.kind);
   if (request.kind == Crash::Request::Kind::kNext ||
       request.kind == Crash::Request::Kind::kFrameAt) {
-    asked += fmt::format(", frame {}", request.frame);
+    asked += fmt::format(", {} {}", request.audio ? "sample" : "frame",
+                         request.frame);
   }
   line("asked for", asked);
   line("last message", OrNotKnown(crash.last_message));
   line("stream", request.stream_index ? fmt::format("{}", *request.stream_index)
+                 : request.audio      ? "the first of audio"
                                       : "the first of video");
-  line("threads", fmt::format("{}", request.threads));
+  if (request.audio) {
+    line("audio",
+         fmt::format("rate {}, channels {}", OfStreamOr(request.sample_rate),
+                     OfStreamOr(request.num_channels)));
+  } else {
+    line("threads", fmt::format("{}", request.threads));
+  }
+  const auto facts = crashes::ToJson(crash);
+  if (!request.transforms.empty()) {
+    line("transforms", facts["request"]["transforms"].dump());
+  }
+  if (request.output_dtype != OutputDtype::kUint8) {
+    line("dtype", facts["request"]["output_dtype"].get<std::string>());
+  }
   if (request.ignores_errors) line("errors", "ignored by the decoder");
   for (const auto& [key, value] : request.backend_options) {
     line("option", key + "=" + value);

@@ -78,6 +78,7 @@ Json FactsOf(const BackendReport& report) {
         {"zygote_pid", backend.zygote_pid},
         {"reaper_pid", backend.reaper_pid},
         {"session_pids", backend.session_pids},
+        {"streams", backend.streams},
         {"asked", backend.asked},
         {"granted", backend.granted},
     });

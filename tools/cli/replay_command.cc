@@ -76,8 +76,7 @@ void WarnOfChanges(const Crash& crash) {
     Say("warning: the backend's file " + backend.file + " has changed since");
   }
   if (!crash.request.complete) {
-    Say("warning: the backend's options were too long to be recorded; it gets "
-        "none");
+    Say("warning: its options were too long to be recorded; it gets none");
   }
 }
 
@@ -102,8 +101,30 @@ Status Start(Host& host, const Crash& crash, const BackendInfo& backend) {
   return host.Prewarm(backend.devices[0].name);
 }
 
+Status Listen(Host& host, const Crash& crash) {
+  const Crash::Request& request = crash.request;
+  Result<AudioDecoder> audio = host.OpenAudio(
+      crash.input->path, {.device = crash.backend.name + "/" + crash.device,
+                          .stream_index = request.stream_index,
+                          .sample_rate = request.sample_rate,
+                          .num_channels = request.num_channels,
+                          .backend_options = request.backend_options});
+  if (!audio) return audio.error();
+  if (request.kind == Kind::kOpen) return Status();
+  // What comes after the place, too: it may be in the middle of a block.
+  const AudioMetadata& metadata = audio->metadata();
+  const double rate =
+      request.sample_rate.value_or(static_cast<int>(metadata.sample_rate));
+  const double begin =
+      metadata.begin_seconds + static_cast<double>(request.frame) / rate;
+  const Result<AudioSamples> samples =
+      audio->SamplesPlayedInRange(begin, begin + 1);
+  return samples ? Status() : samples.error();
+}
+
 Status Decode(Host& host, const Crash& crash) {
   const Crash::Request& request = crash.request;
+  if (request.audio) return Listen(host, crash);
   Result<VideoDecoder> video =
       host.OpenVideo(crash.input->path,
                      {.device = crash.backend.name + "/" + crash.device,
@@ -111,7 +132,9 @@ Status Decode(Host& host, const Crash& crash) {
                       .threads = request.threads,
                       .on_corrupt = request.ignores_errors ? OnCorrupt::kSkip
                                                            : OnCorrupt::kError,
-                      .backend_options = request.backend_options});
+                      .backend_options = request.backend_options,
+                      .output_dtype = request.output_dtype,
+                      .transforms = request.transforms});
   if (!video) return video.error();
   if (request.kind == Kind::kScan) {
     const Result<uint64_t> count = video->FrameCount();

@@ -10,6 +10,8 @@
 #include "bulkhead/diagnostic.h"
 #include "bulkhead/host_options.h"
 #include "bulkhead/status.h"
+#include "bulkhead/transforms.h"
+#include "bulkhead/video_decoder.h"
 
 namespace bulkhead {
 
@@ -47,13 +49,20 @@ struct Crash {
       kOpen,     // OpenVideo
       kScan,     // the index
       kNext,     // Next, frame `frame` of the stream
-      kFrameAt,  // FrameAt(`frame`)
+      kFrameAt,  // FrameAt(`frame`), or samples from `frame` on
     };
     Kind kind = Kind::kStart;
     uint64_t frame = 0;
+    bool audio = false;  // of OpenAudio, else OpenVideo
     std::optional<int> stream_index;
+    // Of OpenVideo.
     uint32_t threads = 1;
     bool ignores_errors = false;  // OnCorrupt::kSkip or kNearest
+    OutputDtype output_dtype = OutputDtype::kUint8;
+    std::vector<Transform> transforms;
+    // Of OpenAudio.
+    std::optional<int> sample_rate;
+    std::optional<int> num_channels;
     std::vector<std::pair<std::string, std::string>> backend_options;
     // False: there were more options than a record holds.
     bool complete = true;

@@ -30,7 +30,8 @@ struct BackendInfo {
   std::string file;
   std::string state;  // discovered, starting, ready, backing-off, …
   std::string reason;
-  std::vector<DeviceInfo> devices;  // reserved, or counted once it ran
+  std::vector<DeviceInfo> devices;   // reserved, or counted once it ran
+  std::vector<std::string> streams;  // that it decodes: "audio", "video"
   SandboxTier tier;
   uint32_t incarnation = 0;  // how often it was started
   int zygote_pid = 0;        // 0: not running
