@@ -85,13 +85,6 @@ ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
   auto decoded = reader_->Next();
   if (!decoded) return tl::unexpected(std::move(decoded).error());
   if (!*decoded) {
-    // A decoder may say of a picture that is too large only that it is damaged.
-    const StreamFacts& facts = reader_->demuxer().facts();
-    auto claimed = ipc::RgbGeometry(
-        facts.width, facts.height, max_frame_pixels_, ipc::ElementType::kUint8);
-    if (!claimed && claimed.error().code == ipc::Code::kResourceExhausted) {
-      return tl::unexpected(std::move(claimed).error());
-    }
     return ipc::Fail(ipc::Code::kBadInput,
                      "no frame of its video stream can be decoded");
   }
