@@ -293,7 +293,7 @@ TEST_F(Crashes, AMissedDeadlineIsOnRecordWithItsStep) {
   EXPECT_EQ(crash.end.kind, Kind::kDeadline);
   EXPECT_EQ(crash.cause,
             "it took too long to decode the next frame, more than the 300 ms "
-            "of Deadlines::frame (--limit frame-ms=N)");
+            "of Deadlines::seek (--limit seek-ms=N)");
   EXPECT_EQ(crash.request.kind, Asked::kFrameAt);
   EXPECT_EQ(crash.request.frame, 25u);
   EXPECT_EQ(crash.request.deadline_ms, 300);

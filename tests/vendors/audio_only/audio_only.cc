@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A vendor of audio alone, as of a sound chip: PCM of 16 bits becomes floats,
-// and there is nothing else that it decodes. The file `broken` beside the
-// object makes it refuse every packet, as a bad release would.
+// and there is nothing else that it decodes. Anything in the file `broken`
+// beside the object makes it refuse every packet, as a bad release would.
 
 #include <dlfcn.h>
 
@@ -143,8 +143,8 @@ extern "C" const bulkhead_backend* audio_only_backend(void) {
   Dl_info self;
   if (dladdr(&broken, &self) != 0) {
     const std::string object = self.dli_fname;
-    broken = std::ifstream(object.substr(0, object.rfind('/') + 1) + "broken")
-                 .is_open();
+    std::ifstream file(object.substr(0, object.rfind('/') + 1) + "broken");
+    broken = file.get() != std::ifstream::traits_type::eof();
   }
   return &table;
 }

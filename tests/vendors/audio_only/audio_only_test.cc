@@ -72,6 +72,7 @@ class AudioOnly : public testing::Test {
     }
     std::ofstream(path_ + kInfo + "/RECORD", std::ios::app)
         << "audio_only/broken,,\n";
+    std::ofstream(path_ + "/audio_only/broken") << "";
     wave_ = WriteWave(path_ + "/wave.wav");
     HostOptions options;
     options.plugin_path = {path_};
