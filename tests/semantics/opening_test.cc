@@ -43,6 +43,10 @@ class Opening : public Semantics {
                                            "mpeg4",
                                            "-c:a",
                                            "flac",
+                                           "-disposition:v:0",
+                                           "0",
+                                           "-disposition:v:1",
+                                           "default",
                                            path});
     EXPECT_EQ(made.exit_code, 0) << made.Describe();
     return path;
