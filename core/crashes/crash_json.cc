@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-#include "core/clean_text.h"
+#include "core/base/clean_text.h"
 
 namespace bulkhead::crashes {
 namespace {

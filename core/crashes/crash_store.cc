@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/status_macros.h"
 #include "core/crashes/crash_json.h"
-#include "core/status_macros.h"
 
 namespace bulkhead::crashes {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "core/base/state_directory.h"
 #include "core/include/bulkhead/crashes.h"
-#include "core/supervisor/state_directory.h"
 
 namespace bulkhead::crashes {
 

@@ -14,11 +14,11 @@
 #include <tuple>
 #include <utility>
 
-#include "core/discovery/bounded_file.h"
+#include "core/base/bounded_file.h"
+#include "core/base/record_hash.h"
+#include "core/base/status_macros.h"
+#include "core/base/text.h"
 #include "core/discovery/plugin_file.h"
-#include "core/discovery/record_hash.h"
-#include "core/discovery/text.h"
-#include "core/status_macros.h"
 
 namespace bulkhead::discovery {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/discovery/device_name.h"
+#include "core/base/device_name.h"
 #include "core/discovery/entry_points.h"
 #include "core/discovery/explicit_load.h"
 #include "core/discovery/manifest.h"

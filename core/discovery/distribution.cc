@@ -6,9 +6,9 @@
 #include <iterator>
 #include <utility>
 
-#include "core/discovery/bounded_file.h"
-#include "core/discovery/text.h"
-#include "core/status_macros.h"
+#include "core/base/bounded_file.h"
+#include "core/base/status_macros.h"
+#include "core/base/text.h"
 
 namespace bulkhead::discovery {
 namespace {

@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-#include "core/discovery/text.h"
+#include "core/base/text.h"
 
 namespace bulkhead::discovery {
 namespace {

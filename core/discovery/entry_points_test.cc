@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/discovery/text.h"
+#include "core/base/text.h"
 
 namespace bulkhead::discovery {
 namespace {

@@ -7,11 +7,11 @@
 #include <optional>
 #include <system_error>
 
+#include "core/base/text.h"
 #include "core/discovery/distribution.h"
 #include "core/discovery/entry_points.h"
 #include "core/discovery/plugin_file.h"
 #include "core/discovery/scan.h"
-#include "core/discovery/text.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::discovery {

@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/temporary_tree.h"
 #include "core/discovery/scan.h"
-#include "core/discovery/temporary_tree.h"
 
 namespace bulkhead::discovery {
 namespace {

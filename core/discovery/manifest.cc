@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <utility>
 
-#include "core/discovery/device_name.h"
-#include "core/discovery/text.h"
+#include "core/base/device_name.h"
+#include "core/base/text.h"
+#include "core/base/toml.h"
 #include "core/grants/permissions_toml.h"
-#include "core/toml.h"
 
 namespace bulkhead::discovery {
 namespace {

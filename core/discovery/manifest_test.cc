@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/discovery/text.h"
+#include "core/base/text.h"
 
 namespace bulkhead::discovery {
 namespace {

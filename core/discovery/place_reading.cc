@@ -12,7 +12,7 @@
 #include <system_error>
 #include <unordered_map>
 
-#include "core/discovery/text.h"
+#include "core/base/text.h"
 
 namespace bulkhead::discovery {
 namespace {

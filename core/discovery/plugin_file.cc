@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <utility>
 
-#include "core/discovery/bounded_file.h"
-#include "core/discovery/text.h"
+#include "core/base/bounded_file.h"
+#include "core/base/text.h"
 
 namespace bulkhead::discovery {
 

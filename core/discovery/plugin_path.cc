@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/discovery/text.h"
+#include "core/base/text.h"
 
 namespace bulkhead::discovery {
 namespace {

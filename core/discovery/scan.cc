@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/discovery/text.h"
+#include "core/base/text.h"
 #include "core/discovery/version.h"
 #include "ipc/unique_fd.h"
 

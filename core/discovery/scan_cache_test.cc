@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "core/discovery/temporary_tree.h"
+#include "core/base/temporary_tree.h"
 
 namespace bulkhead::discovery {
 namespace {

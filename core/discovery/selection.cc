@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "core/discovery/text.h"
+#include "core/base/text.h"
 
 namespace bulkhead::discovery {
 namespace {

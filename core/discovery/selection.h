@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/discovery/environment.h"
+#include "core/base/environment.h"
 #include "core/include/bulkhead/status.h"
 
 namespace bulkhead::discovery {

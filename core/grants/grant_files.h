@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/discovery/environment.h"
+#include "core/base/environment.h"
 #include "core/include/bulkhead/diagnostic.h"
 
 namespace bulkhead::grants {

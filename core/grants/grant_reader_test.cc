@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string>
 
-#include "core/discovery/temporary_tree.h"
+#include "core/base/temporary_tree.h"
 
 namespace bulkhead::grants {
 namespace {

@@ -4,11 +4,11 @@
 #include <optional>
 #include <utility>
 
-#include "core/discovery/device_name.h"
-#include "core/discovery/record_hash.h"
-#include "core/discovery/text.h"
+#include "core/base/device_name.h"
+#include "core/base/record_hash.h"
+#include "core/base/text.h"
+#include "core/base/toml.h"
 #include "core/grants/permissions_toml.h"
-#include "core/toml.h"
 
 namespace bulkhead::grants {
 namespace {

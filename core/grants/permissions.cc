@@ -9,9 +9,9 @@
 #include <optional>
 #include <utility>
 
-#include "core/discovery/text.h"
-#include "core/sandbox/ioctl_families.h"
-#include "core/status_macros.h"
+#include "core/base/status_macros.h"
+#include "core/base/text.h"
+#include "core/grants/ioctl_families.h"
 
 namespace bulkhead::grants {
 namespace {

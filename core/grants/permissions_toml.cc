@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "core/discovery/text.h"
+#include "core/base/text.h"
 
 namespace bulkhead::grants {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/toml.h"
 #include "core/grants/permissions.h"
-#include "core/toml.h"
 
 namespace bulkhead::grants {
 

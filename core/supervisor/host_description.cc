@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "core/supervisor/backend_states.h"
+#include "core/supervisor/backend/backend_states.h"
 
 namespace bulkhead::supervisor {
 namespace {

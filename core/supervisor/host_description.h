@@ -3,8 +3,8 @@
 
 #include <sys/types.h>
 
-#include "core/supervisor/catalog.h"
-#include "core/supervisor/host_counters.h"
+#include "core/supervisor/backend/host_counters.h"
+#include "core/supervisor/catalog/catalog.h"
 #include "ipc/schema/control.capnp.h"
 
 namespace bulkhead::supervisor {

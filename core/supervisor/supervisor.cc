@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/end_messages.h"
-#include "core/from_ipc.h"
-#include "core/status_macros.h"
-#include "core/supervisor/replies.h"
+#include "core/base/from_ipc.h"
+#include "core/base/status_macros.h"
+#include "core/control/end_messages.h"
+#include "core/supervisor/sockets/replies.h"
 #include "ipc/capnp_read.h"
 #include "ipc/protocol_version.h"
 

@@ -11,16 +11,16 @@
 #include <vector>
 
 #include "core/grants/grant_reader.h"
-#include "core/sandbox/probe.h"
-#include "core/supervisor/backend.h"
-#include "core/supervisor/catalog.h"
-#include "core/supervisor/crash_recorder.h"
-#include "core/supervisor/event_log.h"
-#include "core/supervisor/event_socket.h"
-#include "core/supervisor/host_counters.h"
-#include "core/supervisor/killed_workers.h"
-#include "core/supervisor/operator_socket.h"
-#include "core/supervisor/quarantine_records.h"
+#include "core/supervisor/backend/backend.h"
+#include "core/supervisor/backend/crash_recorder.h"
+#include "core/supervisor/backend/event_log.h"
+#include "core/supervisor/backend/host_counters.h"
+#include "core/supervisor/backend/killed_workers.h"
+#include "core/supervisor/blame/quarantine_records.h"
+#include "core/supervisor/catalog/catalog.h"
+#include "core/supervisor/sandbox/probe.h"
+#include "core/supervisor/sockets/event_socket.h"
+#include "core/supervisor/sockets/operator_socket.h"
 #include "ipc/schema/control.capnp.h"
 
 namespace bulkhead::supervisor {

@@ -4,11 +4,11 @@
 
 #include <utility>
 
-#include "core/from_ipc.h"
-#include "core/session_counters.h"
-#include "core/status_macros.h"
+#include "core/base/from_ipc.h"
+#include "core/base/status_macros.h"
+#include "core/control/session_counters.h"
 #include "core/supervisor/host_description.h"
-#include "core/supervisor/replies.h"
+#include "core/supervisor/sockets/replies.h"
 #include "core/supervisor/supervisor.h"
 
 // What a Supervisor does for operators, the application among them.

@@ -49,7 +49,7 @@ struct HostRequest {
     # Answered by events. Nothing else may be asked before the answer.
     countSessions @13 :Void;
     # Descriptor: a memfd of sealed size with the host's session counters, see
-    # core/session_counters.h. Answered by configured or failed.
+    # core/control/session_counters.h. Answered by configured or failed.
     describeHost @14 :Void;
     # Answered by host.
     crashOutcome @15 :CrashOutcome;

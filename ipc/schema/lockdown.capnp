@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What core/sandbox compiled a policy to, for the child's side to install
+# What core/supervisor/sandbox compiled a policy to, for the child's side to install
 # without knowing any policy. Written by bulkheadd into a sealed memfd before
 # the backend starts; trusted by its reader.
 @0x92a11ce1d488844e;

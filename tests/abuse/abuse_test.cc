@@ -3,7 +3,7 @@
 // One session takes all that its worker can get. Until it is killed at its
 // deadline, others decode exactly what they always do, and new ones are opened:
 // of another backend and of its own. In tier reduced the same, but for what the
-// README of core/sandbox says is not contained there.
+// README of core/supervisor/sandbox says is not contained there.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -102,7 +102,7 @@ class Abuse : public testing::TestWithParam<const char*> {
   void SetUp() override {
     if (reduced_ && geteuid() != 0 && GetParam() == std::string("fork_bomb")) {
       GTEST_SKIP() << "in tier reduced tasks are not limited without a uid of "
-                      "the backend's own (core/sandbox/README.md)";
+                      "the backend's own (core/supervisor/sandbox/README.md)";
     }
     const auto clip = Generate(Clip::kOddSize);
     if (!clip && clip.error().code() == Code::kNotFound) {

@@ -20,9 +20,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/text.h"
 #include "core/discovery/entry_points.h"
 #include "core/discovery/scan.h"
-#include "core/discovery/text.h"
 #include "tests/discovery/file_deviations.h"
 #include "tests/discovery/generated_files.h"
 #include "tests/discovery/generated_trees.h"

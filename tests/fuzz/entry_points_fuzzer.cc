@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/text.h"
 #include "core/discovery/entry_points.h"
-#include "core/discovery/text.h"
 #include "tests/fuzz/check.h"
 
 namespace {

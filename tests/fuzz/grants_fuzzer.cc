@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/discovery/device_name.h"
-#include "core/discovery/record_hash.h"
-#include "core/discovery/text.h"
+#include "core/base/device_name.h"
+#include "core/base/record_hash.h"
+#include "core/base/text.h"
 #include "core/grants/grants.h"
 #include "core/grants/permissions.h"
 #include "tests/fuzz/check.h"

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/text.h"
 #include "core/discovery/distribution.h"
 #include "core/discovery/manifest.h"
-#include "core/discovery/text.h"
 #include "core/discovery/version.h"
 #include "core/include/bulkhead/entry_point.h"
 #include "tests/fuzz/check.h"

@@ -19,10 +19,10 @@
 #include <optional>
 #include <string>
 
-#include "core/sandbox/granted_paths.h"
-#include "core/sandbox/launcher.h"
-#include "core/sandbox/lockdown.h"
-#include "core/sandbox/policy.h"
+#include "core/supervisor/sandbox/granted_paths.h"
+#include "core/supervisor/sandbox/launcher.h"
+#include "core/supervisor/sandbox/lockdown.h"
+#include "core/supervisor/sandbox/policy.h"
 #include "ipc/deadline.h"
 #include "ipc/unique_fd.h"
 #include "tests/support/nobody.h"

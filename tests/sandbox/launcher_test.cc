@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/sandbox/launcher.h"
+#include "core/supervisor/sandbox/launcher.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,9 +24,9 @@
 #include <string>
 #include <vector>
 
-#include "core/sandbox/lockdown.h"
-#include "core/sandbox/policy.h"
-#include "core/sandbox/probe.h"
+#include "core/supervisor/sandbox/lockdown.h"
+#include "core/supervisor/sandbox/policy.h"
+#include "core/supervisor/sandbox/probe.h"
 #include "ipc/deadline.h"
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"

@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "bulkhead/host.h"
-#include "core/control_exchange.h"
-#include "core/operators/operator_peer.h"
+#include "core/application/operators/operator_peer.h"
+#include "core/control/control_exchange.h"
 #include "tests/liars/lying_installation.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/program.h"

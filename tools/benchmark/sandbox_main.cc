@@ -18,13 +18,13 @@
 #include <optional>
 #include <string>
 
+#include "core/base/status_macros.h"
 #include "core/discovery/discover.h"
-#include "core/sandbox/launcher.h"
-#include "core/sandbox/lockdown.h"
-#include "core/sandbox/probe.h"
-#include "core/status_macros.h"
-#include "core/supervisor/event_socket.h"
-#include "core/supervisor/incarnation.h"
+#include "core/supervisor/backend/incarnation.h"
+#include "core/supervisor/sandbox/launcher.h"
+#include "core/supervisor/sandbox/lockdown.h"
+#include "core/supervisor/sandbox/probe.h"
+#include "core/supervisor/sockets/event_socket.h"
 #include "ipc/message_socket.h"
 #include "ipc/schema/lockdown.capnp.h"
 #include "tools/benchmark/command_line.h"

@@ -12,7 +12,7 @@
 #include <memory>
 #include <system_error>
 
-#include "core/discovery/digest.h"
+#include "core/base/digest.h"
 #include "ipc/unique_fd.h"
 #include "tools/cli/grant_options.h"
 #include "tools/cli/terminal.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/cli/grant_options.h"
 
-#include "core/discovery/environment.h"
+#include "core/base/environment.h"
 
 namespace bulkhead::cli {
 

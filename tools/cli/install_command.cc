@@ -8,7 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "core/discovery/environment.h"
+#include "core/base/environment.h"
 #include "core/discovery/version.h"
 #include "tools/cli/facts.h"
 #include "tools/cli/terminal.h"

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "core/discovery/temporary_tree.h"
+#include "core/base/temporary_tree.h"
 
 namespace bulkhead::grants {
 namespace {

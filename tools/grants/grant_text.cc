@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/toml.h"
 #include "core/grants/grants.h"
-#include "core/toml.h"
 
 namespace bulkhead::grants {
 namespace {

@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/discovery/text.h"
+#include "core/base/text.h"
 #include "ipc/unique_fd.h"
 #include "tools/install/staging.h"
 #include "tools/install/tree.h"

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "core/discovery/text.h"
+#include "core/base/text.h"
 #include "tools/install/tree.h"
 
 namespace bulkhead::install {

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/discovery/bounded_file.h"
+#include "core/base/bounded_file.h"
+#include "core/base/text.h"
 #include "core/discovery/distribution.h"
-#include "core/discovery/text.h"
 #include "core/discovery/version.h"
 #include "tools/install/directory_lock.h"
 #include "tools/install/installed.h"

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/discovery/temporary_tree.h"
+#include "core/base/temporary_tree.h"
 #include "tools/install/directory_lock.h"
 #include "tools/install/testing_wheel.h"
 

@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/discovery/text.h"
+#include "core/base/text.h"
 #include "core/discovery/version.h"
 #include "core/include/bulkhead/entry_point.h"
 #include "tools/install/record.h"

@@ -15,7 +15,7 @@
 #include <functional>
 #include <set>
 
-#include "core/discovery/temporary_tree.h"
+#include "core/base/temporary_tree.h"
 #include "tools/install/installation.h"
 #include "tools/install/testing_wheel.h"
 

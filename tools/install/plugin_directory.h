@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/discovery/environment.h"
+#include "core/base/environment.h"
 #include "core/include/bulkhead/status.h"
 
 namespace bulkhead::install {

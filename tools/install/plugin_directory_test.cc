@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "core/discovery/temporary_tree.h"
+#include "core/base/temporary_tree.h"
 
 namespace bulkhead::install {
 namespace {

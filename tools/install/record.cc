@@ -6,8 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "core/base/text.h"
 #include "core/discovery/distribution.h"
-#include "core/discovery/text.h"
 
 namespace bulkhead::install {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/discovery/digest.h"
+#include "core/base/digest.h"
 #include "core/include/bulkhead/status.h"
 
 namespace bulkhead::install {

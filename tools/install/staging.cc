@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "core/discovery/text.h"
+#include "core/base/text.h"
 #include "tools/install/tree.h"
 
 namespace bulkhead::install {

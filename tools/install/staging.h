@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/discovery/digest.h"
+#include "core/base/digest.h"
 #include "core/include/bulkhead/diagnostic.h"
 #include "core/include/bulkhead/status.h"
 #include "ipc/unique_fd.h"

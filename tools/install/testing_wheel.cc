@@ -12,7 +12,7 @@
 #include <iterator>
 #include <utility>
 
-#include "core/discovery/digest.h"
+#include "core/base/digest.h"
 #include "tools/install/record.h"
 
 namespace bulkhead::install {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "core/discovery/bounded_file.h"
-#include "core/discovery/text.h"
+#include "core/base/bounded_file.h"
+#include "core/base/text.h"
 #include "tools/install/record.h"
 #include "tools/install/tree.h"
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/discovery/temporary_tree.h"
+#include "core/base/temporary_tree.h"
 #include "tools/install/tree.h"
 
 namespace bulkhead::install {

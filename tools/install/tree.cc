@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/discovery/text.h"
+#include "core/base/text.h"
 
 namespace bulkhead::install {
 namespace {

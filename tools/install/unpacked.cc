@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/discovery/bounded_file.h"
+#include "core/base/bounded_file.h"
+#include "core/base/text.h"
 #include "core/discovery/distribution.h"
-#include "core/discovery/text.h"
 #include "ipc/unique_fd.h"
 #include "tools/install/record.h"
 #include "tools/install/tree.h"

@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "core/discovery/temporary_tree.h"
+#include "core/base/temporary_tree.h"
 #include "ipc/unique_fd.h"
 #include "tools/install/testing_wheel.h"
 

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <utility>
 
-#include "core/discovery/bounded_file.h"
+#include "core/base/bounded_file.h"
+#include "core/base/text.h"
 #include "core/discovery/distribution.h"
-#include "core/discovery/text.h"
 #include "core/discovery/version.h"
 #include "core/include/bulkhead/entry_point.h"
 #include "tools/install/archive.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/base/text.h"
 #include "core/discovery/distribution.h"
-#include "core/discovery/text.h"
 
 namespace bulkhead::install {
 namespace {

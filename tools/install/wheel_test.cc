@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/discovery/temporary_tree.h"
+#include "core/base/temporary_tree.h"
 #include "ipc/unique_fd.h"
 #include "tools/install/testing_wheel.h"
 

@@ -62,7 +62,7 @@ void Check(bool succeeded, const char* what) {
 
 enum class Whose { kBackends, kReapers };
 
-// The launcher set the backend's limit below ours (core/sandbox's
+// The launcher set the backend's limit below ours (core/supervisor/sandbox's
 // LimitOpenFiles): as many descriptors as a worker can leave in flight, our
 // reports with theirs must still be sent.
 bool LimitOpenFiles(Whose whose) {

@@ -7,7 +7,8 @@
 
 namespace bulkhead::tests {
 
-// A row of a table of core/sandbox/README.md: its first cell, and the others.
+// A row of a table of core/supervisor/sandbox/README.md: its first cell, and
+// the others.
 struct ReadmeRow {
   std::string text;
   std::vector<std::string> cells;

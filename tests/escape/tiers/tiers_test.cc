@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tables of core/sandbox/README.md, held against what happens: each row has
-// a check here and each check a row there.
+// The tables of core/supervisor/sandbox/README.md, held against what happens:
+// each row has a check here and each check a row there.
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/include/bulkhead/host.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+#include "core/application/api/inside_backend.h"
+#include "core/application/api/state_path.h"
+#include "core/application/session/audio_session.h"
+#include "core/application/session/probe_session.h"
+#include "core/application/session/video_session.h"
+#include "core/application/supervisor_link/supervisor_link.h"
+#include "core/base/device_name.h"
+#include "core/base/environment.h"
+#include "core/base/status_macros.h"
+#include "core/discovery/entry_points.h"
+#include "core/discovery/plugin_path.h"
+#include "core/discovery/scan.h"
+#include "core/discovery/selection.h"
+#include "core/grants/grant_files.h"
+#include "ipc/schema/control.capnp.h"
+
+namespace bulkhead {
+namespace {
+
+using Command = ipc::schema::BackendCommand::Action;
+
+constexpr const char* kFloorVariable = "BULKHEAD_SANDBOX_FLOOR";
+constexpr const char* kCgroupVariable = "BULKHEAD_CGROUP";
+constexpr const char* kLibexecVariable = "BULKHEAD_LIBEXEC_DIR";
+constexpr const char* kDefaultLibexec = "/usr/lib/bulkhead/libexec";
+
+Result<SandboxTier> FloorOf(const HostOptions& options,
+                            const discovery::Environment& environment) {
+  if (options.sandbox_floor) return *options.sandbox_floor;
+  const auto text = environment.Get(kFloorVariable);
+  if (!text || *text == "full") return SandboxTier::kFull;
+  if (*text == "reduced") return SandboxTier::kReduced;
+  return Status(Code::kInvalidArgument, std::string(kFloorVariable) + " is \"" +
+                                            *text +
+                                            "\"; it must be full or reduced");
+}
+
+Result<std::string> CgroupOf(const HostOptions& options,
+                             const discovery::Environment& environment) {
+  if (grants::IsPrivileged()) return std::string();
+  const std::string directory =
+      options.cgroup ? *options.cgroup
+                     : environment.Get(kCgroupVariable).value_or("");
+  if (directory.empty() || directory.starts_with('/')) return directory;
+  return Status(Code::kInvalidArgument,
+                (options.cgroup ? "HostOptions::cgroup" : kCgroupVariable) +
+                    (" is \"" + directory + "\"; it must be absolute"));
+}
+
+std::string LibexecOf(const HostOptions& options,
+                      const discovery::Environment& environment) {
+  return !options.libexec_dir.empty()
+             ? options.libexec_dir
+             : environment.Get(kLibexecVariable).value_or(kDefaultLibexec);
+}
+
+discovery::PluginPath PluginPathOf(const HostOptions& options,
+                                   const discovery::Environment& environment,
+                                   const std::string& libexec) {
+  return discovery::ResolvePluginPath(
+      environment, {libexec + "/backends"},
+      {.add_path = options.plugin_add_path, .path = options.plugin_path});
+}
+
+EntryPointReport ReadEntryPoints(discovery::PluginPath path) {
+  discovery::Scan scan = discovery::ScanPluginPath(path.directories);
+  EntryPointReport report;
+  std::vector<EntryPoint> entry_points;
+  for (discovery::Distribution& distribution : scan.distributions) {
+    std::move(distribution.entry_points.begin(),
+              distribution.entry_points.end(),
+              std::back_inserter(entry_points));
+  }
+  report.entry_points = EntryPoints(std::move(entry_points));
+  report.diagnostics = std::move(path.diagnostics);
+  std::move(scan.diagnostics.begin(), scan.diagnostics.end(),
+            std::back_inserter(report.diagnostics));
+  for (const discovery::SearchedPlace& place : scan.places) {
+    report.places.push_back(
+        {place.directory.path, place.directory.origin, place.outcome});
+  }
+  return report;
+}
+
+Result<discovery::Selection> SelectionOf(
+    const HostOptions& options, const discovery::Environment& environment) {
+  discovery::Selection selection;
+  // An option overrules its variable, also one that is wrong.
+  if (!options.autoload || !options.backends || !options.backends_disable) {
+    ASSIGN_OR_RETURN(selection,
+                     discovery::Selection::FromEnvironment(environment));
+  }
+  if (options.autoload) {
+    selection.autoload = *options.autoload;
+    selection.autoload_rule = "HostOptions::autoload";
+  }
+  if (options.backends) {
+    selection.enabled = *options.backends;
+    selection.enabled_rule = "HostOptions::backends";
+  }
+  if (options.backends_disable) {
+    selection.disabled = *options.backends_disable;
+    selection.disabled_rule = "HostOptions::backends_disable";
+  }
+  return selection;
+}
+
+}  // namespace
+
+const char* SandboxTierName(SandboxTier tier) {
+  switch (tier) {
+    case SandboxTier::kFull:
+      return "full";
+    case SandboxTier::kReduced:
+      return "reduced";
+    case SandboxTier::kNone:
+      break;
+  }
+  return "none";
+}
+
+EntryPointReport FindEntryPoints(const HostOptions& options) {
+  const auto environment = discovery::Environment::FromProcess();
+  return ReadEntryPoints(
+      PluginPathOf(options, environment, LibexecOf(options, environment)));
+}
+
+EntryPointReport FindEntryPoints(const std::vector<std::string>& directories) {
+  discovery::PluginPath path;
+  for (const std::string& directory : directories) {
+    path.directories.push_back({directory, "named by the caller"});
+  }
+  return ReadEntryPoints(std::move(path));
+}
+
+Result<std::unique_ptr<Host>> Host::Create(HostOptions options) {
+  RETURN_IF_ERROR(RefuseInsideBackend());
+  const auto environment = discovery::Environment::FromProcess();
+  session::SupervisorSettings settings;
+  settings.libexec_dir = LibexecOf(options, environment);
+  ASSIGN_OR_RETURN(settings.floor, FloorOf(options, environment));
+  ASSIGN_OR_RETURN(settings.cgroup, CgroupOf(options, environment));
+  ASSIGN_OR_RETURN(settings.selection, SelectionOf(options, environment));
+  if (const auto device = discovery::ParseDeviceName(options.default_device);
+      !device) {
+    return Status(device.error().code(),
+                  "HostOptions::default_device: " + device.error().message());
+  }
+  settings.plugin_path =
+      PluginPathOf(options, environment, settings.libexec_dir);
+  settings.grant_files = grants::ResolveGrantFiles(environment, options.grants,
+                                                   grants::IsPrivileged());
+  ASSIGN_OR_RETURN(
+      settings.state_directory,
+      ResolveStatePath(environment, options.state_directory, ::geteuid() == 0));
+  settings.eager = options.eager;
+  settings.deadlines = options.deadlines;
+  settings.limits = options.limits;
+  settings.on_event = options.on_event;
+  ASSIGN_OR_RETURN(auto link,
+                   session::SupervisorLink::Start(std::move(settings)));
+  return std::unique_ptr<Host>(new Host(std::move(options), std::move(link)));
+}
+
+Host::Host(HostOptions options, std::shared_ptr<session::SupervisorLink> link)
+    : options_(std::move(options)), link_(std::move(link)) {}
+
+Host::~Host() = default;
+
+Result<VideoDecoder> Host::OpenVideo(const Source& source,
+                                     VideoOptions options) {
+  if (options.device.empty()) options.device = options_.default_device;
+  ASSIGN_OR_RETURN(auto session,
+                   session::VideoSession::Open(
+                       link_, source, std::move(options), options_.limits));
+  return VideoDecoder(std::move(session));
+}
+
+Result<AudioDecoder> Host::OpenAudio(const Source& source,
+                                     AudioOptions options) {
+  if (options.device.empty()) options.device = options_.default_device;
+  ASSIGN_OR_RETURN(auto session,
+                   session::AudioSession::Open(
+                       link_, source, std::move(options), options_.limits));
+  return AudioDecoder(std::move(session));
+}
+
+Result<ContainerMetadata> Host::Probe(const Source& source,
+                                      ProbeOptions options) {
+  if (options.device.empty()) options.device = options_.default_device;
+  return session::ProbeSession::Run(link_, source, options, options_.limits);
+}
+
+Status Host::Prewarm(const std::string& device) {
+  return link_->Prepare(device);
+}
+
+Result<std::vector<DeviceInfo>> Host::LoadBackend(const std::string& path) {
+  std::error_code error;
+  const std::string absolute = std::filesystem::absolute(path, error).string();
+  if (error) {
+    return Status(Code::kInvalidArgument, "cannot load a backend from \"" +
+                                              path + "\": " + error.message());
+  }
+  return link_->Load({absolute, ""});
+}
+
+Result<std::vector<DeviceInfo>> Host::LoadBackend(
+    const EntryPoint& entry_point) {
+  if (entry_point.group != discovery::kBackendGroup) {
+    return Status(Code::kInvalidArgument,
+                  "the entry point " + entry_point.name + " of group \"" +
+                      entry_point.group +
+                      "\" is no backend: those are of "
+                      "group " +
+                      std::string(discovery::kBackendGroup));
+  }
+  const std::filesystem::path file(entry_point.file);
+  return link_->Load({file.parent_path().string(), entry_point.name});
+}
+
+Result<std::vector<DeviceInfo>> Host::Devices() {
+  ASSIGN_OR_RETURN(BackendReport report, link_->Backends());
+  std::vector<DeviceInfo> devices;
+  for (BackendInfo& backend : report.backends) {
+    std::move(backend.devices.begin(), backend.devices.end(),
+              std::back_inserter(devices));
+  }
+  return devices;
+}
+
+Status Host::Restart(const std::string& backend) {
+  return link_->Command(backend, Command::RESTART);
+}
+
+Status Host::Reload(const std::string& backend) {
+  return link_->Command(backend, Command::RELOAD);
+}
+
+Status Host::Disable(const std::string& backend) {
+  return link_->Command(backend, Command::DISABLE);
+}
+
+Status Host::Enable(const std::string& backend) {
+  return link_->Command(backend, Command::ENABLE);
+}
+
+Result<BackendReport> Host::Backends() { return link_->Backends(); }
+Result<SandboxReport> Host::Sandbox() { return link_->Sandbox(); }
+int Host::supervisor_pid() const { return link_->pid(); }
+
+}  // namespace bulkhead

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/include/bulkhead/video_decoder.h"
+
+#include "core/application/session/video_session.h"
+#include "core/base/status_macros.h"
+
+namespace bulkhead {
+
+VideoDecoder::VideoDecoder(std::unique_ptr<session::VideoSession> session)
+    : session_(std::move(session)) {}
+VideoDecoder::~VideoDecoder() = default;
+VideoDecoder::VideoDecoder(VideoDecoder&&) noexcept = default;
+VideoDecoder& VideoDecoder::operator=(VideoDecoder&&) noexcept = default;
+
+const VideoMetadata& VideoDecoder::metadata() const {
+  return session_->metadata();
+}
+RecoveryStats VideoDecoder::recovery() const { return session_->recovery(); }
+Result<std::optional<Frame>> VideoDecoder::Next() {
+  RETURN_IF_ERROR(session_->CheckProcess());
+  return session_->Next();
+}
+void VideoDecoder::Rewind() { session_->Rewind(); }
+Result<uint64_t> VideoDecoder::FrameCount() {
+  RETURN_IF_ERROR(session_->CheckProcess());
+  return session_->FrameCount();
+}
+Result<std::vector<int64_t>> VideoDecoder::KeyFrameIndices() {
+  RETURN_IF_ERROR(session_->CheckProcess());
+  return session_->KeyFrameIndices();
+}
+Result<Frame> VideoDecoder::FrameAt(int64_t index) {
+  RETURN_IF_ERROR(session_->CheckProcess());
+  return session_->FrameAt(index);
+}
+Result<FrameBatch> VideoDecoder::FramesAt(std::span<const int64_t> indices) {
+  RETURN_IF_ERROR(session_->CheckProcess());
+  return session_->FramesAt(indices);
+}
+Result<FrameBatch> VideoDecoder::FramesInRange(int64_t start,
+                                               std::optional<int64_t> stop,
+                                               int64_t step) {
+  RETURN_IF_ERROR(session_->CheckProcess());
+  return session_->FramesInRange(start, stop, step);
+}
+Result<SecondsRange> VideoDecoder::PlayedRange() {
+  RETURN_IF_ERROR(session_->CheckProcess());
+  return session_->PlayedRange();
+}
+Result<Frame> VideoDecoder::FramePlayedAt(double seconds) {
+  RETURN_IF_ERROR(session_->CheckProcess());
+  return session_->FramePlayedAt(seconds);
+}
+Result<FrameBatch> VideoDecoder::FramesPlayedAt(
+    std::span<const double> seconds) {
+  RETURN_IF_ERROR(session_->CheckProcess());
+  return session_->FramesPlayedAt(seconds);
+}
+Result<FrameBatch> VideoDecoder::FramesPlayedInRange(
+    double start, double stop, std::optional<double> fps) {
+  RETURN_IF_ERROR(session_->CheckProcess());
+  return session_->FramesPlayedInRange(start, stop, fps);
+}
+Result<FrameBatch> VideoDecoder::AllFrames(std::optional<double> fps) {
+  RETURN_IF_ERROR(session_->CheckProcess());
+  return session_->AllFrames(fps);
+}
+FrameIterator VideoDecoder::begin() {
+  Rewind();
+  return FrameIterator(*this);
+}
+std::vector<DamagedRange> VideoDecoder::damage() const {
+  return session_->damage();
+}
+
+int VideoDecoder::worker_pid() const { return session_->worker_pid(); }
+
+}  // namespace bulkhead

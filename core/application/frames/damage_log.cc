@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/application/frames/damage_log.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace bulkhead::session {
+
+void DamageLog::Add(const Damage& damage) {
+  if (!damage.frame) {
+    // Each pass finds the same again.
+    unplaced_ = std::max(unplaced_, damage.frames);
+    return;
+  }
+  int64_t end_pts;
+  if (__builtin_add_overflow(damage.pts, damage.duration, &end_pts)) {
+    end_pts = damage.pts;
+  }
+  const uint64_t frame = *damage.frame;
+  const auto after = ranges_.upper_bound(frame);
+  const auto before =
+      after == ranges_.begin() ? ranges_.end() : std::prev(after);
+  if (before != ranges_.end() && frame <= before->second.last) return;
+  const bool full = ranges_.size() == kMostRanges;
+  const bool joins_before =
+      before != ranges_.end() && (full || frame == before->second.last + 1);
+  const auto range =
+      joins_before
+          ? before
+          : ranges_.emplace_hint(after, frame, Range{.begin_pts = damage.pts});
+  Join({.last = frame,
+        .frames = 1,
+        .begin_pts = damage.pts,
+        .end_pts = end_pts,
+        .first_byte = damage.position,
+        .last_byte = damage.position},
+       range->second);
+  const bool joins_after =
+      after != ranges_.end() &&
+      (after->first == frame + 1 || ranges_.size() > kMostRanges);
+  if (!joins_after) return;
+  Join(after->second, range->second);
+  ranges_.erase(after);
+}
+
+bool DamageLog::Has(uint64_t first, uint64_t last) const {
+  const auto after = ranges_.upper_bound(last);
+  return after != ranges_.begin() && std::prev(after)->second.last >= first;
+}
+
+void DamageLog::Join(const Range& later, Range& range) {
+  range.last = later.last;
+  range.frames += later.frames;
+  range.end_pts = std::max(range.end_pts, later.end_pts);
+  if (later.first_byte < 0) return;
+  range.first_byte = range.first_byte < 0
+                         ? later.first_byte
+                         : std::min(range.first_byte, later.first_byte);
+  range.last_byte = std::max(range.last_byte, later.last_byte);
+}
+
+std::vector<DamagedRange> DamageLog::Ranges(double seconds_per_unit) const {
+  const auto byte = [](int64_t position) -> std::optional<int64_t> {
+    if (position < 0) return std::nullopt;
+    return position;
+  };
+  std::vector<DamagedRange> ranges;
+  for (const auto& [first, range] : ranges_) {
+    ranges.push_back(
+        {.frames = range.frames,
+         .first_frame = first,
+         .last_frame = range.last,
+         .begin_seconds =
+             static_cast<double>(range.begin_pts) * seconds_per_unit,
+         .end_seconds = static_cast<double>(range.end_pts) * seconds_per_unit,
+         .first_byte = byte(range.first_byte),
+         .last_byte = byte(range.last_byte)});
+  }
+  if (unplaced_ > 0) ranges.push_back({.frames = unplaced_});
+  return ranges;
+}
+
+}  // namespace bulkhead::session

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/application/frames/damage_log.h"
+
+#include <gtest/gtest.h>
+
+namespace bulkhead::session {
+namespace {
+
+Damage At(uint64_t frame) {
+  return {.frame = frame,
+          .pts = static_cast<int64_t>(10 * frame),
+          .duration = 10,
+          .position = static_cast<int64_t>(1000 - frame)};
+}
+
+TEST(DamageLog, FramesThatFollowEachOtherAreOneRange) {
+  DamageLog log;
+  for (const uint64_t frame : {7, 5, 6, 6, 20, 5}) log.Add(At(frame));
+  const auto ranges = log.Ranges(0.1);
+  ASSERT_EQ(ranges.size(), 2u);
+  EXPECT_EQ(ranges[0].first_frame, 5u);
+  EXPECT_EQ(ranges[0].last_frame, 7u);
+  EXPECT_EQ(ranges[0].frames, 3u);
+  EXPECT_DOUBLE_EQ(ranges[0].begin_seconds, 5.0);
+  EXPECT_DOUBLE_EQ(ranges[0].end_seconds, 8.0);
+  EXPECT_EQ(ranges[0].first_byte, 993);
+  EXPECT_EQ(ranges[0].last_byte, 995);
+  EXPECT_EQ(ranges[1].first_frame, 20u);
+  EXPECT_TRUE(log.Has(0, 5));
+  EXPECT_TRUE(log.Has(7, 19));
+  EXPECT_FALSE(log.Has(0, 4));
+  EXPECT_FALSE(log.Has(8, 19));
+}
+
+TEST(DamageLog, WhatHasNoPlaceComesLastAndIsNotAddedUp) {
+  DamageLog log;
+  for (const uint64_t frames : {3, 9, 3}) log.Add({.frames = frames});
+  log.Add(At(1));
+  const auto ranges = log.Ranges(1);
+  ASSERT_EQ(ranges.size(), 2u);
+  EXPECT_EQ(ranges[1].frames, 9u);
+  EXPECT_FALSE(ranges[1].first_frame);
+  EXPECT_FALSE(ranges[1].first_byte);
+}
+
+TEST(DamageLog, IsBoundedAndStillCounts) {
+  DamageLog log;
+  constexpr uint64_t kFrames = 3 * DamageLog::kMostRanges;
+  for (uint64_t i = 0; i < kFrames; ++i) log.Add(At(2 * i));
+  log.Add({.frame = UINT64_MAX, .pts = INT64_MAX, .duration = INT64_MAX});
+  uint64_t frames = 0;
+  const auto ranges = log.Ranges(1);
+  for (const DamagedRange& range : ranges) frames += range.frames;
+  EXPECT_EQ(ranges.size(), DamageLog::kMostRanges);
+  EXPECT_EQ(frames, kFrames + 1);
+}
+
+}  // namespace
+}  // namespace bulkhead::session

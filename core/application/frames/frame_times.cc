@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/application/frames/frame_times.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+#include "core/base/status_macros.h"
+#include "core/worker_protocol/stream_timing.h"
+#include "ipc/limit_name.h"
+
+namespace bulkhead::session {
+namespace {
+
+double LastDuration(const FrameIndex& index, Ratio time_base,
+                    Ratio average_frame_rate) {
+  const size_t count = index.size();
+  if (count > 1) {
+    return Seconds(index[count - 1].pts, time_base) -
+           Seconds(index[count - 2].pts, time_base);
+  }
+  if (average_frame_rate.numerator > 0 && average_frame_rate.denominator > 0) {
+    return 1 / average_frame_rate.value();
+  }
+  return Seconds(1, time_base);
+}
+
+Status TooMany(double frames, uint64_t max_frames) {
+  return Status(Code::kResourceExhausted,
+                "the range holds " + std::to_string(frames) +
+                    " frames, more than the " + std::to_string(max_frames) +
+                    " that there is room for; ask for less at once, or raise " +
+                    ipc::LimitName("session_bytes"));
+}
+
+}  // namespace
+
+Result<FrameTimes> FrameTimes::Create(const FrameIndex& index, Ratio time_base,
+                                      Ratio average_frame_rate) {
+  if (index.size() == 0) {
+    return Status(Code::kBadInput, "the stream has no frames");
+  }
+  if (!index.timestamped()) {
+    return Status(Code::kBadInput,
+                  "its frames have no timestamps, or share them, so none can "
+                  "be found by time; ask for frames by index");
+  }
+  FrameTimes times(index, time_base);
+  times.begin_ = Seconds(index[0].pts, time_base);
+  const auto& last = index[index.size() - 1];
+  const double shown = last.duration > 0
+                           ? Seconds(last.duration, time_base)
+                           : LastDuration(index, time_base, average_frame_rate);
+  times.end_ = Seconds(last.pts, time_base) + shown;
+  for (size_t i = 0; i < index.size(); ++i) {
+    times.end_ =
+        std::max(times.end_, Seconds(index[i].pts, time_base) +
+                                 Seconds(index[i].duration, time_base));
+  }
+  return times;
+}
+
+uint64_t FrameTimes::FrameShownAt(double seconds) const {
+  size_t low = 0;
+  size_t high = index_->size();
+  while (low < high) {
+    const size_t middle = std::midpoint(low, high);
+    if (Seconds((*index_)[middle].pts, time_base_) <= seconds) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low == 0 ? 0 : low - 1;
+}
+
+Status FrameTimes::BeyondError(const char* what, double seconds) const {
+  return Status(Code::kOutOfRange,
+                what + std::to_string(seconds) +
+                    " s is not in the stream, which plays from " +
+                    std::to_string(begin_) + " s until " +
+                    std::to_string(end_) + " s");
+}
+
+Result<uint64_t> FrameTimes::PlayedAt(double seconds) const {
+  if (!std::isfinite(seconds)) {
+    return Status(Code::kInvalidArgument, "the time is not a number");
+  }
+  if (seconds < begin_ || seconds >= end_) return BeyondError("", seconds);
+  return FrameShownAt(seconds);
+}
+
+Result<FrameChoice> FrameTimes::PlayedAt(
+    std::span<const double> seconds) const {
+  FrameChoice choice;
+  choice.indices.reserve(seconds.size());
+  for (const double at : seconds) {
+    ASSIGN_OR_RETURN(const uint64_t index, PlayedAt(at));
+    choice.indices.push_back(index);
+  }
+  return choice;
+}
+
+Result<FrameChoice> FrameTimes::PlayedInRange(double start, double stop,
+                                              std::optional<double> fps,
+                                              uint64_t max_frames) const {
+  if (!(start <= stop) || !std::isfinite(start) || !std::isfinite(stop)) {
+    return Status(Code::kInvalidArgument,
+                  "a range begins before it ends; this one is from " +
+                      std::to_string(start) + " s until " +
+                      std::to_string(stop) + " s");
+  }
+  if (fps && !(*fps > 0 && std::isfinite(*fps))) {
+    return Status(Code::kInvalidArgument,
+                  "fps is " + std::to_string(*fps) + "; it must be positive");
+  }
+  if (start < begin_ || start >= end_) return BeyondError("start ", start);
+  if (stop > end_) return BeyondError("stop ", stop);
+  FrameChoice choice;
+  if (start == stop) return choice;
+
+  if (!fps) {
+    const uint64_t first = FrameShownAt(start);
+    uint64_t last = FrameShownAt(stop);
+    if (last > first && Seconds((*index_)[last].pts, time_base_) == stop) {
+      --last;
+    }
+    const uint64_t count = last - first + 1;
+    if (count > max_frames) {
+      return TooMany(static_cast<double>(count), max_frames);
+    }
+    choice.indices.resize(count);
+    std::iota(choice.indices.begin(), choice.indices.end(), first);
+    return choice;
+  }
+  const double count = std::round((stop - start) * *fps);
+  if (count > static_cast<double>(max_frames)) {
+    return TooMany(count, max_frames);
+  }
+  choice.duration_seconds = 1 / *fps;
+  for (uint64_t i = 0; i < static_cast<uint64_t>(count); ++i) {
+    const double at = start + static_cast<double>(i) / *fps;
+    choice.indices.push_back(FrameShownAt(at));
+    choice.pts_seconds.push_back(at);
+  }
+  return choice;
+}
+
+}  // namespace bulkhead::session

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/application/frames/straight_record.h"
+
+namespace bulkhead::session {
+
+bool StraightRecord::FindEntry(size_t i, size_t* keyframe) const {
+  size_t behind = i + 1;  // which were looked at
+  for (size_t k = i;; --k) {
+    k = index_->KeyframeOf(k);
+    if (!(*index_)[k].keyframe) return false;
+    for (; behind > k; --behind) {
+      if (KnownDamaged(behind - 1)) return false;
+    }
+    if (!unfit_[k]) {
+      *keyframe = k;
+      return true;
+    }
+    if (k == 0) return false;
+  }
+}
+
+bool StraightRecord::EnterAt(int64_t keyframe_pts) {
+  const auto found = index_->Find(keyframe_pts);
+  if (!found || unfit_[*found]) return false;
+  from_beginning_ = false;
+  entry_ = *found;
+  next_ = entry_;
+  return true;
+}
+
+void StraightRecord::EnterAtBeginning() {
+  from_beginning_ = true;
+  entry_ = 0;
+  next_ = 0;
+}
+
+StraightRecord::Verdict StraightRecord::Saw(int64_t pts, bool damaged) {
+  const auto found = index_->Find(pts);
+  // Before the entry: pictures that refer to what was not read.
+  if (!from_beginning_ && pts < (*index_)[entry_].pts) return Verdict::kAgrees;
+  if (!found || *found < next_) {
+    return from_beginning_ ? Verdict::kAgrees : Verdict::kDoubtful;
+  }
+  if (const Verdict missed = Miss(*found); missed != Verdict::kAgrees) {
+    return missed;
+  }
+  return Meet(next_, damaged ? Frame::kDamaged : Frame::kSound);
+}
+
+StraightRecord::Verdict StraightRecord::SawEnd() {
+  return Miss(frames_.size());
+}
+
+StraightRecord::Verdict StraightRecord::Miss(size_t end) {
+  while (next_ < end) {
+    const Verdict verdict = Meet(next_, Frame::kMissing);
+    if (verdict != Verdict::kAgrees) return verdict;
+  }
+  return Verdict::kAgrees;
+}
+
+StraightRecord::Verdict StraightRecord::Meet(size_t i, Frame seen) {
+  Frame& known = frames_[i];
+  if (from_beginning_) {
+    known = seen;
+  } else if (seen != Frame::kSound && known != Frame::kSound) {
+    return Verdict::kDoubtful;
+  } else if (known != Frame::kUnknown && known != seen) {
+    unfit_[entry_] = true;
+    return Verdict::kContradicts;
+  }
+  next_ = i + 1;
+  return Verdict::kAgrees;
+}
+
+}  // namespace bulkhead::session

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/application/session/audio_session.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <variant>
+
+#include "core/application/supervisor_link/poisoned_input.h"
+#include "core/application/supervisor_link/session_end.h"
+#include "core/base/status_macros.h"
+#include "ipc/limit_name.h"
+
+namespace bulkhead::session {
+namespace {
+
+// A third of a second of stereo at 96 kHz; 1024 samples of 64 channels.
+constexpr uint64_t kSlotBytes = 256 * 1024;
+// No stream has so many, and twice as many are still a number.
+constexpr int64_t kMostSamples = std::numeric_limits<int64_t>::max() / 4;
+
+Status CheckOptions(const std::string& path, const AudioOptions& options) {
+  if (options.stream_index.value_or(0) < 0) {
+    return Status(Code::kInvalidArgument,
+                  path + " has no stream " +
+                      std::to_string(*options.stream_index) +
+                      "; leave the index out for the first audio stream");
+  }
+  const int rate = options.sample_rate.value_or(1);
+  if (rate < 1 || static_cast<uint32_t>(rate) > kMaxSampleRate) {
+    return Status(Code::kInvalidArgument, "AudioOptions::sample_rate is " +
+                                              std::to_string(rate) +
+                                              "; it must be from 1 to " +
+                                              std::to_string(kMaxSampleRate));
+  }
+  const int channels = options.num_channels.value_or(1);
+  if (channels < 1 || static_cast<uint32_t>(channels) > kMaxChannels) {
+    return Status(Code::kInvalidArgument,
+                  "AudioOptions::num_channels is " + std::to_string(channels) +
+                      "; it must be from 1 to " + std::to_string(kMaxChannels));
+  }
+  return Status();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<AudioSession>> AudioSession::Open(
+    std::shared_ptr<SupervisorLink> supervisor, const Source& source,
+    AudioOptions options, const Limits& limits) {
+  RETURN_IF_ERROR(CheckOptions(source.name(), options));
+  ASSIGN_OR_RETURN(MediaInput input, MediaInput::Open(source));
+  std::unique_ptr<AudioSession> session(new AudioSession(
+      std::move(supervisor), std::move(input), std::move(options), limits));
+  RETURN_IF_ERROR(session->recovery_.Run(SessionEvent::kOpened,
+                                         []() -> Status { return Status(); }));
+  return session;
+}
+
+AudioSession::AudioSession(std::shared_ptr<SupervisorLink> supervisor,
+                           MediaInput input, AudioOptions options,
+                           const Limits& limits)
+    : input_(std::move(input)),
+      options_(std::move(options)),
+      limits_(limits),
+      recovery_(std::move(supervisor), input_, RecoverySettings(), *this) {}
+
+WorkerRecovery::Settings AudioSession::RecoverySettings() const {
+  WorkerRecovery::Settings settings{
+      .device = options_.device,
+      .audio = true,
+      .input_key = InputKey(input_.identity(), options_),
+      .observer = options_.recovery_observer,
+      .limits = limits_};
+  SetOptions(options_, settings.request);
+  return settings;
+}
+
+int AudioSession::worker_pid() const {
+  const WorkerLink* link = recovery_.link_if_any();
+  return link ? link->pid() : 0;
+}
+
+Status AudioSession::OpenOn(WorkerLink& link, uint32_t incarnation) {
+  audio_.emplace(link);
+  ASSIGN_OR_RETURN(OpenedAudio opened,
+                   audio_->Open(options_, incarnation, limits_, input_));
+  if (!opened_) {
+    opened_ = std::move(opened);
+  } else if (opened.sample_rate != opened_->sample_rate ||
+             opened.channels != opened_->channels ||
+             opened.metadata.codec != metadata().codec ||
+             opened.metadata.stream_index != metadata().stream_index ||
+             opened.metadata.begin_seconds != metadata().begin_seconds) {
+    return Status(Code::kBadInput,
+                  "the new worker hears another stream than the one that died; "
+                  "was the file changed?");
+  }
+  if (!pool_) {
+    ASSIGN_OR_RETURN(
+        pool_, FramePool::Create(kSlotBytes, "blocks of samples",
+                                 limits_.frame_slots, limits_.session_bytes));
+  }
+  return link.AttachPool(pool_);
+}
+
+void AudioSession::WorkerLost(bool gone) {
+  audio_.reset();
+  playing_ = false;
+  if (pool_ && gone) {
+    pool_->ledger().RevokeGrants();
+  } else {
+    // It may still write: nobody else gets this memory.
+    pool_.reset();
+  }
+}
+
+int64_t AudioSession::SampleAt(double seconds) const {
+  const double sample =
+      std::round((seconds - metadata().begin_seconds) * opened_->sample_rate);
+  constexpr auto kMost = static_cast<double>(kMostSamples);
+  return static_cast<int64_t>(std::clamp(sample, -kMost, kMost));
+}
+
+AudioSamples AudioSession::Describe(double pts_seconds) const {
+  AudioSamples samples;
+  samples.channels = opened_->channels;
+  samples.sample_rate = opened_->sample_rate;
+  samples.pts_seconds = pts_seconds;
+  return samples;
+}
+
+Result<AudioSamples> AudioSession::SamplesPlayedInRange(
+    double start_seconds, std::optional<double> stop_seconds) {
+  if (std::isnan(start_seconds) || std::isnan(stop_seconds.value_or(0)) ||
+      start_seconds > stop_seconds.value_or(start_seconds)) {
+    return Status(Code::kInvalidArgument,
+                  "samples from " + std::to_string(start_seconds) + " to " +
+                      std::to_string(stop_seconds.value_or(0)) +
+                      " s were asked for; name a start that is not after the "
+                      "stop");
+  }
+  const int64_t first = std::max<int64_t>(SampleAt(start_seconds), 0);
+  const int64_t end = stop_seconds ? SampleAt(*stop_seconds) : kMostSamples;
+  if (stop_seconds && (start_seconds == *stop_seconds || end == first)) {
+    return Describe(start_seconds);
+  }
+  Channels channels;
+  if (end > first) {
+    ASSIGN_OR_RETURN(channels, Fetch(first, end - first));
+  }
+  if (channels.empty()) {
+    return Status(
+        Code::kOutOfRange,
+        input_.name() + " has no sample between " +
+            std::to_string(start_seconds) + " s and " +
+            (stop_seconds ? std::to_string(*stop_seconds) + " s" : "its end") +
+            "; it begins at " + std::to_string(metadata().begin_seconds) +
+            " s");
+  }
+  const double rate = opened_->sample_rate;
+  AudioSamples samples =
+      Describe(metadata().begin_seconds + static_cast<double>(first) / rate);
+  samples.duration_seconds = static_cast<double>(channels[0].size()) / rate;
+  samples.data = std::move(channels[0]);
+  samples.data.reserve(samples.data.size() * channels.size());
+  for (size_t i = 1; i < channels.size(); ++i) {
+    samples.data.insert(samples.data.end(), channels[i].begin(),
+                        channels[i].end());
+    channels[i] = {};
+  }
+  return samples;
+}
+
+Result<AudioSession::Channels> AudioSession::Fetch(int64_t first,
+                                                   int64_t count) {
+  Channels channels;
+  playing_ = false;
+  for (bool more = true; more;) {
+    const int64_t have =
+        channels.empty() ? 0 : static_cast<int64_t>(channels[0].size());
+    if (have == count) break;
+    recovery_.Want(static_cast<uint64_t>(first + have));
+    ASSIGN_OR_RETURN(
+        more, recovery_.Run(SessionEvent::kPlaceAsked, [&]() -> Result<bool> {
+          return FetchSome(first + have, count - have, channels);
+        }));
+  }
+  return channels;
+}
+
+Result<bool> AudioSession::FetchSome(int64_t first, int64_t count,
+                                     Channels& channels) {
+  if (!playing_) RETURN_IF_ERROR(audio_->Play(first, count));
+  playing_ = true;
+  ASSIGN_OR_RETURN(const AudioEvent event, audio_->Await());
+  const auto* published = std::get_if<PublishedSamples>(&event);
+  if (published == nullptr) return false;
+  channels.resize(opened_->channels);
+  const uint64_t bytes =
+      (channels[0].size() + published->count) * channels.size() * sizeof(float);
+  if (bytes > limits_.session_bytes) {
+    playing_ = false;
+    return Status(Code::kResourceExhausted,
+                  "the samples that were asked for are too many; ask for less "
+                  "of " +
+                      input_.name() + " at once, or raise " +
+                      ipc::LimitName("session_bytes"));
+  }
+  const auto* from = reinterpret_cast<const float*>(published->lease->pixels());
+  for (std::vector<float>& channel : channels) {
+    channel.insert(channel.end(), from, from + published->count);
+    from += published->count;
+  }
+  recovery_.Progressed();
+  return true;
+}
+
+}  // namespace bulkhead::session

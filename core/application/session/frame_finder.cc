@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/application/session/frame_finder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/status_macros.h"
+
+namespace bulkhead::session {
+namespace {
+
+constexpr uint64_t kMaxWindow = 64;
+
+Damage Describe(const UnseenFrame& frame) {
+  return {.pts = frame.pts,
+          .duration = frame.duration,
+          .position = frame.position,
+          .frames = frame.count};
+}
+
+Damage Describe(const PublishedFrame& frame) {
+  return {
+      .pts = frame.pts, .duration = frame.duration, .position = frame.position};
+}
+
+}  // namespace
+
+FrameFinder::FrameFinder(FrameIndex index, DamageLog& log)
+    : index_(std::move(index)), log_(log), record_(&index_) {}
+
+Result<FrameFinder::Found> FrameFinder::Find(VideoLink& video, uint64_t i) {
+  return index_.timestamped() ? FindByTime(video, i) : FindByCounting(video, i);
+}
+
+Result<FrameFinder::Found> FrameFinder::FindByTime(VideoLink& video,
+                                                   uint64_t i) {
+  if (record_.KnownDamaged(i)) {
+    if (const auto known = damaged_.find(i); known != damaged_.end()) {
+      return Found(known->second);
+    }
+  }
+  // Each round but the last makes a keyframe unfit or goes to the beginning.
+  for (bool from_beginning = false;;) {
+    ASSIGN_OR_RETURN(Pass pass, Seek(video, i, from_beginning));
+    if (pass.found) return *std::move(pass.found);
+    from_beginning = pass.verdict == Verdict::kDoubtful;
+  }
+}
+
+Status FrameFinder::Start(VideoLink& video, uint64_t i, bool from_beginning) {
+  window_ = 1;
+  PlayRequest play{.start = PlayRequest::Start::kBeginning,
+                   .skip_before = index_[i].pts,
+                   .max_frames = window_};
+  size_t keyframe;
+  if (!from_beginning && record_.FindEntry(i, &keyframe) &&
+      !log_.Has(keyframe, i)) {
+    play.start = PlayRequest::Start::kKeyframe;
+    play.keyframe_before = index_[keyframe].pts;
+  }
+  return video.Play(play);
+}
+
+Result<FrameFinder::Pass> FrameFinder::Seek(VideoLink& video, uint64_t i,
+                                            bool from_beginning) {
+  const int64_t target = index_[i].pts;
+  bool entering = from_beginning || !following_ || i <= position_ ||
+                  index_.KeyframeOf(i) > position_ + 1 ||
+                  (!record_.from_beginning() && log_.Has(position_, i));
+  following_ = false;
+  if (entering) RETURN_IF_ERROR(Start(video, i, from_beginning));
+  Damage met{.pts = target, .duration = index_[i].duration};
+  for (;;) {
+    ASSIGN_OR_RETURN(PlayEvent event, video.Await());
+    if (std::exchange(entering, false)) {
+      if (!video.entry_untrusted()) {
+        record_.EnterAtBeginning();
+      } else if (!record_.EnterAt(*video.entry_untrusted())) {
+        return Pass{Verdict::kDoubtful, std::nullopt};
+      }
+    }
+    if (std::holds_alternative<Paused>(event)) {
+      window_ = std::min(2 * window_, kMaxWindow);
+      RETURN_IF_ERROR(video.Play({.start = PlayRequest::Start::kOnward,
+                                  .skip_before = target,
+                                  .max_frames = window_}));
+      continue;
+    }
+    Pass pass;
+    auto* const published = std::get_if<PublishedFrame>(&event);
+    if (published) {
+      if (published->damaged) Log(Describe(*published));
+      if (published->pts == target) met = Describe(*published);
+      pass.verdict = record_.Saw(published->pts, published->damaged);
+    } else if (const auto* unseen = std::get_if<UnseenFrame>(&event)) {
+      if (unseen->fate != UnseenFrame::Fate::kSound) Log(Describe(*unseen));
+      if (unseen->pts == target) met = Describe(*unseen);
+      if (unseen->fate == UnseenFrame::Fate::kLost) continue;
+      pass.verdict =
+          record_.Saw(unseen->pts, unseen->fate == UnseenFrame::Fate::kDamaged);
+    } else {
+      pass.verdict = record_.SawEnd();
+    }
+    if (pass.verdict != Verdict::kAgrees) return pass;
+    if (!record_.Passed(i)) continue;
+    if (published && published->pts == target && !published->damaged) {
+      following_ = true;
+      position_ = i;
+      pass.found = FoundFrame{i, std::move(*published)};
+    } else {
+      met.frame = i;
+      log_.Add(met);
+      damaged_.emplace(i, met);
+      pass.found = met;
+    }
+    return pass;
+  }
+}
+
+Result<FrameFinder::Found> FrameFinder::FindByCounting(VideoLink& video,
+                                                       uint64_t i) {
+  const Damage beyond{.frame = i, .pts = ipc::kNoTimestamp};
+  if (counted_ > 0 && i >= counted_) return Found(beyond);
+  if (!std::exchange(following_, false) || i < position_) {
+    RETURN_IF_ERROR(video.Play({.start = PlayRequest::Start::kBeginning}));
+    position_ = 0;
+  }
+  for (;;) {
+    ASSIGN_OR_RETURN(PlayEvent event, video.Await());
+    std::optional<Damage> damage;
+    auto* const published = std::get_if<PublishedFrame>(&event);
+    if (published) {
+      if (published->damaged) damage = Describe(*published);
+    } else if (const auto* unseen = std::get_if<UnseenFrame>(&event)) {
+      damage = Describe(*unseen);
+    } else {
+      counted_ = position_;
+      return Found(beyond);
+    }
+    if (damage) {
+      if (damage->frames == 1) damage->frame = position_;
+      log_.Add(*damage);
+    }
+    if (position_++ < i) continue;
+    following_ = true;
+    if (damage) return Found(*damage);
+    return Found(FoundFrame{i, std::move(*published)});
+  }
+}
+
+void FrameFinder::Log(const Damage& damage) {
+  if (!record_.from_beginning()) return;
+  Damage placed = damage;
+  if (const auto frame = index_.Find(damage.pts)) placed.frame = *frame;
+  log_.Add(placed);
+}
+
+Result<FrameFinder::Found> FrameFinder::FindNearest(VideoLink& video,
+                                                    uint64_t i) {
+  ASSIGN_OR_RETURN(Found found, Find(video, i));
+  if (std::holds_alternative<FoundFrame>(found)) return found;
+  auto before = Before(i);
+  // Where frames are only counted, nothing tells how far a later one is.
+  if (index_.timestamped()) {
+    ASSIGN_OR_RETURN(Found later, FindLater(video, i, before));
+    if (std::holds_alternative<FoundFrame>(later)) return later;
+  }
+  for (; before; before = Before(*before)) {
+    ASSIGN_OR_RETURN(Found other, Find(video, *before));
+    if (std::holds_alternative<FoundFrame>(other)) return other;
+  }
+  if (!index_.timestamped()) {
+    ASSIGN_OR_RETURN(Found later, FindLater(video, i, std::nullopt));
+    if (std::holds_alternative<FoundFrame>(later)) return later;
+  }
+  return found;
+}
+
+Result<FrameFinder::Found> FrameFinder::FindLater(
+    VideoLink& video, uint64_t i, std::optional<uint64_t> before) {
+  for (uint64_t later = i + 1; later < index_.size(); ++later) {
+    if (before && Distance(i, *before) <= Distance(i, later)) break;
+    if (counted_ > 0 && later >= counted_) break;
+    if (index_.timestamped() && record_.KnownDamaged(later)) continue;
+    ASSIGN_OR_RETURN(Found other, Find(video, later));
+    if (std::holds_alternative<FoundFrame>(other)) return other;
+  }
+  return Found(Damage{.frame = i});
+}
+
+std::optional<uint64_t> FrameFinder::Before(uint64_t i) const {
+  if (counted_ > 0) i = std::min(i, counted_);
+  while (i-- > 0) {
+    const bool sound =
+        !index_.timestamped() || record_[i] == StraightRecord::Frame::kSound;
+    if (sound) return i;
+  }
+  return std::nullopt;
+}
+
+uint64_t FrameFinder::Distance(uint64_t a, uint64_t b) const {
+  const auto [low, high] = std::minmax(a, b);
+  return static_cast<uint64_t>(index_[high].pts) -
+         static_cast<uint64_t>(index_[low].pts);
+}
+
+}  // namespace bulkhead::session

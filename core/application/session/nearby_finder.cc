@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/application/session/nearby_finder.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "core/base/status_macros.h"
+
+namespace bulkhead::session {
+namespace {
+
+constexpr uint64_t kMaxWindow = 64;
+
+}  // namespace
+
+Result<FrameFinder::Found> NearbyFinder::Find(VideoLink& video, uint64_t i) {
+  const int64_t earliest = index_[i].pts - allowance_;
+  const bool onward = std::exchange(following_, false) && i == position_ + 1;
+  if (!onward) {
+    window_ = 1;
+    RETURN_IF_ERROR(video.Play({.start = PlayRequest::Start::kKeyframe,
+                                .keyframe_before = earliest,
+                                .skip_before = earliest,
+                                .max_frames = window_}));
+  }
+  for (;;) {
+    ASSIGN_OR_RETURN(PlayEvent event, video.Await());
+    if (std::holds_alternative<UnseenFrame>(event)) continue;
+    if (std::holds_alternative<Paused>(event)) {
+      window_ = std::min(2 * window_, kMaxWindow);
+      RETURN_IF_ERROR(video.Play({.start = PlayRequest::Start::kOnward,
+                                  .skip_before = earliest,
+                                  .max_frames = window_}));
+      continue;
+    }
+    auto* const published = std::get_if<PublishedFrame>(&event);
+    if (!published) {
+      return Status(Code::kOutOfRange, "the stream ends before frame " +
+                                           std::to_string(i) +
+                                           ", though its header tells of " +
+                                           std::to_string(index_.size()));
+    }
+    if (published->pts < earliest) continue;
+    if (published->pts > earliest + 2 * allowance_) {
+      return Status(Code::kBadInput,
+                    "no frame is near the time that the header gives frame " +
+                        std::to_string(i) + "; use SeekMode::kExact");
+    }
+    if (published->damaged) {
+      return FrameFinder::Found(Damage{.frame = i,
+                                       .pts = published->pts,
+                                       .duration = published->duration,
+                                       .position = published->position});
+    }
+    following_ = true;
+    position_ = i;
+    return FrameFinder::Found(FoundFrame{i, std::move(*published)});
+  }
+}
+
+}  // namespace bulkhead::session

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/application/session/probe_session.h"
+
+#include <utility>
+
+#include "core/application/supervisor_link/poisoned_input.h"
+#include "core/base/status_macros.h"
+#include "core/worker_protocol/description_validation.h"
+
+namespace bulkhead::session {
+
+namespace schema = ipc::schema;
+
+Result<ContainerMetadata> ProbeSession::Run(
+    std::shared_ptr<SupervisorLink> supervisor, const Source& source,
+    const ProbeOptions& options, const Limits& limits) {
+  ASSIGN_OR_RETURN(MediaInput input, MediaInput::Open(source));
+  ProbeSession session(std::move(supervisor), std::move(input), options.device,
+                       limits);
+  RETURN_IF_ERROR(session.recovery_.Run(SessionEvent::kOpened,
+                                        []() -> Status { return Status(); }));
+  if (options.scan) {
+    RETURN_IF_ERROR(
+        session.recovery_.Run(SessionEvent::kIndexAsked, [&]() -> Status {
+          return session.Describe(session.recovery_.link(), true);
+        }));
+  }
+  return std::move(session.container_);
+}
+
+ProbeSession::ProbeSession(std::shared_ptr<SupervisorLink> supervisor,
+                           MediaInput input, const std::string& device,
+                           const Limits& limits)
+    : input_(std::move(input)),
+      limits_(limits),
+      recovery_(std::move(supervisor), input_,
+                {.device = device,
+                 .input_key = DescriptionKey(input_.identity()),
+                 .request = {},
+                 .observer = {},
+                 .limits = limits},
+                *this) {}
+
+Status ProbeSession::OpenOn(WorkerLink& link, uint32_t /*incarnation*/) {
+  return Describe(link, false);
+}
+
+void ProbeSession::WorkerLost(bool /*gone*/) {}
+
+Status ProbeSession::Describe(WorkerLink& link, bool scan) {
+  link.SetLastRequest(scan ? "describe after a scan" : "describe");
+  const std::string name_hint = input_.name_hint();
+  RETURN_IF_ERROR(link.Send(kSmallRequestWords + name_hint.size() / 8,
+                            [&](schema::Request::Builder request) {
+                              auto describe = request.initDescribe();
+                              describe.setNameHint(name_hint);
+                              describe.setMediaBytes(input_.bytes());
+                              describe.setScan(scan);
+                              describe.setMaxStreams(limits_.streams);
+                            }));
+  container_known_ = false;
+  while (!container_known_ || container_.streams.size() < stream_count_) {
+    StepDeadline deadline =
+        link.Within(scan ? &Deadlines::scan : &Deadlines::open);
+    RETURN_IF_ERROR(link.Receive(
+        deadline, scan ? "scan the file" : "open the file",
+        [&](schema::Reply::Reader reply_untrusted) -> Status {
+          if (reply_untrusted.isFailed()) {
+            return link.FailureOf(reply_untrusted.getFailed());
+          }
+          if (!reply_untrusted.isDescribed()) {
+            return link.Misbehaved("it answered describe with something else");
+          }
+          return TakeIfValid(link, reply_untrusted.getDescribed());
+        }));
+  }
+  return Status();
+}
+
+Status ProbeSession::TakeIfValid(
+    WorkerLink& link, schema::Described::Reader described_untrusted) {
+  switch (described_untrusted.which()) {
+    case schema::Described::SCANNED:
+      break;
+    case schema::Described::CONTAINER: {
+      auto claimed = ValidateContainer(described_untrusted.getContainer(),
+                                       limits_.streams);
+      if (!claimed) return link.Misbehaved(claimed.error().message());
+      container_ = std::move(claimed->container);
+      stream_count_ = claimed->stream_count;
+      container_known_ = true;
+      break;
+    }
+    case schema::Described::STREAM: {
+      if (!container_known_) {
+        return link.Misbehaved("it reported a stream of nothing");
+      }
+      auto stream = ValidateStream(described_untrusted.getStream(), container_);
+      if (!stream) return link.Misbehaved(stream.error().message());
+      container_.streams.push_back(*std::move(stream));
+      break;
+    }
+  }
+  return Status();
+}
+
+}  // namespace bulkhead::session

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/application/supervisor_link/poisoned_input.h"
+
+#include <utility>
+#include <vector>
+
+#include "core/base/digest.h"
+#include "core/control/exit_report.h"
+#include "ipc/limit_name.h"
+
+namespace bulkhead::session {
+
+namespace {
+
+// Preceded by their lengths, so that no two lists read the same.
+std::string KeyOf(
+    const std::string& identity, const std::vector<int64_t>& numbers,
+    const std::vector<std::pair<std::string, std::string>>& texts) {
+  discovery::Digest digest(discovery::HashAlgorithm::kSha256);
+  const auto add_number = [&](int64_t number) {
+    const std::string text = std::to_string(number) + "\n";
+    digest.Append(text);
+  };
+  const auto add_text = [&](const std::string& text) {
+    add_number(static_cast<int64_t>(text.size()));
+    digest.Append(text);
+  };
+  add_text(identity);
+  for (const int64_t number : numbers) add_number(number);
+  for (const auto& [key, value] : texts) {
+    add_text(key);
+    add_text(value);
+  }
+  return digest.Finish();
+}
+
+std::string DeadlinesAt(const InputPosition& position) {
+  switch (position.step) {
+    case InputPosition::Step::kOpening:
+      return ipc::DeadlineName("open");
+    case InputPosition::Step::kScanning:
+      return ipc::DeadlineName("scan");
+    case InputPosition::Step::kFrame:
+      break;
+  }
+  return ipc::DeadlineName("seek") + " and " + ipc::DeadlineName("frame");
+}
+
+}  // namespace
+
+std::string InputKey(const std::string& identity, const VideoOptions& options) {
+  return KeyOf(identity,
+               {options.stream_index.value_or(-1),
+                options.on_corrupt != OnCorrupt::kError},
+               options.backend_options);
+}
+
+std::string InputKey(const std::string& identity, const AudioOptions& options) {
+  // More of them than for video, whose places are others.
+  return KeyOf(
+      identity,
+      {options.stream_index.value_or(-1), options.sample_rate.value_or(0),
+       options.num_channels.value_or(0)},
+      options.backend_options);
+}
+
+std::string DescriptionKey(const std::string& identity) {
+  return KeyOf(identity, {}, {});
+}
+
+std::string Describe(const InputPosition& position, std::string_view unit) {
+  switch (position.step) {
+    case InputPosition::Step::kOpening:
+      return "while opening";
+    case InputPosition::Step::kScanning:
+      return "while scanning";
+    case InputPosition::Step::kFrame:
+      break;
+  }
+  return "at " + std::string(unit) + " " + std::to_string(position.frame);
+}
+
+Status RefusalOf(const PoisonedPosition& poisoned, std::string_view unit,
+                 std::string_view device) {
+  ExitReport report = poisoned.last;
+  report.device = device;
+  report.position = Describe(poisoned.position, unit);
+  const bool late = report.kind == ExitReport::Kind::kDeadline;
+  std::string message =
+      "it is refused " + report.position + ", where it ended " +
+      std::to_string(poisoned.deaths) + " workers of device " + report.device +
+      ", the last so: " + DescribeExit(report) +
+      (late ? "; raise " + DeadlinesAt(poisoned.position) + ", or skip the file"
+            : "; skip this file or try another backend") +
+      SeeCrash(report.crash);
+  return Status(late ? Code::kDeadlineExceeded : Code::kPoisonedInput,
+                std::move(message), std::move(report));
+}
+
+}  // namespace bulkhead::session

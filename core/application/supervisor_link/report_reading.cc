@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/application/supervisor_link/report_reading.h"
+
+#include <iterator>
+
+namespace bulkhead::session {
+namespace {
+
+namespace schema = ipc::schema;
+
+SandboxTier TierOf(schema::Tier tier) { return static_cast<SandboxTier>(tier); }
+
+BackendInfo ToBackendInfo(schema::Backend::Reader backend) {
+  static constexpr const char* kStates[] = {
+      "discovered",  "starting",    "ready",   "draining",
+      "backing-off", "quarantined", "disabled"};
+  BackendInfo info;
+  info.name = backend.getName().cStr();
+  info.distribution = backend.getDistribution().cStr();
+  info.version = backend.getVersion().cStr();
+  info.file = backend.getFile().cStr();
+  const auto state = static_cast<size_t>(backend.getState());
+  info.state = state < std::size(kStates) ? kStates[state] : "unknown";
+  info.reason = backend.getReason().cStr();
+  for (const auto device : backend.getDevices()) {
+    info.devices.push_back({.name = device.getName().cStr(),
+                            .backend = info.name,
+                            .description = device.getDescription().cStr(),
+                            .state = info.state,
+                            .reason = info.reason});
+  }
+  info.tier = TierOf(backend.getTier());
+  info.incarnation = backend.getIncarnation();
+  info.zygote_pid = backend.getZygotePid();
+  info.reaper_pid = backend.getReaperPid();
+  for (int pid : backend.getSessionPids()) info.session_pids.push_back(pid);
+  for (const auto text : backend.getAsked()) info.asked.push_back(text.cStr());
+  for (const auto text : backend.getStreams()) {
+    info.streams.push_back(text.cStr());
+  }
+  for (const auto text : backend.getGranted()) {
+    info.granted.push_back(text.cStr());
+  }
+  return info;
+}
+
+}  // namespace
+
+void AddTo(BackendReport& report, schema::Backends::Reader backends) {
+  for (const auto backend : backends.getBackends()) {
+    report.backends.push_back(ToBackendInfo(backend));
+  }
+  for (const auto diagnostic : backends.getDiagnostics()) {
+    report.diagnostics.push_back(
+        {static_cast<Diagnostic::Severity>(diagnostic.getSeverity()),
+         diagnostic.getFile().cStr(), diagnostic.getLine(),
+         diagnostic.getMessage().cStr()});
+  }
+  for (const auto place : backends.getPlaces()) {
+    report.places.push_back({place.getPath().cStr(), place.getOrigin().cStr(),
+                             place.getOutcome().cStr()});
+  }
+}
+
+SandboxReport ToReport(schema::SandboxReport::Reader sandbox) {
+  SandboxReport report{};
+  report.tier = TierOf(sandbox.getTier());
+  for (const auto gap : sandbox.getGaps()) {
+    const SandboxGap& read = report.gaps.emplace_back(
+        SandboxGap{gap.getMissing().cStr(), gap.getEvidence().cStr(),
+                   gap.getRemedy().cStr(), gap.getCost().cStr()});
+    report.reasons.push_back(read.missing + ": " + read.evidence);
+  }
+  report.landlock_abi = sandbox.getLandlockAbi();
+  report.own_uid = sandbox.getOwnUid();
+  report.cgroup = sandbox.getCgroup().cStr();
+  for (const auto controller : sandbox.getCgroupControllers()) {
+    report.cgroup_controllers.push_back(controller.cStr());
+  }
+  return report;
+}
+
+std::vector<DeviceInfo> ToDevices(
+    capnp::List<schema::KnownDevice>::Reader devices) {
+  std::vector<DeviceInfo> infos;
+  for (const auto device : devices) {
+    infos.push_back({.name = device.getName().cStr(),
+                     .backend = device.getBackend().cStr(),
+                     .description = device.getDescription().cStr(),
+                     .state = "ready",
+                     .reason = ""});
+  }
+  return infos;
+}
+
+}  // namespace bulkhead::session

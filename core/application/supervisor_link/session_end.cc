@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/application/supervisor_link/session_end.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "core/control/end_messages.h"
+
+namespace bulkhead::session {
+namespace {
+
+namespace schema = ipc::schema;
+
+void Write(const CrashClaim& claim, schema::CrashNote::Builder out) {
+  out.setSignal(static_cast<uint8_t>(claim.signal));
+  out.setAddress(claim.address);
+  out.setFrameCount(claim.backtrace.size());
+  auto frames = out.initFrames(claim.backtrace.size());
+  for (size_t i = 0; i < claim.backtrace.size(); ++i) {
+    const std::string& place = claim.backtrace[i];
+    auto bytes = frames[i].initPlace(place.size());
+    std::copy(place.begin(), place.end(), bytes.begin());
+  }
+}
+
+void Write(const Crash::Input& input, schema::SessionInput::Builder out) {
+  out.setPath(input.path);
+  out.setBytes(input.bytes);
+  out.setModifiedNs(input.modified_ns);
+  out.setDevice(input.device);
+  out.setInode(input.inode);
+}
+
+template <typename Asked>
+void WriteTransform(const Asked& asked, schema::AskedTransform::Builder out) {
+  using Kind = schema::AskedTransform::Kind;
+  out.setWidth(asked.width);
+  out.setHeight(asked.height);
+  if constexpr (std::is_same_v<Asked, Resize>) {
+    out.setKind(Kind::RESIZE);
+    out.setFilter(static_cast<uint8_t>(asked.filter));
+  } else if constexpr (std::is_same_v<Asked, CenterCrop>) {
+    out.setKind(Kind::CENTER_CROP);
+  } else if constexpr (std::is_same_v<Asked, Crop>) {
+    out.setKind(Kind::CROP);
+    out.setTop(asked.top);
+    out.setLeft(asked.left);
+  } else {
+    out.setKind(Kind::RANDOM_CROP);
+    out.setSeed(asked.seed);
+  }
+}
+
+void Write(const Crash::Request& request, schema::SessionRequest::Builder out) {
+  out.setKind(static_cast<schema::SessionRequest::Kind>(request.kind));
+  out.setFrame(request.frame);
+  out.setStreamIndex(request.stream_index.value_or(-1));
+  out.setThreads(request.threads);
+  auto options = out.initOptions(request.backend_options.size());
+  for (size_t i = 0; i < request.backend_options.size(); ++i) {
+    options[i].setKey(request.backend_options[i].first);
+    options[i].setValue(request.backend_options[i].second);
+  }
+  out.setComplete(request.complete);
+  out.setDeadlineMs(request.deadline_ms);
+  out.setIgnoresErrors(request.ignores_errors);
+  out.setAudio(request.audio);
+  out.setSampleRate(static_cast<uint32_t>(request.sample_rate.value_or(0)));
+  out.setChannelCount(static_cast<uint32_t>(request.num_channels.value_or(0)));
+  out.setDtype(static_cast<uint8_t>(request.output_dtype));
+  auto transforms = out.initTransforms(request.transforms.size());
+  for (size_t i = 0; i < request.transforms.size(); ++i) {
+    auto transform = transforms[i];
+    std::visit([&](const auto& asked) { WriteTransform(asked, transform); },
+               request.transforms[i]);
+  }
+}
+
+void SetBackendOptions(
+    const std::vector<std::pair<std::string, std::string>>& options,
+    Crash::Request& request) {
+  size_t bytes = 0;
+  for (const auto& [key, value] : options) bytes += key.size() + value.size();
+  request.complete = bytes <= kMaxOptionBytes;
+  if (request.complete) request.backend_options = options;
+}
+
+}  // namespace
+
+void SetOptions(const VideoOptions& options, Crash::Request& request) {
+  request.stream_index = options.stream_index;
+  request.threads = options.threads;
+  request.ignores_errors = options.on_corrupt != OnCorrupt::kError;
+  request.output_dtype = options.output_dtype;
+  SetBackendOptions(options.backend_options, request);
+  request.complete &= options.transforms.size() <= kMaxTransforms;
+  if (request.complete) request.transforms = options.transforms;
+}
+
+void SetOptions(const AudioOptions& options, Crash::Request& request) {
+  request.audio = true;
+  request.stream_index = options.stream_index;
+  request.sample_rate = options.sample_rate;
+  request.num_channels = options.num_channels;
+  SetBackendOptions(options.backend_options, request);
+}
+
+void Write(const SeenEnd& seen, schema::SessionEnd::Builder out) {
+  out.setSeen(static_cast<schema::SessionEnd::Seen>(seen.how));
+  out.setMetMedia(seen.met_media);
+  Write(seen.position, out.initPosition());
+  out.setPositionText(seen.position_text);
+  if (seen.claim.signal != 0) Write(seen.claim, out.initClaim());
+  out.setAttempt(seen.attempt);
+  out.setCause(seen.cause);
+  Write(seen.input, out.initInput());
+  Write(seen.request, out.initRequest());
+  out.setLastMessage(seen.last_message);
+}
+
+}  // namespace bulkhead::session

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/application/supervisor_link/supervisor_link.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "core/application/supervisor_link/poisoned_input.h"
+#include "core/application/supervisor_link/report_reading.h"
+#include "core/base/from_ipc.h"
+#include "core/base/status_macros.h"
+#include "core/control/end_messages.h"
+#include "ipc/protocol_version.h"
+
+namespace bulkhead::session {
+namespace {
+
+namespace schema = ipc::schema;
+
+// On top of what bulkheadd itself waits for, so that its answer, which names
+// the cause, arrives before we give up on it.
+constexpr std::chrono::milliseconds kSlack{2'000};
+
+void FillTexts(capnp::List<capnp::Text>::Builder list,
+               const std::vector<std::string>& texts) {
+  for (size_t i = 0; i < texts.size(); ++i) list.set(i, texts[i]);
+}
+
+}  // namespace
+
+SupervisorLink::SupervisorLink(SupervisorSettings settings,
+                               std::shared_ptr<SessionCounting> counting)
+    : settings_(std::move(settings)), counting_(std::move(counting)) {}
+
+Result<std::shared_ptr<SupervisorLink>> SupervisorLink::Start(
+    SupervisorSettings settings) {
+  ASSIGN_OR_RETURN(auto counting, SessionCounting::Create());
+  std::shared_ptr<SupervisorLink> link(
+      new SupervisorLink(std::move(settings), std::move(counting)));
+  std::lock_guard lock(link->mutex_);
+  RETURN_IF_ERROR(link->StartLocked());
+  return link;
+}
+
+Status SupervisorLink::StartLocked() {
+  ASSIGN_OR_RETURN(process_,
+                   StartSupervisor(settings_.libexec_dir + "/bulkheadd"));
+  const ipc::UniqueFd self(
+      static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+  if (!self) {
+    return Status(Code::kUnsupported,
+                  "this kernel has no pidfd_open; Linux 5.3 is the minimum");
+  }
+  const int descriptors[] = {self.get()};
+  RETURN_IF_ERROR(Exchange(
+      process_.control.get(),
+      [this](Request::Builder request) {
+        auto configuration = request.initConfigure();
+        configuration.setProtocolVersion(ipc::kProtocolVersion);
+        const auto& path = settings_.plugin_path.directories;
+        auto directories = configuration.initPluginPath(path.size());
+        for (size_t i = 0; i < path.size(); ++i) {
+          directories[i].setPath(path[i].path);
+          directories[i].setOrigin(path[i].origin);
+          directories[i].setBuiltIn(path[i].built_in);
+        }
+        const discovery::Selection& selection = settings_.selection;
+        configuration.setAutoload(selection.autoload);
+        configuration.setAutoloadRule(selection.autoload_rule);
+        configuration.setEnabledRule(selection.enabled_rule);
+        configuration.setDisabledRule(selection.disabled_rule);
+        FillTexts(configuration.initEnabled(selection.enabled.size()),
+                  selection.enabled);
+        FillTexts(configuration.initDisabled(selection.disabled.size()),
+                  selection.disabled);
+        configuration.setEager(settings_.eager);
+        const auto grant_files = settings_.grant_files.all();
+        auto grants = configuration.initGrantFiles(grant_files.size());
+        for (size_t i = 0; i < grant_files.size(); ++i) {
+          grants.set(i, grant_files[i].path);
+        }
+        auto loads = configuration.initLoads(loads_.size());
+        for (size_t i = 0; i < loads_.size(); ++i) {
+          loads[i].setPath(loads_[i].path);
+          loads[i].setEntryPoint(loads_[i].entry_point);
+        }
+        configuration.setFloor(static_cast<schema::Tier>(settings_.floor));
+        configuration.setCgroup(settings_.cgroup);
+        configuration.setReaperPath(settings_.libexec_dir + "/bulkhead-reaper");
+        configuration.setWorkerPath(settings_.libexec_dir + "/bulkhead-worker");
+        configuration.setStartDeadlineMs(
+            settings_.deadlines.backend_start.count());
+        configuration.setWorkerDeadlineMs(
+            settings_.deadlines.worker_start.count());
+        configuration.setAttemptsPerPosition(
+            settings_.limits.attempts_per_position);
+        configuration.setFailuresPerBackend(
+            settings_.limits.failures_per_backend);
+        configuration.setStateDirectory(settings_.state_directory);
+      },
+      descriptors, ipc::Deadline::After(settings_.deadlines.supervisor_start),
+      TakeConfigured));
+  const int counters[] = {counting_->fd()};
+  RETURN_IF_ERROR(Exchange(
+      process_.control.get(),
+      [](Request::Builder request) { request.setCountSessions(); }, counters,
+      ipc::Deadline::After(settings_.deadlines.supervisor_start),
+      TakeConfigured));
+  if (settings_.on_event) RETURN_IF_ERROR(FollowLocked());
+  idle_.clear();
+  alive_ = true;
+  ++generation_;
+  return Status();
+}
+
+std::chrono::milliseconds SupervisorLink::StartPatience() const {
+  return 2 * settings_.deadlines.backend_start +
+         3 * settings_.deadlines.worker_start + kSlack;
+}
+
+Status SupervisorLink::CheckProcess() const {
+  if (!fork_mark_.forked()) return Status();
+  return Status(Code::kUnsupported,
+                "this process was forked from the one whose Host this is, and "
+                "cannot use it or its decoders; create a Host of its own after "
+                "fork()");
+}
+
+pid_t SupervisorLink::pid() const {
+  if (fork_mark_.forked()) return 0;
+  std::lock_guard lock(mutex_);
+  return process_.pid;
+}
+
+Result<SupervisorLink::Connection> SupervisorLink::Acquire() {
+  RETURN_IF_ERROR(CheckProcess());
+  std::lock_guard lock(mutex_);
+  // Twice: the first connect may be what notices the death.
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    if (!alive_) RETURN_IF_ERROR(StartLocked());
+    if (!idle_.empty()) {
+      Connection connection = std::move(idle_.back());
+      idle_.pop_back();
+      return connection;
+    }
+    auto socket = ConnectLocked();
+    if (socket) return Connection{*std::move(socket), generation_};
+    if (socket.error().code() != Code::kBackendLost) return socket.error();
+    alive_ = false;
+  }
+  return Status(Code::kBackendLost, "the supervisor bulkheadd dies at once");
+}
+
+Result<ipc::UniqueFd> SupervisorLink::ConnectLocked() {
+  ASSIGN_OR_RETURN(auto sockets, FromIpc(ipc::MakeSocketPair()));
+  const int descriptors[] = {sockets.second.get()};
+  RETURN_IF_ERROR(Exchange(
+      process_.control.get(),
+      [](Request::Builder request) { request.setConnect(); }, descriptors,
+      ipc::Deadline::After(settings_.deadlines.supervisor_start),
+      TakeConfigured));
+  return std::move(sockets.first);
+}
+
+Status SupervisorLink::FollowLocked() {
+  ASSIGN_OR_RETURN(auto socket, ConnectLocked());
+  EventStream stream(std::move(socket), ::getpid());
+  RETURN_IF_ERROR(stream.Ask(0, /*wait=*/true));
+  streams_.push_back(std::move(stream));
+  return Status();
+}
+
+void SupervisorLink::DeliverEvents() {
+  if (!settings_.on_event || delivering_.exchange(true)) return;
+  for (;;) {
+    EventStream* stream = nullptr;
+    {
+      std::lock_guard lock(mutex_);
+      if (!streams_.empty()) stream = &streams_.front();
+    }
+    if (!stream) break;
+    const auto events = stream->TryTake();
+    if (events && events->empty()) break;
+    if (events) {
+      for (const Event& event : *events) settings_.on_event(event);
+    } else {
+      std::lock_guard lock(mutex_);
+      streams_.pop_front();
+    }
+  }
+  delivering_ = false;
+}
+
+void SupervisorLink::Return(Connection connection) {
+  std::lock_guard lock(mutex_);
+  if (alive_ && connection.generation == generation_) {
+    idle_.push_back(std::move(connection));
+  }
+}
+
+void SupervisorLink::Lost(uint64_t generation) {
+  std::lock_guard lock(mutex_);
+  if (generation == generation_) alive_ = false;
+}
+
+Status SupervisorLink::Call(const FillRequest& fill, std::span<const int> fds,
+                            std::chrono::milliseconds timeout,
+                            const TakeReply& take, uint64_t* generation) {
+  ASSIGN_OR_RETURN(Connection connection, Acquire());
+  if (generation) *generation = connection.generation;
+  bool answered = false;
+  const Status status =
+      Exchange(connection.socket.get(), fill, fds,
+               ipc::Deadline::After(timeout), take, &answered);
+  if (status.code() == Code::kBackendLost && !answered) {
+    Lost(connection.generation);
+  } else if (status.code() != Code::kDeadlineExceeded) {
+    // After a missed deadline a late answer would be taken for the next one's.
+    Return(std::move(connection));
+  }
+  DeliverEvents();
+  return status;
+}
+
+Result<StartedWorker> SupervisorLink::OpenSession(const SessionRequest& asked,
+                                                  int worker_socket) {
+  StartedWorker worker;
+  const int descriptors[] = {worker_socket};
+  RETURN_IF_ERROR(Call(
+      [&](Request::Builder request) {
+        auto session = request.initOpenSession();
+        session.setAudio(asked.audio);
+        session.setDevice(asked.device);
+        session.setAlone(asked.alone);
+        session.setInput(asked.input);
+        session.setPath(asked.path);
+        session.setCounter(asked.counter);
+        session.setWorkerBytes(asked.worker_bytes);
+      },
+      descriptors, StartPatience(),
+      [&](Reply::Reader reply, ipc::ReceivedMessage& message) {
+        if (reply.isPoisoned()) {
+          return RefusalOf(ToPoisoned(reply.getPoisoned()),
+                           asked.audio ? "sample" : "frame", asked.device);
+        }
+        if (!reply.isSessionStarted() || message.descriptors.size() != 1) {
+          return UnexpectedReply();
+        }
+        const auto started = reply.getSessionStarted();
+        worker.session = started.getSession();
+        worker.backend = started.getBackend().cStr();
+        worker.device = started.getDevice().cStr();
+        worker.device_ordinal = started.getDeviceOrdinal();
+        worker.pidfd = std::move(message.descriptors[0]);
+        worker.shared = started.getShared();
+        for (const auto poisoned : started.getPoisoned()) {
+          worker.poisoned.push_back(ToPoisoned(poisoned));
+        }
+        return Status();
+      },
+      &worker.generation));
+  return worker;
+}
+
+bool SupervisorLink::StillServes(const StartedWorker& worker) const {
+  // Another bulkheadd numbers its sessions anew, and need not be started to be
+  // asked about a worker that it never had. A mutex may be locked for ever in a
+  // forked process.
+  if (fork_mark_.forked()) return false;
+  std::lock_guard lock(mutex_);
+  return alive_ && generation_ == worker.generation;
+}
+
+Status SupervisorLink::ConfirmSession(const StartedWorker& worker) {
+  if (!StillServes(worker)) {
+    return Status(Code::kBackendLost, "the supervisor bulkheadd died");
+  }
+  return Call(
+      [&](Request::Builder request) {
+        request.setConfirmSession(worker.session);
+      },
+      {}, settings_.deadlines.worker_start, TakeConfigured);
+}
+
+WorkerExit SupervisorLink::SessionExit(const StartedWorker& worker,
+                                       const SeenEnd& seen) {
+  // What we killed it for is its fault, whoever else may know of it.
+  const bool blamed = seen.how != SeenEnd::How::kDied;
+  WorkerExit exit{.blamed = blamed, .input_to_blame = blamed && seen.met_media};
+  uint64_t generation = 0;
+  WorkerExit told;
+  const auto ask = [&](Request::Builder request) {
+    auto end = request.initSessionExit();
+    end.setSession(worker.session);
+    end.setDevice(worker.device);
+    Write(seen, end);
+  };
+  const auto take = [&](Reply::Reader reply, ipc::ReceivedMessage&) {
+    if (!reply.isExit()) return UnexpectedReply();
+    told.report = ToExitReport(reply.getExit().getReport());
+    told.blamed = reply.getExit().getBlamed();
+    told.input_to_blame = reply.getExit().getInputToBlame();
+    told.device_to_blame = reply.getExit().getDeviceToBlame();
+    told.deaths_here = reply.getExit().getDeathsHere();
+    return Status();
+  };
+  if (StillServes(worker) &&
+      Call(ask, {}, kSlack + kSlack, take, &generation).ok() &&
+      generation == worker.generation) {
+    exit = std::move(told);
+  }
+  exit.report.backend = worker.backend;
+  exit.report.device = worker.device;
+  return exit;
+}
+
+void SupervisorLink::FrameDelivered(const StartedWorker& worker,
+                                    const InputPosition& position) {
+  if (!StillServes(worker)) return;
+  // If it fails, what was counted expires by itself.
+  (void)Call(
+      [&](Request::Builder request) {
+        auto delivered = request.initFrameDelivered();
+        delivered.setSession(worker.session);
+        Write(position, delivered.initPosition());
+      },
+      {}, kSlack,
+      [](Reply::Reader, ipc::ReceivedMessage&) { return Status(); });
+}
+
+void SupervisorLink::TellOutcome(const std::vector<uint64_t>& crashes,
+                                 const std::string& outcome) {
+  {
+    std::lock_guard lock(mutex_);
+    // Another one has not made them.
+    if (!alive_) return;
+  }
+  (void)Call(
+      [&](Request::Builder request) {
+        auto told = request.initCrashOutcome();
+        auto list = told.initCrashes(crashes.size());
+        for (size_t i = 0; i < crashes.size(); ++i) list.set(i, crashes[i]);
+        told.setOutcome(outcome);
+      },
+      {}, kSlack,
+      [](Reply::Reader, ipc::ReceivedMessage&) { return Status(); });
+}
+
+void SupervisorLink::CloseSession(const StartedWorker& worker) {
+  if (!StillServes(worker)) return;
+  // If it fails the worker still ends: its socket closes with the session.
+  (void)Call(
+      [&](Request::Builder request) {
+        request.setCloseSession(worker.session);
+      },
+      {}, kSlack,
+      [](Reply::Reader, ipc::ReceivedMessage&) { return Status(); });
+}
+
+Status SupervisorLink::Prepare(const std::string& device) {
+  return Call([&](Request::Builder request) { request.setPrepare(device); }, {},
+              StartPatience(), TakeConfigured);
+}
+
+Status SupervisorLink::Command(const std::string& backend,
+                               schema::BackendCommand::Action action) {
+  return Call(
+      [&](Request::Builder request) {
+        auto command = request.initCommand();
+        command.setBackend(backend);
+        command.setAction(action);
+      },
+      {}, StartPatience(), TakeConfigured);
+}
+
+Result<std::vector<DeviceInfo>> SupervisorLink::Load(const ExplicitLoad& load) {
+  std::vector<DeviceInfo> devices;
+  const Status status = Call(
+      [&](Request::Builder request) {
+        auto out = request.initLoad();
+        out.setPath(load.path);
+        out.setEntryPoint(load.entry_point);
+      },
+      {}, StartPatience(),
+      [&](Reply::Reader reply, ipc::ReceivedMessage&) {
+        if (!reply.isLoaded()) return UnexpectedReply();
+        devices = ToDevices(reply.getLoaded());
+        return Status();
+      });
+  // One that is there but broken stays registered too.
+  if (status.ok() || status.code() == Code::kBackendUnavailable) {
+    std::lock_guard lock(mutex_);
+    if (std::find(loads_.begin(), loads_.end(), load) == loads_.end()) {
+      loads_.push_back(load);
+    }
+  }
+  if (!status.ok()) return status;
+  return devices;
+}
+
+Result<BackendReport> SupervisorLink::Backends() {
+  BackendReport report;
+  report.diagnostics = settings_.plugin_path.diagnostics;
+  const Diagnostics& grants = settings_.grant_files.diagnostics;
+  report.diagnostics.insert(report.diagnostics.end(), grants.begin(),
+                            grants.end());
+  RETURN_IF_ERROR(
+      Call([](Request::Builder request) { request.setListBackends(); }, {},
+           settings_.deadlines.supervisor_start,
+           [&](Reply::Reader reply, ipc::ReceivedMessage&) {
+             if (!reply.isBackends()) return UnexpectedReply();
+             AddTo(report, reply.getBackends());
+             return Status();
+           }));
+  return report;
+}
+
+Result<SandboxReport> SupervisorLink::Sandbox() {
+  SandboxReport report{};
+  RETURN_IF_ERROR(
+      Call([](Request::Builder request) { request.setDescribeSandbox(); }, {},
+           settings_.deadlines.backend_start,
+           [&](Reply::Reader reply, ipc::ReceivedMessage&) {
+             if (!reply.isSandbox()) return UnexpectedReply();
+             report = ToReport(reply.getSandbox());
+             return Status();
+           }));
+  return report;
+}
+
+}  // namespace bulkhead::session

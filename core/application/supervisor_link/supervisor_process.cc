@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/application/supervisor_link/supervisor_process.h"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <system_error>
+
+#include "core/base/from_ipc.h"
+#include "core/base/status_macros.h"
+#include "ipc/message_socket.h"
+
+namespace bulkhead::session {
+namespace {
+
+constexpr size_t kStackBytes = 64 * 1024;
+constexpr int kControlFd = 3;
+
+// Shared between the application and the two short-lived clones.
+struct Spawn {
+  const char* path;
+  char* const* argv;
+  char* const* environment;
+  int control_fd;
+  int null_fd;
+  char* daemon_stack_top;
+  volatile pid_t daemon_pid = 0;
+  volatile int error = 0;
+};
+
+int RunDaemon(void* argument) {
+  auto* spawn = static_cast<Spawn*>(argument);
+  ::setsid();
+  // Out of the way first: an application that closed its standard descriptors
+  // may have ours at their numbers.
+  const int control = ::fcntl(spawn->control_fd, F_DUPFD, kControlFd + 1);
+  const int null = ::fcntl(spawn->null_fd, F_DUPFD, kControlFd + 1);
+  if (control < 0 || null < 0 || ::dup2(null, STDIN_FILENO) < 0 ||
+      ::dup2(null, STDOUT_FILENO) < 0 ||
+      (::fcntl(STDERR_FILENO, F_GETFD) != 0 &&
+       ::dup2(null, STDERR_FILENO) < 0) ||
+      ::dup2(control, kControlFd) < 0) {
+    spawn->error = errno;
+    ::_exit(127);
+  }
+  ::syscall(SYS_close_range, kControlFd + 1, ~0U, 0U);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::execve(spawn->path, spawn->argv, spawn->environment);
+  spawn->error = errno;
+  ::_exit(127);
+}
+
+int RunIntermediate(void* argument) {
+  auto* spawn = static_cast<Spawn*>(argument);
+  const int pid = ::clone(RunDaemon, spawn->daemon_stack_top,
+                          CLONE_VM | CLONE_VFORK, spawn);
+  if (pid < 0) spawn->error = errno;
+  spawn->daemon_pid = pid;
+  ::_exit(0);
+}
+
+}  // namespace
+
+Result<SupervisorProcess> StartSupervisor(const std::string& path) {
+  ASSIGN_OR_RETURN(auto sockets, FromIpc(ipc::MakeSocketPair()));
+  const ipc::UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!null) {
+    const int error = errno;
+    return Status(
+        error == EMFILE || error == ENFILE ? Code::kResourceExhausted
+                                           : Code::kInternal,
+        "cannot open /dev/null: " + std::generic_category().message(error));
+  }
+
+  std::string pid_text = std::to_string(::getpid());
+  std::string name = "bulkheadd";
+  std::string flag = "--host";
+  char* const argv[] = {name.data(), flag.data(), pid_text.data(), nullptr};
+  std::string locale = "LC_ALL=C.UTF-8";
+  char* const environment[] = {locale.data(), nullptr};
+  auto stacks = std::make_unique<char[]>(2 * kStackBytes);
+  Spawn spawn{.path = path.c_str(),
+              .argv = argv,
+              .environment = environment,
+              .control_fd = sockets.second.get(),
+              .null_fd = null.get(),
+              .daemon_stack_top = stacks.get() + 2 * kStackBytes};
+
+  // A handler of the application must not run on our little stack.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int pid = ::clone(RunIntermediate, stacks.get() + kStackBytes,
+                          CLONE_VM | CLONE_VFORK, &spawn);
+  const int clone_error = errno;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (pid < 0) {
+    return Status(Code::kResourceExhausted,
+                  "cannot start " + path + ": " +
+                      std::generic_category().message(clone_error));
+  }
+  while (::waitpid(pid, nullptr, __WCLONE) < 0 && errno == EINTR) {
+  }
+  if (spawn.error != 0) {
+    return Status(
+        spawn.error == ENOENT ? Code::kNotFound : Code::kBackendUnavailable,
+        "cannot start the supervisor " + path + ": " +
+            std::generic_category().message(spawn.error) +
+            "; set BULKHEAD_LIBEXEC_DIR to the directory that holds "
+            "bulkheadd");
+  }
+  return SupervisorProcess{spawn.daemon_pid, std::move(sockets.first)};
+}
+
+}  // namespace bulkhead::session

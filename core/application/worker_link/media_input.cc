@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/application/worker_link/media_input.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "core/application/worker_link/media_identity.h"
+
+namespace bulkhead::session {
+namespace {
+
+Code CodeOf(int error) {
+  switch (error) {
+    case ENOENT:
+      return Code::kNotFound;
+    case EMFILE:
+    case ENFILE:
+      return Code::kResourceExhausted;
+    default:
+      return Code::kInvalidArgument;
+  }
+}
+
+}  // namespace
+
+Result<MediaInput> MediaInput::Open(const Source& source) {
+  const std::string& name = source.name_;
+  if (source.data_) return MediaInput(name, source.data_);
+  auto data = std::make_shared<MediaData>();
+  // Without O_NONBLOCK a FIFO would block here before it could be refused.
+  data->fd = ipc::UniqueFd(
+      ::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!data->fd) {
+    const int error = errno;
+    return Status(CodeOf(error), "cannot open " + name + ": " +
+                                     std::generic_category().message(error));
+  }
+  struct stat& file = data->file;
+  if (::fstat(data->fd.get(), &file) != 0 || !S_ISREG(file.st_mode)) {
+    return Status(Code::kInvalidArgument,
+                  name + (S_ISDIR(file.st_mode)
+                              ? " is a directory; name a media file"
+                              : " is not a regular file; name a media file"));
+  }
+  if (file.st_size == 0) {
+    return Status(Code::kBadInput, name + " is empty");
+  }
+  data->bytes = file.st_size;
+  data->identity = IdentityOf(file);
+  return MediaInput(name, std::move(data));
+}
+
+std::string MediaInput::name_hint() const {
+  return name_.substr(name_.find_last_of('/') + 1);
+}
+
+Crash::Input MediaInput::Identify() const {
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(name_, error);
+  const struct stat& file = data_->file;
+  return {
+      .path = error ? name_ : absolute.string(),
+      .bytes = data_->bytes,
+      .modified_ns = file.st_mtim.tv_sec * 1'000'000'000 + file.st_mtim.tv_nsec,
+      .device = file.st_dev,
+      .inode = file.st_ino};
+}
+
+}  // namespace bulkhead::session

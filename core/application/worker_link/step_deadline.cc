@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/application/worker_link/step_deadline.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "ipc/limit_name.h"
+
+namespace bulkhead::session {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr size_t kMaxThreads = 256;
+// A further wait shorter than this part of the timeout is none.
+constexpr int kSlices = 16;
+
+}  // namespace
+
+RunDelays ReadRunDelays(pid_t pid) {
+  RunDelays delays;
+  if (pid <= 0) return delays;
+  std::error_code error;
+  std::filesystem::directory_iterator threads(
+      "/proc/" + std::to_string(pid) + "/task", error);
+  for (; !error && threads != std::filesystem::directory_iterator() &&
+         delays.size() < kMaxThreads;
+       threads.increment(error)) {
+    const std::string name = threads->path().filename();
+    pid_t thread = 0;
+    std::from_chars(name.data(), name.data() + name.size(), thread);
+    std::ifstream file(threads->path() / "schedstat");
+    uint64_t ran = 0;
+    uint64_t waited = 0;
+    if (file >> ran >> waited) delays[thread] = nanoseconds(waited);
+  }
+  return delays;
+}
+
+std::string NameOf(std::chrono::milliseconds Deadlines::*step) {
+  if (step == &Deadlines::worker_start)
+    return ipc::DeadlineName("worker_start");
+  if (step == &Deadlines::open) return ipc::DeadlineName("open");
+  if (step == &Deadlines::scan) return ipc::DeadlineName("scan");
+  if (step == &Deadlines::seek) return ipc::DeadlineName("seek");
+  return ipc::DeadlineName("frame");
+}
+
+StepDeadline::StepDeadline(std::chrono::milliseconds timeout, Read read,
+                           Clock::time_point now)
+    : timeout_(std::clamp<std::chrono::milliseconds>(
+          timeout, std::chrono::milliseconds(0), ipc::Deadline::kLongest)),
+      read_(std::move(read)),
+      end_(now + timeout_),
+      next_(now + timeout_ / 4) {}
+
+bool StepDeadline::GoesOn(Clock::time_point now) {
+  if (now < next_) return true;
+  late_ += now - next_;
+  if (!before_) before_ = read_();
+  if (now < end_) {
+    next_ = end_;
+    return true;
+  }
+  const Clock::time_point until = end_ + std::min(timeout_, Waited() + late_);
+  if (until - now < timeout_ / kSlices || until <= now) return false;
+  next_ = until;
+  return true;
+}
+
+nanoseconds StepDeadline::Waited() const {
+  nanoseconds longest{0};
+  for (const auto& [thread, delay] : read_()) {
+    const auto before = before_->find(thread);
+    longest = std::max(
+        longest, before == before_->end() ? delay : delay - before->second);
+  }
+  return longest;
+}
+
+}  // namespace bulkhead::session

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/application/worker_link/stream_link.h"
+
+#include "core/application/worker_link/step_deadline.h"
+#include "core/base/status_macros.h"
+
+namespace bulkhead::session {
+
+namespace schema = ipc::schema;
+
+Status StreamLink::Open(
+    const StreamOpening& opening, size_t words,
+    const std::function<void(schema::Open::Builder)>& fill,
+    const std::function<Status(schema::Reply::Reader)>& take) {
+  link_.SetLastRequest("open");
+  const std::string name_hint = opening.input.name_hint();
+  words += 128 + name_hint.size() / 8;
+  for (const auto& [key, value] : opening.backend_options) {
+    words += 8 + (key.size() + value.size()) / 8;
+  }
+  RETURN_IF_ERROR(link_.Send(words, [&](schema::Request::Builder request) {
+    auto open = request.initOpen();
+    open.setKind(opening.kind);
+    open.setNameHint(name_hint);
+    open.setMediaBytes(opening.input.bytes());
+    open.setDevice(link_.started().device_ordinal);
+    open.setStreamIndex(opening.stream_index.value_or(-1));
+    open.setThreads(opening.threads);
+    auto list = open.initOptions(opening.backend_options.size());
+    for (size_t i = 0; i < opening.backend_options.size(); ++i) {
+      list[i].setKey(opening.backend_options[i].first);
+      list[i].setValue(opening.backend_options[i].second);
+    }
+    open.setIncarnation(opening.incarnation);
+    open.setMaxFramePixels(opening.limits.frame_pixels);
+    open.setMaxStreams(opening.limits.streams);
+    open.setMaxPacketBytes(opening.limits.packet_bytes);
+    fill(open);
+  }));
+  StepDeadline deadline = link_.Within(&Deadlines::open);
+  return link_.Receive(deadline, "open the file",
+                       [&](schema::Reply::Reader reply_untrusted) -> Status {
+                         if (reply_untrusted.isFailed()) {
+                           return link_.FailureOf(reply_untrusted.getFailed());
+                         }
+                         return take(reply_untrusted);
+                       });
+}
+
+uint32_t StreamLink::StartPlay() {
+  playing_ = true;
+  return ++epoch_;
+}
+
+Result<bool> StreamLink::IsCurrent(schema::Reply::Reader reply_untrusted) {
+  uint32_t epoch = 0;
+  switch (reply_untrusted.which()) {
+    case schema::Reply::FRAME:
+      epoch = reply_untrusted.getFrame().getEpoch();
+      break;
+    case schema::Reply::ENTERED:
+      epoch = reply_untrusted.getEntered().getEpoch();
+      break;
+    case schema::Reply::UNSEEN:
+      epoch = reply_untrusted.getUnseen().getEpoch();
+      break;
+    case schema::Reply::SAMPLES:
+      epoch = reply_untrusted.getSamples().getEpoch();
+      break;
+    case schema::Reply::SKIPPING:
+      epoch = reply_untrusted.getSkipping().getEpoch();
+      break;
+    case schema::Reply::PAUSED:
+      epoch = reply_untrusted.getPaused();
+      break;
+    case schema::Reply::END_OF_STREAM:
+      epoch = reply_untrusted.getEndOfStream();
+      break;
+    case schema::Reply::FAILED:
+      epoch = reply_untrusted.getFailed().getEpoch();
+      break;
+    default:
+      return link_.Misbehaved("it sent what nobody asked for");
+  }
+  if (epoch > epoch_) {
+    return link_.Misbehaved("it answered what was not asked yet");
+  }
+  return playing_ && epoch == epoch_;
+}
+
+}  // namespace bulkhead::session

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/application/worker_link/media_input.h"
+#include "core/application/worker_link/worker_link.h"
+#include "core/include/bulkhead/host_options.h"
+#include "core/include/bulkhead/status.h"
+#include "ipc/schema/session.capnp.h"
+
+namespace bulkhead::session {
+
+// What a host says of a stream of any kind when it opens it.
+struct StreamOpening {
+  ipc::schema::StreamKind kind;
+  std::optional<int> stream_index;
+  uint32_t threads;
+  const std::vector<std::pair<std::string, std::string>>& backend_options;
+  uint32_t incarnation;
+  const Limits& limits;
+  const MediaInput& input;
+};
+
+// What VideoLink and AudioLink say to a worker in the same way: how a stream is
+// opened, and to which of its plays a reply belongs. A play ends the one
+// before, whose replies may still be under way: they are let go of, and what
+// they published is accounted for. Trust, failure and threads are those of
+// WorkerLink, which outlives it.
+class StreamLink {
+ public:
+  explicit StreamLink(WorkerLink& link) : link_(link) {}
+
+  // `fill` adds what is of the kind, in `words` at most. `take` validates the
+  // answer, unless it is a failure.
+  Status Open(const StreamOpening& opening, size_t words,
+              const std::function<void(ipc::schema::Open::Builder)>& fill,
+              const std::function<Status(ipc::schema::Reply::Reader)>& take);
+
+  // Returns the number of the new play.
+  uint32_t StartPlay();
+  void EndPlay() { playing_ = false; }
+  // Whether the reply is one to the play that goes on; false: to an earlier
+  // one. kBackendMisbehaved: to none that there was.
+  Result<bool> IsCurrent(ipc::schema::Reply::Reader reply_untrusted);
+
+ private:
+  WorkerLink& link_;
+  uint32_t epoch_ = 0;
+  bool playing_ = false;
+};
+
+}  // namespace bulkhead::session

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/application/worker_link/video_link.h"
+
+#include <cstring>
+#include <utility>
+
+#include "core/application/worker_link/output_options.h"
+#include "core/application/worker_link/step_deadline.h"
+#include "core/base/status_macros.h"
+#include "core/worker_protocol/reply_validation.h"
+#include "ipc/frame_geometry.h"
+
+namespace bulkhead::session {
+namespace {
+
+namespace schema = ipc::schema;
+
+std::string Describe(const PlayRequest& play) {
+  std::string text = "play on";
+  if (play.start == PlayRequest::Start::kBeginning) {
+    text = "play from the beginning";
+  } else if (play.start == PlayRequest::Start::kKeyframe) {
+    text = "play from the keyframe at or before timestamp " +
+           std::to_string(play.keyframe_before);
+  }
+  if (play.skip_before != INT64_MIN) {
+    text += ", show from timestamp " + std::to_string(play.skip_before);
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
+                                      uint32_t incarnation,
+                                      const Limits& limits,
+                                      const MediaInput& input,
+                                      const VideoMetadata* known) {
+  VideoMetadata metadata;
+  RETURN_IF_ERROR(stream_.Open(
+      {.kind = schema::StreamKind::VIDEO,
+       .stream_index = options.stream_index,
+       .threads = options.threads,
+       .backend_options = options.backend_options,
+       .incarnation = incarnation,
+       .limits = limits,
+       .input = input},
+      OutputWords(options),
+      [&](schema::Open::Builder open) {
+        open.setIgnoreErrors(options.on_corrupt != OnCorrupt::kError);
+        if (known) {
+          open.setKnownWidth(known->upright_width);
+          open.setKnownHeight(known->upright_height);
+        }
+        WriteOutput(options, known, open.initOutput());
+      },
+      [&](schema::Reply::Reader reply_untrusted) -> Status {
+        if (!reply_untrusted.isOpened()) {
+          return link_.Misbehaved("it answered open with something else");
+        }
+        auto validated = ValidateOpened(reply_untrusted.getOpened(), limits);
+        if (!validated) return link_.Misbehaved(validated.error().message());
+        metadata = *std::move(validated);
+        const Status output = AddOutputIfValid(reply_untrusted.getOpened(),
+                                               options, limits, metadata);
+        return output.ok() ? output : link_.Misbehaved(output.message());
+      }));
+  width_ = metadata.width;
+  height_ = metadata.height;
+  element_ = ElementOf(metadata.dtype);
+  media_bytes_ = input.bytes();
+  metadata.backend = link_.started().backend;
+  metadata.device = link_.started().device;
+  return metadata;
+}
+
+Status VideoLink::Scan(
+    const std::function<Status(std::span<const ipc::IndexEntry>)>&
+        take_untrusted) {
+  link_.SetLastRequest("scan");
+  RETURN_IF_ERROR(
+      link_.Send(kSmallRequestWords,
+                 [](schema::Request::Builder request) { request.setScan(); }));
+  stream_.EndPlay();
+  std::optional<StepDeadline> deadline(link_.Within(&Deadlines::scan));
+  for (bool done = false; !done;) {
+    RETURN_IF_ERROR(link_.Receive(
+        *deadline, "scan the file",
+        [&](schema::Reply::Reader reply_untrusted) -> Status {
+          if (reply_untrusted.isIndexEnd()) {
+            done = true;
+            return Status();
+          }
+          if (reply_untrusted.isFailed() &&
+              reply_untrusted.getFailed().getEpoch() == 0) {
+            return link_.FailureOf(reply_untrusted.getFailed());
+          }
+          if (!reply_untrusted.isIndexChunk()) {
+            // What was decoded ahead for an earlier play comes first.
+            auto event = AdoptEventIfValid(reply_untrusted);
+            return event ? Status() : std::move(event).error();
+          }
+          const auto bytes = reply_untrusted.getIndexChunk().getEntries();
+          if (bytes.size() % sizeof(ipc::IndexEntry) != 0) {
+            return link_.Misbehaved("its index is no whole number of entries");
+          }
+          std::vector<ipc::IndexEntry> entries(bytes.size() /
+                                               sizeof(ipc::IndexEntry));
+          if (entries.empty()) return Status();
+          std::memcpy(entries.data(), bytes.begin(), bytes.size());
+          deadline.emplace(link_.Within(&Deadlines::scan));
+          return take_untrusted(entries);
+        }));
+  }
+  return Status();
+}
+
+Status VideoLink::Play(const PlayRequest& play) {
+  const uint32_t epoch = stream_.StartPlay();
+  link_.SetLastRequest(Describe(play));
+  frames_left_ = play.max_frames;
+  skip_before_ = play.skip_before;
+  unseen_.clear();
+  if (play.start != PlayRequest::Start::kOnward) {
+    seeking_ = true;
+    entering_ = true;
+    to_beginning_ = play.start == PlayRequest::Start::kBeginning;
+    // No packet is smaller than a byte.
+    unseen_left_ = media_bytes_;
+  }
+  return link_.Send(kSmallRequestWords, [&](schema::Request::Builder request) {
+    auto builder = request.initPlay();
+    builder.setEpoch(epoch);
+    switch (play.start) {
+      case PlayRequest::Start::kOnward:
+        builder.getStart().setOnward();
+        break;
+      case PlayRequest::Start::kBeginning:
+        builder.getStart().setBeginning();
+        break;
+      case PlayRequest::Start::kKeyframe:
+        builder.getStart().setKeyframe(play.keyframe_before);
+        break;
+    }
+    builder.setSkipBefore(play.skip_before);
+    builder.setMaxFrames(play.max_frames);
+  });
+}
+
+Result<PlayEvent> VideoLink::Await() {
+  StepDeadline deadline =
+      link_.Within(seeking_ ? &Deadlines::seek : &Deadlines::frame);
+  for (;;) {
+    if (!unseen_.empty()) {
+      const UnseenFrame frame = unseen_.front();
+      unseen_.pop_front();
+      return PlayEvent(frame);
+    }
+    RETURN_IF_ERROR(link_.GrantFreeSlots());
+    std::optional<PlayEvent> event;
+    RETURN_IF_ERROR(
+        link_.Receive(deadline, "decode the next frame",
+                      [&](schema::Reply::Reader reply_untrusted) -> Status {
+                        auto adopted = AdoptEventIfValid(reply_untrusted);
+                        if (!adopted) return std::move(adopted).error();
+                        event = *std::move(adopted);
+                        return Status();
+                      }));
+    if (!event) continue;
+    seeking_ = false;
+    return *std::move(event);
+  }
+}
+
+Result<std::optional<PlayEvent>> VideoLink::AdoptEventIfValid(
+    schema::Reply::Reader reply_untrusted) {
+  using Event = std::optional<PlayEvent>;
+  if (reply_untrusted.isSamples() || reply_untrusted.isSkipping()) {
+    return link_.Misbehaved("it sent audio for video");
+  }
+  ASSIGN_OR_RETURN(const bool current, stream_.IsCurrent(reply_untrusted));
+  if (reply_untrusted.isFrame()) {
+    ASSIGN_OR_RETURN(PublishedFrame frame,
+                     AdoptFrameIfValid(reply_untrusted.getFrame()));
+    if (!current) return Event();
+    if (entering_) return link_.Misbehaved("it did not say where it began");
+    if (frames_left_-- == 0 ||
+        (frame.pts != ipc::kNoTimestamp && frame.pts < skip_before_)) {
+      return link_.Misbehaved("it published a frame that was to be left out");
+    }
+    return Event(std::move(frame));
+  }
+  if (!current) return Event();
+  if (reply_untrusted.isEntered()) {
+    RETURN_IF_ERROR(AdoptEntryIfValid(reply_untrusted.getEntered()));
+    return Event();
+  }
+  if (reply_untrusted.isUnseen()) {
+    RETURN_IF_ERROR(AdoptUnseenIfValid(reply_untrusted.getUnseen()));
+    return Event();
+  }
+  stream_.EndPlay();
+  if (reply_untrusted.isFailed()) {
+    return link_.FailureOf(reply_untrusted.getFailed());
+  }
+  if (entering_) return link_.Misbehaved("it did not say where it began");
+  if (reply_untrusted.isEndOfStream()) return Event(EndOfStream{});
+  if (frames_left_ > 0) return link_.Misbehaved("it paused before it was done");
+  return Event(Paused{});
+}
+
+Result<PublishedFrame> VideoLink::AdoptFrameIfValid(
+    schema::PublishedFrame::Reader frame_untrusted) {
+  // Accounted for whatever play the frame belongs to.
+  ASSIGN_OR_RETURN(auto lease,
+                   link_.AdoptSlotIfValid(frame_untrusted.getSlot(),
+                                          frame_untrusted.getGeneration()));
+  const uint32_t stride = frame_untrusted.getStride();
+  if (frame_untrusted.getWidth() != width_ ||
+      frame_untrusted.getHeight() != height_) {
+    return link_.Misbehaved("it published a frame of another size");
+  }
+  if (auto valid = ipc::ValidatePublished(width_, height_, stride,
+                                          link_.pool()->slot_bytes(), element_);
+      !valid) {
+    return link_.Misbehaved(valid.error().message);
+  }
+  return PublishedFrame{.lease = std::move(lease),
+                        .width = width_,
+                        .height = height_,
+                        .stride = stride,
+                        .pts = frame_untrusted.getPts(),
+                        .duration = frame_untrusted.getDuration(),
+                        .keyframe = frame_untrusted.getKeyframe(),
+                        .fingerprint = frame_untrusted.getFingerprint(),
+                        .damaged = frame_untrusted.getDamaged(),
+                        .position = frame_untrusted.getPosition()};
+}
+
+Status VideoLink::AdoptEntryIfValid(schema::Entered::Reader entered_untrusted) {
+  if (!entering_) return link_.Misbehaved("it began where it was to go on");
+  entering_ = false;
+  entry_untrusted_.reset();
+  if (entered_untrusted.isKeyframe()) {
+    if (to_beginning_) return link_.Misbehaved("it began at another place");
+    entry_untrusted_ = entered_untrusted.getKeyframe();
+  }
+  return Status();
+}
+
+Status VideoLink::AdoptUnseenIfValid(schema::Unseen::Reader unseen_untrusted) {
+  if (entering_) return link_.Misbehaved("it did not say where it began");
+  for (const auto frame_untrusted : unseen_untrusted.getFrames()) {
+    UnseenFrame frame{.pts = frame_untrusted.getPts(),
+                      .duration = frame_untrusted.getDuration(),
+                      .position = frame_untrusted.getPosition(),
+                      .count = frame_untrusted.getCount()};
+    switch (frame_untrusted.getFate()) {
+      case schema::UnseenFrame::Fate::SOUND:
+        frame.fate = UnseenFrame::Fate::kSound;
+        break;
+      case schema::UnseenFrame::Fate::DAMAGED:
+        frame.fate = UnseenFrame::Fate::kDamaged;
+        break;
+      case schema::UnseenFrame::Fate::LOST:
+        frame.fate = UnseenFrame::Fate::kLost;
+        break;
+      default:
+        return link_.Misbehaved("it reported a frame of no known fate");
+    }
+    const bool timed = frame.pts != ipc::kNoTimestamp;
+    const bool lost = frame.fate == UnseenFrame::Fate::kLost;
+    if (!lost && (!timed || frame.pts >= skip_before_)) {
+      return link_.Misbehaved("it left out a frame that was asked for");
+    }
+    if (frame.count == 0 || (frame.count > 1 && (timed || !lost))) {
+      return link_.Misbehaved("it reported an impossible number of frames");
+    }
+    // Also what bounds the time that frames without pictures can take.
+    if (frame.count > static_cast<uint64_t>(unseen_left_)) {
+      return link_.Misbehaved(
+          "it reported more frames than the file has bytes");
+    }
+    unseen_left_ -= static_cast<int64_t>(frame.count);
+    unseen_.push_back(frame);
+  }
+  return Status();
+}
+
+}  // namespace bulkhead::session

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/bounded_file.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "core/base/temporary_tree.h"
+
+namespace bulkhead::discovery {
+namespace {
+
+class BoundedFileTest : public ::testing::Test {
+ protected:
+  BoundedFileTest() : directory_(tree_.Open()) {}
+
+  Code CodeOf(const std::string& path) {
+    return ReadFileBeneath(directory_.get(), path).error().code();
+  }
+  void Link(const std::string& target, const std::string& below) {
+    std::filesystem::create_symlink(target, tree_ / below);
+  }
+
+  TemporaryTree tree_;
+  ipc::UniqueFd directory_;
+};
+
+TEST_F(BoundedFileTest, ReadsARegularFileWhole) {
+  const std::string contents(100000, 'x');
+  tree_.Write("a/b", contents);
+  EXPECT_EQ(ReadFileBeneath(directory_.get(), "a/b").value(), contents);
+  tree_.Write("empty", "");
+  EXPECT_EQ(ReadFileBeneath(directory_.get(), "empty").value(), "");
+  const auto fd = OpenRegularFileBeneath(directory_.get(), "a/b");
+  ASSERT_TRUE(fd);
+  EXPECT_EQ(fcntl(fd->get(), F_GETFD), FD_CLOEXEC);
+}
+
+TEST_F(BoundedFileTest, MissingFilesAreNotFound) {
+  tree_.Write("file", "x");
+  EXPECT_EQ(CodeOf("missing"), Code::kNotFound);
+  EXPECT_EQ(CodeOf("file/below"), Code::kNotFound);
+  EXPECT_EQ(CodeOf(""), Code::kNotFound);
+}
+
+TEST_F(BoundedFileTest, WhatIsNoRegularFileIsRefusedWithoutBlocking) {
+  ASSERT_EQ(mkfifo((tree_ / "fifo").c_str(), 0600), 0);
+  EXPECT_EQ(CodeOf("fifo"), Code::kUnsupported);
+  tree_.Write("folder/x", "x");
+  EXPECT_EQ(CodeOf("folder"), Code::kUnsupported);
+  EXPECT_EQ(FindDirectoryBeneath(directory_.get(), "folder/x").code(),
+            Code::kUnsupported);
+  if (mknod((tree_ / "null").c_str(), S_IFCHR | 0600, makedev(1, 3)) == 0) {
+    EXPECT_EQ(CodeOf("null"), Code::kUnsupported);
+  }
+}
+
+TEST_F(BoundedFileTest, LinksLeadNowhereElse) {
+  Link("loop", "loop");
+  EXPECT_EQ(CodeOf("loop"), Code::kInvalidArgument);
+  Link("nothing", "dangling");
+  EXPECT_EQ(CodeOf("dangling"), Code::kInvalidArgument);
+  Link("/etc/passwd", "absolute");
+  EXPECT_EQ(CodeOf("absolute"), Code::kInvalidArgument);
+  tree_.Write("folder/x", "inside");
+  Link("../../etc/passwd", "folder/up");
+  EXPECT_EQ(CodeOf("folder/up"), Code::kInvalidArgument);
+  Link("folder", "link");
+  EXPECT_EQ(ReadFileBeneath(directory_.get(), "link/x").value(), "inside");
+}
+
+TEST_F(BoundedFileTest, PathsDoNotLeaveTheDirectory) {
+  EXPECT_EQ(CodeOf("/etc/passwd"), Code::kInvalidArgument);
+  EXPECT_EQ(CodeOf("../x"), Code::kInvalidArgument);
+}
+
+TEST_F(BoundedFileTest, DirectoriesAreFoundWhereLinksStayInside) {
+  const auto code = [&](const std::string& path) {
+    return FindDirectoryBeneath(directory_.get(), path).code();
+  };
+  tree_.Write("folder/x", "x");
+  Link("folder", "link");
+  Link("/etc", "out");
+  Link("gone", "dangling");
+  EXPECT_EQ(code("folder"), Code::kOk);
+  EXPECT_EQ(code("link"), Code::kOk);
+  EXPECT_EQ(code("out"), Code::kInvalidArgument);
+  EXPECT_EQ(code("dangling"), Code::kNotFound);
+  EXPECT_EQ(code("missing"), Code::kNotFound);
+}
+
+// What the caller takes for a plain folder may have become a link meanwhile.
+TEST_F(BoundedFileTest, PlainFoldersThatAreNoneLeadNowhereElseEither) {
+  const auto read = [&](const std::string& path) {
+    return ReadFileBeneath(directory_.get(), path,
+                           ReadOptions{.plain_folders = true});
+  };
+  tree_.Write("folder/x", "inside");
+  Link("folder", "link");
+  Link("/etc", "out");
+  Link("/etc/passwd", "folder/file");
+  EXPECT_EQ(read("folder/x").value(), "inside");
+  EXPECT_EQ(read("link/x").value(), "inside");
+  EXPECT_EQ(read("out/passwd").error().code(), Code::kInvalidArgument);
+  EXPECT_EQ(read("folder/file").error().code(), Code::kInvalidArgument);
+}
+
+TEST_F(BoundedFileTest, ReadsNoMoreThanIsWanted) {
+  tree_.Write("file", "head\n\n" + std::string(500000, 'x'));
+  const auto has_head = [](std::string_view text) {
+    return text.find("\n\n") != std::string_view::npos;
+  };
+  const Result<std::string> text = ReadFileBeneath(
+      directory_.get(), "file", ReadOptions{.saw_enough = has_head});
+  ASSERT_TRUE(text);
+  EXPECT_TRUE(text->starts_with("head\n\n"));
+  EXPECT_LT(text->size(), 100000u);
+  EXPECT_EQ(
+      ReadFileBeneath(directory_.get(), "file",
+                      ReadOptions{.max_bytes = 1000, .saw_enough = has_head})
+          .error()
+          .code(),
+      Code::kResourceExhausted);
+}
+
+TEST_F(BoundedFileTest, FilesThatSayTheyAreEmptyAreReadToTheirEnd) {
+  const ipc::UniqueFd proc(open("/proc/self", O_RDONLY | O_DIRECTORY));
+  const Result<std::string> text = ReadFileBeneath(proc.get(), "stat");
+  ASSERT_TRUE(text) << text.error();
+  EXPECT_FALSE(text->empty());
+}
+
+TEST_F(BoundedFileTest, BigFilesAreRefusedUnread) {
+  tree_.Write("big", "");
+  ASSERT_EQ(truncate((tree_ / "big").c_str(), 100 << 20), 0);
+  EXPECT_EQ(CodeOf("big"), Code::kResourceExhausted);
+  tree_.Write("limit", std::string(10, 'x'));
+  EXPECT_TRUE(ReadFileBeneath(directory_.get(), "limit", 10));
+  EXPECT_FALSE(ReadFileBeneath(directory_.get(), "limit", 9));
+}
+
+}  // namespace
+}  // namespace bulkhead::discovery

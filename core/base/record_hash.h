@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/base/digest.h"
+#include "core/include/bulkhead/status.h"
+
+namespace bulkhead::discovery {
+
+// Checks a file against what RECORD says of it: "sha256=" and the digest in
+// URL-safe base64 without padding; sha384 and sha512 are accepted too, anything
+// weaker is not, as the specification has it.
+//
+//   ASSIGN_OR_RETURN(RecordHash hash, RecordHash::Parse(recorded));
+//   while (...) hash.Add(bytes);
+//   if (!hash.Matches()) ...
+//
+// A value. For one thread at a time.
+class RecordHash {
+ public:
+  // kInvalidArgument for what is not such a text, kUnsupported for an
+  // algorithm that is not accepted.
+  static Result<RecordHash> Parse(std::string_view recorded_untrusted);
+
+  void Add(std::span<const char> bytes) { digest_.Append(bytes); }
+  // Whether what was added is what was recorded. Call it once, at the end.
+  bool Matches() { return digest_.Finish() == expected_; }
+
+ private:
+  RecordHash(HashAlgorithm algorithm, std::string expected)
+      : digest_(algorithm), expected_(std::move(expected)) {}
+
+  Digest digest_;
+  std::string expected_;
+};
+
+}  // namespace bulkhead::discovery

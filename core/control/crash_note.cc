@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/control/crash_note.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "core/base/clean_text.h"
+
+namespace bulkhead {
+namespace {
+
+constexpr uint32_t kMaxFrames = 64;
+constexpr size_t kMaxPlaceBytes = 160;
+
+}  // namespace
+
+CrashClaim ReadCrashNote(ipc::schema::CrashNote::Reader note_untrusted) {
+  CrashClaim claim{.signal = note_untrusted.getSignal(),
+                   .address = note_untrusted.getAddress()};
+  const auto frames = note_untrusted.getFrames();
+  const uint32_t count =
+      std::min({note_untrusted.getFrameCount(), frames.size(), kMaxFrames});
+  for (uint32_t i = 0; i < count; ++i) {
+    const auto place = frames[i].getPlace();
+    const std::string_view text(reinterpret_cast<const char*>(place.begin()),
+                                place.size());
+    claim.backtrace.push_back(
+        CleanText(text.substr(0, text.find('\0')), kMaxPlaceBytes));
+  }
+  return claim;
+}
+
+void AddClaim(CrashClaim claim, ExitReport& report) {
+  if (report.kind != ExitReport::Kind::kSignaled ||
+      report.value != claim.signal) {
+    return;
+  }
+  report.claimed_address = claim.address;
+  report.claimed_backtrace = std::move(claim.backtrace);
+}
+
+}  // namespace bulkhead

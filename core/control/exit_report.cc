@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/control/exit_report.h"
+
+#include <cstring>
+
+namespace bulkhead {
+namespace {
+
+std::string DescribeViolation(const ExitReport& report) {
+  std::string text = "it was killed by its sandbox";
+  if (report.stage > 0) {
+    text += " (stage " + std::to_string(report.stage) + ")";
+  }
+  if (!report.syscall_trusted) {
+    return text + " for a forbidden system call; which one is not known";
+  }
+  text += " for the system call ";
+  const std::string number = std::to_string(report.syscall_number);
+  return report.syscall.empty()
+             ? text + number + " (" + report.architecture + ")"
+             : text + report.syscall + " (" + number + ", " +
+                   report.architecture + ")";
+}
+
+std::string DescribeSignal(const ExitReport& report) {
+  std::string text = "it was ended by signal " + std::to_string(report.value) +
+                     " (" + ::strsignal(report.value) + ")";
+  if (!report.claimed_backtrace.empty()) {
+    text += ", by its own account in " + report.claimed_backtrace.front();
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string DescribeExit(const ExitReport& report) {
+  switch (report.kind) {
+    case ExitReport::Kind::kExited:
+      return "it exited with code " + std::to_string(report.value);
+    case ExitReport::Kind::kSignaled:
+      return DescribeSignal(report);
+    case ExitReport::Kind::kSandboxViolation:
+      return DescribeViolation(report);
+    case ExitReport::Kind::kDeadline:
+      return "it took too long and was killed";
+    case ExitReport::Kind::kProtocolViolation:
+      return "it broke the protocol and was killed";
+    case ExitReport::Kind::kOutOfMemory:
+      return "it was killed because its backend was at its limit of memory";
+    case ExitReport::Kind::kUnknown:
+      break;
+  }
+  return "how it ended is not known";
+}
+
+std::string SeeCrash(uint64_t crash) {
+  if (crash == 0) return "";
+  return "; see `bulkhead crashes show " + std::to_string(crash) + "`";
+}
+
+}  // namespace bulkhead

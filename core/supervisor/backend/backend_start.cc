@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/backend/backend_start.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "core/base/clean_text.h"
+#include "core/base/from_ipc.h"
+#include "core/base/status_macros.h"
+#include "core/control/exit_report.h"
+#include "core/supervisor/backend/object_verification.h"
+#include "core/supervisor/backend/workers.h"
+#include "core/supervisor/blame/worker_blame.h"
+#include "core/supervisor/catalog/file_settling.h"
+#include "core/supervisor/sandbox/launcher.h"
+#include "core/supervisor/sandbox/lockdown.h"
+#include "ipc/capnp_read.h"
+#include "ipc/limit_name.h"
+
+namespace bulkhead::supervisor {
+namespace {
+
+namespace schema = ipc::schema;
+using std::chrono::milliseconds;
+
+constexpr size_t kMaxDevices = 64;
+constexpr size_t kMaxReasonBytes = 512;
+constexpr size_t kMaxDescriptionBytes = 200;
+// Its socket closes a moment before its end is reported.
+constexpr milliseconds kProbeEndPatience{500};
+// Its socket, five of its memory and media, and what a scan opens.
+constexpr uint64_t kDescriptorsPerSession = 10;
+
+Result<ipc::UniqueFd> OpenProgram(const std::string& path) {
+  ipc::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) {
+    return Status(Code::kNotFound,
+                  "cannot open " + path + ": " +
+                      std::generic_category().message(errno) +
+                      "; set BULKHEAD_LIBEXEC_DIR to where it is");
+  }
+  return fd;
+}
+
+}  // namespace
+
+std::string ObjectPath(const discovery::BackendCandidate& candidate) {
+  return candidate.directory + "/" + candidate.plugin_path;
+}
+
+bool SharesWorker(const discovery::BackendCandidate& candidate) {
+  return candidate.manifest.worker_scope ==
+         discovery::Manifest::WorkerScope::kBackend;
+}
+
+Granting BackendStart::Granted() const {
+  return GrantTo(candidate_, context_.grants.Latest(), hash_verdicts_);
+}
+
+kj::Promise<void> BackendStart::VerifyGrants(int object,
+                                             std::vector<std::string> hashes) {
+  if (hashes.empty()) return kj::READY_NOW;
+  return VerifyObject(context_.port.getTimer(), object, hashes.back())
+      .then([this, object, hashes](Status verified) mutable {
+        hash_verdicts_[hashes.back()] = verified.ok();
+        hashes.pop_back();
+        return VerifyGrants(object, std::move(hashes));
+      });
+}
+
+kj::Promise<Status> BackendStart::CheckQuarantine(int object) {
+  auto record = context_.quarantine.Find(ObjectPath(candidate_));
+  if (!record) return Status();
+  const auto lift = [this] {
+    // If it cannot be removed it is compared again each time.
+    (void)context_.quarantine.Lift(ObjectPath(candidate_));
+    return Status();
+  };
+  const discovery::FileIdentity& identity = candidate_.plugin_identity;
+  if (record->bytes != identity.bytes ||
+      record->modified_ns != identity.modified_ns) {
+    return lift();
+  }
+  return HashObject(context_.port.getTimer(), object)
+      .then([this, lift, record = *std::move(record)](auto hash) -> Status {
+        if (!hash) return std::move(hash).error();
+        if (*hash != record.hash) return lift();
+        quarantine_ = record;
+        return Status(record.code, record.reason);
+      });
+}
+
+kj::Promise<Status> BackendStart::Run() {
+  auto paf = kj::newPromiseAndFulfiller<Status>();
+  abandon_ = kj::mv(paf.fulfiller);
+  return Attempt().exclusiveJoin(kj::mv(paf.promise));
+}
+
+void BackendStart::Abandon() {
+  abandoned_ = true;
+  abandon_->fulfill(Status());
+}
+
+kj::Promise<Status> BackendStart::Attempt() {
+  granted_ = Granted().effective;
+  auto opened = discovery::OpenBackend(candidate_);
+  if (!opened) return std::move(opened).error();
+  const int object = opened->plugin.get();
+  return VerifyComplete(object)
+      .then([this, object](Status verified) -> kj::Promise<Status> {
+        if (!verified.ok()) return verified;
+        return CheckQuarantine(object);
+      })
+      .then([this, object](Status checked) -> kj::Promise<Status> {
+        if (!checked.ok()) return checked;
+        return VerifyGrants(object, Granted().unverified).then([] {
+          return Status();
+        });
+      })
+      .then([this, opened = *std::move(opened)](
+                Status verified) -> kj::Promise<Status> {
+        if (!verified.ok()) return verified;
+        auto launched = Launch(opened);
+        if (!launched) return std::move(launched).error();
+        incarnation_ = *std::move(launched);
+        return incarnation_->AwaitReady(context_.start_deadline)
+            .then([this](Status status) -> kj::Promise<Status> {
+              if (!status.ok()) return BlamingZygote(std::move(status));
+              return Probe();
+            });
+      });
+}
+
+kj::Promise<Status> BackendStart::VerifyComplete(int object) {
+  kj::Timer& timer = context_.port.getTimer();
+  return VerifyObject(timer, object, candidate_.plugin_hash)
+      .then([this, &timer, object](Status verified) -> kj::Promise<Status> {
+        // Only RECORD can tell that it is complete; what differs from it may
+        // become what it says.
+        if (verified.ok() && !candidate_.plugin_hash.empty()) return verified;
+        return AwaitSettled(timer, object, context_.start_deadline)
+            .then(
+                [this, &timer, object](Status settled) -> kj::Promise<Status> {
+                  if (!settled.ok()) return settled;
+                  return VerifyObject(timer, object, candidate_.plugin_hash);
+                });
+      });
+}
+
+Status BackendStart::Blaming(Culprit culprit, Status status) {
+  culprit_ = culprit;
+  return status;
+}
+
+Status BackendStart::BlamingZygote(Status status) {
+  if (incarnation_->declined() || status.code() == Code::kSandboxUnavailable) {
+    return status;
+  }
+  return Blaming(
+      incarnation_->zygote_lost() ? Culprit::kNobody : Culprit::kStart,
+      std::move(status));
+}
+
+Result<std::shared_ptr<Incarnation>> BackendStart::Launch(
+    const discovery::OpenedBackend& opened) {
+  ASSIGN_OR_RETURN(const ipc::UniqueFd reaper,
+                   OpenProgram(context_.reaper_path));
+  ASSIGN_OR_RETURN(const ipc::UniqueFd worker,
+                   OpenProgram(context_.worker_path));
+  sandbox::Plugin plugin{.object_path = ObjectPath(candidate_),
+                         .entry_symbol = candidate_.entry_point.attr};
+  for (const std::string& path : candidate_.visible_paths) {
+    plugin.files.push_back(candidate_.directory + "/" + path);
+  }
+  granted_ = Granted().effective;
+  std::vector<std::string> problems;  // DescribeGrants tells them
+  const sandbox::Grants grants = Resolve(granted_, problems);
+  ASSIGN_OR_RETURN(sandbox::Policy policy, sandbox::MakePolicy(plugin, grants));
+  if (SharesWorker(candidate_)) {
+    // What one session may take is nothing beside what all of them need.
+    policy.limits.open_files +=
+        Workers::kMaxSessionsPerWorker * kDescriptorsPerSession;
+    policy.limits.address_space_bytes *= 4;
+  }
+  sandbox::RaiseLimits(grants, policy.limits);
+  ASSIGN_OR_RETURN(
+      const ipc::UniqueFd lockdown,
+      sandbox::CompileLockdown(policy, plugin, context_.forbidden));
+  ASSIGN_OR_RETURN(
+      auto launched,
+      sandbox::Launch(
+          {.tier = context_.tier,
+           .policy = policy,
+           .reaper_executable = reaper.get(),
+           .worker_executable = worker.get(),
+           .plugin = opened.plugin.get(),
+           .lockdown = lockdown.get(),
+           .application = context_.application_pidfd,
+           .outside_id = context_.own_uid ? std::optional(sandbox::OutsideId(
+                                                ::getpid(), number_))
+                                          : std::nullopt,
+           .cgroup = &context_.cgroup,
+           .deadline = ipc::Deadline::After(context_.start_deadline)}));
+  return std::make_shared<Incarnation>(context_.port, std::move(launched),
+                                       context_.forbidden);
+}
+
+kj::Promise<Status> BackendStart::Probe() {
+  auto sockets = ipc::MakeSocketPair();
+  if (!sockets) return FromIpc(std::move(sockets).error());
+  auto socket =
+      std::make_shared<EventSocket>(context_.port, std::move(sockets->first));
+  return incarnation_
+      ->CloneWorker(Incarnation::WorkerKind::kProbe, std::move(sockets->second),
+                    context_.worker_deadline)
+      .then([this, socket](auto worker) -> kj::Promise<Status> {
+        if (!worker) return BlamingZygote(std::move(worker).error());
+        const pid_t pid = worker->pid;
+        auto answer = socket->Receive(0).then(
+            [this, pid](auto received) -> kj::Promise<Status> {
+              if (!received) {
+                return Blaming(Culprit::kStart,
+                               FromIpc(std::move(received).error()));
+              }
+              if (*received) return AdoptDevicesIfValid(**received);
+              return incarnation_->AwaitEnd(pid, kProbeEndPatience)
+                  .then([this](const WorkerEnd& end) {
+                    const bool lost = CulpritOf(end, SeenEnd::kDied, false) ==
+                                      Culprit::kNobody;
+                    return Blaming(
+                        lost ? Culprit::kNobody : Culprit::kDevice,
+                        Status(
+                            Code::kBackendUnavailable,
+                            "its process died while it counted its devices: " +
+                                DescribeExit(ToReport(end)),
+                            ToReport(end)));
+                  });
+            });
+        const milliseconds limit = context_.worker_deadline;
+        return answer
+            .exclusiveJoin(
+                context_.port.getTimer()
+                    .afterDelay(limit.count() * kj::MILLISECONDS)
+                    .then([this] {
+                      return Blaming(
+                          Culprit::kDevice,
+                          Status(
+                              Code::kBackendUnavailable,
+                              "it took too long to count its devices, more "
+                              "than " +
+                                  ipc::DeadlineName("backend_start"),
+                              ExitReport{.kind = ExitReport::Kind::kDeadline}));
+                    }))
+            .then([this, socket, pid](Status status) {
+              incarnation_->KillWorker(pid);
+              incarnation_->ForgetWorker(pid);
+              return status;
+            });
+      });
+}
+
+Status BackendStart::AdoptDevicesIfValid(ipc::ReceivedMessage& list_untrusted) {
+  const auto adopted = ipc::ReadCatching([&]() -> ipc::Expected<Status> {
+    auto root = list_untrusted.root<schema::DeviceList>();
+    if (!root) return tl::unexpected(std::move(root).error());
+    if (root->isFailed()) {
+      return Status(
+          Code::kBackendUnavailable,
+          CleanText(root->getFailed().getMessage().cStr(), kMaxReasonBytes));
+    }
+    const auto devices_untrusted = root->getDevices();
+    if (devices_untrusted.size() == 0) {
+      return Status(Code::kBackendUnavailable, "it found no device");
+    }
+    if (devices_untrusted.size() > kMaxDevices) {
+      return Blaming(Culprit::kStart, Status(Code::kBackendMisbehaved,
+                                             "it names too many devices"));
+    }
+    std::vector<CountedDevice> devices;
+    for (const auto device_untrusted : devices_untrusted) {
+      const std::string name = device_untrusted.getName().cStr();
+      const auto& reserved = candidate_.manifest.devices;
+      if (std::find(reserved.begin(), reserved.end(), name) == reserved.end()) {
+        return Blaming(Culprit::kStart,
+                       Status(Code::kBackendMisbehaved,
+                              "it names the device \"" + CleanText(name, 64) +
+                                  "\", which its manifest does not reserve"));
+      }
+      const auto index = static_cast<uint32_t>(std::count_if(
+          devices.begin(), devices.end(),
+          [&](const CountedDevice& d) { return d.name == name; }));
+      devices.push_back({name, index, static_cast<uint32_t>(devices.size()),
+                         CleanText(device_untrusted.getDescription().cStr(),
+                                   kMaxDescriptionBytes)});
+    }
+    devices_ = std::move(devices);
+    return Status();
+  });
+  return adopted ? *adopted
+                 : Blaming(Culprit::kStart, FromIpc(adopted.error()));
+}
+
+}  // namespace bulkhead::supervisor

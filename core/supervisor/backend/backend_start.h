@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kj/async-unix.h>
+#include <kj/async.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/discovery/discover.h"
+#include "core/grants/grant_reader.h"
+#include "core/grants/grants.h"
+#include "core/include/bulkhead/status.h"
+#include "core/supervisor/backend/crash_recorder.h"
+#include "core/supervisor/backend/event_log.h"
+#include "core/supervisor/backend/granting.h"
+#include "core/supervisor/backend/host_counters.h"
+#include "core/supervisor/backend/incarnation.h"
+#include "core/supervisor/backend/killed_workers.h"
+#include "core/supervisor/blame/quarantine_records.h"
+#include "core/supervisor/blame/restart_policy.h"
+#include "core/supervisor/sandbox/bpf.h"
+#include "core/supervisor/sandbox/cgroup.h"
+#include "core/supervisor/sandbox/policy.h"
+#include "ipc/message_socket.h"
+
+namespace bulkhead::supervisor {
+
+// What every backend of this bulkheadd is started with.
+struct StartContext {
+  kj::UnixEventPort& port;
+  int application_pidfd;
+  std::string reaper_path;
+  std::string worker_path;
+  std::chrono::milliseconds start_deadline;
+  std::chrono::milliseconds worker_deadline;
+  uint32_t attempts_per_position;
+  uint32_t failures_per_backend;
+  sandbox::Tier tier;
+  bool own_uid;  // backends can run under ids of their own
+  sandbox::Forbidden forbidden;
+  sandbox::CgroupParent cgroup;  // of the cgroups that they get
+  grants::GrantReader& grants;
+  QuarantineRecords& quarantine;
+  EventLog& events;
+  CrashRecorder& crashes;
+  KilledWorkers& killed;
+  const HostCounters& counters;
+};
+
+// A device that a probe has counted.
+struct CountedDevice {
+  std::string name;
+  uint32_t index;    // among those of its name
+  uint32_t ordinal;  // among all of the backend
+  std::string description;
+};
+
+// One attempt to start a backend: its files are opened and verified, a zygote
+// is launched and loads the object, a probe worker counts the devices. Never
+// waits without a deadline; what the zygote and the probe say is validated.
+//
+// Owned by Backend, which keeps it until the attempt is over and makes another
+// for the next. Bound to the event loop's thread.
+class BackendStart {
+ public:
+  // `candidate` and `context` are borrowed. `number` is unique among the
+  // backends.
+  BackendStart(const discovery::BackendCandidate& candidate, unsigned number,
+               const StartContext& context)
+      : candidate_(candidate), number_(number), context_(context) {}
+  KJ_DISALLOW_COPY(BackendStart);
+
+  // Once.
+  kj::Promise<Status> Run();
+  // Ends it at once, and with it what was launched.
+  void Abandon();
+  bool abandoned() const { return abandoned_; }
+
+  // Null before something was launched.
+  const std::shared_ptr<Incarnation>& incarnation() const {
+    return incarnation_;
+  }
+  // The attempt is over: for the backend, or to be ended.
+  std::shared_ptr<Incarnation> TakeIncarnation() {
+    return std::move(incarnation_);
+  }
+  // Whose fault a failure is; none: it said why it cannot be started.
+  std::optional<Culprit> culprit() const { return culprit_; }
+  // The record because of which nothing was launched.
+  const std::optional<QuarantineRecord>& quarantine() const {
+    return quarantine_;
+  }
+  const std::vector<CountedDevice>& devices() const { return devices_; }
+  const grants::Effective& granted() const { return granted_; }
+  const HashVerdicts& hash_verdicts() const { return hash_verdicts_; }
+
+ private:
+  kj::Promise<Status> Attempt();
+  Granting Granted() const;
+  // That the object is as RECORD has it; without RECORD, that it is settled.
+  kj::Promise<Status> VerifyComplete(int object);
+  // Not OK if it is quarantined; lifts a record that does not hold any more.
+  kj::Promise<Status> CheckQuarantine(int object);
+  // Reads the object for each hash in `hashes`, from the last to the first.
+  kj::Promise<void> VerifyGrants(int object, std::vector<std::string> hashes);
+  Result<std::shared_ptr<Incarnation>> Launch(
+      const discovery::OpenedBackend& opened);
+  kj::Promise<Status> Probe();
+  Status AdoptDevicesIfValid(ipc::ReceivedMessage& list_untrusted);
+  Status Blaming(Culprit culprit, Status status);
+  // As far as the zygote is concerned.
+  Status BlamingZygote(Status status);
+
+  const discovery::BackendCandidate& candidate_;
+  const unsigned number_;
+  const StartContext& context_;
+  std::shared_ptr<Incarnation> incarnation_;
+  bool abandoned_ = false;
+  kj::Own<kj::PromiseFulfiller<Status>> abandon_;
+  std::optional<Culprit> culprit_;
+  std::optional<QuarantineRecord> quarantine_;
+  std::vector<CountedDevice> devices_;
+  HashVerdicts hash_verdicts_;
+  grants::Effective granted_;
+};
+
+std::string ObjectPath(const discovery::BackendCandidate& candidate);
+bool SharesWorker(const discovery::BackendCandidate& candidate);
+
+}  // namespace bulkhead::supervisor

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/backend/crash_recorder.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/base/clean_text.h"
+#include "core/base/pidfd.h"
+#include "core/control/exit_report.h"
+
+namespace bulkhead::supervisor {
+namespace {
+
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+namespace schema = ipc::schema;
+
+constexpr size_t kMaxWords = 512;
+// A path and a few words.
+constexpr size_t kMaxPositionBytes = 4'096;
+constexpr size_t kMaxLines = 40;
+// Of what a backend wrote last, while others wait.
+constexpr int kMaxLogReads = 4;
+
+const char* NameOf(Culprit culprit) {
+  switch (culprit) {
+    case Culprit::kInput:
+      return "input";
+    case Culprit::kBackend:
+      return "backend";
+    case Culprit::kDevice:
+      return "device";
+    case Culprit::kStart:
+      return "start";
+    case Culprit::kNobody:
+      break;
+  }
+  return "nobody";
+}
+
+std::string Now() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const int64_t ms = duration_cast<milliseconds>(now).count();
+  const time_t seconds = ms / 1000;
+  tm utc = {};
+  ::gmtime_r(&seconds, &utc);
+  std::array<char, 32> text = {};
+  ::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &utc);
+  const std::string fraction = std::to_string(1000 + ms % 1000);
+  return std::string(text.data()) + "." + fraction.substr(1) + "Z";
+}
+
+std::string ProgramOf(pid_t pid) {
+  std::array<char, 4096> path;
+  const std::string link = "/proc/" + std::to_string(pid) + "/exe";
+  const ssize_t bytes = ::readlink(link.c_str(), path.data(), path.size());
+  if (bytes <= 0) return "";
+  return CleanText({path.data(), static_cast<size_t>(bytes)}, path.size());
+}
+
+std::vector<std::string> LinesOf(const std::string& text) {
+  std::vector<std::string> lines;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  if (lines.size() > kMaxLines) {
+    lines.erase(lines.begin(), lines.end() - kMaxLines);
+  }
+  return lines;
+}
+
+Transform ToTransform(schema::AskedTransform::Reader from) {
+  const uint32_t height = from.getHeight();
+  const uint32_t width = from.getWidth();
+  switch (from.getKind()) {
+    case schema::AskedTransform::Kind::RESIZE:
+      break;
+    case schema::AskedTransform::Kind::CENTER_CROP:
+      return CenterCrop{.height = height, .width = width};
+    case schema::AskedTransform::Kind::CROP:
+      return Crop{.top = from.getTop(),
+                  .left = from.getLeft(),
+                  .height = height,
+                  .width = width};
+    case schema::AskedTransform::Kind::RANDOM_CROP:
+      return RandomCrop{
+          .height = height, .width = width, .seed = from.getSeed()};
+  }
+  return Resize{.height = height,
+                .width = width,
+                .filter = static_cast<Resize::Filter>(from.getFilter())};
+}
+
+Crash::Request ToRequest(schema::SessionRequest::Reader from) {
+  Crash::Request request;
+  switch (from.getKind()) {
+    case schema::SessionRequest::Kind::START:
+      request.kind = Crash::Request::Kind::kStart;
+      break;
+    case schema::SessionRequest::Kind::OPEN:
+      request.kind = Crash::Request::Kind::kOpen;
+      break;
+    case schema::SessionRequest::Kind::SCAN:
+      request.kind = Crash::Request::Kind::kScan;
+      break;
+    case schema::SessionRequest::Kind::NEXT:
+      request.kind = Crash::Request::Kind::kNext;
+      break;
+    case schema::SessionRequest::Kind::FRAME_AT:
+      request.kind = Crash::Request::Kind::kFrameAt;
+      break;
+  }
+  request.frame = from.getFrame();
+  if (from.getStreamIndex() >= 0) request.stream_index = from.getStreamIndex();
+  request.threads = from.getThreads();
+  for (const auto option : from.getOptions()) {
+    request.backend_options.emplace_back(option.getKey().cStr(),
+                                         option.getValue().cStr());
+  }
+  request.complete = from.getComplete();
+  request.deadline_ms = from.getDeadlineMs();
+  request.ignores_errors = from.getIgnoresErrors();
+  request.audio = from.getAudio();
+  if (const uint32_t rate = from.getSampleRate()) {
+    request.sample_rate = static_cast<int>(rate);
+  }
+  if (const uint32_t channels = from.getChannelCount()) {
+    request.num_channels = static_cast<int>(channels);
+  }
+  request.output_dtype = static_cast<OutputDtype>(from.getDtype());
+  for (const auto transform : from.getTransforms()) {
+    request.transforms.push_back(ToTransform(transform));
+  }
+  return request;
+}
+
+}  // namespace
+
+SessionFacts ToSessionFacts(schema::SessionEnd::Reader end) {
+  SessionFacts facts;
+  facts.claim = ReadCrashNote(end.getClaim());
+  facts.device = CleanText(end.getDevice().cStr(), kMaxWords);
+  facts.position = CleanText(end.getPositionText().cStr(), kMaxPositionBytes);
+  facts.attempt = end.getAttempt();
+  facts.cause = CleanText(end.getCause().cStr(), kMaxWords);
+  if (end.hasInput()) {
+    const auto input = end.getInput();
+    facts.input = Crash::Input{.path = input.getPath().cStr(),
+                               .bytes = input.getBytes(),
+                               .modified_ns = input.getModifiedNs(),
+                               .device = input.getDevice(),
+                               .inode = input.getInode()};
+  }
+  facts.request = ToRequest(end.getRequest());
+  facts.last_message = CleanText(end.getLastMessage().cStr(), kMaxWords);
+  return facts;
+}
+
+CrashRecorder::CrashRecorder(const std::string& state_directory,
+                             int application)
+    : store_(state_directory) {
+  application_.pid = PidOf(application);
+  application_.program = ProgramOf(application_.pid);
+}
+
+bool CrashRecorder::IsWorthy(const WorkerEnd& end, Culprit culprit) {
+  if (culprit != Culprit::kNobody) return true;
+  return !IsForeignKill(end) && !end.told;
+}
+
+uint64_t CrashRecorder::RecordWorker(const EndedBackend& backend,
+                                     const SessionFacts& facts, Culprit culprit,
+                                     ExitReport end) {
+  Crash crash;
+  crash.device = facts.device;
+  crash.process = "worker";
+  crash.blamed = NameOf(culprit);
+  crash.cause = facts.cause.empty() ? DescribeExit(end) : facts.cause;
+  crash.end = std::move(end);
+  crash.end.position = facts.position;
+  crash.input = facts.input;
+  crash.request = facts.request;
+  crash.last_message = facts.last_message;
+  crash.attempt = facts.attempt;
+  return Record(backend, std::move(crash));
+}
+
+uint64_t CrashRecorder::RecordStart(const EndedBackend& backend,
+                                    Culprit culprit, const Status& cause) {
+  if (culprit == Culprit::kNobody) return 0;
+  Crash crash;
+  crash.process = culprit == Culprit::kDevice ? "worker" : "zygote";
+  crash.blamed = NameOf(culprit);
+  crash.cause = cause.message();
+  if (cause.exit_report()) {
+    crash.end = *cause.exit_report();
+  } else if (cause.code() == Code::kDeadlineExceeded) {
+    crash.end.kind = ExitReport::Kind::kDeadline;
+  } else if (cause.code() == Code::kBackendMisbehaved) {
+    crash.end.kind = ExitReport::Kind::kProtocolViolation;
+  } else if (backend.incarnation) {
+    crash.end = backend.incarnation->zygote_report();
+  }
+  crash.request.deadline_ms = backend.deadline_ms;
+  crash.outcome = CodeName(Code::kBackendUnavailable);
+  return Record(backend, std::move(crash));
+}
+
+uint64_t CrashRecorder::RecordZygote(const EndedBackend& backend) {
+  Crash crash;
+  crash.process = "zygote";
+  crash.blamed = NameOf(Culprit::kBackend);
+  crash.cause = backend.incarnation->zygote_end();
+  crash.end = backend.incarnation->zygote_report();
+  crash.request.deadline_ms = backend.deadline_ms;
+  return Record(backend, std::move(crash));
+}
+
+uint64_t CrashRecorder::Record(const EndedBackend& backend, Crash crash) {
+  if (!store_.enabled()) return 0;
+  if (!TakeAllowance()) {
+    ++unrecorded_;
+    return 0;
+  }
+  const discovery::BackendCandidate& candidate = backend.candidate;
+  crash.time = Now();
+  crash.application = application_;
+  crash.backend = {.name = candidate.name(),
+                   .distribution = candidate.entry_point.distribution,
+                   .version = candidate.entry_point.version,
+                   .directory = candidate.directory,
+                   .file = candidate.directory + "/" + candidate.plugin_path,
+                   .hash = candidate.plugin_hash,
+                   .bytes = candidate.plugin_identity.bytes,
+                   .modified_ns = candidate.plugin_identity.modified_ns};
+  crash.tier = static_cast<SandboxTier>(backend.tier);
+  if (Incarnation* incarnation = backend.incarnation) {
+    crash.incarnation = incarnation->life();
+    for (int i = 0; i < kMaxLogReads && incarnation->ReadLog(); ++i) {
+    }
+    crash.log = LinesOf(incarnation->log_tail());
+  }
+  crash.unrecorded = unrecorded_;
+  const bool known = !crash.outcome.empty();
+  const auto number = store_.Add(std::move(crash));
+  if (!number) return 0;
+  unrecorded_ = 0;
+  if (!known) open_.insert(*number);
+  // Of sessions whose application never told.
+  if (open_.size() > crashes::CrashStore::kMaxRecords) {
+    open_.erase(open_.begin());
+  }
+  return *number;
+}
+
+void CrashRecorder::SetOutcome(uint64_t crash, const std::string& outcome) {
+  if (open_.erase(crash) == 0) return;
+  // It may have been removed.
+  (void)store_.SetOutcome(crash, CleanText(outcome, kMaxWords));
+}
+
+bool CrashRecorder::TakeAllowance() {
+  const Time now = std::chrono::steady_clock::now();
+  const auto earned = (now - refilled_) / kPause;
+  refilled_ += earned * kPause;
+  allowance_ =
+      static_cast<uint32_t>(std::min<int64_t>(kAtOnce, allowance_ + earned));
+  if (allowance_ == 0) return false;
+  --allowance_;
+  return true;
+}
+
+}  // namespace bulkhead::supervisor

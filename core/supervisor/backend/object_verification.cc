@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/backend/object_verification.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "core/base/digest.h"
+#include "core/base/record_hash.h"
+
+namespace bulkhead::supervisor {
+namespace {
+
+// Some milliseconds of hashing.
+constexpr size_t kPieceBytes = size_t{1} << 20;
+
+struct Reading {
+  kj::Timer& timer;
+  int object;
+  std::function<void(std::span<const char>)> take;
+  off_t at = 0;
+  std::vector<char> piece = std::vector<char>(kPieceBytes);
+};
+
+kj::Promise<Status> Continue(std::shared_ptr<Reading> reading) {
+  const ssize_t got =
+      ::pread(reading->object, reading->piece.data(), kPieceBytes, reading->at);
+  if (got < 0 && errno != EINTR) {
+    return Status(
+        Code::kBackendUnavailable,
+        "its object cannot be read: " + std::generic_category().message(errno));
+  }
+  if (got == 0) return Status();
+  if (got > 0) {
+    reading->take(std::span(reading->piece).first(static_cast<size_t>(got)));
+    reading->at += got;
+  }
+  // A timer, since only then kj polls before it goes on.
+  return reading->timer.afterDelay(0 * kj::SECONDS).then([reading] {
+    return Continue(reading);
+  });
+}
+
+// Hands all of the object to `hash` in pieces.
+template <typename Hash>
+kj::Promise<Status> ReadInto(kj::Timer& timer, int object, Hash hash) {
+  return Continue(std::make_shared<Reading>(
+      Reading{.timer = timer, .object = object, .take = std::move(hash)}));
+}
+
+}  // namespace
+
+kj::Promise<Status> VerifyObject(kj::Timer& timer, int object,
+                                 const std::string& recorded) {
+  if (recorded.empty()) return Status();
+  auto parsed = discovery::RecordHash::Parse(recorded);
+  if (!parsed) return std::move(parsed).error();
+  auto hash = std::make_shared<discovery::RecordHash>(*std::move(parsed));
+  return ReadInto(timer, object, [hash](auto piece) { hash->Add(piece); })
+      .then([hash](Status read) -> Status {
+        if (!read.ok() || hash->Matches()) return read;
+        return Status(Code::kBackendUnavailable,
+                      "its object is not the one that was installed: the hash "
+                      "in RECORD differs; install the distribution again");
+      });
+}
+
+kj::Promise<Result<std::string>> HashObject(kj::Timer& timer, int object) {
+  auto digest =
+      std::make_shared<discovery::Digest>(discovery::HashAlgorithm::kSha256);
+  return ReadInto(timer, object,
+                  [digest](auto piece) { digest->Append(piece); })
+      .then([digest](Status read) -> Result<std::string> {
+        if (!read.ok()) return read;
+        return "sha256=" + digest->Finish();
+      });
+}
+
+}  // namespace bulkhead::supervisor

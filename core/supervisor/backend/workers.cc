@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/backend/workers.h"
+
+#include <capnp/message.h>
+
+#include <utility>
+
+#include "core/base/from_ipc.h"
+#include "core/base/pidfd.h"
+#include "ipc/message_socket.h"
+#include "ipc/schema/control.capnp.h"
+
+namespace bulkhead::supervisor {
+namespace {
+
+namespace schema = ipc::schema;
+using std::chrono::milliseconds;
+
+Status SendSession(const ipc::UniqueFd& worker, const ipc::UniqueFd& socket) {
+  capnp::MallocMessageBuilder message;
+  message.initRoot<schema::SharedWorkerRequest>().setServe();
+  const int descriptors[] = {socket.get()};
+  const auto sent = ipc::SendMessage(worker.get(), message, descriptors,
+                                     ipc::Deadline::After(milliseconds(0)));
+  if (sent) return Status();
+  return Status(
+      Code::kBackendLost,
+      "the worker that serves the backend's sessions takes no other: " +
+          sent.error().message);
+}
+
+}  // namespace
+
+kj::Promise<Result<int>> Workers::Serve(
+    uint64_t id, Placing placing, uint64_t worker_bytes,
+    std::shared_ptr<Incarnation> incarnation, ipc::UniqueFd socket) {
+  ++placing_;
+  ipc::UniqueFd socket_to_send;
+  if (placing == Placing::kShared) socket_to_send = std::move(socket);
+  auto placed = placing == Placing::kShared
+                    ? EnsureShared(std::move(incarnation))
+                    : Clone(Incarnation::WorkerKind::kSession, worker_bytes,
+                            std::move(incarnation), std::move(socket));
+  return placed.then([this, id, socket_to_send = std::move(socket_to_send)](
+                         auto worker) -> Result<int> {
+    --placing_;
+    if (!worker) return std::move(worker).error();
+    return Adopt(id, *std::move(worker), socket_to_send);
+  });
+}
+
+Result<int> Workers::Adopt(uint64_t id, std::shared_ptr<Worker> worker,
+                           const ipc::UniqueFd& socket_to_send) {
+  ++worker->served;
+  ++worker->sessions_now;
+  if (socket_to_send) {
+    if (Status sent = SendSession(worker->requests, socket_to_send);
+        !sent.ok()) {
+      Release(worker);
+      return sent;
+    }
+  }
+  const int pidfd = worker->process.pidfd.get();
+  sessions_.emplace(id, std::move(worker));
+  return pidfd;
+}
+
+Workers::Placed Workers::Clone(Incarnation::WorkerKind kind,
+                               uint64_t worker_bytes,
+                               std::shared_ptr<Incarnation> incarnation,
+                               ipc::UniqueFd socket) {
+  using Cloned = Result<std::shared_ptr<Worker>>;
+  auto cloning = incarnation->CloneWorker(kind, std::move(socket), deadline_,
+                                          worker_bytes);
+  return cloning.then(
+      [incarnation = std::move(incarnation)](auto process) -> Cloned {
+        if (!process) return std::move(process).error();
+        auto worker = std::make_shared<Worker>();
+        worker->incarnation = incarnation;
+        worker->process = *std::move(process);
+        return worker;
+      });
+}
+
+Workers::Placed Workers::EnsureShared(
+    std::shared_ptr<Incarnation> incarnation) {
+  using Shared = Result<std::shared_ptr<Worker>>;
+  if (HasRoom(incarnation) && incarnation->WorkerRuns(shared_->process.pid)) {
+    return Shared(shared_);
+  }
+  if (!is_sharing_) {
+    is_sharing_ = true;
+    sharing_ = CloneShared(incarnation)
+                   .then([this](Status status) {
+                     is_sharing_ = false;
+                     return status;
+                   })
+                   .fork();
+  }
+  return KJ_ASSERT_NONNULL(sharing_).addBranch().then(
+      [this, incarnation = std::move(incarnation)](Status status) -> Placed {
+        if (!status.ok()) return Shared(std::move(status));
+        // Whether it still runs is its session's business: one that dies at
+        // once is not cloned again and again from here.
+        if (HasRoom(incarnation)) return Shared(shared_);
+        return EnsureShared(incarnation);
+      });
+}
+
+kj::Promise<Status> Workers::CloneShared(
+    std::shared_ptr<Incarnation> incarnation) {
+  auto sockets = ipc::MakeSocketPair();
+  if (!sockets) return FromIpc(std::move(sockets).error());
+  return Clone(Incarnation::WorkerKind::kShared, 0, std::move(incarnation),
+               std::move(sockets->second))
+      .then([this, requests = std::move(sockets->first)](
+                auto worker) mutable -> Status {
+        if (!worker) return std::move(worker).error();
+        (*worker)->requests = std::move(requests);
+        shared_ = *std::move(worker);
+        return Status();
+      });
+}
+
+bool Workers::HasRoom(const std::shared_ptr<Incarnation>& incarnation) const {
+  return shared_ && shared_->incarnation == incarnation &&
+         shared_->sessions_now < kMaxSessionsPerWorker;
+}
+
+void Workers::Release(const std::shared_ptr<Worker>& worker) {
+  if (--worker->sessions_now > 0) return;
+  worker->incarnation->KillWorker(worker->process.pid);
+  worker->incarnation->ForgetWorker(worker->process.pid);
+  killed_.Add(backend_, std::move(worker->process.pidfd));
+  if (shared_ == worker) shared_.reset();
+}
+
+Status Workers::Confirm(uint64_t id) {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) {
+    return Status(Code::kBackendLost, "there is no such session");
+  }
+  const Worker& worker = *found->second;
+  return worker.incarnation->ConfirmWorker(worker.process);
+}
+
+kj::Promise<WorkerEnd> Workers::AwaitEnd(uint64_t id, milliseconds timeout) {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) {
+    return WorkerEnd{.kind = WorkerEnd::Kind::kUnknown};
+  }
+  const std::shared_ptr<Worker> worker = found->second;
+  return worker->incarnation->AwaitEnd(worker->process.pid, timeout)
+      .then([worker](WorkerEnd end) {
+        end.shared = worker->served > 1;
+        end.told = std::exchange(worker->told, true);
+        return end;
+      });
+}
+
+Incarnation* Workers::IncarnationOf(uint64_t id) const {
+  const auto found = sessions_.find(id);
+  return found == sessions_.end() ? nullptr : found->second->incarnation.get();
+}
+
+void Workers::Close(uint64_t id) {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return;
+  const std::shared_ptr<Worker> worker = found->second;
+  sessions_.erase(found);
+  Release(worker);
+}
+
+pid_t Workers::pid(uint64_t id) const {
+  const auto found = sessions_.find(id);
+  return found == sessions_.end() ? 0
+                                  : PidOf(found->second->process.pidfd.get());
+}
+
+std::vector<pid_t> Workers::pids() const {
+  std::vector<pid_t> pids;
+  for (const auto& [id, worker] : sessions_) {
+    pids.push_back(PidOf(worker->process.pidfd.get()));
+  }
+  return pids;
+}
+
+}  // namespace bulkhead::supervisor

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/blame/poisoned_inputs.h"
+
+#include <algorithm>
+
+namespace bulkhead::supervisor {
+
+uint32_t PoisonedInputs::Died(const std::string& input, InputPosition position,
+                              ExitReport report, Time now) {
+  DropOld(now);
+  Dated& dated = records_[{input, position}];
+  dated.record.position = position;
+  dated.record.last = std::move(report);
+  dated.last_death = now;
+  const uint32_t deaths = ++dated.record.deaths;
+  if (records_.size() > kMaxPositions) {
+    records_.erase(std::min_element(
+        records_.begin(), records_.end(), [](const auto& a, const auto& b) {
+          return a.second.last_death < b.second.last_death;
+        }));
+  }
+  return deaths;
+}
+
+void PoisonedInputs::Delivered(const std::string& input,
+                               InputPosition position) {
+  records_.erase({input, InputPosition()});
+  records_.erase({input, position});
+}
+
+std::vector<PoisonedPosition> PoisonedInputs::Refused(const std::string& input,
+                                                      Time now) {
+  DropOld(now);
+  std::vector<PoisonedPosition> refused;
+  for (auto at = records_.lower_bound({input, InputPosition()});
+       at != records_.end() && at->first.first == input; ++at) {
+    if (at->second.record.deaths >= attempts_) {
+      refused.push_back(at->second.record);
+    }
+  }
+  return refused;
+}
+
+void PoisonedInputs::DropOld(Time now) {
+  std::erase_if(records_, [now](const auto& entry) {
+    return entry.second.last_death + kLifetime <= now;
+  });
+}
+
+}  // namespace bulkhead::supervisor

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/catalog/catalog.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/status_macros.h"
+#include "core/discovery/entry_points.h"
+#include "core/grants/permissions.h"
+#include "core/include/bulkhead/diagnostic.h"
+
+namespace bulkhead::supervisor {
+namespace {
+
+namespace schema = ipc::schema;
+using discovery::BackendCandidate;
+
+// Beyond it a directory full of broken packages says nothing new.
+constexpr size_t kMaxDiagnostics = 1000;
+
+schema::Backend::State ToSchema(BackendState state) {
+  using Schema = schema::Backend::State;
+  switch (state) {
+    case BackendState::kDiscovered:
+      return Schema::DISCOVERED;
+    case BackendState::kStarting:
+      return Schema::STARTING;
+    case BackendState::kReady:
+      return Schema::READY;
+    case BackendState::kDraining:
+      return Schema::DRAINING;
+    case BackendState::kBackingOff:
+      return Schema::BACKING_OFF;
+    case BackendState::kQuarantined:
+      return Schema::QUARANTINED;
+    case BackendState::kDisabled:
+      break;
+  }
+  return Schema::DISABLED;
+}
+
+// One backend of one distribution, whatever state its files are in.
+bool IsSameBackend(const BackendCandidate& a, const BackendCandidate& b) {
+  return a.name() == b.name() &&
+         (a.entry_point.file == b.entry_point.file ||
+          (a.directory == b.directory &&
+           a.entry_point.distribution == b.entry_point.distribution));
+}
+
+void FillTexts(const std::vector<std::string>& texts,
+               capnp::List<capnp::Text>::Builder list) {
+  for (unsigned i = 0; i < list.size(); ++i) list.set(i, texts[i]);
+}
+
+void Describe(const Backend& backend, const std::string& notice,
+              sandbox::Tier tier, Diagnostics& diagnostics,
+              schema::Backend::Builder out) {
+  const BackendCandidate& candidate = backend.candidate();
+  out.setName(candidate.name());
+  out.setDistribution(candidate.entry_point.distribution);
+  out.setVersion(candidate.entry_point.version);
+  out.setFile(ObjectPath(candidate));
+  out.setState(ToSchema(backend.state()));
+  out.setReason(backend.reason().empty() ? notice : backend.reason());
+  const auto known = backend.devices();
+  auto devices = out.initDevices(known.size());
+  for (size_t i = 0; i < known.size(); ++i) {
+    devices[i].setName(known[i].name);
+    devices[i].setDescription(known[i].description);
+    devices[i].setBackend(candidate.name());
+  }
+  out.setTier(static_cast<schema::Tier>(tier));
+  out.setIncarnation(backend.lives());
+  if (const Incarnation* life = backend.incarnation()) {
+    out.setZygotePid(life->zygote_pid());
+    out.setReaperPid(life->reaper_alive() ? life->reaper_pid() : 0);
+  }
+  const auto pids = backend.session_pids();
+  auto session_pids = out.initSessionPids(pids.size());
+  for (size_t i = 0; i < pids.size(); ++i) session_pids.set(i, pids[i]);
+  const auto asked = ToTexts(candidate.manifest.permissions);
+  FillTexts(asked, out.initAsked(static_cast<unsigned>(asked.size())));
+  std::vector<std::string> streams;
+  for (const discovery::StreamKind kind : candidate.manifest.streams) {
+    streams.push_back(kind == discovery::StreamKind::kAudio ? "audio"
+                                                            : "video");
+  }
+  FillTexts(streams, out.initStreams(static_cast<unsigned>(streams.size())));
+  const auto granted = backend.DescribeGrants(diagnostics);
+  FillTexts(granted, out.initGranted(static_cast<unsigned>(granted.size())));
+}
+
+}  // namespace
+
+Catalog::Catalog(std::vector<discovery::SearchDirectory> plugin_path,
+                 discovery::Selection selection, const StartContext& context)
+    : plugin_path_(std::move(plugin_path)),
+      selection_(std::move(selection)),
+      context_(context),
+      cache_({.group = std::string(discovery::kBackendGroup)}),
+      watch_(context.port),
+      tasks_(*this) {
+  Refresh();
+  tasks_.add(AwaitChanges());
+}
+
+void Catalog::Refresh() {
+  discovery::Discovery latest =
+      discovery::Discover(*cache_.Rescan(plugin_path_), selection_, loads_);
+  std::vector<BackendPointer> backends;
+  present_.clear();
+  const auto take = [&](const BackendCandidate& candidate) {
+    const auto known = std::find_if(
+        backends_.begin(), backends_.end(), [&](const BackendPointer& other) {
+          return other && IsSameBackend(other->candidate(), candidate);
+        });
+    return known == backends_.end() ? nullptr : std::move(*known);
+  };
+  for (BackendCandidate& candidate : latest.backends) {
+    BackendPointer known = take(candidate);
+    if (known && (known->candidate() == candidate || !known->BeginsAnew())) {
+      present_.emplace(known.get(), candidate);
+      candidate = known->candidate();
+    } else {
+      const bool disabled = known && known->disabled();
+      if (known) Drain(std::move(known));
+      known = std::make_shared<Backend>(candidate, FreeNumber(), context_);
+      present_.emplace(known.get(), candidate);
+      if (disabled) (void)known->Disable();
+    }
+    backends.push_back(std::move(known));
+  }
+  for (BackendPointer& removed : backends_) {
+    if (!removed) continue;
+    if (!removed->serving()) {
+      Drain(std::move(removed));
+      continue;
+    }
+    latest.backends.push_back(removed->candidate());
+    backends.push_back(std::move(removed));
+  }
+  backends_ = std::move(backends);
+  discovery_ = std::move(latest);
+  WatchFiles();
+  // Where nothing tells of changes, or not yet.
+  for (const BackendPointer& backend : backends_) {
+    if (!settling_ && IsToBeReplaced(*backend)) NoteChange();
+  }
+}
+
+Catalog::BackendPointer Catalog::BackendOf(
+    const BackendCandidate* candidate) const {
+  return backends_[static_cast<size_t>(candidate - discovery_.backends.data())];
+}
+
+Result<Catalog::BackendPointer> Catalog::Find(
+    const discovery::DeviceName& device) {
+  if (const auto found = discovery::FindBackend(discovery_, device)) {
+    if (BackendPointer backend = BackendOf(*found); backend->serving()) {
+      return backend;
+    }
+  }
+  Refresh();
+  ASSIGN_OR_RETURN(
+      const BackendCandidate* candidate,
+      discovery::FindBackend(discovery_, device, [this](const auto& candidate) {
+        return BackendOf(&candidate)->reason();
+      }));
+  return BackendOf(candidate);
+}
+
+Result<std::vector<Catalog::BackendPointer>> Catalog::Load(
+    const std::string& path, const std::string& entry_point) {
+  ASSIGN_OR_RETURN(const discovery::ExplicitLoad load,
+                   discovery::ResolveExplicitLoad(path, entry_point));
+  const bool is_new =
+      std::find(loads_.begin(), loads_.end(), load) == loads_.end();
+  if (is_new) loads_.push_back(load);
+  Refresh();
+  std::vector<BackendPointer> loaded;
+  Status failure;
+  for (size_t i = 0; i < backends_.size(); ++i) {
+    const BackendCandidate& candidate = discovery_.backends[i];
+    if (!load.Means(candidate.dist_info, candidate.name(),
+                    candidate.plugin_path))
+      continue;
+    loaded.push_back(backends_[i]);
+    if (!candidate.usable() && failure.ok()) {
+      failure = discovery::Unavailable(candidate);
+    }
+  }
+  if (!failure.ok()) return failure;
+  if (!loaded.empty()) return loaded;
+  if (is_new) loads_.pop_back();
+  return Status(Code::kNotFound,
+                "there is no backend" +
+                    (entry_point.empty() ? "" : " " + entry_point) + " in " +
+                    path + "; see `bulkhead entry-points --path " +
+                    load.directory + "`");
+}
+
+Result<Catalog::BackendPointer> Catalog::Named(const std::string& name) {
+  Refresh();
+  BackendPointer found;
+  std::string names;
+  for (const BackendPointer& backend : backends_) {
+    const BackendCandidate& candidate = backend->candidate();
+    names += (names.empty() ? "" : ", ") + candidate.name();
+    if (candidate.name() != name) continue;
+    if (!found || (candidate.usable() && !found->candidate().usable())) {
+      found = backend;
+    }
+  }
+  if (found) return found;
+  return Status(Code::kNotFound,
+                "there is no backend " + name +
+                    (names.empty() ? std::string("; none was found")
+                                   : "; there are: " + names));
+}
+
+kj::Promise<Status> Catalog::Command(const std::string& name,
+                                     schema::BackendCommand::Action action) {
+  auto named = Named(name);
+  if (!named) return named.error();
+  const BackendPointer& backend = *named;
+  switch (action) {
+    case schema::BackendCommand::Action::RESTART:
+      return backend->Restart();
+    case schema::BackendCommand::Action::RELOAD:
+      return Reload(backend);
+    case schema::BackendCommand::Action::DISABLE:
+      return backend->Disable();
+    case schema::BackendCommand::Action::ENABLE:
+      return backend->Enable();
+  }
+  return Status(Code::kUnsupported, "bulkheadd does not know this command");
+}
+
+kj::Promise<Status> Catalog::Reload(BackendPointer backend) {
+  return backend->Reload()
+      .then([this, backend](Result<bool> replace) -> kj::Promise<Status> {
+        if (!replace) return replace.error();
+        Refresh();
+        if (!*replace) return Status();
+        return Replace(backend);
+      })
+      .attach(BackendPointer(backend));
+}
+
+std::vector<Catalog::BackendPointer> Catalog::Usable() const {
+  std::vector<BackendPointer> usable;
+  for (const BackendPointer& backend : backends_) {
+    if (backend->candidate().usable()) usable.push_back(backend);
+  }
+  return usable;
+}
+
+Status Catalog::CheckDecodes(const Backend& backend,
+                             discovery::StreamKind kind) const {
+  const auto decodes = [kind](const Backend& candidate) {
+    return candidate.candidate().manifest.streams.count(kind) > 0;
+  };
+  if (decodes(backend)) return Status();
+  std::string able;
+  for (const BackendPointer& other : Usable()) {
+    if (!decodes(*other)) continue;
+    for (const auto& device : other->devices()) {
+      able += (able.empty() ? "" : ", ") + device.name;
+    }
+  }
+  const std::string words = discovery::NameOf(kind);
+  return Status(Code::kUnsupported,
+                "backend " + backend.candidate().name() + " does not decode " +
+                    words + "; " +
+                    (able.empty() ? "no backend that is installed does"
+                                  : "devices that do: " + able));
+}
+
+Catalog::BackendPointer Catalog::OfSession(uint64_t session) const {
+  for (const BackendPointer& backend : backends()) {
+    if (backend->HasSession(session)) return backend;
+  }
+  return nullptr;
+}
+
+void Catalog::Describe(sandbox::Tier tier, schema::Backends::Builder out) {
+  Refresh();
+  Diagnostics found = discovery_.diagnostics;
+  const Diagnostics& grants = context_.grants.Latest().diagnostics;
+  found.insert(found.end(), grants.begin(), grants.end());
+  const Diagnostics& quarantine = context_.quarantine.diagnostics();
+  found.insert(found.end(), quarantine.begin(), quarantine.end());
+  if (watch_.problem()) found.push_back(*watch_.problem());
+  const auto all = backends();
+  auto list = out.initBackends(all.size());
+  for (size_t i = 0; i < all.size(); ++i) {
+    supervisor::Describe(*all[i], NoticeOf(*all[i]), tier, found, list[i]);
+  }
+  auto diagnostics =
+      out.initDiagnostics(std::min(found.size(), kMaxDiagnostics));
+  for (size_t i = 0; i < diagnostics.size(); ++i) {
+    diagnostics[i].setSeverity(
+        static_cast<schema::Diagnostic::Severity>(found[i].severity));
+    diagnostics[i].setFile(found[i].file);
+    diagnostics[i].setLine(found[i].line);
+    diagnostics[i].setMessage(found[i].message);
+  }
+  auto places = out.initPlaces(discovery_.places.size());
+  for (size_t i = 0; i < places.size(); ++i) {
+    const discovery::SearchedPlace& place = discovery_.places[i];
+    places[i].setPath(place.directory.path);
+    places[i].setOrigin(place.directory.origin);
+    places[i].setOutcome(place.outcome);
+  }
+}
+
+}  // namespace bulkhead::supervisor

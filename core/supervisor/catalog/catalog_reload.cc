@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "core/supervisor/catalog/catalog.h"
+#include "core/supervisor/catalog/file_settling.h"
+
+// How the Catalog comes to know that files have changed, and what follows for
+// backends that run.
+namespace bulkhead::supervisor {
+namespace {
+
+using discovery::BackendCandidate;
+
+// Of kSettlingTime each, in which a change came: half a minute.
+constexpr unsigned kRounds = 60;
+// Between two looks at what the kernel tells, if it tells something all the
+// time.
+constexpr kj::Duration kBetweenLooks = 10 * kj::MILLISECONDS;
+// sandbox::OutsideId repeats itself after as many.
+constexpr unsigned kNumbers = 32;
+
+std::string ParentOf(const std::string& path) {
+  return path.substr(0, path.rfind('/'));
+}
+
+}  // namespace
+
+void Catalog::taskFailed(kj::Exception&&) {
+  // Nothing here throws but kj for want of memory; the next look sees it again.
+}
+
+std::vector<Catalog::BackendPointer> Catalog::backends() const {
+  std::vector<BackendPointer> all = backends_;
+  all.insert(all.end(), draining_.begin(), draining_.end());
+  return all;
+}
+
+unsigned Catalog::FreeNumber() {
+  std::set<unsigned> taken;
+  const auto take = [&](const BackendPointer& backend) {
+    if (backend) taken.insert(backend->number() % kNumbers);
+  };
+  std::for_each(backends_.begin(), backends_.end(), take);
+  std::for_each(draining_.begin(), draining_.end(), take);
+  for (const auto& [old, succession] : successions_) take(succession.successor);
+  for (unsigned tries = 1; tries < kNumbers; ++tries) {
+    if (!taken.contains(next_number_ % kNumbers)) break;
+    ++next_number_;
+  }
+  return next_number_++;
+}
+
+void Catalog::WatchFiles() {
+  std::set<std::string> directories;
+  for (const discovery::SearchDirectory& directory : plugin_path_) {
+    directories.insert(directory.path);
+  }
+  for (const BackendCandidate& candidate : discovery_.backends) {
+    directories.insert(candidate.directory);
+    directories.insert(candidate.dist_info);
+    directories.insert(ParentOf(ObjectPath(candidate)));
+  }
+  for (const auto& [backend, candidate] : present_) {
+    directories.insert(candidate.dist_info);
+    directories.insert(ParentOf(ObjectPath(candidate)));
+  }
+  watch_.Watch(directories);
+}
+
+kj::Promise<void> Catalog::AwaitChanges() {
+  return watch_.WhenChanged()
+      .then([this] {
+        NoteChange();
+        return context_.port.getTimer().afterDelay(kBetweenLooks);
+      })
+      .then([this] { return AwaitChanges(); });
+}
+
+void Catalog::NoteChange() {
+  ++changes_;
+  for (const BackendPointer& backend : backends()) backend->EndIfOverwritten();
+  if (settling_) return;
+  settling_ = true;
+  tasks_.add(Settle(kRounds));
+}
+
+kj::Promise<void> Catalog::Settle(unsigned rounds_left) {
+  const auto delay = kSettlingTime.count() * kj::MILLISECONDS;
+  return context_.port.getTimer().afterDelay(delay).then(
+      [this, rounds_left, changes = changes_]() -> kj::Promise<void> {
+        if (changes != changes_ && rounds_left > 0) {
+          return Settle(rounds_left - 1);
+        }
+        Refresh();
+        settling_ = false;
+        ReplaceChanged();
+        return kj::READY_NOW;
+      });
+}
+
+bool Catalog::IsToBeReplaced(const Backend& backend) const {
+  const auto present = present_.find(&backend);
+  if (present == present_.end() || present->second == backend.candidate()) {
+    return false;
+  }
+  // What starts is replaced once it is ready.
+  if (!backend.serving()) return false;
+  const auto tried = successions_.find(&backend);
+  return tried == successions_.end() ||
+         !(tried->second.files == present->second);
+}
+
+void Catalog::ReplaceChanged() {
+  for (const BackendPointer& backend : std::vector(backends_)) {
+    if (!IsToBeReplaced(*backend)) continue;
+    if (backend->IsReplacedBy(present_.at(backend.get()))) {
+      tasks_.add(Replace(backend).ignoreResult());
+    } else {
+      NoteChange();
+    }
+  }
+}
+
+kj::Promise<Status> Catalog::Replace(BackendPointer old) {
+  const auto present = present_.find(old.get());
+  if (present == present_.end()) {
+    return Status(Code::kNotFound, NoticeOf(*old));
+  }
+  Succession& succession = successions_[old.get()];
+  if (succession.successor) {
+    return KJ_ASSERT_NONNULL(succession.outcome).addBranch();
+  }
+  const auto successor =
+      std::make_shared<Backend>(present->second, FreeNumber(), context_);
+  auto outcome =
+      successor->EnsureReady()
+          .then([successor](Status ready) -> kj::Promise<Status> {
+            if (!ready.ok()) return ready;
+            return successor->CheckHealth();
+          })
+          .then([this, old](Status checked) { return Conclude(old, checked); })
+          .fork();
+  // It goes on whether or not whoever asked waits for it.
+  tasks_.add(outcome.addBranch().ignoreResult());
+  auto branch = outcome.addBranch();
+  succession.files = present->second;
+  succession.successor = successor;
+  succession.changes = changes_;
+  succession.outcome = kj::mv(outcome);
+  return branch;
+}
+
+Status Catalog::Conclude(const BackendPointer& old, const Status& checked) {
+  Succession& succession = successions_[old.get()];
+  const BackendPointer successor = std::move(succession.successor);
+  if (changes_ != succession.changes) NoteChange();
+  const auto place = std::find(backends_.begin(), backends_.end(), old);
+  if (place == backends_.end()) {
+    return Status(Code::kBackendLost,
+                  "the backend " + old->candidate().name() +
+                      " was replaced or removed while it was reloaded; see "
+                      "`bulkhead backends`");
+  }
+  if (!checked.ok() || !old->Retire()) {
+    const std::string why =
+        checked.ok() ? "it was disabled meanwhile" : checked.message();
+    succession.failure =
+        "what is installed now is not used, and what ran before goes on: " +
+        why +
+        "; it is tried again when its files change or after `bulkhead "
+        "reload " +
+        old->candidate().name() + "`";
+    return Status(checked.code() == Code::kBackendMisbehaved
+                      ? Code::kBackendMisbehaved
+                      : Code::kBackendUnavailable,
+                  "the backend " + old->candidate().name() +
+                      " was not reloaded: " + succession.failure);
+  }
+  discovery_.backends[static_cast<size_t>(place - backends_.begin())] =
+      successor->candidate();
+  *place = successor;
+  present_.emplace(successor.get(), successor->candidate());
+  Drain(old);
+  return Status();
+}
+
+void Catalog::Drain(BackendPointer old) {
+  (void)old->Retire();
+  successions_.erase(old.get());
+  present_.erase(old.get());
+  if (!old->busy()) return;
+  auto drained = old->WhenDrained().then([this, backend = old.get()] {
+    std::erase_if(draining_, [&](const BackendPointer& other) {
+      return other.get() == backend;
+    });
+  });
+  draining_.push_back(std::move(old));
+  tasks_.add(kj::mv(drained));
+}
+
+std::string Catalog::NoticeOf(const Backend& backend) const {
+  if (backend.state() == BackendState::kDraining) return "";
+  const auto present = present_.find(&backend);
+  if (present == present_.end()) {
+    return "its files were removed; it goes on with what it has in memory";
+  }
+  const auto tried = successions_.find(&backend);
+  const bool failed =
+      tried != successions_.end() && tried->second.files == present->second;
+  return failed ? tried->second.failure : "";
+}
+
+}  // namespace bulkhead::supervisor

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/sandbox/bpf.h"
+
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+
+#include <cstdint>
+#include <map>
+
+namespace bulkhead::sandbox {
+namespace {
+
+using Code = std::vector<sock_filter>;
+
+constexpr uint32_t kX32Bit = 0x40000000;
+// In place of a distance that is known once the whole rule is.
+constexpr uint8_t kToNextRule = 0xff;
+
+sock_filter Statement(uint16_t code, uint32_t k) { return {code, 0, 0, k}; }
+
+sock_filter Load(size_t offset) {
+  return Statement(BPF_LD | BPF_W | BPF_ABS, static_cast<uint32_t>(offset));
+}
+
+sock_filter Return(uint32_t action) {
+  return Statement(BPF_RET | BPF_K, action);
+}
+
+sock_filter Jump(uint16_t test, uint32_t k, uint8_t if_true, uint8_t if_false) {
+  return {static_cast<uint16_t>(BPF_JMP | test | BPF_K), if_true, if_false, k};
+}
+
+void Append(Code& code, const Code& more) {
+  code.insert(code.end(), more.begin(), more.end());
+}
+
+void AppendHalf(Code& code, size_t offset, uint32_t mask, uint32_t value) {
+  if (mask == 0) return;
+  code.push_back(Load(offset));
+  if (mask != 0xffffffff) {
+    code.push_back(Statement(BPF_ALU | BPF_AND | BPF_K, mask));
+  }
+  code.push_back(Jump(BPF_JEQ, value, 0, kToNextRule));
+}
+
+// SECCOMP_RET_TRACE refuses the call with ENOSYS, as nobody traces a backend,
+// but yields to any other filter that has more to say than that.
+constexpr uint32_t kLeftToFilterBelow = SECCOMP_RET_TRACE;
+
+uint32_t ActionOf(const Rule& rule) {
+  return rule.error == 0
+             ? SECCOMP_RET_ALLOW
+             : SECCOMP_RET_ERRNO | static_cast<uint32_t>(rule.error);
+}
+
+Code CompileRule(const Rule& rule, uint32_t action) {
+  Code code;
+  for (const Condition& condition : rule.when) {
+    const size_t low =
+        offsetof(seccomp_data, args) + sizeof(uint64_t) * condition.argument;
+    AppendHalf(code, low, static_cast<uint32_t>(condition.mask),
+               static_cast<uint32_t>(condition.value));
+    AppendHalf(code, low + sizeof(uint32_t),
+               static_cast<uint32_t>(condition.mask >> 32),
+               static_cast<uint32_t>(condition.value >> 32));
+  }
+  code.push_back(Return(action));
+  for (size_t i = 0; i < code.size(); ++i) {
+    if (BPF_CLASS(code[i].code) == BPF_JMP && code[i].jf == kToNextRule) {
+      code[i].jf = static_cast<uint8_t>(code.size() - i - 1);
+    }
+  }
+  return code;
+}
+
+struct Decision {
+  const Rule* rule;
+  uint32_t action;
+};
+
+using Decisions = std::map<int, std::vector<Decision>>;
+
+Code CompileCall(int syscall, const std::vector<Decision>& decisions,
+                 uint32_t forbidden) {
+  Code code = {Jump(BPF_JEQ, static_cast<uint32_t>(syscall), 1, 0),
+               Return(forbidden)};
+  for (const auto& [rule, action] : decisions) {
+    Append(code, CompileRule(*rule, action));
+    if (rule->when.empty()) return code;
+  }
+  code.push_back(Return(forbidden));
+  return code;
+}
+
+struct Call {
+  int syscall;
+  Code code;
+};
+
+Code Bisect(std::span<const Call> calls, uint32_t forbidden) {
+  if (calls.empty()) return {Return(forbidden)};
+  if (calls.size() == 1) return calls.front().code;
+  const size_t half = calls.size() / 2;
+  const Code below = Bisect(calls.first(half), forbidden);
+  // A conditional jump reaches 255 instructions, an unconditional one all.
+  Code code = {
+      Jump(BPF_JGE, static_cast<uint32_t>(calls[half].syscall), 0, 1),
+      Statement(BPF_JMP | BPF_JA, static_cast<uint32_t>(below.size()))};
+  Append(code, below);
+  Append(code, Bisect(calls.subspan(half), forbidden));
+  return code;
+}
+
+Code Compile(const Decisions& decisions, uint32_t forbidden) {
+  std::vector<Call> calls;
+  for (const auto& [syscall, of_call] : decisions) {
+    calls.push_back({syscall, CompileCall(syscall, of_call, forbidden)});
+  }
+  Code code = {
+      Load(offsetof(seccomp_data, arch)),
+      Jump(BPF_JEQ, AUDIT_ARCH_X86_64, 1, 0),
+      Return(forbidden),
+      Load(offsetof(seccomp_data, nr)),
+      Jump(BPF_JGE, kX32Bit, 0, 1),
+      Return(forbidden),
+  };
+  Append(code, Bisect(calls, forbidden));
+  return code;
+}
+
+}  // namespace
+
+std::vector<sock_filter> CompileFilter(const Table& table,
+                                       Forbidden forbidden) {
+  Decisions decisions;
+  for (const Rule& rule : table) {
+    decisions[rule.syscall].push_back({&rule, ActionOf(rule)});
+  }
+  return Compile(decisions, forbidden == Forbidden::kNotify
+                                ? SECCOMP_RET_USER_NOTIF
+                                : SECCOMP_RET_KILL_PROCESS);
+}
+
+std::vector<sock_filter> CompileFilterAbove(const Table& table,
+                                            const Table& below) {
+  Decisions decisions;
+  for (const Rule& rule : table) {
+    decisions[rule.syscall].push_back({&rule, ActionOf(rule)});
+  }
+  for (const Rule& rule : below) {
+    decisions[rule.syscall].push_back({&rule, SECCOMP_RET_KILL_PROCESS});
+  }
+  return Compile(decisions, kLeftToFilterBelow);
+}
+
+std::vector<sock_filter> SessionFilter(Forbidden forbidden,
+                                       const GrantedCalls& granted) {
+  return forbidden == Forbidden::kNotify
+             ? CompileFilterAbove(SessionTableWith(granted),
+                                  ZygoteTableWith(granted))
+             : CompileFilter(SessionTableWith(granted), Forbidden::kKill);
+}
+
+std::span<const std::byte> FilterBytes(const std::vector<sock_filter>& filter) {
+  return std::as_bytes(std::span(filter));
+}
+
+}  // namespace bulkhead::sandbox

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/sandbox/cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+#include "core/base/status_macros.h"
+#include "core/supervisor/sandbox/errno_status.h"
+#include "core/supervisor/sandbox/read_text.h"
+
+namespace bulkhead::sandbox {
+namespace {
+
+constexpr const char* kControllers[] = {"memory", "pids", "cpu"};
+constexpr char kPrefix[] = "bulkhead-";
+// For processes that were sent SIGKILL to end.
+constexpr int kEndPatienceMs = 200;
+
+bool Contains(const std::string& words, const std::string& word) {
+  std::istringstream list(words);
+  for (std::string entry; list >> entry;) {
+    if (entry == word) return true;
+  }
+  return false;
+}
+
+Status Write(const std::string& path, const std::string& text) {
+  const ipc::UniqueFd file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!file || write(file.get(), text.data(), text.size()) < 0) {
+    return ErrnoStatus(Code::kSandboxUnavailable,
+                       "cannot write " + text + " to " + path);
+  }
+  return Status();
+}
+
+// "key 17" in a file of such lines.
+uint64_t Count(const std::string& directory, const char* file,
+               const std::string& key) {
+  std::istringstream words(
+      ReadText(directory + "/" + file).value_or(std::string()));
+  std::string name;
+  for (uint64_t value; words >> name >> value;) {
+    if (name == key) return value;
+  }
+  return 0;
+}
+
+struct Mount {
+  std::string root;   // of the hierarchy, what is seen there
+  std::string point;  // where
+};
+
+// The first of version 2, as proc(5) has the lines:
+// id parent device root point options [tags] - type source options
+std::optional<Mount> FindMount(const std::string& mountinfo) {
+  std::istringstream lines(mountinfo);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    Mount mount;
+    std::string skipped, type;
+    words >> skipped >> skipped >> skipped >> mount.root >> mount.point;
+    while (words >> skipped && skipped != "-") {
+    }
+    if (words >> type && type == "cgroup2") return mount;
+  }
+  return std::nullopt;
+}
+
+// The own cgroup's path in the hierarchy of version 2: "0::/user.slice/…".
+std::optional<std::string> OwnPath(const std::string& cgroups) {
+  std::istringstream lines(cgroups);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("0::/")) return line.substr(3);
+  }
+  return std::nullopt;
+}
+
+bool IsDelegated(const std::string& directory) {
+  for (const char* name : {"trusted.delegate", "user.delegate"}) {
+    char value = 0;
+    if (getxattr(directory.c_str(), name, &value, 1) == 1 && value == '1') {
+      return true;
+    }
+  }
+  struct stat status = {};
+  return geteuid() != 0 && stat(directory.c_str(), &status) == 0 &&
+         status.st_uid == geteuid();
+}
+
+void EnableControllers(const std::string& directory) {
+  for (const char* controller : kControllers) {
+    // What it may not, is missing from subtree_control afterwards.
+    (void)Write(directory + "/cgroup.subtree_control",
+                std::string("+") + controller);
+  }
+}
+
+void Append(std::string& list, const std::string& separator,
+            const std::string& entry) {
+  list += (list.empty() ? "" : separator) + entry;
+}
+
+// Fills in the controllers, and what speaks against those that are missing.
+void LookAtControllers(const std::string& directory, CgroupParent& parent) {
+  const std::string enabled =
+      ReadText(directory + "/cgroup.subtree_control").value_or("");
+  const std::string available =
+      ReadText(directory + "/cgroup.controllers").value_or("");
+  parent.controllers.clear();
+  std::string off;
+  std::string absent;
+  for (const char* controller : kControllers) {
+    if (Contains(enabled, controller)) {
+      parent.controllers.push_back(controller);
+    } else {
+      Append(Contains(available, controller) ? off : absent, ", ", controller);
+    }
+  }
+  parent.evidence.clear();
+  if (!off.empty()) {
+    parent.evidence = "not in " + directory + "/cgroup.subtree_control: " + off;
+  }
+  if (!absent.empty()) {
+    Append(parent.evidence, "; ",
+           "not in " + directory + "/cgroup.controllers: " + absent +
+               "; the directory above does not pass it on, or version 1 has "
+               "it");
+  }
+}
+
+ipc::UniqueFd LockIfFree(const std::string& directory) {
+  ipc::UniqueFd lock(
+      open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (lock && flock(lock.get(), LOCK_EX | LOCK_NB) != 0) lock.reset();
+  return lock;
+}
+
+void AwaitEmpty(const std::string& directory) {
+  const ipc::UniqueFd events(
+      open((directory + "/cgroup.events").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!events) return;
+  std::array<char, 256> seen;
+  // Reading first: from then on POLLPRI tells of changes.
+  while (pread(events.get(), seen.data(), seen.size(), 0) > 0 &&
+         Count(directory, "cgroup.events", "populated") != 0) {
+    pollfd wait = {.fd = events.get(), .events = POLLPRI, .revents = 0};
+    if (poll(&wait, 1, kEndPatienceMs) <= 0) return;
+  }
+}
+
+}  // namespace
+
+bool CgroupParent::Has(const std::string& controller) const {
+  return std::find(controllers.begin(), controllers.end(), controller) !=
+         controllers.end();
+}
+
+CgroupParent FindCgroupParent(const std::string& named,
+                              const std::string& root) {
+  CgroupParent parent;
+  const auto mount =
+      FindMount(ReadText(root + "/proc/self/mountinfo").value_or(""));
+  if (mount) {
+    parent.mount = mount->point;
+    parent.writable = access((root + mount->point).c_str(), W_OK) == 0;
+  }
+  if (!named.empty()) {
+    const std::string directory = root + named;
+    if (!ReadText(directory + "/cgroup.subtree_control")) {
+      parent.evidence =
+          named +
+          ", which was named for it, is no directory of cgroup version 2";
+      return parent;
+    }
+    EnableControllers(directory);
+    LookAtControllers(directory, parent);
+    parent.directory = directory;
+    return parent;
+  }
+  const auto own = OwnPath(ReadText(root + "/proc/self/cgroup").value_or(""));
+  if (!mount || !own) {
+    parent.evidence =
+        "cgroup version 2 is not mounted: /proc/self/mountinfo has no cgroup2";
+    return parent;
+  }
+  const std::string above = mount->root == "/" ? "" : mount->root;
+  if (!own->starts_with(above)) {
+    parent.evidence = "this process' cgroup, " + *own +
+                      ", is not visible below " + mount->point;
+    return parent;
+  }
+  std::string below = own->substr(above.size());
+  if (below == "/") below.clear();
+  for (int level = 0; level < 2; ++level) {
+    const std::string directory = root + mount->point + below;
+    if (IsDelegated(directory)) {
+      LookAtControllers(directory, parent);
+      if (parent.Has("memory") || parent.Has("pids")) {
+        parent.directory = directory;
+        return parent;
+      }
+    }
+    if (below.empty()) break;
+    below.resize(below.rfind('/'));
+  }
+  const std::string none =
+      "neither this process' cgroup, " + *own +
+      ", nor the one above it is delegated to this user with limits switched "
+      "on for its children";
+  parent.evidence =
+      none + (parent.evidence.empty() ? "" : " (" + parent.evidence + ")");
+  parent.controllers.clear();
+  return parent;
+}
+
+void RemoveStaleCgroups(const CgroupParent& parent) {
+  std::error_code ignored;
+  std::vector<std::string> stale;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(parent.directory, ignored)) {
+    if (entry.path().filename().string().starts_with(kPrefix)) {
+      stale.push_back(entry.path());
+    }
+  }
+  for (const std::string& directory : stale) {
+    if (ipc::UniqueFd lock = LockIfFree(directory)) {
+      Cgroup(directory, std::move(lock));
+    }
+  }
+}
+
+Status WriteCgroupLimits(const std::string& directory,
+                         const CgroupParent& parent, const Limits& limits) {
+  if (parent.Has("memory")) {
+    RETURN_IF_ERROR(
+        Write(directory + "/memory.max", std::to_string(limits.memory_bytes)));
+    const std::string swap = directory + "/memory.swap.max";
+    // Absent where the kernel does not count swap.
+    if (access(swap.c_str(), F_OK) == 0) RETURN_IF_ERROR(Write(swap, "0"));
+  }
+  if (parent.Has("pids")) {
+    RETURN_IF_ERROR(
+        Write(directory + "/pids.max", std::to_string(limits.tasks)));
+  }
+  return Status();
+}
+
+Result<std::unique_ptr<Cgroup>> Cgroup::Create(const CgroupParent& parent,
+                                               const Limits& limits) {
+  // Between mkdir and the lock, another bulkheadd may take it for stale.
+  constexpr int kAttempts = 3;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    std::string directory = parent.directory + "/" + kPrefix + "XXXXXX";
+    if (mkdtemp(directory.data()) == nullptr) {
+      return ErrnoStatus(Code::kSandboxUnavailable,
+                         "cannot make a cgroup in " + parent.directory);
+    }
+    ipc::UniqueFd lock = LockIfFree(directory);
+    if (!lock || access(directory.c_str(), F_OK) != 0) continue;
+    auto cgroup = std::make_unique<Cgroup>(directory, std::move(lock));
+    RETURN_IF_ERROR(WriteCgroupLimits(directory, parent, limits));
+    return cgroup;
+  }
+  return Status(
+      Code::kSandboxUnavailable,
+      "others remove the cgroups that are made in " + parent.directory);
+}
+
+Cgroup::~Cgroup() {
+  // Linux 5.14; before, whoever is left is ended by its reaper.
+  (void)Write(directory_ + "/cgroup.kill", "1");
+  AwaitEmpty(directory_);
+  (void)rmdir(directory_.c_str());
+}
+
+Status Cgroup::Adopt(pid_t pid) const {
+  return Write(directory_ + "/cgroup.procs", std::to_string(pid));
+}
+
+bool Cgroup::TakeOutOfMemoryKill() {
+  if (Count(directory_, "memory.events", "oom_kill") <= kills_told_) {
+    return false;
+  }
+  ++kills_told_;
+  // Else it was the machine that ran out, and took whom it liked.
+  return Count(directory_, "memory.events", "oom") > 0;
+}
+
+}  // namespace bulkhead::sandbox

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/sandbox/contained_process.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/status_macros.h"
+#include "core/supervisor/sandbox/errno_status.h"
+#include "core/supervisor/sandbox/new_root.h"
+
+namespace bulkhead::sandbox {
+namespace {
+
+constexpr int kNamespaces = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET |
+                            CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS;
+// Inside every sandbox; any number but 0 does, since 0 regains capabilities on
+// exec.
+constexpr uint32_t kInsideId = 1000;
+constexpr char kHostName[] = "bulkhead";
+constexpr size_t kMaxReasonBytes = 1024;
+
+Status Failed(const std::string& what) {
+  return ErrnoStatus(Code::kSandboxUnavailable, what);
+}
+
+Status WriteProcFile(pid_t pid, const char* name, const std::string& content) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/" + name;
+  const ipc::UniqueFd file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  // The kernel takes such a file as a whole or not at all.
+  if (!file || write(file.get(), content.data(), content.size()) < 0) {
+    return Failed("cannot write " + path);
+  }
+  return Status();
+}
+
+Status MapIds(pid_t pid, std::optional<uint32_t> outside_id) {
+  const auto map = [](uint32_t outside) {
+    return std::to_string(kInsideId) + " " + std::to_string(outside) + " 1";
+  };
+  // Without privileges the kernel takes a gid_map only after this. With them,
+  // the child drops the supplementary groups, which this would forbid.
+  if (!outside_id) RETURN_IF_ERROR(WriteProcFile(pid, "setgroups", "deny"));
+  RETURN_IF_ERROR(
+      WriteProcFile(pid, "uid_map", map(outside_id.value_or(geteuid()))));
+  return WriteProcFile(pid, "gid_map", map(outside_id.value_or(getegid())));
+}
+
+Status TakeIds(uint32_t id, bool drop_groups) {
+  if (drop_groups && setgroups(0, nullptr) != 0) {
+    return Failed("cannot drop supplementary groups");
+  }
+  if (setresgid(id, id, id) != 0 || setresuid(id, id, id) != 0) {
+    return Failed("cannot take the id " + std::to_string(id));
+  }
+  return Status();
+}
+
+Status Limit(__rlimit_resource resource, uint64_t value) {
+  rlimit limit = {};
+  if (getrlimit(resource, &limit) != 0) return Failed("cannot read a limit");
+  limit.rlim_max = std::min<rlim_t>(limit.rlim_max, value);
+  limit.rlim_cur = limit.rlim_max;
+  if (setrlimit(resource, &limit) != 0) return Failed("cannot set a limit");
+  return Status();
+}
+
+Status SetLimits(const Limits& limits, bool count_tasks) {
+  RETURN_IF_ERROR(Limit(RLIMIT_CORE, 0));
+  RETURN_IF_ERROR(Limit(RLIMIT_AS, limits.address_space_bytes));
+  RETURN_IF_ERROR(Limit(RLIMIT_STACK, limits.stack_bytes));
+  RETURN_IF_ERROR(Limit(RLIMIT_FSIZE, limits.file_bytes));
+  // What libgcrypt, below libavformat, locks before main(); else it warns into
+  // every backend's log.
+  RETURN_IF_ERROR(Limit(RLIMIT_MEMLOCK, 64 * 1024));
+  RETURN_IF_ERROR(Limit(RLIMIT_MSGQUEUE, 0));
+  RETURN_IF_ERROR(Limit(RLIMIT_NICE, 0));
+  RETURN_IF_ERROR(Limit(RLIMIT_RTPRIO, 0));
+  return count_tasks ? Limit(RLIMIT_NPROC, limits.tasks) : Status();
+}
+
+Status EmptyBoundingSet() {
+  for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0;
+       ++capability) {
+    // EPERM: an unprivileged caller without namespaces has no such right, and
+    // no_new_privs keeps what is in the set out of reach.
+    if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 && errno != EPERM) {
+      return Failed("cannot drop a capability from the bounding set");
+    }
+  }
+  return Status();
+}
+
+Status DropCapabilities() {
+  if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) {
+    return Failed("cannot drop ambient capabilities");
+  }
+  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  const std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> none = {};
+  if (syscall(SYS_capset, &header, none.data()) != 0) {
+    return Failed("cannot drop capabilities");
+  }
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+    return Failed("cannot set no_new_privs");
+  }
+  return Status();
+}
+
+void ResetSignals() {
+  for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+Status RaiseOpenFiles() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    return Failed("cannot read a limit");
+  }
+  limit.rlim_cur = limit.rlim_max;
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    return Failed("cannot raise the limit of open files");
+  }
+  return Status();
+}
+
+Status EnterNamespaces(const Containment& containment) {
+  const std::vector<VisiblePath>& visible = containment.policy.visible;
+  ASSIGN_OR_RETURN(const std::vector<ipc::UniqueFd> mounts,
+                   OpenVisible(visible));
+  RETURN_IF_ERROR(TakeIds(kInsideId, containment.outside_id.has_value()));
+  RETURN_IF_ERROR(EnterNewRoot(visible, mounts));
+  if (sethostname(kHostName, sizeof(kHostName) - 1) != 0) {
+    return Failed("cannot set a host name");
+  }
+  return Status();
+}
+
+Status Contain(const Containment& containment, int setup) {
+  ResetSignals();
+  if (setsid() < 0) return Failed("cannot start a session");
+  RETURN_IF_ERROR(RaiseOpenFiles());
+  // Before the ids: outside of a user namespace these take the right away.
+  RETURN_IF_ERROR(EmptyBoundingSet());
+  const bool full = containment.tier == Tier::kFull;
+  if (full) {
+    RETURN_IF_ERROR(EnterNamespaces(containment));
+  } else if (containment.outside_id) {
+    RETURN_IF_ERROR(TakeIds(*containment.outside_id, true));
+  }
+  // Where the application is says who it is.
+  if (!full && chdir("/") != 0) return Failed("cannot leave a directory");
+  umask(0077);
+  RETURN_IF_ERROR(DropCapabilities());
+  RETURN_IF_ERROR(SetLimits(containment.policy.limits,
+                            full || containment.outside_id.has_value()));
+  if (full) {
+    // Later than the ids, whose change clears it. In tier reduced the reaper
+    // has to outlive bulkheadd for as long as it takes to kill its children.
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) {
+      return Failed("cannot bind its life to bulkheadd's");
+    }
+  }
+  char byte;
+  if (recv(setup, &byte, 1, MSG_DONTWAIT) == 0) _exit(1);
+  return Status();
+}
+
+[[noreturn]] void RunChild(const Containment& containment, int setup,
+                           const std::function<Status(int)>& enter) {
+  char go;
+  if (recv(setup, &go, 1, 0) != 1) _exit(1);
+  Status status = Contain(containment, setup);
+  if (status.ok()) status = enter(setup);
+  const std::string reason =
+      status.ok() ? "the child returned" : status.message();
+  send(setup, reason.data(), std::min(reason.size(), kMaxReasonBytes),
+       MSG_NOSIGNAL);
+  _exit(1);
+}
+
+// End of file: `enter` has succeeded. Anything else is the child's reason.
+Status AwaitEntered(int setup, ipc::Deadline deadline) {
+  pollfd wait = {.fd = setup, .events = POLLIN, .revents = 0};
+  int ready;
+  do {
+    const timespec left = deadline.remaining_timespec();
+    ready = ppoll(&wait, 1, &left, nullptr);
+  } while (ready < 0 && errno == EINTR);
+  if (ready == 0) {
+    return Status(
+        Code::kDeadlineExceeded,
+        "a sandbox was not ready in time; is the machine overloaded?");
+  }
+  std::array<char, kMaxReasonBytes> reason;
+  const ssize_t bytes = recv(setup, reason.data(), reason.size(), MSG_DONTWAIT);
+  if (bytes == 0) return Status();
+  if (bytes < 0) return Failed("lost a child that was entering its sandbox");
+  return Status(Code::kSandboxUnavailable,
+                std::string(reason.data(), static_cast<size_t>(bytes)));
+}
+
+}  // namespace
+
+Status LimitOpenFiles(const Limits& limits) {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    return Failed("cannot read a limit");
+  }
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, limits.open_files);
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    return Failed("cannot limit open files");
+  }
+  return Status();
+}
+
+void KillAndReap(const ipc::UniqueFd& pidfd) {
+  syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0);
+  siginfo_t ended;
+  while (waitid(P_PIDFD, static_cast<id_t>(pidfd.get()), &ended, WEXITED) !=
+             0 &&
+         errno == EINTR) {
+  }
+}
+
+Result<ContainedProcess> StartContained(const Containment& containment,
+                                        const std::function<Status(int)>& enter,
+                                        ipc::Deadline deadline) {
+  std::array<int, 2> ends;
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    return ErrnoStatus(Code::kResourceExhausted, "cannot make a socket pair");
+  }
+  ipc::UniqueFd ours(ends[0]);
+  ipc::UniqueFd childs(ends[1]);
+
+  const bool full = containment.tier == Tier::kFull;
+  int raw_pidfd = -1;
+  const long pid =
+      syscall(SYS_clone, CLONE_PIDFD | SIGCHLD | (full ? kNamespaces : 0),
+              nullptr, &raw_pidfd, nullptr, 0);
+  if (pid < 0) return Failed("cannot clone a process into new namespaces");
+  if (pid == 0) {
+    ours.reset();
+    RunChild(containment, childs.get(), enter);
+  }
+  childs.reset();
+  ContainedProcess process{ipc::UniqueFd(raw_pidfd), static_cast<pid_t>(pid)};
+
+  Status status = full ? MapIds(process.pid, containment.outside_id) : Status();
+  if (status.ok() && containment.cgroup != nullptr) {
+    status = containment.cgroup->Adopt(process.pid);
+  }
+  if (status.ok() && send(ours.get(), "", 1, MSG_NOSIGNAL) != 1) {
+    status = Failed("lost a child before it entered its sandbox");
+  }
+  if (status.ok()) status = AwaitEntered(ours.get(), deadline);
+  if (!status.ok()) {
+    KillAndReap(process.pidfd);
+    return status;
+  }
+  return process;
+}
+
+}  // namespace bulkhead::sandbox

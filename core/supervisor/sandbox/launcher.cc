@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/sandbox/launcher.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
+#include "core/base/from_ipc.h"
+#include "core/base/status_macros.h"
+#include "core/supervisor/sandbox/contained_process.h"
+#include "core/supervisor/sandbox/errno_status.h"
+#include "ipc/descriptors.h"
+#include "ipc/message_socket.h"
+
+namespace bulkhead::sandbox {
+namespace {
+
+// Beyond the declared ones, for the instant until exec closes them.
+constexpr int kSetupFd = ipc::kReaperDescriptorCount;
+constexpr int kReaperExecutableFd = kSetupFd + 1;
+constexpr int kDescriptorCount = kReaperExecutableFd + 1;
+
+// source[i] becomes descriptor i.
+Status Arrange(std::array<int, kDescriptorCount> source) {
+  // Out of the way first: a source may be where another has to go.
+  for (int& fd : source) {
+    fd = fcntl(fd, F_DUPFD_CLOEXEC, kDescriptorCount);
+    if (fd < 0) {
+      return ErrnoStatus(Code::kSandboxUnavailable,
+                         "cannot arrange descriptors");
+    }
+  }
+  for (int target = 0; target < kDescriptorCount; ++target) {
+    const int flags = target < ipc::kReaperDescriptorCount ? 0 : O_CLOEXEC;
+    // Cannot fail: both are open or free, different, and below the limit.
+    dup3(source[static_cast<size_t>(target)], target, flags);
+  }
+  return Status();
+}
+
+// Needs only what Arrange has put in place. Returns why it is still here.
+Status ExecuteReaper(const Limits& limits) {
+  if (syscall(SYS_close_range, kDescriptorCount, ~0u, 0) != 0) {
+    return ErrnoStatus(Code::kSandboxUnavailable, "cannot close descriptors");
+  }
+  RETURN_IF_ERROR(LimitOpenFiles(limits));
+  char name[] = "bulkhead-reaper";
+  char zone[] = "TZ=UTC0";
+  const std::array<char*, 2> arguments = {name, nullptr};
+  const std::array<char*, 2> environment = {zone, nullptr};
+  syscall(SYS_execveat, kReaperExecutableFd, "", arguments.data(),
+          environment.data(), AT_EMPTY_PATH);
+  return ErrnoStatus(
+      Code::kSandboxUnavailable,
+      "cannot execute the reaper in its sandbox; is it executable for all?");
+}
+
+Status CheckReadable(const LaunchRequest& request) {
+  if (!request.outside_id) return Status();
+  struct stat plugin = {};
+  if (fstat(request.plugin, &plugin) != 0) {
+    return ErrnoStatus(Code::kInternal, "the plugin's descriptor");
+  }
+  if ((plugin.st_mode & S_IROTH) == 0) {
+    return Status(Code::kBackendUnavailable,
+                  "the plugin's shared object is not readable for the uid of "
+                  "its sandbox; chmod o+r it");
+  }
+  return Status();
+}
+
+}  // namespace
+
+uint32_t OutsideId(pid_t supervisor, unsigned backend) {
+  const uint32_t number =
+      static_cast<uint32_t>(supervisor) << 5 | (backend & 0x1f);
+  return 0x70000000 + (number & 0x07ffffff);
+}
+
+Result<LaunchedReaper> Launch(const LaunchRequest& request) {
+  RETURN_IF_ERROR(CheckReadable(request));
+  auto control = ipc::MakeSocketPair();
+  if (!control) return FromIpc(std::move(control).error());
+  auto zygote_control = ipc::MakeSocketPair();
+  if (!zygote_control) return FromIpc(std::move(zygote_control).error());
+  std::array<int, 2> log_ends;
+  if (pipe2(log_ends.data(), O_CLOEXEC) != 0) {
+    return ErrnoStatus(Code::kResourceExhausted, "cannot make a pipe");
+  }
+  ipc::UniqueFd log(log_ends[0]);
+  const ipc::UniqueFd log_writer(log_ends[1]);
+  // Nor may a log that nobody drains stop those who write to it.
+  fcntl(log.get(), F_SETFL, O_NONBLOCK);
+  fcntl(log_writer.get(), F_SETFL, O_NONBLOCK);
+  const ipc::UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!null) {
+    return ErrnoStatus(Code::kSandboxUnavailable, "cannot open /dev/null");
+  }
+
+  const auto enter = [&](int setup) -> Status {
+    std::array<int, kDescriptorCount> source;
+    source[0] = null.get();
+    source[1] = null.get();
+    source[2] = log_writer.get();
+    source[ipc::kReaperControlFd] = control->second.get();
+    source[ipc::kReaperApplicationFd] = request.application;
+    source[ipc::kReaperWorkerExecutableFd] = request.worker_executable;
+    source[ipc::kReaperZygoteControlFd] = zygote_control->second.get();
+    source[ipc::kReaperLockdownFd] = request.lockdown;
+    source[ipc::kReaperPluginFd] = request.plugin;
+    source[kSetupFd] = setup;
+    source[kReaperExecutableFd] = request.reaper_executable;
+    RETURN_IF_ERROR(Arrange(source));
+    const Status failed = ExecuteReaper(request.policy.limits);
+    // `setup` may be another descriptor by now.
+    send(kSetupFd, failed.message().data(), failed.message().size(),
+         MSG_NOSIGNAL);
+    _exit(1);
+  };
+  std::unique_ptr<Cgroup> cgroup;
+  if (request.cgroup != nullptr && !request.cgroup->directory.empty()) {
+    ASSIGN_OR_RETURN(cgroup,
+                     Cgroup::Create(*request.cgroup, request.policy.limits));
+  }
+  Result<ContainedProcess> process = StartContained(
+      {request.tier, request.policy, request.outside_id, cgroup.get()}, enter,
+      request.deadline);
+  if (!process) return std::move(process).error();
+  return LaunchedReaper{.pidfd = std::move(process->pidfd),
+                        .pid = process->pid,
+                        .control = std::move(control->first),
+                        .zygote_control = std::move(zygote_control->first),
+                        .log = std::move(log),
+                        .cgroup = std::move(cgroup)};
+}
+
+}  // namespace bulkhead::sandbox

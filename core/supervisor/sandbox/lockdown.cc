@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/sandbox/lockdown.h"
+
+#include <capnp/message.h>
+#include <capnp/serialize.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "core/supervisor/sandbox/bpf.h"
+#include "core/supervisor/sandbox/errno_status.h"
+#include "core/supervisor/sandbox/landlock.h"
+#include "core/supervisor/sandbox/syscall_tables.h"
+#include "ipc/schema/lockdown.capnp.h"
+
+namespace bulkhead::sandbox {
+namespace {
+
+namespace schema = ipc::schema;
+
+capnp::Data::Reader Bytes(const std::vector<sock_filter>& filter) {
+  const auto bytes = FilterBytes(filter);
+  return {reinterpret_cast<const kj::byte*>(bytes.data()), bytes.size()};
+}
+
+void Write(const LandlockPlan& plan, schema::Landlock::Builder landlock) {
+  landlock.setAbi(plan.abi);
+  landlock.setHandledAccessFs(plan.handled_fs);
+  landlock.setHandledAccessNet(plan.handled_net);
+  landlock.setScoped(plan.scoped);
+  auto rules = landlock.initRules(static_cast<unsigned>(plan.rules.size()));
+  for (unsigned i = 0; i < rules.size(); ++i) {
+    rules[i].setPath(plan.rules[i].path);
+    rules[i].setAccess(plan.rules[i].access);
+    if (const auto& granted = plan.rules[i].granted) {
+      auto identity = rules[i].initGranted();
+      identity.setDevice(granted->device);
+      identity.setInode(granted->inode);
+    }
+  }
+}
+
+void WriteDevices(const Policy& policy, schema::Lockdown::Builder lockdown) {
+  std::vector<uint64_t> numbers;
+  for (const VisiblePath& visible : policy.visible) {
+    if (visible.kind != VisiblePath::Kind::kDevice) continue;
+    numbers.push_back(visible.granted->node);
+  }
+  auto devices = lockdown.initDevices(static_cast<unsigned>(numbers.size()));
+  for (unsigned i = 0; i < devices.size(); ++i) devices.set(i, numbers[i]);
+}
+
+GrantedCalls CallsOf(const Policy& policy) {
+  const auto is_device = [](const VisiblePath& visible) {
+    return visible.kind == VisiblePath::Kind::kDevice;
+  };
+  return {.ioctl_types = policy.ioctl_types,
+          .devices = std::any_of(policy.visible.begin(), policy.visible.end(),
+                                 is_device)};
+}
+
+Result<ipc::UniqueFd> SealedCopy(kj::ArrayPtr<const kj::byte> bytes) {
+  ipc::UniqueFd memory(
+      memfd_create("bulkhead-lockdown", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!memory) {
+    return ErrnoStatus(Code::kResourceExhausted, "memfd_create failed");
+  }
+  for (size_t done = 0; done < bytes.size();) {
+    const ssize_t written =
+        write(memory.get(), bytes.begin() + done, bytes.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      return ErrnoStatus(Code::kResourceExhausted,
+                         "cannot write a backend's lock-down to a memfd");
+    }
+    done += static_cast<size_t>(written);
+  }
+  if (fcntl(memory.get(), F_ADD_SEALS,
+            F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    return ErrnoStatus(Code::kInternal, "cannot seal a backend's lock-down");
+  }
+  return memory;
+}
+
+}  // namespace
+
+Result<ipc::UniqueFd> CompileLockdown(const Policy& policy,
+                                      const Plugin& plugin,
+                                      Forbidden forbidden) {
+  capnp::MallocMessageBuilder message;
+  auto lockdown = message.initRoot<schema::Lockdown>();
+  Write(PlanLandlock(LandlockAbi(), policy), lockdown.initLandlock());
+  const GrantedCalls calls = CallsOf(policy);
+  // Nobody could be told about the reaper that does not notice its end.
+  lockdown.setReaperFilter(
+      Bytes(CompileFilter(ReaperTable(), Forbidden::kKill)));
+  lockdown.setZygoteFilter(
+      Bytes(CompileFilter(ZygoteTableWith(calls), forbidden)));
+  lockdown.setSessionFilter(Bytes(SessionFilter(forbidden, calls)));
+  lockdown.setNotifies(forbidden == Forbidden::kNotify);
+  WriteDevices(policy, lockdown);
+  lockdown.setPluginPath(plugin.object_path);
+  lockdown.setEntrySymbol(plugin.entry_symbol);
+  lockdown.setDisableSpeculation(policy.disable_speculation);
+  // CLONE_PARENT needs no pid namespace: the reaper is the parent in any tier.
+  const kj::Array<capnp::word> flat = capnp::messageToFlatArray(message);
+  return SealedCopy(flat.asBytes());
+}
+
+}  // namespace bulkhead::sandbox

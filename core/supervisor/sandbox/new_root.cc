@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/sandbox/new_root.h"
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "core/base/status_macros.h"
+#include "core/supervisor/sandbox/errno_status.h"
+#include "core/supervisor/sandbox/granted_paths.h"
+
+namespace bulkhead::sandbox {
+namespace {
+
+using Kind = VisiblePath::Kind;
+
+// Any directory that exists does; the mount over it is seen by nobody else.
+// The launcher has just used this one.
+constexpr char kScratch[] = "/proc";
+
+Status Failed(const std::string& what) {
+  return ErrnoStatus(Code::kSandboxUnavailable, what);
+}
+
+Status MakeParents(const std::string& relative) {
+  for (size_t slash = relative.find('/'); slash != std::string::npos;
+       slash = relative.find('/', slash + 1)) {
+    const std::string parent = relative.substr(0, slash);
+    if (mkdir(parent.c_str(), 0755) != 0 && errno != EEXIST) {
+      return Failed("cannot make /" + parent + " in the new root");
+    }
+  }
+  return Status();
+}
+
+Status MakeReadOnly(int mount, const char* path, unsigned flags,
+                    const std::string& what,
+                    uint64_t devices = MOUNT_ATTR_NODEV) {
+  mount_attr attributes = {};
+  attributes.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | devices;
+  if (mount_setattr(mount, path, flags, &attributes, sizeof(attributes)) != 0) {
+    return Failed("cannot make " + what + " read-only");
+  }
+  return Status();
+}
+
+Status Attach(const VisiblePath& visible, const ipc::UniqueFd& mount) {
+  const std::string relative = visible.path.substr(1);
+  RETURN_IF_ERROR(MakeParents(relative));
+  if (visible.kind == Kind::kSymlink) {
+    if (symlink(visible.target.c_str(), relative.c_str()) != 0) {
+      return Failed("cannot link " + visible.path + " in the new root");
+    }
+    return Status();
+  }
+  const int made = visible.kind == Kind::kTree
+                       ? mkdir(relative.c_str(), 0755)
+                       : mknod(relative.c_str(), S_IFREG | 0444, 0);
+  if (made != 0 && errno != EEXIST) {
+    return Failed("cannot make " + visible.path + " in the new root");
+  }
+  // Read-only is about the node itself, its mode and times: a device takes what
+  // is written to it all the same.
+  RETURN_IF_ERROR(MakeReadOnly(
+      mount.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, visible.path,
+      visible.kind == Kind::kDevice ? MOUNT_ATTR_NOEXEC : MOUNT_ATTR_NODEV));
+  if (move_mount(mount.get(), "", AT_FDCWD, relative.c_str(),
+                 MOVE_MOUNT_F_EMPTY_PATH) != 0) {
+    return Failed("cannot mount " + visible.path + " in the new root");
+  }
+  return Status();
+}
+
+Result<ipc::UniqueFd> OpenTree(int directory, const char* path, unsigned flags,
+                               const std::string& what) {
+  ipc::UniqueFd copy(
+      open_tree(directory, path,
+                OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | flags));
+  if (!copy) return Failed("cannot open " + what + " for the sandbox");
+  return copy;
+}
+
+Result<ipc::UniqueFd> OpenGranted(const VisiblePath& visible) {
+  const ipc::UniqueFd object = OpenWithoutLinks(visible.path);
+  if (!object) return Failed("cannot open what was granted, " + visible.path);
+  if (IdentityOf(object.get()) != *visible.granted) {
+    return Status(Code::kSandboxUnavailable,
+                  visible.path +
+                      " was replaced after it had been looked up as granted; "
+                      "try again");
+  }
+  return OpenTree(object.get(), "", AT_EMPTY_PATH, visible.path);
+}
+
+}  // namespace
+
+Result<std::vector<ipc::UniqueFd>> OpenVisible(
+    const std::vector<VisiblePath>& visible) {
+  // Or what is mounted here would appear outside.
+  if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
+    return Failed("cannot make the mounts private");
+  }
+  std::vector<ipc::UniqueFd> mounts;
+  for (const VisiblePath& path : visible) {
+    ipc::UniqueFd copy;
+    // Without AT_RECURSIVE, mounts below would be uncovered, which a user
+    // namespace may not do. Without following links: a file that has become
+    // a link since the policy was made must not show its target.
+    if (path.granted) {
+      ASSIGN_OR_RETURN(copy, OpenGranted(path));
+    } else if (path.kind != Kind::kSymlink) {
+      ASSIGN_OR_RETURN(copy, OpenTree(AT_FDCWD, path.path.c_str(),
+                                      AT_SYMLINK_NOFOLLOW, path.path));
+    }
+    mounts.push_back(std::move(copy));
+  }
+  return mounts;
+}
+
+Status EnterNewRoot(const std::vector<VisiblePath>& visible,
+                    const std::vector<ipc::UniqueFd>& mounts) {
+  if (mount("bulkhead", kScratch, "tmpfs", MS_NOSUID | MS_NODEV,
+            "mode=0755,size=1m") != 0) {
+    return Failed("cannot mount a tmpfs in the new namespaces");
+  }
+  if (chdir(kScratch) != 0) return Failed("cannot enter the new tmpfs");
+  umask(0022);
+  for (size_t i = 0; i < visible.size(); ++i) {
+    RETURN_IF_ERROR(Attach(visible[i], mounts[i]));
+  }
+  // Stacks the old root on the new one, from where it is then taken away.
+  if (syscall(SYS_pivot_root, ".", ".") != 0) {
+    return Failed("cannot change to the new root");
+  }
+  if (umount2(".", MNT_DETACH) != 0) return Failed("cannot leave the old root");
+  if (chdir("/") != 0) return Failed("cannot enter the new root");
+  return MakeReadOnly(AT_FDCWD, "/", 0, "the new root");
+}
+
+}  // namespace bulkhead::sandbox

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/sandbox/policy.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "core/base/status_macros.h"
+#include "core/supervisor/sandbox/loader_libraries.h"
+
+namespace bulkhead::sandbox {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsBelow(const std::string& path, const VisiblePath& tree) {
+  return tree.kind == VisiblePath::Kind::kTree &&
+         (path == tree.path || path.starts_with(tree.path + "/"));
+}
+
+VisiblePath::Kind KindOf(GrantedPath::Kind kind) {
+  switch (kind) {
+    case GrantedPath::Kind::kDirectory:
+      return VisiblePath::Kind::kTree;
+    case GrantedPath::Kind::kDevice:
+      return VisiblePath::Kind::kDevice;
+    case GrantedPath::Kind::kFile:
+      break;
+  }
+  return VisiblePath::Kind::kFile;
+}
+
+void AddGranted(const GrantedPath& granted, std::vector<VisiblePath>& visible) {
+  const auto hides = [&](const VisiblePath& other) {
+    return other.path == granted.path || IsBelow(granted.path, other);
+  };
+  if (std::any_of(visible.begin(), visible.end(), hides)) return;
+  visible.push_back({granted.path, KindOf(granted.kind), "", granted.identity});
+}
+
+Status AddPath(const std::string& given, std::vector<VisiblePath>& visible) {
+  constexpr Code code = Code::kBackendUnavailable;
+  // ".." would be resolved differently inside, where links are missing.
+  const fs::path normal = fs::path(given).lexically_normal();
+  if (!normal.is_absolute() || normal == normal.root_path()) {
+    return Status(code, given + " cannot be made visible to a backend: give " +
+                            "an absolute path below /");
+  }
+  const std::string path =
+      normal.has_filename() ? normal.string() : normal.parent_path().string();
+  const auto hides = [&](const VisiblePath& other) {
+    return other.path == path || IsBelow(path, other);
+  };
+  if (std::any_of(visible.begin(), visible.end(), hides)) return Status();
+
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(path, error);
+  switch (status.type()) {
+    case fs::file_type::regular:
+      visible.push_back({path, VisiblePath::Kind::kFile, ""});
+      return Status();
+    case fs::file_type::symlink:
+      visible.push_back({path, VisiblePath::Kind::kSymlink,
+                         fs::read_symlink(path, error).string()});
+      return Status();
+    case fs::file_type::directory:
+      visible.push_back({path, VisiblePath::Kind::kTree, ""});
+      return Status();
+    case fs::file_type::not_found:
+      return Status(
+          code, path + " does not exist; reinstall what it belongs " + "to");
+    default:
+      break;
+  }
+  return Status(code,
+                path + " is neither a file, a directory nor a symbolic link");
+}
+
+}  // namespace
+
+const char* TierName(Tier tier) {
+  switch (tier) {
+    case Tier::kFull:
+      return "full";
+    case Tier::kReduced:
+      return "reduced";
+    case Tier::kNone:
+      break;
+  }
+  return "none";
+}
+
+Result<Policy> MakePolicy(const Plugin& plugin, const Grants& grants) {
+  Policy policy;
+  policy.ioctl_types = grants.ioctl_types;
+  policy.visible = LoaderLibraries();
+  for (const std::string& path : plugin.files) {
+    RETURN_IF_ERROR(AddPath(path, policy.visible));
+  }
+  for (const GrantedPath& path : grants.paths) {
+    AddGranted(path, policy.visible);
+  }
+  std::stable_partition(policy.visible.begin(), policy.visible.end(),
+                        [](const VisiblePath& visible) {
+                          return visible.kind == VisiblePath::Kind::kTree;
+                        });
+  // A granted directory may hold what came before it.
+  std::vector<VisiblePath> outermost;
+  for (const VisiblePath& candidate : policy.visible) {
+    const bool hidden = std::any_of(
+        policy.visible.begin(), policy.visible.end(),
+        [&](const VisiblePath& other) {
+          return other.path != candidate.path && IsBelow(candidate.path, other);
+        });
+    if (!hidden) outermost.push_back(candidate);
+  }
+  policy.visible = std::move(outermost);
+  return policy;
+}
+
+uint64_t HalfOfMemory() {
+  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / 2;
+}
+
+void RaiseLimits(const Grants& grants, Limits& limits) {
+  limits.address_space_bytes =
+      std::max(limits.address_space_bytes, grants.address_space_bytes);
+  limits.memory_bytes =
+      std::max(limits.memory_bytes, grants.address_space_bytes);
+  limits.tasks = std::max(limits.tasks, grants.tasks);
+}
+
+}  // namespace bulkhead::sandbox

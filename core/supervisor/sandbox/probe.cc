@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/sandbox/probe.h"
+
+#include <errno.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "core/base/status_macros.h"
+#include "core/supervisor/sandbox/bpf.h"
+#include "core/supervisor/sandbox/contained_process.h"
+#include "core/supervisor/sandbox/errno_status.h"
+#include "core/supervisor/sandbox/landlock.h"
+#include "core/supervisor/sandbox/launcher.h"
+#include "core/supervisor/sandbox/machine_facts.h"
+#include "core/supervisor/sandbox/syscall_tables.h"
+#include "ipc/unique_fd.h"
+
+namespace bulkhead::sandbox {
+namespace {
+
+Status RestrictFiles(const LandlockPlan& plan) {
+  const uint64_t handled[] = {plan.handled_fs, plan.handled_net, plan.scoped};
+  const ipc::UniqueFd ruleset(static_cast<int>(
+      syscall(SYS_landlock_create_ruleset, handled, sizeof(handled), 0)));
+  if (!ruleset || syscall(SYS_landlock_restrict_self, ruleset.get(), 0) != 0) {
+    return ErrnoStatus(Code::kSandboxUnavailable, "cannot apply Landlock");
+  }
+  return Status();
+}
+
+// What seccomp() returns.
+long Filter(std::vector<sock_filter> filter, unsigned long flags) {
+  const sock_fprog program = {.len = static_cast<unsigned short>(filter.size()),
+                              .filter = filter.data()};
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                 SECCOMP_FILTER_FLAG_TSYNC | flags, &program);
+}
+
+Status FilterCalls(Forbidden forbidden) {
+  const bool notifies = forbidden == Forbidden::kNotify;
+  const long stage1 =
+      Filter(CompileFilter(ZygoteTable(), forbidden),
+             notifies ? SECCOMP_FILTER_FLAG_TSYNC_ESRCH |
+                            SECCOMP_FILTER_FLAG_NEW_LISTENER |
+                            SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+                      : 0);
+  if (stage1 < 0 || Filter(SessionFilter(forbidden), 0) != 0) {
+    return ErrnoStatus(Code::kSandboxUnavailable, "cannot apply seccomp");
+  }
+  if (!notifies) return Status();
+  close(static_cast<int>(stage1));
+  if (syscall(SYS_getsid, 0) >= 0 || errno != ENOSYS) {
+    return Status(Code::kSandboxUnavailable,
+                  "a forbidden call whose listener is gone is not refused");
+  }
+  return Status();
+}
+
+// The end of the child closes the set-up socket, which says nothing about how
+// it ended.
+Status AwaitSuccess(const ContainedProcess& process) {
+  siginfo_t ended = {};
+  while (waitid(P_PIDFD, static_cast<id_t>(process.pidfd.get()), &ended,
+                WEXITED) != 0) {
+    if (errno != EINTR) {
+      return ErrnoStatus(Code::kInternal, "cannot wait for the probe");
+    }
+  }
+  if (ended.si_code == CLD_EXITED && ended.si_status == 0) return Status();
+  return Status(Code::kSandboxUnavailable,
+                "a process under all restrictions was killed by signal " +
+                    std::to_string(ended.si_status));
+}
+
+Status Try(const Containment& containment, uint32_t landlock_abi,
+           Forbidden forbidden, ipc::Deadline deadline) {
+  const auto enter = [&](int) -> Status {
+    if (landlock_abi > 0) {
+      RETURN_IF_ERROR(
+          RestrictFiles(PlanLandlock(landlock_abi, containment.policy)));
+    }
+    RETURN_IF_ERROR(FilterCalls(forbidden));
+    _exit(0);
+  };
+  ASSIGN_OR_RETURN(const ContainedProcess process,
+                   StartContained(containment, enter, deadline));
+  return AwaitSuccess(process);
+}
+
+// A cgroup is of use only if a process under all restrictions gets into it.
+CgroupParent ProbeCgroup(
+    const std::string& named,
+    const std::function<Status(const Cgroup& cgroup)>& try_in) {
+  CgroupParent parent = FindCgroupParent(named);
+  if (parent.directory.empty()) return parent;
+  RemoveStaleCgroups(parent);
+  auto cgroup = Cgroup::Create(parent, Limits());
+  const Status status = cgroup ? try_in(**cgroup) : cgroup.error();
+  if (status.ok()) return parent;
+  parent.directory.clear();
+  parent.controllers.clear();
+  parent.evidence = status.message();
+  return parent;
+}
+
+}  // namespace
+
+SandboxReport ProbeSandbox(ipc::Deadline deadline, const std::string& cgroup) {
+  MachineFacts facts = GatherMachineFacts();
+  facts.landlock_abi = LandlockAbi();
+  const Result<Policy> libraries_alone = MakePolicy(Plugin(), {});
+
+  // With an id of its own first, which needs privileges; tier before id.
+  struct Attempt {
+    Tier tier;
+    bool own_uid;
+    std::string* failure;
+  };
+  for (const auto& [tier, own_uid, failure] :
+       {Attempt{Tier::kFull, true, &facts.own_uid_failure},
+        Attempt{Tier::kFull, false, &facts.full_failure},
+        Attempt{Tier::kReduced, true, &facts.own_uid_failure},
+        Attempt{Tier::kReduced, false, &facts.reduced_failure}}) {
+    if (own_uid && !facts.root) continue;
+    if (tier == Tier::kReduced && facts.landlock_abi == 0) continue;
+    const std::optional<uint32_t> outside_id =
+        own_uid ? std::optional(OutsideId(getpid(), 0)) : std::nullopt;
+    const auto attempt = [&](Forbidden forbidden,
+                             const Cgroup* group = nullptr) -> Status {
+      if (!libraries_alone) return libraries_alone.error();
+      return Try({tier, *libraries_alone, outside_id, group},
+                 facts.landlock_abi, forbidden, deadline);
+    };
+    const Status named = attempt(Forbidden::kNotify);
+    const Status status = named.ok() ? named : attempt(Forbidden::kKill);
+    if (!status.ok()) {
+      *failure = status.message();
+      continue;
+    }
+    facts.tier = tier;
+    facts.own_uid = own_uid;
+    facts.forbidden = named.ok() ? Forbidden::kNotify : Forbidden::kKill;
+    facts.naming_failure = named.message();
+    facts.cgroup = ProbeCgroup(cgroup, [&](const Cgroup& group) {
+      return attempt(facts.forbidden, &group);
+    });
+    break;
+  }
+  if (facts.tier != Tier::kFull) facts.refusal = FindNamespaceRefusal();
+  return {.tier = facts.tier,
+          .gaps = ExplainGaps(facts),
+          .landlock_abi = facts.landlock_abi,
+          .own_uid = facts.own_uid,
+          .forbidden = facts.forbidden,
+          .cgroup = std::move(facts.cgroup)};
+}
+
+}  // namespace bulkhead::sandbox

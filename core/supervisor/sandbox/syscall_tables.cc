@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/sandbox/syscall_tables.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include <initializer_list>
+#include <iterator>
+#include <utility>
+
+#ifndef __x86_64__
+#error "the tables of system calls are written for x86-64"
+#endif
+
+namespace bulkhead::sandbox {
+namespace {
+
+constexpr uint64_t kInt = 0xffffffff;
+constexpr uint64_t kLong = ~uint64_t{0};
+
+// What glibc's and musl's pthread_create pass, to the bit. Flags that would
+// make a namespace or a process are not among them.
+constexpr uint64_t kThreadFlags =
+    CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
+    CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+
+// A session worker: the zygote's sibling. Where the tid is stored is free.
+constexpr uint64_t kWorkerFlags = CLONE_PARENT | SIGCHLD;
+constexpr uint64_t kTidFlags =
+    CLONE_PARENT_SETTID | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
+
+class TableBuilder {
+ public:
+  using Numbers = std::initializer_list<int>;
+  using Conditions = std::vector<Condition>;
+
+  void Allow(Numbers syscalls, std::string_view reason) {
+    for (const int number : syscalls) table_.push_back({number, {}, 0, reason});
+  }
+  void AllowIf(int syscall, Conditions when, std::string_view reason) {
+    table_.push_back({syscall, std::move(when), 0, reason});
+  }
+  void Answer(int error, Numbers syscalls, std::string_view reason) {
+    for (const int number : syscalls) {
+      table_.push_back({number, {}, error, reason});
+    }
+  }
+  void AnswerIf(int error, int syscall, Conditions when,
+                std::string_view reason) {
+    table_.push_back({syscall, std::move(when), error, reason});
+  }
+  void Append(Table more) {
+    table_.insert(table_.end(), std::make_move_iterator(more.begin()),
+                  std::make_move_iterator(more.end()));
+  }
+  Table Build() && { return std::move(table_); }
+
+ private:
+  Table table_;
+};
+
+constexpr uint64_t kCreating = O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
+constexpr uint64_t kIoctlType = 0xff00;
+
+// What any program of ours needs to run at all, once it is loaded.
+Table Base() {
+  TableBuilder t;
+  t.Allow({SYS_futex}, "locks");
+  t.Allow({SYS_munmap, SYS_mremap, SYS_brk, SYS_madvise}, "malloc");
+  t.AllowIf(SYS_mmap, {{2, PROT_EXEC, 0}}, "malloc, shared rings and frames");
+  t.Answer(EACCES, {SYS_mmap}, "no new executable memory");
+  t.AllowIf(SYS_mprotect, {{2, PROT_EXEC, 0}}, "malloc, thread stacks");
+  t.Answer(EACCES, {SYS_mprotect}, "no new executable memory");
+  t.Allow({SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn,
+           SYS_sigaltstack, SYS_restart_syscall},
+          "signals to itself");
+  t.AllowIf(SYS_tgkill, {{2, kInt, SIGABRT}}, "abort()");
+  t.Answer(EPERM, {SYS_tgkill, SYS_tkill}, "no signals but abort()");
+  t.Allow({SYS_exit, SYS_exit_group}, "to end");
+  t.Allow({SYS_getpid, SYS_gettid, SYS_getppid}, "tells only about itself");
+  // A negative clock is the CPU time of some process or descriptor.
+  t.AllowIf(SYS_clock_gettime, {{0, 0x80000000, 0}}, "where the vDSO cannot");
+  t.AllowIf(SYS_clock_getres, {{0, 0x80000000, 0}}, "where the vDSO cannot");
+  t.Allow({SYS_gettimeofday, SYS_time}, "where the vDSO cannot");
+  t.Allow({SYS_nanosleep, SYS_sched_yield}, "short waits");
+  t.AllowIf(SYS_clock_nanosleep, {{0, 0x80000000, 0}}, "short waits");
+  t.Allow({SYS_read, SYS_readv, SYS_write, SYS_writev, SYS_close},
+          "descriptors it was given, such as the log");
+  t.Allow({SYS_poll, SYS_ppoll}, "to wait on them");
+  t.Allow({SYS_recvmsg, SYS_sendmsg}, "its socket to bulkheadd or the host");
+  t.Allow({SYS_fstat}, "tells only about an open descriptor");
+  t.Allow({SYS_getrandom}, "hash seeds");
+  t.Answer(ENOTTY, {SYS_ioctl}, "stdio asks whether it is a terminal");
+  t.Answer(EACCES, {SYS_openat, SYS_open, SYS_newfstatat, SYS_stat, SYS_lstat},
+           "messages, time zones and character sets are looked for");
+  return std::move(t).Build();
+}
+
+// Tried before the table's own lines.
+Table Ioctls(const GrantedCalls& granted) {
+  TableBuilder t;
+  for (const uint8_t type : granted.ioctl_types) {
+    t.AllowIf(SYS_ioctl, {{1, kIoctlType, static_cast<uint64_t>(type) << 8}},
+              "granted");
+  }
+  return std::move(t).Build();
+}
+
+Table FileProbes() {
+  TableBuilder t;
+  t.Answer(EACCES,
+           {SYS_statx, SYS_access, SYS_faccessat, SYS_faccessat2, SYS_readlink,
+            SYS_readlinkat, SYS_getdents64, SYS_statfs, SYS_fstatfs, SYS_getcwd,
+            SYS_openat2},
+           "libraries look for files and do without");
+  return std::move(t).Build();
+}
+
+}  // namespace
+
+Table ReaperTable() {
+  TableBuilder t;
+  t.Allow({SYS_waitid}, "reaps");
+  t.Allow({SYS_pidfd_open}, "what it sends to bulkheadd");
+  t.AllowIf(SYS_kill, {{1, kInt, SIGKILL}}, "ends workers");
+  t.AllowIf(SYS_fcntl, {{1, kInt, F_GETFD}}, "checks a descriptor");
+  t.Append(Base());
+  return std::move(t).Build();
+}
+
+Table SessionTable() {
+  TableBuilder t;
+  // It is the one signal that it may send: a handler would interrupt another
+  // thread's wait in a forbidden call before anybody has heard of that.
+  t.AnswerIf(EPERM, SYS_rt_sigaction, {{0, kInt, SIGABRT}},
+             "SIGABRT has no handler");
+  t.AllowIf(SYS_clone, {{0, kLong, kThreadFlags}}, "pthread_create");
+  t.Answer(EPERM, {SYS_clone, SYS_fork, SYS_vfork}, "no processes");
+  t.Answer(ENOSYS, {SYS_clone3}, "a filter cannot see its flags; use clone");
+  t.Allow({SYS_set_robust_list, SYS_rseq, SYS_set_tid_address},
+          "glibc, in each new thread");
+  t.Allow({SYS_membarrier}, "lock-free libraries");
+  t.AllowIf(SYS_prctl, {{0, kInt, PR_SET_NAME}}, "names of threads");
+  t.AllowIf(SYS_prctl, {{0, kInt, PR_GET_SPECULATION_CTRL}},
+            "tells only about itself");
+  t.Answer(EPERM, {SYS_prctl}, "the rest undoes lock-downs");
+  t.Allow({SYS_sched_getaffinity, SYS_getcpu}, "how many threads to start");
+  t.Allow({SYS_sched_getparam, SYS_sched_getscheduler,
+           SYS_sched_get_priority_max, SYS_sched_get_priority_min},
+          "thread pools ask before they set");
+  t.Answer(EPERM,
+           {SYS_sched_setaffinity, SYS_sched_setscheduler, SYS_sched_setparam,
+            SYS_sched_setattr, SYS_setpriority, SYS_ioprio_set},
+           "thread pools try and do without");
+  t.Answer(EPERM, {SYS_get_mempolicy, SYS_set_mempolicy, SYS_mbind},
+           "x265 asks libnuma");
+  t.Answer(EPERM, {SYS_mlock, SYS_munlock}, "no locked memory");
+  t.Allow({SYS_pread64, SYS_lseek}, "the media, a descriptor");
+  t.Allow({SYS_dup}, "a second owner for a granted device");
+  // Not F_SETFL: the eventfds are shared with the host, which would block on
+  // one that lost its O_NONBLOCK.
+  for (const int command :
+       {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_GET_SEALS}) {
+    t.AllowIf(SYS_fcntl, {{1, kInt, static_cast<uint64_t>(command)}},
+              "flags of open descriptors");
+  }
+  t.Answer(EPERM, {SYS_fcntl}, "locks and signal owners reach others");
+  t.Allow({SYS_shutdown}, "the session's socket");
+  t.AllowIf(SYS_sendto, {{4, kLong, 0}}, "send() on the session's socket");
+  t.Answer(EPERM, {SYS_sendto}, "names no address");
+  t.Answer(EPERM, {SYS_recvfrom, SYS_getsockopt, SYS_preadv, SYS_fadvise64},
+           "no decoder that was traced makes them");
+  t.Answer(EPERM, {SYS_socket, SYS_socketpair}, "no new sockets");
+  t.Answer(EPERM, {SYS_eventfd2, SYS_epoll_create1, SYS_pipe2},
+           "no new kernel objects");
+  t.Answer(EPERM, {SYS_memfd_create},
+           "a memfd could be filled and mapped as code");
+  t.Answer(EPERM, {SYS_kill}, "no signals to others");
+  t.Allow({SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid, SYS_getrusage},
+          "tells only about itself");
+  t.Allow({SYS_getrlimit}, "tells only about itself");
+  t.AllowIf(SYS_prlimit64, {{0, kInt, 0}, {2, kLong, 0}},
+            "glibc asks for the size of stacks");
+  t.Answer(EPERM, {SYS_prlimit64, SYS_setrlimit}, "limits stay");
+  t.Answer(EPERM, {SYS_uname, SYS_sysinfo}, "glibc and libraries ask");
+  t.Append(Base());
+  t.Append(FileProbes());
+  return std::move(t).Build();
+}
+
+Table ZygoteTable() {
+  TableBuilder t;
+  t.AllowIf(SYS_rt_sigaction, {{0, kInt, SIGABRT}}, "crash handlers");
+  t.AllowIf(SYS_clone, {{0, kLong & ~kTidFlags, kWorkerFlags}},
+            "a session worker");
+  constexpr uint64_t kWriting = O_ACCMODE | kCreating;
+  t.AllowIf(SYS_openat, {{2, kWriting, O_RDONLY}}, "the dynamic linker");
+  t.AllowIf(SYS_open, {{1, kWriting, O_RDONLY}}, "the dynamic linker");
+  t.Allow({SYS_newfstatat, SYS_stat, SYS_lstat, SYS_statx, SYS_access,
+           SYS_faccessat, SYS_faccessat2, SYS_readlink, SYS_readlinkat,
+           SYS_getdents64, SYS_statfs, SYS_fstatfs, SYS_getcwd},
+          "a plugin finds its own files");
+  t.AnswerIf(EACCES, SYS_mmap,
+             {{2, PROT_WRITE | PROT_EXEC, PROT_WRITE | PROT_EXEC}},
+             "code is not writable");
+  t.Allow({SYS_mmap}, "code of the plugin");
+  t.AnswerIf(EACCES, SYS_mprotect,
+             {{2, PROT_WRITE | PROT_EXEC, PROT_WRITE | PROT_EXEC}},
+             "code is not writable");
+  t.Allow({SYS_mprotect}, "relocations");
+  t.Allow({SYS_uname, SYS_sysinfo}, "constructors of libraries");
+  t.Allow({SYS_dup2, SYS_dup3, SYS_close_range}, "the worker's descriptors");
+  t.AllowIf(SYS_seccomp,
+            {{0, kInt, SECCOMP_SET_MODE_FILTER},
+             {1, SECCOMP_FILTER_FLAG_NEW_LISTENER, 0}},
+            "stage 2");
+  t.Allow({SYS_landlock_create_ruleset, SYS_landlock_add_rule,
+           SYS_landlock_restrict_self},
+          "stage 2");
+  t.AllowIf(SYS_prctl, {{0, kInt, PR_SET_PDEATHSIG}, {1, kLong, SIGKILL}},
+            "a worker ends with its reaper");
+  t.AllowIf(SYS_prlimit64, {{0, kInt, 0}, {1, kInt, RLIMIT_NPROC}},
+            "stage 2 lowers it; without privileges nobody raises it");
+  t.AllowIf(SYS_prlimit64, {{0, kInt, 0}, {1, kInt, RLIMIT_DATA}},
+            "a session's worker lowers it; nobody raises it");
+  t.AllowIf(SYS_prctl, {{0, kInt, PR_SET_DUMPABLE}, {1, kLong, 0}}, "stage 2");
+  t.AllowIf(SYS_prctl, {{0, kInt, PR_SET_NO_NEW_PRIVS}},
+            "stage 2; cannot be undone");
+  t.Append(SessionTable());
+  return std::move(t).Build();
+}
+
+Table ZygoteTableWith(const GrantedCalls& granted) {
+  TableBuilder t;
+  t.Append(Ioctls(granted));
+  if (granted.devices) {
+    t.AllowIf(SYS_openat, {{2, kCreating, 0}}, "granted devices");
+    t.AllowIf(SYS_open, {{1, kCreating, 0}}, "granted devices");
+  }
+  t.Append(ZygoteTable());
+  return std::move(t).Build();
+}
+
+Table SessionTableWith(const GrantedCalls& granted) {
+  TableBuilder t;
+  t.Append(Ioctls(granted));
+  t.Append(SessionTable());
+  return std::move(t).Build();
+}
+
+}  // namespace bulkhead::sandbox

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/sandbox/thread_status.h"
+
+#include <poll.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include "core/base/pidfd.h"
+
+namespace bulkhead::sandbox {
+namespace {
+
+constexpr int kFilterMode = 2;
+// More than a backend may have tasks. One that makes threads faster than they
+// can be looked at must not keep us.
+constexpr size_t kMaxThreads = 4096;
+
+Status Gone() {
+  return Status(Code::kBackendLost, "it ended while its threads were checked");
+}
+
+bool IsAlive(int pidfd) {
+  pollfd ended = {.fd = pidfd, .events = POLLIN, .revents = 0};
+  return poll(&ended, 1, 0) == 0;
+}
+
+// What the thread lacks, or nothing.
+std::string Lack(const ThreadStatus& thread, uint32_t filters) {
+  if (!thread.filtered) return "is under no seccomp filter";
+  if (!thread.no_new_privs) return "may gain privileges (no_new_privs is off)";
+  if (thread.filters && *thread.filters < filters) {
+    return "is under " + std::to_string(*thread.filters) +
+           " seccomp filters of " + std::to_string(filters);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::optional<ThreadStatus> ReadThreadStatus(const std::string& directory) {
+  std::ifstream file(directory + "/status");
+  ThreadStatus thread;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string key;
+    words >> key;
+    if (key == "State:") {
+      std::string state;
+      words >> state;
+      thread.dead = state == "Z" || state == "X";
+    } else if (key == "Tgid:") {
+      words >> thread.process;
+      thread.inner_process = thread.process;
+    } else if (key == "NStgid:") {
+      while (words >> thread.inner_process) {
+      }
+    } else if (key == "NoNewPrivs:") {
+      words >> thread.no_new_privs;
+    } else if (key == "Seccomp:") {
+      int mode = 0;
+      words >> mode;
+      thread.filtered = mode == kFilterMode;
+    } else if (key == "Seccomp_filters:") {
+      words >> thread.filters.emplace();
+    }
+  }
+  if (thread.process == 0) return std::nullopt;
+  return thread;
+}
+
+uint32_t InheritedFilters() {
+  const auto self = ReadThreadStatus("/proc/thread-self");
+  return self ? self->filters.value_or(0) : 0;
+}
+
+Status CheckEveryThread(int pidfd, uint32_t filters) {
+  const pid_t pid = PidOf(pidfd);
+  if (pid == 0) {
+    if (!IsAlive(pidfd)) return Gone();
+    return Status(Code::kSandboxUnavailable,
+                  "its lock-down cannot be checked: /proc does not show it");
+  }
+  const uint32_t wanted = InheritedFilters() + filters;
+  size_t listed = 0;
+  size_t seen = 0;
+  std::string lack;
+  std::error_code error;
+  std::filesystem::directory_iterator threads(
+      "/proc/" + std::to_string(pid) + "/task", error);
+  for (; !error && threads != std::filesystem::directory_iterator();
+       threads.increment(error)) {
+    const auto thread = ReadThreadStatus(threads->path().string());
+    if (++listed > kMaxThreads) {
+      lack = "is one too many to be checked";
+    } else if (!thread || thread->dead) {
+      continue;  // ended since it was listed
+    } else {
+      ++seen;
+      lack = Lack(*thread, wanted);
+    }
+    if (!lack.empty()) {
+      lack = "its thread " + threads->path().filename().string() + " " + lack;
+      break;
+    }
+  }
+  // While the process lives its pid means no other.
+  if (!IsAlive(pidfd)) return Gone();
+  if (error || seen == 0) {
+    lack = "its threads cannot be listed in /proc";
+  }
+  if (lack.empty()) return Status();
+  return Status(Code::kSandboxUnavailable,
+                lack + "; it was ended before it saw any media");
+}
+
+}  // namespace bulkhead::sandbox

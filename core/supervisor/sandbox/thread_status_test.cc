@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/sandbox/thread_status.h"
+
+#include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <functional>
+
+#include "ipc/unique_fd.h"
+
+namespace bulkhead::sandbox {
+namespace {
+
+void AllowAll() {
+  sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+  const sock_fprog program = {.len = 1, .filter = &allow};
+  // Binds the calling thread alone, and those that it starts from then on.
+  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0) _exit(1);
+}
+
+void NoNewPrivs() { prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
+
+void StartThread() {
+  pthread_t thread;
+  const auto wait = [](void*) -> void* {
+    while (true) pause();
+  };
+  if (pthread_create(&thread, nullptr, wait, nullptr) != 0) _exit(1);
+}
+
+// A process in which `prepare` has run. Killed with the object.
+class Process {
+ public:
+  explicit Process(const std::function<void()>& prepare) {
+    std::array<int, 2> ends = {};
+    if (pipe(ends.data()) != 0) return;
+    const ipc::UniqueFd read_end(ends[0]);
+    ipc::UniqueFd write_end(ends[1]);
+    pid_ = fork();
+    if (pid_ == 0) {
+      prepare();
+      if (write(write_end.get(), "r", 1) != 1) _exit(1);
+      while (true) pause();
+    }
+    pidfd_ = ipc::UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+    write_end.reset();
+    char ready;
+    EXPECT_EQ(read(read_end.get(), &ready, 1), 1);
+  }
+  ~Process() { Kill(); }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  void Kill() {
+    if (pid_ <= 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+  }
+  int pidfd() const { return pidfd_.get(); }
+
+ private:
+  pid_t pid_ = 0;
+  ipc::UniqueFd pidfd_;
+};
+
+TEST(CheckEveryThreadTest, AcceptsAProcessUnderAllItsFilters) {
+  const Process process([] {
+    NoNewPrivs();
+    AllowAll();
+    AllowAll();
+    StartThread();
+  });
+  const Status status = CheckEveryThread(process.pidfd(), 2);
+  EXPECT_TRUE(status.ok()) << status;
+}
+
+TEST(CheckEveryThreadTest, RefusesAProcessWithoutFilter) {
+  const Process process(NoNewPrivs);
+  const Status status = CheckEveryThread(process.pidfd(), 1);
+  EXPECT_EQ(status.code(), Code::kSandboxUnavailable);
+}
+
+TEST(CheckEveryThreadTest, RefusesOneThreadThatTheFilterMissed) {
+  const Process process([] {
+    NoNewPrivs();
+    StartThread();
+    AllowAll();
+  });
+  const Status status = CheckEveryThread(process.pidfd(), 1);
+  EXPECT_EQ(status.code(), Code::kSandboxUnavailable);
+  EXPECT_NE(status.message().find("thread"), std::string::npos) << status;
+}
+
+TEST(CheckEveryThreadTest, RefusesALockdownThatIsNotComplete) {
+  const Process process([] {
+    NoNewPrivs();
+    AllowAll();
+  });
+  if (!ReadThreadStatus("/proc/self")->filters) {
+    GTEST_SKIP() << "this kernel does not count filters";
+  }
+  EXPECT_TRUE(CheckEveryThread(process.pidfd(), 1).ok());
+  const Status status = CheckEveryThread(process.pidfd(), 2);
+  EXPECT_EQ(status.code(), Code::kSandboxUnavailable);
+}
+
+TEST(CheckEveryThreadTest, RefusesWhoMayGainPrivileges) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root filters itself without it";
+  const Process process(AllowAll);
+  const Status status = CheckEveryThread(process.pidfd(), 1);
+  EXPECT_EQ(status.code(), Code::kSandboxUnavailable);
+  EXPECT_NE(status.message().find("no_new_privs"), std::string::npos) << status;
+}
+
+TEST(CheckEveryThreadTest, SaysThatTheProcessIsGone) {
+  Process process([] {
+    NoNewPrivs();
+    AllowAll();
+  });
+  process.Kill();
+  EXPECT_EQ(CheckEveryThread(process.pidfd(), 1).code(), Code::kBackendLost);
+}
+
+}  // namespace
+}  // namespace bulkhead::sandbox

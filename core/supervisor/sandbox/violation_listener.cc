@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/sandbox/violation_listener.h"
+
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "core/supervisor/sandbox/thread_status.h"
+
+namespace bulkhead::sandbox {
+namespace {
+
+// Later kernels may append to what they hand out.
+union Notification {
+  seccomp_notif known;
+  std::byte room[1024];
+};
+
+bool FitsNotifications() {
+  seccomp_notif_sizes sizes = {};
+  return syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes) == 0 &&
+         sizes.seccomp_notif <= sizeof(Notification);
+}
+
+bool StillWaits(int listener, uint64_t id) {
+  return ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+}
+
+void Kill(pid_t process, pid_t thread, int listener, uint64_t id) {
+  const ipc::UniqueFd pidfd(
+      process == 0 ? -1
+                   : static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
+  // A thread that still waits has kept its ids, so they mean that process.
+  if (!StillWaits(listener, id)) return;
+  if (pidfd) {
+    syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0);
+  } else if (thread > 0) {
+    kill(thread, SIGKILL);
+  }
+}
+
+}  // namespace
+
+Result<ViolationListener> ViolationListener::Adopt(ipc::UniqueFd fd) {
+  if (!FitsNotifications()) {
+    return Status(Code::kSandboxUnavailable,
+                  "this kernel's seccomp notifications are of another size");
+  }
+  // No notification has this id, which only a listener knows.
+  uint64_t none = 0;
+  if (ioctl(fd.get(), SECCOMP_IOCTL_NOTIF_ID_VALID, &none) == 0 ||
+      errno != ENOENT) {
+    return Status(Code::kBackendMisbehaved,
+                  "the backend's zygote sent something else than the listener "
+                  "of its filter");
+  }
+  return ViolationListener(std::move(fd));
+}
+
+std::optional<Violation> ViolationListener::StopNext() {
+  while (true) {
+    // Receiving waits where there is nothing, whatever the descriptor's flags.
+    pollfd pending = {.fd = fd_.get(), .events = POLLIN, .revents = 0};
+    if (poll(&pending, 1, 0) <= 0 || (pending.revents & POLLIN) == 0) {
+      return std::nullopt;
+    }
+    Notification notification = {};
+    if (ioctl(fd_.get(), SECCOMP_IOCTL_NOTIF_RECV, &notification) != 0) {
+      // Its thread was killed meanwhile.
+      if (errno == ENOENT || errno == EINTR) continue;
+      return std::nullopt;
+    }
+    const seccomp_notif& call = notification.known;
+    const auto thread = static_cast<pid_t>(call.pid);
+    const ThreadStatus status =
+        ReadThreadStatus("/proc/" + std::to_string(thread))
+            .value_or(ThreadStatus());
+    Kill(status.process, thread, fd_.get(), call.id);
+    return Violation{.process = status.inner_process,
+                     .number = call.data.nr,
+                     .architecture = call.data.arch,
+                     .filters = status.filters};
+  }
+}
+
+}  // namespace bulkhead::sandbox

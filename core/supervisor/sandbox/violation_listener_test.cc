@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/sandbox/violation_listener.h"
+
+#include <errno.h>
+#include <gtest/gtest.h>
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+
+#include "core/supervisor/sandbox/bpf.h"
+#include "core/supervisor/sandbox/syscall_tables.h"
+
+namespace bulkhead::sandbox {
+namespace {
+
+constexpr int kLivedOn = 7;
+
+long Install(std::vector<sock_filter> filter, unsigned long flags) {
+  const sock_fprog program = {.len = static_cast<unsigned short>(filter.size()),
+                              .filter = filter.data()};
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+}
+
+// The tests' own process shares its descriptors with the other, which so need
+// not send its listener: it stores the number of it, and then waits to be let
+// go on.
+struct Shared {
+  volatile int listener = -1;
+  volatile bool go = false;
+};
+
+// A process that does `deed` under both stages.
+class Backend {
+ public:
+  explicit Backend(const std::function<void()>& deed) {
+    void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    shared_ = new (memory) Shared;
+    pid_ = static_cast<pid_t>(syscall(SYS_clone, CLONE_FILES | SIGCHLD, nullptr,
+                                      nullptr, nullptr, 0));
+    if (pid_ == 0) Run(deed);
+    while (shared_->listener == -1) sched_yield();
+  }
+  ~Backend() { munmap(shared_, sizeof(Shared)); }
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+
+  // Empty where this kernel has no notifications.
+  ipc::UniqueFd TakeListener() {
+    const int listener = shared_->listener;
+    return ipc::UniqueFd(listener < 0 ? -1 : listener);
+  }
+  void Go() { shared_->go = true; }
+  pid_t pid() const { return pid_; }
+  int AwaitEnd() const {
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    return status;
+  }
+
+ private:
+  void Run(const std::function<void()>& deed) {
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    const long listener =
+        Install(CompileFilter(ZygoteTable(), Forbidden::kNotify),
+                SECCOMP_FILTER_FLAG_NEW_LISTENER |
+                    SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV);
+    if (listener < 0 || Install(SessionFilter(Forbidden::kNotify), 0) != 0) {
+      shared_->listener = -2;
+      _exit(1);
+    }
+    shared_->listener = static_cast<int>(listener);
+    while (!shared_->go) sched_yield();
+    deed();
+    _exit(kLivedOn);
+  }
+
+  Shared* shared_;
+  pid_t pid_;
+};
+
+class ViolationListenerTest : public testing::Test {
+ protected:
+  // What `deed` is stopped for, if it is.
+  std::optional<Violation> Stop(const std::function<void()>& deed) {
+    Backend backend(deed);
+    ipc::UniqueFd fd = backend.TakeListener();
+    if (!fd) {
+      ADD_FAILURE() << "this kernel refuses a listener";
+      return std::nullopt;
+    }
+    auto listener = ViolationListener::Adopt(std::move(fd));
+    if (!listener) {
+      ADD_FAILURE() << listener.error();
+      return std::nullopt;
+    }
+    EXPECT_FALSE(listener->StopNext());
+    backend.Go();
+    pollfd wait = {.fd = listener->fd(), .events = POLLIN, .revents = 0};
+    EXPECT_EQ(poll(&wait, 1, 10'000), 1);
+    const auto violation = listener->StopNext();
+    status_ = backend.AwaitEnd();
+    if (violation) {
+      EXPECT_EQ(violation->process, backend.pid());
+    }
+    return violation;
+  }
+
+  int status_ = 0;
+};
+
+TEST_F(ViolationListenerTest, EndsWhoMakesAForbiddenCallAndSaysWhich) {
+  const auto violation = Stop([] { syscall(SYS_ptrace, -1, 0, 0, 0); });
+  ASSERT_TRUE(violation);
+  EXPECT_EQ(violation->number, SYS_ptrace);
+  EXPECT_EQ(violation->architecture, uint32_t{AUDIT_ARCH_X86_64});
+  EXPECT_TRUE(WIFSIGNALED(status_));
+}
+
+TEST_F(ViolationListenerTest, TellsOtherArchitecturesAndX32) {
+  auto violation = Stop([] {
+    long result = 64;
+    asm volatile("int $0x80" : "+a"(result) : : "memory");
+  });
+  ASSERT_TRUE(violation);
+  EXPECT_EQ(violation->number, 64);
+  EXPECT_EQ(violation->architecture, uint32_t{AUDIT_ARCH_I386});
+  EXPECT_TRUE(WIFSIGNALED(status_));
+  violation = Stop([] { syscall(0x40000000 | SYS_getpid); });
+  ASSERT_TRUE(violation);
+  EXPECT_EQ(violation->number, 0x40000000 | SYS_getpid);
+  EXPECT_TRUE(WIFSIGNALED(status_));
+}
+
+TEST_F(ViolationListenerTest, NoThreadSurvivesTheViolationOfAnother) {
+  const auto violation = Stop([] {
+    pthread_t thread;
+    const auto violate = [](void*) -> void* {
+      syscall(SYS_bpf, -1, nullptr, 0);
+      return nullptr;
+    };
+    pthread_create(&thread, nullptr, violate, nullptr);
+    while (true) sched_yield();
+  });
+  ASSERT_TRUE(violation);
+  EXPECT_EQ(violation->number, SYS_bpf);
+  EXPECT_TRUE(WIFSIGNALED(status_));
+}
+
+TEST_F(ViolationListenerTest, CallIsRefusedWhenNobodyListensAnyMore) {
+  Backend backend([] {
+    errno = 0;
+    if (syscall(SYS_getsid, 0) != -1 || errno != ENOSYS) _exit(1);
+    long result = 20;
+    asm volatile("int $0x80" : "+a"(result) : : "memory");
+    if (result != -ENOSYS) _exit(2);
+  });
+  ASSERT_TRUE(backend.TakeListener()) << "this kernel refuses a listener";
+  backend.Go();
+  const int status = backend.AwaitEnd();
+  ASSERT_TRUE(WIFEXITED(status)) << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), kLivedOn);
+}
+
+TEST_F(ViolationListenerTest, RefusesWhatIsNoListener) {
+  EXPECT_FALSE(ViolationListener::Adopt(ipc::UniqueFd(dup(0))));
+  EXPECT_FALSE(ViolationListener::Adopt(ipc::UniqueFd()));
+}
+
+}  // namespace
+}  // namespace bulkhead::sandbox

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/worker_protocol/frame_pool.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "core/base/from_ipc.h"
+#include "core/base/status_macros.h"
+#include "ipc/limit_name.h"
+
+namespace bulkhead::session {
+
+Result<std::shared_ptr<FramePool>> FramePool::Create(
+    const ipc::FrameGeometry& geometry, uint32_t slots, uint64_t max_bytes) {
+  return Create(geometry.bytes,
+                "frames of " + std::to_string(geometry.width) + "x" +
+                    std::to_string(geometry.height),
+                slots, max_bytes);
+}
+
+Result<std::shared_ptr<FramePool>> FramePool::Create(
+    uint64_t slot_bytes, const std::string& contents, uint32_t slots,
+    uint64_t max_bytes) {
+  // One slot is being read while the next is written.
+  if (slots < 2) {
+    return Status(Code::kResourceExhausted,
+                  "a session needs two frame slots; raise " +
+                      ipc::LimitName("frame_slots"));
+  }
+  const uint64_t fitting = std::min<uint64_t>(slots, max_bytes / slot_bytes);
+  if (fitting < 2) {
+    return Status(
+        Code::kResourceExhausted,
+        "two " + contents + " need " + std::to_string(2 * slot_bytes) +
+            " bytes, the session's limit is " + std::to_string(max_bytes) +
+            "; raise " + ipc::LimitName("session_bytes"));
+  }
+  ASSIGN_OR_RETURN(auto region, FromIpc(ipc::OwnedRegion::CreateReadable(
+                                    "bulkhead-frames", fitting * slot_bytes)));
+  return std::shared_ptr<FramePool>(new FramePool(
+      std::move(region), static_cast<uint32_t>(fitting), slot_bytes));
+}
+
+FramePool::FramePool(ipc::OwnedRegion region, uint32_t slot_count,
+                     uint64_t slot_bytes)
+    : region_(std::move(region)),
+      slot_count_(slot_count),
+      slot_bytes_(slot_bytes),
+      ledger_(slot_count) {}
+
+FrameLease::FrameLease(std::shared_ptr<FramePool> pool, uint32_t slot)
+    : pool_(std::move(pool)), slot_(slot) {}
+
+FrameLease::FrameLease(std::vector<std::byte> own) : own_(std::move(own)) {}
+
+FrameLease::~FrameLease() {
+  if (pool_) pool_->ledger().Release(slot_);
+}
+
+const std::byte* FrameLease::pixels() const {
+  return pool_ ? pool_->slot(slot_) : own_.data();
+}
+
+}  // namespace bulkhead::session

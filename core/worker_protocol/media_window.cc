@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/worker_protocol/media_window.h"
+
+#include <algorithm>
+#include <exception>
+#include <span>
+#include <string>
+
+#include "core/base/from_ipc.h"
+#include "core/base/status_macros.h"
+#include "ipc/media_window.h"
+
+namespace bulkhead::session {
+namespace {
+
+// Between two answers an honest worker may go through the media a few times
+// (it opens it anew, and looks for the end), and back and forth for each of the
+// thousand packets of a part of an index.
+constexpr uint64_t kMostPasses = 8;
+constexpr uint64_t kMostJumps = 8192;
+
+// An exception must not leave a request half answered.
+Result<size_t> ReadFrom(const SourceReader& reader, uint64_t offset,
+                        std::span<std::byte> out) {
+  try {
+    return reader.read(offset, out);
+  } catch (const std::exception& exception) {
+    return Status(Code::kInvalidArgument,
+                  std::string("it threw ") + exception.what());
+  }
+}
+
+}  // namespace
+
+Result<MediaWindow> MediaWindow::Create(const SourceReader& reader) {
+  ASSIGN_OR_RETURN(auto region,
+                   FromIpc(ipc::OwnedRegion::CreateWritable(
+                       "bulkhead-media-window", ipc::kWindowRegionBytes)));
+  return MediaWindow(reader, std::move(region));
+}
+
+Status MediaWindow::Serve(uint64_t offset_untrusted,
+                          uint32_t serial_untrusted) {
+  if (serial_untrusted != served_ + 1) {
+    return Status(Code::kBackendMisbehaved, "it read out of turn");
+  }
+  if (offset_untrusted >= reader_->bytes) {
+    return Status(Code::kBackendMisbehaved, "it read beyond the media");
+  }
+  const uint64_t windows = reader_->bytes / ipc::kWindowDataBytes + 1;
+  if (++reads_ > kMostPasses * windows + kMostJumps) {
+    return Status(Code::kBackendMisbehaved, "it read without end");
+  }
+  const uint64_t offset = offset_untrusted;
+  const auto window = region_.writable_bytes()
+                          .subspan(ipc::kWindowDataOffset)
+                          .first(std::min<uint64_t>(ipc::kWindowDataBytes,
+                                                    reader_->bytes - offset));
+  for (size_t filled = 0; filled < window.size();) {
+    const auto rest = window.subspan(filled);
+    const Result<size_t> got = ReadFrom(*reader_, offset + filled, rest);
+    const std::string place =
+        "the reader, asked for " + std::to_string(rest.size()) +
+        " bytes at offset " + std::to_string(offset + filled) + ", ";
+    if (!got) {
+      return Status(Code::kInvalidArgument,
+                    place + "failed: " + got.error().message());
+    }
+    if (*got == 0) {
+      return Status(Code::kInvalidArgument,
+                    place + "gave none, though there should be " +
+                        std::to_string(reader_->bytes) + " in all");
+    }
+    if (*got > rest.size()) {
+      return Status(Code::kInvalidArgument,
+                    place + "claims to have given " + std::to_string(*got));
+    }
+    filled += *got;
+  }
+  auto* const header = ipc::WindowHeaderOf(region_.writable_bytes());
+  header->bytes.store(window.size());
+  header->served.store(++served_);
+  return Status();
+}
+
+}  // namespace bulkhead::session
