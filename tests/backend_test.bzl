@@ -1,50 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One suite of tests for any backend, ours or a vendor's."""
+"""One suite of tests for any backend, in this repository or out of it."""
+
+load("//tests:bulkhead_test.bzl", "bulkhead_test")
 
 def bulkhead_backend_test(
         name,
         distribution,
         device = "",
-        as_ordinary_user = False,
         size = "medium",
-        tags = [],
+        env = {},
         **kwargs):
-    """Runs the backend suite against an installed distribution.
+    """Runs the suite of tests/backend_suite against an installed distribution.
 
     Args:
-      name: of the test.
-      distribution: target whose files are a distribution with its dist-info,
-        such as a bulkhead_distribution.
-      device: what the suite decodes on, for instance "openreg:1"; default: the
-        first device of the distribution.
-      as_ordinary_user: drop root's rights first.
-      size: of the test.
-      tags: further tags.
-      **kwargs: as of cc_test.
+      name: The name of the target.
+      distribution: A target whose files are a distribution with its dist-info
+        directory, for example a bulkhead_distribution.
+      device: The device to decode on, for example "openreg:1". By default, the
+        suite decodes on the first device of the distribution.
+      size: The size of the test.
+      env: Further environment variables.
+      **kwargs: Further attributes of bulkhead_test, for example
+        as_ordinary_user.
     """
-    main = "//tests/support:ordinary_user_main" if as_ordinary_user else "@gtest//:gtest_main"
-    native.cc_test(
+    bulkhead_test(
         name = name,
         size = size,
         testonly = True,
-        data = [
-            distribution,
-            "//tools/dist:libexec",
-        ],
-        env = {
-            "BULKHEAD_TEST_DEVICE": device,
-            "BULKHEAD_TEST_DISTRIBUTION": "$(rootpaths {})".format(distribution),
-            "BULKHEAD_TEST_LIBEXEC": "$(rootpaths //tools/dist:libexec)",
-        },
-        # The suite starts the sandbox, which Bazel's own forbids; a sanitizer's
-        # runtime makes calls that the sandbox forbids.
-        tags = tags + [
-            "no-sandbox",
-            "no-sanitizer",
-        ],
-        deps = [
-            "//tests/backend_suite",
-            main,
-        ],
+        distribution = distribution,
+        env = dict(env, BULKHEAD_TEST_DEVICE = device),
+        deps = ["//tests/backend_suite"],
         **kwargs
     )

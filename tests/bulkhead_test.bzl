@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests that start bulkheadd, backends and workers the way an installation does.
+
+Such a test needs three things that a plain cc_test does not have:
+
+* Built files at run time (the libexec directory, the command, a distribution),
+  and an environment variable for each that holds the path. A test reads the
+  variables through tests/support/test_paths.h.
+* The tag `no-sandbox`. The programs under test make namespaces and change
+  their uid, which Bazel's own sandbox forbids.
+* The tag `no-sanitizer`. A sanitizer's runtime makes system calls that the
+  filters of the programs under test forbid. .bazelrc leaves tests with this tag
+  out of the sanitizer builds.
+"""
+
+_LIBEXEC = "//tools/dist:libexec"
+
+# The built files that a test asks for by name, each with the environment
+# variable that tells the test the path.
+_USABLE = {
+    # A distribution whose backend fails as a script says.
+    "chaos": ("BULKHEAD_TEST_CHAOS", "$(rootpaths {})", "//tests/chaos:dist"),
+    # The command `bulkhead`.
+    "cli": ("BULKHEAD_TEST_CLI", "$(rootpath {})", "//tools/cli:bulkhead"),
+    # A replacement for bulkhead-worker that breaks the worker protocol.
+    "lying_worker": ("LYING_WORKER", "$(rootpath {})", "//tests/children:lying_worker"),
+    # A program that prints the marks drawn into the frames of a clip.
+    "marked_frames": ("BULKHEAD_TEST_MARKS", "$(rootpath {})", "//tests/media:marked_frames_main"),
+}
+
+def bulkhead_test(
+        name,
+        deps,
+        libexec = True,
+        distribution = None,
+        uses = [],
+        as_ordinary_user = False,
+        has_main = False,
+        data = [],
+        env = {},
+        tags = [],
+        **kwargs):
+    """Declares a gtest program that runs outside Bazel's sandbox.
+
+    Args:
+      name: The name of the target.
+      deps: The libraries under test. The macro adds gtest's main function.
+      libexec: Whether the test needs bulkheadd, the reaper and the worker. If
+        so, BULKHEAD_TEST_LIBEXEC holds their paths.
+      distribution: A target whose files are an installed distribution with its
+        dist-info directory, for example a bulkhead_distribution.
+        BULKHEAD_TEST_DISTRIBUTION holds the paths.
+      uses: Further built files, by their names in _USABLE.
+      as_ordinary_user: Whether the tests run as an ordinary user when Bazel
+        runs as root. Without root, the tests run as the user that runs Bazel.
+      has_main: Whether `deps` define the main function themselves.
+      data: Further files that the test reads.
+      env: Further environment variables.
+      tags: Further tags.
+      **kwargs: Further attributes of cc_test.
+    """
+    files = list(data)
+    variables = dict(env)
+    if libexec:
+        files.append(_LIBEXEC)
+        variables["BULKHEAD_TEST_LIBEXEC"] = "$(rootpaths {})".format(_LIBEXEC)
+    if distribution:
+        files.append(distribution)
+        variables["BULKHEAD_TEST_DISTRIBUTION"] = "$(rootpaths {})".format(distribution)
+    for used in uses:
+        variable, path, label = _USABLE[used]
+        files.append(label)
+        variables[variable] = path.format(label)
+
+    if as_ordinary_user:
+        main = ["//tests/support:ordinary_user_main"]
+    elif has_main:
+        main = []
+    else:
+        main = ["@gtest//:gtest_main"]
+
+    native.cc_test(
+        name = name,
+        data = files,
+        env = variables,
+        tags = tags + [
+            "no-sandbox",
+            "no-sanitizer",
+        ],
+        deps = deps + main,
+        **kwargs
+    )
+
+def bulkhead_test_as_both_users(name, **kwargs):
+    """Declares one test twice: as the user that runs Bazel, and as an ordinary one.
+
+    The second target has the name of the first with `_as_ordinary_user` before
+    `_test`.
+
+    Args:
+      name: The name of the first target, which ends in `_test`.
+      **kwargs: The attributes of both targets: see bulkhead_test.
+    """
+    if not name.endswith("_test"):
+        fail("{}: the name must end in _test".format(name))
+    bulkhead_test(name = name, **kwargs)
+    bulkhead_test(
+        name = name[:-len("_test")] + "_as_ordinary_user_test",
+        as_ordinary_user = True,
+        **kwargs
+    )
