@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +26,7 @@
 #include "ipc/ring.h"
 #include "ipc/schema/session.capnp.h"
 #include "ipc/shared_region.h"
+#include "ipc/testing/forked_child.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::ipc {
@@ -180,15 +180,13 @@ class TwoProcessTest : public testing::Test {
 
   // Forks a worker that maps what it is given, runs `serve` and is killed.
   void Start(const std::function<void(Worker&)>& serve) {
-    pid_ = fork();
-    ASSERT_GE(pid_, 0);
-    if (pid_ == 0) {
+    process_.emplace([&] {
       far_.reset();
       auto in = MappedRegion::Map(requests_->fd(), false,
                                   RingGeometry::kRequestRegionBytes);
       auto out = MappedRegion::Map(replies_->fd(), true,
                                    RingGeometry::kReplyRegionBytes);
-      if (!in || !out) _exit(2);
+      if (!in || !out) return 2;
       RegionHeader* own = HeaderOf(out->writable_bytes());
       const RegionHeader* host = HeaderOf(in->bytes());
       Worker worker{
@@ -198,18 +196,9 @@ class TwoProcessTest : public testing::Test {
           Waiter(own, worker_event_.get(), near_.get()), host,
           host_event_.get()};
       serve(worker);
-      raise(SIGKILL);
-    }
+      return raise(SIGKILL);
+    });
     near_.reset();
-    pidfd_ = UniqueFd(syscall(SYS_pidfd_open, pid_, 0));
-    ASSERT_TRUE(pidfd_);
-  }
-
-  void TearDown() override {
-    far_.reset();
-    if (pid_ <= 0) return;
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
   }
 
   Expected<void> Request(uint32_t slot) {
@@ -233,7 +222,7 @@ class TwoProcessTest : public testing::Test {
   }
 
   Waiter HostWaiter() {
-    return Waiter(host_header_, host_event_.get(), pidfd_.get());
+    return Waiter(host_header_, host_event_.get(), process_->pidfd());
   }
 
   // Answers each request with a frame of the same slot; slot 0 ends it.
@@ -274,8 +263,7 @@ class TwoProcessTest : public testing::Test {
                      RingGeometry::kRequestRingBytes};
   RingReader reader_{replies_->bytes(), host_header_,
                      RingGeometry::kReplyRingBytes};
-  pid_t pid_ = -1;
-  UniqueFd pidfd_;
+  std::optional<ForkedChild> process_;
 };
 
 TEST_F(TwoProcessTest, RequestsAreAnswered) {
@@ -303,8 +291,7 @@ TEST_F(TwoProcessTest, WhatAWorkerWroteBeforeItDiedIsStillRead) {
   Waiter waiter = HostWaiter();
   ASSERT_TRUE(Request(1));
   ASSERT_TRUE(Request(0));
-  siginfo_t info = {};
-  ASSERT_EQ(waitid(P_PID, pid_, &info, WEXITED | WNOWAIT), 0);
+  process_->AwaitEnd();
   uint32_t slot = 0;
   EXPECT_EQ(AwaitReply(waiter, Late(), &slot), Wake::kReady);
   EXPECT_EQ(slot, 1u);
@@ -313,7 +300,7 @@ TEST_F(TwoProcessTest, WhatAWorkerWroteBeforeItDiedIsStillRead) {
 
 TEST_F(TwoProcessTest, AStoppedWorkerIsPastTheDeadline) {
   Start(Echo);
-  ASSERT_EQ(kill(pid_, SIGSTOP), 0);
+  process_->Signal(SIGSTOP);
   Waiter waiter = HostWaiter();
   uint32_t slot = 0;
   EXPECT_EQ(AwaitReply(waiter, Soon(), &slot), Wake::kDeadline);
@@ -322,9 +309,7 @@ TEST_F(TwoProcessTest, AStoppedWorkerIsPastTheDeadline) {
 TEST_F(TwoProcessTest, AWorkerSeesItsHostGo) {
   Start(Echo);
   far_.reset();
-  int status = 0;
-  ASSERT_EQ(waitpid(pid_, &status, 0), pid_);
-  pid_ = -1;
+  const int status = process_->Wait();
   EXPECT_TRUE(WIFEXITED(status)) << status;
 }
 

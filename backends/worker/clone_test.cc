@@ -5,26 +5,21 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <thread>
 
+#include "ipc/testing/forked_child.h"
+
 namespace bulkhead::worker {
 namespace {
 
 // SiblingCloner is for processes with one thread, and gtest's parent must not
-// become the parent of clones: each test forks a caller, whose clones are then
-// children of this process.
-template <typename Body>
-pid_t ForkCaller(Body body) {
-  const pid_t pid = ::fork();
-  if (pid == 0) ::_exit(body());
-  return pid;
-}
+// become the parent of clones. So each test forks a caller. The clones that the
+// caller makes are children of the test program.
 
-int WaitFor(pid_t pid) {
+int WaitForClone(pid_t pid) {
   int status = -1;
   EXPECT_EQ(::waitpid(pid, &status, 0), pid);
   return status;
@@ -52,7 +47,7 @@ class SiblingClonerTest : public ::testing::Test {
 
 TEST_F(SiblingClonerTest, TheCloneIsAChildOfTheCallersParent) {
   const pid_t self = ::getpid();
-  const pid_t caller = ForkCaller([&] {
+  ipc::ForkedChild caller([&] {
     const auto cloner = SiblingCloner::Create();
     if (!cloner) return 1;
     const auto pid = cloner->Clone();
@@ -62,12 +57,12 @@ TEST_F(SiblingClonerTest, TheCloneIsAChildOfTheCallersParent) {
     // It is none of the caller's.
     return ::waitpid(*pid, nullptr, __WALL) == -1 && errno == ECHILD ? 0 : 4;
   });
-  EXPECT_EQ(WEXITSTATUS(WaitFor(caller)), 0);
-  EXPECT_EQ(WEXITSTATUS(WaitFor(Reported(pipe_[0]))), 42);
+  EXPECT_EQ(caller.Wait(), 0);
+  EXPECT_EQ(WEXITSTATUS(WaitForClone(Reported(pipe_[0]))), 42);
 }
 
 TEST_F(SiblingClonerTest, AbortInTheCloneEndsTheCloneAlone) {
-  const pid_t caller = ForkCaller([&] {
+  ipc::ForkedChild caller([&] {
     const auto cloner = SiblingCloner::Create();
     const auto pid = cloner->Clone();
     if (*pid == 0) {
@@ -79,16 +74,14 @@ TEST_F(SiblingClonerTest, AbortInTheCloneEndsTheCloneAlone) {
     ::pause();
     return 0;
   });
-  const int status = WaitFor(Reported(pipe_[0]));
+  const int status = WaitForClone(Reported(pipe_[0]));
   EXPECT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(WTERMSIG(status), SIGABRT);
-  EXPECT_EQ(::waitpid(caller, nullptr, WNOHANG), 0) << "the caller died too";
-  ::kill(caller, SIGKILL);
-  WaitFor(caller);
+  EXPECT_TRUE(caller.IsAlive()) << "the caller died too";
 }
 
 TEST_F(SiblingClonerTest, TheCloneKnowsItsOwnThreadAndCanMakeOthers) {
-  const pid_t caller = ForkCaller([&] {
+  ipc::ForkedChild caller([&] {
     const auto cloner = SiblingCloner::Create();
     const auto pid = cloner->Clone();
     if (*pid != 0) {
@@ -100,13 +93,13 @@ TEST_F(SiblingClonerTest, TheCloneKnowsItsOwnThreadAndCanMakeOthers) {
     std::thread([&] { ran = 1; }).join();
     ::_exit(ran ? 43 : 6);
   });
-  EXPECT_EQ(WEXITSTATUS(WaitFor(caller)), 0);
-  EXPECT_EQ(WEXITSTATUS(WaitFor(Reported(pipe_[0]))), 43);
+  EXPECT_EQ(caller.Wait(), 0);
+  EXPECT_EQ(WEXITSTATUS(WaitForClone(Reported(pipe_[0]))), 43);
 }
 
 TEST_F(SiblingClonerTest, ClonesAgainAndAgain) {
   constexpr int kClones = 20;
-  const pid_t caller = ForkCaller([&] {
+  ipc::ForkedChild caller([&] {
     const auto cloner = SiblingCloner::Create();
     for (int i = 0; i < kClones; ++i) {
       const auto pid = cloner->Clone();
@@ -117,9 +110,9 @@ TEST_F(SiblingClonerTest, ClonesAgainAndAgain) {
     return 0;
   });
   for (int i = 0; i < kClones; ++i) {
-    EXPECT_EQ(WEXITSTATUS(WaitFor(Reported(pipe_[0]))), i);
+    EXPECT_EQ(WEXITSTATUS(WaitForClone(Reported(pipe_[0]))), i);
   }
-  EXPECT_EQ(WEXITSTATUS(WaitFor(caller)), 0);
+  EXPECT_EQ(caller.Wait(), 0);
 }
 
 }  // namespace

@@ -8,10 +8,12 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "ipc/message_socket.h"
 #include "ipc/schema/types.capnp.h"
+#include "ipc/testing/forked_child.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -36,16 +38,15 @@ struct End {
 
 End Crash(const std::function<void()>& crash) {
   auto sockets = ipc::MakeSocketPair();
-  const pid_t pid = fork();
-  if (pid == 0) {
+  ipc::ForkedChild child([&] {
     sockets->first.reset();
     SendCrashNotesOfSession(sockets->second.get());
     crash();
-    _exit(0);
-  }
+    return 0;
+  });
   sockets->second.reset();
   End end;
-  waitpid(pid, &end.status, 0);
+  end.status = child.Wait();
   auto received = ipc::ReceiveMessage(
       sockets->first.get(), 0, ipc::Deadline::After(std::chrono::seconds(10)));
   if (received && *received) end.note = **std::move(received);

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "bulkhead/host.h"
+#include "ipc/testing/forked_child.h"
 #include "tests/chaos/chaos_installation.h"
 #include "tests/chaos/held.h"
 #include "tests/media/generated_clips.h"
@@ -197,29 +198,21 @@ TEST_F(FaultySessions, ALateKillDoesNotReachAStrangerOfTheSameNumber) {
   std::optional<VideoDecoder> video = Open();
   const int pid = video->worker_pid();
   End(pid);
-  pid_t stranger = -1;
-  for (int tries = 0; tries < 100 && stranger != pid; ++tries) {
-    // Until it is reaped the number is taken.
+  std::optional<ipc::ForkedChild> stranger;
+  for (int tries = 0; tries < 100; ++tries) {
+    // The worker's pid is free once the reaper has reaped the worker.
     std::ofstream("/proc/sys/kernel/ns_last_pid") << pid - 1;
-    stranger = fork();
-    if (stranger == 0) {
-      for (;;) pause();
-    }
-    if (stranger != pid) {
-      kill(stranger, SIGKILL);
-      waitpid(stranger, nullptr, 0);
-    }
+    stranger.emplace(ipc::ForkedChild::Sleeping());
+    if (stranger->pid() == pid) break;
   }
-  if (stranger != pid) {
+  if (stranger->pid() != pid) {
     GTEST_SKIP() << "this machine does not let one choose a pid";
   }
   // Its decoder, and bulkheadd, let go of the worker.
   video.reset();
   VideoDecoder another = Open();
   EXPECT_EQ(Rest(another), expected_);
-  EXPECT_EQ(waitpid(stranger, nullptr, WNOHANG), 0) << "it was killed";
-  kill(stranger, SIGKILL);
-  waitpid(stranger, nullptr, 0);
+  EXPECT_TRUE(stranger->IsAlive()) << "it was killed";
 }
 
 // Row 34.
@@ -271,9 +264,7 @@ TEST_F(FaultySessions, AForkedChildThatEndsDisturbsNothing) {
   ASSERT_TRUE(video.Next().value());
   const int worker = video.worker_pid();
   for (int i = 0; i < 10; ++i) {
-    const pid_t child = fork();
-    if (child == 0) _exit(0);
-    waitpid(child, nullptr, 0);
+    EXPECT_EQ(ipc::ForkedChild([] { return 0; }).Wait(), 0);
     ASSERT_TRUE(video.Next().value());
   }
   EXPECT_EQ(Rest(video).size(), expected_.size() - 11);
@@ -283,14 +274,11 @@ TEST_F(FaultySessions, AForkedChildThatEndsDisturbsNothing) {
 
 // Row 37.
 TEST_F(FaultySessions, AForkedChildIsToldThatTheHostIsNotItsOwn) {
-  const pid_t child = fork();
-  if (child == 0) {
+  ipc::ForkedChild child([&] {
     const auto video = host_->OpenVideo(clip_, installation_.Stream());
-    _exit(!video && video.error().code() == Code::kUnsupported ? 0 : 1);
-  }
-  int status = -1;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+    return !video && video.error().code() == Code::kUnsupported ? 0 : 1;
+  });
+  EXPECT_EQ(child.Wait(), 0);
 }
 
 // Row 47.

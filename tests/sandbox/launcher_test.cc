@@ -2,13 +2,11 @@
 #include "core/supervisor/sandbox/launcher.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -20,6 +18,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -30,6 +29,7 @@
 #include "ipc/deadline.h"
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"
+#include "ipc/testing/forked_child.h"
 #include "ipc/unique_fd.h"
 #include "tests/support/nobody.h"
 
@@ -57,32 +57,10 @@ ipc::UniqueFd Pidfd(pid_t pid) {
   return ipc::UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
 }
 
-void KillAndWait(pid_t pid) {
-  kill(pid, SIGKILL);
-  while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-  }
-}
-
-// A process that does nothing but be watched.
-class Application {
+// A process that takes the application's place: the reaper watches its pidfd.
+class Application : public ipc::ForkedChild {
  public:
-  Application() : pid_(fork()) {
-    if (pid_ == 0) {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-      while (true) pause();
-    }
-    pidfd_ = Pidfd(pid_);
-  }
-  ~Application() { Kill(); }
-  void Kill() {
-    if (pid_ > 0) KillAndWait(std::exchange(pid_, 0));
-  }
-  pid_t pid() const { return pid_; }
-  int pidfd() const { return pidfd_.get(); }
-
- private:
-  pid_t pid_;
-  ipc::UniqueFd pidfd_;
+  Application() : ForkedChild(Sleeping()) {}
 };
 
 // Listens where a worker without sandbox could connect.
@@ -517,19 +495,18 @@ class LauncherLifelineTest : public LauncherTest {
     pid_t zygote;  // in the reaper's namespace
   };
 
-  pid_t StartElsewhere(const Application& application, Pids* pids) {
+  ipc::ForkedChild StartElsewhere(const Application& application, Pids* pids) {
     int ends[2];
     EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
     const ipc::UniqueFd read_end(ends[0]);
     ipc::UniqueFd write_end(ends[1]);
-    const pid_t supervisor = fork();
-    if (supervisor == 0) {
+    ipc::ForkedChild supervisor([&] {
       auto reaper = Start(application);
-      if (!reaper) _exit(1);
+      if (!reaper) return 1;
       const Pids started = {reaper->pid, HearStarted(*reaper)};
-      if (write(write_end.get(), &started, sizeof(started)) < 0) _exit(1);
+      if (write(write_end.get(), &started, sizeof(started)) < 0) return 1;
       while (true) pause();
-    }
+    });
     write_end.reset();
     EXPECT_TRUE(BecomesReadable(read_end.get()));
     EXPECT_EQ(read(read_end.get(), pids, sizeof(*pids)),
@@ -550,15 +527,12 @@ TEST_P(LauncherLifelineTest, StoppedSupervisorDoesNotKeepABackendAlive) {
   AsUser([&] {
     Application application;
     Pids pids = {};
-    const pid_t supervisor = StartElsewhere(application, &pids);
+    ipc::ForkedChild supervisor = StartElsewhere(application, &pids);
     const auto lives = Lives(pids);
-    kill(supervisor, SIGSTOP);
-    siginfo_t stopped = {};
-    ASSERT_EQ(waitid(P_PID, static_cast<id_t>(supervisor), &stopped, WSTOPPED),
-              0);
+    supervisor.Signal(SIGSTOP);
+    supervisor.AwaitStop();
     application.Kill();
     for (const auto& life : lives) EXPECT_TRUE(BecomesReadable(life.get()));
-    KillAndWait(supervisor);
   });
 }
 
@@ -566,9 +540,9 @@ TEST_P(LauncherLifelineTest, KilledSupervisorEndsTheBackend) {
   AsUser([&] {
     const Application application;
     Pids pids = {};
-    const pid_t supervisor = StartElsewhere(application, &pids);
+    ipc::ForkedChild supervisor = StartElsewhere(application, &pids);
     const auto lives = Lives(pids);
-    KillAndWait(supervisor);
+    supervisor.Kill();
     for (const auto& life : lives) EXPECT_TRUE(BecomesReadable(life.get()));
   });
 }

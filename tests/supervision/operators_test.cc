@@ -8,7 +8,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,8 +18,9 @@
 #include <vector>
 
 #include "bulkhead/host.h"
-#include "core/application/operators/operator_peer.h"
 #include "core/control/control_exchange.h"
+#include "core/application/operators/operator_peer.h"
+#include "ipc/testing/forked_child.h"
 #include "tests/liars/lying_installation.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/program.h"
@@ -286,9 +286,7 @@ TEST_F(Operators, AForkedChildIsRefusedAndDisturbsNobody) {
   auto host = NewHost();
   auto video = std::make_unique<VideoDecoder>(Open(*host).value());
   ASSERT_TRUE(video->Next().value());
-  const pid_t child = ::fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
+  ipc::ForkedChild child([&] {
     int wrong = 0;
     const auto refused = [&](const Status& status) {
       const bool clear =
@@ -304,11 +302,9 @@ TEST_F(Operators, AForkedChildIsRefusedAndDisturbsNobody) {
     refused(host->Restart("honest"));
     video.reset();
     host.reset();
-    ::_exit(wrong);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+    return wrong;
+  });
+  EXPECT_EQ(child.Wait(), 0);
   EXPECT_EQ(CountRest(*video), kMadeUpFrames - 1);
   EXPECT_EQ(video->recovery().restarts, 0u);
   EXPECT_TRUE(host->Backends());

@@ -4,10 +4,11 @@
 #include <grp.h>
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
+
+#include "ipc/testing/forked_child.h"
 
 namespace bulkhead::tests {
 
@@ -19,19 +20,16 @@ bool BecomeNobody(const std::vector<gid_t>& groups) {
 
 void RunAsNobody(const std::vector<gid_t>& groups,
                  const std::function<void()>& body) {
-  std::fflush(stdout);
-  const pid_t pid = fork();
-  if (pid == 0) {
-    if (!BecomeNobody(groups)) _exit(2);
-    // A process that changed its ids owns nothing below /proc otherwise.
+  ipc::ForkedChild child([&] {
+    if (!BecomeNobody(groups)) return 2;
+    // The kernel gives the files below /proc/self of a process that changed its
+    // ids to root, and to the process itself only once it is dumpable again.
     prctl(PR_SET_DUMPABLE, 1);
     body();
     std::fflush(stdout);
-    _exit(testing::Test::HasFailure() ? 1 : 0);
-  }
-  int status = 0;
-  waitpid(pid, &status, 0);
-  EXPECT_EQ(status, 0);
+    return testing::Test::HasFailure() ? 1 : 0;
+  });
+  EXPECT_EQ(child.Wait(), 0);
 }
 
 }  // namespace bulkhead::tests

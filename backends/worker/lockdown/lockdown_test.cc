@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"
 #include "ipc/schema/lockdown.capnp.h"
+#include "ipc/testing/forked_child.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::worker {
@@ -86,14 +88,10 @@ ipc::UniqueFd Plan(bool notifies = false) {
   return Memory(capnp::messageToFlatArray(message).asBytes());
 }
 
-// Restrictions cannot be taken back: each body runs in a process of its own
-// and returns the number of the first expectation that does not hold.
-template <typename Body>
-int InChild(Body body) {
-  const pid_t pid = fork();
-  if (pid == 0) _exit(body());
-  int status = 0;
-  waitpid(pid, &status, 0);
+// Restrictions cannot be taken back, so each body runs in a child process. The
+// body returns the number of the first expectation that does not hold.
+int InChild(const std::function<int()>& body) {
+  const int status = ipc::ForkedChild(body).Wait();
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
