@@ -3,11 +3,10 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "ipc/testing/forked_child.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead {
@@ -23,24 +22,18 @@ TEST(PidfdTest, TellsWhoseItIs) {
 }
 
 TEST(PidfdTest, OfADeadProcessIsZero) {
-  const pid_t child = ::fork();
-  if (child == 0) ::_exit(0);
-  const ipc::UniqueFd pidfd = Open(child);
-  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
-  EXPECT_EQ(PidOf(pidfd.get()), 0);
+  ipc::ForkedChild child([] { return 0; });
+  ASSERT_EQ(child.Wait(), 0);
+  EXPECT_EQ(PidOf(child.pidfd()), 0);
 }
 
 TEST(PidfdTest, AnEndIsKnownBeforeAnybodyHasReapedIt) {
   EXPECT_FALSE(HasEnded(Open(::getpid()).get()));
   EXPECT_TRUE(HasEnded(-1));
-  const pid_t child = ::fork();
-  if (child == 0) ::_exit(0);
-  const ipc::UniqueFd pidfd = Open(child);
-  siginfo_t info;
-  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT),
-            0);
-  EXPECT_TRUE(HasEnded(pidfd.get()));
-  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  ipc::ForkedChild child([] { return 0; });
+  child.AwaitEnd();
+  EXPECT_TRUE(HasEnded(child.pidfd()));
+  EXPECT_EQ(child.Wait(), 0) << "it had been reaped";
 }
 
 TEST(PidfdTest, OfAnythingElseIsZero) {

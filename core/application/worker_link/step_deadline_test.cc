@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
+
+#include "ipc/testing/forked_child.h"
 
 namespace bulkhead::session {
 namespace {
@@ -130,10 +130,7 @@ TEST(StepDeadlineClock, IsMonotonic) {
 // Two processes on one processor: each waits for the other.
 TEST(RunDelaysTest, GrowWhileAProcessWaitsForAProcessor) {
   EXPECT_TRUE(ReadRunDelays(0).empty());
-  pid_t pids[2];
-  for (pid_t& pid : pids) {
-    pid = fork();
-    if (pid != 0) continue;
+  const auto spin_on_first_processor = []() -> int {
     cpu_set_t first;
     CPU_ZERO(&first);
     cpu_set_t allowed;
@@ -146,22 +143,22 @@ TEST(RunDelaysTest, GrowWhileAProcessWaitsForAProcessor) {
     sched_setaffinity(0, sizeof(first), &first);
     for (;;) {
     }
-  }
+  };
+  ipc::ForkedChild child(spin_on_first_processor);
+  ipc::ForkedChild rival(spin_on_first_processor);
   const auto deadline = ipc::Deadline::After(milliseconds(20'000));
   nanoseconds waited{0};
   while (waited < milliseconds(200) && !deadline.passed()) {
-    const RunDelays delays = ReadRunDelays(pids[0]);
-    if (delays.contains(pids[0])) waited = delays.at(pids[0]);
+    const RunDelays delays = ReadRunDelays(child.pid());
+    if (delays.contains(child.pid())) waited = delays.at(child.pid());
   }
-  for (const pid_t pid : pids) {
-    kill(pid, SIGKILL);
-    waitpid(pid, nullptr, 0);
-  }
+  child.Kill();
+  rival.Kill();
   if (waited == nanoseconds(0)) {
     GTEST_SKIP() << "this kernel does not count how long a process waits";
   }
   EXPECT_GE(waited, milliseconds(200));
-  EXPECT_TRUE(ReadRunDelays(pids[0]).empty());
+  EXPECT_TRUE(ReadRunDelays(child.pid()).empty());
 }
 
 }  // namespace

@@ -2,42 +2,35 @@
 #include "core/supervisor/backend/killed_workers.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
+
+#include <vector>
+
+#include "ipc/testing/forked_child.h"
 
 namespace bulkhead::supervisor {
 namespace {
 
-// No process is beyond a SIGKILL at a test's wish, so that these are sent none.
+// A test cannot make a process that survives SIGKILL. So KilledWorkers is told
+// of kills that nobody sends: the children run until End().
 class KilledWorkersTest : public testing::Test {
  protected:
   pid_t Add(std::chrono::milliseconds when) {
-    const pid_t pid = fork();
-    if (pid == 0) {
-      for (;;) pause();
-    }
-    pids_.push_back(pid);
-    killed_.Add(
-        "acme",
-        ipc::UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))),
-        begin_ + when);
-    return pid;
+    const auto& child = children_.emplace_back(ipc::ForkedChild::Sleeping());
+    killed_.Add("acme", ipc::UniqueFd(dup(child.pidfd())), begin_ + when);
+    return child.pid();
   }
   std::vector<KilledWorkers::Worker> At(std::chrono::milliseconds when) {
     return killed_.WrittenOff(begin_ + when);
   }
-  static void End(pid_t pid) {
-    kill(pid, SIGKILL);
-    waitpid(pid, nullptr, 0);
-  }
-  void TearDown() override {
-    for (const pid_t pid : pids_) End(pid);
+  void End(pid_t pid) {
+    for (auto& child : children_) {
+      if (child.pid() == pid) child.Kill();
+    }
   }
 
   KilledWorkers killed_;
-  std::vector<pid_t> pids_;
+  std::vector<ipc::ForkedChild> children_;
   const KilledWorkers::Clock::time_point begin_{std::chrono::hours(1)};
 };
 

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/file.h>
-#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 
 #include "core/base/temporary_tree.h"
 #include "core/supervisor/sandbox/read_text.h"
+#include "ipc/testing/forked_child.h"
 
 namespace bulkhead::sandbox {
 namespace {
@@ -211,19 +211,6 @@ class CgroupTest : public testing::Test {
     EXPECT_TRUE(made) << made.error();
     return std::move(*made);
   }
-  // A process that waits to be killed.
-  static pid_t StartIdle() {
-    const pid_t pid = fork();
-    if (pid == 0) {
-      for (;;) pause();
-    }
-    return pid;
-  }
-  static int EndOf(pid_t pid) {
-    int status = 0;
-    waitpid(pid, &status, 0);
-    return status;
-  }
 
   std::string named_;
   CgroupParent parent_;
@@ -233,21 +220,21 @@ TEST_F(CgroupTest, WhoIsAdoptedIsInItAndItsChildrenToo) {
   const auto cgroup = Make();
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
-  const pid_t pid = fork();
-  if (pid == 0) {
+  ipc::ForkedChild child([&] {
     char go;
     (void)!read(ends[0], &go, 1);
-    const pid_t child = fork();
-    if (child == 0) {
+    ipc::ForkedChild grandchild([&] {
       const auto own = ReadText("/proc/self/cgroup").value_or("");
-      _exit(own.find(fs::path(cgroup->directory()).filename()) ==
-            std::string::npos);
-    }
-    _exit(WEXITSTATUS(EndOf(child)));
-  }
-  EXPECT_TRUE(cgroup->Adopt(pid).ok());
+      return own.find(fs::path(cgroup->directory()).filename()) ==
+                     std::string::npos
+                 ? 1
+                 : 0;
+    });
+    return grandchild.Wait() == 0 ? 0 : 1;
+  });
+  EXPECT_TRUE(cgroup->Adopt(child.pid()).ok());
   EXPECT_EQ(write(ends[1], "", 1), 1);
-  EXPECT_EQ(EndOf(pid), 0);
+  EXPECT_EQ(child.Wait(), 0);
   close(ends[0]);
   close(ends[1]);
 }
@@ -255,22 +242,21 @@ TEST_F(CgroupTest, WhoIsAdoptedIsInItAndItsChildrenToo) {
 TEST_F(CgroupTest, ItsEndKillsWhoIsLeftAndRemovesIt) {
   auto cgroup = Make();
   const std::string directory = cgroup->directory();
-  const pid_t pid = StartIdle();
-  ASSERT_TRUE(cgroup->Adopt(pid).ok());
+  ipc::ForkedChild child = ipc::ForkedChild::Sleeping();
+  ASSERT_TRUE(cgroup->Adopt(child.pid()).ok());
   cgroup.reset();
-  EXPECT_EQ(EndOf(pid), SIGKILL);
+  EXPECT_EQ(child.Wait(), SIGKILL);
   EXPECT_FALSE(fs::exists(directory));
 }
 
 TEST_F(CgroupTest, OfDeadOwnersItIsRemovedWithWhoIsLeftButNotOfLivingOnes) {
   const auto living = Make();
-  const pid_t owner = fork();
-  if (owner == 0) {
+  ipc::ForkedChild owner([&] {
     auto dead = Make();
     (void)!dead.release();
-    _exit(0);
-  }
-  EXPECT_EQ(EndOf(owner), 0);
+    return 0;
+  });
+  EXPECT_EQ(owner.Wait(), 0);
   std::string stale;
   for (const auto& entry : fs::directory_iterator(named_)) {
     if (entry.is_directory() && entry.path() != living->directory()) {
@@ -278,10 +264,10 @@ TEST_F(CgroupTest, OfDeadOwnersItIsRemovedWithWhoIsLeftButNotOfLivingOnes) {
     }
   }
   ASSERT_NE(stale, "");
-  const pid_t left = StartIdle();
-  std::ofstream(stale + "/cgroup.procs") << left << std::flush;
+  ipc::ForkedChild left = ipc::ForkedChild::Sleeping();
+  std::ofstream(stale + "/cgroup.procs") << left.pid() << std::flush;
   RemoveStaleCgroups(parent_);
-  EXPECT_EQ(EndOf(left), SIGKILL);
+  EXPECT_EQ(left.Wait(), SIGKILL);
   EXPECT_FALSE(fs::exists(stale));
   EXPECT_TRUE(fs::exists(living->directory()));
 }

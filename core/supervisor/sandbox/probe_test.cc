@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -15,6 +14,7 @@
 #include "core/supervisor/sandbox/cgroup.h"
 #include "core/supervisor/sandbox/landlock.h"
 #include "ipc/deadline.h"
+#include "ipc/testing/forked_child.h"
 
 namespace bulkhead::sandbox {
 namespace {
@@ -44,18 +44,15 @@ TEST(ProbeSandboxTest, GivesAReasonForWhateverIsMissing) {
 }
 
 TEST(ProbeSandboxTest, ReportsLessThanFullWhereNamespacesAreForbidden) {
-  const pid_t pid = fork();
-  if (pid == 0) {
+  ipc::ForkedChild child([] {
     // Without further processes, nothing can be probed at all.
     const rlimit none = {0, 0};
-    if (setresuid(65534, 65534, 65534) != 0) _exit(0);
+    if (setresuid(65534, 65534, 65534) != 0) return 0;
     setrlimit(RLIMIT_NPROC, &none);
     const SandboxReport report = ProbeSandbox(Soon());
-    _exit(report.tier == Tier::kNone && report.gaps.size() >= 2 ? 0 : 1);
-  }
-  int status = 0;
-  waitpid(pid, &status, 0);
-  EXPECT_EQ(status, 0);
+    return report.tier == Tier::kNone && report.gaps.size() >= 2 ? 0 : 1;
+  });
+  EXPECT_EQ(child.Wait(), 0);
 }
 
 TEST(ProbeSandboxTest, DoesNotUseACgroupIntoWhichNothingCanBePut) {
@@ -65,24 +62,21 @@ TEST(ProbeSandboxTest, DoesNotUseACgroupIntoWhichNothingCanBePut) {
       chown(made.c_str(), 65534, 0) != 0) {
     GTEST_SKIP() << "this user cannot delegate a cgroup of version 2";
   }
-  const pid_t pid = fork();
-  if (pid == 0) {
+  ipc::ForkedChild child([&] {
     // May make cgroups there, but not move itself out of root's.
-    if (setresuid(65534, 65534, 65534) != 0) _exit(2);
+    if (setresuid(65534, 65534, 65534) != 0) return 2;
     prctl(PR_SET_DUMPABLE, 1);
     const SandboxReport report = ProbeSandbox(Soon(), made);
     Print(report);
     std::fflush(stdout);
-    if (report.tier == Tier::kNone) _exit(0);
-    _exit(report.cgroup.directory.empty() &&
-                  report.cgroup.evidence.find("cgroup.procs") !=
-                      std::string::npos
-              ? 0
-              : 1);
-  }
-  int status = 0;
-  waitpid(pid, &status, 0);
-  EXPECT_EQ(status, 0);
+    if (report.tier == Tier::kNone) return 0;
+    return report.cgroup.directory.empty() &&
+                   report.cgroup.evidence.find("cgroup.procs") !=
+                       std::string::npos
+               ? 0
+               : 1;
+  });
+  EXPECT_EQ(child.Wait(), 0);
   EXPECT_EQ(rmdir(made.c_str()), 0) << "the attempt was left there";
 }
 

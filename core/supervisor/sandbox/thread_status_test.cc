@@ -5,16 +5,11 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <functional>
-
-#include "ipc/unique_fd.h"
+#include "ipc/testing/forked_child.h"
 
 namespace bulkhead::sandbox {
 namespace {
@@ -36,44 +31,10 @@ void StartThread() {
   if (pthread_create(&thread, nullptr, wait, nullptr) != 0) _exit(1);
 }
 
-// A process in which `prepare` has run. Killed with the object.
-class Process {
- public:
-  explicit Process(const std::function<void()>& prepare) {
-    std::array<int, 2> ends = {};
-    if (pipe(ends.data()) != 0) return;
-    const ipc::UniqueFd read_end(ends[0]);
-    ipc::UniqueFd write_end(ends[1]);
-    pid_ = fork();
-    if (pid_ == 0) {
-      prepare();
-      if (write(write_end.get(), "r", 1) != 1) _exit(1);
-      while (true) pause();
-    }
-    pidfd_ = ipc::UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
-    write_end.reset();
-    char ready;
-    EXPECT_EQ(read(read_end.get(), &ready, 1), 1);
-  }
-  ~Process() { Kill(); }
-  Process(const Process&) = delete;
-  Process& operator=(const Process&) = delete;
-
-  void Kill() {
-    if (pid_ <= 0) return;
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-    pid_ = 0;
-  }
-  int pidfd() const { return pidfd_.get(); }
-
- private:
-  pid_t pid_ = 0;
-  ipc::UniqueFd pidfd_;
-};
+using Process = ipc::ForkedChild;
 
 TEST(CheckEveryThreadTest, AcceptsAProcessUnderAllItsFilters) {
-  const Process process([] {
+  const Process process = Process::Prepared([] {
     NoNewPrivs();
     AllowAll();
     AllowAll();
@@ -84,13 +45,13 @@ TEST(CheckEveryThreadTest, AcceptsAProcessUnderAllItsFilters) {
 }
 
 TEST(CheckEveryThreadTest, RefusesAProcessWithoutFilter) {
-  const Process process(NoNewPrivs);
+  const Process process = Process::Prepared(NoNewPrivs);
   const Status status = CheckEveryThread(process.pidfd(), 1);
   EXPECT_EQ(status.code(), Code::kSandboxUnavailable);
 }
 
 TEST(CheckEveryThreadTest, RefusesOneThreadThatTheFilterMissed) {
-  const Process process([] {
+  const Process process = Process::Prepared([] {
     NoNewPrivs();
     StartThread();
     AllowAll();
@@ -101,7 +62,7 @@ TEST(CheckEveryThreadTest, RefusesOneThreadThatTheFilterMissed) {
 }
 
 TEST(CheckEveryThreadTest, RefusesALockdownThatIsNotComplete) {
-  const Process process([] {
+  const Process process = Process::Prepared([] {
     NoNewPrivs();
     AllowAll();
   });
@@ -115,14 +76,14 @@ TEST(CheckEveryThreadTest, RefusesALockdownThatIsNotComplete) {
 
 TEST(CheckEveryThreadTest, RefusesWhoMayGainPrivileges) {
   if (geteuid() != 0) GTEST_SKIP() << "only root filters itself without it";
-  const Process process(AllowAll);
+  const Process process = Process::Prepared(AllowAll);
   const Status status = CheckEveryThread(process.pidfd(), 1);
   EXPECT_EQ(status.code(), Code::kSandboxUnavailable);
   EXPECT_NE(status.message().find("no_new_privs"), std::string::npos) << status;
 }
 
 TEST(CheckEveryThreadTest, SaysThatTheProcessIsGone) {
-  Process process([] {
+  Process process = Process::Prepared([] {
     NoNewPrivs();
     AllowAll();
   });
