@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "ipc/media_window.h"
+#include "ipc/media_window_layout.h"
 
 namespace bulkhead::worker {
 namespace {

@@ -14,7 +14,7 @@
 #include "backends/worker/video_stream.h"
 #include "ipc/capnp_read.h"
 #include "ipc/limit_name.h"
-#include "ipc/media_window.h"
+#include "ipc/media_window_layout.h"
 #include "ipc/protocol_version.h"
 #include "ipc/worker_exit.h"
 

@@ -8,7 +8,7 @@
 
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
-#include "ipc/media_window.h"
+#include "ipc/media_window_layout.h"
 
 namespace bulkhead::session {
 namespace {

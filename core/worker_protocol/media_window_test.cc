@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-#include "ipc/media_window.h"
+#include "ipc/media_window_layout.h"
 
 namespace bulkhead::session {
 namespace {

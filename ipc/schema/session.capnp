@@ -33,7 +33,7 @@ struct Attach {
     framePool @1 :FramePool;
     # Descriptor: the pool's memfd. Sent after `opened`; a later one replaces.
     servedSession @2 :Void;
-    # As session, with a window (../media_window.h) instead of the media, whose
+    # As session, with a window (../media_window_layout.h) instead of the media, whose
     # bytes the host has: see Reply.read.
   }
 }

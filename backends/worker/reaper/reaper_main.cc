@@ -28,10 +28,10 @@
 
 #include "backends/worker/lockdown/lockdown.h"
 #include "backends/worker/reaper/children.h"
+#include "ipc/backend_environment.h"
 #include "ipc/capnp_read.h"
 #include "ipc/deadline.h"
 #include "ipc/descriptors.h"
-#include "ipc/inside_backend.h"
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"
 #include "ipc/unique_fd.h"

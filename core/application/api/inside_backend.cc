@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "ipc/inside_backend.h"
+#include "ipc/backend_environment.h"
 
 namespace bulkhead {
 

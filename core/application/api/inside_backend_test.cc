@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include "ipc/inside_backend.h"
+#include "ipc/backend_environment.h"
 
 namespace bulkhead {
 namespace {
