@@ -3,14 +3,20 @@
 
 namespace bulkhead::ipc {
 
-// Variables in the environment of a backend's processes. A plugin that itself
-// starts Bulkhead would find no process to start and, if it could, itself again
-// and again: the library refuses where it sees the first, and leaves the second
-// for the zygote, which then tells the operator even if the plugin does not.
+// Environment variables of a backend's processes. They exist for a clear error
+// message when a plugin starts Bulkhead from inside its own backend. Without
+// them, Bulkhead would fail because the sandbox starts no process; without the
+// sandbox, it would load the same plugin again and again.
 //
-// Vendor code can clear both, and would then be told by the sandbox instead:
-// this is for a clear message, not for safety.
+// They are no protection: vendor code can clear both variables, and then meets
+// the sandbox instead.
+
+// Marks the processes of a backend. The reaper sets the variable before it
+// starts the zygote; the library refuses to start where it is set.
 inline constexpr char kInsideBackendVariable[] = "BULKHEAD_INSIDE_BACKEND";
+// Records that the library has refused to start in this process. The library
+// sets the variable; the zygote reads it once the plugin is loaded and tells
+// the operator, even if the plugin hides the error.
 inline constexpr char kRefusedInsideVariable[] =
     "BULKHEAD_REFUSED_INSIDE_BACKEND";
 

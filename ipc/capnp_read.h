@@ -13,19 +13,19 @@
 
 namespace bulkhead::ipc {
 
-// Cap'n Proto checks a message lazily, at each getter, and throws
-// kj::Exception where it is malformed. ReadCatching is the one place where
-// that becomes a value: whatever touches a message of a peer runs inside it.
+// Cap'n Proto checks a message lazily: a getter throws kj::Exception when it
+// meets a malformed part. ReadCatching turns that exception into an Error. All
+// code that touches a message from a peer runs inside a ReadCatching call:
 //
 //   auto chunk = ReadCatching([&] {
 //     return message.root<schema::Reply>().getIndexChunk().getEntries();
 //   });
 //
-// Returns Expected<T> for a callable that returns T or Expected<T>; a
-// malformed message is kBackendMisbehaved. Readers that leave the callable
-// (lists, structs) are checked no further than they were read inside it. It
-// says nothing about values: a well-formed message may still lie in each field,
-// and an enum may hold a number that has no name.
+// ReadCatching returns Expected<T> for a callable that returns T or
+// Expected<T>, and kBackendMisbehaved for a malformed message. A list or struct
+// reader that the callable returns is only checked as far as the callable has
+// read it. ReadCatching does not validate values: every field of a well-formed
+// message may be a lie, and an enum may hold a number that has no name.
 
 namespace internal {
 template <typename T>
@@ -56,10 +56,11 @@ auto ReadCatching(Read&& read) {
   }
 }
 
-// Limits for reading a message of `words` words. A hostile message may point
-// at one part many times over and so be larger to traverse than to send: by no
-// more than this. 8 leaves honest readers room to visit each field repeatedly;
-// no schema of ours nests deeper than 16.
+// Returns the limits for reading a message of `words` words. A hostile message
+// may point to one part many times, so that traversing the message costs more
+// than sending it. The traversal limit bounds that amplification to a factor of
+// 8, which lets honest readers visit each field repeatedly. None of Bulkhead's
+// schemas nests deeper than 16.
 inline capnp::ReaderOptions BoundedReaderOptions(size_t words) {
   return {.traversalLimitInWords = 8 * words + 64, .nestingLimit = 16};
 }

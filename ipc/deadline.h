@@ -8,33 +8,35 @@
 
 namespace bulkhead::ipc {
 
-// A point in monotonic time after which waiting stops. Everything that waits
-// takes one, by value, and hands it on to what it calls, so that a step made of
-// many waits still has one bound. There is no deadline "never": nothing in
-// Bulkhead waits without a bound.
+// A point in monotonic time after which waiting stops. Every function that
+// waits takes a Deadline by value and passes it to the functions it calls, so a
+// step that consists of many waits has one bound. There is no deadline "never":
+// nothing in Bulkhead waits without a bound.
 class Deadline {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Keeps the sum representable whatever a caller asks for.
+  // The longest duration that After() accepts. The limit keeps the sum of the
+  // current time and any duration representable.
   static constexpr std::chrono::milliseconds kLongest =
       std::chrono::hours(24 * 365);
 
   static Deadline At(Clock::time_point when) { return Deadline(when); }
-  // `duration` from now; at most kLongest, a negative one has passed.
+  // Returns the deadline `duration` from now, or kLongest from now if
+  // `duration` is longer. A negative duration gives a deadline that has passed.
   static Deadline After(std::chrono::milliseconds duration) {
     return At(Clock::now() +
               std::clamp(duration, std::chrono::milliseconds(-1), kLongest));
   }
 
-  // Zero when it has passed.
+  // Returns the time left, or zero once the deadline has passed.
   std::chrono::nanoseconds remaining() const {
     return std::max(std::chrono::nanoseconds(when_ - Clock::now()),
                     std::chrono::nanoseconds(0));
   }
   bool passed() const { return Clock::now() >= when_; }
 
-  // remaining() for ppoll() and its like.
+  // Returns remaining() in the form that ppoll() takes.
   timespec remaining_timespec() const {
     const auto left = remaining();
     const auto seconds = std::chrono::floor<std::chrono::seconds>(left);

@@ -3,19 +3,22 @@
 
 namespace bulkhead::ipc {
 
-// A sandboxed process is born with exactly these descriptors: core's launcher
-// puts them there, the child's side finds them there. 0, 1 and 2 are
-// /dev/null, /dev/null and the log pipe to bulkheadd.
+// The descriptors that a sandboxed process has when it starts, and no others.
+// The launcher in core places them at these numbers before it starts the
+// reaper; the reaper does the same for the zygote. Descriptors 0, 1 and 2 are
+// /dev/null, /dev/null and the write end of the log pipe to bulkheadd.
 enum ReaperDescriptor : int {
-  // SOCK_SEQPACKET to bulkheadd; the reaper ends when it is closed.
+  // The SOCK_SEQPACKET socket to bulkheadd. The reaper exits when bulkheadd
+  // closes the other end.
   kReaperControlFd = 3,
-  // pidfd of the application; the reaper ends when it becomes readable.
+  // The pidfd of the application. The reaper exits when the pidfd becomes
+  // readable, that is when the application has ended.
   kReaperApplicationFd = 4,
   // The worker's executable, which the reaper starts as the zygote.
   kReaperWorkerExecutableFd = 5,
-  // SOCK_SEQPACKET of the zygote to bulkheadd.
+  // The zygote's SOCK_SEQPACKET socket to bulkheadd.
   kReaperZygoteControlFd = 6,
-  // Sealed memfd with one Lockdown message (schema/lockdown.capnp).
+  // A sealed memfd that holds one Lockdown message (schema/lockdown.capnp).
   kReaperLockdownFd = 7,
   // The backend's shared object, opened by bulkheadd.
   kReaperPluginFd = 8,

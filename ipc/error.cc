@@ -6,7 +6,7 @@
 namespace bulkhead::ipc {
 
 tl::unexpected<Error> FailErrno(Code code, std::string message, int error) {
-  // generic_category is thread-safe where strerror is not.
+  // strerror() is not thread-safe; generic_category() is.
   return Fail(
       code, std::move(message) + ": " + std::generic_category().message(error));
 }

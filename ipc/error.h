@@ -8,10 +8,10 @@
 
 namespace bulkhead::ipc {
 
-// The closed set of reasons for which anything in Bulkhead fails. Each is
+// The closed set of reasons why a call into Bulkhead fails. Each code is
 // defined by what the caller should do next. The values travel between
-// processes (ErrorCode in schema/types.capnp has the same order) and are
-// mirrored by bulkhead::Code, so they are only ever appended to.
+// processes (ErrorCode in schema/types.capnp lists them in the same order) and
+// bulkhead::Code mirrors them. New codes are therefore only appended.
 enum class Code : uint16_t {
   kInvalidArgument = 0,      // fix the call
   kNotFound = 1,             // name something that exists
@@ -28,8 +28,8 @@ enum class Code : uint16_t {
   kInternal = 12,            // our bug: report it
 };
 
-// One failure as a value. `message` says what failed, on which file, backend
-// or position, and what to do next; it is for people.
+// Describes one failure. `message` is for people: it says what failed, for
+// which file, backend or position, and what to do next.
 struct Error {
   Code code;
   std::string message;
@@ -42,7 +42,8 @@ inline tl::unexpected<Error> Fail(Code code, std::string message) {
   return tl::unexpected<Error>(Error{code, std::move(message)});
 }
 
-// Like Fail, with ": " and the text of the errno value appended.
+// Returns Fail(code, message) with ": " and the text of the errno value `error`
+// appended to the message.
 tl::unexpected<Error> FailErrno(Code code, std::string message, int error);
 
 }  // namespace bulkhead::ipc

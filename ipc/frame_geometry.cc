@@ -27,10 +27,10 @@ Expected<FrameGeometry> RgbGeometry(uint32_t width, uint32_t height,
     return Fail(Code::kBadInput, "a picture of " + Size(width, height) +
                                      " pixels holds nothing to decode");
   }
-  // No sum or product here overflows 64 bits: a stride is below 2^36, its
-  // product with a height below 2^63 once it fits an int.
+  // No sum or product here overflows 64 bits: the stride is below 2^36, and
+  // below 2^31 by the time it is multiplied with the height.
   const uint64_t stride = AlignUp(BytesPerPixel(type) * AlignUp(width, 16), 64);
-  // Converters take strides and heights as int.
+  // The colour converters take stride and height as int.
   if (uint64_t{width} * height > max_pixels || stride > INT32_MAX ||
       height > INT32_MAX) {
     return Fail(Code::kResourceExhausted,
@@ -47,7 +47,7 @@ Expected<void> ValidatePublished(uint32_t width_untrusted,
                                  uint32_t height_untrusted,
                                  uint32_t stride_untrusted, uint64_t slot_bytes,
                                  ElementType type) {
-  // 32-bit factors: neither product overflows.
+  // Neither product overflows, since both factors have 32 bits.
   if (width_untrusted == 0 || height_untrusted == 0 ||
       stride_untrusted < uint64_t{BytesPerPixel(type)} * width_untrusted ||
       (type == ElementType::kFloat32 && stride_untrusted % 4 != 0) ||

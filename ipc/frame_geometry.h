@@ -7,38 +7,43 @@
 
 namespace bulkhead::ipc {
 
-// What one of the three numbers of a pixel is.
+// The type of one of the three elements (R, G, B) of a pixel.
 enum class ElementType : uint8_t {
-  kUint8 = 0,    // 0 to 255
-  kFloat32 = 1,  // 0 to 1
+  kUint8 = 0,    // values from 0 to 255
+  kFloat32 = 1,  // values from 0 to 1
 };
 constexpr uint32_t BytesPerPixel(ElementType type) {
   return type == ElementType::kFloat32 ? 12 : 3;
 }
 
-// How an RGB picture lies in its slot: pixel after pixel, three elements each.
+// The memory layout of an RGB picture in a slot of the frame pool. The pixels
+// of a row follow each other, three elements each.
 struct FrameGeometry {
-  uint32_t width;
-  uint32_t height;
-  uint32_t stride;  // bytes from row to row
-  uint64_t bytes;   // of the whole slot, a multiple of the page size
+  uint32_t width;   // in pixels
+  uint32_t height;  // in pixels
+  uint32_t stride;  // the number of bytes from one row to the next
+  uint64_t bytes;   // the size of the slot, a multiple of the page size
 };
 
-// The layout that both sides compute for themselves. The colour converter works
-// on blocks of pixels: it leaves the last few of a row unconverted where rows
-// are packed tightly and writes past the end of the last one where they are
-// not. Hence stride = align64(bytes of align16(width) pixels), and 64 spare
-// bytes at the end.
+// Computes the layout of a picture. Host and worker each call this function, so
+// the layout itself never travels.
 //
-// kBadInput for an empty picture, kResourceExhausted above `max_pixels` or what
-// a converter can address. Padding makes `bytes` of a very narrow picture many
-// times that of its pixels: a budget of memory is checked against `bytes`.
+// The colour converter works on blocks of pixels. With tightly packed rows it
+// leaves the last few pixels of a row unconverted; with padded rows it writes
+// past the end of the last row. Hence stride = align64(bytes of align16(width)
+// pixels), and 64 spare bytes at the end.
+//
+// Returns kBadInput for an empty picture, and kResourceExhausted for a picture
+// of more than `max_pixels` or larger than a converter can address. Because of
+// the padding, `bytes` of a very narrow picture is many times the size of the
+// pixels: compare a memory budget with `bytes`.
 Expected<FrameGeometry> RgbGeometry(uint32_t width, uint32_t height,
                                     uint64_t max_pixels,
                                     ElementType type = ElementType::kUint8);
 
-// For the host: whether a picture of this geometry lies within a slot, with its
-// rows where its elements may begin. kBackendMisbehaved when not.
+// Checks, for the host, the geometry that a worker claims for a published
+// picture: the picture lies within its slot of `slot_bytes` bytes, and each row
+// starts at an aligned element. Returns kBackendMisbehaved otherwise.
 Expected<void> ValidatePublished(uint32_t width_untrusted,
                                  uint32_t height_untrusted,
                                  uint32_t stride_untrusted, uint64_t slot_bytes,

@@ -6,20 +6,21 @@
 
 namespace bulkhead::ipc {
 
-// A timestamp or position that the stream does not tell.
+// Stands for a timestamp or position that the stream does not tell.
 inline constexpr int64_t kNoTimestamp = INT64_MIN;
 
-// One packet of the stream as a scan found it. Travels packed in IndexChunk
-// (schema/session.capnp), in the byte order of the machine. Hostile like
-// everything that a worker sends: any value may stand in any field.
+// Describes one packet of the stream as a scan found it. Entries travel packed
+// in IndexChunk (schema/session.capnp), in the byte order of the machine. The
+// worker that sends them may be hostile: every field may hold any value.
 struct IndexEntry {
-  int64_t pts;       // stream time base; kNoTimestamp if the packet has none
-  int64_t duration;  // stream time base; 0 if unknown
-  uint8_t keyframe;  // 0 or 1; readers take anything else for 1
-  // 1: the packet has no presentation time, or one up to here contradicts the
-  // order of the pictures. Readers take anything but 0 for 1.
+  int64_t pts;       // in the stream time base; kNoTimestamp if there is none
+  int64_t duration;  // in the stream time base; 0 if unknown
+  uint8_t keyframe;  // 0 or 1; readers treat every other value as 1
+  // 1 if the packet has no presentation time, or if the presentation time of
+  // this or an earlier packet contradicts the order of the pictures; else 0.
+  // Readers treat every other value as 1.
   uint8_t disordered;
-  uint8_t reserved[6];  // written as zero, not read
+  uint8_t reserved[6];  // written as zero, never read
 };
 static_assert(sizeof(IndexEntry) == 24);
 static_assert(alignof(IndexEntry) == 8);

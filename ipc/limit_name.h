@@ -7,10 +7,11 @@
 
 namespace bulkhead::ipc {
 
-// How a message calls a limit, so that whoever reads it can raise it: in C++
-// and on the command line. `member` is that of bulkhead::Limits or
-// bulkhead::Deadlines.
+// The names by which an error message calls a limit, so that the reader can
+// raise the limit in C++ and on the command line. `member` is the name of a
+// member of bulkhead::Limits or bulkhead::Deadlines:
 //
+//     LimitOption("packet_bytes") == "packet-bytes"
 //     LimitName("packet_bytes")
 //         == "Limits::packet_bytes (--limit packet-bytes=N)"
 //     DeadlineName("scan") == "Deadlines::scan (--limit scan-ms=N)"

@@ -8,14 +8,18 @@
 
 namespace bulkhead::ipc {
 
-// The beginning of the memory through which a host serves media that a worker
-// has no descriptor of. The host writes all of it, the worker reads. What is
-// behind kWindowDataOffset and the other words are the host's to change from
-// the worker's `read` record until it stores that read's serial here.
+// The layout of a media window: memory through which a host serves media to a
+// worker that has no descriptor of the media. The host maps the window
+// read-write, the worker read-only. FORMAT.md ("Media") describes the exchange.
+//
+// The header lies at the start of the window. The data of the last read lie at
+// kWindowDataOffset. The host may change data and `bytes` from the worker's
+// `read` record until the host stores that record's serial in `served`.
 struct MediaWindowHeader {
-  // Of the last read that was served; 0: none.
+  // The serial of the last read that was served, or 0 before the first.
   alignas(64) std::atomic<uint32_t> served;
-  // How many bytes it got: all up to the end of the media or of the window.
+  // The number of bytes served: up to the end of the media or of the window,
+  // whichever is nearer.
   std::atomic<uint64_t> bytes;
 };
 static_assert(sizeof(MediaWindowHeader) == 64);
@@ -23,7 +27,7 @@ static_assert(std::atomic<uint32_t>::is_always_lock_free);
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
 inline constexpr size_t kWindowDataOffset = 4096;
-// Eight of libavformat's reads.
+// libavformat reads 32 KiB at a time, so one window serves eight of its reads.
 inline constexpr size_t kWindowDataBytes = 256 * 1024;
 inline constexpr size_t kWindowRegionBytes =
     kWindowDataOffset + kWindowDataBytes;

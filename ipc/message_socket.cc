@@ -21,8 +21,8 @@ struct SegmentTable {
 };
 static_assert(sizeof(SegmentTable) == sizeof(capnp::word));
 
-// More than any receiver asks for, so that a truncated control message that
-// has fewer was cut short by our own descriptor limit.
+// More descriptors than any receiver asks for. A truncated control message with
+// fewer descriptors was therefore truncated by this process's descriptor limit.
 constexpr size_t kControlDescriptors = kMaxDescriptors + 2;
 
 Expected<void> AwaitReady(int socket, short events, Deadline deadline) {
@@ -44,7 +44,8 @@ Expected<void> AwaitReady(int socket, short events, Deadline deadline) {
   }
 }
 
-// A packet of length zero reads like the end of the stream.
+// Tells a closed peer from a packet of length zero: recvmsg() returns 0 for
+// both.
 bool PeerHasClosed(int socket) {
   pollfd poll = {.fd = socket, .events = POLLRDHUP, .revents = 0};
   const timespec now = {};
@@ -155,7 +156,7 @@ Expected<void> SendMessage(int socket, capnp::MessageBuilder& message,
                                             std::to_string(kMaxDescriptors) +
                                             " descriptors");
   }
-  // Gives a message that nobody has built in its root pointer.
+  // Gives an empty message its root pointer.
   auto root = message.getRoot<capnp::AnyPointer>();
   auto segments = message.getSegmentsForOutput();
   const size_t words = message.sizeInWords();
@@ -168,7 +169,7 @@ Expected<void> SendMessage(int socket, capnp::MessageBuilder& message,
   if (segments.size() == 1) {
     return SendPacket(socket, segments[0], descriptors, deadline);
   }
-  // The copy needs no far pointers and so never more than the original.
+  // The copy fits in `words` words: a single segment needs no far pointers.
   capnp::MallocMessageBuilder joined(static_cast<unsigned>(words));
   joined.setRoot(root.asReader());
   return SendPacket(socket, joined.getSegmentsForOutput()[0], descriptors,
@@ -198,7 +199,8 @@ Expected<std::variant<ReceivedMessage, NoMessage>> TryReceiveMessage(
         errno == ENOMEM ? Code::kResourceExhausted : Code::kInternal,
         "cannot receive a control message", errno);
   }
-  // Owned before anything is judged, so that every refusal closes them.
+  // Takes ownership before the first check, so that every error path closes the
+  // descriptors.
   std::vector<UniqueFd> descriptors = TakeDescriptors(header);
   if (received == 0 && descriptors.empty() && PeerHasClosed(socket)) {
     return NoMessage::kClosed;

@@ -20,29 +20,32 @@
 
 namespace bulkhead::ipc {
 
-// Control messages: one Cap'n Proto message and up to eight descriptors as one
-// packet of a SOCK_SEQPACKET socket. Either all of it arrives or nothing.
+// Control messages. A control message is one Cap'n Proto message with up to
+// eight descriptors, sent as one packet over a SOCK_SEQPACKET socket. A packet
+// arrives as a whole or not at all.
 //
-// A packet is the standard stream framing of a single segment: the word
+// A packet has the standard stream framing of a single segment: the word
 // {u32 0, u32 words}, then the segment.
 //
-// Trust: the peer may be hostile. A packet that is not exactly as above, that
-// was cut off, or that carries more descriptors than the receiver asked for is
-// kBackendMisbehaved, and each descriptor that came with it has been closed.
-// What the packet says is only checked as it is read: use ReadCatching.
+// Trust: the peer may be hostile. Receiving returns kBackendMisbehaved for a
+// packet with another framing, a truncated packet, and a packet with more
+// descriptors than the receiver asked for; every descriptor that came with such
+// a packet has been closed. The content of a message is only checked while it
+// is read: use ReadCatching.
 //
-// Threads: sending and receiving on one socket from two threads is safe; two
-// receivers would each get some of the packets. The sockets' own O_NONBLOCK
-// does not matter, no call here blocks but in ppoll().
+// Threads: one thread may send and another receive on the same socket. Two
+// receiving threads would each get some of the packets. These functions only
+// block in ppoll(), whether or not the socket has O_NONBLOCK.
 
 inline constexpr size_t kMaxMessageBytes = 64 * 1024;
 inline constexpr size_t kMaxDescriptors = 8;
 
-// A message in memory that nobody else can change, and the descriptors that
-// came with it. Movable; readers stay valid when it is moved.
+// Owns a message, in memory that no other process can change, and the
+// descriptors that came with the message. Readers of the message stay valid
+// when the object is moved.
 class ReceivedMessage {
  public:
-  // `words` is a whole packet whose framing has been validated.
+  // `words` is a complete packet with validated framing.
   ReceivedMessage(kj::Array<capnp::word> words,
                   std::vector<UniqueFd> descriptors);
 
@@ -51,7 +54,8 @@ class ReceivedMessage {
     return ReadCatching([this] { return reader_->getRoot<T>(); });
   }
 
-  // Take what the message's type calls for; the rest closes with it.
+  // The caller moves out the descriptors that belong to the message's type. The
+  // others are closed with this object.
   std::vector<UniqueFd> descriptors;
 
  private:
@@ -59,27 +63,28 @@ class ReceivedMessage {
   std::unique_ptr<capnp::FlatArrayMessageReader> reader_;
 };
 
-// Two connected ends, close-on-exec.
+// Creates two connected sockets with close-on-exec.
 Expected<std::pair<UniqueFd, UniqueFd>> MakeSocketPair();
 
-// Sends one message; the descriptors stay the caller's. A peer that has closed
-// its end is kBackendLost, a buffer that stays full kDeadlineExceeded, a
-// message above kMaxMessageBytes kResourceExhausted.
+// Sends one message. The caller keeps the ownership of `descriptors`. Returns
+// kBackendLost if the peer has closed its end, kDeadlineExceeded if the socket
+// buffer stays full until `deadline`, and kResourceExhausted for a message
+// larger than kMaxMessageBytes.
 Expected<void> SendMessage(int socket, capnp::MessageBuilder& message,
                            std::span<const int> descriptors, Deadline deadline);
 
-// Waits for one message. nullopt: the peer has closed its end, and everything
-// that it sent before has been received.
+// Waits for one message. Returns nullopt once the peer has closed its end and
+// all messages that the peer sent before have been received.
 Expected<std::optional<ReceivedMessage>> ReceiveMessage(int socket,
                                                         size_t max_descriptors,
                                                         Deadline deadline);
 
 enum class NoMessage {
-  kNotYet,  // wait until the socket is readable
-  kClosed,  // as nullopt above
+  kNotYet,  // no message has arrived: wait until the socket is readable
+  kClosed,  // the peer has closed its end and everything has been received
 };
 
-// Receives what is there, for event loops.
+// Receives one message if one has arrived, without waiting. For event loops.
 Expected<std::variant<ReceivedMessage, NoMessage>> TryReceiveMessage(
     int socket, size_t max_descriptors);
 

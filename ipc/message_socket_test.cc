@@ -247,8 +247,8 @@ TEST_F(MessageSocketTest, APacketAboveTheLimitIsMisbehaviour) {
 
 TEST_F(MessageSocketTest, FramingThatLiesIsMisbehaviour) {
   const uint32_t packets[][4] = {
-      {0, 2, 0, 0},           // one segment of more words than came
-      {0, 0, 0, 0},           // of fewer
+      {0, 2, 0, 0},           // a segment of more words than arrived
+      {0, 0, 0, 0},           // a segment of fewer words than arrived
       {1, 1, 0, 0},           // two segments
       {0xFFFFFFFF, 1, 0, 0},  // 2^32 segments
       {0, 0xFFFFFFFF, 0, 0},
@@ -303,7 +303,8 @@ TEST_F(MessageSocketTest, MalformedPointersAreFoundOnReading) {
 }
 
 TEST_F(MessageSocketTest, ReadingOneFieldOverAndOverIsBounded) {
-  // The list of `autoload`'s neighbour, pluginPath, of 1 << 28 void elements.
+  // Makes pluginPath, the field beside `autoload`, a list of 1 << 28 void
+  // elements.
   capnp::MallocMessageBuilder message;
   message.initRoot<schema::HostRequest>().initConfigure().initEnabled(1);
   ASSERT_TRUE(SendMessage(near_.get(), message, {}, Soon()));

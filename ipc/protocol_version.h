@@ -5,8 +5,9 @@
 
 namespace bulkhead::ipc {
 
-// What FORMAT.md describes. The two sides of a connection are always of one
-// installation; the number catches a mixture of two, which is refused.
+// The version of the protocol in FORMAT.md. Both sides of a connection come
+// from the same installation. The version detects a mixture of two
+// installations: a side refuses a peer that sends another version.
 inline constexpr uint32_t kProtocolVersion = 1;
 
 }  // namespace bulkhead::ipc

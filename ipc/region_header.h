@@ -8,17 +8,21 @@
 
 namespace bulkhead::ipc {
 
-// The beginning of each region: what the side that can write it tells the
-// other one. Cursors count bytes since the start of the session, never wrap and
-// are multiples of 8. All accesses are sequentially consistent: that a side
-// which goes to sleep sees the last record, or its peer sees that it sleeps,
-// takes one total order of both words.
+// The header at the start of each ring region. The side that writes the region
+// uses it to tell the other side how far it has written and read, and whether
+// it sleeps. Cursors count bytes since the start of the session, never wrap and
+// are multiples of 8.
+//
+// All accesses are sequentially consistent. Before a side goes to sleep, it
+// must see the last record or its peer must see that it sleeps. That takes one
+// total order of the cursor and the sleeping word.
 struct RegionHeader {
-  // Of the ring in this region.
+  // The write cursor of the ring in this region.
   alignas(64) std::atomic<uint64_t> write_cursor;
-  // Of the ring in the peer's region.
+  // The read cursor of the ring in the peer's region.
   alignas(64) std::atomic<uint64_t> read_cursor;
-  // What this side sleeps for: WakeReason bits (ipc/waiter.h); 0 while awake.
+  // The WakeReason bits (ipc/waiter.h) for which this side sleeps, or 0 while
+  // it is awake.
   std::atomic<uint32_t> sleeping;
   uint32_t reserved[13];
 };
@@ -29,14 +33,16 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free);
 static_assert(std::atomic<uint32_t>::is_always_lock_free);
 
 struct RingGeometry {
-  // Where the ring's bytes begin in its region.
+  // The offset of the ring's bytes in its region.
   static constexpr size_t kRingOffset = 4096;
-  // Requests are small, and fewer than the frame pool has slots are in flight.
+  // Requests are small, and fewer are in flight than the frame pool has slots.
   static constexpr size_t kRequestRingBytes = 64 * 1024;
-  // A scan answers with index chunks of up to one record each.
+  // Larger than the request ring, since a scan answers with index chunks that
+  // each fill up to one record.
   static constexpr size_t kReplyRingBytes = 256 * 1024;
-  // With its header of 8 bytes. At most half of a ring, so that an empty ring
-  // takes any record even after what must be skipped at its end.
+  // The size of the largest record, including its header of 8 bytes. A record
+  // takes at most half of a ring, so that an empty ring has room for any record
+  // even after the bytes that a writer skips at the end of the ring.
   static constexpr size_t kMaxRecordBytes = 32 * 1024;
   static constexpr size_t kMaxMessageWords = kMaxRecordBytes / 8 - 1;
 

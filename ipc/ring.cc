@@ -19,8 +19,8 @@ namespace {
 constexpr size_t kWord = sizeof(capnp::word);
 constexpr uint32_t kSkipToStart = 0xFFFFFFFF;
 
-// A record's first word is read and written as one: bytes in its low half, zero
-// in its high half.
+// The first word of a record is read and written as one integer: the low half
+// is the record's size in bytes, the high half is zero.
 static_assert(std::endian::native == std::endian::little);
 
 tl::unexpected<Error> Misbehaved(const char* what) {
@@ -28,8 +28,8 @@ tl::unexpected<Error> Misbehaved(const char* what) {
               std::string("the peer of a ring broke the protocol: ") + what);
 }
 
-// Memory that the peer may be writing: one load, whatever the compiler thinks
-// of doing twice.
+// Loads a word that the peer may be writing. The atomic load keeps the compiler
+// from loading the word a second time after it was validated.
 uint64_t FetchOnce(const std::byte* address) {
   return __atomic_load_n(reinterpret_cast<const uint64_t*>(address),
                          __ATOMIC_RELAXED);
@@ -63,7 +63,7 @@ Expected<void> RingWriter::TryWrite(
   try {
     capnp::FlatMessageBuilder message(*reserved);
     fill(message);
-    // The root pointer of a message that was left empty.
+    // Gives a message that `fill` left empty its root pointer.
     message.getRoot<capnp::AnyPointer>();
     Commit(message.getSegmentsForOutput()[0].size());
     return {};
@@ -159,7 +159,7 @@ Expected<std::optional<CopiedMessage>> RingReader::TryRead() {
   uint64_t header_untrusted = FetchOnce(ring_ + offset);
   if (header_untrusted == kSkipToStart) {
     skipped = ring_bytes_ - offset;
-    // A skip and the record after it are published together.
+    // An honest writer publishes a skip together with the record after it.
     if (offset == 0 || available <= skipped) {
       return Misbehaved("a skip where nothing follows");
     }
@@ -174,6 +174,7 @@ Expected<std::optional<CopiedMessage>> RingReader::TryRead() {
     return Misbehaved("a record has an impossible length");
   }
   const size_t words = header_untrusted / kWord;
+  // The old reader refers to the words that are overwritten next.
   copy_->reader.reset();
   CopyUntrusted({copy_->words, words}, ring_ + offset + kWord);
   read_ += skipped + (1 + words) * kWord;

@@ -16,52 +16,57 @@
 
 namespace bulkhead::ipc {
 
-// One direction of a session: a single-producer, single-consumer ring of
-// Cap'n Proto messages in memory that only the producer can write. FORMAT.md
-// is its specification.
+// A single-producer, single-consumer ring of Cap'n Proto messages for one
+// direction of a session. The ring lies in shared memory that only the producer
+// can write. FORMAT.md specifies the layout.
 //
-// A message is built where it will lie and is copied out before it is read: a
-// Cap'n Proto reader over memory that its producer can still change hands out
-// values from outside the message.
+// The producer builds a message in place. The consumer copies a message to
+// private memory before reading it: if a hostile producer changed the message
+// during the reading, Cap'n Proto would read outside the message.
 //
 //   writer.TryWrite(32, [&](capnp::MessageBuilder& message) {
 //     message.initRoot<schema::Request>().initGrant().setSlot(slot);
 //   });
 //   WakePeer(peer_header, peer_eventfd);
 //
-// Trust: neither class believes a word that the peer can write. Each is fetched
-// exactly once and validated against private copies of both cursors; a lie is
-// kBackendMisbehaved and consumes nothing. The caller ends the session then.
-// Built messages go into memory that the peer cannot write, since a builder
-// checks nothing.
+// Trust: both classes validate every word that the peer can write. Each such
+// word is loaded exactly once and compared with private copies of both cursors.
+// A lie gives kBackendMisbehaved and consumes nothing; the caller then ends the
+// session. Messages are built in memory that the peer cannot write, since a
+// Cap'n Proto builder checks nothing.
 //
-// Threads: one thread at a time for each object. The memory must outlive it.
+// Threads: each object is used by one thread at a time. The memory must outlive
+// the object.
 
 class RingWriter {
  public:
-  // `own_region` is the ring's, fresh (zeros); `peer_header` begins the region
-  // in which the consumer publishes its read cursor.
+  // `own_region` holds the ring and must be all zeros. `peer_header` is the
+  // header of the consumer's region, where the consumer publishes its read
+  // cursor. `ring_bytes` is a power of two.
   RingWriter(std::span<std::byte> own_region, const RegionHeader* peer_header,
              size_t ring_bytes);
 
-  // Builds a message of at most `max_words` in the ring and publishes it.
-  // kResourceExhausted: no room now; the consumer makes some by reading.
-  // kInternal: `fill` needed more than `max_words`, nothing is published.
+  // Builds a message of at most `max_words` words in the ring and publishes it.
+  // Returns kResourceExhausted if the ring has no room now; the consumer makes
+  // room by reading. Returns kInternal if `fill` needed more than `max_words`;
+  // nothing is published then.
   Expected<void> TryWrite(size_t max_words,
                           kj::FunctionParam<void(capnp::MessageBuilder&)> fill);
 
-  // The same in two steps: zeroed words in the ring, for a FlatMessageBuilder,
-  // of which the first `words` are then published. A reservation that is not
-  // committed is void when the next begins.
+  // TryWrite in two steps. Reserve() returns zeroed words in the ring for a
+  // FlatMessageBuilder. Commit() publishes the first `words` of them. A second
+  // Reserve() cancels a reservation that was not committed.
   Expected<kj::ArrayPtr<capnp::word>> Reserve(size_t words);
   void Commit(size_t words);
 
-  // Whether Reserve(words) would find room: to wait for. True also when the
-  // answer would be another error.
+  // Returns whether Reserve(words) would find room, for a caller that waits for
+  // room. Also returns true if Reserve(words) would fail for another reason, so
+  // that the caller stops waiting and gets that error.
   bool HasRoom(size_t words);
 
  private:
-  // How many bytes a record must skip to lie in one piece.
+  // Returns the number of bytes to skip so that a record of `words` words does
+  // not wrap, or kResourceExhausted if the ring has no room for the record.
   Expected<size_t> FindRoom(size_t words);
 
   std::byte* ring_;
@@ -70,17 +75,19 @@ class RingWriter {
   size_t ring_bytes_;
   uint64_t written_ = 0;
   uint64_t last_read_seen_ = 0;
-  // Bytes to skip at the end of the ring before the reserved record.
+  // The number of bytes at the end of the ring that Commit() skips before the
+  // reserved record.
   size_t reserved_skip_ = 0;
 };
 
-// A message in the reader's private memory, until its next TryRead.
+// Refers to a message in the private memory of a RingReader. Valid until that
+// reader's next TryRead().
 class CopiedMessage {
  public:
   explicit CopiedMessage(capnp::MessageReader* reader) : reader_(reader) {}
 
-  // Throws kj::Exception when malformed, as do all getters: use inside
-  // ReadCatching (ipc/capnp_read.h).
+  // Returns the root of the message. Throws kj::Exception if the message is
+  // malformed, as all getters do: call inside ReadCatching (ipc/capnp_read.h).
   template <typename T>
   typename T::Reader root() const {
     return reader_->getRoot<T>();
@@ -92,13 +99,14 @@ class CopiedMessage {
 
 class RingReader {
  public:
-  // `peer_region` is the ring's; `own_header` begins the region in which this
-  // side publishes its read cursor.
+  // `peer_region` holds the ring. `own_header` is the header of this side's
+  // region, where the reader publishes its read cursor.
   RingReader(std::span<const std::byte> peer_region, RegionHeader* own_header,
              size_t ring_bytes);
 
-  // The next message, nullopt when there is none yet. Frees its room in the
-  // ring; WakePeer(..., WakeReason::kRoom) afterwards if the peer may wait.
+  // Copies the next message out of the ring and frees its room. Returns nullopt
+  // if there is no message yet. If the peer may wait for room, call
+  // WakePeer(..., WakeReason::kRoom) afterwards.
   Expected<std::optional<CopiedMessage>> TryRead();
 
  private:

@@ -40,7 +40,7 @@ struct alignas(4096) Region {
 
 class RingTest : public testing::Test {
  protected:
-  // Names the request by its slot and carries `padding` bytes of text.
+  // Writes a request that carries `id` and `padding` bytes of text.
   Expected<void> Write(uint32_t id, size_t padding = 0) {
     const size_t words = 32 + padding / 8;
     return writer_.TryWrite(words, [&](capnp::MessageBuilder& message) {
@@ -50,7 +50,7 @@ class RingTest : public testing::Test {
     });
   }
 
-  // The id of the next message; nullopt when there is none.
+  // Returns the id of the next message, or nullopt if there is none.
   Expected<std::optional<uint32_t>> Read() {
     return ReadCatching([&]() -> Expected<std::optional<uint32_t>> {
       auto message = reader_.TryRead();
@@ -68,7 +68,7 @@ class RingTest : public testing::Test {
     EXPECT_EQ(reads_->header()->read_cursor, before) << "consumed a lie";
   }
 
-  // What a hostile producer does: publishes `words` words from the start.
+  // Publishes `words` words from the start of the ring, as a hostile producer.
   void PublishRaw(std::initializer_list<uint64_t> words, uint64_t cursor) {
     std::copy(words.begin(), words.end(), ring_->ring());
     ring_->header()->write_cursor = cursor;
@@ -236,10 +236,10 @@ TEST_F(RingTest, ARecordNeverWraps) {
 }
 
 TEST_F(RingTest, SkipsThatLeadNowhereAreMisbehaviour) {
-  // At the start of the ring.
+  // A skip at the start of the ring.
   PublishRaw({kSkip, 8, 0}, 24);
   ExpectReadMisbehaved();
-  // With nothing behind it, and with another skip behind it.
+  // A skip with nothing behind it, and one with another skip behind it.
   PublishRaw({8, 0, kSkip}, 24);
   ASSERT_TRUE(reader_.TryRead().value());
   ExpectReadMisbehaved();
@@ -248,13 +248,13 @@ TEST_F(RingTest, SkipsThatLeadNowhereAreMisbehaviour) {
   ring_->ring()[0] = kSkip;
   ring_->header()->write_cursor = kRingBytes + 16;
   ExpectReadMisbehaved();
-  // With half a record behind it.
+  // A skip with half a record behind it.
   ring_->ring()[0] = 16;
   ExpectReadMisbehaved();
 }
 
 TEST_F(RingTest, MalformedMessagesAreMisbehaviourAndNotFatal) {
-  // A root pointer far outside of the message; the next record is intact.
+  // The root pointer points far outside the message. The next record is intact.
   PublishRaw({8, 0x000100017FFFFFF0, 8, 0}, 32);
   const auto refused = Read();
   ASSERT_FALSE(refused);
@@ -279,7 +279,8 @@ TEST_F(RingTest, ReadingWhileAThreadRewritesEverythingIsSafe) {
       __atomic_store_n(word, value, __ATOMIC_RELAXED);
     };
     while (!stop) {
-      // Mostly near the truth, so that reading gets past the first check.
+      // Most values are near the truth, so that reading gets past the first
+      // check.
       const uint64_t read = reads_->header()->read_cursor;
       const auto word = [&](uint64_t ahead) {
         return ring_->ring() + (read + 8 * ahead) % kRingBytes / 8;

@@ -13,7 +13,7 @@
 namespace bulkhead::ipc {
 namespace {
 
-// Linux 6.3; not in the headers of this C library.
+// MFD_NOEXEC_SEAL, from Linux 6.3 on; missing in the headers of this C library.
 constexpr unsigned kMfdNoexecSeal = 0x0008;
 
 Expected<UniqueFd> CreateMemfd(const char* name) {
@@ -28,7 +28,7 @@ Expected<UniqueFd> CreateMemfd(const char* name) {
 }
 
 Expected<void> Allocate(int fd, size_t bytes) {
-  // Growing a file beyond this limit raises SIGXFSZ, which would end the
+  // Growing a file beyond this limit raises SIGXFSZ, which would kill the
   // application.
   rlimit limit = {};
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes > limit.rlim_cur) {
@@ -36,8 +36,8 @@ Expected<void> Allocate(int fd, size_t bytes) {
                 "shared memory of " + std::to_string(bytes) +
                     " bytes is above RLIMIT_FSIZE: raise it");
   }
-  // A signal undoes a whole call, so in pieces small enough to get through
-  // between the ticks of an application's profiling timer.
+  // A signal undoes the whole call. Pieces of this size are allocated between
+  // two ticks of an application's profiling timer.
   constexpr size_t kPiece = 1 << 20;
   for (size_t done = 0; done < bytes;) {
     const size_t piece = std::min(kPiece, bytes - done);
@@ -92,6 +92,7 @@ Expected<OwnedRegion> OwnedRegion::Create(const char* name, size_t bytes,
   if (auto done = Allocate(fd->get(), bytes); !done) {
     return tl::unexpected(std::move(done).error());
   }
+  // Mapped before F_SEAL_FUTURE_WRITE, which refuses later writable mappings.
   auto mapping = MapShared(fd->get(), bytes, writable);
   if (!mapping) return tl::unexpected(std::move(mapping).error());
   const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL |
@@ -110,7 +111,7 @@ Expected<MappedRegion> MappedRegion::Map(int fd, bool writable,
     return Fail(Code::kInvalidArgument,
                 "received shared memory whose size is not sealed");
   }
-  // Not fstat: in the lock-down its system call is answered with an error.
+  // lseek tells the size, since the worker's seccomp filter refuses fstat.
   const off_t size = lseek(fd, 0, SEEK_END);
   if (size <= 0 || static_cast<size_t>(size) < expected_bytes_min) {
     return Fail(Code::kInvalidArgument,

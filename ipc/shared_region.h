@@ -10,31 +10,33 @@
 
 namespace bulkhead::ipc {
 
-// Memory between the host and a worker that exactly one of them can write.
+// Shared memory between the host and a worker, which exactly one of them can
+// write.
 //
-// The host makes all of it, as memfds whose size is sealed: a file that its
-// peer can shorten is a SIGBUS away from killing the host. It never maps a
-// descriptor that a worker made.
+// The host creates every region, as a memfd with a sealed size, and never maps
+// a descriptor that a worker created: a peer that can truncate a mapped file
+// can kill the host with SIGBUS.
 //
 //   auto requests = OwnedRegion::CreateWritable("requests", bytes);
 //   auto replies = OwnedRegion::CreateReadable("replies", bytes);
 //   SendMessage(socket, attach, {{requests->fd(), replies->fd()}}, deadline);
 //
-// Trust: of a region from CreateWritable the worker can only ever make
-// read-only mappings; the kernel refuses everything else (F_SEAL_FUTURE_WRITE,
-// which spares the mapping that the host already has). A region from
-// CreateReadable the worker may write at any time, also while the host reads:
-// what is in it is fetched once, then validated, then used. The worker can turn
-// its pages to zeros (hole punching) but never take them away.
+// Trust: the worker can map a region from CreateWritable only read-only. The
+// kernel refuses everything else because of F_SEAL_FUTURE_WRITE, which does not
+// affect the mapping that the host already has. The worker may write a region
+// from CreateReadable at any time, also while the host reads it. The host
+// therefore loads a value once, validates it, then uses it. The worker can zero
+// pages of that region by punching holes, but cannot remove them.
 //
-// Failure: kResourceExhausted when the kernel refuses the memory, which is
-// taken at once and not when pages are touched. It may instead kill a process
-// of its choice, so callers bound what they ask for.
+// Failure: creating a region returns kResourceExhausted if the kernel refuses
+// the memory. The kernel allocates all pages at once, not when they are
+// touched. The kernel may instead kill a process of its choice (out of memory),
+// so callers bound the sizes they ask for.
 //
-// Threads: the objects are not thread-safe, the memory is what its users make
-// it.
+// Threads: the objects are not thread-safe. Access to the memory is
+// synchronized by its users.
 
-// A mapping that is undone with it.
+// Owns a memory mapping and unmaps it.
 class Mapping {
  public:
   Mapping() = default;
@@ -52,18 +54,19 @@ class Mapping {
   std::span<std::byte> bytes_;
 };
 
-// The host's side.
+// The host's side of a region.
 class OwnedRegion {
  public:
-  // The host writes, the worker reads. `name` is what /proc shows.
+  // Creates a region that the host writes and the worker reads. /proc shows
+  // `name` for the memfd.
   static Expected<OwnedRegion> CreateWritable(const char* name, size_t bytes);
-  // The worker writes, the host reads.
+  // Creates a region that the worker writes and the host reads.
   static Expected<OwnedRegion> CreateReadable(const char* name, size_t bytes);
 
-  // To send to the worker.
+  // The descriptor to send to the worker.
   int fd() const { return fd_.get(); }
   std::span<const std::byte> bytes() const { return mapping_.bytes(); }
-  // Empty for a region from CreateReadable.
+  // Returns an empty span for a region from CreateReadable.
   std::span<std::byte> writable_bytes() const {
     return writable_ ? mapping_.bytes() : std::span<std::byte>();
   }
@@ -79,16 +82,18 @@ class OwnedRegion {
   bool writable_;
 };
 
-// The worker's side of a region that it received. Refuses what has no sealed
-// size: then the sender is not the host. Does not keep the descriptor.
+// The worker's side of a region that the worker received. Does not keep the
+// descriptor.
 class MappedRegion {
  public:
-  // Maps all of it, at least `expected_bytes_min`.
+  // Maps the whole region. Returns kInvalidArgument if the region is smaller
+  // than `expected_bytes_min`, or if its size is not sealed: the sender is then
+  // not a host.
   static Expected<MappedRegion> Map(int fd, bool writable,
                                     size_t expected_bytes_min);
 
   std::span<const std::byte> bytes() const { return mapping_.bytes(); }
-  // Empty unless mapped writable.
+  // Returns an empty span for a region that was mapped read-only.
   std::span<std::byte> writable_bytes() const {
     return writable_ ? mapping_.bytes() : std::span<std::byte>();
   }

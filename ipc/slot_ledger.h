@@ -11,8 +11,9 @@
 
 namespace bulkhead::ipc {
 
-// Who may touch which slot of the frame pool. The ledger is the host's private
-// memory; the worker's words are only ever compared with it.
+// Records who may use which slot of the frame pool. The ledger lies in the
+// host's private memory. What the worker claims about a slot is only compared
+// with it.
 //
 //            TakeForGrant [host]           Publish [worker says, host accepts]
 //     free ──────────────────────► granted ────────────────────────► leased
@@ -22,11 +23,11 @@ namespace bulkhead::ipc {
 //      └─────────────────────────────────────────────────────────────────┘
 //          Release [host, when the Frame dies]
 //
-// Each grant has a generation, which names it among all grants of its slot: a
-// publication of a slot that was revoked and granted anew is recognised as old.
-// A leased slot stays leased when its worker dies: frames outlive workers.
+// Each grant of a slot has a new generation. The generation tells a publication
+// for the current grant from a late one for a grant that was revoked. A slot
+// stays leased when its worker dies: frames outlive workers.
 //
-// Threads: safe; frames die on any thread.
+// Thread-safe, since frames are destroyed on any thread.
 class SlotLedger {
  public:
   struct Grant {
@@ -36,17 +37,20 @@ class SlotLedger {
 
   explicit SlotLedger(uint32_t slots);
 
-  // The slot released last, whose memory is warmest; nullopt when none is free.
+  // Grants the slot that was released last, since its memory is most likely
+  // cached. Returns nullopt if no slot is free.
   std::optional<Grant> TakeForGrant();
 
-  // kBackendMisbehaved unless exactly this grant is outstanding.
+  // Turns a grant into a lease. Returns kBackendMisbehaved unless this slot is
+  // granted with this generation.
   Expected<void> Publish(uint32_t slot_untrusted,
                          uint32_t generation_untrusted);
 
-  // Only for a leased slot.
+  // Frees a slot, which must be leased.
   void Release(uint32_t slot);
 
-  // Only when the worker can no longer write: it has been reaped.
+  // Frees every granted slot. Call only once the worker has been reaped and so
+  // can no longer write.
   void RevokeGrants();
 
   size_t free_count() const;
@@ -64,7 +68,7 @@ class SlotLedger {
 
   mutable std::mutex mutex_;
   std::vector<Slot> slots_;     // guarded by mutex_
-  std::vector<uint32_t> free_;  // guarded by mutex_; a stack
+  std::vector<uint32_t> free_;  // a stack; guarded by mutex_
 };
 
 }  // namespace bulkhead::ipc

@@ -7,8 +7,8 @@
 
 namespace bulkhead::ipc {
 
-// Owns one file descriptor and closes it. A plain `int fd` parameter anywhere
-// else is borrowed. Not thread-safe.
+// Owns one file descriptor and closes it. In all other code, a plain `int fd`
+// parameter is borrowed. Not thread-safe.
 class UniqueFd {
  public:
   UniqueFd() = default;
@@ -26,7 +26,7 @@ class UniqueFd {
   explicit operator bool() const { return fd_ >= 0; }
   int release() { return std::exchange(fd_, -1); }
   void reset() {
-    // Linux has closed the descriptor even when close() reports EINTR.
+    // No retry: Linux closes the descriptor even if close() reports EINTR.
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));
   }
 

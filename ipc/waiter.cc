@@ -11,8 +11,9 @@
 namespace bulkhead::ipc {
 namespace {
 
-// A peer on another core answers within the first; the second gives a peer on
-// this one a chance, and ends before sleeping would have been cheaper.
+// A peer on another core answers within kPauseFor. Yielding until kYieldFor
+// lets a peer on this core run, and ends before sleeping would have been
+// cheaper.
 constexpr auto kPauseFor = std::chrono::microseconds(1);
 constexpr auto kYieldFor = std::chrono::microseconds(20);
 
@@ -24,7 +25,7 @@ void Pause() {
 #endif
 }
 
-// Not fstat: in the lock-down its system call is answered with an error.
+// Tells a socket by recvmsg, since the worker's seccomp filter refuses fstat.
 bool IsSocket(int fd) {
   msghdr nothing = {};
   return recvmsg(fd, &nothing, MSG_PEEK | MSG_DONTWAIT) >= 0 ||
@@ -70,24 +71,27 @@ Waiter::Event Waiter::Sleep(Deadline deadline, bool* watch_messages) const {
   if (count > 0) {
     if (polls[0].revents != 0) {
       uint64_t wakes;
-      // Nothing to read is as good: what counts are the cursors.
+      // The result does not matter: ready() looks at the cursors anyway.
       [[maybe_unused]] ssize_t got = read(own_eventfd_, &wakes, sizeof(wakes));
     }
     const short death = polls[1].revents;
     if (death != 0 && (!death_fd_is_socket_ || (death & ~POLLIN) != 0)) {
       return Event::kPeerGone;
     }
-    // Should ready() leave the message there, it must not be seen again.
+    // If ready() leaves the message in the socket, polling for it again would
+    // return at once, over and over.
     if (death != 0) *watch_messages = false;
   }
-  // A peer that wakes without end, or signals that interrupt, gain no time.
+  // Checked after every wake-up, so that neither a peer that wakes this side
+  // without end nor signals extend the wait beyond the deadline.
   return deadline.passed() ? Event::kDeadline : Event::kLookAgain;
 }
 
 void WakePeer(const RegionHeader* peer, int peer_eventfd, WakeReason reason) {
   if ((peer->sleeping.load() & static_cast<uint32_t>(reason)) == 0) return;
   const uint64_t one = 1;
-  // Fails only when the counter is full, and then the peer wakes as well.
+  // The write fails only if the counter is full, and a full counter wakes the
+  // peer as well.
   [[maybe_unused]] ssize_t put = write(peer_eventfd, &one, sizeof(one));
 }
 

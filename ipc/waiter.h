@@ -11,9 +11,9 @@
 
 namespace bulkhead::ipc {
 
-// Waiting for the other side of a ring. Waking a process on another core costs
-// a hundred times what passing a message does, so a wait first spins for some
-// twenty microseconds, and the kernel is only asked when it must be.
+// Waits for the other side of a ring. Waking a process on another core costs a
+// hundred times as much as passing a message. A wait therefore first spins for
+// about twenty microseconds and only then sleeps in the kernel.
 //
 //   Expected<std::optional<CopiedMessage>> reply;
 //   switch (waiter.Await([&] {
@@ -21,53 +21,61 @@ namespace bulkhead::ipc {
 //     return !reply || *reply;
 //   }, deadline)) ...
 //
-// No wake is lost, because each side stores before it loads and both words are
-// in one total order. One of the two rows marked * sees the other's store:
+// No wake is lost, because each side stores before it loads and all accesses
+// are in one total order. At least one of the two loads marked * sees the other
+// side's store:
 //
 //   sleeper                         waker
 //   sleeping = reason               write_cursor = ...  (RingWriter)
 //   * ready()? reads the cursor     * sleeping != 0?    (WakePeer)
 //   ppoll(eventfd)                  write(eventfd)
 //
-// `ready` must therefore depend on nothing of the peer's but its cursors (or
-// the socket that is the death descriptor, see below).
+// Of the peer's state, `ready` may therefore only read the cursors and messages
+// on the socket that is the death descriptor (see below).
 //
-// Trust: a hostile peer can wake this side without need and can fail to wake
-// it; both cost at most the time until the deadline. It shares the eventfd's
-// file description, so the lock-down must keep it from clearing O_NONBLOCK
-// (fcntl F_SETFL, ioctl FIONBIO): wakers would block on a full counter.
+// Trust: a hostile peer can wake this side needlessly or fail to wake it. Both
+// cost at most the time until the deadline. The peer shares the file
+// description of the eventfd, so the lock-down must keep the peer from clearing
+// O_NONBLOCK (fcntl F_SETFL, ioctl FIONBIO). Otherwise a waker would block on a
+// full counter.
 //
-// Threads: one thread at a time. For the lock-down: Await calls ppoll, read and
-// sched_yield, WakePeer write, the constructor recvmsg and sched_getaffinity.
+// Threads: one thread at a time. The system calls that the lock-down must allow
+// are ppoll, read and sched_yield for Await, write for WakePeer, and recvmsg
+// and sched_getaffinity for the constructor.
 
-// What a side waits for: a record to read, or room to write one.
+// The event that a side waits for.
 enum class WakeReason : uint32_t {
-  kRecord = 1,
-  kRoom = 2,
+  kRecord = 1,  // a record to read
+  kRoom = 2,    // room to write a record
 };
 
 enum class Wake {
   kReady,
-  kPeerGone,  // and ready() was false even after that was known
+  // The peer is gone, and ready() was still false after that was known: no
+  // record of the peer is left to read.
+  kPeerGone,
   kDeadline,
 };
 
 class Waiter {
  public:
-  // `own` is this side's header and `own_eventfd` what its peer writes.
-  // `peer_death_fd` tells that the peer is gone: a pidfd by being readable, a
-  // socket by being closed at the other end. A message on such a socket makes
-  // Await look at ready() again, which may receive it and should then be true.
+  // `own` is the header of this side's region. The peer writes `own_eventfd`.
+  // `peer_death_fd` tells when the peer is gone: a pidfd becomes readable, a
+  // socket is closed at the other end. A message on that socket makes Await
+  // call ready() again. A ready() that receives the message should then return
+  // true.
   Waiter(RegionHeader* own, int own_eventfd, int peer_death_fd,
          bool may_spin = MoreThanOneCpu());
 
-  // Returns once ready() is true, which it calls on this thread: often, cheaply
-  // and never again after it was true.
+  // Waits until ready() returns true, the peer is gone or the deadline has
+  // passed. Calls ready() often, on this thread, and not again after it
+  // returned true. ready() must therefore be cheap.
   template <typename Ready>
   Wake Await(Ready ready, Deadline deadline,
              WakeReason reason = WakeReason::kRecord);
 
-  // Whether this thread may run on several; false if the kernel will not say.
+  // Returns whether this thread may run on more than one CPU, or false if the
+  // kernel does not tell.
   static bool MoreThanOneCpu();
 
  private:
@@ -75,7 +83,7 @@ class Waiter {
 
   using Instant = std::chrono::steady_clock::time_point;
 
-  // False when it is time to sleep instead.
+  // Spins for a moment. Returns false once it is time to sleep instead.
   static bool SpinOnce(Instant start);
   Event Sleep(Deadline deadline, bool* watch_messages) const;
 
@@ -86,11 +94,12 @@ class Waiter {
   bool may_spin_;
 };
 
-// Wakes the peer if it sleeps for `reason`. After each write or read that it
-// may wait for.
+// Wakes the peer if it sleeps for `reason`. Call after each write or read that
+// the peer may wait for.
 void WakePeer(const RegionHeader* peer, int peer_eventfd,
               WakeReason reason = WakeReason::kRecord);
 
+// Creates a non-blocking eventfd with close-on-exec.
 Expected<UniqueFd> MakeEventFd();
 
 template <typename Ready>

@@ -63,7 +63,7 @@ TEST(WakePeerTest, AFullCounterDoesNotBlock) {
   EXPECT_TRUE(IsReadable(event.get()));
 }
 
-// With and without the spin before the sleep.
+// The parameter says whether the waiter spins before it sleeps.
 class WaiterTest : public testing::TestWithParam<bool> {
  protected:
   RegionHeader header_ = {};
@@ -178,7 +178,7 @@ class TwoProcessTest : public testing::Test {
     int host_event;
   };
 
-  // Forks a worker that maps what it is given, runs `serve` and is killed.
+  // Forks a worker that maps its regions, runs `serve` and kills itself.
   void Start(const std::function<void(Worker&)>& serve) {
     process_.emplace([&] {
       far_.reset();
@@ -225,7 +225,8 @@ class TwoProcessTest : public testing::Test {
     return Waiter(host_header_, host_event_.get(), process_->pidfd());
   }
 
-  // Answers each request with a frame of the same slot; slot 0 ends it.
+  // Answers each request with a frame of the same slot. A request for slot 0
+  // ends the worker.
   static void Echo(Worker& worker) {
     for (;;) {
       uint32_t slot = 0;
@@ -330,7 +331,7 @@ TEST_F(TwoProcessTest, AFullReplyRingResumesWhenTheHostReads) {
       WakePeer(worker.host, worker.host_event);
     }
   });
-  // So that the ring is full before the first reply is read.
+  // Waits until the ring is full, before the first reply is read.
   while (worker_header_->sleeping.load() !=
          static_cast<uint32_t>(WakeReason::kRoom)) {
     sched_yield();

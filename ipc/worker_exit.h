@@ -3,9 +3,9 @@
 
 namespace bulkhead::ipc {
 
-// What a worker says by the code with which it exits, hostile as it is: its
-// device is lost, which is nothing that a process of it can answer for. Whoever
-// claims it falsely only has its own device waited for.
+// The exit code by which a worker reports that its device is lost. No process
+// of a backend is to blame for a lost device. A hostile worker that lies gains
+// nothing: bulkheadd only waits for that worker's own device.
 inline constexpr int kExitDeviceLost = 3;
 
 }  // namespace bulkhead::ipc
