@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# The control protocols, each plain messages over SOCK_SEQPACKET with
-# descriptors beside them; no RPC layer, whose use of resources under a hostile
-# peer has no bound. One message is one packet of at most 64 KiB.
+# The control protocols. Each consists of plain messages over a SOCK_SEQPACKET
+# socket, with descriptors beside them. One message is one packet of at most 64
+# KiB. There is no RPC layer, since a hostile peer could make one use resources
+# without bound.
+#
+# A comment stands below the declaration that it describes. "Descriptor: ..."
+# names the descriptor that travels with a message; a message without that
+# remark carries none. Texts "for people" may contain anything and are never
+# parsed.
 @0xeeaf19515820c539;
 
 using Cxx = import "/capnp/c++.capnp";
@@ -9,66 +15,83 @@ $Cxx.namespace("bulkhead::ipc::schema");
 using Types = import "types.capnp";
 
 # --- application <-> bulkheadd: both trusted ---------------------------------
-# One request, one answer on a connection. A thread that would have to wait for
-# another's answer opens a further connection with `connect`.
+# A connection carries one request and one answer at a time. A thread that would
+# have to wait for the answer to another thread opens a further connection with
+# `connect`.
+#
+# Operators (the command line, bulkhead/operators.h) send describeHost,
+# nextEvents and command over a socket of their own. bulkheadd refuses every
+# other request there, and a connection that sends too many.
 
 struct HostRequest {
+  # Application or operator to bulkheadd. `configured` and `failed` are members
+  # of HostReply, as are all other answers.
   union {
     configure @0 :Configuration;
-    # First message on the first connection. Descriptor: pidfd of the
+    # The first message on the first connection. Descriptor: the pidfd of the
     # application. Answered by configured or failed.
     connect @1 :Void;
-    # Descriptor: a socket on which bulkheadd serves from now on. Answered by
-    # configured.
+    # Opens a further connection. Descriptor: a socket on which bulkheadd serves
+    # from now on. Answered by configured.
     listBackends @2 :Void;
+    # Answered by backends.
     openSession @3 :OpenSession;
-    # Descriptor: the worker's end of the session's socket.
-    # Answered by sessionStarted or failed.
+    # Starts a session, and its backend if needed. Descriptor: the worker's end
+    # of the session's socket. Answered by sessionStarted, poisoned or failed.
     sessionExit @4 :SessionEnd;
-    # Its worker ended. Answered by exit as soon as it is known how; at most two
-    # seconds later by a report of kind unknown.
+    # Reports that the worker of a session has ended, or that the host gives the
+    # worker up. Answered by exit as soon as bulkheadd knows how the worker
+    # ended, and after at most two seconds with a report of kind unknown.
     closeSession @5 :UInt64;
-    # The host is done with it: its worker is killed, if it serves no other.
-    # Answered by configured.
+    # The number of a session that the host has finished with. bulkheadd kills
+    # the session's worker unless the worker serves another session. Answered by
+    # configured.
     describeSandbox @6 :Void;
     # Answered by sandbox.
     prepare @7 :Text;
-    # A device: its backend is started if it is not. Answered by configured.
+    # The name of a device. bulkheadd starts the device's backend if it does not
+    # run. Answered by configured or failed.
     load @8 :ExplicitLoad;
-    # Registers the backends there, whatever the autoload switch says, and
-    # starts them. Answered by loaded.
+    # Registers the backends at a path, whatever the autoload switch says, and
+    # starts them. Answered by loaded or failed.
     confirmSession @9 :UInt64;
-    # The session's worker said hello: is every thread of it under stage 2?
-    # Answered by configured or failed, before it gets any media.
+    # The number of a session whose worker has sent Hello. Asks bulkheadd to
+    # check that every thread of the worker is under the stage 2 filter.
+    # Answered by configured or failed. The host gives the worker no media
+    # before the answer.
     frameDelivered @10 :DeliveredFrame;
-    # After deaths: the input is not to blame for them. Answered by configured.
+    # Tells, after a worker has died, that a later worker delivered this frame:
+    # the input is not to blame for the deaths at this position. Answered by
+    # configured.
     command @11 :BackendCommand;
-    # Of an operator. Answered by configured or failed, a reload once it is
-    # decided what serves from now on.
+    # A command of an operator. Answered by configured or failed; for a reload,
+    # once it is decided which version serves from now on.
     nextEvents @12 :EventsRequest;
-    # Answered by events. Nothing else may be asked before the answer.
+    # Answered by events. The sender sends no other request on this connection
+    # before the answer.
     countSessions @13 :Void;
-    # Descriptor: a memfd of sealed size with the host's session counters, see
-    # core/control/session_counters.h. Answered by configured or failed.
+    # Descriptor: a memfd with a sealed size that holds the host's session
+    # counters (SessionCounter in core). Answered by configured or failed.
     describeHost @14 :Void;
     # Answered by host.
     crashOutcome @15 :CrashOutcome;
-    # What came of ends that were recorded. Answered by configured.
+    # Tells what became of sessions whose worker ended, for the crash records of
+    # those ends. Answered by configured.
   }
 }
 
 struct EventsRequest {
   after @0 :UInt64;
-  # The number of the last one that is known; 0: none is.
+  # The number of the last event that the sender knows; 0 if it knows none.
   wait @1 :Bool;
-  # Answered only once there is one.
+  # Whether bulkheadd delays the answer until there is a later event.
 }
 
 struct Events {
   events @0 :List(Event);
-  # At most 64, the oldest first.
+  # At most 64 events, the oldest first.
   lost @1 :UInt64;
-  # Of those that were asked for: too old to be kept.
+  # The number of requested events that bulkheadd no longer keeps.
 }
 
 struct Event {
@@ -81,46 +104,60 @@ struct Event {
     command @5;
   }
   number @0 :UInt64;
-  # From 1, without gaps.
+  # Counts from 1 without gaps.
   unixMs @1 :Int64;
+  # The time of the event, in milliseconds since the Unix epoch.
   kind @2 :Kind;
   backend @3 :Text;
+  # The name of the entry point; empty where an event concerns no backend.
   session @4 :UInt64;
+  # The number of the session, where the event concerns one.
   device @5 :Text;
   state @6 :Text;
+  # Of backendState: the new state, in words.
   text @7 :Text;
+  # Details for people.
   exit @8 :Types.ExitReport;
-  # Of workerEnded.
+  # Of workerEnded: how the worker ended.
 }
 
 struct HostDescription {
   hostPid @0 :Int32;
+  # The pid of the application.
   supervisorPid @1 :Int32;
+  # The pid of bulkheadd.
   uptimeMs @2 :UInt64;
   tier @3 :Tier;
-  # none: no backend was needed yet.
+  # The tier of the sandbox; none until a backend was needed for the first time.
   memoryBytes @4 :UInt64;
-  # Of bulkheadd.
+  # The memory of bulkheadd.
   backends @5 :List(RunningBackend);
   writtenOff @6 :List(WrittenOffWorker);
 }
 
 struct WrittenOffWorker {
-  # It was sent a SIGKILL two seconds ago or more, and has not ended.
+  # A worker that bulkheadd sent SIGKILL at least two seconds ago and that has
+  # not ended.
   backend @0 :Text;
   pid @1 :Int32;
   sinceMs @2 :UInt64;
+  # The milliseconds since the SIGKILL.
 }
 
 struct RunningBackend {
   name @0 :Text;
   state @1 :Text;
+  # In words.
   reason @2 :Text;
+  # Why the backend is in this state, for people; may be empty.
   incarnation @3 :UInt32;
+  # The number of times the backend was started.
   restarts @4 :UInt32;
+  # The number of workers that ended while they had a session.
   workerPids @5 :List(Int32);
   memoryBytes @6 :UInt64;
-  # Of its reaper, zygote and workers, pages that they share counted for each.
+  # The memory of the backend's reaper, zygote and workers. A page that several
+  # of them share counts once for each.
   sessions @7 :List(RunningSession);
 }
 
@@ -128,10 +165,13 @@ struct RunningSession {
   session @0 :UInt64;
   device @1 :Text;
   input @2 :Text;
+  # The path of the input, for people.
   workerPid @3 :Int32;
   frames @4 :UInt64;
-  # Delivered to the application, also by earlier workers.
+  # The number of frames delivered to the application, including those of
+  # earlier workers of the session.
   restarts @5 :UInt32;
+  # The number of workers that the session has lost.
 }
 
 struct BackendCommand {
@@ -142,26 +182,29 @@ struct BackendCommand {
     enable @3;
   }
   backend @0 :Text;
-  # By the name of its entry point.
+  # The name of the backend's entry point.
   action @1 :Action;
 }
 
 struct HostReply {
+  # bulkheadd to application or operator.
   union {
     configured @0 :Void;
     failed @1 :Types.Failure;
     backends @2 :Backends;
     sessionStarted @3 :SessionStarted;
-    # Descriptor: pidfd of the worker, opened by the reaper.
+    # Answers openSession. Descriptor: the pidfd of the worker, opened by the
+    # reaper.
     exit @4 :SessionExit;
     sandbox @5 :SandboxReport;
     elsewhere @6 :UInt64;
-    # Descriptor: a memfd with that many bytes, the reply itself, which is too
-    # large for a packet.
+    # The reply is too large for a packet. Descriptor: a memfd that holds the
+    # reply in this number of bytes.
     loaded @7 :List(KnownDevice);
-    # What the backends that were named offer.
+    # Answers load: the devices of the backends at that path.
     poisoned @8 :PoisonedPosition;
-    # Of openSession: the input has killed too many workers while opening.
+    # Answers openSession: the input has killed too many workers while they
+    # opened it.
     events @9 :Events;
     host @10 :HostDescription;
   }
@@ -169,50 +212,67 @@ struct HostReply {
 
 struct Configuration {
   pluginPath @0 :List(SearchDirectory);
-  # Directories that hold distributions, in order of precedence.
+  # The directories that hold distributions, in order of precedence.
   autoload @1 :Bool;
+  # Whether bulkheadd registers the backends that it finds on the plugin path.
+  # Those of Bulkhead's own installation are always registered.
   enabled @2 :List(Text);
-  # Globs on entry-point names; empty is all.
+  # Globs on entry-point names. An empty list means all.
   disabled @3 :List(Text);
+  # Globs on entry-point names. Takes precedence over `enabled`.
   floor @4 :Tier;
+  # The lowest tier of the sandbox that the application accepts.
   reaperPath @5 :Text;
+  # Absolute path of the reaper's executable.
   workerPath @6 :Text;
+  # Absolute path of the worker's executable.
   startDeadlineMs @7 :UInt32;
+  # The time that a backend may take to start, in milliseconds.
   workerDeadlineMs @8 :UInt32;
+  # The time that a worker may take to start, in milliseconds.
   protocolVersion @9 :UInt32;
+  # bulkheadd refuses another version than its own (../protocol_version.h).
   autoloadRule @10 :Text;
   enabledRule @11 :Text;
   disabledRule @12 :Text;
-  # How the three are called in messages.
+  # The names by which messages call the settings autoload, enabled and
+  # disabled.
   eager @13 :Bool;
-  # Start every backend now instead of when it is asked for.
+  # Whether bulkheadd starts every backend now instead of on first use.
   loads @14 :List(ExplicitLoad);
-  # What was loaded explicitly in an earlier life of bulkheadd.
+  # The explicit loads of an earlier bulkheadd of the same host, to be repeated.
   grantFiles @15 :List(Text);
-  # Absolute paths of files that may grant something; each may be missing.
+  # Absolute paths of the files that may grant permissions. Each file may be
+  # missing.
   attemptsPerPosition @16 :UInt32;
-  # Deaths of workers for which an input is to blame until it is refused.
+  # The number of worker deaths at one position, with the input to blame, after
+  # which bulkheadd refuses the input there.
   stateDirectory @17 :Text;
-  # Absolute; need not exist. Empty: nothing outlives bulkheadd.
+  # Absolute path of a directory, which need not exist. Empty: nothing is kept
+  # beyond the life of bulkheadd.
   failuresPerBackend @18 :UInt32;
-  # Within ten minutes, until it is quarantined.
+  # The number of failures within ten minutes after which a backend is
+  # quarantined.
   cgroup @19 :Text;
-  # A directory in which backends get cgroups; empty: one is looked for.
+  # A directory in which bulkheadd creates the cgroups of backends. Empty:
+  # bulkheadd looks for one.
 }
 
 struct ExplicitLoad {
   path @0 :Text;
-  # Absolute: a dist-info, a directory that holds some, or a shared object that
-  # an entry point of one means.
+  # Absolute path of a dist-info directory, of a directory that holds some, or
+  # of a shared object that an entry point of one of them names.
   entryPoint @1 :Text;
-  # Only the one of that name; empty: all.
+  # The only entry point to load. Empty: all.
 }
 
 struct SearchDirectory {
   path @0 :Text;
   origin @1 :Text;
-  # Why it is searched, in words.
+  # Why the directory is searched, in words.
   builtIn @2 :Bool;
+  # Whether the directory belongs to Bulkhead's own installation. Its
+  # backends are registered even if autoload is off.
 }
 
 enum Tier {
@@ -223,88 +283,104 @@ enum Tier {
 
 struct OpenSession {
   device @0 :Text;
-  # "cpu", "openreg:1".
+  # The device's name: "cpu", "openreg:1".
   alone @1 :Bool;
-  # In a worker that serves nobody else, whatever the backend's worker_scope:
-  # for a session whose worker died, so that the guilty one shows itself.
+  # Whether the session gets a worker that serves no other session, whatever the
+  # backend's worker_scope. Set for a session whose worker died, so that the
+  # session to blame shows itself.
   input @2 :Text;
-  # What will be decoded, and with which options: equal texts mean equal input.
+  # Identifies what will be decoded and with which options: equal texts mean
+  # equal input.
   path @3 :Text;
-  # Of the input, for people.
+  # The path of the input, for people.
   counter @4 :UInt32;
-  # Its place among the session counters.
+  # The index of the session among the session counters.
   audio @5 :Bool;
-  # That is what it decodes, else video.
+  # Whether the session decodes audio; otherwise it decodes video.
   workerBytes @6 :UInt64;
-  # Private memory that its worker may take beyond what its zygote has. Not of
-  # one that serves others too.
+  # The private memory that the session's worker may take, in bytes, beyond the
+  # memory of its zygote. Ignored for a worker that serves several sessions.
 }
 
 struct SessionStarted {
   session @0 :UInt64;
+  # The number by which later requests name the session.
   backend @1 :Text;
   device @2 :Text;
-  # Canonical: "openreg:1".
+  # The canonical name of the device: "openreg:1".
   deviceOrdinal @3 :UInt32;
+  # The ordinal of the device within its backend.
   tier @4 :Tier;
   shared @5 :Bool;
-  # The worker may serve others too: a host that is done with it leaves it
-  # alive, and kills it only for what it did.
+  # Whether the worker may serve other sessions too. A host that has finished
+  # with such a worker leaves the worker alive, and kills it only for
+  # misbehaviour.
   poisoned @6 :List(PoisonedPosition);
-  # Where the input has killed too many workers of this backend.
+  # The positions at which the input has killed too many workers of this
+  # backend.
 }
 
 struct InputPosition {
+  # The position of the input at which a worker died.
   union {
     opening @0 :Void;
     scanning @1 :Void;
     frame @2 :UInt64;
-    # The one that the caller waits for.
+    # The frame that the caller waits for.
   }
 }
 
 struct PoisonedPosition {
   position @0 :InputPosition;
   deaths @1 :UInt32;
+  # The number of worker deaths at the position.
   last @2 :Types.ExitReport;
+  # How the last of these workers ended.
 }
 
 struct SessionEnd {
+  # How the host saw the worker of a session end.
   enum Seen {
     died @0;
-    late @1;  # killed by its host: a step took too long
-    lied @2;  # killed by its host for what it sent
+    late @1;  # the host killed the worker because a step took too long
+    lied @2;  # the host killed the worker because of a message from it
   }
   session @0 :UInt64;
   seen @1 :Seen;
   metMedia @2 :Bool;
-  # It had been given the input.
+  # Whether the worker had been given the input.
   position @3 :InputPosition;
+  # The position of the input that the worker was asked for.
   claim @4 :Types.CrashNote;
-  # The worker's last words, cleaned; signal 0: it said none.
+  # The worker's crash note, with unprintable characters removed. The signal is
+  # 0 if the worker sent none.
   attempt @5 :UInt32;
-  # At this position, from 1.
+  # The number of this attempt at the position, from 1.
   cause @6 :Text;
-  # What the host killed it for.
+  # Why the host killed the worker; empty if the worker died by itself.
   input @7 :SessionInput;
   request @8 :SessionRequest;
   lastMessage @9 :Text;
-  # That the worker was sent, in words.
+  # The last message that the host sent to the worker, in words.
   device @10 :Text;
   positionText @11 :Text;
+  # `position` in words.
 }
 
 struct SessionInput {
+  # Identifies the file that a session decodes.
   path @0 :Text;
-  # Absolute.
+  # Absolute path.
   bytes @1 :Int64;
   modifiedNs @2 :Int64;
+  # The modification time, in nanoseconds since the Unix epoch.
   device @3 :UInt64;
+  # The device number of the file system.
   inode @4 :UInt64;
 }
 
 struct SessionRequest {
-  # What the application waited for.
+  # Describes the call that the application waited for when the worker ended.
   enum Kind {
     start @0;
     open @1;
@@ -314,26 +390,34 @@ struct SessionRequest {
   }
   kind @0 :Kind;
   frame @1 :UInt64;
+  # The number of the frame, for `next` and `frameAt`. Of audio: the number of
+  # the sample.
   streamIndex @2 :Int32 = -1;
+  # The absolute index of the stream that the application asked for; -1 if it
+  # named none.
   threads @3 :UInt32;
+  # The number of decoder threads; 0 if the decoder chooses.
   options @4 :List(Types.KeyValue);
   complete @5 :Bool;
-  # Those are all of its options.
+  # Whether `options` and `transforms` hold everything that the application
+  # passed. Otherwise they were too large and hold nothing.
   deadlineMs @6 :UInt32;
+  # The deadline of the step, in milliseconds.
   ignoresErrors @7 :Bool;
-  # Its decoder does: OnCorrupt::kSkip or kNearest.
+  # Whether the decoder continues after errors: OnCorrupt::kSkip or kNearest.
   audio @8 :Bool;
-  # Else video. Frames are samples then.
+  # Whether the session decodes audio; otherwise it decodes video.
   sampleRate @9 :UInt32;
   channelCount @10 :UInt32;
-  # Of audio, as asked for; 0: as in the stream.
+  # The sample rate in hertz and the number of channels, as the application
+  # asked for them; 0 for those of the stream. Audio only.
   dtype @11 :UInt8;
-  # bulkhead::OutputDtype.
+  # A bulkhead::OutputDtype.
   transforms @12 :List(AskedTransform);
 }
 
 struct AskedTransform {
-  # bulkhead::Transform, as the application wrote it.
+  # One bulkhead::Transform, as the application passed it.
   enum Kind {
     resize @0;
     centerCrop @1;
@@ -344,27 +428,32 @@ struct AskedTransform {
   width @1 :UInt32;
   height @2 :UInt32;
   filter @3 :UInt8;
-  # Of resize: bulkhead::Resize::Filter.
+  # Of resize: a bulkhead::Resize::Filter.
   top @4 :UInt32;
   left @5 :UInt32;
-  # Of crop.
+  # Of crop: the upper left corner, in pixels.
   seed @6 :UInt64;
   # Of randomCrop.
 }
 
 struct CrashOutcome {
   crashes @0 :List(UInt64);
+  # The numbers of the crash records: ExitReport.crash.
   outcome @1 :Text;
+  # What became of the session, in words.
 }
 
 struct SessionExit {
   report @0 :Types.ExitReport;
   blamed @1 :Bool;
-  # The input or the backend is to blame for it.
+  # Whether the input or the backend is to blame for the end.
   deathsHere @2 :UInt32;
-  # For which the input is to blame at this position, of all its sessions.
+  # The number of worker deaths at this position, in all sessions, for which the
+  # input is to blame.
   inputToBlame @3 :Bool;
+  # Whether the input is to blame for this end.
   deviceToBlame @4 :Bool;
+  # Whether the worker reported that its device is lost.
 }
 
 struct DeliveredFrame {
@@ -381,13 +470,15 @@ struct Backends {
 struct SearchedPlace {
   path @0 :Text;
   origin @1 :Text;
+  # Why the place was searched, in words.
   outcome @2 :Text;
-  # What came of it, in words.
+  # What was found there, in words.
 }
 
 struct KnownDevice {
   name @0 :Text;
-  # As a caller has to say it: "openreg:1" or "BACKEND/openreg:1".
+  # The name that a caller passes: "openreg:1", or "BACKEND/openreg:1" where two
+  # backends offer a device of the same name.
   description @1 :Text;
   backend @2 :Text;
 }
@@ -403,24 +494,34 @@ struct Backend {
     disabled @6;
   }
   name @0 :Text;
+  # The name of the entry point.
   distribution @1 :Text;
   version @2 :Text;
   file @3 :Text;
+  # The path of the shared object.
   state @4 :State;
   reason @5 :Text;
+  # Why the backend is in this state, for people; may be empty.
   devices @6 :List(KnownDevice);
   tier @7 :Tier;
   zygotePid @8 :Int32;
-  # As the application sees it; 0 when there is none.
+  # The zygote's pid in the application's pid namespace; 0 if there is no
+  # zygote.
   reaperPid @9 :Int32;
+  # The reaper's pid in the application's pid namespace; 0 if there is no
+  # reaper.
   incarnation @10 :UInt32;
+  # The number of times the backend was started.
   sessionPids @11 :List(Int32);
+  # The pids of the backend's workers.
   asked @12 :List(Text);
-  # Permissions, as the command line has them: "read=/usr/share/acme".
+  # The permissions that the backend's manifest asks for, in the notation of the
+  # command line: "read=/usr/share/acme".
   granted @13 :List(Text);
-  # What of them it has, or would have if it were started now.
+  # The permissions in `asked` that the backend has, or would have if it were
+  # started now.
   streams @14 :List(Text);
-  # Kinds that its manifest says it decodes: "audio", "video".
+  # The kinds of stream that the manifest names: "audio", "video".
 }
 
 struct Diagnostic {
@@ -432,95 +533,120 @@ struct Diagnostic {
   severity @0 :Severity;
   file @1 :Text;
   line @2 :UInt32;
+  # The line in `file`; 0 if the message concerns the whole file.
   message @3 :Text;
 }
 
 struct SandboxReport {
   tier @0 :Tier;
   gaps @1 :List(SandboxGap);
-  # Why it is not full, and what full still lacks here.
+  # Why the tier is not full, and what the full tier still lacks on this
+  # machine.
   landlockAbi @2 :UInt32;
+  # The Landlock ABI version; 0 if the kernel has no Landlock.
   ownUid @3 :Bool;
-  # Workers run under a uid that is not the application's.
+  # Whether workers run under another uid than the application.
   cgroup @4 :Text;
-  # In which backends get cgroups of their own; empty: they get none.
+  # The directory in which backends get cgroups of their own; empty if they get
+  # none.
   cgroupControllers @5 :List(Text);
+  # The cgroup controllers that are enabled there.
 }
 
 struct SandboxGap {
   missing @0 :Text;
+  # The protection that is missing.
   evidence @1 :Text;
-  # Why: what was seen.
+  # What was observed.
   remedy @2 :Text;
-  # What an operator does about it; lines.
+  # What an operator can do about the gap, one step per line.
   cost @3 :Text;
-  # What it means to leave it as it is.
+  # What it means to leave the gap open.
 }
 
-# --- bulkheadd <-> reaper: both ours -----------------------------------------
+# --- bulkheadd <-> reaper: both trusted --------------------------------------
 
 struct ReaperRequest {
+  # bulkheadd to reaper.
   union {
     watch @0 :Int32;
-    # Pid, as the zygote claimed it, in the reaper's namespace. Answered by
-    # watched or refused.
+    # A worker's pid in the reaper's pid namespace, as the zygote claimed it.
+    # Answered by watched or refused.
     kill @1 :Int32;
-    # A watched pid. SIGKILL; no answer but its exited.
+    # A watched pid, to which the reaper sends SIGKILL. Not answered; the reaper
+    # sends exited once the process has ended.
   }
 }
 
 struct ReaperEvent {
+  # Reaper to bulkheadd.
   union {
     started @0 :Int32;
-    # Descriptor: pidfd of the zygote. First message.
+    # The pid of the zygote in the reaper's pid namespace. Descriptor: the pidfd
+    # of the zygote. The first message.
     watched @1 :Int32;
-    # Descriptor: pidfd of that pid.
+    # The pid of `watch`. Descriptor: the pidfd of that process.
     refused @2 :Int32;
-    # Not an unwatched, unreaped child of the reaper: the zygote lied.
+    # The pid of `watch`, which is no unwatched, unreaped child of the reaper:
+    # the zygote lied.
     exited @3 :Exited;
+    # A watched process, or the zygote, has ended and was reaped.
   }
 }
 
 struct Exited {
   pid @0 :Int32;
   waitStatus @1 :Int32;
-  # As waitpid() gives it.
+  # The status as waitpid() gives it.
 }
 
 # --- bulkheadd <-> zygote: hostile once it has loaded the vendor's object ----
 
 struct ZygoteRequest {
+  # bulkheadd to zygote.
   clone @0 :CloneWorker;
 }
 
 struct CloneWorker {
-  # Descriptor: the worker's own socket. Answered by cloned or failed.
+  # Asks the zygote to clone a worker. Descriptor: the worker's end of the
+  # worker's own socket. Answered by cloned or cloneFailed. At most one of
+  # `probe` and `shared` is set; without either, the socket is that of the
+  # worker's only session.
   ticket @0 :UInt64;
+  # The number of this request, repeated in the answer.
   probe @1 :Bool;
-  # True: a probe worker, which sends one DeviceList over its socket and ends.
+  # Whether the worker is a probe worker, which sends one DeviceList over its
+  # socket and exits.
   shared @2 :Bool;
-  # True: a worker for many sessions, which receives a SharedWorkerRequest for
-  # each over its socket. Neither: that socket is its one session's.
+  # Whether the worker serves many sessions and receives a SharedWorkerRequest
+  # for each over its socket.
   dataBytes @3 :UInt64;
-  # The worker's RLIMIT_DATA; 0: that of the zygote.
+  # The worker's RLIMIT_DATA in bytes; 0 for the zygote's limit.
 }
 
 struct ZygoteEvent {
+  # Zygote to bulkheadd. The zygote may be hostile: bulkheadd validates every
+  # field, and the pid in `cloned` through the reaper.
   union {
     ready @0 :Void;
+    # The plugin is loaded and the zygote can clone workers.
     failed @1 :Types.Failure;
+    # The plugin could not be loaded.
     cloned @2 :Cloned;
     cloneFailed @3 :CloneFailed;
     locked @4 :Void;
-    # Descriptor: the listener of its filter. First message, and only where the
-    # lock-down says so; from before the vendor's code was loaded.
+    # Descriptor: the listener of the zygote's seccomp filter. The first
+    # message, sent before vendor code is loaded, and only if Lockdown.notifies
+    # is set.
     crashed @5 :Types.CrashNote;
+    # The last message of a zygote that dies of a fault.
   }
 }
 
 struct Cloned {
   ticket @0 :UInt64;
   pid @1 :Int32;
+  # The worker's pid in the reaper's pid namespace.
 }
 
 struct CloneFailed {
@@ -532,13 +658,14 @@ struct CloneFailed {
 
 struct SharedWorkerRequest {
   serve @0 :Void;
-  # Descriptor: the worker's end of a session's socket. Closing the other end
-  # ends that session.
+  # Starts one session. Descriptor: the worker's end of the session's socket.
+  # The session ends when the host closes the other end.
 }
 
 # --- probe worker -> bulkheadd: hostile --------------------------------------
 
 struct DeviceList {
+  # Sent once; the worker then exits.
   union {
     devices @0 :List(Device);
     failed @1 :Types.Failure;
@@ -547,6 +674,7 @@ struct DeviceList {
 
 struct Device {
   name @0 :Text;
-  # Without index; must be one that the manifest reserved.
+  # The device's name without an index. bulkheadd accepts only a name that the
+  # backend's manifest reserves.
   description @1 :Text;
 }

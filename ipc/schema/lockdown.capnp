@@ -1,53 +1,64 @@
 # SPDX-License-Identifier: Apache-2.0
-# What core/supervisor/sandbox compiled a policy to, for the child's side to install
-# without knowing any policy. Written by bulkheadd into a sealed memfd before
-# the backend starts; trusted by its reader.
+# The lock-down of one backend: what core/sandbox compiled a sandbox policy to.
+# The reaper and the zygote install the lock-down without knowing the policy.
+#
+# bulkheadd writes the message into a sealed memfd before the backend starts.
+# The reader trusts the message. A comment stands below the declaration that it
+# describes.
 @0x92a11ce1d488844e;
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("bulkhead::ipc::schema");
 
 struct Lockdown {
+  # Each filter is a seccomp BPF program: an array of struct sock_filter in
+  # native byte order.
   landlock @0 :Landlock;
   reaperFilter @1 :Data;
-  # seccomp BPF programs: arrays of struct sock_filter in native byte order.
+  # The filter of the reaper.
   zygoteFilter @2 :Data;
-  # Stage 1: installed before vendor code is loaded.
+  # Stage 1: the zygote installs this filter before it loads vendor code.
   sessionFilter @3 :Data;
-  # Stage 2: installed on top before the first byte of media.
+  # Stage 2: a worker installs this filter on top, before its first byte of
+  # media.
   pluginPath @4 :Text;
-  # Where the object is visible in the new root, for the dynamic linker.
+  # The path of the plugin's shared object in the new root, for the dynamic
+  # linker.
   entrySymbol @5 :Text;
-  # The attr of the entry point.
+  # The symbol in the shared object: the attr of the entry point.
   disableSpeculation @6 :Bool;
+  # Whether the processes disable speculative execution features for themselves.
   notifies @7 :Bool;
-  # The zygote's filter has a listener, which its installer sends to bulkheadd as
-  # `locked` and does not keep.
+  # Whether the zygote's filter has a listener. The zygote sends the listener to
+  # bulkheadd as ZygoteEvent.locked and does not keep it.
   devices @8 :List(UInt64);
-  # The device numbers of the nodes that were granted: what a plugin has opened
-  # of them while loading, its workers keep.
+  # The device numbers of the device nodes that were granted. Workers keep the
+  # descriptors of these nodes that a plugin opened while it was loaded.
 }
 
 struct Landlock {
   abi @0 :UInt32;
-  # 0: this kernel has none.
+  # The Landlock ABI version; 0 if this kernel has no Landlock.
   handledAccessFs @1 :UInt64;
   handledAccessNet @2 :UInt64;
   scoped @3 :UInt64;
+  # The three fields of struct landlock_ruleset_attr.
   rules @4 :List(PathRule);
-  # Stage 1. Stage 2 installs the same ruleset with no rule.
+  # The rules of stage 1. Stage 2 installs the same ruleset without rules.
 }
 
 struct PathRule {
   path @0 :Text;
   access @1 :UInt64;
+  # The allowed accesses, as in struct landlock_path_beneath_attr.
   granted @2 :ObjectIdentity;
-  # Null: links on the way are followed. Otherwise there may be none, and the
-  # rule is for this object alone; where another lies there now, it is no rule.
+  # Null for a path of Bulkhead's own policy: symbolic links in `path` are
+  # followed. Otherwise an operator granted this one object: `path` must contain
+  # no symbolic link, and the rule is dropped if another object lies there now.
 }
 
 struct ObjectIdentity {
   device @0 :UInt64;
-  # Of the file system.
+  # The device number of the file system.
   inode @1 :UInt64;
 }

@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 # The protocol of one session, between the host (the application's libbulkhead,
-# trusted) and a session worker (hostile after its first byte of media).
+# trusted) and a session worker (hostile after its first byte of media). A
+# comment stands below the declaration that it describes.
 #
-# Hello, Attach and Types.CrashNote travel as one SOCK_SEQPACKET message each,
-# the second with descriptors.
-# Request and Reply travel in the shared-memory rings (../FORMAT.md), one
-# single-segment message a record.
+# Hello, Attach and Types.CrashNote each travel as one packet over the session's
+# SOCK_SEQPACKET socket; Attach carries descriptors. Request and Reply travel in
+# the shared-memory rings (../FORMAT.md), one single-segment message per record.
 #
 # The worker answers requests in order. Between two requests it decodes ahead
-# into granted slots, as far as the last `play` allows. It validates nothing
-# that the host sends beyond memory safety: the host is trusted.
-# The host validates everything.
+# into the slots that it was granted, as far as the last `play` allows.
+#
+# The host is trusted, so the worker checks only what memory safety needs. The
+# host validates every field of every message from the worker. A message that
+# breaks a rule of this file ends the worker with kBackendMisbehaved.
+#
+# Units, unless a field says otherwise: timestamps and durations are in the
+# stream time base, sizes are in bytes or pixels, and the minimum Int64 stands
+# for a timestamp or duration that is not known.
 @0xa970d0790cd59c77;
 
 using Cxx = import "/capnp/c++.capnp";
@@ -18,113 +24,130 @@ $Cxx.namespace("bulkhead::ipc::schema");
 using Types = import "types.capnp";
 
 struct Hello {
-  # Worker to host, once, after its lock-down is complete.
+  # Worker to host, once, after the worker has completed its lock-down.
   protocolVersion @0 :UInt32;
+  # The host refuses another version than its own (../protocol_version.h).
   seccompMode @1 :UInt32;
-  # The worker's claim, for diagnostics only.
+  # The worker's own claim, for diagnostics only. The host relies on
+  # HostRequest.confirmSession instead.
 }
 
 struct Attach {
   # Host to worker.
   union {
     session @0 :Void;
-    # Descriptors: request memfd (read-only), reply memfd, eventfd that wakes
-    # the worker, eventfd that wakes the host, media.
+    # Starts the session. Descriptors, in this order: the request region
+    # (read-only memfd), the reply region (memfd), the eventfd that wakes the
+    # worker, the eventfd that wakes the host, the media.
     framePool @1 :FramePool;
-    # Descriptor: the pool's memfd. Sent after `opened`; a later one replaces.
+    # Gives the worker its frame pool. Descriptor: the pool's memfd. Sent after
+    # `opened`; a later pool replaces an earlier one.
     servedSession @2 :Void;
-    # As session, with a window (../media_window_layout.h) instead of the media, whose
-    # bytes the host has: see Reply.read.
+    # Starts a session whose media only the host can read. As `session`, but the
+    # last descriptor is a media window (../media_window_layout.h): see
+    # Reply.read.
   }
 }
 
 struct FramePool {
   slotCount @0 :UInt32;
   slotBytes @1 :UInt64;
-  # Slot i is [i * slotBytes, (i + 1) * slotBytes) of the memfd.
+  # Slot i is the range [i * slotBytes, (i + 1) * slotBytes) of the memfd.
 }
 
 struct Request {
+  # Host to worker.
   union {
     open @0 :Open;
-    # First request. Answered by opened or failed.
+    # Opens the media and a decoder. The first request, unless `describe` comes
+    # before it. Answered by opened, openedAudio or failed.
     scan @1 :Void;
     # Reads every packet of the stream without decoding. Answered by any number
-    # of indexChunk and one indexEnd, or failed. The next play must seek.
+    # of indexChunk and one indexEnd, or by failed. Moves the position in the
+    # media, so the next play must not start onward.
     play @2 :Play;
-    # Answered by up to maxFrames frame replies and one paused, endOfStream or
-    # failed, all with its epoch. A later play cancels it at the next frame.
+    # Decodes and publishes. Answered by up to maxFrames frame replies and then
+    # one paused, endOfStream or failed, all with the epoch of the play. A later
+    # play cancels this one at the next frame.
     grant @3 :Grant;
-    # No answer: the slot is the worker's until it is published in a frame.
+    # Lets the worker write one slot. Not answered: the slot belongs to the
+    # worker until the worker publishes it in a frame.
     attachPool @4 :Void;
-    # The framePool Attach was sent on the socket: receive it now. Answered by
-    # poolAttached or failed.
+    # Makes the worker receive the framePool Attach, which the host has sent on
+    # the socket. Answered by poolAttached or failed.
     describe @5 :Describe;
-    # Instead of open, or beside it: what the container declares, of any kind of
-    # stream, without a decoder. Answered by any number of described.scanned,
-    # then described.container, then one described.stream for each stream in
-    # their order; or failed.
+    # Describes what the container declares, for streams of every kind, without
+    # a decoder. Sent instead of open or beside it. Answered by any number of
+    # described.scanned, then one described.container, then one described.stream
+    # for each stream in the order of the container; or by failed.
   }
 }
 
 struct Open {
   nameHint @0 :Text;
-  # Base name of the source: demuxers are chosen by extension where the bytes
-  # leave it open. Never opened.
+  # The base name of the source. It selects a demuxer by its extension where the
+  # bytes of the media are ambiguous. The worker opens no file of this name.
   device @1 :UInt32;
-  # Ordinal of the device within the backend.
+  # The ordinal of the device within the backend.
   streamIndex @2 :Int32;
-  # Absolute index in the container; -1 is the first video stream that is not a
-  # cover picture, else the first video stream.
+  # The absolute index of the stream in the container. -1 selects the first
+  # stream of `kind`; for video, a stream that is a cover picture only if there
+  # is no other.
   threads @3 :UInt32;
-  # 0: the decoder chooses.
+  # The number of decoder threads; 0 leaves the choice to the decoder.
   options @4 :List(Types.KeyValue);
+  # Options of the backend.
   incarnation @5 :UInt32;
-  # Lives of this session's worker before this one, plus 1.
+  # 1 for the first worker of this session, one more for each later worker.
   maxFramePixels @6 :UInt64;
-  # Larger pictures fail with resourceExhausted before memory is taken.
+  # The worker fails with resourceExhausted for larger pictures, before it takes
+  # memory for them.
   mediaBytes @7 :Int64;
-  # Size of the media descriptor's file, which a worker may not ask for.
+  # The size of the media. The worker's seccomp filter does not let the worker
+  # ask for the size of the descriptor's file.
   knownWidth @8 :UInt32;
   knownHeight @9 :UInt32;
-  # Of the upright pictures, as an earlier worker of this session found them by
-  # decoding the first one; this worker need not. 0: not known, else the type
-  # of the elements is not left open either.
+  # The size of the upright pictures, which an earlier worker of this session
+  # found by decoding the first picture; this worker need not decode it again. 0
+  # if not known. If the size is known, output.element is a `type`.
   output @10 :Output;
+  # The form of the frames. Video only.
   kind @11 :StreamKind;
-  # What streamIndex means. Of audio, -1 is the first audio stream.
+  # The kind of the stream to open.
   sampleRate @12 :UInt32;
   channelCount @13 :UInt32;
-  # Of the samples of audio that will be published. 0: as in the stream.
+  # The sample rate in hertz and the number of channels of the samples to
+  # publish; 0 for those of the stream. Audio only.
   ignoreErrors @14 :Bool;
-  # The decoder goes on behind errors that can be ignored. Of video.
+  # Whether the decoder continues after errors that can be ignored. Video only.
   maxStreams @15 :UInt32;
   maxPacketBytes @16 :UInt64;
-  # A file with more, and a packet of the stream with more, fail with
-  # resourceExhausted.
+  # The worker fails with resourceExhausted for media with more streams, and for
+  # a larger packet of the stream.
 }
 
 struct Output {
-  # What frames are to be. Upright RGB pictures are transformed in order.
+  # The form of the published frames. The transforms are applied to the upright
+  # RGB pictures, in order.
   element :union {
     type @0 :ElementType;
     byDepth @1 :Void;
-    # Floats for a stream whose components have more than 8 bits.
+    # float32 for a stream with more than 8 bits per component, else uint8.
   }
   transforms @2 :List(Transform);
 }
 
 enum ElementType {
-  # What one of the three numbers of a pixel is.
+  # The type of one of the three elements of a pixel.
   uint8 @0;
   float32 @1;
-  # From 0 to 1: one of 16 bits, divided by 65535.
+  # From 0 to 1: a 16-bit component divided by 65535.
 }
 
 struct Transform {
   width @0 :UInt32;
   height @1 :UInt32;
-  # Of the result.
+  # The size of the result, in pixels.
   union {
     resize @2 :Filter;
     crop :group {
@@ -133,8 +156,9 @@ struct Transform {
     }
     centerCrop @5 :Void;
     drawnCrop :group {
-      # The host has drawn the place: fractions of 2^32 of the places that there
-      # are, so that each worker of a session cuts the same.
+      # A crop at a random place. The host has drawn the place, so that every
+      # worker of a session crops the same part. Each value is a fraction, in
+      # units of 2^-32, of the number of possible places in that direction.
       across @6 :UInt32;
       down @7 :UInt32;
     }
@@ -159,69 +183,77 @@ struct Describe {
   mediaBytes @1 :Int64;
   # Both as in Open.
   scan @2 :Bool;
-  # Also read every packet, for the content values.
+  # Whether the worker also reads every packet, for StreamDescription.content.
   maxStreams @3 :UInt32;
-  # A file with more fails with resourceExhausted.
+  # The worker fails with resourceExhausted for media with more streams.
 }
 
 struct Play {
   epoch @0 :UInt32;
-  # Echoed in each answer, so that what was decoded ahead for an older play is
-  # recognised.
+  # The number of this play. Each answer carries the epoch, so that the host
+  # recognises what was decoded ahead for an older play.
   start :union {
     onward @1 :Void;
-    # From the frame after the last one that was published.
+    # Continues with the frame after the last published one.
     beginning @2 :Void;
+    # Starts at the first frame of the stream.
     keyframe @3 :Int64;
-    # Timestamp (stream time base) to seek to, backwards to a keyframe.
+    # Seeks backwards from this timestamp to a keyframe.
     sample @6 :Int64;
-    # Of audio, and the only way to start that: the number of the first sample
-    # to be published. The first of the stream is 0.
+    # Starts with this sample, where the first sample of the stream has number
+    # 0. Audio only, and the only start for audio.
   }
   skipBefore @4 :Int64 = -9223372036854775808;
-  # Frames with a timestamp below this are decoded but neither converted nor
-  # published; the minimum skips none.
+  # Frames with a lower timestamp are decoded but neither converted nor
+  # published. The minimum Int64 skips none.
   maxFrames @5 :UInt64 = 18446744073709551615;
-  # Then the worker stops with paused, ready to go onward. Of audio: samples of
-  # each channel.
+  # After this many frames, the worker answers paused and is ready to continue
+  # onward. For audio: the number of samples of each channel.
 }
 
 struct Grant {
   slot @0 :UInt32;
   generation @1 :UInt32;
+  # The number of this grant among all grants of the slot. The worker repeats it
+  # when it publishes the slot.
 }
 
 struct Reply {
+  # Worker to host.
   union {
     opened @0 :Opened;
+    # Answers open for video.
     failed @1 :Failed;
     indexChunk @2 :IndexChunk;
     indexEnd @3 :Void;
+    # Ends the answer to scan.
     frame @4 :PublishedFrame;
     paused @5 :UInt32;
-    # Epoch: maxFrames of that play have been published.
+    # The epoch of a play whose maxFrames have been published.
     endOfStream @6 :UInt32;
-    # Epoch: the stream holds no further frame.
+    # The epoch of a play after whose frames the stream holds no further frame.
     poolAttached @7 :Void;
     # Answers attachPool.
     openedAudio @8 :OpenedAudio;
-    # Answers open where its kind is audio.
+    # Answers open for audio.
     samples @9 :PublishedSamples;
-    # In place of frame, of a stream of audio.
+    # Takes the place of frame for audio.
     skipping @10 :Skipping;
-    # Of a play of audio that is still before its first sample, whenever another
-    # second of the stream was decoded.
+    # Reports progress of a play of audio before its first sample, after each
+    # further second of the stream that was decoded. The host then extends the
+    # deadline.
     described @11 :Described;
-    # Answers describe, with others of its kind.
+    # One part of the answer to describe.
     read @12 :Read;
-    # In a servedSession, at any time: the host fills the window with what
-    # begins there, as much as fits, and says so in the window. It does so while
-    # it waits for an answer, so the worker may wait long.
+    # In a servedSession, at any time: asks the host to fill the media window
+    # with as many bytes from `offset` on as fit. The host does so while it
+    # waits for an answer of the worker, so the worker may wait long.
     entered @13 :Entered;
-    # First answer to a play that begins anew: where it begins.
+    # Tells where a play that does not start onward begins. The first answer to
+    # that play. Video only.
     unseen @14 :Unseen;
-    # What a play came across and does not publish, in its place between the
-    # frames.
+    # Frames that a play passed without publishing them, sent in their order
+    # among the published frames. Video only.
   }
 }
 
@@ -230,7 +262,8 @@ struct Entered {
   union {
     beginning @1 :Void;
     keyframe @2 :Int64;
-    # Timestamp of the packet that is decoded first.
+    # The timestamp of the packet that is decoded first. The host refuses it for
+    # a play from the beginning.
   }
 }
 
@@ -242,62 +275,70 @@ struct Unseen {
 struct UnseenFrame {
   fate @0 :Fate;
   pts @1 :Int64;
-  # Stream time base; minimum Int64: not known.
   duration @2 :Int64;
   position @3 :Int64 = -1;
-  # Byte of the packet in the file; -1: not known.
+  # The offset of the packet in the file; -1 if not known.
   count @4 :UInt64 = 1;
-  # More than one only of lost frames without a timestamp.
+  # The number of frames that this entry stands for. More than one only for lost
+  # frames without a timestamp.
 
   enum Fate {
     sound @0;
-    # Before skipBefore.
+    # Decoded correctly, with a timestamp below skipBefore.
     damaged @1;
-    # The same, with parts that are made up.
+    # Decoded with parts that the decoder made up, with a timestamp below
+    # skipBefore.
     lost @2;
-    # Its packet yielded no picture.
+    # The packet yielded no picture.
   }
 }
 
 struct Failed {
   epoch @0 :UInt32;
-  # Of the play that failed; 0 for other requests.
+  # The epoch of the play that failed; 0 for another request.
   failure @1 :Types.Failure;
 }
 
 struct Opened {
   streamIndex @0 :Int32;
+  # The absolute index of the stream that was opened.
   streamCount @1 :UInt32;
+  # The number of streams in the container, at most Open.maxStreams.
   codec @2 :Text;
   pixelFormat @3 :Text;
-  # Of the decoder's output as far as the container tells; may be empty.
+  # The pixel format of the decoder's output, as far as the container tells; may
+  # be empty.
   container @4 :Text;
   width @5 :UInt32;
   height @6 :UInt32;
-  # Of the frames that will be published: after rotation and transforms.
+  # The size of the frames to be published: after rotation and transforms.
   rotation @7 :Int32;
-  # Degrees counter-clockwise that were applied: 0, 90, 180 or 270.
+  # The rotation that was applied, in degrees counter-clockwise: 0, 90, 180 or
+  # 270.
   timeBase @8 :Types.Rational;
+  # In seconds.
   averageFrameRate @9 :Types.Rational;
+  # In frames per second.
   sampleAspectRatio @10 :Types.Rational;
   frameCountFromHeader @11 :UInt64;
-  # 0: not told.
+  # 0 if the header does not tell.
   durationFromHeader @12 :Int64;
-  # Stream time base; minimum Int64: not told.
   startFromHeader @13 :Int64;
   bitRate @14 :Int64;
+  # In bits per second; 0 if not told.
   colorPrimaries @15 :UInt8;
   colorTransfer @16 :UInt8;
   colorSpace @17 :UInt8;
-  # Code points of ITU-T H.273; 2 is unspecified.
+  # Code points of ITU-T H.273; 2 means unspecified.
   colorRange @18 :UInt8;
   # 0 unspecified, 1 limited, 2 full.
   elementType @19 :ElementType;
+  # The element type of the frames to be published.
   uprightWidth @20 :UInt32;
   uprightHeight @21 :UInt32;
-  # After rotation, before transforms.
+  # The size of the pictures after rotation and before transforms.
   containerDuration @22 :Int64 = -9223372036854775808;
-  # Microseconds; minimum Int64: not told.
+  # In microseconds.
   baseFrameRate @23 :Types.Rational;
   # As in StreamDescription.
 }
@@ -305,7 +346,7 @@ struct Opened {
 struct Described {
   union {
     scanned @0 :UInt64;
-    # So many packets were read: a sign of life.
+    # The number of packets that were read so far: a sign of life.
     container @1 :ContainerDescription;
     stream @2 :StreamDescription;
   }
@@ -313,9 +354,10 @@ struct Described {
 
 struct Read {
   offset @0 :UInt64;
-  # Within the media.
+  # The host refuses an offset beyond the end of the media.
   serial @1 :UInt32;
-  # One more than that of the read before; the first is 1.
+  # 1 for the first read, one more for each later one. The host refuses any
+  # other serial.
 }
 
 struct ContainerDescription {
@@ -323,17 +365,19 @@ struct ContainerDescription {
   streamCount @1 :UInt32;
   duration @2 :Int64 = -9223372036854775808;
   start @3 :Int64 = -9223372036854775808;
-  # Microseconds; minimum Int64: not told.
+  # Both in microseconds.
   bitRate @4 :Int64;
-  # 0: not told.
+  # In bits per second; 0 if not told.
   bestVideoStream @5 :Int32 = -1;
   bestAudioStream @6 :Int32 = -1;
-  # As FFmpeg chooses; -1: there is none.
+  # The absolute index of the stream that FFmpeg would choose; -1 if there is
+  # none.
   title @7 :Text;
 }
 
 struct StreamDescription {
-  # Texts that do not apply are empty, numbers 0.
+  # Texts that do not apply to a stream are empty, numbers that do not apply are
+  # 0.
   enum Kind {
     unknown @0;
     video @1;
@@ -343,6 +387,7 @@ struct StreamDescription {
     attachment @5;
   }
   index @0 :UInt32;
+  # The absolute index of the stream in the container.
   kind @1 :Kind;
   codec @2 :Text;
   profile @3 :Text;
@@ -350,23 +395,24 @@ struct StreamDescription {
   title @5 :Text;
   isDefault @6 :Bool;
   isCover @7 :Bool;
-  # A picture that goes with the file, not a video.
+  # Whether the stream is a picture that belongs to the file, not a video.
   timeBase @8 :Types.Rational;
+  # In seconds.
   start @9 :Int64 = -9223372036854775808;
   duration @10 :Int64 = -9223372036854775808;
-  # In the time base; minimum Int64: not told.
   frameCount @11 :UInt64;
-  # By the header; 0: not told.
+  # The number of frames according to the header; 0 if the header does not tell.
   bitRate @12 :Int64;
+  # In bits per second.
 
   width @13 :UInt32;
   height @14 :UInt32;
   rotation @15 :Int32;
-  # As in Opened: after rotation.
+  # As in Opened. The size is the one after rotation.
   sampleAspectRatio @16 :Types.Rational;
   averageFrameRate @17 :Types.Rational;
   baseFrameRate @18 :Types.Rational;
-  # The lowest by which every timestamp can be told: a guess.
+  # The lowest frame rate that can represent every timestamp. FFmpeg guesses it.
   pixelFormat @19 :Text;
   colorPrimaries @20 :UInt8;
   colorTransfer @21 :UInt8;
@@ -376,84 +422,99 @@ struct StreamDescription {
 
   sampleFormat @24 :Text;
   sampleRate @25 :UInt32;
+  # In hertz.
   channels @26 :UInt32;
   channelLayout @27 :Text;
 
   content :group {
+    # What a scan of all packets found.
     scanned @28 :Bool;
-    # Else the others mean nothing.
+    # Whether there was a scan. Otherwise the other fields mean nothing.
     packetCount @29 :UInt64;
-    # That are shown.
+    # The number of packets that are shown.
     begin @30 :Int64 = -9223372036854775808;
     end @31 :Int64 = -9223372036854775808;
-    # First timestamp, and the latest end of a packet; minimum: none has one.
+    # The first timestamp and the latest end of a packet; the minimum Int64 if
+    # no packet has a timestamp.
   }
 }
 
 struct IndexChunk {
   entries @0 :Data;
-  # Packed ipc::IndexEntry records (ipc/index_entry.h), demuxing order.
+  # Packed ipc::IndexEntry records (../index_entry.h) in demuxing order.
 }
 
 struct PublishedFrame {
   epoch @0 :UInt32;
+  # The epoch of the play. The host drops a frame of an older play.
   slot @1 :UInt32;
   generation @2 :UInt32;
+  # The host accepts only a slot that is granted with this generation.
   width @3 :UInt32;
   height @4 :UInt32;
+  # The host accepts only the size that Opened announced.
   stride @5 :UInt32;
-  # Bytes from row to row, at least those of `width` pixels.
+  # The number of bytes from one row to the next: at least those of `width`
+  # pixels. The host checks that all rows lie within the slot.
   pts @6 :Int64;
-  # Stream time base; minimum Int64: the stream has none.
   duration @7 :Int64;
   keyframe @8 :Bool;
   fingerprint @9 :UInt64;
-  # XXH3-64 of every 16th row, with which the host recognises on replay that
-  # the new worker went on exactly where the old one stopped.
+  # XXH3-64 of every 16th row. After a replay, the host recognises by it that
+  # the new worker continues exactly where the old one stopped.
   damaged @10 :Bool;
-  # Parts of the picture are made up.
+  # Whether the decoder made up parts of the picture.
   position @11 :Int64 = -1;
-  # Byte of its packet in the file; -1: not known.
+  # The offset of the packet in the file; -1 if not known.
 }
 
 struct OpenedAudio {
   streamIndex @0 :Int32;
   streamCount @1 :UInt32;
+  # Both as in Opened.
   codec @2 :Text;
   container @3 :Text;
   sampleFormat @4 :Text;
-  # Of the decoder's output.
+  # The sample format of the decoder's output.
   sampleRate @5 :UInt32;
+  # In hertz.
   channelCount @6 :UInt32;
   channelLayout @7 :Text;
-  # As FFmpeg writes it: "stereo", "5.1(side)".
+  # In FFmpeg's notation: "stereo", "5.1(side)".
   publishedRate @8 :UInt32;
   publishedChannels @9 :UInt32;
+  # The rate in hertz and the number of channels of the samples to be published.
   timeBase @10 :Types.Rational;
+  # In seconds.
   firstPts @11 :Int64;
-  # Of sample 0, stream time base; minimum Int64: not told.
+  # The timestamp of sample 0.
   durationFromHeader @12 :Int64;
-  # Stream time base; minimum Int64: not told.
   startFromHeader @13 :Int64;
   bitRate @14 :Int64;
+  # In bits per second; 0 if not told.
   containerDuration @15 :Int64 = -9223372036854775808;
-  # Microseconds; minimum Int64: not told.
+  # In microseconds.
 }
 
 struct PublishedSamples {
-  # Consecutive samples as 32-bit floats, all of the first channel, then all of
-  # the second, from the start of the slot on.
+  # Consecutive samples as 32-bit floats, from the start of the slot: all
+  # samples of the first channel, then all of the second, and so on.
   epoch @0 :UInt32;
   slot @1 :UInt32;
   generation @2 :UInt32;
+  # All three as in PublishedFrame.
   first @3 :Int64;
-  # Its number: that of the play's start, or where the samples before ended.
+  # The number of the first sample. The host accepts only the start of the play
+  # or the end of the samples that were published before.
   count @4 :UInt32;
-  # Of each channel, at least 1.
+  # The number of samples of each channel, at least 1. The host checks that they
+  # lie within the slot and within the play.
 }
 
 struct Skipping {
   epoch @0 :UInt32;
   reached @1 :Int64;
-  # The sample that comes next, at most the one that is looked for.
+  # The number of the sample that comes next, at most that of the first sample
+  # of the play. The host requires at least one second of progress over the
+  # skipping before.
 }

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# Types that several protocols share. Nothing in a message is trusted because
-# of its type: the reader validates every field against what it knows itself.
+# Types that several protocols share. A comment stands below the declaration
+# that it describes.
+#
+# The type of a message does not make its content trustworthy: the receiver
+# validates every field against what the receiver knows itself.
 @0xaad39f8d14ac28d0;
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("bulkhead::ipc::schema");
 
 enum ErrorCode {
-  # The values of ipc::Code, in its order. Only ever appended to.
+  # The values of ipc::Code (ipc/error.h), in the same order. New values are
+  # only appended.
   invalidArgument @0;
   notFound @1;
   outOfRange @2;
@@ -24,6 +28,7 @@ enum ErrorCode {
 }
 
 struct Failure {
+  # One ipc::Error.
   code @0 :ErrorCode;
   message @1 :Text;
 }
@@ -39,43 +44,55 @@ struct Rational {
 }
 
 struct ExitReport {
-  # How a process ended, as its parent (the reaper, our code) saw it.
+  # Describes how a process ended, as seen by its parent. The parent is the
+  # reaper, which is Bulkhead's own code.
   enum Kind {
-    unknown @0;     # nobody could learn it
-    exited @1;      # value is the exit code
-    signaled @2;    # value is the signal
+    unknown @0;     # nobody could learn how the process ended
+    exited @1;      # `value` is the exit code
+    signaled @2;    # `value` is the signal
     violation @3;   # killed for a system call that its seccomp filters forbid
-    late @4;        # killed by its host: a step took too long
-    outOfMemory @5; # its backend was at the limit of its cgroup's memory
+    late @4;        # killed by its host, because a step took too long
+    outOfMemory @5; # killed while its backend was at its cgroup's memory limit
   }
   kind @0 :Kind;
   value @1 :Int32;
+  # The exit code or the signal, depending on `kind`.
   syscallTrusted @2 :Bool;
-  # Of a violation: the kernel told bulkheadd what follows.
+  # Of a violation: whether the kernel told bulkheadd the fields below.
+  # Otherwise they are only the process's own claim.
   syscallNumber @3 :Int32;
+  # Of a violation: the number of the forbidden system call.
   syscall @4 :Text;
-  # Its name; empty where the number has none.
+  # Of a violation: the name of the system call; empty if the number has no
+  # name.
   architecture @5 :Text;
+  # Of a violation: the architecture of the system call's numbers.
   stage @6 :UInt8;
-  # 1 or 2; 0: not known.
+  # Of a violation: the lock-down stage, 1 or 2, whose filter forbade the call;
+  # 0 if unknown.
   crash @7 :UInt64;
-  # Number of the record of it; 0: there is none.
+  # The number of the crash record of this exit; 0 if there is no record.
 }
 
 struct CrashNote {
-  # The last thing that a process of a backend says, at most once, to its host
-  # or as a zygote to bulkheadd: what it dies of. It may be made up; only the
-  # reaper knows how it ended.
+  # The last message of a process of a backend that dies of a fault. A session
+  # worker sends it to its host, a zygote to bulkheadd (ZygoteEvent.crashed),
+  # each at most once. The sender may be hostile, so the note may be made up:
+  # only the reaper knows how the process ended.
   signal @0 :UInt8;
+  # The signal of the fault.
   address @1 :UInt64;
-  # That it touched, or of the instruction.
+  # The address that the process touched, or the address of the faulting
+  # instruction.
   frameCount @2 :UInt32;
-  # Of `frames`, whose size never changes: a signal handler fills them in.
+  # The number of valid entries in `frames`.
   frames @3 :List(StackFrame);
-  # The innermost call first.
+  # The call stack, innermost call first. The list always has its full size,
+  # because a signal handler fills it in.
 }
 
 struct StackFrame {
   place @0 :Data;
-  # "libacme.so+0x1f30 (acme_decode+0x12)", zero bytes behind it.
+  # A text such as "libacme.so+0x1f30 (acme_decode+0x12)", padded with zero
+  # bytes.
 }
