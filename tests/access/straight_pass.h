@@ -10,11 +10,11 @@
 
 namespace bulkhead::tests {
 
-// What tells a frame from every other frame of its file.
+// Identifies a frame among all frames of its file.
 struct SeenFrame {
   uint64_t index = 0;
   std::optional<int64_t> pts;
-  double seconds = 0;  // of the timestamp
+  double seconds = 0;  // the timestamp in seconds
   std::string hash;
 
   bool operator==(const SeenFrame&) const = default;
@@ -23,8 +23,8 @@ struct SeenFrame {
 SeenFrame See(const Frame& frame);
 std::string Describe(const SeenFrame& frame);
 
-// Every frame that Next() gives from the first on. `failure` is OK at the end
-// of the stream.
+// The frames that Next() returned, from the first one on. `failure` is OK if
+// the pass reached the end of the stream.
 struct StraightPass {
   std::vector<SeenFrame> frames;
   Status failure;

@@ -6,22 +6,24 @@
 
 namespace bulkhead::tests {
 
-// Files of audio for tests, and what the ffmpeg command makes of them on this
-// machine.
+// Audio files for tests, and the samples that the ffmpeg command decodes from
+// them on this machine.
 
-// Makes a file of that name with the ffmpeg command, `encoding` being what it
-// is told of the output; the source has two channels at 44.1 kHz, and no two
-// places of it are alike. Empty: it cannot.
+// Makes the file `name` with the ffmpeg command, passing `encoding` as the
+// output options. The source has two channels at 44.1 kHz, and no two parts of
+// it are alike. Returns the path, or an empty string if ffmpeg cannot make the
+// file.
 std::string MakeAudio(const std::string& name,
                       const std::vector<std::string>& encoding,
                       double seconds = 3);
 
-// The samples of the first audio stream, interleaved, by one decoding thread.
+// Returns the samples of the first audio stream, interleaved, as ffmpeg decodes
+// them with one thread.
 std::vector<float> SamplesByFfmpeg(
     const std::string& path, const std::vector<std::string>& options = {});
 
-// Paths of the files named in the manifest of BULKHEAD_SHARED; empty: it is not
-// set.
+// Returns the paths of the files that the manifest of BULKHEAD_SHARED names, or
+// none if the variable is not set.
 std::vector<std::string> SharedMedia();
 
 }  // namespace bulkhead::tests

@@ -8,13 +8,13 @@
 
 namespace bulkhead::tests {
 
-// As ffmpeg writes them.
+// Returns the samples interleaved, as ffmpeg writes them.
 std::vector<float> Interleaved(const AudioSamples& samples);
 
-// Bit for bit, not by value: a NaN is one too.
+// Compares bit for bit, so that a NaN equals the same NaN.
 bool Same(const std::vector<float>& a, const std::vector<float>& b);
 
-// Samples [from, to) of the whole, interleaved.
+// Returns the samples [from, to) of `whole`, interleaved.
 std::vector<float> PartOf(const AudioSamples& whole, size_t from, size_t to);
 
 }  // namespace bulkhead::tests

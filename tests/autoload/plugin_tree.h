@@ -6,8 +6,8 @@
 
 namespace bulkhead::tests {
 
-// A directory for the plugin path, filled as a vendor's installer would.
-// Removed with the object.
+// A directory for the plugin path, filled as a vendor's installer fills it. The
+// destructor removes the directory.
 class PluginTree {
  public:
   PluginTree();
@@ -17,11 +17,12 @@ class PluginTree {
 
   const std::string& path() const { return path_; }
 
-  // Version 1.0 of a distribution with one backend, both called `name`: a copy
-  // of openreg, whose devices are called openreg:0 and openreg:1 in any copy.
-  // With a RECORD that has the object's true hash.
+  // Installs version 1.0 of a distribution with one backend, both called
+  // `name`. The backend is a copy of openreg; its devices are called openreg:0
+  // and openreg:1 in every copy. RECORD has the correct hash of the shared
+  // object.
   void InstallOpenreg(const std::string& name) const;
-  // A file below the directory; makes the folders in between.
+  // Writes a file at `below` within the directory and creates its parents.
   void Write(const std::string& below, const std::string& contents) const;
 
   std::string DistInfo(const std::string& name) const;

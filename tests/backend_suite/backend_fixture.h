@@ -14,25 +14,26 @@
 
 namespace bulkhead::tests {
 
-// What BULKHEAD_TEST_DEVICE names, else the first device of the distribution.
+// Returns the device that BULKHEAD_TEST_DEVICE names, or the first device of
+// the distribution if the variable is empty.
 std::string DeviceUnderTest();
-// That without its index.
+// Returns the device under test without its index: "openreg" for "openreg:1".
 std::string DeviceNameUnderTest();
 
-// Finds the distribution under test and what comes with Bulkhead, and nothing
-// else on the machine.
+// Returns options with which a Host finds the distribution under test and the
+// backends that come with Bulkhead, and no other backend of the machine.
 HostOptions OptionsUnderTest();
 
-// Called before each frame but those behind the last, with the frame's number.
+// Called before each Next() that returns a frame, with the number of the frame.
 using BeforeFrame = std::function<void(VideoDecoder&, size_t)>;
 
-// Hashes of all frames that Next() still gives; a failure of the test when a
+// Returns the hashes of all remaining frames of `video`. Fails the test if a
 // call fails.
 std::vector<std::string> HashesOf(VideoDecoder& video,
                                   const BeforeFrame& before = nullptr);
 
-// A Host on the distribution under test, and clips to decode with it. Skips
-// where there is no ffmpeg to make them.
+// Gives a test a Host for the distribution under test, and clips to decode.
+// Skips the test if there is no ffmpeg to make the clips.
 class BackendTest : public testing::Test {
  protected:
   void SetUp() override;
@@ -40,15 +41,15 @@ class BackendTest : public testing::Test {
   Host& host() { return *host_; }
   void CloseHost() { host_.reset(); }
 
-  // Path of a clip; its hashes as ffmpeg finds them.
   std::string Path(Clip clip);
+  // Returns the hashes of the clip's frames as ffmpeg decodes them.
   std::vector<std::string> Reference(Clip clip);
 
-  // A decoder of the clip on the device under test. Throws when it cannot be
-  // opened, which gtest reports.
+  // Opens the clip on the device under test. Throws if that fails; gtest
+  // reports the exception.
   VideoDecoder Open(Clip clip);
 
-  // The backend that serves the device under test.
+  // Describes the backend that serves the device under test.
   BackendInfo Backend();
 
  private:

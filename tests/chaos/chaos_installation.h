@@ -9,9 +9,9 @@
 
 namespace bulkhead::tests {
 
-// The chaos backend, installed in a directory of its own with a script of
-// faults. Removed with the object. Needs BULKHEAD_TEST_CHAOS and
-// BULKHEAD_TEST_LIBEXEC in the environment.
+// Installs the chaos backend with a script of faults (see fault.h) in a
+// directory of its own, which the destructor removes. Needs BULKHEAD_TEST_CHAOS
+// and BULKHEAD_TEST_LIBEXEC in the environment.
 class ChaosInstallation {
  public:
   explicit ChaosInstallation(const std::string& faults = "");
@@ -19,15 +19,17 @@ class ChaosInstallation {
   ChaosInstallation& operator=(const ChaosInstallation&) = delete;
   ~ChaosInstallation();
 
-  // For zygotes that are started from now on.
+  // Replaces the script. The change applies to zygotes that start from now on.
   void SetFaults(const std::string& faults) const;
 
-  // On the plugin path; ends without a slash.
+  // The directory to put on the plugin path, without a slash at the end.
   const std::string& path() const { return path_; }
 
-  // Finds it and what comes with Bulkhead, and gives up soon.
+  // Returns options with which a Host finds the chaos backend and the backends
+  // that come with Bulkhead. The deadlines are short.
   HostOptions options() const;
-  // Of a stream with faults of its own.
+  // Returns the options of a stream on the chaos device, with a script of
+  // faults of its own.
   static VideoOptions Stream(const std::string& faults = "");
   static AudioOptions AudioStream(const std::string& faults = "");
 

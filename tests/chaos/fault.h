@@ -10,7 +10,8 @@
 
 namespace bulkhead::tests {
 
-// The script of the chaos backend: one fault a line, in words `key=value`.
+// The script of the chaos backend. Each line is one fault, in words
+// `key=value`:
 //
 //   # the third life of the stream is a good one
 //   at=packet:5 do=segfault lives=1-2
@@ -18,46 +19,52 @@ namespace bulkhead::tests {
 //   at=packet do=abort chance=0.01 seed=42
 //   at=probe do=hang
 //
-// `at` is where, with a number that only some steps have: the packet of this
-// life, from 0, or the timestamp of the picture; without the number each one.
-// `do` is what, with its argument. `lives` says in which lives of the stream it
-// happens, from 1, and `workers` in which session workers of its zygote: lists
-// of numbers and ranges; without them in all. With a `chance` it happens now
-// and then, drawn from the seed, the life and the count of such steps, so that
-// the same run draws the same.
+// `at` is the step at which the fault happens. Two steps take a number: the
+// number of the packet in this life, from 0, or the timestamp of the picture.
+// Without the number, the fault happens at every such step. `do` is the deed
+// with its argument.
+//
+// `lives` says in which lives of the stream the fault happens, and `workers` in
+// which session workers of the zygote. Both are lists of numbers and ranges
+// that count from 1; the default is all. A life of a stream is one session
+// worker that serves the stream.
+//
+// A fault with a `chance` happens with that probability. The draw depends only
+// on the seed, the life and the count of such steps, so that the same run draws
+// the same.
 enum class Step {
   kLoad,     // the entry function, in the zygote
   kProbe,    // enumerate_devices
   kOpen,     // open
   kPacket,   // send_packet of a packet
-  kPicture,  // receive_frame that has one
+  kPicture,  // a receive_frame that returns a picture
   kFlush,    // flush
   kEnd,      // send_packet of the end
   kClose,    // close
 };
 
 enum class Deed {
-  // To the process, at any step.
+  // Deeds to the process, at any step.
   kSegfault,
   kAbort,
   kExit,             // :CODE
-  kHang,             // for ever, in a call that an observer knows: see held.h
-  kSpin,             // for ever
-  kStop,             // tries to, then hangs
-  kSlow,             // :MILLISECONDS, then goes on
-  kThrow,            // an exception, through the C ABI
-  kTakeMemory,       // all address space that it gets; goes on
-  kTakeDescriptors,  // all that it gets; goes on
-  kLeak,             // :BYTES of touched memory; goes on
-  // To the answer. At load any of them: no table.
-  kError,  // :RESULT, also one that does not exist
+  kHang,             // hangs for ever, in a call that IsHeld() in held.h knows
+  kSpin,             // spins for ever
+  kStop,             // tries to stop the process, then hangs
+  kSlow,             // :MILLISECONDS, waits that long, then continues
+  kThrow,            // throws an exception through the C ABI
+  kTakeMemory,       // takes all address space that it gets, then continues
+  kTakeDescriptors,  // takes all descriptors that it gets, then continues
+  kLeak,             // :BYTES, leaks that much touched memory, then continues
+  // Deeds to the answer. At kLoad, each of them means: no table.
+  kError,  // :RESULT, which need not be a result that exists
   kNull,   // at open no decoder, at probe no device, at a picture no planes
-  // Of the devices.
+  // Deeds to the list of devices.
   kNone,
   kMany,
   kStranger,
   kNameless,
-  // Of a picture.
+  // Deeds to a picture.
   kTwice,
   kPts,  // :TIMESTAMP
   kNoPts,
@@ -67,11 +74,11 @@ enum class Deed {
   kHuge,    // a size that the planes do not have
   kOther,   // another size, as large as the planes allow
   kNarrow,  // strides below the width
-  kStray,   // gives back buffers that it never had
+  kStray,   // releases buffers that it never got
 };
 
 struct Fault {
-  using Range = std::pair<uint64_t, uint64_t>;  // both ends belong to it
+  using Range = std::pair<uint64_t, uint64_t>;  // first and last, inclusive
 
   Step at = Step::kLoad;
   std::optional<int64_t> number;
@@ -85,19 +92,21 @@ struct Fault {
   bool operator==(const Fault&) const = default;
 };
 
-// Which life it is. Both count from 1; 0 in the zygote and its probes, where
-// only faults without `lives` and `workers` happen.
+// Numbers the life of a stream and the session worker of the zygote. Both count
+// from 1. Both are 0 in the zygote and its probes, where only faults without
+// `lives` and `workers` happen.
 struct Life {
   uint64_t of_stream = 0;
   uint64_t worker = 0;
 };
 
-// What is wrong with the script names its line.
+// Parses a script. The error names the line that is wrong.
 tl::expected<std::vector<Fault>, std::string> ParseFaults(
     const std::string& script);
 
-// The first fault that happens at that step, or null. `count`: of such steps in
-// this life, from 0; `number`: what the step's number is compared with.
+// Returns the first fault that happens at `step`, or null. `count` is the
+// number of such steps before this one in this life. `number` is compared with
+// the number of the fault's step.
 const Fault* FindFault(const std::vector<Fault>& faults, const Life& life,
                        Step step, uint64_t count, int64_t number);
 

@@ -5,8 +5,8 @@
 
 namespace bulkhead::tests {
 
-// Does to this process what the fault says, if it is one of those that are done
-// to the process; may not return. A fault of the answer is the caller's to do.
+// Carries out a deed to the process; may not return. Does nothing for a deed to
+// the answer, which the caller carries out.
 void Harm(const Fault& fault);
 
 }  // namespace bulkhead::tests

@@ -9,13 +9,14 @@
 
 namespace bulkhead::tests {
 
-// Whether a fault `hang` holds it: it waits for no descriptor, without an end,
-// which nothing else here does.
+// Returns whether a fault `hang` holds the process. Such a process waits
+// without end and for no descriptor, which no other process of a test does.
 bool IsHeld(pid_t pid);
 
-// A descendant that is held, once there is one. nullopt: none before the time
-// was over, or `stop` said so. By it a test knows that a process is at the very
-// step at which it is to be killed.
+// Waits until a descendant of `root` is held and returns its pid. A test then
+// knows that the process is at exactly the step at which the test wants to kill
+// it. Returns nullopt if there is none within `limit` or if stop() returns
+// true.
 std::optional<pid_t> AwaitHeld(pid_t root, std::chrono::milliseconds limit,
                                const std::function<bool()>& stop = {});
 

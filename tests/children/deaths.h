@@ -5,13 +5,14 @@
 
 namespace bulkhead::tests {
 
-// Ways for a process to go, or to be held until it is killed: see
-// tests/chaos/held.h.
+// Ways for a process to end. Hang() waits until the process is killed, in the
+// call that tests/chaos/held.h recognises.
 [[noreturn]] void Segfault();
 [[noreturn]] void Hang();
 
-// The one that the lie STEP names: "death" (a segmentation fault), "abort",
-// "exit_0", "exit_7" or "hang" behind `step`. Null: the lie is another.
+// Returns the death that `lie` names, or null. A lie names a death if it is
+// `step` followed by "death" (a segmentation fault), "abort", "exit_0",
+// "exit_7" or "hang".
 using Death = void (*)();
 Death FindDeath(std::string_view lie, std::string_view step);
 

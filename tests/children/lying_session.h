@@ -23,42 +23,44 @@
 
 namespace bulkhead::tests {
 
-// What the streams of every lying worker look like: of video, and of audio,
-// where that is asked for.
+// The properties of the stream that every lying worker serves: video, or audio
+// if the host asks for audio.
 inline constexpr uint32_t kLyingWidth = 64;
 inline constexpr uint32_t kLyingHeight = 48;
 inline constexpr int64_t kLyingFrames = 24;
 inline constexpr uint32_t kLyingRate = 8000;
 inline constexpr uint32_t kLyingChannels = 2;
 inline constexpr int64_t kLyingSamples = 2400;
-inline constexpr int64_t kLyingBlock = 100;  // samples that are told at once
+inline constexpr int64_t kLyingBlock = 100;  // samples per `samples` record
 
-// The worker's side of one session, which behaves as a real one does, except
-// for one lie that is told at one step. Decodes nothing: it makes its pictures
-// up. No trust in anything, no checks: what it talks to is the host.
+// The worker's side of one session. Behaves as a real worker does, except for
+// one lie at one step. Decodes nothing, but makes up its pictures and samples.
+// Checks nothing, since its peer is the trusted host.
 class LyingSession {
  public:
-  // When a lie is told, in place of what an honest worker would say then.
+  // The step at which the lie replaces the message of an honest worker.
   enum class Step {
     kHello,
     kOpen,
     kScan,
     kAttachPool,
     kPlay,
-    kSeek,     // a play that begins at a keyframe or goes onward
-    kEntered,  // after it said where a play begins
+    kSeek,     // a play that begins at a keyframe or continues onward
+    kEntered,  // after the worker has told where a play begins
     kFrame,    // after three frames, or blocks of samples, of this life
   };
   struct Lie {
     Step step;
-    // When it returns, the worker says nothing more, unless GoOn was called.
+    // Tells the lie. Once it has returned, the worker stays silent, unless it
+    // called GoOn().
     std::function<void(LyingSession&)> tell;
   };
 
-  // Never returns but by the end of the process.
+  // Serves the session until the process ends.
   [[noreturn]] static void Run(int socket, std::optional<Lie> lie);
 
-  // What lies are made of.
+  // The functions below are the building blocks of lies. `change` edits a
+  // correct message before it is sent.
   void SendHello(uint32_t version);
   void Reply(const std::function<void(ipc::schema::Reply::Builder)>& fill,
              size_t max_words = 64);
@@ -66,27 +68,28 @@ class LyingSession {
       const std::function<void(ipc::schema::Opened::Builder)>& change = {},
       size_t max_words = 128);
   void ReplyEntered(bool keyframe);
-  // `change` makes it a lie.
+
   void ReplyUnseen(
       const std::function<void(ipc::schema::UnseenFrame::Builder)>& change);
-  // False: no slot is granted.
+  // Publishes a frame. Returns false if no slot is granted.
   bool Publish(const std::function<void(ipc::schema::PublishedFrame::Builder)>&
                    change = {});
   void ReplyOpenedAudio(
       const std::function<void(ipc::schema::OpenedAudio::Builder)>& change = {},
       size_t max_words = 128);
-  // Every sample is its own number. False: no slot is granted.
+  // Publishes samples, each with its own number as the value. Returns false if
+  // no slot is granted.
   bool PublishSamples(
       const std::function<void(ipc::schema::PublishedSamples::Builder)>&
           change = {});
   void ReplySkipping(int64_t reached);
-  // Takes the next request, if there is one, as an honest worker would.
+  // Handles the next request, if there is one, as an honest worker does.
   void Listen();
-  // From here on honest.
+  // Makes the worker behave honestly after this lie.
   void GoOn() { goes_on_ = true; }
-  // Makes the host look, whether it sleeps or not.
+  // Writes the host's eventfd, whether or not the host sleeps.
   void WakeHost();
-  // So that neither side's wakes fit any more.
+  // Fills both eventfds, so that no further wake of either side fits.
   void FillEventfds();
   [[noreturn]] void AwaitEnd();
 
@@ -98,12 +101,12 @@ class LyingSession {
   const ipc::RegionHeader* host_header() {
     return ipc::HeaderOf(requests_->bytes());
   }
-  // Of the frame or sample that comes next.
+  // The number of the next frame or sample.
   int64_t position() const { return position_; }
   uint64_t slot_bytes() const { return slot_bytes_; }
-  // All of the pool.
+  // The whole frame pool.
   std::span<std::byte> pool() { return pool_->writable_bytes(); }
-  // Where the next record will lie.
+  // Returns the place of the next record in the reply ring.
   std::byte* next_record();
   const std::vector<std::pair<uint32_t, uint32_t>> grants() const {
     return {grants_.begin(), grants_.end()};
@@ -112,7 +115,8 @@ class LyingSession {
  private:
   LyingSession(int socket, std::optional<Lie> lie)
       : socket_(socket), lie_(std::move(lie)) {}
-  // True: the lie was told, and honest it goes on.
+  // Tells the lie if this is its step. Returns true if the lie was told and the
+  // worker continues honestly.
   bool TellIf(Step step);
   void Attach();
   [[noreturn]] void Serve();
@@ -144,9 +148,9 @@ class LyingSession {
   bool goes_on_ = false;
 };
 
-// nullopt: there is no lie of that name.
+// Returns the lie of that name, or nullopt if there is none.
 std::optional<LyingSession::Lie> FindLie(std::string_view name);
-// Those of them about audio.
+// As FindLie(), for the lies about audio only.
 std::optional<LyingSession::Lie> FindAudioLie(std::string_view name);
 
 }  // namespace bulkhead::tests

@@ -15,6 +15,8 @@
 
 namespace bulkhead::tests {
 
+// Runs the command `bulkhead` from the build and gives a test a clip to decode.
+// Skips the test if there is no ffmpeg to make the clip.
 class Cli : public testing::Test {
  protected:
   void SetUp() override {
@@ -36,8 +38,8 @@ class Cli : public testing::Test {
     return RunProgram(arguments, options);
   }
 
-  // It fails with the exit code, says why in one line that names `thing`, and
-  // puts nothing on stdout.
+  // Expects that the command fails with `exit_code`, names `thing` on stderr,
+  // and prints nothing to stdout.
   void ExpectFailure(const std::vector<std::string>& arguments, int exit_code,
                      const std::string& thing, ProgramOptions options = {}) {
     const ProgramResult result = Run(arguments, std::move(options));
@@ -57,7 +59,7 @@ class Cli : public testing::Test {
   std::string clip_;
 };
 
-// The last field of each line that is no comment.
+// Returns the last field of each line that is no comment.
 inline std::vector<std::string> Hashes(const std::string& framemd5) {
   std::vector<std::string> hashes;
   std::istringstream lines(framemd5);

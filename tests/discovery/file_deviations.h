@@ -11,33 +11,36 @@
 
 namespace bulkhead::tests {
 
-// The rows of the table in core/discovery/README.md about values and lines, as
-// code: each is a rewriting that takes one irregularity out of a file, so that
-// importlib.metadata reads in the rewritten file what we read in the original
-// one, or a rule about an entry that importlib.metadata has read. There is no
-// third kind of difference.
+// The differences between Bulkhead and importlib.metadata in reading
+// entry_points.txt: the rows of the table in core/discovery/README.md about
+// values and lines, as code. A deviation is one of two things: a rewriting that
+// takes one irregularity out of a file, so that importlib.metadata reads from
+// the rewritten file what Bulkhead reads from the original; or a rule about an
+// entry that importlib.metadata has read.
 
-// The names of all there are.
+// Returns the names of all deviations.
 std::vector<std::string_view> FileDeviations();
 
 struct RewrittenFile {
   std::string text;
-  std::set<std::string_view> deviations;  // Those that changed something.
-  // Characters that stand for others, which importlib.metadata would take for
-  // something else.
+  std::set<std::string_view>
+      deviations;  // The deviations that changed the file.
+  // Maps each placeholder character to the text that it replaces, which
+  // importlib.metadata would read as something else.
   std::map<std::string, std::string> spellings;
 
   std::string Original(std::string_view rewritten) const;
 };
 
-// Whether the text has, by chance, one of the characters that a rewriting puts
-// in place of others: then nothing can be said about it.
+// Returns whether the text contains a placeholder character by chance. Such a
+// text cannot be compared.
 bool HasPlaceholder(std::string_view text);
 
 RewrittenFile Rewrite(std::string_view text);
 
-// What we should read in the original, given what importlib.metadata reads in
-// the rewritten file. Adds the deviations that it applies.
+// Returns the entries that Bulkhead should read from the original file, given
+// the entries that importlib.metadata reads from the rewritten file. Adds the
+// deviations that it applies to `file`.
 std::vector<ReadEntry> Expected(RewrittenFile& file,
                                 const std::vector<OracleEntry>& oracle);
 

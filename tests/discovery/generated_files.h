@@ -7,8 +7,9 @@
 
 namespace bulkhead::tests {
 
-// The text of an entry_points.txt: good lines, irregular ones of every kind
-// that is known, either of them damaged, or bytes that have no structure.
+// Returns the text of a random entry_points.txt. Its lines are correct,
+// irregular in every known way, or damaged; some files are bytes without
+// structure.
 std::string GeneratedFile(Random& random);
 
 }  // namespace bulkhead::tests

@@ -11,10 +11,10 @@ namespace bulkhead::tests {
 
 struct GeneratedMetadata {
   std::string name;
-  std::string version;  // Empty: there is no such line.
+  std::string version;  // Empty if the file has no such line.
 };
 
-// Something in a directory of the path that looks like a distribution.
+// An object in a directory of the path that looks like a distribution.
 struct GeneratedFolder {
   enum class Kind { kDirectory, kFile, kLinkOut };
   enum class EntryPoints {
@@ -31,7 +31,7 @@ struct GeneratedFolder {
   std::optional<GeneratedMetadata> metadata;
   EntryPoints entry_points = EntryPoints::kNone;
   std::string text;
-  std::string original_name;  // Before any rewriting.
+  std::string original_name;  // The name before any rewriting.
 };
 
 // One entry of the path.
@@ -40,9 +40,9 @@ struct GeneratedPlace {
     kDirectory,
     kMissing,
     kFile,
-    kZip,               // Of the directory that it would be otherwise.
-    kWorkingDirectory,  // "" on the path.
-    kAgain              // The place before, a second time, by a link.
+    kZip,               // A zip file with the contents of a kDirectory.
+    kWorkingDirectory,  // The entry "" on the path.
+    kAgain              // A link to the place before.
   };
 
   std::string name;
@@ -52,16 +52,17 @@ struct GeneratedPlace {
 
 using GeneratedTree = std::vector<GeneratedPlace>;
 
-// One to three places with distributions of few names in many spellings, of
-// several versions, with every irregularity that is known.
+// Returns a random tree: one to three places with distributions of few names in
+// many spellings and several versions, with every known irregularity.
 GeneratedTree MakeTree(Random& random);
 
-// Versions in their order; those of equal rank are equal. Below all others is
-// what the list does not have.
+// Returns the rank of a version that MakeTree uses. Equal versions have equal
+// ranks. An unknown version ranks below all others.
 int VersionRank(const std::string& version);
 
-// Writes it to the directory `root`, each place as root/PLACE. Links that lead
-// out end in files that this makes beside `root`.
+// Writes the tree to the directory `root`, each place as root/PLACE. A link
+// that leads out of the tree ends at a file that this function makes beside
+// `root`.
 void WriteTree(const GeneratedTree& tree, const std::string& root);
 
 }  // namespace bulkhead::tests

@@ -7,7 +7,7 @@
 
 namespace bulkhead::tests {
 
-// An entry point as either side reads it.
+// An entry point as Bulkhead or importlib.metadata reads it.
 struct ReadEntry {
   std::string group;
   std::string name;
@@ -19,20 +19,20 @@ struct ReadEntry {
   bool operator==(const ReadEntry&) const = default;
 };
 
-// As importlib.metadata reads it.
+// An entry point as importlib.metadata reads it.
 struct OracleEntry {
   ReadEntry entry;
-  bool valid = false;        // Its module, attr and extras can be asked for.
-  bool identifiers = false;  // Those of the first two are identifiers.
+  bool valid = false;        // Whether module, attr and extras can be read.
+  bool identifiers = false;  // Whether module and attr are identifiers.
 };
 
 struct OracleFile {
-  std::string exception;  // Its type; empty: there was none.
+  std::string exception;  // The type of the exception; empty if none.
   std::vector<OracleEntry> entries;
 };
 
 struct OracleDistribution {
-  std::string folder;  // With the path entry before it.
+  std::string folder;  // The folder's path, with the path entry in front.
   std::string version;
   std::vector<OracleEntry> entries;
 };
@@ -43,26 +43,27 @@ struct OracleTree {
 };
 
 struct OracleQuestions {
-  // What stands before "entry_points.txt" in the files' paths, relative to the
-  // directory.
+  // The folders of the files "entry_points.txt", relative to the directory.
   std::vector<std::string> files;
-  // Module search paths, relative too.
+  // Module search paths, whose entries are relative to the directory.
   std::vector<std::vector<std::string>> trees;
+  // Whether to describe every character: see OracleAnswers::characters.
   bool characters = false;
 };
 
 struct OracleAnswers {
-  std::string python;  // Its version.
+  std::string python;  // The version of Python.
   std::vector<OracleFile> files;
   std::vector<OracleTree> trees;
-  // By code point: "-" for those that this Python has not heard of, else a
-  // digit, the sum of 1 for str.isspace(), 2 for what starts an identifier, 4
-  // for what continues one.
+  // One character for each code point: "-" if this Python does not know the
+  // code point, else a digit, which is the sum of 1 for str.isspace(), 2 if the
+  // code point starts an identifier, and 4 if it continues one.
   std::string characters;
 };
 
-// Asks the machine's own Python, in one run. No answers, and why in `reason`:
-// there is none that could be compared with, to be taken as a reason to skip.
+// Asks the Python of this machine, in one run. Returns nullopt, with the reason
+// in `reason`, if this machine has no Python that can be compared with. The
+// test should then be skipped.
 std::optional<OracleAnswers> AskImportlib(const std::string& directory,
                                           const OracleQuestions& questions,
                                           std::string& reason);

@@ -7,7 +7,8 @@
 
 namespace bulkhead::tests {
 
-// The same numbers from the same seed with every standard library.
+// A random number generator that gives the same numbers for the same seed with
+// every standard library, unlike the distributions of <random>.
 class Random {
  public:
   explicit Random(uint64_t seed) : engine_(seed) {}

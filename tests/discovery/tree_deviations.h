@@ -9,17 +9,19 @@
 
 namespace bulkhead::tests {
 
-// The rows of the table in core/discovery/README.md about directories, as
-// code: each is a rewriting that takes one irregularity out of a tree, so that
-// importlib.metadata finds in the rewritten tree what we find in the original
-// one.
+// The differences between Bulkhead and importlib.metadata in searching
+// directories: the rows of the table in core/discovery/README.md about
+// directories, as code. Each deviation is a rewriting that takes one
+// irregularity out of a tree, so that importlib.metadata finds in the rewritten
+// tree what Bulkhead finds in the original.
 
-// The names of all there are.
+// Returns the names of all deviations.
 std::vector<std::string_view> TreeDeviations();
 
 struct RewrittenTree {
   GeneratedTree tree;
-  std::set<std::string_view> deviations;  // Those that changed something.
+  std::set<std::string_view>
+      deviations;  // The deviations that changed the tree.
 };
 
 RewrittenTree Rewrite(const GeneratedTree& tree);
