@@ -5,16 +5,16 @@
 
 namespace bulkhead::tests {
 
-// Makes one system call that both stages forbid, in the way that `name` says;
-// the table is in violation_test.cc. Returns if it lives on. False: the name is
-// none of these.
+// Makes one system call that both stages forbid. `name` says in which way; the
+// table is in violation_test.cc. Returns true if the process lives on, and
+// false if the name is unknown.
 bool Violate(const std::string& name);
 
-// Whether this process speculates although the processor would let it do
-// without, or can be made to again.
+// Returns whether this process uses speculative execution that the processor
+// lets a process disable, or can enable it again.
 bool Speculates();
 
-// A thread that stays. False: there is none.
+// Starts a thread that runs until the process ends. Returns false on failure.
 bool StartIdleThread();
 
 }  // namespace bulkhead::tests

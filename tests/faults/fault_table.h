@@ -5,19 +5,19 @@
 
 namespace bulkhead::tests {
 
-// The table of faults on the host's side, 55 rows: what happens, how a test
-// makes it happen, what has to come of it, and which test that is. A row may
-// have several entries. fault_table_test prints it, and fails when a row is
-// missing or a test that is named does not exist.
+// The table of faults on the host's side. Each of its 55 rows says what
+// happens, how a test makes it happen, what the outcome must be, and which test
+// that is. A row may have several entries. fault_table_test prints the table,
+// and fails if a row is missing or a named test does not exist.
 struct FaultEntry {
   int row;
   const char* fault;
   const char* made_by;
   const char* outcome;
-  // Of the environment, with the path of the test program; null: there is no
-  // such test, and `test` says why.
+  // The environment variable that holds the path of the test program. Null if
+  // there is no test for the fault; `test` then says why.
   const char* program;
-  const char* test;  // as --gtest_list_tests prints it
+  const char* test;  // the name that --gtest_list_tests prints
 };
 
 inline constexpr int kFaultRows = 55;

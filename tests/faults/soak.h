@@ -7,10 +7,10 @@
 
 namespace bulkhead::tests {
 
-// Random faults over many sessions at the same time in one application. Each
-// session decodes one file of tests/faults/soak_media.h while one thing happens
-// to it, and every frame is compared with that of an undisturbed decode: none
-// may be lost, come twice or be another.
+// The soak test: random faults over many concurrent sessions in one
+// application. Each session decodes one file of tests/faults/soak_media.h while
+// one fault happens to it. Every frame is compared with an undisturbed decode:
+// no frame may be lost, repeated or different.
 struct SoakOptions {
   uint64_t seed = 1;
   uint64_t start_at = 0;  // the number of the first fault
@@ -18,11 +18,12 @@ struct SoakOptions {
   int sessions = 16;
 };
 
-// Of what this process and bulkheadd hold, over some faults in a row.
+// The resources that this process and bulkheadd held during a series of faults.
+// The doubles are means over the samples.
 struct SoakWindow {
-  uint64_t first = 0;  // fault
+  uint64_t first = 0;  // the number of the first fault
   uint64_t samples = 0;
-  double descriptors = 0;  // means
+  double descriptors = 0;
   double resident_kib = 0;
   double supervisor_descriptors = 0;
   double supervisor_resident_kib = 0;
@@ -30,16 +31,18 @@ struct SoakWindow {
 };
 
 struct SoakReport {
-  uint64_t done = 0;
-  uint64_t frames = 0;
-  // Of those that happened: some wait for a step that does not come.
+  uint64_t done = 0;  // the number of faults that were planned and carried out
+  uint64_t frames = 0;  // the number of frames that were compared
+  // The number of faults that happened. Some faults wait for a step that the
+  // session never reaches.
   uint64_t happened = 0;
   uint64_t restarts = 0;
   std::vector<std::string> failures;
-  std::vector<SoakWindow> windows;  // of 1000 faults, or a tenth if fewer
+  // Each window covers 1000 faults, or a tenth of a run with fewer.
+  std::vector<SoakWindow> windows;
 };
 
-// Prints a line a window, and each failure.
+// Runs the soak. Prints one line for each window, and each failure.
 SoakReport RunSoak(const SoakOptions& options);
 
 }  // namespace bulkhead::tests

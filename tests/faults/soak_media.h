@@ -8,19 +8,20 @@
 
 namespace bulkhead::tests {
 
-// A file to decode again and again, and what comes of it when nothing happens.
+// A file to decode repeatedly, with the frames of an undisturbed decode.
 struct SoakFile {
   std::string name;
   std::string path;
-  std::vector<std::string> frames;  // their hashes
-  // FrameAt(i) is the frame i of Next(), which is not so where packets are
-  // damaged or have timestamps out of order.
+  std::vector<std::string> frames;  // the hash of each frame
+  // Whether FrameAt(i) is the i-th frame of Next(). False for files with
+  // damaged packets or with timestamps out of order.
   bool indexed = false;
 };
 
-// Real files of at most 480 rows, a keyframe at least every 30 frames and 10 to
-// 140 frames, below BULKHEAD_SHARED; without them clips that ffmpeg makes. Each
-// decoded by `device`. Empty: there are neither.
+// Returns real files below BULKHEAD_SHARED with at most 480 rows, a keyframe at
+// least every 30 frames and 10 to 140 frames, or clips that ffmpeg makes if
+// there are no such files. Decodes each file once on `device`. Returns none if
+// there is neither.
 std::vector<SoakFile> SoakFiles(Host& host, const std::string& device);
 
 }  // namespace bulkhead::tests

@@ -8,25 +8,27 @@
 
 namespace bulkhead::tests {
 
-// What happens to one session of the soak, and how it is used meanwhile. Drawn
-// from the seed and the number of the fault alone, so that any of them can be
-// done again.
+// What happens to one session of the soak, and how the session is used
+// meanwhile. A plan is drawn from the seed and the number of the fault alone,
+// so that any fault can be repeated.
 struct SoakPlan {
   enum class Victim { kNobody, kWorker, kZygote, kReaper, kSupervisor };
 
   size_t file = 0;
   bool indexed = false;
-  std::vector<size_t> indices;  // of FrameAt, if so
-  // Of the chaos backend; empty: it comes from outside.
+  // The arguments of FrameAt(), if `indexed`; else the session calls Next().
+  std::vector<size_t> indices;
+  // The script of the chaos backend, or empty for a fault from outside.
   std::string faults;
   Victim victim = Victim::kNobody;
   int signal = 0;
-  size_t before_frame = 0;  // of those that are asked for
+  size_t before_frame = 0;  // counts the frames that the session asks for
 
   std::string Describe() const;
 };
 
-// `lengths`: of each file, in frames.
+// Draws the plan of fault `number`. `lengths` holds the number of frames of
+// each file.
 SoakPlan DrawPlan(uint64_t seed, uint64_t number,
                   const std::vector<size_t>& lengths);
 

@@ -5,7 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-// Ends the process, which is how a fuzzer is told of a finding.
+// Aborts the process if `condition` is false. libFuzzer takes that for a
+// finding.
 #define FUZZ_CHECK(condition)                                              \
   do {                                                                     \
     if (!(condition)) {                                                    \
@@ -14,5 +15,6 @@
     }                                                                      \
   } while (false)
 
-// What libFuzzer calls, and replay_test.cc with each file of the corpus.
+// The function under test. libFuzzer calls it with generated inputs, and
+// replay_test.cc with each file of the corpus.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);

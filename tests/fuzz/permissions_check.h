@@ -4,8 +4,8 @@
 #include "core/grants/permissions.h"
 #include "tests/fuzz/check.h"
 
-// What was taken from a file is what AddPermission takes, and nothing of it
-// writes.
+// Checks permissions that a parser accepted: AddPermission() accepts them too,
+// and none of them allows writing or leaves its directory.
 inline void CheckPermissions(const bulkhead::grants::Permissions& taken) {
   bulkhead::grants::Permissions again;
   for (const std::string& text : bulkhead::grants::ToTexts(taken)) {

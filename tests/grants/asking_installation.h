@@ -5,8 +5,8 @@
 
 namespace bulkhead::tests {
 
-// A directory with the backend `asking` installed in it, and beside it what is
-// to be granted and what is not. Removed with the object.
+// A directory with the backend `asking`, and beside the backend the files that
+// are granted and those that are not. The destructor removes the directory.
 class AskingInstallation {
  public:
   AskingInstallation();
@@ -17,12 +17,13 @@ class AskingInstallation {
   const std::string& path() const { return path_; }
   std::string plugins() const { return path_ + "/plugins"; }
   std::string grants() const { return path_ + "/grants.toml"; }
-  // RECORD's hash of the object.
+  // The hash of the shared object, as in RECORD.
   const std::string& hash() const { return hash_; }
 
-  // The lines of [permissions], and what to try while loading.
+  // Writes the lines of [permissions] in the backend's manifest, and the
+  // attempts that the backend makes while it is loaded.
   void Ask(const std::string& permissions, const std::string& attempts) const;
-  // A [[grant]] for this hash; the lines of it.
+  // Writes a [[grant]] with these lines, for hash() or another hash.
   void Grant(const std::string& lines) const;
   void Grant(const std::string& lines, const std::string& hash) const;
   void Write(const std::string& below, const std::string& text) const;

@@ -8,10 +8,10 @@
 
 namespace bulkhead::tests {
 
-// A libexec directory of its own, with the real bulkheadd and reaper, in which
-// a lying worker (tests/children) stands in for bulkhead-worker, and with one
-// distribution for each name: it reserves the device NAME and its worker tells
-// the lie NAME. Removed with the object.
+// A libexec directory with the real bulkheadd and reaper, and with a lying
+// worker (tests/children) in place of bulkhead-worker. Beside it lies one
+// distribution for each name: it reserves the device NAME, and its worker tells
+// the lie NAME. The destructor removes everything.
 class LyingInstallation {
  public:
   explicit LyingInstallation(const std::vector<std::string>& names);
@@ -19,11 +19,11 @@ class LyingInstallation {
   LyingInstallation& operator=(const LyingInstallation&) = delete;
   ~LyingInstallation();
 
-  // Short deadlines, few restarts.
+  // Returns options with short deadlines and few restarts.
   HostOptions options() const;
-  // Any file will do: nobody reads it.
+  // The input to open. Lying workers read no media, so the file is arbitrary.
   std::string media() const { return path_ + "/made-up.mp4"; }
-  // What stands for the shared object of that distribution.
+  // The file that takes the place of the distribution's shared object.
   std::string Object(const std::string& name) const {
     return path_ + "/backends/" + name + "/libliar.so";
   }

@@ -11,14 +11,15 @@
 
 namespace bulkhead::tests {
 
-// A session of honest processes in the same application, of which it is known
-// what it delivers when nobody disturbs it.
+// A session of an honest backend in the same application. A test uses it to
+// show that a hostile backend does not disturb other sessions.
 class Neighbour {
  public:
-  // nullptr where there is no ffmpeg to make a clip with.
+  // Returns null if there is no ffmpeg to make a clip.
   static std::unique_ptr<Neighbour> Start();
 
-  // Begins anew at the end of its clip.
+  // Expects that the next `count` frames are those of an undisturbed decode.
+  // Starts again at the end of the clip.
   void ExpectNextFramesExact(int count);
 
  private:

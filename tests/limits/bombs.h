@@ -6,22 +6,22 @@
 
 namespace bulkhead::tests {
 
-// Small files that ask for much, written byte by byte. Each is written into
-// `directory` under a name of its own, whose path is returned; empty where it
-// cannot be written.
+// Small files that make a decoder use much memory, written byte by byte. Each
+// function writes a file with a name of its own into `directory` and returns
+// the path, or an empty string on failure.
 
-// Grey pictures of one byte a pixel, as YUV4MPEG2.
+// Writes grey pictures of one byte per pixel, as YUV4MPEG2.
 std::string WriteGreyFrames(const std::string& directory, uint32_t width,
                             uint32_t height, uint32_t frames);
 
-// A BMP of that size, all of one colour: its run-length coded pixels end at
-// once, so the file has little more than a kilobyte.
+// Writes a BMP of one colour. Its run-length coded pixels end at once, so the
+// file has little more than a kilobyte.
 std::string WriteFlatBmp(const std::string& directory, uint32_t width,
                          uint32_t height);
 
-// Matroska with one raw grey picture of that size in a block of `block_bytes`,
-// of which the file has as many as the picture has pixels and the rest as a
-// hole, and beside it `subtitles` streams without a packet.
+// A Matroska file with one raw grey picture in a block of `block_bytes`. The
+// file holds as many bytes of the block as the picture has pixels; the rest is
+// a hole. `subtitles` is the number of further streams, which have no packets.
 struct MatroskaBomb {
   uint32_t width = 16;
   uint32_t height = 16;

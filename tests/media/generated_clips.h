@@ -9,8 +9,8 @@
 
 namespace bulkhead::tests {
 
-// Clips that the ffmpeg program makes on the spot, so that tests need no
-// samples. Each is made once a test program, in TEST_TMPDIR.
+// Clips that the ffmpeg program makes at run time, so that tests need no sample
+// files. Each test program makes a clip at most once, in TEST_TMPDIR.
 enum class Clip {
   kH264,     // 320x240, 120 frames, a keyframe every 24, B-frames; mp4
   kVp9,      // 48 frames; webm
@@ -23,10 +23,10 @@ enum class Clip {
 std::vector<Clip> AllClips();
 const char* ClipName(Clip clip);
 
-// Path of the clip. kNotFound: no ffmpeg on this machine.
+// Returns the path of the clip, or kNotFound if this machine has no ffmpeg.
 Result<std::string> Generate(Clip clip);
 
-// One line of `ffmpeg … -f framemd5`.
+// One frame as a line of `ffmpeg … -f framemd5` describes it.
 struct ReferenceFrame {
   size_t bytes = 0;
   std::string hash;
@@ -34,9 +34,9 @@ struct ReferenceFrame {
   bool operator==(const ReferenceFrame&) const = default;
 };
 
-// What ffmpeg decodes from the first video stream, as RGB24. A file in which it
-// finds damage gives the frames that it found, which may be others with more
-// threads.
+// Decodes the first video stream with ffmpeg, as RGB24. For a damaged file,
+// returns the frames that ffmpeg could decode, which may depend on the number
+// of threads.
 Result<std::vector<ReferenceFrame>> DecodeWithFfmpeg(const std::string& path,
                                                      uint32_t threads = 1);
 

@@ -9,18 +9,18 @@
 
 namespace bulkhead::tests {
 
-// One frame as ffmpeg shows it, as RGB24.
+// One frame as ffmpeg shows it, in RGB24.
 struct MarkedFrame {
-  int64_t pts;  // best effort
-  bool marked;  // as corrupt
+  int64_t pts;  // the best-effort timestamp
+  bool marked;  // whether libavcodec marked the frame as corrupt
   std::string hash;
 };
 
-// What ffmpeg makes of the first video stream that is no cover, else of the
-// first, with one thread, however damaged the file is. Pictures are upright,
-// but not turned by an angle that is no quarter turn. kNotFound: no ffmpeg on
-// this machine. kBadInput: nothing can be decoded. BULKHEAD_TEST_MARKS is the
-// path of marked_frames.
+// Decodes a file with ffmpeg, with one thread, however damaged the file is.
+// Takes the first video stream that is no cover, or else the first video
+// stream. Pictures are upright; an angle that is no quarter turn is ignored.
+// Returns kNotFound if this machine has no ffmpeg, and kBadInput if nothing can
+// be decoded. BULKHEAD_TEST_MARKS must be the path of marked_frames_main.
 Result<std::vector<MarkedFrame>> DecodeWithMarks(const std::string& path);
 
 }  // namespace bulkhead::tests

@@ -12,17 +12,17 @@ struct SampleFile {
   std::string path;
 };
 
-// Those of media/MANIFEST.tsv in which FFmpeg finds video, also damaged video.
-// Empty: there are no samples on this machine.
+// Returns the files of media/MANIFEST.tsv in which FFmpeg finds video,
+// including damaged video. Returns none if this machine has no sample files.
 std::vector<SampleFile> MediaFiles();
 
-// Every file of hostile/.
+// Returns every file of hostile/.
 std::vector<SampleFile> HostileFiles();
 
-// Why the lists are empty, for people.
+// Returns why the lists are empty, for people.
 std::string WhyNoSamples();
 
-// As gtest wants the names of its tests.
+// Returns the file's name in the characters that gtest allows in a test's name.
 std::string TestName(const SampleFile& file);
 
 }  // namespace bulkhead::tests

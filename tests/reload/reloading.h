@@ -15,8 +15,8 @@
 
 namespace bulkhead::tests {
 
-// A Host with the chaos backend, whose files the test changes, and a clip with
-// the hashes of its frames.
+// Gives a test a Host with the chaos backend, whose files the test changes, and
+// a clip with the hashes of its frames.
 class Reloading : public testing::Test {
  protected:
   void SetUp() override;
@@ -33,13 +33,16 @@ class Reloading : public testing::Test {
   std::string dist_info() const {
     return installation_.path() + "/bulkhead_chaos-0.1.0.dist-info";
   }
-  // As installers do it: a new file of the same contents takes the name.
+  // Replaces the shared object as installers do: a new file with the same
+  // contents is renamed over the old one.
   void ReplaceObject() const;
-  // So that nothing says what the object's contents should be.
+  // Removes RECORD's hashes, so that nothing says what the shared object should
+  // contain.
   void ForgetHashes() const;
-  // Each question waits for its answer, so this is no busy loop.
+  // Calls `condition` until it is true. The conditions ask bulkheadd and wait
+  // for the answer, so this is no busy loop.
   static void Await(const std::function<bool()>& condition);
-  // The successor has taken over from that zygote.
+  // Waits until another zygote has taken over from `zygote`.
   void AwaitOtherZygote(int zygote) const;
 
   const ChaosInstallation installation_;
@@ -48,8 +51,8 @@ class Reloading : public testing::Test {
   std::vector<std::string> expected_;
 };
 
-// Threads that decode the clip again and again, and find each frame as it
-// should be. The first failure of each is kept.
+// Threads that decode the clip repeatedly and check every frame. Keeps the
+// first failure of each thread.
 class Load {
  public:
   Load(Host& host, std::string clip, std::vector<std::string> expected,
@@ -58,7 +61,7 @@ class Load {
   Load(const Load&) = delete;
   Load& operator=(const Load&) = delete;
 
-  // Ends it.
+  // Stops the threads and returns their failures.
   std::vector<std::string> Failures();
   int clips() const { return clips_; }
 

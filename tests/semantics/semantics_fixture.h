@@ -13,8 +13,9 @@
 
 namespace bulkhead::tests {
 
-// Decoders of generated clips, on each of the backends that come with Bulkhead.
-// Skips where there is no ffmpeg to make the clips.
+// Opens generated clips on each of the backends that come with Bulkhead; the
+// test parameter is the device. Skips the test if there is no ffmpeg to make
+// the clips.
 class Semantics : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {

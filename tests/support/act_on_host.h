@@ -8,10 +8,11 @@
 
 namespace bulkhead::tests {
 
-// Runs `act` against a host with these options in a thread of its own and fails
-// the test unless, within `limit`, it has returned; then ends bulkheadd until
-// it does. Fails it also when, with the host gone, descriptors or mappings of
-// memory files are left in this process, or its processes after five seconds.
+// Runs `act` on a host with these options, in a thread of its own, and returns
+// the result of `act`. Fails the test if `act` does not return within `limit`,
+// and then kills bulkheadd until `act` returns. Also fails the test if the host
+// leaves descriptors or mappings of memory files in this process, or if its
+// processes still run five seconds after the host is gone.
 Status ActOnHost(const HostOptions& options, std::chrono::milliseconds limit,
                  const std::function<Status(Host&)>& act);
 

@@ -3,9 +3,9 @@
 
 namespace bulkhead::tests {
 
-// Inside a session worker: puts descriptors on their way through its socket,
-// where they count against its user, until the kernel refuses; errno is why.
-// False: it never did.
+// Sends descriptors through the socket of a session worker until the kernel
+// refuses. Descriptors in flight count against the user of the worker. Returns
+// true with the reason in errno, or false if the kernel never refused.
 bool FloodSocketWithDescriptors();
 
 }  // namespace bulkhead::tests

@@ -10,8 +10,8 @@
 
 namespace bulkhead::tests {
 
-// MD5 of a picture as packed RGB24, in hexadecimal: what FFmpeg's framemd5
-// says of it.
+// Returns the MD5 of a picture as packed RGB24, in hexadecimal. FFmpeg's
+// framemd5 prints the same hash.
 std::string HashOf(const Frame& frame);
 std::string HashOf(std::span<const std::byte> packed);
 

@@ -8,15 +8,15 @@
 
 namespace bulkhead::tests {
 
-// The ordinary user that root becomes to run tests: no more rights than anybody
-// has who is in no group but these.
+// The uid and gid of the ordinary user "nobody", as whom root runs some tests.
 inline constexpr uid_t kNobody = 65534;
 
-// False, with errno: this process may not.
+// Makes this process run as nobody, with `groups` as its only further groups.
+// Returns false with errno if the process is not allowed to.
 bool BecomeNobody(const std::vector<gid_t>& groups);
 
-// Runs `body` as nobody in a process of its own. Its failures are failures of
-// the test.
+// Runs `body` as nobody in a child process. A failure in the child is a failure
+// of the test.
 void RunAsNobody(const std::vector<gid_t>& groups,
                  const std::function<void()>& body);
 

@@ -10,17 +10,18 @@
 
 namespace bulkhead::tests {
 
-// A process that need not be our child, held by pidfd: no number can come to
-// mean another process while it is watched. Not thread-safe.
+// Watches a process through a pidfd. The process need not be a child of this
+// one. If the pid is reused, the watch does not confuse the two processes. Not
+// thread-safe.
 class ProcessWatch {
  public:
   explicit ProcessWatch(pid_t pid);
 
   pid_t pid() const { return pid_; }
-  // False: there was no such process when the watch began.
+  // Returns false if there was no such process when the watch began.
   bool valid() const { return static_cast<bool>(pidfd_); }
   bool Signal(int signal) const;
-  // True: it has ended.
+  // Waits for at most `limit`. Returns whether the process has ended.
   bool AwaitEnd(std::chrono::milliseconds limit) const;
 
  private:
@@ -28,11 +29,13 @@ class ProcessWatch {
   ipc::UniqueFd pidfd_;
 };
 
-// The pids of those that are still there when the time is over.
+// Waits for at most `limit` until all processes have ended. Returns the pids of
+// those that have not.
 std::vector<pid_t> AwaitEndOfAll(const std::vector<ProcessWatch>& processes,
                                  std::chrono::milliseconds limit);
 
-// Processes below `root`, which need not be children of ours.
+// Returns the pids of all descendants of `root`, which need not be a child of
+// this process.
 std::vector<pid_t> DescendantsOf(pid_t root);
 
 }  // namespace bulkhead::tests

@@ -15,17 +15,18 @@
 namespace bulkhead::tests {
 
 struct ProgramOptions {
-  // Added to our environment; a value of nullopt removes the variable.
+  // Variables to add to the environment of this process. A value of nullopt
+  // removes the variable.
   std::vector<std::pair<std::string, std::optional<std::string>>> environment;
   std::chrono::milliseconds limit{60'000};
 };
 
-// How a program ended and what it said.
+// Describes how a program ended and what it printed.
 struct ProgramResult {
   bool started = false;
-  bool timed_out = false;  // then it was killed
-  int exit_code = -1;      // -1: it did not exit by itself
-  int signal = 0;          // that ended it; 0: none
+  bool timed_out = false;  // whether it ran past the limit and was killed
+  int exit_code = -1;      // -1 if the program did not exit by itself
+  int signal = 0;          // the signal that ended the program; 0 if none
   long max_rss_kib = 0;
   std::string output;
   std::string errors;
@@ -33,25 +34,27 @@ struct ProgramResult {
   std::string Describe() const;
 };
 
-// Runs a program to its end; `arguments` begin with its name, searched in PATH.
+// Runs a program until it ends. The first argument is its name, searched in
+// PATH.
 ProgramResult RunProgram(const std::vector<std::string>& arguments,
                          const ProgramOptions& options = {});
 
-// What the gtest program at `path` prints for --gtest_list_tests; empty: it
-// cannot be run.
+// Returns the output of the gtest program at `path` for --gtest_list_tests, or
+// an empty string if the program cannot be run.
 std::string ListTests(const std::string& path);
 
-// A child that runs beside the test, with its stdout in our hands. The
-// destructor kills and reaps it. One thread at a time.
+// A program that runs beside the test and whose stdout the test reads. The
+// destructor kills and reaps the program. Used by one thread at a time.
 class RunningProgram {
  public:
-  // Null: it could not be started.
+  // Returns null if the program cannot be started.
   static std::unique_ptr<RunningProgram> Start(
       const std::vector<std::string>& arguments);
   ~RunningProgram();
 
   pid_t pid() const { return pid_; }
-  // nullopt: no complete line within the time.
+  // Returns the next line, or nullopt if no complete line arrives within
+  // `limit`.
   std::optional<std::string> ReadLine(std::chrono::milliseconds limit);
   void Kill(int signal);
 

@@ -3,18 +3,18 @@
 
 namespace bulkhead::tests {
 
-// From here on, for good, the machine is a lesser one for this process,
-// bulkheadd, and all that they start. Anything else stays as it was, so that
-// what a worker meets is Bulkhead's own refusal.
+// Takes features of the kernel away from this process and from all processes
+// that it starts, such as bulkheadd. This cannot be undone. All other features
+// stay, so that a worker still meets Bulkhead's own refusals.
 //
-// False, with errno: it could not be done.
+// Each function returns false with errno on failure.
 
-// Nobody gets the six namespaces of tier full, as under a container's seccomp
-// profile. Only lowers.
+// Refuses the six namespaces of the full tier, as a container's seccomp profile
+// does.
 bool RefuseNamespaces();
-// As on a kernel without Landlock.
+// Refuses Landlock, as a kernel without Landlock does.
 bool RefuseLandlock();
-// That system call, with that error.
+// Makes the system call `call` fail with `error`.
 bool RefuseCall(long call, int error);
 
 }  // namespace bulkhead::tests

@@ -5,8 +5,8 @@
 
 namespace bulkhead::tests {
 
-// A backend that decodes nothing: its `open` has to refuse, and `last_error`
-// says what there is to say.
+// Returns the table of a backend that decodes nothing. Its `open` must fail;
+// `last_error` tells the test what the backend found.
 bulkhead_backend RefusingBackend(
     const char* name,
     decltype(bulkhead_backend::enumerate_devices) enumerate_devices,

@@ -5,27 +5,33 @@
 
 namespace bulkhead::tests {
 
-// Where a test finds what it runs. Bazel's runfiles are links, and discovery
-// refuses links that leave the plugin directory, so each path is the real one.
-// The BUILD file passes $(rootpaths ...) in the environment; a path that
-// another main() resolved or copied before is in NAME_DIR and wins.
+// Finds the built files that a test uses. The BUILD file passes $(rootpaths
+// ...) in environment variables: see tests/bulkhead_test.bzl. Bazel's runfiles
+// are symbolic links, and discovery refuses links that leave the plugin
+// directory. These functions therefore return real paths.
+//
+// A variable NAME_DIR takes precedence over the variable NAME. A main function
+// that copies the files (tests/support/ordinary_user_main.cc) sets it.
 
-// From BULKHEAD_TEST_LIBEXEC: the directory with bulkheadd.
+// Returns the directory with bulkheadd, from BULKHEAD_TEST_LIBEXEC.
 std::string LibexecDirectory();
 
-// The directory that holds the distribution whose files the variable lists, so
-// one to put on the plugin path. Empty: the test names none.
+// Returns the directory to put on the plugin path: it holds the distribution
+// whose files `variable` lists. Returns an empty string if the variable is not
+// set.
 std::string DistributionDirectory(
     const std::string& variable = "BULKHEAD_TEST_DISTRIBUTION");
 
-// The real path of a file given as $(rootpath ...) in the variable `name`.
+// Returns the real path of the file that the variable `name` gives as
+// $(rootpath ...).
 std::string PathFromEnvironment(const char* name);
 
-// A copy that anybody may read; build outputs lie where only their builder may
-// look. `to` does not exist before.
+// Copies a file or directory so that every user may read the copy. Build
+// outputs lie in directories that only their builder may read. `to` must not
+// exist.
 void CopyForAll(const std::string& from, const std::string& to);
 
-// A directory that only this test writes. Ends without a slash.
+// Returns a directory that only this test writes, without a slash at the end.
 std::string TemporaryDirectory();
 
 }  // namespace bulkhead::tests

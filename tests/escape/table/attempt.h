@@ -7,45 +7,46 @@
 
 namespace bulkhead::tests {
 
-// The attempts of the escape table, each one thing that a vendor's code could
-// try from inside. Linked into the backend, which makes them, and into the
-// test, which knows what should come of them.
+// The attempts of the escape table. Each attempt is one thing that vendor code
+// could try from inside the sandbox. The attempts are linked into the backend,
+// which makes them, and into the test, which knows the expected outcomes.
 //
-// An attempt uses descriptors and pointers that are not valid wherever it can:
-// EBADF or EFAULT then says that the kernel's own code was reached, which is a
-// failure of the filter even though nothing happened.
+// Wherever possible, an attempt passes descriptors and pointers that are not
+// valid. EBADF or EFAULT then tells that the system call reached the kernel's
+// own code. That is a failure of the filter even though nothing happened.
 
-// Whom to attack; the test writes them into a file of the distribution, since a
-// backend has no environment.
+// The targets of the attempts. The test writes them into a file of the
+// distribution, since a backend has no environment.
 struct Targets {
-  bool reduced = false;       // the tier
-  bool in_zygote = false;     // the stage; set by the backend
-  int application_pid = 0;    // outside of the sandbox
+  bool reduced = false;       // whether the tier is reduced, else full
+  bool in_zygote = false;     // whether the stage is 1; set by the backend
+  int application_pid = 0;    // a process outside the sandbox
   int sibling_pid = 0;        // a worker of another backend
-  int tcp_port = 0;           // somebody listens
-  std::string unix_path;      // somebody listens
-  std::string abstract_name;  // somebody listens
-  std::string secret_file;    // anybody may read it
-  std::string other_file;     // of another backend
-  std::string own_file;       // of this distribution
+  int tcp_port = 0;           // a port with a listener
+  std::string unix_path;      // a socket with a listener
+  std::string abstract_name;  // a socket with a listener
+  std::string secret_file;    // a file that every user may read
+  std::string other_file;     // a file of another backend
+  std::string own_file;       // a file of this distribution
 
-  // Names and values, as text; `own_file` is where it was read from.
+  // Read() and Write() convert to and from a text of names and values. Read()
+  // sets `own_file` to `file`.
   static Targets Read(const std::string& file);
   std::string Write() const;
 };
 
-// What should come of an attempt:
+// The expected outcome of an attempt:
 //   "K"             the filter kills the process
 //   "E:A|B"         the call fails with errno A or B, the process lives
 //   "L:A"           a limit refuses with errno A
-//   "C:how"         it has its way with its own process, and that is all
-//   "ok"            what was looked at is as it has to be
-//   "allowed: why"  it succeeds, and that is on purpose
-//   "n/a: why"      it is not made here
+//   "C:how"         the attempt succeeds, but affects only its own process
+//   "ok"            the state that the attempt inspects is as it should be
+//   "allowed: why"  the attempt succeeds on purpose
+//   "n/a: why"      the attempt is not made at this stage
 struct Expected {
   const char* zygote;
   const char* session;
-  // Where tier reduced differs.
+  // The outcomes under the reduced tier, where they differ.
   const char* zygote_reduced = nullptr;
   const char* session_reduced = nullptr;
 
@@ -56,8 +57,9 @@ struct Attempt {
   int row;
   const char* name;
   Expected expected;
-  // "allowed", the name of an errno, "ok", or what was found in its place.
-  // Null: system call `number` with arguments none of which is valid.
+  // Makes the attempt. Returns "allowed", the name of an errno, "ok", or what
+  // was found instead of the expected state. Null for an attempt that makes
+  // system call `number` with invalid arguments.
   std::string (*run)(const Targets&);
   long number = 0;
 
@@ -68,18 +70,19 @@ constexpr Expected kKilled = {"K", "K"};
 constexpr Expected Everywhere(const char* expected) {
   return {expected, expected};
 }
-// System call `number`, none of whose arguments is valid.
+// Returns the attempt to make system call `number` with invalid arguments.
 constexpr Attempt Call(int row, const char* name, long number,
                        Expected expected = kKilled) {
   return {row, name, expected, nullptr, number};
 }
 
-// "allowed", or the name of errno where `result` is negative.
+// Returns "allowed", or the name of errno if `result` is negative.
 std::string Answer(long result);
-// "ok", or `found`.
+// Returns "ok" if `holds`, else `found`.
 std::string Check(bool holds, const std::string& found);
 
-// By the sections of the table. `name` is unique.
+// Return the attempts by section of the table. Each attempt has a unique
+// `name`.
 std::vector<Attempt> SystemCallAttempts();    // rows 1 to 6
 std::vector<Attempt> ProcessAttempts();       // rows 7 to 15
 std::vector<Attempt> KernelAttempts();        // rows 16 to 26
@@ -90,7 +93,8 @@ std::vector<Attempt> ResourceAttempts();      // rows 49 to 58
 std::vector<Attempt> SharedMemoryAttempts();  // rows 59 and 69
 std::vector<Attempt> AllAttempts();
 
-bool IsHarmless(std::string_view expected);  // the process lives on unchanged
+// Returns whether the process lives on unchanged after this outcome.
+bool IsHarmless(std::string_view expected);
 bool Matches(std::string_view expected, const std::string& got);
 
 }  // namespace bulkhead::tests

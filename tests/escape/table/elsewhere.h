@@ -5,15 +5,15 @@
 
 namespace bulkhead::tests {
 
-// Rows of the table that need more than code inside a worker: a worker whose
-// own protocol lies, a host that dies, two threads over one ring. Each names
-// the test that makes it; elsewhere_test checks that there is such a test.
+// The rows of the table that need more than code inside a worker: a worker that
+// lies in its protocol, a host that dies, two threads on one ring. Each row
+// names the test that covers it; elsewhere_test checks that this test exists.
 struct Elsewhere {
   int row;
   const char* what;
-  // Of the environment, with the path of the test program.
+  // The environment variable that holds the path of the test program.
   const char* program;
-  const char* test;  // as --gtest_list_tests prints it
+  const char* test;  // the name that --gtest_list_tests prints
 };
 
 std::span<const Elsewhere> MadeElsewhere();

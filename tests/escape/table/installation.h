@@ -12,29 +12,31 @@
 
 namespace bulkhead::tests {
 
-// The application that the table's backend attacks, and whom it finds there:
-// listeners that nobody may reach, a file that anybody may read, a backend of
-// another vendor in the middle of a stream.
+// The application that the backend of the table attacks, together with further
+// targets: listeners that no backend may reach, a file that every user may
+// read, and another vendor's backend in the middle of a stream.
 class Installation {
  public:
-  // Null: a failure was added, or there is no ffmpeg and the test has to skip.
+  // Returns null if a failure was added, or if there is no ffmpeg, so that the
+  // test must be skipped.
   static std::unique_ptr<Installation> Make(bool reduced);
   ~Installation();
 
-  // A host whose backend does `deed` while it is loaded: "all", names of
-  // attempts, which the zygote makes itself, or "none".
+  // Starts a host whose backend carries out `deed` while it is loaded: "all"
+  // for all attempts, "none", or the names of attempts, which the zygote then
+  // makes itself instead of in clones.
   std::unique_ptr<Host> StartHost(const std::string& deed,
                                   const Deadlines& deadlines = {}) const;
-  // The stream of the device "escape".
+  // Opens the clip on the device "escape".
   Result<VideoDecoder> Open(Host& host, const std::string& option = "",
                             const std::string& value = "",
                             uint32_t threads = 1) const;
-  // Opens, decodes it all, and returns why it ended. Frames other than
-  // ffmpeg's are failures.
+  // Opens and decodes the whole clip and returns why decoding ended. Adds a
+  // failure for a frame that differs from ffmpeg's.
   Status Decode(Host& host, const std::string& option,
                 const std::string& value) const;
 
-  // Nothing that was attacked was harmed.
+  // Expects that no target was harmed.
   void ExpectUnharmed();
 
   const Targets& targets() const { return targets_; }

@@ -9,14 +9,15 @@
 
 namespace bulkhead::tests {
 
-// What the backend of the table said, without the words around it.
+// Returns the text of the table's backend within the message of `status`.
 std::string Said(const Status& status);
 
-// What came of an attempt in a session, in the words of Expected.
+// Returns the outcome of an attempt in a session, in the notation of Expected.
 std::string OutcomeOf(const Status& status);
 
-// What came of each attempt of AllAttempts() while the backend was loaded, in a
-// host whose deed was "all". Fewer, and a failure was added: it did not say.
+// Returns the outcome of each attempt of AllAttempts() while the backend was
+// loaded, in a host with the deed "all". Returns fewer outcomes and adds a
+// failure if the backend did not tell.
 std::vector<std::string> ZygoteOutcomes(const Installation& installation,
                                         Host& host);
 

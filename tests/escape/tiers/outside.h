@@ -8,25 +8,27 @@
 
 namespace bulkhead::tests {
 
-// What the kernel tells anybody of a process. Nothing here asks the process.
+// Reads what the kernel tells about a process. Nothing here asks the process
+// itself.
 
-// The lines of a file `status` below `directory`: "Uid" and what follows it.
+// Returns the lines of the file `status` in `directory` (below /proc), for
+// example "Uid" with the text after the colon.
 std::map<std::string, std::string> StatusOf(const std::string& directory);
-// Of every thread of a process.
+// Returns StatusOf() every thread of a process.
 std::vector<std::map<std::string, std::string>> StatusOfThreads(int pid);
 
-// The hard limit in the line of /proc/PID/limits that begins with `name`:
-// "unlimited", or a number.
+// Returns the hard limit in the line of /proc/PID/limits that begins with
+// `name`: "unlimited" or a number.
 std::string LimitOf(int pid, std::string_view name);
 
-// /proc/PID/NAME, whole.
+// Returns the contents of /proc/PID/NAME.
 std::string FileOf(int pid, const std::string& name);
 
-// Which of the six namespaces of tier full a process shares with this one, by
-// name. A name with '?': the kernel does not let us look.
+// Returns the names of the namespaces, among the six of the full tier, that a
+// process shares with this one. A name ends in '?' if the kernel does not tell.
 std::vector<std::string> SharedNamespaces(int pid);
 
-// Who has `parent` for a parent.
+// Returns the pids of the children of `parent`.
 std::vector<int> ChildrenOf(int parent);
 
 }  // namespace bulkhead::tests

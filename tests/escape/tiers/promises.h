@@ -8,25 +8,25 @@
 
 namespace bulkhead::tests {
 
-// A backend in the middle of a stream, and what came of every attempt of the
-// escape table that it made.
+// A backend in the middle of a stream, and the outcome of every attempt of the
+// escape table that the backend made.
 struct Observed {
   int zygote = 0;
   int session = 0;
-  std::map<std::string, std::string> while_loading;  // by the attempt's name
+  std::map<std::string, std::string> while_loading;  // by attempt name
   std::map<std::string, std::string> with_media;
 };
 
-// A row of the README's table "In force". `found` returns "yes", "no", or what
-// was found that is neither.
+// A row of the README's table "In force". `found` returns "yes", "no", or a
+// description of a state that is neither.
 struct Promise {
   const char* text;
   std::string (*found)(const Observed&);
 };
 std::span<const Promise> Promises();
 
-// A row of the README's table "Attempt": it is allowed if each of `attempts`
-// had the outcome `success`, and stopped if none had.
+// A row of the README's table "Attempt". The row says "allowed" if each of
+// `attempts` had the outcome `success`, and "stopped" if none had.
 struct Reach {
   const char* text;
   std::vector<std::string> attempts;

@@ -7,15 +7,15 @@
 
 namespace bulkhead::tests {
 
-// A row of a table of core/supervisor/sandbox/README.md: its first cell, and
-// the others.
+// A row of a table in core/supervisor/sandbox/README.md: the first cell and the others.
 struct ReadmeRow {
   std::string text;
   std::vector<std::string> cells;
 };
 
-// The rows of the table whose first heading is `heading`; none: there is no
-// such table. The README is part of the program, so that any user may read it.
+// Returns the rows of the table with the first heading `heading`, or none if
+// there is no such table. The README is compiled into the program, so that the
+// test can read it as any user.
 std::vector<ReadmeRow> ReadReadmeTable(std::string_view heading);
 
 }  // namespace bulkhead::tests

@@ -7,8 +7,8 @@
 extern "C" {
 #endif
 
-/* The table of the backend in C. The other vendors here decode with it too, as
- * they would with a library that they license. */
+/* Returns the table of the backend in C. The other vendors in tests/vendors
+ * decode with it too, as with a licensed library. */
 const bulkhead_backend* cvendor_backend(void);
 
 #ifdef __cplusplus

@@ -7,11 +7,12 @@
 extern "C" {
 #endif
 
-/* The entry function: may be called any number of times, and gives the same
+/* The entry function. May be called any number of times and returns the same
  * table each time. */
 const bulkhead_backend* guarded_autoload(void);
 
-/* How often that has done more than to look at its guard. */
+/* Returns how often the entry function has run its initialization, instead of
+ * returning early because of its guard. */
 int guarded_initializations(void);
 
 #ifdef __cplusplus
