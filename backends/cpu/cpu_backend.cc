@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "backends/libav_codec/decoder.h"
+#include "backends/libav_codec/libav_decoder.h"
 #include "backends/libav_codec/libav_types.h"
 #include "backends/libav_codec/translate.h"
 #include "backends/sdk/sized.h"

@@ -5,11 +5,11 @@
 #include <optional>
 #include <string>
 
-#include "backends/libav_codec/decoder.h"
 #include "backends/libav_codec/failure.h"
+#include "backends/libav_codec/libav_decoder.h"
 #include "backends/libav_codec/libav_types.h"
 #include "backends/openreg/device_memory.h"
-#include "backends/openreg/stream.h"
+#include "backends/openreg/device_stream.h"
 #include "backends/sdk/bulkhead_backend.h"
 
 namespace bulkhead::openreg {

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "backends/worker/decoder_opening.h"
 #include "backends/worker/media/delivery.h"
 #include "backends/worker/media/output_converter.h"
 #include "backends/worker/media/picture_reader.h"
-#include "backends/worker/stream.h"
+#include "backends/worker/session/decoder_opening.h"
+#include "backends/worker/session/stream.h"
 
 namespace bulkhead::worker {
 

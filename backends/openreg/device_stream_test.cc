@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/openreg/stream.h"
+#include "backends/openreg/device_stream.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/libav_codec/decoder.h"
+#include "backends/libav_codec/libav_decoder.h"
 
 #include <algorithm>
 #include <cstring>

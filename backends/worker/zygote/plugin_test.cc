@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/worker/plugin.h"
+#include "backends/worker/zygote/plugin.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/worker/zygote.h"
+#include "backends/worker/zygote/zygote.h"
 
 #include <capnp/message.h>
 #include <fcntl.h>
@@ -16,13 +16,13 @@ extern "C" {
 #include <libavutil/log.h>
 }
 
-#include "backends/worker/clone.h"
-#include "backends/worker/crash_note.h"
 #include "backends/worker/lockdown/lockdown.h"
-#include "backends/worker/plugin.h"
-#include "backends/worker/probe.h"
-#include "backends/worker/session_worker.h"
-#include "backends/worker/shared_worker.h"
+#include "backends/worker/session/session_worker.h"
+#include "backends/worker/session/shared_worker.h"
+#include "backends/worker/zygote/clone.h"
+#include "backends/worker/zygote/crash_note.h"
+#include "backends/worker/zygote/plugin.h"
+#include "backends/worker/zygote/probe.h"
 #include "ipc/capnp_read.h"
 #include "ipc/descriptors.h"
 #include "ipc/message_socket.h"

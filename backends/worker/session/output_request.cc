@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/worker/output_request.h"
+#include "backends/worker/session/output_request.h"
 
 namespace bulkhead::worker {
 namespace {

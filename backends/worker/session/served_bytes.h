@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
-#include "backends/worker/host_replies.h"
 #include "backends/worker/media/media_bytes.h"
+#include "backends/worker/session/host_replies.h"
 #include "ipc/shared_region.h"
 #include "ipc/waiter.h"
 

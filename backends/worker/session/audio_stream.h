@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
-#include "backends/worker/decoder_opening.h"
 #include "backends/worker/media/audio_renderer.h"
-#include "backends/worker/stream.h"
+#include "backends/worker/session/decoder_opening.h"
+#include "backends/worker/session/stream.h"
 
 namespace bulkhead::worker {
 

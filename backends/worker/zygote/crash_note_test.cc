@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/worker/crash_note.h"
+#include "backends/worker/zygote/crash_note.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/worker/served_bytes.h"
+#include "backends/worker/session/served_bytes.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/worker/session_worker.h"
+#include "backends/worker/session/session_worker.h"
 
 #include <capnp/message.h>
 #include <poll.h>
@@ -9,9 +9,9 @@
 #include <new>
 #include <string_view>
 
-#include "backends/worker/audio_stream.h"
-#include "backends/worker/describe.h"
-#include "backends/worker/video_stream.h"
+#include "backends/worker/session/audio_stream.h"
+#include "backends/worker/session/describe.h"
+#include "backends/worker/session/video_stream.h"
 #include "ipc/capnp_read.h"
 #include "ipc/limit_name.h"
 #include "ipc/media_window_layout.h"

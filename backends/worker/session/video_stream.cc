@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/worker/video_stream.h"
+#include "backends/worker/session/video_stream.h"
 
 #include <xxhash.h>
 
 #include <algorithm>
 #include <span>
 
-#include "backends/worker/decoder_opening.h"
 #include "backends/worker/media/index_scan.h"
-#include "backends/worker/output_request.h"
+#include "backends/worker/session/decoder_opening.h"
+#include "backends/worker/session/output_request.h"
 #include "ipc/frame_geometry.h"
 
 namespace bulkhead::worker {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/worker/clone.h"
+#include "backends/worker/zygote/clone.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

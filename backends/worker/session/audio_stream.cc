@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/worker/audio_stream.h"
+#include "backends/worker/session/audio_stream.h"
 
 #include <algorithm>
 #include <cstring>

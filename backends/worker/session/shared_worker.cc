@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/worker/shared_worker.h"
+#include "backends/worker/session/shared_worker.h"
 
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "backends/worker/session_worker.h"
+#include "backends/worker/session/session_worker.h"
 #include "ipc/message_socket.h"
 #include "ipc/unique_fd.h"
 

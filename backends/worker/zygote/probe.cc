@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/worker/probe.h"
+#include "backends/worker/zygote/probe.h"
 
 #include <capnp/message.h>
 

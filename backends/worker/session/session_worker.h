@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "backends/sdk/bulkhead_backend.h"
-#include "backends/worker/host_replies.h"
 #include "backends/worker/media/buffers.h"
-#include "backends/worker/served_bytes.h"
-#include "backends/worker/stream.h"
+#include "backends/worker/session/host_replies.h"
+#include "backends/worker/session/served_bytes.h"
+#include "backends/worker/session/stream.h"
 #include "ipc/message_socket.h"
 #include "ipc/ring.h"
 #include "ipc/schema/session.capnp.h"

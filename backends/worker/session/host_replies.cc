@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/worker/host_replies.h"
+#include "backends/worker/session/host_replies.h"
 
 #include <capnp/message.h>
 

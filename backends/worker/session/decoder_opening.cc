@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/worker/decoder_opening.h"
+#include "backends/worker/session/decoder_opening.h"
 
 namespace bulkhead::worker {
 

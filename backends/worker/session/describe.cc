@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/worker/describe.h"
+#include "backends/worker/session/describe.h"
 
 #include <algorithm>
 #include <array>
