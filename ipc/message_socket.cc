@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <string>
 
+#include "ipc/try.h"
+
 namespace bulkhead::ipc {
 namespace {
 
@@ -109,8 +111,7 @@ Expected<void> SendPacket(int socket, kj::ArrayPtr<const capnp::word> segment,
       case EINTR:
         continue;
       case EAGAIN: {
-        auto ready = AwaitReady(socket, POLLOUT, deadline);
-        if (!ready) return ready;
+        IPC_TRY(AwaitReady(socket, POLLOUT, deadline));
         continue;
       }
       case EPIPE:
@@ -221,9 +222,7 @@ Expected<std::variant<ReceivedMessage, NoMessage>> TryReceiveMessage(
   }
   auto packet = kj::heapArray<capnp::word>(
       buffer.slice(0, received / sizeof(capnp::word)));
-  if (auto valid = ValidateFraming(packet); !valid) {
-    return tl::unexpected(std::move(valid).error());
-  }
+  IPC_TRY(ValidateFraming(packet));
   return ReceivedMessage(std::move(packet), std::move(descriptors));
 }
 
@@ -231,17 +230,15 @@ Expected<std::optional<ReceivedMessage>> ReceiveMessage(int socket,
                                                         size_t max_descriptors,
                                                         Deadline deadline) {
   for (;;) {
-    auto received = TryReceiveMessage(socket, max_descriptors);
-    if (!received) return tl::unexpected(std::move(received).error());
-    if (auto* message = std::get_if<ReceivedMessage>(&*received)) {
+    IPC_ASSIGN_OR_RETURN(auto received,
+                         TryReceiveMessage(socket, max_descriptors));
+    if (auto* message = std::get_if<ReceivedMessage>(&received)) {
       return std::move(*message);
     }
-    if (std::get<NoMessage>(*received) == NoMessage::kClosed) {
+    if (std::get<NoMessage>(received) == NoMessage::kClosed) {
       return std::nullopt;
     }
-    if (auto ready = AwaitReady(socket, POLLIN, deadline); !ready) {
-      return tl::unexpected(std::move(ready).error());
-    }
+    IPC_TRY(AwaitReady(socket, POLLIN, deadline));
   }
 }
 

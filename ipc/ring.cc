@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "ipc/capnp_read.h"
+#include "ipc/try.h"
 
 namespace bulkhead::ipc {
 namespace {
@@ -58,10 +59,9 @@ RingWriter::RingWriter(std::span<std::byte> own_region,
 
 Expected<void> RingWriter::TryWrite(
     size_t max_words, kj::FunctionParam<void(capnp::MessageBuilder&)> fill) {
-  auto reserved = Reserve(max_words);
-  if (!reserved) return tl::unexpected(std::move(reserved).error());
+  IPC_ASSIGN_OR_RETURN(const auto reserved, Reserve(max_words));
   try {
-    capnp::FlatMessageBuilder message(*reserved);
+    capnp::FlatMessageBuilder message(reserved);
     fill(message);
     // Gives a message that `fill` left empty its root pointer.
     message.getRoot<capnp::AnyPointer>();
@@ -98,9 +98,7 @@ Expected<size_t> RingWriter::FindRoom(size_t words) {
 }
 
 Expected<kj::ArrayPtr<capnp::word>> RingWriter::Reserve(size_t words) {
-  const auto skip = FindRoom(words);
-  if (!skip) return tl::unexpected(skip.error());
-  reserved_skip_ = *skip;
+  IPC_ASSIGN_OR_RETURN(reserved_skip_, FindRoom(words));
   const uint64_t at = (written_ + reserved_skip_) & (ring_bytes_ - 1);
   std::byte* start = ring_ + at + kWord;
   memset(start, 0, words * kWord);

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <string>
 
+#include "ipc/try.h"
+
 namespace bulkhead::ipc {
 namespace {
 
@@ -87,20 +89,15 @@ Expected<OwnedRegion> OwnedRegion::Create(const char* name, size_t bytes,
   if (bytes == 0) {
     return Fail(Code::kInvalidArgument, "shared memory cannot be empty");
   }
-  auto fd = CreateMemfd(name);
-  if (!fd) return tl::unexpected(std::move(fd).error());
-  if (auto done = Allocate(fd->get(), bytes); !done) {
-    return tl::unexpected(std::move(done).error());
-  }
-  // Mapped before F_SEAL_FUTURE_WRITE, which refuses later writable mappings.
-  auto mapping = MapShared(fd->get(), bytes, writable);
-  if (!mapping) return tl::unexpected(std::move(mapping).error());
+  IPC_ASSIGN_OR_RETURN(auto fd, CreateMemfd(name));
+  IPC_TRY(Allocate(fd.get(), bytes));
+  IPC_ASSIGN_OR_RETURN(auto mapping, MapShared(fd.get(), bytes, writable));
   const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL |
                     (writable ? F_SEAL_FUTURE_WRITE : 0);
-  if (fcntl(fd->get(), F_ADD_SEALS, seals) != 0) {
+  if (fcntl(fd.get(), F_ADD_SEALS, seals) != 0) {
     return FailErrno(Code::kInternal, "cannot seal shared memory", errno);
   }
-  return OwnedRegion(*std::move(fd), *std::move(mapping), writable);
+  return OwnedRegion(std::move(fd), std::move(mapping), writable);
 }
 
 Expected<MappedRegion> MappedRegion::Map(int fd, bool writable,
@@ -119,9 +116,9 @@ Expected<MappedRegion> MappedRegion::Map(int fd, bool writable,
                     " bytes, fewer than the " +
                     std::to_string(expected_bytes_min) + " expected");
   }
-  auto mapping = MapShared(fd, static_cast<size_t>(size), writable);
-  if (!mapping) return tl::unexpected(std::move(mapping).error());
-  return MappedRegion(*std::move(mapping), writable);
+  IPC_ASSIGN_OR_RETURN(auto mapping,
+                       MapShared(fd, static_cast<size_t>(size), writable));
+  return MappedRegion(std::move(mapping), writable);
 }
 
 }  // namespace bulkhead::ipc

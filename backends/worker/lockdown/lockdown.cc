@@ -25,6 +25,7 @@
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"
 #include "ipc/schema/lockdown.capnp.h"
+#include "ipc/try.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::worker {
@@ -234,7 +235,7 @@ ipc::Expected<void> Lockdown::InstallStage1(int control) const {
       }
     }
   }
-  if (auto restricted = RestrictFiles(rules_); !restricted) return restricted;
+  IPC_TRY(RestrictFiles(rules_));
   return notifies_ ? InstallAndSendListener(zygote_filter_, control)
                    : Install(zygote_filter_);
 }
@@ -248,9 +249,9 @@ ipc::Expected<void> Lockdown::InstallStage2() const {
   if (signal(SIGABRT, SIG_DFL) == SIG_ERR)
     return Failed("cannot reset SIGABRT");
   if (!LeaveTasksToTheZygote()) return Failed("cannot limit its tasks");
-  if (auto restricted = RestrictFiles({}); !restricted) return restricted;
+  IPC_TRY(RestrictFiles({}));
   // The session's filter allows no further one.
-  if (auto own = Install(OnlyItselfMayBeSignaled()); !own) return own;
+  IPC_TRY(Install(OnlyItselfMayBeSignaled()));
   return Install(session_filter_);
 }
 

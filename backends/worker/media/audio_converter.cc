@@ -7,6 +7,8 @@ extern "C" {
 #include <libavutil/samplefmt.h>
 }
 
+#include "ipc/try.h"
+
 namespace bulkhead::worker {
 
 ipc::Expected<AudioSamples> AudioConverter::Convert(
@@ -34,9 +36,7 @@ ipc::Expected<AudioSamples> AudioConverter::Convert(
   }
   if (!context_ || format != taken_ || sample_format != taken_sample_format_) {
     varied_ = varied_ || (context_ && format != taken_);
-    auto context = OpenSwr(format, sample_format, format_);
-    if (!context) return tl::unexpected(std::move(context).error());
-    context_ = *std::move(context);
+    IPC_ASSIGN_OR_RETURN(context_, OpenSwr(format, sample_format, format_));
     taken_ = format;
     taken_sample_format_ = sample_format;
   }

@@ -19,6 +19,7 @@
 #include "backends/worker/media/audio_preroll.h"
 #include "backends/worker/media/audio_renderer.h"
 #include "backends/worker/media/ffmpeg_reference.h"
+#include "ipc/try.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -28,9 +29,8 @@ constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
 ipc::Expected<std::unique_ptr<AudioRenderer>> OpenAudio(const std::string& path,
                                                         int32_t rate,
                                                         int32_t channels) {
-  auto demuxer = OpenFile(path, -1, StreamKind::kAudio);
-  if (!demuxer) return tl::unexpected(std::move(demuxer).error());
-  const Demuxer* source = demuxer->get();
+  IPC_ASSIGN_OR_RETURN(auto demuxer, OpenFile(path, -1, StreamKind::kAudio));
+  const Demuxer* source = demuxer.get();
   const auto open_decoder = [source] {
     static const bulkhead_runtime kRuntime = {
         .size = sizeof(kRuntime),
@@ -45,9 +45,9 @@ ipc::Expected<std::unique_ptr<AudioRenderer>> OpenAudio(const std::string& path,
         .incarnation = 1};
     return Decoder::Open(*bulkhead_cpu_backend(), parameters, kRuntime);
   };
-  auto reader = AudioReader::Open(*std::move(demuxer), open_decoder);
-  if (!reader) return tl::unexpected(std::move(reader).error());
-  return AudioRenderer::Create(*std::move(reader), rate, channels);
+  IPC_ASSIGN_OR_RETURN(auto reader,
+                       AudioReader::Open(std::move(demuxer), open_decoder));
+  return AudioRenderer::Create(std::move(reader), rate, channels);
 }
 
 // Interleaved, as ffmpeg writes them.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backends/worker/media/audio_preroll.h"
+#include "ipc/try.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -20,16 +21,13 @@ ipc::Expected<std::unique_ptr<AudioReader>> AudioReader::Open(
     std::unique_ptr<Demuxer> demuxer, OpenDecoder open_decoder) {
   std::unique_ptr<AudioReader> reader(
       new AudioReader(std::move(demuxer), std::move(open_decoder)));
-  if (auto started = reader->Restart(); !started) {
-    return tl::unexpected(std::move(started).error());
-  }
-  auto first = reader->Read();
-  if (!first) return tl::unexpected(std::move(first).error());
-  if (!*first) {
+  IPC_TRY(reader->Restart());
+  IPC_ASSIGN_OR_RETURN(auto first, reader->Read());
+  if (!first) {
     return ipc::Fail(ipc::Code::kBadInput,
                      "no sample of its audio stream can be decoded");
   }
-  reader->queue_.push_front(**std::move(first));
+  reader->queue_.push_front(*std::move(first));
   return reader;
 }
 
@@ -38,11 +36,9 @@ AudioReader::AudioReader(std::unique_ptr<Demuxer> demuxer,
     : demuxer_(std::move(demuxer)), open_decoder_(std::move(open_decoder)) {}
 
 ipc::Expected<void> AudioReader::Restart() {
-  if (auto sought = demuxer_->SeekToBeginning(); !sought) return sought;
+  IPC_TRY(demuxer_->SeekToBeginning());
   decoder_.reset();
-  auto decoder = open_decoder_();
-  if (!decoder) return tl::unexpected(std::move(decoder).error());
-  decoder_ = *std::move(decoder);
+  IPC_ASSIGN_OR_RETURN(decoder_, open_decoder_());
   converter_.Reset();
   queue_.clear();
   decoded_ = 0;
@@ -58,13 +54,10 @@ int64_t AudioReader::next_sample() const {
 ipc::Expected<std::optional<AudioSamples>> AudioReader::Read() {
   while (queue_.empty()) {
     if (ended_) return std::optional<AudioSamples>();
-    auto read = demuxer_->ReadPacket();
-    if (!read) return tl::unexpected(std::move(read).error());
-    const bulkhead_packet* packet = *read ? &demuxer_->packet() : nullptr;
+    IPC_ASSIGN_OR_RETURN(const bool read, demuxer_->ReadPacket());
+    const bulkhead_packet* packet = read ? &demuxer_->packet() : nullptr;
     const int64_t first_sample = decoded_;
-    if (auto decoded = Decode(packet); !decoded) {
-      return tl::unexpected(std::move(decoded).error());
-    }
+    IPC_TRY(Decode(packet));
     if (packet != nullptr) Remember(*packet, first_sample);
   }
   std::optional<AudioSamples> samples(std::move(queue_.front()));
@@ -87,12 +80,10 @@ void AudioReader::Remember(const bulkhead_packet& packet,
 
 ipc::Expected<void> AudioReader::Decode(const bulkhead_packet* packet) {
   for (;;) {
-    auto sent = decoder_->SendPacket(packet);
-    if (!sent) return tl::unexpected(std::move(sent).error());
-    auto took = TakeFrames();
-    if (!took) return tl::unexpected(std::move(took).error());
-    if (*sent != Decoder::Sent::kTakeFramesFirst) break;
-    if (!*took) {
+    IPC_ASSIGN_OR_RETURN(const auto sent, decoder_->SendPacket(packet));
+    IPC_ASSIGN_OR_RETURN(const bool took, TakeFrames());
+    if (sent != Decoder::Sent::kTakeFramesFirst) break;
+    if (!took) {
       return ipc::Fail(ipc::Code::kBackendMisbehaved,
                        "its send_packet() takes no packet, and its "
                        "receive_frame() has no frame");
@@ -100,23 +91,20 @@ ipc::Expected<void> AudioReader::Decode(const bulkhead_packet* packet) {
   }
   if (packet != nullptr) return {};
   ended_ = true;
-  auto rest = converter_.Finish();
-  if (!rest) return tl::unexpected(std::move(rest).error());
-  Queue(*std::move(rest));
+  IPC_ASSIGN_OR_RETURN(auto rest, converter_.Finish());
+  Queue(std::move(rest));
   return {};
 }
 
 ipc::Expected<bool> AudioReader::TakeFrames() {
   DecodedFrame frame;
   for (bool any = false;; any = true) {
-    auto received = decoder_->ReceiveFrame(&frame);
-    if (!received) return tl::unexpected(std::move(received).error());
-    switch (*received) {
+    IPC_ASSIGN_OR_RETURN(const auto received, decoder_->ReceiveFrame(&frame));
+    switch (received) {
       case Decoder::Received::kFrame: {
         if (!first_pts_) first_pts_ = frame->pts;
-        auto samples = converter_.Convert(*frame);
-        if (!samples) return tl::unexpected(std::move(samples).error());
-        Queue(*std::move(samples));
+        IPC_ASSIGN_OR_RETURN(auto samples, converter_.Convert(*frame));
+        Queue(std::move(samples));
         break;
       }
       case Decoder::Received::kDamaged:
@@ -154,30 +142,24 @@ ipc::Expected<void> AudioReader::Seek(int64_t sample) {
   if (GoesOnTo(sample)) return {};
   const Way way = WayTo(sample);
   if (way.start() == 0) return Restart();
-  auto jumped = JumpAlong(way);
-  if (!jumped) return tl::unexpected(std::move(jumped).error());
-  return *jumped ? ipc::Expected<void>() : Restart();
+  IPC_ASSIGN_OR_RETURN(const bool jumped, JumpAlong(way));
+  return jumped ? ipc::Expected<void>() : Restart();
 }
 
 ipc::Expected<bool> AudioReader::JumpAlong(Way way) {
   const size_t start = way.start();
-  auto found = FindPacket(packets_[start]);
-  if (!found || !*found) return found;
-  auto decoder = open_decoder_();
-  if (!decoder) return tl::unexpected(std::move(decoder).error());
-  decoder_ = *std::move(decoder);
+  IPC_ASSIGN_OR_RETURN(const bool found, FindPacket(packets_[start]));
+  if (!found) return false;
+  IPC_ASSIGN_OR_RETURN(decoder_, open_decoder_());
   ended_ = false;
   for (size_t i = start; i <= way.target; ++i) {
     if (i > start) {
-      auto read = demuxer_->ReadPacket();
-      if (!read) return tl::unexpected(std::move(read).error());
-      if (!*read || !IsAt(packets_[i])) return false;
+      IPC_ASSIGN_OR_RETURN(const bool read, demuxer_->ReadPacket());
+      if (!read || !IsAt(packets_[i])) return false;
     }
     queue_.clear();
     decoded_ = packets_[i].first_sample;
-    if (auto decoded = Decode(&demuxer_->packet()); !decoded) {
-      return tl::unexpected(std::move(decoded).error());
-    }
+    IPC_TRY(Decode(&demuxer_->packet()));
   }
   packet_ = way.target + 1;
   const Packet& reached = packets_[way.target];
@@ -191,9 +173,8 @@ ipc::Expected<bool> AudioReader::FindPacket(const Packet& wanted) {
   if (wanted.pts == BULKHEAD_NO_TIMESTAMP) return false;
   if (!demuxer_->SeekToKeyframe(wanted.pts)) return false;
   for (int i = 0; i < kMostPacketsToFind; ++i) {
-    auto read = demuxer_->ReadPacket();
-    if (!read) return tl::unexpected(std::move(read).error());
-    if (!*read) return false;
+    IPC_ASSIGN_OR_RETURN(const bool read, demuxer_->ReadPacket());
+    if (!read) return false;
     if (IsAt(wanted)) return true;
     const int64_t pts = demuxer_->packet().pts;
     if (pts != BULKHEAD_NO_TIMESTAMP && pts > wanted.pts) return false;

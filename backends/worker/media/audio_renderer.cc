@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "ipc/try.h"
+
 namespace bulkhead::worker {
 
 ipc::Expected<std::unique_ptr<AudioRenderer>> AudioRenderer::Create(
@@ -17,10 +19,9 @@ ipc::Expected<std::unique_ptr<AudioRenderer>> AudioRenderer::Create(
     to.channels = channels;
     to.channel_mask = 0;
   }
-  auto resampler = AudioResampler::Create(from, to);
-  if (!resampler) return tl::unexpected(std::move(resampler).error());
+  IPC_ASSIGN_OR_RETURN(auto resampler, AudioResampler::Create(from, to));
   return std::unique_ptr<AudioRenderer>(
-      new AudioRenderer(std::move(reader), to, *std::move(resampler)));
+      new AudioRenderer(std::move(reader), to, std::move(resampler)));
 }
 
 AudioRenderer::AudioRenderer(std::unique_ptr<AudioReader> reader,
@@ -38,7 +39,7 @@ ipc::Expected<void> AudioRenderer::Seek(int64_t sample) {
   rest_ = {};
   ended_ = false;
   feed_from_ = input;
-  if (auto sought = reader_->Seek(input); !sought) return sought;
+  IPC_TRY(reader_->Seek(input));
   auto started = resampler_->Start(input);
   reached_ = resampler_->next_output();
   return started;
@@ -48,15 +49,13 @@ ipc::Expected<std::optional<AudioSamples>> AudioRenderer::Next(int64_t to) {
   if (wanted_ >= to || ended()) return std::optional<AudioSamples>();
   AudioSamples samples = std::exchange(rest_, {});
   if (samples.count == 0) {
-    auto read = reader_->Read();
-    if (!read) return tl::unexpected(std::move(read).error());
-    ended_ = !*read;
-    auto output =
+    IPC_ASSIGN_OR_RETURN(auto read, reader_->Read());
+    ended_ = !read;
+    IPC_ASSIGN_OR_RETURN(
+        samples,
         ended_ ? resampler_->Finish()
-               : resampler_->Push(Part(**std::move(read), feed_from_,
-                                       std::numeric_limits<int64_t>::max()));
-    if (!output) return tl::unexpected(std::move(output).error());
-    samples = *std::move(output);
+               : resampler_->Push(Part(*std::move(read), feed_from_,
+                                       std::numeric_limits<int64_t>::max())));
     reached_ = samples.end();
   }
   if (samples.end() > to) {

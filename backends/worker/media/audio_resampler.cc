@@ -10,6 +10,8 @@ extern "C" {
 #include <libavutil/samplefmt.h>
 }
 
+#include "ipc/try.h"
+
 namespace bulkhead::worker {
 namespace {
 
@@ -23,9 +25,7 @@ constexpr double kCutoff = 0.97;
 ipc::Expected<std::unique_ptr<AudioResampler>> AudioResampler::Create(
     const AudioFormat& from, const AudioFormat& to) {
   std::unique_ptr<AudioResampler> resampler(new AudioResampler(from, to));
-  if (auto started = resampler->Start(0); !started) {
-    return tl::unexpected(std::move(started).error());
-  }
+  IPC_TRY(resampler->Start(0));
   return resampler;
 }
 
@@ -49,9 +49,7 @@ int64_t AudioResampler::InputFor(int64_t output_sample) const {
 ipc::Expected<void> AudioResampler::Start(int64_t input_sample) {
   next_output_ = input_sample / input_period_ * output_period_;
   if (from_ == to_) return {};
-  auto context = OpenSwr(from_, AV_SAMPLE_FMT_FLTP, to_);
-  if (!context) return tl::unexpected(std::move(context).error());
-  context_ = *std::move(context);
+  IPC_ASSIGN_OR_RETURN(context_, OpenSwr(from_, AV_SAMPLE_FMT_FLTP, to_));
   return {};
 }
 

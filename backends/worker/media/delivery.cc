@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ipc/frame_geometry.h"
+#include "ipc/try.h"
 
 namespace bulkhead::worker {
 
@@ -26,13 +27,12 @@ void FrameDelivery::Grant(uint32_t slot, uint32_t generation) {
 
 ipc::Expected<std::optional<DeliveredFrame>> FrameDelivery::Deliver(
     DecodedFrame& frame) {
-  auto shape = converter_.Prepare(*frame);
-  if (!shape) return tl::unexpected(std::move(shape.error()));
-  const PictureSize size = shape->size;
-  auto geometry =
-      ipc::RgbGeometry(size.width, size.height, UINT64_MAX, shape->element);
-  if (!geometry) return tl::unexpected(std::move(geometry.error()));
-  if (geometry->bytes > pool_->slot_bytes()) {
+  IPC_ASSIGN_OR_RETURN(const auto shape, converter_.Prepare(*frame));
+  const PictureSize size = shape.size;
+  IPC_ASSIGN_OR_RETURN(
+      const auto geometry,
+      ipc::RgbGeometry(size.width, size.height, UINT64_MAX, shape.element));
+  if (geometry.bytes > pool_->slot_bytes()) {
     return ipc::Fail(ipc::Code::kResourceExhausted,
                      "a picture of " + std::to_string(size.width) + "x" +
                          std::to_string(size.height) +
@@ -43,19 +43,19 @@ ipc::Expected<std::optional<DeliveredFrame>> FrameDelivery::Deliver(
                            0,
                            size.width,
                            size.height,
-                           geometry->stride,
-                           size.width * ipc::BytesPerPixel(shape->element),
+                           geometry.stride,
+                           size.width * ipc::BytesPerPixel(shape.element),
                            nullptr};
 
   const bool in_place = converter_.IsDeliverable();
   if (in_place != delivers_in_place_) {
     delivers_in_place_ = in_place;
-    buffers_.DeliverInto(in_place ? pool_ : nullptr, geometry->stride);
+    buffers_.DeliverInto(in_place ? pool_ : nullptr, geometry.stride);
   }
   if (in_place) {
     const auto slot = buffers_.PublishableSlot(*pool_, frame->buffer);
     if (slot && frame->data[0] == slot->data &&
-        frame->stride[0] == static_cast<int32_t>(geometry->stride)) {
+        frame->stride[0] == static_cast<int32_t>(geometry.stride)) {
       delivered.slot = slot->index;
       delivered.generation = slot->generation;
       delivered.data = slot->data;
@@ -67,7 +67,7 @@ ipc::Expected<std::optional<DeliveredFrame>> FrameDelivery::Deliver(
 
   const auto slot = pool_->Take();
   if (!slot) return std::nullopt;
-  auto converted = converter_.Convert(*frame, slot->data, geometry->stride);
+  auto converted = converter_.Convert(*frame, slot->data, geometry.stride);
   if (!converted) {
     pool_->Release(slot->index);
     return tl::unexpected(std::move(converted.error()));

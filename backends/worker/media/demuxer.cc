@@ -17,6 +17,7 @@ extern "C" {
 #include "backends/worker/media/media_file.h"
 #include "backends/worker/media/packet_inspector.h"
 #include "ipc/limit_name.h"
+#include "ipc/try.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -75,8 +76,7 @@ ipc::Expected<std::unique_ptr<Demuxer>> Demuxer::Open(
   if (demuxer->av_packet_ == nullptr) {
     return ipc::Fail(ipc::Code::kInternal, "no memory for a packet");
   }
-  auto opened = demuxer->OpenInput();
-  if (!opened) return tl::unexpected(std::move(opened.error()));
+  IPC_TRY(demuxer->OpenInput());
   demuxer->DescribeStream();
   return demuxer;
 }
@@ -105,14 +105,11 @@ void Demuxer::CloseInput() {
 }
 
 ipc::Expected<void> Demuxer::OpenInput() {
-  auto file = MediaFile::Open(bytes_, size_, name_, limits_.streams);
-  if (!file) return tl::unexpected(std::move(file.error()));
-  file_ = *std::move(file);
+  IPC_ASSIGN_OR_RETURN(file_,
+                       MediaFile::Open(bytes_, size_, name_, limits_.streams));
   format_ = file_->format();
 
-  auto chosen = ChooseStream();
-  if (!chosen) return tl::unexpected(std::move(chosen.error()));
-  stream_index_ = *chosen;
+  IPC_ASSIGN_OR_RETURN(stream_index_, ChooseStream());
   stream_ = format_->streams[stream_index_];
   for (unsigned i = 0; i < format_->nb_streams; ++i) {
     format_->streams[i]->discard = AVDISCARD_ALL;
@@ -289,9 +286,7 @@ ipc::Expected<bool> Demuxer::ReadPacket() {
               " bytes, more than " + std::to_string(limits_.packet_bytes) +
               "; raise " + ipc::LimitName("packet_bytes"));
     }
-    if (auto few = file_->CheckStreams(); !few) {
-      return tl::unexpected(std::move(few).error());
-    }
+    IPC_TRY(file_->CheckStreams());
     if (file_->read_error() == 0) return false;
     return ipc::FailErrno(ipc::Code::kBadInput, name_ + " cannot be read on",
                           file_->read_error());

@@ -18,6 +18,7 @@
 #include "backends/worker/media/delivery.h"
 #include "backends/worker/media/slot_pool.h"
 #include "ipc/frame_geometry.h"
+#include "ipc/try.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::worker {
@@ -80,10 +81,10 @@ class Player {
     parameters.threads = 1;
     parameters.incarnation = 1;
     parameters.max_frame_pixels = kMostPixels;
-    auto decoder =
-        Decoder::Open(*bulkhead_cpu_backend(), parameters, *buffers_.runtime());
-    if (!decoder) return tl::unexpected(std::move(decoder.error()));
-    auto played = Loop(**decoder, not_before);
+    IPC_ASSIGN_OR_RETURN(const auto decoder,
+                         Decoder::Open(*bulkhead_cpu_backend(), parameters,
+                                       *buffers_.runtime()));
+    auto played = Loop(*decoder, not_before);
     delivery_.reset();
     if (!played) return tl::unexpected(std::move(played.error()));
     return std::move(result_);
@@ -93,16 +94,14 @@ class Player {
   ipc::Expected<void> Loop(Decoder& decoder, int64_t not_before) {
     DecodedFrame frame;
     for (;;) {
-      auto received = decoder.ReceiveFrame(&frame);
-      if (!received) return tl::unexpected(std::move(received.error()));
-      switch (*received) {
+      IPC_ASSIGN_OR_RETURN(const auto received, decoder.ReceiveFrame(&frame));
+      switch (received) {
         case Decoder::Received::kEndOfStream:
           return {};
         case Decoder::Received::kDamaged:
           break;
         case Decoder::Received::kNeedsPacket: {
-          auto sent = SendNext(decoder);
-          if (!sent) return sent;
+          IPC_TRY(SendNext(decoder));
           break;
         }
         case Decoder::Received::kFrame: {
@@ -112,8 +111,7 @@ class Player {
               (frame->pts != BULKHEAD_NO_TIMESTAMP || !last_)) {
             break;
           }
-          auto shown = Show(frame);
-          if (!shown) return shown;
+          IPC_TRY(Show(frame));
           break;
         }
       }
@@ -121,39 +119,34 @@ class Player {
   }
 
   ipc::Expected<void> SendNext(Decoder& decoder) {
-    auto read = demuxer_.ReadPacket();
-    if (!read) return tl::unexpected(std::move(read.error()));
-    auto sent = decoder.SendPacket(*read ? &demuxer_.packet() : nullptr);
-    if (!sent) return tl::unexpected(std::move(sent.error()));
+    IPC_ASSIGN_OR_RETURN(const bool read, demuxer_.ReadPacket());
+    IPC_TRY(decoder.SendPacket(read ? &demuxer_.packet() : nullptr));
     return {};
   }
 
   ipc::Expected<void> Show(DecodedFrame& frame) {
     if (delivery_ == nullptr) {
-      auto shape = converter_.Prepare(*frame);
-      if (!shape) return tl::unexpected(std::move(shape.error()));
-      auto geometry = ipc::RgbGeometry(shape->size.width, shape->size.height,
-                                       UINT64_MAX, shape->element);
-      if (!geometry) return tl::unexpected(std::move(geometry.error()));
+      IPC_ASSIGN_OR_RETURN(const auto shape, converter_.Prepare(*frame));
+      IPC_ASSIGN_OR_RETURN(const auto geometry,
+                           ipc::RgbGeometry(shape.size.width, shape.size.height,
+                                            UINT64_MAX, shape.element));
       memory_.reset(static_cast<uint8_t*>(
-          std::aligned_alloc(4096, geometry->bytes * kSlots)));
-      pool_ =
-          std::make_shared<SlotPool>(memory_.get(), kSlots, geometry->bytes);
+          std::aligned_alloc(4096, geometry.bytes * kSlots)));
+      pool_ = std::make_shared<SlotPool>(memory_.get(), kSlots, geometry.bytes);
       delivery_ = std::make_unique<FrameDelivery>(pool_, buffers_, converter_);
       for (uint32_t slot = 0; slot < kSlots; ++slot) delivery_->Grant(slot, 1);
     }
     const int64_t pts = frame->pts;
     const uint8_t* decoded = frame->data[0];
-    auto delivered = delivery_->Deliver(frame);
-    if (!delivered) return tl::unexpected(std::move(delivered.error()));
-    if (!*delivered) {
+    IPC_ASSIGN_OR_RETURN(const auto delivered, delivery_->Deliver(frame));
+    if (!delivered) {
       return ipc::Fail(ipc::Code::kInternal, "no slot was free");
     }
     result_.timestamps.push_back(pts);
-    result_.hashes.push_back(HashOf(**delivered));
-    result_.delivered_in_place += (*delivered)->data == decoded ? 1 : 0;
+    result_.hashes.push_back(HashOf(*delivered));
+    result_.delivered_in_place += delivered->data == decoded ? 1 : 0;
     if (last_) delivery_->Grant(last_->slot, last_->generation + 1);
-    last_ = **delivered;
+    last_ = *delivered;
     return {};
   }
 
@@ -240,9 +233,8 @@ ipc::Expected<Decoding> DecodeOnward(Demuxer& demuxer, int64_t not_before,
 ipc::Expected<Decoding> DecodeFile(const std::string& path,
                                    int32_t stream_index,
                                    const OutputFormat& format) {
-  auto demuxer = OpenFile(path, stream_index);
-  if (!demuxer) return tl::unexpected(std::move(demuxer.error()));
-  return DecodeOnward(**demuxer, INT64_MIN, format);
+  IPC_ASSIGN_OR_RETURN(const auto demuxer, OpenFile(path, stream_index));
+  return DecodeOnward(*demuxer, INT64_MIN, format);
 }
 
 std::string TemporaryPath(const std::string& name) {

@@ -8,6 +8,7 @@
 #include "backends/sdk/bulkhead_backend.h"
 #include "backends/worker/media/demuxer.h"
 #include "backends/worker/media/packet_inspector.h"
+#include "ipc/try.h"
 
 namespace bulkhead::worker {
 
@@ -15,8 +16,7 @@ static_assert(ipc::kNoTimestamp == BULKHEAD_NO_TIMESTAMP);
 
 ipc::Expected<void> ScanIndex(Demuxer& demuxer, size_t chunk_entries,
                               const IndexSink& sink) {
-  auto start = demuxer.SeekToBeginning();
-  if (!start) return start;
+  IPC_TRY(demuxer.SeekToBeginning());
 
   const auto inspector = demuxer.MakeInspector();
   chunk_entries = std::max<size_t>(chunk_entries, 1);
@@ -24,9 +24,8 @@ ipc::Expected<void> ScanIndex(Demuxer& demuxer, size_t chunk_entries,
   chunk.reserve(chunk_entries);
   uint64_t total = 0;
   for (;;) {
-    auto read = demuxer.ReadPacket();
-    if (!read) return tl::unexpected(std::move(read.error()));
-    if (!*read) break;
+    IPC_ASSIGN_OR_RETURN(const bool read, demuxer.ReadPacket());
+    if (!read) break;
     const bulkhead_packet& packet = demuxer.packet();
     const bool shows = inspector->Inspect(packet);
     if (!shows || (packet.flags & BULKHEAD_PACKET_DISCARD)) continue;
@@ -45,8 +44,7 @@ ipc::Expected<void> ScanIndex(Demuxer& demuxer, size_t chunk_entries,
     entry.disordered = timed && inspector->ordered() ? 0 : 1;
     chunk.push_back(entry);
     if (chunk.size() == chunk_entries) {
-      auto taken = sink(chunk);
-      if (!taken) return taken;
+      IPC_TRY(sink(chunk));
       chunk.clear();
     }
   }

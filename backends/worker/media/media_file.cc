@@ -15,6 +15,7 @@ extern "C" {
 
 #include "backends/worker/media/media_source.h"
 #include "ipc/limit_name.h"
+#include "ipc/try.h"
 
 namespace bulkhead::worker {
 
@@ -28,10 +29,10 @@ ipc::Expected<std::unique_ptr<MediaFile>> MediaFile::Open(
     MediaBytes bytes, int64_t size, std::string_view name,
     uint32_t max_streams) {
   std::unique_ptr<MediaFile> file(new MediaFile(name, max_streams));
-  auto source = MediaSource::Create(
-      bytes, size, [file = file.get()] { return file->MayReadOn(); });
-  if (!source) return tl::unexpected(std::move(source.error()));
-  file->source_ = std::move(*source);
+  IPC_ASSIGN_OR_RETURN(file->source_,
+                       MediaSource::Create(bytes, size, [file = file.get()] {
+                         return file->MayReadOn();
+                       }));
 
   AVFormatContext*& format = file->format_;
   format = avformat_alloc_context();
@@ -65,9 +66,7 @@ ipc::Expected<std::unique_ptr<MediaFile>> MediaFile::Open(
       return tl::unexpected(file->OpenFailure(result));
     }
   }
-  if (auto few = file->CheckStreams(); !few) {
-    return tl::unexpected(std::move(few).error());
-  }
+  IPC_TRY(file->CheckStreams());
   return file;
 }
 

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "ipc/try.h"
+
 namespace bulkhead::worker {
 namespace {
 
@@ -41,12 +43,11 @@ ipc::ElementType OutputConverter::ElementByDepth() const {
 
 ipc::Expected<OutputShape> OutputConverter::SetShape(PictureSize upright) {
   const auto element = wanted_element_ ? *wanted_element_ : ElementByDepth();
-  auto size = transforms_.Fit(upright, max_pixels_);
-  if (!size) return tl::unexpected(std::move(size).error());
+  IPC_ASSIGN_OR_RETURN(const auto size, transforms_.Fit(upright, max_pixels_));
   rgb_.set_format(element == ipc::ElementType::kFloat32 ? AV_PIX_FMT_RGB48
                                                         : AV_PIX_FMT_RGB24);
   upright_size_ = upright;
-  shape_ = {*size, element};
+  shape_ = {size, element};
   return *shape_;
 }
 
@@ -57,9 +58,8 @@ ipc::Expected<OutputShape> OutputConverter::FixSize(PictureSize size) {
 
 ipc::Expected<OutputShape> OutputConverter::Prepare(
     const bulkhead_frame& frame) {
-  auto upright = rgb_.Prepare(frame);
-  if (!upright) return tl::unexpected(std::move(upright).error());
-  if (!shape_) return SetShape(*upright);
+  IPC_ASSIGN_OR_RETURN(const auto upright, rgb_.Prepare(frame));
+  if (!shape_) return SetShape(upright);
   return *shape_;
 }
 
@@ -82,17 +82,13 @@ ipc::Expected<void> OutputConverter::Convert(const bulkhead_frame& frame,
     return ipc::Fail(ipc::Code::kResourceExhausted,
                      "no memory to convert a picture");
   }
-  if (auto converted = rgb_.Convert(frame, upright->data[0],
-                                    static_cast<uint32_t>(upright->stride[0]));
-      !converted) {
-    return converted;
-  }
-  auto picture = transforms_.Apply(*upright);
-  if (!picture) return tl::unexpected(std::move(picture).error());
+  IPC_TRY(rgb_.Convert(frame, upright->data[0],
+                       static_cast<uint32_t>(upright->stride[0])));
+  IPC_ASSIGN_OR_RETURN(const auto picture, transforms_.Apply(*upright));
   if (floats) {
-    StoreFloats(*picture, target, stride);
+    StoreFloats(picture, target, stride);
   } else {
-    CopyRows(*picture, target, static_cast<ptrdiff_t>(stride));
+    CopyRows(picture, target, static_cast<ptrdiff_t>(stride));
   }
   return {};
 }

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "ipc/try.h"
+
 namespace bulkhead::worker {
 
 ipc::Expected<std::unique_ptr<PictureReader>> PictureReader::Open(
@@ -10,9 +12,7 @@ ipc::Expected<std::unique_ptr<PictureReader>> PictureReader::Open(
     std::function<void()> on_replace) {
   std::unique_ptr<PictureReader> reader(new PictureReader(
       std::move(demuxer), std::move(open_decoder), std::move(on_replace)));
-  if (auto opened = reader->ReplaceDecoder(); !opened) {
-    return tl::unexpected(std::move(opened).error());
-  }
+  IPC_TRY(reader->ReplaceDecoder());
   return reader;
 }
 
@@ -28,9 +28,7 @@ ipc::Expected<void> PictureReader::ReplaceDecoder() {
   on_replace_();
   // Before the next is opened: a device may have room for one.
   decoder_.reset();
-  auto decoder = open_decoder_();
-  if (!decoder) return tl::unexpected(std::move(decoder).error());
-  decoder_ = *std::move(decoder);
+  IPC_ASSIGN_OR_RETURN(decoder_, open_decoder_());
   inspector_ = demuxer_->MakeInspector();
   outstanding_.Restart(INT64_MIN);
   at_beginning_ = true;
@@ -47,7 +45,7 @@ void PictureReader::Forget() {
 
 ipc::Expected<void> PictureReader::SeekToBeginning() {
   if (at_beginning_) return {};
-  if (auto sought = demuxer_->SeekToBeginning(); !sought) return sought;
+  IPC_TRY(demuxer_->SeekToBeginning());
   // Not only flushed: what a decoder keeps across a flush would show.
   return ReplaceDecoder();
 }
@@ -60,7 +58,7 @@ ipc::Expected<void> PictureReader::SeekToKeyframe(int64_t timestamp) {
   }
   if (met_damage_) {
     // Headers that were made up by damage outlive a flush.
-    if (auto opened = ReplaceDecoder(); !opened) return opened;
+    IPC_TRY(ReplaceDecoder());
     at_beginning_ = false;
   } else {
     Forget();
@@ -74,9 +72,9 @@ ipc::Expected<void> PictureReader::SeekToKeyframe(int64_t timestamp) {
 ipc::Expected<bool> PictureReader::Next() {
   if (has_picture_) return true;
   for (;;) {
-    auto received = decoder_->ReceiveFrame(&picture_);
-    if (!received) return tl::unexpected(std::move(received).error());
-    switch (*received) {
+    IPC_ASSIGN_OR_RETURN(const auto received,
+                         decoder_->ReceiveFrame(&picture_));
+    switch (received) {
       case Decoder::Received::kFrame:
         has_picture_ = true;
         Note(outstanding_.Shown(picture_->pts, &position_));
@@ -93,16 +91,14 @@ ipc::Expected<bool> PictureReader::Next() {
         break;
     }
     if (!packet_pending_ && !packets_ended_) {
-      if (auto read = ReadPacket(); !read) {
-        return tl::unexpected(std::move(read).error());
-      }
+      IPC_TRY(ReadPacket());
     }
     if (!packet_pending_) return false;
-    auto sent =
-        decoder_->SendPacket(packets_ended_ ? nullptr : &demuxer_->packet());
-    if (!sent) return tl::unexpected(std::move(sent).error());
-    packet_pending_ = *sent == Decoder::Sent::kTakeFramesFirst;
-    if (*sent == Decoder::Sent::kDamaged) met_damage_ = true;
+    IPC_ASSIGN_OR_RETURN(
+        const auto sent,
+        decoder_->SendPacket(packets_ended_ ? nullptr : &demuxer_->packet()));
+    packet_pending_ = sent == Decoder::Sent::kTakeFramesFirst;
+    if (sent == Decoder::Sent::kDamaged) met_damage_ = true;
   }
 }
 
@@ -118,9 +114,8 @@ std::vector<Loss> PictureReader::TakeLosses() {
 }
 
 ipc::Expected<void> PictureReader::ReadPacket() {
-  auto read = demuxer_->ReadPacket();
-  if (!read) return tl::unexpected(std::move(read).error());
-  packets_ended_ = !*read;
+  IPC_ASSIGN_OR_RETURN(const bool read, demuxer_->ReadPacket());
+  packets_ended_ = !read;
   packet_pending_ = true;
   if (packets_ended_) return {};
   const bulkhead_packet& packet = demuxer_->packet();

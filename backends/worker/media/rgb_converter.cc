@@ -14,6 +14,7 @@ extern "C" {
 }
 
 #include "ipc/limit_name.h"
+#include "ipc/try.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -107,10 +108,9 @@ ipc::Expected<RgbConverter::Key> RgbConverter::ValidateFrame(
 }
 
 ipc::Expected<PictureSize> RgbConverter::Prepare(const bulkhead_frame& frame) {
-  auto key = ValidateFrame(frame);
-  if (!key) return tl::unexpected(std::move(key.error()));
-  if (*key != key_) {
-    key_ = *key;
+  IPC_ASSIGN_OR_RETURN(const auto key, ValidateFrame(frame));
+  if (key != key_) {
+    key_ = key;
     scaler_.reset();
     scaler_range_ = AVCOL_RANGE_UNSPECIFIED;
     const auto& matrix = key_.matrix ? key_.matrix : stream_matrix_;
@@ -149,8 +149,7 @@ ipc::Expected<void> RgbConverter::Convert(const bulkhead_frame& frame,
                              ? scratch_.Get(format_, height, width)
                              : scratch_.Get(format_, width, height);
     if (rgb == nullptr) return ShortOfMemory();
-    auto scaled = Scale(frame, picture, *rgb);
-    if (!scaled) return scaled;
+    IPC_TRY(Scale(frame, picture, *rgb));
     TurnPicture(orientation_.flip_vertically ? FlippedVertically(*rgb) : *rgb,
                 orientation_, result);
     return {};
@@ -213,8 +212,7 @@ ipc::Expected<void> RgbConverter::Scale(const bulkhead_frame& frame,
       range != AVCOL_RANGE_UNSPECIFIED && range != scaler_range_;
   if (scaler_ == nullptr || range_changed) {
     if (range_changed) scaler_range_ = range;
-    auto made = MakeScaler(source, target, scaler_range_);
-    if (!made) return made;
+    IPC_TRY(MakeScaler(source, target, scaler_range_));
   }
 
   int* unused_table;

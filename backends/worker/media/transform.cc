@@ -11,6 +11,7 @@ extern "C" {
 }
 
 #include "ipc/limit_name.h"
+#include "ipc/try.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -157,9 +158,7 @@ ipc::Expected<Picture> TransformChain::Apply(const Picture& source) {
     const int height = static_cast<int>(step.resize.size.height);
     if (picture.width == width && picture.height == height) continue;
     if (step.scaler == nullptr) {
-      if (auto made = MakeScaler(picture, step); !made) {
-        return tl::unexpected(std::move(made).error());
-      }
+      IPC_TRY(MakeScaler(picture, step));
     }
     const Picture* resized = step.scratch.Get(picture.format, width, height);
     if (resized == nullptr) {

@@ -34,6 +34,7 @@
 #include "ipc/descriptors.h"
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"
+#include "ipc/try.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::worker {
@@ -140,14 +141,14 @@ void Watch(pid_t pid_untrusted, Children& children) {
 
 ipc::Expected<void> Serve(ipc::ReceivedMessage& message, Children& children) {
   return ipc::ReadCatching([&]() -> ipc::Expected<void> {
-    auto request = message.root<schema::ReaperRequest>();
-    if (!request) return tl::unexpected(request.error());
-    switch (request->which()) {
+    IPC_ASSIGN_OR_RETURN(const auto request,
+                         message.root<schema::ReaperRequest>());
+    switch (request.which()) {
       case schema::ReaperRequest::WATCH:
-        Watch(request->getWatch(), children);
+        Watch(request.getWatch(), children);
         break;
       case schema::ReaperRequest::KILL:
-        children.Kill(request->getKill());
+        children.Kill(request.getKill());
         break;
     }
     return {};

@@ -9,6 +9,7 @@
 #include "backends/sdk/sized.h"
 #include "backends/worker/media/demuxer.h"
 #include "backends/worker/media/resampler_context.h"
+#include "ipc/try.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 namespace schema = ipc::schema;
 
 ipc::Expected<bool> Done(ipc::Expected<void> sent) {
-  if (!sent) return tl::unexpected(std::move(sent).error());
+  IPC_TRY(std::move(sent));
   return true;
 }
 
@@ -31,9 +32,7 @@ ipc::Expected<std::unique_ptr<Stream>> AudioStream::Open(
                          " does not decode audio; choose another device");
   }
   std::unique_ptr<AudioStream> stream(new AudioStream(context, open));
-  if (auto opened = stream->OpenInput(open); !opened) {
-    return tl::unexpected(std::move(opened).error());
-  }
+  IPC_TRY(stream->OpenInput(open));
   return stream;
 }
 
@@ -42,21 +41,22 @@ AudioStream::AudioStream(const StreamContext& context,
     : context_(context), opening_(open) {}
 
 ipc::Expected<void> AudioStream::OpenInput(schema::Open::Reader open) {
-  auto demuxer = Demuxer::Open(context_.media, open.getMediaBytes(),
-                               open.getNameHint().cStr(), open.getStreamIndex(),
-                               StreamKind::kAudio, DemuxerLimitsOf(open));
-  if (!demuxer) return tl::unexpected(std::move(demuxer).error());
-  const Demuxer& source = **demuxer;
-  auto reader = AudioReader::Open(*std::move(demuxer), [this, &source] {
-    return opening_.Open(context_.backend, *context_.buffers.runtime(),
-                         source.codec_parameters());
-  });
-  if (!reader) return tl::unexpected(std::move(reader).error());
-  auto renderer = AudioRenderer::Create(
-      *std::move(reader), static_cast<int32_t>(open.getSampleRate()),
-      static_cast<int32_t>(open.getChannelCount()));
-  if (!renderer) return tl::unexpected(std::move(renderer).error());
-  renderer_ = *std::move(renderer);
+  IPC_ASSIGN_OR_RETURN(
+      auto demuxer,
+      Demuxer::Open(context_.media, open.getMediaBytes(),
+                    open.getNameHint().cStr(), open.getStreamIndex(),
+                    StreamKind::kAudio, DemuxerLimitsOf(open)));
+  const Demuxer& source = *demuxer;
+  IPC_ASSIGN_OR_RETURN(
+      auto reader, AudioReader::Open(std::move(demuxer), [this, &source] {
+        return opening_.Open(context_.backend, *context_.buffers.runtime(),
+                             source.codec_parameters());
+      }));
+  IPC_ASSIGN_OR_RETURN(
+      renderer_,
+      AudioRenderer::Create(std::move(reader),
+                            static_cast<int32_t>(open.getSampleRate()),
+                            static_cast<int32_t>(open.getChannelCount())));
   return Describe();
 }
 
@@ -112,7 +112,7 @@ ipc::Expected<void> AudioStream::StartPlay(schema::Play::Reader play) {
       static_cast<uint64_t>(std::numeric_limits<int64_t>::max() - first);
   const auto count =
       static_cast<int64_t>(std::min<uint64_t>(play.getMaxFrames(), most));
-  if (auto sought = renderer_->Seek(first); !sought) return sought;
+  IPC_TRY(renderer_->Seek(first));
   play_ = {.epoch = play.getEpoch(),
            .active = true,
            .next = first,
@@ -127,11 +127,11 @@ ipc::Expected<bool> AudioStream::Advance() {
   const auto channels = static_cast<size_t>(renderer_->format().channels);
   const auto capacity =
       static_cast<int64_t>(pool_->slot_bytes() / (channels * sizeof(float)));
-  auto samples =
-      renderer_->Next(std::min(play_.end - play_.next, capacity) + play_.next);
-  if (!samples) return tl::unexpected(std::move(samples).error());
-  if (!*samples) return EndPlay(true);
-  return (*samples)->count > 0 ? Publish(**samples) : TellProgress();
+  IPC_ASSIGN_OR_RETURN(
+      const auto samples,
+      renderer_->Next(std::min(play_.end - play_.next, capacity) + play_.next));
+  if (!samples) return EndPlay(true);
+  return samples->count > 0 ? Publish(*samples) : TellProgress();
 }
 
 ipc::Expected<bool> AudioStream::Publish(const AudioSamples& samples) {

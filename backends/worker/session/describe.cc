@@ -24,6 +24,7 @@ extern "C" {
 #include "backends/worker/media/display.h"
 #include "backends/worker/media/media_file.h"
 #include "ipc/limit_name.h"
+#include "ipc/try.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -189,11 +190,9 @@ ipc::Expected<std::vector<Content>> Scan(const MediaFile& file,
     const auto index = static_cast<size_t>(packet->stream_index);
     if (index < contents.size()) Count(*packet, contents[index]);
     if (++packets % kPacketsPerSignOfLife != 0) continue;
-    auto sent =
-        replies.Send(kSmallReplyWords, [&](schema::Reply::Builder reply) {
-          reply.initDescribed().setScanned(packets);
-        });
-    if (!sent) return tl::unexpected(std::move(sent).error());
+    IPC_TRY(replies.Send(kSmallReplyWords, [&](schema::Reply::Builder reply) {
+      reply.initDescribed().setScanned(packets);
+    }));
   }
   if (file.read_error() != 0) {
     return ipc::FailErrno(ipc::Code::kBadInput,
@@ -207,32 +206,29 @@ ipc::Expected<std::vector<Content>> Scan(const MediaFile& file,
 
 ipc::Expected<void> Describe(HostReplies& replies, MediaBytes media,
                              schema::Describe::Reader describe) {
-  auto file =
+  IPC_ASSIGN_OR_RETURN(
+      const auto file,
       MediaFile::Open(media, describe.getMediaBytes(),
-                      describe.getNameHint().cStr(), describe.getMaxStreams());
-  if (!file) return tl::unexpected(std::move(file).error());
-  const AVFormatContext& format = *(*file)->format();
+                      describe.getNameHint().cStr(), describe.getMaxStreams()));
+  const AVFormatContext& format = *file->format();
   const uint32_t count = format.nb_streams;
   std::vector<Content> contents;
   if (describe.getScan()) {
     // Opened anew: reading on changes what libavformat says of a header.
-    auto again = MediaFile::Open(media, describe.getMediaBytes(),
-                                 describe.getNameHint().cStr(),
-                                 describe.getMaxStreams());
-    if (!again) return tl::unexpected(std::move(again).error());
-    auto scanned = Scan(**again, replies);
-    if (!scanned) return tl::unexpected(std::move(scanned).error());
-    contents = *std::move(scanned);
+    IPC_ASSIGN_OR_RETURN(const auto again,
+                         MediaFile::Open(media, describe.getMediaBytes(),
+                                         describe.getNameHint().cStr(),
+                                         describe.getMaxStreams()));
+    IPC_ASSIGN_OR_RETURN(contents, Scan(*again, replies));
     contents.resize(count);
   }
-  auto sent =
-      replies.Send(kDescriptionWords, [&](schema::Reply::Builder reply) {
-        auto container = reply.initDescribed().initContainer();
-        FillContainer(format, container);
-        container.setStreamCount(count);
-      });
-  for (uint32_t i = 0; sent && i < count; ++i) {
-    sent = replies.Send(kDescriptionWords, [&](schema::Reply::Builder reply) {
+  IPC_TRY(replies.Send(kDescriptionWords, [&](schema::Reply::Builder reply) {
+    auto container = reply.initDescribed().initContainer();
+    FillContainer(format, container);
+    container.setStreamCount(count);
+  }));
+  for (uint32_t i = 0; i < count; ++i) {
+    IPC_TRY(replies.Send(kDescriptionWords, [&](schema::Reply::Builder reply) {
       auto stream = reply.initDescribed().initStream();
       FillStream(*format.streams[i], stream);
       if (contents.empty()) return;
@@ -241,9 +237,9 @@ ipc::Expected<void> Describe(HostReplies& replies, MediaBytes media,
       content.setPacketCount(contents[i].packets);
       content.setBegin(contents[i].begin);
       content.setEnd(contents[i].end);
-    });
+    }));
   }
-  return sent;
+  return {};
 }
 
 }  // namespace bulkhead::worker

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "ipc/deadline.h"
+#include "ipc/try.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -26,11 +27,9 @@ ipc::Expected<void> HostReplies::Send(
   if (wake != ipc::Wake::kReady) {
     return ipc::Fail(ipc::Code::kInternal, "the host is gone");
   }
-  auto written =
-      writer_.TryWrite(max_words, [&](capnp::MessageBuilder& message) {
-        fill(message.initRoot<schema::Reply>());
-      });
-  if (!written) return written;
+  IPC_TRY(writer_.TryWrite(max_words, [&](capnp::MessageBuilder& message) {
+    fill(message.initRoot<schema::Reply>());
+  }));
   ipc::WakePeer(host_, wake_host_);
   return {};
 }

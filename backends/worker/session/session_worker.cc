@@ -16,6 +16,7 @@
 #include "ipc/limit_name.h"
 #include "ipc/media_window_layout.h"
 #include "ipc/protocol_version.h"
+#include "ipc/try.h"
 #include "ipc/worker_exit.h"
 
 namespace bulkhead::worker {
@@ -60,13 +61,13 @@ auto WithinMemory(const Step& step) -> decltype(step()) {
 
 ipc::Expected<ipc::ReceivedMessage> ReceiveAttach(int socket,
                                                   size_t descriptors) {
-  auto received = ipc::ReceiveMessage(socket, ipc::kMaxDescriptors,
-                                      ipc::Deadline::After(kHostDeadline));
-  if (!received) return tl::unexpected(std::move(received).error());
-  if (!*received || (*received)->descriptors.size() != descriptors) {
+  IPC_ASSIGN_OR_RETURN(
+      auto received, ipc::ReceiveMessage(socket, ipc::kMaxDescriptors,
+                                         ipc::Deadline::After(kHostDeadline)));
+  if (!received || received->descriptors.size() != descriptors) {
     return ipc::Fail(ipc::Code::kInternal, "the host is gone");
   }
-  return **std::move(received);
+  return *std::move(received);
 }
 
 }  // namespace
@@ -81,33 +82,27 @@ ipc::Expected<std::unique_ptr<SessionWorker>> SessionWorker::Attach(
   capnp::MallocMessageBuilder message;
   auto hello = message.initRoot<schema::Hello>();
   hello.setProtocolVersion(ipc::kProtocolVersion);
-  if (auto sent = ipc::SendMessage(socket, message, {},
-                                   ipc::Deadline::After(kHostDeadline));
-      !sent) {
-    return tl::unexpected(std::move(sent).error());
-  }
-  auto attach = ReceiveAttach(socket, kCount);
-  if (!attach) return tl::unexpected(std::move(attach).error());
-  auto root = attach->root<schema::Attach>();
-  if (!root) return tl::unexpected(std::move(root).error());
-  auto requests =
-      ipc::MappedRegion::Map(attach->descriptors[kRequests].get(), false,
-                             ipc::RingGeometry::kRequestRegionBytes);
-  if (!requests) return tl::unexpected(std::move(requests).error());
-  auto replies =
-      ipc::MappedRegion::Map(attach->descriptors[kReplies].get(), true,
-                             ipc::RingGeometry::kReplyRegionBytes);
-  if (!replies) return tl::unexpected(std::move(replies).error());
+  IPC_TRY(ipc::SendMessage(socket, message, {},
+                           ipc::Deadline::After(kHostDeadline)));
+  IPC_ASSIGN_OR_RETURN(auto attach, ReceiveAttach(socket, kCount));
+  IPC_ASSIGN_OR_RETURN(const auto root, attach.root<schema::Attach>());
+  IPC_ASSIGN_OR_RETURN(
+      auto requests,
+      ipc::MappedRegion::Map(attach.descriptors[kRequests].get(), false,
+                             ipc::RingGeometry::kRequestRegionBytes));
+  IPC_ASSIGN_OR_RETURN(
+      auto replies,
+      ipc::MappedRegion::Map(attach.descriptors[kReplies].get(), true,
+                             ipc::RingGeometry::kReplyRegionBytes));
   std::optional<ipc::MappedRegion> window;
-  if (root->isServedSession()) {
-    auto mapped = ipc::MappedRegion::Map(attach->descriptors[kMedia].get(),
-                                         false, ipc::kWindowRegionBytes);
-    if (!mapped) return tl::unexpected(std::move(mapped).error());
-    window = *std::move(mapped);
+  if (root.isServedSession()) {
+    IPC_ASSIGN_OR_RETURN(
+        window, ipc::MappedRegion::Map(attach.descriptors[kMedia].get(), false,
+                                       ipc::kWindowRegionBytes));
   }
   return std::unique_ptr<SessionWorker>(new SessionWorker(
-      backend, socket, *std::move(requests), *std::move(replies),
-      std::move(window), std::move(attach->descriptors)));
+      backend, socket, std::move(requests), std::move(replies),
+      std::move(window), std::move(attach.descriptors)));
 }
 
 SessionWorker::SessionWorker(const bulkhead_backend& backend, int socket,
@@ -215,26 +210,22 @@ ipc::Expected<void> SessionWorker::Open(schema::Open::Reader open) {
                                  .buffers = buffers_,
                                  .replies = host_replies_,
                                  .media = media()};
-  auto stream = open.getKind() == schema::StreamKind::AUDIO
-                    ? AudioStream::Open(context, open)
-                    : VideoStream::Open(context, open);
-  if (!stream) return tl::unexpected(std::move(stream).error());
-  stream_ = *std::move(stream);
+  IPC_ASSIGN_OR_RETURN(stream_, open.getKind() == schema::StreamKind::AUDIO
+                                    ? AudioStream::Open(context, open)
+                                    : VideoStream::Open(context, open));
   return {};
 }
 
 ipc::Expected<void> SessionWorker::AttachPool() {
-  auto attach = ReceiveAttach(socket_, 1);
-  if (!attach) return tl::unexpected(std::move(attach).error());
-  auto root = attach->root<schema::Attach>();
-  if (!root) return tl::unexpected(std::move(root).error());
-  const auto pool = root->getFramePool();
-  auto memory =
-      ipc::MappedRegion::Map(attach->descriptors[0].get(), true,
-                             pool.getSlotCount() * pool.getSlotBytes());
-  if (!memory) return tl::unexpected(std::move(memory).error());
+  IPC_ASSIGN_OR_RETURN(auto attach, ReceiveAttach(socket_, 1));
+  IPC_ASSIGN_OR_RETURN(const auto root, attach.root<schema::Attach>());
+  const auto pool = root.getFramePool();
+  IPC_ASSIGN_OR_RETURN(
+      auto memory,
+      ipc::MappedRegion::Map(attach.descriptors[0].get(), true,
+                             pool.getSlotCount() * pool.getSlotBytes()));
   auto mapped = std::make_shared<MappedPool>(
-      *std::move(memory), pool.getSlotCount(), pool.getSlotBytes());
+      std::move(memory), pool.getSlotCount(), pool.getSlotBytes());
   SlotPool* const slots = &mapped->pool;
   stream_->AttachPool({std::move(mapped), slots});
   return host_replies_.Send(kSmallReplyWords, [](schema::Reply::Builder reply) {

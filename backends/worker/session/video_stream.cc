@@ -10,6 +10,7 @@
 #include "backends/worker/session/decoder_opening.h"
 #include "backends/worker/session/output_request.h"
 #include "ipc/frame_geometry.h"
+#include "ipc/try.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -41,9 +42,7 @@ void SetRational(schema::Rational::Builder out, bulkhead_rational rational) {
 ipc::Expected<std::unique_ptr<Stream>> VideoStream::Open(
     const StreamContext& context, schema::Open::Reader open) {
   std::unique_ptr<VideoStream> stream(new VideoStream(context, open));
-  if (auto opened = stream->OpenInput(open); !opened) {
-    return tl::unexpected(std::move(opened).error());
-  }
+  IPC_TRY(stream->OpenInput(open));
   return stream;
 }
 
@@ -58,39 +57,37 @@ VideoStream::VideoStream(const StreamContext& context,
       output_(ReadOutput(open.getOutput())) {}
 
 ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
-  auto demuxer =
+  IPC_ASSIGN_OR_RETURN(
+      auto demuxer,
       Demuxer::Open(context_.media, media_bytes_, name_hint_,
-                    open.getStreamIndex(), StreamKind::kVideo, limits_);
-  if (!demuxer) return tl::unexpected(std::move(demuxer).error());
+                    open.getStreamIndex(), StreamKind::kVideo, limits_));
   converter_ = std::make_unique<OutputConverter>(
-      (*demuxer)->display_matrix_untrusted(), max_frame_pixels_, output_);
-  const Demuxer& source = **demuxer;
-  auto reader = PictureReader::Open(
-      *std::move(demuxer),
-      [this, &source] {
-        return opening_.Open(context_.backend, *context_.buffers.runtime(),
-                             source.codec_parameters());
-      },
-      [this] { delivery_.reset(); });
-  if (!reader) return tl::unexpected(std::move(reader).error());
-  reader_ = *std::move(reader);
+      demuxer->display_matrix_untrusted(), max_frame_pixels_, output_);
+  const Demuxer& source = *demuxer;
+  IPC_ASSIGN_OR_RETURN(reader_, PictureReader::Open(
+                                    std::move(demuxer),
+                                    [this, &source] {
+                                      return opening_.Open(
+                                          context_.backend,
+                                          *context_.buffers.runtime(),
+                                          source.codec_parameters());
+                                    },
+                                    [this] { delivery_.reset(); }));
 
   if (open.getKnownWidth() > 0) {
     const PictureSize known{open.getKnownWidth(), open.getKnownHeight()};
-    auto shape = converter_->FixSize(known);
-    if (!shape) return tl::unexpected(std::move(shape).error());
-    return Describe(*shape);
+    IPC_ASSIGN_OR_RETURN(const auto shape, converter_->FixSize(known));
+    return Describe(shape);
   }
   // The size of all frames is that of the first, which only decoding tells.
-  auto decoded = reader_->Next();
-  if (!decoded) return tl::unexpected(std::move(decoded).error());
-  if (!*decoded) {
+  IPC_ASSIGN_OR_RETURN(const bool decoded, reader_->Next());
+  if (!decoded) {
     return ipc::Fail(ipc::Code::kBadInput,
                      "no frame of its video stream can be decoded");
   }
-  auto shape = converter_->Prepare(*reader_->picture());
-  if (!shape) return tl::unexpected(std::move(shape).error());
-  return Describe(*shape);
+  IPC_ASSIGN_OR_RETURN(const auto shape,
+                       converter_->Prepare(*reader_->picture()));
+  return Describe(shape);
 }
 
 void VideoStream::MakeDelivery() {
@@ -100,10 +97,10 @@ void VideoStream::MakeDelivery() {
 }
 
 ipc::Expected<void> VideoStream::Describe(const OutputShape& shape) {
-  auto geometry = ipc::RgbGeometry(shape.size.width, shape.size.height,
-                                   max_frame_pixels_, shape.element);
-  if (!geometry) return tl::unexpected(std::move(geometry).error());
-  stride_ = geometry->stride;
+  IPC_ASSIGN_OR_RETURN(const auto geometry,
+                       ipc::RgbGeometry(shape.size.width, shape.size.height,
+                                        max_frame_pixels_, shape.element));
+  stride_ = geometry.stride;
   const StreamFacts& facts = reader_->demuxer().facts();
   return context_.replies.Send(
       kSmallReplyWords + 64, [&](schema::Reply::Builder reply) {
@@ -140,12 +137,12 @@ ipc::Expected<void> VideoStream::Describe(const OutputShape& shape) {
 ipc::Expected<void> VideoStream::Scan() {
   play_.active = false;
   // A demuxer of its own: the one that plays stays where it is.
-  auto demuxer = Demuxer::Open(context_.media, media_bytes_, name_hint_,
-                               reader_->demuxer().facts().stream_index,
-                               StreamKind::kVideo, limits_);
-  if (!demuxer) return tl::unexpected(std::move(demuxer).error());
-  auto scanned = ScanIndex(
-      **demuxer, kIndexEntriesPerChunk,
+  IPC_ASSIGN_OR_RETURN(const auto demuxer,
+                       Demuxer::Open(context_.media, media_bytes_, name_hint_,
+                                     reader_->demuxer().facts().stream_index,
+                                     StreamKind::kVideo, limits_));
+  IPC_TRY(ScanIndex(
+      *demuxer, kIndexEntriesPerChunk,
       [this](std::span<const ipc::IndexEntry> entries) {
         const auto bytes = std::as_bytes(entries);
         return context_.replies.Send(
@@ -155,8 +152,7 @@ ipc::Expected<void> VideoStream::Scan() {
               std::copy(bytes.begin(), bytes.end(),
                         reinterpret_cast<std::byte*>(out.begin()));
             });
-      });
-  if (!scanned) return scanned;
+      }));
   return context_.replies.Send(
       kSmallReplyWords,
       [](schema::Reply::Builder reply) { reply.setIndexEnd(); });
@@ -186,10 +182,8 @@ ipc::Expected<void> VideoStream::StartPlay(schema::Play::Reader play) {
   unseen_.clear();
   const bool stays = !start.isKeyframe() && reader_->at_beginning();
   if (!stays) context_.buffers.Renew();
-  ipc::Expected<void> moved = start.isKeyframe()
-                                  ? reader_->SeekToKeyframe(start.getKeyframe())
-                                  : reader_->SeekToBeginning();
-  if (!moved) return moved;
+  IPC_TRY(start.isKeyframe() ? reader_->SeekToKeyframe(start.getKeyframe())
+                             : reader_->SeekToBeginning());
   MakeDelivery();
   return context_.replies.Send(
       kSmallReplyWords, [this](schema::Reply::Builder reply) {
@@ -212,7 +206,7 @@ void VideoStream::NoteLosses() {
 ipc::Expected<void> VideoStream::SendUnseen() {
   for (size_t sent = 0; sent < unseen_.size();) {
     const size_t count = std::min(kUnseenPerMessage, unseen_.size() - sent);
-    auto told =
+    IPC_TRY(
         context_.replies.Send(kUnseenWords, [&](schema::Reply::Builder reply) {
           auto unseen = reply.initUnseen();
           unseen.setEpoch(play_.epoch);
@@ -225,8 +219,7 @@ ipc::Expected<void> VideoStream::SendUnseen() {
             frames[i].setPosition(frame.position);
             frames[i].setCount(frame.packets);
           }
-        });
-    if (!told) return told;
+        }));
     sent += count;
   }
   unseen_.clear();
@@ -239,13 +232,10 @@ ipc::Expected<bool> VideoStream::Advance() {
     return Answer(
         [this](schema::Reply::Builder reply) { reply.setPaused(play_.epoch); });
   }
-  auto decoded = reader_->Next();
-  if (!decoded) return decoded;
+  IPC_ASSIGN_OR_RETURN(const bool decoded, reader_->Next());
   NoteLosses();
-  if (!*decoded) {
-    if (auto told = SendUnseen(); !told) {
-      return tl::unexpected(std::move(told).error());
-    }
+  if (!decoded) {
+    IPC_TRY(SendUnseen());
     play_.active = false;
     return Answer([this](schema::Reply::Builder reply) {
       reply.setEndOfStream(play_.epoch);
@@ -261,38 +251,30 @@ ipc::Expected<bool> VideoStream::Advance() {
                      {frame->pts, frame->duration, reader_->position(), 1}});
   reader_->Pass();
   if (unseen_.size() >= kUnseenPerMessage) {
-    if (auto told = SendUnseen(); !told) {
-      return tl::unexpected(std::move(told).error());
-    }
+    IPC_TRY(SendUnseen());
   }
   return true;
 }
 
 ipc::Expected<bool> VideoStream::Show() {
-  if (auto told = SendUnseen(); !told) {
-    return tl::unexpected(std::move(told).error());
-  }
+  IPC_TRY(SendUnseen());
   DecodedFrame& frame = reader_->picture();
   const Picture picture{.pts = frame->pts,
                         .duration = frame->duration,
                         .position = reader_->position(),
                         .keyframe = frame->keyframe != 0,
                         .damaged = frame->damaged != 0};
-  auto delivered = delivery_->Deliver(frame);
-  if (!delivered) return tl::unexpected(std::move(delivered).error());
-  if (!*delivered) return false;
+  IPC_ASSIGN_OR_RETURN(const auto delivered, delivery_->Deliver(frame));
+  if (!delivered) return false;
   reader_->Pass();
   --play_.frames_left;
-  if (auto published = Publish(**delivered, picture); !published) {
-    return tl::unexpected(std::move(published).error());
-  }
+  IPC_TRY(Publish(*delivered, picture));
   return true;
 }
 
 ipc::Expected<bool> VideoStream::Answer(
     const std::function<void(schema::Reply::Builder)>& fill) {
-  auto sent = context_.replies.Send(kSmallReplyWords, fill);
-  if (!sent) return tl::unexpected(std::move(sent).error());
+  IPC_TRY(context_.replies.Send(kSmallReplyWords, fill));
   return true;
 }
 

@@ -9,7 +9,8 @@
 #include <exception>
 
 #include "backends/worker/media/decoder.h"
-#include "ipc/backend_environment.h"
+#include "ipc/inside_backend.h"
+#include "ipc/try.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -69,9 +70,7 @@ ipc::Expected<const bulkhead_backend*> LoadPlugin(const std::string& path,
         "backend may decode, and is itself what Bulkhead starts");
   }
   if (!backend) return backend;
-  if (auto valid = ValidateBackend(*backend); !valid) {
-    return tl::unexpected(std::move(valid).error());
-  }
+  IPC_TRY(ValidateBackend(*backend));
   return backend;
 }
 
