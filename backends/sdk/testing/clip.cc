@@ -15,6 +15,8 @@ extern "C" {
 #include <libavutil/samplefmt.h>
 }
 
+#include "backends/libav_format/stream_to_abi.h"
+
 #ifdef __SANITIZE_THREAD__
 // The system's libav is not instrumented, so its locking is not seen.
 extern "C" const char* __tsan_default_suppressions() {
@@ -41,12 +43,6 @@ bool RunFfmpeg(const std::vector<std::string>& arguments) {
   int status = 0;
   return waitpid(child, &status, 0) == child && WIFEXITED(status) &&
          WEXITSTATUS(status) == 0;
-}
-
-bulkhead_rational ToAbi(AVRational value) { return {value.num, value.den}; }
-
-bulkhead_side_data ToAbi(const AVPacketSideData& blob) {
-  return {av_packet_side_data_name(blob.type), blob.data, blob.size};
 }
 
 Picture CopySamples(const bulkhead_frame& frame) {
@@ -105,7 +101,8 @@ std::unique_ptr<Clip> Clip::Read(const std::string& path,
     if (codec->codec_type == type) chosen = static_cast<int>(i);
   }
   if (chosen < 0) return nullptr;
-  clip->ReadParameters(chosen);
+  clip->parameters_ = libav_format::ParametersOf(
+      *clip->container_->streams[chosen], &clip->stream_side_data_);
   AVPacket* packet = av_packet_alloc();
   while (av_read_frame(clip->container_, packet) >= 0) {
     if (packet->stream_index == chosen) clip->AddPacket(*packet);
@@ -131,82 +128,11 @@ Clip::~Clip() {
   avformat_close_input(&container_);
 }
 
-void Clip::ReadParameters(int index) {
-  const AVStream& stream = *container_->streams[index];
-  const AVCodecParameters& codec = *stream.codecpar;
-  for (int i = 0; i < stream.nb_side_data; ++i) {
-    stream_side_data_.push_back(ToAbi(stream.side_data[i]));
-  }
-  parameters_ = {
-      .size = sizeof(parameters_),
-      .codec = avcodec_get_name(codec.codec_id),
-      .codec_tag = codec.codec_tag,
-      .extradata = codec.extradata,
-      .extradata_bytes = static_cast<size_t>(codec.extradata_size),
-      .width = codec.width,
-      .height = codec.height,
-      .pixel_format =
-          av_get_pix_fmt_name(static_cast<AVPixelFormat>(codec.format)),
-      .profile = codec.profile,
-      .level = codec.level,
-      .bits_per_coded_sample = codec.bits_per_coded_sample,
-      .bits_per_raw_sample = codec.bits_per_raw_sample,
-      .bit_rate = codec.bit_rate,
-      .field_order = codec.field_order,
-      .video_delay = codec.video_delay,
-      .chroma_location = codec.chroma_location,
-      .color_range = codec.color_range,
-      .color_primaries = codec.color_primaries,
-      .color_transfer = codec.color_trc,
-      .color_space = codec.color_space,
-      .sample_aspect_ratio = ToAbi(codec.sample_aspect_ratio),
-      .time_base = ToAbi(stream.time_base),
-      .frame_rate = ToAbi(stream.avg_frame_rate),
-      .side_data = stream_side_data_.data(),
-      .side_data_count = stream_side_data_.size(),
-  };
-  if (codec.codec_type != AVMEDIA_TYPE_AUDIO) return;
-  parameters_.stream_kind = BULKHEAD_STREAM_AUDIO;
-  parameters_.pixel_format = nullptr;
-  parameters_.sample_format =
-      av_get_sample_fmt_name(static_cast<AVSampleFormat>(codec.format));
-  parameters_.sample_rate = codec.sample_rate;
-  parameters_.channels = codec.ch_layout.nb_channels;
-  if (codec.ch_layout.order == AV_CHANNEL_ORDER_NATIVE) {
-    parameters_.channel_mask = codec.ch_layout.u.mask;
-  }
-  parameters_.block_align = codec.block_align;
-  parameters_.frame_size = codec.frame_size;
-  parameters_.initial_padding = codec.initial_padding;
-  parameters_.trailing_padding = codec.trailing_padding;
-  parameters_.seek_preroll = codec.seek_preroll;
-}
-
 void Clip::AddPacket(const AVPacket& packet) {
   const AVPacket& kept = *owned_.emplace_back(av_packet_clone(&packet));
-  auto& blobs = *side_data_.emplace_back(
+  auto& side_data = *side_data_.emplace_back(
       std::make_unique<std::vector<bulkhead_side_data>>());
-  for (int i = 0; i < kept.side_data_elems; ++i) {
-    blobs.push_back(ToAbi(kept.side_data[i]));
-  }
-  packets_.push_back({
-      .size = sizeof(bulkhead_packet),
-      .flags =
-          (kept.flags & AV_PKT_FLAG_KEY ? uint32_t{BULKHEAD_PACKET_KEYFRAME}
-                                        : 0) |
-          (kept.flags & AV_PKT_FLAG_CORRUPT ? uint32_t{BULKHEAD_PACKET_CORRUPT}
-                                            : 0) |
-          (kept.flags & AV_PKT_FLAG_DISCARD ? uint32_t{BULKHEAD_PACKET_DISCARD}
-                                            : 0),
-      .data = kept.data,
-      .bytes = static_cast<size_t>(kept.size),
-      .pts = kept.pts,
-      .dts = kept.dts,
-      .duration = kept.duration,
-      .position = kept.pos,
-      .side_data = blobs.data(),
-      .side_data_count = blobs.size(),
-  });
+  packets_.push_back(libav_format::PacketOf(kept, &side_data));
 }
 
 Picture CopyPicture(const bulkhead_frame& frame) {

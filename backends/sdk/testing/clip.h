@@ -38,7 +38,6 @@ class Clip {
 
  private:
   Clip() = default;
-  void ReadParameters(int stream);
   void AddPacket(const AVPacket& packet);
 
   std::string path_;

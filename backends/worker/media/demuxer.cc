@@ -10,9 +10,9 @@ extern "C" {
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 #include <libavutil/pixdesc.h>
-#include <libavutil/samplefmt.h>
 }
 
+#include "backends/libav_format/stream_to_abi.h"
 #include "backends/worker/media/display.h"
 #include "backends/worker/media/media_file.h"
 #include "backends/worker/media/packet_inspector.h"
@@ -37,14 +37,6 @@ bool IsCover(const AVStream& stream) {
 
 const char* NameOf(StreamKind kind) {
   return kind == StreamKind::kAudio ? "audio" : "video";
-}
-
-void AppendSideData(const AVPacketSideData* data, int count,
-                    std::vector<bulkhead_side_data>* out) {
-  for (int i = 0; i < count; ++i) {
-    const char* kind = av_packet_side_data_name(data[i].type);
-    if (kind != nullptr) out->push_back({kind, data[i].data, data[i].size});
-  }
 }
 
 // No later than this the picture of `packet` is shown. Some containers tell
@@ -115,7 +107,7 @@ ipc::Expected<void> Demuxer::OpenInput() {
     format_->streams[i]->discard = AVDISCARD_ALL;
   }
   stream_->discard = AVDISCARD_NONE;
-  ConvertParameters();
+  parameters_ = libav_format::ParametersOf(*stream_, &stream_side_data_);
   return {};
 }
 
@@ -197,59 +189,6 @@ const int32_t* Demuxer::display_matrix_untrusted() const {
   return stream_ == nullptr ? nullptr : DisplayMatrixOf(*stream_);
 }
 
-void Demuxer::ConvertParameters() {
-  const AVCodecParameters& codec = *stream_->codecpar;
-  stream_side_data_.clear();
-  AppendSideData(stream_->side_data, stream_->nb_side_data, &stream_side_data_);
-  parameters_ = {};
-  parameters_.size = sizeof(parameters_);
-  parameters_.codec = avcodec_get_name(codec.codec_id);
-  parameters_.codec_tag = codec.codec_tag;
-  parameters_.extradata = codec.extradata;
-  parameters_.extradata_bytes =
-      static_cast<size_t>(std::max(codec.extradata_size, 0));
-  parameters_.width = codec.width;
-  parameters_.height = codec.height;
-  parameters_.pixel_format =
-      av_get_pix_fmt_name(static_cast<AVPixelFormat>(codec.format));
-  parameters_.profile = codec.profile;
-  parameters_.level = codec.level;
-  parameters_.bits_per_coded_sample = codec.bits_per_coded_sample;
-  parameters_.bits_per_raw_sample = codec.bits_per_raw_sample;
-  parameters_.bit_rate = codec.bit_rate;
-  parameters_.field_order = codec.field_order;
-  parameters_.video_delay = codec.video_delay;
-  parameters_.chroma_location = codec.chroma_location;
-  parameters_.color_range = codec.color_range;
-  parameters_.color_primaries = codec.color_primaries;
-  parameters_.color_transfer = codec.color_trc;
-  parameters_.color_space = codec.color_space;
-  parameters_.sample_aspect_ratio = FromAv(codec.sample_aspect_ratio);
-  parameters_.time_base = FromAv(stream_->time_base);
-  parameters_.frame_rate = FromAv(stream_->avg_frame_rate);
-  parameters_.side_data = stream_side_data_.data();
-  parameters_.side_data_count = stream_side_data_.size();
-  if (kind_ == StreamKind::kAudio) ConvertAudioParameters();
-}
-
-void Demuxer::ConvertAudioParameters() {
-  const AVCodecParameters& codec = *stream_->codecpar;
-  parameters_.stream_kind = BULKHEAD_STREAM_AUDIO;
-  parameters_.pixel_format = nullptr;
-  parameters_.sample_format =
-      av_get_sample_fmt_name(static_cast<AVSampleFormat>(codec.format));
-  parameters_.sample_rate = codec.sample_rate;
-  parameters_.channels = codec.ch_layout.nb_channels;
-  if (codec.ch_layout.order == AV_CHANNEL_ORDER_NATIVE) {
-    parameters_.channel_mask = codec.ch_layout.u.mask;
-  }
-  parameters_.block_align = codec.block_align;
-  parameters_.frame_size = codec.frame_size;
-  parameters_.initial_padding = codec.initial_padding;
-  parameters_.trailing_padding = codec.trailing_padding;
-  parameters_.seek_preroll = codec.seek_preroll;
-}
-
 bool Demuxer::NextAvPacket() {
   at_beginning_ = false;
   packet_too_large_ = false;
@@ -291,33 +230,8 @@ ipc::Expected<bool> Demuxer::ReadPacket() {
     return ipc::FailErrno(ipc::Code::kBadInput, name_ + " cannot be read on",
                           file_->read_error());
   }
-  ConvertPacket();
+  packet_ = libav_format::PacketOf(*av_packet_, &packet_side_data_);
   return true;
-}
-
-void Demuxer::ConvertPacket() {
-  packet_side_data_.clear();
-  AppendSideData(av_packet_->side_data, av_packet_->side_data_elems,
-                 &packet_side_data_);
-  packet_ = {};
-  packet_.size = sizeof(packet_);
-  if (av_packet_->flags & AV_PKT_FLAG_KEY) {
-    packet_.flags |= BULKHEAD_PACKET_KEYFRAME;
-  }
-  if (av_packet_->flags & AV_PKT_FLAG_CORRUPT) {
-    packet_.flags |= BULKHEAD_PACKET_CORRUPT;
-  }
-  if (av_packet_->flags & AV_PKT_FLAG_DISCARD) {
-    packet_.flags |= BULKHEAD_PACKET_DISCARD;
-  }
-  packet_.data = av_packet_->data;
-  packet_.bytes = static_cast<size_t>(av_packet_->size);
-  packet_.pts = av_packet_->pts;
-  packet_.dts = av_packet_->dts;
-  packet_.duration = av_packet_->duration;
-  packet_.position = av_packet_->pos;
-  packet_.side_data = packet_side_data_.data();
-  packet_.side_data_count = packet_side_data_.size();
 }
 
 ipc::Expected<void> Demuxer::SeekToKeyframe(int64_t timestamp) {
@@ -346,7 +260,7 @@ ipc::Expected<void> Demuxer::SeekToKeyframe(int64_t timestamp) {
       if ((av_packet_->flags & AV_PKT_FLAG_KEY) == 0) continue;
       packet_is_pending_ = true;
       // Reading on may have replaced what they point to.
-      ConvertParameters();
+      parameters_ = libav_format::ParametersOf(*stream_, &stream_side_data_);
       return {};
     }
     if (__builtin_sub_overflow(target, second << attempt, &target)) break;

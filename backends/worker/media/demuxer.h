@@ -125,9 +125,6 @@ class Demuxer {
   void CloseInput();
   void DescribeStream();
   bool IsOfKind(const AVStream& stream) const;
-  void ConvertParameters();
-  void ConvertAudioParameters();
-  void ConvertPacket();
   bool NextAvPacket();
 
   const MediaBytes bytes_;
