@@ -12,14 +12,14 @@
 namespace bulkhead::cpu {
 namespace {
 
-using libav_codec::Decoder;
 using libav_codec::FramePtr;
+using libav_codec::LibavDecoder;
 
 // The ABI keeps the sentence of a failed open outside of any decoder.
 thread_local std::string open_error;
 
-Decoder* Self(bulkhead_decoder* decoder) {
-  return reinterpret_cast<Decoder*>(decoder);
+LibavDecoder* Self(bulkhead_decoder* decoder) {
+  return reinterpret_cast<LibavDecoder*>(decoder);
 }
 
 bulkhead_result EnumerateDevices(const bulkhead_runtime*,
@@ -46,7 +46,7 @@ bulkhead_result Open(const bulkhead_open_parameters* parameters,
                  std::to_string(taken.device) + " was asked for";
     return BULKHEAD_UNSUPPORTED;
   }
-  auto opened = Decoder::Open(taken, runtime);
+  auto opened = LibavDecoder::Open(taken, runtime);
   if (!opened) {
     open_error = std::move(opened.error().sentence);
     return opened.error().result;

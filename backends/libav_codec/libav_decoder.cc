@@ -60,7 +60,7 @@ AVCodecContext* OwningContext(void* object) {
 
 }  // namespace
 
-Expected<std::unique_ptr<Decoder>> Decoder::Open(
+Expected<std::unique_ptr<LibavDecoder>> LibavDecoder::Open(
     const bulkhead_open_parameters& parameters,
     const bulkhead_runtime* runtime) {
   const auto codec = sdk::TakeSized(*parameters.codec);
@@ -69,7 +69,7 @@ Expected<std::unique_ptr<Decoder>> Decoder::Open(
   auto translated = ToCodecParameters(codec, **found);
   if (!translated) return tl::unexpected(translated.error());
 
-  std::unique_ptr<Decoder> decoder(new Decoder);
+  std::unique_ptr<LibavDecoder> decoder(new LibavDecoder);
   decoder->codec_ = codec.codec;
   if (runtime != nullptr) {
     decoder->buffers_ = RuntimeBuffers::Create(sdk::TakeSized(*runtime));
@@ -119,7 +119,8 @@ Expected<std::unique_ptr<Decoder>> Decoder::Open(
   return decoder;
 }
 
-Expected<void> Decoder::SetOptions(const bulkhead_open_parameters& parameters) {
+Expected<void> LibavDecoder::SetOptions(
+    const bulkhead_open_parameters& parameters) {
   for (size_t i = 0; i < parameters.option_count; ++i) {
     const bulkhead_option& option = parameters.options[i];
     const int error = av_opt_set(context_.get(), option.key, option.value,
@@ -146,7 +147,7 @@ Expected<void> Decoder::SetOptions(const bulkhead_open_parameters& parameters) {
   return {};
 }
 
-bulkhead_result Decoder::Send(const bulkhead_packet* packet) {
+bulkhead_result LibavDecoder::Send(const bulkhead_packet* packet) {
   if (packet == nullptr) return SendTranslated(nullptr);
   const auto translated = ToPacket(sdk::TakeSized(*packet));
   if (translated) return SendTranslated(translated->get());
@@ -154,7 +155,7 @@ bulkhead_result Decoder::Send(const bulkhead_packet* packet) {
   return translated.error().result;
 }
 
-bulkhead_result Decoder::SendTranslated(AVPacket* packet) {
+bulkhead_result LibavDecoder::SendTranslated(AVPacket* packet) {
   if (packet == nullptr) {
     const int error = avcodec_send_packet(context_.get(), nullptr);
     ended_ = ended_ || error == 0;
@@ -176,7 +177,7 @@ bulkhead_result Decoder::SendTranslated(AVPacket* packet) {
   return Report(error, "decode a packet");
 }
 
-bulkhead_result Decoder::Receive(AVFrame* frame) {
+bulkhead_result LibavDecoder::Receive(AVFrame* frame) {
   const int error = avcodec_receive_frame(context_.get(), frame);
   if (error == 0) picture_too_large_ = false;
   const bulkhead_result result = Report(error, "decode a frame");
@@ -184,17 +185,17 @@ bulkhead_result Decoder::Receive(AVFrame* frame) {
   return result;
 }
 
-void Decoder::Flush() {
+void LibavDecoder::Flush() {
   avcodec_flush_buffers(context_.get());
   ended_ = false;
   picture_too_large_ = false;
 }
 
-void* Decoder::HandleOf(const AVFrame& frame) const {
+void* LibavDecoder::HandleOf(const AVFrame& frame) const {
   return buffers_ ? buffers_->HandleOf(frame) : nullptr;
 }
 
-Failure Decoder::Describe(int av_error, const char* action) {
+Failure LibavDecoder::Describe(int av_error, const char* action) {
   if (picture_too_large_.exchange(false)) {
     return {BULKHEAD_OUT_OF_MEMORY,
             "a picture of the " + codec_ +
@@ -207,7 +208,7 @@ Failure Decoder::Describe(int av_error, const char* action) {
                                   " stream: " + TextOf(av_error)};
 }
 
-bulkhead_result Decoder::Report(int av_error, const char* action) {
+bulkhead_result LibavDecoder::Report(int av_error, const char* action) {
   const bulkhead_result refusal =
       buffers_ ? buffers_->TakeRefusal() : BULKHEAD_OK;
   if (refusal != BULKHEAD_OK) {
@@ -222,8 +223,9 @@ bulkhead_result Decoder::Report(int av_error, const char* action) {
   return failure.result;
 }
 
-int Decoder::GetBuffer(AVCodecContext* context, AVFrame* frame, int flags) {
-  const auto* decoder = static_cast<const Decoder*>(context->opaque);
+int LibavDecoder::GetBuffer(AVCodecContext* context, AVFrame* frame,
+                            int flags) {
+  const auto* decoder = static_cast<const LibavDecoder*>(context->opaque);
   if (!decoder->buffers_ || context->codec_type != AVMEDIA_TYPE_VIDEO) {
     return avcodec_default_get_buffer2(context, frame, flags);
   }
@@ -232,7 +234,8 @@ int Decoder::GetBuffer(AVCodecContext* context, AVFrame* frame, int flags) {
 
 // libavcodec reports a picture beyond max_pixels as damage; only what it logs
 // tells it apart. Nothing is printed: a hostile stream could print for ever.
-void Decoder::ReadLog(void* object, int, const char* format, va_list values) {
+void LibavDecoder::ReadLog(void* object, int, const char* format,
+                           va_list values) {
   const bool beyond_own = std::strstr(format, "Picture size %ux%u is invalid");
   if (!beyond_own &&
       std::strstr(format, "exceeds specified max pixel count") == nullptr &&
@@ -241,7 +244,7 @@ void Decoder::ReadLog(void* object, int, const char* format, va_list values) {
   }
   const AVCodecContext* context = OwningContext(object);
   if (context == nullptr || context->get_buffer2 != GetBuffer) return;
-  auto* const decoder = static_cast<Decoder*>(context->opaque);
+  auto* const decoder = static_cast<LibavDecoder*>(context->opaque);
   if (beyond_own) {
     // Of a picture that libavutil itself takes for too large, or of nothing.
     va_list copy;

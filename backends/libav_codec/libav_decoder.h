@@ -15,7 +15,7 @@ namespace bulkhead::libav_codec {
 // One stream in libavcodec, set up as the ffmpeg program sets it up, so that
 // the pictures are the same, damaged streams included.
 //
-//     auto decoder = Decoder::Open(parameters, runtime);
+//     auto decoder = LibavDecoder::Open(parameters, runtime);
 //     (*decoder)->Send(&packet);
 //     while ((*decoder)->Receive(frame) == BULKHEAD_OK) ...
 //
@@ -26,15 +26,15 @@ namespace bulkhead::libav_codec {
 // Packets are hostile and go to libavcodec as they are: what it makes of them
 // is why this runs in a sandbox. Not thread-safe. Every result that is a
 // failure leaves a sentence in last_error.
-class Decoder {
+class LibavDecoder {
  public:
   // `runtime` is where pictures are decoded into; nullptr: memory of
   // libavcodec. It must outlive every frame.
-  static Expected<std::unique_ptr<Decoder>> Open(
+  static Expected<std::unique_ptr<LibavDecoder>> Open(
       const bulkhead_open_parameters& parameters,
       const bulkhead_runtime* runtime);
-  Decoder(const Decoder&) = delete;
-  Decoder& operator=(const Decoder&) = delete;
+  LibavDecoder(const LibavDecoder&) = delete;
+  LibavDecoder& operator=(const LibavDecoder&) = delete;
 
   // nullptr ends the stream.
   bulkhead_result Send(const bulkhead_packet* packet);
@@ -49,7 +49,7 @@ class Decoder {
   const std::string& last_error() const { return last_error_; }
 
  private:
-  Decoder() = default;
+  LibavDecoder() = default;
 
   // Also the mark by which a context is known to be ours.
   static int GetBuffer(AVCodecContext* context, AVFrame* frame, int flags);

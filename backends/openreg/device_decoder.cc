@@ -39,7 +39,7 @@ int BytesOf(const bulkhead_frame& frame) {
 libav_codec::Expected<std::unique_ptr<DeviceDecoder>> DeviceDecoder::Open(
     const bulkhead_open_parameters& parameters, const bulkhead_runtime& runtime,
     size_t device_bytes) {
-  auto decoder = libav_codec::Decoder::Open(parameters, nullptr);
+  auto decoder = libav_codec::LibavDecoder::Open(parameters, nullptr);
   if (!decoder) return tl::unexpected(std::move(decoder.error()));
   std::unique_ptr<DeviceDecoder> opened(
       new DeviceDecoder(runtime, device_bytes));
@@ -115,7 +115,7 @@ void DeviceDecoder::Flush() {
   });
 }
 
-bulkhead_result DeviceDecoder::Execute(Stream::Kernel kernel) {
+bulkhead_result DeviceDecoder::Execute(DeviceStream::Kernel kernel) {
   if (!lost_) {
     stream_.Launch(std::move(kernel));
     lost_ = !stream_.Synchronize(kHung);

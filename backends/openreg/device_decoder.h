@@ -49,7 +49,7 @@ class DeviceDecoder {
   DeviceDecoder(const bulkhead_runtime& runtime, size_t device_bytes);
 
   // Launches on the stream and waits.
-  bulkhead_result Execute(Stream::Kernel kernel);
+  bulkhead_result Execute(DeviceStream::Kernel kernel);
   void DecodeAndUpload();
   bulkhead_result Upload();
   bulkhead_result ChooseTarget();
@@ -63,7 +63,7 @@ class DeviceDecoder {
   bool lost_ = false;
 
   // What kernels use: members, so that a hung one finds them.
-  std::unique_ptr<libav_codec::Decoder> decoder_;
+  std::unique_ptr<libav_codec::LibavDecoder> decoder_;
   libav_codec::PacketPtr packet_;
   libav_codec::FramePtr decoded_;
   std::optional<DeviceAllocation> picture_;
@@ -76,7 +76,7 @@ class DeviceDecoder {
   std::unique_ptr<uint8_t[]> own_memory_;
 
   // Last: its destructor waits for the kernels.
-  Stream stream_;
+  DeviceStream stream_;
 };
 
 }  // namespace bulkhead::openreg

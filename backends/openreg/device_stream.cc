@@ -5,20 +5,20 @@
 
 namespace bulkhead::openreg {
 
-bool Stream::Event::Query() const {
+bool DeviceStream::Event::Query() const {
   const std::lock_guard lock(state_->mutex);
   return state_->done;
 }
 
-bool Stream::Event::Wait(std::chrono::milliseconds limit) const {
+bool DeviceStream::Event::Wait(std::chrono::milliseconds limit) const {
   std::unique_lock lock(state_->mutex);
   return state_->completed.wait_for(lock, limit,
                                     [this] { return state_->done; });
 }
 
-Stream::Stream() : thread_([this] { Run(); }) {}
+DeviceStream::DeviceStream() : thread_([this] { Run(); }) {}
 
-Stream::~Stream() {
+DeviceStream::~DeviceStream() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -27,7 +27,7 @@ Stream::~Stream() {
   thread_.join();
 }
 
-void Stream::Launch(Kernel kernel) {
+void DeviceStream::Launch(Kernel kernel) {
   {
     const std::lock_guard lock(mutex_);
     queue_.push_back(std::move(kernel));
@@ -35,7 +35,7 @@ void Stream::Launch(Kernel kernel) {
   changed_.notify_one();
 }
 
-Stream::Event Stream::Record() {
+DeviceStream::Event DeviceStream::Record() {
   Event event;
   Launch([state = event.state_] {
     {
@@ -47,7 +47,7 @@ Stream::Event Stream::Record() {
   return event;
 }
 
-void Stream::WaitFor(const Event& event) {
+void DeviceStream::WaitFor(const Event& event) {
   // An order on the device has no deadline; whoever waits for the device does.
   Launch([state = event.state_] {
     std::unique_lock lock(state->mutex);
@@ -55,11 +55,11 @@ void Stream::WaitFor(const Event& event) {
   });
 }
 
-bool Stream::Synchronize(std::chrono::milliseconds limit) {
+bool DeviceStream::Synchronize(std::chrono::milliseconds limit) {
   return Record().Wait(limit);
 }
 
-void Stream::Run() {
+void DeviceStream::Run() {
   for (;;) {
     Kernel kernel;
     {

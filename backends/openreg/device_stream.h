@@ -15,7 +15,7 @@ namespace bulkhead::openreg {
 // A queue of kernels that one thread executes in order, as an accelerator's
 // stream does. Launching returns at once; whoever wants a result waits.
 //
-//     Stream stream;
+//     DeviceStream stream;
 //     stream.Launch([&] { result = Work(); });
 //     if (!stream.Synchronize(std::chrono::seconds(5))) ...  // it hangs
 //
@@ -23,7 +23,7 @@ namespace bulkhead::openreg {
 // time it may still run. Launch, Record and the waits may be called from any
 // thread but the stream's own. Destruction runs what was launched and joins;
 // kernels do not throw.
-class Stream {
+class DeviceStream {
  public:
   // A point in the stream's order: complete when all that was launched before
   // it has been executed, not merely taken from the queue. Cheap to copy.
@@ -33,7 +33,7 @@ class Stream {
     bool Wait(std::chrono::milliseconds limit) const;
 
    private:
-    friend class Stream;
+    friend class DeviceStream;
     struct State {
       std::mutex mutex;
       std::condition_variable completed;
@@ -44,10 +44,10 @@ class Stream {
 
   using Kernel = std::function<void()>;
 
-  Stream();
-  ~Stream();
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
+  DeviceStream();
+  ~DeviceStream();
+  DeviceStream(const DeviceStream&) = delete;
+  DeviceStream& operator=(const DeviceStream&) = delete;
 
   void Launch(Kernel kernel);
   Event Record();

@@ -17,7 +17,7 @@ constexpr milliseconds kLong(20000);
 // A kernel that runs until the test lets it go.
 class Gate {
  public:
-  Stream::Kernel kernel() {
+  DeviceStream::Kernel kernel() {
     return [this, opened = opened_] {
       started_.set_value();
       opened.wait();
@@ -33,7 +33,7 @@ class Gate {
 };
 
 TEST(StreamTest, KernelsRunInTheOrderOfTheirLaunch) {
-  Stream stream;
+  DeviceStream stream;
   std::vector<int> order;
   for (int i = 0; i < 1000; ++i) {
     stream.Launch([&order, i] { order.push_back(i); });
@@ -44,7 +44,7 @@ TEST(StreamTest, KernelsRunInTheOrderOfTheirLaunch) {
 }
 
 TEST(StreamTest, KernelsRunOnAThreadOfTheStream) {
-  Stream stream;
+  DeviceStream stream;
   std::thread::id executed;
   stream.Launch([&executed] { executed = std::this_thread::get_id(); });
   ASSERT_TRUE(stream.Synchronize(kLong));
@@ -53,9 +53,9 @@ TEST(StreamTest, KernelsRunOnAThreadOfTheStream) {
 
 TEST(StreamTest, AnEventIsNotCompleteWhileItsKernelRuns) {
   Gate gate;
-  Stream stream;
+  DeviceStream stream;
   stream.Launch(gate.kernel());
-  const Stream::Event event = stream.Record();
+  const DeviceStream::Event event = stream.Record();
   gate.AwaitStart();
   EXPECT_FALSE(event.Query());
   EXPECT_FALSE(event.Wait(milliseconds(1)));
@@ -66,7 +66,7 @@ TEST(StreamTest, AnEventIsNotCompleteWhileItsKernelRuns) {
 
 TEST(StreamTest, AHungKernelMakesSynchronizeGiveUp) {
   Gate gate;
-  Stream stream;
+  DeviceStream stream;
   stream.Launch(gate.kernel());
   EXPECT_FALSE(stream.Synchronize(milliseconds(1)));
   gate.Open();
@@ -74,8 +74,8 @@ TEST(StreamTest, AHungKernelMakesSynchronizeGiveUp) {
 
 TEST(StreamTest, OneStreamWaitsForAnEventOfAnother) {
   Gate gate;
-  Stream first;
-  Stream second;
+  DeviceStream first;
+  DeviceStream second;
   int value = 0;
   int seen = -1;
   first.Launch(gate.kernel());
@@ -90,7 +90,7 @@ TEST(StreamTest, OneStreamWaitsForAnEventOfAnother) {
 TEST(StreamTest, DestructionRunsWhatWasLaunched) {
   int runs = 0;
   {
-    Stream stream;
+    DeviceStream stream;
     for (int i = 0; i < 10; ++i) stream.Launch([&runs] { ++runs; });
   }
   EXPECT_EQ(runs, 10);
