@@ -3,10 +3,11 @@
 
 #include "backends/sdk/bulkhead_backend.h"
 
-// The reference backend: libavcodec on the CPU, one device named "cpu". Its
-// pictures are those of the ffmpeg program, byte for byte. Pictures are decoded
-// straight into the runtime's buffers where those can hold them.
+// Returns the function table of the reference backend, which decodes with
+// libavcodec on the CPU. It has one device, named "cpu". Its pictures equal
+// those of the ffmpeg program byte for byte, and are decoded directly into the
+// runtime's buffers where those can hold them.
 //
-// Options are libavcodec's, of the codec context and of the decoder
-// ("skip_frame", "err_detect", "filmgrain").
+// The options of bulkhead_open_parameters are libavcodec's options of the codec
+// context and of the decoder ("skip_frame", "err_detect", "filmgrain").
 extern "C" const bulkhead_backend* bulkhead_cpu_backend(void);

@@ -9,7 +9,7 @@
 
 namespace bulkhead::libav_codec {
 
-// A result of the C ABI with the sentence for last_error.
+// A failed result of the C ABI, with the sentence that last_error returns.
 struct Failure {
   bulkhead_result result;
   std::string sentence;
@@ -23,11 +23,12 @@ inline tl::unexpected<Failure> Fail(bulkhead_result result,
   return tl::unexpected<Failure>(Failure{result, std::move(sentence)});
 }
 
-// What libavcodec's error number means to the caller of a backend. Damage is
-// the ordinary case: after it FFmpeg goes on with the next packet.
+// Returns the result of the C ABI for an error number of libavcodec. Most
+// numbers mean damaged input, after which FFmpeg continues with the next
+// packet.
 bulkhead_result ResultOf(int av_error);
 
-// The text that FFmpeg prints for the number.
+// Returns the text that FFmpeg prints for an error number.
 std::string TextOf(int av_error);
 
 }  // namespace bulkhead::libav_codec

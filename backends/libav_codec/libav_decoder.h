@@ -12,35 +12,36 @@
 
 namespace bulkhead::libav_codec {
 
-// One stream in libavcodec, set up as the ffmpeg program sets it up, so that
-// the pictures are the same, damaged streams included.
+// Decodes one stream with libavcodec, with the settings of the ffmpeg program,
+// so that the pictures equal those of ffmpeg, also for damaged streams.
 //
 //     auto decoder = LibavDecoder::Open(parameters, runtime);
 //     (*decoder)->Send(&packet);
 //     while ((*decoder)->Receive(frame) == BULKHEAD_OK) ...
 //
-// Backends build on this; each links its own copy. It opens no file and starts
-// no thread before Open, after which libavcodec's own threads run if more than
-// one was asked for (0: as many as there are CPUs).
+// Backends build on this class; each backend links its own copy. Opens no
+// files. Starts no threads before Open; from then on libavcodec runs its own
+// threads if more than one was asked for (0 means one for each CPU).
 //
-// Packets are hostile and go to libavcodec as they are: what it makes of them
-// is why this runs in a sandbox. Not thread-safe. Every result that is a
-// failure leaves a sentence in last_error.
+// Packets are hostile and are passed to libavcodec unchecked; the sandbox
+// contains the consequences. Not thread-safe. Every failed result leaves a
+// sentence in last_error.
 class LibavDecoder {
  public:
-  // `runtime` is where pictures are decoded into; nullptr: memory of
-  // libavcodec. It must outlive every frame.
+  // Decodes pictures into buffers of `runtime`, which must outlive every frame.
+  // With nullptr, decodes into memory of libavcodec.
   static Expected<std::unique_ptr<LibavDecoder>> Open(
       const bulkhead_open_parameters& parameters,
       const bulkhead_runtime* runtime);
   LibavDecoder(const LibavDecoder&) = delete;
   LibavDecoder& operator=(const LibavDecoder&) = delete;
 
-  // nullptr ends the stream.
+  // Sends one packet. nullptr ends the stream.
   bulkhead_result Send(const bulkhead_packet* packet);
-  // The same for what ToPacket made, which may gain side data here.
+  // Does the same with a packet that ToPacket has made. May add side data to
+  // the packet.
   bulkhead_result SendTranslated(AVPacket* packet);
-  // The frame is valid if the result is OK.
+  // Receives one frame, which is valid if the result is OK.
   bulkhead_result Receive(AVFrame* frame);
   void Flush();
 
@@ -51,7 +52,8 @@ class LibavDecoder {
  private:
   LibavDecoder() = default;
 
-  // Also the mark by which a context is known to be ours.
+  // Implements AVCodecContext.get_buffer2. ReadLog recognizes contexts of this
+  // class by this callback.
   static int GetBuffer(AVCodecContext* context, AVFrame* frame, int flags);
   static void ReadLog(void* object, int level, const char* format,
                       va_list arguments);
@@ -62,12 +64,13 @@ class LibavDecoder {
   std::string codec_;
   uint64_t max_frame_pixels_ = 0;
   std::shared_ptr<RuntimeBuffers> buffers_;
-  // What the container says beside the stream; goes out with the first packet.
+  // Side data of the container's stream, which is sent with the first packet.
   PacketPtr stream_side_data_;
   std::atomic<bool> picture_too_large_ = false;
   bool ended_ = false;
   std::string last_error_;
-  // Last: closing it returns the buffers and ends libavcodec's threads.
+  // The last member, so destroyed first: closing the context returns the
+  // buffers and ends libavcodec's threads, which use the members above.
   CodecContextPtr context_;
 };
 

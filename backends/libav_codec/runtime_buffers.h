@@ -11,36 +11,38 @@
 
 namespace bulkhead::libav_codec {
 
-// Lets libavcodec decode into the runtime's memory.
+// Makes libavcodec decode into the runtime's memory.
 //
-// libavcodec asks for a buffer a picture and counts references on it: the
-// picture that was output and the decoder, which predicts from it, each hold
-// one. Each buffer here is one that the runtime lent, and goes back to it when
-// libavcodec drops the last reference, on whatever thread that is.
+// libavcodec asks for one buffer per picture, and counts the references to the
+// buffer: the output picture holds one, and so does the decoder, which predicts
+// later pictures from it. Each buffer is lent by the runtime, and is released
+// to the runtime when libavcodec drops the last reference, on any thread.
 //
-// The buffers are marked read-only: some decoders draw the next picture into
-// the last one once they believe to be its only owner, and they cannot know
-// that an application is still reading it. Such a decoder now copies first.
+// The buffers are marked read-only. Otherwise some decoders would draw the next
+// picture into the previous one as soon as they hold the only reference,
+// although an application may still be reading that picture. With the mark,
+// such a decoder copies the picture first.
 //
-// Pictures that the runtime cannot hold (hardware surfaces, palettes, bits)
-// and decoders that insist on memory of their own use libavcodec's.
+// libavcodec's own memory is used for pictures that the runtime cannot hold
+// (hardware surfaces, palettes, bitstream formats), and for decoders that do
+// not support foreign buffers.
 //
-// Thread-safe. Lives until the last buffer is back.
+// Thread-safe. Every lent buffer keeps this object alive.
 class RuntimeBuffers : public std::enable_shared_from_this<RuntimeBuffers> {
  public:
   static std::shared_ptr<RuntimeBuffers> Create(
       const bulkhead_runtime& runtime);
 
-  // What AVCodecContext.get_buffer2 does.
+  // Implements AVCodecContext.get_buffer2.
   int Allocate(AVCodecContext* context, AVFrame* frame, int flags);
 
-  // What acquire_buffer answered if it refused since the last call of this, OK
-  // otherwise. Decoders take a refusal for damage and go on without the
-  // picture; only who asks here learns that nothing was wrong with the input.
+  // Returns and forgets the last failure of acquire_buffer, or returns OK if
+  // there was none. Decoders treat a failed allocation as damage and continue
+  // without the picture; this function shows that the input was not at fault.
   bulkhead_result TakeRefusal();
 
-  // The runtime's handle of the buffer that holds all planes of the frame, or
-  // nullptr if they lie elsewhere.
+  // Returns the runtime's handle of the buffer that holds all planes of the
+  // frame, or nullptr if they lie in other memory.
   void* HandleOf(const AVFrame& frame) const;
 
  private:

@@ -7,29 +7,33 @@
 
 namespace bulkhead::libav_codec {
 
-// Between the structs of the C ABI and those of libavcodec. Strings become
-// identifiers by FFmpeg's own tables; nothing is guessed. All copy what they
-// take, so the caller's memory is free again on return.
+// Translate between the structs of the C ABI and those of libavcodec. Strings
+// become identifiers by FFmpeg's own tables; nothing is guessed. The functions
+// that make libavcodec structs copy all data, so the caller's memory may go
+// after the call.
 
-// Every field of the container's description. `codec` comes from the name and
-// decides whether they are read as those of video or of audio.
+// Translates every field of the parameters. `codec` is the decoder for
+// parameters.codec; its type decides whether the fields of video or of audio
+// are translated.
 Expected<CodecParametersPtr> ToCodecParameters(
     const bulkhead_codec_parameters& parameters, const AVCodec& codec);
 
-// Side data whose kind this libavcodec does not know is left out.
+// Translates a packet. Leaves out side data of kinds that libavcodec does not
+// know.
 Expected<PacketPtr> ToPacket(const bulkhead_packet& packet);
 
-// Attaches blobs to `packet`, except kinds that it carries already. A display
-// matrix of the stream stays out: turning the picture is the runtime's.
+// Attach the stream's side data to `packet`, except kinds that the packet has
+// already. A display matrix is left out, since the runtime turns the pictures.
+// Return false without memory.
 bool AddStreamSideData(const bulkhead_side_data* side_data, size_t count,
                        AVPacket* packet);
 bool AddStreamSideData(const AVPacket& from, AVPacket* packet);
 
-// Fills all fields of *to but `buffer` and `private_data`. The planes, and the
-// array of those of audio, still belong to `from`.
+// Fills all fields of *to except `buffer` and `private_data`. The planes of a
+// picture, and the array of audio planes, still belong to `from`.
 void DescribeFrame(const AVFrame& from, bulkhead_frame* to);
 
-// Whether the frame holds audio rather than a picture.
+// Returns whether the frame holds audio rather than a picture.
 bool IsAudio(const AVFrame& frame);
 
 AVRational ToRational(bulkhead_rational value);

@@ -9,16 +9,18 @@
 
 namespace bulkhead::openreg {
 
-// The samples of one frame as the device holds them: its planes one after the
-// other. `frame` says how many there are and of what; its planes are read by
-// PackPlanes alone.
+// The device stores the samples of an audio frame packed: all planes one after
+// the other. In each function `frame` describes the samples (format, channels,
+// count); only PackPlanes reads the planes of `frame`.
 
+// Returns the number of bytes of the packed samples.
 size_t PackedBytes(const bulkhead_frame& frame);
 
+// Copies the planes of `frame` to `packed`.
 void PackPlanes(const bulkhead_frame& frame, uint8_t* packed);
 
-// Host memory for bulkhead_frame.planes: the pointers, and behind them a copy
-// of what they point to.
+// Returns host memory that holds the array for bulkhead_frame.planes, followed
+// by a copy of the packed samples that the array points into.
 std::unique_ptr<uint8_t[]> UnpackPlanes(const bulkhead_frame& frame,
                                         const uint8_t* packed);
 

@@ -14,17 +14,18 @@
 
 namespace bulkhead::openreg {
 
-// One stream of media on one simulated device. What is said of pictures holds
-// for frames of audio too, but that they come in memory of the decoder's own.
+// Decodes one stream of media on one simulated device. Audio frames take the
+// same way as pictures, except that they are returned in memory of the decoder
+// instead of a buffer of the runtime.
 //
-// The device decodes on its own thread into its own memory. Receive takes one
-// picture at a time that way: decode and upload are one kernel, the copy down
-// into the runtime's buffer is the next. So a decoder holds at most one
-// picture of device memory, and a full device shows as OUT_OF_MEMORY.
+// The device decodes on its own thread into its own memory. Receive handles one
+// picture at a time: one kernel decodes and uploads the picture, and the next
+// kernel copies it down into the runtime's buffer. A decoder therefore holds at
+// most one picture in device memory, and a full device shows as OUT_OF_MEMORY.
 //
-// Used by one thread. A kernel that does not end within a minute means
-// DEVICE_LOST, from then on and for every call; whatever such a kernel may
-// still touch is kept until the destructor, which waits for it.
+// Used by one thread. If a kernel does not end within a minute, this call and
+// all later ones return DEVICE_LOST. Memory that the kernel may still use is
+// kept until the destructor, which waits for the kernel.
 class DeviceDecoder {
  public:
   static libav_codec::Expected<std::unique_ptr<DeviceDecoder>> Open(
@@ -40,7 +41,7 @@ class DeviceDecoder {
   const std::string& last_error() const { return last_error_; }
 
  private:
-  // Host memory in which one downloaded picture lies.
+  // The host memory that a picture is downloaded to.
   struct Planes {
     uint8_t* data[4] = {};
     int stride[4] = {};
@@ -48,7 +49,8 @@ class DeviceDecoder {
 
   DeviceDecoder(const bulkhead_runtime& runtime, size_t device_bytes);
 
-  // Launches on the stream and waits.
+  // Launches `kernel` and waits until it is done. Returns kernel_result_, or
+  // DEVICE_LOST.
   bulkhead_result Execute(DeviceStream::Kernel kernel);
   void DecodeAndUpload();
   bulkhead_result Upload();
@@ -62,7 +64,8 @@ class DeviceDecoder {
   std::string last_error_;
   bool lost_ = false;
 
-  // What kernels use: members, so that a hung one finds them.
+  // Objects that kernels use. They are members, so that they outlive a call
+  // whose kernel hangs.
   std::unique_ptr<libav_codec::LibavDecoder> decoder_;
   libav_codec::PacketPtr packet_;
   libav_codec::FramePtr decoded_;
@@ -71,11 +74,13 @@ class DeviceDecoder {
   Planes target_;
   bulkhead_result kernel_result_ = BULKHEAD_OK;
   std::string kernel_error_;
-  // Where the picture goes: the runtime's buffer or, if that is null, this.
+  // The handle of the runtime's buffer that the picture goes to, or null if it
+  // goes to own_memory_.
   void* buffer_ = nullptr;
   std::unique_ptr<uint8_t[]> own_memory_;
 
-  // Last: its destructor waits for the kernels.
+  // The last member, so destroyed first: its destructor waits for the kernels,
+  // which use the members above.
   DeviceStream stream_;
 };
 

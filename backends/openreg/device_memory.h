@@ -12,9 +12,10 @@ namespace bulkhead::openreg {
 
 class DeviceMemory;
 
-// A range of a device's memory. Its address means nothing to the CPU: touching
-// it outside of an Access is a segmentation fault, as on a real accelerator.
-// Move-only; goes back to its DeviceMemory, which outlives it.
+// Owns a range of a device's memory. The CPU cannot use its address: as on a
+// real accelerator, touching the range outside of an Access is a segmentation
+// fault. Move-only. Destruction returns the range to the DeviceMemory, which
+// must outlive the allocation.
 class DeviceAllocation {
  public:
   DeviceAllocation(DeviceAllocation&& other) noexcept;
@@ -22,12 +23,12 @@ class DeviceAllocation {
   ~DeviceAllocation();
 
   size_t bytes() const { return bytes_; }
-  // For tests that prove the fault.
+  // Returns the address, for tests that provoke the fault.
   const volatile uint8_t* address() const { return base_; }
 
-  // While one lives the whole range may be read and written by the CPU: this is
-  // how a kernel is simulated. One at a time for each allocation; opening it
-  // fails (nullopt) where the kernel refuses.
+  // Lets the CPU read and write the whole range during the lifetime of the
+  // object. Simulated kernels access device memory this way. An allocation can
+  // have one Access at a time.
   class Access {
    public:
     Access(Access&& other) noexcept;
@@ -41,9 +42,12 @@ class DeviceAllocation {
     uint8_t* data_;
     size_t mapped_;
   };
+  // Returns nullopt if the operating system refuses to make the range
+  // accessible.
   std::optional<Access> Open();
 
-  // The explicit copies. False if the range does not lie within bytes().
+  // Copy between host and device memory. Return false if the range does not lie
+  // within bytes().
   bool CopyFromHost(size_t offset, const void* source, size_t bytes);
   bool CopyToHost(size_t offset, void* target, size_t bytes);
 
@@ -66,10 +70,10 @@ class DeviceAllocation {
 //     auto picture = memory.Allocate(bytes);   // nullopt: the device is full
 //     picture->CopyFromHost(0, pixels, bytes);
 //
-// Bounded by its capacity. What is freed is kept for the next allocation of
-// the same size, as drivers do, since mapping anew costs a fault a page; kept
-// ranges count against the capacity and make way when it is needed.
-// Thread-safe.
+// The capacity bounds all allocations. As in real drivers, freed ranges are
+// kept for the next allocation of the same size, since a new mapping costs one
+// page fault per page. Kept ranges count towards the capacity, and are unmapped
+// when the capacity is needed. Thread-safe.
 class DeviceMemory {
  public:
   explicit DeviceMemory(size_t capacity) : capacity_(capacity) {}
@@ -80,7 +84,7 @@ class DeviceMemory {
   std::optional<DeviceAllocation> Allocate(size_t bytes);
 
   size_t capacity() const { return capacity_; }
-  // Held by allocations that live; kept ranges are not counted.
+  // Returns the number of bytes in live allocations, without the kept ranges.
   size_t in_use() const;
 
  private:

@@ -12,21 +12,22 @@
 
 namespace bulkhead::openreg {
 
-// A queue of kernels that one thread executes in order, as an accelerator's
-// stream does. Launching returns at once; whoever wants a result waits.
+// A queue of kernels that one thread executes in order, like a stream of a real
+// accelerator. Launch returns at once; callers that need a result must wait.
 //
 //     DeviceStream stream;
 //     stream.Launch([&] { result = Work(); });
 //     if (!stream.Synchronize(std::chrono::seconds(5))) ...  // it hangs
 //
-// A kernel may use only what outlives the stream: after a wait that ran out of
-// time it may still run. Launch, Record and the waits may be called from any
-// thread but the stream's own. Destruction runs what was launched and joins;
-// kernels do not throw.
+// A kernel may use only objects that outlive the stream, since the kernel may
+// still run after a wait has timed out. Launch, Record and the waits may be
+// called from any thread except the stream's own. The destructor runs all
+// launched kernels and joins the thread. Kernels must not throw.
 class DeviceStream {
  public:
-  // A point in the stream's order: complete when all that was launched before
-  // it has been executed, not merely taken from the queue. Cheap to copy.
+  // Marks a point in the order of launches. The event is complete when all
+  // kernels launched before have been executed (not only taken from the queue).
+  // Cheap to copy.
   class Event {
    public:
     bool Query() const;
@@ -51,11 +52,12 @@ class DeviceStream {
 
   void Launch(Kernel kernel);
   Event Record();
-  // Later kernels of this stream wait for an event of another one. An event
-  // that this stream itself records later would never come.
+  // Makes later kernels of this stream wait for an event of another stream. An
+  // event that this stream records later would never complete.
   void WaitFor(const Event& event);
 
-  // False: not all that was launched was done within the limit.
+  // Waits until all launched kernels are done. Returns false if that takes
+  // longer than `limit`.
   bool Synchronize(std::chrono::milliseconds limit);
 
  private:

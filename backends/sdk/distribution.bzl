@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lays out a backend as an installed distribution.
 
-What comes out is what a wheel, a Debian package or a tarball would install:
-the shared object under its module's folder, and beside it the dist-info
-directory by which Bulkhead finds it. The folder `dist` of the package that
-uses the rule can be put on the plugin path as it is.
+The output is what a wheel, a Debian package or a tarball would install: the
+shared object in the folder of its module, and beside that folder the dist-info
+directory by which Bulkhead finds the backend. The output folder `dist` can be
+put on the plugin path as it is.
 """
 
-# The digest as wheels write it: base64 for URLs, without padding.
+# Digests have the form that wheels use: base64 for URLs, without padding.
 _LAY_OUT = """
 set -eu
 record="$1" root="$2" module="$3" count="$4"
@@ -107,55 +107,56 @@ bulkhead_distribution = rule(
     attrs = {
         "abi": attr.int(
             default = 1,
-            doc = "BULKHEAD_ABI_VERSION that the library was built against.",
+            doc = "The BULKHEAD_ABI_VERSION that the library was built with.",
         ),
         "devices": attr.string_list(
-            doc = "Device names reserved in bulkhead.toml; none: each entry " +
-                  "point has one device of its own name.",
+            doc = "The device names that bulkhead.toml reserves. If empty, " +
+                  "each entry point has one device of its own name.",
         ),
         "distribution": attr.string(
-            doc = "Name of the distribution, as a package index would list it.",
+            doc = "The distribution's name in a package index.",
             mandatory = True,
         ),
         "entry_points": attr.string_dict(
-            doc = "Name of each backend and its `module:attr`.",
+            doc = "Maps the name of each backend to its `module:attr`.",
             mandatory = True,
         ),
         "further_libraries": attr.label_list(
             allow_files = [".so"],
-            doc = "Shared objects beside the first, such as of further " +
-                  "entry points.",
+            doc = "More shared objects to install beside `library`, for " +
+                  "example those of other entry points.",
         ),
         "library": attr.label(
             allow_single_file = [".so"],
-            doc = "The shared object.",
+            doc = "The backend's shared object.",
             mandatory = True,
         ),
         "license": attr.string(
             default = "Apache-2.0",
-            doc = "SPDX expression.",
+            doc = "The license, as an SPDX expression.",
         ),
         "manifest": attr.string_list(
-            doc = "Further lines of bulkhead.toml, such as permissions.",
+            doc = "More lines for bulkhead.toml, such as permissions.",
         ),
         "module_path": attr.string(
-            doc = "Folder of the library below the root of the distribution.",
+            doc = "The folder of the library below the distribution's root.",
             mandatory = True,
         ),
         "streams": attr.string_list(
-            doc = "Kinds of stream that it decodes, of \"video\" and " +
-                  "\"audio\"; none: video.",
+            doc = "The kinds of streams that the backend decodes: \"video\", " +
+                  "\"audio\" or both. If empty, video.",
         ),
         "summary": attr.string(
-            doc = "One line for people.",
+            doc = "A one-line description.",
             mandatory = True,
         ),
         "version": attr.string(
-            doc = "PEP 440 version.",
+            doc = "The version, as in PEP 440.",
             mandatory = True,
         ),
         "worker_scope": attr.string(
-            doc = "\"backend\": one worker serves all sessions.",
+            doc = "With \"backend\", one worker serves all sessions; " +
+                  "otherwise each session has its own.",
             values = ["", "session", "backend"],
         ),
     },

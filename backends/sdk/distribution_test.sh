@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Checks a distribution as an installer would: RECORD lists every file, each
-# with the digest and the size that it has. Arguments: the distribution's files.
+# Checks a distribution as an installer would: RECORD must list every file, with
+# the right digest and size. The arguments are the files of the distribution.
 
 set -euo pipefail
 

@@ -9,9 +9,9 @@
 
 namespace bulkhead::sdk {
 
-// Copies one versioned struct of the C ABI. Whoever filled it may have been
-// built against an older or a newer header than the reader; what it did not
-// know of reads as zero here, and what the reader does not know is left out.
+// Copies one versioned struct of the C ABI. The other side may have been built
+// with an older or a newer header. Fields that the other side does not know are
+// zero in the copy; fields that the caller does not know are left out.
 template <typename Struct>
 Struct TakeSized(const Struct& source) {
   static_assert(std::is_trivially_copyable_v<Struct>);

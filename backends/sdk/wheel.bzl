@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Packs a backend as a wheel, which `bulkhead install` and pip install.
 
-A wheel is the distribution that bulkhead_distribution lays out, plus a WHEEL
-file, with a RECORD of all that, in a zip file. The same files give the same
-bytes: zipper dates every entry alike.
+A wheel is a zip file with the distribution that bulkhead_distribution lays out,
+a WHEEL file, and a RECORD of all files. The same files always give the same
+bytes, since zipper gives every entry the same date.
 """
 
-# Modes are set here, since Bazel makes every output executable. The digest as
-# wheels write it: base64 for URLs, without padding.
+# Sets file modes explicitly, since Bazel makes every output executable. Digests
+# have the form that wheels use: base64 for URLs, without padding.
 _PACK = """
 set -eu
 zipper="$1" wheel="$2" root="$3" stem="$4" tag="$5"
@@ -82,12 +82,12 @@ bulkhead_wheel = rule(
     implementation = _bulkhead_wheel_impl,
     attrs = {
         "distribution": attr.label(
-            doc = "Target made by bulkhead_distribution.",
+            doc = "A target of bulkhead_distribution.",
             mandatory = True,
         ),
         "platform": attr.string(
             default = "linux_x86_64",
-            doc = "Platform tag of the shared objects.",
+            doc = "The platform tag of the shared objects.",
         ),
         "_zipper": attr.label(
             cfg = "exec",

@@ -12,18 +12,23 @@ struct AVPacket;
 
 namespace bulkhead::sdk {
 
-// The first video stream of a file, or the first of audio, whole, in the
+// Holds all packets of the first video or audio stream of a file, in the
 // structs of the C ABI.
+//
+// The structs are made by the worker's own translation
+// (backends/libav_format/stream_to_abi.h), deliberately: a conformance test
+// must feed a backend exactly what a worker feeds it. The tests of that
+// translation are beside it.
 class Clip {
  public:
-  // nullptr if the file has no stream of that kind (BULKHEAD_STREAM_*) that
-  // libavformat can read.
+  // Reads a file. Returns nullptr if libavformat finds no stream of that kind
+  // (BULKHEAD_STREAM_*) in the file.
   static std::unique_ptr<Clip> Read(
       const std::string& path, uint32_t stream_kind = BULKHEAD_STREAM_VIDEO);
 
-  // Makes a small clip with the ffmpeg program: `arguments` say what comes
-  // between the options of ours and the path. nullptr where there is no
-  // ffmpeg or it cannot do that; tests then skip.
+  // Makes a small clip with the ffmpeg program and reads it. `arguments` go
+  // before the path of the clip. Returns nullptr if ffmpeg is missing or fails;
+  // tests then skip.
   static std::unique_ptr<Clip> Make(
       const std::string& name, const std::vector<std::string>& arguments,
       uint32_t stream_kind = BULKHEAD_STREAM_VIDEO);
@@ -49,8 +54,9 @@ class Clip {
   std::vector<bulkhead_packet> packets_;
 };
 
-// A picture without the padding between its rows; or decoded samples, plane
-// after plane, with their number for a width and the channels for a height.
+// A picture without padding between its rows. For audio: the samples, plane
+// after plane; `width` is the number of samples, `height` the number of
+// channels.
 struct Picture {
   int64_t pts;
   int32_t width;
@@ -62,13 +68,13 @@ struct Picture {
 
 Picture CopyPicture(const bulkhead_frame& frame);
 
-// What became of a clip.
+// The result of decoding a clip.
 struct Decoded {
   bulkhead_result opened = BULKHEAD_FAILED;
   std::string open_error;
   std::vector<Picture> pictures;
   int bad_packets = 0;
-  // The first result that ended decoding early, and its sentence.
+  // The result that ended decoding early, and the backend's sentence about it.
   bulkhead_result failure = BULKHEAD_OK;
   std::string error;
 };
@@ -83,11 +89,11 @@ struct DecodeOptions {
 bulkhead_open_parameters OpenParameters(const Clip& clip,
                                         const DecodeOptions& options);
 
-// Feeds an open decoder as FFmpeg does: damaged packets are skipped.
+// Feeds all packets to an open decoder. Skips damaged packets, as FFmpeg does.
 void DecodeAll(const bulkhead_backend& backend, bulkhead_decoder* decoder,
                const std::vector<bulkhead_packet>& packets, Decoded* decoded);
 
-// Opens, decodes the whole clip and closes.
+// Opens a decoder, decodes the whole clip and closes the decoder.
 Decoded Decode(const bulkhead_backend& backend, const bulkhead_runtime& runtime,
                const Clip& clip, const DecodeOptions& options = {});
 

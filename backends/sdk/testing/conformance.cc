@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What every backend must do, in-tree or not. Run it on a shared object:
+// The conformance suite: tests that every backend must pass, in this repository
+// or not. Run it on a shared object:
 //
 //     conformance LIBRARY SYMBOL
 //
-// The streams are made with the ffmpeg program; where there is none, the tests
-// that need them skip. A test of a device that does not decode H.264 skips too,
-// as do those of audio where the backend decodes none.
+// The ffmpeg program makes the streams; tests that need one skip without
+// ffmpeg. Tests also skip if the device does not decode H.264, and audio tests
+// skip if the backend decodes no audio.
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

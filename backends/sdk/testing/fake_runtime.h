@@ -11,14 +11,14 @@
 
 namespace bulkhead::sdk {
 
-// The runtime's services over plain memory, for tests of backends.
+// Implements the runtime's services with plain memory, for tests of backends.
 //
 //     FakeRuntime runtime;
 //     backend->open(&parameters, runtime.services(), &decoder);
 //     EXPECT_EQ(runtime.outstanding(), 0u);
 //
-// Buffers start out as noise, so that a decoder that counts on zeroes shows,
-// and are poisoned when the last reference goes. Thread-safe.
+// New buffers hold noise, so that tests notice a decoder that relies on zeroes.
+// Buffers are overwritten when the last reference is released. Thread-safe.
 class FakeRuntime {
  public:
   FakeRuntime();
@@ -28,10 +28,10 @@ class FakeRuntime {
 
   const bulkhead_runtime* services() const { return &services_; }
 
-  // From now on acquire_buffer answers with this; OK serves again.
+  // Makes acquire_buffer return `answer`. OK makes it serve buffers again.
   void RefuseBuffers(bulkhead_result answer);
 
-  // Buffers on which somebody still holds a reference.
+  // Returns the number of buffers that still have a reference.
   size_t outstanding() const;
   uint64_t acquired() const;
   bulkhead_buffer_request last_request() const;

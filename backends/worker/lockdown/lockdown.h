@@ -13,41 +13,43 @@
 
 namespace bulkhead::worker {
 
-// Installs the restrictions that bulkheadd compiled upon the calling process.
-// Knows no policy: which calls and files are allowed arrives as data, in a
-// sealed memfd made by bulkheadd, which is trusted.
+// Restricts the calling process: seccomp filters, Landlock, and limits.
+// Contains no policy: bulkheadd, which is trusted, compiles the allowed system
+// calls and files to data, and passes the data in a sealed memfd.
 //
-//   zygote:          ASSIGN lockdown = Lockdown::Read(kZygoteLockdownFd)
-//                    lockdown.InstallStage1(kZygoteControlFd),
+//   zygote:          lockdown = Lockdown::Read(kZygoteLockdownFd)
+//                    lockdown.InstallStage1(kZygoteControlFd)
 //                    dlopen(plugin_path()), ...
 //   session worker:  lockdown.InstallStage2(), hello, first byte of media
 //
-// Each stage either is in force for the whole process or is an error, on which
-// the process must end: a half installed stage cannot be taken back. Nothing of
-// it can be undone later.
+// An installed stage binds the whole process and cannot be undone. If a stage
+// fails, the process must end, since a partly installed stage cannot be
+// removed.
 //
 // Threads: both stages are for a process with a single thread. InstallStage1
-// refuses to run in any other, since Landlock binds only the calling thread.
+// fails in any other process, since Landlock binds only the calling thread.
 class Lockdown {
  public:
   static ipc::Expected<Lockdown> Read(int fd);
 
-  // Where the object lies for the dynamic linker, and the symbol to call.
+  // The path of the plugin for the dynamic linker, and the symbol to call.
   const std::string& plugin_path() const { return plugin_path_; }
   const std::string& entry_symbol() const { return entry_symbol_; }
-  // Whether the open file is one of the devices that were granted.
+  // Returns whether the open file is one of the granted devices.
   bool IsGrantedDevice(int fd) const;
   bool has_devices() const { return !devices_.empty(); }
 
-  // The zygote, before vendor code is in the process. Where the lock-down asks
-  // for it, sends the listener of its filter over `control` to bulkheadd, which
-  // from then on ends whoever makes a forbidden call, and keeps no copy of it:
-  // its holder could let such calls pass.
+  // Restricts the zygote, before vendor code is loaded. If the data asks for
+  // notifications, also sends the filter's listener over `control` to
+  // bulkheadd, which then ends every process that makes a forbidden system
+  // call. No copy of the listener stays here, since its holder could let such
+  // calls pass.
   ipc::Expected<void> InstallStage1(int control) const;
-  // A process cloned from it, before it sees media. Signals from here on reach
-  // this process alone, which is the one thing that the data cannot say.
+  // Restricts a process cloned from the zygote, before the process sees media.
+  // Also limits signals to the process itself. That filter is built here, since
+  // it contains the pid, which bulkheadd cannot know in advance.
   ipc::Expected<void> InstallStage2() const;
-  // The reaper, after it has started the zygote.
+  // Restricts the reaper, after it has started the zygote.
   ipc::Expected<void> InstallReaperFilter() const;
 
  private:
@@ -67,7 +69,7 @@ class Lockdown {
   ipc::Expected<void> RestrictFiles(const std::vector<PathRule>& rules) const;
 
   uint32_t landlock_abi_ = 0;
-  // As the kernel takes it: struct landlock_ruleset_attr of ABI 6.
+  // Has the layout of the kernel's struct landlock_ruleset_attr, ABI 6.
   struct {
     uint64_t fs;
     uint64_t net;

@@ -11,25 +11,29 @@
 
 namespace bulkhead::worker {
 
-// Decoded frames as samples in 32-bit float, as `ffmpeg -f f32le` makes them:
-// integers are divided by the magnitude of their least value, so that they lie
-// in [-1, 1]; floats stay what they are, also beyond that.
+// Converts decoded audio frames to 32-bit float samples, with the result of
+// `ffmpeg -f f32le`: integers are divided by the magnitude of the type's least
+// value, so that they lie in [-1, 1]; floats are unchanged, also outside [-1,
+// 1].
 //
-// All samples have the format of the first frame. A stream that changes its
-// rate or its channels is converted to that, beginning anew at each change, as
-// the ffmpeg program does. Then the samples depend on all frames before, and
-// varied() says so.
+// All samples have the rate and the channels of the first frame. If the stream
+// changes its rate or channels, later frames are converted by a new resampler
+// at each change, as the ffmpeg program does. The samples then depend on all
+// earlier frames, and varied() returns true.
 //
-// One thread. kUnsupported: no such samples can be converted.
+// Used by one thread. Fails with kUnsupported for a sample format that cannot
+// be converted.
 class AudioConverter {
  public:
   ipc::Expected<AudioSamples> Convert(const bulkhead_frame& frame);
-  // What is left at the end of the stream.
+  // Returns the samples that the resampler still holds at the end of the
+  // stream.
   ipc::Expected<AudioSamples> Finish();
-  // Before the first frame again.
+  // Prepares for decoding from the beginning again.
   void Reset();
 
-  // Of the first frame; none has come yet if the rate is 0.
+  // Returns the format of the first frame. The rate is 0 before the first
+  // frame.
   const AudioFormat& format() const { return format_; }
   const std::string& sample_format() const { return sample_format_; }
   bool varied() const { return varied_; }
@@ -37,7 +41,7 @@ class AudioConverter {
  private:
   AudioFormat format_;
   std::string sample_format_;  // of the decoder's first frame
-  // Of the frames that context_ takes.
+  // The input format for which context_ was made.
   AudioFormat taken_;
   int taken_sample_format_ = -1;
   SwrContextPtr context_;

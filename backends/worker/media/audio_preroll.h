@@ -6,14 +6,14 @@
 
 namespace bulkhead::worker {
 
-// How many packets a fresh decoder of `codec` has to be given before its output
-// is, bit for bit, that of one which began at the beginning; nullopt: no number
-// of packets is known to do.
+// Returns how many packets a new decoder of `codec` must decode before its
+// output is bit for bit that of a decoder which started at the first packet.
+// Returns nullopt if no number of packets is known to suffice.
 //
-// Most decoders of lossy audio keep something for ever: a generator of noise
-// (AAC, AC-3), what rounding left over (MP2), a filter with feedback (Opus,
-// AMR). The numbers are what the formats say, for decoders such as FFmpeg's;
-// audio_exactness_test tries them.
+// No number suffices for most lossy codecs, since their decoders keep state for
+// ever: a noise generator (AAC, AC-3), accumulated rounding (MP2), a filter
+// with feedback (Opus, AMR). The numbers follow from the formats, for decoders
+// like FFmpeg's; audio_exactness_test verifies them.
 std::optional<int> PrerollPackets(std::string_view codec);
 
 }  // namespace bulkhead::worker

@@ -16,44 +16,47 @@
 
 namespace bulkhead::worker {
 
-// The samples of one stream of audio, numbered from 0 as `ffmpeg -f f32le`
-// writes them: what is decoded from one packet follows what was decoded from
-// the one before, whatever the timestamps say.
+// Reads the samples of one audio stream, numbered from 0 in the order in which
+// `ffmpeg -f f32le` writes them: the samples of each packet follow those of the
+// packet before, whatever the timestamps say.
 //
 //     reader->Seek(wanted);
 //     while (auto samples = *reader->Read()) Use(samples, from wanted on);
 //
-// A number is exact, also after a seek, since nothing but decoding tells how
-// many samples there are before it. So the first visit to a place decodes all
-// that comes before. What was decoded once is known by its packets: later
-// visits seek, if the codec allows it (audio_preroll.h), to the packet itself,
-// and begin anew if what they meet there is not what was there before.
+// Sample numbers are exact, also after a seek. Only decoding shows how many
+// samples precede a place, so the first visit to a place decodes everything
+// before it, and remembers which packet yielded which samples. A later visit
+// seeks to the packet directly if the codec allows that (audio_preroll.h), and
+// decodes from the beginning if the packets found there are not the remembered
+// ones.
 //
-// One thread. Failures are those of Demuxer, Decoder and AudioConverter.
+// Used by one thread. Fails as Demuxer, Decoder and AudioConverter do.
 class AudioReader {
  public:
   using OpenDecoder = std::function<ipc::Expected<std::unique_ptr<Decoder>>()>;
 
-  // Decodes until there are samples; kBadInput if there are none. `demuxer`
-  // stands at the beginning.
+  // Decodes until there are samples; fails with kBadInput if there are none.
+  // `demuxer` must be at the beginning.
   static ipc::Expected<std::unique_ptr<AudioReader>> Open(
       std::unique_ptr<Demuxer> demuxer, OpenDecoder open_decoder);
 
   const Demuxer& demuxer() const { return *demuxer_; }
   const AudioConverter& converter() const { return converter_; }
-  // Of sample 0, time base of the stream; BULKHEAD_NO_TIMESTAMP: none.
+  // Returns the timestamp of sample 0 in the time base of the stream, or
+  // BULKHEAD_NO_TIMESTAMP.
   int64_t first_pts() const { return *first_pts_; }
 
-  // Empty at the end of the stream. Some samples may come before the first
-  // that was asked for.
+  // Returns the next samples, or nullopt at the end of the stream. After a seek
+  // the samples may begin before the one that was asked for.
   ipc::Expected<std::optional<AudioSamples>> Read();
 
-  // The next Read() begins at `sample` or before it. It goes on from where it
-  // is, without leaving anything out, if GoesOnTo says so.
+  // Makes the next Read() begin at `sample` or before.
   ipc::Expected<void> Seek(int64_t sample);
+  // Returns whether Seek(sample) would just continue from the current position,
+  // because decoding onward is no longer than a seek.
   bool GoesOnTo(int64_t sample) const;
 
-  // Seeks that did not have to begin anew.
+  // Returns the number of seeks that did not have to decode from the beginning.
   uint64_t jumps() const { return jumps_; }
 
  private:
@@ -67,8 +70,9 @@ class AudioReader {
 
   AudioReader(std::unique_ptr<Demuxer> demuxer, OpenDecoder open_decoder);
 
-  // The packets from which to decode for a sample, and how many of them only
-  // for what they leave behind in the decoder.
+  // The packets to decode in order to reach a sample: first `preroll` packets,
+  // which only bring the decoder into the right state, then packet `target`,
+  // which contains the sample.
   struct Way {
     size_t target;
     size_t preroll;
@@ -77,11 +81,12 @@ class AudioReader {
 
   Way WayTo(int64_t sample) const;
   ipc::Expected<void> Restart();
-  // False: it is not there any more, or its neighbours differ.
+  // Seeks to the start of `way` and decodes along it. Returns false if the
+  // packets there are not the remembered ones, or yield other samples.
   ipc::Expected<bool> JumpAlong(Way way);
   ipc::Expected<bool> FindPacket(const Packet& wanted);
   bool IsAt(const Packet& packet) const;
-  // Decodes the packet that was read; null: the end.
+  // Decodes one packet; null drains the decoder at the end of the stream.
   ipc::Expected<void> Decode(const bulkhead_packet* packet);
   ipc::Expected<bool> TakeFrames();
   void Queue(AudioSamples samples);
@@ -95,10 +100,10 @@ class AudioReader {
   std::optional<int64_t> first_pts_;
 
   std::deque<AudioSamples> queue_;  // decoded, not yet read
-  int64_t decoded_ = 0;             // samples, also those that are queued
-  size_t packet_ = 0;               // the number of the next
+  int64_t decoded_ = 0;  // the number of the next sample to be decoded
+  size_t packet_ = 0;    // the number of the next packet
   bool ended_ = false;
-  std::vector<Packet> packets_;  // from the first, as far as it got
+  std::vector<Packet> packets_;  // all packets decoded so far, from the first
   uint64_t jumps_ = 0;
 };
 

@@ -12,16 +12,17 @@
 
 namespace bulkhead::worker {
 
-// A stream of audio at the rate and with the channels that were asked for. Any
-// part of it equals that part of the whole, sample for sample.
+// Renders an audio stream with the sample rate and the channels that were asked
+// for. Any part of the output equals the same part of the whole output, sample
+// for sample.
 //
 //     renderer->Seek(from);
 //     while (auto samples = *renderer->Next(to)) Show(*samples);
 //
-// Numbers are those of output samples. One thread.
+// All sample numbers are numbers of output samples. Used by one thread.
 class AudioRenderer {
  public:
-  // 0: as in the stream.
+  // A `sample_rate` or `channels` of 0 keeps that of the stream.
   static ipc::Expected<std::unique_ptr<AudioRenderer>> Create(
       std::unique_ptr<AudioReader> reader, int32_t sample_rate,
       int32_t channels);
@@ -31,12 +32,13 @@ class AudioRenderer {
 
   ipc::Expected<void> Seek(int64_t sample);
 
-  // What comes next, but none from `to` on: one step, after which there may be
-  // no sample yet. Empty: at `to`, or at the end of the stream.
+  // Makes one decoding step and returns the next samples before number `to`;
+  // the result may hold no sample yet. Returns nullopt when `to` or the end of
+  // the stream is reached.
   ipc::Expected<std::optional<AudioSamples>> Next(int64_t to);
   bool ended() const { return ended_ && rest_.count == 0; }
 
-  // How far decoding has come.
+  // Returns the number of the next sample that decoding will produce.
   int64_t reached() const { return reached_; }
 
  private:
@@ -47,10 +49,10 @@ class AudioRenderer {
   const AudioFormat format_;
   const std::unique_ptr<AudioResampler> resampler_;
 
-  int64_t feed_from_ = 0;  // input samples before it were not asked for
-  int64_t wanted_ = 0;     // the next to be handed out
-  int64_t reached_ = 0;    // the next that the resampler gives
-  AudioSamples rest_;      // of the last step, beyond what was asked for
+  int64_t feed_from_ = 0;  // the first input sample to pass to the resampler
+  int64_t wanted_ = 0;     // the next sample to return
+  int64_t reached_ = 0;    // the next sample that the resampler will yield
+  AudioSamples rest_;      // samples of the last step from `to` on
   bool ended_ = false;
 };
 

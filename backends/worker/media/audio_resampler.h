@@ -10,28 +10,32 @@
 
 namespace bulkhead::worker {
 
-// Samples of a stream at another rate or with other channels, by libswresample,
-// so that a part equals the same part of the whole, bit for bit.
+// Converts samples to another rate or other channels with libswresample, so
+// that any part of the output equals the same part of the whole output, bit for
+// bit.
 //
 //     resampler->Start(resampler->InputFor(wanted));
-//     // feed samples from that number on; drop what comes before `wanted`
+//     // push samples from that number on; drop the output before `wanted`
 //
-// What makes that true: the phase of the filter repeats every in_rate / gcd
-// samples of the input, so a resampler that starts at a multiple of that has
-// the phases of one that started at 0; and it starts two lengths of the filter
-// early, since it makes up what lies before its first sample.
+// Two rules achieve that. The phase of the filter repeats every in_rate / gcd
+// input samples, so the resampler starts at a multiple of that number, where
+// its phase is that of a resampler started at 0. And the resampler starts two
+// filter lengths early, since it invents the input before its first sample.
 //
-// Where nothing changes, it hands on what it is given. One thread.
+// Passes the samples through if neither rate nor channels change. Used by one
+// thread.
 class AudioResampler {
  public:
   static ipc::Expected<std::unique_ptr<AudioResampler>> Create(
       const AudioFormat& from, const AudioFormat& to);
 
-  // Where to start, at the latest, for exact output from `output_sample` on.
+  // Returns the input sample to start at for exact output from `output_sample`
+  // on.
   int64_t InputFor(int64_t output_sample) const;
   ipc::Expected<void> Start(int64_t input_sample);
 
-  // Numbered in output samples of the stream.
+  // Return samples numbered in output samples of the stream. Finish returns the
+  // samples that the filter still holds at the end.
   ipc::Expected<AudioSamples> Push(AudioSamples input);
   ipc::Expected<AudioSamples> Finish();
 
@@ -45,7 +49,7 @@ class AudioResampler {
   const AudioFormat to_;
   int64_t input_period_ = 1;
   int64_t output_period_ = 1;
-  int64_t lead_ = 0;  // input samples
+  int64_t lead_ = 0;  // how many input samples before the wanted one to start
   SwrContextPtr context_;
   int64_t next_output_ = 0;
 };

@@ -7,23 +7,24 @@
 
 namespace bulkhead::worker {
 
-// How many channels libswresample takes.
+// The largest number of channels that libswresample supports.
 inline constexpr int32_t kMaxChannels = 64;
 
-// What the samples of a stream have in common.
+// The properties that all samples of a stream share.
 struct AudioFormat {
   int32_t sample_rate = 0;
   int32_t channels = 0;
-  uint64_t channel_mask = 0;  // of FFmpeg's AV_CH_*; 0: no known order
+  // Bits are FFmpeg's AV_CH_*; 0 if the order of the channels is unknown.
+  uint64_t channel_mask = 0;
 
   bool operator==(const AudioFormat&) const = default;
 };
 
 // Consecutive samples in 32-bit float, channel after channel.
 struct AudioSamples {
-  int64_t first = 0;  // number of the first, counted from the stream's own
+  int64_t first = 0;  // the first sample's number within the stream
   int32_t channels = 0;
-  size_t count = 0;  // of each channel
+  size_t count = 0;  // samples per channel
   std::vector<float> data;
 
   int64_t end() const { return first + static_cast<int64_t>(count); }
@@ -32,7 +33,7 @@ struct AudioSamples {
   }
 };
 
-// Those of `samples` from number `from` on, and before `to`.
+// Returns the part of `samples` whose numbers lie in [from, to).
 AudioSamples Part(AudioSamples samples, int64_t from, int64_t to);
 
 }  // namespace bulkhead::worker

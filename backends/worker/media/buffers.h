@@ -15,25 +15,28 @@
 
 namespace bulkhead::worker {
 
-// The runtime that a decoder sees: memory to decode into, and a log.
+// Implements bulkhead_runtime, the services that a backend's decoder uses:
+// memory to decode into, and a log.
 //
 //     BufferProvider buffers(size_t{1} << 30, log);
 //     auto decoder = Decoder::Open(backend, parameters, *buffers.runtime());
 //
-// Buffers are private memory. They start as zeroes and the one given back last
-// is used first, as in libavcodec's own pool: what a decoder shows of a picture
-// that it never filled is then the same as in the ffmpeg command. Those of a
-// shape that is no longer asked for are freed at once.
+// Buffers are private memory by default. New buffers hold zeroes, and the
+// buffer released last is reused first, as in libavcodec's own pool. Where a
+// decoder leaves parts of a picture unfilled, its output is therefore that of
+// the ffmpeg command. Idle buffers are freed as soon as a decoder asks for
+// another shape.
 //
-// After DeliverInto, an RGB24 buffer that fits is a slot of the frame pool
-// instead, and the picture in it needs no copy.
+// After DeliverInto, a request for an RGB24 buffer that fits a slot of the
+// frame pool gets such a slot, and the picture in it needs no copy.
 //
-// Thread-safe. Outlives every decoder that was opened with its runtime; buffers
-// that a vendor leaks live as long as the provider. A request beyond the limit
-// of memory is answered OUT_OF_MEMORY.
+// Thread-safe. Must outlive every decoder that was opened with its runtime;
+// buffers that a vendor leaks live as long as the provider. A request beyond
+// the memory limit gets OUT_OF_MEMORY.
 class BufferProvider {
  public:
-  // `log` is called from any thread of the backend.
+  // `most_bytes` limits the private memory. `log` may be called from any thread
+  // of the backend.
   explicit BufferProvider(size_t most_bytes,
                           std::function<void(std::string_view)> log = nullptr);
 
@@ -43,19 +46,20 @@ class BufferProvider {
 
   const bulkhead_runtime* runtime() const { return &runtime_; }
 
-  // Buffers start as zeroes again, as for a decoder that has just begun: before
-  // a seek, so that nothing of what was decoded before it can show.
+  // Makes all buffers hold zeroes when they are acquired next, as for a new
+  // decoder. Call this before a seek, so that nothing that was decoded before
+  // the seek can show in later pictures.
   void Renew();
 
-  // From now on serves slots of `pool`, whose rows are `stride` bytes apart,
-  // where they fit. Null: private memory only. Buffers keep the pool alive.
+  // Serves slots of `pool`, with rows `stride` bytes apart, where requests fit
+  // them. With null, serves private memory only. Buffers keep the pool alive.
   void DeliverInto(std::shared_ptr<SlotPool> pool, uint32_t stride);
 
-  // The slot in which the buffer `handle` lies, if it lies in `pool` and its
-  // picture may be published. Null handles and private buffers have none.
+  // Returns the slot that the buffer `handle` occupies, if the slot belongs to
+  // `pool` and may be published. Null handles and private buffers have no slot.
   std::optional<Slot> PublishableSlot(const SlotPool& pool, const void* handle);
 
-  // Of private memory, in use or kept for use.
+  // Returns the size of all private memory, in use or kept for reuse.
   size_t bytes() const;
 
  private:
@@ -87,7 +91,7 @@ class BufferProvider {
 
   mutable std::mutex mutex_;
   size_t bytes_ = 0;
-  Shape shape_;  // of all in idle_
+  Shape shape_;  // of all buffers in idle_
   uint64_t renewals_ = 0;
   std::vector<std::unique_ptr<Buffer>> idle_;  // last in, first out
   std::vector<std::unique_ptr<Buffer>> busy_;

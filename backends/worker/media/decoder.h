@@ -9,14 +9,14 @@
 
 namespace bulkhead::worker {
 
-// Whether the table is complete and of our ABI version. Fields are read as far
-// as its `size` reaches.
+// Checks that a backend's function table is complete and has our ABI version.
+// Reads only the fields within the table's `size`.
 ipc::Expected<void> ValidateBackend(const bulkhead_backend* backend);
 
 class Decoder;
 
-// One picture of a decoder, given back to it when this is destroyed, which has
-// to be before the decoder is.
+// Owns one frame of a decoder. Destruction gives the frame back to the decoder,
+// so the frame must be destroyed before the decoder.
 class DecodedFrame {
  public:
   DecodedFrame() = default;
@@ -33,37 +33,38 @@ class DecodedFrame {
   friend class Decoder;
 
   Decoder* decoder_ = nullptr;
-  bulkhead_frame raw_{};   // as the backend filled it, for release_frame
-  bulkhead_frame view_{};  // fields beyond the backend's size are zero
+  bulkhead_frame raw_{};   // as the backend filled the frame, for release_frame
+  bulkhead_frame view_{};  // with fields beyond the backend's size set to zero
 };
 
-// A decoder of a vendor, behind the C ABI.
+// Wraps a vendor's decoder, which implements the C ABI.
 //
 //     for (;;) {                                  // one packet at a time
 //       switch (*decoder->ReceiveFrame(&frame)) {
 //         case Received::kFrame: Show(*frame); break;
-//         case Received::kDamaged: break;         // the next may be sound
+//         case Received::kDamaged: break;         // the next frame may be fine
 //         case Received::kNeedsPacket: SendNext(); break;
 //         case Received::kEndOfStream: return;
 //       }
 //     }
 //
-// Like the ffmpeg command, skip what is damaged and go on: SendPacket answers
-// kDamaged for a packet that is then done with. Only kTakeFramesFirst means
-// that the same packet has to be sent again.
+// Callers skip damage and continue, as the ffmpeg command does. After kDamaged,
+// SendPacket is done with the packet. Only after kTakeFramesFirst must the same
+// packet be sent again.
 //
-// The vendor's code shares this process and its sandbox, so nothing here
-// protects from it; checks exist to turn a vendor's mistake into a message.
-// One thread. Failures: kUnsupported, kResourceExhausted, kBackendLost when the
-// device is gone (a new worker may go on), else kBadInput; after one the
-// decoder is only destroyed.
+// The vendor's code runs in this process, so nothing here protects against it;
+// the checks turn a vendor's mistake into a message. Used by one thread.
+//
+// Failures: kUnsupported, kResourceExhausted, kBackendLost when the device is
+// gone (a new worker may continue), else kBadInput. After a failure the decoder
+// can only be destroyed.
 class Decoder {
  public:
   enum class Sent { kAccepted, kTakeFramesFirst, kDamaged };
   enum class Received { kFrame, kNeedsPacket, kEndOfStream, kDamaged };
 
-  // `backend` (validated) and `runtime` outlive the decoder, `parameters` the
-  // call.
+  // `backend`, which must be validated, and `runtime` must outlive the decoder.
+  // `parameters` must outlive the call.
   static ipc::Expected<std::unique_ptr<Decoder>> Open(
       const bulkhead_backend& backend,
       const bulkhead_open_parameters& parameters,
@@ -73,14 +74,15 @@ class Decoder {
   Decoder& operator=(const Decoder&) = delete;
   ~Decoder();
 
-  // Null: the end of the stream.
+  // Sends one packet. Null signals the end of the stream.
   ipc::Expected<Sent> SendPacket(const bulkhead_packet* packet);
   ipc::Expected<Received> ReceiveFrame(DecodedFrame* frame);
 
-  // Before the first packet after a seek.
+  // Drops all packets and frames. Call this before the first packet after a
+  // seek.
   void Flush();
 
-  // About the last packet or frame that was damaged.
+  // Returns the backend's sentence about the last damaged packet or frame.
   const std::string& damage() const { return damage_; }
   uint64_t damage_count() const { return damage_count_; }
 

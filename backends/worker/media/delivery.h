@@ -14,33 +14,34 @@
 
 namespace bulkhead::worker {
 
-// A picture in a slot that is the host's from now on.
+// A picture in a slot that now belongs to the host.
 struct DeliveredFrame {
   uint32_t slot;
   uint32_t generation;
   uint32_t width;
   uint32_t height;
   uint32_t stride;
-  uint32_t row_bytes;   // of them pixels
-  const uint8_t* data;  // for the fingerprint
+  uint32_t row_bytes;   // bytes of pixels in a row, without the spare bytes
+  const uint8_t* data;  // for computing the fingerprint
 };
 
-// Brings decoded pictures into slots of the frame pool.
+// Puts decoded pictures into slots of the frame pool.
 //
 //     FrameDelivery delivery(pool, buffers, converter);
 //     delivery.Grant(slot, generation);          // as the host sends them
-//     auto delivered = delivery.Deliver(frame);  // *delivered empty: no slot
+//     auto delivered = delivery.Deliver(frame);  // *delivered is empty: no
+//     slot
 //
-// Most pictures are converted into a free slot. One that is RGB already and was
-// decoded into a slot (BufferProvider) is published as it lies; its decoder's
-// frame is then kept until the host grants the slot again, since a decoder that
-// has its frame back may draw the next picture over it.
+// Most pictures are converted into a free slot. A picture that is RGB already,
+// and was decoded into a slot (BufferProvider), is published without a copy.
+// The decoder's frame is then kept until the host grants the slot again, since
+// the decoder may draw the next picture into a frame that it got back.
 //
-// Belongs to the session's thread, and is destroyed before the decoder. The
-// pool may be replaced by destroying the delivery and making another.
+// Used by the session's thread. Must be destroyed before the decoder. To
+// replace the pool, destroy the delivery and make another.
 class FrameDelivery {
  public:
-  // `buffers` and `converter` outlive the delivery.
+  // `buffers` and `converter` must outlive the delivery.
   FrameDelivery(std::shared_ptr<SlotPool> pool, BufferProvider& buffers,
                 OutputConverter& converter);
   FrameDelivery(const FrameDelivery&) = delete;
@@ -49,16 +50,17 @@ class FrameDelivery {
 
   void Grant(uint32_t slot, uint32_t generation);
 
-  // Empty if no slot is free: call again with the same frame after a grant.
-  // `frame` is given up when it was delivered. kResourceExhausted if the
-  // picture is larger than a slot.
+  // Delivers a picture and takes `frame` over. Returns nullopt if no slot is
+  // free; call again with the same frame after a grant. Fails with
+  // kResourceExhausted if the picture is larger than a slot.
   ipc::Expected<std::optional<DeliveredFrame>> Deliver(DecodedFrame& frame);
 
  private:
   const std::shared_ptr<SlotPool> pool_;
   BufferProvider& buffers_;
   OutputConverter& converter_;
-  std::vector<DecodedFrame> lent_;  // by slot
+  // Frames that lie in a slot of the host, by slot.
+  std::vector<DecodedFrame> lent_;
   bool delivers_in_place_ = false;
 };
 

@@ -28,24 +28,26 @@ struct DemuxerLimits {
   uint64_t packet_bytes = UINT64_MAX;
 };
 
-// What the container tells about the chosen stream; becomes schema Opened or
-// OpenedAudio.
+// What the container declares about the chosen stream. Sent to the host in the
+// schema's Opened or OpenedAudio.
 struct StreamFacts {
   int32_t stream_index = -1;
   uint32_t stream_count = 0;
   std::string codec;
   std::string pixel_format;  // may be empty
   std::string container;
-  uint32_t width = 0;  // after rotation; 0 where only the bitstream tells
+  // The size after rotation; 0 where only the bitstream declares the size.
+  uint32_t width = 0;
   uint32_t height = 0;
   Orientation orientation;
   bulkhead_rational time_base{};
   bulkhead_rational average_frame_rate{};
   bulkhead_rational base_frame_rate{};
   bulkhead_rational sample_aspect_ratio{};  // of the rotated picture
-  uint64_t frame_count = 0;                 // 0: not told
+  uint64_t frame_count = 0;                 // 0 if not declared
   int64_t duration = BULKHEAD_NO_TIMESTAMP;
-  int64_t container_microseconds = BULKHEAD_NO_TIMESTAMP;  // its duration
+  // The duration of the whole container.
+  int64_t container_microseconds = BULKHEAD_NO_TIMESTAMP;
   int64_t start = BULKHEAD_NO_TIMESTAMP;
   int64_t bit_rate = 0;
   int32_t color_primaries = 2;
@@ -54,23 +56,24 @@ struct StreamFacts {
   int32_t color_range = 0;
 };
 
-// One stream of one media file, as packets in the form of the C ABI.
+// Reads one stream of a media file, as packets in the structs of the C ABI.
 //
 //     auto demuxer = Demuxer::Open(fd, size, "clip.mp4", -1);
 //     while (*(*demuxer)->ReadPacket()) Decode((*demuxer)->packet());
 //
-// Yields exactly the packets that `ffmpeg -i F -map 0:INDEX` hands to its
-// decoder, in its order. Stream -1 is the first audio stream or the first video
-// stream that is not a cover picture, else the first video stream. (ffmpeg's
-// `0:v:0` counts covers: where a cover comes first, that is another stream.)
+// Yields exactly the packets that `ffmpeg -i F -map 0:INDEX` passes to its
+// decoder, in the same order. Stream -1 means the first audio stream, or the
+// first video stream that is not a cover picture, else the first video stream.
+// (ffmpeg's `0:v:0` counts cover pictures, so it is another stream if a cover
+// comes first.)
 //
-// Everything that the file says is hostile (media_file.h). One thread.
+// All contents of the file are hostile (media_file.h). Used by one thread.
 //
-// Failures: those of MediaFile, kBadInput for what holds no video, kNotFound
-// for what holds no audio, kInvalidArgument for a stream of the other kind.
+// Failures: those of MediaFile, kBadInput for a file without video, kNotFound
+// for a file without audio, kInvalidArgument for a stream of the other kind.
 class Demuxer {
  public:
-  // `name_hint` is a base name.
+  // Borrows `bytes`. Only the base name of `name_hint` is used.
   static ipc::Expected<std::unique_ptr<Demuxer>> Open(
       MediaBytes bytes, int64_t size, std::string_view name_hint,
       int32_t stream_index, StreamKind kind = StreamKind::kVideo,
@@ -82,38 +85,42 @@ class Demuxer {
 
   const StreamFacts& facts() const { return facts_; }
 
-  // For bulkhead_backend.open. Valid until a seek.
+  // Returns the stream's parameters for bulkhead_backend.open. Valid until a
+  // seek.
   const bulkhead_codec_parameters& codec_parameters() const {
     return parameters_;
   }
 
-  // For the packets of this stream. Valid until a seek.
+  // Makes an inspector for the packets of this stream. Valid until a seek.
   std::unique_ptr<PacketInspector> MakeInspector() const;
 
-  // Of the stream's display matrix, nine numbers; null if there is none.
+  // Returns the nine numbers of the stream's display matrix, or null if the
+  // stream has none.
   const int32_t* display_matrix_untrusted() const;
 
-  // False at the end of the stream, which damage may have put early.
-  // kBadInput if the descriptor cannot be read, kResourceExhausted for what is
-  // beyond a limit; what follows a large packet can be read on.
+  // Reads the next packet. Returns false at the end of the stream, which may be
+  // early if the file is damaged. Fails with kBadInput if the descriptor cannot
+  // be read, and with kResourceExhausted beyond a limit; after a packet that is
+  // too large, the following packets can still be read.
   ipc::Expected<bool> ReadPacket();
 
-  // What ReadPacket read. Valid until the next read or seek.
+  // Returns the packet that ReadPacket read. Valid until the next read or seek.
   const bulkhead_packet& packet() const { return packet_; }
 
-  // Goes to a keyframe whose timestamp is at or before `timestamp` (stream time
-  // base), in the worst case to the beginning. The next packet is that
-  // keyframe, or, at the beginning, whatever comes first. kOutOfRange for a
-  // stream that cannot seek; then only SeekToBeginning leads on.
+  // Seeks to a keyframe at or before `timestamp` (in the stream's time base),
+  // in the worst case to the beginning. The next packet is that keyframe, or
+  // the first packet of the stream. Fails with kOutOfRange for a stream that
+  // cannot seek; then only SeekToBeginning makes the demuxer usable again.
   ipc::Expected<void> SeekToKeyframe(int64_t timestamp);
 
-  // Whether the next packet is the first one.
+  // Returns whether the next packet is the first one.
   bool at_beginning() const { return at_beginning_; }
-  // After SeekToKeyframe, unless at_beginning(): the keyframe's timestamp.
+  // Returns the timestamp of the keyframe that SeekToKeyframe went to. Call
+  // this after SeekToKeyframe and unless at_beginning().
   int64_t entry() const;
 
-  // Opens the file anew: demuxers that seek to their first packet miss the
-  // ones before the first keyframe, and frames would differ.
+  // Goes to the first packet by opening the file again. A seek to the beginning
+  // would miss the packets before the first keyframe, and frames would differ.
   ipc::Expected<void> SeekToBeginning();
 
  private:
@@ -135,12 +142,12 @@ class Demuxer {
   const DemuxerLimits limits_;
 
   std::unique_ptr<MediaFile> file_;
-  AVFormatContext* format_ = nullptr;  // of file_
+  AVFormatContext* format_ = nullptr;  // owned by file_
   AVStream* stream_ = nullptr;         // null after a failed reopening
   AVPacket* av_packet_ = nullptr;
   bool packet_is_pending_ = false;  // av_packet_ was read ahead by a seek
   bool at_beginning_ = true;
-  bool packet_too_large_ = false;  // what was read last
+  bool packet_too_large_ = false;  // the packet read last exceeds the limit
 
   StreamFacts facts_;
   bulkhead_codec_parameters parameters_{};

@@ -10,9 +10,10 @@ struct AVStream;
 
 namespace bulkhead::worker {
 
-// How the pictures of a video stream are shown, as far as its header tells.
+// How to display the pictures of a video stream, according to its header.
 struct Display {
-  uint32_t width = 0;  // after rotation; 0 where only the bitstream tells
+  // The size after rotation; 0 where only the bitstream declares the size.
+  uint32_t width = 0;
   uint32_t height = 0;
   Orientation orientation;
   bulkhead_rational sample_aspect_ratio{};  // of the rotated picture
@@ -20,7 +21,8 @@ struct Display {
 
 Display DisplayOf(const AVStream& stream);
 
-// Of the stream's display matrix, nine numbers; null if there is none.
+// Returns the nine numbers of the stream's display matrix, or null if the
+// stream has none.
 const int32_t* DisplayMatrixOf(const AVStream& stream);
 
 }  // namespace bulkhead::worker

@@ -13,17 +13,18 @@
 
 namespace bulkhead::worker {
 
-// For tests: what the ffmpeg command makes of a file on this very machine.
-// Hashes that were made elsewhere do not serve, since colour conversion differs
-// between CPUs.
+// For tests: the output of the ffmpeg command on this machine, and the worker's
+// output for the same file. Hashes recorded on another machine would be
+// useless, since colour conversion differs between CPUs.
 
 bool HasFfmpeg();
 
-// Runs `ffmpeg` with these arguments (shell syntax). False if it failed.
+// Runs `ffmpeg` with these arguments (shell syntax). Returns false if it
+// failed.
 bool RunFfmpeg(const std::string& arguments);
 
-// MD5 of each frame of stream `map` ("0:v:0") in that format, behind filters if
-// there are any, one decoding thread.
+// Returns the MD5 of each frame of stream `map` ("0:v:0"), decoded by ffmpeg
+// with one thread, after `filters`, in pixel format `format`.
 std::vector<std::string> FfmpegHashes(const std::string& path,
                                       const std::string& map,
                                       const std::string& format = "rgb24",
@@ -35,28 +36,29 @@ struct Decoding {
   uint64_t delivered_in_place = 0;
 };
 
-// The same by way of Demuxer, the cpu backend and FrameDelivery into a pool of
-// three slots. Floats are hashed as the 16-bit numbers that they come from; a
-// float that is none of those is an error.
+// Decodes the same with Demuxer, the cpu backend and FrameDelivery into a pool
+// of three slots. Floats are hashed as the 16-bit numbers that they were made
+// from; any other float is an error.
 ipc::Expected<Decoding> DecodeFile(const std::string& path,
                                    int32_t stream_index,
                                    const OutputFormat& format = {});
 
-// The frames at or after `not_before`, from where the demuxer stands.
+// Decodes from the demuxer's position, and returns the frames at or after
+// `not_before`.
 ipc::Expected<Decoding> DecodeOnward(Demuxer& demuxer, int64_t not_before,
                                      const OutputFormat& format = {});
 
-// The demuxer of a file that stays open as long as the process.
+// Opens a demuxer for a file. The file stays open until the process ends.
 ipc::Expected<std::unique_ptr<Demuxer>> OpenFile(
     const std::string& path, int32_t stream_index,
     StreamKind kind = StreamKind::kVideo);
 
-// The samples of the first audio stream as `ffmpeg -f f32le` writes them, with
-// further options (" -ar 48000"), one decoding thread.
+// Returns the samples of the first audio stream as `ffmpeg -f f32le` writes
+// them, with one decoding thread and further `options` (" -ar 48000").
 std::vector<float> FfmpegSamples(const std::string& path,
                                  const std::string& options);
 
-// In a directory of the test's own.
+// Returns the path of a file in the running test's own directory.
 std::string TemporaryPath(const std::string& name);
 
 }  // namespace bulkhead::worker

@@ -12,20 +12,22 @@ namespace bulkhead::worker {
 
 class Demuxer;
 
-// Takes part of an index; a failure ends the scan and is passed on.
+// Takes one part of an index. A failure ends the scan, and ScanIndex returns
+// it.
 using IndexSink =
     std::function<ipc::Expected<void>(std::span<const ipc::IndexEntry>)>;
 
-// At 24 bytes each, 384 MiB in the host.
+// The limit on index entries: at 24 bytes each, they take 384 MiB in the host.
 inline constexpr uint64_t kMostIndexEntries = uint64_t{16} << 20;
 
-// Reads every packet from the beginning without decoding and tells `sink` of
-// each that will be shown, in demuxing order, at most `chunk_entries` at a
-// time. Packets that the container marks as not to be shown (edit lists) or
-// that show nothing (packet_inspector.h) are left out. A packet without a
-// presentation time is named by its decoding time.
+// Builds the index of frames: reads every packet from the beginning without
+// decoding, and passes an entry for each frame that will be shown to `sink`, in
+// demuxing order, at most `chunk_entries` at a time. Leaves out packets that
+// the container marks as hidden (edit lists) and packets that show nothing
+// (packet_inspector.h). A packet without a presentation timestamp gets its
+// decoding timestamp instead.
 //
-// Leaves the demuxer at its end: seek before playing on. kResourceExhausted
+// Leaves the demuxer at the end of the stream. Fails with kResourceExhausted
 // beyond kMostIndexEntries.
 ipc::Expected<void> ScanIndex(Demuxer& demuxer, size_t chunk_entries,
                               const IndexSink& sink);

@@ -8,26 +8,27 @@
 
 namespace bulkhead::worker {
 
-// Somebody who has the bytes of a media file.
+// A source of the bytes of a media file that has no descriptor.
 class ByteServer {
  public:
-  // Fills `out`, or less of it, with what begins at `offset`. 0 at the end;
-  // negative: an errno.
+  // Reads bytes from `offset` on into `out`, possibly fewer than fit. Returns
+  // the number of bytes, 0 at the end of the file, or a negated errno.
   virtual ssize_t ReadAt(int64_t offset, std::span<uint8_t> out) = 0;
 
  protected:
   ~ByteServer() = default;
 };
 
-// Where the bytes of a media file are: in a descriptor, or with a server. Both
-// are borrowed. A value. One thread.
+// The place of a media file's bytes: a descriptor or a server, both borrowed. A
+// value type. Used by one thread.
 class MediaBytes {
  public:
   MediaBytes(int fd) : fd_(fd) {}  // NOLINT: implicit
   explicit MediaBytes(ByteServer& server) : server_(&server) {}
 
-  // As ByteServer's. Leaves the descriptor's offset alone: it came over a
-  // socket, and its open file is still that of others.
+  // Reads as ByteServer::ReadAt does. Does not move the descriptor's offset:
+  // the descriptor came over a socket and shares its offset with other
+  // processes.
   ssize_t ReadAt(int64_t offset, std::span<uint8_t> out) const;
 
  private:

@@ -16,20 +16,19 @@ namespace bulkhead::worker {
 
 class MediaSource;
 
-// One media file, opened as a container: what it declares, whatever streams it
-// has. Demuxers read one stream of it.
+// One media file, opened as a container by libavformat. A Demuxer reads one of
+// its streams.
 //
-// Bytes come from where it is told to be alone: what a file refers to is
-// refused.
-// Everything that the file says is hostile; libavformat parses it, and this
-// runs in the sandbox for that reason. One thread.
+// Reads only the given bytes: if the file refers to other files, libavformat's
+// attempts to open them are refused. All contents of the file are hostile,
+// which is why this code runs in the sandbox. Used by one thread.
 //
-// Failures: kBadInput for what is no media, kUnsupported for a playlist of
-// other files, kResourceExhausted without memory or for too many streams.
+// Failures: kBadInput for a file that is no media, kUnsupported for a playlist
+// of other files, kResourceExhausted without memory or for too many streams.
 class MediaFile {
  public:
-  // `name` is a base name, by whose extension demuxers are chosen where the
-  // bytes leave it open.
+  // `name` is a base name. Its extension decides between demuxers where the
+  // bytes do not.
   static ipc::Expected<std::unique_ptr<MediaFile>> Open(MediaBytes bytes,
                                                         int64_t size,
                                                         std::string_view name,
@@ -42,11 +41,12 @@ class MediaFile {
   // Never null.
   AVFormatContext* format() const { return format_; }
   const std::string& name() const { return name_; }
-  // errno of the first read that failed; 0 if none did.
+  // Returns the errno of the first read that failed, or 0.
   int read_error() const;
   bool refers_to_others() const { return refused_references_ > 0; }
-  // Not OK once it has more streams than it may: some appear on the way. What
-  // was read since is cut off.
+  // Fails once the file has more streams than allowed. Some containers reveal
+  // streams only while packets are read, so call this again when reading stops:
+  // from the first stream too many on, all of libavformat's reads fail.
   ipc::Expected<void> CheckStreams();
 
  private:
@@ -55,7 +55,7 @@ class MediaFile {
   static int RefuseToOpen(AVFormatContext* context, AVIOContext** io,
                           const char* url, int flags, void* options);
 
-  // False: it has too many streams.
+  // Returns false once the file has too many streams.
   bool MayReadOn();
   ipc::Error OpenFailure(int av_error);
 
@@ -67,7 +67,7 @@ class MediaFile {
   uint64_t refused_references_ = 0;
 };
 
-// What libav says of an error of its own.
+// Returns libav's text for one of its error numbers.
 std::string AvErrorText(int av_error);
 
 }  // namespace bulkhead::worker

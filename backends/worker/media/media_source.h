@@ -13,18 +13,17 @@ struct AVIOContext;
 
 namespace bulkhead::worker {
 
-// The bytes of one media file, for libavformat.
+// Passes the bytes of one media file to libavformat.
 //
-// It keeps an offset of its own. The sandbox answers fstat with an errno, hence
-// the size is told by the host; a file that turns out to be shorter simply
-// ends.
+// Keeps an offset of its own. The host passes the size, since the sandbox makes
+// fstat fail; a file that is shorter than that simply ends early.
 //
-// One thread. Read failures look like the end of the file to libavformat;
-// read_error() tells them apart.
+// Used by one thread. libavformat cannot tell a failed read from the end of the
+// file; read_error() can.
 class MediaSource {
  public:
-  // `size` in bytes. Asks `may_read` before each read, which fails where it
-  // says no. kInternal when memory is short.
+  // `size` is in bytes. Calls `may_read` before each read; the read fails if
+  // the answer is false. Fails with kInternal when memory is short.
   static ipc::Expected<std::unique_ptr<MediaSource>> Create(
       MediaBytes bytes, int64_t size, std::function<bool()> may_read);
 
@@ -35,7 +34,7 @@ class MediaSource {
   // Owned by the source.
   AVIOContext* context() { return context_; }
 
-  // errno of the first read that failed; 0 if none did.
+  // Returns the errno of the first read that failed, or 0.
   int read_error() const { return read_error_; }
 
  private:

@@ -14,9 +14,10 @@
 
 namespace bulkhead::worker {
 
-// What the host wants its frames to be.
+// The format of frames that the host asks for.
 struct OutputFormat {
-  // Empty: floats for a stream whose components have more than 8 bits.
+  // Empty means: floats for a stream with more than 8 bits per component, else
+  // bytes.
   std::optional<ipc::ElementType> element = ipc::ElementType::kUint8;
   std::vector<Transform> transforms;
 };
@@ -26,42 +27,43 @@ struct OutputShape {
   ipc::ElementType element;
 };
 
-// Decoded pictures to frames as the host wants them: upright RGB (RgbConverter)
-// of 8 bits, or of 16 where floats are wanted, then the transforms, then each
-// 16-bit number divided by 65535. So floats hold all of 10 and 12 bits, and
-// times 65535 they are what `ffmpeg -pix_fmt rgb48le` gives.
+// Converts decoded pictures to frames of the format that the host asks for:
+// upright RGB (RgbConverter) with 8 bits, or with 16 bits for floats; then the
+// transforms; then, for floats, each 16-bit number divided by 65535. Floats
+// thus keep all of 10 and 12 bits, and equal `ffmpeg -pix_fmt rgb48le` after
+// multiplication by 65535.
 //
 //     OutputConverter converter(matrix, max_pixels, format);
 //     auto shape = converter.Prepare(*frame);      // picks the slot's geometry
 //     converter.Convert(*frame, slot, stride);
 //
-// Failures are those of its parts. One thread.
+// Fails as RgbConverter and TransformChain do. Used by one thread.
 class OutputConverter {
  public:
   OutputConverter(const int32_t* stream_matrix_untrusted, uint64_t max_pixels,
                   OutputFormat format);
 
-  // Makes this the size of every picture before its transforms, as another
-  // converter has found it. The element type must not be left open then.
+  // Sets the size of every picture before the transforms, which an earlier
+  // worker of the session has found. The element type must be set in this case.
   ipc::Expected<OutputShape> FixSize(PictureSize size);
 
-  // Checks the frame and returns the shape of the result, which is that of the
-  // first frame that was prepared.
+  // Checks the frame and returns the shape of the result. All results have the
+  // shape of the first frame that was prepared.
   ipc::Expected<OutputShape> Prepare(const bulkhead_frame& frame);
 
-  // Converts the frame prepared last. `target` takes rows of `stride` bytes in
-  // the layout of ipc::RgbGeometry, spare bytes included.
+  // Converts the frame prepared last into `target`, in rows of `stride` bytes
+  // in the layout of ipc::RgbGeometry. May write the spare bytes of a row.
   ipc::Expected<void> Convert(const bulkhead_frame& frame, uint8_t* target,
                               uint32_t stride);
 
-  // Whether the frame prepared last already is the result.
+  // Returns whether the frame prepared last already is the result.
   bool IsDeliverable() const;
 
-  // Of the pictures before their transforms, once the shape is known.
+  // Returns the size of the pictures before the transforms, once it is known.
   PictureSize upright_size() const { return upright_size_; }
 
  private:
-  // Of the frame prepared last.
+  // Returns the element type that fits the frame prepared last.
   ipc::ElementType ElementByDepth() const;
   ipc::Expected<OutputShape> SetShape(PictureSize upright);
 

@@ -7,38 +7,43 @@
 
 namespace bulkhead::worker {
 
-// Packets that were decoded and yielded no picture.
+// Packets that were sent to a decoder and yielded no picture.
 struct Loss {
-  int64_t pts;       // BULKHEAD_NO_TIMESTAMP: it is not known which they are
-  int64_t duration;  // 0: unknown
-  int64_t position;  // byte in the file, -1: unknown
-  uint64_t packets;  // 1 where pts is told
+  int64_t pts;       // BULKHEAD_NO_TIMESTAMP if unknown which packets they are
+  int64_t duration;  // 0 if unknown
+  int64_t position;  // the byte offset in the file, -1 if unknown
+  uint64_t packets;  // 1 if pts is known
 };
 
-// Tells which packets a decoder kept to itself: the only way to notice, since
-// decoders drop what they cannot use (pictures before the first keyframe, or
-// that refer to a lost one) without a word.
+// Finds the packets that a decoder dropped. Decoders silently drop what they
+// cannot use, such as pictures before the first keyframe, or pictures that
+// refer to a lost one; comparing packets with pictures is the only way to
+// notice.
 //
-//     outstanding.Sent(pts, duration, position);  // each that shows something
+//     outstanding.Sent(pts, duration, position);  // each that shows a picture
 //     for (const Loss& loss : outstanding.Shown(frame_pts, &at)) Report(loss);
 //     for (const Loss& loss : outstanding.Ended()) Report(loss);
 //
-// Pictures come out in the order of their timestamps, so a packet is lost when
-// a later picture comes out. Where timestamps are missing, repeated or out of
-// order only the number can be told, at the end. Value type.
+// Pictures come out in the order of their timestamps, so a packet is lost once
+// a later picture comes out. If timestamps are missing, repeated or out of
+// order, only the number of lost packets can be reported, at the end. A value
+// type.
 class OutstandingPackets {
  public:
-  // After a seek: of the pictures before `entry` (the keyframe's timestamp) the
-  // decoder rightly drops those that refer to what was not read.
+  // Starts again after a seek to a keyframe with timestamp `entry`. Pictures
+  // before `entry` do not count, since the decoder rightly drops those that
+  // refer to packets before the keyframe.
   void Restart(int64_t entry);
 
+  // Records that a packet was sent.
   void Sent(int64_t pts, int64_t duration, int64_t position);
-  // What was sent tells no order: only count, from now on.
+  // Only counts packets from now on, because the timestamps give no order.
   void OnlyCount();
 
-  // A picture came out. `position` is that of its packet.
+  // Records that a picture came out, and returns the packets found to be lost.
+  // Sets `*position` to the position of the picture's packet.
   std::vector<Loss> Shown(int64_t pts, int64_t* position);
-  // The last picture came out.
+  // Returns the packets that are lost after the last picture has come out.
   std::vector<Loss> Ended();
 
  private:
@@ -50,7 +55,7 @@ class OutstandingPackets {
   std::map<int64_t, Packet> waiting_;  // by timestamp
   int64_t entry_ = INT64_MIN;
   bool timed_ = true;
-  int64_t uncounted_ = 0;  // sent and not shown, where timed_ is false
+  int64_t uncounted_ = 0;  // sent and not shown, if timed_ is false
 };
 
 }  // namespace bulkhead::worker

@@ -13,23 +13,23 @@ struct AVCodecParserContext;
 
 namespace bulkhead::worker {
 
-// What the packets of a stream will show, as far as their headers tell without
-// decoding: which of them yield a picture, and whether their timestamps follow
-// the order in which a decoder puts the pictures out.
+// Predicts from the headers of packets, without decoding, which packets yield a
+// picture, and whether their timestamps follow the order in which a decoder
+// outputs the pictures.
 //
 //     auto inspector = PacketInspector::Create(codec_parameters);
 //     const bool counts = inspector->Inspect(packet);   // every packet
-//     if (!inspector->ordered()) ...                    // times mean nothing
+//     if (!inspector->ordered()) ...                    // times are unusable
 //
-// Some packets show nothing and are no loss: hidden reference frames of VP8 and
-// VP9, and the second field of an H.264 picture. Some files tell timestamps in
-// another order than that of the pictures (a muxer's jitter): then libavcodec
-// guesses, and what it guesses depends on where decoding began. H.264, HEVC and
-// the MPEG family are checked for that; other codecs with pictures out of order
-// are taken to be right.
+// Some packets yield no picture and are no loss: hidden reference frames of VP8
+// and VP9, and the second field of an H.264 picture. Some files have timestamps
+// in another order than their pictures (a muxer's jitter); libavcodec then
+// guesses timestamps, and the guess depends on where decoding began. Timestamps
+// of H.264, HEVC and the MPEG family are checked for that; those of other
+// codecs that reorder pictures are assumed to be right.
 //
-// The packets are hostile: libavcodec's parsers read them, in the sandbox. One
-// thread.
+// The packets are hostile; libavcodec's parsers read them inside the sandbox.
+// Used by one thread.
 class PacketInspector {
  public:
   static std::unique_ptr<PacketInspector> Create(
@@ -38,13 +38,14 @@ class PacketInspector {
   PacketInspector& operator=(const PacketInspector&) = delete;
   ~PacketInspector();
 
-  // Whether a decoder yields a picture for `packet`, if it is sound.
+  // Returns whether a decoder yields a picture for `packet` if the packet is
+  // not damaged.
   bool Inspect(const bulkhead_packet& packet);
 
-  // False once timestamps contradicted the order of the pictures.
+  // Returns false once timestamps have contradicted the order of the pictures.
   bool ordered() const { return ordered_; }
 
-  // Before the first packet after a seek.
+  // Must be called before the first packet after a seek.
   void Restart();
 
  private:
@@ -62,14 +63,17 @@ class PacketInspector {
   void CheckType(int64_t pts);
 
   AVCodecContext* context_ = nullptr;
-  AVCodecParserContext* parser_ = nullptr;  // null: the codec has none
+  AVCodecParserContext* parser_ = nullptr;  // null if the codec has no parser
   int codec_ = 0;
   Reordering reordering_ = Reordering::kUnknown;
   bool ordered_ = true;
-  int open_field_ = 0;  // parity of a first field that waits for its second
-  std::vector<Picture> recent_;  // of this coded sequence, in decoding order
-  int64_t latest_ = INT64_MIN;   // timestamp so far
-  int64_t floor_ = INT64_MIN;    // of the coded sequences before this one
+  // The parity of a first field whose second field has not come yet, or 0.
+  int open_field_ = 0;
+  // Recent pictures of the current coded sequence, in decoding order.
+  std::vector<Picture> recent_;
+  // The largest timestamp so far, and the largest of earlier coded sequences.
+  int64_t latest_ = INT64_MIN;
+  int64_t floor_ = INT64_MIN;
 };
 
 }  // namespace bulkhead::worker

@@ -19,7 +19,8 @@ struct PictureSize {
   bool operator==(const PictureSize&) const = default;
 };
 
-// A picture in borrowed memory. A negative stride is a picture upside down.
+// A picture in borrowed memory. A negative stride means that the picture is
+// stored upside down, and `data` points to its first row.
 struct Picture {
   AVPixelFormat format = AV_PIX_FMT_NONE;
   int width = 0;
@@ -28,28 +29,28 @@ struct Picture {
   int stride[4] = {};
 };
 
-// Whether pictures of this format can be turned as they are. The others are
-// turned after their conversion to RGB, as ffmpeg's filters do it too: the
-// order shows in the pixels, since chroma is interpolated in the direction of
-// rows.
+// Returns whether pictures of this format can be turned before the conversion
+// to RGB. Other formats are turned after it, as in ffmpeg's filters. The order
+// is visible in the pixels, since chroma is interpolated along rows.
 bool CanTurn(const Orientation& orientation, AVPixelFormat format);
 
-// Turns `source` into `*target`, whose format, planes and strides are set and
-// whose size is the turned one. Vertical flips are not done here: they are a
-// negative stride of the source (FlippedVertically).
+// Writes the turned `source` into `target`, whose format, planes, strides and
+// (turned) size are set. Does no vertical flips: pass the result of
+// FlippedVertically, which has a negative stride, as the source.
 void TurnPicture(const Picture& source, const Orientation& orientation,
                  const Picture& target);
 
-// The same memory, read from its last row upwards.
+// Returns a view of the same memory that begins with the last row.
 Picture FlippedVertically(const Picture& picture);
 
-// The rows of a picture of one plane into other memory.
+// Copies the rows of a picture with one plane to `target`.
 void CopyRows(const Picture& source, uint8_t* target, ptrdiff_t target_stride);
 
-// Memory for one picture, reused while its shape stays.
+// Memory for one picture, reused while format and size stay the same.
 class ScratchPicture {
  public:
-  // Null when memory is short. Valid until the next call.
+  // Returns the picture, or null when memory is short. Valid until the next
+  // call.
   const Picture* Get(AVPixelFormat format, int width, int height);
 
  private:

@@ -14,8 +14,8 @@
 
 namespace bulkhead::worker {
 
-// The pictures of one video stream, in the order in which they are shown, and
-// what was lost between them.
+// Reads the pictures of one video stream in display order, and reports which
+// frames were lost between them.
 //
 //     auto reader = *PictureReader::Open(demuxer, open_decoder, on_replace);
 //     while (*reader->Next()) {
@@ -24,39 +24,42 @@ namespace bulkhead::worker {
 //       reader->Pass();
 //     }
 //
-// Damage is no failure: what cannot be decoded is a loss. The decoder is opened
-// anew wherever what it remembers could show in a later picture: at the
-// beginning, and after damage. `on_replace` is called before a decoder goes, so
-// that whoever holds frames of it gives them up.
+// Damage is not a failure: a frame that cannot be decoded is a loss. A seek to
+// the beginning, or any seek after damage, opens a new decoder, since state of
+// the old one could show in later pictures. `on_replace` is called before a
+// decoder is closed, so that the caller can give up frames of that decoder.
 //
-// One thread. Failures are those of Demuxer and Decoder.
+// Used by one thread. Fails as Demuxer and Decoder do.
 class PictureReader {
  public:
   using OpenDecoder = std::function<ipc::Expected<std::unique_ptr<Decoder>>()>;
 
-  // `demuxer` stands at the beginning.
+  // `demuxer` must be at the beginning.
   static ipc::Expected<std::unique_ptr<PictureReader>> Open(
       std::unique_ptr<Demuxer> demuxer, OpenDecoder open_decoder,
       std::function<void()> on_replace);
 
   const Demuxer& demuxer() const { return *demuxer_; }
-  // The next picture is the first, and nothing was lost or told before it.
+  // Returns whether the next picture is the first one, and no loss before that
+  // picture has been reported.
   bool at_beginning() const { return at_beginning_; }
 
   ipc::Expected<void> SeekToBeginning();
-  // Before the first keyframe: to the beginning.
+  // Seeks to a keyframe at or before `timestamp`, or to the beginning if there
+  // is none or the stream cannot seek.
   ipc::Expected<void> SeekToKeyframe(int64_t timestamp);
 
-  // Decodes until there is a picture; false at the end. Does nothing until the
-  // one before is passed.
+  // Decodes until there is a picture. Returns false at the end of the stream.
+  // Does nothing as long as the previous picture has not been passed.
   ipc::Expected<bool> Next();
   bool has_picture() const { return has_picture_; }
   DecodedFrame& picture() { return picture_; }
-  // Byte of its packet in the file, -1: unknown.
+  // Returns the byte offset of the picture's packet in the file, or -1.
   int64_t position() const { return position_; }
+  // Gives the current picture back, so that Next() decodes another one.
   void Pass();
 
-  // Since they were last taken.
+  // Returns the losses since the last call.
   std::vector<Loss> TakeLosses();
 
  private:
@@ -81,7 +84,7 @@ class PictureReader {
   bool packet_pending_ = false;
   bool met_damage_ = false;  // since the decoder was opened
   bool has_picture_ = false;
-  // Last: it is a frame of the decoder.
+  // The last member, so destroyed first: it belongs to the decoder.
   DecodedFrame picture_;
 };
 

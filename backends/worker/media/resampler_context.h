@@ -11,7 +11,8 @@ struct SwrContext;
 
 namespace bulkhead::worker {
 
-// As FFmpeg writes it: "stereo", "5.1(side)", "16 channels".
+// Returns FFmpeg's name of the channel layout: "stereo", "5.1(side)", "16
+// channels".
 std::string NameOfChannels(const AudioFormat& format);
 
 struct FreeSwrContext {
@@ -19,14 +20,15 @@ struct FreeSwrContext {
 };
 using SwrContextPtr = std::unique_ptr<SwrContext, FreeSwrContext>;
 
-// A libswresample context, set up as the ffmpeg program sets up its own, from
-// samples of libavutil's format `sample_format` to 32-bit float planar.
-// kUnsupported where libswresample cannot do it.
+// Makes a libswresample context with the settings of the ffmpeg program, from
+// samples of libavutil's AVSampleFormat `sample_format` to planar 32-bit float.
+// Fails with kUnsupported if libswresample cannot convert that.
 ipc::Expected<SwrContextPtr> OpenSwr(const AudioFormat& from, int sample_format,
                                      const AudioFormat& to);
 
-// Everything that `context` yields for these planes; null: the rest that it
-// holds. `channels` is that of its output. The samples are numbered from 0.
+// Converts `count` samples from `planes`, and returns all samples that
+// `context` yields, numbered from 0. With null `planes`, returns the samples
+// that the context still holds. `channels` is the number of output channels.
 ipc::Expected<AudioSamples> ConvertBy(SwrContext* context, int32_t channels,
                                       const uint8_t* const* planes, int count);
 

@@ -16,58 +16,62 @@ struct SwsContext;
 
 namespace bulkhead::worker {
 
-// Decoded pictures to RGB24 (or RGB48), bit for bit as
+// Converts decoded pictures to RGB24 (or RGB48), with the exact output of
 //
 //     ffmpeg -i F -map 0:v:0 -pix_fmt rgb24 -fps_mode passthrough
 //
-// of FFmpeg 5.1 does it on this machine: turned upright by the display matrix
-// of the frame, else of the stream; then matrix, range and chroma positions as
-// its scale filter sets them; bicubic; every frame as large as the first one.
+// of FFmpeg 5.1 on this machine: turned upright by the display matrix of the
+// frame, else of the stream; with the colour matrix, range and chroma positions
+// that ffmpeg's scale filter sets; scaled bicubically, every frame to the size
+// of the first one.
 //
 //     RgbConverter converter(demuxer.display_matrix_untrusted(), max_pixels);
 //     auto size = converter.Prepare(*frame);      // picks the slot's geometry
 //     converter.Convert(*frame, slot, stride);
 //
-// Pictures come from vendor code that has met hostile media: sizes and planes
-// are checked before use. kResourceExhausted above the limit of pixels,
-// kUnsupported for a format that swscale cannot read, kBackendMisbehaved for a
-// picture that contradicts itself. After a failure the next frame may succeed.
+// Pictures come from vendor code that has decoded hostile media, so sizes and
+// planes are checked before use. Fails with kResourceExhausted above the limit
+// on pixels, with kUnsupported for a format that swscale cannot read, and with
+// kBackendMisbehaved for a picture with contradictory fields. After a failure
+// the next frame may succeed.
 //
-// One thread.
+// Used by one thread.
 class RgbConverter {
  public:
-  // `stream_matrix` are nine numbers, or null; copied. 0 pixels: no limit.
+  // `stream_matrix_untrusted` is null or points to nine numbers, which are
+  // copied. A `max_pixels` of 0 means no limit.
   RgbConverter(const int32_t* stream_matrix_untrusted, uint64_t max_pixels);
 
   RgbConverter(const RgbConverter&) = delete;
   RgbConverter& operator=(const RgbConverter&) = delete;
   ~RgbConverter();
 
-  // Of every result: RGB24, which is the default, or RGB48. Before the first is
-  // converted.
+  // Sets the format of every result: RGB24 (the default) or RGB48. Call this
+  // before the first conversion.
   void set_format(AVPixelFormat format) { format_ = format; }
 
-  // Makes this the size of every result, before any frame: that of the
-  // stream's first frame, which another converter has seen.
+  // Sets the size of every result before the first frame: the size of the
+  // stream's first frame, which an earlier converter has seen.
   void FixSize(PictureSize size) { size_ = size; }
 
-  // Checks the frame and returns the size of its RGB picture, which is that of
-  // the first frame that was prepared.
+  // Checks the frame and returns the size of its RGB picture. All results have
+  // the size of the first frame that was prepared.
   ipc::Expected<PictureSize> Prepare(const bulkhead_frame& frame);
 
-  // Converts the frame prepared last. `target` takes rows of `stride` bytes in
-  // the layout of ipc::RgbGeometry, spare bytes included.
+  // Converts the frame prepared last into `target`, in rows of `stride` bytes
+  // in the layout of ipc::RgbGeometry. May write the spare bytes of a row.
   ipc::Expected<void> Convert(const bulkhead_frame& frame, uint8_t* target,
                               uint32_t stride);
 
-  // Bits of a component of the frame prepared last.
+  // Returns the number of bits per component of the frame prepared last.
   int component_bits() const;
 
-  // Whether the frame prepared last already is the RGB picture.
+  // Returns whether the frame prepared last already is the RGB picture.
   bool IsDeliverable() const;
 
  private:
-  // What makes the ffmpeg command build its filters anew.
+  // The properties of a frame on whose change the ffmpeg command rebuilds its
+  // filters.
   struct Key {
     AVPixelFormat format = AV_PIX_FMT_NONE;
     int width = 0;
@@ -92,7 +96,7 @@ class RgbConverter {
   std::optional<PictureSize> size_;          // of every result
   Key key_;
   Orientation orientation_;
-  std::string known_name_;  // of known_format_, to look it up once
+  std::string known_name_;  // the name of known_format_, looked up once
   AVPixelFormat known_format_ = AV_PIX_FMT_NONE;
   std::unique_ptr<SwsContext, FreeSws> scaler_;
   int scaler_range_ = 0;

@@ -9,7 +9,7 @@
 
 namespace bulkhead::worker {
 
-// One slot of the frame pool, writable.
+// One writable slot of the frame pool.
 struct Slot {
   uint32_t index;
   uint32_t generation;
@@ -17,47 +17,49 @@ struct Slot {
   size_t bytes;
 };
 
-// The worker's side of the frame pool.
+// The worker's side of the frame pool: tracks who owns each slot.
 //
 //   host owns --Grant--> free --Take--> held --Publish--> host owns
 //                         ^               |
 //                         +----Release----+
 //
-// A decoder that decodes into a slot may go on referring to it after its
-// picture was published, and even after the host has granted it again: until
-// Release it is `pinned`, and a grant does not free it. One slot is always left
-// for the colour converter, or the frame that comes next might wait for ever.
+// A decoder that decodes into a slot may still refer to the slot after its
+// picture was published, and even after the host has granted the slot again. So
+// such a slot is `pinned` until Release, and a grant does not free it. One slot
+// is never pinned but left for the colour converter; without it the next frame
+// could wait for ever.
 //
-// Thread-safe: decoders acquire buffers from threads of their own. The memory
-// is borrowed and outlives the pool.
+// Thread-safe, since decoders acquire buffers on their own threads. The memory
+// is borrowed and must outlive the pool.
 class SlotPool {
  public:
-  // `base` is the mapped pool: `count` slots of `slot_bytes`.
+  // `base` is the start of the mapped pool: `count` slots of `slot_bytes` each.
   SlotPool(uint8_t* base, uint32_t count, size_t slot_bytes);
 
   SlotPool(const SlotPool&) = delete;
   SlotPool& operator=(const SlotPool&) = delete;
 
-  // The host hands over a slot. Ignored for an index that does not exist.
+  // Records that the host handed over a slot. Ignores an index out of range.
   void Grant(uint32_t index, uint32_t generation);
 
-  // For a conversion, to be followed by Publish or Release.
+  // Takes a free slot for a conversion; Publish or Release must follow.
   std::optional<Slot> Take();
 
-  // For a decoder, pinned until Release. Leaves one slot alone.
+  // Takes a free slot for a decoder, and pins it until Release. Never pins the
+  // last slot.
   std::optional<Slot> TakePinned();
 
-  // Whether the picture in a pinned slot may go to the host: the host has
-  // granted it and has not got it back yet.
+  // Returns a taken slot if the picture in it may be published, that is, if the
+  // host has granted the slot and has not got it back yet.
   std::optional<Slot> Publishable(uint32_t index) const;
 
-  // From here on the host owns the slot.
+  // Makes the host the owner of the slot.
   void Publish(uint32_t index);
 
-  // The taker is done with it. Free again, if it was not published.
+  // Ends the use by the taker. Frees the slot unless the host owns it.
   void Release(uint32_t index);
 
-  // Slots that Take could yield now.
+  // Returns the number of slots that Take could return now.
   uint32_t free_count() const;
   uint32_t slot_count() const { return static_cast<uint32_t>(slots_.size()); }
   size_t slot_bytes() const { return slot_bytes_; }
@@ -77,7 +79,7 @@ class SlotPool {
   const size_t slot_bytes_;
   mutable std::mutex mutex_;
   std::vector<State> slots_;
-  uint32_t next_ = 0;  // slots are used in turn: the oldest grant is coldest
+  uint32_t next_ = 0;  // where to search next, so that slots are used in turn
 };
 
 }  // namespace bulkhead::worker

@@ -23,12 +23,14 @@ struct Crop {
   uint32_t left = 0;
   uint32_t top = 0;
 };
-// In the middle; where that is between two pixels, nearer to the origin.
+// Crops the middle. If the middle lies between two pixels, the crop is nearer
+// to the origin.
 struct CenterCrop {
   PictureSize size;
 };
-// The host has drawn the place, as fractions of 2^32 of the places that there
-// are: so each worker of a session cuts the same.
+// A random crop. The host draws the place, so that each worker of a session
+// crops the same: `across` and `down` are fractions, in units of 2^-32, of the
+// range of possible places.
 struct DrawnCrop {
   PictureSize size;
   uint32_t across = 0;
@@ -36,17 +38,18 @@ struct DrawnCrop {
 };
 using Transform = std::variant<Resize, Crop, CenterCrop, DrawnCrop>;
 
-// What a session does to its upright RGB pictures, in order. Resizing is
-// swscale's, with chroma at full resolution, bit for bit
+// Applies the transforms of a session to its upright RGB pictures, in order.
+// Resizes with swscale and chroma at full resolution, with the exact output of
 //
 //     ffmpeg -vf format=rgb24,scale=W:H:flags=FILTER+full_chroma_int+
 //         full_chroma_inp+accurate_rnd
 //
-// (rgb48le for deep pictures). Its filters widen when they shrink, so all but
-// `neighbor` are antialiased. Without these flags it halves the resolution of
-// colours: measured against a filter in floating point, 50 dB instead of 64.
+// (rgb48le for deep pictures). swscale's filters widen when a picture shrinks,
+// so all of them but `neighbor` are antialiased. Without these flags swscale
+// would halve the resolution of colours: measured against a filter in floating
+// point, 50 dB instead of 64 dB.
 //
-// One thread.
+// Used by one thread.
 class TransformChain {
  public:
   explicit TransformChain(std::vector<Transform> transforms);
@@ -56,20 +59,22 @@ class TransformChain {
 
   bool empty() const { return transforms_.empty(); }
 
-  // Lays the chain out for pictures of this size, and returns the size of the
-  // results. kInvalidArgument for a size of nothing and for a crop beyond its
-  // picture, kResourceExhausted above `max_pixels` (0: no limit).
+  // Prepares the chain for pictures of this size, and returns the size of the
+  // results. Fails with kInvalidArgument for an empty size and for a crop that
+  // exceeds its picture, and with kResourceExhausted above `max_pixels` (0
+  // means no limit).
   ipc::Expected<PictureSize> Fit(PictureSize size, uint64_t max_pixels);
 
-  // `source` is RGB24 or RGB48 of the size that was fitted. The result lies in
-  // `source` or in memory of the chain, until the next call.
+  // Transforms `source`, an RGB24 or RGB48 picture of the size passed to Fit.
+  // The result lies in `source` or in memory of the chain, valid until the next
+  // call.
   ipc::Expected<Picture> Apply(const Picture& source);
 
  private:
   struct FreeSws {
     void operator()(SwsContext* context) const;
   };
-  // A transform with its place, for pictures of one size.
+  // A transform prepared for pictures of one size.
   struct Step {
     bool resizes = false;
     Resize resize;

@@ -10,17 +10,18 @@
 
 namespace bulkhead::worker {
 
-// The children of the reaper: the zygote, which it started, and the session
-// workers, which the zygote cloned as its siblings and of which bulkheadd tells
-// it the pids. A pid is the zygote's claim until Watch has verified it.
+// The child processes of the reaper: the zygote, which the reaper started, and
+// the workers, which the zygote cloned as its siblings. bulkheadd passes on the
+// pid of each worker as the zygote reported it; the pid is an untrusted claim
+// until Watch has verified it.
 //
-// A child that ended before it was watched stays a zombie, so that its pid
-// cannot come to mean another process and its end is not lost. How many of
-// those a lying zygote can pile up is bounded by the limit of tasks, in which
-// they count: it runs itself out of clones.
+// A child that ends before it is watched stays a zombie, so that the kernel
+// cannot reuse its pid, and its end is not lost. A lying zygote can pile up
+// zombies only until the limit on tasks is reached, since zombies count towards
+// it; then the zygote can clone no more.
 //
-// Not thread-safe; owned by the reaper's only thread, and never used with
-// SIGCHLD ignored.
+// Not thread-safe: owned by the reaper's only thread. SIGCHLD must not be
+// ignored, since the kernel would then reap children by itself.
 class Children {
  public:
   struct Ended {
@@ -30,11 +31,13 @@ class Children {
 
   explicit Children(pid_t zygote) : watched_{zygote} {}
 
-  // A pidfd, or nothing where the pid is no child or watched already.
+  // Starts to watch a child. Returns a pidfd of the child, or no descriptor if
+  // the pid is not a child's or is watched already.
   ipc::UniqueFd Watch(pid_t pid_untrusted);
-  // Does nothing unless it is watched and unreaped.
+  // Kills a child that is watched and not reaped yet; ignores any other pid.
   void Kill(pid_t pid) const;
-  // Reaps one watched child that has ended, the zygote before all others.
+  // Reaps one watched child that has ended. If the zygote has ended, it is
+  // reaped before all others.
   std::optional<Ended> ReapOne();
 
  private:

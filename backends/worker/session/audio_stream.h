@@ -11,13 +11,13 @@
 
 namespace bulkhead::worker {
 
-// One stream of audio: demuxes, decodes through the backend, and publishes
-// samples in 32-bit float, at the rate and with the channels that the host
-// wants, exactly those that a play asks for.
+// Serves one audio stream: demuxes, decodes through the backend, and publishes
+// 32-bit float samples with the sample rate and the channels that the host
+// asked for. A play publishes exactly the range of samples that it names.
 class AudioStream : public Stream {
  public:
-  // Opens the stream and the decoder, answers `openedAudio`. kUnsupported: the
-  // backend decodes no audio.
+  // Opens the stream and its decoder, and replies with `openedAudio`. Fails
+  // with kUnsupported if the backend decodes no audio.
   static ipc::Expected<std::unique_ptr<Stream>> Open(
       const StreamContext& context, ipc::schema::Open::Reader open);
 
@@ -33,9 +33,9 @@ class AudioStream : public Stream {
   struct Play {
     uint32_t epoch = 0;
     bool active = false;
-    int64_t next = 0;  // sample
-    int64_t end = 0;
-    int64_t told = 0;  // how far it was said to have come
+    int64_t next = 0;  // the number of the next sample to publish
+    int64_t end = 0;   // the number of the first sample after the play
+    int64_t told = 0;  // the decoding position that the host knows
   };
 
   AudioStream(const StreamContext& context, ipc::schema::Open::Reader open);
@@ -43,6 +43,8 @@ class AudioStream : public Stream {
   ipc::Expected<void> OpenInput(ipc::schema::Open::Reader open);
   ipc::Expected<void> Describe();
   ipc::Expected<bool> Publish(const AudioSamples& samples);
+  // Reports how far decoding has come towards the first sample of the play, at
+  // most once for each second of audio.
   ipc::Expected<bool> TellProgress();
   ipc::Expected<bool> EndPlay(bool at_end_of_stream);
 

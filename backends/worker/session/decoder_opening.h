@@ -15,8 +15,9 @@
 
 namespace bulkhead::worker {
 
-// How a stream's decoder is opened, as often as it takes: what the host's open
-// says about it.
+// Opens the decoder of a stream with the settings of the host's `open` request.
+// The settings are copied, so the decoder can be opened again later, for
+// example after damage.
 class DecoderOpening {
  public:
   explicit DecoderOpening(ipc::schema::Open::Reader open);
@@ -34,7 +35,7 @@ class DecoderOpening {
   std::vector<std::pair<std::string, std::string>> options_;
 };
 
-// What the host's open says about reading the file.
+// Returns the limits for reading the file that an `open` request sets.
 DemuxerLimits DemuxerLimitsOf(ipc::schema::Open::Reader open);
 
 }  // namespace bulkhead::worker

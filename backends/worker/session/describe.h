@@ -8,9 +8,10 @@
 
 namespace bulkhead::worker {
 
-// Answers `describe`: what a container declares of itself and of each of its
-// streams, whatever their kind, and, if it is asked to scan, what their packets
-// are. Asks nothing of the backend.
+// Answers a `describe` request: sends what the container declares about itself
+// and about each of its streams, of every kind. If the request asks for a scan,
+// also reads all packets and reports their number and time range per stream.
+// The backend is not involved.
 ipc::Expected<void> Describe(HostReplies& replies, MediaBytes media,
                              ipc::schema::Describe::Reader describe);
 

@@ -13,24 +13,26 @@
 
 namespace bulkhead::worker {
 
-// Words that hold any reply without text or data.
+// The number of words that any reply without text or data fits into.
 inline constexpr size_t kSmallReplyWords = 64;
 
-// What a session worker says to its host: one message a record of the reply
-// ring. Waits for room; fails when the host is gone. One thread.
+// Sends the replies of a session worker to its host. Each reply is one Cap'n
+// Proto message in one record of the reply ring. A send waits until the ring
+// has room, and fails when the host is gone. Used by the session's thread only.
 class HostReplies {
  public:
-  // All are borrowed. `host` is the host's half of the ring's state, and
-  // `wake_host` the eventfd that it sleeps on.
+  // Borrows all arguments. `host` is the host's half of the ring's state, and
+  // `wake_host` is the eventfd on which the host sleeps.
   HostReplies(ipc::RingWriter& writer, ipc::Waiter& waiter,
               const ipc::RegionHeader* host, int wake_host)
       : writer_(writer), waiter_(waiter), host_(host), wake_host_(wake_host) {}
 
-  // `fill` makes a message of at most `max_words`.
+  // Sends one message, which `fill` builds in at most `max_words` words.
   ipc::Expected<void> Send(
       size_t max_words,
       const std::function<void(ipc::schema::Reply::Builder)>& fill);
-  // `epoch` is that of the play that failed, 0 for another request.
+  // Sends a failure. `epoch` identifies the play that failed, and is 0 when
+  // another request failed.
   ipc::Expected<void> SendFailed(uint32_t epoch, const ipc::Error& error);
 
  private:

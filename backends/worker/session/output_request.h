@@ -6,7 +6,7 @@
 
 namespace bulkhead::worker {
 
-// What the host wants frames to be, from its request.
+// Returns the format of frames that the host's `open` request asks for.
 OutputFormat ReadOutput(ipc::schema::Output::Reader output);
 
 }  // namespace bulkhead::worker

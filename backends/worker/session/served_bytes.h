@@ -11,12 +11,14 @@
 
 namespace bulkhead::worker {
 
-// Media that only the host can read: asks it for a window full at a time, and
-// waits. The host may be busy with something else for as long as it likes, or
-// gone. One thread, that of the session.
+// Reads media that has no descriptor, because only the application can read it.
+// Asks the host for one window of bytes at a time, and waits for the answer in
+// shared memory. The wait has no deadline of its own: the host may be busy, and
+// the host enforces the deadlines of a session. The wait ends when the host is
+// gone. Used by the session's thread only.
 class ServedBytes : public ByteServer {
  public:
-  // All are borrowed, but for the window.
+  // Borrows `replies` and `waiter`; owns `window`.
   ServedBytes(HostReplies& replies, ipc::Waiter& waiter,
               ipc::MappedRegion window)
       : replies_(replies), waiter_(waiter), window_(std::move(window)) {}
@@ -27,8 +29,8 @@ class ServedBytes : public ByteServer {
   HostReplies& replies_;
   ipc::Waiter& waiter_;
   const ipc::MappedRegion window_;
-  uint32_t serial_ = 0;
-  // What is in the window.
+  uint32_t serial_ = 0;  // of the latest request to the host
+  // The part of the media that the window holds.
   int64_t start_ = 0;
   int64_t bytes_ = 0;
 };

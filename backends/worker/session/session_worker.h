@@ -19,26 +19,28 @@
 
 namespace bulkhead::worker {
 
-// Whether the host has closed its end of a session's socket.
+// Returns whether the host has closed its end of a session's socket.
 bool HostIsGone(int socket);
 
-// One session: takes the host's requests (ipc/schema/session.capnp) from their
-// ring and has its stream serve them.
+// Serves one session: takes the host's requests (ipc/schema/session.capnp) from
+// the request ring, and passes them to the stream.
 //
-// Runs under the stage 2 lock-down, in a process of its own or, where the
-// backend asks for it, on a thread of one that serves others too
-// (shared_worker.h): it touches nothing global. One thread of ours; the backend
-// may have more. The host is trusted, the media is hostile, and what happens to
-// this process is the sandbox's business.
+// Runs under the stage 2 lock-down, in a process of its own. For a backend with
+// worker_scope = "backend" it runs on one thread of a process that serves
+// several sessions (shared_worker.h); it therefore uses no global state. Each
+// session has one thread of ours, and the backend may start more. The host is
+// trusted; the media is hostile and may take over this process, which the
+// sandbox and the host's validation of every reply contain.
 class SessionWorker {
  public:
-  // Says hello on `socket`, waits for the session's memory and media, and maps
-  // them.
+  // Sends hello on `socket`, waits for the session's memory and media, and maps
+  // the memory. Borrows `socket`, which must outlive the session.
   static ipc::Expected<std::unique_ptr<SessionWorker>> Attach(
       const bulkhead_backend& backend, int socket);
 
-  // Serves until the host closes the socket. Returns the exit code of the
-  // process: a host that is still there waits for the end of that.
+  // Serves requests until the host closes the socket or the session cannot go
+  // on. Returns the exit code for the process. If the host is still connected,
+  // it waits for the process to end, so the caller must end the process.
   int Run();
 
  private:
@@ -62,10 +64,11 @@ class SessionWorker {
   ipc::Waiter waiter_;
 
   HostReplies host_replies_;
-  std::optional<ServedBytes> served_;  // none: the media has a descriptor
+  std::optional<ServedBytes> served_;  // empty if the media has a descriptor
   BufferProvider buffers_;
-  std::unique_ptr<Stream> stream_;  // null until it is opened
-  bool starved_ = false;            // it waits for a slot, so for a request
+  std::unique_ptr<Stream> stream_;  // null until the host has opened a stream
+  // The stream cannot advance before the next request, which may grant a slot.
+  bool starved_ = false;
 };
 
 }  // namespace bulkhead::worker

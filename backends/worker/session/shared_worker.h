@@ -5,19 +5,20 @@
 
 namespace bulkhead::worker {
 
-// The worker of a backend whose manifest says worker_scope = "backend": one
-// process for many sessions, because the context that the vendor makes in it is
-// dear. Each session comes as a socket in a SharedWorkerRequest over `socket`,
-// never through the zygote, and is served by a SessionWorker on a thread of its
-// own.
+// Runs the worker of a backend whose manifest says worker_scope = "backend":
+// one process serves many sessions, because the vendor's device context is
+// expensive to create. bulkheadd sends the socket of each session in a
+// SharedWorkerRequest over `socket`; session sockets never pass through the
+// zygote. A SessionWorker serves each session on a thread of its own.
 //
-// The lock-down of stage 2 is installed before this is called, so each thread
-// is born under it.
+// The caller has installed the stage 2 lock-down, so every thread starts with
+// it.
 //
-// A session whose host closed its socket ends its thread. Whatever else ends a
-// session (a lost device, memory that cannot be mapped) ends the process, and
-// with it all of them: their hosts see it dead and replay each alone. So does a
-// crash. Returns the exit code once bulkheadd has closed `socket`.
+// When the host closes a session's socket, only the thread of that session
+// ends. Any other end of a session (a lost device, memory that cannot be
+// mapped, a crash) ends the process with all its sessions; their hosts then
+// replay each session in a process of its own. Returns the exit code once
+// bulkheadd has closed `socket`.
 int RunSharedWorker(const bulkhead_backend& backend, int socket);
 
 }  // namespace bulkhead::worker

@@ -15,7 +15,7 @@
 
 namespace bulkhead::worker {
 
-// What a stream works with; all of it outlives the stream.
+// Borrowed objects that a stream works with. All of them outlive the stream.
 struct StreamContext {
   const bulkhead_backend& backend;
   BufferProvider& buffers;
@@ -23,31 +23,33 @@ struct StreamContext {
   MediaBytes media;
 };
 
-// What a session worker serves: one stream of the media, opened by the host's
-// first request (ipc/schema/session.capnp). Its functions are the requests that
-// follow, and answer through the context's replies.
+// One open stream of the media, served by a session worker. The host's `open`
+// request creates the stream; each function below serves one of the requests
+// that follow (ipc/schema/session.capnp), and replies through the context.
 //
-// An error that is returned is told to the host, and the stream can be asked
-// again; kBackendLost ends the process, since the device is gone and a new
-// worker may have it. One thread.
+// The session worker reports a returned error to the host, after which the host
+// may send further requests. The error kBackendLost ends the process instead:
+// the device is gone, and a new worker may get one. Used by the session's
+// thread only.
 class Stream {
  public:
   virtual ~Stream() = default;
 
-  // Answers with the index.
+  // Reads all packets and replies with the index of frames.
   virtual ipc::Expected<void> Scan() = 0;
-  // Slots for what is decoded. None is granted yet.
+  // Sets the slots that decoded data goes into. The host has granted none yet.
   virtual void AttachPool(std::shared_ptr<SlotPool> pool) = 0;
   virtual void Grant(uint32_t slot, uint32_t generation) = 0;
 
-  // Begins a play, which ends the one before. Advance() then goes on with it.
+  // Begins a play, which replaces the previous one. Advance() continues it.
   virtual ipc::Expected<void> StartPlay(ipc::schema::Play::Reader play) = 0;
-  // Whether Advance() has anything to do.
+  // Returns whether Advance() has anything to do.
   virtual bool playing() const = 0;
-  // One step of the play: answers it, skips, or ends it. False: nothing more is
-  // possible before the next request, which may grant a slot.
+  // Makes one step of the play: publishes or skips some output, or ends the
+  // play. Returns false if no further step is possible before the next request,
+  // which may grant a slot.
   virtual ipc::Expected<bool> Advance() = 0;
-  // After an error. Returns the epoch of the play that ends with it.
+  // Ends the play after an error. Returns the epoch of that play.
   virtual uint32_t AbandonPlay() = 0;
 };
 

@@ -15,12 +15,12 @@
 
 namespace bulkhead::worker {
 
-// One video stream: pictures that are converted to RGB into granted slots.
-// Between two requests it decodes ahead into free slots, so that decoding
-// overlaps with consuming.
+// Serves one video stream: decodes pictures, and converts them to RGB in slots
+// that the host has granted. Between two requests the stream decodes ahead into
+// free slots, so that decoding overlaps with the application's work.
 class VideoStream : public Stream {
  public:
-  // Opens the stream and the decoder, answers `opened`.
+  // Opens the stream and its decoder, and replies with `opened`.
   static ipc::Expected<std::unique_ptr<Stream>> Open(
       const StreamContext& context, ipc::schema::Open::Reader open);
 
@@ -40,7 +40,8 @@ class VideoStream : public Stream {
     uint64_t frames_left = 0;
   };
 
-  // What is left of a picture that was given to the host.
+  // Facts about a picture that its reply needs. They are copied, because
+  // delivery gives the decoder's frame back.
   struct Picture {
     int64_t pts;
     int64_t duration;
@@ -48,6 +49,8 @@ class VideoStream : public Stream {
     bool keyframe;
     bool damaged;
   };
+  // A frame that the host gets no picture of, because the frame was lost or
+  // lies before the first frame that the play asks for.
   struct Unseen {
     ipc::schema::UnseenFrame::Fate fate;
     Loss frame;
@@ -58,12 +61,12 @@ class VideoStream : public Stream {
   ipc::Expected<void> OpenInput(ipc::schema::Open::Reader open);
   void MakeDelivery();
   ipc::Expected<void> Describe(const OutputShape& shape);
-  // Tells of what was lost and passed by, then publishes the picture; false
-  // without a slot.
+  // Reports the unseen frames so far, then publishes the reader's picture.
+  // Returns false if no slot is free.
   ipc::Expected<bool> Show();
   void NoteLosses();
   ipc::Expected<void> SendUnseen();
-  // Ends a play; true.
+  // Sends the reply that ends a play. Returns true.
   ipc::Expected<bool> Answer(
       const std::function<void(ipc::schema::Reply::Builder)>& fill);
   ipc::Expected<void> Publish(const DeliveredFrame& delivered,
@@ -80,11 +83,11 @@ class VideoStream : public Stream {
   std::unique_ptr<PictureReader> reader_;
   std::unique_ptr<OutputConverter> converter_;
   uint32_t stride_ = 0;
-  std::vector<Unseen> unseen_;  // not yet told of
+  std::vector<Unseen> unseen_;  // not reported to the host yet
   Play play_;
 
   std::shared_ptr<SlotPool> pool_;
-  // Last: it may hold frames of the decoder.
+  // The last member, so destroyed first: it may hold frames of the decoder.
   std::unique_ptr<FrameDelivery> delivery_;
 };
 

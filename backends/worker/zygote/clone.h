@@ -7,24 +7,24 @@
 
 namespace bulkhead::worker {
 
-// fork() as a sibling: the new process is a child of the caller's parent, the
-// reaper, which so learns how it ended and cannot be told otherwise by vendor
-// code in the caller.
+// Forks the calling process, but makes the new process a sibling: its parent is
+// the caller's parent, the reaper. The reaper therefore learns from the kernel
+// how the new process ended, and vendor code in the caller cannot forge that.
 //
-// Create it before vendor code runs and before the lock-down. The caller must
-// have a single thread; no pthread_atfork handler runs.
+// Must be created before the lock-down and before vendor code runs. The caller
+// must have a single thread. No pthread_atfork handler runs.
 class SiblingCloner {
  public:
   static ipc::Expected<SiblingCloner> Create();
 
-  // 0 in the new process, its pid in the caller.
+  // Returns 0 in the new process, and the pid of the new process in the caller.
   ipc::Expected<pid_t> Clone() const;
 
  private:
   explicit SiblingCloner(int* thread_id) : thread_id_(thread_id) {}
 
-  // Where libc keeps the id of the calling thread; a raw clone must set it, or
-  // abort() in the new process would aim at the old one.
+  // The place where libc caches the id of the calling thread. A raw clone must
+  // update it; otherwise abort() in the new process would signal the old one.
   int* thread_id_;
 };
 

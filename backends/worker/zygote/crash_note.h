@@ -3,26 +3,27 @@
 
 namespace bulkhead::worker {
 
-// Has the process say what it is about to die of: on SIGSEGV, SIGBUS, SIGFPE or
-// SIGILL it sends one schema::CrashNote over a socket (the address that it
-// touched and the calls that led there, by the names that the objects export),
-// and then dies of that signal as it would have anyway.
+// Installs handlers that report why the process crashes. On SIGSEGV, SIGBUS,
+// SIGFPE or SIGILL the process sends one schema::CrashNote over a socket: the
+// faulting address, and the call stack with the names that the shared objects
+// export. Then the process dies of the same signal, as it would have anyway.
 //
-// Nobody has to believe the note: the code that crashed may have written it.
-// That the process ended, and by which signal, is told by its parent, the
-// reaper. A process too broken to send one simply ends; a second fault on the
-// way ends it at once. There is none for SIGABRT, for which stage 2 permits no
-// handler, none from a thread that has used up its stack (only the calling
-// thread gets another for the handler), and none for a signal that somebody
-// else sent, of which the process dies as if it were SIGSEGV.
+// The note is only a claim, since the crashed code may have written it. The
+// reaper, as the parent, reports reliably that the process ended and by which
+// signal. A process that is too broken to send the note simply ends, and a
+// second fault inside the handler ends it at once. No note is sent
+//   - for SIGABRT, since stage 2 permits no handler for it;
+//   - by a thread that has exhausted its stack, unless that is the thread that
+//     installed the handlers: only that thread has a second stack;
+//   - for a signal that another process sent; the process then dies of SIGSEGV.
 //
-// For a process with a single thread, before stage 2; the memory that the
-// handler needs is taken here and never given back. A clone of a zygote says
-// anew where to.
+// Call these functions in a process with a single thread, before stage 2. The
+// memory that the handler needs is allocated here and never freed. A clone of
+// the zygote calls again, with its own socket.
 
-// To bulkheadd, as a ZygoteEvent.
+// Sends notes to bulkheadd, each as a ZygoteEvent.
 void SendCrashNotesOfZygote(int socket);
-// To the host of a session.
+// Sends notes to the host of a session.
 void SendCrashNotesOfSession(int socket);
 
 }  // namespace bulkhead::worker

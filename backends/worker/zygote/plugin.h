@@ -8,19 +8,21 @@
 
 namespace bulkhead::worker {
 
-// Whether `path`, in the sandbox's root, is the file that bulkheadd opened and
-// checked, and passed as `object`. In tier full the path is a mount of its own,
-// which cannot change between this and the loading of it; in tier reduced
-// somebody who may write there could still be quicker.
+// Checks that `path`, in the sandbox's root, is the file that bulkheadd opened,
+// verified and passed as the descriptor `object`. In tier full the path is a
+// mount of its own, so it cannot change between this check and LoadPlugin. In
+// tier reduced a process that may write to the path can still replace the file
+// in between.
 ipc::Expected<void> CheckIsObject(const std::string& path, int object);
 
-// Loads the vendor's object and calls its entry function: from here on vendor
-// code has run in this process, which must be locked down before. `path` is
-// where the object lies in the sandbox's root. The object is never unloaded.
+// Loads the vendor's shared object and calls its entry function, which is the
+// first vendor code in this process. Stage 1 of the lock-down must be installed
+// before. `path` is the place of the object in the sandbox's root. The object
+// is never unloaded.
 //
-// kBackendUnavailable with the dynamic linker's reason (missing symbol,
-// unresolved library), with what is wrong with the table, or, if it tried to
-// start Bulkhead in here, with that.
+// Fails with kBackendUnavailable and a reason: the dynamic linker's (missing
+// symbol, unresolved library), an error in the function table, or an attempt of
+// the object to start Bulkhead from inside the backend.
 ipc::Expected<const bulkhead_backend*> LoadPlugin(const std::string& path,
                                                   const std::string& symbol);
 

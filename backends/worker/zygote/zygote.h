@@ -3,13 +3,14 @@
 
 namespace bulkhead::worker {
 
-// The zygote: locks itself down (stage 1), loads the vendor's object, says
-// ready or why not, and clones a worker for each request until bulkheadd closes
-// the control socket. It never receives media.
+// Runs the zygote: installs stage 1 of the lock-down, loads the vendor's shared
+// object, reports to bulkheadd that it is ready or why it failed, and clones a
+// worker for each request until bulkheadd closes the control socket. The zygote
+// never receives media.
 //
-// Finds its descriptors at the numbers of ipc/descriptors.h. A clone returns
-// from this function too, after its stream has ended. Returns the process' exit
-// code.
+// Expects its descriptors at the numbers of ipc/descriptors.h. Returns the exit
+// code of the process. Each clone also returns from this function, after its
+// work is done, with its own exit code.
 int RunZygote();
 
 }  // namespace bulkhead::worker
