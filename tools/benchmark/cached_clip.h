@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tools/cli/sample_clip.h"
+#include "tools/cli/demo/sample_clip.h"
 
 namespace bulkhead::benchmark {
 

@@ -12,8 +12,8 @@
 #include "tools/benchmark/latency.h"
 #include "tools/benchmark/series.h"
 #include "tools/benchmark/throughput.h"
+#include "tools/cli/demo/sample_clip.h"
 #include "tools/cli/libexec.h"
-#include "tools/cli/sample_clip.h"
 #include "tools/cli/terminal.h"
 
 extern "C" {

@@ -18,9 +18,9 @@
 #include "tools/benchmark/series.h"
 #include "tools/benchmark/stopwatch.h"
 #include "tools/cli/libexec.h"
-#include "tools/cli/null_writer.h"
-#include "tools/cli/picture.h"
 #include "tools/cli/terminal.h"
+#include "tools/cli/writers/null_writer.h"
+#include "tools/cli/writers/picture.h"
 
 namespace bulkhead::benchmark {
 namespace {

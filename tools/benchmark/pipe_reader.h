@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/cli/picture.h"
+#include "tools/cli/writers/picture.h"
 
 namespace bulkhead::benchmark {
 

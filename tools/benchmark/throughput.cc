@@ -8,8 +8,8 @@
 
 #include "tools/benchmark/in_process_decoder.h"
 #include "tools/benchmark/pipe_reader.h"
-#include "tools/cli/null_writer.h"
-#include "tools/cli/picture.h"
+#include "tools/cli/writers/null_writer.h"
+#include "tools/cli/writers/picture.h"
 
 namespace bulkhead::benchmark {
 namespace {

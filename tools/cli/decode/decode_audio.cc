@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/decode/decode_audio.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "tools/cli/decode/input.h"
+#include "tools/cli/decode/output_words.h"
+#include "tools/cli/output.h"
+#include "tools/cli/writers/sample_writer.h"
+
+namespace bulkhead::cli {
+namespace {
+
+// Of one request: 20 MB of 8 channels at 96 kHz.
+constexpr double kSecondsAtOnce = 8;
+
+// How long it will play, as far as that is known.
+std::optional<uint64_t> SecondsOf(const AudioMetadata& metadata,
+                                  const DecodeJob& job) {
+  const TimeRange times = job.times.value_or(TimeRange());
+  const double begin =
+      std::max(times.start.value_or(0), metadata.begin_seconds);
+  double end = metadata.end_seconds.value_or(begin);
+  if (times.stop) end = std::min(end, *times.stop);
+  constexpr double kYear = 366.0 * 24 * 3600;
+  if (!(end > begin && end - begin < kYear)) return std::nullopt;
+  return static_cast<uint64_t>(end - begin);
+}
+
+Status WriteAll(AudioDecoder& audio, const DecodeJob& job, SampleWriter& writer,
+                Progress& progress) {
+  const TimeRange times = job.times.value_or(TimeRange());
+  const double begin = audio.metadata().begin_seconds;
+  const double start = std::max(times.start.value_or(begin), begin);
+  const double stop =
+      times.stop.value_or(std::numeric_limits<double>::infinity());
+  bool any = false;
+  for (int i = 0;; ++i) {
+    // Multiplied, so that bounds meet however many there are.
+    const double from = start + i * kSecondsAtOnce;
+    if (any && from >= stop) break;
+    const double to = std::min(start + (i + 1) * kSecondsAtOnce, stop);
+    Result<AudioSamples> samples = audio.SamplesPlayedInRange(from, to);
+    if (!samples) {
+      if (any && samples.error().code() == Code::kOutOfRange) break;
+      return samples.error();
+    }
+    any = true;
+    if (Status status = writer.Write(*samples); !status.ok()) return status;
+    progress.Advance(static_cast<uint64_t>(samples->duration_seconds));
+  }
+  return writer.Finish();
+}
+
+}  // namespace
+
+FileOutcome DecodeAudio(Host& host, const DecodeJob& job,
+                        Progress::Shown shown) {
+  FileOutcome outcome;
+  Result<Source> source = OpenInput(job.file);
+  if (!source) {
+    outcome.status = source.error();
+    return outcome;
+  }
+  Result<AudioDecoder> audio = host.OpenAudio(*source, *job.audio);
+  if (!audio) {
+    outcome.status = audio.error();
+    return outcome;
+  }
+  // The output comes after the input: a missing input truncates nothing.
+  Result<std::unique_ptr<Output>> output = Output::Open(job.output);
+  if (!output) {
+    outcome.status = output.error();
+    return outcome;
+  }
+  if ((*output)->is_terminal()) {
+    outcome.status = Status(Code::kInvalidArgument,
+                            "audio does not go to a terminal; name a file with "
+                            "-o or send it to a program");
+    return outcome;
+  }
+  SampleWriter writer(job.format == "wav" ? SampleWriter::Format::kWav
+                                          : SampleWriter::Format::kRaw,
+                      job.output, **output);
+  Progress progress(job.file, shown, SecondsOf(audio->metadata(), job),
+                    "seconds");
+  outcome.status = WriteAll(*audio, job, writer, progress);
+  outcome.recovery = audio->recovery();
+  outcome.reader_gone = (*output)->reader_gone();
+  outcome.seconds = progress.seconds();
+  // What was decoded before the failure is the caller's.
+  if (!outcome.status.ok() && !outcome.reader_gone) (void)(*output)->Close();
+  return outcome;
+}
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/decode/decode_command.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "tools/cli/decode/decode_audio.h"
+#include "tools/cli/decode/decode_file.h"
+#include "tools/cli/decode/decode_job.h"
+#include "tools/cli/decode/decode_outcome.h"
+#include "tools/cli/decode/output_words.h"
+#include "tools/cli/decode/progress.h"
+#include "tools/cli/facts.h"
+#include "tools/cli/terminal.h"
+
+namespace bulkhead::cli {
+namespace {
+
+constexpr char kExamples[] = R"(Examples:
+  bulkhead decode clip.mp4                           hash of each frame
+  bulkhead decode clip.mp4 -o out/%06d.png           every frame as a picture
+  bulkhead decode clip.mp4 --at 0,-1 -o out/%06d.png   the first and the last
+  bulkhead decode clip.mp4 --frames 10:20:2 --format rawvideo -o - | ./consume
+  bulkhead decode clip.mp4 --times 10:12.5 --fps 8 -o out/%06d.png
+  bulkhead decode clip.mp4 --resize 340x256 --crop 224x224 --dtype float32 \
+      --format rawvideo -o frames.f32
+  bulkhead decode clip.mp4 --format y4m -o - | mpv -
+  bulkhead decode clip.mp4 --device openreg:1 --format null      time it
+  bulkhead decode clip.mp4 --audio --times 10:20 --sample-rate 16000 -o a.wav
+  bulkhead decode clip.mp4 --on-corrupt skip --format null --json | jq .damage
+  bulkhead decode *.mp4 -o out/{name}/%06d.png       several files
+  curl -s URL | bulkhead decode -                    what is piped
+
+FORMAT is one of
+  framemd5   a line with the MD5 of each frame's RGB24 pixels, as FFmpeg's
+             framemd5 prints it; the default
+  png        files numbered by frame index; the default when OUT ends in .png;
+             of floats with 16 bits
+  rawvideo   RGB24 pixels, rows packed, one frame after the other; the only
+             one that holds floats as they are
+  y4m        for players: converted back to 4:4:4 of BT.601, so not exact
+  null       nothing, but each byte is read
+  wav        of --audio, its default: 32-bit floats
+  f32le      the same without a header; what ffmpeg -f f32le writes
+
+A:B:S is a Python slice: the end is exclusive, negatives count from the end.
+T1:T2 are seconds of the file's own clock: what is on the screen from T1 until
+T2, or with --audio what is heard. With --fps frames are repeated or left out,
+and numbered from 0.
+
+--resize and --crop may be given several times, and are done in that order, in
+the sandboxed worker, after rotation.
+
+Of several files one that fails does not stop the others. {name} in OUT is the
+name of each without its directory and extension, and sets their outputs apart;
+two that would be the same are an error. On stdout they follow one another, and
+of framemd5 each begins with a line "#file: NAME". The exit status is that of
+the worst: 1 if there is any, else the highest.)";
+
+int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
+  Result<std::vector<DecodeJob>> jobs = ParseJobs(options);
+  if (!jobs) return Fail(jobs.error());
+  Result<std::unique_ptr<Host>> host = Host::Create(HostOptionsFrom(global));
+  if (!host) return Fail(host.error());
+
+  Progress::Shown shown = Progress::Shown::kOnTerminals;
+  if (options.progress) shown = Progress::Shown::kAlways;
+  if (global.quiet) shown = Progress::Shown::kNever;
+  const bool told = !global.quiet && (StderrIsTerminal() || options.progress);
+  int exit_code = 0;
+  FileOutcome sum;
+  std::vector<std::string> failed;
+  for (const DecodeJob& job : *jobs) {
+    const FileOutcome outcome = job.audio ? DecodeAudio(**host, job, shown)
+                                          : DecodeFile(**host, job, shown);
+    if (outcome.reader_gone) return exit_code;
+    SayDamage(job, outcome);
+    if (options.json) {
+      exit_code = WorseExitCode(exit_code, PrintFacts(FactsOf(job, outcome)));
+    }
+    sum.frames += outcome.frames;
+    sum.seconds += outcome.seconds;
+    if (!outcome.status.ok()) {
+      exit_code = WorseExitCode(exit_code, Fail(outcome.status));
+      failed.push_back(job.file);
+      continue;
+    }
+    if (global.quiet) continue;
+    if (job.several ? told : told || job.format == "null") {
+      Say((job.several ? job.file + ": " : "") +
+          DescribeWork(outcome, options.audio));
+    }
+    SayRecoveries(job, outcome.recovery);
+  }
+  if (jobs->size() > 1 && !global.quiet) {
+    Say(fmt::format("{} of {} files: {}", jobs->size() - failed.size(),
+                    jobs->size(), DescribeWork(sum, options.audio)));
+    if (!failed.empty()) {
+      Say(fmt::format("failed: {}", fmt::join(failed, ", ")));
+    }
+  }
+  return exit_code;
+}
+
+void AddAudioOptions(CLI::App& command, DecodeOptions& options) {
+  command.add_flag("--audio", options.audio,
+                   "Decode the (first) audio stream instead");
+  command
+      .add_option("--sample-rate", options.sample_rate,
+                  "Resample audio to this rate")
+      ->type_name("HZ");
+  command.add_option("--channels", options.channels, "Mix audio to so many")
+      ->type_name("N");
+}
+
+void AddTimeOptions(CLI::App& command, DecodeOptions& options) {
+  for (const auto& [name, value, type, text] :
+       {std::tuple{"--times", &options.times, "T1:T2",
+                   "Only what is seen, or heard, in these seconds"},
+        std::tuple{"--fps", &options.fps, "N",
+                   "At this rate: 25, 29.97 or 30000/1001"}}) {
+    command.add_option(name, *value, text)
+        ->type_name(type)
+        ->excludes(command.get_option("--frames"))
+        ->excludes(command.get_option("--at"));
+  }
+}
+
+// In the order in which they were typed.
+template <typename Parsed>
+CLI::Option* AddTransformOption(CLI::App& command, const std::string& name,
+                                std::vector<Transform>& transforms,
+                                Result<Parsed> (*parse)(std::string_view),
+                                const std::string& text) {
+  return command
+      .add_option_function<std::string>(
+          name,
+          [&transforms, parse](const std::string& word) {
+            const Result<Parsed> transform = parse(word);
+            if (!transform) {
+              throw CLI::ValidationError(transform.error().message());
+            }
+            transforms.push_back(*transform);
+          },
+          text)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->trigger_on_parse();
+}
+
+void AddPictureOptions(CLI::App& command, DecodeOptions& options) {
+  std::vector<Transform>& transforms = options.video.transforms;
+  AddTransformOption(command, "--resize", transforms, ParseResize,
+                     "Resize each frame, antialiased")
+      ->type_name("WxH[:FILTER]");
+  AddTransformOption(command, "--crop", transforms, ParseCrop,
+                     "Cut the middle, or what begins at X,Y")
+      ->type_name("WxH[+X+Y]");
+  command
+      .add_option("--dtype", options.dtype,
+                  "Bytes; or floats from 0 to 1, of 16 bits; or floats for "
+                  "deep streams (default uint8)")
+      ->type_name("uint8|float32|auto")
+      ->check(CLI::IsMember({"uint8", "float32", "auto"}));
+}
+
+}  // namespace
+
+void AddDecodeCommand(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<DecodeOptions>();
+  CLI::App* command = app.add_subcommand(
+      "decode", "Decode frames to pictures, pixels or hashes");
+  command->footer(kExamples);
+  command->add_option("FILE", options->files, "The video files; - is stdin")
+      ->required();
+  command
+      ->add_option("--device", options->video.device,
+                   "Device to decode on, as `bulkhead backends` lists them "
+                   "(default cpu)")
+      ->type_name("D");
+  command
+      ->add_option("--stream", options->video.stream_index,
+                   "Index of the stream (default: the first video stream)")
+      ->type_name("N");
+  command
+      ->add_option("--threads", options->video.threads,
+                   "Threads of the decoder; 0 lets it choose (default 1)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 64));
+  command
+      ->add_option("--on-corrupt", options->video.on_corrupt,
+                   "At damaged frames: error (default), skip, or nearest")
+      ->type_name("HOW")
+      ->transform(CLI::Transformer(
+          std::map<std::string, OnCorrupt>{{"error", OnCorrupt::kError},
+                                           {"skip", OnCorrupt::kSkip},
+                                           {"nearest", OnCorrupt::kNearest}}))
+      // Before that: what is added last is done first, but checks are at the
+      // end.
+      ->transform(CLI::IsMember({"error", "skip", "nearest"}));
+  CLI::Option* frames = command
+                            ->add_option("--frames", options->frames,
+                                         "Only these frames, as a slice A:B:S")
+                            ->type_name("A:B:S");
+  command
+      ->add_option("--at", options->at,
+                   "Only these frames, in this order; negatives count from "
+                   "the end")
+      ->type_name("I,J,...")
+      ->excludes(frames);
+  AddTimeOptions(*command, *options);
+  AddPictureOptions(*command, *options);
+  AddAudioOptions(*command, *options);
+  command->add_option("--format", options->format, "What to write; see below")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember(
+          {"png", "rawvideo", "y4m", "framemd5", "null", "wav", "f32le"}));
+  command
+      ->add_option("-o,--output", options->output,
+                   "Where to; - is stdout (default). Missing directories "
+                   "are made; {name} is the name of the file")
+      ->type_name("OUT");
+  command->add_flag("--json", options->json,
+                    "Print JSON on stdout: of each file what came of it, and "
+                    "what of it is damaged");
+  command->add_flag("--progress", options->progress,
+                    "Show a progress bar for each file, also where stderr is "
+                    "no terminal");
+  command->callback([options, &invocation] {
+    invocation.run = [options, &invocation] {
+      return RunDecode(invocation.global, *options);
+    };
+  });
+}
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/decode/decode_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "tools/cli/decode/input.h"
+#include "tools/cli/decode/selection.h"
+#include "tools/cli/decode/timed_frames.h"
+#include "tools/cli/output.h"
+#include "tools/cli/writers/framemd5_writer.h"
+#include "tools/cli/writers/null_writer.h"
+#include "tools/cli/writers/png_writer.h"
+#include "tools/cli/writers/rawvideo_writer.h"
+#include "tools/cli/writers/y4m_writer.h"
+
+namespace bulkhead::cli {
+namespace {
+
+std::unique_ptr<FrameWriter> MakeWriter(const DecodeJob& job,
+                                        const VideoMetadata& metadata,
+                                        Output* output) {
+  if (job.format == "null") return std::make_unique<NullWriter>();
+  if (job.format == "rawvideo") {
+    return std::make_unique<RawvideoWriter>(*output);
+  }
+  if (job.format == "y4m") {
+    const Y4mWriter::Stream stream{
+        .width = metadata.width,
+        .height = metadata.height,
+        .frame_rate = job.fps.value_or(metadata.average_frame_rate),
+        .sample_aspect_ratio = metadata.sample_aspect_ratio};
+    return std::make_unique<Y4mWriter>(stream, *output);
+  }
+  if (job.format == "png") {
+    if (output == nullptr) return std::make_unique<PngFilesWriter>(job.pattern);
+    return std::make_unique<PngStreamWriter>(*output);
+  }
+  Framemd5Writer::Stream stream;
+  stream.width = metadata.width;
+  stream.height = metadata.height;
+  stream.time_base = metadata.time_base;
+  stream.sample_aspect_ratio = metadata.sample_aspect_ratio;
+  return std::make_unique<Framemd5Writer>(stream, *output);
+}
+
+Status DecodeAll(VideoDecoder& video, FrameWriter& writer, Progress& progress) {
+  while (true) {
+    Result<std::optional<Frame>> frame = video.Next();
+    if (!frame) return frame.error();
+    if (!*frame) return writer.Finish();
+    if (Status status = writer.Write(PictureOf(**frame)); !status.ok()) {
+      return status;
+    }
+    progress.Advance();
+  }
+}
+
+Status DecodeOne(VideoDecoder& video, uint64_t index, OnCorrupt on_corrupt,
+                 FrameWriter& writer, Progress& progress) {
+  Result<Frame> frame = video.FrameAt(static_cast<int64_t>(index));
+  if (!frame) {
+    const bool damaged = frame.error().code() == Code::kBadInput;
+    if (damaged && on_corrupt == OnCorrupt::kSkip) return Status();
+    return frame.error();
+  }
+  Picture picture = PictureOf(*frame);
+  picture.index = index;
+  if (Status status = writer.Write(picture); !status.ok()) return status;
+  progress.Advance();
+  return Status();
+}
+
+Status DecodeTimes(VideoDecoder& video, const DecodeJob& job,
+                   FrameWriter& writer, Progress& progress) {
+  Result<TimedFrames> frames = TimedFrames::Create(
+      video, job.times.value_or(TimeRange()), job.fps, job.video.on_corrupt);
+  if (!frames) return frames.error();
+  if (frames->size()) progress.set_total(*frames->size());
+  while (true) {
+    Result<std::optional<Picture>> picture = frames->Next();
+    if (!picture) return picture.error();
+    if (!*picture) return writer.Finish();
+    if (Status status = writer.Write(**picture); !status.ok()) return status;
+    progress.Advance();
+  }
+}
+
+Status DecodeChosen(VideoDecoder& video, const DecodeJob& job,
+                    FrameWriter& writer, Progress& progress) {
+  if (job.times || job.fps) return DecodeTimes(video, job, writer, progress);
+  Result<uint64_t> count = video.FrameCount();
+  if (!count) return count.error();
+  if (job.slice) {
+    const FrameRange range = job.slice->Resolve(*count);
+    progress.set_total(range.size);
+    for (uint64_t i = 0; i < range.size; ++i) {
+      Status status =
+          DecodeOne(video, range.at(i), job.video.on_corrupt, writer, progress);
+      if (!status.ok()) return status;
+    }
+    return writer.Finish();
+  }
+  // All of them are checked before the first is decoded.
+  std::vector<uint64_t> frames;
+  for (int64_t index : *job.indices) {
+    Result<uint64_t> frame = ResolveIndex(index, *count);
+    if (!frame) return frame.error();
+    frames.push_back(*frame);
+  }
+  progress.set_total(frames.size());
+  for (uint64_t frame : frames) {
+    Status status =
+        DecodeOne(video, frame, job.video.on_corrupt, writer, progress);
+    if (!status.ok()) return status;
+  }
+  return writer.Finish();
+}
+
+// How many frames the stream has; nullopt: nobody looked.
+std::optional<uint64_t> CountFrames(const VideoDecoder& video,
+                                    const DecodeJob& job,
+                                    const FileOutcome& outcome) {
+  if (const auto& counted = video.metadata().frame_count_from_content) {
+    return *counted;
+  }
+  if (job.chosen() || !outcome.status.ok()) return std::nullopt;
+  uint64_t frames = outcome.frames;
+  for (const DamagedRange& range : outcome.damage) frames += range.frames;
+  return frames;
+}
+
+// Tells whose hashes follow. A name is a line at most.
+Status NameFile(const std::string& file, Output& output) {
+  std::string name = file;
+  std::replace_if(
+      name.begin(), name.end(),
+      [](char c) { return static_cast<unsigned char>(c) < ' '; }, '?');
+  return output.Write(fmt::format("#file: {}\n", name));
+}
+
+Result<std::unique_ptr<Output>> OpenOutput(const DecodeJob& job) {
+  Result<std::unique_ptr<Output>> output = Output::Open(job.output);
+  if (!output) return output.error();
+  if (job.format == "framemd5") {
+    if (!job.several) return output;
+    if (Status status = NameFile(job.file, **output); !status.ok()) {
+      return status;
+    }
+  } else if ((*output)->is_terminal()) {
+    return Status(Code::kInvalidArgument,
+                  job.format +
+                      " does not go to a terminal; name a file with "
+                      "-o or send it to a program");
+  }
+  return output;
+}
+
+}  // namespace
+
+FileOutcome DecodeFile(Host& host, const DecodeJob& job,
+                       Progress::Shown shown) {
+  FileOutcome outcome;
+  Result<Source> source = OpenInput(job.file);
+  if (!source) {
+    outcome.status = source.error();
+    return outcome;
+  }
+  Result<VideoDecoder> video = host.OpenVideo(*source, job.video);
+  if (!video) {
+    outcome.status = video.error();
+    return outcome;
+  }
+  // The output comes after the input: a missing input truncates nothing.
+  std::unique_ptr<Output> output;
+  if (!job.WritesFilesOfItsOwn()) {
+    Result<std::unique_ptr<Output>> opened = OpenOutput(job);
+    if (!opened) {
+      outcome.status = opened.error();
+      return outcome;
+    }
+    output = *std::move(opened);
+    if (output->is_terminal()) shown = Progress::Shown::kNever;
+  }
+  const std::unique_ptr<FrameWriter> writer =
+      MakeWriter(job, video->metadata(), output.get());
+  Progress progress(
+      job.file, shown,
+      job.chosen() ? std::nullopt : video->metadata().frame_count_from_header);
+  outcome.status = job.chosen() ? DecodeChosen(*video, job, *writer, progress)
+                                : DecodeAll(*video, *writer, progress);
+  outcome.frames = progress.done();
+  outcome.seconds = progress.seconds();
+  outcome.recovery = video->recovery();
+  outcome.damage = video->damage();
+  outcome.frame_count_from_header = video->metadata().frame_count_from_header;
+  outcome.frame_count = CountFrames(*video, job, outcome);
+  if (output != nullptr) {
+    outcome.reader_gone = output->reader_gone();
+    // What was decoded before the failure is the caller's.
+    if (!outcome.status.ok() && !outcome.reader_gone) (void)output->Close();
+  }
+  return outcome;
+}
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/decode/decode_job.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+#include <utility>
+
+namespace bulkhead::cli {
+namespace {
+
+constexpr std::string_view kName = "{name}";
+
+std::string OutputFor(const std::string& file, std::string output) {
+  const std::string name = std::filesystem::path(file).stem().string();
+  for (size_t at = 0; (at = output.find(kName, at)) != std::string::npos;
+       at += name.size()) {
+    output.replace(at, kName.size(), name);
+  }
+  return output;
+}
+
+// The name of a file may hold a percent sign, which is no number then.
+Result<OutputPattern> PatternFor(const std::string& file,
+                                 const std::string& output) {
+  Result<OutputPattern> pattern = OutputPattern::Parse(output);
+  if (!pattern) return pattern.error();
+  pattern->Rewrite(
+      [&](const std::string& part) { return OutputFor(file, part); });
+  return pattern;
+}
+
+Status CheckDistinct(const std::vector<DecodeJob>& jobs) {
+  std::map<std::string, std::string> file_of;
+  for (const DecodeJob& job : jobs) {
+    if (job.output == "-" || job.format == "null") continue;
+    const std::string output =
+        std::filesystem::path(job.output).lexically_normal().string();
+    const auto [other, added] = file_of.emplace(output, job.file);
+    if (added) continue;
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("{} and {} would both go to {}; set them apart by {} in "
+                    "the output, which stands for a file's name without its "
+                    "extension, or decode them one after the other",
+                    other->second, job.file, job.output, kName));
+  }
+  return Status();
+}
+
+bool IsOfAudio(const std::string& format) {
+  return format == "wav" || format == "f32le";
+}
+
+Status ParseAudio(const DecodeOptions& options, DecodeJob& job) {
+  if (!options.audio) {
+    if (IsOfAudio(job.format) || options.sample_rate || options.channels) {
+      return Status(Code::kInvalidArgument,
+                    "wav, f32le, --sample-rate and --channels are of audio; "
+                    "add --audio");
+    }
+    return Status();
+  }
+  if (job.format.empty()) job.format = "wav";
+  const bool of_frames = job.slice || job.indices || job.fps ||
+                         !job.video.transforms.empty() ||
+                         !options.dtype.empty();
+  if (!IsOfAudio(job.format) || of_frames) {
+    return Status(Code::kInvalidArgument,
+                  "audio is written as wav or f32le, and chosen by --times; "
+                  "leave out what is of pictures, or --audio");
+  }
+  job.audio = AudioOptions{.device = options.video.device,
+                           .stream_index = options.video.stream_index,
+                           .sample_rate = options.sample_rate,
+                           .num_channels = options.channels,
+                           .backend_options = {},
+                           .recovery_observer = {}};
+  return Status();
+}
+
+}  // namespace
+
+Result<std::vector<DecodeJob>> ParseJobs(const DecodeOptions& options) {
+  DecodeJob common;
+  common.video = options.video;
+  common.several = options.files.size() > 1;
+  if (!options.frames.empty()) {
+    Result<Slice> slice = ParseSlice(options.frames);
+    if (!slice) return slice.error();
+    common.slice = *slice;
+  }
+  if (!options.at.empty()) {
+    Result<std::vector<int64_t>> indices = ParseIndices(options.at);
+    if (!indices) return indices.error();
+    common.indices = *std::move(indices);
+  }
+  if (!options.times.empty()) {
+    Result<TimeRange> times = ParseTimes(options.times);
+    if (!times) return times.error();
+    common.times = *times;
+  }
+  if (!options.fps.empty()) {
+    Result<Ratio> fps = ParseRate(options.fps);
+    if (!fps) return fps.error();
+    common.fps = *fps;
+  }
+  if (options.dtype == "float32") {
+    common.video.output_dtype = OutputDtype::kFloat32;
+  } else if (options.dtype == "auto") {
+    common.video.output_dtype = OutputDtype::kAuto;
+  }
+  common.format = options.format;
+  if (Status status = ParseAudio(options, common); !status.ok()) return status;
+  if (common.format.empty()) {
+    common.format = options.output.ends_with(".png") ? "png" : "framemd5";
+  }
+  if (common.format == "y4m" &&
+      common.video.output_dtype != OutputDtype::kUint8) {
+    return Status(Code::kInvalidArgument,
+                  "y4m holds bytes; leave --dtype out or write rawvideo");
+  }
+  if (options.json && options.output == "-" && common.format != "null") {
+    return Status(Code::kInvalidArgument,
+                  "--json is for stdout; name a file with -o for what is "
+                  "decoded, or add --format null");
+  }
+  std::vector<DecodeJob> jobs;
+  for (const std::string& file : options.files) {
+    DecodeJob& job = jobs.emplace_back(common);
+    job.file = file;
+    job.output = OutputFor(file, options.output);
+    if (job.format != "png" || options.output == "-") continue;
+    Result<OutputPattern> pattern = PatternFor(file, options.output);
+    if (!pattern) return pattern.error();
+    job.pattern = *std::move(pattern);
+    const bool one_frame = job.indices && job.indices->size() == 1;
+    if (!job.pattern.numbered() && !one_frame) {
+      return Status(Code::kInvalidArgument,
+                    fmt::format("output '{}': every frame would go to the same "
+                                "file; number them, as in out/%06d.png",
+                                options.output));
+    }
+  }
+  if (Status status = CheckDistinct(jobs); !status.ok()) return status;
+  return jobs;
+}
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/decode/decode_outcome.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "tools/cli/terminal.h"
+
+namespace bulkhead::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename Value>
+Json OrNull(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json();
+}
+
+const char* NameOf(OnCorrupt on_corrupt) {
+  switch (on_corrupt) {
+    case OnCorrupt::kError:
+      return "error";
+    case OnCorrupt::kSkip:
+      return "skip";
+    case OnCorrupt::kNearest:
+      return "nearest";
+  }
+  return "";
+}
+
+std::string Describe(const DamagedRange& range) {
+  std::string text = fmt::format("{} packets yielded no frame", range.frames);
+  if (range.first_frame) {
+    text = fmt::format("frames {} to {} are damaged, {:.3f} s to {:.3f} s",
+                       *range.first_frame, *range.last_frame,
+                       range.begin_seconds, range.end_seconds);
+  }
+  if (range.first_byte) {
+    text += fmt::format(", bytes from {} to {}", *range.first_byte,
+                        *range.last_byte);
+  }
+  return text;
+}
+
+bool HasFewerThanToldOf(const FileOutcome& outcome) {
+  return outcome.frame_count && outcome.frame_count_from_header &&
+         *outcome.frame_count < *outcome.frame_count_from_header;
+}
+
+Json FactsOf(const DamagedRange& range) {
+  const bool placed = range.first_frame.has_value();
+  return Json{
+      {"frames", range.frames},
+      {"first_frame", OrNull(range.first_frame)},
+      {"last_frame", OrNull(range.last_frame)},
+      {"begin_seconds", placed ? Json(range.begin_seconds) : Json()},
+      {"end_seconds", placed ? Json(range.end_seconds) : Json()},
+      {"first_byte", OrNull(range.first_byte)},
+      {"last_byte", OrNull(range.last_byte)},
+  };
+}
+
+}  // namespace
+
+std::string DescribeWork(const FileOutcome& outcome, bool audio) {
+  if (audio) return fmt::format("audio in {:.2f} s", outcome.seconds);
+  return fmt::format("{} frames in {:.2f} s, {:.0f} frames/s", outcome.frames,
+                     outcome.seconds,
+                     outcome.seconds > 0
+                         ? static_cast<double>(outcome.frames) / outcome.seconds
+                         : 0);
+}
+
+void SayRecoveries(const DecodeJob& job, const RecoveryStats& recovery) {
+  if (recovery.restarts == 0) return;
+  Say(fmt::format("{}the worker was replaced {} time{}; last cause: {}",
+                  job.several ? job.file + ": " : "", recovery.restarts,
+                  recovery.restarts == 1 ? "" : "s", recovery.last_cause));
+}
+
+void SayDamage(const DecodeJob& job, const FileOutcome& outcome) {
+  const std::string file = job.several ? job.file + ": " : "";
+  const bool skipped = job.video.on_corrupt == OnCorrupt::kSkip;
+  for (const DamagedRange& range : outcome.damage) {
+    Say(file + Describe(range) + (skipped ? "; left out" : ""));
+  }
+  if (!HasFewerThanToldOf(outcome)) return;
+  Say(fmt::format(
+      "{}there are {} frames, though the header tells of {}: the "
+      "file is cut off, or not all are to be shown",
+      file, *outcome.frame_count, *outcome.frame_count_from_header));
+}
+
+Json FactsOf(const DecodeJob& job, const FileOutcome& outcome) {
+  Json error;
+  if (!outcome.status.ok()) {
+    error = {{"code", CodeName(outcome.status.code())},
+             {"message", outcome.status.message()}};
+  }
+  Json damage = Json::array();
+  for (const DamagedRange& range : outcome.damage) {
+    damage.push_back(FactsOf(range));
+  }
+  return Json{
+      {"file", job.file},
+      {"error", error},
+      {"frames", job.audio ? Json() : Json(outcome.frames)},
+      {"frame_count", OrNull(outcome.frame_count)},
+      {"frame_count_from_header", OrNull(outcome.frame_count_from_header)},
+      {"on_corrupt", NameOf(job.video.on_corrupt)},
+      {"damage", damage},
+      {"seconds", outcome.seconds},
+      {"restarts", outcome.recovery.restarts},
+      {"last_cause", outcome.recovery.last_cause},
+  };
+}
+
+}  // namespace bulkhead::cli

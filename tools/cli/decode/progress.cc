@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/decode/progress.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <utility>
+
+#include "tools/cli/terminal.h"
+
+namespace bulkhead::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kRedraw{100};
+constexpr milliseconds kNextLine{1'000};
+// Carriage return, then erase to the end of the line.
+constexpr char kStartOfLine[] = "\r\x1b[K";
+constexpr size_t kBarWidth = 24;
+// With the bar and the numbers it fits a terminal of 80 columns.
+constexpr size_t kNameWidth = 20;
+
+}  // namespace
+
+std::string ProgressLine(const std::string& name, uint64_t done,
+                         std::optional<uint64_t> total, double seconds,
+                         const char* unit) {
+  std::string line = name.size() > kNameWidth
+                         ? "..." + name.substr(name.size() - kNameWidth + 3)
+                         : name;
+  if (total && *total >= done && *total > 0) {
+    const size_t filled = done * kBarWidth / *total;
+    line += fmt::format(" [{:#<{}}{:.<{}}] {}/{} {} ({}%)", "", filled, "",
+                        kBarWidth - filled, done, *total, unit,
+                        done * 100 / *total);
+  } else {
+    line += fmt::format(" {} {}", done, unit);
+  }
+  if (seconds > 0) {
+    line +=
+        fmt::format(", {:.0f} {}/s", static_cast<double>(done) / seconds, unit);
+  }
+  return line;
+}
+
+Progress::Progress(std::string name, Shown shown, std::optional<uint64_t> total,
+                   const char* unit)
+    : name_(std::move(name)),
+      unit_(unit),
+      on_terminal_(StderrIsTerminal()),
+      shown_(shown == Shown::kAlways ||
+             (shown == Shown::kOnTerminals && on_terminal_)),
+      start_(Clock::now()),
+      drawn_(start_),
+      total_(total) {}
+
+Progress::~Progress() {
+  if (!shown_) return;
+  if (on_terminal_) {
+    std::fputs(kStartOfLine, stderr);
+  } else {
+    Draw();
+  }
+}
+
+void Progress::Advance(uint64_t by) {
+  done_ += by;
+  const Clock::time_point now = Clock::now();
+  if (!shown_ || now - drawn_ < (on_terminal_ ? kRedraw : kNextLine)) return;
+  drawn_ = now;
+  Draw();
+}
+
+double Progress::seconds() const {
+  return std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
+void Progress::Draw() {
+  const std::string line = ProgressLine(name_, done_, total_, seconds(), unit_);
+  if (on_terminal_) {
+    std::fputs((kStartOfLine + Printable(line)).c_str(), stderr);
+  } else {
+    Say(line);
+  }
+}
+
+}  // namespace bulkhead::cli

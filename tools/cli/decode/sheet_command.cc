@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/decode/sheet_command.h"
+
+#include <bulkhead/host.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "tools/cli/decode/input.h"
+#include "tools/cli/terminal.h"
+#include "tools/cli/writers/contact_sheet.h"
+#include "tools/cli/writers/picture.h"
+#include "tools/cli/writers/png_writer.h"
+
+namespace bulkhead::cli {
+namespace {
+
+constexpr char kExamples[] = R"(Examples:
+  bulkhead sheet clip.mp4 -o sheet.png
+  bulkhead sheet clip.mp4 -o sheet.png --columns 6 --rows 10 --width 320
+  curl -s URL | bulkhead sheet - -o sheet.png
+
+The time of the file is cut into as many parts as there are cells; a cell shows
+what is on the screen in the middle of its part, and the time at which that
+frame begins. Of a file whose frames have no times of their own it is the frames
+that are cut into parts, and their numbers are shown. For a damaged frame stands
+the nearest sound one.)";
+
+constexpr uint64_t kMostPixels = 100'000'000;
+constexpr ContactSheet::Color kBorder{0x50, 0x50, 0x50};
+
+struct SheetOptions {
+  std::string file;
+  std::string output;
+  VideoOptions video;
+  uint32_t columns = 4;
+  uint32_t rows = 4;
+  uint32_t width = 240;
+};
+
+// "1:02:03.45", hours and minutes only where there are any.
+std::string TimeText(double seconds) {
+  const auto hundredths = std::llround(std::max(0.0, seconds) * 100);
+  const auto whole = hundredths / 100;
+  if (whole < 3600) {
+    return fmt::format("{}:{:02}.{:02}", whole / 60, whole % 60,
+                       hundredths % 100);
+  }
+  return fmt::format("{}:{:02}:{:02}.{:02}", whole / 3600, whole / 60 % 60,
+                     whole % 60, hundredths % 100);
+}
+
+// What is shown when `part` of the video is over, from 0 to 1.
+Result<Frame> FrameIn(VideoDecoder& video,
+                      const std::optional<SecondsRange>& played, double part) {
+  if (played) {
+    return video.FramePlayedAt(played->begin +
+                               part * (played->end - played->begin));
+  }
+  const Result<uint64_t> count = video.FrameCount();
+  if (!count) return count.error();
+  return video.FrameAt(
+      static_cast<int64_t>(part * static_cast<double>(*count)));
+}
+
+Status Draw(VideoDecoder& video, const SheetOptions& options) {
+  const Result<Frame> first = video.FrameAt(0);
+  if (!first) return first.error();
+  std::optional<SecondsRange> times;
+  if (Result<SecondsRange> played = video.PlayedRange()) {
+    times = *played;
+  } else if (played.error().code() != Code::kBadInput) {
+    return played.error();
+  }
+  const uint32_t cells = options.columns * options.rows;
+  const uint64_t drawn = uint64_t{cells} * options.width * options.width *
+                         first->height() / first->width();
+  if (drawn > kMostPixels) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("a sheet of {} million pixels is too large; ask "
+                              "for fewer or narrower cells",
+                              drawn / 1'000'000));
+  }
+  ContactSheet sheet(cells, options.columns, options.width, first->width(),
+                     first->height());
+  for (uint32_t cell = 0; cell < cells; ++cell) {
+    const Result<Frame> frame = FrameIn(video, times, (cell + 0.5) / cells);
+    if (!frame) return frame.error();
+    sheet.Place(cell, PictureOf(*frame), kBorder);
+    sheet.Caption(cell, times ? TimeText(frame->pts_seconds())
+                              : std::to_string(frame->index()));
+  }
+  return WritePngFile(sheet.picture(), options.output);
+}
+
+int RunSheet(const GlobalOptions& global, const SheetOptions& options) {
+  Result<std::unique_ptr<Host>> host = Host::Create(HostOptionsFrom(global));
+  if (!host) return Fail(host.error());
+  const Result<Source> source = OpenInput(options.file);
+  if (!source) return Fail(source.error());
+  Result<VideoDecoder> video = (*host)->OpenVideo(*source, options.video);
+  if (!video) return Fail(video.error());
+  if (Status status = Draw(*video, options); !status.ok()) return Fail(status);
+  return 0;
+}
+
+}  // namespace
+
+void AddSheetCommand(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<SheetOptions>();
+  options->video.on_corrupt = OnCorrupt::kNearest;
+  CLI::App* command = app.add_subcommand(
+      "sheet", "Draw frames of a file side by side, with their times");
+  command->footer(kExamples);
+  command->add_option("FILE", options->file, "The video file; - is stdin")
+      ->required();
+  command->add_option("-o,--output", options->output, "Where to, a PNG file")
+      ->type_name("PNG")
+      ->required();
+  command
+      ->add_option("--device", options->video.device,
+                   "Device to decode on (default cpu)")
+      ->type_name("D");
+  command
+      ->add_option("--stream", options->video.stream_index,
+                   "Index of the stream (default: the first video stream)")
+      ->type_name("N");
+  for (const auto& [name, value, most, text] :
+       {std::tuple{"--columns", &options->columns, 100, "Cells in a row"},
+        std::tuple{"--rows", &options->rows, 100, "Rows of cells"},
+        std::tuple{"--width", &options->width, 4096, "Pixels of a cell"}}) {
+    command->add_option(name, *value, text)
+        ->type_name("N")
+        ->capture_default_str()
+        ->check(CLI::Range(1, most));
+  }
+  command->callback([options, &invocation] {
+    invocation.run = [options, &invocation] {
+      return RunSheet(invocation.global, *options);
+    };
+  });
+}
+
+}  // namespace bulkhead::cli

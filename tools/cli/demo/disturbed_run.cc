@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/demo/disturbed_run.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <cerrno>
+#include <chrono>
+#include <optional>
+#include <system_error>
+
+#include "tools/cli/writers/md5.h"
+
+namespace bulkhead::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Result<int> ZygoteOf(Host& host, const std::string& backend) {
+  Result<BackendReport> report = host.Backends();
+  if (!report) return report.error();
+  for (const BackendInfo& info : report->backends) {
+    if (info.name == backend && info.zygote_pid > 0) return info.zygote_pid;
+  }
+  return Status(Code::kInternal,
+                fmt::format("backend {} runs without a zygote", backend));
+}
+
+// The pid 0 would be our own process group.
+Status Kill(int pid, std::string_view what) {
+  if (pid > 0 && kill(pid, SIGKILL) == 0) return Status();
+  return Status(Code::kInternal,
+                fmt::format("cannot kill {} {}: {}", what, pid,
+                            std::generic_category().message(errno)));
+}
+
+class Disturber {
+ public:
+  Disturber(Host& host, VideoDecoder& video) : host_(host), video_(video) {}
+
+  Status Disturb(const Disturbance& disturbance) {
+    Incident incident;
+    incident.frame = disturbance.frame;
+    incident.worker_pid = video_.worker_pid();
+    if (disturbance.zygote) {
+      Result<int> zygote = ZygoteOf(host_, video_.metadata().backend);
+      if (!zygote) return zygote.error();
+      incident.zygote_pid = *zygote;
+    }
+    restarts_before_ = video_.recovery().restarts;
+    if (incident.zygote_pid != 0) {
+      Status status = Kill(incident.zygote_pid, "zygote");
+      if (!status.ok()) return status;
+    }
+    Status status = Kill(incident.worker_pid, "session worker");
+    if (!status.ok()) return status;
+    pending_ = incident;
+    return Status();
+  }
+
+  // True for the first frame that a new worker made.
+  bool Observe(uint64_t frame, Clock::duration waited) {
+    if (!pending_) return false;
+    pending_->waited_ms +=
+        std::chrono::duration<double, std::milli>(waited).count();
+    if (video_.recovery().restarts == restarts_before_) {
+      ++pending_->frames_ahead;
+      return false;
+    }
+    pending_->recovered_at = frame;
+    pending_->new_worker_pid = video_.worker_pid();
+    incidents.push_back(*pending_);
+    pending_.reset();
+    return true;
+  }
+
+  std::vector<Incident> incidents;
+
+ private:
+  Host& host_;
+  VideoDecoder& video_;
+  std::optional<Incident> pending_;
+  uint32_t restarts_before_ = 0;
+};
+
+}  // namespace
+
+Result<RunResult> DecodeDisturbed(
+    Host& host, const std::string& path, const std::string& device,
+    const std::vector<Disturbance>& disturbances,
+    const std::function<void(const Frame&, bool recovered)>& see) {
+  VideoOptions options;
+  options.device = device;
+  Result<VideoDecoder> video = host.OpenVideo(path, options);
+  if (!video) return video.error();
+  RunResult result;
+  Disturber disturber(host, *video);
+  auto next = disturbances.begin();
+  while (true) {
+    const uint64_t done = result.hashes.size();
+    if (next != disturbances.end() && next->frame == done) {
+      if (Status status = disturber.Disturb(*next); !status.ok()) return status;
+      ++next;
+    }
+    const Clock::time_point asked = Clock::now();
+    Result<std::optional<Frame>> frame = video->Next();
+    if (!frame) return frame.error();
+    if (!*frame) break;
+    const bool recovered = disturber.Observe(done, Clock::now() - asked);
+    result.hashes.push_back(Md5(PictureOf(**frame)));
+    see(**frame, recovered);
+  }
+  result.incidents = disturber.incidents;
+  return result;
+}
+
+}  // namespace bulkhead::cli

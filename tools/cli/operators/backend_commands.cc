@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/operators/backend_commands.h"
+
+#include <bulkhead/operators.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "tools/cli/terminal.h"
+
+namespace bulkhead::cli {
+namespace {
+
+constexpr char kExamples[] = R"(Examples:
+  bulkhead {0} acme
+  bulkhead {0} acme --host 4711
+  bulkhead {0} acme --all
+
+Without --host or --all there must be exactly one running application; see
+`bulkhead ps`. Open streams go on.)";
+
+struct CommandKind {
+  const char* name;
+  const char* purpose;
+  const char* done;
+  BackendCommand command;
+};
+
+constexpr CommandKind kKinds[] = {
+    {"restart", "Start a backend afresh and forget its failures", "restarted",
+     BackendCommand::kRestart},
+    {"reload", "Have new streams use what is installed now", "reloaded",
+     BackendCommand::kReload},
+    {"disable", "Have running applications not use a backend", "disabled",
+     BackendCommand::kDisable},
+    {"enable", "Take a disable back", "enabled", BackendCommand::kEnable}};
+
+struct Asked {
+  std::string backend;
+  std::optional<int> host;
+  bool all = false;
+};
+
+// By pid, which several bulkheadds may share.
+Result<std::map<int, std::string>> HostsFor(const Asked& asked) {
+  if (asked.host) return std::map<int, std::string>{{*asked.host, ""}};
+  const Result<RunningHosts> running =
+      FindRunningHosts(std::chrono::milliseconds(0));
+  if (!running) return running.error();
+  for (const std::string& sentence : running->silent) Say(sentence);
+  std::map<int, std::string> hosts;
+  for (const RunningHost& host : running->hosts) {
+    hosts[host.pid] = host.command;
+  }
+  if (hosts.empty()) {
+    return Status(Code::kNotFound, "no application uses Bulkhead now");
+  }
+  if (hosts.size() == 1 || asked.all) return hosts;
+  std::string list;
+  for (const auto& [pid, command] : hosts) {
+    list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", pid, command);
+  }
+  return Status(
+      Code::kInvalidArgument,
+      "there are several applications, say --host PID or --all: " + list);
+}
+
+int RunCommand(const GlobalOptions& global, const CommandKind& kind,
+               const Asked& asked) {
+  const auto hosts = HostsFor(asked);
+  if (!hosts) return Fail(hosts.error());
+  int done = 0;
+  Status absent;
+  int exit_code = 0;
+  for (const auto& [pid, command] : *hosts) {
+    const Status status = CommandBackend(pid, asked.backend, kind.command);
+    if (status.ok()) {
+      ++done;
+      if (!global.quiet) {
+        Say(fmt::format("{} {} in process {}", kind.done, asked.backend, pid));
+      }
+    } else if (status.code() == Code::kNotFound) {
+      // Of several applications some may not have it.
+      absent = status.WithContext(fmt::format("process {}", pid));
+    } else {
+      exit_code = Fail(status.WithContext(fmt::format("process {}", pid)));
+    }
+  }
+  if (exit_code != 0 || done > 0) return exit_code;
+  return Fail(absent);
+}
+
+}  // namespace
+
+void AddBackendCommands(CLI::App& app, Invocation& invocation) {
+  for (const CommandKind& kind : kKinds) {
+    const auto asked = std::make_shared<Asked>();
+    CLI::App* command = app.add_subcommand(kind.name, kind.purpose);
+    command->footer(fmt::format(kExamples, kind.name));
+    command->add_option("BACKEND", asked->backend, "Its name")->required();
+    CLI::Option* host =
+        command->add_option("--host", asked->host, "Only of this application")
+            ->type_name("PID");
+    command->add_flag("--all", asked->all, "Of every application of this user")
+        ->excludes(host);
+    command->callback([asked, &kind, &invocation] {
+      invocation.run = [asked, &kind, &invocation] {
+        return RunCommand(invocation.global, kind, *asked);
+      };
+    });
+  }
+}
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/operators/backends_command.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tools/cli/facts.h"
+#include "tools/cli/terminal.h"
+
+namespace bulkhead::cli {
+namespace {
+
+constexpr char kExamples[] = R"(Examples:
+  bulkhead backends
+  bulkhead backends --search                   where was looked, and what came of it
+  bulkhead backends --json | jq '.backends[].devices[].name'
+  bulkhead --plugin-path ~/my-backends backends
+
+A backend starts when one of its devices is first used, not before.)";
+
+std::string NamesOf(const std::vector<DeviceInfo>& devices) {
+  std::vector<std::string> names;
+  for (const DeviceInfo& device : devices) {
+    names.push_back(device.description.empty()
+                        ? device.name
+                        : device.name + " (" + device.description + ")");
+  }
+  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string Listed(const std::vector<std::string>& permissions) {
+  return permissions.empty() ? "nothing"
+                             : fmt::format("{}", fmt::join(permissions, ", "));
+}
+
+void SayPlaces(const std::vector<SearchedPlace>& places) {
+  Say("searched, the first wins:");
+  for (const SearchedPlace& place : places) {
+    Say(fmt::format("  {}  ({}): {}", place.path, place.origin, place.outcome));
+  }
+}
+
+int RunBackends(const GlobalOptions& global, bool json, bool search) {
+  Result<std::unique_ptr<Host>> host = Host::Create(HostOptionsFrom(global));
+  if (!host) return Fail(host.error());
+  Result<BackendReport> report = (*host)->Backends();
+  if (!report) return Fail(report.error());
+  if (json) return PrintFacts(FactsOf(*report));
+  SayBackends(*report);
+  if (search) SayPlaces(report->places);
+  return 0;
+}
+
+}  // namespace
+
+void SayBackends(const BackendReport& report) {
+  if (report.backends.empty()) Say("no backends found");
+  for (const BackendInfo& backend : report.backends) {
+    std::string state = backend.state;
+    if (!backend.reason.empty()) state += ": " + backend.reason;
+    Say(backend.name);
+    Say("  state         " + state);
+    Say("  devices       " + NamesOf(backend.devices));
+    Say("  streams       " + Listed(backend.streams));
+    Say(fmt::format("  distribution  {} {}", backend.distribution,
+                    backend.version));
+    Say("  file          " + backend.file);
+    Say(fmt::format("  sandbox       {}", SandboxTierName(backend.tier)));
+    Say("  asks for      " + Listed(backend.asked));
+    if (!backend.asked.empty()) {
+      Say("  granted       " + Listed(backend.granted));
+    }
+    if (backend.zygote_pid != 0) {
+      Say(fmt::format("  processes     reaper {}, zygote {}, {} sessions",
+                      backend.reaper_pid, backend.zygote_pid,
+                      backend.session_pids.size()));
+    }
+  }
+  for (const Diagnostic& diagnostic : report.diagnostics) {
+    Say(ToString(diagnostic));
+  }
+}
+
+void AddBackendsCommand(CLI::App& app, Invocation& invocation) {
+  const auto json = std::make_shared<bool>(false);
+  const auto search = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand(
+      "backends", "List the backends, their devices and their state");
+  command->footer(kExamples);
+  command->add_flag("--json", *json, "Print JSON on stdout");
+  command->add_flag("--search", *search,
+                    "Tell each place that was searched and what came of it");
+  command->callback([json, search, &invocation] {
+    invocation.run = [json, search, &invocation] {
+      return RunBackends(invocation.global, *json, *search);
+    };
+  });
+}
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/operators/crashes_command.h"
+
+#include <bulkhead/crashes.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "core/crashes/crash_json.h"
+#include "tools/cli/facts.h"
+#include "tools/cli/terminal.h"
+
+namespace bulkhead::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr char kExamples[] = R"(Examples:
+  bulkhead crashes                    number, when, which backend, how, where
+  bulkhead crashes show 12            all that is known of one
+  bulkhead crashes show 12 --json     the same, to send to the vendor
+  bulkhead crashes --json | jq '.crashes[].end.kind'
+  bulkhead crashes clear              forget them all
+  bulkhead replay 12                  does it happen again?
+
+The latest 200 are kept in `crashes` of the state directory: BULKHEAD_STATE_DIR,
+else /var/lib/bulkhead for root, else ~/.local/state/bulkhead. With
+BULKHEAD_STATE_DIR= nothing is kept. Workers that somebody else ended by SIGKILL
+are nobody's crash.)";
+
+struct CrashesOptions {
+  uint64_t number = 0;
+  bool json = false;
+};
+
+std::string OrNotKnown(const std::string& text) {
+  return text.empty() ? "not known" : text;
+}
+
+void SayList(const CrashList& list) {
+  if (list.crashes.empty()) Say("there are no records of crashes");
+  for (const Crash& crash : list.crashes) {
+    Say(fmt::format(
+        "{:>5}  {}  {}{}", crash.number, crash.time, Summary(crash),
+        crash.end.position.empty() ? "" : "; " + crash.end.position));
+  }
+  for (const Diagnostic& diagnostic : list.diagnostics) {
+    Say(ToString(diagnostic));
+  }
+}
+
+std::string OfStreamOr(const std::optional<int>& asked) {
+  return asked ? std::to_string(*asked) : "of the stream";
+}
+
+void SayRequest(
+    const Crash& crash,
+    const std::function<void(std::string_view, std::string)>& line) {
+  const Crash::Request& request = crash.request;
+  std::string asked = crashes::NameOf(request.kind);
+  if (request.kind == Crash::Request::Kind::kNext ||
+      request.kind == Crash::Request::Kind::kFrameAt) {
+    asked += fmt::format(", {} {}", request.audio ? "sample" : "frame",
+                         request.frame);
+  }
+  line("asked for", asked);
+  line("last message", OrNotKnown(crash.last_message));
+  line("stream", request.stream_index ? fmt::format("{}", *request.stream_index)
+                 : request.audio      ? "the first of audio"
+                                      : "the first of video");
+  if (request.audio) {
+    line("audio",
+         fmt::format("rate {}, channels {}", OfStreamOr(request.sample_rate),
+                     OfStreamOr(request.num_channels)));
+  } else {
+    line("threads", fmt::format("{}", request.threads));
+  }
+  const auto facts = crashes::ToJson(crash);
+  if (!request.transforms.empty()) {
+    line("transforms", facts["request"]["transforms"].dump());
+  }
+  if (request.output_dtype != OutputDtype::kUint8) {
+    line("dtype", facts["request"]["output_dtype"].get<std::string>());
+  }
+  if (request.ignores_errors) line("errors", "ignored by the decoder");
+  for (const auto& [key, value] : request.backend_options) {
+    line("option", key + "=" + value);
+  }
+  if (!request.complete) line("option", "(too many to be recorded)");
+  line("attempt",
+       fmt::format("{}, deadline {} ms", crash.attempt, request.deadline_ms));
+}
+
+void SayClaims(const Crash& crash) {
+  const ExitReport& end = crash.end;
+  if (end.claimed_address != 0 || !end.claimed_backtrace.empty()) {
+    Say("what the process said itself, which need not be true:");
+    Say(fmt::format("  it touched {:#x}", end.claimed_address));
+    for (size_t i = 0; i < end.claimed_backtrace.size(); ++i) {
+      Say(fmt::format("  #{:<2} {}", i, end.claimed_backtrace[i]));
+    }
+  }
+  if (crash.log.empty()) return;
+  Say("what the backend wrote last, its own words:");
+  for (const std::string& written : crash.log) Say("  " + written);
+}
+
+void SayWhole(const Crash& crash) {
+  const auto line = [](std::string_view name, const std::string& value) {
+    Say(fmt::format("  {:<13} {}", name, value));
+  };
+  Say(fmt::format("crash {}: {}", crash.number, Summary(crash)));
+  line("when", crash.time);
+  line("application", fmt::format("{} ({})", crash.application.program,
+                                  crash.application.pid));
+  const Crash::Backend& backend = crash.backend;
+  line("backend", fmt::format("{}, {} {}", backend.name, backend.distribution,
+                              backend.version));
+  line("file", backend.file);
+  line("hash", backend.hash.empty() ? "RECORD has none" : backend.hash);
+  line("device", crash.device.empty() ? "all of them" : crash.device);
+  line("sandbox", fmt::format("tier {}", SandboxTierName(crash.tier)));
+  line("process", fmt::format("{}, of start {} of the backend", crash.process,
+                              crash.incarnation));
+  line("where", OrNotKnown(crash.end.position));
+  if (crash.input) {
+    line("input", fmt::format("{}, {} bytes, device {}, inode {}",
+                              crash.input->path, crash.input->bytes,
+                              crash.input->device, crash.input->inode));
+    SayRequest(crash, line);
+  }
+  line("to blame", crash.blamed);
+  line("outcome", OrNotKnown(crash.outcome));
+  if (crash.unrecorded > 0) {
+    line("before it",
+         fmt::format("{} more that were not recorded", crash.unrecorded));
+  }
+  SayClaims(crash);
+}
+
+int RunList(const CrashesOptions& options) {
+  const Result<CrashList> list = ReadCrashes();
+  if (!list) return Fail(list.error());
+  if (!options.json) return SayList(*list), 0;
+  Json crashes = Json::array();
+  for (const Crash& crash : list->crashes) {
+    crashes.push_back(crashes::ToJson(crash));
+  }
+  return PrintFacts(Json{{"crashes", std::move(crashes)},
+                         {"diagnostics", FactsOf(list->diagnostics)}});
+}
+
+int RunShow(const CrashesOptions& options) {
+  const Result<Crash> crash = ReadCrash(options.number);
+  if (!crash) return Fail(crash.error());
+  if (options.json) return PrintFacts(crashes::ToJson(*crash));
+  return SayWhole(*crash), 0;
+}
+
+int RunClear() {
+  const Status cleared = ClearCrashes();
+  return cleared.ok() ? 0 : Fail(cleared);
+}
+
+}  // namespace
+
+void AddCrashesCommand(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<CrashesOptions>();
+  CLI::App* command =
+      app.add_subcommand("crashes", "Say how processes of backends ended");
+  command->footer(kExamples);
+  command->require_subcommand(0, 1);
+  command->add_flag("--json", options->json, "Print JSON on stdout");
+  CLI::App* show = command->add_subcommand("show", "All that is known of one");
+  show->add_option("N", options->number, "Its number")->required();
+  const CLI::App* clear =
+      command->add_subcommand("clear", "Remove all records");
+  command->callback([options, show, clear, &invocation] {
+    invocation.run = [options, show, clear] {
+      if (clear->parsed()) return RunClear();
+      return show->parsed() ? RunShow(*options) : RunList(*options);
+    };
+  });
+}
+
+}  // namespace bulkhead::cli

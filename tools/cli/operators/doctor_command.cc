@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/operators/doctor_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <utility>
+
+#include "tools/cli/demo/self_test.h"
+#include "tools/cli/facts.h"
+#include "tools/cli/libexec.h"
+#include "tools/cli/operators/backends_command.h"
+#include "tools/cli/terminal.h"
+
+namespace bulkhead::cli {
+namespace {
+
+constexpr char kExamples[] = R"(Examples:
+  bulkhead doctor
+  bulkhead doctor --json | jq .sandbox.gaps
+  bulkhead --sandbox-floor reduced doctor     would it do with less isolation?
+
+Exits with 0 when a picture was decoded on cpu, 5 when the sandbox is what
+prevents it, 4 when it is anything else.)";
+
+constexpr int kCannotDecode = 4;
+constexpr int kSandboxTooWeak = 5;
+constexpr const char* kPrograms[] = {"bulkheadd", "bulkhead-reaper",
+                                     "bulkhead-worker"};
+
+struct Program {
+  std::string path;
+  bool found;
+};
+
+struct Examination {
+  std::vector<Program> programs;
+  std::vector<std::string> variables;  // NAME=VALUE
+  Status host;
+  std::optional<SandboxReport> sandbox;
+  std::optional<BackendReport> backends;
+  Status decoding;
+  double decoding_ms = 0;
+};
+
+int ExitStatus(const Examination& found) {
+  if (found.host.ok() && found.decoding.ok()) return 0;
+  const Code code = found.host.ok() ? found.decoding.code() : found.host.code();
+  return code == Code::kSandboxUnavailable ? kSandboxTooWeak : kCannotDecode;
+}
+
+std::vector<std::string> OurVariables() {
+  std::vector<std::string> ours;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string text = *variable;
+    if (text.starts_with("BULKHEAD_")) ours.push_back(text);
+  }
+  return ours;
+}
+
+Examination Examine(const GlobalOptions& global) {
+  Examination found;
+  const std::string libexec = DescribeLibexec(global.libexec);
+  for (const char* name : kPrograms) {
+    const std::string path = libexec + "/" + name;
+    found.programs.push_back({path, access(path.c_str(), X_OK) == 0});
+  }
+  found.variables = OurVariables();
+  Result<std::unique_ptr<Host>> host = Host::Create(HostOptionsFrom(global));
+  if (!host) {
+    found.host = host.error();
+    return found;
+  }
+  if (Result<SandboxReport> sandbox = (*host)->Sandbox()) {
+    found.sandbox = *std::move(sandbox);
+  }
+  const auto start = std::chrono::steady_clock::now();
+  found.decoding = DecodeTestPicture(**host, "cpu");
+  found.decoding_ms = std::chrono::duration<double, std::milli>(
+                          std::chrono::steady_clock::now() - start)
+                          .count();
+  // Last, so that it shows what became of the backend.
+  if (Result<BackendReport> backends = (*host)->Backends()) {
+    found.backends = *std::move(backends);
+  }
+  return found;
+}
+
+std::vector<std::string> PluginPath(const GlobalOptions& global) {
+  std::vector<std::string> lines;
+  if (!global.plugin_path.empty()) {
+    for (const std::string& directory : global.plugin_path) {
+      lines.push_back(directory + " (--plugin-path)");
+    }
+  } else {
+    if (const char* added = secure_getenv("BULKHEAD_ADD_PATH")) {
+      lines.push_back(fmt::format("{} (BULKHEAD_ADD_PATH)", added));
+    }
+    if (const char* replaced = secure_getenv("BULKHEAD_PATH")) {
+      lines.push_back(fmt::format("{} (BULKHEAD_PATH)", replaced));
+    } else {
+      lines.push_back(
+          "$XDG_DATA_HOME/bulkhead or ~/.local/share/bulkhead, "
+          "/usr/local/lib/bulkhead, /usr/lib/bulkhead (standard)");
+    }
+  }
+  lines.push_back(DescribeLibexec(global.libexec) +
+                  "/backends (comes with Bulkhead)");
+  return lines;
+}
+
+// A label, and beside it the lines of `text`.
+void SayBeside(const std::string& label, const std::string& text) {
+  std::istringstream lines(text);
+  std::string before = label;
+  for (std::string line; std::getline(lines, line);) {
+    Say(fmt::format("    {:<9}{}", std::exchange(before, ""), line));
+  }
+}
+
+void SaySandbox(const SandboxReport& sandbox) {
+  Say(fmt::format("sandbox: {}", SandboxTierName(sandbox.tier)));
+  Say(sandbox.landlock_abi == 0
+          ? "  Landlock: none"
+          : fmt::format("  Landlock: ABI {}", sandbox.landlock_abi));
+  Say(sandbox.own_uid ? "  user: backends have a uid of their own"
+                      : "  user: backends have this user's uid");
+  Say(sandbox.cgroup.empty()
+          ? "  cgroup: none; limits are for each process alone"
+          : fmt::format(
+                "  cgroup: in {}, with limits of: {}", sandbox.cgroup,
+                sandbox.cgroup_controllers.empty()
+                    ? "nothing"
+                    : fmt::format(
+                          "{}", fmt::join(sandbox.cgroup_controllers, ", "))));
+  for (const SandboxGap& gap : sandbox.gaps) {
+    Say("  missing: " + gap.missing);
+    SayBeside("seen:", gap.evidence);
+    SayBeside("to do:", gap.remedy);
+    SayBeside("or else:", gap.cost);
+  }
+  if (sandbox.tier == SandboxTier::kReduced) {
+    Say("  to do with less, knowingly: BULKHEAD_SANDBOX_FLOOR=reduced or");
+    Say("    --sandbox-floor reduced");
+  }
+}
+
+void SayExamination(const GlobalOptions& global, const Examination& found) {
+  for (const Program& program : found.programs) {
+    Say(fmt::format("program: {} {}", program.path,
+                    program.found ? "found"
+                                  : "MISSING; build or install Bulkhead, or "
+                                    "name the directory by --libexec"));
+  }
+  for (const std::string& directory : PluginPath(global)) {
+    Say("plugin path: " + directory);
+  }
+  for (const std::string& variable : found.variables) {
+    Say("environment: " + variable);
+  }
+  if (!found.host.ok()) {
+    Say("supervisor: " + found.host.message());
+    return;
+  }
+  Say("supervisor: starts");
+  if (found.sandbox) SaySandbox(*found.sandbox);
+  if (found.backends) SayBackends(*found.backends);
+  Say(found.decoding.ok()
+          ? fmt::format("decoding on cpu: works (one picture in {:.0f} ms)",
+                        found.decoding_ms)
+          : "decoding on cpu: " + found.decoding.message());
+}
+
+nlohmann::ordered_json FactsOf(const Status& status) {
+  if (status.ok()) return {{"ok", true}};
+  return {{"ok", false},
+          {"code", CodeName(status.code())},
+          {"message", status.message()}};
+}
+
+int PrintExamination(const GlobalOptions& global, const Examination& found) {
+  using Json = nlohmann::ordered_json;
+  Json programs = Json::array();
+  for (const Program& program : found.programs) {
+    programs.push_back({{"path", program.path}, {"found", program.found}});
+  }
+  Json facts = {
+      {"programs", programs},
+      {"plugin_path", PluginPath(global)},
+      {"environment", found.variables},
+      {"supervisor", FactsOf(found.host)},
+      {"sandbox", found.sandbox ? cli::FactsOf(*found.sandbox) : Json()},
+      {"backends",
+       found.backends ? cli::FactsOf(*found.backends)["backends"] : Json()},
+      {"diagnostics",
+       found.backends ? cli::FactsOf(*found.backends)["diagnostics"] : Json()},
+      {"decoding", found.host.ok() ? FactsOf(found.decoding) : Json()},
+  };
+  const int printed = PrintFacts(facts);
+  return printed != 0 ? printed : ExitStatus(found);
+}
+
+int RunDoctor(const GlobalOptions& global, bool json) {
+  const Examination found = Examine(global);
+  if (json) return PrintExamination(global, found);
+  SayExamination(global, found);
+  return ExitStatus(found);
+}
+
+}  // namespace
+
+void AddDoctorCommand(CLI::App& app, Invocation& invocation) {
+  const auto json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand(
+      "doctor", "Say what works here, what does not, and how to mend it");
+  command->footer(kExamples);
+  command->add_flag("--json", *json, "Print JSON on stdout");
+  command->callback([json, &invocation] {
+    invocation.run = [json, &invocation] {
+      return RunDoctor(invocation.global, *json);
+    };
+  });
+}
+
+}  // namespace bulkhead::cli

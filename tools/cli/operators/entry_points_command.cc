@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/operators/entry_points_command.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tools/cli/facts.h"
+#include "tools/cli/terminal.h"
+
+namespace bulkhead::cli {
+namespace {
+
+constexpr char kExamples[] = R"(Examples:
+  bulkhead entry-points                                on the plugin path
+  bulkhead entry-points --path /usr/lib/python3/dist-packages
+  bulkhead entry-points --group bulkhead.backends --json
+
+Reads the metadata of installed packages (NAME-VERSION.dist-info) and starts
+nothing. A file that is wrong costs the line that is wrong: it is named, and the
+rest is listed. Exit status 0 also then.)";
+
+struct EntryPointsOptions {
+  std::vector<std::string> path;
+  std::optional<std::string> group;
+  bool json = false;
+};
+
+EntryPointReport Read(const GlobalOptions& global,
+                      const EntryPointsOptions& options) {
+  if (options.path.empty()) return FindEntryPoints(HostOptionsFrom(global));
+  std::vector<std::string> absolute;
+  for (const std::string& path : options.path) {
+    absolute.push_back(std::filesystem::absolute(path).string());
+  }
+  return FindEntryPoints(absolute);
+}
+
+int RunEntryPoints(const GlobalOptions& global,
+                   const EntryPointsOptions& options) {
+  const EntryPointReport report = Read(global, options);
+  const EntryPoints selected =
+      report.entry_points.Select({.group = options.group});
+  if (options.json) {
+    return PrintFacts({{"entry_points", FactsOf(selected)},
+                       {"diagnostics", FactsOf(report.diagnostics)}});
+  }
+  if (selected.empty()) Say("no entry points found");
+  for (const std::string& group : selected.Groups()) {
+    Say("[" + group + "]");
+    for (const EntryPoint& entry_point : selected.Select({.group = group})) {
+      Say(fmt::format("  {} = {}", entry_point.name, entry_point.value));
+      Say(fmt::format("    {} {}, {}:{}", entry_point.distribution,
+                      entry_point.version, entry_point.file, entry_point.line));
+    }
+  }
+  for (const Diagnostic& diagnostic : report.diagnostics) {
+    Say(ToString(diagnostic));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void AddEntryPointsCommand(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<EntryPointsOptions>();
+  CLI::App* command = app.add_subcommand(
+      "entry-points", "List what installed packages offer, of any group");
+  command->footer(kExamples);
+  command
+      ->add_option("--path", options->path,
+                   "Look here and nowhere else (repeatable, first wins)")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+  command->add_option("--group", options->group, "Only this group")
+      ->type_name("GROUP");
+  command->add_flag("--json", options->json, "Print JSON on stdout");
+  command->callback([options, &invocation] {
+    invocation.run = [options, &invocation] {
+      return RunEntryPoints(invocation.global, *options);
+    };
+  });
+}
+
+}  // namespace bulkhead::cli

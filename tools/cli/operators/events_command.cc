@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/operators/events_command.h"
+
+#include <bulkhead/operators.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "tools/cli/output.h"
+#include "tools/cli/terminal.h"
+
+namespace bulkhead::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using std::chrono::milliseconds;
+
+constexpr char kExamples[] = R"(Examples:
+  bulkhead events                    what was, as far as it is kept
+  bulkhead events --follow           and what comes, until ^C
+  bulkhead events --follow --json | jq 'select(.kind == "worker-ended")'
+
+Each bulkheadd keeps the latest 1024 events. --follow ends when the last
+application that is followed has ended.)";
+
+// One that came just before the wait is noticed after it.
+constexpr milliseconds kLookForSignal{200};
+
+volatile sig_atomic_t interrupted = 0;
+
+int64_t MillisecondsOf(const Event& event) {
+  return std::chrono::duration_cast<milliseconds>(event.time.time_since_epoch())
+      .count();
+}
+
+Json TextOrNull(const std::string& text) {
+  return text.empty() ? Json() : Json(text);
+}
+
+Json FactsOf(const Event& event) {
+  return {{"unix_ms", MillisecondsOf(event)},
+          {"host_pid", event.host_pid},
+          {"number", event.number},
+          {"lost", event.lost},
+          {"kind", EventKindName(event.kind)},
+          {"backend", event.backend},
+          {"session", event.session == 0 ? Json() : Json(event.session)},
+          {"device", TextOrNull(event.device)},
+          {"state", TextOrNull(event.state)},
+          {"text", TextOrNull(event.text)}};
+}
+
+std::string Sentence(const Event& event) {
+  std::string line = fmt::format(
+      "{:%H:%M:%S}.{:03} {} {} {}",
+      fmt::localtime(std::chrono::system_clock::to_time_t(event.time)),
+      MillisecondsOf(event) % 1000, event.host_pid, event.backend,
+      EventKindName(event.kind));
+  if (event.session != 0) line += fmt::format(" {}", event.session);
+  if (!event.device.empty()) line += " " + event.device;
+  if (!event.state.empty()) line += " " + event.state;
+  if (!event.text.empty()) line += ": " + event.text;
+  return line;
+}
+
+// Those who read lines are not kept waiting for more of them. False: nobody
+// reads any more.
+Result<bool> Print(const std::vector<Event>& events) {
+  Result<std::unique_ptr<Output>> output = Output::Open("-");
+  if (!output) return output.error();
+  for (const Event& event : events) {
+    Status status = (*output)->Write(
+        FactsOf(event).dump(-1, ' ', false, Json::error_handler_t::replace) +
+        "\n");
+    if (status.ok() && &event == &events.back()) status = (*output)->Close();
+    if ((*output)->reader_gone()) return false;
+    if (!status.ok()) return status;
+  }
+  return true;
+}
+
+Result<bool> Show(const std::vector<Event>& events, bool json) {
+  if (json) return Print(events);
+  for (const Event& event : events) {
+    if (event.lost > 0) {
+      Say(fmt::format("{} events of process {} are lost", event.lost,
+                      event.host_pid));
+    }
+    Say(Sentence(event));
+  }
+  return true;
+}
+
+int Follow(std::optional<int> host, bool json) {
+  struct sigaction action {};
+  action.sa_handler = [](int) { interrupted = 1; };
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  Result<EventFollower> follower = EventFollower::Create(host);
+  if (!follower) return Fail(follower.error());
+  while (!interrupted) {
+    const auto events = follower->Next(kLookForSignal);
+    if (!events && events.error().code() == Code::kBackendLost) return 0;
+    const Result<bool> shown =
+        events ? Show(*events, json) : Result<bool>(events.error());
+    if (!shown) return Fail(shown.error());
+    if (!*shown) return 0;
+  }
+  return 0;
+}
+
+int RunEvents(std::optional<int> host, bool follow, bool json) {
+  if (follow) return Follow(host, json);
+  const auto events = RecentEvents(host);
+  if (!events) return Fail(events.error());
+  const Result<bool> shown = Show(*events, json);
+  return shown ? 0 : Fail(shown.error());
+}
+
+}  // namespace
+
+void AddEventsCommand(CLI::App& app, Invocation& invocation) {
+  struct Options {
+    std::optional<int> host;
+    bool follow = false;
+    bool json = false;
+  };
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "events", "Tell what happened to backends and sessions");
+  command->footer(kExamples);
+  command->add_option("--host", options->host, "Only of this application")
+      ->type_name("PID");
+  command->add_flag("--follow", options->follow, "Go on as it happens");
+  command->add_flag("--json", options->json,
+                    "Print a line of JSON for each on stdout");
+  command->callback([options, &invocation] {
+    invocation.run = [options] {
+      return RunEvents(options->host, options->follow, options->json);
+    };
+  });
+}
+
+}  // namespace bulkhead::cli

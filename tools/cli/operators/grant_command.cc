@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/operators/grant_command.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <system_error>
+
+#include "core/base/digest.h"
+#include "ipc/unique_fd.h"
+#include "tools/cli/operators/grant_options.h"
+#include "tools/cli/terminal.h"
+#include "tools/grants/grant_text.h"
+
+namespace bulkhead::cli {
+namespace {
+
+using grants::Permissions;
+
+constexpr char kExamples[] = R"(Examples:
+  bulkhead grant acme read=/usr/share/acme ioctl=drm
+  bulkhead grant acme device=/dev/dri/renderD128 memory=8G threads=64
+  bulkhead grant acme --all                  all that it asks for, and shows it
+  bulkhead backends                          what does it ask for?
+
+  device=GLOB   nodes of character devices below /dev, to be opened by the
+                backend while it loads
+  read=PATH     a file, or a directory with all below it, to be read
+  ioctl=FAMILY  drm, v4l2, nvidia, dma-buf, ...
+  memory=SIZE   address space of each process: 8G
+  threads=N     processes and threads together
+
+Nothing of this lets a backend write to a file. The grant is for the shared
+object that the backend has now, by its hash: an update has to be granted anew.
+It counts from the next start of the backend.)";
+
+struct GrantOptions {
+  std::string backend;
+  std::vector<std::string> permissions;
+  bool all = false;
+  bool any_hash = false;
+  bool system = false;
+  bool force = false;
+};
+
+Result<BackendInfo> FindBackend(const GlobalOptions& global,
+                                const std::string& name) {
+  Result<std::unique_ptr<Host>> host = Host::Create(HostOptionsFrom(global));
+  if (!host) return host.error();
+  Result<BackendReport> report = (*host)->Backends();
+  if (!report) return report.error();
+  std::string known;
+  for (BackendInfo& backend : report->backends) {
+    if (backend.name == name) return std::move(backend);
+    known += (known.empty() ? "" : ", ") + backend.name;
+  }
+  return Status(Code::kNotFound,
+                fmt::format("there is no backend {}; there are: {}", name,
+                            known.empty() ? "none" : known));
+}
+
+Result<std::string> HashOf(const std::string& path) {
+  const ipc::UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  discovery::Digest digest(discovery::HashAlgorithm::kSha256);
+  std::array<char, 65536> piece;
+  for (;;) {
+    const ssize_t bytes =
+        file ? read(file.get(), piece.data(), piece.size()) : -1;
+    if (bytes < 0 && file && errno == EINTR) continue;
+    if (bytes < 0) {
+      return Status(Code::kNotFound,
+                    fmt::format("cannot read {}: {}", path,
+                                std::generic_category().message(errno)));
+    }
+    if (bytes == 0) return "sha256=" + digest.Finish();
+    digest.Append(std::span(piece).first(static_cast<size_t>(bytes)));
+  }
+}
+
+std::string Listed(const Permissions& permissions) {
+  const auto texts = ToTexts(permissions);
+  return texts.empty() ? "nothing" : fmt::format("{}", fmt::join(texts, ", "));
+}
+
+Result<Permissions> Wanted(const GrantOptions& options,
+                           const Permissions& asked) {
+  Result<Permissions> wanted = ParsePermissions(options.permissions);
+  if (!wanted) return wanted;
+  if (options.all) Add(asked, *wanted);
+  const std::string& name = options.backend;
+  if (wanted->empty()) {
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("{} asks for {}{}", name, Listed(asked),
+                    asked.empty() ? "; there is nothing to grant"
+                                  : "; name what to grant, or --all"));
+  }
+  const Permissions beyond = Beyond(*wanted, asked);
+  if (beyond.empty() || options.force) return wanted;
+  return Status(
+      Code::kInvalidArgument,
+      fmt::format("{} does not ask for {} and would not get it: it asks for "
+                  "{}. To write it down all the same: --force",
+                  name, Listed(beyond), Listed(asked)));
+}
+
+int RunGrant(const GlobalOptions& global, const GrantOptions& options) {
+  // Before anything is started: a slip of the pen is reported at once.
+  if (const auto words = ParsePermissions(options.permissions); !words) {
+    return Fail(words.error());
+  }
+  const Result<GrantTarget> target = TargetOf(options.system);
+  if (!target) return Fail(target.error());
+  const Result<BackendInfo> backend = FindBackend(global, options.backend);
+  if (!backend) return Fail(backend.error());
+  const Result<Permissions> asked = ParsePermissions(backend->asked);
+  if (!asked) return Fail(asked.error());
+  const Result<Permissions> wanted = Wanted(options, *asked);
+  if (!wanted) return Fail(wanted.error());
+  const Result<std::string> hash =
+      options.any_hash ? Result<std::string>("") : HashOf(backend->file);
+  if (!hash) return Fail(hash.error());
+  if (!global.quiet) {
+    Say(fmt::format("{} ({} {}, {}) may from now on have:", backend->name,
+                    backend->distribution, backend->version,
+                    options.any_hash ? "any file" : backend->file));
+    for (const std::string& text : ToTexts(*wanted)) Say("  " + text);
+  }
+  const Status written = grants::EditGrantFile(
+      target->path, target->audience, [&](std::string_view text) {
+        return grants::WithGrant(text, backend->name, *hash, *wanted);
+      });
+  if (!written.ok()) return Fail(written);
+  if (!global.quiet) Say("written to " + target->path);
+  return 0;
+}
+
+}  // namespace
+
+void AddGrantCommand(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<GrantOptions>();
+  CLI::App* command = app.add_subcommand(
+      "grant", "Give a backend devices, files or resources it asks for");
+  command->footer(kExamples);
+  command->add_option("BACKEND", options->backend, "Its name")->required();
+  command->add_option("PERMISSION", options->permissions,
+                      "Such as read=/usr/share/acme");
+  command->add_flag("--all", options->all, "All that it asks for");
+  command->add_flag("--any-hash", options->any_hash,
+                    "Whatever its shared object is, also after an update");
+  command->add_flag("--system", options->system,
+                    "For all users: in /etc/bulkhead/grants.toml");
+  command->add_flag("--force", options->force, "Also what it does not ask for");
+  command->callback([options, &invocation] {
+    invocation.run = [options, &invocation] {
+      return RunGrant(invocation.global, *options);
+    };
+  });
+}
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/operators/grants_command.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "core/grants/grant_reader.h"
+#include "tools/cli/facts.h"
+#include "tools/cli/operators/grant_options.h"
+#include "tools/cli/terminal.h"
+
+namespace bulkhead::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr char kExamples[] = R"(Examples:
+  bulkhead grants
+  bulkhead grants --json | jq '.grants[] | select(.hash == null)'
+
+Whether a backend gets it, `bulkhead backends` says: a grant counts as far as
+the backend asks for it, and for the shared object whose hash it has.)";
+
+struct Listing {
+  grants::GrantFiles files;
+  std::vector<grants::Grant> all;
+  Diagnostics diagnostics;
+};
+
+Listing List() {
+  Listing listing{.files = OurGrantFiles()};
+  listing.diagnostics = listing.files.diagnostics;
+  for (const grants::GrantFile& file : listing.files.all()) {
+    grants::Grants read = grants::ReadGrantFile(file.path);
+    std::move(read.grants.begin(), read.grants.end(),
+              std::back_inserter(listing.all));
+    std::move(read.diagnostics.begin(), read.diagnostics.end(),
+              std::back_inserter(listing.diagnostics));
+  }
+  return listing;
+}
+
+Json FactsOf(const Listing& listing) {
+  Json files = Json::array();
+  for (const grants::GrantFile& file : listing.files.all()) {
+    files.push_back({{"path", file.path}, {"origin", file.origin}});
+  }
+  Json grants = Json::array();
+  for (const grants::Grant& grant : listing.all) {
+    grants.push_back({
+        {"backend", grant.backend},
+        {"hash", grant.hash.empty() ? Json() : Json(grant.hash)},
+        {"permissions", ToTexts(grant.permissions)},
+        {"file", grant.file},
+        {"line", grant.line},
+    });
+  }
+  return Json{{"files", files},
+              {"grants", grants},
+              {"diagnostics", cli::FactsOf(listing.diagnostics)}};
+}
+
+void SayListing(const Listing& listing) {
+  for (const grants::GrantFile& file : listing.files.all()) {
+    Say(fmt::format("{} ({})", file.path, file.origin));
+    bool any = false;
+    for (const grants::Grant& grant : listing.all) {
+      if (grant.file != file.path) continue;
+      any = true;
+      Say(fmt::format("  {} ({})", grant.backend,
+                      grant.hash.empty() ? "any file" : grant.hash));
+      for (const std::string& text : ToTexts(grant.permissions)) {
+        Say("    " + text);
+      }
+    }
+    if (!any) Say("  grants nothing");
+  }
+  for (const Diagnostic& diagnostic : listing.diagnostics) {
+    Say(ToString(diagnostic));
+  }
+}
+
+int RunGrants(bool json) {
+  const Listing listing = List();
+  if (json) return PrintFacts(FactsOf(listing));
+  SayListing(listing);
+  return 0;
+}
+
+}  // namespace
+
+void AddGrantsCommand(CLI::App& app, Invocation& invocation) {
+  const auto json = std::make_shared<bool>(false);
+  CLI::App* command =
+      app.add_subcommand("grants", "List what is granted, and where");
+  command->footer(kExamples);
+  command->add_flag("--json", *json, "Print JSON on stdout");
+  command->callback([json, &invocation] {
+    invocation.run = [json] { return RunGrants(*json); };
+  });
+}
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/operators/install_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "core/base/environment.h"
+#include "core/discovery/version.h"
+#include "tools/cli/facts.h"
+#include "tools/cli/terminal.h"
+#include "tools/install/installation.h"
+#include "tools/install/plugin_directory.h"
+
+namespace bulkhead::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using install::Installation;
+
+constexpr char kExamples[] = R"(Examples:
+  bulkhead install acme-1.0-py3-none-manylinux_2_28_x86_64.whl
+  bulkhead install acme-2.0-py3-none-any.whl --into ~/backends
+  bulkhead install build/dist/acme-1.0.dist-info       as a build leaves it
+
+Without --into: /usr/local/lib/bulkhead for root, otherwise
+$XDG_DATA_HOME/bulkhead or ~/.local/share/bulkhead. Every file is compared with
+the hash in RECORD before anything is changed. Another version of the same
+distribution is replaced, wholly or not at all. Nothing of the wheel is run
+here; its backends start, sandboxed, when a device of theirs is used.
+
+RECORD says that the wheel is intact, not who made it. What it depends on is
+not installed.)";
+
+struct InstallOptions {
+  std::string source;
+  std::string into;
+  bool json = false;
+};
+
+EntryPoints BackendsOf(const Installation& done) {
+  return done.entry_points.Select({.group = "bulkhead.backends"});
+}
+
+std::string Headline(const Installation& done) {
+  const std::string what = done.name + " " + done.version;
+  if (done.unchanged) {
+    return fmt::format("{} is installed in {} already", what, done.directory);
+  }
+  std::string verb = "installed";
+  std::string before;
+  if (done.previous_version) {
+    const auto order =
+        discovery::CompareVersions(done.version, *done.previous_version);
+    verb = order > 0   ? "upgraded to"
+           : order < 0 ? "downgraded to"
+                       : "reinstalled";
+    if (order != 0) before = ", was " + *done.previous_version;
+  }
+  return fmt::format("{} {} in {} ({} files{})", verb, what, done.directory,
+                     done.files, before);
+}
+
+void SayInstallation(const Installation& done, bool on_path, bool quiet) {
+  if (!quiet) {
+    Say(Headline(done));
+    for (const EntryPoint& backend : BackendsOf(done)) {
+      Say(fmt::format("  backend {} = {}", backend.name, backend.value));
+    }
+  }
+  for (const Diagnostic& diagnostic : done.diagnostics) {
+    if (!quiet || diagnostic.severity == Diagnostic::Severity::kError) {
+      Say(ToString(diagnostic));
+    }
+  }
+  if (quiet) return;
+  if (BackendsOf(done).empty()) {
+    Say("warning: it offers no backend: there is no group bulkhead.backends "
+        "in its entry_points.txt");
+  }
+  if (!on_path) {
+    Say(
+        fmt::format("warning: {} is not on the plugin path, so nothing finds "
+                    "it there. To have it searched:\n"
+                    "  export BULKHEAD_ADD_PATH=\"{}{}\"",
+                    done.directory, done.directory,
+                    getenv("BULKHEAD_ADD_PATH") ? ":$BULKHEAD_ADD_PATH" : ""));
+  }
+}
+
+Json InstallationFacts(const Installation& done, bool on_path) {
+  return Json{
+      {"name", done.name},
+      {"version", done.version},
+      {"previous_version",
+       done.previous_version ? Json(*done.previous_version) : Json()},
+      {"unchanged", done.unchanged},
+      {"directory", done.directory},
+      {"dist_info", done.dist_info},
+      {"files", done.files},
+      {"on_plugin_path", on_path},
+      {"backends", FactsOf(BackendsOf(done))},
+      {"diagnostics", FactsOf(done.diagnostics)},
+  };
+}
+
+int RunInstall(const GlobalOptions& global, const InstallOptions& options) {
+  const auto environment = discovery::Environment::FromProcess();
+  const Result<std::string> target =
+      install::PluginDirectory(options.into, environment, geteuid());
+  if (!target) return Fail(target.error());
+  const Result<Installation> done = install::Install(options.source, *target);
+  if (!done) return Fail(done.error());
+  const bool on_path = install::IsOnPluginPath(environment, *target);
+  if (options.json) return PrintFacts(InstallationFacts(*done, on_path));
+  SayInstallation(*done, on_path, global.quiet);
+  return 0;
+}
+
+}  // namespace
+
+void AddInstallCommand(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<InstallOptions>();
+  CLI::App* command = app.add_subcommand(
+      "install", "Install a backend from a wheel or an unpacked distribution");
+  command->footer(kExamples);
+  command
+      ->add_option("SOURCE", options->source,
+                   "A .whl file, or a folder with a NAME-VERSION.dist-info")
+      ->type_name("WHEEL|DIR")
+      ->required();
+  command
+      ->add_option("--into", options->into,
+                   "The plugin directory; made if it does not exist")
+      ->type_name("DIR");
+  command->add_flag("--json", options->json, "Print JSON on stdout");
+  command->callback([options, &invocation] {
+    invocation.run = [options, &invocation] {
+      return RunInstall(invocation.global, *options);
+    };
+  });
+}
+
+}  // namespace bulkhead::cli

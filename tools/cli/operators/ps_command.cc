@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/operators/ps_command.h"
+
+#include <bulkhead/operators.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tools/cli/facts.h"
+#include "tools/cli/terminal.h"
+
+namespace bulkhead::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::chrono::milliseconds kWindow{500};
+constexpr double kMebibyte = 1024.0 * 1024.0;
+
+constexpr char kExamples[] = R"(Examples:
+  bulkhead ps
+  bulkhead ps --json | jq '.hosts[].backends[].sessions[].frames_per_second'
+
+Frames per second are those of the half second that the command takes to look.
+Memory is what the processes have resident; what they share counts for each.)";
+
+Json FactsOf(const RunningSession& session) {
+  return {
+      {"session", session.session},
+      {"device", session.device},
+      {"input", session.input},
+      {"worker_pid", session.worker_pid},
+      {"frames", session.frames},
+      {"frames_per_second",
+       session.frames_per_second ? Json(*session.frames_per_second) : Json()},
+      {"restarts", session.restarts}};
+}
+
+Json FactsOf(const RunningBackend& backend) {
+  Json sessions = Json::array();
+  for (const auto& session : backend.sessions) {
+    sessions.push_back(FactsOf(session));
+  }
+  return {{"name", backend.name},
+          {"state", backend.state},
+          {"reason", backend.reason},
+          {"incarnation", backend.incarnation},
+          {"restarts", backend.restarts},
+          {"worker_pids", backend.worker_pids},
+          {"memory_bytes", backend.memory_bytes},
+          {"sessions", std::move(sessions)}};
+}
+
+Json FactsOf(const RunningHost& host) {
+  Json backends = Json::array();
+  for (const auto& backend : host.backends) {
+    backends.push_back(FactsOf(backend));
+  }
+  Json written_off = Json::array();
+  for (const auto& worker : host.written_off) {
+    written_off.push_back({{"backend", worker.backend},
+                           {"pid", worker.pid},
+                           {"since_ms", worker.since.count()}});
+  }
+  return {{"pid", host.pid},
+          {"command", host.command},
+          {"supervisor_pid", host.supervisor_pid},
+          {"uptime_ms", host.uptime.count()},
+          {"tier", host.tier == SandboxTier::kNone
+                       ? Json()
+                       : Json(SandboxTierName(host.tier))},
+          {"memory_bytes", host.memory_bytes},
+          {"backends", std::move(backends)},
+          {"written_off", std::move(written_off)}};
+}
+
+void SayBackend(const RunningBackend& backend) {
+  std::string state = backend.state;
+  if (!backend.reason.empty()) state += ": " + backend.reason;
+  Say(fmt::format("  {}  {}", backend.name, state));
+  if (backend.memory_bytes > 0) {
+    Say(
+        fmt::format("    started {} times, {} workers, {} of them lost so far, "
+                    "{:.1f} MiB",
+                    backend.incarnation, backend.worker_pids.size(),
+                    backend.restarts, backend.memory_bytes / kMebibyte));
+  }
+  for (const RunningSession& session : backend.sessions) {
+    Say(
+        fmt::format("    session {}  {}  {}  worker {}, {} frames, {}/s, "
+                    "{} restarts",
+                    session.session, session.device, session.input,
+                    session.worker_pid, session.frames,
+                    session.frames_per_second
+                        ? fmt::format("{:.1f}", *session.frames_per_second)
+                        : std::string("?"),
+                    session.restarts));
+  }
+}
+
+int RunPs(bool json) {
+  const Result<RunningHosts> running = FindRunningHosts(kWindow);
+  if (!running) return Fail(running.error());
+  if (json) {
+    Json hosts = Json::array();
+    for (const auto& host : running->hosts) hosts.push_back(FactsOf(host));
+    return PrintFacts(
+        {{"hosts", std::move(hosts)}, {"silent", running->silent}});
+  }
+  if (running->hosts.empty()) Say("no application uses Bulkhead now");
+  for (const RunningHost& host : running->hosts) {
+    Say(fmt::format("{} {}", host.pid, host.command));
+    Say(fmt::format("  bulkheadd {}, up {:.0f} s, sandbox {}, {:.1f} MiB",
+                    host.supervisor_pid, host.uptime.count() / 1000.0,
+                    host.tier == SandboxTier::kNone
+                        ? "not needed yet"
+                        : SandboxTierName(host.tier),
+                    host.memory_bytes / kMebibyte));
+    for (const RunningBackend& backend : host.backends) SayBackend(backend);
+    for (const WrittenOffWorker& worker : host.written_off) {
+      Say(fmt::format(
+          "  written off: worker {} of {}, killed {:.0f} s ago and "
+          "held by the kernel",
+          worker.pid, worker.backend, worker.since.count() / 1000.0));
+    }
+  }
+  for (const std::string& sentence : running->silent) Say(sentence);
+  return 0;
+}
+
+}  // namespace
+
+void AddPsCommand(CLI::App& app, Invocation& invocation) {
+  const auto json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand(
+      "ps", "List the running applications, their backends and sessions");
+  command->footer(kExamples);
+  command->add_flag("--json", *json, "Print JSON on stdout");
+  command->callback([json, &invocation] {
+    invocation.run = [json] { return RunPs(*json); };
+  });
+}
+
+}  // namespace bulkhead::cli

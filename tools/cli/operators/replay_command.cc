@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/operators/replay_command.h"
+
+#include <bulkhead/crashes.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <memory>
+
+#include "tools/cli/terminal.h"
+
+namespace bulkhead::cli {
+namespace {
+
+constexpr char kExamples[] = R"(Examples:
+  bulkhead crashes                    which numbers are there?
+  bulkhead replay 12
+  bulkhead replay 12 && echo fixed
+
+It asks the same backend for the same: the same file, stream, frame and options,
+in a worker of its own that is not replaced when it ends. What an input did
+before does not count; a quarantined backend is refused unless you add
+--despite-quarantine, which keeps no record of the new end either.
+
+Exit status: 0 it did not crash again; 4 it crashed again, in the same way or in
+another, or its backend does not start; 2, 3 and 5 as for other subcommands.)";
+
+using Kind = Crash::Request::Kind;
+
+struct ReplayOptions {
+  uint64_t number = 0;
+  bool despite_quarantine = false;
+};
+
+HostOptions HostOptionsFor(const GlobalOptions& global,
+                           const ReplayOptions& replay, const Crash& crash) {
+  HostOptions options = HostOptionsFrom(global);
+  if (!options.plugin_path) {
+    options.plugin_add_path = {crash.backend.directory};
+  }
+  options.autoload = true;
+  options.limits.attempts_per_position = 1;
+  options.limits.restarts_per_position = 0;
+  if (replay.despite_quarantine) options.state_directory = "";
+  // Only of the step that it was in: the record knows no other.
+  const std::chrono::milliseconds deadline(crash.request.deadline_ms);
+  Deadlines& deadlines = options.deadlines;
+  if (deadline.count() <= 0) return options;
+  if (crash.request.kind == Kind::kStart) deadlines.backend_start = deadline;
+  if (crash.request.kind == Kind::kOpen) deadlines.open = deadline;
+  if (crash.request.kind == Kind::kScan) deadlines.scan = deadline;
+  if (crash.request.kind == Kind::kNext ||
+      crash.request.kind == Kind::kFrameAt) {
+    deadlines.seek = deadline;
+    deadlines.frame = deadline;
+  }
+  return options;
+}
+
+bool IsAsRecorded(const std::string& path, int64_t bytes, int64_t modified_ns) {
+  struct stat info;
+  return ::stat(path.c_str(), &info) == 0 && info.st_size == bytes &&
+         info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec ==
+             modified_ns;
+}
+
+void WarnOfChanges(const Crash& crash) {
+  const auto& input = crash.input;
+  if (input && !IsAsRecorded(input->path, input->bytes, input->modified_ns)) {
+    Say("warning: " + input->path + " has changed since");
+  }
+  const Crash::Backend& backend = crash.backend;
+  if (!IsAsRecorded(backend.file, backend.bytes, backend.modified_ns)) {
+    Say("warning: the backend's file " + backend.file + " has changed since");
+  }
+  if (!crash.request.complete) {
+    Say("warning: its options were too long to be recorded; it gets none");
+  }
+}
+
+Result<BackendInfo> Find(Host& host, const std::string& name) {
+  Result<BackendReport> report = host.Backends();
+  if (!report) return report.error();
+  for (BackendInfo& backend : report->backends) {
+    if (backend.name == name) return std::move(backend);
+  }
+  return Status(Code::kNotFound,
+                "there is no backend " + name +
+                    " any more; name its directory with --plugin-path");
+}
+
+Status Start(Host& host, const Crash& crash, const BackendInfo& backend) {
+  if (!crash.device.empty()) {
+    return host.Prewarm(crash.backend.name + "/" + crash.device);
+  }
+  if (backend.devices.empty()) {
+    return Status(Code::kNotFound, "its backend has no device any more");
+  }
+  return host.Prewarm(backend.devices[0].name);
+}
+
+Status Listen(Host& host, const Crash& crash) {
+  const Crash::Request& request = crash.request;
+  Result<AudioDecoder> audio = host.OpenAudio(
+      crash.input->path, {.device = crash.backend.name + "/" + crash.device,
+                          .stream_index = request.stream_index,
+                          .sample_rate = request.sample_rate,
+                          .num_channels = request.num_channels,
+                          .backend_options = request.backend_options});
+  if (!audio) return audio.error();
+  if (request.kind == Kind::kOpen) return Status();
+  // What comes after the place, too: it may be in the middle of a block.
+  const AudioMetadata& metadata = audio->metadata();
+  const double rate =
+      request.sample_rate.value_or(static_cast<int>(metadata.sample_rate));
+  const double begin =
+      metadata.begin_seconds + static_cast<double>(request.frame) / rate;
+  const Result<AudioSamples> samples =
+      audio->SamplesPlayedInRange(begin, begin + 1);
+  return samples ? Status() : samples.error();
+}
+
+Status Decode(Host& host, const Crash& crash) {
+  const Crash::Request& request = crash.request;
+  if (request.audio) return Listen(host, crash);
+  Result<VideoDecoder> video =
+      host.OpenVideo(crash.input->path,
+                     {.device = crash.backend.name + "/" + crash.device,
+                      .stream_index = request.stream_index,
+                      .threads = request.threads,
+                      .on_corrupt = request.ignores_errors ? OnCorrupt::kSkip
+                                                           : OnCorrupt::kError,
+                      .backend_options = request.backend_options,
+                      .output_dtype = request.output_dtype,
+                      .transforms = request.transforms});
+  if (!video) return video.error();
+  if (request.kind == Kind::kScan) {
+    const Result<uint64_t> count = video->FrameCount();
+    return count ? Status() : count.error();
+  }
+  if (request.kind == Kind::kFrameAt) {
+    const Result<Frame> frame =
+        video->FrameAt(static_cast<int64_t>(request.frame));
+    return frame ? Status() : frame.error();
+  }
+  if (request.kind != Kind::kNext) return Status();
+  for (uint64_t i = 0; i <= request.frame; ++i) {
+    const Result<std::optional<Frame>> frame = video->Next();
+    // Damage before the place is not what is looked for.
+    const bool damaged = !frame && frame.error().code() == Code::kBadInput;
+    if (damaged && i < request.frame) continue;
+    if (!frame) return frame.error();
+    if (!*frame) break;
+  }
+  return Status();
+}
+
+// What is behind the path, which may have been given in another way.
+std::string_view Place(std::string_view position) {
+  const size_t comma = position.rfind(", ");
+  return comma == std::string_view::npos ? position
+                                         : position.substr(comma + 2);
+}
+
+bool IsSame(const ExitReport& was, const ExitReport& is) {
+  return was.kind == is.kind && was.value == is.value &&
+         was.syscall_number == is.syscall_number &&
+         Place(was.position) == Place(is.position);
+}
+
+int SayVerdict(const Crash& crash, const BackendInfo& backend,
+               const Status& status) {
+  if (status.ok()) return Say("it did not crash this time"), 0;
+  if (const ExitReport* end = status.exit_report()) {
+    Say(IsSame(crash.end, *end) ? "it crashed again, in the same way"
+                                : "it crashed again, in another way");
+    Say("  before: " + crash.cause + "; " + crash.end.position);
+    Say("  now:    " + status.message());
+    return ExitCodeFor(Code::kBackendLost);
+  }
+  if (backend.state == "quarantined") {
+    Say("it was not tried, since its backend is quarantined; add "
+        "--despite-quarantine, or lift it first");
+    return Fail(status);
+  }
+  const bool starting = !crash.input;
+  if (starting && status.code() == Code::kBackendUnavailable) {
+    Say("its backend failed to start again");
+    return Fail(status);
+  }
+  if (!starting && (status.code() == Code::kBadInput ||
+                    status.code() == Code::kUnsupported ||
+                    status.code() == Code::kOutOfRange)) {
+    return Say("it did not crash this time: " + status.message()), 0;
+  }
+  return Fail(status);
+}
+
+int RunReplay(const GlobalOptions& global, const ReplayOptions& options) {
+  const Result<Crash> crash = ReadCrash(options.number);
+  if (!crash) return Fail(crash.error());
+  Say(fmt::format("replaying crash {}: {}", crash->number, Summary(*crash)));
+  Result<std::unique_ptr<Host>> host =
+      Host::Create(HostOptionsFor(global, options, *crash));
+  if (!host) return Fail(host.error());
+  const std::string& name = crash->backend.name;
+  const Result<BackendInfo> before = Find(**host, name);
+  if (!before) return Fail(before.error());
+  WarnOfChanges(*crash);
+  const Status status =
+      crash->input ? Decode(**host, *crash) : Start(**host, *crash, *before);
+  const Result<BackendInfo> after = Find(**host, name);
+  return SayVerdict(*crash, after ? *after : *before, status);
+}
+
+}  // namespace
+
+void AddReplayCommand(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<ReplayOptions>();
+  CLI::App* command = app.add_subcommand(
+      "replay", "Try again what made a backend's process end");
+  command->footer(kExamples);
+  command
+      ->add_option("N", options->number,
+                   "Number of the crash, as `bulkhead crashes` lists them")
+      ->required();
+  command->add_flag("--despite-quarantine", options->despite_quarantine,
+                    "Also if the backend is quarantined");
+  command->callback([options, &invocation] {
+    invocation.run = [options, &invocation] {
+      return RunReplay(invocation.global, *options);
+    };
+  });
+}
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/operators/revoke_command.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "core/grants/grant_reader.h"
+#include "tools/cli/operators/grant_options.h"
+#include "tools/cli/terminal.h"
+#include "tools/grants/grant_text.h"
+
+namespace bulkhead::cli {
+namespace {
+
+constexpr char kExamples[] = R"(Examples:
+  bulkhead revoke acme                       all of it
+  bulkhead revoke acme ioctl=drm             that alone
+  bulkhead revoke acme --system              in /etc/bulkhead/grants.toml
+
+A permission is named as `bulkhead grants` lists it. A backend that runs keeps
+what it has until it ends, at the latest with its application.)";
+
+struct RevokeOptions {
+  std::string backend;
+  std::vector<std::string> permissions;
+  bool system = false;
+};
+
+// In which other files it still has grants.
+void SayElsewhere(const RevokeOptions& options, const std::string& edited) {
+  for (const grants::GrantFile& file : OurGrantFiles().all()) {
+    if (file.path == edited) continue;
+    for (const auto& grant : grants::ReadGrantFile(file.path).grants) {
+      if (grant.backend != options.backend) continue;
+      Say(fmt::format("note: {}:{} grants it: {}", file.path, grant.line,
+                      fmt::join(ToTexts(grant.permissions), ", ")));
+    }
+  }
+}
+
+int RunRevoke(const GlobalOptions& global, const RevokeOptions& options) {
+  const auto permissions = ParsePermissions(options.permissions);
+  if (!permissions) return Fail(permissions.error());
+  const Result<GrantTarget> target = TargetOf(options.system);
+  if (!target) return Fail(target.error());
+  const auto less =
+      options.permissions.empty() ? std::nullopt : std::optional(*permissions);
+  Status written;
+  // Without a file there is nothing to edit, and none is made.
+  const auto before = grants::ReadBelievedFile(target->path);
+  if (!before && before.error().code() == Code::kNotFound) {
+    written = Status(Code::kNotFound, target->path + " does not exist");
+  } else {
+    written = grants::EditGrantFile(
+        target->path, target->audience, [&](std::string_view text) {
+          return grants::WithoutGrant(text, options.backend, less);
+        });
+  }
+  if (!written.ok() || !global.quiet) SayElsewhere(options, target->path);
+  if (!written.ok()) return Fail(written);
+  if (!global.quiet) {
+    Say(fmt::format("taken from {} in {}: {}", options.backend, target->path,
+                    less ? fmt::format("{}", fmt::join(ToTexts(*less), ", "))
+                         : "everything"));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void AddRevokeCommand(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<RevokeOptions>();
+  CLI::App* command = app.add_subcommand(
+      "revoke", "Take away what `bulkhead grant` has given to a backend");
+  command->footer(kExamples);
+  command->add_option("BACKEND", options->backend, "Its name")->required();
+  command->add_option("PERMISSION", options->permissions,
+                      "Such as read=/usr/share/acme; without any: all");
+  command->add_flag("--system", options->system,
+                    "In /etc/bulkhead/grants.toml instead of your own");
+  command->callback([options, &invocation] {
+    invocation.run = [options, &invocation] {
+      return RunRevoke(invocation.global, *options);
+    };
+  });
+}
+
+}  // namespace bulkhead::cli

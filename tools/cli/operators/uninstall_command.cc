@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/operators/uninstall_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "core/base/environment.h"
+#include "tools/cli/facts.h"
+#include "tools/cli/terminal.h"
+#include "tools/install/installation.h"
+#include "tools/install/plugin_directory.h"
+
+namespace bulkhead::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using install::Removal;
+
+constexpr char kExamples[] = R"(Examples:
+  bulkhead uninstall acme
+  bulkhead uninstall acme --from ~/backends
+  bulkhead backends                          which NAME? (`distribution`)
+
+NAME is the distribution's, in any spelling (acme-codec, Acme_Codec). Without
+--from: the directory into which `bulkhead install` installs. Removed is what
+RECORD lists, and folders that are then empty; files of others stay.)";
+
+struct UninstallOptions {
+  std::string name;
+  std::string from;
+  bool json = false;
+};
+
+Json RemovalFacts(const Removal& done) {
+  return Json{
+      {"name", done.name},
+      {"version", done.version},
+      {"directory", done.directory},
+      {"files", done.files},
+      {"diagnostics", FactsOf(done.diagnostics)},
+  };
+}
+
+int RunUninstall(const GlobalOptions& global, const UninstallOptions& options) {
+  const auto environment = discovery::Environment::FromProcess();
+  const Result<std::string> directory =
+      install::PluginDirectory(options.from, environment, geteuid());
+  if (!directory) return Fail(directory.error());
+  const Result<Removal> done = install::Uninstall(options.name, *directory);
+  if (!done) return Fail(done.error());
+  if (options.json) return PrintFacts(RemovalFacts(*done));
+  if (global.quiet) return 0;
+  Say(fmt::format("removed {} {} from {}", done->name, done->version,
+                  done->directory));
+  for (const Diagnostic& diagnostic : done->diagnostics) {
+    Say(ToString(diagnostic));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void AddUninstallCommand(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<UninstallOptions>();
+  CLI::App* command =
+      app.add_subcommand("uninstall", "Remove an installed distribution");
+  command->footer(kExamples);
+  command->add_option("NAME", options->name, "The distribution")->required();
+  command->add_option("--from", options->from, "The plugin directory it is in")
+      ->type_name("DIR");
+  command->add_flag("--json", options->json, "Print JSON on stdout");
+  command->callback([options, &invocation] {
+    invocation.run = [options, &invocation] {
+      return RunUninstall(invocation.global, *options);
+    };
+  });
+}
+
+}  // namespace bulkhead::cli

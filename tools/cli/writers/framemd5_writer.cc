@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/writers/framemd5_writer.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "tools/cli/writers/md5.h"
+
+namespace bulkhead::cli {
+namespace {
+
+// FFmpeg prints AV_NOPTS_VALUE as the number that it is.
+constexpr int64_t kNoTimestamp = std::numeric_limits<int64_t>::min();
+
+}  // namespace
+
+Framemd5Writer::Framemd5Writer(const Stream& stream, Output& output)
+    : stream_(stream), output_(output) {}
+
+Status Framemd5Writer::WriteHeader() {
+  header_written_ = true;
+  const Ratio sar = stream_.sample_aspect_ratio;
+  return output_.Write(fmt::format(
+      "#format: frame checksums\n"
+      "#version: 2\n"
+      "#hash: MD5\n"
+      "#software: bulkhead\n"
+      "#tb 0: {}/{}\n"
+      "#media_type 0: video\n"
+      "#codec_id 0: rawvideo\n"
+      "#dimensions 0: {}x{}\n"
+      "#sar 0: {}/{}\n"
+      "#stream#, dts,        pts, duration,     size, hash\n",
+      stream_.time_base.numerator, stream_.time_base.denominator, stream_.width,
+      stream_.height, sar.denominator == 0 ? 0 : sar.numerator,
+      sar.denominator == 0 ? 1 : sar.denominator));
+}
+
+Status Framemd5Writer::Write(const Picture& picture) {
+  if (!header_written_) {
+    if (Status status = WriteHeader(); !status.ok()) return status;
+  }
+  const int64_t pts = picture.pts.value_or(kNoTimestamp);
+  return output_.Write(fmt::format("0, {:>10}, {:>10}, {:>8}, {:>8}, {}\n", pts,
+                                   pts, picture.duration, picture.bytes(),
+                                   Md5(picture)));
+}
+
+Status Framemd5Writer::Finish() {
+  if (!header_written_) {
+    if (Status status = WriteHeader(); !status.ok()) return status;
+  }
+  return output_.Close();
+}
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bulkhead/video_decoder.h>
+
+#include <cstdint>
+
+#include "tools/cli/output.h"
+#include "tools/cli/writers/frame_writer.h"
+
+namespace bulkhead::cli {
+
+// One line a frame with the MD5 of its RGB24 pixels, in the layout of version 2
+// of FFmpeg's framemd5 muxer, so that a plain diff with
+//
+//     ffmpeg -threads 1 -i FILE -map 0:v:0 -pix_fmt rgb24
+//         -fps_mode passthrough -f framemd5 -
+//
+// shows every wrong picture. Timestamps are in the stream's own time base,
+// which that command replaces by the frame rate's: compare the last columns.
+class Framemd5Writer : public FrameWriter {
+ public:
+  // What the header tells of the stream.
+  struct Stream {
+    uint32_t width = 0;
+    uint32_t height = 0;
+    Ratio time_base;
+    Ratio sample_aspect_ratio;
+  };
+
+  Framemd5Writer(const Stream& stream, Output& output);
+
+  Status Write(const Picture& picture) override;
+  Status Finish() override;
+
+ private:
+  Status WriteHeader();
+
+  const Stream stream_;
+  Output& output_;
+  bool header_written_ = false;
+};
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/cli/output.h"
+#include "tools/cli/writers/frame_writer.h"
+#include "tools/cli/writers/output_pattern.h"
+
+namespace bulkhead::cli {
+
+// The picture as a PNG file in memory, compressed for speed rather than size;
+// floats as 16 bits.
+Result<std::vector<std::byte>> EncodePng(const Picture& picture);
+
+// Writes a picture to one file of its own.
+Status WritePngFile(const Picture& picture, const std::string& path);
+
+// A file a frame, numbered by the frame's index.
+class PngFilesWriter : public FrameWriter {
+ public:
+  explicit PngFilesWriter(OutputPattern pattern);
+
+  Status Write(const Picture& picture) override;
+  Status Finish() override { return Status(); }
+
+ private:
+  const OutputPattern pattern_;
+};
+
+// One PNG after the other in a single stream: what `ffmpeg -f png_pipe` reads.
+class PngStreamWriter : public FrameWriter {
+ public:
+  explicit PngStreamWriter(Output& output) : output_(output) {}
+
+  Status Write(const Picture& picture) override;
+  Status Finish() override { return output_.Close(); }
+
+ private:
+  Output& output_;
+};
+
+}  // namespace bulkhead::cli
