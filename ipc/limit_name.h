@@ -7,14 +7,14 @@
 
 namespace bulkhead::ipc {
 
-// The names by which an error message calls a limit, so that the reader can
-// raise the limit in C++ and on the command line. `member` is the name of a
-// member of bulkhead::Limits or bulkhead::Deadlines:
+// Name a limit in a message so that every reader can raise it: by the member of
+// bulkhead::Limits or bulkhead::Deadlines, and by the option of the command
+// line, which is LimitOption(member).
 //
 //     LimitOption("packet_bytes") == "packet-bytes"
 //     LimitName("packet_bytes")
-//         == "Limits::packet_bytes (--limit packet-bytes=N)"
-//     DeadlineName("scan") == "Deadlines::scan (--limit scan-ms=N)"
+//         == "the limit packet_bytes (--limit packet-bytes=N)"
+//     DeadlineName("scan") == "the deadline scan (--limit scan-ms=N)"
 inline std::string LimitOption(std::string_view member) {
   std::string option(member);
   std::replace(option.begin(), option.end(), '_', '-');
@@ -22,12 +22,12 @@ inline std::string LimitOption(std::string_view member) {
 }
 
 inline std::string LimitName(std::string_view member) {
-  return "Limits::" + std::string(member) + " (--limit " + LimitOption(member) +
-         "=N)";
+  return "the limit " + std::string(member) + " (--limit " +
+         LimitOption(member) + "=N)";
 }
 
 inline std::string DeadlineName(std::string_view member) {
-  return "Deadlines::" + std::string(member) + " (--limit " +
+  return "the deadline " + std::string(member) + " (--limit " +
          LimitOption(member) + "-ms=N)";
 }
 

@@ -197,11 +197,11 @@ void* LibavDecoder::HandleOf(const AVFrame& frame) const {
 
 Failure LibavDecoder::Describe(int av_error, const char* action) {
   if (picture_too_large_.exchange(false)) {
-    return {BULKHEAD_OUT_OF_MEMORY,
-            "a picture of the " + codec_ +
-                " stream is larger than the limit of " +
-                std::to_string(max_frame_pixels_) +
-                " pixels; raise Limits::frame_pixels (--limit frame-pixels=N)"};
+    return {
+        BULKHEAD_OUT_OF_MEMORY,
+        "a picture of the " + codec_ + " stream is larger than the limit of " +
+            std::to_string(max_frame_pixels_) +
+            " pixels; raise the limit frame_pixels (--limit frame-pixels=N)"};
   }
   return {ResultOf(av_error), "libavcodec could not " + std::string(action) +
                                   " of the " + codec_ +

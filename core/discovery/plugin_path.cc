@@ -59,10 +59,10 @@ PluginPath ResolvePluginPath(const Environment& environment,
                              const std::vector<std::string>& built_in,
                              const PluginPathOverrides& overrides) {
   PluginPath path;
-  AddChosen(overrides.add_path, "HostOptions::plugin_add_path", environment,
+  AddChosen(overrides.add_path, "option plugin_add_path", environment,
             "BULKHEAD_ADD_PATH", path);
-  if (!AddChosen(overrides.path, "HostOptions::plugin_path", environment,
-                 "BULKHEAD_PATH", path)) {
+  if (!AddChosen(overrides.path, "option plugin_path, --plugin-path",
+                 environment, "BULKHEAD_PATH", path)) {
     const std::string data = environment.Get("XDG_DATA_HOME").value_or("");
     const std::string home = environment.Get("HOME").value_or("");
     // The XDG specification: a relative path there is as good as none.

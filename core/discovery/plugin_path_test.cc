@@ -55,9 +55,10 @@ TEST(PluginPathTest, AnOptionStandsForItsVariableAlone) {
     return text;
   };
   EXPECT_EQ(paths({.path = {{"/option"}}}),
-            "/added (BULKHEAD_ADD_PATH) /option (HostOptions::plugin_path) ");
+            "/added (BULKHEAD_ADD_PATH) /option (option plugin_path, "
+            "--plugin-path) ");
   EXPECT_EQ(paths({.add_path = {{"/option"}}}),
-            "/option (HostOptions::plugin_add_path) /path (BULKHEAD_PATH) ");
+            "/option (option plugin_add_path) /path (BULKHEAD_PATH) ");
 }
 
 TEST(PluginPathTest, RelativeDirectoriesAreReported) {

@@ -35,7 +35,7 @@ GrantFiles ResolveGrantFiles(const discovery::Environment& environment,
   const std::string config = environment.Get("XDG_CONFIG_HOME").value_or("");
   const std::string home = environment.Get("HOME").value_or("");
   if (option) {
-    choose(*option, "HostOptions::grants");
+    choose(*option, "option grants");
   } else if (const auto variable = environment.Get("BULKHEAD_GRANTS")) {
     // Empty is a way of saying: none.
     if (!variable->empty()) choose(*variable, "BULKHEAD_GRANTS");

@@ -315,9 +315,8 @@ TEST_F(Autoload, WhatIsDroppedNamesTheRule) {
   options.backends_disable = {{"b*"}};
   const auto host = NewHost(options);
   EXPECT_THAT(Info(*host, "beta").reason,
-              HasSubstr("\"b*\" in HostOptions::backends_disable"));
-  EXPECT_THAT(Info(*host, "openreg").reason,
-              HasSubstr("HostOptions::backends"));
+              HasSubstr("\"b*\" in option backends_disable"));
+  EXPECT_THAT(Info(*host, "openreg").reason, HasSubstr("option backends"));
   const Status disabled = FailureOf(*host, "beta/openreg");
   EXPECT_EQ(disabled.code(), Code::kBackendUnavailable);
   EXPECT_THAT(disabled.message(), HasSubstr("\"b*\""));

@@ -127,7 +127,7 @@ TEST_F(AudioFaults, AWorkerThatHangsEachTimeIsGivenUp) {
   EXPECT_EQ(end.code(), Code::kDeadlineExceeded) << end;
   EXPECT_THAT(end.message(),
               AllOf(HasSubstr("at sample 10240"), HasSubstr("3 attempts"),
-                    HasSubstr("Deadlines::frame (--limit frame-ms=N)")));
+                    HasSubstr("the deadline frame (--limit frame-ms=N)")));
   ASSERT_NE(end.exit_report(), nullptr);
   EXPECT_EQ(end.exit_report()->kind, ExitReport::Kind::kDeadline);
   EXPECT_EQ(audio.recovery().restarts, 3u);

@@ -152,29 +152,29 @@ const Row kBombs[] = {
      [](const std::string& directory) {
        return WriteFlatBmp(directory, 60000, 60000);
      },
-     "", "", "Limits::frame_pixels (--limit frame-pixels=N)"},
+     "", "", "the limit frame_pixels (--limit frame-pixels=N)"},
     {"A_kilobyte_is_9_million_pixels",
      [](const std::string& directory) {
        return WriteFlatBmp(directory, 3000, 3000);
      },
      "frame-pixels=8999999", "frame-pixels=9100000",
-     "Limits::frame_pixels (--limit frame-pixels=N)"},
+     "the limit frame_pixels (--limit frame-pixels=N)"},
     {"3000_streams",
      [](const std::string& directory) {
        return WriteMatroska(directory, {.subtitles = 2999});
      },
-     "", "streams=3000", "Limits::streams (--limit streams=N)"},
+     "", "streams=3000", "the limit streams (--limit streams=N)"},
     {"3000_streams_are_probed",
      [](const std::string& directory) {
        return WriteMatroska(directory, {.subtitles = 2999});
      },
-     "", "streams=3000", "Limits::streams (--limit streams=N)", Act::kProbe},
+     "", "streams=3000", "the limit streams (--limit streams=N)", Act::kProbe},
     // All in a header that is read before the first of them is made.
     {"20000_streams",
      [](const std::string& directory) {
        return WriteMatroska(directory, {.subtitles = 20000});
      },
-     "streams=2", "", "Limits::streams (--limit streams=N)"},
+     "streams=2", "", "the limit streams (--limit streams=N)"},
     {"A_packet_of_3_megabytes",
      [](const std::string& directory) {
        return WriteMatroska(
@@ -182,31 +182,31 @@ const Row kBombs[] = {
            {.width = 2048, .height = 1536, .block_bytes = 2048 * 1536});
      },
      "packet-bytes=3145727", "packet-bytes=3145728",
-     "Limits::packet_bytes (--limit packet-bytes=N)"},
+     "the limit packet_bytes (--limit packet-bytes=N)"},
     {"A_packet_of_150_megabytes_of_nothing",
      [](const std::string& directory) {
        return WriteMatroska(directory, {.block_bytes = 150'000'000});
      },
      "packet-bytes=100000000", "",
-     "Limits::packet_bytes (--limit packet-bytes=N)"},
+     "the limit packet_bytes (--limit packet-bytes=N)"},
     {"A_packet_of_150_megabytes_is_counted",
      [](const std::string& directory) {
        return WriteMatroska(directory, {.block_bytes = 150'000'000});
      },
      "packet-bytes=100000000", "",
-     "Limits::packet_bytes (--limit packet-bytes=N)", Act::kCount},
+     "the limit packet_bytes (--limit packet-bytes=N)", Act::kCount},
     {"300000_frames_of_a_pixel",
      [](const std::string& directory) {
        return WriteGreyFrames(directory, 1, 1, 300'000);
      },
      "index-frames=299999", "index-frames=300000",
-     "Limits::index_frames (--limit index-frames=N)", Act::kCount},
+     "the limit index_frames (--limit index-frames=N)", Act::kCount},
     {"A_kilobyte_takes_36_megabytes",
      [](const std::string& directory) {
        return WriteFlatBmp(directory, 6000, 6000);
      },
      "worker-bytes=20000000", "worker-bytes=400000000",
-     "Limits::worker_bytes (--limit worker-bytes=N)"},
+     "the limit worker_bytes (--limit worker-bytes=N)"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Limits, Bombs,
@@ -262,16 +262,16 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Late{"Opening", "at=open do=slow:1500",
              [](Deadlines& deadlines) { deadlines.open = milliseconds(300); },
-             "Deadlines::open (--limit open-ms=N)", true},
+             "the deadline open (--limit open-ms=N)", true},
         Late{"TheFirstFrame", "at=packet:0 do=slow:1500",
              [](Deadlines& deadlines) { deadlines.open = milliseconds(300); },
-             "Deadlines::open (--limit open-ms=N)", true},
+             "the deadline open (--limit open-ms=N)", true},
         Late{"AFrameForEver", "at=picture:40 do=hang",
              [](Deadlines& deadlines) {
                deadlines.seek = milliseconds(300);
                deadlines.frame = milliseconds(300);
              },
-             "Deadlines::frame (--limit frame-ms=N)", false}),
+             "the deadline frame (--limit frame-ms=N)", false}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(MemoryHog, NamesTheLimitOfItsWorker) {
@@ -282,7 +282,7 @@ TEST(MemoryHog, NamesTheLimitOfItsWorker) {
       host->OpenVideo(path, installation.Stream("at=open do=take_memory"));
   ASSERT_FALSE(video);
   EXPECT_EQ(video.error().code(), Code::kResourceExhausted) << video.error();
-  EXPECT_NE(video.error().message().find("Limits::worker_bytes"),
+  EXPECT_NE(video.error().message().find("the limit worker_bytes"),
             std::string::npos)
       << video.error();
   auto good = host->OpenVideo(path, installation.Stream());

@@ -145,7 +145,7 @@ TEST_F(BackendCgroupTest, ARelativeDirectoryIsAWrongOption) {
   const auto host = Host::Create(std::move(options));
   ASSERT_FALSE(host);
   EXPECT_EQ(host.error().code(), Code::kInvalidArgument);
-  EXPECT_THAT(host.error().message(), HasSubstr("HostOptions::cgroup"));
+  EXPECT_THAT(host.error().message(), HasSubstr("option cgroup"));
 }
 
 }  // namespace

@@ -191,7 +191,7 @@ TEST_P(Audio, MoreThanTheLimitIsRefusedByItsName) {
   const auto all = audio.AllSamples();
   ASSERT_FALSE(all);
   EXPECT_EQ(all.error().code(), Code::kResourceExhausted);
-  EXPECT_NE(all.error().message().find("Limits::session_bytes"),
+  EXPECT_NE(all.error().message().find("the limit session_bytes"),
             std::string::npos);
   EXPECT_EQ(audio.SamplesPlayedInRange(1, 2)->count(), 44100u);
 }

@@ -54,7 +54,7 @@ Result<std::string> CgroupOf(const HostOptions& options,
                      : environment.Get(kCgroupVariable).value_or("");
   if (directory.empty() || directory.starts_with('/')) return directory;
   return Status(Code::kInvalidArgument,
-                (options.cgroup ? "HostOptions::cgroup" : kCgroupVariable) +
+                (options.cgroup ? "option cgroup" : kCgroupVariable) +
                     (" is \"" + directory + "\"; it must be absolute"));
 }
 
@@ -103,15 +103,15 @@ Result<discovery::Selection> SelectionOf(
   }
   if (options.autoload) {
     selection.autoload = *options.autoload;
-    selection.autoload_rule = "HostOptions::autoload";
+    selection.autoload_rule = "option autoload";
   }
   if (options.backends) {
     selection.enabled = *options.backends;
-    selection.enabled_rule = "HostOptions::backends";
+    selection.enabled_rule = "option backends";
   }
   if (options.backends_disable) {
     selection.disabled = *options.backends_disable;
-    selection.disabled_rule = "HostOptions::backends_disable";
+    selection.disabled_rule = "option backends_disable";
   }
   return selection;
 }
@@ -155,7 +155,7 @@ Result<std::unique_ptr<Host>> Host::Create(HostOptions options) {
   if (const auto device = discovery::ParseDeviceName(options.default_device);
       !device) {
     return Status(device.error().code(),
-                  "HostOptions::default_device: " + device.error().message());
+                  "option default_device: " + device.error().message());
   }
   settings.plugin_path =
       PluginPathOf(options, environment, settings.libexec_dir);

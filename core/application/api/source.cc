@@ -66,10 +66,11 @@ Result<Source> Source::FromDescriptor(int fd, std::string name) {
   name = NameOr(std::move(name), "the descriptor");
   auto data = std::make_shared<MediaData>();
   if (::fstat(fd, &data->file) != 0 || !S_ISREG(data->file.st_mode)) {
-    return Status(Code::kInvalidArgument,
-                  name +
-                      " is no regular file or memfd; read it and use "
-                      "Source::FromMemory, or serve it by a SourceReader");
+    return Status(
+        Code::kInvalidArgument,
+        name +
+            " is not a regular file or memfd; read all of it into memory "
+            "and open that, or serve it by a reader of your own");
   }
   if (data->file.st_size == 0) {
     return Status(Code::kBadInput, name + " is empty");

@@ -9,10 +9,9 @@ Result<std::string> ResolveStatePath(const discovery::Environment& environment,
   constexpr const char* kVariable = "BULKHEAD_STATE_DIR";
   if (const auto chosen = option ? option : environment.Get(kVariable)) {
     if (chosen->empty() || chosen->starts_with('/')) return *chosen;
-    return Status(
-        Code::kInvalidArgument,
-        std::string(option ? "HostOptions::state_directory" : kVariable) +
-            " is \"" + *chosen + "\"; write it as an absolute path");
+    return Status(Code::kInvalidArgument,
+                  std::string(option ? "option state_directory" : kVariable) +
+                      " is \"" + *chosen + "\"; write it as an absolute path");
   }
   if (root) return std::string("/var/lib/bulkhead");
   // The XDG specification: a relative path there is as good as none.

@@ -39,7 +39,7 @@ TEST(StatePath, ARelativePathIsAnErrorThatNamesWhoSaidIt) {
   EXPECT_EQ(variable.code(), Code::kInvalidArgument);
   EXPECT_EQ(variable.message().find("BULKHEAD_STATE_DIR"), 0u);
   const Status option = ResolveStatePath(environment, "o", true).error();
-  EXPECT_EQ(option.message().find("HostOptions::state_directory"), 0u);
+  EXPECT_EQ(option.message().find("option state_directory"), 0u);
   EXPECT_EQ(PathOf({{"XDG_STATE_HOME", "x"}, {"HOME", "h"}}), "");
 }
 

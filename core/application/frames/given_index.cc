@@ -42,12 +42,13 @@ Result<FrameIndex> IndexOf(std::span<const FrameMapping> mappings,
 Result<FrameIndex> ApproximateIndexOf(const VideoMetadata& metadata,
                                       uint64_t max_frames) {
   if (!metadata.average_fps || !metadata.frame_count) {
-    return Status(Code::kInvalidArgument,
-                  std::string("SeekMode::kApproximate needs what its header "
-                              "does not tell: ") +
-                      (metadata.average_fps ? "the number of frames"
-                                            : "an average frame rate") +
-                      "; use kExact");
+    return Status(
+        Code::kInvalidArgument,
+        std::string("the seek_mode approximate needs a value that the "
+                    "file's header lacks: ") +
+            (metadata.average_fps ? "the number of frames"
+                                  : "an average frame rate") +
+            "; use exact");
   }
   if (*metadata.frame_count > max_frames) {
     return FrameIndex::TooManyFrames(max_frames);
@@ -58,9 +59,10 @@ Result<FrameIndex> ApproximateIndexOf(const VideoMetadata& metadata,
        static_cast<double>(*metadata.frame_count) / *metadata.average_fps) /
       unit;
   if (!(std::abs(last) < kMostUnits)) {
-    return Status(Code::kInvalidArgument,
-                  "SeekMode::kApproximate: its header tells no possible times; "
-                  "use kExact");
+    return Status(
+        Code::kInvalidArgument,
+        "the seek_mode approximate cannot use the times in the file's "
+        "header, which are impossible; use exact");
   }
   FrameIndex index(max_frames);
   for (uint64_t i = 0; i < *metadata.frame_count; ++i) {

@@ -29,7 +29,7 @@ Status CheckOptions(const std::string& path, const AudioOptions& options) {
   }
   const int rate = options.sample_rate.value_or(1);
   if (rate < 1 || static_cast<uint32_t>(rate) > kMaxSampleRate) {
-    return Status(Code::kInvalidArgument, "AudioOptions::sample_rate is " +
+    return Status(Code::kInvalidArgument, "sample_rate (--sample-rate) is " +
                                               std::to_string(rate) +
                                               "; it must be from 1 to " +
                                               std::to_string(kMaxSampleRate));
@@ -37,7 +37,7 @@ Status CheckOptions(const std::string& path, const AudioOptions& options) {
   const int channels = options.num_channels.value_or(1);
   if (channels < 1 || static_cast<uint32_t>(channels) > kMaxChannels) {
     return Status(Code::kInvalidArgument,
-                  "AudioOptions::num_channels is " + std::to_string(channels) +
+                  "num_channels (--channels) is " + std::to_string(channels) +
                       "; it must be from 1 to " + std::to_string(kMaxChannels));
   }
   return Status();

@@ -46,7 +46,7 @@ Result<FrameFinder::Found> NearbyFinder::Find(VideoLink& video, uint64_t i) {
     if (published->pts > earliest + 2 * allowance_) {
       return Status(Code::kBadInput,
                     "no frame is near the time that the header gives frame " +
-                        std::to_string(i) + "; use SeekMode::kExact");
+                        std::to_string(i) + "; use the seek_mode exact");
     }
     if (published->damaged) {
       return FrameFinder::Found(Damage{.frame = i,

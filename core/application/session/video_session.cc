@@ -62,9 +62,10 @@ Result<std::unique_ptr<VideoSession>> VideoSession::Open(
   RETURN_IF_ERROR(ValidateOutput(options, limits));
   if (options.seek_mode == SeekMode::kApproximate &&
       !options.frame_mappings.empty()) {
-    return Status(Code::kInvalidArgument,
-                  "frame_mappings are an exact index; leave them or "
-                  "SeekMode::kApproximate out");
+    return Status(
+        Code::kInvalidArgument,
+        "frame_mappings are an exact index; leave out frame_mappings, "
+        "or the seek_mode approximate");
   }
   ASSIGN_OR_RETURN(MediaInput input, MediaInput::Open(source));
   std::unique_ptr<VideoSession> session(new VideoSession(
@@ -322,8 +323,8 @@ Result<std::vector<int64_t>> VideoSession::KeyFrameIndices() {
   if (options_.seek_mode == SeekMode::kApproximate) {
     return Status(Code::kInvalidArgument,
                   input_.name() +
-                      " was opened with SeekMode::kApproximate, "
-                      "which knows no key frames; use kExact");
+                      " was opened with the seek_mode approximate, which finds "
+                      "no keyframes; use exact");
   }
   RETURN_IF_ERROR(EnsureIndex());
   return std::vector<int64_t>(finder_->index().keyframes().begin(),
@@ -409,8 +410,8 @@ Status VideoSession::DamagedError(const Damage& damage) const {
   }
   return Status(Code::kBadInput,
                 text +
-                    "; go on behind it, or choose OnCorrupt::kSkip or "
-                    "kNearest");
+                    "; read on after it, or set on_corrupt to skip or nearest "
+                    "(--on-corrupt skip)");
 }
 
 std::vector<DamagedRange> VideoSession::damage() const {

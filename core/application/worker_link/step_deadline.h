@@ -23,7 +23,7 @@ using RunDelays = std::map<pid_t, std::chrono::nanoseconds>;
 // all counts for nothing yet.
 RunDelays ReadRunDelays(pid_t pid);
 
-// In a message: "Deadlines::open (--limit open-ms=N)".
+// In a message: "the deadline open (--limit open-ms=N)".
 std::string NameOf(std::chrono::milliseconds Deadlines::*step);
 
 // When a worker is too late with a step. Where the machine is overloaded it may

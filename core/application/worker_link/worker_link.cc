@@ -286,7 +286,7 @@ Status WorkerLink::FailureOf(schema::Failed::Reader failed_untrusted) {
   if (!claimed) return Misbehaved(claimed.error().message());
   const Status& failure = claimed->status;
   if (failure.code() != Code::kResourceExhausted ||
-      failure.message().find("Limits::") != std::string::npos) {
+      failure.message().find("(--limit ") != std::string::npos) {
     return std::move(claimed->status);
   }
   return Status(failure.code(), failure.message() +
