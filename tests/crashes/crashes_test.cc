@@ -160,7 +160,8 @@ TEST_F(Crashes, ARefusedInputNamesItsRecordAndReplayReproducesIt) {
   EXPECT_THAT(shown.errors,
               AllOf(HasSubstr("what the process said itself, which need not be "
                               "true"),
-                    HasSubstr("libbulkhead_chaos.so"), HasSubstr(clip_)));
+                    HasSubstr("libbulkhead_chaos.so"), HasSubstr(clip_),
+                    HasSubstr("the call failed: poisoned input")));
   const ProgramResult json = Cli({"crashes", "show", "3", "--json"});
   EXPECT_THAT(json.output, HasSubstr("\"claimed\": {"));
   EXPECT_EQ(Cli({"crashes", "show", "77"}).exit_code, 2);
@@ -293,7 +294,7 @@ TEST_F(Crashes, AMissedDeadlineIsOnRecordWithItsStep) {
   EXPECT_EQ(crash.end.kind, Kind::kDeadline);
   EXPECT_EQ(crash.cause,
             "it took too long to decode the next frame, more than the 300 ms "
-            "of Deadlines::seek (--limit seek-ms=N)");
+            "of the deadline seek (--limit seek-ms=N)");
   EXPECT_EQ(crash.request.kind, Asked::kFrameAt);
   EXPECT_EQ(crash.request.frame, 25u);
   EXPECT_EQ(crash.request.deadline_ms, 300);

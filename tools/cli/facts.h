@@ -8,16 +8,17 @@
 
 namespace bulkhead::cli {
 
-// What the library reports, as JSON. Names are those of the C++ members; what
-// is not known is null.
+// Return reports of the library as JSON for `--json`. Keys have the names of
+// the C++ members; an unknown value is null.
 nlohmann::ordered_json FactsOf(const BackendReport& report);
 nlohmann::ordered_json FactsOf(const EntryPoints& entry_points);
 nlohmann::ordered_json FactsOf(const Diagnostics& diagnostics);
 nlohmann::ordered_json FactsOf(const std::vector<SearchedPlace>& places);
 nlohmann::ordered_json FactsOf(const SandboxReport& report);
 
-// Prints to stdout and returns the exit status. Strings that are not UTF-8,
-// which a file or backend may have made, are repaired.
+// Prints `facts` to stdout, indented, and returns the exit status: 0 also when
+// the reader of stdout has gone away. Bytes that are not UTF-8, which a file or
+// a backend may have put into a string, are replaced by U+FFFD.
 int PrintFacts(const nlohmann::ordered_json& facts);
 
 }  // namespace bulkhead::cli

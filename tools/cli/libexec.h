@@ -5,13 +5,15 @@
 
 namespace bulkhead::cli {
 
-// Where the programs are that libbulkhead starts. In this order: `chosen`;
-// BULKHEAD_LIBEXEC_DIR, which the library reads itself; `../dist/libexec`
-// beside this program, which is where a build leaves them; the library's own
-// default. Empty means that the library decides.
+// Returns the directory of the programs that libbulkhead starts (bulkheadd and
+// others). The first of these counts: `chosen`; BULKHEAD_LIBEXEC_DIR, which the
+// library reads itself; `../dist/libexec` beside this program, where a build
+// leaves them; the library's default. An empty result means that the library
+// decides, by the variable or its default.
 std::string FindLibexec(const std::string& chosen);
 
-// The same, with the library's decision spelled out, for `doctor`.
+// Returns the same directory and never an empty text: the decision of the
+// library is spelled out. For `bulkhead doctor`.
 std::string DescribeLibexec(const std::string& chosen);
 
 }  // namespace bulkhead::cli

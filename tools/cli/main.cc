@@ -27,30 +27,30 @@ namespace bulkhead::cli {
 namespace {
 
 constexpr char kPurpose[] =
-    R"(Decodes video and audio through backends that nobody has to trust: each runs in a
-sandboxed process of its own and is replaced when it crashes, hangs or lies.
-The frames and samples stay the same.)";
+    R"(Decodes video and audio through untrusted backends: each runs in a sandboxed
+process of its own, which is replaced when it crashes, hangs or misbehaves. The
+application receives the same frames and samples all the same.)";
 
 constexpr char kExamples[] = R"(Examples:
-  bulkhead doctor                              does it work here?
-  bulkhead backends                            what can it decode on?
-  bulkhead entry-points                        what do packages offer?
+  bulkhead doctor                              check this machine
+  bulkhead backends                            list backends and their devices
+  bulkhead entry-points                        list what packages offer
   bulkhead install acme-1.0-py3-none-any.whl   add a vendor's backend
-  bulkhead grant acme --all                    let it have what it asks for
-  bulkhead ps                                  what runs, and how fast?
-  bulkhead probe clip.mp4                      what is in this file?
-  bulkhead decode clip.mp4 -o out/%06d.png     every frame as a picture
-  bulkhead decode clip.mp4 --audio -o clip.wav what is heard
-  bulkhead sheet clip.mp4 -o sheet.png         the file at a glance
-  bulkhead demo                                watch it survive
-  bulkhead crashes                             what ended, how and where?
+  bulkhead grant acme --all                    grant all that a backend asks for
+  bulkhead ps                                  list running applications
+  bulkhead probe clip.mp4                      describe the streams of a file
+  bulkhead decode clip.mp4 -o out/%06d.png     write every frame as a picture
+  bulkhead decode clip.mp4 --audio -o clip.wav write the sound
+  bulkhead sheet clip.mp4 -o sheet.png         draw an overview of a file
+  bulkhead demo                                kill decoders, compare the frames
+  bulkhead crashes                             list processes that crashed
 
-`bulkhead SUBCOMMAND --help` has more of them. Data and JSON go to stdout,
-everything that is said to a person goes to stderr.
+`bulkhead SUBCOMMAND --help` has more examples. Data and JSON go to stdout,
+messages go to stderr.
 
-Exit status: 0 done; 1 a bug of Bulkhead's; 2 fix the call; 3 fix the file or
-choose another backend; 4 the backend failed or a limit was reached; 5 no
-sandbox.)";
+Exit status: 0 done; 1 a bug in Bulkhead; 2 fix the call; 3 fix the file or
+choose another backend; 4 the backend failed or a limit was reached; 5 the
+sandbox is not available.)";
 
 std::string SubcommandsOf(const CLI::App& app) {
   std::string names;
@@ -60,7 +60,7 @@ std::string SubcommandsOf(const CLI::App& app) {
   return names;
 }
 
-// Names the help that tells what would be right.
+// Returns the parser's error with the command that prints the right help.
 Status Explain(const CLI::App& app, const CLI::ParseError& error) {
   const auto chosen = app.get_subcommands();
   const std::string help =
@@ -78,7 +78,8 @@ int Run(int argc, char** argv) {
   Invocation invocation;
   CLI::App app(kPurpose, "bulkhead");
   app.footer(kExamples);
-  // Its own check would hide which word is not a subcommand.
+  // Not require_subcommand(1): the parser's own check reports that a subcommand
+  // is missing, and hides which word is not one.
   app.require_subcommand(0, 1);
   app.fallthrough();
   AddGlobalOptions(app, invocation.global);
@@ -118,7 +119,8 @@ int Run(int argc, char** argv) {
 }  // namespace bulkhead::cli
 
 int main(int argc, char** argv) {
-  // A reader that goes away is then an error of write(), which is told apart.
+  // When the reader of a pipe goes away, write() then fails with EPIPE, which
+  // Output tells apart from other failures, and the program can finish cleanly.
   signal(SIGPIPE, SIG_IGN);
   return bulkhead::cli::Run(argc, argv);
 }

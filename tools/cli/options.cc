@@ -22,10 +22,12 @@ std::string Absolute(const std::string& path) {
   return error ? path : absolute.lexically_normal().string();
 }
 
+// Keeps products of limits far below the range of 64 bits.
 constexpr uint64_t kMost = uint64_t{1} << 50;
 constexpr uint64_t kMostMilliseconds = 24 * 60 * 60 * 1000;
 
-// As the messages of the library name them: ipc/limit_name.h.
+// A value of --limit. Messages of the library use the same names, so that a
+// user can copy one from a message: ipc/limit_name.h.
 struct Limit {
   const char* name;
   uint64_t most;
@@ -76,9 +78,9 @@ std::string LimitNames() {
 }
 
 Status TooLarge(const std::string& words, uint64_t most) {
-  return Status(Code::kInvalidArgument, "\"" + words + "\" is too much; " +
-                                            std::to_string(most) +
-                                            " is the most");
+  return Status(Code::kInvalidArgument,
+                "\"" + words + "\" is too large; the largest value is " +
+                    std::to_string(most));
 }
 
 }  // namespace
@@ -95,13 +97,15 @@ void AddGlobalOptions(CLI::App& app, GlobalOptions& global) {
       ->type_name("TIER")
       ->check(CLI::IsMember({"full", "reduced"}));
   app.add_option("--libexec", global.libexec,
-                 "Where bulkheadd and its companions are")
+                 "The directory of bulkheadd and the programs it starts")
       ->type_name("DIR");
   app.add_option("--max-frame-pixels", global.max_frame_pixels,
-                 "Refuse pictures with more pixels (default 64000000)")
+                 "Refuse pictures that have more than N pixels (default "
+                 "64000000)")
       ->type_name("N");
   app.add_option("--max-session-bytes", global.max_session_bytes,
-                 "Memory that one stream may take (default 1073741824)")
+                 "Bytes of memory that one stream may take (default "
+                 "1073741824)")
       ->type_name("N");
   app.add_option("--limit", global.limits,
                  "Set a limit (" + LimitNames() + "); may be repeated")
@@ -126,7 +130,7 @@ Status SetLimit(const std::string& words, HostOptions& options) {
           : std::from_chars(words.data() + equals + 1, end, value);
   if (parsed.ec != std::errc() || parsed.ptr != end || value == 0) {
     return Status(Code::kInvalidArgument,
-                  "\"" + words + "\" is no limit; write NAME=N");
+                  "\"" + words + "\" is not a limit; write NAME=N, N from 1");
   }
   for (const Limit& limit : kLimits) {
     if (name != limit.name) continue;
@@ -134,8 +138,9 @@ Status SetLimit(const std::string& words, HostOptions& options) {
     limit.set(options, value);
     return Status();
   }
-  return Status(Code::kInvalidArgument,
-                "\"" + name + "\" is no limit; there are " + LimitNames());
+  return Status(
+      Code::kInvalidArgument,
+      "\"" + name + "\" is not a limit; the limits are " + LimitNames());
 }
 
 HostOptions HostOptionsFrom(const GlobalOptions& global) {
@@ -160,7 +165,7 @@ HostOptions HostOptionsFrom(const GlobalOptions& global) {
     options.limits.session_bytes = *global.max_session_bytes;
   }
   for (const std::string& words : global.limits) {
-    (void)SetLimit(words, options);  // It was checked when it was parsed.
+    (void)SetLimit(words, options);  // The parser has checked `words`.
   }
   return options;
 }

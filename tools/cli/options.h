@@ -15,32 +15,36 @@ class App;
 
 namespace bulkhead::cli {
 
-// What every subcommand takes.
+// The options that every subcommand accepts.
 struct GlobalOptions {
   std::vector<std::string> plugin_path;
   std::string sandbox_floor;
   std::string libexec;
   std::optional<uint64_t> max_frame_pixels;
   std::optional<uint64_t> max_session_bytes;
-  std::vector<std::string> limits;  // NAME=N
+  std::vector<std::string> limits;  // Each is "NAME=N", already checked.
   bool quiet = false;
 };
 
-// One run of the program: the options, and the subcommand that was chosen,
-// which returns the exit status.
+// One run of the program: the global options, and the chosen subcommand as a
+// function that runs it and returns the exit status. `run` is empty if the user
+// named no subcommand.
 struct Invocation {
   GlobalOptions global;
   std::function<int()> run;
 };
 
-// `global` must outlive the parsing.
+// Adds the global options to `app`. Parsing writes to `global`, which must
+// outlive `app`.
 void AddGlobalOptions(CLI::App& app, GlobalOptions& global);
 
-// Sets what "streams=N", "index-frames=N" and so on say; kInvalidArgument names
-// those that there are.
+// Sets the limit or deadline that `words` names, such as "streams=64" or
+// "frame-ms=500". Returns kInvalidArgument, with a list of all limits, for an
+// unknown name, a number that is 0 or malformed, or a number beyond the range.
 Status SetLimit(const std::string& words, HostOptions& options);
 
-// Relative directories are made absolute: bulkheadd may run elsewhere.
+// Returns the options for a Host. Relative directories become absolute, because
+// bulkheadd may run in another working directory.
 HostOptions HostOptionsFrom(const GlobalOptions& global);
 
 }  // namespace bulkhead::cli

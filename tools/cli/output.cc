@@ -13,7 +13,7 @@
 namespace bulkhead::cli {
 namespace {
 
-// A pipe's default capacity: one write can fill it.
+// The default capacity of a pipe, which one write can fill.
 constexpr size_t kGatherBytes = 64 * 1024;
 
 Status Failed(std::string_view what, const std::string& name, int error) {

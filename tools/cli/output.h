@@ -12,27 +12,29 @@
 
 namespace bulkhead::cli {
 
-// A file, or stdout under the name "-", that bytes are appended to.
+// A file that is written from its beginning to its end; "-" names stdout.
 //
 //     auto output = Output::Open("frames.rgb");
 //     if (Status status = (*output)->Write(bytes); !status.ok()) ...
 //     if (Status status = (*output)->Close(); !status.ok()) ...
 //
-// Small writes are gathered. A reader of stdout that has gone away (`| head`)
-// fails the write like a full disk does, but reader_gone() tells it apart: no
-// message is due then. SIGPIPE has to be ignored. Not thread-safe.
+// Small writes are buffered. When the reader of stdout has gone away (`|
+// head`), a write fails just as it does on a full disk, but reader_gone() is
+// true then, and the caller prints no message. The process must ignore SIGPIPE.
+// Owns the descriptor of a file, never that of stdout. Not thread-safe.
 class Output {
  public:
   ~Output();
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
 
-  // Creates or truncates the file and creates missing parent directories.
+  // Creates or truncates the file, and creates missing parent directories.
+  // kInvalidArgument names the file and the cause.
   static Result<std::unique_ptr<Output>> Open(const std::string& path);
 
   Status Write(std::span<const std::byte> bytes);
   Status Write(std::string_view text);
-  // Writes what was gathered; later calls of Write() are not allowed.
+  // Flushes the buffer. Write() must not be called afterwards.
   Status Close();
 
   bool reader_gone() const { return reader_gone_; }
@@ -45,8 +47,8 @@ class Output {
   Status WriteNow(std::span<const std::byte> bytes);
 
   std::string name_;
-  int fd_;  // Owned, unless it is stdout.
-  std::vector<std::byte> gathered_;
+  int fd_;                           // Owned, unless it is stdout.
+  std::vector<std::byte> gathered_;  // The bytes that are not written yet.
   bool reader_gone_ = false;
 };
 

@@ -12,7 +12,7 @@ std::string Printable(std::string_view text) {
   std::string printable(text);
   for (size_t i = 0; i < printable.size(); ++i) {
     const auto byte = static_cast<unsigned char>(printable[i]);
-    // U+0080 to U+009F, C1 controls, are C2 80 to C2 9F in UTF-8.
+    // The C1 controls U+0080 to U+009F are the bytes C2 80 to C2 9F in UTF-8.
     const bool c1 = byte >= 0x80 && byte < 0xa0 && i > 0 &&
                     static_cast<unsigned char>(printable[i - 1]) == 0xc2;
     if ((byte < 0x20 && byte != '\n') || byte == 0x7f || c1) {

@@ -8,22 +8,23 @@
 
 namespace bulkhead::cli {
 
-// What a person reads, which is stderr's alone: stdout is for data.
+// Messages to a person. All of them go to stderr: stdout is for data.
 //
-// Names, reasons and codecs come from files and backends that nobody trusts, so
-// every line passes Printable() on its way to the terminal.
+// Names, reasons and codecs come from untrusted files and backends, so every
+// line passes through Printable() on its way to the terminal.
 
-// `text` with control characters, by which a terminal is steered, replaced.
+// Returns `text` with each control character, which could steer a terminal,
+// replaced by "?". Line feeds stay.
 std::string Printable(std::string_view text);
 
-// Prints one line.
+// Prints one line to stderr.
 void Say(std::string_view line);
 
-// Prints `bulkhead: message` and returns the exit status for it.
+// Prints "bulkhead: MESSAGE" and returns the exit status for the code.
 int Fail(const Status& status);
 
-// The exit status of a command that did several things: 1, a bug of ours, is
-// worse than all others; of these the highest counts.
+// Returns the exit status of a command whose parts ended with `a` and `b`. 1, a
+// bug of Bulkhead, is worse than all others; of the others the highest counts.
 int WorseExitCode(int a, int b);
 
 bool StderrIsTerminal();

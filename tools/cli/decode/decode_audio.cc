@@ -15,10 +15,10 @@
 namespace bulkhead::cli {
 namespace {
 
-// Of one request: 20 MB of 8 channels at 96 kHz.
+// The length of one request, in seconds: 25 MB for 8 channels at 96 kHz.
 constexpr double kSecondsAtOnce = 8;
 
-// How long it will play, as far as that is known.
+// Returns the number of seconds to decode, if known.
 std::optional<uint64_t> SecondsOf(const AudioMetadata& metadata,
                                   const DecodeJob& job) {
   const TimeRange times = job.times.value_or(TimeRange());
@@ -40,7 +40,8 @@ Status WriteAll(AudioDecoder& audio, const DecodeJob& job, SampleWriter& writer,
       times.stop.value_or(std::numeric_limits<double>::infinity());
   bool any = false;
   for (int i = 0;; ++i) {
-    // Multiplied, so that bounds meet however many there are.
+    // A product, not a running sum: each stop equals the next start exactly,
+    // and rounding errors do not add up.
     const double from = start + i * kSecondsAtOnce;
     if (any && from >= stop) break;
     const double to = std::min(start + (i + 1) * kSecondsAtOnce, stop);
@@ -71,7 +72,8 @@ FileOutcome DecodeAudio(Host& host, const DecodeJob& job,
     outcome.status = audio.error();
     return outcome;
   }
-  // The output comes after the input: a missing input truncates nothing.
+  // Opens the output after the input, so that a missing input does not truncate
+  // an existing output.
   Result<std::unique_ptr<Output>> output = Output::Open(job.output);
   if (!output) {
     outcome.status = output.error();
@@ -92,7 +94,7 @@ FileOutcome DecodeAudio(Host& host, const DecodeJob& job,
   outcome.recovery = audio->recovery();
   outcome.reader_gone = (*output)->reader_gone();
   outcome.seconds = progress.seconds();
-  // What was decoded before the failure is the caller's.
+  // Flushes the samples decoded before the failure; the first error counts.
   if (!outcome.status.ok() && !outcome.reader_gone) (void)(*output)->Close();
   return outcome;
 }

@@ -8,8 +8,9 @@
 
 namespace bulkhead::cli {
 
-// As DecodeFile, of a job of audio: some seconds of it at a time. The outcome
-// counts no frames.
+// Decodes and writes the audio stream of one file, some seconds at a time, like
+// DecodeFile does the video stream. `job.audio` must be set. The outcome counts
+// no frames.
 FileOutcome DecodeAudio(Host& host, const DecodeJob& job,
                         Progress::Shown shown);
 

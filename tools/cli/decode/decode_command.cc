@@ -25,43 +25,43 @@ namespace {
 constexpr char kExamples[] = R"(Examples:
   bulkhead decode clip.mp4                           hash of each frame
   bulkhead decode clip.mp4 -o out/%06d.png           every frame as a picture
-  bulkhead decode clip.mp4 --at 0,-1 -o out/%06d.png   the first and the last
+  bulkhead decode clip.mp4 --at 0,-1 -o out/%06d.png   first and last frame
   bulkhead decode clip.mp4 --frames 10:20:2 --format rawvideo -o - | ./consume
   bulkhead decode clip.mp4 --times 10:12.5 --fps 8 -o out/%06d.png
   bulkhead decode clip.mp4 --resize 340x256 --crop 224x224 --dtype float32 \
       --format rawvideo -o frames.f32
   bulkhead decode clip.mp4 --format y4m -o - | mpv -
-  bulkhead decode clip.mp4 --device openreg:1 --format null      time it
+  bulkhead decode clip.mp4 --device openreg:1 --format null      measure speed
   bulkhead decode clip.mp4 --audio --times 10:20 --sample-rate 16000 -o a.wav
   bulkhead decode clip.mp4 --on-corrupt skip --format null --json | jq .damage
   bulkhead decode *.mp4 -o out/{name}/%06d.png       several files
-  curl -s URL | bulkhead decode -                    what is piped
+  curl -s URL | bulkhead decode -                    read a pipe
 
 FORMAT is one of
   framemd5   a line with the MD5 of each frame's RGB24 pixels, as FFmpeg's
              framemd5 prints it; the default
   png        files numbered by frame index; the default when OUT ends in .png;
-             of floats with 16 bits
+             floats are written with 16 bits
   rawvideo   RGB24 pixels, rows packed, one frame after the other; the only
-             one that holds floats as they are
+             format that keeps floats unchanged
   y4m        for players: converted back to 4:4:4 of BT.601, so not exact
-  null       nothing, but each byte is read
-  wav        of --audio, its default: 32-bit floats
-  f32le      the same without a header; what ffmpeg -f f32le writes
+  null       no output, but each byte is read
+  wav        32-bit floats; the default with --audio
+  f32le      32-bit floats without a header, as ffmpeg -f f32le writes them
 
 A:B:S is a Python slice: the end is exclusive, negatives count from the end.
-T1:T2 are seconds of the file's own clock: what is on the screen from T1 until
-T2, or with --audio what is heard. With --fps frames are repeated or left out,
-and numbered from 0.
+T1:T2 are seconds on the clock of the file: the frames on the screen, or with
+--audio the samples heard, from T1 until T2. With --fps frames are repeated or
+dropped to meet the rate, and numbered from 0.
 
---resize and --crop may be given several times, and are done in that order, in
-the sandboxed worker, after rotation.
+--resize and --crop may be repeated and are applied in the order given, in the
+sandboxed worker, after rotation.
 
-Of several files one that fails does not stop the others. {name} in OUT is the
-name of each without its directory and extension, and sets their outputs apart;
-two that would be the same are an error. On stdout they follow one another, and
-of framemd5 each begins with a line "#file: NAME". The exit status is that of
-the worst: 1 if there is any, else the highest.)";
+If one of several files fails, the others are decoded all the same. {name} in
+OUT stands for the name of the file without directory and extension; two files
+with the same output are an error. On stdout the outputs follow one another, and
+with framemd5 each begins with a line "#file: NAME". The exit status is that of
+the worst failure: 1 if there is any, else the highest.)";
 
 int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
   Result<std::vector<DecodeJob>> jobs = ParseJobs(options);
@@ -115,16 +115,17 @@ void AddAudioOptions(CLI::App& command, DecodeOptions& options) {
       .add_option("--sample-rate", options.sample_rate,
                   "Resample audio to this rate")
       ->type_name("HZ");
-  command.add_option("--channels", options.channels, "Mix audio to so many")
+  command.add_option("--channels", options.channels, "Mix audio to N channels")
       ->type_name("N");
 }
 
 void AddTimeOptions(CLI::App& command, DecodeOptions& options) {
   for (const auto& [name, value, type, text] :
        {std::tuple{"--times", &options.times, "T1:T2",
-                   "Only what is seen, or heard, in these seconds"},
+                   "Only the frames or samples of these seconds"},
         std::tuple{"--fps", &options.fps, "N",
-                   "At this rate: 25, 29.97 or 30000/1001"}}) {
+                   "Repeat or drop frames to meet this rate: 25, 29.97 or "
+                   "30000/1001"}}) {
     command.add_option(name, *value, text)
         ->type_name(type)
         ->excludes(command.get_option("--frames"))
@@ -132,7 +133,8 @@ void AddTimeOptions(CLI::App& command, DecodeOptions& options) {
   }
 }
 
-// In the order in which they were typed.
+// Adds an option that appends a transform. CLI11 runs the callback while it
+// parses, so that transforms keep the order in which the user typed them.
 template <typename Parsed>
 CLI::Option* AddTransformOption(CLI::App& command, const std::string& name,
                                 std::vector<Transform>& transforms,
@@ -159,12 +161,13 @@ void AddPictureOptions(CLI::App& command, DecodeOptions& options) {
                      "Resize each frame, antialiased")
       ->type_name("WxH[:FILTER]");
   AddTransformOption(command, "--crop", transforms, ParseCrop,
-                     "Cut the middle, or what begins at X,Y")
+                     "Cut out the centre, or the part that begins at X,Y")
       ->type_name("WxH[+X+Y]");
   command
       .add_option("--dtype", options.dtype,
-                  "Bytes; or floats from 0 to 1, of 16 bits; or floats for "
-                  "deep streams (default uint8)")
+                  "Bytes (uint8, default); floats from 0 to 1, converted with "
+                  "16 bits (float32); floats only for streams of more than 8 "
+                  "bits (auto)")
       ->type_name("uint8|float32|auto")
       ->check(CLI::IsMember({"uint8", "float32", "auto"}));
 }
@@ -189,7 +192,8 @@ void AddDecodeCommand(CLI::App& app, Invocation& invocation) {
       ->type_name("N");
   command
       ->add_option("--threads", options->video.threads,
-                   "Threads of the decoder; 0 lets it choose (default 1)")
+                   "Threads of the decoder; with 0 the decoder chooses "
+                   "(default 1)")
       ->type_name("N")
       ->check(CLI::Range(0, 64));
   command
@@ -200,8 +204,8 @@ void AddDecodeCommand(CLI::App& app, Invocation& invocation) {
           std::map<std::string, OnCorrupt>{{"error", OnCorrupt::kError},
                                            {"skip", OnCorrupt::kSkip},
                                            {"nearest", OnCorrupt::kNearest}}))
-      // Before that: what is added last is done first, but checks are at the
-      // end.
+      // Checks the word before the Transformer above maps it: CLI11 runs the
+      // validator added last first. A check() would run after both.
       ->transform(CLI::IsMember({"error", "skip", "nearest"}));
   CLI::Option* frames = command
                             ->add_option("--frames", options->frames,
@@ -216,18 +220,19 @@ void AddDecodeCommand(CLI::App& app, Invocation& invocation) {
   AddTimeOptions(*command, *options);
   AddPictureOptions(*command, *options);
   AddAudioOptions(*command, *options);
-  command->add_option("--format", options->format, "What to write; see below")
+  command
+      ->add_option("--format", options->format, "The output format; see below")
       ->type_name("FORMAT")
       ->check(CLI::IsMember(
           {"png", "rawvideo", "y4m", "framemd5", "null", "wav", "f32le"}));
   command
       ->add_option("-o,--output", options->output,
-                   "Where to; - is stdout (default). Missing directories "
-                   "are made; {name} is the name of the file")
+                   "The output; - is stdout (default). Missing directories "
+                   "are created; {name} is the name of the input file")
       ->type_name("OUT");
   command->add_flag("--json", options->json,
-                    "Print JSON on stdout: of each file what came of it, and "
-                    "what of it is damaged");
+                    "Print JSON on stdout: the result of each file, with its "
+                    "damaged ranges");
   command->add_flag("--progress", options->progress,
                     "Show a progress bar for each file, also where stderr is "
                     "no terminal");

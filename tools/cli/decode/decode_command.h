@@ -5,8 +5,8 @@
 
 namespace bulkhead::cli {
 
-// `bulkhead decode FILE...`: the frames of one stream of each file, all or
-// chosen ones, as pictures, bare pixels, hashes or nothing at all.
+// Adds `bulkhead decode FILE...`, which decodes one stream of each file, whole
+// or in part, to pictures, raw pixels, samples, hashes or nothing.
 void AddDecodeCommand(CLI::App& app, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -104,7 +104,7 @@ Status DecodeChosen(VideoDecoder& video, const DecodeJob& job,
     }
     return writer.Finish();
   }
-  // All of them are checked before the first is decoded.
+  // Checks all indices first, so that a wrong one leaves no partial output.
   std::vector<uint64_t> frames;
   for (int64_t index : *job.indices) {
     Result<uint64_t> frame = ResolveIndex(index, *count);
@@ -120,7 +120,8 @@ Status DecodeChosen(VideoDecoder& video, const DecodeJob& job,
   return writer.Finish();
 }
 
-// How many frames the stream has; nullopt: nobody looked.
+// Returns the number of frames in the stream, or nullopt if neither an index
+// nor a complete pass has counted them.
 std::optional<uint64_t> CountFrames(const VideoDecoder& video,
                                     const DecodeJob& job,
                                     const FileOutcome& outcome) {
@@ -133,7 +134,8 @@ std::optional<uint64_t> CountFrames(const VideoDecoder& video,
   return frames;
 }
 
-// Tells whose hashes follow. A name is a line at most.
+// Writes the name of the file above its hashes. Control characters are
+// replaced, so that a name with a line feed cannot forge a hash.
 Status NameFile(const std::string& file, Output& output) {
   std::string name = file;
   std::replace_if(
@@ -174,7 +176,8 @@ FileOutcome DecodeFile(Host& host, const DecodeJob& job,
     outcome.status = video.error();
     return outcome;
   }
-  // The output comes after the input: a missing input truncates nothing.
+  // Opens the output after the input, so that a missing input does not truncate
+  // an existing output.
   std::unique_ptr<Output> output;
   if (!job.WritesFilesOfItsOwn()) {
     Result<std::unique_ptr<Output>> opened = OpenOutput(job);
@@ -200,7 +203,7 @@ FileOutcome DecodeFile(Host& host, const DecodeJob& job,
   outcome.frame_count = CountFrames(*video, job, outcome);
   if (output != nullptr) {
     outcome.reader_gone = output->reader_gone();
-    // What was decoded before the failure is the caller's.
+    // Flushes the frames decoded before the failure; the first error counts.
     if (!outcome.status.ok() && !outcome.reader_gone) (void)output->Close();
   }
   return outcome;

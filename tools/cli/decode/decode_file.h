@@ -12,21 +12,24 @@
 
 namespace bulkhead::cli {
 
-// What came of one file.
+// The result of decoding one file.
 struct FileOutcome {
   Status status;
-  uint64_t frames = 0;  // that were written, also where it failed later
+  // The number of frames written, including those before a failure.
+  uint64_t frames = 0;
   double seconds = 0;
   RecoveryStats recovery;
   std::vector<DamagedRange> damage;
-  // Of the video stream, damaged ones included; nullopt: it was not decoded to
-  // its end, and nothing made an index.
+  // The number of frames in the video stream, including damaged ones. Unknown
+  // (nullopt) if the stream was neither indexed nor decoded to its end.
   std::optional<uint64_t> frame_count;
   std::optional<uint64_t> frame_count_from_header;
-  bool reader_gone = false;  // nobody reads stdout any more
+  // The reader of stdout has gone away, so that no output can be written.
+  bool reader_gone = false;
 };
 
-// Opens, decodes and writes one file. What was written before a failure stays.
+// Opens, decodes and writes the video stream of one file. Frames written before
+// a failure stay in the output. `shown` says where to show a progress bar.
 FileOutcome DecodeFile(Host& host, const DecodeJob& job, Progress::Shown shown);
 
 }  // namespace bulkhead::cli

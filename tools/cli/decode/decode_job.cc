@@ -21,7 +21,8 @@ std::string OutputFor(const std::string& file, std::string output) {
   return output;
 }
 
-// The name of a file may hold a percent sign, which is no number then.
+// Parses the pattern before it inserts the name of the file, since a percent
+// sign in that name must not be read as the place of a number.
 Result<OutputPattern> PatternFor(const std::string& file,
                                  const std::string& output) {
   Result<OutputPattern> pattern = OutputPattern::Parse(output);
@@ -57,7 +58,7 @@ Status ParseAudio(const DecodeOptions& options, DecodeJob& job) {
   if (!options.audio) {
     if (IsOfAudio(job.format) || options.sample_rate || options.channels) {
       return Status(Code::kInvalidArgument,
-                    "wav, f32le, --sample-rate and --channels are of audio; "
+                    "wav, f32le, --sample-rate and --channels apply to audio; "
                     "add --audio");
     }
     return Status();
@@ -68,8 +69,8 @@ Status ParseAudio(const DecodeOptions& options, DecodeJob& job) {
                          !options.dtype.empty();
   if (!IsOfAudio(job.format) || of_frames) {
     return Status(Code::kInvalidArgument,
-                  "audio is written as wav or f32le, and chosen by --times; "
-                  "leave out what is of pictures, or --audio");
+                  "audio is written as wav or f32le and selected by --times; "
+                  "leave out --audio, or the options for pictures");
   }
   job.audio = AudioOptions{.device = options.video.device,
                            .stream_index = options.video.stream_index,
@@ -119,12 +120,13 @@ Result<std::vector<DecodeJob>> ParseJobs(const DecodeOptions& options) {
   if (common.format == "y4m" &&
       common.video.output_dtype != OutputDtype::kUint8) {
     return Status(Code::kInvalidArgument,
-                  "y4m holds bytes; leave --dtype out or write rawvideo");
+                  "y4m holds bytes; leave out --dtype or choose --format "
+                  "rawvideo");
   }
   if (options.json && options.output == "-" && common.format != "null") {
     return Status(Code::kInvalidArgument,
-                  "--json is for stdout; name a file with -o for what is "
-                  "decoded, or add --format null");
+                  "--json prints to stdout; name a file for the decoded data "
+                  "with -o, or add --format null");
   }
   std::vector<DecodeJob> jobs;
   for (const std::string& file : options.files) {

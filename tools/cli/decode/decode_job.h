@@ -14,7 +14,8 @@
 
 namespace bulkhead::cli {
 
-// The words after `bulkhead decode`, as they were typed.
+// The arguments of `bulkhead decode` as typed. Empty strings are absent
+// options.
 struct DecodeOptions {
   std::vector<std::string> files;
   VideoOptions video;
@@ -32,7 +33,7 @@ struct DecodeOptions {
   bool progress = false;
 };
 
-// What is to be done with one file. Values.
+// The work on one file, with all arguments parsed. A value.
 struct DecodeJob {
   std::string file;
   VideoOptions video;
@@ -40,25 +41,28 @@ struct DecodeJob {
   std::optional<std::vector<int64_t>> indices;
   std::optional<TimeRange> times;
   std::optional<Ratio> fps;
-  std::optional<AudioOptions> audio;  // that is to be decoded, not the video
+  std::optional<AudioOptions> audio;  // If set, decodes audio, not video.
   std::string format;
-  std::string output;     // for this file; "-" is stdout
-  OutputPattern pattern;  // of it, where every frame gets a file of its own
-  bool several = false;   // there are other files
+  std::string output;     // The output of this file; "-" is stdout.
+  OutputPattern pattern;  // Parsed from `output` if each frame gets a file.
+  bool several = false;   // The command has other files too.
 
+  // Whether the user chose a part of the frames, or a frame rate.
   bool chosen() const { return slice || indices || times || fps; }
-  // False: the frames go to one output, `output`.
+  // Whether the job opens no single output: each frame gets a file, or none.
   bool WritesFilesOfItsOwn() const {
     return format == "null" || (format == "png" && output != "-");
   }
 };
 
-// One job a file, in order. All words are looked at before anything is opened,
-// so that a slip costs no decoding. kInvalidArgument for words that mean
-// nothing and for outputs of two files, or two frames, that would be the same.
+// Returns one job for each file, in the order of `options.files`. Checks all
+// arguments before anything is opened, so that a typing error costs no
+// decoding. Returns kInvalidArgument for a malformed argument, for options that
+// exclude each other, and if two files or two frames would go to the same
+// output.
 //
-// `{name}` in the output stands for the name of the file without its directory
-// and extension.
+// `{name}` in the output stands for the name of the input file without
+// directory and extension.
 Result<std::vector<DecodeJob>> ParseJobs(const DecodeOptions& options);
 
 }  // namespace bulkhead::cli

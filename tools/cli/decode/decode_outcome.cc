@@ -44,7 +44,7 @@ std::string Describe(const DamagedRange& range) {
   return text;
 }
 
-bool HasFewerThanToldOf(const FileOutcome& outcome) {
+bool HasFewerThanHeader(const FileOutcome& outcome) {
   return outcome.frame_count && outcome.frame_count_from_header &&
          *outcome.frame_count < *outcome.frame_count_from_header;
 }
@@ -86,10 +86,10 @@ void SayDamage(const DecodeJob& job, const FileOutcome& outcome) {
   for (const DamagedRange& range : outcome.damage) {
     Say(file + Describe(range) + (skipped ? "; left out" : ""));
   }
-  if (!HasFewerThanToldOf(outcome)) return;
+  if (!HasFewerThanHeader(outcome)) return;
   Say(fmt::format(
-      "{}there are {} frames, though the header tells of {}: the "
-      "file is cut off, or not all are to be shown",
+      "{}the stream has {} frames, but the header tells of {}: the "
+      "file is cut off, or contains frames that are not to be shown",
       file, *outcome.frame_count, *outcome.frame_count_from_header));
 }
 

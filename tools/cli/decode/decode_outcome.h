@@ -9,18 +9,21 @@
 
 namespace bulkhead::cli {
 
-// What `bulkhead decode` tells of a file when it is done with it.
+// Functions by which `bulkhead decode` reports the result of one file.
 
-// "75 frames in 0.50 s, 150 frames/s"
+// Returns a summary: "75 frames in 0.50 s, 150 frames/s".
 std::string DescribeWork(const FileOutcome& outcome, bool audio);
 
+// Prints how often the worker was replaced, and the last cause; nothing if it
+// never was.
 void SayRecoveries(const DecodeJob& job, const RecoveryStats& recovery);
 
-// A line for each range that is damaged, and one where the stream has fewer
-// frames than the file's header says, as one has that is cut off.
+// Prints a line for each damaged range, and one if the stream has fewer frames
+// than the file's header says, as a truncated file has.
 void SayDamage(const DecodeJob& job, const FileOutcome& outcome);
 
-// All of it. Members are those of the C++ types; what is not known is null.
+// Returns the whole result for --json. Keys have the names of the C++ members;
+// an unknown value is null.
 nlohmann::ordered_json FactsOf(const DecodeJob& job,
                                const FileOutcome& outcome);
 

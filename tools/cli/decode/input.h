@@ -8,12 +8,12 @@
 
 namespace bulkhead::cli {
 
-// A pipe with more is refused: it is held in memory.
+// The most bytes read from a pipe, which are held in memory.
 inline constexpr uint64_t kMaxPipedBytes = uint64_t{4} << 30;
 
-// What a FILE on the command line stands for: a path, or stdin under the name
-// "-". What is piped is read to its end into memory, since decoding takes
-// seeking; it can be read once. kResourceExhausted beyond `max_piped_bytes`.
+// Returns the source for a FILE argument: a path, or "-" for stdin. A pipe on
+// stdin is read to its end into memory, because decoding seeks; it can be read
+// only once. Returns kResourceExhausted if it has more than `max_piped_bytes`.
 Result<Source> OpenInput(const std::string& file,
                          uint64_t max_piped_bytes = kMaxPipedBytes);
 

@@ -19,7 +19,7 @@ constexpr std::array<std::pair<std::string_view, Filter>, 5> kFilters = {{
     {"area", Filter::kArea},
     {"lanczos", Filter::kLanczos},
 }};
-// Of a rate with a decimal point.
+// The denominator of a rate that is given with a decimal point.
 constexpr int32_t kThousandths = 1000;
 
 template <typename Number>
@@ -31,8 +31,8 @@ std::optional<Number> Parse(std::string_view text) {
   return number;
 }
 
-// What is before the separator; the rest stays in `text`, and is nullopt
-// without one.
+// Returns the part of `text` before the separator and leaves the part after it
+// in `text`. Without a separator, returns all and sets `text` to nullopt.
 std::string_view TakeUntil(char separator,
                            std::optional<std::string_view>& text) {
   const std::string_view whole = text.value_or(std::string_view());

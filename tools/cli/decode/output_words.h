@@ -8,16 +8,17 @@
 
 namespace bulkhead::cli {
 
-// The words that say how frames are to come out. kInvalidArgument for any
-// other, with an example.
+// Parsers for the options that shape the output. Each returns kInvalidArgument
+// with the option, the argument and an example if the argument is malformed.
 
-// "WxH" or "WxH:FILTER", as of --resize.
+// Parses the argument of --resize: "WxH" or "WxH:FILTER".
 Result<Resize> ParseResize(std::string_view text);
 
-// "WxH+X+Y", or "WxH" for the middle, as of --crop.
+// Parses the argument of --crop: "WxH+X+Y", or "WxH" for the centre.
 Result<Transform> ParseCrop(std::string_view text);
 
-// "T1:T2" in seconds, half-open, either of them left out.
+// A half-open range of time in seconds, from --times: "T1:T2". Either bound may
+// be absent.
 struct TimeRange {
   std::optional<double> start;
   std::optional<double> stop;
@@ -25,7 +26,7 @@ struct TimeRange {
 };
 Result<TimeRange> ParseTimes(std::string_view text);
 
-// "25", "29.97" or "30000/1001".
+// Parses the argument of --fps: "25", "29.97" or "30000/1001".
 Result<Ratio> ParseRate(std::string_view text);
 
 }  // namespace bulkhead::cli

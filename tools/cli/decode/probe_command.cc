@@ -21,8 +21,8 @@ constexpr char kExamples[] = R"(Examples:
                                    find begin and end
   curl -s URL | bulkhead probe -
 
-Numbers "from header" are the file's own claims; --count is the truth. With
---json each file is an object, one after the other.)";
+Numbers "from header" are claims of the file; --count measures. With --json the
+output is one object for each file.)";
 
 struct ProbeCommandOptions {
   std::vector<std::string> files;
@@ -135,14 +135,15 @@ int RunProbe(const GlobalOptions& global, const ProbeCommandOptions& options) {
 
 void AddProbeCommand(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<ProbeCommandOptions>();
-  CLI::App* command = app.add_subcommand("probe", "Say what is in media files");
+  CLI::App* command =
+      app.add_subcommand("probe", "Describe media files and their streams");
   command->footer(kExamples);
   command->add_option("FILE", options->files, "Media files; - is stdin")
       ->required();
   command
       ->add_option("--device", options->probe.device,
-                   "Device whose backend's sandbox reads the file (default "
-                   "cpu)")
+                   "Read the file in the sandbox of this device's backend "
+                   "(default cpu)")
       ->type_name("D");
   command->add_flag("--count", options->probe.scan,
                     "Read every packet: count the frames, find begin and end");

@@ -5,8 +5,8 @@
 
 namespace bulkhead::cli {
 
-// `bulkhead probe FILE...`: what files say of themselves and of each of their
-// streams, read in a sandbox without decoding.
+// Adds `bulkhead probe FILE...`, which prints the metadata of each file and of
+// each stream in it. A sandboxed worker reads the files, without decoding.
 void AddProbeCommand(CLI::App& app, Invocation& invocation);
 
 }  // namespace bulkhead::cli

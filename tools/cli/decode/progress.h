@@ -8,11 +8,10 @@
 
 namespace bulkhead::cli {
 
-// A bar on stderr that says how far one file has come, in frames or another
-// `unit`. On a terminal it is one
-// line, redrawn ten times a second at most, and removed in the end; elsewhere,
-// if it is to be shown there, a line every second and one in the end.
-// Not thread-safe.
+// A progress bar on stderr for one file, in frames or another `unit`. On a
+// terminal it is one line, redrawn at most ten times a second and erased by the
+// destructor. Elsewhere, with Shown::kAlways, it is a new line every second and
+// a last one from the destructor. Not thread-safe.
 class Progress {
  public:
   enum class Shown { kNever, kOnTerminals, kAlways };
@@ -42,9 +41,9 @@ class Progress {
   uint64_t done_ = 0;
 };
 
-// "clip.mp4 [#########...............] 45/120 frames (37%), 300 frames/s".
-// Without the bar where the total is not known or too small: a header may
-// promise fewer frames than there are.
+// Returns "clip.mp4 [#########...............] 45/120 frames (37%), 300
+// frames/s". Omits the bar if the total is unknown or smaller than `done`: a
+// header may promise fewer frames than the stream has.
 std::string ProgressLine(const std::string& name, uint64_t done,
                          std::optional<uint64_t> total, double seconds,
                          const char* unit = "frames");

@@ -10,7 +10,7 @@
 
 namespace bulkhead::cli {
 
-// Frames start, start + step, ... of a stream, `size` of them.
+// The `size` frames start, start + step, start + 2 * step, ... of a stream.
 struct FrameRange {
   uint64_t start = 0;
   uint64_t step = 1;
@@ -20,26 +20,29 @@ struct FrameRange {
   bool operator==(const FrameRange&) const = default;
 };
 
-// A Python slice, as `--frames` takes it: the end is exclusive, negative bounds
-// count from the end of the stream, bounds beyond it are clipped. Values.
+// The argument of `--frames`, a Python slice: the end is exclusive, negative
+// bounds count from the end of the stream, and bounds beyond the stream are
+// clipped. A value.
 struct Slice {
   std::optional<int64_t> start;
   std::optional<int64_t> stop;
-  int64_t step = 1;  // >= 1: frames are decoded forwards
+  int64_t step = 1;  // At least 1: frames are decoded forwards.
 
+  // Returns the frames that the slice selects in a stream of `frame_count`.
   FrameRange Resolve(uint64_t frame_count) const;
   bool operator==(const Slice&) const = default;
 };
 
-// "A:B", "A:B:S", any of them left out. kInvalidArgument otherwise, and for a
-// step below 1.
+// Parses "A:B" or "A:B:S", where each number may be absent. Returns
+// kInvalidArgument for other texts and for a step below 1.
 Result<Slice> ParseSlice(std::string_view text);
 
-// "I,J,...", in that order, negatives and duplicates allowed.
+// Parses "I,J,..." and keeps the order. Negative and repeated indices are
+// valid.
 Result<std::vector<int64_t>> ParseIndices(std::string_view text);
 
-// The absolute form of an index that may count from the end. kOutOfRange when
-// the stream has no such frame.
+// Returns the index counted from the beginning; a negative `index` counts from
+// the end. Returns kOutOfRange if the stream has no such frame.
 Result<uint64_t> ResolveIndex(int64_t index, uint64_t frame_count);
 
 }  // namespace bulkhead::cli

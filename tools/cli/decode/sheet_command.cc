@@ -26,11 +26,11 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead sheet clip.mp4 -o sheet.png --columns 6 --rows 10 --width 320
   curl -s URL | bulkhead sheet - -o sheet.png
 
-The time of the file is cut into as many parts as there are cells; a cell shows
-what is on the screen in the middle of its part, and the time at which that
-frame begins. Of a file whose frames have no times of their own it is the frames
-that are cut into parts, and their numbers are shown. For a damaged frame stands
-the nearest sound one.)";
+The duration of the file is divided by the number of cells; each cell shows the
+frame in the middle of its part, and the time at which that frame begins. If the
+frames of a file have no timestamps, the number of frames is divided instead, and
+each cell shows the number of its frame. The nearest intact frame replaces a
+damaged one.)";
 
 constexpr uint64_t kMostPixels = 100'000'000;
 constexpr ContactSheet::Color kBorder{0x50, 0x50, 0x50};
@@ -44,7 +44,7 @@ struct SheetOptions {
   uint32_t width = 240;
 };
 
-// "1:02:03.45", hours and minutes only where there are any.
+// Returns "1:02:03.45", or "2:03.45" for less than an hour.
 std::string TimeText(double seconds) {
   const auto hundredths = std::llround(std::max(0.0, seconds) * 100);
   const auto whole = hundredths / 100;
@@ -56,7 +56,8 @@ std::string TimeText(double seconds) {
                      whole % 60, hundredths % 100);
 }
 
-// What is shown when `part` of the video is over, from 0 to 1.
+// Returns the frame that is shown when the fraction `part` of the video, from 0
+// to 1, is over.
 Result<Frame> FrameIn(VideoDecoder& video,
                       const std::optional<SecondsRange>& played, double part) {
   if (played) {
@@ -120,7 +121,7 @@ void AddSheetCommand(CLI::App& app, Invocation& invocation) {
   command->footer(kExamples);
   command->add_option("FILE", options->file, "The video file; - is stdin")
       ->required();
-  command->add_option("-o,--output", options->output, "Where to, a PNG file")
+  command->add_option("-o,--output", options->output, "The PNG file to write")
       ->type_name("PNG")
       ->required();
   command

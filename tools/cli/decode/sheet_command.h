@@ -5,8 +5,8 @@
 
 namespace bulkhead::cli {
 
-// `bulkhead sheet FILE -o sheet.png`: a file at a glance, frames evenly spread
-// over its time, each with its time drawn on.
+// Adds `bulkhead sheet FILE -o sheet.png`, which draws frames at even intervals
+// of the file side by side, each with its time.
 void AddSheetCommand(CLI::App& app, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -35,7 +35,8 @@ Status TimedFrames::FindStart(double seconds) {
   }
   const bool damaged = first.error().code() == Code::kBadInput;
   if (!damaged || on_corrupt_ != OnCorrupt::kSkip) return first.error();
-  // That frame is in the last damaged range that begins by then.
+  // The frame at `seconds` belongs to the last damaged range that begins by
+  // then, since the decoder records the damage that it just met.
   std::optional<uint64_t> last;
   for (const DamagedRange& range : video_->damage()) {
     if (range.last_frame && range.begin_seconds <= seconds) {

@@ -11,52 +11,55 @@
 
 namespace bulkhead::cli {
 
-// The frames that are on the screen in a range of time, one after the other,
-// however long the range is: what FramesPlayedInRange would hold all at once.
-// With a rate they are repeated or left out, numbered from 0, and have the
-// times of that rate.
+// An iterator over the frames that are on the screen in a range of time. Holds
+// two frames at most, however long the range is, while FramesPlayedInRange
+// would hold all of them. With a rate, frames are repeated or dropped to meet
+// it; they are numbered from 0 and get the timestamps of that rate.
 //
-// A stop behind the end of the stream is the end, as of a slice; a start behind
-// it is kOutOfRange. With OnCorrupt::kSkip damaged frames are left out: at a
-// rate the frame before them is repeated, or the first sound one is put first.
-// The decoder outlives it. One thread.
+// A stop after the end of the stream is clipped to the end, as in a slice; a
+// start after the end is kOutOfRange. With OnCorrupt::kSkip damaged frames are
+// left out: at a rate, the last intact frame before them is repeated, or, at
+// the beginning, the first intact frame is used early. The decoder must outlive
+// the iterator. Not thread-safe.
 class TimedFrames {
  public:
   static Result<TimedFrames> Create(VideoDecoder& video, const TimeRange& range,
                                     std::optional<Ratio> rate,
                                     OnCorrupt on_corrupt);
 
-  // How many there are, if that is known.
+  // The number of frames that Next() will return, if known.
   std::optional<uint64_t> size() const;
-  // Empty at the end. Valid until the next call.
+  // Returns the next frame, or nullopt at the end. The picture is valid until
+  // the next call.
   Result<std::optional<Picture>> Next();
 
  private:
   TimedFrames(VideoDecoder& video, OnCorrupt on_corrupt)
       : video_(&video), on_corrupt_(on_corrupt) {}
 
-  // Sets next_index_ to the frame that is on the screen then.
+  // Sets next_index_ to the frame that is on the screen at that time.
   Status FindStart(double seconds);
 
-  // With a rate: from when, until when, and so how many.
+  // Computes the first time and the number of frames at that rate.
   Status SetRate(Ratio rate);
   Result<std::optional<Picture>> NextFrame();
   Result<std::optional<Picture>> NextAtRate();
-  // The frame that is next; nullopt behind the last.
+  // Returns the next frame of the stream, or nullopt after the last one.
   Result<std::optional<Frame>> Fetch();
 
   VideoDecoder* video_;
   OnCorrupt on_corrupt_;
   TimeRange range_;
-  uint64_t count_ = 0;       // of the stream
-  uint64_t next_index_ = 0;  // in the stream
+  uint64_t count_ = 0;       // The number of frames in the stream.
+  uint64_t next_index_ = 0;  // The frame of the stream to fetch next.
   std::optional<Frame> current_;
 
   std::optional<Ratio> rate_;
-  double begin_ = 0;
-  uint64_t wanted_ = 0;
-  uint64_t done_ = 0;
-  std::optional<Frame> next_;
+  // The members below are used with a rate only.
+  double begin_ = 0;           // The time of the first frame, in seconds.
+  uint64_t wanted_ = 0;        // The number of frames to return in all.
+  uint64_t done_ = 0;          // The number of frames returned so far.
+  std::optional<Frame> next_;  // The frame after current_ in the stream.
 };
 
 }  // namespace bulkhead::cli

@@ -19,8 +19,8 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead demo
   bulkhead demo --output /tmp/sheet.png
 
-Needs the ffmpeg program, to make a clip. Exits with 0 only when all frames of
-all runs are the same, byte for byte.)";
+Needs the ffmpeg program to make a clip. Exits with 0 only if all frames of all
+runs are equal, byte for byte.)";
 
 constexpr ContactSheet::Color kPlain{0x50, 0x50, 0x50};
 constexpr ContactSheet::Color kRecovered{0xe0, 0x20, 0x20};
@@ -47,7 +47,7 @@ void SayIncident(const std::string& device, const Incident& incident) {
                   incident.new_worker_pid, incident.waited_ms));
 }
 
-// How many of the frames are those of the undisturbed run.
+// Returns how many frames have the hash that they have in the undisturbed run.
 size_t CountEqual(const std::vector<std::string>& frames,
                   const std::vector<std::string>& undisturbed) {
   size_t equal = 0;
@@ -57,7 +57,8 @@ size_t CountEqual(const std::vector<std::string>& frames,
   return equal;
 }
 
-// Both runs on one device. Returns the hashes of the undisturbed one.
+// Decodes the clip on one device without and with disturbances, and draws the
+// disturbed run. Returns the hashes of the undisturbed run.
 Result<std::vector<std::string>> ShowDevice(Host& host, const std::string& clip,
                                             const std::string& device,
                                             const SampleClip& sample,
@@ -76,7 +77,8 @@ Result<std::vector<std::string>> ShowDevice(Host& host, const std::string& clip,
       [&](const Frame& frame, bool recovered) {
         const uint64_t cell = frames++ / interval;
         if (cell >= kCellsPerDevice) return;
-        // The first of each cell's frames, unless one of them is special.
+        // Shows the first frame of each cell's interval, or the first frame
+        // after a recovery if there is one in the interval.
         if ((frames - 1) % interval != 0 && !recovered) return;
         sheet.Place(first_cell + static_cast<uint32_t>(cell), PictureOf(frame),
                     recovered ? kRecovered : kPlain);

@@ -5,8 +5,8 @@
 
 namespace bulkhead::cli {
 
-// `bulkhead demo`: decodes a clip while its decoders are being killed, and
-// shows that nothing of it can be seen in the frames.
+// Adds `bulkhead demo`, which decodes a clip while it kills the decoders, and
+// shows that the frames are the same as in an undisturbed run.
 void AddDemoCommand(CLI::App& app, Invocation& invocation);
 
 }  // namespace bulkhead::cli

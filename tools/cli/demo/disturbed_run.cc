@@ -26,7 +26,7 @@ Result<int> ZygoteOf(Host& host, const std::string& backend) {
                 fmt::format("backend {} runs without a zygote", backend));
 }
 
-// The pid 0 would be our own process group.
+// Refuses pid 0, with which kill() would end the process group of this program.
 Status Kill(int pid, std::string_view what) {
   if (pid > 0 && kill(pid, SIGKILL) == 0) return Status();
   return Status(Code::kInternal,
@@ -58,7 +58,8 @@ class Disturber {
     return Status();
   }
 
-  // True for the first frame that a new worker made.
+  // Notes that a frame was delivered after a wait. Returns true for the first
+  // frame from a new worker.
   bool Observe(uint64_t frame, Clock::duration waited) {
     if (!pending_) return false;
     pending_->waited_ms +=

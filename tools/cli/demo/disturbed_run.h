@@ -10,23 +10,24 @@
 
 namespace bulkhead::cli {
 
-// Processes to kill with SIGKILL once `frame` frames have been delivered.
+// An order to kill the session worker with SIGKILL after `frame` frames.
 struct Disturbance {
   uint64_t frame;
-  bool zygote;  // The backend's zygote too, before the session worker.
+  bool zygote;  // Kills the zygote of the backend too, before the worker.
 };
 
-// What came of one of them.
+// The result of one disturbance.
 struct Incident {
   uint64_t frame = 0;
-  int zygote_pid = 0;  // 0: was left alone
+  int zygote_pid = 0;  // The zygote that was killed; 0 if none was.
   int worker_pid = 0;
   int new_worker_pid = 0;
   // Frames that the worker had put into shared memory before it died.
   uint64_t frames_ahead = 0;
-  // The first frame by the new worker, and for how long the frames from the
-  // kill to this one were waited for: our own work between them is not counted.
+  // The first frame from the new worker.
   uint64_t recovered_at = 0;
+  // The time spent in calls for the frames from the kill to `recovered_at`.
+  // Work of this program between the calls does not count.
   double waited_ms = 0;
 };
 
@@ -35,9 +36,9 @@ struct RunResult {
   std::vector<Incident> incidents;
 };
 
-// Decodes all of `path` on `device`, with the disturbances, which are sorted by
-// frame. `see` is called with each frame; `recovered` says that it is the first
-// one after a death.
+// Decodes all of `path` on `device` and carries out the disturbances, which
+// must be sorted by frame. Calls `see` with each frame; `recovered` is true for
+// the first frame from a new worker.
 Result<RunResult> DecodeDisturbed(
     Host& host, const std::string& path, const std::string& device,
     const std::vector<Disturbance>& disturbances,

@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// False once the deadline has passed.
+// Waits for the end of the child. Returns false if the deadline passed first.
 bool AwaitEnd(pid_t pid, Clock::time_point deadline) {
   const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
   if (pidfd < 0) return false;
@@ -49,7 +49,7 @@ Status RunProgram(const std::vector<std::string>& arguments,
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY,
                                    0);
-  // We ignore SIGPIPE; what we start should not.
+  // This program ignores SIGPIPE, and a child would inherit that.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t reset;

@@ -9,9 +9,10 @@
 
 namespace bulkhead::cli {
 
-// Runs a program of the machine, found in PATH, with our stdout and stderr and
-// no stdin, and waits for it. kNotFound when there is none, kInternal when it
-// failed, kDeadlineExceeded when it had to be killed.
+// Runs a program that is found in PATH and waits until it ends, `limit` at
+// most. The program inherits stdout and stderr; its stdin is /dev/null. Returns
+// kNotFound if it cannot be started, kInternal if it failed, and
+// kDeadlineExceeded if it had to be killed.
 Status RunProgram(const std::vector<std::string>& arguments,
                   std::chrono::milliseconds limit);
 

@@ -13,7 +13,7 @@
 namespace bulkhead::cli {
 namespace {
 
-// 1080p with noise takes a minute on two slow cores.
+// A clip of 1080p with noise takes a minute on two slow cores.
 constexpr std::chrono::minutes kLimit{10};
 
 }  // namespace
@@ -59,8 +59,8 @@ Status MakeSampleClip(const SampleClip& clip, const std::string& path) {
   std::filesystem::remove(unfinished, error);
   if (status.code() == Code::kNotFound) {
     return Status(Code::kNotFound,
-                  "the ffmpeg program makes the clip and is not installed; on "
-                  "Debian: apt install ffmpeg");
+                  "the ffmpeg program, which makes the clip, is not installed; "
+                  "on Debian: apt install ffmpeg");
   }
   return status.WithContext("cannot make a clip");
 }

@@ -8,7 +8,7 @@
 
 namespace bulkhead::cli {
 
-// A directory that is removed, with what is in it, by the destructor.
+// A new temporary directory. The destructor removes it with its contents.
 class TemporaryDirectory {
  public:
   TemporaryDirectory();
@@ -16,7 +16,7 @@ class TemporaryDirectory {
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
 
-  // Empty when it could not be made.
+  // The path, or an empty text if the directory could not be created.
   const std::string& path() const { return path_; }
 
  private:
@@ -29,13 +29,14 @@ struct SampleClip {
   uint32_t height = 360;
   uint32_t frames = 120;
   uint32_t key_interval = 48;
-  // Film grain, so to speak: without it test pictures compress to nothing and
-  // decode faster than anything real. Kilobits a second; 0: no noise.
+  // The bit rate in kbit/s of a clip with noise, or 0 for no noise. Without
+  // noise the test pictures compress to almost nothing, and decode faster than
+  // any real video does.
   uint32_t noise_kbits = 0;
 };
 
-// Has the ffmpeg program make it. kNotFound, with what to install, when there
-// is none. The file is complete or not there.
+// Makes the clip with the ffmpeg program. Returns kNotFound, with the package
+// to install, if there is no such program. A failure leaves no file at `path`.
 Status MakeSampleClip(const SampleClip& clip, const std::string& path);
 
 }  // namespace bulkhead::cli

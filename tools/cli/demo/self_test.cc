@@ -14,7 +14,8 @@ namespace {
 constexpr uint32_t kSize = 16;
 constexpr std::byte kGrey{128};
 
-// YUV4MPEG2: a line of text, then bare planes, so that no encoder is needed.
+// Writes the picture as YUV4MPEG2, which needs no encoder: a line of text, then
+// the planes.
 Status WriteTestPicture(const std::string& path) {
   Result<std::unique_ptr<Output>> output = Output::Open(path);
   if (!output) return output.error();

@@ -5,8 +5,8 @@
 
 namespace bulkhead::cli {
 
-// Decodes one small picture, made up here, on `device`: through discovery,
-// sandbox, zygote and session like any other. OK, or why it cannot be done.
+// Decodes one small generated picture on `device`, through discovery, sandbox,
+// zygote and session like any other file. Returns OK, or why decoding failed.
 Status DecodeTestPicture(Host& host, const std::string& device);
 
 }  // namespace bulkhead::cli

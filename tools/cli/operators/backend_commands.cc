@@ -20,7 +20,7 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead {0} acme --all
 
 Without --host or --all there must be exactly one running application; see
-`bulkhead ps`. Open streams go on.)";
+`bulkhead ps`. Open streams continue.)";
 
 struct CommandKind {
   const char* name;
@@ -32,11 +32,11 @@ struct CommandKind {
 constexpr CommandKind kKinds[] = {
     {"restart", "Start a backend afresh and forget its failures", "restarted",
      BackendCommand::kRestart},
-    {"reload", "Have new streams use what is installed now", "reloaded",
+    {"reload", "Use the files installed now for new streams", "reloaded",
      BackendCommand::kReload},
-    {"disable", "Have running applications not use a backend", "disabled",
+    {"disable", "Keep running applications from using a backend", "disabled",
      BackendCommand::kDisable},
-    {"enable", "Take a disable back", "enabled", BackendCommand::kEnable}};
+    {"enable", "Undo disable", "enabled", BackendCommand::kEnable}};
 
 struct Asked {
   std::string backend;
@@ -44,7 +44,8 @@ struct Asked {
   bool all = false;
 };
 
-// By pid, which several bulkheadds may share.
+// Returns the command lines of the applications to act on, by pid. A map merges
+// the several bulkheadds that one application may have.
 Result<std::map<int, std::string>> HostsFor(const Asked& asked) {
   if (asked.host) return std::map<int, std::string>{{*asked.host, ""}};
   const Result<RunningHosts> running =
@@ -65,7 +66,8 @@ Result<std::map<int, std::string>> HostsFor(const Asked& asked) {
   }
   return Status(
       Code::kInvalidArgument,
-      "there are several applications, say --host PID or --all: " + list);
+      "there are several applications, choose with --host PID or --all: " +
+          list);
 }
 
 int RunCommand(const GlobalOptions& global, const CommandKind& kind,
@@ -83,7 +85,8 @@ int RunCommand(const GlobalOptions& global, const CommandKind& kind,
         Say(fmt::format("{} {} in process {}", kind.done, asked.backend, pid));
       }
     } else if (status.code() == Code::kNotFound) {
-      // Of several applications some may not have it.
+      // With --all, an application without this backend is no failure as long
+      // as another one has it.
       absent = status.WithContext(fmt::format("process {}", pid));
     } else {
       exit_code = Fail(status.WithContext(fmt::format("process {}", pid)));
@@ -100,11 +103,14 @@ void AddBackendCommands(CLI::App& app, Invocation& invocation) {
     const auto asked = std::make_shared<Asked>();
     CLI::App* command = app.add_subcommand(kind.name, kind.purpose);
     command->footer(fmt::format(kExamples, kind.name));
-    command->add_option("BACKEND", asked->backend, "Its name")->required();
+    command->add_option("BACKEND", asked->backend, "The name of the backend")
+        ->required();
     CLI::Option* host =
-        command->add_option("--host", asked->host, "Only of this application")
+        command
+            ->add_option("--host", asked->host, "Act on this application only")
             ->type_name("PID");
-    command->add_flag("--all", asked->all, "Of every application of this user")
+    command
+        ->add_flag("--all", asked->all, "Act on every application of this user")
         ->excludes(host);
     command->callback([asked, &kind, &invocation] {
       invocation.run = [asked, &kind, &invocation] {

@@ -5,8 +5,8 @@
 
 namespace bulkhead::cli {
 
-// `bulkhead restart`, `reload`, `disable` and `enable`: what an operator has
-// done with a backend of running applications.
+// Adds `bulkhead restart`, `reload`, `disable` and `enable`, which act on one
+// backend in one or all running applications of the user.
 void AddBackendCommands(CLI::App& app, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -15,11 +15,11 @@ namespace {
 
 constexpr char kExamples[] = R"(Examples:
   bulkhead backends
-  bulkhead backends --search                   where was looked, and what came of it
+  bulkhead backends --search                   also list the places searched
   bulkhead backends --json | jq '.backends[].devices[].name'
   bulkhead --plugin-path ~/my-backends backends
 
-A backend starts when one of its devices is first used, not before.)";
+A backend starts when one of its devices is first used.)";
 
 std::string NamesOf(const std::vector<DeviceInfo>& devices) {
   std::vector<std::string> names;
@@ -37,7 +37,7 @@ std::string Listed(const std::vector<std::string>& permissions) {
 }
 
 void SayPlaces(const std::vector<SearchedPlace>& places) {
-  Say("searched, the first wins:");
+  Say("searched in this order, the first match wins:");
   for (const SearchedPlace& place : places) {
     Say(fmt::format("  {}  ({}): {}", place.path, place.origin, place.outcome));
   }
@@ -92,7 +92,7 @@ void AddBackendsCommand(CLI::App& app, Invocation& invocation) {
   command->footer(kExamples);
   command->add_flag("--json", *json, "Print JSON on stdout");
   command->add_flag("--search", *search,
-                    "Tell each place that was searched and what came of it");
+                    "List each place searched, and what was found there");
   command->callback([json, search, &invocation] {
     invocation.run = [json, search, &invocation] {
       return RunBackends(invocation.global, *json, *search);

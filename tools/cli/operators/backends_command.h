@@ -5,10 +5,11 @@
 
 namespace bulkhead::cli {
 
-// `bulkhead backends`: what discovery found, and what became of it.
+// Adds `bulkhead backends`, which lists the backends that discovery found and
+// the state of each.
 void AddBackendsCommand(CLI::App& app, Invocation& invocation);
 
-// One paragraph a backend and one line a diagnostic, on stderr.
+// Prints a paragraph for each backend and a line for each diagnostic to stderr.
 void SayBackends(const BackendReport& report);
 
 }  // namespace bulkhead::cli

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cctype>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -19,17 +20,17 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr char kExamples[] = R"(Examples:
-  bulkhead crashes                    number, when, which backend, how, where
-  bulkhead crashes show 12            all that is known of one
+  bulkhead crashes                    list number, time, backend, cause, place
+  bulkhead crashes show 12            show all of one record
   bulkhead crashes show 12 --json     the same, to send to the vendor
   bulkhead crashes --json | jq '.crashes[].end.kind'
-  bulkhead crashes clear              forget them all
-  bulkhead replay 12                  does it happen again?
+  bulkhead crashes clear              remove all records
+  bulkhead replay 12                  try whether it happens again
 
-The latest 200 are kept in `crashes` of the state directory: BULKHEAD_STATE_DIR,
-else /var/lib/bulkhead for root, else ~/.local/state/bulkhead. With
-BULKHEAD_STATE_DIR= nothing is kept. Workers that somebody else ended by SIGKILL
-are nobody's crash.)";
+The latest 200 records are kept in `crashes` of the state directory:
+BULKHEAD_STATE_DIR, else /var/lib/bulkhead for root, else
+~/.local/state/bulkhead. With an empty BULKHEAD_STATE_DIR none are kept. A worker
+that another process ended by SIGKILL is not recorded as a crash.)";
 
 struct CrashesOptions {
   uint64_t number = 0;
@@ -50,6 +51,22 @@ void SayList(const CrashList& list) {
   for (const Diagnostic& diagnostic : list.diagnostics) {
     Say(ToString(diagnostic));
   }
+}
+
+// Returns what the application saw, in words: "kBackendLost" becomes "the call
+// failed: backend lost", "recovered" stays. A record has the name of a C++
+// Code.
+std::string DescribeOutcome(const std::string& outcome) {
+  const bool code = outcome.size() > 1 && outcome[0] == 'k' &&
+                    std::isupper(static_cast<unsigned char>(outcome[1])) != 0;
+  if (!code) return OrNotKnown(outcome);
+  std::string text = "the call failed:";
+  for (const char letter : outcome.substr(1)) {
+    const auto byte = static_cast<unsigned char>(letter);
+    if (std::isupper(byte) != 0) text += ' ';
+    text += static_cast<char>(std::tolower(byte));
+  }
+  return text;
 }
 
 std::string OfStreamOr(const std::optional<int>& asked) {
@@ -104,7 +121,7 @@ void SayClaims(const Crash& crash) {
     }
   }
   if (crash.log.empty()) return;
-  Say("what the backend wrote last, its own words:");
+  Say("the last lines that the backend wrote, which need not be true:");
   for (const std::string& written : crash.log) Say("  " + written);
 }
 
@@ -133,7 +150,7 @@ void SayWhole(const Crash& crash) {
     SayRequest(crash, line);
   }
   line("to blame", crash.blamed);
-  line("outcome", OrNotKnown(crash.outcome));
+  line("outcome", DescribeOutcome(crash.outcome));
   if (crash.unrecorded > 0) {
     line("before it",
          fmt::format("{} more that were not recorded", crash.unrecorded));
@@ -170,12 +187,12 @@ int RunClear() {
 void AddCrashesCommand(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<CrashesOptions>();
   CLI::App* command =
-      app.add_subcommand("crashes", "Say how processes of backends ended");
+      app.add_subcommand("crashes", "Show how processes of backends crashed");
   command->footer(kExamples);
   command->require_subcommand(0, 1);
   command->add_flag("--json", options->json, "Print JSON on stdout");
-  CLI::App* show = command->add_subcommand("show", "All that is known of one");
-  show->add_option("N", options->number, "Its number")->required();
+  CLI::App* show = command->add_subcommand("show", "Show all of one record");
+  show->add_option("N", options->number, "The number of the crash")->required();
   const CLI::App* clear =
       command->add_subcommand("clear", "Remove all records");
   command->callback([options, show, clear, &invocation] {

@@ -5,8 +5,8 @@
 
 namespace bulkhead::cli {
 
-// `bulkhead crashes [show N | clear]`: the records that bulkheadd keeps of how
-// processes of backends ended.
+// Adds `bulkhead crashes [show N | clear]`, which shows or removes the records
+// that bulkheadd keeps of crashed backend processes.
 void AddCrashesCommand(CLI::App& app, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -24,10 +24,10 @@ namespace {
 constexpr char kExamples[] = R"(Examples:
   bulkhead doctor
   bulkhead doctor --json | jq .sandbox.gaps
-  bulkhead --sandbox-floor reduced doctor     would it do with less isolation?
+  bulkhead --sandbox-floor reduced doctor     try with less isolation
 
-Exits with 0 when a picture was decoded on cpu, 5 when the sandbox is what
-prevents it, 4 when it is anything else.)";
+Exit status: 0 if a picture was decoded on cpu, 5 if the sandbox prevents that,
+4 if anything else does.)";
 
 constexpr int kCannotDecode = 4;
 constexpr int kSandboxTooWeak = 5;
@@ -41,7 +41,7 @@ struct Program {
 
 struct Examination {
   std::vector<Program> programs;
-  std::vector<std::string> variables;  // NAME=VALUE
+  std::vector<std::string> variables;  // Each is "BULKHEAD_NAME=VALUE".
   Status host;
   std::optional<SandboxReport> sandbox;
   std::optional<BackendReport> backends;
@@ -85,7 +85,7 @@ Examination Examine(const GlobalOptions& global) {
   found.decoding_ms = std::chrono::duration<double, std::milli>(
                           std::chrono::steady_clock::now() - start)
                           .count();
-  // Last, so that it shows what became of the backend.
+  // Asks for the backends last, so that their state shows how decoding ended.
   if (Result<BackendReport> backends = (*host)->Backends()) {
     found.backends = *std::move(backends);
   }
@@ -115,7 +115,7 @@ std::vector<std::string> PluginPath(const GlobalOptions& global) {
   return lines;
 }
 
-// A label, and beside it the lines of `text`.
+// Prints the lines of `text` in a column, with the label beside the first.
 void SayBeside(const std::string& label, const std::string& text) {
   std::istringstream lines(text);
   std::string before = label;
@@ -146,7 +146,7 @@ void SaySandbox(const SandboxReport& sandbox) {
     SayBeside("or else:", gap.cost);
   }
   if (sandbox.tier == SandboxTier::kReduced) {
-    Say("  to do with less, knowingly: BULKHEAD_SANDBOX_FLOOR=reduced or");
+    Say("  to accept less isolation: BULKHEAD_SANDBOX_FLOOR=reduced or");
     Say("    --sandbox-floor reduced");
   }
 }
@@ -156,7 +156,7 @@ void SayExamination(const GlobalOptions& global, const Examination& found) {
     Say(fmt::format("program: {} {}", program.path,
                     program.found ? "found"
                                   : "MISSING; build or install Bulkhead, or "
-                                    "name the directory by --libexec"));
+                                    "name the directory with --libexec"));
   }
   for (const std::string& directory : PluginPath(global)) {
     Say("plugin path: " + directory);
@@ -218,7 +218,7 @@ int RunDoctor(const GlobalOptions& global, bool json) {
 void AddDoctorCommand(CLI::App& app, Invocation& invocation) {
   const auto json = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand(
-      "doctor", "Say what works here, what does not, and how to mend it");
+      "doctor", "Report what works here, what does not, and how to fix it");
   command->footer(kExamples);
   command->add_flag("--json", *json, "Print JSON on stdout");
   command->callback([json, &invocation] {

@@ -5,8 +5,8 @@
 
 namespace bulkhead::cli {
 
-// `bulkhead doctor`: whether decoding works here, by doing it, and if not, what
-// is missing and how to turn it on.
+// Adds `bulkhead doctor`, which decodes a picture to find out whether decoding
+// works on this machine, and says what is missing and how to fix it if not.
 void AddDoctorCommand(CLI::App& app, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -20,8 +20,8 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead entry-points --group bulkhead.backends --json
 
 Reads the metadata of installed packages (NAME-VERSION.dist-info) and starts
-nothing. A file that is wrong costs the line that is wrong: it is named, and the
-rest is listed. Exit status 0 also then.)";
+nothing. A malformed line is reported, and all others are listed. The exit status
+is 0 then too.)";
 
 struct EntryPointsOptions {
   std::vector<std::string> path;
@@ -68,11 +68,12 @@ int RunEntryPoints(const GlobalOptions& global,
 void AddEntryPointsCommand(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<EntryPointsOptions>();
   CLI::App* command = app.add_subcommand(
-      "entry-points", "List what installed packages offer, of any group");
+      "entry-points", "List the entry points of installed packages");
   command->footer(kExamples);
   command
       ->add_option("--path", options->path,
-                   "Look here and nowhere else (repeatable, first wins)")
+                   "Search this directory instead; may be repeated, the first "
+                   "match wins")
       ->type_name("DIR")
       ->allow_extra_args(false);
   command->add_option("--group", options->group, "Only this group")

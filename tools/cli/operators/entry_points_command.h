@@ -5,7 +5,8 @@
 
 namespace bulkhead::cli {
 
-// `bulkhead entry-points`: what installed packages offer, of any group.
+// Adds `bulkhead entry-points`, which lists the entry points of installed
+// packages, of every group.
 void AddEntryPointsCommand(CLI::App& app, Invocation& invocation);
 
 }  // namespace bulkhead::cli

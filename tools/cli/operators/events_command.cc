@@ -21,14 +21,15 @@ using Json = nlohmann::ordered_json;
 using std::chrono::milliseconds;
 
 constexpr char kExamples[] = R"(Examples:
-  bulkhead events                    what was, as far as it is kept
-  bulkhead events --follow           and what comes, until ^C
+  bulkhead events                    list the events that are kept
+  bulkhead events --follow           also print new ones, until ^C
   bulkhead events --follow --json | jq 'select(.kind == "worker-ended")'
 
-Each bulkheadd keeps the latest 1024 events. --follow ends when the last
-application that is followed has ended.)";
+Each bulkheadd keeps its latest 1024 events. --follow ends with the last of the
+applications that it follows.)";
 
-// One that came just before the wait is noticed after it.
+// The longest wait for events. A signal that arrives just before the wait
+// begins does not interrupt it, and is noticed when it ends.
 constexpr milliseconds kLookForSignal{200};
 
 volatile sig_atomic_t interrupted = 0;
@@ -68,8 +69,8 @@ std::string Sentence(const Event& event) {
   return line;
 }
 
-// Those who read lines are not kept waiting for more of them. False: nobody
-// reads any more.
+// Prints a line of JSON for each event and flushes, so that a reader of lines
+// need not wait for the next event. Returns false if the reader has gone away.
 Result<bool> Print(const std::vector<Event>& events) {
   Result<std::unique_ptr<Output>> output = Output::Open("-");
   if (!output) return output.error();
@@ -132,13 +133,15 @@ void AddEventsCommand(CLI::App& app, Invocation& invocation) {
   };
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
-      "events", "Tell what happened to backends and sessions");
+      "events", "List what happened to backends and sessions");
   command->footer(kExamples);
-  command->add_option("--host", options->host, "Only of this application")
+  command
+      ->add_option("--host", options->host, "Only events of this application")
       ->type_name("PID");
-  command->add_flag("--follow", options->follow, "Go on as it happens");
+  command->add_flag("--follow", options->follow,
+                    "Print new events as they happen");
   command->add_flag("--json", options->json,
-                    "Print a line of JSON for each on stdout");
+                    "Print a line of JSON for each event on stdout");
   command->callback([options, &invocation] {
     invocation.run = [options] {
       return RunEvents(options->host, options->follow, options->json);

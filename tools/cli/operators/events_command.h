@@ -5,7 +5,8 @@
 
 namespace bulkhead::cli {
 
-// `bulkhead events`: what has happened, and what happens.
+// Adds `bulkhead events`, which prints the events of backends and sessions:
+// those kept so far, and with --follow each new one.
 void AddEventsCommand(CLI::App& app, Invocation& invocation);
 
 }  // namespace bulkhead::cli

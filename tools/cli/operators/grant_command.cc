@@ -26,19 +26,19 @@ using grants::Permissions;
 constexpr char kExamples[] = R"(Examples:
   bulkhead grant acme read=/usr/share/acme ioctl=drm
   bulkhead grant acme device=/dev/dri/renderD128 memory=8G threads=64
-  bulkhead grant acme --all                  all that it asks for, and shows it
-  bulkhead backends                          what does it ask for?
+  bulkhead grant acme --all                  grant all that it asks for, list it
+  bulkhead backends                          list what each backend asks for
 
-  device=GLOB   nodes of character devices below /dev, to be opened by the
-                backend while it loads
-  read=PATH     a file, or a directory with all below it, to be read
+  device=GLOB   nodes of character devices below /dev that the backend opens
+                while it loads
+  read=PATH     a file, or a directory with all below it, to read
   ioctl=FAMILY  drm, v4l2, nvidia, dma-buf, ...
   memory=SIZE   address space of each process: 8G
   threads=N     processes and threads together
 
-Nothing of this lets a backend write to a file. The grant is for the shared
-object that the backend has now, by its hash: an update has to be granted anew.
-It counts from the next start of the backend.)";
+No permission lets a backend write to a file. A grant holds for the shared object
+that the backend has now, by its hash: grant again after an update. It takes
+effect at the next start of the backend.)";
 
 struct GrantOptions {
   std::string backend;
@@ -99,19 +99,20 @@ Result<Permissions> Wanted(const GrantOptions& options,
         Code::kInvalidArgument,
         fmt::format("{} asks for {}{}", name, Listed(asked),
                     asked.empty() ? "; there is nothing to grant"
-                                  : "; name what to grant, or --all"));
+                                  : "; name what to grant, or add --all"));
   }
   const Permissions beyond = Beyond(*wanted, asked);
   if (beyond.empty() || options.force) return wanted;
   return Status(
       Code::kInvalidArgument,
       fmt::format("{} does not ask for {} and would not get it: it asks for "
-                  "{}. To write it down all the same: --force",
+                  "{}. Add --force to write it down all the same",
                   name, Listed(beyond), Listed(asked)));
 }
 
 int RunGrant(const GlobalOptions& global, const GrantOptions& options) {
-  // Before anything is started: a slip of the pen is reported at once.
+  // Parses the permissions before it starts a supervisor to look up the
+  // backend, so that a typing error is reported at once.
   if (const auto words = ParsePermissions(options.permissions); !words) {
     return Fail(words.error());
   }
@@ -146,17 +147,20 @@ int RunGrant(const GlobalOptions& global, const GrantOptions& options) {
 void AddGrantCommand(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<GrantOptions>();
   CLI::App* command = app.add_subcommand(
-      "grant", "Give a backend devices, files or resources it asks for");
+      "grant", "Grant a backend devices, files or resources it asks for");
   command->footer(kExamples);
-  command->add_option("BACKEND", options->backend, "Its name")->required();
+  command->add_option("BACKEND", options->backend, "The name of the backend")
+      ->required();
   command->add_option("PERMISSION", options->permissions,
-                      "Such as read=/usr/share/acme");
-  command->add_flag("--all", options->all, "All that it asks for");
+                      "What to grant, such as read=/usr/share/acme");
+  command->add_flag("--all", options->all,
+                    "Grant all that the backend asks for");
   command->add_flag("--any-hash", options->any_hash,
-                    "Whatever its shared object is, also after an update");
+                    "Grant for any shared object, also after an update");
   command->add_flag("--system", options->system,
-                    "For all users: in /etc/bulkhead/grants.toml");
-  command->add_flag("--force", options->force, "Also what it does not ask for");
+                    "Grant for all users, in /etc/bulkhead/grants.toml");
+  command->add_flag("--force", options->force,
+                    "Grant also what the backend does not ask for");
   command->callback([options, &invocation] {
     invocation.run = [options, &invocation] {
       return RunGrant(invocation.global, *options);

@@ -5,7 +5,8 @@
 
 namespace bulkhead::cli {
 
-// `bulkhead grant`: gives a backend what it asks for beyond its own files.
+// Adds `bulkhead grant`, which grants a backend permissions that it asks for
+// beyond its own files.
 void AddGrantCommand(CLI::App& app, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -12,19 +12,23 @@
 
 namespace bulkhead::cli {
 
-// What `bulkhead grant` and `bulkhead revoke` have in common.
+// Functions that `bulkhead grant`, `bulkhead revoke` and `bulkhead grants`
+// share.
 
-// The file to be edited: the system's or the user's.
+// A grants.toml to edit: that of the system or that of the user.
 struct GrantTarget {
   std::string path;
   grants::GrantAudience audience;
 };
 
-// The files that count for this process.
+// Returns the grants files that apply to this process.
 grants::GrantFiles OurGrantFiles();
+
+// Returns the file to edit. kInvalidArgument if the user has none.
 Result<GrantTarget> TargetOf(bool system);
 
-// Words like "read=/usr/share/acme".
+// Parses permissions such as "read=/usr/share/acme". An error begins with the
+// word that is wrong.
 Result<grants::Permissions> ParsePermissions(
     const std::vector<std::string>& words);
 

@@ -22,8 +22,8 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead grants
   bulkhead grants --json | jq '.grants[] | select(.hash == null)'
 
-Whether a backend gets it, `bulkhead backends` says: a grant counts as far as
-the backend asks for it, and for the shared object whose hash it has.)";
+`bulkhead backends` shows what a backend gets: a grant applies as far as the
+backend asks for it, and to the shared object with the hash in the grant.)";
 
 struct Listing {
   grants::GrantFiles files;
@@ -96,7 +96,7 @@ int RunGrants(bool json) {
 void AddGrantsCommand(CLI::App& app, Invocation& invocation) {
   const auto json = std::make_shared<bool>(false);
   CLI::App* command =
-      app.add_subcommand("grants", "List what is granted, and where");
+      app.add_subcommand("grants", "List all grants and the files they are in");
   command->footer(kExamples);
   command->add_flag("--json", *json, "Print JSON on stdout");
   command->callback([json, &invocation] {

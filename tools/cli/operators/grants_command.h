@@ -5,8 +5,8 @@
 
 namespace bulkhead::cli {
 
-// `bulkhead grants`: what the operator has granted, to whom, and where that is
-// written.
+// Adds `bulkhead grants`, which lists what the operator has granted to which
+// backend, and in which file.
 void AddGrantsCommand(CLI::App& app, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -24,16 +24,16 @@ using install::Installation;
 constexpr char kExamples[] = R"(Examples:
   bulkhead install acme-1.0-py3-none-manylinux_2_28_x86_64.whl
   bulkhead install acme-2.0-py3-none-any.whl --into ~/backends
-  bulkhead install build/dist/acme-1.0.dist-info       as a build leaves it
+  bulkhead install build/dist/acme-1.0.dist-info       a distribution from a build
 
-Without --into: /usr/local/lib/bulkhead for root, otherwise
+Without --into, installs into /usr/local/lib/bulkhead for root, otherwise into
 $XDG_DATA_HOME/bulkhead or ~/.local/share/bulkhead. Every file is compared with
-the hash in RECORD before anything is changed. Another version of the same
-distribution is replaced, wholly or not at all. Nothing of the wheel is run
-here; its backends start, sandboxed, when a device of theirs is used.
+its hash in RECORD before anything is changed. Another version of the same
+distribution is replaced, completely or not at all. No code of the wheel runs
+during the installation; a backend starts, sandboxed, when its device is used.
 
-RECORD says that the wheel is intact, not who made it. What it depends on is
-not installed.)";
+RECORD proves that the wheel is intact, not who made it. Dependencies of the
+wheel are not installed.)";
 
 struct InstallOptions {
   std::string source;
@@ -48,7 +48,7 @@ EntryPoints BackendsOf(const Installation& done) {
 std::string Headline(const Installation& done) {
   const std::string what = done.name + " " + done.version;
   if (done.unchanged) {
-    return fmt::format("{} is installed in {} already", what, done.directory);
+    return fmt::format("{} is already installed in {}", what, done.directory);
   }
   std::string verb = "installed";
   std::string before;
@@ -78,13 +78,13 @@ void SayInstallation(const Installation& done, bool on_path, bool quiet) {
   }
   if (quiet) return;
   if (BackendsOf(done).empty()) {
-    Say("warning: it offers no backend: there is no group bulkhead.backends "
-        "in its entry_points.txt");
+    Say("warning: the distribution offers no backend: its entry_points.txt "
+        "has no group bulkhead.backends");
   }
   if (!on_path) {
     Say(
-        fmt::format("warning: {} is not on the plugin path, so nothing finds "
-                    "it there. To have it searched:\n"
+        fmt::format("warning: {} is not on the plugin path, so no application "
+                    "finds the distribution. To search it:\n"
                     "  export BULKHEAD_ADD_PATH=\"{}{}\"",
                     done.directory, done.directory,
                     getenv("BULKHEAD_ADD_PATH") ? ":$BULKHEAD_ADD_PATH" : ""));
@@ -134,7 +134,7 @@ void AddInstallCommand(CLI::App& app, Invocation& invocation) {
       ->required();
   command
       ->add_option("--into", options->into,
-                   "The plugin directory; made if it does not exist")
+                   "The plugin directory; created if it does not exist")
       ->type_name("DIR");
   command->add_flag("--json", options->json, "Print JSON on stdout");
   command->callback([options, &invocation] {

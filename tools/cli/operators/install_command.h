@@ -5,7 +5,8 @@
 
 namespace bulkhead::cli {
 
-// `bulkhead install`: puts a vendor's wheel into a plugin directory.
+// Adds `bulkhead install`, which installs a vendor's wheel into a plugin
+// directory.
 void AddInstallCommand(CLI::App& app, Invocation& invocation);
 
 }  // namespace bulkhead::cli

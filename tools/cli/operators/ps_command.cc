@@ -16,6 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// The time over which frames per second are measured.
 constexpr std::chrono::milliseconds kWindow{500};
 constexpr double kMebibyte = 1024.0 * 1024.0;
 
@@ -23,8 +24,8 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead ps
   bulkhead ps --json | jq '.hosts[].backends[].sessions[].frames_per_second'
 
-Frames per second are those of the half second that the command takes to look.
-Memory is what the processes have resident; what they share counts for each.)";
+Frames per second are measured during the half second that the command takes.
+Memory is resident memory; shared pages count for each process.)";
 
 Json FactsOf(const RunningSession& session) {
   return {

@@ -5,7 +5,8 @@
 
 namespace bulkhead::cli {
 
-// `bulkhead ps`: what runs, in every application of this user.
+// Adds `bulkhead ps`, which lists the running applications of this user with
+// their backends and sessions.
 void AddPsCommand(CLI::App& app, Invocation& invocation);
 
 }  // namespace bulkhead::cli

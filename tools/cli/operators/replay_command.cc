@@ -15,14 +15,14 @@ namespace bulkhead::cli {
 namespace {
 
 constexpr char kExamples[] = R"(Examples:
-  bulkhead crashes                    which numbers are there?
+  bulkhead crashes                    list the numbers
   bulkhead replay 12
   bulkhead replay 12 && echo fixed
 
-It asks the same backend for the same: the same file, stream, frame and options,
-in a worker of its own that is not replaced when it ends. What an input did
-before does not count; a quarantined backend is refused unless you add
---despite-quarantine, which keeps no record of the new end either.
+Repeats the request with the same backend, file, stream, frame and options, in a
+new worker that is not replaced when it ends. Earlier crashes caused by the input
+do not count. A quarantined backend is refused unless you add
+--despite-quarantine; no record is kept of a crash then.
 
 Exit status: 0 it did not crash again; 4 it crashed again, in the same way or in
 another, or its backend does not start; 2, 3 and 5 as for other subcommands.)";
@@ -44,7 +44,7 @@ HostOptions HostOptionsFor(const GlobalOptions& global,
   options.limits.attempts_per_position = 1;
   options.limits.restarts_per_position = 0;
   if (replay.despite_quarantine) options.state_directory = "";
-  // Only of the step that it was in: the record knows no other.
+  // Sets the deadline of the recorded step only: the record has no other.
   const std::chrono::milliseconds deadline(crash.request.deadline_ms);
   Deadlines& deadlines = options.deadlines;
   if (deadline.count() <= 0) return options;
@@ -111,7 +111,8 @@ Status Listen(Host& host, const Crash& crash) {
                           .backend_options = request.backend_options});
   if (!audio) return audio.error();
   if (request.kind == Kind::kOpen) return Status();
-  // What comes after the place, too: it may be in the middle of a block.
+  // Decodes a second, not one sample: the place may be inside a block, and the
+  // crash happens where the block is decoded.
   const AudioMetadata& metadata = audio->metadata();
   const double rate =
       request.sample_rate.value_or(static_cast<int>(metadata.sample_rate));
@@ -148,7 +149,7 @@ Status Decode(Host& host, const Crash& crash) {
   if (request.kind != Kind::kNext) return Status();
   for (uint64_t i = 0; i <= request.frame; ++i) {
     const Result<std::optional<Frame>> frame = video->Next();
-    // Damage before the place is not what is looked for.
+    // Passes over damage before the frame that crashed.
     const bool damaged = !frame && frame.error().code() == Code::kBadInput;
     if (damaged && i < request.frame) continue;
     if (!frame) return frame.error();
@@ -157,7 +158,8 @@ Status Decode(Host& host, const Crash& crash) {
   return Status();
 }
 
-// What is behind the path, which may have been given in another way.
+// Returns the position without the path of the file, which may be spelled in
+// another way this time.
 std::string_view Place(std::string_view position) {
   const size_t comma = position.rfind(", ");
   return comma == std::string_view::npos ? position
@@ -220,14 +222,14 @@ int RunReplay(const GlobalOptions& global, const ReplayOptions& options) {
 void AddReplayCommand(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<ReplayOptions>();
   CLI::App* command = app.add_subcommand(
-      "replay", "Try again what made a backend's process end");
+      "replay", "Repeat the request that crashed a backend's process");
   command->footer(kExamples);
   command
       ->add_option("N", options->number,
                    "Number of the crash, as `bulkhead crashes` lists them")
       ->required();
   command->add_flag("--despite-quarantine", options->despite_quarantine,
-                    "Also if the backend is quarantined");
+                    "Start the backend even if it is quarantined");
   command->callback([options, &invocation] {
     invocation.run = [options, &invocation] {
       return RunReplay(invocation.global, *options);

@@ -5,8 +5,8 @@
 
 namespace bulkhead::cli {
 
-// `bulkhead replay N`: what the application asked for when a backend's process
-// ended, once more, in a fresh one.
+// Adds `bulkhead replay N`, which repeats in a new process the request that was
+// being served when a backend's process crashed.
 void AddReplayCommand(CLI::App& app, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -15,12 +15,12 @@ namespace bulkhead::cli {
 namespace {
 
 constexpr char kExamples[] = R"(Examples:
-  bulkhead revoke acme                       all of it
-  bulkhead revoke acme ioctl=drm             that alone
-  bulkhead revoke acme --system              in /etc/bulkhead/grants.toml
+  bulkhead revoke acme                       revoke all permissions
+  bulkhead revoke acme ioctl=drm             revoke one permission
+  bulkhead revoke acme --system              edit /etc/bulkhead/grants.toml
 
-A permission is named as `bulkhead grants` lists it. A backend that runs keeps
-what it has until it ends, at the latest with its application.)";
+Name a permission as `bulkhead grants` lists it. A running backend keeps what it
+has until it ends, at the latest with its application.)";
 
 struct RevokeOptions {
   std::string backend;
@@ -28,7 +28,7 @@ struct RevokeOptions {
   bool system = false;
 };
 
-// In which other files it still has grants.
+// Prints a note for each grant that the backend still has in another file.
 void SayElsewhere(const RevokeOptions& options, const std::string& edited) {
   for (const grants::GrantFile& file : OurGrantFiles().all()) {
     if (file.path == edited) continue;
@@ -48,7 +48,7 @@ int RunRevoke(const GlobalOptions& global, const RevokeOptions& options) {
   const auto less =
       options.permissions.empty() ? std::nullopt : std::optional(*permissions);
   Status written;
-  // Without a file there is nothing to edit, and none is made.
+  // EditGrantFile would create a missing file; revoking must not.
   const auto before = grants::ReadBelievedFile(target->path);
   if (!before && before.error().code() == Code::kNotFound) {
     written = Status(Code::kNotFound, target->path + " does not exist");
@@ -73,13 +73,15 @@ int RunRevoke(const GlobalOptions& global, const RevokeOptions& options) {
 void AddRevokeCommand(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<RevokeOptions>();
   CLI::App* command = app.add_subcommand(
-      "revoke", "Take away what `bulkhead grant` has given to a backend");
+      "revoke", "Take away what `bulkhead grant` gave to a backend");
   command->footer(kExamples);
-  command->add_option("BACKEND", options->backend, "Its name")->required();
-  command->add_option("PERMISSION", options->permissions,
-                      "Such as read=/usr/share/acme; without any: all");
+  command->add_option("BACKEND", options->backend, "The name of the backend")
+      ->required();
+  command->add_option(
+      "PERMISSION", options->permissions,
+      "What to revoke, such as read=/usr/share/acme (default: all)");
   command->add_flag("--system", options->system,
-                    "In /etc/bulkhead/grants.toml instead of your own");
+                    "Edit /etc/bulkhead/grants.toml instead of your own file");
   command->callback([options, &invocation] {
     invocation.run = [options, &invocation] {
       return RunRevoke(invocation.global, *options);

@@ -5,7 +5,8 @@
 
 namespace bulkhead::cli {
 
-// `bulkhead revoke`: takes it away again.
+// Adds `bulkhead revoke`, which takes away permissions that `bulkhead grant`
+// gave.
 void AddRevokeCommand(CLI::App& app, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -23,11 +23,12 @@ using install::Removal;
 constexpr char kExamples[] = R"(Examples:
   bulkhead uninstall acme
   bulkhead uninstall acme --from ~/backends
-  bulkhead backends                          which NAME? (`distribution`)
+  bulkhead backends                          list NAMEs, as `distribution`
 
-NAME is the distribution's, in any spelling (acme-codec, Acme_Codec). Without
---from: the directory into which `bulkhead install` installs. Removed is what
-RECORD lists, and folders that are then empty; files of others stay.)";
+NAME is the name of the distribution in any spelling (acme-codec, Acme_Codec).
+Without --from, removes it from the directory into which `bulkhead install`
+installs. Removes the files that RECORD lists, and folders that are empty then;
+files of other distributions stay.)";
 
 struct UninstallOptions {
   std::string name;
@@ -69,8 +70,11 @@ void AddUninstallCommand(CLI::App& app, Invocation& invocation) {
   CLI::App* command =
       app.add_subcommand("uninstall", "Remove an installed distribution");
   command->footer(kExamples);
-  command->add_option("NAME", options->name, "The distribution")->required();
-  command->add_option("--from", options->from, "The plugin directory it is in")
+  command->add_option("NAME", options->name, "The name of the distribution")
+      ->required();
+  command
+      ->add_option("--from", options->from,
+                   "The plugin directory that contains it")
       ->type_name("DIR");
   command->add_flag("--json", options->json, "Print JSON on stdout");
   command->callback([options, &invocation] {

@@ -5,7 +5,8 @@
 
 namespace bulkhead::cli {
 
-// `bulkhead uninstall`: takes a distribution out of a plugin directory.
+// Adds `bulkhead uninstall`, which removes a distribution from a plugin
+// directory.
 void AddUninstallCommand(CLI::App& app, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -11,13 +11,14 @@ namespace {
 constexpr uint32_t kBorder = 4;
 constexpr uint32_t kGap = 4;
 constexpr std::byte kBackground{0x18};
-constexpr uint32_t kScale = 2;  // pixels to one of a glyph
+constexpr uint32_t kScale = 2;  // The size of a glyph's pixel.
 constexpr ContactSheet::Color kPaper{0x18, 0x18, 0x18};
 constexpr ContactSheet::Color kInk{0xf0, 0xf0, 0xf0};
 
 uint32_t Pitch(uint32_t size) { return size + 2 * kBorder + kGap; }
 
-// Mean of one channel over the part of the picture that becomes one pixel.
+// Returns the mean of one channel over the part of the picture that becomes one
+// pixel.
 std::byte Average(const Picture& picture, uint32_t x0, uint32_t x1, uint32_t y0,
                   uint32_t y1, uint32_t channel) {
   uint64_t sum = 0;

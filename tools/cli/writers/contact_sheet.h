@@ -9,26 +9,28 @@
 
 namespace bulkhead::cli {
 
-// Small copies of many pictures side by side, row by row, each in a frame of a
-// colour that means something to the viewer.
+// A picture of many small pictures in rows, each with a coloured border. The
+// caller chooses the meaning of the colours. Not thread-safe.
 class ContactSheet {
  public:
   struct Color {
     uint8_t red, green, blue;
   };
 
-  // Cells are `cell_width` wide and as high as a picture of `width` x `height`
-  // then becomes.
+  // Creates a sheet of `cells` cells in rows of `columns`. A cell is
+  // `cell_width` pixels wide and keeps the proportions of a picture of `width`
+  // x `height`.
   ContactSheet(uint32_t cells, uint32_t columns, uint32_t cell_width,
                uint32_t width, uint32_t height);
 
-  // `cell` < cells. Pictures are shrunk by averaging.
+  // Draws the picture, shrunk by averaging, into the cell with this number,
+  // which must be below `cells`.
   void Place(uint32_t cell, const Picture& picture, Color border);
-  // Draws a time ("0:12.34") into the lower left corner of a cell; what does
-  // not fit is left out.
+  // Draws a time ("0:12.34") into the lower left corner of a cell. Leaves out
+  // the characters that do not fit.
   void Caption(uint32_t cell, std::string_view time);
 
-  // Valid as long as the sheet.
+  // Returns a view of the sheet, which must outlive the view.
   Picture picture() const;
 
  private:

@@ -6,12 +6,14 @@
 
 namespace bulkhead::cli {
 
-// The characters of a time, drawn by hand. A glyph is 3 pixels wide and 5 high;
-// its rows are 3 bits each, the topmost in the highest bits, left before right.
+// A font with the characters of a time. A glyph is 3 pixels wide and 5 high. It
+// is stored as 5 rows of 3 bits: the top row in the highest bits, and within a
+// row the left pixel in the highest bit.
 inline constexpr uint32_t kGlyphWidth = 3;
 inline constexpr uint32_t kGlyphHeight = 5;
 
-// Nothing for any other character than 0 to 9, colon and point.
+// Returns the glyph of a digit, colon or point, and 0, an empty glyph, for any
+// other character.
 constexpr uint16_t GlyphOf(char letter) {
   constexpr std::array<uint16_t, 10> kDigits = {
       0b111'101'101'101'111, 0b010'110'010'010'111, 0b111'001'111'100'111,
@@ -26,6 +28,7 @@ constexpr uint16_t GlyphOf(char letter) {
   return 0;
 }
 
+// Whether the glyph has a pixel at (x, y), counted from the top left corner.
 constexpr bool GlyphHas(uint16_t glyph, uint32_t x, uint32_t y) {
   const uint32_t bit =
       (kGlyphHeight - 1 - y) * kGlyphWidth + (kGlyphWidth - 1 - x);

@@ -7,16 +7,16 @@
 
 namespace bulkhead::cli {
 
-// Where `bulkhead decode` puts its frames. One implementation a format, each
-// made by the command before the first frame is asked for, so that an output
-// that cannot be written costs no decoding. Not thread-safe.
+// The output of `bulkhead decode`, with one implementation for each format. The
+// command creates the writer before it asks for the first frame, so that an
+// output that cannot be opened costs no decoding. Not thread-safe.
 class FrameWriter {
  public:
   virtual ~FrameWriter() = default;
 
-  // Takes what it needs of the picture before it returns.
+  // Writes or copies the picture, which need not stay valid after the call.
   virtual Status Write(const Picture& picture) = 0;
-  // After the last frame: writes what is left.
+  // Flushes the output. Called once, after the last frame.
   virtual Status Finish() = 0;
 };
 

@@ -10,7 +10,7 @@
 namespace bulkhead::cli {
 namespace {
 
-// FFmpeg prints AV_NOPTS_VALUE as the number that it is.
+// The value of AV_NOPTS_VALUE, which FFmpeg prints as a plain number.
 constexpr int64_t kNoTimestamp = std::numeric_limits<int64_t>::min();
 
 }  // namespace

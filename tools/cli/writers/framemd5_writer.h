@@ -10,17 +10,18 @@
 
 namespace bulkhead::cli {
 
-// One line a frame with the MD5 of its RGB24 pixels, in the layout of version 2
-// of FFmpeg's framemd5 muxer, so that a plain diff with
+// Writes one line for each frame with the MD5 of its RGB24 pixels, in the
+// layout of version 2 of FFmpeg's framemd5 muxer, so that a plain diff with
 //
 //     ffmpeg -threads 1 -i FILE -map 0:v:0 -pix_fmt rgb24
 //         -fps_mode passthrough -f framemd5 -
 //
-// shows every wrong picture. Timestamps are in the stream's own time base,
-// which that command replaces by the frame rate's: compare the last columns.
+// shows every wrong picture. Timestamps are in the time base of the stream,
+// while that command uses the inverse of the frame rate: compare the last
+// columns only.
 class Framemd5Writer : public FrameWriter {
  public:
-  // What the header tells of the stream.
+  // The properties of the stream that the header of the output contains.
   struct Stream {
     uint32_t width = 0;
     uint32_t height = 0;

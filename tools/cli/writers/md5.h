@@ -7,8 +7,9 @@
 
 namespace bulkhead::cli {
 
-// MD5 of the rows without the spare bytes between them, in hexadecimal: what
-// FFmpeg's framemd5 says of the same picture as packed RGB24.
+// Returns the MD5 of the rows of the picture, without padding between rows, in
+// hexadecimal. Equals the MD5 that FFmpeg's framemd5 prints for the same
+// picture as packed RGB24.
 std::string Md5(const Picture& picture);
 
 }  // namespace bulkhead::cli

@@ -7,14 +7,15 @@
 
 namespace bulkhead::cli {
 
-// Writes nothing, but reads every byte of every picture, so that the time it
-// takes is that of a program that does something with its frames.
+// Writes nothing, but reads every byte of every picture, so that a measurement
+// includes the memory traffic of a program that uses its frames.
 class NullWriter : public FrameWriter {
  public:
   Status Write(const Picture& picture) override;
   Status Finish() override { return Status(); }
 
-  // Of all bytes that were read; keeps the reading from being optimized away.
+  // Returns a sum over all bytes read. Keeps the compiler from removing the
+  // reads.
   uint64_t sum() const { return sum_; }
 
  private:

@@ -10,20 +10,21 @@
 
 namespace bulkhead::cli {
 
-// Names of numbered files, such as "out/%06d.png". Only one place for a number,
-// `%d` or `%0Nd` with N from 1 to 9, so no name that a user types ever reaches
-// printf. A value.
+// A pattern for the names of numbered files, such as "out/%06d.png". It has at
+// most one place for a number: `%d`, or `%0Nd` with N from 1 to 9. The class
+// formats the number itself, since a user's text must not reach printf. A
+// value.
 class OutputPattern {
  public:
-  // kInvalidArgument for anything else with a percent sign.
+  // Returns kInvalidArgument if the text has a percent sign in any other form.
   static Result<OutputPattern> Parse(std::string_view text);
 
-  // False: the text had no percent sign and names one file.
+  // Whether the pattern has a place for a number. If not, it names one file.
   bool numbered() const { return numbered_; }
   std::string NameFor(uint64_t number) const;
 
-  // Has `rewrite` replace the text on either side of the number. What it
-  // returns is taken as it is.
+  // Replaces the text before and after the number by the results of `rewrite`.
+  // A percent sign in a result has no meaning.
   void Rewrite(const std::function<std::string(const std::string&)>& rewrite);
 
  private:

@@ -10,13 +10,13 @@
 
 namespace bulkhead::cli {
 
-// One RGB picture as the writers see it: a Frame, or what a test drew.
-// A view: the pixels are somebody else's.
+// An RGB picture for the writers: that of a Frame, or one drawn by a test. A
+// view, which does not own the pixels.
 struct Picture {
   const std::byte* pixels = nullptr;
   uint32_t width = 0;
   uint32_t height = 0;
-  uint32_t stride = 0;
+  uint32_t stride = 0;  // The bytes from one row to the next.
   Dtype dtype = Dtype::kUint8;
   uint64_t index = 0;
   std::optional<int64_t> pts;
@@ -29,7 +29,7 @@ struct Picture {
   uint64_t bytes() const { return uint64_t{row_bytes()} * height; }
 };
 
-// Valid as long as `frame`.
+// Returns a view of the frame's pixels, valid as long as `frame`.
 Picture PictureOf(const Frame& frame);
 
 }  // namespace bulkhead::cli

@@ -20,7 +20,7 @@ Status EncodeError(const Picture& picture, const char* reason) {
       fmt::format("cannot encode frame {} as PNG: {}", picture.index, reason));
 }
 
-// Big endian, as PNG holds them.
+// Converts floats from 0 to 1 to 16 bits, big-endian as PNG stores them.
 void RoundRow(std::span<const std::byte> row, std::span<uint8_t> out) {
   for (size_t i = 0; 2 * i < out.size(); ++i) {
     float element;
@@ -37,8 +37,10 @@ void Append(png_structp png, png_bytep data, size_t size) {
   bytes->insert(bytes->end(), begin, begin + size);
 }
 
-// libpng's simple interface takes 16 bits for linear light, which these are
-// not. What may change between setjmp and longjmp is the caller's.
+// Encodes 16 bits a channel. The simple interface of libpng would take 16 bits
+// for linear light, which these are not. The caller owns `row` and `bytes`,
+// because a local object that changes between setjmp and longjmp is
+// indeterminate afterwards.
 bool EncodeDeep(const Picture& picture, std::vector<uint8_t>& row,
                 std::vector<std::byte>& bytes) {
   png_structp png =

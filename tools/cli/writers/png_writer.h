@@ -10,14 +10,14 @@
 
 namespace bulkhead::cli {
 
-// The picture as a PNG file in memory, compressed for speed rather than size;
-// floats as 16 bits.
+// Encodes the picture as PNG, compressed for speed rather than size. Floats
+// become 16 bits.
 Result<std::vector<std::byte>> EncodePng(const Picture& picture);
 
 // Writes a picture to one file of its own.
 Status WritePngFile(const Picture& picture, const std::string& path);
 
-// A file a frame, numbered by the frame's index.
+// Writes each frame to a file of its own, numbered by the index of the frame.
 class PngFilesWriter : public FrameWriter {
  public:
   explicit PngFilesWriter(OutputPattern pattern);
@@ -29,7 +29,8 @@ class PngFilesWriter : public FrameWriter {
   const OutputPattern pattern_;
 };
 
-// One PNG after the other in a single stream: what `ffmpeg -f png_pipe` reads.
+// Writes one PNG after the other to one output, as `ffmpeg -f png_pipe` reads
+// them. Borrows the output.
 class PngStreamWriter : public FrameWriter {
  public:
   explicit PngStreamWriter(Output& output) : output_(output) {}

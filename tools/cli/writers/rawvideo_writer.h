@@ -6,9 +6,9 @@
 
 namespace bulkhead::cli {
 
-// The bare pixels of one frame after the other, rows packed: what
-// `ffplay -f rawvideo -pixel_format rgb24 -video_size WxH` reads. Floats as
-// this machine holds them.
+// Writes the pixels of one frame after the other without padding, as
+// `ffplay -f rawvideo -pixel_format rgb24 -video_size WxH` reads them. Floats
+// keep the byte order of this machine. Borrows the output.
 class RawvideoWriter : public FrameWriter {
  public:
   explicit RawvideoWriter(Output& output) : output_(output) {}

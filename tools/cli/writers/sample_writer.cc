@@ -18,7 +18,8 @@ static_assert(std::endian::native == std::endian::little);
 
 constexpr uint32_t kUnknown = std::numeric_limits<uint32_t>::max();
 constexpr uint16_t kFloat = 3;
-// Where the two lengths stand: of what follows each of them.
+// The offsets of the two lengths in the header. Each counts the bytes that
+// follow the length.
 constexpr std::streamoff kRiffLength = 4;
 constexpr std::streamoff kDataLength = 40;
 constexpr uint64_t kHeaderBytes = 44;
@@ -90,7 +91,7 @@ Status SampleWriter::WriteLengths() const {
   file.close();
   if (file) return Status();
   return Status(Code::kInvalidArgument,
-                "cannot write the length of " + path_ + " to it");
+                "cannot write the length into the header of " + path_);
 }
 
 }  // namespace bulkhead::cli

@@ -10,22 +10,24 @@
 
 namespace bulkhead::cli {
 
-// Samples as 32-bit floats, little-endian, those of one moment together: as
-// they are ("f32le"), or behind the header of a WAV file ("wav").
+// Writes samples as interleaved 32-bit floats, little-endian: raw ("f32le"), or
+// after the header of a WAV file ("wav").
 //
-// How long a WAV file is stands at its beginning. Until Finish(), and for good
-// where that cannot be written any more (a pipe, more than 4 GiB), it is the
-// greatest number, as programs write it that do not know. Not thread-safe.
+// The header of a WAV file contains its length. The writer first writes the
+// largest number there, which means "unknown" by convention, and Finish()
+// replaces it. It stays where that is impossible: in a pipe, and in a file of
+// more than 4 GiB. Borrows the output. Not thread-safe.
 class SampleWriter {
  public:
   enum class Format { kRaw, kWav };
 
-  // `path` is that of `output`, "-" for stdout.
+  // `path` names the file of `output`, or is "-" for stdout.
   SampleWriter(Format format, std::string path, Output& output)
       : format_(format), path_(std::move(path)), output_(output) {}
 
   Status Write(const AudioSamples& samples);
-  // After the last; closes the output.
+  // Closes the output and writes the length. Called once, after the last
+  // samples.
   Status Finish();
 
  private:

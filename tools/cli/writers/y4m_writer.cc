@@ -6,10 +6,11 @@
 namespace bulkhead::cli {
 namespace {
 
-// The format has no way to leave the rate out.
+// Replaces an unknown frame rate, since the format requires one.
 constexpr Ratio kRateOfNone{25, 1};
 
-// In 256ths, so that 0 to 255 becomes 16 to 235 and 16 to 240.
+// The coefficients of BT.601 in units of 1/256. They map 0 to 255 to 16 to 235
+// for luma and to 16 to 240 for chroma.
 std::byte Luma(int r, int g, int b) {
   return static_cast<std::byte>(16 + ((66 * r + 129 * g + 25 * b + 128) >> 8));
 }
@@ -32,7 +33,7 @@ Status Y4mWriter::WriteHeader() {
       stream_.frame_rate.numerator > 0 && stream_.frame_rate.denominator > 0
           ? stream_.frame_rate
           : kRateOfNone;
-  // 0:0 is not known.
+  // The format writes an unknown aspect ratio as 0:0.
   const Ratio sar = stream_.sample_aspect_ratio;
   return output_.Write(fmt::format(
       "YUV4MPEG2 W{} H{} F{}:{} Ip A{}:{} C444 XCOLORRANGE=LIMITED\n",

@@ -10,9 +10,10 @@
 
 namespace bulkhead::cli {
 
-// YUV4MPEG2, which players read from a pipe: 4:4:4, 8 bits, BT.601 of limited
-// range, whatever the file had. Frames are RGB here, and the way back loses up
-// to three steps of 255: for eyes, not for measuring; that is rawvideo's.
+// Writes YUV4MPEG2, which players read from a pipe: 4:4:4, 8 bits, BT.601 of
+// limited range, whatever the file had. The conversion from RGB back to YUV
+// loses up to 3 steps of 255, so use this format to watch and rawvideo to
+// measure. Borrows the output.
 class Y4mWriter : public FrameWriter {
  public:
   struct Stream {
@@ -24,7 +25,7 @@ class Y4mWriter : public FrameWriter {
 
   Y4mWriter(const Stream& stream, Output& output);
 
-  // Of bytes.
+  // The picture must consist of bytes, not floats.
   Status Write(const Picture& picture) override;
   Status Finish() override;
 
