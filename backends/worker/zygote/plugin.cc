@@ -9,7 +9,7 @@
 #include <exception>
 
 #include "backends/worker/media/decoder.h"
-#include "ipc/inside_backend.h"
+#include "ipc/backend_environment.h"
 #include "ipc/try.h"
 
 namespace bulkhead::worker {
