@@ -220,8 +220,10 @@ Expected<std::variant<ReceivedMessage, NoMessage>> TryReceiveMessage(
   if (received % sizeof(capnp::word) != 0) {
     return Misbehaved("a packet that is not made of whole words");
   }
-  auto packet = kj::heapArray<capnp::word>(
-      buffer.slice(0, received / sizeof(capnp::word)));
+  auto packet = kj::heapArray<capnp::word>(static_cast<size_t>(received) /
+                                           sizeof(capnp::word));
+  memcpy(packet.asBytes().begin(), buffer.asBytes().begin(),
+         packet.asBytes().size());
   IPC_TRY(ValidateFraming(packet));
   return ReceivedMessage(std::move(packet), std::move(descriptors));
 }
