@@ -15,7 +15,8 @@ namespace {
 using libav_codec::FramePtr;
 using libav_codec::LibavDecoder;
 
-// The ABI keeps the sentence of a failed open outside of any decoder.
+// The sentence of a failed open, which belongs to no decoder. One for each
+// thread, since the ABI allows several calls of open at the same time.
 thread_local std::string open_error;
 
 LibavDecoder* Self(bulkhead_decoder* decoder) {

@@ -64,7 +64,7 @@ TEST(CpuBackendTest, ThreadsDoNotChangeThePictures) {
   EXPECT_EQ(runtime.outstanding(), 0u);
 }
 
-// Such a decoder draws each picture over the last one, which an application
+// Such a decoder draws each picture into the previous one, which an application
 // may still be reading.
 TEST(CpuBackendTest, ADeltaCodecLeavesAPublishedBufferAlone) {
   const auto clip = Clip::Make(
@@ -127,7 +127,7 @@ TEST(CpuBackendTest, OptionsReachTheDecoder) {
 
 class PictureLimitTest : public testing::TestWithParam<const char*> {};
 
-// libavcodec itself reports such a picture as damage.
+// libavcodec itself would report such a picture as damage.
 TEST_P(PictureLimitTest, APictureAboveTheLimitIsOutOfMemory) {
   const auto clip =
       Clip::Make("limit.mkv",

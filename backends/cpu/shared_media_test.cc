@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Every video of the sample media, against what the ffmpeg program decodes.
+// Compares the decoding of every video of the sample media with the ffmpeg
+// program's.
 
 #include <gtest/gtest.h>
 

@@ -20,8 +20,8 @@ bulkhead_result ResultOf(int av_error) {
     case AVERROR_BUG2:
       return BULKHEAD_FAILED;
     default:
-      // Decoders report damage with many numbers: INVALIDDATA, but also
-      // EINVAL, ERANGE, EXTERNAL and, for syntax that they lack, PATCHWELCOME.
+      // Decoders report damage with many error numbers: INVALIDDATA, but also
+      // EINVAL, ERANGE, EXTERNAL and, for unsupported syntax, PATCHWELCOME.
       return BULKHEAD_BAD_INPUT;
   }
 }

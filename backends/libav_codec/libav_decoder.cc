@@ -42,8 +42,9 @@ Expected<const AVCodec*> FindDecoder(const char* name, uint32_t stream_kind) {
   return decoder;
 }
 
-// libavutil logs on behalf of nested objects; the chain of their parents leads
-// to the codec context.
+// Returns the codec context on whose behalf a line is logged, or null.
+// libavutil also logs for nested objects; their parents lead to the codec
+// context.
 AVCodecContext* OwningContext(void* object) {
   while (object != nullptr) {
     const AVClass* type = *static_cast<AVClass**>(object);
@@ -86,7 +87,7 @@ Expected<std::unique_ptr<LibavDecoder>> LibavDecoder::Open(
   context->pkt_timebase = ToRational(codec.time_base);
   context->framerate = ToRational(codec.frame_rate);
   if (context->ch_layout.order == AV_CHANNEL_ORDER_UNSPEC) {
-    // As the ffmpeg program guesses it.
+    // The ffmpeg program guesses a missing channel layout in the same way.
     av_channel_layout_default(&context->ch_layout,
                               context->ch_layout.nb_channels);
   }
@@ -98,7 +99,8 @@ Expected<std::unique_ptr<LibavDecoder>> LibavDecoder::Open(
   context->opaque = decoder.get();
   context->get_buffer2 = GetBuffer;
 #if LIBAVCODEC_VERSION_MAJOR < 60
-  // Or frame threads would queue up for the thread that calls Send.
+  // GetBuffer is thread-safe. Without this, libavcodec's frame threads would
+  // wait for the thread that calls Send to run the callback.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
   context->thread_safe_callbacks = 1;
@@ -140,7 +142,7 @@ Expected<void> LibavDecoder::SetOptions(
   }
   max_frame_pixels_ = parameters.max_frame_pixels;
   if (max_frame_pixels_ > 0) {
-    // After the options: none of them may raise the limit.
+    // Set after the options, so that no option can raise the limit.
     context_->max_pixels = static_cast<int64_t>(std::min<uint64_t>(
         max_frame_pixels_, static_cast<uint64_t>(context_->max_pixels)));
   }
@@ -166,7 +168,8 @@ bulkhead_result LibavDecoder::SendTranslated(AVPacket* packet) {
     last_error_ = "the end of the stream was sent; flush before sending more";
     return BULKHEAD_FAILED;
   }
-  // libavcodec would take an empty packet for the end. FFmpeg skips it.
+  // Skips an empty packet, as FFmpeg does; libavcodec would take it for the end
+  // of the stream.
   if (packet->size == 0) return BULKHEAD_OK;
   if (stream_side_data_ && !AddStreamSideData(*stream_side_data_, packet)) {
     last_error_ = "no memory for the stream's side data";
@@ -232,8 +235,9 @@ int LibavDecoder::GetBuffer(AVCodecContext* context, AVFrame* frame,
   return decoder->buffers_->Allocate(context, frame, flags);
 }
 
-// libavcodec reports a picture beyond max_pixels as damage; only what it logs
-// tells it apart. Nothing is printed: a hostile stream could print for ever.
+// Notices pictures beyond max_pixels. libavcodec reports them as damage, and
+// only its log tells the two apart. Prints nothing, since a hostile stream
+// could make it print for ever.
 void LibavDecoder::ReadLog(void* object, int, const char* format,
                            va_list values) {
   const bool beyond_own = std::strstr(format, "Picture size %ux%u is invalid");
@@ -246,7 +250,8 @@ void LibavDecoder::ReadLog(void* object, int, const char* format,
   if (context == nullptr || context->get_buffer2 != GetBuffer) return;
   auto* const decoder = static_cast<LibavDecoder*>(context->opaque);
   if (beyond_own) {
-    // Of a picture that libavutil itself takes for too large, or of nothing.
+    // libavutil refuses some sizes by itself, among them empty ones. Only sizes
+    // beyond our limit count.
     va_list copy;
     va_copy(copy, values);
     const uint64_t width = va_arg(copy, unsigned);

@@ -11,9 +11,9 @@ extern "C" {
 namespace bulkhead::libav_codec {
 namespace {
 
-// The widest vectors of libavcodec on any CPU it supports.
+// The size of libavcodec's widest vectors on any CPU.
 constexpr int kAlignment = 64;
-// libavcodec's own allocator adds 16 bytes and what alignment may eat.
+// Like libavcodec's own allocator: 16 bytes, and what alignment may take.
 constexpr int kPadding = 16 + kAlignment;
 
 bool IsPlain(const AVPixFmtDescriptor* format) {
@@ -22,10 +22,10 @@ bool IsPlain(const AVPixFmtDescriptor* format) {
   return format != nullptr && (format->flags & kOdd) == 0;
 }
 
-// Widens until every plane's row is a multiple of the alignment. Rounding each
-// plane by itself would break decoders that take a luma row to be twice a
-// chroma row. A single plane has no such partner, and rounding its row alone
-// is what fits a slot.
+// Widens the picture until every plane's row is a multiple of the alignment.
+// Rounding each plane by itself would break decoders that expect a luma row to
+// be twice as long as a chroma row. A single plane needs no widening: the
+// runtime rounds its row, which then fits a slot of the frame pool.
 bool WidenToAlignedRows(AVPixelFormat format, int planes, int* width) {
   int strides[4];
   for (;;) {
@@ -142,8 +142,8 @@ void* RuntimeBuffers::HandleOf(const AVFrame& frame) const {
   if (frame.buf[0] == nullptr || frame.buf[1] != nullptr) return nullptr;
   const void* opaque = av_buffer_get_opaque(frame.buf[0]);
   const std::lock_guard lock(mutex_);
-  // A frame may carry a buffer that is not ours: only what is in the set is
-  // known to be a Loan.
+  // A frame may carry a buffer of libavcodec, whose opaque pointer is something
+  // else. Only pointers in the set are known to be Loans.
   if (loans_.count(opaque) == 0) return nullptr;
   return static_cast<const Loan*>(opaque)->handle;
 }

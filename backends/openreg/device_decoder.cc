@@ -76,7 +76,8 @@ bulkhead_result DeviceDecoder::Receive(bulkhead_frame* frame) {
   if (result != BULKHEAD_OK) return result;
   result = Execute([this] { Download(); });
   if (result != BULKHEAD_OK) {
-    // After a hang the buffer stays ours for good: the kernel may write yet.
+    // After a hang the buffer is never released, since the kernel may still
+    // write to it.
     if (!lost_ && buffer_ != nullptr) {
       runtime_.release_buffer(runtime_.context, buffer_);
     }
@@ -172,10 +173,10 @@ bulkhead_result DeviceDecoder::ChooseTarget() {
   own_memory_.reset();
   buffer_ = nullptr;
   target_ = {};
-  // Of samples, memory of its own comes with the copy.
+  // Download() allocates the memory for samples.
   if (IsAudio(description_)) return BULKHEAD_OK;
   const AVPixelFormat format = FormatOf(description_);
-  // A palette has no place in a buffer of the runtime.
+  // The runtime has no buffers for pictures with a palette.
   if (av_pix_fmt_desc_get(format)->flags & AV_PIX_FMT_FLAG_PAL) {
     return UseOwnMemory();
   }

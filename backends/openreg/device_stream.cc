@@ -48,7 +48,8 @@ DeviceStream::Event DeviceStream::Record() {
 }
 
 void DeviceStream::WaitFor(const Event& event) {
-  // An order on the device has no deadline; whoever waits for the device does.
+  // Waits without a deadline, as a device does; the callers of Synchronize and
+  // Event::Wait have deadlines.
   Launch([state = event.state_] {
     std::unique_lock lock(state->mutex);
     state->completed.wait(lock, [&state] { return state->done; });

@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 constexpr milliseconds kLong(20000);
 
-// A kernel that runs until the test lets it go.
+// A kernel that runs until the test releases it.
 class Gate {
  public:
   DeviceStream::Kernel kernel() {

@@ -9,7 +9,7 @@
 namespace bulkhead::openreg {
 namespace {
 
-// One picture of 16384 x 8192 in RGBA fits.
+// Large enough for one RGBA picture of 16384 x 8192.
 constexpr size_t kDeviceBytes = size_t{512} << 20;
 
 constexpr const char* kDescriptions[] = {
@@ -17,7 +17,8 @@ constexpr const char* kDescriptions[] = {
     "simulated accelerator, second",
 };
 
-// The ABI keeps the sentence of a failed open outside of any decoder.
+// The sentence of a failed open, which belongs to no decoder. One for each
+// thread, since the ABI allows several calls of open at the same time.
 thread_local std::string open_error;
 
 DeviceDecoder* Self(bulkhead_decoder* decoder) {

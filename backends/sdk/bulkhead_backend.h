@@ -248,9 +248,10 @@ typedef struct bulkhead_frame {
   int32_t sample_rate;
   int32_t channels;
   uint64_t channel_mask; /* as in bulkhead_codec_parameters */
-  int32_t sample_count;  /* samples of each channel; 0 for a picture */
-  /* One plane for each channel in a planar format, else one for all channels.
+  /* Samples of each channel; 0 for a picture, or if there is nothing to hear.
    */
+  int32_t sample_count;
+  /* One plane for each channel if the format is planar, else a single one. */
   const uint8_t* const* planes;
   /* 1 if parts of the picture are invented, because its packet was damaged or a
    * picture that it refers to is missing. */
@@ -266,15 +267,14 @@ typedef struct bulkhead_device {
 } bulkhead_device;
 
 /* The runtime's services for the backend. The struct passed to open is valid
- * until close; the one passed to enumerate_devices is valid during that call.
- */
+ * until close, and the one passed to enumerate_devices during that call. */
 typedef struct bulkhead_runtime {
   uint32_t size;
   uint32_t abi_version;
   void* context; /* pass this as the first argument of every service */
   /* Fills *buffer. The backend then owns one reference to the buffer. As long
    * as the backend holds a reference, the runtime does not reuse the buffer,
-   * also when a picture in it has been published. After publication the backend
+   * even after a picture in it has been published. From then on the backend
    * may read the buffer, but must not write to it. Returns UNSUPPORTED if the
    * runtime has no buffers for such a picture; then decode into memory of the
    * backend. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/sdk/bulkhead_backend.h"
 
-/* Included first and alone, and twice. */
+/* Includes the header first, alone and twice. */
 #include "backends/sdk/bulkhead_backend.h"
 
 int main(void) { return BULKHEAD_OK; }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The ABI is C: a backend written in it compiles, links and is usable. */
+/* Shows that the ABI is plain C: a backend written in C compiles, links and can
+ * be used. */
 
 #include <stdio.h>
 #include <string.h>

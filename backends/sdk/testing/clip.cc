@@ -18,7 +18,8 @@ extern "C" {
 #include "backends/libav_format/stream_to_abi.h"
 
 #ifdef __SANITIZE_THREAD__
-// The system's libav is not instrumented, so its locking is not seen.
+// The system's libav libraries are not instrumented, so ThreadSanitizer does
+// not see their locking.
 extern "C" const char* __tsan_default_suppressions() {
   return "race:libavcodec.so\nrace:libavutil.so\nrace:libdav1d.so\n"
          "called_from_lib:libavcodec.so\ncalled_from_lib:libavutil.so\n"
@@ -64,7 +65,7 @@ Picture CopySamples(const bulkhead_frame& frame) {
   return picture;
 }
 
-// Takes frames until the decoder wants something else.
+// Receives frames until the decoder returns another result.
 bulkhead_result TakeFrames(const bulkhead_backend& backend,
                            bulkhead_decoder* decoder, Decoded* decoded) {
   for (;;) {

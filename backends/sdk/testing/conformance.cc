@@ -50,7 +50,7 @@ std::vector<std::string> Devices() {
 
 class BackendTest : public testing::Test {
  protected:
-  // B-frames, so that the order of decoding is not that of showing.
+  // With B-frames, so that decoding order and display order differ.
   static void SetUpTestSuite() {
     clip_ = Clip::Make("conformance.mp4",
                        {"-f", "lavfi", "-i", "testsrc2=size=322x182:rate=25",
@@ -257,7 +257,7 @@ TEST_F(BackendTest, ClosingInMidStreamLeaksNothing) {
   backend->release_frame(decoder_, &frame);
 }
 
-// Of backends that decode audio.
+// Tests of backends that decode audio.
 class AudioBackendTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -306,7 +306,7 @@ TEST_F(AudioBackendTest, EverySampleThatIsToBeHeardComesOnceAndInOrder) {
     EXPECT_LT(frames[i - 1].pts, frames[i].pts);
   }
   EXPECT_EQ(frames[0].pts, 0);
-  // The last packet is filled up.
+  // The encoder fills the last packet up.
   EXPECT_GE(samples, 2 * 44100);
   EXPECT_LT(samples, 2 * 44100 + 2 * 1024);
 }

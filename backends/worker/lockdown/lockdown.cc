@@ -33,7 +33,7 @@ namespace {
 
 namespace schema = ipc::schema;
 
-// A plan with ten thousand files is well below this.
+// The lock-down of a distribution with ten thousand files is well below this.
 constexpr off_t kMaxBytes = 16 << 20;
 constexpr std::chrono::milliseconds kSendDeadline(5'000);
 
@@ -72,8 +72,9 @@ ipc::Expected<void> Install(const std::vector<sock_filter>& filter) {
   return {};
 }
 
-// A thread whose notification was received waits for nothing but its end, so
-// that no signal brings it back.
+// Installs a filter that notifies, and sends its listener to bulkheadd. With
+// WAIT_KILLABLE_RECV a thread whose notification was received can only be
+// killed, so that no signal makes its system call return.
 ipc::Expected<void> InstallAndSendListener(
     const std::vector<sock_filter>& filter, int control) {
   const ipc::UniqueFd listener(static_cast<int>(SetFilter(
@@ -88,8 +89,10 @@ ipc::Expected<void> InstallAndSendListener(
                           ipc::Deadline::After(kSendDeadline));
 }
 
-// Tasks are counted by uid and compared with the limit of who starts one. So a
-// worker that starts all it may leaves some for its zygote to clone others.
+// Lowers the limit on tasks by a quarter. The kernel counts the tasks of a uid,
+// but compares the count with the limit of the process that starts one. A
+// worker that starts as many threads as it may therefore leaves a quarter for
+// the zygote to clone other workers.
 bool LeaveTasksToTheZygote() {
   rlimit tasks = {};
   if (getrlimit(RLIMIT_NPROC, &tasks) != 0) return false;
@@ -99,8 +102,9 @@ bool LeaveTasksToTheZygote() {
   return setrlimit(RLIMIT_NPROC, &tasks) == 0;
 }
 
-// Pids are the same for everybody in the namespace, so without Landlock's
-// signal scope tgkill would reach the sessions beside this one.
+// Makes a filter that refuses signals to other processes. All sessions of a
+// backend share a pid namespace, so without Landlock's signal scope tgkill
+// would reach the other sessions.
 std::vector<sock_filter> OnlyItselfMayBeSignaled() {
   const auto pid = static_cast<uint32_t>(getpid());
   constexpr auto kProcess = offsetof(seccomp_data, args);
@@ -127,7 +131,7 @@ ipc::Expected<Lockdown> Lockdown::Read(int fd) {
   auto words =
       kj::heapArray<capnp::word>(static_cast<size_t>(status.st_size / kWord));
   kj::ArrayPtr<kj::byte> bytes = words.asBytes();
-  // The offset of the descriptor is shared with other processes: unused.
+  // pread, since other processes share the offset of the descriptor.
   if (pread(fd, bytes.begin(), bytes.size(), 0) != status.st_size) {
     return Failed("cannot read the lock-down");
   }
@@ -177,7 +181,7 @@ int Lockdown::Open(const PathRule& rule) {
   ipc::UniqueFd object(static_cast<int>(
       syscall(SYS_openat2, AT_FDCWD, rule.path.c_str(), &how, sizeof(how))));
   struct stat found = {};
-  // In tier reduced it may have become another since bulkheadd looked.
+  // In tier reduced the file may have been replaced since bulkheadd checked it.
   if (!object || fstat(object.get(), &found) != 0 ||
       found.st_dev != rule.granted->device ||
       found.st_ino != rule.granted->inode) {
@@ -190,13 +194,13 @@ int Lockdown::Open(const PathRule& rule) {
 ipc::Expected<void> Lockdown::RestrictFiles(
     const std::vector<PathRule>& rules) const {
   if (landlock_abi_ == 0) return {};
-  // Older kernels take the longer struct as long as what they do not know is 0.
+  // Older kernels accept the longer struct if the fields unknown to them are 0.
   const ipc::UniqueFd ruleset(static_cast<int>(
       syscall(SYS_landlock_create_ruleset, &handled_, sizeof(handled_), 0)));
   if (!ruleset) return Failed("cannot make a Landlock ruleset");
   for (const PathRule& rule : rules) {
     const ipc::UniqueFd path(Open(rule));
-    // What is gone needs no rule.
+    // A file that is missing or invisible here needs no rule.
     if (!path && (errno == ENOENT || errno == EACCES)) continue;
     if (!path) return Failed("cannot open " + rule.path);
     landlock_path_beneath_attr beneath = {};
@@ -214,7 +218,7 @@ ipc::Expected<void> Lockdown::RestrictFiles(
 }
 
 ipc::Expected<void> Lockdown::InstallStage1(int control) const {
-  // Fails exactly when there is a second thread; changes nothing otherwise.
+  // Fails exactly if there is a second thread, and changes nothing otherwise.
   if (unshare(CLONE_THREAD) != 0) {
     return ipc::Fail(ipc::Code::kSandboxUnavailable,
                      "a library has started a thread before the lock-down");
@@ -227,7 +231,8 @@ ipc::Expected<void> Lockdown::InstallStage1(int control) const {
     for (const unsigned long which :
          {PR_SPEC_STORE_BYPASS, PR_SPEC_INDIRECT_BRANCH}) {
       prctl(PR_SET_SPECULATION_CTRL, which, PR_SPEC_FORCE_DISABLE, 0, 0);
-      // Where a process has no such switch, bulkheadd reports that.
+      // Some CPUs have no switch per process; bulkheadd reports that, so it is
+      // no error here.
       const int state = prctl(PR_GET_SPECULATION_CTRL, which, 0, 0, 0);
       if (state > 0 && (state & PR_SPEC_PRCTL) != 0 &&
           (state & PR_SPEC_FORCE_DISABLE) == 0) {
@@ -241,16 +246,18 @@ ipc::Expected<void> Lockdown::InstallStage1(int control) const {
 }
 
 ipc::Expected<void> Lockdown::InstallStage2() const {
-  // The clone did not inherit it. In tier full pid 1's end is enough.
+  // A clone does not inherit the death signal. In tier full the end of pid 1
+  // ends this process anyway; in tier reduced this signal does.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) {
     return Failed("cannot bind its life to the reaper's");
   }
-  // What a library has set in the zygote; stage 2 keeps others from it.
+  // A library may have installed a handler in the zygote. Stage 2 forbids a new
+  // one, so that abort() always ends the process.
   if (signal(SIGABRT, SIG_DFL) == SIG_ERR)
     return Failed("cannot reset SIGABRT");
   if (!LeaveTasksToTheZygote()) return Failed("cannot limit its tasks");
   IPC_TRY(RestrictFiles({}));
-  // The session's filter allows no further one.
+  // This filter goes first, since the session's filter forbids further ones.
   IPC_TRY(Install(OnlyItselfMayBeSignaled()));
   return Install(session_filter_);
 }

@@ -33,7 +33,8 @@ namespace {
 
 namespace schema = ipc::schema;
 
-// A lock-down that does not notify sends nothing.
+// Passed as the control socket: a lock-down without notifications sends
+// nothing.
 constexpr int kNoSocket = -1;
 
 // Answers one system call with an errno and allows the rest.
@@ -196,7 +197,7 @@ TEST(LockdownTest, Stage2ClosesEveryPathAndEveryOtherProcess) {
   EXPECT_EQ(InChild([&] {
               if (!lockdown->InstallStage1(kNoSocket)) return 1;
               if (!lockdown->InstallStage2()) return 2;
-              // Both filters answer; the newest one's errno wins.
+              // Both filters answer; the errno of the newest filter wins.
               if (ParentQuery() != 103) return 3;
               if (HasLandlock() && Opens("/usr")) return 4;
               errno = 0;

@@ -35,6 +35,8 @@ ipc::Expected<AudioSamples> AudioConverter::Convert(
     sample_format_ = frame.sample_format;
   }
   if (!context_ || format != taken_ || sample_format != taken_sample_format_) {
+    // Only a change of rate or channels counts as a variation: a conversion of
+    // the sample format alone keeps no state between samples.
     varied_ = varied_ || (context_ && format != taken_);
     IPC_ASSIGN_OR_RETURN(context_, OpenSwr(format, sample_format, format_));
     taken_ = format;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples are, bit for bit, those that the ffmpeg command writes on this
-// machine, and those of any part are those of the whole.
+// Compares samples bit for bit with those that the ffmpeg command writes on
+// this machine, and any part of a stream with the same part of the whole.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ ipc::Expected<std::unique_ptr<AudioRenderer>> OpenAudio(const std::string& path,
   return AudioRenderer::Create(std::move(reader), rate, channels);
 }
 
-// Interleaved, as ffmpeg writes them.
+// Returns interleaved samples, as ffmpeg writes them.
 std::vector<float> Render(AudioRenderer& renderer, int64_t from, int64_t to) {
   std::vector<float> out;
   EXPECT_TRUE(renderer.Seek(from));
@@ -69,7 +69,7 @@ std::vector<float> Render(AudioRenderer& renderer, int64_t from, int64_t to) {
   }
 }
 
-// Not by value: a NaN is one too.
+// Compares bits and not values, so that NaNs compare equal.
 void ExpectSame(const std::vector<float>& actual, const float* expected,
                 size_t count, const std::string& what) {
   ASSERT_EQ(actual.size(), count) << what;
@@ -109,7 +109,7 @@ void ExpectPartsOfTheWhole(const std::string& path, int32_t rate,
     const std::string what = path + " at " + std::to_string(rate) +
                              " Hz: " + std::to_string(length) + " from " +
                              std::to_string(from) + " on";
-    // Every other one by a reader that was never anywhere else.
+    // Every other time with a new reader, which has never been anywhere else.
     auto fresh = i % 6 == 0 ? OpenAudio(path, rate, channels) : nullptr;
     AudioRenderer& by = fresh && *fresh ? **fresh : renderer;
     ExpectSame(Render(by, from, from + length), whole.data() + from * width,
@@ -127,7 +127,7 @@ struct Clip {
   std::string encoding;
 };
 
-// Of a tone with some noise, so that no two places are alike.
+// Makes a clip of a tone with some noise, so that no two places are alike.
 constexpr char kSource[] =
     "-f lavfi -i \"aevalsrc=exprs="
     "0.4*sin(t*900*(1+t/9))+0.2*(random(0)-0.5)|0.3*sin(t*333)+0.1*random(1)"
@@ -203,7 +203,7 @@ TEST_P(GeneratedAudio, EveryPartEqualsThatOfTheWholeResampled) {
 }
 
 TEST_P(GeneratedAudio, ResamplesAsFfmpegDoes) {
-  // Of 64-bit floats ffmpeg keeps more than 32 bits on the way.
+  // ffmpeg keeps more than 32 bits of 64-bit floats between its steps.
   if (GetParam().name == "f64.wav") return;
   const auto expected = FfmpegSamples(path_, " -ar 48000 -ac 2");
   auto renderer = OpenAudio(path_, 48000, 2);
@@ -212,8 +212,8 @@ TEST_P(GeneratedAudio, ResamplesAsFfmpegDoes) {
              path_);
 }
 
-// Where a file can be sought to its packets, so that the table is put to the
-// test.
+// Uses containers that can seek to single packets, which tests the table of
+// audio_preroll.h.
 TEST_P(GeneratedAudio, APlaceThatIsKnownIsFoundAgain) {
   auto renderer = OpenAudio(path_, 0, 0);
   ASSERT_TRUE(renderer);
@@ -228,7 +228,7 @@ TEST_P(GeneratedAudio, APlaceThatIsKnownIsFoundAgain) {
     if (HasFatalFailure()) return;
   }
   RecordProperty("jumps", static_cast<int>(reader.jumps()));
-  // An ogg is sought by its pages, a swf not at all.
+  // Ogg files seek by pages, and swf files cannot seek.
   const bool known = PrerollPackets(reader.demuxer().facts().codec) &&
                      reader.demuxer().facts().container != "swf" && count > 10;
   EXPECT_EQ(reader.jumps() > 20, known) << reader.jumps();
@@ -241,7 +241,7 @@ INSTANTIATE_TEST_SUITE_P(All, GeneratedAudio, testing::ValuesIn(Clips()),
                            return name;
                          });
 
-// Files that people have, where BULKHEAD_SHARED names them.
+// Tests with sample files, if BULKHEAD_SHARED names them.
 class SharedAudio : public testing::Test {
  protected:
   void SetUp() override {

@@ -12,9 +12,9 @@ struct Row {
 constexpr Row kRows[] = {
     {"alac", 0},
     {"flac", 0},
-    // A packet takes up to 511 bytes from those before it, which at the lowest
-    // rate have 51 bytes each; its transform overlaps with one more, and the
-    // filter bank reaches back over another.
+    // The bit reservoir: a packet uses up to 511 bytes of earlier packets,
+    // which have 51 bytes each at the lowest rate. The transform overlaps with
+    // one more packet, and the filter bank reaches back over another one.
     {"mp3", 13},
     // The transform overlaps with the packet before.
     {"vorbis", 2},

@@ -10,9 +10,11 @@
 namespace bulkhead::worker {
 namespace {
 
-// 40 MiB, for five hours of MP3. What comes after is reached from the last.
+// Limits the table of packets to 40 MiB, enough for five hours of MP3. Later
+// samples are reached by decoding onward from the last packet of the table.
 constexpr size_t kMostPackets = size_t{1} << 20;
-// From where a seek ends up to the packet that is looked for.
+// The largest number of packets to read between the place where a seek ends up
+// and the wanted packet.
 constexpr int kMostPacketsToFind = 1 << 12;
 
 }  // namespace
@@ -37,6 +39,8 @@ AudioReader::AudioReader(std::unique_ptr<Demuxer> demuxer,
 
 ipc::Expected<void> AudioReader::Restart() {
   IPC_TRY(demuxer_->SeekToBeginning());
+  // Closed before the next one is opened: a device may have room for only one.
+  // Not just flushed, since decoders keep state across a flush.
   decoder_.reset();
   IPC_ASSIGN_OR_RETURN(decoder_, open_decoder_());
   converter_.Reset();
@@ -157,11 +161,15 @@ ipc::Expected<bool> AudioReader::JumpAlong(Way way) {
       IPC_ASSIGN_OR_RETURN(const bool read, demuxer_->ReadPacket());
       if (!read || !IsAt(packets_[i])) return false;
     }
+    // Drops what the previous packet yielded: only the last packet of the way
+    // is wanted, the others are preroll.
     queue_.clear();
     decoded_ = packets_[i].first_sample;
     IPC_TRY(Decode(&demuxer_->packet()));
   }
   packet_ = way.target + 1;
+  // The first visit counted these samples. Another number would shift all later
+  // ones, so the caller then decodes from the beginning.
   const Packet& reached = packets_[way.target];
   if (decoded_ != reached.first_sample + static_cast<int64_t>(reached.samples))
     return false;

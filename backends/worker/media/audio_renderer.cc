@@ -32,6 +32,8 @@ AudioRenderer::AudioRenderer(std::unique_ptr<AudioReader> reader,
       resampler_(std::move(resampler)) {}
 
 ipc::Expected<void> AudioRenderer::Seek(int64_t sample) {
+  // Continues decoding where possible. A new start would be exact too, but
+  // costs a seek and the resampler's lead.
   const int64_t input = resampler_->InputFor(sample);
   const int64_t next = rest_.count > 0 ? rest_.first : reached_;
   wanted_ = sample;

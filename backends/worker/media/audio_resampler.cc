@@ -15,8 +15,8 @@ extern "C" {
 namespace bulkhead::worker {
 namespace {
 
-// libswresample's defaults: 32 taps at the lower of the two rates, which its
-// cutoff of 0.97 makes a little more of the input's.
+// libswresample's defaults: 32 taps at the lower of the two rates. The cutoff
+// of 0.97 stretches the filter over slightly more input samples.
 constexpr double kTaps = 32;
 constexpr double kCutoff = 0.97;
 

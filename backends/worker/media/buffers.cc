@@ -17,7 +17,8 @@ extern "C" {
 namespace bulkhead::worker {
 namespace {
 
-// Vector code may read this far past a plane, whatever the decoder asked for.
+// Vector code may read this far past a plane, whatever padding the decoder has
+// asked for.
 constexpr size_t kOverread = 64;
 constexpr uint32_t kLeastAlignment = 64;
 constexpr uint32_t kMostAlignment = 4096;
@@ -35,8 +36,9 @@ size_t AlignUp(size_t value, size_t alignment) {
   return (value + alignment - 1) & ~(alignment - 1);
 }
 
-// Widens the picture until every stride is aligned, so that strides of planes
-// keep the ratio that some decoders take for granted.
+// Widens the picture until the strides of all planes are aligned. Aligning each
+// stride by itself would change the ratio between luma and chroma strides,
+// which some decoders rely on.
 std::optional<Layout> LayOut(AVPixelFormat format, int width, int height,
                              uint32_t alignment, uint32_t padding) {
   Layout layout;
@@ -140,6 +142,8 @@ std::unique_ptr<BufferProvider::Buffer> BufferProvider::SlotBuffer(
           slots_->slot_bytes()) {
     return nullptr;
   }
+  // Pinned, because the decoder may refer to the picture in later ones, longer
+  // than the host holds the slot.
   auto slot = slots_->TakePinned();
   if (!slot) return nullptr;
   if (reinterpret_cast<uintptr_t>(slot->data) % shape.alignment != 0) {
@@ -158,6 +162,8 @@ std::unique_ptr<BufferProvider::Buffer> BufferProvider::SlotBuffer(
 
 std::unique_ptr<BufferProvider::Buffer> BufferProvider::PrivateBuffer(
     const Shape& shape) {
+  // A stream has one shape at a time. Buffers of another shape would only hold
+  // memory; those in use are freed when they are released.
   if (shape != shape_) {
     for (const auto& idle : idle_) bytes_ -= idle->total_bytes;
     idle_.clear();
@@ -247,6 +253,7 @@ void BufferProvider::Release(void* self, void* handle) {
   const auto found =
       std::find_if(busy.begin(), busy.end(),
                    [handle](const auto& it) { return it.get() == handle; });
+  // An unknown handle is a vendor's mistake, and ignored.
   if (found == busy.end() || --(*found)->references > 0) return;
   std::unique_ptr<Buffer> buffer = std::move(*found);
   *found = std::move(busy.back());
@@ -254,7 +261,8 @@ void BufferProvider::Release(void* self, void* handle) {
   if (buffer->pool != nullptr) {
     buffer->pool->Release(buffer->slot.index);
   } else if (buffer->shape == provider->shape_) {
-    // Those that were renewed are used first: what lies in them is known.
+    // Buffers acquired since the last Renew() are reused first, as in a pool
+    // that was new at that point; the others go to the bottom of the stack.
     auto& idle = provider->idle_;
     const bool renewed = buffer->renewals == provider->renewals_;
     idle.insert(renewed ? idle.end() : idle.begin(), std::move(buffer));

@@ -30,7 +30,7 @@ void Release(BufferProvider& buffers, const bulkhead_buffer& buffer) {
   runtime->release_buffer(runtime->context, buffer.handle);
 }
 
-// Three slots that fit 20x4 RGB pictures.
+// A pool of three slots, each with room for a 20x4 RGB picture.
 struct Pool {
   static constexpr size_t kSlotBytes = 4096;
   static constexpr uint32_t kStride = 128;

@@ -9,8 +9,8 @@
 namespace bulkhead::worker {
 namespace {
 
-// A decoder that answers "damaged" to every call of receive_frame would keep
-// the drain going for ever.
+// Ends the draining of a decoder that reports damage on every call of
+// receive_frame, which would go on for ever.
 constexpr uint64_t kMostDamagedReceives = 1 << 16;
 
 const char* NameOf(bulkhead_result result) {
@@ -134,6 +134,7 @@ ipc::Expected<Decoder::Sent> Decoder::SendPacket(
     case BULKHEAD_OK:
     case BULKHEAD_END_OF_STREAM:
       damaged_in_a_row_ = 0;
+      // A backend may report the end of the stream for a repeated drain.
       return Sent::kAccepted;
     case BULKHEAD_AGAIN:
       return Sent::kTakeFramesFirst;
@@ -153,6 +154,8 @@ ipc::Expected<Decoder::Received> Decoder::ReceiveFrame(DecodedFrame* frame) {
   switch (result) {
     case BULKHEAD_OK:
       frame->decoder_ = this;
+      // raw_ stays as the backend filled it: release_frame gets fields beyond
+      // our own struct's knowledge back unchanged.
       frame->view_ = sdk::TakeSized(frame->raw_);
       damaged_in_a_row_ = 0;
       return Received::kFrame;

@@ -10,7 +10,7 @@
 namespace bulkhead::worker {
 namespace {
 
-// A vendor that answers what the test tells it to.
+// A fake backend whose functions return what the test has set.
 struct Vendor {
   bulkhead_result answer = BULKHEAD_OK;
   int frames_out = 0;

@@ -21,6 +21,8 @@ FrameDelivery::~FrameDelivery() { buffers_.DeliverInto(nullptr, 0); }
 
 void FrameDelivery::Grant(uint32_t slot, uint32_t generation) {
   if (slot >= lent_.size()) return;
+  // The host is done with the slot, so the decoder gets its frame back. This
+  // comes before the grant, so that the release can free the slot.
   lent_[slot].Reset();
   pool_->Grant(slot, generation);
 }
@@ -47,6 +49,9 @@ ipc::Expected<std::optional<DeliveredFrame>> FrameDelivery::Deliver(
                            size.width * ipc::BytesPerPixel(shape.element),
                            nullptr};
 
+  // Whether pictures need a conversion shows only with the pictures. A change
+  // affects the buffers of later pictures; this one may lie in a buffer of
+  // either kind, which is checked below.
   const bool in_place = converter_.IsDeliverable();
   if (in_place != delivers_in_place_) {
     delivers_in_place_ = in_place;
@@ -59,6 +64,8 @@ ipc::Expected<std::optional<DeliveredFrame>> FrameDelivery::Deliver(
       delivered.slot = slot->index;
       delivered.generation = slot->generation;
       delivered.data = slot->data;
+      // The decoder must not get the frame back yet: it might draw the next
+      // picture into the slot, which the host owns now.
       pool_->Publish(slot->index);
       lent_[slot->index] = std::move(frame);
       return delivered;

@@ -22,11 +22,12 @@ extern "C" {
 namespace bulkhead::worker {
 namespace {
 
-// A demuxer may ask for patience; one that does so for ever is at its end.
+// A demuxer may answer EAGAIN. One that answers it for ever, which a hostile
+// file can cause, is taken to be at the end.
 constexpr int kMostRetries = 1 << 20;
 
-// A seek that lands behind its target is repeated this often, each time twice
-// as far ahead of it, before it goes to the beginning.
+// A seek that lands after its target is repeated at most this often, each time
+// twice as far before the target. Then decoding starts at the beginning.
 constexpr int kMostSeeks = 6;
 
 bulkhead_rational FromAv(AVRational value) { return {value.num, value.den}; }
@@ -39,8 +40,9 @@ const char* NameOf(StreamKind kind) {
   return kind == StreamKind::kAudio ? "audio" : "video";
 }
 
-// No later than this the picture of `packet` is shown. Some containers tell
-// only when it is decoded, which a reordering decoder puts off.
+// Returns an upper bound of the time at which the picture of `packet` is shown.
+// Some containers declare only the decoding time; a decoder that reorders
+// pictures shows them up to `reordered` + 1 durations later.
 int64_t LatestTimestamp(const AVPacket& packet, int reordered) {
   if (packet.pts != AV_NOPTS_VALUE || packet.dts == AV_NOPTS_VALUE) {
     return packet.pts;
@@ -128,7 +130,7 @@ ipc::Expected<int> Demuxer::ChooseStream() const {
     if (!IsOfKind(stream)) continue;
     if (first < 0) first = i;
     if (first_moving < 0 && !IsCover(stream)) first_moving = i;
-    // A container may declare thousands; a message names some.
+    // A container may declare thousands of streams; the message names a few.
     if (candidates.size() < 60)
       candidates += (candidates.empty() ? "" : ", ") + std::to_string(i);
   }
@@ -204,8 +206,8 @@ bool Demuxer::NextAvPacket() {
     packet_too_large_ = static_cast<uint64_t>(std::max(av_packet_->size, 0)) >
                         limits_.packet_bytes;
     if (packet_too_large_) return false;
-    // Some demuxers yield empty packets before the end, which would drain a
-    // decoder.
+    // Skips the empty packets that some demuxers yield before the end. A
+    // decoder would take an empty packet for the end of the stream.
     if (av_packet_->size > 0) return true;
   }
   return false;
@@ -252,14 +254,17 @@ ipc::Expected<void> Demuxer::SeekToKeyframe(int64_t timestamp) {
                            AvErrorText(result) + "; read from the beginning");
     }
     if (result < 0) break;
-    // Transport streams are sought by time and not by keyframe.
+    // A seek may end up at any packet (transport streams are sought by time,
+    // not by keyframe), so this looks for the next keyframe not after
+    // `timestamp`.
     while (NextAvPacket()) {
       const int64_t latest =
           LatestTimestamp(*av_packet_, stream_->codecpar->video_delay);
       if (latest == AV_NOPTS_VALUE || latest > timestamp) break;
       if ((av_packet_->flags & AV_PKT_FLAG_KEY) == 0) continue;
       packet_is_pending_ = true;
-      // Reading on may have replaced what they point to.
+      // Reading packets may have replaced the memory that the parameters of the
+      // stream point to.
       parameters_ = libav_format::ParametersOf(*stream_, &stream_side_data_);
       return {};
     }

@@ -29,8 +29,8 @@ constexpr uint64_t kMostPixels = uint64_t{64} << 20;
 
 std::string Quoted(const std::string& path) { return "'" + path + "'"; }
 
-// The 16-bit numbers of which each float is exactly one 65535th; empty if there
-// is another.
+// Returns the 16-bit number of which each float is exactly one 65535th, or an
+// empty vector if a float is no such fraction.
 std::vector<uint16_t> Undivided(const uint8_t* row, size_t elements) {
   std::vector<uint16_t> numbers(elements);
   for (size_t i = 0; i < elements; ++i) {
@@ -65,8 +65,8 @@ struct Free {
   void operator()(void* memory) const { std::free(memory); }
 };
 
-// A session without a host: it reads each frame and grants its slot again one
-// frame later.
+// Plays a stream as a session does, but without a host: reads each frame, and
+// grants its slot again one frame later.
 class Player {
  public:
   Player(Demuxer& demuxer, const OutputFormat& format)
@@ -105,8 +105,8 @@ class Player {
           break;
         }
         case Decoder::Received::kFrame: {
-          // A picture without a timestamp, as drains yield some, belongs to
-          // its predecessor.
+          // A picture without a timestamp, as some decoders yield at the end,
+          // belongs to its predecessor.
           if (frame->pts < not_before &&
               (frame->pts != BULKHEAD_NO_TIMESTAMP || !last_)) {
             break;
@@ -220,7 +220,7 @@ ipc::Expected<std::unique_ptr<Demuxer>> OpenFile(const std::string& path,
   }
   auto demuxer =
       Demuxer::Open(fd.get(), status.st_size, path, stream_index, kind);
-  // The demuxer reads from it to the end of the test.
+  // Never closed: the demuxer reads from it until the end of the test.
   if (demuxer) fd.release();
   return demuxer;
 }

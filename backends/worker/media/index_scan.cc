@@ -39,7 +39,8 @@ ipc::Expected<void> ScanIndex(Demuxer& demuxer, size_t chunk_entries,
     entry.pts = packet.pts != BULKHEAD_NO_TIMESTAMP ? packet.pts : packet.dts;
     entry.duration = packet.duration;
     entry.keyframe = (packet.flags & BULKHEAD_PACKET_KEYFRAME) ? 1 : 0;
-    // What a decoder makes of a decoding time depends on where it began.
+    // A decoder derives the missing timestamp from a decoding timestamp, and
+    // the result depends on where decoding began. The host must not seek by it.
     const bool timed = packet.pts != BULKHEAD_NO_TIMESTAMP;
     entry.disordered = timed && inspector->ordered() ? 0 : 1;
     chunk.push_back(entry);

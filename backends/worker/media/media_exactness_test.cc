@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames are, byte for byte, what the ffmpeg command shows on this machine.
+// Compares frames byte for byte with those of the ffmpeg command on this
+// machine.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -121,11 +122,11 @@ TEST(Exactness, DeliversRgbPicturesWithoutACopy) {
   ASSERT_TRUE(RunFfmpeg(From("371x55", "-c:v png '") + path + "'"));
   const auto decoded = DecodeFile(path, -1);
   ASSERT_TRUE(decoded) << decoded.error().message;
-  // The first picture was decoded before the pool was known.
+  // The first picture was decoded before the pool was attached.
   EXPECT_EQ(decoded->delivered_in_place, decoded->hashes.size() - 1);
 }
 
-// Names of the sample files that hold video, from their list.
+// Returns the names of the sample files with video, from the list of all.
 std::vector<std::string> SampleFiles() {
   std::vector<std::string> files;
   const char* shared = std::getenv("BULKHEAD_SHARED");

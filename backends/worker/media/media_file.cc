@@ -47,12 +47,12 @@ ipc::Expected<std::unique_ptr<MediaFile>> MediaFile::Open(
   };
   format->flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_NONBLOCK;
   format->protocol_whitelist = av_strdup("");
-  // Its own limit fails as if memory were short: ours is looked at whenever it
-  // reads on, and once it has read the header.
+  // libavformat reports its own limit like a lack of memory. Ours is checked at
+  // every read and after the header, and gets a message of its own.
   format->max_streams = INT_MAX;
 
-  // The ffmpeg command sets this too, and it decides which programs of a
-  // transport stream are seen.
+  // The ffmpeg command sets this option too. It decides which programs of a
+  // transport stream are found.
   AVDictionary* options = nullptr;
   av_dict_set(&options, "scan_all_pmts", "1", 0);
   int result = avformat_open_input(&format, file->name_.c_str(),

@@ -15,8 +15,8 @@ extern "C" {
 namespace bulkhead::worker {
 namespace {
 
-// What libavformat's own file protocol uses; the size of reads decides which
-// packets some probes see.
+// The size that libavformat's own file protocol uses. The size of reads decides
+// which packets some probes see, so another one could change the result.
 constexpr int kBufferBytes = 32768;
 
 }  // namespace

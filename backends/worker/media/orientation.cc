@@ -12,7 +12,8 @@ namespace bulkhead::worker {
 Orientation OrientationFromDisplayMatrix(const int32_t* matrix_untrusted) {
   Orientation orientation;
   if (matrix_untrusted == nullptr) return orientation;
-  // Not a number for a singular matrix, and then no comparison below holds.
+  // NaN for a singular matrix; no comparison below holds then, and the picture
+  // is not turned.
   double clockwise = -std::round(av_display_rotation_get(matrix_untrusted));
   clockwise -= 360 * std::floor(clockwise / 360 + 0.9 / 360);
 

@@ -74,6 +74,8 @@ ipc::Expected<void> OutputConverter::Convert(const bulkhead_frame& frame,
   if (!floats && transforms_.empty()) {
     return rgb_.Convert(frame, target, stride);
   }
+  // Transforms and floats need the whole upright picture first, in memory whose
+  // rows swscale may overrun.
   const Picture* upright =
       scratch_.Get(floats ? AV_PIX_FMT_RGB48 : AV_PIX_FMT_RGB24,
                    static_cast<int>(upright_size_.width),

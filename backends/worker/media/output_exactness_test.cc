@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of pictures on their way out is, byte for byte, what the ffmpeg
-// command makes of them on this machine.
+// Compares converted and transformed pictures byte for byte with the output of
+// the ffmpeg command on this machine.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -58,7 +58,7 @@ class Output : public testing::TestWithParam<Clip> {
     EXPECT_EQ(decoded->hashes, expected) << pixel_format << " " << filters;
   }
 
-  // As bytes and as floats.
+  // Converts to bytes and to floats.
   void ExpectBoth(const std::vector<Transform>& transforms,
                   const std::string& filters) {
     ExpectSame({ipc::ElementType::kUint8, transforms}, "rgb24",
@@ -129,8 +129,8 @@ TEST_P(Output, TransformsComeAfterRotation) {
     GTEST_SKIP() << "this codec cannot be put into a mov file";
   }
   path_ = turned;
-  // With filters ffmpeg converts some formats before it rotates: compared is
-  // what it does without.
+  // With filters ffmpeg converts some formats before it rotates, so the
+  // reference is made without filters.
   ExpectSame({ipc::ElementType::kUint8, {CenterCrop{{182, 322}}}}, "rgb24", "");
   ExpectSame({ipc::ElementType::kFloat32, {CenterCrop{{182, 322}}}}, "rgb48le",
              "");

@@ -6,8 +6,8 @@
 namespace bulkhead::worker {
 namespace {
 
-// A decoder holds some tens at most; a stream of which nothing is decoded is
-// told of in parts.
+// A decoder holds back some tens of packets at most. If more are outstanding,
+// hardly anything is being decoded, and the losses are only counted.
 constexpr size_t kMostWaiting = 1 << 12;
 
 }  // namespace

@@ -11,10 +11,12 @@ extern "C" {
 namespace bulkhead::worker {
 namespace {
 
-// Twice the largest decoded picture buffer: no picture is put off longer.
+// Twice the size of the largest decoded picture buffer. No decoder delays a
+// picture by more than that.
 constexpr size_t kRecentPictures = 32;
 
-// Bits of a VP9 frame header, most significant first.
+// Reads the bits of a VP9 frame header, the most significant bit first. Yields
+// zeroes after the end.
 class BitReader {
  public:
   BitReader(const uint8_t* data, size_t bytes)
@@ -37,7 +39,8 @@ bool Vp8Shows(const uint8_t* data, size_t bytes) {
   return bytes == 0 || (data[0] & 0x10) != 0;
 }
 
-// VP9 bitstream specification, section 6.2 and annex B.
+// Parses the header as in the VP9 bitstream specification, section 6.2 and
+// annex B. Malformed headers count as shown, so that their loss is reported.
 bool Vp9Shows(const uint8_t* data, size_t bytes) {
   if (bytes == 0) return true;
   const bool superframe = (data[bytes - 1] & 0xe0) == 0xc0;
@@ -132,8 +135,9 @@ bool PacketInspector::IsSecondField() {
   return false;
 }
 
-// Within a coded sequence the counts order the pictures; the next sequence,
-// whose counts begin anew, follows all of them.
+// Compares timestamps with picture order counts. Within a coded sequence the
+// counts give the order of the pictures. The next sequence, whose counts start
+// again, comes after all pictures of this one.
 void PacketInspector::CheckCount(int64_t pts) {
   const int count = parser_->output_picture_number;
   if (count == INT_MIN) return;
@@ -152,8 +156,9 @@ void PacketInspector::CheckCount(int64_t pts) {
   latest_ = std::max(latest_, pts);
 }
 
-// A B-picture is shown before the last picture of another type, which is shown
-// after all before it.
+// Compares timestamps with picture types. A B-picture is shown before the
+// latest picture of another type; a picture of another type is shown after all
+// earlier pictures.
 void PacketInspector::CheckType(int64_t pts) {
   switch (parser_->pict_type) {
     case AV_PICTURE_TYPE_B:

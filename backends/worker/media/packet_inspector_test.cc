@@ -13,7 +13,7 @@ extern "C" {
 namespace bulkhead::worker {
 namespace {
 
-// What a parser may read behind the bytes of a packet.
+// The number of bytes after a packet that a parser may read.
 constexpr size_t kPadding = AV_INPUT_BUFFER_PADDING_SIZE;
 
 class Inspected {
@@ -51,7 +51,8 @@ std::string Bytes(std::initializer_list<int> values) {
   return bytes;
 }
 
-// ITU-T H.264, section 7.3: as little as makes a picture's order known.
+// Writes H.264 syntax (ITU-T H.264, section 7.3), only as much as a parser
+// needs to find the order of pictures.
 class Bits {
  public:
   Bits& U(int count, uint32_t value) {
@@ -63,7 +64,7 @@ class Bits {
     while ((value + 1) >> (length + 1) != 0) ++length;
     return U(length, 0).U(length + 1, value + 1);
   }
-  // A NAL unit with its start code; the header byte is `type`.
+  // Returns a NAL unit with its start code. `type` is the header byte.
   std::string Unit(int type) const {
     std::string bits = bits_ + "1";
     while (bits.size() % 8 != 0) bits += '0';
@@ -110,11 +111,12 @@ std::string H264Picture(bool idr, uint32_t count, Field field = Field::kFrame,
   }
   if (idr) slice.Ue(0);
   slice.U(8, count).U(32, 0).U(32, 0);
-  // Of no reference but for the keyframe: nothing more needs to be told.
+  // Pictures other than the keyframe are no references, so their headers need
+  // nothing more.
   return (idr ? H264Headers(interlaced) : "") + slice.Unit(idr ? 0x65 : 0x01);
 }
 
-// Nothing but the type is read.
+// Makes a packet of which the parser reads only the picture type.
 std::string Mpeg2Picture(int type) {
   return Bytes({0, 0, 1, 0, 0, type << 3, 0, 0});
 }

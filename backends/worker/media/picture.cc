@@ -15,13 +15,13 @@ namespace bulkhead::worker {
 namespace {
 
 constexpr int kAlignment = 64;
-// swscale reads past the last row of a plane.
+// How far swscale may read past the last row of a plane.
 constexpr size_t kOverread = 1024;
 
 struct Plane {
   int width;
   int height;
-  int step;  // bytes from pixel to pixel
+  int step;  // bytes from one pixel to the next
 };
 
 Plane PlaneOf(const Picture& picture, int index) {
@@ -184,7 +184,7 @@ const Picture* ScratchPicture::Get(AVPixelFormat format, int width,
   }
   memory_.reset();
   picture_ = {format, width, height, {}, {}};
-  // Whole blocks of pixels, since swscale writes them whole.
+  // swscale writes whole blocks of pixels, so rows are rounded up to blocks.
   const int wide = FFALIGN(width, 16);
   if (av_image_fill_linesizes(picture_.stride, format, wide) < 0) {
     return nullptr;

@@ -26,7 +26,7 @@ PictureReader::PictureReader(std::unique_ptr<Demuxer> demuxer,
 ipc::Expected<void> PictureReader::ReplaceDecoder() {
   Forget();
   on_replace_();
-  // Before the next is opened: a device may have room for one.
+  // Closed before the next one is opened: a device may have room for only one.
   decoder_.reset();
   IPC_ASSIGN_OR_RETURN(decoder_, open_decoder_());
   inspector_ = demuxer_->MakeInspector();
@@ -46,18 +46,20 @@ void PictureReader::Forget() {
 ipc::Expected<void> PictureReader::SeekToBeginning() {
   if (at_beginning_) return {};
   IPC_TRY(demuxer_->SeekToBeginning());
-  // Not only flushed: what a decoder keeps across a flush would show.
+  // A flush is not enough: decoders keep state across a flush, and it would
+  // show in the pictures.
   return ReplaceDecoder();
 }
 
 ipc::Expected<void> PictureReader::SeekToKeyframe(int64_t timestamp) {
   at_beginning_ = false;
-  // A seek that fails leaves the demuxer anywhere.
+  // A failed seek may leave the demuxer anywhere, so only the beginning is
+  // safe.
   if (!demuxer_->SeekToKeyframe(timestamp) || demuxer_->at_beginning()) {
     return SeekToBeginning();
   }
   if (met_damage_) {
-    // Headers that were made up by damage outlive a flush.
+    // Headers that the decoder took from damaged packets outlive a flush.
     IPC_TRY(ReplaceDecoder());
     at_beginning_ = false;
   } else {
@@ -93,6 +95,8 @@ ipc::Expected<bool> PictureReader::Next() {
     if (!packet_pending_ && !packets_ended_) {
       IPC_TRY(ReadPacket());
     }
+    // The decoder asks for packets after the end was sent: a vendor's mistake,
+    // treated as the end of the stream.
     if (!packet_pending_) return false;
     IPC_ASSIGN_OR_RETURN(
         const auto sent,

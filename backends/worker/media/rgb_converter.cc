@@ -26,7 +26,8 @@ std::optional<std::array<int32_t, 9>> CopyMatrix(const int32_t* matrix) {
   return copy;
 }
 
-// swscale knows the matrices up to BT.2020; anything else is taken for BT.601.
+// Returns swscale's coefficients. swscale knows the matrices up to BT.2020, and
+// ffmpeg treats all others like BT.601.
 const int* MatrixOf(int color_space) {
   if (color_space < 1 || color_space > 10 || color_space == AVCOL_SPC_YCGCO) {
     color_space = AVCOL_SPC_BT470BG;
@@ -184,9 +185,9 @@ ipc::Expected<void> RgbConverter::MakeScaler(const Picture& source,
   if (color_range != AVCOL_RANGE_UNSPECIFIED) {
     av_opt_set_int(context, "src_range", color_range == AVCOL_RANGE_JPEG, 0);
   }
-  // The scale filter places the chroma of this one format by convention (half
-  // way between two rows of luma) and leaves all others to swscale, whatever
-  // the stream says.
+  // ffmpeg's scale filter sets the chroma position of this format alone, to
+  // half way between two rows of luma. It ignores the position that the stream
+  // declares, and so must this code.
   if (source.format == AV_PIX_FMT_YUV420P) {
     av_opt_set_int(context, "src_v_chr_pos", 128, 0);
   }

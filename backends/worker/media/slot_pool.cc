@@ -39,6 +39,8 @@ std::optional<Slot> SlotPool::Take() {
 
 std::optional<Slot> SlotPool::TakePinned() {
   std::lock_guard lock(mutex_);
+  // Always leaves one slot unpinned: if decoders pinned all slots, no picture
+  // that needs a conversion could ever be published.
   uint32_t pinned = 0;
   for (const State& state : slots_) pinned += state.pinned ? 1 : 0;
   if (pinned + 1 >= slot_count()) return std::nullopt;
@@ -57,6 +59,8 @@ void SlotPool::Publish(uint32_t index) {
   std::lock_guard lock(mutex_);
   if (index >= slots_.size()) return;
   slots_[index].granted = false;
+  // A pinned slot stays taken: the decoder may still refer to it when the host
+  // grants it again.
   if (!slots_[index].pinned) slots_[index].taken = false;
 }
 

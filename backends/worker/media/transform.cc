@@ -47,7 +47,8 @@ PictureSize SizeOf(const Transform& transform) {
   return std::visit([](const auto& any) { return any.size; }, transform);
 }
 
-// `slack` is how much larger the picture is than the crop.
+// Returns the place of a crop. `slack` is the difference between the sizes of
+// the picture and of the crop.
 Crop PlaceOf(const Transform& transform, PictureSize slack) {
   if (const auto* center = std::get_if<CenterCrop>(&transform)) {
     return {center->size, slack.width / 2, slack.height / 2};

@@ -29,8 +29,8 @@ ipc::Code FitError(std::vector<Transform> transforms,
   return size ? ipc::Code::kInternal : size.error().code;
 }
 
-// A picture whose pixels tell where they are, and one colour of which is finer
-// than any smaller picture.
+// Makes a picture whose pixels encode their place. One colour has more detail
+// than any smaller picture can show.
 class Gradient {
  public:
   Gradient() : bytes_(kStride * kSize.height) {
@@ -56,7 +56,7 @@ class Gradient {
   std::vector<uint8_t> bytes_;
 };
 
-// Place of the crop in the gradient.
+// Returns the place of the crop, which its pixels encode.
 std::pair<int, int> PlaceOf(Transform crop) {
   Gradient gradient;
   TransformChain chain(Only(crop));
@@ -112,8 +112,8 @@ TEST(TransformTest, NoStepIsLargerThanTheLimit) {
             ipc::Code::kResourceExhausted);
 }
 
-// Of a triangle as wide as a pixel of the smaller picture: what antialiased
-// bilinear resizing is, in floating point.
+// Resizes in floating point with a triangle filter as wide as a pixel of the
+// smaller picture, which is what antialiased bilinear resizing means.
 std::vector<double> Triangle(const Picture& source, int width, int height) {
   const auto weight = [](double at, double center, double scale) {
     return std::max(0.0, 1 - std::fabs(at - center) / std::max(scale, 1.0));
@@ -150,7 +150,7 @@ TEST(TransformTest, ShrinkingIsAntialiased) {
     const Picture resized = chain.Apply(gradient.picture()).value();
     const auto expected =
         Triangle(gradient.picture(), resized.width, resized.height);
-    // What lies beyond the border is guessed in different ways.
+    // Implementations differ in what they assume beyond the border.
     for (int y = 1; y + 1 < resized.height; ++y) {
       for (int x = 3; x < 3 * (resized.width - 1); ++x) {
         EXPECT_NEAR(resized.data[0][y * resized.stride[0] + x],

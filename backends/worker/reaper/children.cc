@@ -30,6 +30,9 @@ ipc::UniqueFd Children::Watch(pid_t pid_untrusted) {
       watched_.end()) {
     return {};
   }
+  // waitid succeeds only for children, and WNOWAIT leaves a zombie in place. A
+  // child keeps its pid until it is reaped here, so pidfd_open below cannot hit
+  // another process.
   siginfo_t info = {};
   if (waitid(P_PID, static_cast<id_t>(pid_untrusted), &info,
              WEXITED | WNOHANG | WNOWAIT) != 0) {
@@ -48,6 +51,7 @@ void Children::Kill(pid_t pid) const {
 }
 
 std::optional<Children::Ended> Children::ReapOne() {
+  // One pid at a time instead of P_ALL: an unwatched child must stay a zombie.
   for (auto child = watched_.begin(); child != watched_.end(); ++child) {
     siginfo_t info = {};
     if (waitid(P_PID, static_cast<id_t>(*child), &info, WEXITED | WNOHANG) !=

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// pid 1 of a backend. Starts the zygote, then reports to bulkheadd how each
-// process of the backend ended, which no vendor code can do for it or forge.
-// Ends, and ends all of them, as soon as bulkheadd or the application is gone,
-// even if the other of the two is stopped. Runs no vendor code, reads nothing
-// that a vendor wrote but the pids that bulkheadd passes on.
+// bulkhead-reaper, pid 1 of a backend. Starts the zygote, then reports to
+// bulkheadd how each process of the backend ended. Only the parent of a process
+// can know that, so vendor code cannot forge a report. The reaper ends, and
+// with it all processes of the backend, as soon as bulkheadd or the application
+// is gone, even while the other of the two is stopped. The reaper runs no
+// vendor code, and the only vendor data that it reads are pids passed on by
+// bulkheadd.
 
 #include <capnp/message.h>
 #include <errno.h>
@@ -42,12 +44,13 @@ namespace {
 
 namespace schema = ipc::schema;
 
-// bulkheadd reads its sockets at once; beyond this it is stopped or broken.
+// bulkheadd reads its sockets at once, unless it is stopped or broken.
 constexpr std::chrono::milliseconds kSendTimeout(1000);
 
 [[noreturn]] void EndAll(int code) {
-  // As pid 1, ending is enough. Otherwise all of the backend is in the process
-  // group that the launcher made, and no filter of ours allows to leave it.
+  // The end of pid 1 ends its namespace. In tier reduced there is none; there
+  // all processes of the backend are in the process group that the launcher
+  // made, which the seccomp filters do not let them leave.
   if (getpid() != 1) kill(0, SIGKILL);
   _exit(code);
 }
@@ -63,9 +66,11 @@ void Check(bool succeeded, const char* what) {
 
 enum class Whose { kBackends, kReapers };
 
-// The launcher set the backend's limit below ours (core/supervisor/sandbox's
-// LimitOpenFiles): as many descriptors as a worker can leave in flight, our
-// reports with theirs must still be sent.
+// Sets the limit on open files. The launcher has set the soft limit, which is
+// the backend's, below the hard limit, which is the reaper's (core's
+// LimitOpenFiles). The kernel counts descriptors in flight over sockets per
+// uid. So even if a worker leaves as many of them in flight as it can, the
+// reaper can still send its reports, which carry descriptors too.
 bool LimitOpenFiles(Whose whose) {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return false;
@@ -74,15 +79,17 @@ bool LimitOpenFiles(Whose whose) {
   return setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
-// Returns what failed; errno says why.
+// Turns the forked child into the zygote. Returns only on failure: the name of
+// the step that failed, with the reason in errno.
 const char* ExecuteZygote(const sigset_t& signals) {
-  // For tier reduced; in a pid namespace it is implied.
+  // Needed in tier reduced; in a pid namespace the end of pid 1 does the same.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return "prctl";
   constexpr int kExecutable = ipc::kReaperDescriptorCount;
   if (dup3(ipc::kReaperWorkerExecutableFd, kExecutable, O_CLOEXEC) < 0) {
     return "dup3";
   }
-  // So that no descriptor is overwritten before it has been copied.
+  // The targets of dup2 lie below its sources, so that no descriptor is
+  // overwritten before it has been copied.
   static_assert(int{ipc::kZygoteDescriptorCount} <=
                 int{ipc::kReaperZygoteControlFd});
   if (dup2(ipc::kReaperZygoteControlFd, ipc::kZygoteControlFd) < 0 ||
@@ -135,7 +142,8 @@ void Watch(pid_t pid_untrusted, Children& children) {
   event.setWatched(pid_untrusted);
   const int descriptor = pidfd.get();
   Send(message, std::span(&descriptor, 1));
-  // It may have ended before.
+  // The child may have ended before it was watched. Its SIGCHLD was consumed
+  // then, so nothing else would report the end.
   ReportEnded(children);
 }
 
@@ -182,12 +190,15 @@ void SendStarted(pid_t zygote) {
 [[noreturn]] void Run() {
   const auto lockdown = Lockdown::Read(ipc::kReaperLockdownFd);
   if (!lockdown) Fail(lockdown.error().message);
+  // In tier reduced the reaper is not pid 1; this makes it the parent of
+  // orphaned processes there too.
   Check(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0, "subreaper");
 
   sigset_t before;
   sigset_t child;
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
+  // Blocked before the fork, so that no SIGCHLD is lost before signalfd exists.
   Check(sigprocmask(SIG_BLOCK, &child, &before) == 0, "sigprocmask");
   const pid_t zygote = fork();
   Check(zygote >= 0, "cannot start the zygote");
@@ -212,7 +223,7 @@ void SendStarted(pid_t zygote) {
                                   {ipc::kReaperControlFd, POLLIN, 0},
                                   {ended.get(), POLLIN, 0}}};
   while (true) {
-    // The lifelines are the bound of this wait.
+    // No timeout: the two lifelines end this wait.
     if (ppoll(waits.data(), waits.size(), nullptr, nullptr) < 0) {
       Check(errno == EINTR, "ppoll");
       continue;

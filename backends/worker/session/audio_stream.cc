@@ -16,6 +16,8 @@ namespace {
 
 namespace schema = ipc::schema;
 
+// Turns the result of a send into that of a step which may be followed by
+// others.
 ipc::Expected<bool> Done(ipc::Expected<void> sent) {
   IPC_TRY(std::move(sent));
   return true;
@@ -153,6 +155,9 @@ ipc::Expected<bool> AudioStream::Publish(const AudioSamples& samples) {
 }
 
 ipc::Expected<bool> AudioStream::TellProgress() {
+  // The way to a distant sample can be long. Progress keeps the host's watchdog
+  // from taking it for a hang, and is worth a message only once per second of
+  // audio.
   const int64_t reached = renderer_->reached();
   if (reached - play_.told < renderer_->format().sample_rate ||
       reached > play_.next) {

@@ -34,10 +34,11 @@ using Kind = schema::StreamDescription::Kind;
 
 constexpr size_t kMaxNameBytes = 128;
 constexpr size_t kMaxTitleBytes = 512;
-// Six names and a title, and what has a fixed size.
+// Room for six names, a title, and the fields of fixed size.
 constexpr size_t kDescriptionWords = 512;
 constexpr uint64_t kPacketsPerSignOfLife = 1000;
-// A demuxer may ask for patience; one that does so for ever is at its end.
+// A demuxer may answer EAGAIN. One that answers it for ever, which a hostile
+// file can cause, is taken to be at the end.
 constexpr int kMostRetries = 1 << 20;
 
 struct Content {
@@ -163,12 +164,12 @@ void Count(const AVPacket& packet, Content& content) {
   }
   int64_t end;
   if (__builtin_add_overflow(time, packet.duration, &end)) return;
-  // The minimum is no timestamp, and below all of them.
+  // AV_NOPTS_VALUE is the smallest number, so max() replaces it.
   content.end = std::max(content.end, end);
 }
 
-// Of each stream. Streams that appear on the way are left out: they were not
-// told of.
+// Returns the contents of each stream. Ignores streams that appear only while
+// packets are read, since the description does not contain them.
 ipc::Expected<std::vector<Content>> Scan(const MediaFile& file,
                                          HostReplies& replies) {
   std::vector<Content> contents(file.format()->nb_streams);
@@ -214,7 +215,8 @@ ipc::Expected<void> Describe(HostReplies& replies, MediaBytes media,
   const uint32_t count = format.nb_streams;
   std::vector<Content> contents;
   if (describe.getScan()) {
-    // Opened anew: reading on changes what libavformat says of a header.
+    // Scans a second demuxer: reading packets changes what libavformat reports
+    // about the header, and the description must not depend on the scan.
     IPC_ASSIGN_OR_RETURN(const auto again,
                          MediaFile::Open(media, describe.getMediaBytes(),
                                          describe.getNameHint().cStr(),

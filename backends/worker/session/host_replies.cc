@@ -13,7 +13,7 @@ namespace {
 
 namespace schema = ipc::schema;
 
-// A host that reads nothing for so long is gone without a word.
+// A host that reads no reply for this long is treated as gone.
 constexpr std::chrono::hours kRoomDeadline{1};
 constexpr size_t kMaxMessageBytes = 480;
 

@@ -11,7 +11,7 @@
 namespace bulkhead::worker {
 namespace {
 
-// Then it only looks and waits again.
+// Only bounds a single wait; the worker then waits again.
 constexpr std::chrono::hours kLookAgain{1};
 
 }  // namespace
@@ -19,6 +19,9 @@ constexpr std::chrono::hours kLookAgain{1};
 ssize_t ServedBytes::ReadAt(int64_t offset, std::span<uint8_t> out) {
   const auto* const header = ipc::WindowHeaderOf(window_.bytes());
   if (offset < start_ || offset >= start_ + bytes_) {
+    // The window is about to be overwritten, so it holds nothing of use from
+    // here on, also if the request fails. A new serial number tells the answer
+    // from an earlier one.
     const uint32_t serial = ++serial_;
     bytes_ = 0;
     auto sent =

@@ -25,9 +25,10 @@ namespace {
 namespace schema = ipc::schema;
 using std::chrono::milliseconds;
 
-// The host acts at once or is gone, in which case the socket says so first.
+// The host sends and receives set-up messages at once. If the host is gone, the
+// socket reports that long before this deadline.
 constexpr milliseconds kHostDeadline{60'000};
-// A wait without work; then it only looks and waits again.
+// Only bounds a single wait for a request; the worker then waits again.
 constexpr milliseconds kIdleDeadline{3'600'000};
 constexpr size_t kMaxBufferBytes = size_t{1} << 30;
 constexpr int kExitHostGone = 0;
@@ -35,7 +36,8 @@ constexpr int kExitProtocol = 4;
 
 enum Descriptor { kRequests, kReplies, kWakeWorker, kWakeHost, kMedia, kCount };
 
-// Whoever uses the pool keeps its memory.
+// Ties the mapping to the pool: a shared_ptr to `pool` that shares ownership of
+// this struct keeps the memory mapped for every user of the pool.
 struct MappedPool {
   MappedPool(ipc::MappedRegion region, uint32_t slots, size_t slot_bytes)
       : memory(std::move(region)),
@@ -46,8 +48,9 @@ struct MappedPool {
   SlotPool pool;
 };
 
-// What the step says, or that it ran out of memory: the limit of that is one of
-// the session, which outlives it.
+// Returns the result of `step`, or kResourceExhausted if the step ran out of
+// memory. The memory limit (RLIMIT_DATA) makes allocations fail; the session
+// survives that, and the host learns which limit to raise.
 template <typename Step>
 auto WithinMemory(const Step& step) -> decltype(step()) {
   try {
@@ -124,7 +127,8 @@ SessionWorker::SessionWorker(const bulkhead_backend& backend, int socket,
       host_replies_(writer_, waiter_, ipc::HeaderOf(requests_.bytes()),
                     descriptors_[kWakeHost].get()),
       buffers_(kMaxBufferBytes, [](std::string_view line) {
-        // A full pipe loses the line rather than holding up the stream.
+        // stderr is non-blocking. If the pipe is full, the line is lost, since
+        // a log must not delay the stream.
         const std::string whole = std::string(line) + "\n";
         (void)!::write(STDERR_FILENO, whole.data(), whole.size());
       }) {
@@ -143,6 +147,8 @@ int SessionWorker::Run() {
       message = reader_.TryRead();
       return !message || message->has_value();
     };
+    // Without anything to decode, sleep until a request comes. Otherwise only
+    // look for one, and decode ahead between requests.
     const bool can_advance = stream_ && stream_->playing() && !starved_;
     if (!can_advance) {
       const auto wake =
@@ -155,16 +161,18 @@ int SessionWorker::Run() {
     ipc::Expected<void> done;
     uint32_t epoch = 0;
     if (message->has_value()) {
+      // The request may be a grant, so the stream may have a slot again.
       starved_ = false;
       done = ipc::ReadCatching([&] {
         const auto request = (*message)->root<schema::Request>();
+        // Read before the request is served, so that a failure names its play.
         if (request.isPlay()) epoch = request.getPlay().getEpoch();
         return WithinMemory([&] { return Handle(request); });
       });
       if (!done && epoch && stream_) stream_->AbandonPlay();
     } else if (can_advance) {
-      // A host that has others in this process does not kill it to be rid of
-      // one play.
+      // A shared worker is not killed when one of its hosts goes away, so a
+      // long play must notice by itself.
       if (HostIsGone(socket_)) return kExitHostGone;
       auto advanced = WithinMemory([&] { return stream_->Advance(); });
       if (advanced) {
@@ -175,6 +183,8 @@ int SessionWorker::Run() {
       }
     }
     if (done) continue;
+    // The exit code tells the host to replay in a new worker, which may get the
+    // device again; this process cannot.
     if (done.error().code == ipc::Code::kBackendLost)
       return ipc::kExitDeviceLost;
     if (!host_replies_.SendFailed(epoch, done.error())) return kExitHostGone;

@@ -16,14 +16,16 @@
 namespace bulkhead::worker {
 namespace {
 
-// bulkheadd speaks when it likes; without it the reaper ends us.
+// Only bounds a single wait: bulkheadd may be silent for any time, and if it is
+// gone, the reaper ends this process.
 constexpr std::chrono::milliseconds kIdleDeadline{3'600'000};
 constexpr int kExitSession = 1;
 
 void Serve(const bulkhead_backend& backend, ipc::UniqueFd socket) {
   auto session = SessionWorker::Attach(backend, socket.get());
   const int code = session ? (*session)->Run() : kExitSession;
-  // A host that is still there waits for the end of the process.
+  // A host that is still connected learns of the end of its session only from
+  // the end of the process.
   if (!HostIsGone(socket.get())) ::_exit(code);
 }
 

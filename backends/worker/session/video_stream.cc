@@ -20,9 +20,11 @@ namespace schema = ipc::schema;
 constexpr size_t kIndexEntriesPerChunk = 1000;
 constexpr uint32_t kFingerprintRowStep = 16;
 constexpr size_t kUnseenPerMessage = 128;
-// A list element is five words.
+// Each element of the list takes five words.
 constexpr size_t kUnseenWords = kSmallReplyWords + 5 * kUnseenPerMessage;
 
+// Hashes every 16th row: enough for the host to verify that a replay delivers
+// the same frames, at little cost.
 uint64_t Fingerprint(const DeliveredFrame& frame) {
   uint64_t fingerprint = 0;
   for (uint32_t y = 0; y < frame.height; y += kFingerprintRowStep) {
@@ -74,12 +76,15 @@ ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
                                     },
                                     [this] { delivery_.reset(); }));
 
+  // A replay knows the size from the first worker, which decoded the first
+  // frame. Another frame may be decoded first now, and must not set the size.
   if (open.getKnownWidth() > 0) {
     const PictureSize known{open.getKnownWidth(), open.getKnownHeight()};
     IPC_ASSIGN_OR_RETURN(const auto shape, converter_->FixSize(known));
     return Describe(shape);
   }
-  // The size of all frames is that of the first, which only decoding tells.
+  // All frames get the size of the first frame, and only decoding shows that
+  // size. The picture stays in the reader and is published by the first play.
   IPC_ASSIGN_OR_RETURN(const bool decoded, reader_->Next());
   if (!decoded) {
     return ipc::Fail(ipc::Code::kBadInput,
@@ -136,7 +141,7 @@ ipc::Expected<void> VideoStream::Describe(const OutputShape& shape) {
 
 ipc::Expected<void> VideoStream::Scan() {
   play_.active = false;
-  // A demuxer of its own: the one that plays stays where it is.
+  // Uses a second demuxer, so that the playing one keeps its position.
   IPC_ASSIGN_OR_RETURN(const auto demuxer,
                        Demuxer::Open(context_.media, media_bytes_, name_hint_,
                                      reader_->demuxer().facts().stream_index,
@@ -159,6 +164,8 @@ ipc::Expected<void> VideoStream::Scan() {
 }
 
 void VideoStream::AttachPool(std::shared_ptr<SlotPool> pool) {
+  // The old delivery goes first: its destructor ends the decoding into slots,
+  // which DeliverInto below begins again.
   delivery_.reset();
   pool_ = std::move(pool);
   context_.buffers.DeliverInto(pool_, stride_);
@@ -180,6 +187,9 @@ ipc::Expected<void> VideoStream::StartPlay(schema::Play::Reader play) {
     return ipc::Fail(ipc::Code::kInternal, "video has no samples");
   }
   unseen_.clear();
+  // Buffers are cleared for every seek, as they would be for a new process, so
+  // that a damaged picture looks the same wherever playing began. A stream that
+  // is still at its beginning does not seek.
   const bool stays = !start.isKeyframe() && reader_->at_beginning();
   if (!stays) context_.buffers.Renew();
   IPC_TRY(start.isKeyframe() ? reader_->SeekToKeyframe(start.getKeyframe())
@@ -242,7 +252,7 @@ ipc::Expected<bool> VideoStream::Advance() {
     });
   }
   const DecodedFrame& frame = reader_->picture();
-  // A picture without a timestamp is not before anything.
+  // A picture without a timestamp cannot lie before the wanted position.
   if (frame->pts == BULKHEAD_NO_TIMESTAMP || frame->pts >= play_.skip_before) {
     return Show();
   }
@@ -257,6 +267,7 @@ ipc::Expected<bool> VideoStream::Advance() {
 }
 
 ipc::Expected<bool> VideoStream::Show() {
+  // The host counts frames by their order, so unseen frames go first.
   IPC_TRY(SendUnseen());
   DecodedFrame& frame = reader_->picture();
   const Picture picture{.pts = frame->pts,

@@ -23,6 +23,8 @@ ipc::Expected<SiblingCloner> SiblingCloner::Create() {
 }
 
 ipc::Expected<pid_t> SiblingCloner::Clone() const {
+  // A raw system call, since libc's fork() cannot pass CLONE_PARENT. The two
+  // CLONE_CHILD flags keep libc's cached thread id right, as fork() would.
   const long pid = ::syscall(
       SYS_clone,
       CLONE_PARENT | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD,

@@ -54,7 +54,7 @@ TEST_F(SiblingClonerTest, TheCloneIsAChildOfTheCallersParent) {
     if (!pid) return 2;
     if (*pid == 0) ::_exit(::getppid() == self ? 42 : 3);
     Report(pipe_[1], *pid);
-    // It is none of the caller's.
+    // The clone is no child of the caller.
     return ::waitpid(*pid, nullptr, __WALL) == -1 && errno == ECHILD ? 0 : 4;
   });
   EXPECT_EQ(caller.Wait(), 0);
@@ -70,7 +70,7 @@ TEST_F(SiblingClonerTest, AbortInTheCloneEndsTheCloneAlone) {
       ::abort();
     }
     Report(pipe_[1], *pid);
-    // Lives until it is told.
+    // Lives until the test tells it to end.
     ::pause();
     return 0;
   });

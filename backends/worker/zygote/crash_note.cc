@@ -28,7 +28,8 @@ constexpr size_t kPlaceBytes = 160;
 constexpr size_t kStackBytes = size_t{256} << 10;
 constexpr std::chrono::milliseconds kSendDeadline{100};
 
-// All that the handler needs: it must not allocate.
+// Everything that the handler needs, allocated in advance, since a signal
+// handler must not allocate.
 struct Note {
   using Root =
       std::function<schema::CrashNote::Builder(capnp::MessageBuilder&)>;
@@ -44,7 +45,7 @@ struct Note {
   std::array<std::byte, kStackBytes> stack;
 };
 
-// A signal handler is given nothing, so where it finds this is global.
+// Global, because a signal handler gets no argument of ours.
 Note* note_of_this_process = nullptr;
 
 class Writer {
@@ -72,7 +73,7 @@ class Writer {
   size_t used_ = 0;
 };
 
-// "libacme.so+0x1f30 (acme_decode+0x12)".
+// Writes a code address in the form "libacme.so+0x1f30 (acme_decode+0x12)".
 void WritePlace(uintptr_t address, capnp::Data::Builder out) {
   Writer place(out);
   Dl_info info = {};
@@ -99,7 +100,8 @@ struct Walk {
   bool in_handler = true;
 };
 
-// What lies above the frame in which the signal came is this handler.
+// Records one stack frame. The frames of the handler itself come first and are
+// skipped: the unwinder marks the frame that the signal interrupted.
 _Unwind_Reason_Code VisitFrame(_Unwind_Context* context, void* argument) {
   Walk& walk = *static_cast<Walk*>(argument);
   int before_instruction = 0;
@@ -107,7 +109,8 @@ _Unwind_Reason_Code VisitFrame(_Unwind_Context* context, void* argument) {
   if (before_instruction != 0) walk.in_handler = false;
   if (walk.in_handler) return _URC_NO_REASON;
   if (walk.frames == kMaxFrames || address == 0) return _URC_END_OF_STACK;
-  // A return address may already belong to what follows the call.
+  // A return address is the instruction after the call, which may belong to the
+  // next function or line.
   WritePlace(address - (before_instruction != 0 ? 0 : 1),
              walk.note.getFrames()[walk.frames].getPlace());
   walk.note.setFrameCount(++walk.frames);
@@ -117,7 +120,9 @@ _Unwind_Reason_Code VisitFrame(_Unwind_Context* context, void* argument) {
 void OnFault(int signal, siginfo_t* info, void*) {
   Note& last = *note_of_this_process;
   if (info->si_code <= 0) {
-    // Nothing would repeat it, and no filter lets the process signal itself.
+    // Another process sent the signal, so returning would not repeat a fault,
+    // and the seccomp filter lets the process send itself only SIGABRT. So a
+    // real fault ends it.
     volatile int* volatile nowhere = nullptr;
     *nowhere = 0;
   }
@@ -127,7 +132,8 @@ void OnFault(int signal, siginfo_t* info, void*) {
   ::_Unwind_Backtrace(VisitFrame, &walk);
   (void)ipc::SendMessage(last.socket, last.message, {},
                          ipc::Deadline::After(kSendDeadline));
-  // Returning repeats the fault, which has no handler any more.
+  // Returning repeats the fault. SA_RESETHAND has removed the handler, so the
+  // process now dies of the original signal.
 }
 
 _Unwind_Reason_Code VisitNothing(_Unwind_Context*, void*) {
@@ -136,7 +142,7 @@ _Unwind_Reason_Code VisitNothing(_Unwind_Context*, void*) {
 
 void Install(Note* note) {
   note_of_this_process = note;
-  // The unwinder sets itself up on first use.
+  // The unwinder may allocate when it is used first; a handler must not.
   ::_Unwind_Backtrace(VisitNothing, nullptr);
   stack_t stack = {};
   stack.ss_sp = note_of_this_process->stack.data();

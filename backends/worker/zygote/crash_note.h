@@ -17,9 +17,9 @@ namespace bulkhead::worker {
 //     installed the handlers: only that thread has a second stack;
 //   - for a signal that another process sent; the process then dies of SIGSEGV.
 //
-// Call these functions in a process with a single thread, before stage 2. The
-// memory that the handler needs is allocated here and never freed. A clone of
-// the zygote calls again, with its own socket.
+// Call these functions while the process has a single thread. The memory that
+// the handler needs is allocated here and never freed. A clone of the zygote
+// inherits the zygote's handlers, and calls again with its own socket.
 
 // Sends notes to bulkheadd, each as a ZygoteEvent.
 void SendCrashNotesOfZygote(int socket);

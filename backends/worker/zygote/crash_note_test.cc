@@ -23,7 +23,7 @@ using ipc::schema::CrashNote;
 volatile int* volatile nowhere = nullptr;
 volatile int zero = 0;
 
-// Exported, so that they have names.
+// Exported, so that crash notes can name these functions.
 extern "C" [[gnu::noinline, gnu::visibility("default")]] void TouchNowhere() {
   nowhere[4] = 1;
 }

@@ -62,7 +62,8 @@ ipc::Expected<const bulkhead_backend*> LoadPlugin(const std::string& path,
         std::string("it lacks its entry function: ") + ::dlerror());
   }
   auto backend = Call(entry, symbol);
-  // Said first, whatever else came of it.
+  // This cause comes first: the refusal may have made the entry function fail
+  // in other ways, which would be reported instead.
   if (::getenv(ipc::kRefusedInsideVariable) != nullptr) {
     return ipc::Fail(
         ipc::Code::kBackendUnavailable,

@@ -15,7 +15,7 @@
 namespace bulkhead::worker {
 namespace {
 
-// The path of one of the shared objects of tests/children.
+// Returns the path of one of the shared objects in tests/children.
 std::string Object(const std::string& name) {
   std::istringstream words(std::getenv("BAD_PLUGINS"));
   for (std::string word; words >> word;) {
@@ -48,7 +48,7 @@ TEST(CheckIsObjectTest, OnlyTheOpenedFilePasses) {
   const ipc::UniqueFd object(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   ASSERT_TRUE(object);
   EXPECT_TRUE(CheckIsObject(path, object.get()));
-  // Not removed first: another file could get its inode.
+  // The old file is not removed first, since the new one could get its inode.
   std::ofstream(path + ".new") << "two";
   ASSERT_EQ(std::rename((path + ".new").c_str(), path.c_str()), 0);
   const auto other = CheckIsObject(path, object.get());

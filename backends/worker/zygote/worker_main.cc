@@ -3,7 +3,7 @@
 
 #include "backends/worker/zygote/zygote.h"
 
-// bulkhead-worker is started by bulkhead-reaper inside the sandbox. It ends
-// without running destructors of the vendor's libraries: a crash in one of them
-// is nobody's loss any more.
+// bulkhead-reaper starts bulkhead-worker inside the sandbox. The process ends
+// without running destructors of the vendor's libraries, since a crash in one
+// of them would be reported as a crash of a session that has ended well.
 int main() { ::_exit(bulkhead::worker::RunZygote()); }

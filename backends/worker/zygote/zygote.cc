@@ -35,7 +35,8 @@ namespace schema = ipc::schema;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kSendDeadline{5'000};
-// bulkheadd speaks when it likes; without it the reaper ends us.
+// Only bounds a single wait: bulkheadd may be silent for any time, and if it is
+// gone, the reaper ends this process.
 constexpr milliseconds kIdleDeadline{3'600'000};
 constexpr int kExitLockdown = 5;
 
@@ -57,8 +58,9 @@ int SendFailed(const ipc::Error& error) {
   return 1;
 }
 
-// Of the zygote's descriptors a worker needs none, but for the devices that its
-// plugin has opened: in a session it could not do so itself.
+// Closes the descriptors that a worker has inherited from the zygote, except
+// its own socket and the devices that the plugin has opened: a session could
+// not open them itself.
 void CloseInherited(const Lockdown& lockdown, int socket) {
   if (!lockdown.has_devices()) {
     ::syscall(SYS_close_range, ipc::kZygoteControlFd, socket - 1, 0U);
@@ -75,9 +77,14 @@ void CloseInherited(const Lockdown& lockdown, int socket) {
 
 int RunWorker(const bulkhead_backend& backend, const Lockdown& lockdown,
               schema::CloneWorker::Reader kind, int socket) {
+  // The zygote's control socket goes first of all: no code that has seen media
+  // may speak as the zygote.
   CloseInherited(lockdown, socket);
+  // The probe stays in stage 1: it sees no media, and drivers open device
+  // files.
   if (kind.getProbe()) return RunProbe(backend, socket);
-  // Of what libraries allocate, so that a bomb ends as an error of theirs.
+  // Limits what libraries allocate, so that a decompression bomb ends in a
+  // failed allocation. Stage 2 forbids setrlimit, so this comes before it.
   const rlimit data = {kind.getDataBytes(), kind.getDataBytes()};
   if (kind.getDataBytes() > 0 && ::setrlimit(RLIMIT_DATA, &data) != 0) {
     return kExitLockdown;
@@ -85,6 +92,8 @@ int RunWorker(const bulkhead_backend& backend, const Lockdown& lockdown,
   if (auto installed = lockdown.InstallStage2(); !installed) {
     return kExitLockdown;
   }
+  // The handlers inherited from the zygote name its socket, which is closed by
+  // now. Replaced before the first byte of media.
   SendCrashNotesOfSession(socket);
   if (kind.getShared()) return RunSharedWorker(backend, socket);
   auto worker = SessionWorker::Attach(backend, socket);
@@ -94,8 +103,9 @@ int RunWorker(const bulkhead_backend& backend, const Lockdown& lockdown,
 }  // namespace
 
 int RunZygote() {
-  // What libav would say goes to the host as errors, if at all.
+  // libav's problems reach the host as errors, so its log is not needed.
   ::av_log_set_level(AV_LOG_QUIET);
+  // Before the lock-down, which does not allow the prctl that this needs.
   auto cloner = SiblingCloner::Create();
   if (!cloner) return SendFailed(cloner.error());
   auto lockdown = Lockdown::Read(ipc::kZygoteLockdownFd);
@@ -108,6 +118,7 @@ int RunZygote() {
       !same) {
     return SendFailed(same.error());
   }
+  // From here on vendor code can crash this process.
   SendCrashNotesOfZygote(ipc::kZygoteControlFd);
   auto backend = LoadPlugin(lockdown->plugin_path(), lockdown->entry_symbol());
   if (!backend) return SendFailed(backend.error());
@@ -127,6 +138,7 @@ int RunZygote() {
     if (!request || (*received)->descriptors.size() != 1) return 1;
     const auto clone = request->getClone();
     auto pid = cloner->Clone();
+    // The clone leaves the loop for good; it returns its exit code from main().
     if (pid && *pid == 0) {
       return RunWorker(**backend, *lockdown, clone,
                        (*received)->descriptors[0].release());
