@@ -22,10 +22,6 @@ extern "C" {
 namespace bulkhead::worker {
 namespace {
 
-// A demuxer may answer EAGAIN. One that answers it for ever, which a hostile
-// file can cause, is taken to be at the end.
-constexpr int kMostRetries = 1 << 20;
-
 // A seek that lands after its target is repeated at most this often, each time
 // twice as far before the target. Then decoding starts at the beginning.
 constexpr int kMostSeeks = 6;
@@ -194,14 +190,7 @@ const int32_t* Demuxer::display_matrix_untrusted() const {
 bool Demuxer::NextAvPacket() {
   at_beginning_ = false;
   packet_too_large_ = false;
-  for (int retries = 0; retries < kMostRetries;) {
-    av_packet_unref(av_packet_);
-    const int result = av_read_frame(format_, av_packet_);
-    if (result == AVERROR(EAGAIN)) {
-      ++retries;
-      continue;
-    }
-    if (result < 0) return false;
+  while (file_->ReadPacket(av_packet_)) {
     if (av_packet_->stream_index != stream_index_) continue;
     packet_too_large_ = static_cast<uint64_t>(std::max(av_packet_->size, 0)) >
                         limits_.packet_bytes;

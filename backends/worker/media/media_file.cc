@@ -7,6 +7,7 @@
 #include <utility>
 
 extern "C" {
+#include <libavcodec/packet.h>
 #include <libavformat/avformat.h>
 #include <libavutil/dict.h>
 #include <libavutil/error.h>
@@ -18,6 +19,13 @@ extern "C" {
 #include "ipc/try.h"
 
 namespace bulkhead::worker {
+namespace {
+
+// A demuxer may answer EAGAIN. One that answers it for ever, which a hostile
+// file can cause, is taken to be at the end.
+constexpr int kMostRetries = 1 << 20;
+
+}  // namespace
 
 std::string AvErrorText(int av_error) {
   char text[AV_ERROR_MAX_STRING_SIZE] = {};
@@ -87,6 +95,15 @@ ipc::Expected<void> MediaFile::CheckStreams() {
   return ipc::Fail(ipc::Code::kResourceExhausted,
                    name_ + " has more than " + std::to_string(max_streams_) +
                        " streams; raise " + ipc::LimitName("streams"));
+}
+
+bool MediaFile::ReadPacket(AVPacket* packet) const {
+  for (int retries = 0; retries < kMostRetries; ++retries) {
+    av_packet_unref(packet);
+    const int result = av_read_frame(format_, packet);
+    if (result != AVERROR(EAGAIN)) return result >= 0;
+  }
+  return false;
 }
 
 int MediaFile::read_error() const { return source_->read_error(); }

@@ -11,6 +11,7 @@
 
 struct AVFormatContext;
 struct AVIOContext;
+struct AVPacket;
 
 namespace bulkhead::worker {
 
@@ -41,6 +42,10 @@ class MediaFile {
   // Never null.
   AVFormatContext* format() const { return format_; }
   const std::string& name() const { return name_; }
+  // Reads the next packet, of any stream, into `packet`. Returns false at the
+  // end, which may be a failed read or a limit: see the functions below.
+  bool ReadPacket(AVPacket* packet) const;
+
   // Returns the errno of the first read that failed, or 0.
   int read_error() const;
   bool refers_to_others() const { return refused_references_ > 0; }

@@ -49,10 +49,6 @@ tl::unexpected<ipc::Error> ShortOfMemory() {
 
 }  // namespace
 
-void RgbConverter::FreeSws::operator()(SwsContext* context) const {
-  sws_freeContext(context);
-}
-
 RgbConverter::RgbConverter(const int32_t* stream_matrix_untrusted,
                            uint64_t max_pixels)
     : stream_matrix_(CopyMatrix(stream_matrix_untrusted)),
@@ -172,16 +168,9 @@ ipc::Expected<void> RgbConverter::Convert(const bulkhead_frame& frame,
 ipc::Expected<void> RgbConverter::MakeScaler(const Picture& source,
                                              const Picture& target,
                                              int color_range) {
-  scaler_.reset(sws_alloc_context());
+  scaler_ = AllocateScaler(source, target, SWS_BICUBIC);
   if (scaler_ == nullptr) return ShortOfMemory();
   SwsContext* context = scaler_.get();
-  av_opt_set_int(context, "srcw", source.width, 0);
-  av_opt_set_int(context, "srch", source.height, 0);
-  av_opt_set_int(context, "src_format", source.format, 0);
-  av_opt_set_int(context, "dstw", target.width, 0);
-  av_opt_set_int(context, "dsth", target.height, 0);
-  av_opt_set_int(context, "dst_format", target.format, 0);
-  av_opt_set_int(context, "sws_flags", SWS_BICUBIC, 0);
   if (color_range != AVCOL_RANGE_UNSPECIFIED) {
     av_opt_set_int(context, "src_range", color_range == AVCOL_RANGE_JPEG, 0);
   }

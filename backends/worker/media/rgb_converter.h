@@ -10,9 +10,8 @@
 #include "backends/sdk/bulkhead_backend.h"
 #include "backends/worker/media/orientation.h"
 #include "backends/worker/media/picture.h"
+#include "backends/worker/media/scaler_context.h"
 #include "ipc/error.h"
-
-struct SwsContext;
 
 namespace bulkhead::worker {
 
@@ -79,9 +78,6 @@ class RgbConverter {
     std::optional<std::array<int32_t, 9>> matrix;
     bool operator==(const Key&) const = default;
   };
-  struct FreeSws {
-    void operator()(SwsContext* context) const;
-  };
 
   ipc::Expected<Key> ValidateFrame(const bulkhead_frame& frame);
   ipc::Expected<void> Scale(const bulkhead_frame& frame, const Picture& source,
@@ -98,7 +94,7 @@ class RgbConverter {
   Orientation orientation_;
   std::string known_name_;  // the name of known_format_, looked up once
   AVPixelFormat known_format_ = AV_PIX_FMT_NONE;
-  std::unique_ptr<SwsContext, FreeSws> scaler_;
+  SwsContextPtr scaler_;
   int scaler_range_ = 0;
   ScratchPicture scratch_;
 };

@@ -5,7 +5,6 @@
 #include <utility>
 
 extern "C" {
-#include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
 }
@@ -72,10 +71,6 @@ Picture Cut(const Picture& source, const Crop& crop) {
 
 }  // namespace
 
-void TransformChain::FreeSws::operator()(SwsContext* context) const {
-  sws_freeContext(context);
-}
-
 TransformChain::TransformChain(std::vector<Transform> transforms)
     : transforms_(std::move(transforms)) {}
 
@@ -125,20 +120,15 @@ ipc::Expected<PictureSize> TransformChain::Fit(PictureSize size,
 
 ipc::Expected<void> TransformChain::MakeScaler(const Picture& source,
                                                Step& step) {
-  step.scaler.reset(sws_alloc_context());
-  SwsContext* const context = step.scaler.get();
-  if (context == nullptr) {
+  const Picture target = {.format = source.format,
+                          .width = static_cast<int>(step.resize.size.width),
+                          .height = static_cast<int>(step.resize.size.height)};
+  step.scaler = AllocateScaler(source, target, SwsFlags(step.resize.filter));
+  if (step.scaler == nullptr) {
     return ipc::Fail(ipc::Code::kResourceExhausted,
                      "no memory to resize a picture");
   }
-  av_opt_set_int(context, "srcw", source.width, 0);
-  av_opt_set_int(context, "srch", source.height, 0);
-  av_opt_set_int(context, "src_format", source.format, 0);
-  av_opt_set_int(context, "dstw", step.resize.size.width, 0);
-  av_opt_set_int(context, "dsth", step.resize.size.height, 0);
-  av_opt_set_int(context, "dst_format", source.format, 0);
-  av_opt_set_int(context, "sws_flags", SwsFlags(step.resize.filter), 0);
-  if (sws_init_context(context, nullptr, nullptr) < 0) {
+  if (sws_init_context(step.scaler.get(), nullptr, nullptr) < 0) {
     step.scaler.reset();
     return ipc::Fail(ipc::Code::kUnsupported,
                      "a picture of " + std::to_string(source.width) + "x" +

@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "backends/worker/media/picture.h"
+#include "backends/worker/media/scaler_context.h"
 #include "ipc/error.h"
-
-struct SwsContext;
 
 namespace bulkhead::worker {
 
@@ -71,15 +70,12 @@ class TransformChain {
   ipc::Expected<Picture> Apply(const Picture& source);
 
  private:
-  struct FreeSws {
-    void operator()(SwsContext* context) const;
-  };
   // A transform prepared for pictures of one size.
   struct Step {
     bool resizes = false;
     Resize resize;
     Crop crop;
-    std::unique_ptr<SwsContext, FreeSws> scaler;
+    SwsContextPtr scaler;
     ScratchPicture scratch;
   };
 

@@ -37,9 +37,6 @@ constexpr size_t kMaxTitleBytes = 512;
 // Room for six names, a title, and the fields of fixed size.
 constexpr size_t kDescriptionWords = 512;
 constexpr uint64_t kPacketsPerSignOfLife = 1000;
-// A demuxer may answer EAGAIN. One that answers it for ever, which a hostile
-// file can cause, is taken to be at the end.
-constexpr int kMostRetries = 1 << 20;
 
 struct Content {
   uint64_t packets = 0;
@@ -180,14 +177,7 @@ ipc::Expected<std::vector<Content>> Scan(const MediaFile& file,
     return ipc::Fail(ipc::Code::kInternal, "no memory for a packet");
   }
   uint64_t packets = 0;
-  for (int retries = 0; retries < kMostRetries;) {
-    av_packet_unref(packet.get());
-    const int result = av_read_frame(file.format(), packet.get());
-    if (result == AVERROR(EAGAIN)) {
-      ++retries;
-      continue;
-    }
-    if (result < 0) break;
+  while (file.ReadPacket(packet.get())) {
     const auto index = static_cast<size_t>(packet->stream_index);
     if (index < contents.size()) Count(*packet, contents[index]);
     if (++packets % kPacketsPerSignOfLife != 0) continue;
