@@ -123,7 +123,7 @@ bulkhead_result DeviceDecoder::Execute(DeviceStream::Kernel kernel) {
   }
   if (lost_) {
     return Fail(BULKHEAD_DEVICE_LOST,
-                "the simulated device hangs; open the stream anew");
+                "the simulated device hangs; open the stream again");
   }
   if (kernel_result_ == BULKHEAD_OK) return BULKHEAD_OK;
   return Fail(kernel_result_, kernel_error_);

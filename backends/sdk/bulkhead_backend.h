@@ -113,8 +113,8 @@ typedef struct bulkhead_side_data {
   size_t bytes;
 } bulkhead_side_data;
 
-/* What the container declares about the stream. Valid during the call of open
- * only: copy what you need. */
+/* Properties of the stream that the container declares. Valid during the call
+ * of open only: copy what you need. */
 typedef struct bulkhead_codec_parameters {
   uint32_t size;
   const char* codec;

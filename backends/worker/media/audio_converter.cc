@@ -19,8 +19,8 @@ ipc::Expected<AudioSamples> AudioConverter::Convert(
   if (sample_format == AV_SAMPLE_FMT_NONE || frame.planes == nullptr ||
       frame.sample_rate <= 0 || frame.channels <= 0 || frame.sample_count < 0) {
     return ipc::Fail(ipc::Code::kBackendMisbehaved,
-                     "its receive_frame() gave no samples for a stream of "
-                     "audio");
+                     "the backend's receive_frame() returned no samples for an "
+                     "audio stream");
   }
   if (frame.channels > kMaxChannels) {
     return ipc::Fail(ipc::Code::kUnsupported,

@@ -89,7 +89,7 @@ ipc::Expected<void> AudioReader::Decode(const bulkhead_packet* packet) {
     if (sent != Decoder::Sent::kTakeFramesFirst) break;
     if (!took) {
       return ipc::Fail(ipc::Code::kBackendMisbehaved,
-                       "its send_packet() takes no packet, and its "
+                       "the backend's send_packet() takes no packet, and its "
                        "receive_frame() has no frame");
     }
   }

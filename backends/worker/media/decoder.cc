@@ -110,7 +110,7 @@ ipc::Expected<std::unique_ptr<Decoder>> Decoder::Open(
   }
   if (result == BULKHEAD_OK) {
     return ipc::Fail(ipc::Code::kBackendMisbehaved,
-                     "its open() reports success without a decoder");
+                     "the backend's open() reports success without a decoder");
   }
   return tl::unexpected(FailureOf(backend, nullptr, "open", result));
 }

@@ -218,7 +218,8 @@ ipc::Expected<bool> Demuxer::ReadPacket() {
     }
     IPC_TRY(file_->CheckStreams());
     if (file_->read_error() == 0) return false;
-    return ipc::FailErrno(ipc::Code::kBadInput, name_ + " cannot be read on",
+    return ipc::FailErrno(ipc::Code::kBadInput,
+                          name_ + " cannot be read further",
                           file_->read_error());
   }
   packet_ = libav_format::PacketOf(*av_packet_, &packet_side_data_);
@@ -238,7 +239,7 @@ ipc::Expected<void> Demuxer::SeekToKeyframe(int64_t timestamp) {
         av_seek_frame(format_, stream_index_, target, AVSEEK_FLAG_BACKWARD);
     if (result < 0 && attempt == 0) {
       return ipc::Fail(ipc::Code::kOutOfRange,
-                       name_ + " cannot be sought to timestamp " +
+                       name_ + " cannot seek to timestamp " +
                            std::to_string(timestamp) + ": " +
                            AvErrorText(result) + "; read from the beginning");
     }

@@ -28,8 +28,8 @@ struct DemuxerLimits {
   uint64_t packet_bytes = UINT64_MAX;
 };
 
-// What the container declares about the chosen stream. Sent to the host in the
-// schema's Opened or OpenedAudio.
+// Properties of the chosen stream that the container declares. Sent to the host
+// in the schema's Opened or OpenedAudio.
 struct StreamFacts {
   int32_t stream_index = -1;
   uint32_t stream_count = 0;

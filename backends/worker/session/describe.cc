@@ -187,7 +187,7 @@ ipc::Expected<std::vector<Content>> Scan(const MediaFile& file,
   }
   if (file.read_error() != 0) {
     return ipc::FailErrno(ipc::Code::kBadInput,
-                          file.name() + " cannot be read on",
+                          file.name() + " cannot be read further",
                           file.read_error());
   }
   return contents;

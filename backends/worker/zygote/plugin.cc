@@ -22,10 +22,10 @@ ipc::Expected<const bulkhead_backend*> Call(bulkhead_backend_entry entry,
   } catch (const std::exception& exception) {
     return ipc::Fail(
         ipc::Code::kBackendUnavailable,
-        "its entry function " + symbol + " threw: " + exception.what());
+        "the entry function " + symbol + " threw: " + exception.what());
   } catch (...) {
     return ipc::Fail(ipc::Code::kBackendUnavailable,
-                     "its entry function " + symbol + " threw");
+                     "the entry function " + symbol + " threw");
   }
 }
 
@@ -36,11 +36,12 @@ ipc::Expected<void> CheckIsObject(const std::string& path, int object) {
   struct stat opened = {};
   if (::stat(path.c_str(), &visible) != 0 || ::fstat(object, &opened) != 0) {
     return ipc::FailErrno(ipc::Code::kBackendUnavailable,
-                          "its object " + path + " cannot be seen", errno);
+                          "the shared object " + path + " cannot be examined",
+                          errno);
   }
   if (visible.st_dev != opened.st_dev || visible.st_ino != opened.st_ino) {
     return ipc::Fail(ipc::Code::kBackendUnavailable,
-                     "its object " + path +
+                     "the shared object " + path +
                          " was replaced while it was being loaded; try again");
   }
   return {};
@@ -52,14 +53,16 @@ ipc::Expected<const bulkhead_backend*> LoadPlugin(const std::string& path,
   if (!object) {
     return ipc::Fail(
         ipc::Code::kBackendUnavailable,
-        std::string("the dynamic linker refuses it: ") + ::dlerror());
+        std::string("the dynamic linker refuses the shared object: ") +
+            ::dlerror());
   }
   const auto entry =
       reinterpret_cast<bulkhead_backend_entry>(::dlsym(object, symbol.c_str()));
   if (!entry) {
     return ipc::Fail(
         ipc::Code::kBackendUnavailable,
-        std::string("it lacks its entry function: ") + ::dlerror());
+        std::string("the shared object lacks the entry function: ") +
+            ::dlerror());
   }
   auto backend = Call(entry, symbol);
   // This cause comes first: the refusal may have made the entry function fail
@@ -67,8 +70,8 @@ ipc::Expected<const bulkhead_backend*> LoadPlugin(const std::string& path,
   if (::getenv(ipc::kRefusedInsideVariable) != nullptr) {
     return ipc::Fail(
         ipc::Code::kBackendUnavailable,
-        "it starts Bulkhead from inside a backend, which is refused there: a "
-        "backend may decode, and is itself what Bulkhead starts");
+        "the backend starts Bulkhead from inside a backend, which is refused: "
+        "a backend decodes, and only the application starts Bulkhead");
   }
   if (!backend) return backend;
   IPC_TRY(ValidateBackend(*backend));

@@ -49,8 +49,9 @@ int RunProbe(const bulkhead_backend& backend, int socket) {
         backend.last_error ? backend.last_error(nullptr) : nullptr;
     auto failure = list.initFailed();
     failure.setCode(ipc::schema::ErrorCode::BACKEND_UNAVAILABLE);
-    failure.setMessage(std::string("it cannot enumerate its devices: ") +
-                       (reason ? reason : "it gives no reason"));
+    failure.setMessage(
+        std::string("the backend cannot enumerate its devices: ") +
+        (reason ? reason : "it gave no reason"));
   }
   return ipc::SendMessage(socket, message, {},
                           ipc::Deadline::After(kSendDeadline))
