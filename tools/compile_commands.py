@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes compile_commands.json for clangd and clang-tidy.
 
-Asks Bazel how it would compile everything. Paths stay as Bazel gives them,
-relative to the workspace: the bazel-out link there makes them resolve, once
-`tools/test` or `bazel build //...` has made the generated headers.
+Asks Bazel for the compiler command of every source. Paths stay relative to the
+workspace, as Bazel prints them. They resolve through the bazel-out link there, after
+`tools/test` or `bazel build //...` has generated the headers.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import json
 import pathlib
 import subprocess
 
-# gcc knows it, clang's tools refuse it.
+# Options of gcc that clang's tools refuse.
 REFUSED = {"-fno-canonical-system-headers"}
 
 

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C++ from Cap'n Proto schemas, by the `capnp` that is installed.
+"""Generates C++ from Cap'n Proto schemas with the installed `capnp`.
 
-`import "other.capnp"` relatively, from the same package: an absolute import
-would generate an `#include <...>` that Bazel's quoted search does not serve.
+A schema must import others of its package by a relative path, such as
+`import "other.capnp"`. An absolute import would generate an `#include <...>`, which
+Bazel's quoted search path does not serve.
 """
 
 def cc_capnp_library(name, srcs, deps = [], **kwargs):
-    """Compiles schemas and makes a cc_library of what comes out.
+    """Compiles schemas and creates a cc_library from the result.
 
-    Each `x.capnp` yields `x.capnp.h`, included by its path from the workspace
-    root, and `x.capnp.c++`.
+    Each `x.capnp` yields `x.capnp.c++` and `x.capnp.h`, which is included by its
+    path from the workspace root.
 
     Args:
       name: name of the cc_library.

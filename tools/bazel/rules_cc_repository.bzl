@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes Debian's rules_cc loadable by the Bazel that Debian ships.
 
-Debian 12 pairs Bazel 4.2.3 with a rules_cc written for Bazel 5: two of its
-files load `use_cpp_toolchain`, which 4.2.3 does not have. The repository made
-here is a copy in which those two files name the toolchain type themselves.
-On a system whose rules_cc needs no change the copy is identical.
+Debian 12 ships Bazel 4.2.3 with a rules_cc written for Bazel 5: two files of
+rules_cc load `use_cpp_toolchain`, which Bazel 4.2.3 does not have. This rule makes a
+copy of rules_cc in which those two files name the toolchain type themselves. If the
+installed rules_cc needs no change, the copy is identical.
 """
 
 _NEEDS_TOOLCHAIN_TYPE = [

@@ -7,7 +7,8 @@
 
 namespace bulkhead::benchmark {
 
-// H.264 as cameras and sites have it; `key_interval` in frames.
+// H.264 clips at bit rates that are common for cameras and web sites.
+// `key_interval` is the number of frames from one keyframe to the next.
 constexpr cli::SampleClip Clip480p(uint32_t key_interval) {
   return {.width = 854,
           .height = 480,
@@ -23,8 +24,9 @@ constexpr cli::SampleClip Clip1080p(uint32_t key_interval) {
           .noise_kbits = 19'000};
 }
 
-// The path of such a clip, made once and kept in the user's cache directory:
-// encoding takes longer than all that is measured.
+// Returns the path of the clip. Makes the clip on the first call and keeps it
+// in the user's cache directory, because encoding takes longer than all
+// measurements.
 Result<std::string> CachedClip(const cli::SampleClip& clip);
 
 }  // namespace bulkhead::benchmark

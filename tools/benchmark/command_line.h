@@ -13,24 +13,28 @@
 
 namespace bulkhead::benchmark {
 
-// What every benchmark here is told and says.
+// The options that every benchmark has, and the parts of the output that all
+// benchmarks share.
 struct RunOptions {
-  std::string json;  // empty: no file
+  std::string json;  // The file to write JSON to; empty for none.
   int rounds = 7;
 };
 
-// --rounds and --json.
+// Adds --rounds and --json.
 void AddRunOptions(CLI::App& app, RunOptions& options);
 
-// The status to exit with, if there is nothing to measure.
+// Parses the arguments. Returns an exit status if the program should end now:
+// after --help, or after an error.
 std::optional<int> ParseOrExit(CLI::App& app, int argc, char** argv);
 
-// "machine: ..." and, behind it, what else matters for the figures.
+// Returns "machine: ...", followed by `extra`, other facts that affect the
+// figures.
 std::string MachineLine(const std::string& extra);
 nlohmann::ordered_json MachineFacts();
 nlohmann::ordered_json FactsOf(std::span<const Series> series);
 
-// To the file that was asked for, if one was; the status to exit with.
+// Writes the facts to the file of --json, if there is one. Returns the exit
+// status.
 int WriteFacts(const nlohmann::ordered_json& facts, const RunOptions& options);
 
 }  // namespace bulkhead::benchmark

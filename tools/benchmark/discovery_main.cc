@@ -32,18 +32,18 @@ using Clock = std::chrono::steady_clock;
 
 constexpr char kPurpose[] =
     R"(Measures how long it takes to find the entry points of one group among
-generated distributions: Python's importlib.metadata, Bulkhead's scan, its scan
-again where nothing has changed, and as many bare lstat calls. One thread each,
-everything in the page cache, the rounds interleaved. Medians; the ratios are
-taken round by round.)";
+generated distributions: by Python's importlib.metadata, by a scan of Bulkhead, by
+a second scan when nothing has changed, and by as many bare lstat calls. One
+thread each, all files in the page cache, the rounds interleaved. Prints medians; a
+ratio is the median of the ratios of each round.)";
 
 struct Options {
   RunOptions run;
   std::vector<int> sizes = {50, 700, 2000};
 };
 
-// Each has a METADATA of 3 kB, a console script and a plugin of something
-// else; every 50th has a backend.
+// Creates the distributions. Each has a METADATA of 3 kB, a console script and
+// an entry point of another group; every 50th also has a backend.
 class GeneratedDirectory {
  public:
   explicit GeneratedDirectory(int distributions) {
@@ -117,7 +117,7 @@ struct Measured {
   }
 };
 
-// As importlib.metadata is measured: once unmeasured, then the median of three.
+// Measures like TimeImportlib does: a warm-up call, then the median of three.
 double Milliseconds(const std::function<void()>& work) {
   Series took;
   work();
@@ -164,7 +164,8 @@ Status Measure(int rounds, Measured& measured) {
   if (files.size() != static_cast<size_t>(measured.distributions)) {
     return Status(Code::kInternal, "not all of what was generated was found");
   }
-  // Until the files are old enough to be trusted, and once more.
+  // Rescans until a rescan reads no folder: the cache trusts the times of files
+  // only when they are old enough.
   do {
     cache.Rescan(path);
     cache_all.Rescan(path);

@@ -10,7 +10,8 @@
 namespace bulkhead::benchmark {
 namespace {
 
-// Garbage of one call is not to be collected on the time of another.
+// The program measures the calls. It collects garbage before each call, so that
+// no call pays for the garbage of another.
 constexpr char kScript[] = R"(
 import email, gc, platform, statistics, sys, time
 from importlib import metadata
@@ -42,7 +43,7 @@ print(platform.python_version())
 
 Result<ImportlibTimes> TimeImportlib(const std::string& directory,
                                      const std::string& group) {
-  // Passed on in the environment: no quoting.
+  // Passes the arguments in the environment, which needs no quoting.
   setenv("BENCH_SCRIPT", kScript, 1);
   setenv("BENCH_DIRECTORY", directory.c_str(), 1);
   setenv("BENCH_GROUP", group.c_str(), 1);

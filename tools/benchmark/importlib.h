@@ -8,18 +8,20 @@
 
 namespace bulkhead::benchmark {
 
-// How long Python's importlib.metadata takes over one directory, in a process
-// of its own that has imported everything and has called it before.
+// The time that Python's importlib.metadata takes for one directory, measured
+// in a process of its own after all imports and a first call.
 struct ImportlibTimes {
-  double of_group_ms = 0;  // entry_points(group=...), the median of several.
-  size_t of_group = 0;     // How many it found.
-  // The same for all groups, with each one's distribution and version.
+  double of_group_ms = 0;  // The median of entry_points(group=...).
+  size_t of_group = 0;     // The number of entry points in the group.
+  // The median for all groups, with the distribution and version of each entry
+  // point.
   double with_versions_ms = 0;
-  size_t all = 0;
-  std::string python;  // Its version.
+  size_t all = 0;      // The number of entry points in all groups.
+  std::string python;  // The version of Python.
 };
 
-// kUnsupported where there is no python3 that has it.
+// Measures `directory`. Returns kUnsupported if no python3 with
+// importlib.metadata is installed.
 Result<ImportlibTimes> TimeImportlib(const std::string& directory,
                                      const std::string& group);
 

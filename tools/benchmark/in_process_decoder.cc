@@ -110,7 +110,7 @@ Status InProcessDecoder::Convert() {
 
     picture_.width = static_cast<uint32_t>(frame_->width);
     picture_.height = static_cast<uint32_t>(frame_->height);
-    // Room for whole vectors at the end of a row.
+    // Leaves room for whole vector stores at the end of a row.
     const size_t row = size_t{3} * ((picture_.width + 15) / 16 * 16);
     picture_.stride =
         static_cast<uint32_t>((row + kAlignment - 1) / kAlignment * kAlignment);

@@ -18,12 +18,13 @@ struct SwsContext;
 
 namespace bulkhead::benchmark {
 
-// What Bulkhead is measured against: the same libav libraries in the same
-// process, without anything between them and the caller. One thread, the first
-// video stream, each frame converted to RGB24 into one buffer that is used
-// again for the next, which is as cheap as it gets.
+// The baseline for Bulkhead: the same libav libraries, called directly in this
+// process. Decodes the first video stream with one thread and converts each
+// frame to RGB24 into one buffer that the next frame reuses, which is the least
+// work possible.
 //
-// Trusts the file with this process. Never use it on one that you did not make.
+// Gives a malicious file full access to this process. Use it only on files that
+// you made yourself.
 class InProcessDecoder {
  public:
   static Result<std::unique_ptr<InProcessDecoder>> Open(
@@ -32,10 +33,10 @@ class InProcessDecoder {
   InProcessDecoder(const InProcessDecoder&) = delete;
   InProcessDecoder& operator=(const InProcessDecoder&) = delete;
 
-  // False at the end. Otherwise picture() is the next frame.
+  // Decodes the next frame into picture(). Returns false at the end.
   Result<bool> Next();
-  // Decodes from the keyframe before it up to the frame at `pts`, the only one
-  // to be converted.
+  // Seeks to the keyframe before `pts` and decodes up to the frame at `pts`,
+  // the only one that is converted.
   Status DecodeAt(int64_t pts);
 
   // Valid until the next call.
@@ -45,7 +46,7 @@ class InProcessDecoder {
   InProcessDecoder() = default;
 
   Status Start(const std::string& path);
-  // Without conversion.
+  // Decodes the next frame without converting it.
   Result<bool> NextDecoded();
   Status Convert();
 
@@ -64,7 +65,7 @@ class InProcessDecoder {
   int stream_ = 0;
   bool draining_ = false;
   std::vector<std::byte> memory_;
-  std::byte* pixels_ = nullptr;  // In memory_, aligned.
+  std::byte* pixels_ = nullptr;  // The first aligned byte of memory_.
   cli::Picture picture_;
 };
 

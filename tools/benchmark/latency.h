@@ -10,18 +10,18 @@
 
 namespace bulkhead::benchmark {
 
-// How long things take that happen once.
+// The times of operations that happen once for each stream or backend.
 struct Latency {
   Series cold_open{"first frame, ours, nothing running yet", "ms", {}};
   Series open{"first frame, ours, backend running", "ms", {}};
   Series open_in_process{"first frame, libav in process", "ms", {}};
-  // The median of those of one round, which follow each other.
+  // The value of a round is the median over several sessions in succession.
   Series worker_start{"new session worker ready", "ms", {}};
   Recovery recovery;
 };
 
-// `rounds` of each, after a round that does not count. `clip` has `frames`;
-// sessions of `small_clip` are opened for the workers' sake.
+// Measures `rounds` rounds after one warm-up round. `clip` has `frames` frames.
+// The start of a worker is measured by opening sessions on `small_clip`.
 Result<Latency> MeasureLatency(const HostOptions& options,
                                const std::string& clip, uint64_t frames,
                                const std::string& small_clip, int rounds);

@@ -5,7 +5,7 @@
 
 namespace bulkhead::benchmark {
 
-// As the kernel names it.
+// Returns the model name of the processor from /proc/cpuinfo.
 std::string ProcessorName();
 
 }  // namespace bulkhead::benchmark

@@ -24,10 +24,10 @@ namespace bulkhead::benchmark {
 namespace {
 
 constexpr char kPurpose[] =
-    R"(Measures Bulkhead beside the libraries it is made of, in one run: libav in
-this process, Bulkhead's cpu backend, and ffmpeg read through a pipe. One thread
-each, the same clip, every byte of every frame read, the rounds interleaved.
-Medians; the ratios are taken round by round.)";
+    R"(Measures Bulkhead beside the libraries that it uses: libav in this process,
+Bulkhead's cpu backend, and ffmpeg read through a pipe. All decode the same clip
+with one thread each, every byte of every frame is read, and the rounds are
+interleaved. Prints medians; a ratio is the median of the ratios of each round.)";
 
 struct Options {
   RunOptions run;

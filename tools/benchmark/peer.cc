@@ -16,7 +16,8 @@
 namespace bulkhead::benchmark {
 namespace {
 
-// Debian's: another one that comes first in PATH does not see its packages.
+// The Python of Debian. Another one that is first in PATH would not find the
+// packages of Debian.
 constexpr char kPython[] = "/usr/bin/python3";
 
 Status Failed(const std::string& what) {

@@ -10,22 +10,25 @@
 
 namespace bulkhead::benchmark {
 
-// What one pass over a clip cost, and whether it got the right pictures.
+// The results of one pass over a clip in order.
 struct SequentialPass {
-  double seconds = 0;  // with opening
+  double seconds = 0;  // Including the time to open the clip.
   uint64_t frames = 0;
 };
+// The results of one pass over chosen frames.
 struct RandomPass {
-  double open_ms = 0;  // until the first of the frames, with any index
-  double seconds = 0;  // of the others
-  uint64_t wrong = 0;  // other pictures than those of a straight pass
+  double open_ms = 0;  // Until the first frame, including any index.
+  double seconds = 0;  // For the other frames.
+  uint64_t wrong = 0;  // Pictures that differ from those of a sequential pass.
 };
 
-// Another decoder library, in a process of its own that lives as long as this:
-// its start is not measured. peers.py has what it is asked and answers.
+// Another decoder library, which runs in a Python process. The process lives as
+// long as this object, so that its start is not measured. peers.py documents
+// the protocol. Not thread-safe.
 class Peer {
  public:
-  // `kind`: pyav, opencv, ffms2. kUnsupported: it is not installed.
+  // Starts the process. `kind` is "pyav", "opencv" or "ffms2". Returns
+  // kUnsupported if that library is not installed.
   static Result<std::unique_ptr<Peer>> Start(const std::string& script,
                                              const std::string& kind,
                                              const std::string& clip);
@@ -33,10 +36,10 @@ class Peer {
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
 
-  // With its version.
+  // The name of the library with its version.
   const std::string& name() const { return name_; }
   Result<SequentialPass> Sequential();
-  // After a Sequential(): with it the pictures are compared.
+  // Must follow a Sequential(), with whose pictures these are compared.
   Result<RandomPass> Random(std::span<const int64_t> indices);
 
  private:

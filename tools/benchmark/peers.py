@@ -1,18 +1,21 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes with another library, on request, for tools/bench --peers.
+"""Decodes with another library on request, for tools/bench --peers.
 
     peers.py pyav|opencv|ffms2 CLIP
 
-Prints the library's version, then answers each line of its input with one:
+Prints the version of the library, then answers each line of input with a line:
 
-    sequential      -> SECONDS FRAMES           open, then every frame
-    random 7,3,...  -> OPEN_MS SECONDS WRONG    open until the first of them,
-                       the others, and how many were other pictures than those
-                       of a straight pass
+    sequential      -> SECONDS FRAMES           opens the clip and decodes every
+                       frame
+    random 7,3,...  -> OPEN_MS SECONDS WRONG    the time to open the clip and
+                       decode the first of these frames, the time for the others,
+                       and the number of pictures that differ from those of the
+                       sequential pass
 
-Pictures are 24 bits a pixel, in order of the library's choice; one thread; all
-bytes of each are read. Exits with 3 when the library is not installed.
+Pictures have 24 bits per pixel, in the channel order of the library. Decodes with
+one thread and reads all bytes of each picture. Exits with 3 if the library is not
+installed.
 """
 
 import os
@@ -21,7 +24,7 @@ import time
 
 
 def digest(picture):
-    """Reads every byte: pictures of equal digest are taken for equal."""
+    """Returns a digest of all bytes. Pictures with equal digests count as equal."""
     import numpy
 
     flat = picture.reshape(-1)
@@ -47,7 +50,7 @@ class PyAv:
         self.stream.thread_type = "NONE"
         self.stream.codec_context.thread_count = 1
         self.start = self.stream.start_time or 0
-        # Its users count on a constant rate, since it keeps no index.
+        # PyAV has no index, so that its users compute times from a constant rate.
         self.ticks = 1 / (self.stream.average_rate * self.stream.time_base)
 
     def frames(self):
@@ -65,7 +68,8 @@ class PyAv:
 
 class OpenCv:
     def __init__(self, clip):
-        # It decodes with a thread for each processor, whatever it is told.
+        # OpenCV starts a decoder thread for each processor, whatever it is told.
+        # With one processor it has one.
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
         import cv2
 
@@ -95,7 +99,7 @@ class Ffms2:
     def __init__(self, clip):
         import ctypes
 
-        import numpy  # noqa: F401  (missing is told before anything runs)
+        import numpy  # noqa: F401  (fails now if it is missing)
 
         self.ctypes = ctypes
         self.library = ctypes.CDLL("libffms2.so.5")
@@ -146,7 +150,8 @@ class Ffms2:
         first = ctypes.cast(
             library.FFMS_GetFrame(self.source, 0, None), ctypes.c_void_p
         ).value
-        # EncodedWidth and EncodedHeight follow 4 planes and 4 strides.
+        # In FFMS_Frame, EncodedWidth and EncodedHeight follow 4 planes and 4
+        # strides.
         size = ctypes.cast(first + 48, ctypes.POINTER(ctypes.c_int))
         width, height = size[0], size[1]
         formats = (ctypes.c_int * 2)(library.FFMS_GetPixFmt(b"rgb24"), -1)
@@ -168,7 +173,8 @@ class Ffms2:
         rows = numpy.frombuffer(memory, numpy.uint8).reshape(
             self.height, stride
         )
-        # A view where rows are packed, as in the widths measured here.
+        # This is a view, not a copy, if rows are packed, as they are at the widths
+        # measured here.
         return digest(
             numpy.ascontiguousarray(rows[:, : 3 * self.width])
         )

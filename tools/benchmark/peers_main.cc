@@ -28,8 +28,8 @@ namespace {
 constexpr char kPurpose[] =
     R"(Measures Bulkhead's cpu backend beside other decoders of the same FFmpeg
 libraries: libav in this process, PyAV, OpenCV and FFMS2. 480p and 1080p H.264
-to 24 bits a pixel, one thread each, every byte of every frame read, the rounds
-interleaved; sequential decoding and frames at random places.)";
+to 24 bits per pixel, in order and at random places. Each uses one thread, every
+byte of every frame is read, and the rounds are interleaved.)";
 
 constexpr size_t kPlaces = 20;
 constexpr uint32_t kSeed = 20240;
@@ -54,7 +54,7 @@ double PerSecond(uint64_t frames, double seconds) {
   return static_cast<double>(frames) / seconds;
 }
 
-// What is decoded with in this process. `take` reads every byte.
+// Decoders that run in this process. `take` reads every byte of a frame.
 class Ours {
  public:
   static constexpr const char* kNames[] = {"Bulkhead", "libav in process"};
@@ -109,7 +109,7 @@ class Ours {
     return pass;
   }
 
-  // Told where the frames are: it needs no index.
+  // Uses the timestamps of the last sequential pass, so that it needs no index.
   Result<RandomPass> InProcessAt(std::span<const int64_t> places) {
     RandomPass pass;
     auto start = Clock::now();
@@ -132,7 +132,7 @@ class Ours {
   Host& host_;
   const std::string clip_;
   cli::NullWriter reader_;
-  std::vector<int64_t> timestamps_;  // of the last sequential pass
+  std::vector<int64_t> timestamps_;  // Filled by the last sequential pass.
 };
 
 Status Note(const Result<SequentialPass>& sequential,
@@ -189,7 +189,7 @@ Result<std::vector<Contestant>> Measure(Host& host, const std::string& clip,
       noted = Note(sequential, peers[i]->Random(places), frames, all[2 + i]);
       if (!noted.ok()) return noted;
     }
-    // The first does not count.
+    // Round -1 is a warm-up and does not count.
     if (round < 0) all = std::move(round_of);
   }
   return all;
@@ -220,7 +220,8 @@ nlohmann::ordered_json Print(const std::vector<Contestant>& all) {
 }
 
 int Run(int argc, char** argv) {
-  // A peer that ended is an error of the next request.
+  // A peer may end at any time. Without SIGPIPE the next request then fails
+  // with an error instead of ending this program.
   signal(SIGPIPE, SIG_IGN);
   Options options;
   CLI::App app(kPurpose, "bench --peers");

@@ -14,7 +14,7 @@
 namespace bulkhead::benchmark {
 namespace {
 
-// /proc/sys/fs/pipe-max-size as kernels come.
+// The default of /proc/sys/fs/pipe-max-size.
 constexpr int kPipeBytes = 1024 * 1024;
 
 Status Failed(std::string_view what, int error) {

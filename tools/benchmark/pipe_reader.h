@@ -12,9 +12,9 @@
 
 namespace bulkhead::benchmark {
 
-// What people do who want a process of its own around the decoder: read the
-// pixels that `ffmpeg -f rawvideo pipe:1` writes. One thread, and the largest
-// pipe that an unprivileged user gets.
+// The common way to keep a decoder out of one's own process: reads the pixels
+// that `ffmpeg -f rawvideo pipe:1` writes. Decodes with one thread and uses the
+// largest pipe that an unprivileged user gets.
 class PipeReader {
  public:
   static Result<std::unique_ptr<PipeReader>> Start(const std::string& path,
@@ -25,7 +25,7 @@ class PipeReader {
   PipeReader(const PipeReader&) = delete;
   PipeReader& operator=(const PipeReader&) = delete;
 
-  // False at the end. Otherwise picture() is the next frame.
+  // Reads the next frame into picture(). Returns false at the end.
   Result<bool> Next();
   const cli::Picture& picture() const { return picture_; }
 

@@ -63,8 +63,9 @@ Result<double> ReopenInProcess(const std::string& clip, int64_t pts) {
 
 Status MeasureRecovery(Host& host, const std::string& clip, uint64_t frames,
                        int round, Recovery& measured) {
-  // Steps through the distances from the keyframe; the pool is what keeps the
-  // end of the clip away.
+  // Steps through the distances from the keyframe, up to 3/4 of the clip. A
+  // worker that had reached the end, as it may by decoding ahead, would need no
+  // recovery.
   const uint64_t kill_at = frames / 4 + static_cast<uint64_t>(round + 1) * 37 %
                                             std::max<uint64_t>(1, frames / 2);
   const Result<Times> times = KillAndGoOn(host, clip, kill_at);

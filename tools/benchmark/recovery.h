@@ -10,17 +10,17 @@
 
 namespace bulkhead::benchmark {
 
-// How soon a stream goes on whose worker was killed.
+// The time that a stream needs to continue after its worker was killed.
 struct Recovery {
-  // A frame that the dead worker had left in shared memory may be that one.
+  // The next frame may be one that the dead worker had left in shared memory.
   Series next_frame{"SIGKILL of the worker to the next frame", "ms", {}};
   Series recovered{"... to the first frame of the new worker", "ms", {}};
   Series reopen_in_process{
       "reopen, seek, decode that frame, in process", "ms", {}};
 };
 
-// Adds one of each, of a clip of `frames`. Every round kills at another
-// distance from the keyframe.
+// Adds one value to each series. `clip` has `frames` frames. Every round kills
+// at another distance from the keyframe.
 Status MeasureRecovery(Host& host, const std::string& clip, uint64_t frames,
                        int round, Recovery& measured);
 

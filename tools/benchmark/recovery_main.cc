@@ -18,10 +18,10 @@ namespace bulkhead::benchmark {
 namespace {
 
 constexpr char kPurpose[] =
-    R"(Measures how soon a stream goes on whose worker was killed, beside a reopen,
-seek and decode of the same frame by libav in this process: 480p and 1080p, with
-a keyframe every 30 and every 250 frames. One thread, the rounds interleaved,
-each at another distance from the keyframe.)";
+    R"(Measures how soon a stream continues after its worker was killed, beside a
+reopen, seek and decode of the same frame by libav in this process: 480p and
+1080p, with a keyframe every 30 and every 250 frames. One thread; the rounds of
+all clips are interleaved, each at another distance from the keyframe.)";
 
 constexpr cli::SampleClip kClips[] = {Clip480p(30), Clip480p(250),
                                       Clip1080p(30), Clip1080p(250)};
@@ -57,7 +57,7 @@ Result<std::vector<Measured>> Measure(const HostOptions& options, int rounds) {
       const Status status = MeasureRecovery(
           **host, measured.clip, measured.frames, round, measured.recovery);
       if (!status.ok()) return status;
-      // The first does not count.
+      // Round -1 is a warm-up and does not count.
       if (round < 0) measured.recovery = Recovery();
     }
   }

@@ -40,9 +40,10 @@ using Clock = std::chrono::steady_clock;
 
 constexpr char kPurpose[] =
     R"(Measures what the sandbox costs: the start of the cpu backend, and the start
-of a session's worker in it until that may get media, under the whole sandbox
-and, in turns, under filters that allow everything with no namespaces, no
-Landlock and no check of threads. Bulkhead itself has no such mode.)";
+of a session's worker in it until the worker may receive media. Alternates
+between the complete sandbox and filters that allow everything, without
+namespaces, Landlock and the check of threads, a mode that Bulkhead itself does
+not have.)";
 
 constexpr milliseconds kPatience(10'000);
 constexpr int kSessionsARound = 100;
@@ -93,7 +94,8 @@ Result<Programs> Programs::Find(const std::string& libexec) {
                     "; name it with --libexec");
 }
 
-// Restricts nothing. Each filter is one instruction, since there has to be one.
+// Returns a sandbox that restricts nothing. Each filter has one instruction,
+// the fewest that the kernel accepts.
 Result<ipc::UniqueFd> OpenLockdown(const sandbox::Plugin& plugin) {
   const sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
   const capnp::Data::Reader filter(reinterpret_cast<const kj::byte*>(&allow),
@@ -114,10 +116,11 @@ Result<ipc::UniqueFd> OpenLockdown(const sandbox::Plugin& plugin) {
   return Status(Code::kInternal, "cannot write to a memfd");
 }
 
-// The cpu backend, started and ready.
+// The cpu backend, started and ready to open sessions.
 class Started {
  public:
-  // `report`: with the sandbox that it tells of; null: without any.
+  // Starts the backend in the sandbox that `report` describes, or without a
+  // sandbox if `report` is null.
   static Result<Started> Start(kj::UnixEventPort& port, kj::WaitScope& scope,
                                const Programs& programs,
                                const sandbox::SandboxReport* report) {
@@ -157,7 +160,7 @@ class Started {
 
   double milliseconds() const { return milliseconds_; }
 
-  // Until it may get media.
+  // Starts a worker and waits until it may receive media.
   Result<double> StartSession() {
     auto sockets = ipc::MakeSocketPair();
     if (!sockets) return Status(Code::kInternal, "no socket pair");
@@ -195,7 +198,7 @@ class Started {
 struct Costs {
   Series start_with{"start of the backend, sandboxed", "ms", {}};
   Series start_without{"start of the backend, without", "ms", {}};
-  // The median of those of one round.
+  // The value of a round is the median over several workers.
   Series session_with{"start of a session, sandboxed", "ms", {}};
   Series session_without{"start of a session, without", "ms", {}};
 
@@ -242,10 +245,12 @@ int Run(int argc, char** argv) {
   std::string libexec;
   CLI::App app(kPurpose, "bench --sandbox");
   AddRunOptions(app, options);
-  app.add_option("--libexec", libexec, "Where bulkheadd and its companions are")
+  app.add_option("--libexec", libexec,
+                 "The directory of bulkheadd and the programs it starts")
       ->type_name("DIR");
   if (const auto status = ParseOrExit(app, argc, argv)) return *status;
-  // Before the event loop has its own: the child has to begin with none.
+  // Probes before the event loop exists: the probe forks, and its child must
+  // not inherit the descriptors and signal handlers of a loop.
   const sandbox::SandboxReport report =
       sandbox::ProbeSandbox(ipc::Deadline::After(kPatience));
   if (report.tier == sandbox::Tier::kNone) {

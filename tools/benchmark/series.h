@@ -7,7 +7,7 @@
 
 namespace bulkhead::benchmark {
 
-// One quantity, measured once a round.
+// A quantity with its value in each round.
 struct Series {
   std::string name;
   std::string unit;
@@ -18,14 +18,15 @@ struct Series {
   double Highest() const;
 };
 
-// Round by round: what changes from round to round, such as the clock of the
-// processor, then falls out.
+// Returns the ratio of each round. Effects that change from round to round,
+// such as the clock of the processor, cancel out.
 Series Ratio(std::string name, const Series& numerator,
              const Series& denominator);
 
+// Returns the difference of each round.
 Series Difference(std::string name, const Series& whole, const Series& part);
 
-// "name   median unit   (lowest to highest)".
+// Returns "name   median unit   (lowest to highest)".
 std::string LineOf(const Series& series);
 nlohmann::ordered_json FactsOf(const Series& series);
 

@@ -16,7 +16,7 @@ inline double MillisecondsSince(Clock::time_point start) {
       .count();
 }
 
-// Of a clip that has one.
+// Returns the next frame; kInternal at the end of the clip.
 inline Result<Frame> NextFrame(VideoDecoder& video) {
   Result<std::optional<Frame>> frame = video.Next();
   if (!frame) return frame.error();

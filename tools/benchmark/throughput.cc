@@ -18,13 +18,13 @@ using Clock = std::chrono::steady_clock;
 
 struct Pass {
   uint64_t frames = 0;
-  uint64_t sum = 0;  // Of all pixels.
+  uint64_t sum = 0;  // The sum over all pixels.
   double seconds = 0;
 
   double rate() const { return static_cast<double>(frames) / seconds; }
 };
 
-// Reads every byte of every frame, and keeps the time since its construction.
+// Reads every byte of every frame and measures the time since its construction.
 class Consumer {
  public:
   void Take(const cli::Picture& picture) {

@@ -10,8 +10,8 @@
 
 namespace bulkhead::benchmark {
 
-// Frames a second of the whole clip, from opening it to its end, by each of
-// the three; every byte of every frame is read.
+// Frames per second for the whole clip, including the time to open it, by each
+// of three decoders. Every byte of every frame is read.
 struct Throughput {
   Series in_process{"(a) libav in process", "frames/s", {}};
   Series bulkhead{"(b) Bulkhead, cpu", "frames/s", {}};
@@ -19,8 +19,9 @@ struct Throughput {
   uint64_t frames = 0;
 };
 
-// `rounds` times a, b, c, after a round that does not count. kInternal when the
-// pixels of the three are not the same: then it is not the same work.
+// Measures `rounds` rounds of a, b and c after one warm-up round. Returns
+// kInternal if the three give different pixels, since they then do different
+// work.
 Result<Throughput> MeasureThroughput(Host& host, const std::string& clip,
                                      int rounds);
 

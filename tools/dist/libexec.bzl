@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gathers what libbulkhead starts into one directory.
+"""Collects the programs that libbulkhead starts in one directory.
 
-The directory has the layout of an installed /usr/lib/bulkhead: the programs,
-and `backends` with the distributions that come with Bulkhead, so that
+The directory has the layout of an installed /usr/lib/bulkhead/libexec: the
+programs, and `backends` with the distributions that come with Bulkhead, so that
 BULKHEAD_LIBEXEC_DIR can name either.
 """
 
-# In: the package's `dist/NAME/...`. Out: `backends/NAME/...`.
+# The part of an input path after which the name of the distribution begins. The
+# file `dist/NAME/...` of a package becomes `backends/NAME/...`.
 _MARK = "/dist/"
 
 def _copy(ctx, file, path):
@@ -44,8 +45,8 @@ libexec_directory = rule(
             doc = "Targets made by bulkhead_distribution.",
         ),
         "programs": attr.label_list(
-            doc = "Executables, copied under their own names.",
+            doc = "Executables, copied with their names unchanged.",
         ),
     },
-    doc = "Copies programs and distributions into a directory of its name.",
+    doc = "Copies programs and distributions into a directory with the name of the target.",
 )

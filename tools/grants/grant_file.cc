@@ -56,7 +56,8 @@ Status WriteAll(int fd, std::string_view text) {
   return Status();
 }
 
-// In the locked folder: nobody else uses the name of the temporary file.
+// Writes the text to a temporary file in the locked folder. The lock keeps
+// others from using the name of that file.
 Status Replace(int folder, const std::string& name, mode_t mode,
                std::string_view text) {
   const std::string temporary = "." + name + ".new";
@@ -66,7 +67,8 @@ Status Replace(int folder, const std::string& name, mode_t mode,
              O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
   if (!file) return FromErrno("cannot make " + temporary);
   Status status = WriteAll(file.get(), text);
-  // The umask may have taken away what others need.
+  // Sets the mode again, because the umask may have removed the right of other
+  // users to read the file.
   if (status.ok() &&
       (fchmod(file.get(), mode) != 0 || fsync(file.get()) != 0 ||
        renameat(folder, temporary.c_str(), folder, name.c_str()) != 0 ||

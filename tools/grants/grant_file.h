@@ -9,21 +9,23 @@
 
 namespace bulkhead::grants {
 
+// Who may read a grants file.
 enum class GrantAudience {
-  kEverybody,  // /etc/bulkhead: readable for all
-  kUser,
+  kEverybody,  // A file below /etc/bulkhead, readable by all users.
+  kUser,       // A file of one user.
 };
 
+// Returns the new text of a file, made from the present text.
 using GrantEdit = std::function<Result<std::string>(std::string_view)>;
 
-// Replaces the text of the file at `path` by what `edit` makes of it, wholly or
-// not at all: whoever reads it meanwhile sees the one or the other, and so does
-// who looks after a loss of power. Makes the file, and the folders above it,
-// where there are none. One editor at a time: the folder is locked by flock for
-// as long as it takes.
+// Replaces the text of the file at `path` by the result of `edit`, completely
+// or not at all: a concurrent reader, and one after a loss of power, sees
+// either the old or the new text. Creates the file and its parent folders if
+// they are missing. Holds a flock on the folder meanwhile, so that one editor
+// at a time changes the file.
 //
-// A file that bulkheadd would not believe is not touched, for it would be
-// believed afterwards.
+// Refuses to edit a file that bulkheadd does not believe because of its owner
+// or mode, since the new file would be believed, with the old grants in it.
 Status EditGrantFile(const std::string& path, GrantAudience audience,
                      const GrantEdit& edit);
 

@@ -13,17 +13,17 @@
 namespace bulkhead::grants {
 namespace {
 
-// Lines from 1, both ends included.
+// The lines of a value, counted from 1, both ends included.
 struct Span {
   uint32_t first;
   uint32_t last;
-  uint32_t end_column;  // after the value, on the last line; 1 is the first
+  uint32_t end_column;  // After the value, on the last line, counted from 1.
 };
 
-// Where one [[grant]] is.
+// The place of one [[grant]] in the text.
 struct Place {
   uint32_t header;
-  uint32_t last;  // line of it that says something
+  uint32_t last;  // The last line with a key or a value.
   std::map<std::string, Span, std::less<>> keys;
 };
 
@@ -49,7 +49,8 @@ std::string List(const std::vector<std::string>& texts) {
   return "[" + list + "]";
 }
 
-// In the order in which they are written; an empty value is no such key.
+// The keys of a grant in the order in which they are written. A key with an
+// empty value is left out.
 std::vector<std::pair<std::string, std::string>> Values(
     const Permissions& permissions) {
   const auto list = [](const std::vector<std::string>& texts) {
@@ -65,7 +66,7 @@ std::vector<std::pair<std::string, std::string>> Values(
           {"threads", number(permissions.threads)}};
 }
 
-// The offset of a column, which counts characters, in a line.
+// Returns the byte offset of a column, which counts characters, in a line.
 size_t OffsetOf(const std::string& line, uint32_t column) {
   size_t offset = 0;
   for (uint32_t at = 1; at < column && offset < line.size(); ++at) {
@@ -114,7 +115,8 @@ class Text {
 
   std::vector<Element>& elements() { return elements_; }
 
-  // For several: the last one first, so that the others keep their lines.
+  // Rewrites the keys of a grant that change. Must be called for the last
+  // element first, so that the others keep their line numbers.
   void Rewrite(const Element& element, const Permissions& permissions) {
     const Place& place = element.place;
     const auto before = Values(element.grant.permissions);
@@ -159,7 +161,7 @@ class Text {
     }
   }
 
-  // kInvalidArgument: it did not come out as `expected`.
+  // Returns kInvalidArgument if the text does not parse to `expected`.
   Result<std::string> Finish(const std::vector<Grant>& expected) const {
     std::string text;
     for (const std::string& line : lines_) text += line + "\n";
@@ -193,7 +195,8 @@ class Text {
     return place;
   }
 
-  // Lines are what is edited; inline tables share them.
+  // Refuses inline tables: the editor replaces whole lines, and inline tables
+  // share a line.
   bool HasLinesOfItsOwn(const Place& place) const {
     std::map<uint32_t, uint32_t> last_by_first;
     for (const auto& [key, span] : place.keys) {

@@ -10,21 +10,21 @@
 
 namespace bulkhead::grants {
 
-// Edits the text of a grants.toml as its owner would by hand: the keys that
-// change are written anew, each in its place, and everything else, comments and
-// order included, stays as it is. What comes out is parsed and compared with
-// what was meant; a file in a shape that this does not understand (inline
-// tables) is refused and has to be edited by hand. `text` has to be a file that
-// can be parsed.
+// Functions that edit the text of a grants.toml as its owner would by hand:
+// they rewrite the keys that change in their places, and keep everything else,
+// including comments and order. Each function parses the result and compares it
+// with the intended grants. Files with inline tables are refused with
+// kInvalidArgument, and have to be edited by hand. `text` must be valid TOML.
 
-// With `permissions` for that backend and hash (empty: any), added to what it
-// has already.
+// Returns the text with `permissions` added to those that the backend has for
+// this hash. An empty hash means any hash.
 Result<std::string> WithGrant(std::string_view text, const std::string& backend,
                               const std::string& hash,
                               const Permissions& permissions);
 
-// Without these permissions of the backend, whatever the hash; without any
-// grant for it if `permissions` is nothing. kNotFound: it has none of them.
+// Returns the text without these permissions of the backend, for every hash, or
+// without all grants for the backend if `permissions` is nullopt. Returns
+// kNotFound if the backend has none of them.
 Result<std::string> WithoutGrant(std::string_view text,
                                  const std::string& backend,
                                  const std::optional<Permissions>& permissions);

@@ -29,7 +29,7 @@ Status Refused(const std::string& path, const std::string& why) {
   return Status(Code::kBadInput, Quoted(path) + ": " + why);
 }
 
-// Nothing for a folder.
+// Returns the entry with this index, or nullopt if it is a folder.
 Result<std::optional<Entry>> ReadEntry(zip_t* archive, uint64_t index) {
   zip_stat_t info;
   zip_stat_init(&info);
@@ -48,8 +48,8 @@ Result<std::optional<Entry>> ReadEntry(zip_t* archive, uint64_t index) {
   zip_uint8_t system = 0;
   zip_uint32_t attributes = 0;
   zip_file_get_external_attributes(archive, index, 0, &system, &attributes);
-  // Whatever system it says it comes from: there may be readers that look at
-  // the mode alone.
+  // Checks the mode whatever system the entry claims to come from, since other
+  // readers may look at the mode alone.
   const uint32_t mode = attributes >> 16;
   const uint32_t type = mode & S_IFMT;
   if (type != 0 && type != (folder ? S_IFDIR : S_IFREG)) {

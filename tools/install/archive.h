@@ -15,16 +15,19 @@ struct zip;
 
 namespace bulkhead::install {
 
-// A zip file from a stranger. Opening it validates its table of contents:
-// names (ValidatePath), no link, device or other special file, nothing
-// encrypted, no compression but deflate, no name twice, at most kMaxFiles
-// entries that claim at most kMaxTotalBytes. What an entry holds is only known
-// while it is read, and reading stops at the size it claims. Folders are left
-// out: those that hold files come to be with them.
+// A reader for a zip file that nobody has vouched for. Open() validates the
+// table of contents: every name (ValidatePath), no links, devices or other
+// special files, no encryption, no compression except deflate, no name twice,
+// and at most kMaxFiles entries that claim at most kMaxTotalBytes together. The
+// real size of an entry is known only after it has been read; Read() stops at
+// the size that the entry claims. Entries for folders are left out, since the
+// folders of files are created together with the files.
 //
-// libzip turns a NUL in a name into a space; such a name is in no RECORD.
+// libzip turns a NUL in a name into a space. That is harmless, because no
+// RECORD lists such a name.
 //
-// Failures are kBadInput, kNotFound if there is no such file. Not thread-safe.
+// Failures are kBadInput, or kNotFound if the file does not exist. Not
+// thread-safe.
 class Archive {
  public:
   struct Entry {
@@ -39,11 +42,14 @@ class Archive {
 
   // Sorted by path.
   const std::vector<Entry>& entries() const { return entries_; }
-  // Null: no such entry. Owned by the archive.
+  // Returns the entry, which the archive owns, or null if there is none.
   const Entry* Find(const std::string& path) const;
 
-  // Passes on the contents piece by piece, and the sink's first failure.
+  // Passes the contents to the sink piece by piece. Stops at the first failure
+  // of the sink and returns it.
   Status Read(const Entry& entry, const Sink& sink) const;
+  // Returns the contents of the entry `path`; kBadInput if there is no such
+  // entry, or if it has more than `max_bytes`.
   Result<std::string> ReadText(const std::string& path, size_t max_bytes) const;
 
  private:

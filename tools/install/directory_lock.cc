@@ -19,14 +19,17 @@
 namespace bulkhead::install {
 namespace {
 
-// flock has no deadline. But its lock belongs to the open file, which a child
-// has in common with us: so a child waits for it, and we for the child.
+// Waits for the lock with a deadline, which flock itself does not have. The
+// lock belongs to the open file, which parent and child of a fork share: so a
+// child waits for the lock, and the parent waits for the child until the
+// deadline.
 Status AwaitLock(int fd, const std::string& name,
                  std::chrono::milliseconds limit) {
   const pid_t child = fork();
   if (child < 0) return FromErrno("cannot fork", errno);
   if (child == 0) {
-    // Among the others may be a lock of another thread's.
+    // Closes all other descriptors, because one of them may be a lock of
+    // another thread, which would stay held until this child ends.
     if (fd > 0) syscall(SYS_close_range, 0, fd - 1, 0);
     syscall(SYS_close_range, fd + 1, ~0U, 0);
     while (flock(fd, LOCK_EX) != 0) {

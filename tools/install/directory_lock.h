@@ -10,18 +10,19 @@
 
 namespace bulkhead::install {
 
-// One installer at a time in a plugin directory. The lock is flock on the
-// directory itself: it leaves no file behind, and the kernel drops it however
-// its holder ends. Discovery does not take it; see transaction.h for why it
-// need not.
+// A lock that lets one installer at a time change a plugin directory. It is a
+// flock on the directory itself, so that it leaves no file behind, and the
+// kernel releases it however its holder ends. Discovery does not take the lock;
+// transaction.h says why it need not. The destructor releases the lock.
 class DirectoryLock {
  public:
-  // Opens and locks. kNotFound if there is no such directory,
-  // kDeadlineExceeded if another process holds it all the while.
+  // Opens and locks the directory. Waits `limit` at most. Returns kNotFound if
+  // the directory does not exist, and kDeadlineExceeded if another process held
+  // the lock all the time.
   static Result<DirectoryLock> Acquire(const std::string& directory,
                                        std::chrono::milliseconds limit);
 
-  // The directory, open for as long as this lives.
+  // The open directory, owned by the lock.
   int fd() const { return fd_.get(); }
 
  private:

@@ -36,7 +36,7 @@ using Versions = std::vector<const Installed::Version*>;
 constexpr char kInstaller[] = "bulkhead\n";
 constexpr size_t kMaxNamed = 5;
 
-// Locked, and free of what a killed installer left.
+// Locks the directory and cleans up after an installer that was killed.
 Result<DirectoryLock> Enter(const std::string& directory,
                             const InstallationOptions& options,
                             Diagnostics& diagnostics) {
@@ -52,7 +52,7 @@ Result<DirectoryLock> Enter(const std::string& directory,
   return lock;
 }
 
-// Adds INSTALLER, and the RECORD that lists all.
+// Adds INSTALLER, and a RECORD that lists all files.
 Status WriteRecord(int staging, Staged& staged) {
   const std::string folder = staged.dist_info + "/";
   discovery::Digest digest(discovery::HashAlgorithm::kSha256);
@@ -71,7 +71,7 @@ Status WriteRecord(int staging, Staged& staged) {
                    0644);
 }
 
-// What discovery will make of what was staged.
+// Returns the distribution as discovery will read it from the staged files.
 Result<discovery::Distribution> ReadStaged(int staging,
                                            const std::string& directory,
                                            Staged& staged) {
@@ -94,7 +94,7 @@ Result<discovery::Distribution> ReadStaged(int staging,
   return read;
 }
 
-// From the current position; a short read means the end.
+// Reads from the current position. Fewer bytes than asked for mean the end.
 size_t ReadPiece(int fd, std::span<char> piece) {
   size_t filled = 0;
   while (filled < piece.size()) {
@@ -106,8 +106,8 @@ size_t ReadPiece(int fd, std::span<char> piece) {
   return filled;
 }
 
-// Whether the installed file is a regular one with the contents and the mode of
-// the staged one.
+// Whether the installed file is a regular file with the contents and the mode
+// of the staged file.
 bool IsSame(int directory, int staging, const std::string& path) {
   if (KindAt(directory, path) != Kind::kFile) return false;
   const auto there = discovery::OpenRegularFileBeneath(directory, path);
@@ -130,7 +130,8 @@ bool IsSame(int directory, int staging, const std::string& path) {
   return true;
 }
 
-// The files of `versions` that are there and nobody else's.
+// Returns the files of `versions` that exist and belong to no other
+// distribution.
 std::set<std::string> FilesOf(const Installed& installed,
                               const Versions& versions, int directory,
                               Diagnostics& diagnostics) {
@@ -154,7 +155,8 @@ std::set<std::string> FilesOf(const Installed& installed,
   return files;
 }
 
-// Why `path` cannot be installed, and the folders to be made for it.
+// Returns the file or folder that keeps `path` from being installed, with its
+// owner, or nullopt. Adds the missing parents of `path` to `create`.
 std::optional<std::string> Conflict(const Installed& installed,
                                     const std::string& name, int directory,
                                     const std::set<std::string>& ours,
@@ -178,8 +180,9 @@ std::optional<std::string> Conflict(const Installed& installed,
   create.insert(missing.begin(), missing.end());
   const std::optional<Kind> kind = KindAt(directory, path);
   if (!kind || ours.contains(path)) return std::nullopt;
-  // A folder goes with its last file. If there are files of others in it, the
-  // move fails and all is put back.
+  // Allows a file where a folder is now, since the folder is removed with its
+  // last file. If it contains files of others, it stays, so that the move fails
+  // and the transaction is undone.
   const auto below = ours.lower_bound(path + "/");
   const bool goes = kind == Kind::kFolder && below != ours.end() &&
                     below->starts_with(path + "/");
@@ -246,7 +249,7 @@ Result<Plan> PlanFor(const Installed& installed, const Versions& previous,
   }
   std::set_difference(ours.begin(), ours.end(), stays.begin(), stays.end(),
                       std::back_inserter(plan.out));
-  // Byte order puts a folder before what is in it.
+  // Byte order puts a folder before its contents.
   plan.create.assign(create.begin(), create.end());
   return plan;
 }

@@ -12,27 +12,27 @@
 
 namespace bulkhead::install {
 
-// Puts distributions into a plugin directory and takes them out again, without
-// running anything of them and without a package manager.
+// Installs distributions into a plugin directory and removes them, without a
+// package manager and without running any of their code.
 //
 //   auto done = Install("acme-1.0-py3-none-linux_x86_64.whl", directory);
 //   if (!done) return Report(done.error());
 //   ...
 //   auto gone = Uninstall("acme", directory);
 //
-// Either all of a distribution is there, each file with the hash of its RECORD,
-// or none of it is discovered, whenever the process is killed; the next call
-// on the directory cleans up (transaction.h). A call that fails has changed
-// nothing. Two calls on one directory, from whatever process, take turns.
+// Whenever the process is killed, discovery finds either a complete
+// distribution, in which each file has the hash of its RECORD, or none; the
+// next call on the directory cleans up (transaction.h). A call that fails
+// changes nothing. Calls on one directory, from any process, take turns.
 //
-// What belongs to whom is what the RECORDs in the directory say. Nothing is
-// overwritten that is another distribution's or nobody's, and nothing is
-// removed that is.
+// The RECORDs in the directory say which distribution owns a file. Files of
+// other distributions, and files without an owner, are neither overwritten nor
+// removed.
 //
-// Files are trusted as far as their RECORD goes: it proves that a wheel is
-// intact, not who made it. Links in the plugin directory are not followed.
+// A RECORD proves that a wheel is intact, not who made it. Links in the plugin
+// directory are not followed.
 
-// What a call may be told.
+// Options of both calls.
 struct InstallationOptions {
   // How long to wait for another installer.
   std::chrono::milliseconds lock_limit{10'000};
@@ -41,9 +41,9 @@ struct InstallationOptions {
 struct Installation {
   std::string name;
   std::string version;
-  // That was there before, if one was; may be the same.
+  // The version that was replaced, if any; may equal `version`.
   std::optional<std::string> previous_version;
-  // The very same files were there already; nothing was touched.
+  // Exactly these files were installed before, so that nothing was changed.
   bool unchanged = false;
   std::string directory;
   std::string dist_info;
@@ -53,10 +53,10 @@ struct Installation {
 };
 
 // Installs `source`, a wheel (wheel.h) or an unpacked distribution
-// (unpacked.h), into `directory`, which is made if it does not exist. All
-// versions of the distribution that are there are replaced: upgrade, downgrade
-// and repair are the same. Adds INSTALLER. The folders of files become 0755,
-// files 0644 or 0755.
+// (unpacked.h), into `directory`, which is created if it does not exist.
+// Replaces all installed versions of the distribution, so that upgrade,
+// downgrade and repair are the same operation. Adds the file INSTALLER. Folders
+// get mode 0755, files 0644 or 0755.
 Result<Installation> Install(const std::string& source,
                              const std::string& directory,
                              const InstallationOptions& options = {});
@@ -66,13 +66,14 @@ struct Removal {
   std::string version;
   std::string directory;
   size_t files = 0;
-  Diagnostics diagnostics;  // What was left, and why.
+  Diagnostics diagnostics;  // The files that were left, each with the reason.
 };
 
-// Removes every version of the distribution `name`, in any spelling: the
-// dist-info folder, the files of RECORD, and the folders that are then empty.
-// kNotFound lists what there is; kInvalidArgument says what to remove by hand
-// where there is no RECORD.
+// Removes every version of the distribution `name`, in any spelling: its
+// dist-info folder, the files of its RECORD, and folders that are empty then.
+// Returns kNotFound, with the installed names, if there is no such
+// distribution, and kInvalidArgument, with the folder to remove by hand, if it
+// has no RECORD.
 Result<Removal> Uninstall(const std::string& name, const std::string& directory,
                           const InstallationOptions& options = {});
 

@@ -32,7 +32,7 @@ class InstallationTest : public testing::Test {
     EXPECT_NE(refused.error().message().find(reason), std::string::npos)
         << refused.error();
   }
-  // Nothing but this distribution's dist-info is there, and it verifies.
+  // Expects that this is the only dist-info folder, and that it verifies.
   void ExpectOnly(const std::string& dist_info) {
     std::vector<std::string> found;
     for (const auto& entry : fs::directory_iterator(tree_.path())) {

@@ -12,39 +12,42 @@
 
 namespace bulkhead::install {
 
-// What discovery makes of one dist-info folder, METADATA included.
+// Returns the distribution of one dist-info folder as discovery reads it, with
+// the name and version from METADATA.
 Result<discovery::Distribution> Describe(int directory_fd,
                                          const std::string& directory,
                                          const std::string& dist_info,
                                          Diagnostics& diagnostics);
 
-// The distributions in one plugin directory and which file is whose, as their
-// RECORDs say. Those that discovery would not use, an older version beside a
-// newer one for instance, count too. A snapshot; a value.
+// The distributions in one plugin directory, and the owner of each file
+// according to their RECORDs. Includes distributions that discovery would not
+// use, such as an older version beside a newer one. A snapshot; a value.
 class Installed {
  public:
   struct Version {
     discovery::Distribution distribution;
     bool has_record = false;
-    std::vector<std::string> files;  // Outside of any dist-info folder.
-    Diagnostics diagnostics;         // Of RECORD lines that are not followed.
+    std::vector<std::string> files;  // Those outside of any dist-info folder.
+    Diagnostics diagnostics;         // The lines of RECORD that were ignored.
   };
 
-  // Never fails because of what lies in the directory.
+  // Reads the directory. Malformed contents become diagnostics, not failures.
   static Installed Read(int directory_fd, const std::string& directory);
 
-  // Of this name, the highest version first. `normalized_name` as
-  // NormalizedName returns it.
+  // Returns the versions of a distribution, the highest first.
+  // `normalized_name` is the result of NormalizedName.
   std::vector<const Version*> Named(const std::string& normalized_name) const;
-  // The names there are, as their METADATA spells them.
+  // Returns the names of all distributions as their METADATA spells them.
   std::vector<std::string> Names() const;
-  // Whose `path` is, other than that distribution's: "acme 1.0".
+  // Returns the owner of `path`, such as "acme 1.0", if a distribution with
+  // another name owns it.
   std::optional<std::string> OwnerOtherThan(const std::string& normalized_name,
                                             const std::string& path) const;
 
  private:
   std::vector<Version> versions_;
-  std::multimap<std::string, size_t> owners_;  // By path; index of the version.
+  // Indices into versions_, by path.
+  std::multimap<std::string, size_t> owners_;
 };
 
 }  // namespace bulkhead::install

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An installer is killed at each of its system calls in turn, by ptrace, so
-// that nothing in it knows of the test. Whatever is discovered afterwards is
-// whole, and the next call puts all in order.
+// Kills an installer at each of its system calls in turn, with ptrace, so that
+// the installer needs no code for the test. Whatever discovery finds afterwards
+// must be complete, and the next call must clean up.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/ptrace.h>
@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using discovery::TemporaryTree;
 
-// Those that change something, or may.
+// The system calls that change a file system, or may do so.
 bool Changes(long call) {
   switch (call) {
     case SYS_mkdir:
@@ -48,7 +48,7 @@ bool Changes(long call) {
 
 enum class End { kKilled, kFinished, kCannotTrace };
 
-// Runs `work` in a child that dies just before its `step`th change.
+// Runs `work` in a child and kills it just before change number `step`.
 End RunAndKillAt(int step, const std::function<bool()>& work) {
   const pid_t child = fork();
   if (child == 0) {
@@ -96,14 +96,15 @@ std::set<std::string> DistInfos(const std::string& directory) {
 
 class Interruption : public testing::Test {
  protected:
-  // In memory where that is possible: an installer waits for the disk, and
-  // there are some thousand here.
+  // Prefers a file system in memory: an installer waits for the disk, and this
+  // test runs some thousand installers.
   static void SetUpTestSuite() {
     if (access("/dev/shm", W_OK) == 0) setenv("TEST_TMPDIR", "/dev/shm", 1);
   }
 
-  // Kills `work` at each step; each time begins with `before`, in which what is
-  // discovered has to be whole, and ends with the next installation.
+  // Kills `work` at each step. Each round begins with `before`; after the kill
+  // discovery must find complete distributions only, and the next installation
+  // must succeed.
   void KillEverywhere(const std::function<void()>& before,
                       const std::function<bool()>& work,
                       const std::set<std::string>& allowed,
@@ -183,8 +184,7 @@ TEST_F(Interruption, UninstallIsAllOrNothing) {
 }
 
 TEST_F(Interruption, RecoveryMayBeInterruptedToo) {
-  // Each upgrade is killed when the old version is hidden and the new one not
-  // yet shown.
+  // Kills each upgrade between hiding the old version and showing the new one.
   int late = 0;
   const auto before = [&] {
     for (;; ++late) {

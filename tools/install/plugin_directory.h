@@ -8,16 +8,17 @@
 
 namespace bulkhead::install {
 
-// Where distributions are installed: in `chosen`, made absolute, or, if that is
-// empty, for root (`uid` 0) in /usr/local/lib/bulkhead, for others in
-// $XDG_DATA_HOME/bulkhead or ~/.local/share/bulkhead. The latter are searched
-// by default. kInvalidArgument if there is no home.
+// Returns the directory to install into: `chosen`, made absolute, unless it is
+// empty; otherwise /usr/local/lib/bulkhead for root (`uid` 0), and
+// $XDG_DATA_HOME/bulkhead or ~/.local/share/bulkhead for others. The default
+// directories are on the default plugin path. Returns kInvalidArgument if the
+// user has no home directory.
 Result<std::string> PluginDirectory(const std::string& chosen,
                                     const discovery::Environment& environment,
                                     unsigned uid);
 
-// Whether backends are looked for in `directory`, under whatever name it is on
-// the plugin path.
+// Whether `directory` is on the plugin path, under this or another name (a
+// link, for example).
 bool IsOnPluginPath(const discovery::Environment& environment,
                     const std::string& directory);
 

@@ -17,7 +17,7 @@ constexpr size_t kMaxNameBytes = 255;
 
 using discovery::Quoted;
 
-// Splits a line into fields; false if its quotes do not match.
+// Splits a line into fields. Returns false if the quotes do not match.
 bool Split(std::string_view line, std::vector<std::string>& fields) {
   fields.assign(1, "");
   bool quoted = false;

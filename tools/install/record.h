@@ -13,33 +13,35 @@
 
 namespace bulkhead::install {
 
-// As much as discovery reads of an installed one.
+// The largest RECORD accepted, which is also the most that discovery reads.
 inline constexpr size_t kMaxRecordBytes = size_t{16} << 20;
 
-// A line of RECORD: a file, and by what it is known.
+// A line of RECORD: a file with its hash and size.
 struct RecordLine {
   std::string path;  // Not validated.
-  // Both or none; RECORD itself has none.
+  // A hash has both an algorithm and a digest. RECORD itself has no hash.
   std::optional<discovery::HashAlgorithm> algorithm;
   std::string digest;
   std::optional<uint64_t> size;
   int line = 0;
 };
 
-// Reads a RECORD that is about to be installed: stricter than discovery, which
-// makes the best of what is there already. One malformed line, a hash weaker
-// than SHA-256, a size that is no number or a path given twice fails all,
-// with kBadInput, the line and the reason.
+// Parses a RECORD that is to be installed. Stricter than discovery, which makes
+// the best of files that are installed already: one malformed line, a hash
+// weaker than SHA-256, a size that is not a number or a repeated path fails the
+// whole RECORD with kBadInput, which names the line and the reason.
 Result<std::vector<RecordLine>> ParseRecord(std::string_view text_untrusted);
 
-// The inverse, in the order given, with fields quoted where they need it.
+// Returns the text of a RECORD with these lines in this order. Quotes fields
+// where the format requires quotes.
 std::string FormatRecord(const std::vector<RecordLine>& lines);
 
-// A path that may be installed: relative, cleaned, UTF-8 without control
-// characters, no part of it "..", nothing that begins as our own files do.
+// Checks that a path may be installed: relative, in normal form, UTF-8 without
+// control characters, without a ".." part, and without a part that begins with
+// kOwnPrefix.
 Status ValidatePath(std::string_view path_untrusted);
 
-// Files and folders in a plugin directory that are the installer's own.
+// The prefix of the installer's own files and folders in a plugin directory.
 inline constexpr std::string_view kOwnPrefix = ".bulkhead-";
 
 }  // namespace bulkhead::install

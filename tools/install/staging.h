@@ -15,30 +15,30 @@
 
 namespace bulkhead::install {
 
-// What a source, a wheel or an unpacked distribution, has put below a staging
-// directory: exactly the files that its RECORD lists, each verified, except
-// RECORD and INSTALLER, which the installer writes itself.
+// The contents of a staging directory after a wheel or an unpacked distribution
+// was copied into it: exactly the files that RECORD lists, each verified,
+// except RECORD and INSTALLER, which the installer writes itself.
 struct Staged {
-  std::string dist_info;  // The folder's name.
+  std::string dist_info;  // The name of the dist-info folder.
   std::vector<RecordLine> files;
   Diagnostics diagnostics;
 };
 
-// One vendor may not fill somebody's disk.
+// The largest distribution accepted, so that one vendor cannot fill the disk.
 inline constexpr uint64_t kMaxTotalBytes = uint64_t{4} << 30;
 inline constexpr size_t kMaxFiles = 100'000;
 
-// Writes one file that RECORD lists and believes nothing: as many bytes as
-// listed and not one more, and the hash that is listed. A file that fails
-// stays half written; the caller throws the staging directory away. Not
+// Writes one file and verifies that it has exactly the size and the hash that
+// RECORD lists. Never writes more bytes than listed. A file that fails stays
+// half written; the caller then removes the whole staging directory. Not
 // thread-safe.
 class StagedFile {
  public:
-  // Below the open directory `staging`, with mode 0755 or 0644. `expected` has
-  // to have hash and size.
+  // Creates the file below the open directory `staging`, with mode 0755 if
+  // `executable`, else 0644. `expected` must have a hash and a size.
   static Result<StagedFile> Create(int staging, RecordLine expected,
                                    bool executable);
-  // Verifies and keeps nothing.
+  // Returns an object that verifies the bytes but writes no file.
   static StagedFile Discarded(RecordLine expected);
 
   Status Append(std::span<const char> bytes_untrusted);
@@ -53,8 +53,8 @@ class StagedFile {
   uint64_t written_ = 0;
 };
 
-// Whether a file of the dist-info folder is of no use once installed: RECORD,
-// INSTALLER, and signatures of the RECORD that was.
+// Whether the installer replaces or drops this file of the dist-info folder:
+// RECORD, INSTALLER, and signatures of the original RECORD.
 bool IsReplacedOnInstall(std::string_view name);
 
 }  // namespace bulkhead::install

@@ -9,8 +9,9 @@
 
 namespace bulkhead::install {
 
-// Wheels for tests, good ones and others. `TestingWheel("acme", "1.0")` is a
-// good one: acme/libacme.so, whose contents tell the version, and the metadata.
+// A builder of valid and invalid wheels for tests. `TestingWheel("acme",
+// "1.0")` is valid: it has acme/libacme.so, which contains the version, and the
+// metadata.
 class TestingWheel {
  public:
   explicit TestingWheel(std::string name, std::string version = "1.0");
@@ -20,23 +21,25 @@ class TestingWheel {
   }
   std::string file_name() const;
 
-  // Replaces an entry of that path. Mode with file type, as in st_mode.
+  // Adds an entry, or replaces the entry with this path. `mode` includes the
+  // file type, as in st_mode.
   TestingWheel& Add(const std::string& path, const std::string& contents,
                     uint32_t mode = 0100644);
   TestingWheel& Remove(const std::string& path);
-  // In RECORD only: another line, or the path without its own.
+  // Adds a line to RECORD only.
   TestingWheel& AddRecordLine(const std::string& line);
+  // Omits the line of an entry from RECORD.
   TestingWheel& Unlisted(const std::string& path);
-  // Instead of the correct RECORD.
+  // Replaces the whole RECORD by `text`.
   TestingWheel& SetRecord(const std::string& text);
   TestingWheel& SetPlatform(const std::string& tag);
 
-  // The RECORD that it has, or should have.
+  // Returns the text set by SetRecord, or the RECORD made from the entries.
   std::string Record() const;
 
-  // Writes the zip into `directory` and returns its path.
+  // Writes the wheel as a zip file into `directory` and returns the path.
   std::string Write(const std::string& directory) const;
-  // Lays the files out below `directory` as an installer would.
+  // Writes the files below `directory` as an installer would.
   void Unpack(const std::string& directory) const;
 
  private:
@@ -55,22 +58,22 @@ class TestingWheel {
   std::optional<std::string> record_;
 };
 
-// What no packer makes: replaces bytes of a file by as many others, wherever
-// they occur. Returns how often that was.
+// Makes archives that no packer makes: replaces every occurrence of `from` in a
+// file by `to`, which must be as long. Returns the number of occurrences.
 int ReplaceBytes(const std::string& file, std::string_view from,
                  std::string_view to);
 
-// Lets the headers of the first entry `path` of a zip file claim this size.
+// Sets the size in the headers of the first entry `path` of a zip file.
 void ClaimSize(const std::string& file, const std::string& path, uint32_t size);
 
 std::string ReadAll(const std::string& file);
 
-// Every file and folder below `directory` with type, mode and contents, sorted:
-// equal snapshots are equal trees.
+// Returns every file and folder below `directory` with type, mode and contents,
+// sorted. Two trees are equal if their snapshots are.
 std::vector<std::string> Snapshot(const std::string& directory);
 
-// Why the only distribution there, or the one named, is not what its RECORD
-// says: empty if it is.
+// Returns why the distribution `dist_info` below `directory` does not agree
+// with its RECORD, or an empty text if it does.
 std::string VerifyInstalled(const std::string& directory,
                             const std::string& dist_info);
 

@@ -24,7 +24,8 @@ constexpr char kUnfinishedJournal[] = "journal.new";
 constexpr std::string_view kHeader = "bulkhead-transaction 1\n";
 constexpr size_t kMaxJournalBytes = size_t{64} << 20;
 
-// One line a path: ValidatePath lets no line end in.
+// Formats the plan with one line for each path. ValidatePath refuses paths with
+// line feeds.
 std::string Format(const Plan& plan) {
   std::string text(kHeader);
   const auto add = [&](const char* verb,
@@ -76,7 +77,7 @@ bool Exists(int root, const std::string& path) {
   return KindAt(root, path).has_value();
 }
 
-// Moves what is at `path` unless that was done before.
+// Moves `path`, unless an earlier run, which was killed, has moved it already.
 Status MoveOnce(int from, int to, const std::string& path) {
   if (Exists(to, path) || !Exists(from, path)) return Status();
   return Move(from, to, path);
@@ -187,7 +188,8 @@ Status Transaction::PutBack(const Plan& plan) const {
 }
 
 Status Transaction::Finish() const {
-  // Without a journal the rest is rubbish to the next.
+  // Removes the journal first: without a journal the next installer removes the
+  // other files unread, so this may be killed at any moment.
   if (unlinkat(own_.get(), kJournal, 0) != 0 && errno != ENOENT) {
     return FromErrno("cannot remove the journal", errno);
   }

@@ -10,64 +10,67 @@
 
 namespace bulkhead::install {
 
-// What is to be moved where. Paths are relative to the plugin directory.
+// The moves of a transaction, in the order in which they are done. Paths are
+// relative to the plugin directory.
 struct Plan {
-  std::vector<std::string> hide;    // Dist-info folders that go, first of all.
-  std::vector<std::string> out;     // Files that go.
-  std::vector<std::string> create;  // Folders that come, outermost first.
-  std::vector<std::string> in;      // Files that come.
-  std::string show;  // The dist-info folder that comes, last of all; or empty.
+  std::vector<std::string> hide;    // Dist-info folders to move away.
+  std::vector<std::string> out;     // Files to move away.
+  std::vector<std::string> create;  // Folders to create, outermost first.
+  std::vector<std::string> in;      // Files to move in.
+  std::string show;                 // The dist-info folder to move in, if any.
 
   bool operator==(const Plan&) const = default;
 };
 
-// Changes a plugin directory so that whoever kills the installer, or pulls the
-// plug, at any moment leaves nothing that is half there and discovered.
+// Changes a plugin directory so that discovery never finds a half-installed
+// distribution, whenever the installer is killed or the machine loses power.
 //
-// A distribution is discovered by its dist-info folder. So that folder is the
-// last thing to come and the first to go, each with one rename; what is in
-// between is seen by nobody. An upgrade hides the old version while files are
-// exchanged: for that moment, some renames long, there is neither. (Files that
-// are the same in both versions are not touched, see installation.h.)
+// Discovery finds a distribution by its dist-info folder. So that folder is the
+// last item to be moved in and the first to be moved away, each with one
+// rename, and discovery ignores the files in between. An upgrade hides the old
+// version while files are exchanged: for the time of some renames neither
+// version is found. (Files that are equal in both versions are not touched, see
+// installation.h.)
 //
-// Everything is prepared in DIRECTORY/.bulkhead-transaction, so on the same
-// file system:
+// Everything is prepared in DIRECTORY/.bulkhead-transaction, which is on the
+// same file system:
 //
-//   new/      what comes, verified, before anything else is touched
-//   old/      what went
-//   journal   the plan; there from when `new` is complete and on disk until
-//             all is done
+//   new/      files to move in, verified before anything else is touched
+//   old/      files that were moved away
+//   journal   the plan; exists from the moment `new` is complete and on disk
+//             until the transaction is done
 //
-// Where a file lies says whether it was moved, so the plan and the files are
-// all that a successor needs: Recover, which each begins with, undoes a
-// transaction that had not shown its new dist-info, and finishes any other. It
-// may be killed too.
+// The place of a file says whether it was moved, so that plan and files are all
+// that the next installer needs. It begins with Recover(), which completes a
+// removal or a transaction that had shown its new dist-info folder, and undoes
+// any other. Recover() may be killed too.
 //
-//   killed              | plugin directory            | Recover
-//   before the journal  | as it was                   | throws away
-//   then, installing    | old hidden or not, not new  | puts back
-//   after `show`        | new                         | throws away
-//   uninstalling        | as it was, or hidden        | goes on
+//   killed                    | state of the directory      | Recover()
+//   before the journal exists | unchanged                   | removes `new`
+//   installing, before `show` | old version maybe hidden    | moves files back
+//   installing, after `show`  | new version                 | cleans up
+//   uninstalling              | unchanged or hidden         | completes
 //
-// `directory` is borrowed and locked by the caller (directory_lock.h), which is
-// all there is against others that change it. Not thread-safe.
+// `directory` is borrowed. The caller must hold its lock (directory_lock.h),
+// the only protection against other processes that change it. Not thread-safe.
 class Transaction {
  public:
-  // kInvalidArgument if there is one already: Recover was not called.
+  // Begins a transaction. Returns kInvalidArgument if there is one already,
+  // that is, if Recover() was not called.
   static Result<Transaction> Begin(int directory);
   Transaction(Transaction&&) = default;
-  // Throws away what was staged, unless Execute has begun.
+  // Removes the staged files, unless Execute() has begun.
   ~Transaction();
 
-  // Where to put what comes.
+  // The directory `new`, into which the caller writes the files to move in.
   int staging() const { return new_.get(); }
 
-  // Carries out the plan and cleans up; if something fails midway, puts
-  // everything back first.
+  // Carries out the plan and cleans up. If a step fails, moves everything back
+  // and returns the failure.
   Status Execute(const Plan& plan);
 
-  // Cleans up after an installer that was killed. Returns what was done, in
-  // words, if there was anything to do.
+  // Cleans up after an installer that was killed. Returns a sentence about what
+  // was done, or nullopt if there was nothing to do.
   static Result<std::optional<std::string>> Recover(int directory);
 
  private:

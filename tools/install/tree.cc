@@ -24,7 +24,7 @@ using discovery::Quoted;
 
 constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
-// The folder, or -1 and errno.
+// Opens the folder `path`. Sets errno if the result is not open.
 ipc::UniqueFd OpenFolder(int root, std::string_view path, bool make) {
   ipc::UniqueFd at(openat(root, ".", kFolder));
   while (at && !path.empty()) {
@@ -36,7 +36,8 @@ ipc::UniqueFd OpenFolder(int root, std::string_view path, bool make) {
     if (!next && errno == ENOENT && make) {
       const bool made = mkdirat(at.get(), part.c_str(), 0755) == 0;
       next = ipc::UniqueFd(openat(at.get(), part.c_str(), kFolder));
-      // Whatever the umask: a backend's process has a user of its own.
+      // Sets the mode in spite of the umask, because a backend's process may
+      // run as another user and has to read the folder.
       if (made && next && fchmod(next.get(), 0755) != 0) next.reset();
     }
     at = std::move(next);
@@ -48,13 +49,13 @@ std::string LeafOf(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// The folder that holds `path`.
+// Opens the parent folder of `path`.
 Result<ipc::UniqueFd> OpenParent(int root, const std::string& path, bool make) {
   ipc::UniqueFd parent = OpenFolder(root, ParentOf(path), make);
   if (parent) return parent;
   if (errno == ELOOP || errno == ENOTDIR) {
     return Status(Code::kInvalidArgument,
-                  Quoted(path) + ": a part of the way there is no folder");
+                  Quoted(path) + ": a parent of this path is not a folder");
   }
   return FromErrno(Quoted(path), errno);
 }
@@ -63,8 +64,9 @@ int RenameOverNothing(int from, int to, const std::string& leaf) {
   const int result =
       renameat2(from, leaf.c_str(), to, leaf.c_str(), RENAME_NOREPLACE);
   if (result == 0 || (errno != EINVAL && errno != ENOSYS)) return result;
-  // A file system without it, such as NFS. Other installers are locked out, so
-  // looking first is good enough.
+  // Some file systems, such as NFS, have no RENAME_NOREPLACE. A check before
+  // the rename is good enough, since the directory lock keeps other installers
+  // out.
   struct stat info;
   if (fstatat(to, leaf.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0) {
     return errno = EEXIST, -1;

@@ -11,44 +11,47 @@
 
 namespace bulkhead::install {
 
-// Files below an open directory, named by relative paths that were validated.
-// No link is followed on the way, so that nothing is ever written or removed
-// outside of the directory, whatever lies in it. `root` is borrowed. Paths in
-// messages are quoted. Thread-safe, as far as the file system is.
+// Operations on files below an open directory `root`, which is borrowed. Paths
+// are relative and were validated by the caller. No link is followed, so that
+// nothing outside of the directory is written or removed, whatever the
+// directory contains. Messages quote paths. Thread-safe as far as the file
+// system is.
 
-// What the kernel said, as a Status that names the place: kResourceExhausted
-// where space ran out, otherwise kInvalidArgument.
+// Returns a Status with the text of `error`, an errno, after `what`:
+// kResourceExhausted if space ran out, otherwise kInvalidArgument.
 Status FromErrno(const std::string& what, int error);
 
 enum class Kind : uint8_t { kFile, kFolder, kLink, kOther };
 
-// What is at `path`; nothing if nothing is, or if the way there leads through
-// something that is no folder.
+// Returns the kind of the file at `path`, or nullopt if there is none, or if a
+// parent of `path` is not a folder.
 std::optional<Kind> KindAt(int root, const std::string& path);
 
-// Opens the folder, making those on the way that are missing (0755).
+// Opens the folder `path`. Creates it and its parents, with mode 0755, if they
+// are missing.
 Result<ipc::UniqueFd> MakeFolder(int root, const std::string& path);
 
-// A new file with this mode, whatever the umask; folders as above.
+// Creates a file with exactly this mode, whatever the umask, and missing
+// parents as MakeFolder does.
 Result<ipc::UniqueFd> CreateFile(int root, const std::string& path,
                                  uint32_t mode);
 Status WriteAll(int fd, std::span<const char> bytes);
 Status WriteFile(int root, const std::string& path, const std::string& bytes,
                  uint32_t mode);
 
-// Moves a file, link or folder to the same path below `to`, on the same file
-// system; never over something.
+// Moves a file, link or folder from below `from` to the same path below `to`,
+// on the same file system. Never replaces an existing file.
 Status Move(int from, int to, const std::string& path);
 
 Status RemoveFile(int root, const std::string& path);
 Status RemoveTree(int root, const std::string& path);
-// Only if it is empty; says nothing otherwise.
+// Removes the folder if it is empty. Does nothing otherwise.
 void RemoveEmptyFolder(int root, const std::string& path);
-// The folders on the way to `path`, innermost first, up to the first that is
-// not empty.
+// Removes the parents of `path`, innermost first, up to the first that is not
+// empty.
 void RemoveEmptyParents(int root, const std::string& path);
 
-// "a/b" of "a/b/c"; empty for "c".
+// Returns the parent of a path: "a/b" for "a/b/c", an empty text for "c".
 std::string ParentOf(const std::string& path);
 
 }  // namespace bulkhead::install

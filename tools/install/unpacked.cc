@@ -74,7 +74,8 @@ Status CopyFile(int from, int staging, const RecordLine& line) {
   }
 }
 
-// Whether the line names something to copy; says why not where that matters.
+// Whether the line names a file to copy. Adds a diagnostic if the user should
+// know why not.
 bool IsCopied(const RecordLine& line, const Location& location,
               Diagnostics& diagnostics) {
   const std::string folder = location.dist_info + "/";

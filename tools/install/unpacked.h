@@ -8,15 +8,15 @@
 
 namespace bulkhead::install {
 
-// Copies a distribution that lies unpacked, as a build or another installer
-// leaves it, below the empty directory `staging`. `path` is its dist-info
-// folder, or the folder that holds it and no other. What is copied are the
-// files that RECORD lists, each verified as those of a wheel are; files beside
-// them are nobody's. Lines without a hash (bytecode that Python has written)
-// and lines that lead out of the folder (scripts) are left out, the latter
-// reported. Links are followed as long as they stay inside of the folder.
+// Copies an unpacked distribution, as a build or another installer leaves it,
+// into the empty directory `staging`. `path` is its dist-info folder, or the
+// folder that contains that and no other dist-info folder. Copies the files
+// that RECORD lists and verifies each like a file of a wheel; ignores other
+// files. Leaves out lines without a hash (bytecode written by Python), and,
+// with a diagnostic, lines that lead out of the folder (scripts). Follows links
+// that stay inside of the folder.
 //
-// Failures as of StageWheel.
+// Fails with the same codes as StageWheel.
 Result<Staged> StageUnpacked(const std::string& path, int staging);
 
 }  // namespace bulkhead::install

@@ -46,7 +46,7 @@ Result<std::string> FindDistInfo(const Archive& archive) {
 }
 
 Status ValidateDistInfo(const std::string& dist_info, const WheelName& name) {
-  // The file name has "_" where a local version has "-".
+  // The file name of a wheel has "_" where a local version has "-".
   const std::optional<discovery::FolderName> folder =
       discovery::ParseFolderName(dist_info);
   if (folder && NormalizedName(folder->name) == NormalizedName(name.name) &&
@@ -100,7 +100,8 @@ Status ValidateWheelVersion(const std::string& file, std::string_view text,
   return Status(Code::kBadInput, "WHEEL has no Wheel-Version");
 }
 
-// Every file is in `lines`, with size and hash, and every line is a file.
+// Checks that `lines` lists every file, each with size and hash, and that every
+// line has a file.
 Status ValidateRecord(const Archive& archive, const std::string& dist_info,
                       const std::map<std::string, RecordLine>& lines) {
   const auto exempt = [&](const std::string& path) {
@@ -129,7 +130,8 @@ Status ValidateRecord(const Archive& archive, const std::string& dist_info,
   return Status();
 }
 
-// Where an entry goes, or the category of .data that is left out.
+// The path to install an entry at, or the category of .data for which it is
+// left out.
 struct Target {
   std::string path;
   std::string left_out;
@@ -253,7 +255,7 @@ Result<Staged> StageWheel(const std::string& path, int staging) {
   if (staged) return staged;
   const std::string& message = staged.error().message();
   const std::string name = Quoted(path.substr(path.rfind('/') + 1));
-  // Those that name the file already.
+  // Some messages name the file already.
   if (message.starts_with(name) || message.starts_with(Quoted(path))) {
     return staged.error();
   }

@@ -8,24 +8,26 @@
 
 namespace bulkhead::install {
 
-// Unpacks the wheel at `path` below the empty directory `staging`, verifying
-// everything that a wheel says about itself. Nothing in it is run or loaded.
+// Unpacks the wheel at `path` into the empty directory `staging` and verifies
+// everything that a wheel says about itself. Runs and loads nothing of it.
 //
-//   1. The file name is a wheel's and made for this machine (wheel_name.h).
-//   2. It is an intact zip file without anything odd in it (archive.h).
-//   3. There is one NAME-VERSION.dist-info, those of the file name.
-//   4. WHEEL says a Wheel-Version that is known: another major is refused,
-//      a newer minor is a warning.
-//   5. RECORD lists every file but itself and its signatures, and no other,
-//      each with size and a hash of sha256 or better, and the files agree.
+//   1. The file name is valid and names this platform (wheel_name.h).
+//   2. The file is an intact zip file without special entries (archive.h).
+//   3. It has one dist-info folder, with the name and version of the file name.
+//   4. WHEEL has a known Wheel-Version: another major version is refused, a
+//   newer
+//      minor version is a warning.
+//   5. RECORD lists every file except itself and its signatures, and no other
+//      file; each has the listed size and a listed hash of sha256 or stronger.
 //
-// NAME-VERSION.data/purelib and platlib are spread into the root, and `files`
-// says where to. Its scripts, headers and data belong into places that a plugin
-// directory does not have: verified, left out and reported.
+// Files of NAME-VERSION.data/purelib and platlib go into the root; `files` of
+// the result has their new paths. Scripts, headers and data of
+// NAME-VERSION.data belong into places that a plugin directory does not have:
+// they are verified, left out and reported.
 //
-// Fails with kBadInput for a wheel that is not as it should be, kUnsupported
-// for one made for something else, kNotFound and kInvalidArgument for a path
-// that names none. Takes time linear in the wheel.
+// Returns kBadInput for a malformed wheel, kUnsupported for a wheel of another
+// platform, kNotFound or kInvalidArgument if `path` does not name a wheel.
+// Takes time linear in the size of the wheel.
 Result<Staged> StageWheel(const std::string& path, int staging);
 
 }  // namespace bulkhead::install

@@ -36,7 +36,8 @@ bool IsLinux(std::string_view tag) {
          tag.starts_with("musllinux_");
 }
 
-// "aarch64" of "manylinux_2_17_aarch64", "macosx_11_0_arm64" as it is.
+// Returns the machine of a Linux tag, "aarch64" for "manylinux_2_17_aarch64",
+// and any other tag, such as "macosx_11_0_arm64", unchanged.
 std::string_view BuiltFor(std::string_view tag) {
   constexpr std::string_view kMachines[] = {
       "x86_64", "i686",    "aarch64", "armv7l",  "armv6l",

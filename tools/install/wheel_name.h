@@ -8,8 +8,9 @@
 
 namespace bulkhead::install {
 
-// What a wheel's file name says: NAME-VERSION(-BUILD)?-PYTHON-ABI-PLATFORM.whl.
-// Parts as written; each of the last three may be several tags, "." between.
+// The parts of a wheel's file name,
+// NAME-VERSION(-BUILD)?-PYTHON-ABI-PLATFORM.whl, as written. Each of the last
+// three may be several tags with "." between.
 struct WheelName {
   std::string name;
   std::string version;
@@ -19,13 +20,13 @@ struct WheelName {
   std::string platform;
 };
 
-// kInvalidArgument for anything that is not named so.
+// Parses a file name. Returns kInvalidArgument if it has another form.
 Result<WheelName> ParseWheelName(std::string_view file_name_untrusted);
 
-// Whether one of the platform tags is "any" or one of Linux on `machine`
-// ("x86_64", as uname says): linux, manylinux or musllinux. kUnsupported says
-// what it was built for instead. The Python and ABI tags do not matter: no
-// interpreter loads a backend.
+// Checks that one of the platform tags is "any", or a tag of Linux (linux,
+// manylinux or musllinux) for `machine`, which is "x86_64" or another name from
+// uname. Otherwise returns kUnsupported with the platform of the wheel. Ignores
+// the Python and ABI tags, since no interpreter loads a backend.
 Status ValidatePlatform(const WheelName& wheel, std::string_view machine);
 
 }  // namespace bulkhead::install

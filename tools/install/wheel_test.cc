@@ -29,7 +29,8 @@ class Wheel : public testing::Test {
     return Stage(wheel.Write(wheels_.path()));
   }
 
-  // It is refused with this code, and the message has `reason`.
+  // Expects that the wheel is refused with this code and a message with
+  // `reason`.
   void ExpectRefusal(const Result<Staged>& staged, const std::string& reason,
                      Code code = Code::kBadInput) {
     ASSERT_FALSE(staged) << "expected: " << reason;
@@ -290,7 +291,8 @@ TEST_F(Wheel, NoFlippedByteChangesWhatIsInstalled) {
     bytes[at] = static_cast<char>(bytes[at] ^ 0x20);
     std::ofstream(path, std::ios::binary) << bytes;
     if (!Stage(path)) continue;
-    // A mode, a date or a reserved field: the contents are the same.
+    // The changed byte is in a mode, a date or a reserved field, so that the
+    // contents are the same.
     for (const auto& entry :
          std::filesystem::recursive_directory_iterator(staging_.path())) {
       if (!entry.is_regular_file()) continue;

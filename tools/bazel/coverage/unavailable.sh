@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Stands in for Bazel's coverage tools, which Debian does not package.
+# Replaces Bazel's coverage tools, which Debian does not package.
 set -euo pipefail
 
 echo "coverage is not available in this build" >&2
