@@ -19,6 +19,12 @@ void AddRunOptions(CLI::App& app, RunOptions& options) {
       ->type_name("FILE");
 }
 
+void AddLibexecOption(CLI::App& app, std::string& libexec) {
+  app.add_option("--libexec", libexec,
+                 "The directory of bulkheadd and the programs it starts")
+      ->type_name("DIR");
+}
+
 std::optional<int> ParseOrExit(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);

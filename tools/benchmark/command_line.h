@@ -23,6 +23,9 @@ struct RunOptions {
 // Adds --rounds and --json.
 void AddRunOptions(CLI::App& app, RunOptions& options);
 
+// Adds --libexec.
+void AddLibexecOption(CLI::App& app, std::string& libexec);
+
 // Parses the arguments. Returns an exit status if the program should end now:
 // after --help, or after an error.
 std::optional<int> ParseOrExit(CLI::App& app, int argc, char** argv);

@@ -136,9 +136,7 @@ int Run(int argc, char** argv) {
                  "Use this clip of your own instead of a synthetic one; it is "
                  "decoded in process, so trust it")
       ->type_name("FILE");
-  app.add_option("--libexec", options.libexec,
-                 "Where bulkheadd and its companions are")
-      ->type_name("DIR");
+  AddLibexecOption(app, options.libexec);
   if (const auto status = ParseOrExit(app, argc, argv)) return *status;
   Result<Report> report = Measure(options);
   if (!report) return cli::Fail(report.error());

@@ -229,9 +229,7 @@ int Run(int argc, char** argv) {
   app.add_option("--script", options.script, "Where peers.py is")
       ->type_name("FILE")
       ->required();
-  app.add_option("--libexec", options.libexec,
-                 "Where bulkheadd and its companions are")
-      ->type_name("DIR");
+  AddLibexecOption(app, options.libexec);
   if (const auto status = ParseOrExit(app, argc, argv)) return *status;
   HostOptions host_options;
   host_options.libexec_dir = cli::FindLibexec(options.libexec);

@@ -69,8 +69,7 @@ int Run(int argc, char** argv) {
   std::string libexec;
   CLI::App app(kPurpose, "bench --recovery");
   AddRunOptions(app, options);
-  app.add_option("--libexec", libexec, "Where bulkheadd and its companions are")
-      ->type_name("DIR");
+  AddLibexecOption(app, libexec);
   if (const auto status = ParseOrExit(app, argc, argv)) return *status;
   HostOptions host_options;
   host_options.libexec_dir = cli::FindLibexec(libexec);

@@ -245,9 +245,7 @@ int Run(int argc, char** argv) {
   std::string libexec;
   CLI::App app(kPurpose, "bench --sandbox");
   AddRunOptions(app, options);
-  app.add_option("--libexec", libexec,
-                 "The directory of bulkheadd and the programs it starts")
-      ->type_name("DIR");
+  AddLibexecOption(app, libexec);
   if (const auto status = ParseOrExit(app, argc, argv)) return *status;
   // Probes before the event loop exists: the probe forks, and its child must
   // not inherit the descriptors and signal handlers of a loop.

@@ -85,6 +85,18 @@ Status TooLarge(const std::string& words, uint64_t most) {
 
 }  // namespace
 
+CLI::App* AddSubcommand(CLI::App& app, Invocation& invocation,
+                        const std::string& name, const std::string& purpose,
+                        const std::string& examples,
+                        std::function<int(const GlobalOptions&)> run) {
+  CLI::App* command = app.add_subcommand(name, purpose);
+  command->footer(examples);
+  command->callback([run = std::move(run), &invocation] {
+    invocation.run = [run, &invocation] { return run(invocation.global); };
+  });
+  return command;
+}
+
 void AddGlobalOptions(CLI::App& app, GlobalOptions& global) {
   app.add_option("--plugin-path", global.plugin_path,
                  "Look for backends in DIR instead of the standard "

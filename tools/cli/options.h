@@ -34,6 +34,13 @@ struct Invocation {
   std::function<int()> run;
 };
 
+// Adds a subcommand with a line and a page of help. `run` does the work and
+// returns the exit status; it is called after all arguments were parsed.
+CLI::App* AddSubcommand(CLI::App& app, Invocation& invocation,
+                        const std::string& name, const std::string& purpose,
+                        const std::string& examples,
+                        std::function<int(const GlobalOptions&)> run);
+
 // Adds the global options to `app`. Parsing writes to `global`, which must
 // outlive `app`.
 void AddGlobalOptions(CLI::App& app, GlobalOptions& global);

@@ -107,6 +107,10 @@ Result<Transaction> Transaction::Begin(int directory) {
         errno == EEXIST ? discovery::Quoted(kFolder) : "cannot write there",
         errno);
   }
+  return Open(directory);
+}
+
+Result<Transaction> Transaction::Open(int directory) {
   Result<ipc::UniqueFd> own = MakeFolder(directory, kFolder);
   if (!own) return own.error();
   Result<ipc::UniqueFd> incoming = MakeFolder(own->get(), "new");
@@ -216,20 +220,14 @@ Result<std::optional<std::string>> Transaction::Recover(int directory) {
                       " is not a journal of this Bulkhead: use the one that "
                       "wrote it, or look into that folder and remove it");
   }
-  Result<ipc::UniqueFd> own = MakeFolder(directory, kFolder);
-  if (!own) return own.error();
-  Result<ipc::UniqueFd> incoming = MakeFolder(own->get(), "new");
-  if (!incoming) return incoming.error();
-  Result<ipc::UniqueFd> outgoing = MakeFolder(own->get(), "old");
-  if (!outgoing) return outgoing.error();
-  Transaction left(directory, *std::move(own), *std::move(incoming),
-                   *std::move(outgoing));
-  left.journaled_ = true;
+  Result<Transaction> left = Open(directory);
+  if (!left) return left.error();
+  left->journaled_ = true;
   const bool forward =
-      plan->show.empty() || !Exists(left.new_.get(), plan->show);
-  Status status = forward ? left.Apply(*plan) : left.PutBack(*plan);
+      plan->show.empty() || !Exists(left->new_.get(), plan->show);
+  Status status = forward ? left->Apply(*plan) : left->PutBack(*plan);
   if (status.ok()) status = Flush(directory);
-  if (status.ok()) status = left.Finish();
+  if (status.ok()) status = left->Finish();
   if (!status.ok()) {
     return status.WithContext("cleaning up after an interrupted installer");
   }

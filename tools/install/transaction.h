@@ -74,6 +74,8 @@ class Transaction {
   static Result<std::optional<std::string>> Recover(int directory);
 
  private:
+  // Opens the folders of a transaction. Creates those that are missing.
+  static Result<Transaction> Open(int directory);
   Transaction(int directory, ipc::UniqueFd own, ipc::UniqueFd incoming,
               ipc::UniqueFd outgoing);
 

@@ -14,9 +14,8 @@ namespace bulkhead::install {
 //   1. The file name is valid and names this platform (wheel_name.h).
 //   2. The file is an intact zip file without special entries (archive.h).
 //   3. It has one dist-info folder, with the name and version of the file name.
-//   4. WHEEL has a known Wheel-Version: another major version is refused, a
-//   newer
-//      minor version is a warning.
+//   4. WHEEL has a known Wheel-Version: another major version is refused, and
+//      a newer minor version is a warning.
 //   5. RECORD lists every file except itself and its signatures, and no other
 //      file; each has the listed size and a listed hash of sha256 or stronger.
 //

@@ -61,35 +61,25 @@ Status WriteAll(AudioDecoder& audio, const DecodeJob& job, SampleWriter& writer,
 
 FileOutcome DecodeAudio(Host& host, const DecodeJob& job,
                         Progress::Shown shown) {
-  FileOutcome outcome;
   Result<Source> source = OpenInput(job.file);
-  if (!source) {
-    outcome.status = source.error();
-    return outcome;
-  }
+  if (!source) return Failure(source.error());
   Result<AudioDecoder> audio = host.OpenAudio(*source, *job.audio);
-  if (!audio) {
-    outcome.status = audio.error();
-    return outcome;
-  }
+  if (!audio) return Failure(audio.error());
   // Opens the output after the input, so that a missing input does not truncate
   // an existing output.
   Result<std::unique_ptr<Output>> output = Output::Open(job.output);
-  if (!output) {
-    outcome.status = output.error();
-    return outcome;
-  }
+  if (!output) return Failure(output.error());
   if ((*output)->is_terminal()) {
-    outcome.status = Status(Code::kInvalidArgument,
-                            "audio does not go to a terminal; name a file with "
-                            "-o or send it to a program");
-    return outcome;
+    return Failure(Status(Code::kInvalidArgument,
+                          "audio does not go to a terminal; name a file with "
+                          "-o or send it to a program"));
   }
   SampleWriter writer(job.format == "wav" ? SampleWriter::Format::kWav
                                           : SampleWriter::Format::kRaw,
                       job.output, **output);
   Progress progress(job.file, shown, SecondsOf(audio->metadata(), job),
                     "seconds");
+  FileOutcome outcome;
   outcome.status = WriteAll(*audio, job, writer, progress);
   outcome.recovery = audio->recovery();
   outcome.reader_gone = (*output)->reader_gone();

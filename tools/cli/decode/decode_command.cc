@@ -176,9 +176,11 @@ void AddPictureOptions(CLI::App& command, DecodeOptions& options) {
 
 void AddDecodeCommand(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<DecodeOptions>();
-  CLI::App* command = app.add_subcommand(
-      "decode", "Decode frames to pictures, pixels or hashes");
-  command->footer(kExamples);
+  CLI::App* command = AddSubcommand(
+      app, invocation, "decode", "Decode frames to pictures, pixels or hashes",
+      kExamples, [options](const GlobalOptions& global) {
+        return RunDecode(global, *options);
+      });
   command->add_option("FILE", options->files, "The video files; - is stdin")
       ->required();
   command
@@ -236,11 +238,6 @@ void AddDecodeCommand(CLI::App& app, Invocation& invocation) {
   command->add_flag("--progress", options->progress,
                     "Show a progress bar for each file, also where stderr is "
                     "no terminal");
-  command->callback([options, &invocation] {
-    invocation.run = [options, &invocation] {
-      return RunDecode(invocation.global, *options);
-    };
-  });
 }
 
 }  // namespace bulkhead::cli

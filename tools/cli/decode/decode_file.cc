@@ -163,28 +163,24 @@ Result<std::unique_ptr<Output>> OpenOutput(const DecodeJob& job) {
 
 }  // namespace
 
+FileOutcome Failure(Status status) {
+  FileOutcome outcome;
+  outcome.status = std::move(status);
+  return outcome;
+}
+
 FileOutcome DecodeFile(Host& host, const DecodeJob& job,
                        Progress::Shown shown) {
-  FileOutcome outcome;
   Result<Source> source = OpenInput(job.file);
-  if (!source) {
-    outcome.status = source.error();
-    return outcome;
-  }
+  if (!source) return Failure(source.error());
   Result<VideoDecoder> video = host.OpenVideo(*source, job.video);
-  if (!video) {
-    outcome.status = video.error();
-    return outcome;
-  }
+  if (!video) return Failure(video.error());
   // Opens the output after the input, so that a missing input does not truncate
   // an existing output.
   std::unique_ptr<Output> output;
   if (!job.WritesFilesOfItsOwn()) {
     Result<std::unique_ptr<Output>> opened = OpenOutput(job);
-    if (!opened) {
-      outcome.status = opened.error();
-      return outcome;
-    }
+    if (!opened) return Failure(opened.error());
     output = *std::move(opened);
     if (output->is_terminal()) shown = Progress::Shown::kNever;
   }
@@ -193,6 +189,7 @@ FileOutcome DecodeFile(Host& host, const DecodeJob& job,
   Progress progress(
       job.file, shown,
       job.chosen() ? std::nullopt : video->metadata().frame_count_from_header);
+  FileOutcome outcome;
   outcome.status = job.chosen() ? DecodeChosen(*video, job, *writer, progress)
                                 : DecodeAll(*video, *writer, progress);
   outcome.frames = progress.done();

@@ -28,6 +28,9 @@ struct FileOutcome {
   bool reader_gone = false;
 };
 
+// Returns the outcome of a file of which nothing was decoded.
+FileOutcome Failure(Status status);
+
 // Opens, decodes and writes the video stream of one file. Frames written before
 // a failure stay in the output. `shown` says where to show a progress bar.
 FileOutcome DecodeFile(Host& host, const DecodeJob& job, Progress::Shown shown);

@@ -135,9 +135,11 @@ int RunProbe(const GlobalOptions& global, const ProbeCommandOptions& options) {
 
 void AddProbeCommand(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<ProbeCommandOptions>();
-  CLI::App* command =
-      app.add_subcommand("probe", "Describe media files and their streams");
-  command->footer(kExamples);
+  CLI::App* command = AddSubcommand(
+      app, invocation, "probe", "Describe media files and their streams",
+      kExamples, [options](const GlobalOptions& global) {
+        return RunProbe(global, *options);
+      });
   command->add_option("FILE", options->files, "Media files; - is stdin")
       ->required();
   command
@@ -148,11 +150,6 @@ void AddProbeCommand(CLI::App& app, Invocation& invocation) {
   command->add_flag("--count", options->probe.scan,
                     "Read every packet: count the frames, find begin and end");
   command->add_flag("--json", options->json, "Print JSON on stdout");
-  command->callback([options, &invocation] {
-    invocation.run = [options, &invocation] {
-      return RunProbe(invocation.global, *options);
-    };
-  });
 }
 
 }  // namespace bulkhead::cli

@@ -116,9 +116,12 @@ int RunSheet(const GlobalOptions& global, const SheetOptions& options) {
 void AddSheetCommand(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<SheetOptions>();
   options->video.on_corrupt = OnCorrupt::kNearest;
-  CLI::App* command = app.add_subcommand(
-      "sheet", "Draw frames of a file side by side, with their times");
-  command->footer(kExamples);
+  CLI::App* command =
+      AddSubcommand(app, invocation, "sheet",
+                    "Draw frames of a file side by side, with their times",
+                    kExamples, [options](const GlobalOptions& global) {
+                      return RunSheet(global, *options);
+                    });
   command->add_option("FILE", options->file, "The video file; - is stdin")
       ->required();
   command->add_option("-o,--output", options->output, "The PNG file to write")
@@ -141,11 +144,6 @@ void AddSheetCommand(CLI::App& app, Invocation& invocation) {
         ->capture_default_str()
         ->check(CLI::Range(1, most));
   }
-  command->callback([options, &invocation] {
-    invocation.run = [options, &invocation] {
-      return RunSheet(invocation.global, *options);
-    };
-  });
 }
 
 }  // namespace bulkhead::cli

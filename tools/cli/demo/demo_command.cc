@@ -146,18 +146,16 @@ int RunDemo(const GlobalOptions& global, const DemoOptions& options) {
 
 void AddDemoCommand(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<DemoOptions>();
-  CLI::App* command = app.add_subcommand(
-      "demo", "Kill decoders in mid-stream and compare every frame");
-  command->footer(kExamples);
+  CLI::App* command =
+      AddSubcommand(app, invocation, "demo",
+                    "Kill decoders in mid-stream and compare every frame",
+                    kExamples, [options](const GlobalOptions& global) {
+                      return RunDemo(global, *options);
+                    });
   command
       ->add_option("--output,-o", options->output,
                    "The contact sheet (default bulkhead-demo.png)")
       ->type_name("PNG");
-  command->callback([options, &invocation] {
-    invocation.run = [options, &invocation] {
-      return RunDemo(invocation.global, *options);
-    };
-  });
 }
 
 }  // namespace bulkhead::cli

@@ -101,8 +101,12 @@ int RunCommand(const GlobalOptions& global, const CommandKind& kind,
 void AddBackendCommands(CLI::App& app, Invocation& invocation) {
   for (const CommandKind& kind : kKinds) {
     const auto asked = std::make_shared<Asked>();
-    CLI::App* command = app.add_subcommand(kind.name, kind.purpose);
-    command->footer(fmt::format(kExamples, kind.name));
+    CLI::App* command =
+        AddSubcommand(app, invocation, kind.name, kind.purpose,
+                      fmt::format(kExamples, kind.name),
+                      [asked, &kind](const GlobalOptions& global) {
+                        return RunCommand(global, kind, *asked);
+                      });
     command->add_option("BACKEND", asked->backend, "The name of the backend")
         ->required();
     CLI::Option* host =
@@ -112,11 +116,6 @@ void AddBackendCommands(CLI::App& app, Invocation& invocation) {
     command
         ->add_flag("--all", asked->all, "Act on every application of this user")
         ->excludes(host);
-    command->callback([asked, &kind, &invocation] {
-      invocation.run = [asked, &kind, &invocation] {
-        return RunCommand(invocation.global, kind, *asked);
-      };
-    });
   }
 }
 

@@ -87,17 +87,15 @@ void SayBackends(const BackendReport& report) {
 void AddBackendsCommand(CLI::App& app, Invocation& invocation) {
   const auto json = std::make_shared<bool>(false);
   const auto search = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand(
-      "backends", "List the backends, their devices and their state");
-  command->footer(kExamples);
+  CLI::App* command =
+      AddSubcommand(app, invocation, "backends",
+                    "List the backends, their devices and their state",
+                    kExamples, [json, search](const GlobalOptions& global) {
+                      return RunBackends(global, *json, *search);
+                    });
   command->add_flag("--json", *json, "Print JSON on stdout");
   command->add_flag("--search", *search,
                     "List each place searched, and what was found there");
-  command->callback([json, search, &invocation] {
-    invocation.run = [json, search, &invocation] {
-      return RunBackends(invocation.global, *json, *search);
-    };
-  });
 }
 
 }  // namespace bulkhead::cli

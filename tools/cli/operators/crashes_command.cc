@@ -186,21 +186,19 @@ int RunClear() {
 
 void AddCrashesCommand(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<CrashesOptions>();
-  CLI::App* command =
-      app.add_subcommand("crashes", "Show how processes of backends crashed");
-  command->footer(kExamples);
+  CLI::App* command = AddSubcommand(
+      app, invocation, "crashes", "Show how processes of backends crashed",
+      kExamples, [options, &app](const GlobalOptions&) {
+        const CLI::App* command = app.get_subcommand("crashes");
+        if (command->got_subcommand("clear")) return RunClear();
+        return command->got_subcommand("show") ? RunShow(*options)
+                                               : RunList(*options);
+      });
   command->require_subcommand(0, 1);
   command->add_flag("--json", options->json, "Print JSON on stdout");
   CLI::App* show = command->add_subcommand("show", "Show all of one record");
   show->add_option("N", options->number, "The number of the crash")->required();
-  const CLI::App* clear =
-      command->add_subcommand("clear", "Remove all records");
-  command->callback([options, show, clear, &invocation] {
-    invocation.run = [options, show, clear] {
-      if (clear->parsed()) return RunClear();
-      return show->parsed() ? RunShow(*options) : RunList(*options);
-    };
-  });
+  command->add_subcommand("clear", "Remove all records");
 }
 
 }  // namespace bulkhead::cli

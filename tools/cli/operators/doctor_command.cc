@@ -217,15 +217,11 @@ int RunDoctor(const GlobalOptions& global, bool json) {
 
 void AddDoctorCommand(CLI::App& app, Invocation& invocation) {
   const auto json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand(
-      "doctor", "Report what works here, what does not, and how to fix it");
-  command->footer(kExamples);
+  CLI::App* command = AddSubcommand(
+      app, invocation, "doctor",
+      "Report what works here, what does not, and how to fix it", kExamples,
+      [json](const GlobalOptions& global) { return RunDoctor(global, *json); });
   command->add_flag("--json", *json, "Print JSON on stdout");
-  command->callback([json, &invocation] {
-    invocation.run = [json, &invocation] {
-      return RunDoctor(invocation.global, *json);
-    };
-  });
 }
 
 }  // namespace bulkhead::cli

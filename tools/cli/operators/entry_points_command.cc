@@ -67,9 +67,12 @@ int RunEntryPoints(const GlobalOptions& global,
 
 void AddEntryPointsCommand(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<EntryPointsOptions>();
-  CLI::App* command = app.add_subcommand(
-      "entry-points", "List the entry points of installed packages");
-  command->footer(kExamples);
+  CLI::App* command =
+      AddSubcommand(app, invocation, "entry-points",
+                    "List the entry points of installed packages", kExamples,
+                    [options](const GlobalOptions& global) {
+                      return RunEntryPoints(global, *options);
+                    });
   command
       ->add_option("--path", options->path,
                    "Search this directory instead; may be repeated, the first "
@@ -79,11 +82,6 @@ void AddEntryPointsCommand(CLI::App& app, Invocation& invocation) {
   command->add_option("--group", options->group, "Only this group")
       ->type_name("GROUP");
   command->add_flag("--json", options->json, "Print JSON on stdout");
-  command->callback([options, &invocation] {
-    invocation.run = [options, &invocation] {
-      return RunEntryPoints(invocation.global, *options);
-    };
-  });
 }
 
 }  // namespace bulkhead::cli

@@ -132,9 +132,11 @@ void AddEventsCommand(CLI::App& app, Invocation& invocation) {
     bool json = false;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
-      "events", "List what happened to backends and sessions");
-  command->footer(kExamples);
+  CLI::App* command = AddSubcommand(
+      app, invocation, "events", "List what happened to backends and sessions",
+      kExamples, [options](const GlobalOptions&) {
+        return RunEvents(options->host, options->follow, options->json);
+      });
   command
       ->add_option("--host", options->host, "Only events of this application")
       ->type_name("PID");
@@ -142,11 +144,6 @@ void AddEventsCommand(CLI::App& app, Invocation& invocation) {
                     "Print new events as they happen");
   command->add_flag("--json", options->json,
                     "Print a line of JSON for each event on stdout");
-  command->callback([options, &invocation] {
-    invocation.run = [options] {
-      return RunEvents(options->host, options->follow, options->json);
-    };
-  });
 }
 
 }  // namespace bulkhead::cli

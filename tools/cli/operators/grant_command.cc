@@ -146,9 +146,12 @@ int RunGrant(const GlobalOptions& global, const GrantOptions& options) {
 
 void AddGrantCommand(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<GrantOptions>();
-  CLI::App* command = app.add_subcommand(
-      "grant", "Grant a backend devices, files or resources it asks for");
-  command->footer(kExamples);
+  CLI::App* command =
+      AddSubcommand(app, invocation, "grant",
+                    "Grant a backend devices, files or resources it asks for",
+                    kExamples, [options](const GlobalOptions& global) {
+                      return RunGrant(global, *options);
+                    });
   command->add_option("BACKEND", options->backend, "The name of the backend")
       ->required();
   command->add_option("PERMISSION", options->permissions,
@@ -161,11 +164,6 @@ void AddGrantCommand(CLI::App& app, Invocation& invocation) {
                     "Grant for all users, in /etc/bulkhead/grants.toml");
   command->add_flag("--force", options->force,
                     "Grant also what the backend does not ask for");
-  command->callback([options, &invocation] {
-    invocation.run = [options, &invocation] {
-      return RunGrant(invocation.global, *options);
-    };
-  });
 }
 
 }  // namespace bulkhead::cli

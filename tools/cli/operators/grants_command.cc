@@ -95,13 +95,10 @@ int RunGrants(bool json) {
 
 void AddGrantsCommand(CLI::App& app, Invocation& invocation) {
   const auto json = std::make_shared<bool>(false);
-  CLI::App* command =
-      app.add_subcommand("grants", "List all grants and the files they are in");
-  command->footer(kExamples);
+  CLI::App* command = AddSubcommand(
+      app, invocation, "grants", "List all grants and the files they are in",
+      kExamples, [json](const GlobalOptions&) { return RunGrants(*json); });
   command->add_flag("--json", *json, "Print JSON on stdout");
-  command->callback([json, &invocation] {
-    invocation.run = [json] { return RunGrants(*json); };
-  });
 }
 
 }  // namespace bulkhead::cli

@@ -124,9 +124,12 @@ int RunInstall(const GlobalOptions& global, const InstallOptions& options) {
 
 void AddInstallCommand(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<InstallOptions>();
-  CLI::App* command = app.add_subcommand(
-      "install", "Install a backend from a wheel or an unpacked distribution");
-  command->footer(kExamples);
+  CLI::App* command = AddSubcommand(
+      app, invocation, "install",
+      "Install a backend from a wheel or an unpacked distribution", kExamples,
+      [options](const GlobalOptions& global) {
+        return RunInstall(global, *options);
+      });
   command
       ->add_option("SOURCE", options->source,
                    "A .whl file, or a folder with a NAME-VERSION.dist-info")
@@ -137,11 +140,6 @@ void AddInstallCommand(CLI::App& app, Invocation& invocation) {
                    "The plugin directory; created if it does not exist")
       ->type_name("DIR");
   command->add_flag("--json", options->json, "Print JSON on stdout");
-  command->callback([options, &invocation] {
-    invocation.run = [options, &invocation] {
-      return RunInstall(invocation.global, *options);
-    };
-  });
 }
 
 }  // namespace bulkhead::cli

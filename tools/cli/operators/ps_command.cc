@@ -135,13 +135,11 @@ int RunPs(bool json) {
 
 void AddPsCommand(CLI::App& app, Invocation& invocation) {
   const auto json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand(
-      "ps", "List the running applications, their backends and sessions");
-  command->footer(kExamples);
+  CLI::App* command = AddSubcommand(
+      app, invocation, "ps",
+      "List the running applications, their backends and sessions", kExamples,
+      [json](const GlobalOptions&) { return RunPs(*json); });
   command->add_flag("--json", *json, "Print JSON on stdout");
-  command->callback([json, &invocation] {
-    invocation.run = [json] { return RunPs(*json); };
-  });
 }
 
 }  // namespace bulkhead::cli

@@ -221,20 +221,18 @@ int RunReplay(const GlobalOptions& global, const ReplayOptions& options) {
 
 void AddReplayCommand(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<ReplayOptions>();
-  CLI::App* command = app.add_subcommand(
-      "replay", "Repeat the request that crashed a backend's process");
-  command->footer(kExamples);
+  CLI::App* command =
+      AddSubcommand(app, invocation, "replay",
+                    "Repeat the request that crashed a backend's process",
+                    kExamples, [options](const GlobalOptions& global) {
+                      return RunReplay(global, *options);
+                    });
   command
       ->add_option("N", options->number,
                    "Number of the crash, as `bulkhead crashes` lists them")
       ->required();
   command->add_flag("--despite-quarantine", options->despite_quarantine,
                     "Start the backend even if it is quarantined");
-  command->callback([options, &invocation] {
-    invocation.run = [options, &invocation] {
-      return RunReplay(invocation.global, *options);
-    };
-  });
 }
 
 }  // namespace bulkhead::cli

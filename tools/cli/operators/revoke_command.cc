@@ -72,9 +72,12 @@ int RunRevoke(const GlobalOptions& global, const RevokeOptions& options) {
 
 void AddRevokeCommand(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<RevokeOptions>();
-  CLI::App* command = app.add_subcommand(
-      "revoke", "Take away what `bulkhead grant` gave to a backend");
-  command->footer(kExamples);
+  CLI::App* command =
+      AddSubcommand(app, invocation, "revoke",
+                    "Take away what `bulkhead grant` gave to a backend",
+                    kExamples, [options](const GlobalOptions& global) {
+                      return RunRevoke(global, *options);
+                    });
   command->add_option("BACKEND", options->backend, "The name of the backend")
       ->required();
   command->add_option(
@@ -82,11 +85,6 @@ void AddRevokeCommand(CLI::App& app, Invocation& invocation) {
       "What to revoke, such as read=/usr/share/acme (default: all)");
   command->add_flag("--system", options->system,
                     "Edit /etc/bulkhead/grants.toml instead of your own file");
-  command->callback([options, &invocation] {
-    invocation.run = [options, &invocation] {
-      return RunRevoke(invocation.global, *options);
-    };
-  });
 }
 
 }  // namespace bulkhead::cli

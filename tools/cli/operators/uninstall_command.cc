@@ -67,9 +67,11 @@ int RunUninstall(const GlobalOptions& global, const UninstallOptions& options) {
 
 void AddUninstallCommand(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<UninstallOptions>();
-  CLI::App* command =
-      app.add_subcommand("uninstall", "Remove an installed distribution");
-  command->footer(kExamples);
+  CLI::App* command = AddSubcommand(
+      app, invocation, "uninstall", "Remove an installed distribution",
+      kExamples, [options](const GlobalOptions& global) {
+        return RunUninstall(global, *options);
+      });
   command->add_option("NAME", options->name, "The name of the distribution")
       ->required();
   command
@@ -77,11 +79,6 @@ void AddUninstallCommand(CLI::App& app, Invocation& invocation) {
                    "The plugin directory that contains it")
       ->type_name("DIR");
   command->add_flag("--json", options->json, "Print JSON on stdout");
-  command->callback([options, &invocation] {
-    invocation.run = [options, &invocation] {
-      return RunUninstall(invocation.global, *options);
-    };
-  });
 }
 
 }  // namespace bulkhead::cli

@@ -3,6 +3,7 @@
 
 #include <bulkhead/status.h>
 
+#include "tools/cli/output.h"
 #include "tools/cli/writers/picture.h"
 
 namespace bulkhead::cli {
@@ -18,6 +19,30 @@ class FrameWriter {
   virtual Status Write(const Picture& picture) = 0;
   // Flushes the output. Called once, after the last frame.
   virtual Status Finish() = 0;
+};
+
+// A writer that puts all frames into one output, after a header. Writes the
+// header before the first frame, or in Finish() if there was none. Borrows the
+// output, which Finish() closes.
+class StreamWriter : public FrameWriter {
+ public:
+  explicit StreamWriter(Output& output) : output_(output) {}
+
+  Status Write(const Picture& picture) final;
+  Status Finish() final;
+
+ protected:
+  // Writes nothing, for formats without a header.
+  virtual Status WriteHeader() { return Status(); }
+  virtual Status WriteFrame(const Picture& picture) = 0;
+
+  Output& output() { return output_; }
+
+ private:
+  Status Begin();
+
+  Output& output_;
+  bool begun_ = false;
 };
 
 }  // namespace bulkhead::cli

@@ -16,12 +16,11 @@ constexpr int64_t kNoTimestamp = std::numeric_limits<int64_t>::min();
 }  // namespace
 
 Framemd5Writer::Framemd5Writer(const Stream& stream, Output& output)
-    : stream_(stream), output_(output) {}
+    : StreamWriter(output), stream_(stream) {}
 
 Status Framemd5Writer::WriteHeader() {
-  header_written_ = true;
   const Ratio sar = stream_.sample_aspect_ratio;
-  return output_.Write(fmt::format(
+  return output().Write(fmt::format(
       "#format: frame checksums\n"
       "#version: 2\n"
       "#hash: MD5\n"
@@ -37,21 +36,11 @@ Status Framemd5Writer::WriteHeader() {
       sar.denominator == 0 ? 1 : sar.denominator));
 }
 
-Status Framemd5Writer::Write(const Picture& picture) {
-  if (!header_written_) {
-    if (Status status = WriteHeader(); !status.ok()) return status;
-  }
+Status Framemd5Writer::WriteFrame(const Picture& picture) {
   const int64_t pts = picture.pts.value_or(kNoTimestamp);
-  return output_.Write(fmt::format("0, {:>10}, {:>10}, {:>8}, {:>8}, {}\n", pts,
-                                   pts, picture.duration, picture.bytes(),
-                                   Md5(picture)));
-}
-
-Status Framemd5Writer::Finish() {
-  if (!header_written_) {
-    if (Status status = WriteHeader(); !status.ok()) return status;
-  }
-  return output_.Close();
+  return output().Write(fmt::format("0, {:>10}, {:>10}, {:>8}, {:>8}, {}\n",
+                                    pts, pts, picture.duration, picture.bytes(),
+                                    Md5(picture)));
 }
 
 }  // namespace bulkhead::cli

@@ -19,7 +19,7 @@ namespace bulkhead::cli {
 // shows every wrong picture. Timestamps are in the time base of the stream,
 // while that command uses the inverse of the frame rate: compare the last
 // columns only.
-class Framemd5Writer : public FrameWriter {
+class Framemd5Writer : public StreamWriter {
  public:
   // The properties of the stream that the header of the output contains.
   struct Stream {
@@ -31,15 +31,11 @@ class Framemd5Writer : public FrameWriter {
 
   Framemd5Writer(const Stream& stream, Output& output);
 
-  Status Write(const Picture& picture) override;
-  Status Finish() override;
-
  private:
-  Status WriteHeader();
+  Status WriteHeader() override;
+  Status WriteFrame(const Picture& picture) override;
 
   const Stream stream_;
-  Output& output_;
-  bool header_written_ = false;
 };
 
 }  // namespace bulkhead::cli

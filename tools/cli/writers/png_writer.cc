@@ -111,10 +111,10 @@ Status PngFilesWriter::Write(const Picture& picture) {
   return WritePngFile(picture, pattern_.NameFor(picture.index));
 }
 
-Status PngStreamWriter::Write(const Picture& picture) {
+Status PngStreamWriter::WriteFrame(const Picture& picture) {
   Result<std::vector<std::byte>> png = EncodePng(picture);
   if (!png) return png.error();
-  return output_.Write(*png);
+  return output().Write(*png);
 }
 
 }  // namespace bulkhead::cli

@@ -31,15 +31,12 @@ class PngFilesWriter : public FrameWriter {
 
 // Writes one PNG after the other to one output, as `ffmpeg -f png_pipe` reads
 // them. Borrows the output.
-class PngStreamWriter : public FrameWriter {
+class PngStreamWriter : public StreamWriter {
  public:
-  explicit PngStreamWriter(Output& output) : output_(output) {}
-
-  Status Write(const Picture& picture) override;
-  Status Finish() override { return output_.Close(); }
+  using StreamWriter::StreamWriter;
 
  private:
-  Output& output_;
+  Status WriteFrame(const Picture& picture) override;
 };
 
 }  // namespace bulkhead::cli

@@ -3,12 +3,12 @@
 
 namespace bulkhead::cli {
 
-Status RawvideoWriter::Write(const Picture& picture) {
+Status RawvideoWriter::WriteFrame(const Picture& picture) {
   if (picture.stride == picture.row_bytes()) {
-    return output_.Write({picture.pixels, picture.bytes()});
+    return output().Write({picture.pixels, picture.bytes()});
   }
   for (uint32_t y = 0; y < picture.height; ++y) {
-    if (Status status = output_.Write(picture.row(y)); !status.ok()) {
+    if (Status status = output().Write(picture.row(y)); !status.ok()) {
       return status;
     }
   }

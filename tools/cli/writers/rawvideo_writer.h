@@ -9,15 +9,12 @@ namespace bulkhead::cli {
 // Writes the pixels of one frame after the other without padding, as
 // `ffplay -f rawvideo -pixel_format rgb24 -video_size WxH` reads them. Floats
 // keep the byte order of this machine. Borrows the output.
-class RawvideoWriter : public FrameWriter {
+class RawvideoWriter : public StreamWriter {
  public:
-  explicit RawvideoWriter(Output& output) : output_(output) {}
-
-  Status Write(const Picture& picture) override;
-  Status Finish() override { return output_.Close(); }
+  using StreamWriter::StreamWriter;
 
  private:
-  Output& output_;
+  Status WriteFrame(const Picture& picture) override;
 };
 
 }  // namespace bulkhead::cli

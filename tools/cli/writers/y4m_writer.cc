@@ -25,26 +25,22 @@ std::byte Redness(int r, int g, int b) {
 }  // namespace
 
 Y4mWriter::Y4mWriter(const Stream& stream, Output& output)
-    : stream_(stream), output_(output) {}
+    : StreamWriter(output), stream_(stream) {}
 
 Status Y4mWriter::WriteHeader() {
-  header_written_ = true;
   const Ratio rate =
       stream_.frame_rate.numerator > 0 && stream_.frame_rate.denominator > 0
           ? stream_.frame_rate
           : kRateOfNone;
   // The format writes an unknown aspect ratio as 0:0.
   const Ratio sar = stream_.sample_aspect_ratio;
-  return output_.Write(fmt::format(
+  return output().Write(fmt::format(
       "YUV4MPEG2 W{} H{} F{}:{} Ip A{}:{} C444 XCOLORRANGE=LIMITED\n",
       stream_.width, stream_.height, rate.numerator, rate.denominator,
       sar.denominator == 0 ? 0 : sar.numerator, sar.denominator));
 }
 
-Status Y4mWriter::Write(const Picture& picture) {
-  if (!header_written_) {
-    if (Status status = WriteHeader(); !status.ok()) return status;
-  }
+Status Y4mWriter::WriteFrame(const Picture& picture) {
   const size_t pixels = size_t{picture.width} * picture.height;
   planes_.resize(3 * pixels);
   size_t at = 0;
@@ -59,15 +55,8 @@ Status Y4mWriter::Write(const Picture& picture) {
       planes_[2 * pixels + at] = Redness(r, g, b);
     }
   }
-  if (Status status = output_.Write("FRAME\n"); !status.ok()) return status;
-  return output_.Write(planes_);
-}
-
-Status Y4mWriter::Finish() {
-  if (!header_written_) {
-    if (Status status = WriteHeader(); !status.ok()) return status;
-  }
-  return output_.Close();
+  if (Status status = output().Write("FRAME\n"); !status.ok()) return status;
+  return output().Write(planes_);
 }
 
 }  // namespace bulkhead::cli

@@ -14,7 +14,7 @@ namespace bulkhead::cli {
 // limited range, whatever the file had. The conversion from RGB back to YUV
 // loses up to 3 steps of 255, so use this format to watch and rawvideo to
 // measure. Borrows the output.
-class Y4mWriter : public FrameWriter {
+class Y4mWriter : public StreamWriter {
  public:
   struct Stream {
     uint32_t width = 0;
@@ -25,16 +25,12 @@ class Y4mWriter : public FrameWriter {
 
   Y4mWriter(const Stream& stream, Output& output);
 
-  // The picture must consist of bytes, not floats.
-  Status Write(const Picture& picture) override;
-  Status Finish() override;
-
  private:
-  Status WriteHeader();
+  Status WriteHeader() override;
+  // The picture must consist of bytes, not floats.
+  Status WriteFrame(const Picture& picture) override;
 
   const Stream stream_;
-  Output& output_;
-  bool header_written_ = false;
   std::vector<std::byte> planes_;
 };
 

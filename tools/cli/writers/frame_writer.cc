@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/writers/frame_writer.h"
+
+namespace bulkhead::cli {
+
+Status StreamWriter::Write(const Picture& picture) {
+  if (Status status = Begin(); !status.ok()) return status;
+  return WriteFrame(picture);
+}
+
+Status StreamWriter::Finish() {
+  if (Status status = Begin(); !status.ok()) return status;
+  return output_.Close();
+}
+
+Status StreamWriter::Begin() {
+  if (begun_) return Status();
+  begun_ = true;
+  return WriteHeader();
+}
+
+}  // namespace bulkhead::cli
