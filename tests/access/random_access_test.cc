@@ -17,7 +17,8 @@
 namespace bulkhead::tests {
 namespace {
 
-// The full form takes long: BULKHEAD_ACCESSES=200, as the README says.
+// The full form, BULKHEAD_ACCESSES=200, takes long:
+// core/application/damage.md has its command.
 size_t Accesses() {
   const char* text = std::getenv("BULKHEAD_ACCESSES");
   return text != nullptr ? std::strtoul(text, nullptr, 10) : 12;
