@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "bulkhead/metadata.h"
+#include "bulkhead/recovery.h"
 #include "bulkhead/status.h"
-#include "bulkhead/video_decoder.h"
 
 namespace bulkhead {
 
@@ -20,92 +20,114 @@ namespace session {
 class AudioSession;
 }
 
+// How Host::OpenAudio opens a stream.
 struct AudioOptions {
-  // As of VideoOptions. A backend decodes audio if it says so in its manifest.
+  // The device, named as in VideoOptions::device. A backend decodes audio if
+  // its manifest says so.
   std::string device;
-  // Absolute index in the container; nullopt: the first audio stream.
+  // The absolute index of the stream in the container. nullopt: the first audio
+  // stream.
   std::optional<int> stream_index;
-  // Of the samples that are delivered; nullopt: as in the stream.
+  // The sample rate in Hz and the number of channels of the delivered samples.
+  // nullopt: as in the stream.
   std::optional<int> sample_rate;
   std::optional<int> num_channels;
-  // For the backend, uninterpreted here.
+  // Names and values for the backend; Bulkhead passes them on unread.
   std::vector<std::pair<std::string, std::string>> backend_options;
-  // Told of each recovery, also of those while the file is opened.
+  // Called for each recovery, also while the file is being opened.
   RecoveryObserver recovery_observer;
 };
 
-// What the container and the first samples tell. The worker said so: plausible,
-// bounded, but only as true as the file and the backend. Of the content no more
-// is told than when the first sample is played; frames are not counted.
+// What the container and the first samples say about a stream. The worker
+// reported these values: the host has checked that they are plausible and
+// bounded, but they are only as true as the file and the backend. Of the
+// members of StreamTiming that come from the content, only
+// begin_seconds_from_content is set, since no index is made.
 struct AudioMetadata : StreamTiming {
   int stream_index = 0;
-  uint32_t stream_count = 0;
+  uint32_t stream_count = 0;  // Streams of every kind in the container.
   std::string container;
   std::string codec;
-  std::string sample_format;  // of the decoder: "s16", "fltp"
-  // Of the stream, whatever the options say.
+  std::string sample_format;  // The decoder's output: "s16", "fltp".
+  // The sample rate in Hz and the channels of the stream, whatever the options
+  // say.
   uint32_t sample_rate = 0;
   uint32_t num_channels = 0;
   std::string channel_layout;  // "stereo", "5.1(side)"
-  Ratio time_base;
-  int64_t bit_rate = 0;
+  Ratio time_base;             // Seconds per tick of a timestamp.
+  int64_t bit_rate = 0;        // Bits per second.
   std::string backend;
   std::string device;
 };
 
-// Consecutive samples, [channels, count] and contiguous. Integers of the file
-// become numbers in [-1, 1]; what a file holds as floats is not clipped.
+// Consecutive samples of all channels, in memory that the caller owns. Integer
+// samples become numbers in [-1, 1]; float samples are not clipped.
 struct AudioSamples {
+  // [channels, count()], contiguous: all samples of channel 0, then those of
+  // channel 1 and so on.
   std::vector<float> data;
   uint32_t channels = 0;
-  uint32_t sample_rate = 0;
-  double pts_seconds = 0;  // of the first
+  uint32_t sample_rate = 0;  // In Hz.
+  double pts_seconds = 0;    // When the first sample is played.
   double duration_seconds = 0;
 
+  // Returns the number of samples per channel.
   size_t count() const { return channels ? data.size() / channels : 0; }
+  // Returns the samples of one channel; requires index < channels.
   std::span<const float> channel(uint32_t index) const {
     return {data.data() + index * count(), count()};
   }
 };
 
-// One open stream of audio, decoded in a sandboxed process of its own. Deaths
-// of that process are survived, and counted, as by VideoDecoder: the caller
+// One open audio stream, decoded in a sandboxed process of its own, the worker.
+// When the worker dies, the decoder recovers as VideoDecoder does: the caller
 // gets the same samples, later.
 //
 //     auto audio = host->OpenAudio("clip.mp4", {.sample_rate = 16000});
 //     AudioSamples second = audio->SamplesPlayedInRange(1, 2).value();
 //
-// Samples are, bit for bit, what the ffmpeg command decodes. Time is counted in
-// samples from the first on: sample n is played at begin_seconds + n / rate,
-// also where a stream's timestamps have gaps. Any range equals that part of
-// AllSamples(), sample for sample, also resampled.
+// The samples are, bit for bit, those that the ffmpeg command decodes. Time is
+// counted in samples: sample n is played at begin_seconds + n / sample rate,
+// even where the timestamps of the stream have gaps. Any range equals the same
+// part of AllSamples(), sample for sample, also when resampled.
 //
-// A range that follows the last one goes on from there. For one further on,
-// what lies between is decoded too, since nothing else tells where a sample is;
-// places that were decoded before are found at once where the codec allows it
-// (PCM, FLAC, ALAC, WavPack, MP3, Vorbis), and from the beginning otherwise.
+// A range that follows the previous one goes on from there. For a range further
+// on, the samples between are decoded too, since nothing else tells where a
+// sample is. A range that was decoded before is found by a seek if the codec
+// allows it (PCM, FLAC, ALAC, WavPack, MP3, Vorbis), and by decoding from the
+// beginning otherwise.
 //
-// Not thread-safe: one thread at a time. Movable.
+// Not thread-safe: use one decoder from one thread at a time. Movable. Samples
+// outlive the decoder.
 class AudioDecoder {
  public:
+  // Used by Host::OpenAudio.
   explicit AudioDecoder(std::unique_ptr<session::AudioSession> session);
   ~AudioDecoder();
   AudioDecoder(AudioDecoder&&) noexcept;
   AudioDecoder& operator=(AudioDecoder&&) noexcept;
 
+  // Returns what is known about the stream. Starts no worker. The reference is
+  // valid until the decoder is destroyed or moved.
   const AudioMetadata& metadata() const;
   RecoveryStats recovery() const;
 
-  // kResourceExhausted beyond Limits::session_bytes: ask for ranges.
+  // Both calls return the errors that every call of VideoDecoder can return, in
+  // addition to those that they name.
+
+  // Returns the whole stream. kResourceExhausted if the samples exceed
+  // Limits::session_bytes: ask for ranges.
   Result<AudioSamples> AllSamples();
-  // Those of [start, stop), each bound rounded to the nearest sample. A start
-  // before the stream's is its beginning, a stop beyond its end, or none, its
-  // end; start == stop gives no samples. kInvalidArgument: start > stop;
-  // kOutOfRange: nothing is played in that range.
+  // Returns the samples of [start, stop) in seconds, each bound rounded to the
+  // nearest sample. A start before the beginning of the stream means the
+  // beginning; no stop, or a stop after the end, means the end; start == stop
+  // gives no samples. kInvalidArgument if start > stop or a bound is NaN,
+  // kOutOfRange if nothing is played in the range, kResourceExhausted as above.
   Result<AudioSamples> SamplesPlayedInRange(
       double start_seconds, std::optional<double> stop_seconds = std::nullopt);
 
-  // Pid of the worker as this process sees it; for operators and tests.
+  // Returns the pid of the worker as this process sees it, 0 if there is no
+  // worker now. For operators and tests.
   int worker_pid() const;
 
  private:

@@ -11,112 +11,118 @@
 #include "bulkhead/host_options.h"
 #include "bulkhead/status.h"
 #include "bulkhead/transforms.h"
-#include "bulkhead/video_decoder.h"
+#include "bulkhead/video_options.h"
 
 namespace bulkhead {
 
-// The record of one end of a backend's process that somebody is to blame for
-// or that nobody can explain: what an operator sends to a vendor. Written by
-// bulkheadd to `crashes` in the state directory; what `bulkhead crashes` shows.
-// Not recorded are workers that were no longer needed and those that somebody
-// else ended with SIGKILL.
+// A crash is the end of a backend's process that is somebody's fault or that
+// nobody can explain. Its record is what an operator sends to the vendor and
+// what `bulkhead crashes` shows. bulkheadd writes the records to the directory
+// `crashes` in the state directory. Two ends are not recorded: workers that
+// were no longer needed, and processes that somebody else ended with SIGKILL.
 struct Crash {
   struct Application {
-    int pid = 0;  // as its bulkheadd saw it
+    int pid = 0;  // As its bulkheadd saw it.
     std::string program;
   };
   struct Backend {
-    std::string name;  // of the entry point
+    std::string name;  // The name of the entry point.
     std::string distribution;
     std::string version;
-    std::string directory;    // that held the distribution
-    std::string file;         // the shared object
-    std::string hash;         // of the file, as RECORD had it; may be empty
-    int64_t bytes = 0;        // of the file
-    int64_t modified_ns = 0;  // since 1970
+    std::string directory;    // The directory with the distribution.
+    std::string file;         // The shared object.
+    std::string hash;         // Of `file`, from RECORD; may be empty.
+    int64_t bytes = 0;        // Size of `file`.
+    int64_t modified_ns = 0;  // Of `file`, nanoseconds since 1970.
   };
   struct Input {
-    std::string path;  // absolute
+    std::string path;  // Absolute.
     int64_t bytes = 0;
     int64_t modified_ns = 0;
     uint64_t device = 0;
     uint64_t inode = 0;
   };
-  // What the application waited for.
+  // The request whose answer the application waited for.
   struct Request {
     enum class Kind : uint8_t {
-      kStart,    // the backend to start, or to be ready
-      kOpen,     // OpenVideo
-      kScan,     // the index
-      kNext,     // Next, frame `frame` of the stream
-      kFrameAt,  // FrameAt(`frame`), or samples from `frame` on
+      kStart,    // For the backend to start or to be ready.
+      kOpen,     // OpenVideo or OpenAudio.
+      kScan,     // The scan for the index.
+      kNext,     // Next(), for frame `frame` of the stream.
+      kFrameAt,  // FrameAt(frame), or samples from number `frame` on.
     };
     Kind kind = Kind::kStart;
     uint64_t frame = 0;
-    bool audio = false;  // of OpenAudio, else OpenVideo
+    bool audio = false;  // Of OpenAudio; false: of OpenVideo.
     std::optional<int> stream_index;
-    // Of OpenVideo.
+    // Options of OpenVideo.
     uint32_t threads = 1;
-    bool ignores_errors = false;  // OnCorrupt::kSkip or kNearest
+    bool ignores_errors = false;  // OnCorrupt::kSkip or kNearest.
     OutputDtype output_dtype = OutputDtype::kUint8;
     std::vector<Transform> transforms;
-    // Of OpenAudio.
+    // Options of OpenAudio.
     std::optional<int> sample_rate;
     std::optional<int> num_channels;
     std::vector<std::pair<std::string, std::string>> backend_options;
-    // False: there were more options than a record holds.
+    // False if the call had more options than a record has room for.
     bool complete = true;
-    int64_t deadline_ms = 0;  // of the step
+    int64_t deadline_ms = 0;  // The deadline of the step.
   };
 
   uint64_t number = 0;
-  std::string time;  // "2026-07-01T12:00:00.123Z"
+  std::string time;  // In UTC: "2026-07-01T12:00:00.123Z".
   Application application;
   Backend backend;
-  std::string device;  // "openreg:1"; empty: it concerns all of them
+  std::string device;  // "openreg:1"; empty if it concerns all devices.
   SandboxTier tier = SandboxTier::kNone;
-  uint32_t incarnation = 0;  // how often the backend had been started
-  std::string process;       // "worker" or "zygote"
-  std::string blamed;        // "input", "backend", "device", "start", "nobody"
-  // How it ended and where. The claimed members are the process's own words.
+  uint32_t incarnation = 0;  // How often the backend had been started.
+  std::string process;       // "worker" or "zygote".
+  std::string blamed;        // "input", "backend", "device", "start", "nobody".
+  // How the process ended and where. The process itself reported the members
+  // whose names begin with `claimed`.
   ExitReport end;
-  // The same in a sentence; for a protocol violation what was wrong, for a
-  // deadline which step it missed.
+  // The end in one sentence; for a protocol violation with the violation, for a
+  // deadline with the step that was late.
   std::string cause;
-  std::optional<Input> input;  // none: it served no session
+  std::optional<Input> input;  // nullopt if the process served no session.
   Request request;
-  std::string last_message;  // that the worker was sent: "seek to …"
-  uint32_t attempt = 1;      // at this position
-  // The last lines that the backend wrote to its stderr: its own words.
+  std::string last_message;  // The last one sent to the worker: "seek to ...".
+  uint32_t attempt = 1;      // Which attempt at this position it was.
+  // The last lines that the backend wrote to stderr; the backend may have
+  // written anything.
   std::vector<std::string> log;
-  // What came of it: "recovered", the name of the Code that the application
-  // got, or empty where that is not known.
+  // What happened next: "recovered", the name of the Code that the application
+  // got, or empty if not known.
   std::string outcome;
-  // Ends right before this one that were too many to be recorded.
+  // How many ends right before this one were not recorded because they were too
+  // many.
   uint64_t unrecorded = 0;
 };
 
+// The records of one state directory.
 struct CrashList {
-  std::vector<Crash> crashes;  // the latest last
-  Diagnostics diagnostics;     // what is in the directory and is no record
+  std::vector<Crash> crashes;  // The latest is the last.
+  Diagnostics diagnostics;     // Files in the directory that are no records.
 };
 
-// The records in that state directory; nullopt: the one that a Host uses that
-// is created without naming one. Nothing there is an empty list. At any time,
-// also without a Host; they block only as long as the file system does.
-// kInvalidArgument: there is none that counts, and the message says why.
+// The following functions read the records of a state directory. nullopt means
+// the directory that a Host uses by default. They need no Host, are
+// thread-safe, and block only as long as the file system does. kInvalidArgument
+// if there is no usable state directory; the message says why.
+
+// Returns all records. A directory without records gives an empty list.
 Result<CrashList> ReadCrashes(
     const std::optional<std::string>& state_directory = std::nullopt);
-// kNotFound: there is none of that number, or not any more. kBadInput: what has
-// its name is no record.
+// Returns one record. kNotFound if there is none of that number, or not any
+// more; kBadInput if the file of that name is no record.
 Result<Crash> ReadCrash(
     uint64_t number,
     const std::optional<std::string>& state_directory = std::nullopt);
-// Removes them all. Their numbers are not used again.
+// Removes all records. Their numbers are not used again.
 Status ClearCrashes(
     const std::optional<std::string>& state_directory = std::nullopt);
 
-// "worker of openreg:1 (backend acme): it was ended by signal 11 …".
+// Returns "worker of openreg:1 (backend acme): it was ended by signal 11 ...".
 std::string Summary(const Crash& crash);
 
 }  // namespace bulkhead

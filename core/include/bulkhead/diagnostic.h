@@ -7,29 +7,29 @@
 
 namespace bulkhead {
 
-// Something worth saying about one item on the plugin path. Discovery never
-// fails because of what it reads: it says this and goes on with the rest.
+// One remark about an item on the plugin path. Discovery never fails because of
+// what it reads: it reports a diagnostic and goes on with the other items.
 struct Diagnostic {
   enum class Severity {
-    kNote,     // Nothing is wrong: says why something that exists is not used.
-    kWarning,  // Used all the same, but not as its author may expect.
-    kError,    // The item named is not used.
+    kNote,     // Nothing is wrong; explains why an existing item is not used.
+    kWarning,  // The item is used, but maybe not as its author expects.
+    kError,    // The item is not used.
   };
 
   Severity severity = Severity::kError;
-  std::string file;     // Or a directory; the path's bytes. May be empty.
-  uint32_t line = 0;    // From 1; 0 is the file as a whole.
-  std::string message;  // Text quoted from files is made printable.
+  std::string file;     // Path of a file or directory; may be empty.
+  uint32_t line = 0;    // Counted from 1; 0 means the file as a whole.
+  std::string message;  // Printable, even where it quotes a file.
 
   bool operator==(const Diagnostic&) const = default;
 };
 
 using Diagnostics = std::vector<Diagnostic>;
 
-// "note", "warning" or "error".
+// Returns "note", "warning" or "error". The string has static storage.
 const char* SeverityName(Diagnostic::Severity severity);
 
-// "FILE:LINE: warning: MESSAGE", without the parts that it does not have.
+// Returns "FILE:LINE: warning: MESSAGE", without the parts that are empty.
 std::string ToString(const Diagnostic& diagnostic);
 
 }  // namespace bulkhead

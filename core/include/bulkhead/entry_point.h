@@ -15,11 +15,13 @@
 
 namespace bulkhead {
 
-// Lower case, with each run of "-", "_" and "." made one "-" (PEP 503).
-// Distributions whose normalized names are equal are the same one.
+// Returns `name` in lower case, with each run of "-", "_" and "." replaced by
+// one "-" (PEP 503). Two distributions with the same normalized name are the
+// same distribution.
 std::string NormalizedName(std::string_view name);
 
-// What to select: every member that is set must be equal.
+// A query for entry points. An entry point matches if it equals every member
+// that is set.
 struct EntryPointQuery {
   std::optional<std::string> name;
   std::optional<std::string> value;
@@ -27,27 +29,27 @@ struct EntryPointQuery {
   std::optional<std::string> module;
   std::optional<std::string> attr;
   std::optional<std::vector<std::string>> extras;
-  // As its METADATA spells it or any other spelling of the same name.
+  // In any spelling with the same NormalizedName.
   std::optional<std::string> distribution;
 };
 
-// One line of an installed distribution's entry_points.txt: a name by which it
-// offers one of its objects. A plain value; nothing of it has been loaded. To
-// load the backend that it names: Host::LoadBackend.
+// One line of an installed distribution's entry_points.txt: the name under
+// which the distribution offers one of its objects. A plain value; making one
+// loads no object. Host::LoadBackend loads the backend that one names.
 //
-// Two are equal, and ordered, by name, value and group, as in Python; where
-// they come from is no part of that.
+// As in Python, two entry points are equal, and ordered, by name, value and
+// group; the place they come from does not count.
 struct EntryPoint {
   std::string name;
   std::string value;  // As written, trimmed: "module:attr [extras]".
   std::string group;
   std::string module;
-  std::string attr;  // Empty: the module itself.
+  std::string attr;  // Empty: the module itself is the object.
   std::vector<std::string> extras;
-  std::string distribution;  // Its Name, as its METADATA spells it.
+  std::string distribution;  // The Name as METADATA spells it.
   std::string version;
-  std::string file;
-  uint32_t line = 0;
+  std::string file;   // Path of the entry_points.txt.
+  uint32_t line = 0;  // Line in `file`, from 1.
 
   bool Matches(const EntryPointQuery& query) const;
 
@@ -55,7 +57,8 @@ struct EntryPoint {
   std::strong_ordering operator<=>(const EntryPoint& other) const;
 };
 
-// Some entry points, in the order in which they were found. Immutable.
+// A list of entry points, in the order in which they were found. Immutable, so
+// const calls are safe from any number of threads.
 //
 //   EntryPoints scripts = all.Select({.group = "console_scripts"});
 //   for (const std::string& name : scripts.Names()) ...
@@ -66,10 +69,12 @@ class EntryPoints {
   explicit EntryPoints(std::vector<EntryPoint> entries)
       : entries_(std::move(entries)) {}
 
+  // Returns the entry points that match, in the same order.
   EntryPoints Select(const EntryPointQuery& query) const;
   std::set<std::string> Names() const;
   std::set<std::string> Groups() const;
-  // The first of that name. kNotFound lists the names there are.
+  // Returns the first entry point of that name. kNotFound if there is none; the
+  // message lists the names there are.
   Result<EntryPoint> Named(std::string_view name) const;
 
   auto begin() const { return entries_.begin(); }

@@ -11,33 +11,34 @@
 
 namespace bulkhead {
 
-// Something that happened to a backend or a session, as bulkheadd saw it.
+// One event of a backend or a session, as bulkheadd saw it. The members that do
+// not apply to a kind are empty.
 struct Event {
   enum class Kind : uint8_t {
-    kBackendState,   // of `backend`; `state` is the new one, `text` its reason
-    kZygoteEnded,    // `text`: how; the backend starts another when needed
-    kWorkerEnded,    // of `session`; `text` and `exit`: how
-    kSessionOpened,  // also when it goes on in another worker
+    kBackendState,   // `backend` is now in `state`; `text` is the reason.
+    kZygoteEnded,    // `text` says how. Another one is started when needed.
+    kWorkerEnded,    // The worker of `session`; `text` and `exit` say how.
+    kSessionOpened,  // Also when a session goes on in another worker.
     kSessionClosed,
-    kCommand,  // of an operator; `text`: which, and what came of it
+    kCommand,  // An operator's command; `text` is the command and its outcome.
   };
 
-  uint64_t number = 0;  // from 1, without gaps for one bulkheadd
+  uint64_t number = 0;  // Counted from 1, without gaps per bulkheadd.
   std::chrono::system_clock::time_point time;
   Kind kind = Kind::kBackendState;
-  int host_pid = 0;
+  int host_pid = 0;  // The pid of the application.
   std::string backend;
-  uint64_t session = 0;  // 0: it concerns none
+  uint64_t session = 0;  // 0 if the event concerns no session.
   std::string device;
-  std::string state;  // as BackendInfo has it
-  std::string text;   // for people; may be empty
+  std::string state;  // As BackendInfo::state.
+  std::string text;   // For people; may be empty.
   std::optional<ExitReport> exit;
-  // Events just before this one that were dropped, because nobody took them in
-  // time.
+  // How many events just before this one were dropped, because the reader was
+  // too slow.
   uint64_t lost = 0;
 };
 
-// "backend-state", "zygote-ended", …
+// Returns "backend-state", "zygote-ended" and so on. Static storage.
 const char* EventKindName(Event::Kind kind);
 
 // Called with each event, one at a time, in order.

@@ -12,18 +12,20 @@ namespace bulkhead {
 
 class VideoDecoder;
 
-// The frames of a decoder, one after the other, as a range-based for takes
-// them:
+// Iterates over the frames of a decoder in a range-based for loop:
 //
 //     for (Result<Frame>& frame : decoder) {
 //       if (!frame) return frame.error();
 //       Show(*frame);
 //     }
 //
-// A failure is the last thing that it yields, and the loop then ends. What it
-// yields may be moved from; else it is destroyed before the next is decoded.
-// Whatever else moves the decoder's Next() moves the loop too. An input
-// iterator; the decoder outlives it, and stays where it is.
+// The loop ends after the last frame, or after the first error, which is the
+// last element. The element may be moved from; otherwise it is destroyed, and
+// its slot freed, before the next frame is decoded. The iterator calls the
+// decoder's Next(), so other calls of Next() or Rewind() move the loop too.
+//
+// An input iterator. The decoder must outlive it and must not be moved. Not
+// thread-safe.
 class FrameIterator {
  public:
   using iterator_concept = std::input_iterator_tag;
@@ -41,7 +43,7 @@ class FrameIterator {
 
  private:
   VideoDecoder* decoder_;
-  mutable std::optional<Result<Frame>> current_;  // empty: at the end
+  mutable std::optional<Result<Frame>> current_;  // Empty at the end.
   bool failed_ = false;
 };
 

@@ -20,18 +20,20 @@ namespace session {
 class SupervisorLink;
 }
 
-// The entry points of every distribution on the plugin path, of any group: what
-// importlib.metadata.entry_points() is to Python. Reads metadata in the calling
-// process, starts nothing, and never fails because of what it reads. Uses the
-// options about the path alone.
+// Returns the entry points of every distribution on the plugin path, of every
+// group, as importlib.metadata.entry_points() does for Python. Uses only the
+// options about the plugin path. Reads metadata in the calling process, starts
+// no process, and never fails because of what it reads: problems are in the
+// report's diagnostics. Thread-safe.
 EntryPointReport FindEntryPoints(const HostOptions& options = {});
-// The same of these directories and no others, in this order.
+// Does the same for `directories` and no others, in this order.
 EntryPointReport FindEntryPoints(const std::vector<std::string>& directories);
 
+// How Host::Probe reads a file.
 struct ProbeOptions {
-  // Whose worker reads the file. Empty: HostOptions::default_device.
+  // The device whose worker reads the file. Empty: HostOptions::default_device.
   std::string device;
-  // Also read every packet, for what the content tells.
+  // Whether to read every packet too, which fills the *_from_content members.
   bool scan = false;
 };
 
@@ -41,82 +43,92 @@ struct ProbeOptions {
 //     auto video = (*host)->OpenVideo("clip.mp4", {.device = "openreg:1"});
 //     while (auto frame = video->Next().value()) Show(*frame);
 //
-// What it does to your process: it starts `bulkheadd`, by a double fork that
-// neither SIGCHLD nor waitpid(-1) sees, holds a few descriptors (all
-// close-on-exec), and maps the sessions' memory. It starts no thread, installs
-// no signal handler, changes no global state, and loads neither vendor code nor
-// a media library. When the process ends, however it ends, everything that was
-// started ends too. A forked child of the application gets
-// kUnsupported from the Host and its decoders, and creates a Host of its own.
+// What a Host does to the application's process: it starts the supervisor
+// `bulkheadd`, by a double fork that neither SIGCHLD nor waitpid(-1) sees,
+// holds a few descriptors (all close-on-exec), and maps the memory of its
+// sessions. It starts no thread, installs no signal handler, changes no global
+// state, and loads neither vendor code nor a media library. When the
+// application ends, however it ends, every process that was started for it ends
+// too. A forked child of the application gets kUnsupported from the Host and
+// its decoders, and has to create a Host of its own.
 //
-// Thread-safe: any number of threads may call any method. Failure of a backend
-// is an error of the call that needed it, never of the Host.
+// Thread-safe: any number of threads may call any method. The failure of a
+// backend is an error of the call that needed the backend, never of the Host.
 class Host {
  public:
-  // Starts the supervisor. Fails with kInvalidArgument when an option or
-  // environment variable is wrong, kNotFound when the programs are missing,
-  // kUnsupported inside a backend.
+  // Starts the supervisor. kInvalidArgument if an option or an environment
+  // variable is wrong, kNotFound if Bulkhead's programs are missing,
+  // kUnsupported inside a backend and before Linux 5.3.
   static Result<std::unique_ptr<Host>> Create(HostOptions options);
   ~Host();
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
-  // Opens one video stream of a file or other source. The decoder may outlive
-  // the Host.
-  // kNotFound: no such file or device; kBadInput: not a video that the backend
-  // can read; kBackendUnavailable: the backend did not start (the message has
-  // the cause); kSandboxUnavailable: not enough isolation on this machine.
+  // Opens one video stream of a file or another source. The decoder may outlive
+  // the Host. kNotFound if there is no such file or device, kInvalidArgument if
+  // an option or the path is wrong, kBadInput if the file is not a video that
+  // the backend can read, kBackendUnavailable if the backend did not start (the
+  // message has the cause), kSandboxUnavailable if this machine offers less
+  // isolation than the configured floor; also what VideoDecoder's calls return.
   Result<VideoDecoder> OpenVideo(const Source& source,
                                  VideoOptions options = {});
 
-  // Opens one stream of audio of a file or other source. Fails as OpenVideo
-  // does; kNotFound also where the file has no audio; kUnsupported: the backend
-  // decodes none, and the message names the devices that do.
+  // Opens one audio stream of a file or another source. Errors as of OpenVideo;
+  // kNotFound also if the file has no audio; kUnsupported if the backend
+  // decodes no audio (the message names the devices that do).
   Result<AudioDecoder> OpenAudio(const Source& source,
                                  AudioOptions options = {});
 
-  // What the container declares of itself and of every stream in it, whatever
-  // its kind, read in a worker without decoding anything. Fails as OpenVideo
-  // does, but not for want of a video.
+  // Returns what the container says about itself and about each of its streams,
+  // of every kind. A worker reads the file and decodes nothing. Errors as of
+  // OpenVideo, except that a file without a video is no error.
   Result<ContainerMetadata> Probe(const Source& source,
                                   ProbeOptions options = {});
 
-  // Starts the backend of `device`, so that the first stream need not wait for
-  // it. Fails as OpenVideo does for the device; done already is fine.
+  // Starts the backend of `device`, so that the first stream does not wait for
+  // the start. Does nothing if the backend is running. Errors as of OpenVideo,
+  // as far as they concern the device.
   Status Prewarm(const std::string& device);
 
-  // Loads backends by hand: those of a NAME-VERSION.dist-info, of a directory
-  // that holds some, or of the entry points that name a shared object. Returns
-  // their devices once they are started. Works with autoload off, but not
-  // against an operator's BULKHEAD_BACKENDS_DISABLE. What is loaded already
-  // stays as it is. kNotFound: nothing there; kBackendUnavailable: the message
-  // has the cause, and asking for its devices gives it again.
+  // Loads backends explicitly and returns their devices once they have started.
+  // `path` is a NAME-VERSION.dist-info directory, a directory that holds some,
+  // or a shared object that entry points name. Works with autoload off, but not
+  // against an operator's BULKHEAD_BACKENDS_DISABLE. A backend that is already
+  // loaded stays as it is. kNotFound if there is no backend at `path`;
+  // kBackendUnavailable if a backend does not start: the message has the cause,
+  // and the backend stays registered, so its devices fail with the same cause.
   Result<std::vector<DeviceInfo>> LoadBackend(const std::string& path);
-  // The same for one entry point of group bulkhead.backends.
+  // Does the same for one entry point, which must be of the group
+  // bulkhead.backends (else kInvalidArgument).
   Result<std::vector<DeviceInfo>> LoadBackend(const EntryPoint& entry_point);
 
-  // Commands of an operator, by the name of the backend's entry point; those of
-  // `bulkhead restart` and its like. None of them ends a session: those that
-  // are open go on with what they have. kNotFound names the backends that there
-  // are. They hold for this Host, whose bulkheadd forgets them if it dies.
-  //
-  // The next one who needs the backend starts it afresh; failures, poisoned
-  // inputs and its quarantine are forgotten. kBackendUnavailable: it is
-  // disabled.
+  // The following four are an operator's commands, as `bulkhead restart` and
+  // its siblings. `backend` is the name of the backend's entry point;
+  // kNotFound if there is none of that name (the message lists those there
+  // are). No command ends a session: open sessions keep the process they have.
+  // The commands hold for this Host only, and are forgotten if its bulkheadd
+  // dies.
+
+  // Starts the backend afresh when a device of it is next asked for, and
+  // forgets its failures, poisoned inputs and quarantine. kBackendUnavailable
+  // if the backend is disabled.
   Status Restart(const std::string& backend);
-  // What is installed now serves new sessions. kBackendUnavailable,
-  // kBackendMisbehaved: it cannot, for the reason in the message.
+  // Checks the files that are installed now and lets them serve new sessions.
+  // kBackendUnavailable or kBackendMisbehaved if they fail the check (the
+  // message has the reason); the running backend then stays.
   Status Reload(const std::string& backend);
-  // Its devices fail with kBackendUnavailable, until it is enabled.
+  // Makes the devices of the backend fail with kBackendUnavailable until the
+  // backend is enabled.
   Status Disable(const std::string& backend);
-  // kBackendUnavailable: what is installed cannot be used.
+  // Undoes Disable. kBackendUnavailable if the installed files cannot be used.
   Status Enable(const std::string& backend);
 
-  // Of every backend, also those that are disabled or failed. Starts nothing.
+  // The following three report on every backend, also on those that are
+  // disabled or have failed. They start no backend.
   Result<std::vector<DeviceInfo>> Devices();
   Result<BackendReport> Backends();
   Result<SandboxReport> Sandbox();
-  // Pid of bulkheadd, for operators and tests.
+  // Returns the pid of bulkheadd, for operators and tests.
   int supervisor_pid() const;
 
  private:

@@ -11,97 +11,125 @@
 
 namespace bulkhead {
 
-// How much of the sandbox is in force, weakest first.
+// How much of the sandbox is in force, weakest first: kFull is all namespaces
+// and both seccomp stages (with Landlock where the kernel has it), kReduced is
+// Landlock and both seccomp stages without namespaces, kNone is anything less.
 enum class SandboxTier { kNone = 0, kReduced = 1, kFull = 2 };
+// Returns "none", "reduced" or "full". The string has static storage.
 const char* SandboxTierName(SandboxTier tier);
 
-// Ceilings for what one session may take. Beyond them: kResourceExhausted, with
-// a message that names the limit.
+// Ceilings for what one session may use. A call that would exceed one fails
+// with kResourceExhausted, and the message names the limit.
 struct Limits {
+  // Pixels of one frame.
   uint64_t frame_pixels = 64'000'000;
-  // Of this process: frames and samples that are under way or in one batch.
+  // Bytes of frames and samples in the application's process: those that are
+  // under way, and those of one batch.
   uint64_t session_bytes = uint64_t{1} << 30;
-  // Of its worker: private memory beyond what the backend had taken when it was
-  // loaded (RLIMIT_DATA). Not of a worker that serves several sessions.
+  // Bytes of private memory of the worker (RLIMIT_DATA), beyond what the
+  // backend had taken when it was loaded. Does not apply to a worker that
+  // serves several sessions.
   uint64_t worker_bytes = uint64_t{4} << 30;
+  // Frames that the worker and the application can hold at the same time.
   uint32_t frame_slots = 8;
-  uint32_t streams = 1000;  // of a file
-  // Of one packet: by default a picture of 64 million pixels of 8 bytes.
+  // Streams of one file.
+  uint32_t streams = 1000;
+  // Bytes of one packet. The default holds a picture of 64 million pixels of 8
+  // bytes.
   uint64_t packet_bytes = uint64_t{1} << 29;
-  uint64_t index_frames = uint64_t{1} << 24;  // 24 bytes each
-  // Deaths for which the input or backend is to blame, at one position.
+  // Frames of an index, which takes 24 bytes for each.
+  uint64_t index_frames = uint64_t{1} << 24;
+  // Deaths of workers at one position that are the fault of the input or of the
+  // backend.
   uint32_t attempts_per_position = 3;
-  // Deaths that are nobody's fault (an operator's SIGKILL), at one position.
+  // Deaths of workers at one position that are nobody's fault, such as an
+  // operator's SIGKILL.
   uint32_t restarts_per_position = 32;
-  // Of a backend or of its start, within ten minutes; then it is quarantined.
+  // Failures within ten minutes of a backend, or of its start, before the
+  // backend is quarantined.
   uint32_t failures_per_backend = 5;
 };
 
-// Every step has one; a worker past it is killed and replaced. In monotonic
-// time: a suspended machine and a wall clock that leaps take nothing from it.
-// Where a worker had to wait for a processor, a step takes as much longer, at
-// most twice as long as it may.
+// How long each step may take. A worker that is past its deadline is killed and
+// replaced. Deadlines count monotonic time: neither a suspended machine nor a
+// jump of the wall clock uses any of it up. A step of a worker that had to wait
+// for a processor is extended by that wait, at most to twice the deadline.
 struct Deadlines {
+  // Until bulkheadd answers.
   std::chrono::milliseconds supervisor_start{5'000};
-  // Until its zygote has loaded the backend; and then until its devices are
-  // counted.
+  // Until the zygote has loaded the backend; then as long again until the
+  // devices are counted.
   std::chrono::milliseconds backend_start{10'000};
+  // Until a worker reports that it is locked down.
   std::chrono::milliseconds worker_start{5'000};
+  // Until the stream is open.
   std::chrono::milliseconds open{15'000};
-  std::chrono::milliseconds scan{10'000};  // between two parts of the index
-  // Until the first frame from there, the first of a stream included.
+  // From one part of the index to the next.
+  std::chrono::milliseconds scan{10'000};
+  // From a seek, or from the opening, to the first frame.
   std::chrono::milliseconds seek{10'000};
-  std::chrono::milliseconds frame{10'000};  // from frame to frame
-  // Until a worker that was killed is dead. One that is not, which a driver can
-  // bring about, is written off: nothing waits for it any more, its memory is
-  // never used again, and `bulkhead ps` tells of it.
+  // From one frame to the next.
+  std::chrono::milliseconds frame{10'000};
+  // Until a killed worker is dead. A worker that does not die, which a driver
+  // can cause, is written off: nothing waits for it any more, its memory is
+  // never used again, and `bulkhead ps` lists it.
   std::chrono::milliseconds close{2'000};
 };
 
+// How Host::Create sets up a Host. An option that is set overrides its
+// environment variable. In a privileged process (AT_SECURE) no environment
+// variable of Bulkhead's counts.
 struct HostOptions {
-  // Directories that hold distributions, absolute. nullopt: BULKHEAD_PATH,
-  // else the standard directories.
+  // Absolute directories that hold distributions. nullopt: BULKHEAD_PATH, or
+  // the standard directories if that is unset.
   std::optional<std::vector<std::string>> plugin_path;
-  // Searched before those. nullopt: BULKHEAD_ADD_PATH.
+  // Absolute directories that are searched before those of the plugin path.
+  // nullopt: BULKHEAD_ADD_PATH.
   std::optional<std::vector<std::string>> plugin_add_path;
+  // Whether the backends on the plugin path are registered.
   // nullopt: BULKHEAD_DEVICE_BACKEND_AUTOLOAD.
   std::optional<bool> autoload;
-  // Globs on entry-point names. nullopt: BULKHEAD_BACKENDS[_DISABLE].
+  // Globs on entry-point names: the backends to use, and those not to use.
+  // nullopt: BULKHEAD_BACKENDS and BULKHEAD_BACKENDS_DISABLE.
   std::optional<std::vector<std::string>> backends;
   std::optional<std::vector<std::string>> backends_disable;
-  // Start every backend in Create instead of when a device of it is first asked
-  // for. Create does not wait for them; one that fails says so when asked for.
+  // Whether Create starts every backend, instead of starting each when one of
+  // its devices is first asked for. Create does not wait for the backends; one
+  // that fails reports its error when a device of it is asked for.
   bool eager = false;
-  // A file that grants permissions to backends, absolute, beside
-  // /etc/bulkhead/grants.toml. nullopt: BULKHEAD_GRANTS, else the user's
-  // ~/.config/bulkhead/grants.toml. In a privileged process (AT_SECURE) none of
-  // these counts.
+  // The absolute path of a file that grants permissions to backends, in
+  // addition to /etc/bulkhead/grants.toml. nullopt: BULKHEAD_GRANTS, or the
+  // user's ~/.config/bulkhead/grants.toml if that is unset. In a privileged
+  // process (AT_SECURE) only /etc/bulkhead/grants.toml counts.
   std::optional<std::string> grants;
-  // A directory, absolute, in which records outlive this process, such as which
-  // backends are quarantined; made when there is the first. Empty: none is
-  // kept. nullopt: BULKHEAD_STATE_DIR, else /var/lib/bulkhead for root and
-  // $XDG_STATE_HOME/bulkhead or ~/.local/state/bulkhead for others; in a
-  // privileged process (AT_SECURE) no variable counts.
+  // The absolute path of a directory for records that outlive this process,
+  // such as which backends are quarantined. Created with the first record.
+  // Empty: no records are kept. nullopt: BULKHEAD_STATE_DIR; if that is unset,
+  // /var/lib/bulkhead for root, and for others $XDG_STATE_HOME/bulkhead or
+  // ~/.local/state/bulkhead.
   std::optional<std::string> state_directory;
-  // Of options that name none.
+  // The device of calls that name none.
   std::string default_device = "cpu";
-  // nullopt: BULKHEAD_SANDBOX_FLOOR ("full", "reduced"), else full.
+  // The weakest sandbox with which a backend may run; below it, the backend's
+  // devices fail with kSandboxUnavailable. nullopt: BULKHEAD_SANDBOX_FLOOR
+  // ("full" or "reduced"), or kFull if that is unset.
   std::optional<SandboxTier> sandbox_floor;
-  // A directory of cgroup version 2, absolute, in which backends get cgroups
-  // that limit each as a whole. nullopt: BULKHEAD_CGROUP, else one is used that
-  // was delegated to this user (`bulkhead doctor`). In a privileged process
-  // (AT_SECURE) neither counts.
+  // The absolute path of a cgroup (version 2) directory, below which each
+  // backend gets a cgroup that limits it as a whole. nullopt: BULKHEAD_CGROUP;
+  // if that is unset, a directory that was delegated to this user, if there is
+  // one (`bulkhead doctor` shows it). In a privileged process (AT_SECURE) this
+  // option does not count either.
   std::optional<std::string> cgroup;
-  // Holds bulkheadd, bulkhead-reaper, bulkhead-worker and the directory
-  // `backends`. Empty: BULKHEAD_LIBEXEC_DIR, else /usr/lib/bulkhead/libexec.
+  // The directory of Bulkhead's programs: bulkheadd, bulkhead-reaper,
+  // bulkhead-worker and the directory `backends`. Empty: BULKHEAD_LIBEXEC_DIR,
+  // or /usr/lib/bulkhead/libexec if that is unset.
   std::string libexec_dir;
   Limits limits;
   Deadlines deadlines;
-  // Told what happens to the backends and sessions of this Host; empty: nobody
-  // is. Called at the end of any call of Host or VideoDecoder that has spoken
-  // to bulkheadd, on the thread of that call, never from two threads at once,
-  // and never from elsewhere: no thread is started for it. It may use the Host,
-  // and must not throw.
+  // Receives what happens to the backends and sessions of this Host; may be
+  // empty. Called at the end of any call of the Host or of a decoder that has
+  // spoken to bulkheadd, on the thread of that call and never on two threads at
+  // once; no thread is started for it. May use the Host. Must not throw.
   EventObserver on_event;
 };
 

@@ -8,40 +8,44 @@
 
 namespace bulkhead {
 
-// What media files say of themselves. A sandboxed worker read it: plausible,
-// bounded, printable, but only as true as the file. Values.
+// What a media file says about itself. A sandboxed worker read these values:
+// the host has checked that they are plausible, bounded and printable, but they
+// are only as true as the file. All types are plain values.
 
+// A fraction, as containers store rates and time bases.
 struct Ratio {
   int32_t numerator = 0;
   int32_t denominator = 0;  // 0: unknown
+  // Returns the fraction as a number, 0 if unknown.
   double value() const {
     return denominator ? static_cast<double>(numerator) / denominator : 0;
   }
 };
 
-// When a stream is shown, and how much of it there is: what the header claims,
-// what its packets turned out to be, and the best of both.
+// When a stream is played and how much of it there is, in seconds: according to
+// the header, according to the packets, and the best of both. The rules of the
+// best are those of torchcodec.
 struct StreamTiming {
-  // nullopt: the header does not tell.
+  // From the header; nullopt if the header does not say.
   std::optional<double> begin_seconds_from_header;
   std::optional<double> duration_seconds_from_header;
   std::optional<uint64_t> frame_count_from_header;
 
-  // By a scan of all packets; nullopt: there was none, or they do not tell.
-  // Packets that the container marks as not to be shown do not count.
+  // From a scan of all packets; nullopt if there was no scan or if the packets
+  // do not say. Packets that the container marks as hidden do not count.
   std::optional<double> begin_seconds_from_content;
   std::optional<double> end_seconds_from_content;
   std::optional<uint64_t> frame_count_from_content;
 
-  // From the content, else as follows; nullopt: nothing tells.
-  double begin_seconds = 0;  // header, else 0
-  // End of the content less its beginning; header; frames by the header and
-  // their rate; that of the container.
+  // From the content if that is known. Otherwise from the first source in the
+  // comment that is known; nullopt if none is.
+  double begin_seconds = 0;  // The header; 0.
+  // The header; frame count and frame rate of the header; the duration of the
+  // container.
   std::optional<double> duration_seconds;
-  std::optional<double> end_seconds;    // begin and duration
-  std::optional<uint64_t> frame_count;  // header; duration and frame rate
-  std::optional<double> average_fps;    // frames and duration of the content;
-                                        // header
+  std::optional<double> end_seconds;    // begin_seconds + duration_seconds.
+  std::optional<uint64_t> frame_count;  // The header; duration and frame rate.
+  std::optional<double> average_fps;    // The header.
 };
 
 enum class StreamKind {
@@ -52,11 +56,11 @@ enum class StreamKind {
   kData,
   kAttachment,
 };
-// "video", "audio" and so on. Static storage.
+// Returns "video", "audio" and so on. The string has static storage.
 const char* StreamKindName(StreamKind kind);
 
-// One stream of a container. Texts that do not apply or are not told are empty,
-// numbers 0.
+// One stream of a container. Strings that do not apply or are unknown are
+// empty, numbers are 0.
 struct StreamMetadata : StreamTiming {
   int index = 0;
   StreamKind kind = StreamKind::kUnknown;
@@ -65,45 +69,48 @@ struct StreamMetadata : StreamTiming {
   std::string language;
   std::string title;
   bool is_default = false;
-  bool is_cover = false;  // a picture that goes with the file, not a video
-  Ratio time_base;
-  std::optional<int64_t> bit_rate;
+  bool is_cover = false;            // A still picture, such as an album cover.
+  Ratio time_base;                  // Seconds per tick of a timestamp.
+  std::optional<int64_t> bit_rate;  // Bits per second.
 
-  // Of video.
-  uint32_t width = 0;  // after rotation
+  // The following members describe a video stream.
+  uint32_t width = 0;  // In pixels, after rotation.
   uint32_t height = 0;
-  int rotation = 0;  // degrees counter-clockwise that are applied
+  int rotation = 0;  // Degrees counter-clockwise that are applied.
   Ratio sample_aspect_ratio;
-  Ratio average_frame_rate;  // by the header
-  Ratio base_frame_rate;     // by which every timestamp can be told: a guess
+  Ratio average_frame_rate;  // From the header.
+  // The lowest rate that can express every timestamp: FFmpeg's guess.
+  Ratio base_frame_rate;
   std::string pixel_format;
-  // Code points of ITU-T H.273 (2: unspecified); range 1 limited, 2 full.
+  // Code points of ITU-T H.273; 2 means unspecified.
   int color_primaries = 2;
   int color_transfer = 2;
   int color_space = 2;
-  int color_range = 0;
+  int color_range = 0;  // 1 is limited, 2 is full, 0 is unspecified.
 
-  // Of audio.
+  // The following members describe an audio stream.
   std::string sample_format;
-  uint32_t sample_rate = 0;
+  uint32_t sample_rate = 0;  // In Hz.
   uint32_t channels = 0;
   std::string channel_layout;
 };
 
+// A media file and all of its streams.
 struct ContainerMetadata {
   std::string format;
   std::string title;
   std::optional<double> begin_seconds;
   std::optional<double> duration_seconds;
-  std::optional<int64_t> bit_rate;
-  // As FFmpeg chooses among several; nullopt: there is none. (Decoders are
-  // given the first unless VideoOptions::stream_index says otherwise.)
+  std::optional<int64_t> bit_rate;  // Bits per second.
+  // The streams that FFmpeg prefers if there are several; nullopt if there is
+  // none of the kind. Decoders open the first stream instead, unless
+  // VideoOptions::stream_index says otherwise.
   std::optional<int> best_video_stream;
   std::optional<int> best_audio_stream;
-  std::vector<StreamMetadata> streams;  // by index
+  std::vector<StreamMetadata> streams;  // In the order of their index.
 };
 
-// An object whose names are those of the members; what is not known is null.
+// Returns a JSON object with the names of the members; unknown values are null.
 std::string ToJson(const ContainerMetadata& metadata);
 
 }  // namespace bulkhead

@@ -13,94 +13,108 @@
 
 namespace bulkhead {
 
-// What an operator sees of every application of this user that uses Bulkhead,
-// and what he may have done; `bulkhead ps`, `events`, `restart` and its like.
+// What an operator can see of, and do to, every application of this user that
+// uses Bulkhead: the functions behind `bulkhead ps`, `events` and `restart`.
 //
-// Each bulkheadd listens on an abstract socket, found in /proc/net/unix, so one
-// in another network namespace is not. It admits its own user and root, and is
-// believed only if it runs as this user or as root. Everything has a deadline:
-// a bulkheadd that is stopped is named among the silent. Functions are
-// thread-safe; nothing is started and no thread made.
+//     for (const RunningHost& host : FindRunningHosts().value().hosts) ...
+//
+// Each bulkheadd listens on an abstract socket, which is found in
+// /proc/net/unix; a bulkheadd in another network namespace is therefore not
+// found. bulkheadd admits its own user and root, and is believed only if it
+// runs as this user or as root. Every step has a deadline, so a bulkheadd that
+// is stopped cannot block the caller. The functions are thread-safe, start no
+// process and create no thread.
 
+// One open session of an application.
 struct RunningSession {
   uint64_t session = 0;
   std::string device;
-  std::string input;  // its path, as the application named it
+  std::string input;  // The path as the application named it.
   int worker_pid = 0;
-  uint64_t frames = 0;  // delivered to the application
-  // Within the window; nullopt: it was opened in it, or there was none.
+  uint64_t frames = 0;  // Delivered to the application.
+  // The rate within the window; nullopt if the session was opened within the
+  // window or if there was no window.
   std::optional<double> frames_per_second;
-  uint32_t restarts = 0;  // workers that it went on after
+  uint32_t restarts = 0;  // How many workers the session has lost.
 };
 
+// One backend of an application.
 struct RunningBackend {
   std::string name;
-  std::string state;  // as BackendInfo has it
+  std::string state;  // As BackendInfo::state.
   std::string reason;
-  uint32_t incarnation = 0;  // how often it was started
-  uint32_t restarts = 0;     // workers that ended while they had a session
+  uint32_t incarnation = 0;  // How often the backend was started.
+  uint32_t restarts = 0;     // Workers that ended while they had a session.
   std::vector<int> worker_pids;
-  // Resident, of all its processes; what they share is counted for each.
+  // Resident memory of all processes of the backend; a shared page counts once
+  // per process.
   uint64_t memory_bytes = 0;
   std::vector<RunningSession> sessions;
 };
 
-// A worker that was killed and has not ended for two seconds, since the kernel
-// holds it (state D). Nothing of Bulkhead waits for it.
+// A worker that was killed two seconds ago or more and has not ended, because
+// the kernel holds it (state D). Nothing in Bulkhead waits for it.
 struct WrittenOffWorker {
   std::string backend;
   int pid = 0;
-  std::chrono::milliseconds since{0};
+  std::chrono::milliseconds since{0};  // How long ago it was written off.
 };
 
-// One bulkheadd. A process with several Hosts has several.
+// One bulkheadd and the application it serves. A process with several Hosts has
+// several.
 struct RunningHost {
-  int pid = 0;          // of the application
-  std::string command;  // of the application; empty: not to be seen from here
+  int pid = 0;          // Of the application.
+  std::string command;  // Of the application; empty if not visible from here.
   int supervisor_pid = 0;
-  std::chrono::milliseconds uptime{0};    // of bulkheadd
-  SandboxTier tier = SandboxTier::kNone;  // kNone: no backend was needed yet
-  uint64_t memory_bytes = 0;              // of bulkheadd alone
+  std::chrono::milliseconds uptime{0};    // Of bulkheadd.
+  SandboxTier tier = SandboxTier::kNone;  // kNone until a backend was needed.
+  uint64_t memory_bytes = 0;              // Of bulkheadd alone.
   std::vector<RunningBackend> backends;
   std::vector<WrittenOffWorker> written_off;
 };
 
+// The answer of FindRunningHosts.
 struct RunningHosts {
   std::vector<RunningHost> hosts;
-  // What could not be asked, and why; a sentence for each.
+  // Each bulkheadd that did not answer, and why; one sentence each.
   std::vector<std::string> silent;
 };
 
-// Frames are counted twice, `window` apart; the call takes that long. Zero:
-// once, and no session has a rate.
+// Asks every bulkheadd. Frames are counted twice, `window` apart, and the call
+// takes that long; with zero they are counted once and no session has a rate.
 Result<RunningHosts> FindRunningHosts(
     std::chrono::milliseconds window = std::chrono::milliseconds(500));
 
 enum class BackendCommand { kRestart, kReload, kDisable, kEnable };
 
-// The same as of Host, for the application of that pid. kNotFound: it has no
-// bulkheadd, or that no such backend; the message has those that there are.
+// Does what the methods of Host of the same names do, in the application with
+// pid `host_pid`. Errors as there; kNotFound also if the application has no
+// bulkheadd.
 Status CommandBackend(int host_pid, const std::string& backend,
                       BackendCommand command);
 
-// The events of running applications as they happen, new ones among them.
+// Follows the events of running applications as they happen, including
+// applications that start later.
 //
 //     auto follower = EventFollower::Create({}).value();
 //     while (auto events = follower.Next(std::chrono::seconds(1)))
-//     Show(*events);
+//       Show(*events);
 //
-// bulkheadd keeps the latest thousand and never waits for a follower: one that
-// is too slow finds in Event::lost how many it has missed. Not thread-safe.
+// bulkheadd keeps the latest thousand events and never waits for a follower; a
+// follower that is too slow learns from Event::lost how many it has missed. Not
+// thread-safe.
 class EventFollower {
  public:
-  // Of one application, or of all. kNotFound: there is none.
+  // Follows one application, or all of them with nullopt. kNotFound if there is
+  // no bulkheadd.
   static Result<EventFollower> Create(std::optional<int> host_pid);
   EventFollower(EventFollower&&) noexcept;
   EventFollower& operator=(EventFollower&&) noexcept;
   ~EventFollower();
 
-  // At first those that are kept. Empty: there was none within the time, or a
-  // signal came. kBackendLost: the last bulkheadd has ended.
+  // Returns the next events: first those that bulkheadd has kept, then new
+  // ones. Returns none if `timeout` passes or a signal arrives. kBackendLost if
+  // the last bulkheadd has ended.
   Result<std::vector<Event>> Next(std::chrono::milliseconds timeout);
 
  private:
@@ -113,7 +127,8 @@ class EventFollower {
   std::vector<Followed> followed_;
 };
 
-// Those that are kept, in the order of time. kNotFound: there is no bulkheadd.
+// Returns the events that are kept, in order of time, of one application or of
+// all. kNotFound if there is no bulkheadd.
 Result<std::vector<Event>> RecentEvents(std::optional<int> host_pid);
 
 }  // namespace bulkhead

@@ -11,75 +11,86 @@
 
 namespace bulkhead {
 
-// What a Host tells about itself. Plain values, of the moment of the call.
+// Reports of a Host about itself: plain values that describe the moment of the
+// call.
 
+// One device of one backend.
 struct DeviceInfo {
-  // As VideoOptions::device names it: "cpu:0", "acme/npu:1"; without an index
-  // until the backend ran once and counted.
+  // The name that VideoOptions::device takes: "cpu:0", "acme/npu:1". Has no
+  // index until the backend has run once and counted its devices.
   std::string name;
   std::string backend;
-  std::string description;  // the backend's words; empty until it ran
-  std::string state;        // of the backend, as in BackendInfo
-  std::string reason;       // why it is not available
+  std::string description;  // The backend's words; empty until it has run.
+  std::string state;        // The state of the backend, as in BackendInfo.
+  std::string reason;       // Why the device is not available, if it is not.
 };
 
+// One backend and its processes.
 struct BackendInfo {
-  std::string name;  // of the entry point
+  std::string name;  // The name of the entry point.
   std::string distribution;
   std::string version;
-  std::string file;
-  std::string state;  // discovered, starting, ready, backing-off, …
+  std::string file;   // The shared object.
+  std::string state;  // "discovered", "starting", "ready", "backing-off", ...
   std::string reason;
-  std::vector<DeviceInfo> devices;   // reserved, or counted once it ran
-  std::vector<std::string> streams;  // that it decodes: "audio", "video"
+  // The devices that the manifest reserves or, once the backend has run,
+  // those that it counted.
+  std::vector<DeviceInfo> devices;
+  std::vector<std::string> streams;  // Kinds it decodes: "audio", "video".
   SandboxTier tier;
-  uint32_t incarnation = 0;  // how often it was started
-  int zygote_pid = 0;        // 0: not running
+  uint32_t incarnation = 0;  // How often the backend was started.
+  int zygote_pid = 0;        // 0 if the backend is not running.
   int reaper_pid = 0;
   std::vector<int> session_pids;
-  // Permissions that its manifest asks for, as `bulkhead grant` takes them:
-  // "device=/dev/dri/renderD*", "read=/usr/share/acme", "ioctl=drm",
-  // "memory=8G", "threads=64".
+  // The permissions that the manifest asks for, written as `bulkhead grant`
+  // takes them: "device=/dev/dri/renderD*", "read=/usr/share/acme",
+  // "ioctl=drm", "memory=8G", "threads=64".
   std::vector<std::string> asked;
-  // What of them the operator granted, for when it is started next.
+  // Those of `asked` that the operator has granted. They apply from the next
+  // start of the backend.
   std::vector<std::string> granted;
 };
 
-// A directory of the plugin path and what came of it.
+// One directory of the plugin path and what was found in it.
 struct SearchedPlace {
   std::string path;
-  std::string origin;   // why it is searched: "BULKHEAD_PATH", "built in"
-  std::string outcome;  // "2 distributions, 1 backend", "does not exist", …
+  std::string origin;   // Why it is searched: "BULKHEAD_PATH", "built in".
+  std::string outcome;  // "2 distributions, 1 backend", "does not exist", ...
 };
 
+// The backends of a Host and how they were found.
 struct BackendReport {
   std::vector<BackendInfo> backends;
   Diagnostics diagnostics;
-  std::vector<SearchedPlace> places;  // in the order of precedence
+  std::vector<SearchedPlace> places;  // In order of precedence.
 };
 
+// The entry points on a plugin path and how they were found.
 struct EntryPointReport {
-  EntryPoints entry_points;  // of every group, in the order of precedence
+  EntryPoints entry_points;  // Of every group, in order of precedence.
   Diagnostics diagnostics;
   std::vector<SearchedPlace> places;
 };
 
-// One thing that the sandbox lacks on this machine.
+// One part of the sandbox that this machine does not provide.
 struct SandboxGap {
   std::string missing;
-  std::string evidence;  // why: what was seen
-  std::string remedy;    // what an operator does about it, exactly; lines
-  std::string cost;      // what it means to leave it as it is
+  std::string evidence;  // The observation that shows the gap.
+  std::string remedy;    // Exact steps for an operator; may have several lines.
+  std::string cost;      // What it means to leave the gap open.
 };
 
+// The sandbox in force on this machine.
 struct SandboxReport {
   SandboxTier tier;
-  std::vector<SandboxGap> gaps;      // what keeps it from tier full first
-  std::vector<std::string> reasons;  // the same, a sentence for each
-  uint32_t landlock_abi;
+  std::vector<SandboxGap> gaps;      // Those that prevent tier full come first.
+  std::vector<std::string> reasons;  // The gaps, one sentence each.
+  uint32_t landlock_abi;             // 0 if the kernel has no Landlock.
+  // Whether backends run with a user id of their own, not the application's.
   bool own_uid;
-  // Directory of cgroup version 2 in which each backend gets one of its own,
-  // and what that limits: of "memory", "pids", "cpu". Empty: none does.
+  // The cgroup (version 2) directory below which each backend gets a cgroup,
+  // and the controllers that limit it: of "memory", "pids" and "cpu". Empty
+  // if backends get no cgroup.
   std::string cgroup;
   std::vector<std::string> cgroup_controllers;
 };

@@ -12,70 +12,80 @@
 
 namespace bulkhead {
 
-// Clips of a few frames each, from many places of a stream: what a model is
-// trained with.
+// Samplers return clips of a few frames each from many places of a stream, as
+// models are trained with. They correspond to torchcodec.samplers.
 //
 //     auto clips = ClipsAtRandomIndices(
 //         decoder, {.clips = 4, .frames_per_clip = 8}, seed);
 //
 // The same seed gives the same clips, on every machine and with every version.
-// kInvalidArgument for a request that means nothing; else the failures of
-// FramesAt and FramesPlayedAt. What two clips share is decoded once.
+// A frame that several clips share is decoded once. Errors: kInvalidArgument if
+// a count or a distance is not positive, or if the range is empty; kOutOfRange
+// if the range begins outside of the stream; kResourceExhausted if the request
+// has too many frames; and the errors of FramesAt or FramesPlayedAt. Each call
+// uses the decoder, so it is as little thread-safe as the decoder.
 
-// What stands for frames of a clip that lie behind the end of the stream.
+// What replaces the frames of a clip that lie after the end of the stream.
 enum class ClipPolicy : uint8_t {
-  kRepeatLast,  // its last frame that there is
-  kWrap,        // those that there are, from its first on again
-  kError,       // nothing: kOutOfRange
+  kRepeatLast,  // The last frame of the clip that exists, repeated.
+  kWrap,        // The existing frames of the clip again, from its first.
+  kError,       // Nothing: the call fails with kOutOfRange.
 };
 
+// A request for clips by frame index.
 struct IndexClips {
   uint64_t clips = 1;
   uint64_t frames_per_clip = 1;
-  uint64_t indices_between_frames = 1;  // 1: neighbours
-  // Where clips begin: range_start <= first index < range_end. Negatives count
-  // from the end. nullopt: as far back as whole clips fit, but one place at
-  // least.
+  uint64_t indices_between_frames = 1;  // 1 takes neighbouring frames.
+  // The range of the first frames of clips: range_start <= index < range_end.
+  // Negative values count from the end of the stream. A range_end of nullopt
+  // means as late as a whole clip fits, but at least one place.
   int64_t range_start = 0;
   std::optional<int64_t> range_end;
   ClipPolicy policy = ClipPolicy::kRepeatLast;
 };
 
+// A request for clips by time, in seconds.
 struct TimeClips {
-  uint64_t clips = 1;  // not for regular timestamps
+  // The number of clips. ClipsAtRegularTimestamps ignores it.
+  uint64_t clips = 1;
   uint64_t frames_per_clip = 1;
-  std::optional<double> seconds_between_frames;  // nullopt: 1 / average rate
-  // Where clips begin, as above. nullopt: the begin of the stream; as late as
-  // whole clips fit.
+  // nullopt: 1 / average frame rate.
+  std::optional<double> seconds_between_frames;
+  // The range of the starts of clips: range_start <= start < range_end. nullopt
+  // means the beginning of the stream, and as late as a whole clip fits.
   std::optional<double> range_start;
   std::optional<double> range_end;
   ClipPolicy policy = ClipPolicy::kRepeatLast;
 };
 
-// As an array: [clips, frames, height, width, 3], or in the decoder's other
-// order [clips, frames, 3, height, width]. Clip c begins at picture c *
-// frames_per_clip of the batch.
+// The frames of all clips, one clip after the other. As an array: [clips,
+// frames_per_clip, height, width, 3], or [clips, frames_per_clip, 3, height,
+// width] with kNCHW. Clip c begins at picture c * frames_per_clip of `frames`.
 struct ClipBatch {
   FrameBatch frames;
   size_t clips = 0;
   size_t frames_per_clip = 0;
 
   std::array<size_t, 5> shape() const;
-  std::array<size_t, 5> strides() const;  // in elements
+  std::array<size_t, 5> strides() const;  // In elements, not bytes.
 };
 
-// Each first index of the range is equally likely, and may come twice.
+// Takes clips that begin at random frames of the range. Each frame is equally
+// likely, and may be taken more than once.
 Result<ClipBatch> ClipsAtRandomIndices(VideoDecoder& decoder,
                                        const IndexClips& request,
                                        uint64_t seed);
-// First indices evenly spread from the first of the range to its last.
+// Takes clips whose first frames are spread evenly over the range, from its
+// first frame to its last.
 Result<ClipBatch> ClipsAtRegularIndices(VideoDecoder& decoder,
                                         const IndexClips& request);
-// Each time of the range is equally likely.
+// Takes clips that begin at random times of the range, each equally likely.
 Result<ClipBatch> ClipsAtRandomTimestamps(VideoDecoder& decoder,
                                           const TimeClips& request,
                                           uint64_t seed);
-// A clip every so many seconds, from the begin of the range to its end.
+// Takes a clip every `seconds_between_clip_starts`, from the beginning of the
+// range to its end.
 Result<ClipBatch> ClipsAtRegularTimestamps(VideoDecoder& decoder,
                                            double seconds_between_clip_starts,
                                            const TimeClips& request = {});

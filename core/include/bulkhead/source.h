@@ -17,63 +17,70 @@ class MediaInput;
 struct MediaData;
 }  // namespace session
 
-// Bytes that the application serves itself: from a socket, an archive, an
+// Bytes that the application serves itself: from a socket, an archive or an
 // object store.
 struct SourceReader {
-  // Fills `out`, or less of it, with what begins at `offset`, and returns how
-  // much that was: at least one byte, since it is only asked for what is there.
-  // An error ends the call of the decoder that needed the bytes, with
-  // kInvalidArgument and its message; so does a std::exception, or 0, or more
-  // than was asked for. The next call of the decoder asks again.
+  // Fills `out`, or a part of it, with the bytes that begin at `offset`, and
+  // returns how many it wrote: at least one, because only bytes within the
+  // source are asked for. If `read` returns an error, 0 or more than the size
+  // of `out`, or throws a std::exception, the decoder's call fails with
+  // kInvalidArgument and that message. The next call of the decoder asks again.
   //
-  // Called on a thread that is inside a call of a decoder of this source, never
-  // from elsewhere, and by one decoder at a time only if there is but one. It
-  // may not use the decoder, and may throw nothing else.
+  // Called only on a thread that is inside a call of a decoder of this source.
+  // If several decoders share the source, calls may come from several threads
+  // at the same time. `read` must not use the decoder and must not throw
+  // anything but a std::exception.
   std::function<Result<size_t>(uint64_t offset, std::span<std::byte> out)> read;
-  uint64_t bytes = 0;  // in all
+  // The size of the source in bytes.
+  uint64_t bytes = 0;
 };
 
-// The same for what has a position, as files have. `seek` is that of lseek and
-// returns the new position; both return errors as values.
+// The same for an object that has a position, as a file has. `seek` takes the
+// arguments of lseek() and returns the new position. Both functions return
+// errors as values, never as -1.
 struct SeekingReader {
   std::function<Result<size_t>(std::span<std::byte> out)> read;
   std::function<Result<int64_t>(int64_t offset, int whence)> seek;
 };
 
-// What is decoded. Wherever one is asked for, a path will do:
+// What a decoder decodes: a file, bytes in memory, an open descriptor or a
+// reader. A path converts to a Source:
 //
 //     auto video = host->OpenVideo("clip.mp4");
 //     auto memory = bulkhead::Source::FromMemory(bytes, "clip.mp4");
-//     auto video = host->OpenVideo(*memory);
+//     auto other = host->OpenVideo(*memory);
 //
-// A worker gets a read-only descriptor of the bytes, or, of a reader's, a
-// window that the host fills on request: never the application's own memory or
-// a descriptor that it could write to. Whatever it asks for is within the
-// source.
+// Trust: a worker gets a read-only descriptor of the bytes or, with a reader, a
+// window that the host fills on request. A worker never gets the application's
+// own memory or a writable descriptor, and never reads beyond the source.
 //
-// The name is used in messages; its extension helps where the bytes leave open
-// what they are. By it, together with their number, bytes that killed workers
-// are known again, as a file is by its identity: give the same name to the same
-// bytes only. Bytes without a name are known by their content up to 1 MiB,
-// otherwise only as this Source.
+// The name appears in messages, and its extension helps if the bytes do not
+// show their format. Bulkhead also uses the name, together with the number of
+// bytes, to recognise bytes that killed workers before, as it recognises a file
+// by its identity; so give the same name to the same bytes only. Bytes without
+// a name are recognised by their content up to 1 MiB, and larger ones only as
+// this Source.
 //
-// A value: copies share the bytes, which live as long as the last decoder of
-// them. Thread-safe as far as the reader is.
+// A plain value: copies share the bytes, which live until the last copy and the
+// last decoder of them are gone. Thread-safe, except that a reader must be able
+// to serve as many threads as use it.
 class Source {
  public:
-  // A regular file, opened when a decoder is.
+  // A regular file, which is opened when a decoder is opened.
   Source(std::string path);  // NOLINT: implicit
   Source(const char* path);  // NOLINT: implicit
 
-  // Copies the bytes, into memory that nobody can change any more.
-  // kResourceExhausted: there is not enough.
+  // Copies the bytes into memory that nobody can change any more. kBadInput if
+  // there are no bytes, kResourceExhausted if there is not enough memory.
   static Result<Source> FromMemory(std::span<const std::byte> bytes,
                                    std::string name = {});
-  // A regular file or memfd, wherever its offset is and wherever that moves;
-  // `fd` can be closed afterwards. kInvalidArgument: it is something else, or
-  // cannot be read.
+  // Takes a regular file or memfd. Reads it from its beginning, whatever the
+  // file offset of `fd` is, and does not move that offset. The caller keeps
+  // `fd` and may close it afterwards. kInvalidArgument if `fd` is something
+  // else or cannot be read, kBadInput if the file is empty.
   static Result<Source> FromDescriptor(int fd, std::string name = {});
-  // kInvalidArgument: it has no bytes, or no functions.
+  // Take the functions of a reader. kInvalidArgument if a function is missing,
+  // or if there are no bytes.
   static Result<Source> FromReader(SourceReader reader, std::string name = {});
   static Result<Source> FromReader(SeekingReader reader, std::string name = {});
 
@@ -85,7 +92,7 @@ class Source {
   Source(std::string name, std::shared_ptr<const session::MediaData> data)
       : name_(std::move(name)), data_(std::move(data)) {}
 
-  std::string name_;  // a path, if there is no data
+  std::string name_;  // A path if `data_` is null.
   std::shared_ptr<const session::MediaData> data_;
 };
 

@@ -6,18 +6,21 @@
 
 namespace bulkhead {
 
-// What is done to the pictures of a stream before they are delivered, in the
-// worker, in the order of VideoOptions::transforms, after rotation:
+// A transform changes the pictures of a stream before they are delivered. The
+// worker applies transforms after rotation, in the order of
+// VideoOptions::transforms:
 //
 //     options.transforms = {Resize{.height = 256, .width = 340},
 //                           CenterCrop{.height = 224, .width = 224}};
 //
-// Sizes are positive. A crop lies within its picture: else kInvalidArgument
-// when the stream is opened. Every picture of a stream is treated alike, also
-// after its worker was replaced.
+// Sizes are in pixels and must be positive, and a crop must lie within its
+// picture; otherwise opening the stream fails with kInvalidArgument. Every
+// picture of a stream is transformed alike, also by a worker that replaces one
+// that died.
 
+// Scales the picture to `height` x `width`; the aspect ratio may change.
 struct Resize {
-  // All but kNearest are antialiased where they shrink.
+  // All filters but kNearest are antialiased when they shrink.
   enum class Filter : uint8_t {
     kBilinear,
     kNearest,
@@ -30,12 +33,14 @@ struct Resize {
   Filter filter = Filter::kBilinear;
 };
 
-// The middle; where that is between two pixels, nearer to the upper left.
+// Cuts out the middle. If the exact middle is between two pixels, the one to
+// the upper left counts.
 struct CenterCrop {
   uint32_t height = 0;
   uint32_t width = 0;
 };
 
+// Cuts out the rectangle whose upper left pixel is (`left`, `top`).
 struct Crop {
   uint32_t top = 0;
   uint32_t left = 0;
@@ -43,8 +48,8 @@ struct Crop {
   uint32_t width = 0;
 };
 
-// A place that the seed chooses when the stream is opened, each equally likely.
-// For another place, another seed.
+// Cuts out a rectangle at a place that `seed` chooses when the stream is
+// opened; each place is equally likely. The same seed gives the same place.
 struct RandomCrop {
   uint32_t height = 0;
   uint32_t width = 0;

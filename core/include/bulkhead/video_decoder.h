@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "bulkhead/frame.h"
 #include "bulkhead/frame_iterator.h"
-#include "bulkhead/frame_mapping.h"
 #include "bulkhead/metadata.h"
 #include "bulkhead/status.h"
-#include "bulkhead/transforms.h"
+#include "bulkhead/video_options.h"
 
 namespace bulkhead {
 
@@ -25,216 +21,178 @@ namespace session {
 class VideoSession;
 }
 
-// A worker died, or was killed for what it did, and the call during which that
-// happened goes on with another as if nothing had been.
-struct Recovery {
-  std::string path;    // of the file, as it was given
-  std::string device;  // "openreg:1"
-  ExitReport cause;    // how the last of the workers ended, and where
-  uint32_t attempts;   // workers that ended before it went on
-  // From the first end that was noticed until the caller has what it waited
-  // for.
-  std::chrono::microseconds took;
-};
-// Called on the thread that is inside a call of the decoder and on no other,
-// before that call returns. It may not use the decoder, and may not throw.
-using RecoveryObserver = std::function<void(const Recovery&)>;
-
-// kAuto: floats for a stream whose components have more than 8 bits.
-enum class OutputDtype : uint8_t { kUint8, kFloat32, kAuto };
-
-// How a frame is found by its index.
-enum class SeekMode {
-  // By an index: of one scan of all packets, or VideoOptions::frame_mappings.
-  kExact,
-  // By the header alone: frame i is the one nearest to begin + i / frame rate.
-  // No scan; exact where the header is and the rate is constant.
-  kApproximate,
-};
-
-// What a call does about frames that are damaged: lost, because their packets
-// do not decode, or shown with parts that the decoder made up.
-enum class OnCorrupt {
-  // It fails with kBadInput, which names frame, time and place in the file. The
-  // decoder stays usable, and the following Next() goes on behind the frame.
-  kError,
-  // Next() and batches leave them out. FrameAt fails as above. The decoder
-  // ignores what errors it can, as `ffmpeg -err_detect ignore_err` does: frames
-  // that kError refuses may be shown, and look wrong. Up to the first of them
-  // both show the same.
-  kSkip,
-  // As kSkip, but indexed access gives the nearest frame that is sound; its
-  // index and timestamp are its own. kBadInput where none is.
-  kNearest,
-};
-
-struct VideoOptions {
-  // "cpu", "openreg", "openreg:1", or "BACKEND/openreg:1" where two backends
-  // have one of that name. A backend acts only when named. Empty:
-  // HostOptions::default_device.
-  std::string device;
-  // Absolute index in the container; nullopt: the first video stream.
-  std::optional<int> stream_index;
-  uint32_t threads = 1;  // of the decoder; 0: it chooses
-  SeekMode seek_mode = SeekMode::kExact;
-  // Instead of the scan, and as exact as they are; not with kApproximate.
-  // Empty: there are none. See ParseFrameMappings.
-  std::vector<FrameMapping> frame_mappings;
-  // An error by default: FFmpeg leaves damaged frames out or shows them without
-  // a word, and what trains or judges by pictures should choose that.
-  OnCorrupt on_corrupt = OnCorrupt::kError;
-  // For the backend, uninterpreted here.
-  std::vector<std::pair<std::string, std::string>> backend_options;
-  DimensionOrder dimension_order = DimensionOrder::kNHWC;
-  // Bytes are converted with 8 bits, floats with 16: of a stream of 10 bits
-  // only floats tell all. Neither maps tones.
-  OutputDtype output_dtype = OutputDtype::kUint8;
-  std::vector<Transform> transforms;  // in order, after rotation
-  // Told of each recovery, also of those while the file is opened.
-  RecoveryObserver recovery_observer;
-};
-
+// A span of playing time in seconds: [begin, end).
 struct SecondsRange {
   double begin = 0;
-  double end = 0;  // exclusive
+  double end = 0;
 };
 
-// What the container and the first frame tell. The worker said so: plausible,
-// bounded, but only as true as the file and the backend.
+// What the container and the first frame say about a stream. The worker
+// reported these values: the host has checked that they are plausible and
+// bounded, but they are only as true as the file and the backend.
 struct VideoMetadata : StreamTiming {
   int stream_index = 0;
-  uint32_t stream_count = 0;
+  uint32_t stream_count = 0;  // Streams of every kind in the container.
   std::string container;
   std::string codec;
   std::string pixel_format;
-  uint32_t width = 0;  // of every frame: after rotation and transforms
+  // The size in pixels of every delivered frame: after rotation and transforms.
+  uint32_t width = 0;
   uint32_t height = 0;
-  uint32_t upright_width = 0;  // after rotation, before transforms
+  // The size in pixels after rotation and before transforms.
+  uint32_t upright_width = 0;
   uint32_t upright_height = 0;
-  Dtype dtype = Dtype::kUint8;  // of every frame
-  int rotation = 0;             // degrees counter-clockwise that were applied
-  Ratio time_base;
+  Dtype dtype = Dtype::kUint8;  // Of every delivered frame.
+  int rotation = 0;             // Degrees counter-clockwise that were applied.
+  Ratio time_base;              // Seconds per tick of a timestamp.
   Ratio average_frame_rate;
   Ratio base_frame_rate;
   Ratio sample_aspect_ratio;
-  int64_t bit_rate = 0;
-  // Code points of ITU-T H.273 (2: unspecified); range 1 limited, 2 full.
+  int64_t bit_rate = 0;  // Bits per second.
+  // Code points of ITU-T H.273; 2 means unspecified.
   int color_primaries = 2;
   int color_transfer = 2;
   int color_space = 2;
-  int color_range = 0;
+  int color_range = 0;  // 1 is limited, 2 is full, 0 is unspecified.
   std::string backend;
   std::string device;
 };
 
-// Damaged frames that follow each other. The worker said so.
+// A run of consecutive damaged frames, as the worker reported it.
 struct DamagedRange {
   uint64_t frames = 0;
-  // By frame number, end inclusive. nullopt: of a stream whose timestamps tell
-  // no order it is only known that so many packets yielded no frame.
+  // The first and the last frame number, both damaged. nullopt: the timestamps
+  // of the stream give no order, so only the number of packets that yielded no
+  // frame is known.
   std::optional<uint64_t> first_frame;
   std::optional<uint64_t> last_frame;
   double begin_seconds = 0;
   double end_seconds = 0;
-  // Where their packets begin in the file; nullopt: unknown.
+  // The byte offsets in the file at which the packets of the first and of the
+  // last frame begin; nullopt if unknown.
   std::optional<int64_t> first_byte;
   std::optional<int64_t> last_byte;
 };
 
-// How often this stream had to be recovered, and after what.
-struct RecoveryStats {
-  uint32_t restarts = 0;
-  std::string last_cause;  // empty: none
-  // From the request to the report that the latest worker is locked down.
-  std::chrono::microseconds worker_start{0};
-};
-
-// One open video stream, decoded in a sandboxed process of its own.
+// One open video stream, decoded in a sandboxed process of its own, the worker.
 //
-// When that process dies the decoder gets another, which goes on where the last
-// frame was delivered; the caller sees the same frames, later. After
-// Limits::attempts_per_position deaths without a new frame the call fails with
-// kPoisonedInput or kBackendLost, saying what died, where and why. After
-// an error the decoder stays usable: the next call tries again, but a place at
-// which a file has killed so many workers of a backend is refused at once for
-// ten minutes, by every decoder of the Host that is asked for the same of it.
+//     auto video = host->OpenVideo("clip.mp4", {.device = "openreg:1"});
+//     Result<Frame> tenth = video->FrameAt(10);
+//     Result<FrameBatch> second = video->FramesPlayedInRange(1, 2);
 //
-// Frames arrive in presentation order, as FFmpeg's decoder outputs them, and
-// each has the size of the first. Every packet that shows a picture counts as a
-// frame, whether it decodes or not: so frame numbers are those of the file, the
-// same for Next() and for indexed access, and FrameCount() minus the frames of
-// damage() are what a whole pass delivers. The index is made by one scan on
-// first use, unless VideoOptions say otherwise.
+// Indices, times and ranges mean what they mean in torchcodec's VideoDecoder.
 //
-// Indexed access gives the picture of a pass from the beginning, whatever was
-// asked for before. It seeks to a keyframe where what follows is sound, and
-// decodes from the beginning where it is not, or where the stream's timestamps
-// are missing or contradict the order of its pictures: so the frames between
-// damage and the next keyframe are as exact as others, and slow. Only damage
-// that no pass has met yet and that the decoder does not notice from the
-// keyframe on (VP8 notices none) shows in what is decoded after it and is left
-// behind, or met in another state, by a seek.
+// Recovery. When the worker dies, the decoder gets another one, which goes on
+// where the last frame was delivered; the caller sees the same frames, later.
+// After Limits::attempts_per_position deaths without a new frame the call fails
+// with kPoisonedInput or kBackendLost, and the message says what died, where
+// and why. The decoder stays usable after any error: the next call tries again.
+// But a position at which a file has killed that many workers of a backend is
+// refused at once, for ten minutes, to every decoder of the Host that asks for
+// the same position of that file.
 //
-// A file that is cut off ends like a shorter one: where its header counts
-// frames, metadata().frame_count_from_header is more than FrameCount().
+// Order and numbers. Frames arrive in presentation order, as FFmpeg's decoder
+// outputs them, and every frame has the size of the first. Every packet that
+// shows a picture counts as one frame, even if it does not decode. So frame
+// numbers are those of the file, the same for Next() and for indexed access,
+// and a whole pass delivers FrameCount() minus the frames of damage(). The
+// index is made by one scan on first use, unless VideoOptions say otherwise.
 //
-// The file is what it was when it was opened: bytes that are appended later are
-// not seen.
+// Indexed access returns the picture that a pass from the beginning shows,
+// whatever was asked for before. The decoder seeks to a keyframe if what
+// follows is sound. It decodes from the beginning if what follows is damaged,
+// or if the timestamps of the stream are missing or contradict the order of the
+// pictures: frames between damage and the next keyframe are therefore as exact
+// as others, and slow. One case remains: damage that no pass has met yet and
+// that the codec does not notice from the keyframe on (VP8 notices none) shows
+// in the frames that are decoded after it, and a seek may skip it or meet it in
+// another state.
 //
-// Not thread-safe: one thread at a time. Movable. Frames outlive it.
+// Truncated files. A file that is cut off ends like a shorter one. If its
+// header counts frames, metadata().frame_count_from_header exceeds
+// FrameCount(). Bytes that are appended after the file was opened are not seen.
+//
+// Errors of every call below, in addition to those it names: kBadInput,
+// kPoisonedInput, kBackendUnavailable, kBackendLost, kBackendMisbehaved,
+// kDeadlineExceeded, kResourceExhausted and kSandboxUnavailable, since any call
+// may have to start a worker; kUnsupported in a forked child.
+//
+// Not thread-safe: use one decoder from one thread at a time. Movable. Frames
+// and batches outlive the decoder.
 class VideoDecoder {
  public:
+  // Used by Host::OpenVideo.
   explicit VideoDecoder(std::unique_ptr<session::VideoSession> session);
   ~VideoDecoder();
   VideoDecoder(VideoDecoder&&) noexcept;
   VideoDecoder& operator=(VideoDecoder&&) noexcept;
 
-  // What the content tells is there once an index was made.
+  // Returns what is known about the stream. The members that come from the
+  // content are set once an index was made. Starts no worker. The reference is
+  // valid until the decoder is destroyed or moved.
   const VideoMetadata& metadata() const;
   RecoveryStats recovery() const;
 
-  // The next frame; nullopt at the end of the stream. kBadInput for a damaged
-  // one (OnCorrupt). kResourceExhausted when the application holds every slot:
-  // destroy frames or take snapshots.
+  // Returns the next frame, or nullopt at the end of the stream. kBadInput for
+  // a damaged frame (see OnCorrupt). kResourceExhausted if the application
+  // holds every slot: destroy frames or take snapshots.
   Result<std::optional<Frame>> Next();
-  // The following Next() delivers the first frame again.
+  // Makes the following Next() deliver the first frame again.
   void Rewind();
 
-  // Number of frames, by the index: damaged ones included.
+  // Returns the number of frames in the index, damaged frames included.
   Result<uint64_t> FrameCount();
-  // Frame `index`; negative counts from the end. kOutOfRange beyond. kBadInput
-  // for a damaged one (OnCorrupt). Independent of Next().
+  // Returns frame `index`; a negative index counts from the end. kOutOfRange if
+  // there is no such frame; kBadInput for a damaged frame (see OnCorrupt). The
+  // position of Next() does not change.
   Result<Frame> FrameAt(int64_t index);
-  // In the order of the request; duplicates are decoded once.
+  // Returns the frames of `indices`, in the order of the request; duplicates
+  // are decoded once. Errors as of FrameAt; kResourceExhausted if the batch
+  // exceeds Limits::session_bytes.
   Result<FrameBatch> FramesAt(std::span<const int64_t> indices);
-  // Python's slice [start:stop:step]; bounds are clipped. step >= 1.
+  // Returns the frames of Python's slice [start:stop:step]: negative bounds
+  // count from the end, bounds beyond the stream are clipped. kInvalidArgument
+  // if step < 1.
   Result<FrameBatch> FramesInRange(int64_t start, std::optional<int64_t> stop,
                                    int64_t step = 1);
 
-  // By time: a frame is played from its timestamp until that of the next one,
-  // the last one until the stream ends; so FramePlayedAt(frame.pts_seconds())
-  // is that frame. kOutOfRange for a time at which the stream does not play.
+  // The following calls find frames by time. A frame is played from its
+  // timestamp until that of the next frame, and the last frame until the stream
+  // ends; so FramePlayedAt(frame.pts_seconds()) is that frame. All times are in
+  // seconds. kOutOfRange for a time at which the stream does not play,
+  // kInvalidArgument for a time that is not finite, kBadInput if the timestamps
+  // of the stream are missing or not unique.
+
+  // Returns the span in which the stream plays.
   Result<SecondsRange> PlayedRange();
+  // Returns the frame that is played at `seconds`.
   Result<Frame> FramePlayedAt(double seconds);
+  // Returns the frames that are played at `seconds`, in that order.
   Result<FrameBatch> FramesPlayedAt(std::span<const double> seconds);
-  // What is played in [start, stop). With `fps`, round((stop - start) * fps)
-  // frames, repeated or left out so as to be played at start + i / fps: their
-  // times are those. Empty for start == stop.
+  // Returns the frames that are played in [start, stop); none if start == stop.
+  // With `fps`, returns round((stop - start) * fps) frames: frame i is the one
+  // that is played at start + i / fps, so frames repeat or are left out, and
+  // that time is its pts_seconds. kInvalidArgument if start > stop or fps <= 0.
   Result<FrameBatch> FramesPlayedInRange(
       double start, double stop, std::optional<double> fps = std::nullopt);
+  // Returns every frame, or with `fps` the frames of the whole PlayedRange().
   Result<FrameBatch> AllFrames(std::optional<double> fps = std::nullopt);
-  // Ascending. Seeking to one of them costs least.
+  // Returns the indices of the keyframes, ascending. Seeking to a keyframe
+  // costs least. kInvalidArgument with SeekMode::kApproximate, which knows no
+  // keyframes.
   Result<std::vector<int64_t>> KeyFrameIndices();
 
-  // Every frame from the first: each loop begins anew (frame_iterator.h).
+  // Iterates over every frame from the first (frame_iterator.h). begin()
+  // rewinds, so each loop starts anew.
   FrameIterator begin();
   std::default_sentinel_t end() { return {}; }
 
-  // What was found damaged so far, by any call: ascending, at most a thousand
-  // ranges. Whole only after a pass to the end.
+  // Returns the damage that any call has found so far: ascending, at most a
+  // thousand ranges. Complete only after a pass to the end.
   std::vector<DamagedRange> damage() const;
 
-  // Pid of the worker as this process sees it; for operators and tests.
+  // Returns the pid of the worker as this process sees it, 0 if there is no
+  // worker now. For operators and tests.
   int worker_pid() const;
 
  private:

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bulkhead/frame.h"
+#include "bulkhead/frame_mapping.h"
+#include "bulkhead/recovery.h"
+#include "bulkhead/transforms.h"
+
+namespace bulkhead {
+
+// The type of the numbers that a decoder delivers. kAuto means kFloat32 for a
+// stream whose components have more than 8 bits, and kUint8 for the others.
+enum class OutputDtype : uint8_t { kUint8, kFloat32, kAuto };
+
+// How a frame index or a time is turned into a place in the file (torchcodec's
+// seek_mode).
+enum class SeekMode {
+  // By an index of all frames: made by one scan of all packets on first use, or
+  // given in VideoOptions::frame_mappings.
+  kExact,
+  // By the header alone, without a scan: frame i is the frame nearest to
+  // begin + i / frame rate. Exact if the header is right and the frame rate is
+  // constant.
+  kApproximate,
+};
+
+// What a call does about damaged frames. A frame is damaged if its packets do
+// not decode, or if the decoder made up parts of the picture.
+enum class OnCorrupt {
+  // The call fails with kBadInput; the message names the frame, the time and
+  // the byte in the file. The decoder stays usable, and the following Next()
+  // goes on after the damaged frame.
+  kError,
+  // Next() and the batch calls leave damaged frames out; FrameAt() fails as
+  // with kError. The decoder ignores the errors that it can, as
+  // `ffmpeg -err_detect ignore_err` does, so it may deliver frames that kError
+  // refuses and that look wrong. Before the first such frame, kError and kSkip
+  // deliver the same pictures.
+  kSkip,
+  // As kSkip, but indexed access returns the nearest sound frame, with the
+  // index and timestamp of that frame. kBadInput if there is no sound frame.
+  kNearest,
+};
+
+// How Host::OpenVideo opens a stream. The names and meanings follow those of
+// torchcodec's VideoDecoder.
+struct VideoOptions {
+  // "cpu", "openreg", "openreg:1", or "BACKEND/openreg:1" if two backends have
+  // a device of that name. A backend acts only if the caller names one of its
+  // devices. Empty: HostOptions::default_device.
+  std::string device;
+  // The absolute index of the stream in the container. nullopt: the first video
+  // stream.
+  std::optional<int> stream_index;
+  // How many threads the decoder uses; 0 lets the decoder choose.
+  uint32_t threads = 1;
+  SeekMode seek_mode = SeekMode::kExact;
+  // An index of the frames that replaces the scan and is as exact as its source
+  // (ParseFrameMappings). Empty: there is no such index. Not allowed together
+  // with kApproximate.
+  std::vector<FrameMapping> frame_mappings;
+  // Damage is an error by default, because FFmpeg drops or shows damaged frames
+  // silently. A caller that trains or judges by pictures should decide.
+  OnCorrupt on_corrupt = OnCorrupt::kError;
+  // Names and values for the backend; Bulkhead passes them on unread.
+  std::vector<std::pair<std::string, std::string>> backend_options;
+  DimensionOrder dimension_order = DimensionOrder::kNHWC;
+  // The conversion to RGB has 8 bits for kUint8 and 16 bits for kFloat32: only
+  // floats keep all of a 10-bit stream. Neither maps tones.
+  OutputDtype output_dtype = OutputDtype::kUint8;
+  // Applied in this order, after rotation.
+  std::vector<Transform> transforms;
+  // Called for each recovery, also while the file is being opened.
+  RecoveryObserver recovery_observer;
+};
+
+}  // namespace bulkhead
