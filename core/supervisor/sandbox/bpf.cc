@@ -13,7 +13,7 @@ namespace {
 using Code = std::vector<sock_filter>;
 
 constexpr uint32_t kX32Bit = 0x40000000;
-// In place of a distance that is known once the whole rule is.
+// Stands for a jump distance that is known once the whole rule is compiled.
 constexpr uint8_t kToNextRule = 0xff;
 
 sock_filter Statement(uint16_t code, uint32_t k) { return {code, 0, 0, k}; }
@@ -27,6 +27,7 @@ sock_filter Return(uint32_t action) {
 }
 
 sock_filter Jump(uint16_t test, uint32_t k, uint8_t if_true, uint8_t if_false) {
+  // Distances count the instructions that are skipped.
   return {static_cast<uint16_t>(BPF_JMP | test | BPF_K), if_true, if_false, k};
 }
 
@@ -34,6 +35,7 @@ void Append(Code& code, const Code& more) {
   code.insert(code.end(), more.begin(), more.end());
 }
 
+// Compares one 32-bit half of an argument, since BPF has no 64-bit load.
 void AppendHalf(Code& code, size_t offset, uint32_t mask, uint32_t value) {
   if (mask == 0) return;
   code.push_back(Load(offset));
@@ -43,8 +45,10 @@ void AppendHalf(Code& code, size_t offset, uint32_t mask, uint32_t value) {
   code.push_back(Jump(BPF_JEQ, value, 0, kToNextRule));
 }
 
-// SECCOMP_RET_TRACE refuses the call with ENOSYS, as nobody traces a backend,
-// but yields to any other filter that has more to say than that.
+// The action of an upper filter for a call that the filter below decides on.
+// SECCOMP_RET_TRACE is weaker than a notification, so the filter below wins if
+// it notifies. If it does not, the call fails with ENOSYS, since nobody traces
+// a backend.
 constexpr uint32_t kLeftToFilterBelow = SECCOMP_RET_TRACE;
 
 uint32_t ActionOf(const Rule& rule) {
@@ -66,6 +70,7 @@ Code CompileRule(const Rule& rule, uint32_t action) {
   }
   code.push_back(Return(action));
   for (size_t i = 0; i < code.size(); ++i) {
+    // A failed comparison jumps behind this rule, to the next one.
     if (BPF_CLASS(code[i].code) == BPF_JMP && code[i].jf == kToNextRule) {
       code[i].jf = static_cast<uint8_t>(code.size() - i - 1);
     }
@@ -86,6 +91,7 @@ Code CompileCall(int syscall, const std::vector<Decision>& decisions,
                Return(forbidden)};
   for (const auto& [rule, action] : decisions) {
     Append(code, CompileRule(*rule, action));
+    // No later rule of this call can match.
     if (rule->when.empty()) return code;
   }
   code.push_back(Return(forbidden));
@@ -102,7 +108,8 @@ Code Bisect(std::span<const Call> calls, uint32_t forbidden) {
   if (calls.size() == 1) return calls.front().code;
   const size_t half = calls.size() / 2;
   const Code below = Bisect(calls.first(half), forbidden);
-  // A conditional jump reaches 255 instructions, an unconditional one all.
+  // Two instructions, because a conditional jump reaches only 255 instructions
+  // and an unconditional one reaches all.
   Code code = {
       Jump(BPF_JGE, static_cast<uint32_t>(calls[half].syscall), 0, 1),
       Statement(BPF_JMP | BPF_JA, static_cast<uint32_t>(below.size()))};
@@ -116,6 +123,8 @@ Code Compile(const Decisions& decisions, uint32_t forbidden) {
   for (const auto& [syscall, of_call] : decisions) {
     calls.push_back({syscall, CompileCall(syscall, of_call, forbidden)});
   }
+  // The architecture decides what a number means, so it is checked first. x32
+  // numbers come with the architecture x86-64 and are recognised by their bit.
   Code code = {
       Load(offsetof(seccomp_data, arch)),
       Jump(BPF_JEQ, AUDIT_ARCH_X86_64, 1, 0),
@@ -148,6 +157,9 @@ std::vector<sock_filter> CompileFilterAbove(const Table& table,
     decisions[rule.syscall].push_back({&rule, ActionOf(rule)});
   }
   for (const Rule& rule : below) {
+    // These rules come after all rules of `table`, so they are reached only by
+    // calls that `table` forbids. For a call that `below` allows or answers, no
+    // notification comes from there, so this filter has to kill.
     decisions[rule.syscall].push_back({&rule, SECCOMP_RET_KILL_PROCESS});
   }
   return Compile(decisions, kLeftToFilterBelow);

@@ -11,39 +11,48 @@
 
 namespace bulkhead::sandbox {
 
-// Compiles a table of system calls to a seccomp program. Not with libseccomp:
-// that has no "first matching rule decides". It takes one comparison of an
-// argument per rule and lets an unconditional rule swallow the conditional ones
-// of the same call, so "prctl: these three, EPERM for the rest" has no
-// spelling, and that is the shape of every line of ours that has conditions.
+// Compiles a table of system calls (syscall_tables.h) to a seccomp program.
 //
-// The program finds the call by bisection and tries its rules in order. What no
-// rule matches, any architecture but x86-64, and x32 numbers are forbidden. It
-// is a pure function of the table; bpf_test.cc runs it in an evaluator over
-// every call number.
+//     auto filter = CompileFilter(ReaperTable(), Forbidden::kKill);
+//
+// libseccomp is not used because it has no "first matching rule decides": it
+// takes one comparison of an argument per rule and lets an unconditional rule
+// swallow the conditional rules of the same call. A line such as "prctl: allow
+// these three, EPERM for the rest" cannot be written with it, and every line of
+// ours with conditions has that shape.
+//
+// The program finds the call by bisection and tries the rules of the call in
+// order. Calls that no rule matches, architectures other than x86-64, and x32
+// numbers are forbidden. The program is a pure function of the table;
+// bpf_test.cc evaluates it for every call number.
 
-// What becomes of a forbidden call. It is not executed in any case.
+// What the kernel does about a forbidden call. It never executes the call.
 enum class Forbidden {
   // The kernel kills the process, and tells nobody for which call.
   kKill,
-  // The caller waits until whoever holds the filter's listener has killed it
-  // (violation_listener.h). ENOSYS where nobody holds it any more.
+  // The calling thread waits in the kernel until the holder of the filter's
+  // listener has killed the process (violation_listener.h). If nobody holds the
+  // listener any more, the call fails with ENOSYS.
   kNotify,
 };
 
+// Compiles the filter for `table`.
 std::vector<sock_filter> CompileFilter(const Table& table, Forbidden forbidden);
 
-// For a filter that is installed on top of CompileFilter(below, kNotify), which
-// has the only listener that a chain of filters may have. What both forbid is
-// left to that one to tell. What this one alone forbids kills unnamed.
+// Compiles a filter that is installed on top of CompileFilter(below, kNotify).
+// A chain of filters may have only one listener, and the filter below has it.
+// So a call that both filters forbid is left to the filter below, which names
+// it. A call that only this filter forbids kills the process, unnamed.
 std::vector<sock_filter> CompileFilterAbove(const Table& table,
                                             const Table& below);
 
-// Stage 2 on top of a stage 1 that was compiled with `forbidden`.
+// Compiles the filter of stage 2 for use on top of a stage 1 that was compiled
+// with `forbidden`.
 std::vector<sock_filter> SessionFilter(Forbidden forbidden,
                                        const GrantedCalls& granted = {});
 
-// The bytes, as they travel in a Lockdown message.
+// Returns the bytes of `filter` as they travel in a Lockdown message. The span
+// is valid as long as `filter` is unchanged.
 std::span<const std::byte> FilterBytes(const std::vector<sock_filter>& filter);
 
 }  // namespace bulkhead::sandbox

@@ -31,7 +31,7 @@ constexpr uint32_t kNotify = SECCOMP_RET_USER_NOTIF;
 constexpr uint32_t kTrace = SECCOMP_RET_TRACE;
 uint32_t Errno(int error) { return SECCOMP_RET_ERRNO | error; }
 
-// The meaning of a table, straight from its definition.
+// Evaluates a table directly, by its definition.
 uint32_t Meaning(const Table& table, int number, const Arguments& arguments,
                  uint32_t forbidden = kKill) {
   for (const Rule& rule : table) {
@@ -46,8 +46,9 @@ uint32_t Meaning(const Table& table, int number, const Arguments& arguments,
   return forbidden;
 }
 
-// Arguments that each condition of the table separates: its value alone, with
-// bits outside of the mask, and with one bit of the mask wrong.
+// Returns the arguments that each condition of the table separates: the value
+// itself, the value with bits outside of the mask, and with one bit of the mask
+// wrong.
 std::vector<Arguments> InterestingArguments(const Table& table, int number) {
   std::vector<Arguments> all = {{}, {~0u, ~0u, ~0u, ~0u, ~0u, ~0u}};
   all.push_back({1, 2, 3, 4, 5, 6});
@@ -125,8 +126,8 @@ INSTANTIATE_TEST_SUITE_P(Tables, EachTable,
                          testing::Values(&ReaperTable, &ZygoteTable,
                                          &SessionTable));
 
-// As the kernel has it: of several filters the strictest decides, and the
-// values of actions are in the order of strictness as signed numbers.
+// Combines filters as the kernel does: the strictest action decides, and the
+// values of actions, as signed numbers, are in order of strictness.
 uint32_t Strictest(uint32_t one, uint32_t other) {
   const auto action = [](uint32_t value) {
     return static_cast<int32_t>(value & SECCOMP_RET_ACTION_FULL);
@@ -154,7 +155,7 @@ TEST(SessionFilterTest, ForbidsTheSameWhetherItIsToldOrNot) {
         ASSERT_EQ(both, meaning) << "system call " << number;
         continue;
       }
-      // Stage 2 alone lets nothing pass, whatever stage 1 might.
+      // Stage 2 alone allows nothing, whatever stage 1 would do.
       ASSERT_TRUE(above == kKill || above == kTrace)
           << "system call " << number;
       ASSERT_TRUE(both == kKill || both == kNotify) << "system call " << number;

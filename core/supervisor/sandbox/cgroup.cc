@@ -27,7 +27,8 @@ namespace {
 
 constexpr const char* kControllers[] = {"memory", "pids", "cpu"};
 constexpr char kPrefix[] = "bulkhead-";
-// For processes that were sent SIGKILL to end.
+// How long to wait for killed processes to end. The next bulkheadd removes
+// cgroups that are not empty by then.
 constexpr int kEndPatienceMs = 200;
 
 bool Contains(const std::string& words, const std::string& word) {
@@ -47,7 +48,7 @@ Status Write(const std::string& path, const std::string& text) {
   return Status();
 }
 
-// "key 17" in a file of such lines.
+// Returns 17 for a line "key 17" in a file of such lines, 0 without the line.
 uint64_t Count(const std::string& directory, const char* file,
                const std::string& key) {
   std::istringstream words(
@@ -60,11 +61,11 @@ uint64_t Count(const std::string& directory, const char* file,
 }
 
 struct Mount {
-  std::string root;   // of the hierarchy, what is seen there
-  std::string point;  // where
+  std::string root;   // The part of the hierarchy that is mounted.
+  std::string point;  // Where it is mounted.
 };
 
-// The first of version 2, as proc(5) has the lines:
+// Finds the first mount of version 2. proc(5) describes the lines:
 // id parent device root point options [tags] - type source options
 std::optional<Mount> FindMount(const std::string& mountinfo) {
   std::istringstream lines(mountinfo);
@@ -80,7 +81,8 @@ std::optional<Mount> FindMount(const std::string& mountinfo) {
   return std::nullopt;
 }
 
-// The own cgroup's path in the hierarchy of version 2: "0::/user.slice/…".
+// Returns the path of this process' cgroup in the hierarchy of version 2, from
+// the line "0::/user.slice/...".
 std::optional<std::string> OwnPath(const std::string& cgroups) {
   std::istringstream lines(cgroups);
   for (std::string line; std::getline(lines, line);) {
@@ -89,6 +91,9 @@ std::optional<std::string> OwnPath(const std::string& cgroups) {
   return std::nullopt;
 }
 
+// systemd marks delegated cgroups with an extended attribute. Without it, a
+// directory that belongs to this user is taken as delegated. That rule is not
+// for root, to whom every directory belongs.
 bool IsDelegated(const std::string& directory) {
   for (const char* name : {"trusted.delegate", "user.delegate"}) {
     char value = 0;
@@ -102,8 +107,9 @@ bool IsDelegated(const std::string& directory) {
 }
 
 void EnableControllers(const std::string& directory) {
+  // One by one: the kernel refuses a list of which it refuses one entry.
   for (const char* controller : kControllers) {
-    // What it may not, is missing from subtree_control afterwards.
+    // LookAtControllers reads afterwards which of these were accepted.
     (void)Write(directory + "/cgroup.subtree_control",
                 std::string("+") + controller);
   }
@@ -114,7 +120,7 @@ void Append(std::string& list, const std::string& separator,
   list += (list.empty() ? "" : separator) + entry;
 }
 
-// Fills in the controllers, and what speaks against those that are missing.
+// Sets the controllers, and as evidence why the others are missing.
 void LookAtControllers(const std::string& directory, CgroupParent& parent) {
   const std::string enabled =
       ReadText(directory + "/cgroup.subtree_control").value_or("");
@@ -142,6 +148,8 @@ void LookAtControllers(const std::string& directory, CgroupParent& parent) {
   }
 }
 
+// Returns a lock on the directory, or nothing if a living bulkheadd has it. The
+// kernel releases the lock with its owner, however that ends.
 ipc::UniqueFd LockIfFree(const std::string& directory) {
   ipc::UniqueFd lock(
       open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -154,7 +162,8 @@ void AwaitEmpty(const std::string& directory) {
       open((directory + "/cgroup.events").c_str(), O_RDONLY | O_CLOEXEC));
   if (!events) return;
   std::array<char, 256> seen;
-  // Reading first: from then on POLLPRI tells of changes.
+  // Each pass reads first: the kernel reports with POLLPRI only changes since
+  // the last read.
   while (pread(events.get(), seen.data(), seen.size(), 0) > 0 &&
          Count(directory, "cgroup.events", "populated") != 0) {
     pollfd wait = {.fd = events.get(), .events = POLLPRI, .revents = 0};
@@ -183,10 +192,13 @@ CgroupParent FindCgroupParent(const std::string& named,
     if (!ReadText(directory + "/cgroup.subtree_control")) {
       parent.evidence =
           named +
-          ", which was named for it, is no directory of cgroup version 2";
+          ", which BULKHEAD_CGROUP or HostOptions::cgroup names, is not "
+          "a directory of cgroup version 2";
       return parent;
     }
     EnableControllers(directory);
+    // Nothing is written to a directory that we only found: that could take
+    // limits away from others.
     LookAtControllers(directory, parent);
     parent.directory = directory;
     return parent;
@@ -205,11 +217,13 @@ CgroupParent FindCgroupParent(const std::string& named,
   }
   std::string below = own->substr(above.size());
   if (below == "/") below.clear();
+  // First this process' own cgroup, then the one above it.
   for (int level = 0; level < 2; ++level) {
     const std::string directory = root + mount->point + below;
     if (IsDelegated(directory)) {
       LookAtControllers(directory, parent);
       if (parent.Has("memory") || parent.Has("pids")) {
+        // Without one of these two, a cgroup would limit nothing that matters.
         parent.directory = directory;
         return parent;
       }
@@ -229,6 +243,7 @@ CgroupParent FindCgroupParent(const std::string& named,
 
 void RemoveStaleCgroups(const CgroupParent& parent) {
   std::error_code ignored;
+  // Collected first, since removing entries disturbs a directory iteration.
   std::vector<std::string> stale;
   for (const auto& entry :
        std::filesystem::directory_iterator(parent.directory, ignored)) {
@@ -238,6 +253,7 @@ void RemoveStaleCgroups(const CgroupParent& parent) {
   }
   for (const std::string& directory : stale) {
     if (ipc::UniqueFd lock = LockIfFree(directory)) {
+      // The destructor kills who is left and removes the directory.
       Cgroup(directory, std::move(lock));
     }
   }
@@ -249,7 +265,7 @@ Status WriteCgroupLimits(const std::string& directory,
     RETURN_IF_ERROR(
         Write(directory + "/memory.max", std::to_string(limits.memory_bytes)));
     const std::string swap = directory + "/memory.swap.max";
-    // Absent where the kernel does not count swap.
+    // The file is absent if the kernel does not count swap.
     if (access(swap.c_str(), F_OK) == 0) RETURN_IF_ERROR(Write(swap, "0"));
   }
   if (parent.Has("pids")) {
@@ -261,7 +277,8 @@ Status WriteCgroupLimits(const std::string& directory,
 
 Result<std::unique_ptr<Cgroup>> Cgroup::Create(const CgroupParent& parent,
                                                const Limits& limits) {
-  // Between mkdir and the lock, another bulkheadd may take it for stale.
+  // Between mkdtemp and the lock another bulkheadd may take the directory for
+  // stale and remove it, so try again.
   constexpr int kAttempts = 3;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     std::string directory = parent.directory + "/" + kPrefix + "XXXXXX";
@@ -271,17 +288,18 @@ Result<std::unique_ptr<Cgroup>> Cgroup::Create(const CgroupParent& parent,
     }
     ipc::UniqueFd lock = LockIfFree(directory);
     if (!lock || access(directory.c_str(), F_OK) != 0) continue;
+    // From here on the destructor removes the directory, also after a failure.
     auto cgroup = std::make_unique<Cgroup>(directory, std::move(lock));
     RETURN_IF_ERROR(WriteCgroupLimits(directory, parent, limits));
     return cgroup;
   }
-  return Status(
-      Code::kSandboxUnavailable,
-      "others remove the cgroups that are made in " + parent.directory);
+  return Status(Code::kSandboxUnavailable,
+                "other processes remove the cgroups that are made in " +
+                    parent.directory);
 }
 
 Cgroup::~Cgroup() {
-  // Linux 5.14; before, whoever is left is ended by its reaper.
+  // Needs Linux 5.14. On older kernels only the reaper ends who is left.
   (void)Write(directory_ + "/cgroup.kill", "1");
   AwaitEmpty(directory_);
   (void)rmdir(directory_.c_str());
@@ -296,7 +314,8 @@ bool Cgroup::TakeOutOfMemoryKill() {
     return false;
   }
   ++kills_told_;
-  // Else it was the machine that ran out, and took whom it liked.
+  // `oom` counts only times at which this cgroup's own limit was hit. With
+  // none, the whole machine was out of memory and the kernel chose the process.
   return Count(directory_, "memory.events", "oom") > 0;
 }
 

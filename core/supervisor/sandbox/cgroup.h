@@ -14,67 +14,76 @@
 
 namespace bulkhead::sandbox {
 
-// Limits for a backend as a whole, by a cgroup (version 2) of its own for each
-// of its lives, where somebody has delegated a place for it to this user:
+// Limits a backend as a whole with a cgroup (version 2), a new one for each
+// incarnation. Possible only if somebody has delegated a directory for it to
+// this user:
 //
 //   const CgroupParent parent = FindCgroupParent(named);
 //   ASSIGN_OR_RETURN(std::unique_ptr<Cgroup> cgroup,
 //                    Cgroup::Create(parent, policy.limits));
-//   RETURN_IF_ERROR(cgroup->Adopt(pid));  // before it runs anything
+//   RETURN_IF_ERROR(cgroup->Adopt(pid));  // Before it runs anything.
 //
-// Nobody but backends is moved, so that only two places will do: a directory
-// that the operator names, or one delegated to us whose children have limits
-// already, which is this process' own cgroup or the one above it.
+// Only backends are moved to other cgroups, never the application or bulkheadd.
+// So only two kinds of directory will do: one that the operator names, or one
+// that is delegated to us and whose children have limits already, which can be
+// this process' own cgroup or the one above it.
 //
-// For bulkheadd's one thread. A backend sees no cgroup file system in tier
+// Used by bulkheadd's one thread. A backend sees no cgroup file system in tier
 // full and may not write to one in tier reduced.
+
+// The directory that was found and, if it offers less than it could, the
+// reason.
 
 // What was found, and why it is not more.
 struct CgroupParent {
-  std::string directory;                 // empty: there is none to use
-  std::vector<std::string> controllers;  // that limit: of memory, pids, cpu
-  std::string mount;      // of cgroup version 2; empty: it is not mounted
-  bool writable = false;  // this user can make directories in `mount`
-  // What speaks against it, in words: of the directory, or of the controllers
-  // that are not in `controllers`.
+  std::string directory;                 // Empty if there is none to use.
+  std::vector<std::string> controllers;  // In force: of memory, pids, cpu.
+  std::string mount;      // Of cgroup version 2; empty if not mounted.
+  bool writable = false;  // This user can make directories in `mount`.
+  // Why there is no directory, or why some controllers are not in
+  // `controllers`; in words, for the operator.
   std::string evidence;
 
   bool Has(const std::string& controller) const;
 };
 
-// `named`: absolute, or empty to have one looked for. In the directory that was
-// named, controllers are switched on for its children where that is possible;
-// nothing else is written. `root` is before every path that is read.
+// Finds the directory for the cgroups of backends. `named` is the absolute path
+// of a directory that the operator chose, or empty to look for one. In a named
+// directory the controllers are switched on for its children if possible;
+// nothing else is written. Tests give a `root` that replaces /.
 CgroupParent FindCgroupParent(const std::string& named,
                               const std::string& root = "");
 
-// Ends and removes the cgroups below it whose bulkheadd is no more.
+// Ends and removes the cgroups in `parent` whose bulkheadd has died.
 void RemoveStaleCgroups(const CgroupParent& parent);
 
-// For Cgroup::Create, and its test.
+// Writes `limits` to the cgroup `directory`. For Cgroup::Create and its test.
 Status WriteCgroupLimits(const std::string& directory,
                          const CgroupParent& parent, const Limits& limits);
 
-// One life's. Destroying it kills whoever is left in it and removes it. If that
-// takes longer than a moment, or this process is killed first, the next
-// bulkheadd removes it: it is locked for as long as its owner lives.
+// The cgroup of one incarnation of a backend. Destroying the object kills the
+// processes that are left in the cgroup and removes it. If that takes longer
+// than a moment, or if this process is killed first, the next bulkheadd removes
+// it: a lock marks it as used for as long as its owner lives.
 class Cgroup {
  public:
-  // kSandboxUnavailable: no such directory, or a limit is refused.
+  // Makes a cgroup. kSandboxUnavailable if the directory cannot be made or a
+  // limit is refused.
   static Result<std::unique_ptr<Cgroup>> Create(const CgroupParent& parent,
                                                 const Limits& limits);
-  // Of a directory that exists and is locked by `lock`.
+  // Adopts an existing directory, which `lock` locks.
   Cgroup(std::string directory, ipc::UniqueFd lock)
       : directory_(std::move(directory)), lock_(std::move(lock)) {}
   ~Cgroup();
   Cgroup(const Cgroup&) = delete;
   Cgroup& operator=(const Cgroup&) = delete;
 
-  // Moves a process here; all that it starts is born here.
+  // Moves a process into the cgroup; every process it starts is born there.
   Status Adopt(pid_t pid) const;
-  // Of a process of it that was ended by SIGKILL: whether that was the kernel,
-  // because this cgroup was at its limit of memory. Each of the kernel's kills
-  // is told once, in whatever order they are asked about.
+  // Returns whether the kernel killed a process of this cgroup because the
+  // cgroup was at its limit of memory. Ask once for each process that SIGKILL
+  // ended: each of the kernel's kills is reported once, in whatever order the
+  // processes are asked about.
   bool TakeOutOfMemoryKill();
 
   const std::string& directory() const { return directory_; }

@@ -30,8 +30,8 @@ namespace {
 
 constexpr int kNamespaces = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET |
                             CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS;
-// Inside every sandbox; any number but 0 does, since 0 regains capabilities on
-// exec.
+// The user and group id inside every sandbox. Any number but 0 will do: 0 would
+// regain capabilities on exec.
 constexpr uint32_t kInsideId = 1000;
 constexpr char kHostName[] = "bulkhead";
 constexpr size_t kMaxReasonBytes = 1024;
@@ -43,7 +43,7 @@ Status Failed(const std::string& what) {
 Status WriteProcFile(pid_t pid, const char* name, const std::string& content) {
   const std::string path = "/proc/" + std::to_string(pid) + "/" + name;
   const ipc::UniqueFd file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  // The kernel takes such a file as a whole or not at all.
+  // One write is enough: the kernel takes such a file as a whole or not at all.
   if (!file || write(file.get(), content.data(), content.size()) < 0) {
     return Failed("cannot write " + path);
   }
@@ -54,8 +54,9 @@ Status MapIds(pid_t pid, std::optional<uint32_t> outside_id) {
   const auto map = [](uint32_t outside) {
     return std::to_string(kInsideId) + " " + std::to_string(outside) + " 1";
   };
-  // Without privileges the kernel takes a gid_map only after this. With them,
-  // the child drops the supplementary groups, which this would forbid.
+  // An unprivileged caller may write a gid_map only after denying setgroups. A
+  // privileged caller must not deny it: the child still has to drop the
+  // supplementary groups.
   if (!outside_id) RETURN_IF_ERROR(WriteProcFile(pid, "setgroups", "deny"));
   RETURN_IF_ERROR(
       WriteProcFile(pid, "uid_map", map(outside_id.value_or(geteuid()))));
@@ -63,6 +64,7 @@ Status MapIds(pid_t pid, std::optional<uint32_t> outside_id) {
 }
 
 Status TakeIds(uint32_t id, bool drop_groups) {
+  // Groups before the user id, whose change takes the right to change them.
   if (drop_groups && setgroups(0, nullptr) != 0) {
     return Failed("cannot drop supplementary groups");
   }
@@ -74,10 +76,12 @@ Status TakeIds(uint32_t id, bool drop_groups) {
 
 Status Limit(__rlimit_resource resource, uint64_t value) {
   rlimit limit = {};
-  if (getrlimit(resource, &limit) != 0) return Failed("cannot read a limit");
+  if (getrlimit(resource, &limit) != 0)
+    return Failed("cannot read a resource limit");
   limit.rlim_max = std::min<rlim_t>(limit.rlim_max, value);
   limit.rlim_cur = limit.rlim_max;
-  if (setrlimit(resource, &limit) != 0) return Failed("cannot set a limit");
+  if (setrlimit(resource, &limit) != 0)
+    return Failed("cannot set a resource limit");
   return Status();
 }
 
@@ -86,8 +90,8 @@ Status SetLimits(const Limits& limits, bool count_tasks) {
   RETURN_IF_ERROR(Limit(RLIMIT_AS, limits.address_space_bytes));
   RETURN_IF_ERROR(Limit(RLIMIT_STACK, limits.stack_bytes));
   RETURN_IF_ERROR(Limit(RLIMIT_FSIZE, limits.file_bytes));
-  // What libgcrypt, below libavformat, locks before main(); else it warns into
-  // every backend's log.
+  // libgcrypt, which libavformat uses, locks this much before main(). With less
+  // it would print a warning into every backend's log.
   RETURN_IF_ERROR(Limit(RLIMIT_MEMLOCK, 64 * 1024));
   RETURN_IF_ERROR(Limit(RLIMIT_MSGQUEUE, 0));
   RETURN_IF_ERROR(Limit(RLIMIT_NICE, 0));
@@ -97,9 +101,10 @@ Status SetLimits(const Limits& limits, bool count_tasks) {
 
 Status EmptyBoundingSet() {
   for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0;
+       // The loop ends at the first number that the kernel does not know.
        ++capability) {
-    // EPERM: an unprivileged caller without namespaces has no such right, and
-    // no_new_privs keeps what is in the set out of reach.
+    // EPERM means an unprivileged caller without namespaces, who has no such
+    // right. no_new_privs then keeps the capabilities of the set out of reach.
     if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 && errno != EPERM) {
       return Failed("cannot drop a capability from the bounding set");
     }
@@ -122,6 +127,8 @@ Status DropCapabilities() {
   return Status();
 }
 
+// Handlers and masks of bulkheadd must not reach the child: an ignored signal
+// would even survive exec.
 void ResetSignals() {
   for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
   sigset_t none;
@@ -129,10 +136,12 @@ void ResetSignals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+// To the hard limit: opening what is visible takes a descriptor for each path.
+// LimitOpenFiles lowers it again.
 Status RaiseOpenFiles() {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
-    return Failed("cannot read a limit");
+    return Failed("cannot read a resource limit");
   }
   limit.rlim_cur = limit.rlim_max;
   if (setrlimit(RLIMIT_NOFILE, &limit) != 0) {
@@ -143,6 +152,7 @@ Status RaiseOpenFiles() {
 
 Status EnterNamespaces(const Containment& containment) {
   const std::vector<VisiblePath>& visible = containment.policy.visible;
+  // This order is explained in new_root.h.
   ASSIGN_OR_RETURN(const std::vector<ipc::UniqueFd> mounts,
                    OpenVisible(visible));
   RETURN_IF_ERROR(TakeIds(kInsideId, containment.outside_id.has_value()));
@@ -157,7 +167,8 @@ Status Contain(const Containment& containment, int setup) {
   ResetSignals();
   if (setsid() < 0) return Failed("cannot start a session");
   RETURN_IF_ERROR(RaiseOpenFiles());
-  // Before the ids: outside of a user namespace these take the right away.
+  // Before the ids change: outside of a user namespace, the change takes the
+  // right to empty the bounding set.
   RETURN_IF_ERROR(EmptyBoundingSet());
   const bool full = containment.tier == Tier::kFull;
   if (full) {
@@ -165,19 +176,25 @@ Status Contain(const Containment& containment, int setup) {
   } else if (containment.outside_id) {
     RETURN_IF_ERROR(TakeIds(*containment.outside_id, true));
   }
-  // Where the application is says who it is.
-  if (!full && chdir("/") != 0) return Failed("cannot leave a directory");
+  // The application's working directory would tell a backend who uses it.
+  if (!full && chdir("/") != 0)
+    return Failed("cannot change to the directory /");
   umask(0077);
+  // After the new root, which takes capabilities to build.
   RETURN_IF_ERROR(DropCapabilities());
+  // RLIMIT_NPROC counts per user id and user namespace. Without either of its
+  // own, it would count what else the user runs.
   RETURN_IF_ERROR(SetLimits(containment.policy.limits,
                             full || containment.outside_id.has_value()));
   if (full) {
-    // Later than the ids, whose change clears it. In tier reduced the reaper
-    // has to outlive bulkheadd for as long as it takes to kill its children.
+    // After the ids change, since that clears the signal. Not in tier reduced,
+    // where the reaper must outlive bulkheadd to kill its children.
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) {
-      return Failed("cannot bind its life to bulkheadd's");
+      return Failed("cannot set the parent-death signal");
     }
   }
+  // The parent may have died before the death signal was set. Its end of the
+  // socket is closed then.
   char byte;
   if (recv(setup, &byte, 1, MSG_DONTWAIT) == 0) _exit(1);
   return Status();
@@ -185,6 +202,7 @@ Status Contain(const Containment& containment, int setup) {
 
 [[noreturn]] void RunChild(const Containment& containment, int setup,
                            const std::function<Status(int)>& enter) {
+  // Wait until the parent has mapped the ids and moved us into the cgroup.
   char go;
   if (recv(setup, &go, 1, 0) != 1) _exit(1);
   Status status = Contain(containment, setup);
@@ -196,7 +214,8 @@ Status Contain(const Containment& containment, int setup) {
   _exit(1);
 }
 
-// End of file: `enter` has succeeded. Anything else is the child's reason.
+// Waits until `enter` has succeeded, which the end of file means: the exec
+// closed the socket. A message is the child's reason for having failed.
 Status AwaitEntered(int setup, ipc::Deadline deadline) {
   pollfd wait = {.fd = setup, .events = POLLIN, .revents = 0};
   int ready;
@@ -212,7 +231,7 @@ Status AwaitEntered(int setup, ipc::Deadline deadline) {
   std::array<char, kMaxReasonBytes> reason;
   const ssize_t bytes = recv(setup, reason.data(), reason.size(), MSG_DONTWAIT);
   if (bytes == 0) return Status();
-  if (bytes < 0) return Failed("lost a child that was entering its sandbox");
+  if (bytes < 0) return Failed("the child ended while it entered its sandbox");
   return Status(Code::kSandboxUnavailable,
                 std::string(reason.data(), static_cast<size_t>(bytes)));
 }
@@ -222,7 +241,7 @@ Status AwaitEntered(int setup, ipc::Deadline deadline) {
 Status LimitOpenFiles(const Limits& limits) {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
-    return Failed("cannot read a limit");
+    return Failed("cannot read a resource limit");
   }
   limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, limits.open_files);
   if (setrlimit(RLIMIT_NOFILE, &limit) != 0) {
@@ -264,11 +283,13 @@ Result<ContainedProcess> StartContained(const Containment& containment,
   ContainedProcess process{ipc::UniqueFd(raw_pidfd), static_cast<pid_t>(pid)};
 
   Status status = full ? MapIds(process.pid, containment.outside_id) : Status();
+  // Only the parent may write the id maps and move the child to a cgroup. Both
+  // happen before the child is told to go on, so nothing runs without them.
   if (status.ok() && containment.cgroup != nullptr) {
     status = containment.cgroup->Adopt(process.pid);
   }
   if (status.ok() && send(ours.get(), "", 1, MSG_NOSIGNAL) != 1) {
-    status = Failed("lost a child before it entered its sandbox");
+    status = Failed("the child ended before it entered its sandbox");
   }
   if (status.ok()) status = AwaitEntered(ours.get(), deadline);
   if (!status.ok()) {

@@ -15,38 +15,39 @@
 
 namespace bulkhead::sandbox {
 
-// Clones the calling process into a sandbox and runs `enter` there. By then:
+// Clones the calling process into a sandbox and runs `enter` there. When
+// `enter` starts, the child has:
 //
-//   - tier full: six new namespaces, the root of new_root.h, no host name;
-//   - the cgroup that is given, so that its limits hold from here on;
-//   - the working directory is /;
-//   - the outside ids of `outside_id` where given (needs root), else the
-//     caller's own; no supplementary groups where they can be dropped (an
-//     unprivileged caller cannot);
-//   - a session of its own, limits set but that of open files, which `enter`
-//     sets once it has closed what it inherited; no core dumps, default
-//     signals;
-//   - no capability left, in any set; no_new_privs;
-//   - in tier full, it dies with the caller's thread.
+//   - in tier full: six new namespaces, the root of new_root.h, no host name,
+//     and the parent-death signal that ends it with the caller's thread;
+//   - the cgroup that was given, so that its limits hold from the start;
+//   - the working directory /;
+//   - the ids of `outside_id` if given (needs root), else those of the caller;
+//     no supplementary groups if they can be dropped (an unprivileged caller
+//     cannot);
+//   - a session of its own, no core dumps, default signal handlers, and every
+//     limit but that of open files, which `enter` sets once it has closed what
+//     it inherited;
+//   - no capability in any set, and no_new_privs.
 //
-// Seccomp and Landlock come last, from what `enter` starts.
+// Seccomp and Landlock come last, from the program that `enter` starts.
 //
 // `enter` either replaces the process (execve), which closes `setup_fd`, or
 // calls _exit(0), or returns why it could not. The child runs on a copy of the
-// caller's heap: sound only because the caller has a single thread, and cheap
-// only because its heap is small.
+// caller's heap. That is sound only because the caller has a single thread, and
+// cheap only because its heap is small.
 //
-// The caller is blocked until then, by `deadline` at most. Failure is
-// kSandboxUnavailable with the step that failed, or kDeadlineExceeded; the
-// child is dead and reaped in both cases. A child that started is the caller's
-// to reap: waitid(P_PIDFD). Its exit signal is SIGCHLD, whose disposition must
-// not be SIG_IGN.
+// The caller blocks until then, at most until `deadline`. Failure is
+// kSandboxUnavailable with the step that failed, kDeadlineExceeded, or
+// kResourceExhausted; the child is then dead and reaped. A child that started
+// is the caller's to reap, with waitid(P_PIDFD). Its exit signal is SIGCHLD,
+// whose disposition must not be SIG_IGN.
 
 struct Containment {
-  Tier tier;  // kFull or kReduced
+  Tier tier;  // kFull or kReduced.
   const Policy& policy;
-  std::optional<uint32_t> outside_id;  // uid and gid
-  const Cgroup* cgroup = nullptr;      // if there is one for it
+  std::optional<uint32_t> outside_id;  // User and group id outside.
+  const Cgroup* cgroup = nullptr;      // Null if there is none.
 };
 
 struct ContainedProcess {
@@ -58,15 +59,16 @@ Result<ContainedProcess> StartContained(
     const Containment& containment,
     const std::function<Status(int setup_fd)>& enter, ipc::Deadline deadline);
 
-// For `enter`, before it executes the reaper. Sets what the backend gets, which
-// the reaper makes final for it, and leaves the higher limit to the reaper.
-// Descriptors in flight are counted by uid and compared with the limit of the
-// process that sends one: a worker that floods its socket with them may keep
-// itself from sending, but not the reaper of its uid.
+// For `enter`, before it executes the reaper: sets the limit of open files that
+// the backend gets. Only the soft limit is set. The reaper makes it final for
+// the backend's processes and keeps the higher hard limit for itself: the
+// kernel counts descriptors in flight per user id and compares the count with
+// the limit of the sending process, so a worker that floods its socket with
+// descriptors may stop itself from sending, but not the reaper with the same
+// user id.
 Status LimitOpenFiles(const Limits& limits);
 
-// Sends SIGKILL and waits for the end, which nothing can hold up but the
-// kernel.
+// Sends SIGKILL and waits for the end, which nothing but the kernel can delay.
 void KillAndReap(const ipc::UniqueFd& pidfd);
 
 }  // namespace bulkhead::sandbox

@@ -11,7 +11,8 @@
 
 namespace bulkhead::sandbox {
 
-// "`what`: Permission denied", from errno as the caller's last call left it.
+// Returns a Status whose message is "`what`: Permission denied", with the text
+// of errno. Call it before anything else can change errno.
 inline Status ErrnoStatus(Code code, std::string what) {
   const int error = errno;
   return Status(

@@ -52,7 +52,7 @@ std::string Sysctl(const std::string& setting) {
          " >> /etc/sysctl.d/60-bulkhead.conf";
 }
 
-// How whoever put this process under a filter is told to let `calls` pass.
+// Returns how to let `calls` pass, for whoever put this process under a filter.
 std::string LoosenFilter(const MachineFacts& facts, const std::string& calls) {
   if (facts.container == "kubernetes") {
     return "in the container's spec: securityContext: {seccompProfile: {type: "
@@ -86,12 +86,14 @@ std::string StepText(Step step) {
   return "nothing";
 }
 
-// For what no switch of this machine explains.
+// For a refusal that no known switch of this machine explains.
 Cause CauseByError(const MachineFacts& facts) {
   const auto& [step, error] = facts.refusal;
   if (step == Step::kNothing) {
-    return {"namespaces and mounts by themselves are not refused",
-            "see what failed; if it is no file of this system, report it"};
+    return {
+        "namespaces and mounts by themselves are not refused",
+        "the message names the step that failed: if it concerns a file of this "
+        "system, repair that file; otherwise report a bug"};
   }
   const std::string seen = StepText(step) + " is refused: " + ErrorText(error);
   switch (error) {
@@ -173,6 +175,7 @@ std::vector<Cause> CausesOfNoNamespaces(const MachineFacts& facts) {
 
 void ExplainTier(const MachineFacts& facts, std::vector<SandboxGap>& gaps) {
   if (facts.tier == Tier::kFull) return;
+  // Only the first cause repeats the failure, so that it is printed once.
   std::string before = facts.full_failure + "; ";
   for (Cause& cause : CausesOfNoNamespaces(facts)) {
     gaps.push_back(
@@ -192,11 +195,12 @@ void ExplainTier(const MachineFacts& facts, std::vector<SandboxGap>& gaps) {
                     "boot a kernel that has CONFIG_SECCOMP_FILTER",
                     kNothingStarts});
   } else if (!facts.reduced_failure.empty()) {
-    gaps.push_back({"Landlock and seccomp together (tier reduced)",
-                    facts.reduced_failure,
-                    "see what failed; a limit of this user (ulimit -a), or a "
-                    "filter that this process was started under",
-                    kNothingStarts});
+    gaps.push_back(
+        {"Landlock and seccomp together (tier reduced)", facts.reduced_failure,
+         "repair the step that the message names; it may be a limit of "
+         "this user (ulimit -a), or a filter that this process was "
+         "started under",
+         kNothingStarts});
   }
 }
 

@@ -8,18 +8,20 @@
 
 namespace bulkhead::sandbox {
 
-// One thing that the sandbox lacks on this machine, for the operator.
+// One part of the sandbox that this machine does not provide, explained to the
+// operator.
 struct SandboxGap {
-  std::string missing;   // what is not there
-  std::string evidence;  // why: what was seen
-  std::string remedy;    // what to do, exactly; lines
-  std::string cost;      // what it means to leave it as it is
+  std::string missing;   // The part, as a noun.
+  std::string evidence;  // The observation that shows the gap.
+  std::string remedy;    // Exact steps; may have several lines.
+  std::string cost;      // What it means to leave the gap open.
 
-  // "`missing`: `evidence`".
+  // Returns "`missing`: `evidence`".
   std::string Sentence() const { return missing + ": " + evidence; }
 };
 
-// What keeps it from tier full comes first. Asks the machine nothing.
+// Returns the gaps, those that prevent tier full first. A pure function: the
+// machine is not asked.
 std::vector<SandboxGap> ExplainGaps(const MachineFacts& facts);
 
 }  // namespace bulkhead::sandbox

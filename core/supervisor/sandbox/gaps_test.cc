@@ -16,7 +16,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using Step = NamespaceRefusal::Step;
 
-// Nothing is missing: a recent kernel, root, all of cgroup version 2.
+// A machine that lacks nothing: a recent kernel, root, all of cgroup version 2.
 MachineFacts Perfect() {
   MachineFacts facts;
   facts.kernel_release = "6.12.0-1-amd64";
@@ -51,7 +51,8 @@ void BeAnOrdinaryUser(MachineFacts& facts) {
   facts.own_uid = false;
 }
 
-// Docker, Podman or Kubernetes as they come, also as root.
+// A machine in Docker, Podman or Kubernetes with their defaults, as root or
+// not.
 MachineFacts InContainer(const std::string& container) {
   MachineFacts facts = Perfect();
   facts.container = container;
@@ -68,7 +69,7 @@ MachineFacts InContainer(const std::string& container) {
   return facts;
 }
 
-// The gaps whose `missing` has `what` in it.
+// Returns the gaps whose `missing` contains `what`.
 std::vector<SandboxGap> GapsOf(const MachineFacts& facts,
                                const std::string& what) {
   std::vector<SandboxGap> found;
@@ -80,7 +81,7 @@ std::vector<SandboxGap> GapsOf(const MachineFacts& facts,
   return found;
 }
 
-// The only one of them.
+// Returns the only such gap.
 SandboxGap GapOf(const MachineFacts& facts, const std::string& what) {
   const auto found = GapsOf(facts, what);
   EXPECT_EQ(found.size(), 1) << what;

@@ -34,7 +34,7 @@ bool HasModes(const struct stat& info, mode_t modes) {
   return (info.st_mode & modes) == modes;
 }
 
-// /dev/mem, /dev/kmem, /dev/port.
+// Whether `node` is /dev/mem, /dev/kmem or /dev/port.
 bool IsMachineMemory(dev_t node) {
   const unsigned number = minor(node);
   return major(node) == kMemoryMajor &&
@@ -65,7 +65,8 @@ std::vector<std::string> NamesIn(const std::string& directory,
   return names;
 }
 
-// Adds what matches `rest` ("/a/b*") below `found`, part by part.
+// Expands the glob part by part: adds to `paths` what matches `rest` ("/a/b*")
+// below `found`.
 void Expand(const std::string& found, const std::string& rest,
             std::vector<std::string>& paths,
             std::vector<std::string>& problems) {
@@ -110,7 +111,8 @@ Result<GrantedPath> ResolveDevice(const std::string& path) {
 
 ipc::UniqueFd OpenWithoutLinks(const std::string& path) {
   open_how how = {};
-  // Not O_NOFOLLOW, with which a link at the end would be opened itself.
+  // No O_NOFOLLOW: with O_PATH it would open a link at the end instead of
+  // failing.
   how.flags = O_PATH | O_CLOEXEC;
   how.resolve = RESOLVE_NO_SYMLINKS;
   return ipc::UniqueFd(static_cast<int>(

@@ -11,18 +11,18 @@
 
 namespace bulkhead::sandbox {
 
-// Turns the paths that an operator granted into things that exist, as bulkheadd
-// sees them right before a launch. A path stands for what lies there itself:
-// none of its parts may be a symbolic link, or whoever may write to one of its
-// directories could have it mean anything. What is found is named with its
-// identity, and the sandbox shows it only if it is still that: see new_root.h
-// and the lock-down.
+// Turns the paths that an operator granted into objects that exist, as
+// bulkheadd sees them right before a launch. No part of a granted path may be a
+// symbolic link: otherwise anybody who may write to one of its directories
+// could make the path mean anything. Each object is returned with its identity,
+// and the sandbox shows it only if the path still leads to that object
+// (new_root.h and the lock-down check it).
 
-// Which object a path meant.
+// Identifies the object that a path led to.
 struct ObjectIdentity {
-  uint64_t device = 0;  // of the file system
+  uint64_t device = 0;  // Of the file system.
   uint64_t inode = 0;
-  uint64_t node = 0;  // for a device node, its device number; else 0
+  uint64_t node = 0;  // The device number of a device node, else 0.
 
   bool operator==(const ObjectIdentity&) const = default;
 };
@@ -33,29 +33,32 @@ struct GrantedPath {
   std::string path;
   Kind kind;
   ObjectIdentity identity;
-  // By its mode, a uid that nothing belongs to may use it.
+  // Whether the mode lets a user id without any group use the object.
   bool open_to_all = true;
 
   bool operator==(const GrantedPath&) const = default;
 };
 
-// Opens `path`, absolute, with O_PATH, unless a part of it is a symbolic link.
-// errno is set where it returns nothing: ELOOP is a link.
+// Opens an absolute path with O_PATH. Returns an empty descriptor and sets
+// errno if that fails; errno is ELOOP if a part of the path is a symbolic link.
 ipc::UniqueFd OpenWithoutLinks(const std::string& path);
-// Empty identity: it cannot be told.
+// Returns the identity of an open object, or an empty identity if fstat fails.
 ObjectIdentity IdentityOf(int fd);
 
-// A regular file or a directory.
+// Returns the regular file or directory at `path`. kNotFound if there is none;
+// kInvalidArgument if it is something else or a part of `path` is a link.
 Result<GrantedPath> ResolveReadable(const std::string& path);
 
-// Why a backend cannot open it though it was granted, or nothing. With a uid of
-// its own it is in no group; otherwise it may what this process may.
+// Returns why a backend cannot open `granted` although it was granted, or an
+// empty string if it can. A backend with a user id of its own is in no group;
+// any other backend may open what this process may.
 std::string ObstacleTo(const GrantedPath& granted, bool own_uid);
 
-// The nodes of character devices that match `glob` and of which `filter` says
-// yes; by name. What else matches is in `problems`, one sentence each. Block
-// devices are storage, and a worker that may open one may write to it: they are
-// not shown, nor is the memory of the machine.
+// Returns the character devices that match `glob` and for which `filter`
+// returns true, in order of their names. Adds one sentence to `problems` for
+// each other match. Two kinds of device are never returned: block devices are
+// storage, to which a worker that may open one may write, and /dev/mem,
+// /dev/kmem and /dev/port are the memory of the machine.
 std::vector<GrantedPath> ResolveDevices(
     const std::string& glob,
     const std::function<bool(const std::string&)>& filter,

@@ -18,7 +18,7 @@ namespace {
 using discovery::TemporaryTree;
 using Kind = GrantedPath::Kind;
 
-// Of a glob in a directory that stands for /dev.
+// Resolves a glob in a directory that stands for /dev.
 std::vector<std::string> Devices(const std::string& glob,
                                  std::vector<std::string>* problems = nullptr) {
   std::vector<std::string> ours;

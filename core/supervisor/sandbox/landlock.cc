@@ -8,11 +8,12 @@
 namespace bulkhead::sandbox {
 namespace {
 
-// The kernel's numbers, of which the headers at hand may know only the first.
+// How many file system rights each ABI has, by number. Not from the kernel
+// headers, which may be older than the running kernel.
 constexpr unsigned kFsRightsByAbi[] = {0, 13, 14, 15, 15, 16, 16, 16, 16, 17};
-constexpr uint64_t kIoctlDevice = uint64_t{1} << 15;  // ABI 5
-constexpr uint64_t kNetRights = 0b11;  // bind and connect TCP, ABI 4
-constexpr uint64_t kScopes = 0b11;     // abstract sockets, signals, ABI 6
+constexpr uint64_t kIoctlDevice = uint64_t{1} << 15;  // Since ABI 5.
+constexpr uint64_t kNetRights = 0b11;  // Bind and connect TCP, since ABI 4.
+constexpr uint64_t kScopes = 0b11;  // Abstract sockets, signals, since ABI 6.
 constexpr uint32_t kNewestKnownAbi = 9;
 
 }  // namespace
@@ -26,6 +27,8 @@ uint32_t LandlockAbi() {
 LandlockPlan PlanLandlock(uint32_t abi, const Policy& policy) {
   LandlockPlan plan{.abi = abi};
   if (abi == 0) return plan;
+  // The rights that an ABI newer than the table adds stay unrestricted. To name
+  // a right that the kernel does not know would make it refuse the ruleset.
   const uint32_t known = abi < kNewestKnownAbi ? abi : kNewestKnownAbi;
   plan.handled_fs = (uint64_t{1} << kFsRightsByAbi[known]) - 1;
   if (abi >= 4) plan.handled_net = kNetRights;
@@ -43,6 +46,8 @@ LandlockPlan PlanLandlock(uint32_t abi, const Policy& policy) {
              visible.granted});
         break;
       case VisiblePath::Kind::kDevice:
+        // A rule must not have a right that the ruleset does not handle, and
+        // kIoctlDevice is too new for some kernels.
         plan.rules.push_back(
             {visible.path,
              plan.handled_fs & (LANDLOCK_ACCESS_FS_READ_FILE |
@@ -50,7 +55,7 @@ LandlockPlan PlanLandlock(uint32_t abi, const Policy& policy) {
              visible.granted});
         break;
       case VisiblePath::Kind::kSymlink:
-        // A rule would follow the link to something that was not named.
+        // A rule would follow the link to a target that was not named.
         break;
     }
   }

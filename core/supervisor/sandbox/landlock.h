@@ -11,35 +11,37 @@
 
 namespace bulkhead::sandbox {
 
-// Landlock rulesets as data: all rights that the running kernel can handle,
-// with reading allowed on what the policy makes visible, and use of the devices
-// that it names. The zygote installs
-// it; a session worker adds the same rights with no rule at all.
+// Landlock rulesets as data. A plan restricts every right that the running
+// kernel can handle, and allows reading what the policy makes visible and using
+// the devices that it names. The zygote installs the plan; a session worker
+// adds a ruleset with the same rights and no rule at all.
 //
-// In a new root it is a second wall; in tier "reduced" it is the only one
-// around files. What it lacks before some ABI is in MissingFrom.
+// In tier full Landlock is a second wall behind the new root. In tier reduced
+// it is the only wall around files. MissingFrom says what an old ABI lacks.
 
 struct LandlockRule {
   std::string path;
   uint64_t access;
-  // The rule is for this object alone; without it links are followed.
+  // Set if the rule is for this very object. Otherwise links are followed.
   std::optional<ObjectIdentity> granted;
 };
 
 struct LandlockPlan {
-  uint32_t abi = 0;  // 0: this kernel has none, and nothing is handled
+  uint32_t abi = 0;  // 0: the kernel has no Landlock; the plan is empty.
   uint64_t handled_fs = 0;
   uint64_t handled_net = 0;
   uint64_t scoped = 0;
   std::vector<LandlockRule> rules;
 };
 
-// Of the running kernel; 0 where it has none or it is switched off.
+// Returns the ABI of the running kernel, or 0 if Landlock is missing or
+// switched off.
 uint32_t LandlockAbi();
 
+// Returns the plan for `policy` on a kernel with this ABI.
 LandlockPlan PlanLandlock(uint32_t abi, const Policy& policy);
 
-// What this ABI cannot restrict and a later one can: "TCP (ABI 4)".
+// Returns what `abi` cannot restrict and a later ABI can: "TCP (ABI 4)".
 std::vector<std::string> MissingFrom(uint32_t abi);
 
 }  // namespace bulkhead::sandbox

@@ -20,14 +20,15 @@
 namespace bulkhead::sandbox {
 namespace {
 
-// Beyond the declared ones, for the instant until exec closes them.
+// Two descriptors beyond the declared ones. Exec closes them.
 constexpr int kSetupFd = ipc::kReaperDescriptorCount;
 constexpr int kReaperExecutableFd = kSetupFd + 1;
 constexpr int kDescriptorCount = kReaperExecutableFd + 1;
 
-// source[i] becomes descriptor i.
+// Makes source[i] descriptor i.
 Status Arrange(std::array<int, kDescriptorCount> source) {
-  // Out of the way first: a source may be where another has to go.
+  // First move every source above the targets, since one may be where another
+  // has to go.
   for (int& fd : source) {
     fd = fcntl(fd, F_DUPFD_CLOEXEC, kDescriptorCount);
     if (fd < 0) {
@@ -37,14 +38,16 @@ Status Arrange(std::array<int, kDescriptorCount> source) {
   }
   for (int target = 0; target < kDescriptorCount; ++target) {
     const int flags = target < ipc::kReaperDescriptorCount ? 0 : O_CLOEXEC;
-    // Cannot fail: both are open or free, different, and below the limit.
+    // Cannot fail: source and target differ and are below the limit.
     dup3(source[static_cast<size_t>(target)], target, flags);
   }
   return Status();
 }
 
-// Needs only what Arrange has put in place. Returns why it is still here.
+// Executes the reaper. Uses only the descriptors that Arrange has put in place.
+// Returns only on failure, with the reason.
 Status ExecuteReaper(const Limits& limits) {
+  // bulkheadd's own descriptors are the sockets and logs of other backends.
   if (syscall(SYS_close_range, kDescriptorCount, ~0u, 0) != 0) {
     return ErrnoStatus(Code::kSandboxUnavailable, "cannot close descriptors");
   }
@@ -53,6 +56,7 @@ Status ExecuteReaper(const Limits& limits) {
   char zone[] = "TZ=UTC0";
   const std::array<char*, 2> arguments = {name, nullptr};
   const std::array<char*, 2> environment = {zone, nullptr};
+  // By descriptor, since the new root does not contain the executable.
   syscall(SYS_execveat, kReaperExecutableFd, "", arguments.data(),
           environment.data(), AT_EMPTY_PATH);
   return ErrnoStatus(
@@ -63,8 +67,9 @@ Status ExecuteReaper(const Limits& limits) {
 Status CheckReadable(const LaunchRequest& request) {
   if (!request.outside_id) return Status();
   struct stat plugin = {};
+  // Only the shared object is checked here. The zygote reports other files.
   if (fstat(request.plugin, &plugin) != 0) {
-    return ErrnoStatus(Code::kInternal, "the plugin's descriptor");
+    return ErrnoStatus(Code::kInternal, "cannot stat the plugin's descriptor");
   }
   if ((plugin.st_mode & S_IROTH) == 0) {
     return Status(Code::kBackendUnavailable,
@@ -94,7 +99,8 @@ Result<LaunchedReaper> Launch(const LaunchRequest& request) {
   }
   ipc::UniqueFd log(log_ends[0]);
   const ipc::UniqueFd log_writer(log_ends[1]);
-  // Nor may a log that nobody drains stop those who write to it.
+  // O_NONBLOCK on both ends: a log that nobody drains must not stop those who
+  // write to it either.
   fcntl(log.get(), F_SETFL, O_NONBLOCK);
   fcntl(log_writer.get(), F_SETFL, O_NONBLOCK);
   const ipc::UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
@@ -117,7 +123,7 @@ Result<LaunchedReaper> Launch(const LaunchRequest& request) {
     source[kReaperExecutableFd] = request.reaper_executable;
     RETURN_IF_ERROR(Arrange(source));
     const Status failed = ExecuteReaper(request.policy.limits);
-    // `setup` may be another descriptor by now.
+    // Arrange may have replaced `setup` by another descriptor.
     send(kSetupFd, failed.message().data(), failed.message().size(),
          MSG_NOSIGNAL);
     _exit(1);

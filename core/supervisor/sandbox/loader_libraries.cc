@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 using Kind = VisiblePath::Kind;
 
 constexpr char kMultiarch[] = "x86_64-linux-gnu";
-// ld.so.conf may include itself.
+// Bounds the recursion: ld.so.conf may include itself.
 constexpr int kIncludeDepth = 4;
 
 void ReadConfiguration(const std::string& file, int depth,
@@ -81,6 +81,7 @@ std::vector<VisiblePath> LoaderLibraries() {
       std::string("/usr/lib/") + kMultiarch};
   ReadConfiguration("/etc/ld.so.conf", kIncludeDepth, directories);
   for (const std::string& named : directories) {
+    // Canonical: /lib and /usr/lib are the same directory on merged systems.
     const fs::path directory = fs::canonical(named, error);
     if (error || !fs::is_directory(directory, error)) continue;
     if (directory.filename() == kMultiarch) {

@@ -46,6 +46,7 @@ void WriteDevices(const Policy& policy, schema::Lockdown::Builder lockdown) {
   std::vector<uint64_t> numbers;
   for (const VisiblePath& visible : policy.visible) {
     if (visible.kind != VisiblePath::Kind::kDevice) continue;
+    // Devices are visible only if they were granted.
     numbers.push_back(visible.granted->node);
   }
   auto devices = lockdown.initDevices(static_cast<unsigned>(numbers.size()));
@@ -93,7 +94,8 @@ Result<ipc::UniqueFd> CompileLockdown(const Policy& policy,
   auto lockdown = message.initRoot<schema::Lockdown>();
   Write(PlanLandlock(LandlockAbi(), policy), lockdown.initLandlock());
   const GrantedCalls calls = CallsOf(policy);
-  // Nobody could be told about the reaper that does not notice its end.
+  // The reaper is killed outright, not reported: bulkheadd notices its end, and
+  // with it the end of the backend.
   lockdown.setReaperFilter(
       Bytes(CompileFilter(ReaperTable(), Forbidden::kKill)));
   lockdown.setZygoteFilter(
@@ -104,7 +106,8 @@ Result<ipc::UniqueFd> CompileLockdown(const Policy& policy,
   lockdown.setPluginPath(plugin.object_path);
   lockdown.setEntrySymbol(plugin.entry_symbol);
   lockdown.setDisableSpeculation(policy.disable_speculation);
-  // CLONE_PARENT needs no pid namespace: the reaper is the parent in any tier.
+  // One program serves both tiers: cloning with CLONE_PARENT makes the reaper
+  // the parent, with or without a pid namespace.
   const kj::Array<capnp::word> flat = capnp::messageToFlatArray(message);
   return SealedCopy(flat.asBytes());
 }

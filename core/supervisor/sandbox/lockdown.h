@@ -8,13 +8,16 @@
 
 namespace bulkhead::sandbox {
 
-// Writes everything that a backend installs upon itself (three seccomp
-// programs, the Landlock plan, where its object lies) into a sealed memfd as
-// one schema::Lockdown message, framed as capnp::messageToFlatArray does. The
-// backend's side reads it without knowing any policy; it cannot be changed any
-// more, so one descriptor serves every start of the same backend. `forbidden`
-// is what this machine can do (SandboxReport): with kNotify somebody has to
-// hold the listener that the zygote sends.
+// Compiles everything that a backend's processes install upon themselves: three
+// seccomp programs, the Landlock plan, and the path and symbol of the backend's
+// object. Returns a memfd with one schema::Lockdown message, framed as
+// capnp::messageToFlatArray does.
+//
+// The memfd is sealed, so that a backend cannot change it and one descriptor
+// serves every start of the same backend. The worker program installs the data
+// and knows no policy. `forbidden` is what this machine can do
+// (SandboxReport::forbidden); with kNotify the caller has to hold the listener
+// that the zygote sends.
 Result<ipc::UniqueFd> CompileLockdown(const Policy& policy,
                                       const Plugin& plugin,
                                       Forbidden forbidden);

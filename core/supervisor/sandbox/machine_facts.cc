@@ -53,7 +53,8 @@ void ReadOwnStatus(const std::string& root, MachineFacts& facts) {
   }
 }
 
-// By what each leaves in the file systems of those that it starts.
+// Returns which container runtime started this process, by the files that each
+// leaves in its containers.
 std::string FindContainer(const std::string& root) {
   struct Mark {
     const char* path;
@@ -73,7 +74,8 @@ int LandlockError() {
   return abi < 0 ? errno : 0;
 }
 
-// What a process may turn off for itself is seen without doing it.
+// PR_GET_SPECULATION_CTRL returns PR_SPEC_ENABLE if the feature is on and this
+// process may not switch it off.
 std::vector<SpeculationGap> FindSpeculationGaps(const std::string& root) {
   struct Switch {
     unsigned long which;
@@ -98,6 +100,7 @@ std::vector<SpeculationGap> FindSpeculationGaps(const std::string& root) {
   return gaps;
 }
 
+// Runs in the child, after CLONE_NEWUSER has succeeded.
 NamespaceRefusal GoOnInUserNamespace() {
   using Step = NamespaceRefusal::Step;
   if (unshare(CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWIPC |
@@ -152,6 +155,7 @@ NamespaceRefusal FindNamespaceRefusal() {
   }
   writer.reset();
   NamespaceRefusal refusal;
+  // A child that was killed by a filter writes nothing.
   if (read(reader.get(), &refusal, sizeof(refusal)) != sizeof(refusal)) {
     refusal = {};
   }

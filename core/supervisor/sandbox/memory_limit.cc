@@ -13,7 +13,7 @@
 namespace bulkhead::sandbox {
 namespace {
 
-// What follows `key` in the line of /proc/PID/`file` that begins with it.
+// Returns the rest of the line of /proc/PID/`file` that begins with `key`.
 std::istringstream LineOf(int pidfd, const char* file, std::string_view key) {
   std::ifstream lines("/proc/" + std::to_string(PidOf(pidfd)) + "/" + file);
   for (std::string line; std::getline(lines, line);) {
@@ -34,9 +34,11 @@ uint64_t DataBytesOf(int pidfd) {
 Status CheckDataLimit(int pidfd, uint64_t bytes) {
   uint64_t soft = UINT64_MAX;
   uint64_t hard = UINT64_MAX;
-  // An unlimited one is no number.
+  // Reading "unlimited" as a number fails, as it should.
   const bool read = static_cast<bool>(
       LineOf(pidfd, "limits", "Max data size") >> soft >> hard);
+  // Asked after reading: the pid may belong to another process once this one
+  // has ended.
   if (HasEnded(pidfd)) {
     return Status(Code::kBackendLost, "it ended while its limits were checked");
   }

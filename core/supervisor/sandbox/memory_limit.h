@@ -7,21 +7,24 @@
 
 namespace bulkhead::sandbox {
 
-// How much private memory a session's worker may have: RLIMIT_DATA, which its
-// zygote sets in it before stage 2, so that nothing in it raises it any more.
-// Memory that it shares with the host, such as frames, does not count.
+// Limits how much private memory a session's worker may have. The limit is
+// RLIMIT_DATA; the zygote sets it in the worker before stage 2, so that nothing
+// in the worker can raise it. Memory that the worker shares with the host, such
+// as frames, does not count.
 //
 //     uint64_t most = DataBytesOf(zygote) + limits.worker_bytes;
-//     ... cloned with that ...
+//     ... clone the worker with this limit ...
 //     RETURN_IF_ERROR(CheckDataLimit(worker, most));
 //
-// All from /proc: the kernel says it, not the process. Thread-safe.
+// Both functions read /proc, so the kernel answers and not the process, which
+// is hostile. Thread-safe.
 
-// Private memory that a process has mapped, used or not; 0 where it has ended.
+// Returns the bytes of private memory that a process has mapped, whether it
+// uses them or not; 0 if the process has ended.
 uint64_t DataBytesOf(int pidfd);
 
-// kSandboxUnavailable if the process might get more, kBackendLost if it has
-// ended.
+// Checks that a process cannot get more than `bytes` of private memory.
+// kSandboxUnavailable if it can, kBackendLost if it has ended.
 Status CheckDataLimit(int pidfd, uint64_t bytes);
 
 }  // namespace bulkhead::sandbox

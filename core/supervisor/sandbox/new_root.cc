@@ -18,8 +18,8 @@ namespace {
 
 using Kind = VisiblePath::Kind;
 
-// Any directory that exists does; the mount over it is seen by nobody else.
-// The launcher has just used this one.
+// Where the new root is built. Any existing directory will do, since nobody
+// else sees the mount over it, and the launcher has just used this one.
 constexpr char kScratch[] = "/proc";
 
 Status Failed(const std::string& what) {
@@ -63,8 +63,8 @@ Status Attach(const VisiblePath& visible, const ipc::UniqueFd& mount) {
   if (made != 0 && errno != EEXIST) {
     return Failed("cannot make " + visible.path + " in the new root");
   }
-  // Read-only is about the node itself, its mode and times: a device takes what
-  // is written to it all the same.
+  // A read-only mount protects the node, its mode and its times. A device still
+  // receives what is written to it.
   RETURN_IF_ERROR(MakeReadOnly(
       mount.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, visible.path,
       visible.kind == Kind::kDevice ? MOUNT_ATTR_NOEXEC : MOUNT_ATTR_NODEV));
@@ -86,12 +86,14 @@ Result<ipc::UniqueFd> OpenTree(int directory, const char* path, unsigned flags,
 
 Result<ipc::UniqueFd> OpenGranted(const VisiblePath& visible) {
   const ipc::UniqueFd object = OpenWithoutLinks(visible.path);
-  if (!object) return Failed("cannot open what was granted, " + visible.path);
+  if (!object) return Failed("cannot open the granted path " + visible.path);
+  // Compared after opening and mounted from this descriptor, so that the object
+  // cannot be exchanged in between.
   if (IdentityOf(object.get()) != *visible.granted) {
     return Status(Code::kSandboxUnavailable,
                   visible.path +
-                      " was replaced after it had been looked up as granted; "
-                      "try again");
+                      " was replaced while the backend was being started; try "
+                      "again");
   }
   return OpenTree(object.get(), "", AT_EMPTY_PATH, visible.path);
 }
@@ -100,16 +102,17 @@ Result<ipc::UniqueFd> OpenGranted(const VisiblePath& visible) {
 
 Result<std::vector<ipc::UniqueFd>> OpenVisible(
     const std::vector<VisiblePath>& visible) {
-  // Or what is mounted here would appear outside.
+  // Without this, what is mounted here would appear outside.
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
     return Failed("cannot make the mounts private");
   }
   std::vector<ipc::UniqueFd> mounts;
   for (const VisiblePath& path : visible) {
     ipc::UniqueFd copy;
-    // Without AT_RECURSIVE, mounts below would be uncovered, which a user
-    // namespace may not do. Without following links: a file that has become
-    // a link since the policy was made must not show its target.
+    // AT_RECURSIVE, because a copy without the mounts below would uncover what
+    // they hide, which a user namespace may not do. AT_SYMLINK_NOFOLLOW,
+    // because a file that became a link after the policy was made must not show
+    // the target.
     if (path.granted) {
       ASSIGN_OR_RETURN(copy, OpenGranted(path));
     } else if (path.kind != Kind::kSymlink) {
@@ -128,16 +131,18 @@ Status EnterNewRoot(const std::vector<VisiblePath>& visible,
     return Failed("cannot mount a tmpfs in the new namespaces");
   }
   if (chdir(kScratch) != 0) return Failed("cannot enter the new tmpfs");
+  // The ids of the child and the umask must not decide who can read the root.
   umask(0022);
   for (size_t i = 0; i < visible.size(); ++i) {
     RETURN_IF_ERROR(Attach(visible[i], mounts[i]));
   }
-  // Stacks the old root on the new one, from where it is then taken away.
+  // Puts the old root on top of the new one, from where it is detached.
   if (syscall(SYS_pivot_root, ".", ".") != 0) {
     return Failed("cannot change to the new root");
   }
   if (umount2(".", MNT_DETACH) != 0) return Failed("cannot leave the old root");
   if (chdir("/") != 0) return Failed("cannot enter the new root");
+  // Last, because the mount points had to be made in it.
   return MakeReadOnly(AT_FDCWD, "/", 0, "the new root");
 }
 

@@ -9,23 +9,27 @@
 
 namespace bulkhead::sandbox {
 
-// A root that holds what a policy names and nothing else: no /proc, of /dev the
-// granted nodes alone, nothing writable. What was granted is opened without
-// following a link, compared with what the policy saw, and mounted from that
-// very descriptor. Both halves run in the cloned child, in its own user and
-// mount namespace, while it still has all capabilities there.
+// Builds a root directory that holds what a policy names and nothing else: no
+// /proc, in /dev only the granted nodes, nothing writable. Runs in the cloned
+// child, in its own user and mount namespaces, while it still has all
+// capabilities there.
 //
-// Two halves, because directories that only root may enter (a plugin below
-// /root) have to be opened before the child drops its ids, while a tmpfs made
-// before that would be owned by an id that its namespace does not know. A file
-// is mounted as itself, so the directories it lies in never matter inside.
+// Granted objects are opened without following a link, compared with the
+// identity that the policy saw, and mounted from that very descriptor, so that
+// nobody can replace them in between. A file is mounted by itself, so the
+// permissions of its outside directories do not matter inside.
+//
+// There are two steps, because the child changes its ids between them.
+// Directories that only root may enter (a plugin below /root) must be opened
+// before the change. The tmpfs must be made after it, or it would be owned by
+// an id that the namespace does not know.
 
-// Copies of what is visible, as detached mounts; one for each VisiblePath, none
-// for a link.
+// Step 1: returns detached copies of the mounts of what is visible, one for
+// each VisiblePath. The descriptor for a symbolic link is empty.
 Result<std::vector<ipc::UniqueFd>> OpenVisible(
     const std::vector<VisiblePath>& visible);
 
-// Builds the root from them, moves into it and lets go of the old one.
+// Step 2: builds the root from `mounts`, enters it and detaches the old root.
 Status EnterNewRoot(const std::vector<VisiblePath>& visible,
                     const std::vector<ipc::UniqueFd>& mounts);
 

@@ -43,7 +43,7 @@ void AddGranted(const GrantedPath& granted, std::vector<VisiblePath>& visible) {
 
 Status AddPath(const std::string& given, std::vector<VisiblePath>& visible) {
   constexpr Code code = Code::kBackendUnavailable;
-  // ".." would be resolved differently inside, where links are missing.
+  // Inside the sandbox, where links are missing, ".." would lead elsewhere.
   const fs::path normal = fs::path(given).lexically_normal();
   if (!normal.is_absolute() || normal == normal.root_path()) {
     return Status(code, given + " cannot be made visible to a backend: give " +
@@ -71,7 +71,7 @@ Status AddPath(const std::string& given, std::vector<VisiblePath>& visible) {
       return Status();
     case fs::file_type::not_found:
       return Status(
-          code, path + " does not exist; reinstall what it belongs " + "to");
+          code, path + " does not exist; reinstall the package that has it");
     default:
       break;
   }
@@ -107,7 +107,7 @@ Result<Policy> MakePolicy(const Plugin& plugin, const Grants& grants) {
                         [](const VisiblePath& visible) {
                           return visible.kind == VisiblePath::Kind::kTree;
                         });
-  // A granted directory may hold what came before it.
+  // A granted directory may contain paths that were added before it.
   std::vector<VisiblePath> outermost;
   for (const VisiblePath& candidate : policy.visible) {
     const bool hidden = std::any_of(

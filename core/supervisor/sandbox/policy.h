@@ -11,108 +11,109 @@
 
 namespace bulkhead::sandbox {
 
-// What one backend may see and use, as data. Everything that is not in a
-// Policy does not exist for the backend; nothing here is asked of the backend
-// itself. bulkheadd makes a Policy from an installed distribution, compiles it
-// (lockdown.h) and starts the backend under it (launcher.h).
+// What one backend may see and use, as data. Everything that is not in a Policy
+// does not exist for the backend; the backend itself is never asked. bulkheadd
+// makes a Policy from an installed distribution, compiles it (lockdown.h) and
+// starts the backend under it (launcher.h).
 //
 //   Plugin plugin{.object_path = "/opt/acme/libacme.so",
 //                 .entry_symbol = "acme_backend",
 //                 .files = {"/opt/acme/libacme.so"}};
 //   ASSIGN_OR_RETURN(Policy policy, MakePolicy(plugin, {}));
 //
-// Values without threads or owners of their own. Trusted: the paths come from
-// installed metadata that discovery has validated.
+// Plain values. Trusted: the paths come from installed metadata that discovery
+// has validated.
 
-// How much isolation is in force; the order and values of schema::Tier.
+// How much isolation is in force. Order and values are those of schema::Tier.
 enum class Tier : uint16_t {
-  kNone = 0,     // anything less than kReduced: no backend runs
-  kReduced = 1,  // Landlock and both seccomp stages, no namespaces
-  kFull = 2,     // six namespaces and both seccomp stages, Landlock if any
+  kNone = 0,     // Anything less than kReduced: no backend runs.
+  kReduced = 1,  // Landlock and both seccomp stages, no namespaces.
+  kFull = 2,     // Six namespaces, both seccomp stages, Landlock if any.
 };
 
-// "none", "reduced" or "full".
+// Returns "none", "reduced" or "full". The string has static storage.
 const char* TierName(Tier tier);
 
-// One name in the backend's root, at the same absolute path as outside. Nothing
-// can be changed through it; what a device does with what is written to it is
-// the device's affair.
+// One name in the backend's root, at the same absolute path as outside. The
+// backend cannot change anything through it. A device still acts on what is
+// written to it.
 struct VisiblePath {
   enum class Kind {
-    kFile,     // that file alone
-    kTree,     // a directory and all below it
-    kSymlink,  // a link with this target, which is visible only if named too
-    kDevice,   // the node of a character device, which works
+    kFile,     // A single file.
+    kTree,     // A directory and everything below it.
+    kSymlink,  // A link to `target`, which is visible only if named too.
+    kDevice,   // The node of a character device, usable.
   };
 
   std::string path;
   Kind kind;
   std::string target;
-  // Of what was granted: shown only if it is still this, and no part of the
-  // path is a link. Without it links in the directories above are followed,
-  // which are the system's own or the plugin's.
+  // Set for a granted path: the path is shown only if it still leads to this
+  // object and no part of it is a link. Without it, links in the directories
+  // above are followed: those are the system's own or the plugin's.
   std::optional<ObjectIdentity> granted;
 
   bool operator==(const VisiblePath&) const = default;
 };
 
-// Half of what this machine has.
+// Returns half of this machine's memory, in bytes.
 uint64_t HalfOfMemory();
 
-// Resource limits of each process of the backend, if not said otherwise. 0
-// forbids the resource.
+// The default resource limits of each process of a backend. 0 forbids the
+// resource.
 struct Limits {
-  // Bounds a leak; decoders reserve far more than they touch.
+  // Bounds a leak. High, because decoders reserve far more than they touch.
   uint64_t address_space_bytes = uint64_t{16} << 30;
   uint64_t stack_bytes = uint64_t{8} << 20;
-  // Also bounds how many descriptors it can have in flight in its sockets.
+  // Also bounds how many descriptors the process can have in flight in sockets.
   uint64_t open_files = 256;
-  // Processes and threads of the backend together. A session worker starts none
-  // beyond three quarters of it, so that others can still be cloned. Not
-  // enforced where the backend has no user namespace, no uid of its own and no
-  // cgroup: it would count what else the user runs.
+  // Processes and threads of the backend together. A session worker starts no
+  // task beyond three quarters of the limit, so that other workers can still be
+  // cloned. Not enforced if the backend has no user namespace, no user id of
+  // its own and no cgroup: the limit would then count the user's other
+  // processes.
   uint64_t tasks = 4096;
-  // Of any file or memfd that it writes; mapped memory is not affected.
+  // The size of any file or memfd that is written; mapped memory is unaffected.
   uint64_t file_bytes = 0;
-  // That the backend's processes use together, without swap; frames, which are
-  // the application's memory, do not count. Enforced where there is a cgroup
-  // for it (cgroup.h).
+  // Memory that the processes of the backend use together, without swap. Frames
+  // do not count, as they are the application's memory. Enforced if there is a
+  // cgroup (cgroup.h).
   uint64_t memory_bytes = HalfOfMemory();
 };
 
-// What of a distribution the sandbox needs to know.
+// The files of a distribution that the sandbox needs to know.
 struct Plugin {
-  std::string object_path;         // absolute, one of `files`
-  std::string entry_symbol;        // the attr of the entry point
-  std::vector<std::string> files;  // absolute; a directory is all below it
+  std::string object_path;         // Absolute; one of `files`.
+  std::string entry_symbol;        // The attr of the entry point.
+  std::vector<std::string> files;  // Absolute; a directory means all below it.
 };
 
-// What the operator granted this backend and is there; see core/grants.
+// What the operator granted this backend and what exists (core/grants).
 struct Grants {
   std::vector<GrantedPath> paths;
-  // The type bytes of the ioctls it may make on whatever descriptor it has, in
-  // both stages.
+  // Type bytes of the ioctls that the backend may make, on any descriptor it
+  // has, in both stages.
   std::vector<uint8_t> ioctl_types;
-  // Raise the limits of that name, if they are higher; 0: they do not. The
-  // first raises memory_bytes too.
+  // Replace the limits of the same names if they are higher; 0 changes nothing.
+  // `address_space_bytes` raises memory_bytes too.
   uint64_t address_space_bytes = 0;
   uint64_t tasks = 0;
 };
 
 struct Policy {
-  // Trees first; no path lies below one of the trees.
+  // Trees come first, and no path lies below one of the trees.
   std::vector<VisiblePath> visible;
   std::vector<uint8_t> ioctl_types;
   Limits limits;
-  // Turn off speculative store bypass and indirect branch speculation for
-  // good, where the machine lets a process do so (README.md).
+  // Whether to turn off speculative store bypass and indirect branch
+  // speculation for good, if the machine lets a process do so (README.md).
   bool disable_speculation = true;
 };
 
-// The loader's libraries, the plugin's files and what is granted, but for the
-// limits: those are raised last, by RaiseLimits. A path of `plugin` that is
-// missing or is neither file, directory nor link is kBackendUnavailable and
-// named.
+// Returns the policy for `plugin`: the loader's libraries, the plugin's files
+// and the granted paths and ioctls. kBackendUnavailable if a path of `plugin`
+// is missing or is neither a file, a directory nor a link; the message names
+// it. The granted limits are not applied: RaiseLimits does that last.
 Result<Policy> MakePolicy(const Plugin& plugin, const Grants& grants);
 void RaiseLimits(const Grants& grants, Limits& limits);
 

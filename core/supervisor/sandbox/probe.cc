@@ -35,7 +35,8 @@ Status RestrictFiles(const LandlockPlan& plan) {
   return Status();
 }
 
-// What seccomp() returns.
+// Installs a filter on every thread. Returns what seccomp() returns: with
+// NEW_LISTENER the listener, else 0, or a negative number.
 long Filter(std::vector<sock_filter> filter, unsigned long flags) {
   const sock_fprog program = {.len = static_cast<unsigned short>(filter.size()),
                               .filter = filter.data()};
@@ -45,6 +46,8 @@ long Filter(std::vector<sock_filter> filter, unsigned long flags) {
 
 Status FilterCalls(Forbidden forbidden) {
   const bool notifies = forbidden == Forbidden::kNotify;
+  // Without TSYNC_ESRCH, a failure could return a thread id, which looks like
+  // the descriptor of the listener.
   const long stage1 =
       Filter(CompileFilter(ZygoteTable(), forbidden),
              notifies ? SECCOMP_FILTER_FLAG_TSYNC_ESRCH |
@@ -56,15 +59,19 @@ Status FilterCalls(Forbidden forbidden) {
   }
   if (!notifies) return Status();
   close(static_cast<int>(stage1));
+  // A forbidden call must fail once nobody holds the listener, as after the
+  // death of bulkheadd. The sandbox depends on it, so it is tried.
   if (syscall(SYS_getsid, 0) >= 0 || errno != ENOSYS) {
-    return Status(Code::kSandboxUnavailable,
-                  "a forbidden call whose listener is gone is not refused");
+    return Status(
+        Code::kSandboxUnavailable,
+        "the kernel does not refuse a forbidden system call after its "
+        "listener was closed");
   }
   return Status();
 }
 
-// The end of the child closes the set-up socket, which says nothing about how
-// it ended.
+// Waits for the child to end, and checks that it exited with 0. The closed
+// set-up socket alone would not tell a success from a kill by seccomp.
 Status AwaitSuccess(const ContainedProcess& process) {
   siginfo_t ended = {};
   while (waitid(P_PIDFD, static_cast<id_t>(process.pidfd.get()), &ended,
@@ -94,7 +101,8 @@ Status Try(const Containment& containment, uint32_t landlock_abi,
   return AwaitSuccess(process);
 }
 
-// A cgroup is of use only if a process under all restrictions gets into it.
+// Returns the directory for cgroups only if a process under all restrictions
+// can be moved into a cgroup there.
 CgroupParent ProbeCgroup(
     const std::string& named,
     const std::function<Status(const Cgroup& cgroup)>& try_in) {
@@ -103,6 +111,7 @@ CgroupParent ProbeCgroup(
   RemoveStaleCgroups(parent);
   auto cgroup = Cgroup::Create(parent, Limits());
   const Status status = cgroup ? try_in(**cgroup) : cgroup.error();
+  // The cgroup is removed again at the end of this function.
   if (status.ok()) return parent;
   parent.directory.clear();
   parent.controllers.clear();
@@ -116,8 +125,10 @@ SandboxReport ProbeSandbox(ipc::Deadline deadline, const std::string& cgroup) {
   MachineFacts facts = GatherMachineFacts();
   facts.landlock_abi = LandlockAbi();
   const Result<Policy> libraries_alone = MakePolicy(Plugin(), {});
+  // An empty plugin: the probe shows a child nothing but the libraries.
 
-  // With an id of its own first, which needs privileges; tier before id.
+  // The best first: a higher tier counts more than an own user id, which needs
+  // privileges.
   struct Attempt {
     Tier tier;
     bool own_uid;
@@ -138,6 +149,8 @@ SandboxReport ProbeSandbox(ipc::Deadline deadline, const std::string& cgroup) {
       return Try({tier, *libraries_alone, outside_id, group},
                  facts.landlock_abi, forbidden, deadline);
     };
+    // Notifications need Linux 5.19; without them a tier is worth as much, only
+    // its violations have no name.
     const Status named = attempt(Forbidden::kNotify);
     const Status status = named.ok() ? named : attempt(Forbidden::kKill);
     if (!status.ok()) {

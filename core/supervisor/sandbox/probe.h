@@ -13,27 +13,30 @@
 
 namespace bulkhead::sandbox {
 
-// What this machine can enforce, found out by doing it: a child is started
-// under namespaces, a new root, Landlock and seccomp, exactly as a backend is,
-// and ends. That a call such as unshare() succeeds proves little, as some
-// systems grant the namespace and refuse everything inside it.
+// Finds out what sandbox this machine can enforce, by making one: a child is
+// started under namespaces, a new root, Landlock and seccomp, exactly as a
+// backend is, and then ends. It is not enough to test whether a call such as
+// unshare() succeeds, as some systems grant the namespace and refuse everything
+// inside it.
 struct SandboxReport {
   Tier tier = Tier::kNone;
-  // Why it is not full, and what full lacks here.
+  // What this machine lacks, whether it prevents tier full or not.
   std::vector<SandboxGap> gaps;
-  uint32_t landlock_abi = 0;  // 0: none
-  // Backends can run under ids that are not the application's.
+  uint32_t landlock_abi = 0;  // 0 if the kernel has no Landlock.
+  // Whether backends can run with a user id that is not the application's.
   bool own_uid = false;
-  // Whether a forbidden system call can be told by its name.
+  // Whether a forbidden system call can be named (kNotify) or not (kKill).
   Forbidden forbidden = Forbidden::kKill;
-  // Where each life of a backend gets a cgroup of its own; one was tried.
+  // The directory below which each incarnation of a backend gets a cgroup. One
+  // cgroup was made there and used.
   CgroupParent cgroup;
 };
 
-// Takes some 20 ms; blocks its caller by `deadline` at most. The caller has a
-// single thread. `cgroup` is the directory that the operator named for the
-// backends' cgroups; empty: one is looked for. What dead ones left there is
-// removed.
+// Probes the machine. Takes some 20 ms and blocks the caller, at most until
+// `deadline`. The caller must have a single thread, since the child runs on a
+// copy of its memory. `cgroup` is the directory that the operator named for the
+// cgroups of backends; if it is empty, one is looked for. Cgroups that a dead
+// bulkheadd left there are removed.
 SandboxReport ProbeSandbox(ipc::Deadline deadline,
                            const std::string& cgroup = "");
 

@@ -8,8 +8,8 @@
 
 namespace bulkhead::sandbox {
 
-// All of a file of /proc, /sys or a cgroup, without the line feed at its end;
-// nothing where it cannot be opened.
+// Returns the contents of a file of /proc, /sys or a cgroup, without the line
+// feed at the end, or nullopt if the file cannot be opened.
 inline std::optional<std::string> ReadText(const std::string& path) {
   std::ifstream file(path);
   if (!file.is_open()) return std::nullopt;

@@ -25,13 +25,14 @@ namespace {
 constexpr uint64_t kInt = 0xffffffff;
 constexpr uint64_t kLong = ~uint64_t{0};
 
-// What glibc's and musl's pthread_create pass, to the bit. Flags that would
-// make a namespace or a process are not among them.
+// What the pthread_create of glibc and musl passes, to the bit. It has none of
+// the flags that make a namespace or a process.
 constexpr uint64_t kThreadFlags =
     CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
     CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
 
-// A session worker: the zygote's sibling. Where the tid is stored is free.
+// The flags of cloning a session worker, which becomes the zygote's sibling.
+// The flags that say where the thread id is stored are free.
 constexpr uint64_t kWorkerFlags = CLONE_PARENT | SIGCHLD;
 constexpr uint64_t kTidFlags =
     CLONE_PARENT_SETTID | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
@@ -66,10 +67,12 @@ class TableBuilder {
   Table table_;
 };
 
+// Flags of open() that create or truncate. O_TMPFILE contains O_DIRECTORY,
+// which reading a directory needs.
 constexpr uint64_t kCreating = O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
 constexpr uint64_t kIoctlType = 0xff00;
 
-// What any program of ours needs to run at all, once it is loaded.
+// The calls that any program of ours needs once it is loaded.
 Table Base() {
   TableBuilder t;
   t.Allow({SYS_futex}, "locks");
@@ -85,7 +88,7 @@ Table Base() {
   t.Answer(EPERM, {SYS_tgkill, SYS_tkill}, "no signals but abort()");
   t.Allow({SYS_exit, SYS_exit_group}, "to end");
   t.Allow({SYS_getpid, SYS_gettid, SYS_getppid}, "tells only about itself");
-  // A negative clock is the CPU time of some process or descriptor.
+  // Negative clock ids mean the CPU time of another process or a descriptor.
   t.AllowIf(SYS_clock_gettime, {{0, 0x80000000, 0}}, "where the vDSO cannot");
   t.AllowIf(SYS_clock_getres, {{0, 0x80000000, 0}}, "where the vDSO cannot");
   t.Allow({SYS_gettimeofday, SYS_time}, "where the vDSO cannot");
@@ -103,7 +106,7 @@ Table Base() {
   return std::move(t).Build();
 }
 
-// Tried before the table's own lines.
+// Must come before a table's own lines, which answer every other ioctl.
 Table Ioctls(const GrantedCalls& granted) {
   TableBuilder t;
   for (const uint8_t type : granted.ioctl_types) {
@@ -137,8 +140,9 @@ Table ReaperTable() {
 
 Table SessionTable() {
   TableBuilder t;
-  // It is the one signal that it may send: a handler would interrupt another
-  // thread's wait in a forbidden call before anybody has heard of that.
+  // SIGABRT is the one signal that a session may send. A handler for it could
+  // interrupt another thread that waits in a forbidden call, before bulkheadd
+  // has received that call.
   t.AnswerIf(EPERM, SYS_rt_sigaction, {{0, kInt, SIGABRT}},
              "SIGABRT has no handler");
   t.AllowIf(SYS_clone, {{0, kLong, kThreadFlags}}, "pthread_create");
@@ -164,8 +168,8 @@ Table SessionTable() {
   t.Answer(EPERM, {SYS_mlock, SYS_munlock}, "no locked memory");
   t.Allow({SYS_pread64, SYS_lseek}, "the media, a descriptor");
   t.Allow({SYS_dup}, "a second owner for a granted device");
-  // Not F_SETFL: the eventfds are shared with the host, which would block on
-  // one that lost its O_NONBLOCK.
+  // F_SETFL is missing: the eventfds are shared with the host, which would
+  // block on one that lost its O_NONBLOCK.
   for (const int command :
        {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_GET_SEALS}) {
     t.AllowIf(SYS_fcntl, {{1, kInt, static_cast<uint64_t>(command)}},
@@ -197,6 +201,9 @@ Table SessionTable() {
 
 Table ZygoteTable() {
   TableBuilder t;
+  // These rules are tried before the session's, which follow as a whole: the
+  // kernel applies the strictest of all filters, so a call that stage 2 allows
+  // or answers must not kill here.
   t.AllowIf(SYS_rt_sigaction, {{0, kInt, SIGABRT}}, "crash handlers");
   t.AllowIf(SYS_clone, {{0, kLong & ~kTidFlags, kWorkerFlags}},
             "a session worker");

@@ -6,17 +6,18 @@
 
 namespace bulkhead::sandbox {
 
-// For people: what seccomp saw as a number. From tables that are made of the
-// kernel headers at build time (BUILD), so a call that is newer than those has
-// no name.
+// Names system calls that seccomp reports by number, for people. The tables are
+// made from the kernel headers at build time (BUILD), so a call that is newer
+// than the headers has no name.
 
 struct SystemCallName {
-  std::string name;          // empty: the number has none
-  std::string architecture;  // "x86_64", "x32", "i386", or in hexadecimal
+  std::string name;          // Empty if the number has no name.
+  std::string architecture;  // "x86_64", "x32", "i386", or "0x...".
 };
 
-// `architecture` is an AUDIT_ARCH_*. The numbers of x32 are those of x86-64
-// with bit 30 set, and most mean the same.
+// Returns the name of call `number`. `architecture` is an AUDIT_ARCH_* value.
+// The numbers of x32 are those of x86-64 with bit 30 set, and most of them mean
+// the same call.
 SystemCallName NameSystemCall(int number, uint32_t architecture);
 
 }  // namespace bulkhead::sandbox

@@ -13,9 +13,9 @@
 namespace bulkhead::sandbox {
 namespace {
 
-constexpr int kFilterMode = 2;
-// More than a backend may have tasks. One that makes threads faster than they
-// can be looked at must not keep us.
+constexpr int kFilterMode = 2;  // SECCOMP_MODE_FILTER, as /proc shows it.
+// More threads than a backend may have tasks. A process that starts threads
+// faster than they can be checked must not keep bulkheadd busy.
 constexpr size_t kMaxThreads = 4096;
 
 Status Gone() {
@@ -27,7 +27,7 @@ bool IsAlive(int pidfd) {
   return poll(&ended, 1, 0) == 0;
 }
 
-// What the thread lacks, or nothing.
+// Returns what the thread lacks, or an empty string.
 std::string Lack(const ThreadStatus& thread, uint32_t filters) {
   if (!thread.filtered) return "is under no seccomp filter";
   if (!thread.no_new_privs) return "may gain privileges (no_new_privs is off)";
@@ -80,8 +80,9 @@ Status CheckEveryThread(int pidfd, uint32_t filters) {
   const pid_t pid = PidOf(pidfd);
   if (pid == 0) {
     if (!IsAlive(pidfd)) return Gone();
-    return Status(Code::kSandboxUnavailable,
-                  "its lock-down cannot be checked: /proc does not show it");
+    return Status(
+        Code::kSandboxUnavailable,
+        "its lock-down cannot be checked: /proc does not show the process");
   }
   const uint32_t wanted = InheritedFilters() + filters;
   size_t listed = 0;
@@ -94,9 +95,9 @@ Status CheckEveryThread(int pidfd, uint32_t filters) {
        threads.increment(error)) {
     const auto thread = ReadThreadStatus(threads->path().string());
     if (++listed > kMaxThreads) {
-      lack = "is one too many to be checked";
+      lack = "is one of more than " + std::to_string(kMaxThreads) + " threads";
     } else if (!thread || thread->dead) {
-      continue;  // ended since it was listed
+      continue;  // It ended after it was listed.
     } else {
       ++seen;
       lack = Lack(*thread, wanted);
@@ -106,7 +107,8 @@ Status CheckEveryThread(int pidfd, uint32_t filters) {
       break;
     }
   }
-  // While the process lives its pid means no other.
+  // While the process lives, no other process can have its pid. So the check
+  // above was about this process only if it is still alive.
   if (!IsAlive(pidfd)) return Gone();
   if (error || seen == 0) {
     lack = "its threads cannot be listed in /proc";

@@ -11,38 +11,41 @@
 
 namespace bulkhead::sandbox {
 
-// What the kernel says of one thread, in /proc/TID/status. Nothing in it is the
-// thread's own claim but its name, which is not read.
+// What the kernel says about one thread in /proc/TID/status. The only thing in
+// that file that the thread chooses is its name, which is not read.
 struct ThreadStatus {
-  pid_t process = 0;        // as this process sees it
-  pid_t inner_process = 0;  // as the innermost pid namespace it is in sees it
-  bool dead = false;      // it runs no more, though not everything of it ended
-  bool filtered = false;  // seccomp mode 2
+  pid_t process = 0;        // The process id, as this process sees it.
+  pid_t inner_process = 0;  // The same, in the innermost pid namespace.
+  bool dead = false;        // It runs no more, but is not yet reaped.
+  bool filtered = false;    // It is in seccomp mode 2.
   bool no_new_privs = false;
-  // How many filters; none where the kernel does not count (before 5.9).
+  // The number of seccomp filters; nullopt before Linux 5.9, which does not
+  // count them.
   std::optional<uint32_t> filters;
 };
 
-// nullopt: there is no such thread, or no /proc.
+// Reads DIRECTORY/status. Returns nullopt if there is no such thread or no
+// /proc.
 std::optional<ThreadStatus> ReadThreadStatus(const std::string& directory);
 
-// Filters that processes which are started from here have in any case: those
-// that, for instance, a container has put upon this one.
+// Returns the number of filters that any process started from here inherits:
+// those that, for instance, a container has put on this process.
 uint32_t InheritedFilters();
 
-// What a lock-down installs (backends/worker/lockdown).
+// The number of filters that a lock-down installs (backends/worker/lockdown).
 inline constexpr uint32_t kStage1Filters = 1;
-inline constexpr uint32_t kStage2Filters = 3;  // with that of stage 1
+inline constexpr uint32_t kStage2Filters = 3;  // Includes that of stage 1.
 
-// Whether every thread of a process is bound by `filters` filters of a
-// lock-down and has no way to more privileges; found out from outside, whatever
-// the process says of itself. kSandboxUnavailable with what is missing;
-// kBackendLost where the process has ended. A thread that is born meanwhile has
-// what the one that made it has.
+// Checks from outside that every thread of a process is bound by `filters`
+// filters of a lock-down and cannot gain privileges, whatever the process says
+// about itself. kSandboxUnavailable with what is missing, kBackendLost if the
+// process has ended. A thread that starts during the check needs no check of
+// its own: it inherits the filters of the thread that started it.
 //
-// The kernel counts filters and does not tell whose they are: vendor code in a
-// zygote, whose stage 1 permits more filters, could put others of its own in
-// place of stage 2's. Sessions are not protected from their own vendor.
+// Limit: the kernel counts filters and does not tell whose they are. Stage 1
+// permits a zygote more filters, so vendor code there could install others
+// instead of those of stage 2. Sessions are not protected from their own
+// vendor.
 Status CheckEveryThread(int pidfd, uint32_t filters);
 
 }  // namespace bulkhead::sandbox

@@ -18,7 +18,7 @@
 namespace bulkhead::sandbox {
 namespace {
 
-// Later kernels may append to what they hand out.
+// Room for a notification. Later kernels may append members to it.
 union Notification {
   seccomp_notif known;
   std::byte room[1024];
@@ -30,6 +30,7 @@ bool FitsNotifications() {
          sizes.seccomp_notif <= sizeof(Notification);
 }
 
+// Whether the thread of notification `id` still waits in its call.
 bool StillWaits(int listener, uint64_t id) {
   return ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
@@ -38,11 +39,14 @@ void Kill(pid_t process, pid_t thread, int listener, uint64_t id) {
   const ipc::UniqueFd pidfd(
       process == 0 ? -1
                    : static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
-  // A thread that still waits has kept its ids, so they mean that process.
+  // Checked after the pidfd was opened: a thread that still waits has kept its
+  // ids, so the pidfd is that of its process and not of a successor.
   if (!StillWaits(listener, id)) return;
   if (pidfd) {
     syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0);
   } else if (thread > 0) {
+    // Without /proc only the thread is known. SIGKILL to a thread id ends the
+    // whole process.
     kill(thread, SIGKILL);
   }
 }
@@ -51,30 +55,32 @@ void Kill(pid_t process, pid_t thread, int listener, uint64_t id) {
 
 Result<ViolationListener> ViolationListener::Adopt(ipc::UniqueFd fd) {
   if (!FitsNotifications()) {
-    return Status(Code::kSandboxUnavailable,
-                  "this kernel's seccomp notifications are of another size");
+    return Status(
+        Code::kSandboxUnavailable,
+        "this kernel's seccomp notifications are larger than expected");
   }
-  // No notification has this id, which only a listener knows.
+  // Only a listener answers ENOENT: no notification has id 0.
   uint64_t none = 0;
   if (ioctl(fd.get(), SECCOMP_IOCTL_NOTIF_ID_VALID, &none) == 0 ||
       errno != ENOENT) {
-    return Status(Code::kBackendMisbehaved,
-                  "the backend's zygote sent something else than the listener "
-                  "of its filter");
+    return Status(
+        Code::kBackendMisbehaved,
+        "the backend's zygote sent a descriptor that is not the listener "
+        "of its filter");
   }
   return ViolationListener(std::move(fd));
 }
 
 std::optional<Violation> ViolationListener::StopNext() {
   while (true) {
-    // Receiving waits where there is nothing, whatever the descriptor's flags.
+    // RECV would block if there is nothing, whatever flags the descriptor has.
     pollfd pending = {.fd = fd_.get(), .events = POLLIN, .revents = 0};
     if (poll(&pending, 1, 0) <= 0 || (pending.revents & POLLIN) == 0) {
       return std::nullopt;
     }
     Notification notification = {};
     if (ioctl(fd_.get(), SECCOMP_IOCTL_NOTIF_RECV, &notification) != 0) {
-      // Its thread was killed meanwhile.
+      // The thread was killed after the poll.
       if (errno == ENOENT || errno == EINTR) continue;
       return std::nullopt;
     }

@@ -12,35 +12,37 @@
 
 namespace bulkhead::sandbox {
 
-// A system call that the filters of a backend forbid, as it stood before the
-// kernel. Knowledge, not a claim: the process has no say in it.
+// A system call that the filters of a backend forbid. The kernel reports the
+// call, so the report is a fact and not a claim of the process.
 struct Violation {
-  pid_t process = 0;  // as the backend's own pid namespace names it
+  pid_t process = 0;  // In the backend's own pid namespace.
   int number = 0;
-  uint32_t architecture = 0;  // AUDIT_ARCH_*
-  // Seccomp filters of the thread; none where the kernel does not count.
+  uint32_t architecture = 0;  // An AUDIT_ARCH_* value.
+  // The number of seccomp filters of the thread; nullopt before Linux 5.9.
   std::optional<uint32_t> filters;
 };
 
-// Hears of each forbidden call in a backend (Forbidden::kNotify), and ends the
-// process that made it: the thread in question waits in the kernel for an
-// answer that is never given. The call is not executed, whoever wins what race:
-// nothing here ever answers, and when the holder of the listener is gone the
-// kernel refuses with ENOSYS. It must not be passed on, for whoever holds it
-// could let calls pass.
+// Receives each forbidden call of a backend (Forbidden::kNotify) and kills the
+// process that made it. The calling thread waits in the kernel for an answer
+// that is never given. So the call is not executed, whoever wins which race: no
+// code here answers, and once the listener is closed the kernel refuses the
+// call with ENOSYS. Never pass the listener on: its holder could let calls
+// pass.
 //
-// For bulkheadd's one thread. The fd becomes readable when there is something
-// to stop. The backend is hostile; it can make as many violations as it has
+// Used by bulkheadd's one thread. fd() becomes readable when there is a call to
+// stop. The backend is hostile: it can make as many violations as it has
 // processes.
 class ViolationListener {
  public:
-  // kBackendMisbehaved where `fd` is no listener.
+  // Takes ownership of `fd`, which the zygote sent. kBackendMisbehaved if it is
+  // not a listener, kSandboxUnavailable if this kernel's notifications do not
+  // fit.
   static Result<ViolationListener> Adopt(ipc::UniqueFd fd);
 
-  // Borrowed.
+  // The descriptor to poll; this object keeps owning it.
   int fd() const { return fd_.get(); }
-  // Ends the process with the next forbidden call; nullopt where there is none
-  // now. Never waits.
+  // Kills the process with the next forbidden call and returns that call, or
+  // nullopt if there is none now. Never blocks.
   std::optional<Violation> StopNext();
 
  private:

@@ -30,9 +30,8 @@ long Install(std::vector<sock_filter> filter, unsigned long flags) {
   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
 }
 
-// The tests' own process shares its descriptors with the other, which so need
-// not send its listener: it stores the number of it, and then waits to be let
-// go on.
+// The child shares its descriptors with the test, so it need not send the
+// listener: it stores the number of the descriptor and waits to be released.
 struct Shared {
   volatile int listener = -1;
   volatile bool go = false;
@@ -54,7 +53,7 @@ class Backend {
   Backend(const Backend&) = delete;
   Backend& operator=(const Backend&) = delete;
 
-  // Empty where this kernel has no notifications.
+  // Empty if this kernel has no notifications.
   ipc::UniqueFd TakeListener() {
     const int listener = shared_->listener;
     return ipc::UniqueFd(listener < 0 ? -1 : listener);
@@ -90,7 +89,7 @@ class Backend {
 
 class ViolationListenerTest : public testing::Test {
  protected:
-  // What `deed` is stopped for, if it is.
+  // Returns the violation for which `deed` is stopped, if any.
   std::optional<Violation> Stop(const std::function<void()>& deed) {
     Backend backend(deed);
     ipc::UniqueFd fd = backend.TakeListener();
