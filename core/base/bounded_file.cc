@@ -36,6 +36,7 @@ Status FromErrno(const std::string& path, int error) {
   }
 }
 
+// Replaces openat2 where it is missing: opens part by part and follows no link.
 int OpenNoLinks(int directory, std::string_view path, int flags) {
   ipc::UniqueFd at;
   while (true) {
@@ -52,8 +53,10 @@ int OpenNoLinks(int directory, std::string_view path, int flags) {
   }
 }
 
-// Where no part of the path is "..", RESOLVE_NO_SYMLINKS stays beneath too, and
-// is quicker.
+// Opens `path` below `directory`. A caller who knows that no part of the path
+// is
+// ".." may pass RESOLVE_NO_SYMLINKS, which then stays below the directory too
+// and is quicker.
 int OpenBeneath(int directory, const std::string& path, int flags,
                 unsigned resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS) {
   if (path.empty() || path.find('\0') != std::string::npos) {
@@ -63,12 +66,13 @@ int OpenBeneath(int directory, const std::string& path, int flags,
   open_how how = {};
   how.flags = static_cast<unsigned>(flags | O_CLOEXEC);
   how.resolve = resolve;
-  // EAGAIN: something was renamed meanwhile and the kernel could not tell
-  // whether the walk stayed beneath.
+  // EAGAIN means that something was renamed meanwhile, so that the kernel could
+  // not tell whether the walk stayed below the directory.
   for (int attempt = 0; attempt < 8; ++attempt) {
     const long fd =
         syscall(SYS_openat2, directory, path.c_str(), &how, sizeof(how));
     if (fd >= 0) return static_cast<int>(fd);
+    // EPERM: a seccomp filter around us may not know openat2.
     if (errno == ENOSYS || errno == EPERM) {
       return OpenNoLinks(directory, path, flags);
     }
@@ -83,12 +87,13 @@ Status NotRegular(const std::string& path) {
 
 constexpr int kReadOnly = O_RDONLY | O_NONBLOCK | O_NOCTTY;
 
-// By way of an O_PATH descriptor, which leaves a device alone.
+// Opens a file whose path may contain links. Looks at it first with an O_PATH
+// descriptor, which has no effect on a device.
 Result<ipc::UniqueFd> OpenThroughLinks(int directory, const std::string& path,
                                        struct stat& info) {
   const ipc::UniqueFd seen(OpenBeneath(directory, path, O_PATH));
   if (!seen) {
-    // Of a link that dangles it is not right to say that there is nothing.
+    // A dangling link is not the same as no file, so ask which one it is.
     const int error = errno;
     const ipc::UniqueFd link(
         error == ENOENT ? OpenBeneath(directory, path, O_PATH | O_NOFOLLOW)
@@ -97,6 +102,7 @@ Result<ipc::UniqueFd> OpenThroughLinks(int directory, const std::string& path,
   }
   if (fstat(seen.get(), &info) != 0) return FromErrno(path, errno);
   if (!S_ISREG(info.st_mode)) return NotRegular(path);
+  // The path may lead elsewhere by now, hence the second look.
   ipc::UniqueFd fd(OpenBeneath(directory, path, kReadOnly));
   if (!fd || fstat(fd.get(), &info) != 0) return FromErrno(path, errno);
   if (!S_ISREG(info.st_mode)) return NotRegular(path);
@@ -113,13 +119,14 @@ bool GoesUp(const std::string& path) {
          path.find("/../") != std::string::npos;
 }
 
-// Looks before it opens, since merely opening a device can do something to it.
-// What was seen may have been replaced when it is opened: hence O_NONBLOCK, for
-// a FIFO, and the second look.
+// Looks at the file before opening it, since merely opening a device can have
+// an effect. The file may have been replaced in between: hence O_NONBLOCK, so
+// that a FIFO does not block, and the second look.
 Result<ipc::UniqueFd> OpenRegular(int directory, const std::string& path,
                                   struct stat& info,
                                   bool plain_folders = false) {
-  // The cheap way, for nearly every file: there is no link.
+  // Nearly every file is one name or below plain folders, with no link to
+  // follow: that way is cheaper.
   if (plain_folders ? GoesUp(path) : !IsOneName(path)) {
     return OpenThroughLinks(directory, path, info);
   }
@@ -186,8 +193,8 @@ Result<std::string> ReadFileBeneath(int directory, const std::string& path,
       return too_big();
     }
     contents.append(buffer, static_cast<size_t>(got));
-    // A read that comes back short at the size that the file has met its end:
-    // no need to ask again. Some files say 0 and have contents.
+    // A short read at the size of the file has met the end, so no further read
+    // is needed. Files of /proc report size 0 and have contents.
     if (contents.size() == size && got < ssize_t{sizeof(buffer)}) {
       return contents;
     }

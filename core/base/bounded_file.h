@@ -10,40 +10,44 @@
 
 namespace bulkhead::discovery {
 
-// Anybody may have put anything on the plugin path: a FIFO in place of a file,
-// a link that loops or leads out of the directory, a device, a file of a
-// gigabyte. These calls neither block on such a thing nor leave the directory;
-// each ends with the contents or a reason.
+// Opens and reads files below a directory that a stranger may have filled. On
+// the plugin path a file may in fact be a FIFO, a link that loops or leads out
+// of the directory, a device, or a gigabyte long. These calls neither block on
+// such a thing nor leave the directory; each ends with the contents or an
+// error.
 //
-// `directory` is borrowed. `path` is relative to it; links are followed as
-// long as they stay beneath it (on kernels without openat2 none is). Failures:
-// kNotFound if there is nothing of that name, kUnsupported if it is not what is
-// wanted, kResourceExhausted if it is too big, kInvalidArgument for a path that
-// leads out and a link that leads nowhere, and kBackendUnavailable for anything
-// else the kernel says. Messages begin with the path, quoted. Thread-safe.
+// `directory` is borrowed. `path` is relative to it. Links are followed as long
+// as they stay below the directory; on kernels without openat2 no link is.
+// Errors: kNotFound if nothing has that name, kUnsupported if it is not of the
+// wanted kind, kResourceExhausted if it is too big, kInvalidArgument for a path
+// that leads out and for a link that leads nowhere, kBackendUnavailable for any
+// other error of the kernel. Messages begin with the path in quotes.
+// Thread-safe.
 
-// Large for metadata: the biggest METADATA known is a fifth of it.
+// The default limit. Large for metadata: the biggest METADATA known is a fifth
+// of it.
 inline constexpr size_t kMaxMetadataBytes = size_t{1} << 20;
 
-// Open for reading, close-on-exec.
+// Opens a regular file for reading, close-on-exec.
 Result<ipc::UniqueFd> OpenRegularFileBeneath(int directory,
                                              const std::string& path);
-// Fails unless there is a directory of that name.
+// Returns OK if there is a directory of that name.
 Status FindDirectoryBeneath(int directory, const std::string& path);
 
-// Whether the beginning of a file is all of it that the caller wants.
+// Returns whether the beginning of a file is all that the caller needs of it.
 using SawEnough = bool (*)(std::string_view beginning_untrusted);
 
 struct ReadOptions {
   size_t max_bytes = kMaxMetadataBytes;
   SawEnough saw_enough = nullptr;
-  // The folders on the way are known to be no links. Quicker; if one becomes a
-  // link meanwhile, what it leads to may be looked at, and is not opened.
+  // Set if the folders in `path` are known to be no links, which is quicker. If
+  // a folder becomes a link meanwhile, its target may be looked at but is not
+  // opened.
   bool plain_folders = false;
 };
 
-// The contents, or at least as much as makes `saw_enough` true. A file larger
-// than `max_bytes` fails however little of it is wanted.
+// Returns the contents of a file, or a beginning for which `saw_enough` returns
+// true. A file larger than `max_bytes` fails, however little of it is needed.
 Result<std::string> ReadFileBeneath(int directory, const std::string& path,
                                     const ReadOptions& options);
 Result<std::string> ReadFileBeneath(int directory, const std::string& path,

@@ -94,7 +94,7 @@ TEST_F(BoundedFileTest, DirectoriesAreFoundWhereLinksStayInside) {
   EXPECT_EQ(code("missing"), Code::kNotFound);
 }
 
-// What the caller takes for a plain folder may have become a link meanwhile.
+// A folder that the caller knows as plain may have become a link meanwhile.
 TEST_F(BoundedFileTest, PlainFoldersThatAreNoneLeadNowhereElseEither) {
   const auto read = [&](const std::string& path) {
     return ReadFileBeneath(directory_.get(), path,

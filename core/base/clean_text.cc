@@ -4,7 +4,7 @@
 namespace bulkhead {
 namespace {
 
-// Length of the valid UTF-8 sequence at the start of `text`, 0 if none.
+// Returns the length of the valid UTF-8 sequence that `text` begins with, or 0.
 size_t SequenceLength(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   const size_t length = lead < 0x80                    ? 1
@@ -34,7 +34,8 @@ std::string CleanText(std::string_view text_untrusted, size_t max_bytes) {
   while (!text_untrusted.empty()) {
     const size_t length = SequenceLength(text_untrusted);
     const auto first = static_cast<unsigned char>(text_untrusted[0]);
-    // C1 controls, U+0080 to U+009F, move terminals as escape sequences do.
+    // The C1 controls U+0080 to U+009F control a terminal as escape sequences
+    // do.
     const bool control = first < 0x20 || first == 0x7f ||
                          (first == 0xc2 && length == 2 &&
                           static_cast<unsigned char>(text_untrusted[1]) < 0xa0);

@@ -7,9 +7,9 @@
 
 namespace bulkhead {
 
-// At most `max_bytes` of what a stranger wrote, fit to be shown to a person on
-// a terminal: valid UTF-8, each control character and each invalid byte
-// replaced by "?". Line breaks are control characters too.
+// Returns at most `max_bytes` of a stranger's text, made safe to show on a
+// terminal: valid UTF-8, with "?" for each control character and each invalid
+// byte. Line breaks are control characters too.
 std::string CleanText(std::string_view text_untrusted, size_t max_bytes);
 
 }  // namespace bulkhead

@@ -21,7 +21,7 @@ TEST(CleanTextTest, ReplacesWhatATerminalWouldObey) {
                       "2Jb",
                       64),
             "a?2Jb");
-  // The first that is not one.
+  // The first character that is not a C1 control.
   EXPECT_EQ(CleanText("\xc2\xa0", 64), "\xc2\xa0");
 }
 
@@ -33,8 +33,7 @@ TEST(CleanTextTest, ReplacesWhatIsNoUtf8) {
   EXPECT_EQ(CleanText("\xe6\x98x", 64), "??x");
 }
 
-// As RFC 3629: neither overlong forms nor surrogates nor what lies beyond
-// U+10FFFF is UTF-8.
+// RFC 3629 excludes overlong forms, surrogates and characters beyond U+10FFFF.
 TEST(CleanTextTest, ReplacesEncodingsThatUtf8Forbids) {
   EXPECT_EQ(CleanText("\xe0\x80\xaf", 64), "???");
   EXPECT_EQ(CleanText("\xed\xa0\x80", 64), "???");

@@ -10,10 +10,10 @@
 
 namespace bulkhead::discovery {
 
-// How a caller names a device: "cpu", "openreg:1", or, where two backends have
-// a device of one name, "BACKEND/openreg:1".
+// The name with which a caller chooses a device: "cpu", "openreg:1" or, if two
+// backends have a device of the same name, "BACKEND/openreg:1".
 struct DeviceName {
-  std::string backend;  // Empty: whichever has the device.
+  std::string backend;  // Empty: any backend that has the device.
   std::string name;
   std::optional<uint32_t> index;
 
@@ -21,12 +21,13 @@ struct DeviceName {
   bool operator==(const DeviceName&) const = default;
 };
 
-// The name of a backend or a device: letters, digits, "_", "-" and ".", at
-// most 64, not beginning with "." or "-" (it is used in paths and options).
+// Returns whether `text_untrusted` can name a backend or a device: 1 to 64
+// letters, digits, "_", "-" and ".", not beginning with "." or "-", because
+// names are used in paths and options.
 bool IsPlainName(std::string_view text_untrusted);
 
-// kInvalidArgument, naming `text_untrusted`, for anything else. An index is
-// decimal, without leading zeros, at most 65535.
+// Parses a device name. An index is decimal, without leading zeros, at most
+// 65535. kInvalidArgument for any other text; the message quotes the text.
 Result<DeviceName> ParseDeviceName(std::string_view text_untrusted);
 
 }  // namespace bulkhead::discovery

@@ -11,19 +11,21 @@
 
 namespace bulkhead::discovery {
 
-// The hashes that RECORD may use: SHA-256 and what is at least as strong.
+// The hash algorithms that RECORD may use: SHA-256 and stronger ones.
 enum class HashAlgorithm : uint8_t { kSha256, kSha384, kSha512 };
 
-// The spelling of RECORD ("sha256"); nothing for md5, sha1 and the unknown.
+// Returns the algorithm that RECORD calls `name` ("sha256"); nullopt for md5,
+// sha1 and unknown names.
 std::optional<HashAlgorithm> HashAlgorithmNamed(std::string_view name);
 
-// A hash of bytes that come in pieces. Not thread-safe.
+// Computes a hash of bytes that come in pieces. Not thread-safe.
 class Digest {
  public:
   explicit Digest(HashAlgorithm algorithm);
 
   void Append(std::span<const char> bytes);
-  // As RECORD writes it: base64 for URLs, without padding. Ends the object.
+  // Returns the hash as RECORD writes it: URL-safe base64 without padding. Call
+  // it once, at the end.
   std::string Finish();
 
  private:

@@ -72,7 +72,7 @@ TEST(EntryPoint, EqualityAndOrderIgnoreWhereItComesFrom) {
   EXPECT_LT(a, b);
 }
 
-// Names are compared by these forms; on disk "_" stands for "-".
+// Names are compared in normalized form; on disk "_" stands for "-".
 TEST(NormalizedName, IsOneForAllSpellings) {
   for (const char* name : {"sample", "Sample", "SAMPLE", "SaMpLe"}) {
     EXPECT_EQ(NormalizedName(name), "sample");

@@ -16,7 +16,7 @@ Environment Environment::FromProcess() {
     const std::string_view text = *entry;
     const size_t equals = text.find('=');
     if (equals == std::string_view::npos) continue;
-    // The first of a name counts, as for getenv.
+    // The first variable of a name counts, as in getenv.
     environment.variables_.emplace(text.substr(0, equals),
                                    text.substr(equals + 1));
   }

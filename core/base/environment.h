@@ -8,8 +8,9 @@
 
 namespace bulkhead::discovery {
 
-// The environment variables that steer discovery, read once at the edge of the
-// program and handed down from there. Immutable; a value.
+// A copy of the environment variables that steer discovery. Read once where the
+// program starts and passed down from there, so that tests can pass their own.
+// A plain value.
 class Environment {
  public:
   using Variables = std::map<std::string, std::string>;
@@ -18,13 +19,13 @@ class Environment {
   explicit Environment(Variables variables)
       : variables_(std::move(variables)) {}
 
-  // Copies this process' environment. In a privileged process (AT_SECURE:
-  // set-user-ID, file capabilities) it is empty, HOME and the XDG variables
-  // included: there the caller is not the one to say what gets loaded. The
-  // environment must not be changed meanwhile by another thread.
+  // Copies this process' environment. The copy of a privileged process
+  // (AT_SECURE: set-user-ID, file capabilities) is empty, also of HOME and the
+  // XDG variables, because its caller must not decide what gets loaded. No
+  // other thread may change the environment during the call.
   static Environment FromProcess();
 
-  // Nothing if it is unset.
+  // Returns the value, or nullopt if the variable is unset.
   std::optional<std::string> Get(const std::string& name) const;
 
  private:

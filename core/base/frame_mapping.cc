@@ -14,7 +14,7 @@ Status Wrong(const std::string& what) {
   return Status(Code::kInvalidArgument, "the frame mappings " + what);
 }
 
-// Numbers, some of which ffprobe prints as texts.
+// Returns the integer in `value`. ffprobe prints some integers as strings.
 std::optional<int64_t> Integer(const Json& value) {
   if (value.is_number_integer()) return value.get<int64_t>();
   if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
@@ -32,7 +32,7 @@ Result<int64_t> Member(const Json& frame, size_t number,
     if (found == frame.end()) continue;
     if (const auto value = Integer(*found)) return *value;
     return Wrong("have in frame " + std::to_string(number) + " a " + key +
-                 " that is no whole number: " +
+                 " that is not a whole number: " +
                  found->dump(-1, ' ', false, Json::error_handler_t::replace)
                      .substr(0, 40));
   }
@@ -44,7 +44,7 @@ Result<int64_t> Member(const Json& frame, size_t number,
 
 Result<std::vector<FrameMapping>> ParseFrameMappings(std::string_view json) {
   const Json document = Json::parse(json, nullptr, false);
-  if (document.is_discarded()) return Wrong("are no JSON");
+  if (document.is_discarded()) return Wrong("are not JSON");
   if (!document.is_object() || !document.contains("frames") ||
       !document["frames"].is_array()) {
     return Wrong("have no list \"frames\"");
@@ -54,7 +54,7 @@ Result<std::vector<FrameMapping>> ParseFrameMappings(std::string_view json) {
     const size_t number = mappings.size();
     if (!frame.is_object()) {
       return Wrong("have as frame " + std::to_string(number) +
-                   " something that is no object");
+                   " something that is not an object");
     }
     const auto pts = Member(frame, number, {"pts", "pkt_pts"});
     if (!pts) return pts.error();
@@ -64,7 +64,7 @@ Result<std::vector<FrameMapping>> ParseFrameMappings(std::string_view json) {
     if (!key) return key.error();
     mappings.push_back({*pts, *duration, *key != 0});
   }
-  if (mappings.empty()) return Wrong("are of no frames");
+  if (mappings.empty()) return Wrong("have no frames");
   return mappings;
 }
 

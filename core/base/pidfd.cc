@@ -15,6 +15,7 @@ pid_t PidOf(int pidfd) {
     if (word == "Pid:") {
       pid_t pid = 0;
       info >> pid;
+      // The kernel writes -1 for a dead process.
       return std::max(pid, 0);
     }
   }

@@ -5,12 +5,13 @@
 
 namespace bulkhead {
 
-// The pid, in this process' namespace, of the process that `pidfd` refers to:
-// the one number about it that cannot be forged or reused while the descriptor
-// is open. 0 when it is dead, in no namespace of ours, or /proc is missing.
+// Returns the pid of a pidfd's process in this process' pid namespace. While
+// the descriptor is open, no other process can have that pid. Returns 0 if the
+// process is dead or not in our namespace, or if /proc is missing.
 pid_t PidOf(int pidfd);
 
-// Whether that process has ended, reaped or not. True too for what is no pidfd.
+// Returns whether the process has ended, reaped or not; true if `pidfd` is not
+// a pidfd.
 bool HasEnded(int pidfd);
 
 }  // namespace bulkhead

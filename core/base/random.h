@@ -5,8 +5,9 @@
 
 namespace bulkhead {
 
-// SplitMix64: numbers that look drawn, the same for a seed on every machine and
-// for ever. Not for secrets.
+// SplitMix64, a generator of pseudo-random numbers. A seed gives the same
+// numbers on every machine and in every version. Not for secrets. Not
+// thread-safe.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
@@ -18,9 +19,9 @@ class Random {
     bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EB;
     return bits ^ (bits >> 31);
   }
-  // Less than `bound`, which is positive and fits 32 bits.
+  // Returns a number less than `bound`, which must be positive and fit 32 bits.
   uint64_t Below(uint64_t bound) { return (Bits() >> 32) * bound >> 32; }
-  // In [0, 1).
+  // Returns a number in [0, 1).
   double Fraction() { return static_cast<double>(Bits() >> 11) * 0x1p-53; }
 
  private:

@@ -11,10 +11,11 @@
 
 namespace bulkhead::supervisor {
 
-// A table of README.md, which shows the tables of states for people: cells by
-// event and state. For the tests that compare them with the code.
+// A table of README.md that shows a table of states to people: event -> state
+// -> cell. Tests compare it with the code.
 using ReadmeTable = std::map<std::string, std::map<std::string, std::string>>;
 
+// Returns the cells of one line of a Markdown table.
 inline std::vector<std::string> ReadmeCells(const std::string& line) {
   std::vector<std::string> cells;
   for (size_t at = line.find('|'); at != std::string::npos;) {
@@ -30,7 +31,8 @@ inline std::vector<std::string> ReadmeCells(const std::string& line) {
   return cells;
 }
 
-// The first table below the heading; the file is that of SUPERVISOR_README.
+// Returns the first table below `heading` in the file that the environment
+// variable SUPERVISOR_README names.
 inline ReadmeTable ReadReadmeTable(const std::string& heading) {
   std::ifstream file(std::getenv("SUPERVISOR_README"));
   std::string line;
@@ -39,7 +41,7 @@ inline ReadmeTable ReadReadmeTable(const std::string& heading) {
   while (std::getline(file, line) && !line.starts_with('|')) {
   }
   const std::vector<std::string> columns = ReadmeCells(line);
-  std::getline(file, line);  // the rule below the columns
+  std::getline(file, line);  // Skips the rule below the columns.
   ReadmeTable table;
   while (std::getline(file, line) && line.starts_with('|')) {
     const std::vector<std::string> cells = ReadmeCells(line);
@@ -50,7 +52,7 @@ inline ReadmeTable ReadReadmeTable(const std::string& heading) {
   return table;
 }
 
-// Expects the README to have each cell of the code's table and none besides.
+// Expects the README to have each cell of the code's table and no others.
 template <typename State, typename Event>
 void ExpectInReadme(const std::string& heading, size_t states, size_t events) {
   ReadmeTable readme = ReadReadmeTable(heading);

@@ -30,7 +30,7 @@ Result<RecordHash> RecordHash::Parse(std::string_view recorded_untrusted) {
                       " does not count; use sha256, sha384 or sha512");
   }
   std::string_view expected = recorded_untrusted.substr(equals + 1);
-  // Padding is not written, but taken.
+  // RECORD is written without padding, but padding is accepted.
   while (expected.ends_with('=')) expected.remove_suffix(1);
   if (expected.size() != Digest(*algorithm).Finish().size() ||
       !std::all_of(expected.begin(), expected.end(), IsBase64Url)) {

@@ -11,23 +11,24 @@
 
 namespace bulkhead::discovery {
 
-// Checks a file against what RECORD says of it: "sha256=" and the digest in
-// URL-safe base64 without padding; sha384 and sha512 are accepted too, anything
-// weaker is not, as the specification has it.
+// Checks a file against the hash in RECORD: "sha256=" and the digest in
+// URL-safe base64 without padding. sha384 and sha512 are accepted too; anything
+// weaker is refused, as the specification demands.
 //
 //   ASSIGN_OR_RETURN(RecordHash hash, RecordHash::Parse(recorded));
 //   while (...) hash.Add(bytes);
 //   if (!hash.Matches()) ...
 //
-// A value. For one thread at a time.
+// Not thread-safe.
 class RecordHash {
  public:
-  // kInvalidArgument for what is not such a text, kUnsupported for an
-  // algorithm that is not accepted.
+  // Parses a hash. kInvalidArgument if the text has another form, kUnsupported
+  // for an algorithm that is not accepted.
   static Result<RecordHash> Parse(std::string_view recorded_untrusted);
 
   void Add(std::span<const char> bytes) { digest_.Append(bytes); }
-  // Whether what was added is what was recorded. Call it once, at the end.
+  // Returns whether the bytes that were added have the recorded hash. Call it
+  // once, at the end.
   bool Matches() { return digest_.Finish() == expected_; }
 
  private:

@@ -20,7 +20,8 @@
 namespace bulkhead::supervisor {
 namespace {
 
-// Left by a writer that was killed, unless it is that young.
+// A temporary file of this age was left by a writer that was killed. A younger
+// one may be of a writer that lives.
 constexpr time_t kStaleSeconds = 60;
 constexpr char kTemporary[] = ".new-";
 
@@ -33,7 +34,7 @@ Status Refused(const std::string& path, const std::string& why) {
                 "the state directory " + path + " does not count: " + why);
 }
 
-// Empty: nobody else can write there.
+// Returns why the directory must not be trusted, or an empty string.
 std::string Objection(const struct stat& info, const std::string& path) {
   if (info.st_uid != ::geteuid()) {
     return "it belongs to user " + std::to_string(info.st_uid) +
@@ -46,7 +47,8 @@ std::string Objection(const struct stat& info, const std::string& path) {
   return "";
 }
 
-// For each name that begins with `prefix`, until it says false.
+// Calls `visit` for each name that begins with `prefix`, until it returns
+// false.
 template <typename Visit>
 void ForEach(int directory, const std::string& prefix, const Visit& visit) {
   const int fd = ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -129,7 +131,8 @@ Result<std::string> StateDirectory::Read(const std::string& name,
 int StateDirectory::Replace(const std::string& name,
                             const std::string& contents, Durability durability,
                             unsigned flags) const {
-  // Several writers may have one name, and one pid in their namespaces.
+  // A random name: two writers may write the same record, and may have the same
+  // pid in different pid namespaces.
   uint64_t token = 0;
   if (::getrandom(&token, sizeof(token), GRND_NONBLOCK) < 0) return errno;
   const std::string temporary = kTemporary + name + "-" + std::to_string(token);

@@ -10,46 +10,54 @@
 
 namespace bulkhead::supervisor {
 
-// The directory in which records outlive bulkheadd. Several may use it at once,
-// each record is a file of its own, and the last writer of one wins. It counts
-// only if it is a directory of this user into which nobody else can write;
-// links in its place are not followed.
+// The directory of the records that outlive bulkheadd. Several bulkheadd may
+// use it at once: each record is a file of its own, and the last writer of a
+// record wins. The directory is used only if it belongs to this user and nobody
+// else can write to it; a symbolic link in its place is not followed.
 //
-// What is read may be anything: half of what somebody wrote by hand, or what
-// another version left. It is bounded, and readers make nothing of what they do
-// not understand. A record is replaced as a whole or not at all, also when the
-// disk is full or the machine stops.
+//     ASSIGN_OR_RETURN(auto state, StateDirectory::OpenOrCreate(path));
+//     RETURN_IF_ERROR(state.Write(name, text));
 //
-// Names are ours: without a slash, not beginning with a dot. Blocks only as
-// long as the file system does. Not thread-safe.
+// The contents are not trusted: a record may be half of what somebody wrote by
+// hand, or come from another version. Reads are bounded, and readers ignore
+// what they do not understand. A record is replaced as a whole or not at all,
+// also if the disk is full or the machine stops.
+//
+// Names of records come from Bulkhead: no slash, no leading dot. Calls block
+// only as long as the file system does. Not thread-safe.
 class StateDirectory {
  public:
-  // kNotFound: there is none. kInvalidArgument: what is there is not to be
-  // trusted, and the message says why.
+  // Opens the directory. kNotFound if there is none; kInvalidArgument if it
+  // must not be trusted, and the message says why.
   static Result<StateDirectory> Open(const std::string& path);
-  // Makes it, and those above it, for this user alone.
+  // Does the same, but first makes the directory and those above it, for this
+  // user alone.
   static Result<StateDirectory> OpenOrCreate(const std::string& path);
 
-  // kNotFound, or kBadInput for what is no regular file of at most `max_bytes`.
+  // Returns a record. kNotFound if there is none, kBadInput if it is not a
+  // regular file of at most `max_bytes`.
   Result<std::string> Read(const std::string& name, size_t max_bytes) const;
-  // kResourceExhausted: it cannot be written, and what was there still is.
+  // Replaces a record and waits until it is on the disk. kResourceExhausted if
+  // it cannot be written; the old record then still exists.
   Status Write(const std::string& name, const std::string& contents) const;
-  // The same, but if the machine stops soon after there may be neither. Takes
-  // no longer than memory does.
+  // Replaces a record without waiting for the disk. If the machine stops soon
+  // afterwards, both the old and the new record may be lost.
   Status WriteSoon(const std::string& name, const std::string& contents) const;
-  // And only if there is nothing of that name; false: there is.
+  // Adds a record without waiting for the disk. Returns false, and changes
+  // nothing, if there is a record of that name.
   Result<bool> AddSoon(const std::string& name,
                        const std::string& contents) const;
-  // Also if there is none.
+  // Removes a record. OK if there is none.
   Status Remove(const std::string& name) const;
-  // Those that begin with `prefix`, sorted, at most `max_names`.
+  // Returns the names that begin with `prefix`, sorted; at most `max_names`.
   std::vector<std::string> List(const std::string& prefix,
                                 size_t max_names) const;
 
  private:
   enum class Durability { kDisk, kMemory };
 
-  // `flags` as renameat2 has them. 0, or an errno.
+  // Writes a temporary file and renames it to `name`. `flags` are those of
+  // renameat2. Returns 0 or an errno.
   int Replace(const std::string& name, const std::string& contents,
               Durability durability, unsigned flags) const;
   Status Failure(const std::string& name, int error) const;

@@ -6,8 +6,9 @@
 
 namespace bulkhead {
 
-// A table of what follows when an event meets a state, made so that a cell left
-// out does not compile: each row names its event and takes one step a state.
+// A table of state transitions: what follows when an event arrives in a state.
+// A row names its event and has exactly one step for each state, so a missing
+// cell does not compile.
 //
 //   using On = StateRow<Event, Step, 2>;
 //   constexpr std::array kTable = {On(Event::kAsked, stay, go), ...};
@@ -24,7 +25,7 @@ struct StateRow {
   std::array<Step, kStates> steps;
 };
 
-// Whether there is a row for each event, in their order.
+// Returns whether there is one row for each event, in the order of the events.
 template <typename Row, size_t kRows>
 constexpr bool IsInOrder(const std::array<Row, kRows>& table, size_t events) {
   for (size_t i = 0; i < kRows; ++i) {
@@ -33,13 +34,14 @@ constexpr bool IsInOrder(const std::array<Row, kRows>& table, size_t events) {
   return kRows == events;
 }
 
+// Returns the step for `event` in `state`.
 template <typename Row, size_t kRows, typename State, typename Event>
 constexpr auto StepIn(const std::array<Row, kRows>& table, State state,
                       Event event) {
   return table[static_cast<size_t>(event)].steps[static_cast<size_t>(state)];
 }
 
-// The one of an enumeration's names that `value` has.
+// Returns the name of `value`; `names` has the names in order of the values.
 template <typename Names, typename Value>
 constexpr const char* NameIn(const Names& names, Value value) {
   return names[static_cast<size_t>(value)];

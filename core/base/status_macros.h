@@ -5,14 +5,15 @@
 
 #include "core/include/bulkhead/status.h"
 
-// Hands a failure to the caller, for functions that return Status or
-// Result<T>. Internal: no public header includes this file.
+// RETURN_IF_ERROR and ASSIGN_OR_RETURN return a failure to the caller. For use
+// in functions that return Status or Result<T>. Internal: no public header
+// includes this file.
 //
 //   RETURN_IF_ERROR(ValidateName(name));
 //   ASSIGN_OR_RETURN(const ipc::UniqueFd fd, OpenPlugin(name));
 //
-// A declaration with a comma outside of parentheses does not fit; name its
-// type first.
+// The preprocessor splits a declaration at a comma outside of parentheses, as
+// in std::map<K, V>. Give such a type a name first.
 #define RETURN_IF_ERROR(expression)                             \
   do {                                                          \
     if (::bulkhead::Status status_of_expression = (expression); \

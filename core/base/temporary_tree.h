@@ -14,7 +14,7 @@
 
 namespace bulkhead::discovery {
 
-// A directory of files for one test, removed with the object. For tests only.
+// A directory for the files of one test, removed with the object. Tests only.
 class TemporaryTree {
  public:
   explicit TemporaryTree(const std::string& directory = ::testing::TempDir()) {
@@ -34,14 +34,15 @@ class TemporaryTree {
     return path_ + "/" + std::string(below);
   }
 
-  // Makes the folders in between.
+  // Writes a file, and makes the folders above it.
   void Write(std::string_view below, std::string_view contents) const {
     const std::filesystem::path file = *this / below;
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file, std::ios::binary) << contents;
   }
 
-  // METADATA and, unless empty, entry_points.txt of a distribution.
+  // Writes the METADATA of a distribution and, if not empty, its
+  // entry_points.txt.
   void WriteDistribution(std::string_view folder, std::string_view name,
                          std::string_view version,
                          std::string_view entry_points = "") const {

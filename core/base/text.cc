@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMaxQuotedBytes = 200;
 
-// The character at the start of some text. No bytes: there is none.
+// The first character of a text; 0 bytes if there is none or it is invalid.
 struct Character {
   int32_t code_point = -1;
   size_t bytes = 0;
@@ -33,6 +33,7 @@ Character First(std::string_view text) {
 }
 
 Character Last(std::string_view text) {
+  // Steps back over continuation bytes to the start of the last character.
   for (size_t bytes = 1; bytes <= std::min<size_t>(4, text.size()); ++bytes) {
     const std::string_view end = text.substr(text.size() - bytes);
     if ((static_cast<uint8_t>(end.front()) & 0xc0) == 0x80) continue;

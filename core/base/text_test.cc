@@ -36,7 +36,7 @@ TEST(TextTest, QuotedIsFitForATerminal) {
   EXPECT_EQ(Quoted("a\x1b[31m\n\"\\"), R"("a\x1b[31m\x0a\"\\")");
   EXPECT_EQ(Quoted("\xff\xc3\xb3\xc2\x9b"), "\"\\xff\xc3\xb3\\xc2\\x9b\"");
   EXPECT_EQ(Quoted(std::string("\0", 1)), R"("\x00")");
-  // What reverses the direction of text, what breaks lines elsewhere.
+  // Characters that reverse the direction of text or break lines elsewhere.
   EXPECT_EQ(Quoted("a\u202eb\u2028\u200b"),
             R"("a\xe2\x80\xaeb\xe2\x80\xa8\xe2\x80\x8b")");
   EXPECT_LT(Quoted(std::string(100000, 'a')).size(), 210u);

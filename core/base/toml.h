@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// toml++ made fit for files of strangers. Everything of ours that reads TOML
-// includes this and not toml++ itself: its functions are inline, so that two
-// ways of configuring it would be one program with two definitions.
+// Makes toml++ safe for files of strangers. All code that reads TOML includes
+// this header and not toml++ itself: the functions of toml++ are inline, so two
+// configurations in one program would be two definitions of the same function.
 //
-// Version 3.3 asserts that a time begins with a digit, or with NDEBUG has the
-// compiler assume it, and reports right after that the file has none there. It
-// also declares unreachable what it reaches to say of most characters that they
+// Two settings of toml++ 3.3 have to change. It asserts that a time begins with
+// a digit, or with NDEBUG has the compiler assume it, and only then reports a
+// time without one: so assertions do nothing here, and the report follows. It
+// also marks as unreachable a statement that it does reach for most characters
+// that are not white space: so that statement returns false.
 // are not white space.
 
 #include <algorithm>
@@ -29,8 +31,9 @@
 
 namespace bulkhead {
 
-// The parser limits the depth of values but not that of dotted keys, and takes
-// apart recursively what it has built. A file with more dots is not parsed.
+// The most dots that a file may have. The parser limits the depth of values but
+// not that of dotted keys, and destroys recursively what it has built, so a
+// file with more dots could overflow the stack and is not parsed.
 inline constexpr std::ptrdiff_t kMaxTomlDots = 1024;
 
 inline bool HasTooManyTomlDots(std::string_view text_untrusted) {

@@ -76,12 +76,14 @@ Status TakeIds(uint32_t id, bool drop_groups) {
 
 Status Limit(__rlimit_resource resource, uint64_t value) {
   rlimit limit = {};
-  if (getrlimit(resource, &limit) != 0)
+  if (getrlimit(resource, &limit) != 0) {
     return Failed("cannot read a resource limit");
+  }
   limit.rlim_max = std::min<rlim_t>(limit.rlim_max, value);
   limit.rlim_cur = limit.rlim_max;
-  if (setrlimit(resource, &limit) != 0)
+  if (setrlimit(resource, &limit) != 0) {
     return Failed("cannot set a resource limit");
+  }
   return Status();
 }
 
@@ -100,8 +102,8 @@ Status SetLimits(const Limits& limits, bool count_tasks) {
 }
 
 Status EmptyBoundingSet() {
+  // PR_CAPBSET_READ fails at the first number that the kernel does not know.
   for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0;
-       // The loop ends at the first number that the kernel does not know.
        ++capability) {
     // EPERM means an unprivileged caller without namespaces, who has no such
     // right. no_new_privs then keeps the capabilities of the set out of reach.
@@ -177,8 +179,9 @@ Status Contain(const Containment& containment, int setup) {
     RETURN_IF_ERROR(TakeIds(*containment.outside_id, true));
   }
   // The application's working directory would tell a backend who uses it.
-  if (!full && chdir("/") != 0)
+  if (!full && chdir("/") != 0) {
     return Failed("cannot change to the directory /");
+  }
   umask(0077);
   // After the new root, which takes capabilities to build.
   RETURN_IF_ERROR(DropCapabilities());
