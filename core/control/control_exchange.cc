@@ -16,7 +16,7 @@ namespace {
 
 namespace schema = ipc::schema;
 
-// Of a list of all backends and diagnostics.
+// Bounds a reply. The largest lists all backends and diagnostics.
 constexpr size_t kMaxReplyBytes = size_t{64} << 20;
 
 Status FromFailure(schema::Failure::Reader failure) {
@@ -41,7 +41,7 @@ Status SendRequest(int socket, const FillRequest& fill,
   capnp::MallocMessageBuilder message;
   fill(message.initRoot<schema::HostRequest>());
   if (auto sent = ipc::SendMessage(socket, message, fds, deadline); !sent) {
-    // Whatever stops a send to a trusted peer, the peer is not there any more.
+    // The peer is trusted, so any failure to send means that it is gone.
     return Status(Code::kBackendLost,
                   "the supervisor bulkheadd is gone: " + sent.error().message);
   }
@@ -58,7 +58,7 @@ Status ReadReply(ipc::ReceivedMessage& answer, const TakeReply& take) {
     if (!reply) return FromIpc(std::move(reply).error());
     if (!reply->isElsewhere()) return read(*reply);
     if (answer.descriptors.size() != 1) return UnexpectedReply();
-    // Written from its start and not read since.
+    // The file offset is where bulkheadd stopped writing.
     ::lseek(answer.descriptors[0].get(), 0, SEEK_SET);
     capnp::StreamFdMessageReader elsewhere(
         answer.descriptors[0].get(),

@@ -11,26 +11,33 @@
 
 namespace bulkhead {
 
-// One question to bulkheadd, which is trusted but may die, and its answer.
+// Sends one request to bulkheadd and waits for the reply. Used by libbulkhead
+// and by the operators' tools. bulkheadd is trusted, but may die at any time.
+// The functions keep no state, so they are as thread-safe as the socket.
 
+// Fills in a request.
 using FillRequest = std::function<void(ipc::schema::HostRequest::Builder)>;
+// Reads a reply that is not a failure, and its descriptors.
 using TakeReply = std::function<Status(ipc::schema::HostReply::Reader,
                                        ipc::ReceivedMessage&)>;
 
-// kBackendLost: bulkheadd is gone. A failure that it answered is returned as it
-// is, and `answered` set.
+// Sends a request with `fds`, which stay the caller's, and passes the reply to
+// `take`. kBackendLost if bulkheadd is gone, kDeadlineExceeded if it is late. A
+// failure that bulkheadd replied with is returned as it is. Sets `*answered` if
+// a reply arrived, so that the caller can tell both kinds of failure apart.
 Status Exchange(int socket, const FillRequest& fill, std::span<const int> fds,
                 ipc::Deadline deadline, const TakeReply& take,
                 bool* answered = nullptr);
-// The first half of it alone.
+// Does only the sending.
 Status SendRequest(int socket, const FillRequest& fill,
                    std::span<const int> fds, ipc::Deadline deadline);
-// What an answer says, also one that is elsewhere.
+// Passes a reply to `take`. A reply that was too large for a message is read
+// from the memfd that came instead of it.
 Status ReadReply(ipc::ReceivedMessage& answer, const TakeReply& take);
 
-// An answer of another kind than was asked for.
+// Returns the error for a reply of another kind than the request asks for.
 Status UnexpectedReply();
-// Takes nothing but `configured`.
+// Accepts the reply `configured`, which carries no data.
 Status TakeConfigured(ipc::schema::HostReply::Reader reply,
                       ipc::ReceivedMessage&);
 

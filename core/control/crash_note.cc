@@ -31,6 +31,8 @@ CrashClaim ReadCrashNote(ipc::schema::CrashNote::Reader note_untrusted) {
   return claim;
 }
 
+// A claim of another signal than the kernel reported cannot be about this
+// death.
 void AddClaim(CrashClaim claim, ExitReport& report) {
   if (report.kind != ExitReport::Kind::kSignaled ||
       report.value != claim.signal) {

@@ -10,18 +10,19 @@
 
 namespace bulkhead {
 
-// What a process of a backend said last: why it dies. Bounded, and fit to be
-// shown to a person; not one word of it need be true.
+// What a dying process of a backend said about its own death. Bounded and safe
+// to show to a person, but the process may have made up every word.
 struct CrashClaim {
   int signal = 0;
   uint64_t address = 0;
   std::vector<std::string> backtrace;
 };
 
-// Call inside ipc::ReadCatching. Says nothing of what makes no sense.
+// Reads a crash note, and ignores the parts that make no sense. Call it inside
+// ipc::ReadCatching, since reading may throw.
 CrashClaim ReadCrashNote(ipc::schema::CrashNote::Reader note_untrusted);
 
-// Adds it to what is known of that end, if the two agree.
+// Adds the claim to the report of that death if both name the same signal.
 void AddClaim(CrashClaim claim, ExitReport& report);
 
 }  // namespace bulkhead

@@ -7,14 +7,16 @@
 
 namespace bulkhead {
 
-// What application and bulkheadd tell each other of how a worker ended and
-// where, between messages and values. Both are trusted. Pure.
+// Translates between values and messages about how a worker ended and at which
+// position. Application and bulkheadd exchange these messages; both are
+// trusted. Pure functions.
 
 InputPosition ToPosition(ipc::schema::InputPosition::Reader position);
 void Write(const InputPosition& position,
            ipc::schema::InputPosition::Builder out);
 
-// Without backend, device and position, which the other side knows.
+// Backend, device and position are not part of the message: the other side
+// knows them.
 ExitReport ToExitReport(ipc::schema::ExitReport::Reader report);
 void Write(const ExitReport& report, ipc::schema::ExitReport::Builder out);
 

@@ -8,12 +8,14 @@
 
 namespace bulkhead {
 
-// Events between values and the messages of bulkheadd, which is trusted. Pure.
+// Translates between events and the messages of bulkheadd, which is trusted.
+// Pure functions.
 
-// Without host_pid and lost.
+// Writes an event, except for host_pid and lost.
 void Write(const Event& event, ipc::schema::Event::Builder out);
 
-// `lost` is that of the first.
+// Reads a list of events of the application `host_pid`. The number of lost
+// events in the message goes to the first event.
 std::vector<Event> ToEvents(ipc::schema::Events::Reader events, int host_pid);
 
 }  // namespace bulkhead

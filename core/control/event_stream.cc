@@ -12,7 +12,7 @@
 namespace bulkhead {
 namespace {
 
-// bulkheadd takes what it is sent, or is stopped.
+// How long to wait for a send. Longer means that bulkheadd is stopped.
 constexpr std::chrono::milliseconds kSendPatience{1'000};
 
 Status Gone() {
@@ -52,7 +52,7 @@ Result<std::vector<Event>> EventStream::TryTake() {
   }
   ASSIGN_OR_RETURN(auto events,
                    Read(std::get<ipc::ReceivedMessage>(*received)));
-  // If it fails, the next attempt to take finds that bulkheadd is gone.
+  // If this fails, the next TryTake reports that bulkheadd is gone.
   if (!events.empty()) (void)Ask(events.back().number, /*wait=*/true);
   return events;
 }

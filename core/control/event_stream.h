@@ -11,8 +11,14 @@
 
 namespace bulkhead {
 
-// The events of one bulkheadd, over a connection of their own, on which a
-// question for the next ones is always open.
+// The events of one bulkheadd, received on a connection of their own. A request
+// for the next events is always open there, so bulkheadd replies as soon as
+// there are some.
+//
+//     EventStream stream(std::move(socket), host_pid);
+//     RETURN_IF_ERROR(stream.Ask(0, /*wait=*/true));
+//     ... poll stream.fd() ...
+//     ASSIGN_OR_RETURN(auto events, stream.TryTake());
 //
 // Not thread-safe. bulkheadd is trusted, but may die.
 class EventStream {
@@ -20,15 +26,18 @@ class EventStream {
   EventStream(ipc::UniqueFd socket, int host_pid)
       : socket_(std::move(socket)), host_pid_(host_pid) {}
 
-  // What comes after the event of that number. Without `wait` once, at once.
+  // Asks for the events after number `after`. With `wait`, bulkheadd replies
+  // when there are some, and TryTake asks for the next ones. Without `wait`, it
+  // replies once, with what it has.
   Status Ask(uint64_t after, bool wait);
-  // What has come, without waiting; empty: nothing. kBackendLost: bulkheadd is
-  // gone, and nothing more will come.
+  // Returns what has arrived, without blocking; empty if nothing has.
+  // kBackendLost if bulkheadd is gone.
   Result<std::vector<Event>> TryTake();
-  // What comes within the time, of a question that does not wait.
+  // Waits for the reply to a request without `wait`. kBackendLost if bulkheadd
+  // is gone, kDeadlineExceeded if it is late.
   Result<std::vector<Event>> Take(ipc::Deadline deadline);
 
-  // Readable when there is something to take.
+  // Readable when TryTake would return events or an error.
   int fd() const { return socket_.get(); }
   int host_pid() const { return host_pid_; }
 

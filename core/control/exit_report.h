@@ -8,11 +8,12 @@
 
 namespace bulkhead {
 
-// How it ended, in words that go on from "the worker died: ". For instance "it
+// Describes an end in words that follow "the worker died: ". For instance "it
 // was killed by its sandbox (stage 2) for the system call socket (41, x86_64)".
 std::string DescribeExit(const ExitReport& report);
 
-// Where more is told, as the end of a message; empty where there is no record.
+// Returns "; see `bulkhead crashes show N`", which ends a message, or an empty
+// string if `crash` is 0, that is, if there is no record.
 std::string SeeCrash(uint64_t crash);
 
 }  // namespace bulkhead

@@ -8,20 +8,21 @@
 
 namespace bulkhead {
 
-// Where in its input a session is: what a worker's death is counted for.
+// A position of a session in its input. The deaths of workers are counted per
+// position.
 struct InputPosition {
   enum class Step : uint8_t { kOpening, kScanning, kFrame };
   Step step = Step::kOpening;
-  uint64_t frame = 0;  // of kFrame: the one that the caller waits for
+  uint64_t frame = 0;  // For kFrame: the frame that the caller waits for.
 
   auto operator<=>(const InputPosition&) const = default;
 };
 
-// Where an input has killed workers.
+// A position at which an input has killed workers.
 struct PoisonedPosition {
   InputPosition position;
   uint32_t deaths = 0;
-  ExitReport last;  // how the last of them ended
+  ExitReport last;  // How the last of those workers ended.
 };
 
 }  // namespace bulkhead

@@ -10,15 +10,18 @@
 
 namespace bulkhead {
 
-// Where a bulkheadd listens for operators: an abstract socket, of which no file
-// is ever left over, named "bulkhead/UID/PID/RANDOM" after its user and its
-// application. Nobody can take a name beforehand that has a random part; that
-// somebody else takes one of the form is why both sides look at SO_PEERCRED.
+// Returns the beginning of the names of the abstract sockets on which the
+// bulkheadd of user `uid` listen for operators. The whole name is
+// "bulkhead/UID/PID/RANDOM", with the pid of the application. An abstract
+// socket leaves no file behind. Because of the random part nobody can take the
+// name beforehand; but somebody may take a name of the same form, so both sides
+// check SO_PEERCRED.
 inline std::string OperatorAddressPrefix(uid_t uid) {
   return "bulkhead/" + std::to_string(uid) + "/";
 }
 
-// Of an abstract socket. False: it is too long.
+// Fills in the address of the abstract socket `name`. Returns false if the name
+// is too long.
 inline bool ToAddress(const std::string& name, sockaddr_un& address,
                       socklen_t& bytes) {
   address = {};

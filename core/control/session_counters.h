@@ -7,17 +7,17 @@
 
 namespace bulkhead {
 
-// What a host counts of its sessions, in memory that it shares with bulkheadd,
-// so that operators see how fast a session is without a message for each frame.
-// The host writes, bulkheadd may only read and believes it: both are trusted,
-// and the numbers are for people.
+// The counters of one session, in memory that the application shares with
+// bulkheadd. So operators see how fast a session is without a message for each
+// frame. The application writes; bulkheadd may only read. Both are trusted, and
+// the numbers are for people only.
 struct SessionCounter {
-  std::atomic<uint64_t> frames;    // delivered, whichever worker made them
-  std::atomic<uint64_t> restarts;  // workers that it went on after
+  std::atomic<uint64_t> frames;    // Delivered, whichever worker made them.
+  std::atomic<uint64_t> restarts;  // Workers that the session has lost.
 };
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
-// Sessions beyond them are not counted.
+// The number of sessions that are counted. Further sessions are not.
 inline constexpr uint32_t kMaxCountedSessions = 1'024;
 
 }  // namespace bulkhead

@@ -75,9 +75,10 @@ std::string Dump(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
-// Of text that somebody must be able to use again.
+// Returns a string that reads back as the same bytes.
 Json Exact(const std::string& text) {
-  // Repaired where it is not UTF-8, and then it does not read back the same.
+  // Dump replaces what is not UTF-8, so such a text would read back
+  // differently.
   const Json read = Json::parse(Dump(Json(text)), nullptr, false);
   if (read.is_string() && read.get_ref<const std::string&>() == text) {
     return text;
@@ -104,7 +105,7 @@ std::string FromHex(const std::string& hex_untrusted) {
   return text;
 }
 
-// Reads the members of one object of which nothing is known.
+// Reads the members of a JSON value that may be anything, even no object.
 class Members {
  public:
   explicit Members(const Json& json_untrusted) : json_(json_untrusted) {}
@@ -212,7 +213,7 @@ Json TransformToJson(const RandomCrop& crop) {
           {"seed", crop.seed}};
 }
 
-// nullopt: of no known kind.
+// Returns nullopt for an unknown kind of transform.
 std::optional<Transform> ToTransform(const Members& in) {
   const std::string kind = in.Words("kind");
   const auto height = in.Number<uint32_t>("height");

@@ -9,21 +9,24 @@
 
 namespace bulkhead::crashes {
 
-// How a Crash is written: as a file of the state directory, and for scripts.
-// Names are those of the C++ members; what is not known is null. A path or an
-// option that is not UTF-8 is {"hex": "…"}, so that it can still be opened.
-// What the worker said itself is in an object `claimed`.
+// Returns the JSON of a crash: the format of its file in the state directory,
+// and what scripts get. Names are those of the C++ members; unknown values are
+// null. A path or an option that is not UTF-8 becomes {"hex": "..."}, so that a
+// reader can restore the exact bytes. The process' own words are in an object
+// `claimed`.
 nlohmann::ordered_json ToJson(const Crash& crash);
 
-// At most `max_bytes`: a request loses its options first, then goes what the
-// process said of itself.
+// Returns the JSON as text of at most `max_bytes` if possible. If it is longer,
+// first the options and transforms of the request are left out, then the log
+// and the backtrace.
 std::string ToText(Crash crash, size_t max_bytes);
 
-// kBadInput: it is no record. Members that are missing are as in a new Crash,
-// and words are made fit for a terminal, whatever was in the file.
+// Parses a record. kBadInput if the text is no record. Missing members keep the
+// values of a new Crash, and texts are made safe for a terminal, whatever the
+// file holds.
 Result<Crash> ParseCrash(const std::string& text_untrusted);
 
-// "start", "open", "scan", "next", "frame-at".
+// Returns "start", "open", "scan", "next" or "frame-at". Static storage.
 const char* NameOf(Crash::Request::Kind kind);
 
 }  // namespace bulkhead::crashes

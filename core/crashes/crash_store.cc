@@ -17,10 +17,10 @@ namespace {
 constexpr std::string_view kPrefix = "crash-";
 constexpr std::string_view kSuffix = ".json";
 constexpr size_t kDigits = 9;
-// The highest number of those that were cleared.
+// The file with the highest number of the records that were cleared.
 constexpr char kCleared[] = "cleared";
 constexpr size_t kMaxNames = 4'096;
-// Others may take the same numbers at the same time.
+// Bounds the attempts to find a free number, as others may take the same ones.
 constexpr int kMaxTries = 64;
 
 std::string NameOf(uint64_t number) {
@@ -48,7 +48,7 @@ std::optional<uint64_t> NumberOf(std::string_view name_untrusted) {
   return number && NameOf(*number) == name_untrusted ? number : std::nullopt;
 }
 
-// Ascending.
+// Returns the numbers of the records, ascending.
 std::vector<uint64_t> NumbersIn(const supervisor::StateDirectory& directory) {
   std::vector<uint64_t> numbers;
   for (const std::string& name :
@@ -69,7 +69,7 @@ Result<CrashStore::Directory> CrashStore::Open() const {
   if (!enabled()) {
     return Status(Code::kNotFound, "there is no state directory");
   }
-  // Nothing counts in a directory that does not count.
+  // If the state directory must not be trusted, neither must the folder below.
   ASSIGN_OR_RETURN(const Directory above, Directory::Open(state_directory_));
   return Directory::Open(PathOf(""));
 }
@@ -97,6 +97,8 @@ Result<uint64_t> CrashStore::Add(Crash crash) const {
     ASSIGN_OR_RETURN(const bool added,
                      directory.AddSoon(NameOf(crash.number), text));
     if (!added) continue;
+    // The new record is one more than `numbers`, so the oldest beyond the limit
+    // go. Another process may have removed them already.
     for (size_t n = 0; n + kMaxRecords <= numbers.size(); ++n) {
       (void)directory.Remove(NameOf(numbers[n]));
     }
@@ -163,7 +165,7 @@ Status CrashStore::Clear() const {
                                                        : directory.error();
   }
   const std::vector<uint64_t> numbers = NumbersIn(*directory);
-  // Numbers that are used up begin anew.
+  // After the highest possible number, counting starts again from 1.
   if (!numbers.empty() && numbers.back() < kMaxNumber) {
     RETURN_IF_ERROR(directory->Write(kCleared, std::to_string(numbers.back())));
   }

@@ -11,18 +11,23 @@
 namespace bulkhead::crashes {
 
 // The records of crashes in the folder `crashes` of a state directory, one file
-// each, named by its number. Any number of bulkheadd write and any number of
-// programs read at the same time: a number is taken by whoever makes the file
-// of it first, a file is replaced as a whole or not at all, and it does not
-// matter who removes the oldest. That none is lost when the machine stops is
-// not promised: bulkheadd does not wait for the disk.
+// each, named by its number:
 //
-// Bounded: at most kMaxRecords of kMaxBytes each, 12.5 MiB; the oldest go
-// first. What is there may be anything that somebody put there: it is read
-// within these bounds and told of, and is in nobody's way.
+//     CrashStore store(state_directory);
+//     ASSIGN_OR_RETURN(const uint64_t number, store.Add(crash));
 //
-// An empty directory keeps nothing. Blocks only as long as the file system
-// does. A value; not thread-safe.
+// Any number of bulkheadd may write, and any number of programs read, at the
+// same time. Whoever creates the file of a number first has that number. A file
+// is replaced as a whole or not at all, and it does not matter who removes the
+// oldest record. A record may be lost if the machine stops, since bulkheadd
+// does not wait for the disk.
+//
+// At most kMaxRecords of kMaxBytes each are kept (12.5 MiB); the oldest are
+// removed first. The folder is not trusted: files are read within these bounds,
+// and files that are no records are reported and otherwise ignored.
+//
+// With an empty directory nothing is kept. Calls block only as long as the file
+// system does. A plain value; not thread-safe.
 class CrashStore {
  public:
   static constexpr size_t kMaxRecords = 200;
@@ -32,11 +37,15 @@ class CrashStore {
   explicit CrashStore(std::string state_directory)
       : state_directory_(std::move(state_directory)) {}
 
+  // Whether records are kept.
   bool enabled() const { return !state_directory_.empty(); }
-  // The number that it has now. Makes the directory.
+  // Adds a record and returns its number. Makes the directory if needed.
+  // kNotFound if records are not kept, kResourceExhausted if none can be added.
   Result<uint64_t> Add(Crash crash) const;
+  // Sets Crash::outcome of a record.
   Status SetOutcome(uint64_t number, const std::string& outcome) const;
 
+  // The following three are those of bulkhead/crashes.h.
   Result<CrashList> ReadAll() const;
   Result<Crash> Read(uint64_t number) const;
   Status Clear() const;
