@@ -68,7 +68,7 @@ FileIdentity IdentityOf(int file) {
           .changed_ns = Nanoseconds(info.st_ctim)};
 }
 
-// Fills in everything that is read from the distribution's files.
+// Sets everything that is read from the distribution's files.
 Status Complete(const Distribution& distribution, Diagnostics& diagnostics,
                 BackendCandidate& candidate) {
   const EntryPoint& entry_point = candidate.entry_point;
@@ -114,12 +114,14 @@ Status Complete(const Distribution& distribution, Diagnostics& diagnostics,
   return Status();
 }
 
-// Gives out names of backends and devices, each once.
+// Assigns each name of a backend or a device to the first who wants it.
 class Claims {
  public:
-  // Breaks a candidate whose name is taken, takes its devices otherwise.
+  // Breaks a candidate whose name is taken; otherwise gives it the devices that
+  // are free.
   void Settle(BackendCandidate& candidate, Diagnostics& diagnostics) {
     const EntryPoint& entry_point = candidate.entry_point;
+    // A disabled backend must not take names from those that are in use.
     if (candidate.standing == Standing::kDisabled) return;
     const auto [first, is_new] =
         backends_.try_emplace(candidate.name(), entry_point.file);
@@ -145,13 +147,13 @@ class Claims {
   }
 
  private:
-  std::map<std::string, std::string> backends_;  // To the file.
-  std::map<std::string, std::string> devices_;   // To the backend.
+  std::map<std::string, std::string> backends_;  // Name to file.
+  std::map<std::string, std::string> devices_;   // Device to backend.
 };
 
 bool Offers(const BackendCandidate& backend, const DeviceName& device) {
   if (device.backend.empty()) {
-    // A disabled backend claims no device but is what an asker may have meant.
+    // A disabled backend has no devices, but the caller may have meant one.
     const std::vector<std::string>& names =
         backend.standing == Standing::kDisabled ? backend.manifest.devices
                                                 : backend.devices;
@@ -162,7 +164,7 @@ bool Offers(const BackendCandidate& backend, const DeviceName& device) {
          std::find(all.begin(), all.end(), device.name) != all.end();
 }
 
-// "NAME (WHY), NAME (WHY)"
+// Appends "NAME (WHY)" to a list.
 void AddReason(const std::string& name, const std::string& why,
                std::string& list) {
   list += (list.empty() ? "" : ", ") + name + " (" + why + ")";
@@ -198,13 +200,14 @@ std::string WhatThereIs(const Discovery& discovery,
   return text;
 }
 
-// Makes candidates of the entry points, in the order of precedence.
+// Turns entry points into candidates, in order of precedence.
 class Finder {
  public:
   Finder(const Selection& selection, const std::vector<ExplicitLoad>& loads)
       : selection_(selection), loads_(loads) {}
 
-  // Those of a distribution; how many. `wanted` narrows them to one load.
+  // Adds the backends of a distribution and returns how many there are.
+  // `wanted` restricts them to those that one explicit load chooses.
   int Add(const Distribution& distribution, bool built_in,
           const ExplicitLoad* wanted = nullptr) {
     int found = 0;
@@ -290,7 +293,7 @@ class Finder {
 
 bool BackendCandidate::operator==(const BackendCandidate& other) const {
   const auto key = [](const BackendCandidate& backend) {
-    // Equality of entry points does not ask where they come from.
+    // The equality of entry points ignores where they come from.
     const EntryPoint& from = backend.entry_point;
     return std::tie(from, from.distribution, from.version, from.file, from.line,
                     backend.manifest, backend.directory, backend.plugin_path,
@@ -355,8 +358,7 @@ Result<const BackendCandidate*> FindBackend(const Discovery& discovery,
   for (const BackendCandidate& backend : discovery.backends) {
     if (!Offers(backend, device)) continue;
     if (backend.usable()) return &backend;
-    // Of those that cannot serve, one that is in force says more than one
-    // that somebody switched off.
+    // A backend in force explains more than one that somebody switched off.
     if (unusable == nullptr || unusable->standing == Standing::kDisabled) {
       unusable = &backend;
     }

@@ -19,11 +19,11 @@
 
 namespace bulkhead::discovery {
 
-// BULKHEAD_ABI_VERSION of backends/sdk/bulkhead_backend.h, which core does not
-// see; a test compares them.
+// The value of BULKHEAD_ABI_VERSION in backends/sdk/bulkhead_backend.h. core
+// does not see that header; a test compares both.
 inline constexpr int64_t kBackendAbi = 1;
 
-// Which file a path meant, and in which state: another one means that it was
+// Identifies a file and its state. A different value means that the file was
 // written or replaced.
 struct FileIdentity {
   uint64_t device = 0;
@@ -35,26 +35,26 @@ struct FileIdentity {
   bool operator==(const FileIdentity&) const = default;
 };
 
-// A backend that is installed, whether or not it can be used. Nothing of it
-// has been run. A value.
+// An installed backend, whether or not it can be used. Discovery runs none of
+// its code. A plain value.
 struct BackendCandidate {
   enum class Standing {
     kUsable,
     kDisabled,  // By the operator; `reason` names the rule.
-    kBroken,    // `reason` is what to repair.
+    kBroken,    // `reason` says what to repair.
   };
 
   EntryPoint entry_point;
   Manifest manifest;
-  std::string directory;    // That holds the dist-info.
-  std::string dist_info;    // The path of it.
-  std::string plugin_path;  // The object, below `directory`.
-  std::string plugin_hash;  // RECORD's for it, or empty; see record_hash.h.
+  std::string directory;    // The directory that holds the dist-info.
+  std::string dist_info;    // The path of the dist-info.
+  std::string plugin_path;  // The shared object, relative to `directory`.
+  std::string plugin_hash;  // From RECORD, or empty; see record_hash.h.
   FileIdentity plugin_identity;
   std::vector<std::string>
-      visible_paths;  // Below `directory`; see VisiblePaths.
-  // Those of manifest.devices that its bare name means. The others belong to
-  // an earlier backend and are reached as BACKEND/DEVICE.
+      visible_paths;  // Relative to `directory`; see VisiblePaths.
+  // Those of manifest.devices that callers reach by the bare name. The others
+  // belong to an earlier backend and are reached as BACKEND/DEVICE.
   std::vector<std::string> devices;
   Standing standing = Standing::kUsable;
   std::string reason;
@@ -64,20 +64,23 @@ struct BackendCandidate {
   bool operator==(const BackendCandidate& other) const;
 };
 
+// The result of Discover.
 struct Discovery {
-  std::vector<BackendCandidate> backends;  // In the order of precedence.
+  std::vector<BackendCandidate> backends;  // In order of precedence.
   Diagnostics diagnostics;
   std::vector<SearchedPlace> places;
 };
 
-// Finds the backends in a scan: the entry points of group bulkhead.backends,
-// each with its manifest and its shared object, and those that were loaded
-// explicitly, which come last. Deterministic; never fails; what is wrong with
-// one backend makes that one kBroken, and the rest is as if it were not there.
-// A backend's name is its own: a second one of the same name is broken. A
-// broken backend keeps its devices, so that asking for one says what is wrong
-// instead of getting another's; a disabled one does not. Thread-safe. Blocks
-// only as long as the file system does.
+// Finds the backends in a scan. These are the entry points of the group
+// bulkhead.backends, each with its manifest and its shared object, followed by
+// the backends that were loaded explicitly.
+//
+// Never fails: a problem of one backend makes that backend kBroken and affects
+// no other. A second backend of the same name is broken. A broken backend keeps
+// its devices, so that asking for one reports the problem instead of getting
+// another backend's device; a disabled backend does not keep them.
+//
+// Deterministic and thread-safe. Blocks only as long as the file system does.
 //
 //   Environment environment = Environment::FromProcess();
 //   ASSIGN_OR_RETURN(Selection selection,
@@ -87,33 +90,38 @@ struct Discovery {
 Discovery Discover(const Scan& scan, const Selection& selection,
                    const std::vector<ExplicitLoad>& loads = {});
 
-// Why a backend that discovery takes for usable is not; empty if it is.
+// Returns why a backend that discovery regards as usable has failed since, or
+// an empty string.
 using FailureOf = std::function<std::string(const BackendCandidate&)>;
 
-// The usable backend that `device` means. kNotFound lists the devices there
-// are, the backends that are disabled, by which rule, those that failed, from
-// which cause, and each place that was searched; kBackendUnavailable says why
-// the one that is there is disabled or broken. The pointer is into `discovery`.
+// Returns the usable backend of `device`, as a pointer into `discovery`.
+// kBackendUnavailable if the backend of that device is disabled or broken; the
+// message says why. kNotFound if there is no such device; the message lists the
+// devices there are, the disabled backends with the rule, the failed backends
+// with the cause, and each place that was searched.
 Result<const BackendCandidate*> FindBackend(const Discovery& discovery,
                                             const DeviceName& device,
                                             const FailureOf& failure_of = {});
 
-// Why a candidate cannot be used, as its devices say it when asked for.
+// Returns the error with which the devices of an unusable candidate fail.
 Status Unavailable(const BackendCandidate& backend);
 
-// How a caller names the device of that backend: "openreg:0", or
-// "BACKEND/openreg:0" where the bare name means another backend's.
+// Returns the name by which a caller reaches a device of `backend`:
+// "openreg:0", or "BACKEND/openreg:0" if the bare name belongs to another
+// backend.
 std::string CallersName(const BackendCandidate& backend,
                         const std::string& device);
 
-// The backend's files, opened anew and checked again.
+// The files of a backend, which OpenBackend opens anew and checks again, since
+// they may have changed after discovery.
 struct OpenedBackend {
   ipc::UniqueFd directory;
   ipc::UniqueFd plugin;
 };
 Result<OpenedBackend> OpenBackend(const BackendCandidate& backend);
 
-// The message with which the devices of a backend fail that cannot be loaded.
+// Returns the message with which the devices of a backend fail that cannot be
+// loaded.
 std::string LoadFailureMessage(const EntryPoint& entry_point,
                                const std::string& cause);
 

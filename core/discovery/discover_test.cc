@@ -20,7 +20,7 @@ using ::testing::IsEmpty;
 
 class DiscoverTest : public ::testing::Test {
  protected:
-  // A whole backend: its metadata and an object.
+  // Writes a whole backend: metadata and object.
   void Install(const std::string& name, const std::string& manifest = "") {
     tree_.WriteDistribution(
         name + "-1.0.dist-info", name, "1.0",

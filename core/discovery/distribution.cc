@@ -24,11 +24,11 @@ bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
                     [](char a, char b) { return AsciiLower(a) == b; });
 }
 
-// The headers up to the first empty line; the first of a name counts.
+// The headers up to the first empty line; the first of each name is used.
 struct Metadata {
   std::string_view name;
   std::string_view version;
-  bool complete = false;  // The empty line has been met.
+  bool complete = false;  // Whether the empty line was reached.
 };
 
 Metadata ParseMetadata(std::string_view text) {
@@ -55,7 +55,7 @@ Metadata ParseMetadata(std::string_view text) {
   }
 }
 
-// A description of any length follows them.
+// The headers are enough: a description of any length follows them.
 bool HasAllHeaders(std::string_view beginning) {
   return ParseMetadata(beginning).complete;
 }
@@ -82,11 +82,11 @@ bool SplitCsv(std::string_view line, std::vector<std::string>& fields) {
   return !quoted;
 }
 
-// Every entry point has a copy of the two.
+// Bounded, because every entry point has a copy of name and version.
 constexpr size_t kMaxNameBytes = 255;
 
-// Versions that PEP 440 does not know ("2004d") are in use; spaces, control
-// characters and what is not ASCII are not.
+// Versions that PEP 440 does not accept ("2004d") are in use. Versions with
+// spaces, control characters or non-ASCII characters are not.
 bool IsPlainVersion(std::string_view text) {
   return !text.empty() && text.size() <= kMaxNameBytes &&
          std::all_of(text.begin(), text.end(),
@@ -104,6 +104,7 @@ void AdoptNames(const std::string& metadata_file, const Metadata& metadata,
          ", is used");
   } else if (metadata.name != distribution.name &&
              NormalizedName(metadata.name) != distribution.normalized_name) {
+    // METADATA of another distribution: its version does not count either.
     warn("its Name is " + Quoted(metadata.name) + ": the folder's, " +
          Quoted(distribution.name) + ", and its version are used");
     return;
@@ -172,7 +173,7 @@ Result<Distribution> ReadDistribution(int directory_fd,
     return distribution.dist_info_path() + "/entry_points.txt";
   };
   if (!text) {
-    // A folder without the file, or no folder at all?
+    // Tell a folder without the file from no folder at all.
     RETURN_IF_ERROR(FindDirectoryBeneath(directory_fd, dist_info));
     if (text.error().code() != Code::kNotFound) {
       diagnostics.push_back(

@@ -15,10 +15,10 @@ namespace {
 
 constexpr size_t kMaxDiagnostics = 100;
 
-// Each entry has a copy of it.
+// Bounded, because every entry has a copy of the group.
 constexpr size_t kMaxGroupBytes = 255;
 
-// Whether `text` is `part ("." part)*`.
+// Returns whether `text` is `part ("." part)*`.
 template <typename Predicate>
 bool IsDotted(std::string_view text, Predicate is_part) {
   while (true) {
@@ -29,7 +29,8 @@ bool IsDotted(std::string_view text, Predicate is_part) {
   }
 }
 
-// Letters and digits, with runs of "-", "_" and "." between them.
+// Returns whether `text` is letters and digits, with runs of "-", "_" and "."
+// between them.
 bool IsExtra(std::string_view text) {
   const auto alphanumeric = [](char c) {
     return IsAsciiLetter(c) || IsAsciiDigit(c);
@@ -61,7 +62,8 @@ Status Invalid(std::string_view value, const std::string& why) {
 }
 
 // Numbers keys in the order of their first appearance. Allocates nothing for
-// as few as most files have; no choice of keys makes many slow.
+// the few keys of most files, and stays quick for many, however they are
+// chosen.
 template <typename Key>
 class Numbering {
  public:
@@ -96,7 +98,7 @@ class Numbering {
   std::map<Key, uint32_t> many_;
 };
 
-// Everything between two parsed lines. Views are into the text parsed.
+// Keeps the state between lines. Views point into the parsed text.
 class Parser {
  public:
   Parser(const EntryPoint& origin, bool is_plain)
@@ -122,7 +124,8 @@ class Parser {
     if (item_ != Item::kNone && indent > indent_) return Continue(text, flaw);
     Flush();
     indent_ = indent;
-    // As the INI reader has it: from the first "[" to the last "]".
+    // As in Python's INI reader, a header is from the first "[" to the last
+    // "]".
     const size_t close = text.rfind(']');
     if (text.front() != '[') return Assignment(text, flaw);
     if (close != std::string_view::npos && close > 1) {
@@ -150,21 +153,21 @@ class Parser {
   }
 
  private:
-  // What deeper indented lines belong to.
+  // What a line that is indented deeper belongs to.
   enum class Item {
-    kNone,     // To nothing: they stand for themselves.
-    kPending,  // To the assignment in name_ and value_.
-    kDropped,  // To a line that was reported.
+    kNone,     // Nothing: the line stands for itself.
+    kPending,  // The assignment in name_ and value_.
+    kDropped,  // A line that was reported, and is ignored with it.
   };
 
-  // In characters, where it is UTF-8.
+  // The width in characters if the text is UTF-8.
   static size_t Width(std::string_view text) {
     return static_cast<size_t>(std::count_if(
         text.begin(), text.end(),
         [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; }));
   }
 
-  // Why the line's text must not be used, or null.
+  // Returns why the line's text must not be used, or null.
   const char* Flaw(std::string_view line) const {
     if (is_plain_) return nullptr;
     if (!IsValidUtf8(line)) return "is not UTF-8";
@@ -172,7 +175,7 @@ class Parser {
   }
 
   void Drop(const std::string& problem) {
-    // Before the first group there are no items: each line stands alone.
+    // Before the first group no line continues another.
     item_ = header_line_ == 0 ? Item::kNone : Item::kDropped;
     Report(Diagnostic::Severity::kError, line_, "ignored: " + problem);
   }
@@ -204,7 +207,7 @@ class Parser {
     }
   }
 
-  // What follows must not end up in the group before.
+  // Ignores the following lines too: they must not end up in the group before.
   void BrokenHeader(const std::string& problem) {
     header_line_ = line_;
     has_group_ = false;
@@ -269,13 +272,13 @@ class Parser {
   }
 
   const EntryPoint& origin_;
-  const bool is_plain_;  // ASCII without NUL: no line has a flaw.
+  const bool is_plain_;  // ASCII without NUL, so that no line has a flaw.
   ParsedEntryPoints result_;
   Numbering<std::string_view> groups_;
   Numbering<std::pair<uint32_t, std::string_view>> names_;
   uint32_t line_ = 0;
 
-  uint32_t header_line_ = 0;  // 0: there was none yet.
+  uint32_t header_line_ = 0;  // 0: there was no header yet.
   bool has_group_ = false;
   std::string_view group_;
   uint32_t group_number_ = 0;
@@ -285,7 +288,7 @@ class Parser {
   size_t indent_ = 0;
   std::string_view name_;
   std::string_view value_;
-  std::string joined_;  // Instead of value_ once it has a second line.
+  std::string joined_;  // Replaces value_ once it has a second line.
   size_t blank_lines_ = 0;
 };
 

@@ -17,27 +17,28 @@ inline constexpr std::string_view kBackendGroup = "bulkhead.backends";
 // The right side of an entry point: `module[:attr] [extras]`.
 struct ObjectReference {
   std::string module;
-  std::string attr;  // Empty: the module itself.
+  std::string attr;  // Empty: the module itself is the object.
   std::vector<std::string> extras;
 
   bool operator==(const ObjectReference&) const = default;
 };
 
-// The parts between dots are identifiers, see text.h; around ":" and the
-// brackets there may be white space. kInvalidArgument says what is wrong.
+// Parses the right side of an entry point. The parts between dots must be
+// identifiers (text.h); white space is allowed around ":" and the brackets.
+// kInvalidArgument if the text has another form; the message says why.
 Result<ObjectReference> ParseObjectReference(std::string_view value_untrusted);
 
 struct ParsedEntryPoints {
-  std::vector<EntryPoint> entries;  // In file order, of every group.
+  std::vector<EntryPoint> entries;  // Of every group, in file order.
   Diagnostics diagnostics;
 };
 
-// Reads an entry_points.txt as the packaging specification has it: INI,
-// case-sensitive, only `=` delimits. A line that is wrong costs that line and
-// a diagnostic, never a neighbour; at most 100 diagnostics are given. The
-// README has the table of what happens to which irregularity. `origin` supplies
-// distribution, version and file. Never fails, and takes time linear in the
-// text, up to a logarithm of the number of its entries. Thread-safe.
+// Parses an entry_points.txt as the packaging specification defines it: INI,
+// case-sensitive, with only `=` as delimiter. A wrong line is left out with a
+// diagnostic and affects no other line; at most 100 diagnostics are returned.
+// The README has a table of all irregularities. `origin` supplies distribution,
+// version and file of the entries. Never fails. Takes time linear in the text,
+// times the logarithm of the number of entries. Thread-safe.
 ParsedEntryPoints ParseEntryPoints(std::string_view text_untrusted,
                                    const EntryPoint& origin);
 

@@ -59,19 +59,19 @@ TEST(ObjectReferenceTest, RefusesTheRest) {
         "foo:bar:baz", "foo-bar:x", "foo:bar-baz", "foo/bar:x", "foo:bar()",
         "foo:bar # c", "foo:bar [x] z", "foo:bar]", "foo:bar [x\n]",
         "foo:bar [x\n]y", "../x:y", "m = x", "[x]",
-        // These it accepts.
+        // importlib.metadata accepts these.
         ".foo:bar", "foo.:bar", "foo..bar:..", "foo..bar:x", "..:x",
         "1foo:2bar", "1foo:bar", "foo:2bar", "foo\u00b2:x", "foo:\u00bd",
         "foo:bar [x] [y]", "foo:bar [[x]", "foo:bar [x]]", "foo:bar [x,]",
         "foo:bar [,x]", "foo:bar [x,,y]", "foo:bar [-x]", "foo:bar [x_]",
         "foo:bar [x y]", "foo:bar [é]",
-        // A mark has nothing to stand on; bytes that are no character.
+        // A combining mark without a base; bytes that are no character.
         "\u0301foo", "foo\xff:bar"}) {
     EXPECT_FALSE(ParseObjectReference(value)) << Quoted(value);
   }
 }
 
-// "group|name|value;..." of what was read.
+// Returns "group|name|value;..." for each entry that was read.
 std::string Summary(std::string_view text) {
   std::string summary;
   for (const EntryPoint& entry : ParseEntryPoints(text, {}).entries) {
@@ -148,7 +148,7 @@ TEST(EntryPointsTest, ReadsEachKindOfFile) {
       {std::string("[g]\na\0 = m:x\nb = m:x", 20), "g|b|m:x;", 1},
       {std::string("[g]\na = m:x\0\nb = m:x", 20), "g|b|m:x;", 1},
       {"[g]\n\u3000é = m:é\u00a0", "g|é|m:é;", 0},
-      // No ends of lines: VT, FF, FS, NEL, U+2028.
+      // Characters that do not end a line: VT, FF, FS, NEL, U+2028.
       {"[g]\na\x0b = m:x", "g|a|m:x;", 0},
       {"[g]\na\x0b b\x0c = m:x", "g|a\x0b b|m:x;", 0},
       {"[g]\na = m\x1c:x", "g|a|m\x1c:x;", 0},
@@ -231,7 +231,7 @@ TEST(EntryPointsTest, AFloodOfErrorsIsCutShort) {
   EXPECT_EQ(parsed.diagnostics.size(), 101u);
 }
 
-// Each takes milliseconds; with anything quadratic in it, minutes.
+// Each takes milliseconds; a quadratic step would take minutes.
 TEST(EntryPointsTest, NoTextTakesLong) {
   const std::string spaces(100000, ' ');
   std::string entries = "[g]\n";

@@ -19,11 +19,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A module has few parts, and the whole disk is not to be searched.
+// Bounds the search upwards. A module has few parts.
 constexpr int kMaxModuleDepth = 8;
 
-// The distribution in `directory` with an entry point whose object is `object`,
-// a path below it.
+// Finds the distribution in `directory` with an entry point whose object is
+// `object`, a path relative to that directory.
 std::optional<ExplicitLoad> FindOwner(const fs::path& directory,
                                       const std::string& object) {
   const ipc::UniqueFd fd(
@@ -62,7 +62,7 @@ bool ExplicitLoad::Means(const std::string& described,
 Result<ExplicitLoad> ResolveExplicitLoad(const std::string& path,
                                          const std::string& entry_point) {
   std::error_code error;
-  // Directories are compared by name further on.
+  // Canonical, since directories are compared by name from here on.
   const fs::path real = fs::canonical(path, error);
   if (error) {
     return Status(Code::kNotFound, "cannot load a backend from " +

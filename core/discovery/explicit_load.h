@@ -7,28 +7,30 @@
 
 namespace bulkhead::discovery {
 
-// Backends that a caller named by where they lie, instead of leaving it to the
-// plugin path: Host::LoadBackend. They count whatever the autoload switch says
-// (an operator's disable list wins all the same). A value.
+// Backends that a caller chose by their place (Host::LoadBackend) instead of
+// leaving the choice to the plugin path. They are used even if autoload is off,
+// but not against the operator's disable list. A plain value.
 struct ExplicitLoad {
-  std::string directory;    // That holds the dist-info.
-  std::string dist_info;    // Its name; empty: every one in the directory.
-  std::string plugin_path;  // Below the directory; empty: any.
+  std::string directory;    // Holds the dist-info.
+  std::string dist_info;    // Folder name; empty: every one in `directory`.
+  std::string plugin_path;  // Relative to `directory`; empty: any.
   std::string entry_point;  // Its name; empty: any.
 
-  // Whether it means entry points of the distribution that is described in
-  // `described`, the dist-info's path, and that one of them.
+  // Returns whether this can choose entry points of the distribution whose
+  // dist-info has the path `described`.
   bool MayMean(const std::string& described) const;
+  // Returns whether this chooses that entry point of that distribution.
   bool Means(const std::string& described, const std::string& entry_point,
              const std::string& plugin_path) const;
 
   bool operator==(const ExplicitLoad&) const = default;
 };
 
-// What a caller means by `path`, which is absolute: a NAME-VERSION.dist-info, a
-// directory that holds some, or a shared object for which one of the
-// directories above it has an entry point. kNotFound if there is no such file;
-// kInvalidArgument, saying what was expected, if it is none of the three.
+// Resolves the absolute path that a caller gave: a NAME-VERSION.dist-info
+// directory, a directory that holds some, or a shared object that is named by
+// an entry point of a distribution in one of the directories above it.
+// kNotFound if there is no such file, kInvalidArgument if it is none of the
+// three.
 Result<ExplicitLoad> ResolveExplicitLoad(const std::string& path,
                                          const std::string& entry_point);
 

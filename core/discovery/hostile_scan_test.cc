@@ -42,13 +42,13 @@ void MakeSparse(const std::string& path) {
   ASSERT_EQ(truncate(path.c_str(), 100 << 20), 0);
 }
 
-// A way to break a distribution, of which `folder` is the path below the tree.
+// A way to break the distribution in `folder`, a path below the tree.
 struct Breakage {
   const char* name;
   std::function<void(const TemporaryTree&, const std::string& folder)> Break;
 };
 
-// Of one file of a distribution that is otherwise good.
+// Ways to break one file of a distribution that is otherwise good.
 std::vector<Breakage> FileBreakages(const std::string& file) {
   const auto below = [file](const std::string& folder) {
     return folder + "/" + file;
@@ -68,7 +68,7 @@ std::vector<Breakage> FileBreakages(const std::string& file) {
     return [=](const TemporaryTree& tree, const std::string& folder) {
       tree.Remove(below(folder));
       if (mknod((tree / below(folder)).c_str(), mode | 0600, device) != 0) {
-        // Devices are root's to make: a socket will do.
+        // Only root can make devices; a socket is refused for the same reason.
         ASSERT_EQ(mknod((tree / below(folder)).c_str(), S_IFSOCK | 0600, 0), 0);
       }
     };
@@ -165,7 +165,7 @@ TEST(HostileScanTest, NoBrokenDistributionHidesAGoodOne) {
     EXPECT_FALSE(diagnostic.file.starts_with(tree / "good"))
         << ToString(diagnostic);
   }
-  // Where only METADATA is bad, the entry points count under the folder's name.
+  // With a bad METADATA the entry points are used under the folder's name.
   const auto fifo = std::find_if(
       scan.distributions.begin(), scan.distributions.end(),
       [](const Distribution& d) { return d.name == "metadata_fifo"; });
@@ -192,7 +192,7 @@ TEST(HostileScanTest, ABrokenPlaceDoesNotHideTheNext) {
     EXPECT_FALSE(scan.places[i].searched);
     EXPECT_FALSE(scan.places[i].outcome.empty());
   }
-  // Of file, fifo, loop and the overlong name: the others do not exist.
+  // About file, fifo, loop and the overlong name: the others do not exist.
   EXPECT_EQ(scan.diagnostics.size(), 4u);
 }
 
@@ -213,7 +213,7 @@ TEST(HostileScanTest, WhatMayNotBeReadIsSaidToBeSo) {
   ASSERT_EQ(chmod((tree / "folder-1.dist-info").c_str(), 0700), 0);
 }
 
-// Every scan sees each distribution that stays, whatever comes and goes.
+// Every scan sees each distribution that stays, whatever others come and go.
 TEST(HostileScanTest, WhatVanishesMeanwhileTakesNothingAlong) {
   const TemporaryTree tree;
   WriteGoodOnes(tree);

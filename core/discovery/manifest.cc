@@ -35,7 +35,7 @@ class Reader {
     }
   }
 
-  // The value of `key` if it is there and of type T.
+  // Returns the value of `key`, or null if it is missing or not of type T.
   template <typename T>
   const toml::value<T>* Find(const toml::table& table, std::string_view key,
                              const std::string& type) {
@@ -47,7 +47,7 @@ class Reader {
     return nullptr;
   }
 
-  // Which of two words `key` has; false also if there is no such key.
+  // Returns whether `key` has the second of two words; false if it is missing.
   bool IsSecondOf(const toml::table& table, std::string_view key,
                   std::string_view first, std::string_view second) {
     const auto* value = Find<std::string>(table, key, "a string");
@@ -102,7 +102,8 @@ class Reader {
       } else if (word == NameOf(StreamKind::kAudio)) {
         streams.insert(StreamKind::kAudio);
       } else {
-        // A later Bulkhead may know it, and the backend decodes the rest.
+        // A later Bulkhead may know this kind, and the backend decodes the
+        // others.
         Report(Diagnostic::Severity::kWarning, element.source(),
                "a kind of stream that is not \"video\" or \"audio\" is "
                "ignored");
@@ -127,7 +128,7 @@ void Read(const toml::table& table, Reader& reader, Manifest& manifest) {
           reader.Find<int64_t>(table, "schema_version", "an integer");
       schema != nullptr &&
       (schema->get() < 1 || schema->get() > kManifestSchemaVersion)) {
-    // What the rest means is not known: say no more about it.
+    // The meaning of the other keys is not known, so they are not checked.
     return reader.Report(
         Diagnostic::Severity::kError, schema->source(),
         "schema_version is " + std::to_string(schema->get()) +
@@ -148,7 +149,7 @@ void Read(const toml::table& table, Reader& reader, Manifest& manifest) {
   }
   if (const toml::node* node = table.get("permissions")) {
     if (const toml::table* permissions = node->as_table()) {
-      // The backend is used whatever becomes of what it asks for.
+      // A wrong permission is only a warning: the backend is used without it.
       manifest.permissions = grants::ReadPermissions(
           *permissions, {}, [&](const auto& where, const std::string& message) {
             reader.Report(Diagnostic::Severity::kWarning, where, message);

@@ -13,15 +13,15 @@
 
 namespace bulkhead::discovery {
 
-// The newest bulkhead.toml this library understands.
+// The newest schema of bulkhead.toml that this library understands.
 inline constexpr int64_t kManifestSchemaVersion = 1;
 
 enum class StreamKind { kVideo, kAudio };
 
-// "video", "audio".
+// Returns "video" or "audio". The string has static storage.
 const char* NameOf(StreamKind kind);
 
-// What a backend says of itself in the optional bulkhead.toml of its
+// What a backend says about itself in the optional bulkhead.toml of its
 // dist-info. Every line is optional too:
 //
 //   schema_version = 1
@@ -33,13 +33,13 @@ const char* NameOf(StreamKind kind);
 //   [permissions]                # asked for; the operator grants or does not
 //   read = ["/usr/share/vendor"] # and further keys, see permissions_toml.h
 //
-// It is a claim: a stranger wrote it. It can only narrow what the backend is
-// used for, and ask.
+// A stranger wrote the manifest. It can only narrow what the backend is used
+// for, and ask for permissions.
 struct Manifest {
   enum class Start { kClone, kExec };
   enum class WorkerScope { kSession, kBackend };
 
-  bool from_file = false;
+  bool from_file = false;  // False: there is no file, these are the defaults.
   std::optional<int64_t> abi;
   std::vector<std::string> devices;
   std::set<StreamKind> streams = {StreamKind::kVideo};
@@ -51,14 +51,15 @@ struct Manifest {
 };
 
 struct ParsedManifest {
-  // Nothing if the backend must not be used: the file cannot be parsed, is of
-  // a newer schema, or has a value of a wrong type. `refusal` says which.
+  // nullopt if the backend must not be used: the file cannot be parsed, has a
+  // newer schema, or has a value of a wrong type. `refusal` says which.
   std::optional<Manifest> manifest;
   std::string refusal;
   Diagnostics diagnostics;  // All problems; unknown keys only warn.
 };
 
-// `file` is for messages. `default_device` is the entry point's name.
+// Parses a bulkhead.toml. `file` is used for messages; `default_device` is the
+// name of the entry point. Thread-safe.
 ParsedManifest ParseManifest(std::string_view text_untrusted,
                              const std::string& file,
                              const std::string& default_device);

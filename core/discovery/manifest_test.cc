@@ -115,7 +115,7 @@ TEST(ManifestTest, WhatIsKnownMayBeSaidInTwoWays) {
   EXPECT_EQ(parsed.manifest->worker_scope, Manifest::WorkerScope::kSession);
   EXPECT_EQ(parsed.manifest->devices, std::vector<std::string>{"a"});
   EXPECT_EQ(parsed.manifest->permissions.read, std::vector<std::string>{"/x"});
-  // Of the device that is listed twice.
+  // About the device that is listed twice.
   ASSERT_EQ(parsed.diagnostics.size(), 1u);
   EXPECT_EQ(parsed.diagnostics[0].severity, Diagnostic::Severity::kWarning);
   EXPECT_EQ(parsed.diagnostics[0].line, 3u);
@@ -129,8 +129,7 @@ TEST(ManifestTest, EveryWrongValueIsReported) {
   EXPECT_NE(parsed.refusal.find("line 1, column 7"), std::string::npos);
 }
 
-// As large as a file may be; the parser recurses, and this is the supervisor's
-// stack.
+// As large as a file may be: the parser recurses, on the supervisor's stack.
 TEST(ManifestTest, HostileFilesEndWithAnAnswer) {
   const size_t kBytes = size_t{1} << 20;
   const auto repeated = [&](const std::string& text) {
@@ -150,7 +149,7 @@ TEST(ManifestTest, HostileFilesEndWithAnAnswer) {
     EXPECT_FALSE(parsed.refusal.empty());
     EXPECT_LE(parsed.diagnostics.size(), 100u);
   }
-  // As deep as it may be.
+  // As deep as allowed.
   std::string deep = "[permissions]\n";
   for (int i = 0; i < 1000; ++i) deep += "a.";
   EXPECT_TRUE(Parse(deep + "a = 1").manifest);

@@ -34,6 +34,7 @@ bool EndsIgnoringCase(std::string_view name, std::string_view lower_suffix) {
 }
 
 bool IsDirectory(int directory_fd, const dirent& entry) {
+  // Some file systems do not report types in a listing.
   if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_DIR;
   struct stat info;
   return fstatat(directory_fd, entry.d_name, &info,
@@ -109,7 +110,8 @@ Listing ListFolders(int directory_fd, const std::string& directory) {
           "ignored: the name has to end in \".dist-info\", in small "
           "letters"));
     } else if (name.ends_with(".egg-info")) {
-      // The least of them, so that the order of listing plays no part.
+      // The first by name, so that the result does not depend on the order of
+      // the listing.
       if (egg_infos++ == 0 || name < an_egg_info) an_egg_info = name;
     }
   }

@@ -16,65 +16,69 @@
 
 namespace bulkhead::discovery {
 
-// What a scan reads of one directory of the plugin path, before anybody decides
-// which distributions count. scan.h puts readings together; scan_cache.h keeps
-// those that have not changed.
+// Reads one directory of the plugin path, without deciding which of several
+// equal distributions is used. scan.h combines the readings of all directories;
+// scan_cache.h keeps the readings that have not changed.
 
-// A directory of the plugin path and what came of it.
+// A directory of the plugin path and what was found in it.
 struct SearchedPlace {
   SearchDirectory directory;
   bool searched = false;
-  int distributions = 0;  // Used; those shadowed are not counted.
+  int distributions = 0;  // Those in use; shadowed ones are not counted.
   std::string outcome;    // "2 distributions", "does not exist", ...
 
   bool operator==(const SearchedPlace&) const = default;
 };
 
-// Something whose name ends in ".dist-info".
+// An entry whose name ends in ".dist-info".
 struct ListedFolder {
   std::string name;
-  std::string normalized_name;  // Of the distribution. Empty: not a valid one.
-  bool plain = false;           // A directory; not a link, nor anything else.
-  bool has_rival = false;       // Another has the same normalized name.
+  std::string normalized_name;  // Of the distribution; empty if not valid.
+  bool plain = false;           // A directory, not a link or anything else.
+  bool has_rival = false;       // Another folder has the same normalized name.
 
   bool operator==(const ListedFolder&) const = default;
 };
 
+// The .dist-info folders of one directory.
 struct Listing {
   std::vector<ListedFolder> folders;  // In byte order.
-  Diagnostics diagnostics;            // What looks like a folder and is none.
+  Diagnostics diagnostics;            // About near misses, such as .egg-info.
 
   bool operator==(const Listing&) const = default;
 };
 
+// What was read from one folder.
 struct FolderReading {
-  std::optional<Distribution> distribution;  // Nothing: ignored.
-  bool metadata_read = false;                // It was needed.
+  std::optional<Distribution> distribution;  // nullopt if it is ignored.
+  bool metadata_read = false;                // Whether METADATA was needed.
   Diagnostics diagnostics;
 };
 
+// What was read from one directory.
 struct PlaceReading {
   SearchedPlace place;
-  Diagnostics diagnostics;  // Why it was not searched.
+  Diagnostics diagnostics;  // Why the directory was not searched.
   Listing listing;
-  std::vector<FolderReading> folders;  // One for each listed.
+  std::vector<FolderReading> folders;  // One for each of listing.folders.
 };
 
-// Directories by device and inode, with the path first seen.
+// The directories that were opened, by device and inode, with their first path.
 using SeenDirectories = std::map<std::pair<dev_t, ino_t>, std::string>;
 
-// Opens the directory for listing; `info` is what fstat says of it. Without
-// success, `reading` says why: it does not exist, cannot be read, or is one of
-// those in `seen`, to which it is added otherwise.
+// Opens a directory for listing, fills `info` by fstat and adds the directory
+// to `seen`. Returns an empty descriptor if the directory does not exist,
+// cannot be read or is in `seen` already; `reading` then says why.
 ipc::UniqueFd OpenPlace(const SearchDirectory& directory, SeenDirectories& seen,
                         struct stat& info, PlaceReading& reading);
 
-// `directory` is the path of `directory_fd`, for messages.
+// Lists the .dist-info folders. `directory`, the path of `directory_fd`, is
+// used for messages.
 Listing ListFolders(int directory_fd, const std::string& directory);
 
-// Reads entry_points.txt, of which only `group` is of interest unless it is
-// empty. Reads METADATA if it is, or the distribution has an entry point of the
-// group, or has a rival.
+// Reads entry_points.txt and, if needed, METADATA. With `group`, returns only
+// entry points of that group. METADATA is needed if `group` is empty, if the
+// distribution has an entry point of the group, or if it has a rival.
 FolderReading ReadFolder(int directory_fd, const std::string& directory,
                          const ListedFolder& folder, const std::string& group);
 

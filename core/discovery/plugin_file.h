@@ -11,24 +11,24 @@
 
 namespace bulkhead::discovery {
 
-// The shared object behind an entry point. Never loaded here: the descriptor
-// goes to a sandbox, and what is loaded is what was opened.
+// The shared object of an entry point. bulkheadd never loads it: the descriptor
+// goes to a sandbox, which loads exactly the file that was opened.
 struct PluginFile {
-  std::string path;  // Below the directory.
-  ipc::UniqueFd fd;  // Reading only, close-on-exec, a regular file.
+  std::string path;  // Relative to the directory.
+  ipc::UniqueFd fd;  // A regular file, read-only, close-on-exec.
 };
 
-// Finds the object of `module` below the open directory that holds the
-// dist-info: "a.b.name" is a/b/libname.so or, failing that, a/b/name.so.
-// Fails with kNotFound, naming both, if there is neither, and otherwise as
-// OpenRegularFileBeneath does.
+// Opens the object of `module`. `directory` is the open directory that holds
+// the dist-info. The object of "a.b.name" is a/b/libname.so or, if that does
+// not exist, a/b/name.so. kNotFound if neither exists; the message names both.
+// Other errors as of OpenRegularFileBeneath.
 Result<PluginFile> OpenPluginFile(int directory, const std::string& module);
 
-// The paths below the directory that its sandbox may show, sorted: the files
-// that RECORD lists or, without a RECORD, the first component of the module, a
-// folder with all below it or the object itself. What is listed need not exist.
-// Fails with kNotFound if there is a RECORD and the object is not in it, since
-// it could not be loaded then.
+// Returns the paths, relative to the directory, that the sandbox of the backend
+// may show; sorted. These are the files in RECORD. Without a RECORD it is the
+// first component of the module: a folder with everything below it, or the
+// object itself. The paths need not exist. kNotFound if there is a RECORD that
+// does not list the object, which could not be loaded then.
 Result<std::vector<std::string>> VisiblePaths(
     const std::optional<std::vector<RecordedFile>>& record,
     const std::string& plugin_path);

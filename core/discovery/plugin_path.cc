@@ -32,8 +32,8 @@ void Add(SearchDirectory directory, PluginPath& path) {
   if (!known) path.directories.push_back(std::move(directory));
 }
 
-// The directories of an option or, without one, of its variable; false if
-// neither is given.
+// Adds the directories of an option or, without it, of its variable. Returns
+// false if neither is given.
 bool AddChosen(const std::optional<std::vector<std::string>>& option,
                const std::string& option_name, const Environment& environment,
                const std::string& variable, PluginPath& path) {
@@ -65,7 +65,7 @@ PluginPath ResolvePluginPath(const Environment& environment,
                  environment, "BULKHEAD_PATH", path)) {
     const std::string data = environment.Get("XDG_DATA_HOME").value_or("");
     const std::string home = environment.Get("HOME").value_or("");
-    // The XDG specification: a relative path there is as good as none.
+    // The XDG specification demands that a relative path is ignored.
     if (data.starts_with('/')) {
       Add({data + "/bulkhead", "XDG_DATA_HOME"}, path);
     } else if (home.starts_with('/')) {

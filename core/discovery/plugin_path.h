@@ -10,39 +10,40 @@
 
 namespace bulkhead::discovery {
 
-// A directory in which distributions are looked for.
+// A directory that is searched for distributions.
 struct SearchDirectory {
   std::string path;
-  std::string origin;     // Why it is searched, in words: "BULKHEAD_PATH".
-  bool built_in = false;  // Holds Bulkhead's own backends.
+  std::string origin;     // Why, in words: "BULKHEAD_PATH".
+  bool built_in = false;  // Whether it holds Bulkhead's own backends.
 
   bool operator==(const SearchDirectory&) const = default;
 };
 
+// The directories to search, and what was wrong with the settings.
 struct PluginPath {
-  std::vector<SearchDirectory> directories;  // First wins.
+  std::vector<SearchDirectory> directories;  // The first has precedence.
   Diagnostics diagnostics;
 };
 
-// What an application says instead of the variable.
+// The application's own settings, which replace the variables.
 struct PluginPathOverrides {
   std::optional<std::vector<std::string>> add_path;
   std::optional<std::vector<std::string>> path;
 };
 
-// Where to look, in order:
+// Returns the directories to search, in this order:
 //
-//   BULKHEAD_ADD_PATH                    if set; goes first
+//   BULKHEAD_ADD_PATH                    if set; in addition to the others
 //   BULKHEAD_PATH                        if set; replaces the next three
 //   $XDG_DATA_HOME/bulkhead, or ~/.local/share/bulkhead
 //   /usr/local/lib/bulkhead
 //   /usr/lib/bulkhead
-//   `built_in`                           always; where our own backends are
+//   `built_in`                           always; holds Bulkhead's own backends
 //
 // The variables are lists with ":" between directories. A directory must be
 // absolute, since bulkheadd and the application need not share a working
-// directory; one that is not is left out and reported. Empty parts and
-// repetitions are dropped. Nothing is opened here.
+// directory; a relative one is left out and reported. Empty parts and
+// repetitions are dropped. Opens no directory.
 PluginPath ResolvePluginPath(const Environment& environment,
                              const std::vector<std::string>& built_in,
                              const PluginPathOverrides& overrides = {});

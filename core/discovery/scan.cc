@@ -39,7 +39,8 @@ class Assembler {
         result_.places.emplace_back(std::move(reading.place));
     if (!place.searched) return;
 
-    // The keys are the distributions' own strings: look up before moving any.
+    // Keys are views of the distributions' own strings, so every look-up comes
+    // before the first distribution is moved.
     std::unordered_map<std::string_view, Distribution*> best;
     for (size_t i = 0; i < reading.folders.size(); ++i) {
       FolderReading& folder = reading.folders[i];

@@ -11,33 +11,36 @@
 
 namespace bulkhead::discovery {
 
+// What is installed on the plugin path.
 struct Scan {
   std::vector<Distribution> distributions;
   Diagnostics diagnostics;
-  std::vector<SearchedPlace> places;  // One for each directory asked for.
+  std::vector<SearchedPlace> places;  // One for each directory.
 };
 
 struct ScanOptions {
-  // Empty: all groups. Otherwise only this one is of interest, and only its
-  // entry points are in the result. METADATA is then read only of the
-  // distributions that have one, and of those of which a directory has several
-  // versions; the others have the name and the version of the folder. What is
-  // wrong with files that do not matter is not reported. Takes half the time.
+  // If not empty, only entry points of this group are returned, in half the
+  // time. METADATA is then read only for distributions with such an entry
+  // point, and for those of which a directory has several versions; the others
+  // get name and version of the folder. Problems of files that do not matter
+  // are not reported.
   std::string group;
 };
 
-// Reads the metadata of every distribution on the path, in path order and in
-// byte order of the folders' names within a directory. The same files give the
-// same result whatever the file system. Of distributions with one normalized
-// name, which is that of the folder, the first directory's counts and, within a
-// directory, the one that has METADATA and the highest version; the others are
-// reported. Never fails: each broken item is a diagnostic on that item. Reads
-// files, changes nothing, keeps nothing open. Thread-safe. Who scans again and
-// again has ScanCache.
+// Reads the metadata of every distribution on the path, in the order of the
+// path and, within a directory, in byte order of the folder names. The same
+// files give the same result on every file system.
+//
+// Several distributions may have the same normalized folder name. Then the
+// first directory wins and, within a directory, the one with METADATA and the
+// highest version; the others are reported.
+//
+// Never fails: a broken item becomes a diagnostic. Changes nothing and keeps no
+// file open. Thread-safe. ScanCache is quicker for repeated scans.
 Scan ScanPluginPath(const std::vector<SearchDirectory>& plugin_path,
                     const ScanOptions& options = {});
 
-// Decides between the distributions that have been read.
+// Combines the readings of all directories to a scan.
 Scan AssembleScan(std::vector<PlaceReading> readings);
 
 }  // namespace bulkhead::discovery

@@ -17,12 +17,12 @@
 namespace bulkhead::discovery {
 namespace {
 
-// <linux/magic.h> lacks them.
+// <linux/magic.h> does not have these.
 constexpr uint32_t kXfsMagic = 0x58465342;
 constexpr uint32_t kZfsMagic = 0x2fc12fc1;
 constexpr uint32_t kBcachefsMagic = 0xca451a4e;
 
-// Whether the kernel itself keeps the files' times, by its own clock.
+// Returns whether the kernel itself keeps the times of files, by its own clock.
 bool IsOwnFileSystem(int fd) {
   struct statfs info;
   if (fstatfs(fd, &info) != 0) return false;
@@ -39,7 +39,7 @@ int64_t Nanoseconds(const timespec& time) {
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-// All of it: equality of entry points leaves out where they come from.
+// All members: the equality of entry points ignores where they come from.
 auto Members(const EntryPoint& entry) {
   return std::tie(entry.name, entry.value, entry.group, entry.module,
                   entry.attr, entry.extras, entry.distribution, entry.version,
@@ -88,7 +88,8 @@ ScanCache::ScanCache(ScanOptions options, Clock clock)
 
 std::shared_ptr<const Scan> ScanCache::Rescan(
     const std::vector<SearchDirectory>& plugin_path) {
-  // Before anything is looked at: what is old now is older when it is read.
+  // Taken before any file is looked at: a file that is old enough now is older
+  // still when it is read.
   trusted_before_ns_ = std::chrono::duration_cast<std::chrono::nanoseconds>(
                            (clock_() - kTrustedAge).time_since_epoch())
                            .count();
@@ -97,7 +98,7 @@ std::shared_ptr<const Scan> ScanCache::Rescan(
   std::vector<Place> old = std::exchange(places_, {});
   SeenDirectories seen;
   for (size_t i = 0; i < plugin_path.size(); ++i) {
-    // What was known of a directory is still of use at another position.
+    // The reading of a directory is still valid at another position.
     const auto known =
         std::find_if(old.begin(), old.end(), [&](const Place& place) {
           return place.reading.place.directory == plugin_path[i];
@@ -115,7 +116,7 @@ std::shared_ptr<const Scan> ScanCache::Rescan(
   std::vector<PlaceReading> readings;
   for (const Place& place : places_) readings.push_back(place.reading);
   Scan scan = AssembleScan(std::move(readings));
-  // What changed may be of a distribution that does not count.
+  // A change may concern a distribution that is not used.
   if (scan_ && IsSame(scan, *scan_)) return scan_;
   scan_ = std::make_shared<const Scan>(std::move(scan));
   ++generation_;
@@ -154,7 +155,7 @@ bool ScanCache::RefreshListing(int fd, const SearchDirectory& directory,
                                Place& place) {
   Listing listing = ListFolders(fd, directory.path);
   if (listing == place.reading.listing) return false;
-  // Both lists are in the order of the names.
+  // Both lists are in the order of names, so one pass finds the common ones.
   std::vector<Folder> folders(listing.folders.size());
   std::vector<FolderReading> readings(listing.folders.size());
   const std::vector<ListedFolder>& old = place.reading.listing.folders;
@@ -190,7 +191,7 @@ bool ScanCache::RefreshFolder(int fd, const SearchDirectory& directory,
       (!reading.metadata_read || state_of("/METADATA") == folder.metadata)) {
     return false;
   }
-  // The states first: what changes from here on is seen next time.
+  // The states are taken before reading: a later change is seen next time.
   if (may_trust) {
     folder.entry_points = state_of("/entry_points.txt");
     folder.metadata = state_of("/METADATA");
@@ -202,7 +203,8 @@ bool ScanCache::RefreshFolder(int fd, const SearchDirectory& directory,
            (state.kind == FileState::Kind::kRegular &&
             state.device == place.state.device && IsOld(state));
   };
-  // A problem may be of the moment: too many open files, for one.
+  // A problem may be temporary, such as too many open files, so a folder with
+  // one is read again.
   folder.trusted = may_trust && read.distribution && read.diagnostics.empty() &&
                    is_settled(folder.entry_points) &&
                    (!read.metadata_read || is_settled(folder.metadata));

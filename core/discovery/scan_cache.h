@@ -14,11 +14,11 @@
 
 namespace bulkhead::discovery {
 
-// Scans the plugin path again and again, and reads again only what changed.
+// Scans the plugin path repeatedly, and reads only what has changed since.
 //
-// A scan costs some system calls for each distribution; that nothing was
-// installed since can be seen with one or two stat calls each. Rescan() returns
-// what ScanPluginPath() would return at that moment:
+// A scan costs some system calls for each distribution; one or two stat calls
+// for each are enough to see that nothing was installed. Rescan() returns what
+// ScanPluginPath() would return at that moment:
 //
 //   ScanCache cache({.group = "bulkhead.backends"});
 //   std::shared_ptr<const Scan> scan = cache.Rescan(path);
@@ -27,55 +27,56 @@ namespace bulkhead::discovery {
 //   scan = cache.Rescan(path);
 //   if (cache.generation() != before) ...  // Something was installed.
 //
-// A directory's list, and a folder's METADATA and entry_points.txt (or that
-// there is none), are taken from memory while device, inode, size, type and the
-// nanoseconds of the times of modification and of change are what they were
-// just before they were read. The time of change cannot be set back with tools,
-// and renaming, linking, chmod and writing all move it on, so restoring a
-// file's size and time of modification does not hide an edit. Not trusted, and
-// read each time:
+// What is cached: a directory's list, and a folder's METADATA and
+// entry_points.txt, or the fact that there is none. A cached item is used while
+// device, inode, size, type, and the times of modification and of change (in
+// nanoseconds) are what they were just before the item was read. Restoring the
+// size and the time of modification does not hide an edit: renaming, linking,
+// chmod and writing all advance the time of change, which no tool can set back.
 //
-//   * what changed less than kTrustedAge before it was read: clocks tick, and
-//     a second change within a tick leaves no trace. So are times in the
-//     future;
-//   * whatever is or goes through a link, is no regular file, or has anything
-//     wrong with it;
-//   * file systems that are not this kernel's own (NFS, SMB, FUSE, anything
-//     unknown): what they say of a file may be seconds old and by another
-//     clock.
+// Three kinds of item are not trusted and are read each time:
 //
-// What no time tells is not seen: a write through a mapping whose page was
-// already dirty when the file was read, more than kTrustedAge after its last
-// trace. bulkhead.toml, RECORD and the objects are not cached here; they are
-// read of the few distributions that have a backend, by Discover().
+//   * items that changed less than kTrustedAge before they were read, or have a
+//     time in the future: a second change within one tick of the clock leaves
+//     no trace;
+//   * items that are or go through a link, are no regular file, or have any
+//     problem;
+//   * items on file systems that are not this kernel's own (NFS, SMB, FUSE,
+//     anything unknown): their times may be seconds old and by another clock.
 //
-// Keeps no descriptor open and watches nothing between calls. One thread at a
-// time; the scans that it returned may be used anywhere.
+// Limit: a change that leaves no time is not seen. This is a write through a
+// mapping whose page was already dirty when the file was read, more than
+// kTrustedAge after the last trace of the page. bulkhead.toml, RECORD and the
+// objects are not cached here; Discover() reads them for the few distributions
+// that have a backend.
+//
+// Keeps no descriptor open and watches nothing between calls. Not thread-safe,
+// but the scans that it returns may be used on any thread.
 class ScanCache {
  public:
   using Clock = std::function<std::chrono::system_clock::time_point()>;
 
-  // Coarser than the clock of any file system of this kernel's: ext3 has whole
-  // seconds, the others the timer's tick or better.
+  // Coarser than the clock of any file system of this kernel: ext3 has whole
+  // seconds, others have the timer's tick or better.
   static constexpr std::chrono::seconds kTrustedAge{2};
 
-  // `clock` is for tests; the files' own is the system's.
+  // Tests pass a `clock`; the times of files come from the system's clock.
   explicit ScanCache(ScanOptions options = {},
                      Clock clock = std::chrono::system_clock::now);
 
-  // The path may be another one than last time. Never null. The same object as
-  // last time if nothing changed.
+  // Scans the path, which may differ from the last one. Never returns null.
+  // Returns the same object as last time if nothing changed.
   std::shared_ptr<const Scan> Rescan(
       const std::vector<SearchDirectory>& plugin_path);
 
-  // How many results there have been, each unlike the one before.
+  // Returns how many different results there have been.
   uint64_t generation() const { return generation_; }
 
-  // How many folders the last Rescan() had to read.
+  // Returns how many folders the last Rescan() had to read.
   size_t folders_read() const { return folders_read_; }
 
  private:
-  // What lstat says of a file that changes when the file does.
+  // The state of a file according to lstat; differs if the file has changed.
   struct FileState {
     enum class Kind { kUnknown, kAbsent, kRegular, kDirectory };
     Kind kind = Kind::kUnknown;
@@ -103,7 +104,7 @@ class ScanCache {
   static FileState StateAt(int directory, const std::string& path);
   bool IsOld(const FileState& state) const;
 
-  // Brings `place` up to date; whether it is unlike what it was.
+  // Brings `place` up to date. Returns whether it has changed.
   bool Refresh(const SearchDirectory& directory, SeenDirectories& seen,
                Place& place);
   bool RefreshListing(int fd, const SearchDirectory& directory, Place& place);
@@ -114,7 +115,7 @@ class ScanCache {
   Clock clock_;
   int64_t trusted_before_ns_ = 0;
   std::string path_buffer_;
-  std::vector<Place> places_;  // As last asked for.
+  std::vector<Place> places_;  // In the order of the last Rescan().
   std::shared_ptr<const Scan> scan_;
   uint64_t generation_ = 0;
   size_t folders_read_ = 0;

@@ -27,7 +27,7 @@ using std::chrono::system_clock;
 
 constexpr char kText[] = "[g]\na = m:x\n";
 
-// Everything that a scan says.
+// Describes everything that a scan says.
 std::string Describe(const Scan& scan) {
   std::string text;
   for (const Distribution& d : scan.distributions) {
@@ -48,7 +48,7 @@ std::string Describe(const Scan& scan) {
   return text;
 }
 
-// The times of what is changed from here on differ from those of before.
+// Waits until the times of later changes differ from those of earlier ones.
 void AwaitTick() {
   timespec before, now;
   clock_gettime(CLOCK_REALTIME_COARSE, &before);
@@ -74,7 +74,7 @@ class ScanCacheTest : public ::testing::Test {
     tree_.Write("c/x", "");
   }
 
-  // As if all that was written had been there for long.
+  // A clock by which everything that was written has been there for long.
   static system_clock::time_point Later() {
     return system_clock::now() + std::chrono::hours(1);
   }
@@ -97,7 +97,7 @@ TEST_F(ScanCacheTest, WhatDidNotChangeIsNotRead) {
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(cache_.Rescan(path_), first);
     EXPECT_EQ(cache_.generation(), 1u);
-    // The one with a link.
+    // The file with a link.
     EXPECT_EQ(cache_.folders_read(), 1u);
   }
 }
@@ -264,8 +264,8 @@ TEST_F(ScanCacheTest, AScanStaysAsItWas) {
   EXPECT_EQ(Describe(*first), described);
 }
 
-// A write through a mapping need not move the times on: it stands for the
-// second change within one tick of the clock.
+// A write through a mapping need not advance the times. It stands for a second
+// change within one tick of the clock.
 TEST_F(ScanCacheTest, WhatIsTooYoungIsReadAgain) {
   const std::string file = tree_ / "b/foo-2.dist-info/entry_points.txt";
   const ipc::UniqueFd fd(open(file.c_str(), O_RDWR | O_CLOEXEC));
@@ -299,7 +299,7 @@ TEST_F(ScanCacheTest, WhatIsTooYoungIsReadAgain) {
   }
   age = ScanCache::kTrustedAge + std::chrono::nanoseconds(1);
   name_of_first();
-  // Read once more when old enough; from then on its times count.
+  // Read once more when old enough. From then on the times are trusted.
   name_of_first();
   EXPECT_EQ(cache.folders_read(), 0u);
   munmap(mapping, 4096);
@@ -324,7 +324,7 @@ TEST_F(ScanCacheTest, OfOtherGroupsMetadataDoesNotCount) {
   EXPECT_EQ(cache.Rescan(path_), scan);
   tree_.Write("a/ours-1.dist-info/METADATA", "Name: Ours\nVersion: 1.0\n");
   EXPECT_NE(cache.Rescan(path_), scan);
-  // It has one now.
+  // The distribution has an entry point of the group now.
   tree_.Write("a/foo-1.dist-info/entry_points.txt", "[h]\nb = m:x\n");
   EXPECT_EQ(Describe(*cache.Rescan(path_)),
             Describe(ScanPluginPath(path_, {.group = "h"})));
@@ -395,7 +395,7 @@ class Mutator {
   std::string Pick(const std::vector<std::string>& from) {
     return from[random_() % from.size()];
   }
-  // Of few sizes, so that an edit often keeps it.
+  // Few sizes, so that an edit often keeps the size.
   std::string Metadata() {
     return "Name: " + Pick({"foo", "Foo", "bar", "b_r"}) +
            "\nVersion: " + Pick({"1", "2", "3"}) + "\n" + Pick({"", "\n"});
@@ -405,7 +405,7 @@ class Mutator {
            Pick({"m:x", "m:y", "m y"}) + "\n";
   }
   void WriteIfPossible(const std::string& file, const std::string& text) {
-    // A FIFO would block, a link lead out.
+    // Opening a FIFO would block, and a link would lead out.
     std::error_code ignored;
     const fs::file_status status = fs::symlink_status(tree_ / file, ignored);
     const fs::path folder = fs::path(tree_ / file).parent_path();
@@ -449,7 +449,7 @@ TEST_F(ScanCacheTest, EqualsAFreshScanAfterAnyChanges) {
     before = fresh;
     read += cache_.folders_read();
   }
-  // It would prove little if nothing had been taken from memory.
+  // The test proves little unless something came from memory.
   EXPECT_LT(read, 300 * (Mutator::kMaxOthers + 5));
 }
 

@@ -119,11 +119,11 @@ TEST(ScanTest, AShadowedDistributionGivesNoEntryPoints) {
             "distinfo-pkg 1.0.0;");
 }
 
-// One folder each: what counts of it, and what is said about it.
+// One folder for each case: what is used of it, and whether it is reported.
 TEST(ScanTest, FoldersCountOrAreExplained) {
   const struct {
     const char* folder;
-    const char* counts;  // Name and version, from the folder.
+    const char* counts;  // The name and version that are used.
     bool reported;
   } kCases[] = {
       {"my_pkg.dist-info", "my_pkg ;", true},  // No METADATA.

@@ -11,36 +11,37 @@
 
 namespace bulkhead::discovery {
 
-// The switch's name: part of the message that every failed backend raises.
+// The autoload switch. Its name is part of the message of every failed backend.
 inline constexpr const char* kAutoloadVariable =
     "BULKHEAD_DEVICE_BACKEND_AUTOLOAD";
 
-// Which of the backends found are used. The lists hold globs (* ? [a-z]) on
-// the entry point's name; a backend in both is not used. A value.
+// Selects which of the backends found are used. The lists hold globs (* ?
+// [a-z]) on the name of the entry point; a backend in both lists is not used. A
+// plain value.
 struct Selection {
-  // Off: no extension registers a device by being installed. Backends of the
-  // built-in directories, and what is loaded explicitly, still do.
+  // If false, an installed extension registers no device. Backends of the
+  // built-in directories and those that are loaded explicitly still do.
   bool autoload = true;
   std::vector<std::string> enabled;  // Empty: all.
   std::vector<std::string> disabled;
 
-  // How the rules are called in messages.
+  // The names of the rules in messages.
   std::string autoload_rule = kAutoloadVariable;
   std::string enabled_rule = "BULKHEAD_BACKENDS";
   std::string disabled_rule = "BULKHEAD_BACKENDS_DISABLE";
 
-  // Reads the three variables of those names. The lists have "," between
-  // globs. The switch is on if unset or "1", off if "0"; for any other value
-  // the call fails with kInvalidArgument, since nobody who writes "true" means
-  // off.
+  // Reads the three variables of those names. Lists have "," between globs. The
+  // switch is on if unset or "1" and off if "0". kInvalidArgument for any other
+  // value, since nobody who writes "true" means off.
   static Result<Selection> FromEnvironment(const Environment& environment);
 
-  // The rule that drops the backend `name`, or nothing if it is used.
+  // Returns the rule that excludes the backend `name`, or nullopt if it is
+  // used.
   std::optional<std::string> RuleAgainst(std::string_view name,
                                          bool built_in) const;
 };
 
-// `list` split at "," and trimmed, empty parts dropped.
+// Splits `list` at ",", trims the parts and drops empty ones.
 std::vector<std::string> SplitGlobs(std::string_view list);
 
 }  // namespace bulkhead::discovery

@@ -13,7 +13,7 @@
 namespace bulkhead::discovery {
 namespace {
 
-// A number without leading zeros, as text: a file may name one of any length.
+// A number without leading zeros, as text, since it may have any length.
 struct Number {
   std::string digits;
 
@@ -27,9 +27,9 @@ struct Number {
   bool operator==(const Number&) const = default;
 };
 
-// Compared member by member, in this order, by <=>.
+// Compared by <=>, member by member in this order.
 struct Key {
-  // Where a part's absence sorts among its values.
+  // Where a missing part sorts, compared with its values.
   enum class Rank { kBelow, kPresent, kAbove };
   struct Part {
     Rank rank = Rank::kBelow;
@@ -68,7 +68,7 @@ class Scanner {
     return true;
   }
   bool TakeSeparator() { return Take('-') || Take('_') || Take('.'); }
-  // The first of `words` that comes next. A word goes before its prefixes.
+  // Takes the first of `words` that matches. List a word before its prefixes.
   std::optional<std::string_view> TakeWord(
       std::initializer_list<std::string_view> words) {
     for (const std::string_view word : words) {
@@ -100,7 +100,7 @@ class Scanner {
   size_t at_ = 0;
 };
 
-// [separator] word [separator] [number], or nothing at all.
+// Takes [separator] word [separator] [number], or nothing at all.
 std::optional<Key::Part> TakePart(
     Scanner& scanner, std::initializer_list<std::string_view> words) {
   const size_t start = scanner.mark();

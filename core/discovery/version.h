@@ -6,14 +6,14 @@
 
 namespace bulkhead::discovery {
 
-// The order of versions that PEP 440 defines: 1.0.dev1 < 1.0a1 < 1.0rc1 < 1.0
-// == 1.0.0 < 1.0+local < 1.0.post1 < 1!0.1. Numbers may have any length. What
-// PEP 440 does not accept sorts below all that it does, in byte order.
-// Never fails. Thread-safe.
+// Compares versions by the order that PEP 440 defines: 1.0.dev1 < 1.0a1 <
+// 1.0rc1 < 1.0 == 1.0.0 < 1.0+local < 1.0.post1 < 1!0.1. Numbers may have any
+// length. Texts that PEP 440 does not accept come below all versions, in byte
+// order. Never fails. Thread-safe.
 std::weak_ordering CompareVersions(std::string_view left_untrusted,
                                    std::string_view right_untrusted);
 
-// Whether PEP 440 accepts it (spelling variants included).
+// Returns whether PEP 440 accepts the text, spelling variants included.
 bool IsVersion(std::string_view text_untrusted);
 
 }  // namespace bulkhead::discovery
