@@ -10,38 +10,41 @@
 
 namespace bulkhead::grants {
 
+// The file of grants for every user of the machine.
 inline constexpr char kSystemGrants[] = "/etc/bulkhead/grants.toml";
 
-// A file that may grant something; it need not exist.
+// A file that may hold grants. It need not exist.
 struct GrantFile {
   std::string path;
-  std::string origin;  // why it counts, in words: "BULKHEAD_GRANTS"
+  std::string origin;  // Why it is read, in words: "BULKHEAD_GRANTS".
 
   bool operator==(const GrantFile&) const = default;
 };
 
+// The files that may hold grants, and what was wrong with the settings.
 struct GrantFiles {
   GrantFile system;
-  std::optional<GrantFile> users;  // none: privileged, or nobody has a home
+  std::optional<GrantFile> users;  // nullopt: privileged, or there is no home.
   Diagnostics diagnostics;
 
+  // Returns `system`, then `users` if there is one.
   std::vector<GrantFile> all() const;
 };
 
-// Where grants are: /etc/bulkhead/grants.toml, and that of the user, which is
-// the first of
+// Returns the files that may hold grants: /etc/bulkhead/grants.toml and the
+// user's file, which is the first of
 //
 //   HostOptions::grants                 (`option`)
 //   BULKHEAD_GRANTS
 //   $XDG_CONFIG_HOME/bulkhead/grants.toml, or ~/.config/bulkhead/grants.toml
 //
-// Relative paths are reported and left out. In a `privileged` process
-// (AT_SECURE) only the first counts: there the caller is not the one to say
-// what a backend may do.
+// A relative path is reported and left out. In a `privileged` process
+// (AT_SECURE) only the system's file is used, because the caller of such a
+// process must not decide what a backend may do.
 GrantFiles ResolveGrantFiles(const discovery::Environment& environment,
                              const std::optional<std::string>& option,
                              bool privileged);
-// Whether this process is one.
+// Returns whether this process is privileged (AT_SECURE).
 bool IsPrivileged();
 
 }  // namespace bulkhead::grants

@@ -26,7 +26,7 @@ std::string ErrnoText(int error) {
   return std::generic_category().message(error);
 }
 
-// Empty: it may be believed.
+// Returns why the file must not be believed, or an empty string.
 std::string Objection(const struct stat& info, const std::string& path) {
   if (!S_ISREG(info.st_mode)) return "it is no regular file";
   if (info.st_uid != 0 && info.st_uid != geteuid()) {
@@ -55,8 +55,8 @@ bool ReadAll(int fd, std::string& text) {
   }
 }
 
-// Another one: the file was written, replaced, made or removed, or who may
-// write to it has changed.
+// Returns the state of a file. The state differs if the file was written,
+// replaced, made or removed, or if its owner or mode has changed.
 std::string StateOf(const std::string& path) {
   struct stat info = {};
   if (lstat(path.c_str(), &info) != 0) return ErrnoText(errno);
@@ -76,7 +76,7 @@ std::string StateOf(const std::string& path) {
 }  // namespace
 
 Result<std::string> ReadBelievedFile(const std::string& path) {
-  // O_NONBLOCK: it may be a FIFO.
+  // O_NONBLOCK, since the file may be a FIFO.
   const ipc::UniqueFd file(open(
       path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
   if (!file) {
@@ -120,7 +120,7 @@ GrantReader::GrantReader(std::vector<std::string> paths) {
 const Grants& GrantReader::Latest() {
   bool changed = !is_read_;
   for (Source& source : sources_) {
-    // Before it is read: what is written meanwhile is seen the next time.
+    // Taken before reading: a later change is seen next time.
     std::string state = StateOf(source.path);
     if (is_read_ && state == source.state) continue;
     source.grants = ReadGrantFile(source.path);

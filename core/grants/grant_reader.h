@@ -9,31 +9,32 @@
 
 namespace bulkhead::grants {
 
-// A file that others could have written is not believed: it has to be a
-// regular file, no link, owned by root or the user of this process, and not
-// writable for its group or for all. kInvalidArgument says how to mend it;
-// kNotFound: there is none.
+// Reads a file that only root or this user can have written: a regular file,
+// not a link, owned by root or by the user of this process, and not writable
+// for its group or for others. kInvalidArgument for any other file, with how to
+// repair it; kNotFound if there is no file.
 Result<std::string> ReadBelievedFile(const std::string& path);
 
-// What is wrong is a diagnostic. No file is no grants and nothing wrong.
+// Reads the grants of one file. Problems become diagnostics. A missing file
+// means no grants and is no problem.
 Grants ReadGrantFile(const std::string& path);
 
-// The grants of all files, read again when one of them has changed.
-//
-// Owned by Supervisor, for one thread. Blocks for as long as the file system
+// The grants of all files, read again when one of the files has changed. Owned
+// by Supervisor and used by its one thread. Blocks as long as the file system
 // does.
 class GrantReader {
  public:
   GrantReader() = default;
   explicit GrantReader(std::vector<std::string> paths);
 
-  // Looks at the files again. Valid until the next call.
+  // Checks the files for changes and returns their grants. The reference is
+  // valid until the next call.
   const Grants& Latest();
 
  private:
   struct Source {
     std::string path;
-    std::string state;  // of the file when it was read
+    std::string state;  // Of the file just before it was read.
     Grants grants;
   };
 

@@ -23,7 +23,7 @@ class GrantReaderTest : public testing::Test {
     chmod(path_.c_str(), 0644);
   }
 
-  // Why the file grants nothing; empty: it grants.
+  // Why the file grants nothing; empty if it does grant something.
   std::string Objection() {
     const Grants read = ReadGrantFile(path_);
     EXPECT_EQ(read.grants.empty(), !read.diagnostics.empty());

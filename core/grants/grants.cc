@@ -16,7 +16,7 @@ namespace {
 using discovery::Quoted;
 
 constexpr size_t kMaxGrants = 1000;
-// More of them say nothing new, and each goes into every report.
+// Bounded, because every diagnostic goes into every report.
 constexpr size_t kMaxDiagnostics = 100;
 constexpr std::string_view kOwnKeys[] = {"backend", "hash", "any_hash"};
 
@@ -60,8 +60,8 @@ class Reader {
     const auto backend = (*table)["backend"].value_exact<std::string>();
     if (!backend || !discovery::IsPlainName(*backend)) {
       return Refuse(node.source(),
-                    "the grant counts for nothing: backend should name one, "
-                    "as `bulkhead backends` does");
+                    "the grant is ignored: backend should be the "
+                    "name of a backend, as `bulkhead backends` shows it");
     }
     const auto hash = HashOf(*table);
     if (!hash) return;
@@ -76,7 +76,8 @@ class Reader {
     result_.grants.push_back(std::move(grant));
   }
 
-  // Empty: any. Nothing: it was refused.
+  // Returns the hash, an empty string for any hash, or nullopt if the grant was
+  // refused.
   std::optional<std::string> HashOf(const toml::table& table) {
     const toml::node* any = table.get("any_hash");
     const toml::node* hash = table.get("hash");
@@ -84,7 +85,7 @@ class Reader {
     if (hash == nullptr) {
       if (is_any) return "";
       Refuse(table.source(),
-             "the grant counts for nothing: it has no hash of the backend's "
+             "the grant is ignored: it has no hash of the backend's "
              "shared object; `bulkhead grant` writes it, or say any_hash = "
              "true if any file of that name may have this");
       return std::nullopt;
@@ -96,7 +97,7 @@ class Reader {
                                   "it has both hash and any_hash; remove one")
                          : HashIsValid(*text);
     if (valid.ok()) return text;
-    Refuse(hash->source(), "the grant counts for nothing: " + valid.message());
+    Refuse(hash->source(), "the grant is ignored: " + valid.message());
     return std::nullopt;
   }
 
@@ -128,7 +129,7 @@ Grants ParseGrants(std::string_view text_untrusted, const std::string& file) {
     reader.Read(parsed.table());
   } else {
     reader.Report(Diagnostic::Severity::kError, parsed.error().source(),
-                  "grants nothing until this is mended: " +
+                  "grants nothing until this error is repaired: " +
                       Quoted(parsed.error().description()));
   }
   return std::move(reader).Finish();

@@ -15,22 +15,24 @@ namespace bulkhead::grants {
 //
 //   [[grant]]
 //   backend = "acme"                    # the entry point's name
-//   hash = "sha256=lpW8uZ0a…"           # of its shared object, as in RECORD
-//   devices = ["/dev/dri/renderD128"]   # and what else permissions_toml.h has
+//   hash = "sha256=lpW8uZ0a..."         # of its shared object, as in RECORD
+//   devices = ["/dev/dri/renderD128"]   # and the other keys:
+//   permissions_toml.h
 //
-// It is for that one file: another version of the plugin, or another plugin of
-// the same name, has nothing of it. Who wants it otherwise writes
-// `any_hash = true` in place of the hash.
+// A grant is for one file: another version of the plugin, or another plugin of
+// the same name, gets nothing from it. With `any_hash = true` instead of the
+// hash, a grant is for any file of that name.
 struct Grant {
   std::string backend;
-  std::string hash;  // empty: whatever its file is
+  std::string hash;  // Empty: any file.
   Permissions permissions;
-  std::string file;
+  std::string file;  // The grants.toml and the line that the grant is from.
   uint32_t line = 0;
 
   bool operator==(const Grant&) const = default;
 };
 
+// The grants of one file or of several.
 struct Grants {
   std::vector<Grant> grants;
   Diagnostics diagnostics;
@@ -38,9 +40,9 @@ struct Grants {
   bool operator==(const Grants&) const = default;
 };
 
-// `file` is for messages. What is wrong with a grant makes it none, what is
-// wrong with an entry of it makes it one without that entry; both are reported.
-// A file that is no TOML grants nothing.
+// Parses a grants.toml. `file` is used for messages. A wrong grant is ignored;
+// a grant with a wrong entry is used without that entry; both are reported. A
+// file that is not TOML grants nothing.
 Grants ParseGrants(std::string_view text_untrusted, const std::string& file);
 
 }  // namespace bulkhead::grants

@@ -9,7 +9,8 @@ constexpr uint8_t kDmaHeap[] = {'H'};
 constexpr uint8_t kDrm[] = {'d'};
 constexpr uint8_t kKfd[] = {'K'};
 constexpr uint8_t kMedia[] = {'|'};
-// nvidia-uvm numbers its requests without a type, which reads as 0.
+// Requests of nvidia-uvm have no type: they are plain numbers, so bits 8 to 15
+// are 0.
 constexpr uint8_t kNvidia[] = {'F', 0};
 constexpr uint8_t kSyncFile[] = {'>'};
 constexpr uint8_t kV4l2[] = {'V'};

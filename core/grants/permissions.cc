@@ -22,7 +22,7 @@ using Texts = std::vector<std::string>;
 constexpr size_t kMaxPathBytes = 1024;
 constexpr std::string_view kWildcards = "*?[]";
 constexpr std::string_view kDeviceFolder = "/dev/";
-// Beyond what a processor can address; the kernel's largest pid.
+// More than a processor can address, and the kernel's largest pid.
 constexpr uint64_t kMaxMemoryBytes = uint64_t{1} << 47;
 constexpr uint64_t kMaxThreads = uint64_t{1} << 22;
 
@@ -36,7 +36,7 @@ bool HasControlCharacter(std::string_view text) {
   });
 }
 
-// Absolute, with names between single slashes and none of them "." or "..".
+// Checks that a path is absolute and has single slashes and no "." or "..".
 Status CheckPath(std::string_view path) {
   if (!path.starts_with('/') || path.size() < 2) {
     return Invalid(Quoted(path) + " should be an absolute path below /");
@@ -96,7 +96,7 @@ Status CheckFamily(std::string_view name) {
                  sandbox::IoctlFamilyNames());
 }
 
-// Digits, and perhaps one of K, M, G and T, which are powers of 1024.
+// Parses digits, optionally followed by K, M, G or T, which are powers of 1024.
 std::optional<uint64_t> ParseAmount(std::string_view text, bool with_unit) {
   uint64_t number = 0;
   const auto [end, error] =
@@ -143,9 +143,11 @@ bool GlobMatches(const std::string& glob, const std::string& path) {
                  FNM_PATHNAME | FNM_PERIOD | FNM_NOESCAPE) == 0;
 }
 
-// Nothing if no node can match both.
+// Returns nullopt if no node can match both.
 std::optional<DevicePattern> IntersectGlobs(const std::string& asked,
                                             const std::string& granted) {
+  // Two globs with wildcards are assumed to have a common node: the nodes that
+  // exist are matched against both later.
   const bool possible = HasWildcard(asked) && HasWildcard(granted) ? true
                         : HasWildcard(asked) ? GlobMatches(asked, granted)
                                              : GlobMatches(granted, asked);
@@ -333,7 +335,7 @@ Permissions Missing(const Permissions& asked, const Effective& effective) {
 
 Permissions Beyond(const Permissions& granted, const Permissions& asked) {
   Permissions beyond;
-  // A glob that is inside of another one is matched by it like a name.
+  // A glob within another one is matched by it like a name.
   beyond.devices = Only(granted.devices, [&](const std::string& glob) {
     return std::none_of(asked.devices.begin(), asked.devices.end(),
                         [&](const std::string& other) {
@@ -377,7 +379,7 @@ void Remove(const Permissions& less, Permissions& permissions) {
   remove(less.devices, permissions.devices);
   remove(less.read, permissions.read);
   remove(less.ioctls, permissions.ioctls);
-  // An amount is revoked as a whole, whichever was named.
+  // An amount is revoked as a whole, whatever amount was named.
   if (less.memory_bytes != 0) permissions.memory_bytes = 0;
   if (less.threads != 0) permissions.threads = 0;
 }

@@ -10,39 +10,40 @@
 
 namespace bulkhead::grants {
 
-// What a backend may have beyond its own files: asked for in the manifest
-// (bulkhead.toml), granted by the operator (grants.toml). Both say it in the
-// same words, and what counts is what both say:
+// What a backend may use beyond its own files. The manifest (bulkhead.toml)
+// asks for permissions, the operator (grants.toml) grants them, both in the
+// same words, and the backend gets what both name:
 //
 //   const Permissions& asked = manifest.permissions;
 //   const Effective effective = Intersect(asked, granted);
 //
-// There is no word for writing to a file: it cannot be asked for and cannot be
-// granted. Values; every entry has passed AddPermission, so paths are absolute
-// and clean, globs stay below /dev, and families exist.
+// Writing to a file can neither be asked for nor granted. Plain values. Every
+// entry has passed AddPermission: paths are absolute and clean, globs are below
+// /dev, and families exist.
 struct Permissions {
-  std::vector<std::string> devices;  // globs: "/dev/dri/renderD*"
-  std::vector<std::string> read;     // a file, or a directory and all below it
-  std::vector<std::string> ioctls;   // of sandbox/ioctl_families.h
-  uint64_t memory_bytes = 0;  // address space of a process; 0: the default
-  uint64_t threads = 0;       // processes and threads together; 0: the default
+  std::vector<std::string> devices;  // Globs: "/dev/dri/renderD*".
+  std::vector<std::string> read;     // Files, and directories as a whole.
+  std::vector<std::string> ioctls;   // Names in ioctl_families.h.
+  uint64_t memory_bytes = 0;  // Address space of a process; 0: the default.
+  uint64_t threads = 0;       // Processes and threads; 0: the default.
 
   bool empty() const { return *this == Permissions(); }
   bool operator==(const Permissions&) const = default;
 };
 
-// A device node has to match both. Either may be the wider one, and the
-// intersection of two globs need not be a glob.
+// A pair of globs, both of which a device node has to match. Either may be the
+// wider one, and the intersection of two globs need not be a glob.
 struct DevicePattern {
   std::string asked;
   std::string granted;
 
-  // `path` has no wildcard. "*" does not match "/", nor a leading ".".
+  // Returns whether `path`, which has no wildcard, matches both globs. "*" does
+  // not match "/", nor a leading ".".
   bool Matches(const std::string& path) const;
   bool operator==(const DevicePattern&) const = default;
 };
 
-// What is both asked for and granted.
+// The permissions that are both asked for and granted.
 struct Effective {
   std::vector<DevicePattern> devices;
   std::vector<std::string> read;
@@ -54,32 +55,36 @@ struct Effective {
   bool operator==(const Effective&) const = default;
 };
 
-// Of each kind of entry. More say nothing that a glob or a directory does not.
+// The most entries of each kind. More are not needed, since a glob or a
+// directory can stand for many.
 inline constexpr size_t kMaxPermissions = 64;
 
-// The five kinds by the word that the command line has for them: "device",
-// "read", "ioctl", "memory" and "threads". Adds one entry, or says what is
-// wrong with it: kInvalidArgument.
+// Adds one entry. `kind` is the word of the command line: "device", "read",
+// "ioctl", "memory" or "threads". kInvalidArgument if the entry is wrong; the
+// message says why.
 Status AddPermission(std::string_view kind, std::string_view value_untrusted,
                      Permissions& permissions);
-// "read=/usr/share/acme", "memory=8G"
+// Adds an entry written as "read=/usr/share/acme" or "memory=8G".
 Status AddPermission(std::string_view text_untrusted, Permissions& permissions);
 
-// As AddPermission takes them.
+// Returns the entries as AddPermission takes them.
 std::vector<std::string> ToTexts(const Permissions& permissions);
 std::vector<std::string> ToTexts(const Effective& effective);
-// With blanks between, for a command line. Quoted where a shell would look
-// into it.
+// Returns the entries separated by blanks, for a command line. Entries with
+// characters that a shell interprets are quoted.
 std::string ToArguments(const Permissions& permissions);
 
+// Returns the permissions that are both asked for and granted.
 Effective Intersect(const Permissions& asked, const Permissions& granted);
-// Of what is asked, that for which nothing at all is granted. A grant that is
-// narrower than what was asked is what the operator chose.
+// Returns those of `asked` for which nothing at all is granted. A grant that is
+// narrower than the request is the operator's choice, so it is not missing.
 Permissions Missing(const Permissions& asked, const Effective& effective);
-// Of what is granted, that which goes beyond what is asked.
+// Returns those of `granted` that go beyond `asked`.
 Permissions Beyond(const Permissions& granted, const Permissions& asked);
 
+// Adds the entries of `more`; of two amounts the larger one stays.
 void Add(const Permissions& more, Permissions& permissions);
+// Removes the entries of `less`. An amount is removed whatever `less` says.
 void Remove(const Permissions& less, Permissions& permissions);
 
 }  // namespace bulkhead::grants

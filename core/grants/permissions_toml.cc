@@ -11,7 +11,7 @@ namespace {
 
 struct Key {
   std::string_view toml;
-  std::string_view kind;  // AddPermission's
+  std::string_view kind;  // As AddPermission takes it.
   bool is_list;
 };
 

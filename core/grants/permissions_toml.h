@@ -11,24 +11,26 @@
 
 namespace bulkhead::grants {
 
-// The keys that a [permissions] table of bulkhead.toml and a [[grant]] of
-// grants.toml have in common:
+// Reads the keys that the [permissions] table of bulkhead.toml and each
+// [[grant]] of grants.toml have in common:
 //
 //   devices = ["/dev/dri/renderD*"]   read = ["/usr/share/acme"]
 //   ioctls = ["drm"]                  memory_bytes = 8589934592
 //   threads = 64
 
+// Reports a problem at a place in the file.
 using ReportEntry =
     std::function<void(const toml::source_region&, const std::string&)>;
 
-// An entry that is wrong is reported and left out; the rest counts.
-// `other_keys` are the caller's own.
+// Reads the permissions in `table`. A wrong entry is reported and left out, and
+// so is a key that is neither a permission nor one of the caller's own
+// `other_keys`.
 Permissions ReadPermissions(const toml::table& table,
                             std::span<const std::string_view> other_keys,
                             const ReportEntry& report);
 
-// "line 3, column 5" is of the begin of `where`, in the words of a message:
-// "column 5: MESSAGE".
+// Returns "column 5: MESSAGE" with the column of the beginning of `where`, or
+// the message alone if the place is not known.
 std::string AtColumn(const toml::source_region& where,
                      const std::string& message);
 
