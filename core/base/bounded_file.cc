@@ -53,10 +53,9 @@ int OpenNoLinks(int directory, std::string_view path, int flags) {
   }
 }
 
-// Opens `path` below `directory`. A caller who knows that no part of the path
-// is
-// ".." may pass RESOLVE_NO_SYMLINKS, which then stays below the directory too
-// and is quicker.
+// Opens `path` below `directory`. If no part of the path is "..", the caller
+// may pass RESOLVE_NO_SYMLINKS, which stays below the directory too and is
+// quicker.
 int OpenBeneath(int directory, const std::string& path, int flags,
                 unsigned resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS) {
   if (path.empty() || path.find('\0') != std::string::npos) {

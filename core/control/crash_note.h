@@ -10,8 +10,8 @@
 
 namespace bulkhead {
 
-// What a dying process of a backend said about its own death. Bounded and safe
-// to show to a person, but the process may have made up every word.
+// The report of a dying process of a backend about its own death. Bounded and
+// safe to show to a person, but the process may have made up every word.
 struct CrashClaim {
   int signal = 0;
   uint64_t address = 0;

@@ -21,8 +21,8 @@ enum class StreamKind { kVideo, kAudio };
 // Returns "video" or "audio". The string has static storage.
 const char* NameOf(StreamKind kind);
 
-// What a backend says about itself in the optional bulkhead.toml of its
-// dist-info. Every line is optional too:
+// The contents of bulkhead.toml, an optional file in the dist-info in which a
+// backend describes itself. Every line is optional too:
 //
 //   schema_version = 1
 //   abi = 1                      # the table its entry point returns

@@ -48,14 +48,14 @@ struct Listing {
   bool operator==(const Listing&) const = default;
 };
 
-// What was read from one folder.
+// The result of reading one folder.
 struct FolderReading {
   std::optional<Distribution> distribution;  // nullopt if it is ignored.
   bool metadata_read = false;                // Whether METADATA was needed.
   Diagnostics diagnostics;
 };
 
-// What was read from one directory.
+// The result of reading one directory.
 struct PlaceReading {
   SearchedPlace place;
   Diagnostics diagnostics;  // Why the directory was not searched.

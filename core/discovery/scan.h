@@ -11,7 +11,7 @@
 
 namespace bulkhead::discovery {
 
-// What is installed on the plugin path.
+// The distributions that are installed on the plugin path.
 struct Scan {
   std::vector<Distribution> distributions;
   Diagnostics diagnostics;

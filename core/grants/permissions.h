@@ -10,9 +10,9 @@
 
 namespace bulkhead::grants {
 
-// What a backend may use beyond its own files. The manifest (bulkhead.toml)
-// asks for permissions, the operator (grants.toml) grants them, both in the
-// same words, and the backend gets what both name:
+// The things that a backend may use beyond its own files. The manifest
+// (bulkhead.toml) asks for permissions, the operator (grants.toml) grants them,
+// both in the same words, and the backend gets what both name:
 //
 //   const Permissions& asked = manifest.permissions;
 //   const Effective effective = Intersect(asked, granted);

@@ -38,10 +38,10 @@ struct AudioOptions {
   RecoveryObserver recovery_observer;
 };
 
-// What the container and the first samples say about a stream. The worker
-// reported these values: the host has checked that they are plausible and
-// bounded, but they are only as true as the file and the backend. Of the
-// members of StreamTiming that come from the content, only
+// The metadata of an audio stream, from the container and the first samples.
+// The worker reported these values: the host has checked that they are
+// plausible and bounded, but they are only as true as the file and the backend.
+// Of the members of StreamTiming that come from the content, only
 // begin_seconds_from_content is set, since no index is made.
 struct AudioMetadata : StreamTiming {
   int stream_index = 0;

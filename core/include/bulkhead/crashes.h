@@ -91,7 +91,7 @@ struct Crash {
   // The last lines that the backend wrote to stderr; the backend may have
   // written anything.
   std::vector<std::string> log;
-  // What happened next: "recovered", the name of the Code that the application
+  // The outcome: "recovered", the name of the Code that the application
   // got, or empty if not known.
   std::string outcome;
   // How many ends right before this one were not recorded because they were too

@@ -8,7 +8,7 @@
 
 namespace bulkhead {
 
-// What a media file says about itself. A sandboxed worker read these values:
+// The metadata of a media file. A sandboxed worker read these values:
 // the host has checked that they are plausible, bounded and printable, but they
 // are only as true as the file. All types are plain values.
 
@@ -26,19 +26,20 @@ struct Ratio {
 // the header, according to the packets, and the best of both. The rules of the
 // best are those of torchcodec.
 struct StreamTiming {
-  // From the header; nullopt if the header does not say.
+  // Values of the header; nullopt if the header does not have them.
   std::optional<double> begin_seconds_from_header;
   std::optional<double> duration_seconds_from_header;
   std::optional<uint64_t> frame_count_from_header;
 
-  // From a scan of all packets; nullopt if there was no scan or if the packets
-  // do not say. Packets that the container marks as hidden do not count.
+  // Values from a scan of all packets; nullopt if there was no scan or if the
+  // packets do not have them. Packets that the container marks as hidden do not
+  // count.
   std::optional<double> begin_seconds_from_content;
   std::optional<double> end_seconds_from_content;
   std::optional<uint64_t> frame_count_from_content;
 
-  // From the content if that is known. Otherwise from the first source in the
-  // comment that is known; nullopt if none is.
+  // The best known values: those of the content if known, otherwise those of
+  // the first known source that the comment lists; nullopt if none is known.
   double begin_seconds = 0;  // The header; 0.
   // The header; frame count and frame rate of the header; the duration of the
   // container.

@@ -13,8 +13,8 @@
 
 namespace bulkhead {
 
-// What an operator can see of, and do to, every application of this user that
-// uses Bulkhead: the functions behind `bulkhead ps`, `events` and `restart`.
+// Functions for operators, about every application of this user that uses
+// Bulkhead. They are behind `bulkhead ps`, `events` and `restart`.
 //
 //     for (const RunningHost& host : FindRunningHosts().value().hosts) ...
 //

@@ -25,7 +25,8 @@ namespace bulkhead {
 // has too many frames; and the errors of FramesAt or FramesPlayedAt. Each call
 // uses the decoder, so it is as little thread-safe as the decoder.
 
-// What replaces the frames of a clip that lie after the end of the stream.
+// Chooses the replacement for frames of a clip that lie after the end of the
+// stream.
 enum class ClipPolicy : uint8_t {
   kRepeatLast,  // The last frame of the clip that exists, repeated.
   kWrap,        // The existing frames of the clip again, from its first.

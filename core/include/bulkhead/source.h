@@ -43,8 +43,8 @@ struct SeekingReader {
   std::function<Result<int64_t>(int64_t offset, int whence)> seek;
 };
 
-// What a decoder decodes: a file, bytes in memory, an open descriptor or a
-// reader. A path converts to a Source:
+// The media that a decoder decodes: a file, bytes in memory, an open descriptor
+// or a reader. A path converts to a Source:
 //
 //     auto video = host->OpenVideo("clip.mp4");
 //     auto memory = bulkhead::Source::FromMemory(bytes, "clip.mp4");

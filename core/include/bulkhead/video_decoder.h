@@ -27,9 +27,9 @@ struct SecondsRange {
   double end = 0;
 };
 
-// What the container and the first frame say about a stream. The worker
-// reported these values: the host has checked that they are plausible and
-// bounded, but they are only as true as the file and the backend.
+// The metadata of a video stream, from the container and the first frame. The
+// worker reported these values: the host has checked that they are plausible
+// and bounded, but they are only as true as the file and the backend.
 struct VideoMetadata : StreamTiming {
   int stream_index = 0;
   uint32_t stream_count = 0;  // Streams of every kind in the container.
@@ -98,8 +98,8 @@ struct DamagedRange {
 // and a whole pass delivers FrameCount() minus the frames of damage(). The
 // index is made by one scan on first use, unless VideoOptions say otherwise.
 //
-// Indexed access returns the picture that a pass from the beginning shows,
-// whatever was asked for before. The decoder seeks to a keyframe if what
+// Indexed access returns the picture that a pass from the beginning shows; the
+// calls before it make no difference. The decoder seeks to a keyframe if what
 // follows is sound. It decodes from the beginning if what follows is damaged,
 // or if the timestamps of the stream are missing or contradict the order of the
 // pictures: frames between damage and the next keyframe are therefore as exact

@@ -21,17 +21,17 @@ enum class OutputDtype : uint8_t { kUint8, kFloat32, kAuto };
 // How a frame index or a time is turned into a place in the file (torchcodec's
 // seek_mode).
 enum class SeekMode {
-  // By an index of all frames: made by one scan of all packets on first use, or
-  // given in VideoOptions::frame_mappings.
+  // Uses an index of all frames: made by one scan of all packets on first use,
+  // or given in VideoOptions::frame_mappings.
   kExact,
-  // By the header alone, without a scan: frame i is the frame nearest to
+  // Uses the header alone, without a scan: frame i is the frame nearest to
   // begin + i / frame rate. Exact if the header is right and the frame rate is
   // constant.
   kApproximate,
 };
 
-// What a call does about damaged frames. A frame is damaged if its packets do
-// not decode, or if the decoder made up parts of the picture.
+// Chooses how a call treats damaged frames. A frame is damaged if its packets
+// do not decode, or if the decoder made up parts of the picture.
 enum class OnCorrupt {
   // The call fails with kBadInput; the message names the frame, the time and
   // the byte in the file. The decoder stays usable, and the following Next()
@@ -43,8 +43,8 @@ enum class OnCorrupt {
   // refuses and that look wrong. Before the first such frame, kError and kSkip
   // deliver the same pictures.
   kSkip,
-  // As kSkip, but indexed access returns the nearest sound frame, with the
-  // index and timestamp of that frame. kBadInput if there is no sound frame.
+  // The same as kSkip, but indexed access returns the nearest sound frame, with
+  // the index and timestamp of that frame. kBadInput if no frame is sound.
   kNearest,
 };
 

@@ -26,7 +26,7 @@ namespace bulkhead::sandbox {
 // numbers are forbidden. The program is a pure function of the table;
 // bpf_test.cc evaluates it for every call number.
 
-// What the kernel does about a forbidden call. It never executes the call.
+// The kernel's reaction to a forbidden call, which it never executes.
 enum class Forbidden {
   // The kernel kills the process, and tells nobody for which call.
   kKill,

@@ -31,10 +31,8 @@ namespace bulkhead::sandbox {
 // Used by bulkheadd's one thread. A backend sees no cgroup file system in tier
 // full and may not write to one in tier reduced.
 
-// The directory that was found and, if it offers less than it could, the
-// reason.
-
-// What was found, and why it is not more.
+// The directory that was found for the cgroups of backends and, if it offers
+// less than it could, the reason.
 struct CgroupParent {
   std::string directory;                 // Empty if there is none to use.
   std::vector<std::string> controllers;  // In force: of memory, pids, cpu.

@@ -138,8 +138,8 @@ void ResetSignals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-// To the hard limit: opening what is visible takes a descriptor for each path.
-// LimitOpenFiles lowers it again.
+// Raises the soft limit to the hard one: opening the visible paths takes a
+// descriptor for each. LimitOpenFiles lowers it again.
 Status RaiseOpenFiles() {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {

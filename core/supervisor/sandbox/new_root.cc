@@ -18,7 +18,7 @@ namespace {
 
 using Kind = VisiblePath::Kind;
 
-// Where the new root is built. Any existing directory will do, since nobody
+// The mount point of the new root. Any existing directory will do, since nobody
 // else sees the mount over it, and the launcher has just used this one.
 constexpr char kScratch[] = "/proc";
 

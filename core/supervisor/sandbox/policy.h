@@ -11,10 +11,10 @@
 
 namespace bulkhead::sandbox {
 
-// What one backend may see and use, as data. Everything that is not in a Policy
-// does not exist for the backend; the backend itself is never asked. bulkheadd
-// makes a Policy from an installed distribution, compiles it (lockdown.h) and
-// starts the backend under it (launcher.h).
+// The policy of one backend, as data: what it may see and use. Everything that
+// is not in a Policy does not exist for the backend; the backend itself is
+// never asked. bulkheadd makes a Policy from an installed distribution,
+// compiles it (lockdown.h) and starts the backend under it (launcher.h).
 //
 //   Plugin plugin{.object_path = "/opt/acme/libacme.so",
 //                 .entry_symbol = "acme_backend",
@@ -88,7 +88,8 @@ struct Plugin {
   std::vector<std::string> files;  // Absolute; a directory means all below it.
 };
 
-// What the operator granted this backend and what exists (core/grants).
+// The grants of the operator to this backend, as far as the granted things
+// exist (core/grants).
 struct Grants {
   std::vector<GrantedPath> paths;
   // Type bytes of the ioctls that the backend may make, on any descriptor it

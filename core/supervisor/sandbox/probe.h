@@ -20,7 +20,7 @@ namespace bulkhead::sandbox {
 // inside it.
 struct SandboxReport {
   Tier tier = Tier::kNone;
-  // What this machine lacks, whether it prevents tier full or not.
+  // The parts that this machine lacks; not all of them prevent tier full.
   std::vector<SandboxGap> gaps;
   uint32_t landlock_abi = 0;  // 0 if the kernel has no Landlock.
   // Whether backends can run with a user id that is not the application's.

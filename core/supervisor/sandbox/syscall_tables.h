@@ -7,8 +7,8 @@
 
 namespace bulkhead::sandbox {
 
-// Which system calls each kind of sandboxed process may make, as tables that a
-// person can review line by line. bpf.h turns them into filters.
+// The system calls that each kind of sandboxed process may make, as tables that
+// a person can review line by line. bpf.h turns them into filters.
 //
 // Rules are tried from the top; the first one whose call and conditions match
 // decides. A call that no rule matches ends the process: such calls are made by
@@ -51,9 +51,9 @@ Table ZygoteTable();
 // limits tgkill to its own process, since only it knows its pid.
 Table SessionTable();
 
-// What grants add to both stages. A filter sees neither paths nor the kind of a
-// descriptor. So the new root and Landlock decide which devices can be opened,
-// and an allowed ioctl fails on a descriptor that does not know it.
+// The calls that grants add to both stages. A filter sees neither paths nor the
+// kind of a descriptor. So the new root and Landlock decide which devices can
+// be opened, and an allowed ioctl fails on a descriptor that does not know it.
 struct GrantedCalls {
   std::vector<uint8_t> ioctl_types;  // Bits 8 to 15 of the request.
   bool devices = false;              // Whether any device can be opened.

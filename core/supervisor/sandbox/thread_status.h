@@ -11,8 +11,8 @@
 
 namespace bulkhead::sandbox {
 
-// What the kernel says about one thread in /proc/TID/status. The only thing in
-// that file that the thread chooses is its name, which is not read.
+// The state of one thread, as the kernel shows it in /proc/TID/status. The only
+// thing in that file that the thread chooses is its name, which is not read.
 struct ThreadStatus {
   pid_t process = 0;        // The process id, as this process sees it.
   pid_t inner_process = 0;  // The same, in the innermost pid namespace.
