@@ -7,7 +7,8 @@
 namespace bulkhead::tests {
 namespace {
 
-// Discovery refuses a manifest of another version without seeing the SDK.
+// Discovery refuses a manifest of another ABI version without including the
+// SDK, so both have the version as a constant. This test keeps them equal.
 TEST(Abi, DiscoveryAndTheSdkMeanOneVersion) {
   EXPECT_EQ(discovery::kBackendAbi, int64_t{BULKHEAD_ABI_VERSION});
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One session takes all that its worker can get. Until it is killed at its
-// deadline, others decode exactly what they always do, and new ones are opened:
-// of another backend and of its own. In tier reduced the same, but for what the
-// README of core/supervisor/sandbox says is not contained there.
+// One session takes all resources that its worker can get. Until the worker is
+// killed at its deadline, other sessions decode exactly what they always do,
+// and new sessions open on another backend and on the abusive one. The reduced
+// tier gives the same, except for what the README of core/sandbox says that
+// tier does not contain.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -35,17 +36,19 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
-// Of an abuse; the others have to be served meanwhile.
+// The deadline that ends an abuse. The other sessions must be served until
+// then.
 constexpr milliseconds kOpenDeadline{4'000};
-// bulkheadd keeps the end of a log, however much was written.
+// bulkheadd only keeps the end of a log, so its memory hardly grows.
 constexpr long kMostGrowthKib = 8 * 1024;
-// Of an endless log, in a second; what else it reads is little beside it.
+// The rate at which bulkheadd reads an endless log. Its other reads are
+// negligible.
 constexpr long kMostLogBytesPerSecond = 1024 * 1024;
-// What a worker's memory is limited to, so that it can be used up here.
+// The limit of a worker's memory, small enough for a test to use it up.
 constexpr rlim_t kAddressSpace = rlim_t{1} << 30;
 constexpr long kKibPerMib = 1024;
 
-// The number after a word of a file of /proc/PID.
+// Returns the number that follows the word `name` in the file /proc/PID/`file`.
 long NumberIn(int pid, const std::string& file, const std::string& name) {
   std::ifstream words("/proc/" + std::to_string(pid) + "/" + file);
   for (std::string word; words >> word;) {
@@ -91,7 +94,7 @@ class Abuse : public testing::TestWithParam<const char*> {
     ASSERT_NE(mkdtemp(directory), nullptr);
     directory_ = directory;
     fs::permissions(directory_, fs::perms(0755));
-    // What anybody writes to the application's stderr from here on.
+    // Captures what any process writes to the application's stderr from now on.
     log_ = memfd_create("log", MFD_CLOEXEC);
     ASSERT_GE(dup2(log_, STDERR_FILENO), 0);
     CopyForAll(LibexecDirectory(), directory_ + "/libexec");
@@ -123,7 +126,7 @@ class Abuse : public testing::TestWithParam<const char*> {
         (reduced_ ? SandboxTier::kReduced : SandboxTier::kFull)) {
       GTEST_SKIP() << "this machine has no such tier";
     }
-    // Nobody's limit is above bulkheadd's own.
+    // Limits all processes of all backends, which inherit bulkheadd's limit.
     const rlimit limit = {kAddressSpace, kAddressSpace};
     ASSERT_EQ(prlimit(host_->supervisor_pid(), RLIMIT_AS, &limit, nullptr), 0);
   }
@@ -157,7 +160,7 @@ class Abuse : public testing::TestWithParam<const char*> {
     ExpectExact(*fresh, "a new session of " + device);
   }
 
-  // Those of the abusive backend.
+  // Stops the workers of the abusive backend.
   void StopSessionsBeside(int honest) {
     const auto report = host_->Backends();
     ASSERT_TRUE(report) << report.error();
@@ -169,7 +172,7 @@ class Abuse : public testing::TestWithParam<const char*> {
     }
   }
 
-  // That a worker had no more memory is an error of its own, and ends nothing.
+  // Running out of memory is an error of the call and does not end the worker.
   static void ExpectEnd(const std::string& abuse, const Status& status) {
     const ExitReport* exit = status.exit_report();
     if (abuse == "allocation_failure") {
@@ -221,7 +224,7 @@ TEST_P(Abuse, HurtsNobodyElse) {
   long most = before;
   Most sessions;
   while (abuser.wait_for(milliseconds(0)) != std::future_status::ready) {
-    // What it cannot do, an operator can.
+    // The filter keeps the worker from stopping itself, so the test stops it.
     if (abuse == "stop_itself") {
       StopSessionsBeside(of_same_backend->worker_pid());
     }
@@ -254,7 +257,7 @@ TEST_P(Abuse, HurtsNobodyElse) {
   EXPECT_EQ(BytesLogged(), 0);
   EXPECT_EQ(status.message().find('\x1b'), std::string::npos);
   EXPECT_LT(status.message().size(), 4096u);
-  // Once more without it.
+  // A new session on the same backend, without the abuse.
   ExpectNewSession("abuse");
   ExpectExact(*of_other_backend, "afterwards");
   ExpectExact(*of_same_backend, "afterwards");

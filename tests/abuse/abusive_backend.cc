@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The backend `cpu`, which takes all that it can get where the option `abuse`
-// says so, and then holds it until it is killed.
+// The backend `cpu` with an option `abuse`. The option names a resource, of
+// which the backend takes all that it can get and holds it until it is killed.
 
 #include <fcntl.h>
 #include <limits.h>
@@ -39,8 +39,8 @@ void* Spin(void*) {
 
 void* Sleep(void*) { Hold(); }
 
-// Forks where it may, else threads, until neither is given. Small stacks, so
-// that not the address space ends it.
+// Forks, or starts threads if fork is refused, until the kernel refuses both.
+// The stacks are small, so that the address space is not the limit.
 void ForkBomb() {
   pthread_attr_t small;
   pthread_attr_init(&small);
@@ -53,7 +53,7 @@ void ForkBomb() {
   }
 }
 
-// Each page is touched, until there is no more.
+// Allocates and touches memory until the kernel refuses.
 void MemoryBomb() {
   for (;;) {
     void* piece = mmap(nullptr, kPiece, PROT_READ | PROT_WRITE,
@@ -63,7 +63,7 @@ void MemoryBomb() {
   }
 }
 
-// As a decoder does that has no plan for the day when there is no more.
+// Runs out of memory as a decoder does that does not handle the failure.
 void AllocationFailure() {
   for (;;) *static_cast<volatile char*>(new char[kPiece]) = 1;
 }
@@ -76,14 +76,14 @@ void CpuSpin() {
   Spin(nullptr);
 }
 
-// Puts as many on their way as it may, then opens as many as it may.
+// Sends as many descriptors as it may, then opens as many as it may.
 void DescriptorFlood() {
   FloodSocketWithDescriptors();
   while (dup(0) >= 0) {
   }
 }
 
-// No line ever ends, and each byte would mean something to a terminal.
+// Writes a log without line breaks, of bytes that a terminal would interpret.
 void LogFlood() {
   std::array<char, 65536> chunk;
   chunk.fill('\x1b');
@@ -92,7 +92,8 @@ void LogFlood() {
   }
 }
 
-// Each way to one is closed, the last by death.
+// Tries every way to make a huge sparse file. The filter kills for the last
+// one.
 void SparseFile() {
   const long file = syscall(SYS_memfd_create, "sparse", 0);
   ftruncate(static_cast<int>(file), off_t{1} << 50) == 0 ? _exit(0) : Hold();

@@ -101,7 +101,7 @@ Result<std::string> MakeAccessClip(const std::string& name) {
     if (recipe.from != nullptr) {
       const auto from = MakeAccessClip(recipe.from);
       if (!from) return from;
-      // Cut between two keyframes, which mp4 says with an edit list.
+      // Cuts between two keyframes; mp4 records such a cut in an edit list.
       if (name == "h264_edit_list.mp4") words.insert(words.end(), {"-ss", "1"});
       words.insert(words.end(), {"-i", *from});
     } else {

@@ -25,7 +25,7 @@ std::string Read(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// A clip of PNG pictures, some of which are none any more.
+// A clip of PNG pictures, some of which the test has damaged.
 class OnCorruptTest : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
@@ -35,7 +35,8 @@ class OnCorruptTest : public testing::TestWithParam<const char*> {
     }
     ASSERT_TRUE(clip) << clip.error();
     std::string bytes = Read(*clip);
-    // The header of a picture: what the parser of the stream goes by stays.
+    // Damages the header of the picture and keeps what the stream's parser
+    // needs.
     const std::string header = "IHDR";
     size_t at = 0;
     for (uint64_t frame = 0; frame < kFrames; ++frame, ++at) {

@@ -17,14 +17,14 @@
 namespace bulkhead::tests {
 namespace {
 
-// The full form, BULKHEAD_ACCESSES=200, takes long:
-// core/application/damage.md has its command.
+// The number of accesses per file. The full test takes long and is run with
+// BULKHEAD_ACCESSES=200, as the README says.
 size_t Accesses() {
   const char* text = std::getenv("BULKHEAD_ACCESSES");
   return text != nullptr ? std::strtoul(text, nullptr, 10) : 12;
 }
 
-// Clips without a path are still to be made.
+// Returns sample files and clips. A clip without a path has yet to be made.
 std::vector<SampleFile> Files() {
   std::vector<SampleFile> files = MediaFiles();
   for (const std::string& clip : AccessClips()) files.push_back({clip, ""});
@@ -35,8 +35,8 @@ TEST(Samples, AreThere) {
   if (MediaFiles().empty()) GTEST_SKIP() << WhyNoSamples();
 }
 
-// FrameAt gives a frame of a straight pass, the same whatever was asked for
-// before, and the frame of each number that decodes.
+// FrameAt returns a frame of a straight pass, whatever was asked for before. It
+// returns a frame for every index that decodes.
 class RandomAccess : public testing::TestWithParam<SampleFile> {
  protected:
   static void SetUpTestSuite() {
@@ -46,7 +46,7 @@ class RandomAccess : public testing::TestWithParam<SampleFile> {
   }
   static void TearDownTestSuite() { delete host_; }
 
-  // Skips where it cannot be made.
+  // Skips the test if the clip cannot be made.
   void SetUp() override {
     path_ = GetParam().path;
     if (!path_.empty()) return;
@@ -69,7 +69,8 @@ class RandomAccess : public testing::TestWithParam<SampleFile> {
 
 Host* RandomAccess::host_ = nullptr;
 
-// A third forward, a third backward, a third anywhere, some of them twice.
+// Returns the indices to access: one third in ascending order, one third in
+// descending order, one third random. Some indices occur twice.
 std::vector<int64_t> Order(size_t frames, size_t accesses, uint32_t seed) {
   std::mt19937 random(seed);
   std::uniform_int_distribution<int64_t> any(0, frames - 1);
@@ -115,7 +116,7 @@ TEST_P(RandomAccess, GivesTheFramesOfAStraightPass) {
   }
 }
 
-// Whether each frame of the pass begins to be played at a time of its own.
+// Returns whether all frames of the pass have different timestamps.
 bool AreTimed(const std::vector<SeenFrame>& frames) {
   for (size_t i = 0; i < frames.size(); ++i) {
     if (!frames[i].pts) return false;
@@ -124,7 +125,7 @@ bool AreTimed(const std::vector<SeenFrame>& frames) {
   return true;
 }
 
-// FramePlayedAt gives the frame of a straight pass that began last.
+// FramePlayedAt returns the latest frame of a straight pass that has begun.
 TEST_P(RandomAccess, GivesTheFramesOfAStraightPassByTime) {
   for (const char* device : {"cpu", "openreg:0"}) {
     SCOPED_TRACE(device);
@@ -147,7 +148,7 @@ TEST_P(RandomAccess, GivesTheFramesOfAStraightPassByTime) {
       const SeenFrame& expected = frames[static_cast<size_t>(at)];
       double seconds = expected.seconds;
       const auto next = static_cast<size_t>(at) + 1;
-      // Damaged frames may be played in between.
+      // A damaged frame may be played between two frames of the pass.
       if (next < frames.size() && frames[next].index == expected.index + 1) {
         seconds += part(random) * (frames[next].seconds - seconds);
       }

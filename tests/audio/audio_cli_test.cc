@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `bulkhead decode --audio`.
+// Tests `bulkhead decode --audio`.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// AudioDecoder end to end: its samples are those of the ffmpeg command, bit for
-// bit, on every backend of ours, whatever happens to the workers.
+// Tests AudioDecoder end to end: on every backend of this repository, its
+// samples equal those of the ffmpeg command bit for bit, whatever happens to
+// the workers.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -48,7 +49,7 @@ class AudioDecoderTest : public testing::Test {
 class OnDevice : public AudioDecoderTest,
                  public testing::WithParamInterface<const char*> {
  protected:
-  // Asked for one after the other.
+  // Asks for adjacent ranges, one after the other.
   static void ExpectChunksMakeUp(AudioDecoder& audio, const AudioSamples& whole,
                                  double chunk_seconds) {
     std::vector<float> chunks;
@@ -171,7 +172,7 @@ TEST_P(OnDevice, AWorkerThatIsKilledInMidStreamCostsNothing) {
       MakeAudio("long.m4a", {"-c:a", "aac", "-b:a", "64k"}, 120);
   const AudioSamples whole =
       Open(path, {.device = GetParam()}).AllSamples().value();
-  // The worker may be done before it is hit.
+  // The worker may have finished before the kill, so the test tries again.
   for (int attempt = 0; attempt < 20; ++attempt) {
     std::atomic<int> recoveries = 0;
     AudioDecoder audio = Open(
@@ -183,7 +184,7 @@ TEST_P(OnDevice, AWorkerThatIsKilledInMidStreamCostsNothing) {
       const auto used = [&status] {
         std::ifstream file(status);
         std::string field;
-        // Its 14th is the time in user mode, in hundredths of a second.
+        // Field 14 is the time in user mode, in hundredths of a second.
         for (int i = 0; i < 14 && file >> field; ++i) {
         }
         return std::atol(field.c_str());

@@ -17,7 +17,7 @@ std::vector<float> Interleaved(const AudioSamples& samples) {
 }
 
 bool Same(const std::vector<float>& a, const std::vector<float>& b) {
-  // No memcmp of nothing: its pointers may be null.
+  // The pointers of empty vectors may be null, which memcmp does not allow.
   return a.size() == b.size() &&
          (a.empty() ||
           std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);

@@ -30,7 +30,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// What the environment of whoever runs the tests says must not count.
+// Overrides every setting that the environment of the test run could change.
 HostOptions Options(const std::vector<std::string>& plugin_path) {
   HostOptions options;
   options.libexec_dir = LibexecDirectory();
@@ -98,7 +98,8 @@ class Autoload : public testing::Test {
     return names;
   }
 
-  // Each question to the host waits for its answer, so this is no busy loop.
+  // Waits for the state. Each Backends() call waits for bulkheadd's answer, so
+  // this is no busy loop.
   static void AwaitState(Host& host, const std::string& name,
                          const std::string& state) {
     const auto limit = std::chrono::steady_clock::now() + milliseconds(30'000);
@@ -154,7 +155,7 @@ TEST_F(Autoload, AFailingBackendSaysWhyAndSparesTheOthers) {
   ExpectDecodes(*host, "cpu");
   ExpectDecodes(*host, "openreg:1");
 
-  // Who asks for what does not exist learns of all of them.
+  // The error for an unknown device lists all backends that failed.
   const Status unknown = FailureOf(*host, "nothing");
   EXPECT_EQ(unknown.code(), Code::kNotFound);
   EXPECT_THAT(unknown.message(),
@@ -283,7 +284,7 @@ TEST_F(Autoload, AHangingEntryPointDelaysOnlyThoseWhoAskForIt) {
   EXPECT_FALSE(FailureOf(*host, "segfaults").ok());
   EXPECT_EQ(Info(*host, "hangs").state, "starting");
   EXPECT_EQ(hanging.wait_for(milliseconds(0)), std::future_status::timeout);
-  // Who will not wait can end it, which is held against nobody.
+  // An operator may kill a zygote that hangs. The backend is not blamed for it.
   ASSERT_EQ(kill(Info(*host, "hangs").zygote_pid, SIGKILL), 0);
   EXPECT_EQ(hanging.get().code(), Code::kBackendLost);
   EXPECT_EQ(Info(*host, "hangs").state, "discovered");
@@ -348,7 +349,7 @@ TEST_F(Autoload, ExplicitLoadingWorksWithAutoloadOffAndOnce) {
   EXPECT_EQ(Info(*host, "vendor").incarnation, 1u);
   ExpectDecodes(*host, "openreg:1");
 
-  // Another bulkheadd knows of it too.
+  // The explicit load is repeated in the next bulkheadd.
   ASSERT_EQ(kill(host->supervisor_pid(), SIGKILL), 0);
   ExpectDecodes(*host, "vendor/openreg:1");
 }
@@ -358,7 +359,7 @@ TEST_F(Autoload, ExplicitLoadingIsNotBoundToThePluginPath) {
   const auto host = NewHost(Options({}));
   EXPECT_EQ(FailureOf(*host, "vendor/openreg").code(), Code::kNotFound);
   ASSERT_TRUE(host->LoadBackend(tree_.DistInfo("vendor")));
-  // Ours has the name, since it came first.
+  // Bulkhead's own backend keeps the name, since it was found first.
   ExpectDecodes(*host, "vendor/openreg");
   EXPECT_EQ(Info(*host, "openreg").incarnation, 0u);
 }
@@ -401,7 +402,7 @@ TEST_F(Autoload, AnObjectThatIsNotTheInstalledOneIsNeverLoaded) {
   EXPECT_THAT(status.message(), HasSubstr("the hash in RECORD differs"));
   EXPECT_EQ(Info(*host, "vendor").incarnation, 0u);
 
-  // Repaired, it needs neither a new host nor patience.
+  // A repaired backend loads at once, in the same host.
   std::filesystem::remove(tree_.Object("vendor"));
   tree_.InstallOpenreg("vendor");
   ExpectDecodes(*host, "vendor/openreg");
@@ -416,7 +417,7 @@ TEST_F(Autoload, WhatIsInstalledMeanwhileIsFoundAndWhatIsRemovedGone) {
   EXPECT_EQ(Info(*host, "later").state, "discovered");
   std::filesystem::remove_all(tree_.DistInfo("later"));
   EXPECT_EQ(FailureOf(*host, "later/openreg").code(), Code::kNotFound);
-  // The one that runs goes on.
+  // A running backend continues.
   std::filesystem::remove_all(tree_.DistInfo("late"));
   EXPECT_EQ(Info(*host, "late").state, "ready");
   ExpectDecodes(*host, "late/openreg");

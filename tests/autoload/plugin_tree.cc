@@ -13,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where the built distribution has the object, its entry function and RECORD's
-// hash of it.
+// The shared object of the built distribution, with its entry function and its
+// hash in RECORD.
 struct Openreg {
   fs::path object;
   std::string symbol;
@@ -54,7 +54,7 @@ PluginTree::PluginTree() {
   std::string path = TemporaryDirectory() + "/plugins-XXXXXX";
   if (mkdtemp(path.data()) == nullptr) throw std::runtime_error("mkdtemp");
   path_ = fs::canonical(path);
-  // For the ids that backends run under.
+  // Backends run under other uids and must be able to read the directory.
   fs::permissions(path_, fs::perms(0755));
 }
 
@@ -73,7 +73,7 @@ void PluginTree::InstallOpenreg(const std::string& name) const {
         "Metadata-Version: 2.1\nName: " + name + "\nVersion: 1.0\n");
   Write(info + "bulkhead.toml", "abi = 1\ndevices = [\"openreg\"]\n");
   Write(info + "RECORD", object + "," + openreg.hash + ",\n");
-  // Last: without it there is no backend to be found.
+  // Written last: the backend becomes visible with this file.
   Write(info + "entry_points.txt", "[bulkhead.backends]\n" + name + " = " +
                                        name + "." + name + ":" +
                                        openreg.symbol + "\n");

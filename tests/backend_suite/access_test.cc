@@ -8,7 +8,7 @@
 namespace bulkhead::tests {
 namespace {
 
-// Access by index gives what decoding in sequence gives.
+// Access by index returns the same frames as decoding in sequence.
 class Access : public BackendTest {
  protected:
   void ExpectEach(Clip clip, const std::vector<int64_t>& order) {
@@ -28,7 +28,7 @@ class Access : public BackendTest {
     return order;
   }
 
-  // Each picture of the batch is the frame that `order` names.
+  // Expects that each picture of the batch is the frame that `order` names.
   void ExpectBatch(const Result<FrameBatch>& batch,
                    const std::vector<int64_t>& order) {
     const auto expected = Reference(Clip::kH264);

@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Whatever dies, the frames are those of the undisturbed run.
+// The frames equal those of an undisturbed run, whichever process dies.
 class Recovery : public BackendTest {
  protected:
   using Victim = std::function<int(VideoDecoder&)>;
@@ -30,8 +30,8 @@ class Recovery : public BackendTest {
     return frames;
   }
 
-  // Kills before each of the given frames, or as soon after it as the victim
-  // lives: a death shows only when the frames that were ready are taken.
+  // Kills the victim before each of the given frames, or as soon after as there
+  // is a victim. A death only shows once the frames decoded ahead are used up.
   std::vector<std::string> DecodeKilling(VideoDecoder& video,
                                          const std::set<size_t>& frames,
                                          const Victim& victim,
@@ -131,7 +131,7 @@ TEST_F(Recovery, WorkerKilledInTheMiddleOfWork) {
 
 TEST_F(Recovery, ZygoteKilledFiveTimes) {
   VideoDecoder video = Open(Clip::kH264);
-  // A session outlives its zygote; one that is killed needs a new zygote.
+  // A session outlives its zygote, but needs a new zygote once its worker dies.
   const auto hashes = HashesOf(video, [&](VideoDecoder& decoder, size_t frame) {
     if (frame % 24 != 7) return;
     const ProcessWatch zygote(Backend().zygote_pid);
@@ -168,7 +168,7 @@ TEST_F(Recovery, ReaperKilledFiveTimes) {
 
 TEST_F(Recovery, SupervisorKilledFiveTimes) {
   VideoDecoder video = Open(Clip::kH264);
-  // What was decoded ahead can hide a death for long on a busy machine.
+  // On a busy machine, frames decoded ahead can hide a death for long.
   for (int round = 0; kills() < 5 && round < 10; ++round) {
     EXPECT_EQ(
         DecodeKilling(video, {0, 20, 40, 75, 100},
@@ -230,8 +230,8 @@ TEST_F(Recovery, CrashOfOneSessionDisturbsNoOther) {
   VideoDecoder victim = Open(Clip::kVp9);
   VideoDecoder bystander = Open(Clip::kH264);
   const int worker = bystander.worker_pid();
-  // A backend may have asked for one worker for all; then its end is everyone's
-  // and still changes no frame.
+  // If the backend has asked for one worker for all sessions, the death hits
+  // every session, and still changes no frame.
   const bool shared = victim.worker_pid() == worker;
   const auto hashes = HashesOf(bystander, [&](VideoDecoder&, size_t frame) {
     if (frame != 60) return;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The backend `cpu` by a vendor whom everything happens to that a script of
-// faults says: the file `faults` beside the shared object, read while it is
-// loaded, and before that the option `faults` of a stream. Without either it is
-// an honest backend.
+// The backend `cpu` with the faults of a script (fault.h). The script is the
+// file `faults` beside the shared object, which is read while the object is
+// loaded. A stream's option `faults` takes precedence. Without a script, the
+// backend is honest.
 
 #include <dlfcn.h>
 #include <sys/mman.h>
@@ -27,11 +27,11 @@ namespace {
 
 constexpr int kManyDevices = 100;
 
-// Of this process; the zygote's is the pattern of its workers'.
+// The state of this process. A worker starts with a copy of the zygote's state.
 struct Process {
   std::vector<Fault> faults;     // of its file
   std::vector<Fault> of_stream;  // of the stream's option
-  // In memory that all clones of the zygote share.
+  // Counts the workers, in memory that all clones of the zygote share.
   std::atomic<uint64_t>* workers = nullptr;
   Life life;
   uint64_t counts[8] = {};  // of each Step
@@ -42,7 +42,7 @@ Process process;
 
 struct Stream {
   bulkhead_decoder* decoder = nullptr;
-  // A picture that is to come once more, which shares the planes of the last.
+  // The picture to return once more. It shares the planes of the last picture.
   bool again = false;
   bulkhead_frame last = {};
 };
@@ -53,7 +53,7 @@ Stream* Self(bulkhead_decoder* decoder) {
   return reinterpret_cast<Stream*>(decoder);
 }
 
-// The fault of this step, after what it does to the process.
+// Returns the fault of this step, after carrying out a deed to the process.
 const Fault* Pass(Step step, std::optional<int64_t> number = std::nullopt) {
   const uint64_t count = process.counts[static_cast<size_t>(step)]++;
   const int64_t at = number.value_or(static_cast<int64_t>(count));
@@ -94,7 +94,8 @@ bulkhead_result EnumerateDevices(const bulkhead_runtime*,
   return BULKHEAD_OK;
 }
 
-// What is not ours is the decoder's. nullopt: the stream's own script is none.
+// Removes the options of the chaos backend and returns those for the decoder.
+// Returns nullopt if the stream's script is invalid.
 std::optional<std::vector<bulkhead_option>> TakeOptions(
     const bulkhead_open_parameters& parameters) {
   std::vector<bulkhead_option> others;
@@ -118,7 +119,7 @@ bulkhead_result Open(const bulkhead_open_parameters* parameters,
                      const bulkhead_runtime* runtime,
                      bulkhead_decoder** decoder) {
   process.runtime = runtime;
-  // A stream that begins anew opens again in the same process.
+  // A stream that starts again is opened again in the same process.
   if (process.life.of_stream == 0) {
     process.life = {parameters->incarnation, ++*process.workers};
   }
@@ -213,7 +214,7 @@ bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
     return Fail(*fault);
   }
   if (fault->deed == Deed::kTwice) {
-    // Whoever is given the copy gives nothing back for it.
+    // The host releases the original picture; the copy has nothing to release.
     stream.again = true;
     stream.last = *frame;
     stream.last.private_data = nullptr;

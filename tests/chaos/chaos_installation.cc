@@ -33,7 +33,7 @@ ChaosInstallation::ChaosInstallation(const std::string& faults) {
   path_ = fs::canonical(path);
   fs::copy(DistributionDirectory("BULKHEAD_TEST_CHAOS"), path_,
            fs::copy_options::recursive);
-  // The sandbox takes another uid and must find its way here.
+  // The sandbox runs under another uid and must be able to read the directory.
   fs::permissions(path_, fs::perms(0755));
   for (const auto& entry : fs::recursive_directory_iterator(path_)) {
     fs::permissions(entry.path(), fs::perms(0755));

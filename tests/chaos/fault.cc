@@ -71,7 +71,7 @@ bool ParseNumber(std::string_view text, Number* number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// "NAME" or "NAME:NUMBER".
+// Splits "NAME" or "NAME:NUMBER".
 bool Split(std::string_view text, std::string_view* name,
            std::optional<int64_t>* number) {
   const size_t colon = text.find(':');
@@ -81,7 +81,7 @@ bool Split(std::string_view text, std::string_view* name,
   return ParseNumber(text.substr(colon + 1), &**number);
 }
 
-// "1,3-5"
+// Parses "1,3-5".
 bool ParseRanges(std::string_view text, std::vector<Fault::Range>* ranges) {
   while (!text.empty()) {
     const std::string_view item = text.substr(0, text.find(','));
@@ -129,8 +129,8 @@ bool IsIn(const std::vector<Fault::Range>& ranges, uint64_t number) {
          });
 }
 
-// The finaliser of splitmix64: each bit of the result depends on each of the
-// number's.
+// The finaliser of splitmix64: each bit of the result depends on each bit of
+// the number.
 uint64_t Mix(uint64_t number) {
   number += 0x9e3779b97f4a7c15;
   number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9;

@@ -19,7 +19,7 @@ constexpr size_t kLargestPiece = size_t{1} << 30;
 constexpr size_t kPage = 4096;
 
 [[noreturn]] void Hang() {
-  // held.h knows the call by its arguments.
+  // IsHeld() in held.h recognises the call by its arguments.
   for (;;) syscall(SYS_ppoll, nullptr, 0, nullptr, nullptr, 0);
 }
 

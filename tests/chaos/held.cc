@@ -14,7 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// Between two looks.
+// The pause between two looks at the processes.
 constexpr milliseconds kPause{1};
 
 }  // namespace

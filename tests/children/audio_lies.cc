@@ -22,7 +22,7 @@ LyingSession::Lie WhenOpened(void (*change)(Opened)) {
   return {Step::kOpen, [change](Session& s) { s.ReplyOpenedAudio(change); }};
 }
 
-// Of the fourth block.
+// Returns the lie that changes the fourth block of samples.
 LyingSession::Lie OfSamples(void (*change)(Session&, Samples)) {
   return {Step::kFrame, [change](Session& s) {
             s.PublishSamples([&](Samples samples) { change(s, samples); });
@@ -93,7 +93,7 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
     {"audio_all_samples", OfSamples([](Session&, Samples samples) {
        samples.setCount(UINT32_MAX);
      })},
-    // 450 were asked for, and this would be 500.
+    // 450 samples were asked for. This block would end at 500.
     {"audio_beyond_the_range", OfSamples([](Session&, Samples samples) {
        samples.setCount(kLyingBlock * 2);
      })},
@@ -105,7 +105,7 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
     {"audio_of_the_future", OfSamples([](Session&, Samples samples) {
        samples.setEpoch(samples.getEpoch() + 1);
      })},
-    // Let go of, and so the next ones are not where they should be.
+    // The host drops the samples of an old play, so the next ones have a gap.
     {"audio_of_the_past",
      {Step::kFrame,
       [](Session& s) {
@@ -144,14 +144,14 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
         s.ReplySkipping(s.position());
         s.ReplySkipping(0);
       }}},
-    // Or a worker could put off its deadline for ever.
+    // Otherwise a worker could extend its deadline for ever.
     {"audio_skipping_storm",
      {Step::kPlay,
       [](Session& s) {
         for (;;) s.ReplySkipping(0);
       }}},
 
-    // What a decoder may put out, and nobody can tell from a lie.
+    // Honest: a decoder may return such samples, so the host accepts them.
     {"audio_not_a_number", {Step::kFrame, PublishNotANumber}},
     {"audio_ends_early",
      {Step::kFrame,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A backend with one good entry function and many that are wrong in one way.
+// A backend with one correct entry function and many that are each wrong in one
+// way.
 
 #include <poll.h>
 #include <unistd.h>
@@ -40,7 +41,7 @@ const bulkhead_backend* With(Change change) {
   return &backend;
 }
 
-// What a later release may append is unknown to this one.
+// A later release may append members that this release does not know.
 struct LargerTable {
   bulkhead_backend backend = Good();
   void* later[4] = {};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stands in for bulkhead-worker and does honestly what that does, except for
-// one lie. Which one is the attr of its entry point, `liar.libliar:NAME`, since
-// its environment is empty; any name without a lie is honest. NAME_once is told
-// to the first session of each zygote alone. The plugin is never loaded. Lies
-// of the zygote are told here, those of session workers in session_lies.cc.
+// Takes the place of bulkhead-worker and behaves like it, except for one lie.
+// The attr of the entry point, `liar.libliar:NAME`, names the lie, since the
+// environment is empty. A worker with an unknown name is honest. NAME_once is
+// only told to the first session of each zygote. The plugin is never loaded.
+// The lies of the zygote are here, those of session workers in session_lies.cc.
 
 #include <linux/close_range.h>
 #include <sched.h>
@@ -112,7 +112,7 @@ class LyingZygote {
     const pid_t pid = static_cast<pid_t>(
         ::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, 0, 0));
     if (pid == 0) {
-      // A close-on-exec descriptor is not closed by a clone.
+      // A clone without exec keeps close-on-exec descriptors.
       ::syscall(SYS_close_range, ipc::kZygoteControlFd, socket - 1, 0U);
       ::syscall(SYS_close_range, socket + 1, ~0U, 0U);
       probe ? Probe(socket) : Serve(socket);
@@ -147,7 +147,8 @@ class LyingZygote {
                                                  : 1;
     auto devices = list.initDevices(count);
     for (uint32_t i = 0; i < count; ++i) {
-      // The manifest reserves the name of the lie.
+      // An honest probe reports the device that the manifest reserves: the
+      // lie's name.
       devices[i].setName(Tells("probe_stranger") ? "str\x1b[2Janger"
                                                  : name_.c_str());
     }

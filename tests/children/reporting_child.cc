@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stands in for bulkheadd where only its start matters: says over descriptor 3
-// what it was born with, as `KEY=VALUE;` in the message of a Failure, and ends
-// when that is closed.
+// Takes the place of bulkheadd in tests of its start. Reports over descriptor 3
+// what it was started with, as `KEY=VALUE;` in the message of a Failure, and
+// exits when the other end is closed.
 
 #include <capnp/message.h>
 #include <fcntl.h>

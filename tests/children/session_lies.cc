@@ -37,7 +37,7 @@ void FailWith(Session& session, uint16_t code, const char* message) {
   });
 }
 
-// Publishes `bytes` of the ring, beginning with this record header.
+// Publishes `bytes` bytes of the ring that begin with this record header.
 void PublishRecord(Session& session, uint32_t length, uint64_t bytes) {
   const uint64_t header = length;
   std::memcpy(session.next_record(), &header, sizeof(header));
@@ -50,7 +50,7 @@ void MoveCursor(Session& session, uint64_t by) {
   session.WakeHost();
 }
 
-// A whole record whose message is these words.
+// Publishes a complete record with these words as its message.
 void PublishWords(Session& session, std::initializer_list<uint64_t> words) {
   std::byte* at = session.next_record() + 8;
   for (const uint64_t word : words) {
@@ -75,7 +75,7 @@ template <typename Say>
   for (;;) say();
 }
 
-// As a worker that reads the ring of requests, but never says so.
+// Reads the requests without advancing the read cursor.
 void ReadInSecret(Session& session) {
   const auto [slot, generation] = session.grants().front();
   auto next = generation;
@@ -91,7 +91,7 @@ void ReadInSecret(Session& session) {
       frame.setStride(3 * kLyingWidth);
       frame.setPts(next);
     });
-    // Until the slot is granted again.
+    // Waits until the slot is granted again.
     while (session.host_header()->write_cursor.load() == seen) ::sched_yield();
     seen = session.host_header()->write_cursor.load();
   });
@@ -289,13 +289,13 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
      {Step::kPlay, [](Session& s) { PublishRecord(s, 1024, 64); }}},
     {"ring_skip_to_nothing",
      {Step::kPlay, [](Session& s) { PublishRecord(s, 0xFFFFFFFF, 8); }}},
-    // A struct pointer of one data word, a megaword away.
+    // A pointer to a struct of one data word, one megaword away.
     {"ring_root_outside",
      {Step::kPlay,
       [](Session& s) {
         PublishWords(s, {(uint64_t{1} << 32) | (uint64_t{1} << 22)});
       }}},
-    // A reply whose union has no such member.
+    // A reply with a union member that does not exist.
     {"ring_unknown_reply",
      {Step::kPlay,
       [](Session& s) {
@@ -437,7 +437,8 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
       }}},
 };
 
-// At which any death is a lie: "hello_abort".
+// The steps at which every death of deaths.h is a lie, for example
+// "hello_abort".
 constexpr std::pair<std::string_view, Step> kDeadlySteps[] = {
     {"hello_", Step::kHello},     {"open_", Step::kOpen},
     {"pool_", Step::kAttachPool}, {"play_", Step::kPlay},

@@ -27,7 +27,7 @@ constexpr unsigned kNobody = 65534;
 class EntryPointsCommand : public testing::Test {
  protected:
   EntryPointsCommand() {
-    // Others than root have to reach it.
+    // Users other than root must be able to read the directory.
     std::string path = fs::temp_directory_path() / "bulkhead-XXXXXX";
     if (mkdtemp(path.data()) == nullptr) std::abort();
     path_ = fs::canonical(path);
@@ -38,7 +38,7 @@ class EntryPointsCommand : public testing::Test {
     fs::remove_all(path_, ignored);
   }
 
-  // As torch installs itself, and a neighbour with a fault.
+  // Installs a distribution as torch does, and a faulty one beside it.
   void InstallTorch() {
     Install("torch-2.5.1+cu124.dist-info", "torch", "2.5.1+cu124",
             "[console_scripts]\n"
@@ -120,7 +120,7 @@ TEST_F(EntryPointsCommand, AGroupSelects) {
   const Json facts = Json::parse(result.output);
   ASSERT_EQ(facts["entry_points"].size(), 1u);
   EXPECT_EQ(facts["entry_points"][0]["name"], "default");
-  // What is wrong elsewhere is no reason to hide it.
+  // A fault in another distribution does not hide this entry point.
   EXPECT_EQ(facts["diagnostics"].size(), 1u);
 }
 
@@ -194,7 +194,7 @@ TEST_F(EntryPointsCommand, AListThatIsLargerThanAPacketArrives) {
   EXPECT_GE(facts["diagnostics"].size(), 500u);
 }
 
-// Whoever starts a set-user-ID program must not say what gets loaded.
+// The user who starts a set-user-ID program must not choose what it loads.
 TEST_F(EntryPointsCommand, APrivilegedProcessReadsNoVariable) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can make such a program";
   InstallTorch();

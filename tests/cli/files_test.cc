@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands that read files: several of them, standard input, and what is told
-// or shown of them.
+// Tests the commands that read files: several files, standard input, and what
+// the commands print or show.
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -16,7 +16,7 @@ TEST_F(Cli, ASheetShowsTheFileAtAGlance) {
   const ProgramResult drawn = Run({"sheet", clip(), "-o", sheet, "--columns",
                                    "3", "--rows", "2", "--width", "100"});
   EXPECT_EQ(drawn.exit_code, 0) << drawn.Describe();
-  // Cells of 100x75 with a border of 4, and gaps of 4.
+  // The cells have 100x75 pixels, with a border of 4 and gaps of 4.
   EXPECT_EQ(RunProgram({"ffprobe", "-v", "error", "-show_entries",
                         "stream=width,height", "-of", "csv=p=0", sheet})
                 .output,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ended a backend's process is on record, an application and an operator
-// can read it, and it can be tried again.
+// Each end of a backend's process is recorded. An application and an operator
+// can read the record, and `bulkhead replay` repeats what led to it.
 
 #include "bulkhead/crashes.h"
 
@@ -55,7 +55,7 @@ class Crashes : public testing::Test {
   std::unique_ptr<Host> NewHost() const {
     return Host::Create(Recording(installation_.options())).value();
   }
-  // Until it ends or fails.
+  // Decodes until the end or a failure.
   static Status Play(Host& host, const std::string& path,
                      VideoOptions options) {
     auto video = host.OpenVideo(path, std::move(options));
@@ -140,7 +140,7 @@ TEST_F(Crashes, ARefusedInputNamesItsRecordAndReplayReproducesIt) {
   const auto host = NewHost();
   const VideoOptions options = installation_.Stream("at=packet:7 do=segfault");
   for (int i = 0; i < 2; ++i) {
-    // The second is refused for what the first has done.
+    // The first Play() makes the input poisoned, so the second is refused.
     const Status status = Play(*host, clip_, options);
     EXPECT_EQ(status.code(), Code::kPoisonedInput) << status;
     EXPECT_THAT(status.message(), HasSubstr("see `bulkhead crashes show 3`"));
@@ -219,7 +219,7 @@ TEST_F(Crashes, WhatFramesWereToBeIsOnRecordAndReplayed) {
 
 TEST_F(Crashes, WhatAudioWasAskedForIsOnRecordAndReplayed) {
   const std::string sine = TemporaryDirectory() + "/sine.mkv";
-  // Packets of 1024 samples, 128 ms.
+  // The packets have 1024 samples, which is 128 ms.
   const ProgramResult made = RunProgram(
       {"ffmpeg", "-y", "-v", "error", "-f", "lavfi", "-i",
        "sine=sample_rate=8000:duration=4", "-c:a", "pcm_s16le", sine});
@@ -258,7 +258,7 @@ TEST_F(Crashes, AReplayThatGoesWellOrOtherwiseSaysSo) {
                                         "at=packet:7 do=segfault lives=2"))
                   .ok());
   ASSERT_EQ(Records().size(), 2u);
-  // Its first life has the other fault.
+  // The replay is the stream's first life, in which the other fault happens.
   const ProgramResult other = Cli({"replay", "2"});
   EXPECT_EQ(other.exit_code, 4) << other.Describe();
   EXPECT_THAT(other.errors, HasSubstr("crashed again, in another way"));
@@ -268,7 +268,7 @@ TEST_F(Crashes, AReplayThatGoesWellOrOtherwiseSaysSo) {
   EXPECT_EQ(Play(*second, copy, installation_.Stream()).code(),
             Code::kPoisonedInput);
   const uint64_t number = Records().back().number;
-  // Mended, and a file that was touched.
+  // A replay with a repaired backend and a modified file.
   installation_.SetFaults("");
   fs::last_write_time(copy, fs::file_time_type::clock::now());
   const ProgramResult well = Cli({"replay", std::to_string(number)});
@@ -387,7 +387,7 @@ TEST_F(Crashes, WhatIsNobodysFaultAndWhatIsClosedIsNoCrash) {
 TEST_F(Crashes, AStormIsCountedInsteadOfWritten) {
   const auto host = NewHost();
   for (int i = 0; i < 15; ++i) {
-    // Another input each time, or it would be refused.
+    // Another input each time, since the same one would be refused.
     const std::string copy = TemporaryDirectory() + "/copy.webm";
     fs::remove(copy);
     fs::copy_file(clip_, copy);

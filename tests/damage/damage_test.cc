@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kLargestFile = 400'000;
 
-// BULKHEAD_DAMAGE_CASES=1000 is the full form.
+// The number of cases per file. BULKHEAD_DAMAGE_CASES=1000 gives the full test.
 uint32_t Cases() {
   const char* text = std::getenv("BULKHEAD_DAMAGE_CASES");
   return text != nullptr ? std::strtoul(text, nullptr, 10) : 16;
@@ -33,7 +33,7 @@ std::string Read(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Bits that flip anywhere in the file, or its end cut off.
+// Flips bits anywhere in the file, or truncates it.
 std::string Damage(std::string bytes, std::mt19937& random) {
   const auto below = [&](size_t limit) { return random() % limit; };
   if (below(3) == 0) {
@@ -46,7 +46,8 @@ std::string Damage(std::string bytes, std::mt19937& random) {
   return bytes;
 }
 
-// Every end but that of our own faults.
+// Returns whether the end is an error of the input or backend, or none, and not
+// a fault of Bulkhead.
 bool IsHonestEnd(const Status& status) {
   return status.ok() || status.code() == Code::kBadInput ||
          status.code() == Code::kPoisonedInput ||
@@ -55,10 +56,10 @@ bool IsHonestEnd(const Status& status) {
          status.code() == Code::kDeadlineExceeded;
 }
 
-// Whether a pass meets damage between the last keyframe and the frame: what the
-// pass shows of the frame is then owed to everything before. Elsewhere damage
-// that no decoder notices can make a seek show something else; in a file that
-// is cut off there is none but in the last packet.
+// Returns whether a pass meets damage between the last keyframe and the frame.
+// The pass then shows a frame that depends on everything before it. Elsewhere,
+// damage that no decoder notices can make a seek show another frame. A
+// truncated file has damage only in its last packet.
 bool NoticesDamage(VideoDecoder& video,
                    const std::map<uint64_t, SeenFrame>& shown, uint64_t frame) {
   const std::vector<int64_t> keyframes = video.KeyFrameIndices().value();
@@ -106,8 +107,8 @@ class DamagedFiles : public testing::Test {
     return host_->OpenVideo(path, options);
   }
 
-  // Errors of single frames are gone past; `sound` is how many frames came
-  // before the first of them.
+  // Decodes and continues after errors of single frames. `sound` gets the
+  // number of frames before the first error.
   static std::vector<SeenFrame> DecodePast(VideoDecoder& video, size_t* sound) {
     std::vector<SeenFrame> frames;
     for (size_t errors = 0;; ++errors) {
@@ -149,8 +150,8 @@ void DamagedFiles::CheckAgainst(const std::vector<MarkedFrame>& reference,
   }
 }
 
-// kError sees errors that kSkip has the decoder ignore: up to the first that it
-// tells of, both show the same.
+// With kError, the decoder reports errors that it ignores with kSkip. Up to the
+// first reported error, both modes return the same frames.
 void DamagedFiles::CheckStrict(const std::string& path,
                                const std::vector<SeenFrame>& frames,
                                uint64_t damaged) {
@@ -198,7 +199,7 @@ void DamagedFiles::Check(const std::string& path, bool cut,
   const auto count = nearest->FrameCount();
   if (!count || *count == 0) return;
   EXPECT_EQ(*count, pass.frames.size() + damaged);
-  // What a pass has met no seek leaves behind.
+  // After a seek, a pass with kNearest returns the same frames again.
   EXPECT_TRUE(DecodeStraight(*nearest).frames == pass.frames);
   std::map<uint64_t, SeenFrame> shown;
   for (const SeenFrame& frame : pass.frames) shown[frame.index] = frame;
@@ -236,7 +237,8 @@ TEST_F(DamagedFiles, GiveAllThatFfmpegShowsSound) {
     device_ = seed % 4 == 0 ? "openreg:0" : "cpu";
     const std::string& source = sources_[random() % sources_.size()];
     SCOPED_TRACE("seed " + std::to_string(seed) + ", " + source);
-    // The extension chooses the demuxer where the bytes leave it open.
+    // Keeps the extension, which selects the demuxer if the bytes are
+    // ambiguous.
     const std::string file = path + source.substr(source.rfind('.'));
     const std::string sound = Read(source);
     const std::string damaged = Damage(sound, random);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that are damaged, cut off or made in unusual ways: a row a test, each
-// on cpu and openreg. Whatever FFmpeg shows of them and does not mark as
-// corrupt is delivered, with the same timestamps, and no other frame.
+// Files that are damaged, truncated or made in unusual ways, one per test, on
+// cpu and openreg. The decoder delivers exactly the frames that FFmpeg shows
+// and does not mark as corrupt, with the same timestamps.
 
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ class Irregular : public testing::TestWithParam<const char*> {
     return path;
   }
 
-  // The packets of a clip in another container.
+  // Copies the packets of a clip into another container.
   static std::string Copy(const std::string& clip, const std::string& name,
                           const std::vector<std::string>& options = {}) {
     const auto from = MakeAccessClip(clip);
@@ -80,7 +80,8 @@ class Irregular : public testing::TestWithParam<const char*> {
     return TryOpen(path, on_corrupt).value();
   }
 
-  // Also that each frame is counted, and found again by its number.
+  // Decodes all frames. Also expects that FrameCount() counts them and that
+  // FrameAt() finds each of them.
   static std::vector<SeenFrame> Pass(VideoDecoder& video) {
     const StraightPass pass = DecodeStraight(video);
     EXPECT_TRUE(pass.failure.ok()) << pass.failure;
@@ -147,7 +148,7 @@ TEST_P(Irregular, ACutOffFileHasFewerFramesThanItsHeaderSays) {
   EXPECT_LT(video.FrameCount().value(), expected.size());
   EXPECT_EQ(video.metadata().frame_count_from_content,
             video.FrameCount().value());
-  // The last packet is half there.
+  // The file contains half of the last packet.
   ASSERT_GT(frames.size(), 30u);
   EXPECT_TRUE(std::equal(frames.begin(), frames.end() - 5, expected.begin()));
 }
@@ -226,7 +227,7 @@ TEST_P(Irregular, EveryFrameHasTheSizeOfTheFirst) {
   }
 }
 
-// A clock of 33 bits that wraps during the clip.
+// The 33-bit clock of MPEG-TS wraps during the clip.
 TEST_P(Irregular, TimesMayBeginBelowZero) {
   const std::string path = Copy(
       "h264_b_pyramid.mp4", "below_zero.ts",
@@ -301,8 +302,9 @@ TEST_P(Irregular, WithoutTimestampsFramesAreCounted) {
   }
 }
 
-// What a file is when it is opened is all that is read of it: the index and a
-// pass agree, and no packet that is still being written is taken for damage.
+// A decoder reads a file only up to the size at opening. The index and a pass
+// therefore agree, and a packet that is still being written does not count as
+// damage.
 TEST_P(Irregular, AFileThatGrowsStaysWhatItWas) {
   for (const char* clip :
        {"mpeg2_open_gop.ts", "h264_late_start.mkv", "h264_raw.264"}) {

@@ -27,7 +27,7 @@ LyingInstallation::LyingInstallation(const std::vector<std::string>& names) {
   std::string path = TemporaryDirectory() + "/lying-XXXXXX";
   EXPECT_NE(::mkdtemp(path.data()), nullptr);
   path_ = fs::canonical(path);
-  // The sandbox takes another uid and must find its way here.
+  // The sandbox runs under another uid and must be able to read the directory.
   fs::permissions(path_, fs::perms(0755));
   const std::string real = LibexecDirectory();
   for (const char* program : {"/bulkheadd", "/bulkhead-reaper"}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A backend that decodes audio alone is as good as any: also when it is
-// reloaded.
+// A backend that decodes only audio is supported like any other, also by a
+// reload.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -65,7 +65,8 @@ class AudioOnly : public testing::Test {
     ASSERT_NE(::mkdtemp(path.data()), nullptr);
     path_ = fs::canonical(path);
     fs::copy(DistributionDirectory(), path_, fs::copy_options::recursive);
-    // The sandbox takes another uid and must find its way here.
+    // The sandbox runs under another uid and must be able to read the
+    // directory.
     fs::permissions(path_, fs::perms(0755));
     for (const auto& entry : fs::recursive_directory_iterator(path_)) {
       fs::permissions(entry.path(), fs::perms(0755));
