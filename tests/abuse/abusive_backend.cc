@@ -92,8 +92,8 @@ void LogFlood() {
   }
 }
 
-// Tries every way to make a huge sparse file. The filter kills for the last
-// one.
+// Tries to make a sparse file of one petabyte. The sandbox has no place for a
+// file, and the filter kills a process that asks for a memfd.
 void SparseFile() {
   const long file = syscall(SYS_memfd_create, "sparse", 0);
   ftruncate(static_cast<int>(file), off_t{1} << 50) == 0 ? _exit(0) : Hold();

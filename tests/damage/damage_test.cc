@@ -199,7 +199,7 @@ void DamagedFiles::Check(const std::string& path, bool cut,
   const auto count = nearest->FrameCount();
   if (!count || *count == 0) return;
   EXPECT_EQ(*count, pass.frames.size() + damaged);
-  // After a seek, a pass with kNearest returns the same frames again.
+  // A pass after the scan of FrameCount() returns the same frames.
   EXPECT_TRUE(DecodeStraight(*nearest).frames == pass.frames);
   std::map<uint64_t, SeenFrame> shown;
   for (const SeenFrame& frame : pass.frames) shown[frame.index] = frame;

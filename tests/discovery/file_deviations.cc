@@ -33,8 +33,8 @@ constexpr std::string_view kMalformedExtras = "malformed extras";
 constexpr std::string_view kExtraNames = "extra with - or .";
 constexpr std::string_view kDuplicateName = "name given twice";
 
-// What str.splitlines() ends a line at and a text file does not, each with a
-// white space that it does not.
+// The characters at which str.splitlines() ends a line, but a text file does
+// not. Each is paired with a white space at which neither does.
 constexpr std::pair<const char*, const char*> kBreaks[] = {
     {"\u2000", "\x0b"},   {"\u2001", "\x0c"},   {"\u2002", "\x1c"},
     {"\u2003", "\x1d"},   {"\u2004", "\x1e"},   {"\u2005", "\u0085"},
@@ -43,7 +43,7 @@ constexpr std::pair<const char*, const char*> kBreaks[] = {
 constexpr std::string_view kNewLine = "\u2008";
 constexpr std::string_view kOpen = "\ue000";
 constexpr std::string_view kClose = "\ue001";
-// The first of 50 digits, which may stand where marks may.
+// The first of 50 digits, which are allowed wherever combining marks are.
 constexpr int kDigits = 0x1d7ce;
 constexpr int kDigitCount = 50;
 
@@ -146,7 +146,7 @@ class Rewriter {
     Assignment(text, flawed);
   }
 
-  // The assignment that can have no further line.
+  // Emits the pending assignment, which no further line can continue.
   void Finish() {
     if (item_ == Item::kOpen) Emit(WithoutMarks(pending_));
     item_ = Item::kNone;
@@ -181,7 +181,7 @@ class Rewriter {
     Note(kContinuation);
     if (item_ == Item::kDropped) return;
     if (flawed) return Drop("");
-    // There may be no line break between the brackets; "!" may not either.
+    // Neither a line break nor "!" is allowed between the brackets.
     const bool in_extras =
         pending_.find('[', pending_.find('=')) != std::string::npos;
     for (; blank_lines_ >= 0; --blank_lines_) {
@@ -216,7 +216,7 @@ class Rewriter {
 
   void Assignment(const std::string& text, bool flawed) {
     if (flawed) return Drop("");
-    // Both drop what comes before the first group.
+    // Bulkhead and importlib.metadata both drop lines before the first group.
     if (!has_header_) return Emit(text);
     if (!has_group_) return Drop("");
     const size_t equals = text.find('=');
@@ -228,7 +228,7 @@ class Rewriter {
     item_ = Item::kOpen;
   }
 
-  // Digits for the marks in the value.
+  // Replaces the combining marks in the value with digits.
   std::string WithoutMarks(const std::string& assignment) {
     const size_t value = assignment.find('=') + 1;
     std::string out = assignment.substr(0, value);
@@ -264,7 +264,7 @@ class Rewriter {
   int next_digit_ = 0;
 };
 
-// The extras of the value; nothing if they are malformed.
+// Returns the extras of the value, or nullopt if they are malformed.
 std::optional<std::vector<std::string>> Extras(const std::string& value) {
   static const std::regex kExtra("[A-Za-z0-9]([-_.A-Za-z0-9]*[A-Za-z0-9])?");
   std::vector<std::string> extras;
@@ -308,7 +308,7 @@ bool HasPlaceholder(std::string_view text) {
   for (const auto& [stand_in, meant] : none.spellings) {
     if (text.find(stand_in) != std::string_view::npos) return true;
   }
-  // Where the digits are.
+  // The UTF-8 prefix of the placeholder digits.
   return text.find("\xf0\x9d\x9f") != std::string_view::npos;
 }
 

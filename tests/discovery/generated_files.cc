@@ -43,7 +43,7 @@ constexpr std::string_view kNames[] = {"a"sv,
                                        "\x7f"sv,
                                        "%(x)s"sv};
 
-// Those of the facts, and more.
+// Values with known behaviour, and further ones.
 constexpr std::string_view kValues[] = {"m:x"sv,
                                         "m:x"sv,
                                         "m:x"sv,
@@ -112,7 +112,7 @@ constexpr std::string_view kValues[] = {"m:x"sv,
                                         "_:_"sv,
                                         "m\u00a0:x"sv};
 
-// What values are made of.
+// The parts of random values.
 constexpr std::string_view kTokens[] = {
     "m"sv,        "x1"sv,     "_"sv,    "."sv,      "."sv,  ":"sv, ":"sv,
     "["sv,        "]"sv,      ","sv,    " "sv,      "\t"sv, "-"sv, "7"sv,
@@ -206,7 +206,7 @@ std::string Assignment(Random& random, bool regular) {
 }
 
 std::string Lines(Random& random) {
-  // Most files have few irregularities, so that each is also seen alone.
+  // Most files have few irregularities, so that each one is also tested alone.
   const bool regular = !random.OneIn(4);
   const size_t odd_one_in = regular ? 8 : 2;
   std::string_view line_end = random.Pick(kLineEnds);

@@ -46,7 +46,7 @@ std::string Text(Random& random) {
   return text;
 }
 
-// `calm` makes what is irregular rarer by that factor.
+// `calm` is the factor by which irregularities are rarer.
 GeneratedMetadata Metadata(const std::string& name, const std::string& version,
                            size_t calm, Random& random) {
   GeneratedMetadata metadata = {name, version};
@@ -160,7 +160,7 @@ void WriteFolder(const GeneratedFolder& folder, const std::string& place,
 
 GeneratedTree MakeTree(Random& random) {
   GeneratedTree tree;
-  // Each irregularity is also to be seen alone.
+  // Calm trees make sure that each irregularity is also tested alone.
   const size_t calm = random.OneIn(3) ? 1 : 5;
   const size_t places = 1 + random.Below(3);
   for (size_t i = 0; i < places; ++i) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What discovery reads, beside what importlib.metadata of the machine's own
-// Python reads from the same generated files: equal, or explained by a row of
-// the table of deviations. BULKHEAD_TEST_SEED sets the seed.
+// Compares discovery with importlib.metadata of this machine's Python on the
+// same generated files. Both read the same, or a row of the table of deviations
+// explains the difference. BULKHEAD_TEST_SEED sets the seed.
 
 #include <gtest/gtest.h>
 #include <utf8proc.h>
@@ -52,7 +52,8 @@ uint64_t Seed() {
   return seed;
 }
 
-// In memory where there is such a place: it gets tens of thousands of files.
+// A temporary directory, in memory if possible: tests write tens of thousands
+// of files to it.
 class ScratchDirectory {
  public:
   ScratchDirectory() {
@@ -93,7 +94,7 @@ std::vector<ReadEntry> Ours(std::string_view text) {
   return entries;
 }
 
-// Whether it read these entries and nothing besides.
+// Returns whether importlib.metadata read exactly these entries.
 bool Same(const OracleFile& file, const std::vector<ReadEntry>& entries) {
   if (!file.exception.empty() || file.entries.size() != entries.size()) {
     return false;
@@ -118,8 +119,8 @@ std::string Describe(const std::vector<ReadEntry>& entries) {
   return text;
 }
 
-// How many cases each deviation had a part in, and in how many it alone made
-// the difference.
+// Counts for each deviation the cases in which it applied, and the cases in
+// which it was the only one.
 class Tally {
  public:
   void Add(const std::set<std::string_view>& deviations, bool differs) {
@@ -130,7 +131,7 @@ class Tally {
     }
   }
 
-  // Fails for a deviation that nothing has shown to be one.
+  // Fails the test for a deviation that no case has shown.
   void Finish(const std::vector<std::string_view>& all) {
     std::printf("%6zu equal without a deviation\n", regular_);
     for (const std::string_view deviation : all) {
@@ -198,7 +199,7 @@ TEST(ImportlibDifferentialTest, FilesAreReadAlikeOrADeviationSaysWhy) {
   tally.Finish(FileDeviations());
 }
 
-// A distribution as "PLACE/FOLDER VERSION", and its entries.
+// Pairs of a distribution, as "PLACE/FOLDER VERSION", and its entries.
 using Found = std::vector<std::pair<std::string, std::vector<ReadEntry>>>;
 
 std::string PathOf(const GeneratedPlace& place, const std::string& root) {
@@ -228,7 +229,8 @@ Found OursIn(const GeneratedTree& tree, const std::string& directory,
   return found;
 }
 
-// In order of the original folders; importlib.metadata has none.
+// Returns the distributions that importlib.metadata found, in the order of the
+// original folders, since importlib.metadata has no order of its own.
 Found TheirsIn(const GeneratedTree& tree, const OracleTree& oracle,
                const std::string& root) {
   std::map<std::string, std::string> originals;
@@ -285,7 +287,7 @@ TEST(ImportlibDifferentialTest, TreesAreFoundAlikeOrADeviationSaysWhy) {
   Random random(Seed());
   const ScratchDirectory scratch;
   const std::string& directory = scratch.path();
-  // What "" on the path stands for.
+  // The working directory, for which "" on the path stands.
   WriteTree({{.name = ".",
               .folders = {{.name = "cwd-1.0.dist-info",
                            .entry_points = GeneratedFolder::EntryPoints::kFile,
@@ -339,14 +341,15 @@ TEST(ImportlibDifferentialTest, TreesAreFoundAlikeOrADeviationSaysWhy) {
   tally.Finish(TreeDeviations());
 }
 
-// What goes by its name in Python and by its category here; see text.h.
+// Returns whether Python classifies the code point by name, unlike text.h,
+// which goes by category.
 bool IsExceptional(int code_point) {
   static const std::set<int> kExceptional = {
       // Other_ID_Start and Other_ID_Continue.
       0xb7, 0x387, 0x1369, 0x136a, 0x136b, 0x136c, 0x136d, 0x136e, 0x136f,
       0x1370, 0x1371, 0x1885, 0x1886, 0x19da, 0x2118, 0x212e, 0x200c, 0x200d,
       0x30fb, 0xff65,
-      // Letters that are none after normalization, or by decree.
+      // Letters that are no longer letters after normalization, or exceptions.
       0x37a, 0xe33, 0xeb3, 0x2e2f, 0xfc5e, 0xfc5f, 0xfc60, 0xfc61, 0xfc62,
       0xfc63, 0xfdfa, 0xfdfb, 0xfe70, 0xfe72, 0xfe74, 0xfe76, 0xfe78, 0xfe7a,
       0xfe7c, 0xfe7e, 0xff9e, 0xff9f};
@@ -375,7 +378,8 @@ TEST(ImportlibDifferentialTest, CharactersAreWhatPythonTakesThemFor) {
   ASSERT_EQ(answers->characters.size(), size_t{0x110000});
   int failures = 0;
   for (int c = 0; c < 0x110000 && failures < 20; ++c) {
-    // Each side knows some that are newer than what the other knows.
+    // Python and libutf8proc each know code points that the other does not know
+    // yet.
     if (answers->characters[c] == '-' ||
         utf8proc_category(c) == UTF8PROC_CATEGORY_CN) {
       continue;

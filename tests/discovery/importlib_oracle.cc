@@ -54,8 +54,8 @@ OracleTree Tree(const Json& json) {
   return tree;
 }
 
-// From 3.10 on it reads these files by itself, and from 3.15 on it refuses to
-// list a file with one invalid value in it.
+// Python 3.10 is the first version that reads these files without help.
+// Python 3.15 and later refuse to list a file with one invalid value.
 bool IsComparable(const std::vector<int>& version) {
   return version >= std::vector<int>{3, 10} &&
          version < std::vector<int>{3, 15};
@@ -71,7 +71,8 @@ std::optional<OracleAnswers> AskImportlib(const std::string& directory,
   std::ofstream(directory + "/cases.json") << cases;
 
   const std::string script = PathFromEnvironment("BULKHEAD_TEST_ORACLE");
-  // Neither the site's packages nor variables of the user's: it starts faster.
+  // Isolated from site packages and the user's variables, which also starts
+  // faster.
   const ProgramResult result =
       RunProgram({"python3", "-I", "-S", "-B", script, directory},
                  {.limit = std::chrono::seconds(100)});

@@ -28,7 +28,7 @@ std::string Normalized(const std::string& name) {
   return normalized;
 }
 
-// Name and version; the version is what follows the last "-".
+// Splits the folder's name at the last "-" into name and version.
 GeneratedMetadata FromName(const GeneratedFolder& folder) {
   const std::string stem =
       folder.name.substr(0, folder.name.size() - kSuffix.size());
@@ -42,13 +42,14 @@ bool IsAboutFolder(const GeneratedFolder& folder) {
          Normalized(folder.metadata->name) == Normalized(FromName(folder).name);
 }
 
-// Its version counts, even where its name is none.
+// Returns whether the folder has a version. An invalid name does not matter.
 bool HasVersion(const GeneratedFolder& folder) {
   return folder.metadata && !folder.metadata->version.empty() &&
          (IsAboutFolder(folder) || !IsName(folder.metadata->name));
 }
 
-// The greater one is to be preferred. Versions that are none go by their bytes.
+// Returns a key for comparing two folders; discovery prefers the greater one.
+// Invalid versions compare by their bytes.
 auto Standing(const GeneratedFolder& folder) {
   const std::string version =
       HasVersion(folder) ? folder.metadata->version : FromName(folder).version;
@@ -85,7 +86,7 @@ bool LeadsOut(const GeneratedFolder& folder) {
          folder.kind == GeneratedFolder::Kind::kLinkOut;
 }
 
-// Whether another folder of the same distribution is to be preferred.
+// Returns whether discovery prefers another folder of the same distribution.
 bool IsLesserVersion(const GeneratedFolder& folder, const Folders& all) {
   return std::any_of(all.begin(), all.end(), [&](const auto& other) {
     if (!other.name.ends_with(kSuffix) ||
@@ -97,7 +98,7 @@ bool IsLesserVersion(const GeneratedFolder& folder, const Folders& all) {
   });
 }
 
-// Takes away the folders that the predicate is true for.
+// Returns a deviation that removes the folders for which the predicate is true.
 using Predicate = std::function<bool(const GeneratedFolder&, const Folders&)>;
 bool Remove(GeneratedTree& tree, const Predicate& predicate) {
   bool changed = false;
@@ -115,7 +116,8 @@ bool Remove(GeneratedTree& tree, const Predicate& predicate) {
   return changed;
 }
 
-// Calls `change` for each distribution; it says whether it changed anything.
+// Calls `change` for each distribution. Returns whether any call returned true,
+// which means that it changed the distribution.
 bool Change(GeneratedTree& tree,
             const std::function<bool(GeneratedFolder&)>& change) {
   bool changed = false;
@@ -147,7 +149,7 @@ bool HasOneDash(GeneratedFolder& folder) {
   return true;
 }
 
-// Each says whether the version is another one now.
+// These functions return whether they changed the version.
 bool CompleteMetadata(GeneratedFolder& folder) {
   const std::string& version = FromName(folder).version;
   if (folder.metadata && !folder.metadata->version.empty()) return false;
@@ -172,7 +174,7 @@ struct Deviation {
   bool (*apply)(GeneratedTree& tree);
 };
 
-// In this order.
+// Applied in this order.
 constexpr Deviation kDeviations[] = {
     {"\"\" on the path",
      [](GeneratedTree& tree) {

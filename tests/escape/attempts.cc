@@ -26,7 +26,7 @@
 namespace bulkhead::tests {
 namespace {
 
-// More descriptors than a worker is given.
+// More descriptors than a worker has.
 constexpr int kDescriptors = 64;
 
 Outcome Escaped() { return {true, 0}; }
@@ -47,7 +47,7 @@ Outcome ReadMemory(int pid, unsigned long address) {
   const int fd = open(file.c_str(), O_RDONLY);
   if (fd >= 0) return Escaped();
   const bool read = process_vm_readv(pid, &local, 1, &remote, 1, 0) >= 0;
-  // A complaint about the address comes after the check of the right.
+  // The kernel checks permissions before the address, so EFAULT is an escape.
   return EscapedIf(read || errno == EFAULT);
 }
 
@@ -72,7 +72,7 @@ Outcome ConnectUnix(const std::string& name) {
                                       bytes) == 0);
 }
 
-// Where it succeeds the process becomes one that exits with code 0.
+// If exec succeeds, the process becomes a program that exits with code 0.
 Outcome Exec() {
   char loader[] = "/lib64/ld-linux-x86-64.so.2";
   char version[] = "--version";
@@ -95,7 +95,8 @@ Outcome SignalApplication(int pid) {
                    syscall(SYS_tgkill, pid, pid, SIGUSR1) == 0);
 }
 
-// The media is the descriptor with as many bytes.
+// Tries to write to the media, recognised as the descriptor with `media_bytes`
+// bytes.
 Outcome WriteInput(long media_bytes) {
   const char byte = 'x';
   bool found = false;
@@ -107,11 +108,13 @@ Outcome WriteInput(long media_bytes) {
     const std::string again = "/proc/self/fd/" + std::to_string(fd);
     if (open(again.c_str(), O_RDWR) >= 0) return Escaped();
   }
-  // Without its media the attempt says nothing.
+  // An attempt that did not find the media shows nothing, so it counts as
+  // escaped.
   return found ? Refused() : Escaped();
 }
 
-// Flags belong to the open file, so they would change under the host.
+// Tries to change file status flags. They belong to the open file description,
+// so a change would affect the host.
 Outcome ChangeSharedFlags() {
   for (int fd = 0; fd < kDescriptors; ++fd) {
     const int flags = fcntl(fd, F_GETFL);

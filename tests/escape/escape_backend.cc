@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A backend that decodes nothing. Its entry function makes one attempt to leave
-// the zygote's sandbox, open makes the one that the option `attempt` names to
-// leave the session worker's, and says how both ended as the reason why it
-// cannot open.
+// A backend that decodes nothing. The entry function makes one attempt to leave
+// the zygote's sandbox. `open` makes the attempt that the option `attempt`
+// names, to leave the session worker's sandbox, and then fails with the outcome
+// of both attempts as its message.
 #include <dlfcn.h>
 
 #include <cstring>

@@ -28,7 +28,8 @@ std::atomic<int> signals_received = 0;
 
 void CountSignal(int) { ++signals_received; }
 
-// A listener that nobody may reach. Empty: it could not be made.
+// Returns a listening socket that the backend must not reach, or an empty one
+// on failure.
 ipc::UniqueFd Listen(const sockaddr* address, socklen_t bytes) {
   ipc::UniqueFd fd(socket(address->sa_family,
                           SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -63,7 +64,8 @@ class Escape : public testing::TestWithParam<const char*> {
     ASSERT_TRUE(clip) << clip.error();
     media_ = *clip;
     before_ = ReadAll(media_);
-    // The file could be written, if its descriptor allowed it.
+    // Makes the file writable, so that only the read-only descriptor protects
+    // it.
     ASSERT_EQ(chmod(media_.c_str(), 0666), 0);
     ASSERT_NE(signal(SIGUSR1, CountSignal), SIG_ERR);
     signals_received = 0;
@@ -78,7 +80,7 @@ class Escape : public testing::TestWithParam<const char*> {
         getsockname(tcp_.get(), reinterpret_cast<sockaddr*>(&address), &bytes),
         0);
     tcp_port_ = ntohs(address.sin_port);
-    // TEST_TMPDIR may be longer than the name of a socket.
+    // Not in TEST_TMPDIR, whose path may be too long for the name of a socket.
     char directory[] = "/tmp/escape-XXXXXX";
     ASSERT_NE(mkdtemp(directory), nullptr);
     ASSERT_EQ(chmod(directory, 0777), 0);
@@ -95,7 +97,8 @@ class Escape : public testing::TestWithParam<const char*> {
     if (!directory_.empty()) fs::remove_all(directory_);
   }
 
-  // Why the stream could not be opened, which it never can. Skips: nullopt.
+  // Opens a stream, which always fails, and returns the failure. Returns
+  // nullopt if the test was skipped.
   std::optional<Status> Attack(const std::string& zygote_attempt,
                                const std::string& worker_attempt) {
     HostOptions options;
@@ -126,7 +129,7 @@ class Escape : public testing::TestWithParam<const char*> {
     return "bulkhead-escape-" + std::to_string(getpid());
   }
 
-  // The distribution, with one file more that names the targets.
+  // Installs the distribution with one further file, which names the targets.
   std::string Install(const std::string& zygote_attempt) {
     const fs::path plugins = directory_ + "/plugins";
     CopyForAll(DistributionDirectory(), plugins);
@@ -155,7 +158,8 @@ bool Says(const Status& status, const std::string& text) {
   return status.message().find(text) != std::string::npos;
 }
 
-// An errno, or the death that forbidden system calls bring.
+// Returns whether the attempt was refused, with an errno or by killing the
+// process.
 bool IsRefusal(const Status& status, const std::string& process) {
   if (Says(status, process + ": ESCAPED")) return false;
   if (Says(status, process + ": refused")) return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is told of a backend that its sandbox kills: which system call, on which
-// architecture, under which stage.
+// Tests the report about a backend that its sandbox kills: the system call, its
+// architecture and the stage of the filter.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -76,7 +76,8 @@ class ViolationFixture : public testing::Test {
     if (!directory_.empty()) fs::remove_all(directory_);
   }
 
-  // How opening ends, which it does with an error. Skips: nullopt.
+  // Opens a stream, which fails, and returns the failure. Returns nullopt if
+  // the test was skipped.
   std::optional<Status> Violate(const std::string& in_zygote,
                                 const std::string& in_worker) {
     Install(in_zygote);
@@ -177,7 +178,8 @@ TEST_F(ViolationFixture, SpeculationIsOffWhereThereIsASwitch) {
   }
 }
 
-// Stage 1 permits it, and only that one's filter has a listener.
+// Stage 1 allows this system call, and only the filter of stage 1 has a
+// listener. So bulkheadd does not learn which call stage 2 forbade.
 TEST_F(ViolationFixture, OfStage2AloneKillsAndClaimsNothing) {
   const auto status = Violate("none", "violate_filter_over_filter");
   if (!status) GTEST_SKIP() << kUntold;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Streams of audio survive the deaths of their workers as streams of video do,
-// and are given up after as many attempts.
+// Audio streams survive the deaths of their workers as video streams do, and
+// fail after the same number of attempts.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,8 @@ using std::chrono::milliseconds;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// A sine; packets of 1024 samples, that is 128 ms, which are their timestamps.
+// The clip is a sine with packets of 1024 samples (128 ms). The timestamp of a
+// packet is the number of its first sample.
 constexpr int kRate = 8000;
 constexpr size_t kSamples = size_t{4} * kRate;
 constexpr size_t kFatal = 10 * 1024;
@@ -109,14 +110,14 @@ TEST_F(AudioFaults, ASampleThatKilledThreeWorkersIsRefusedWithoutAnother) {
                                        HasSubstr("3 workers")));
   EXPECT_EQ(second.recovery().restarts, 0u);
 
-  // What comes before it is decoded as ever, by both.
+  // Both sessions decode the samples before the fault as usual.
   for (AudioDecoder* audio : {&first, &second}) {
     const auto before =
         audio->SamplesPlayedInRange(0, static_cast<double>(kFatal) / kRate);
     ASSERT_TRUE(before) << before.error();
     EXPECT_EQ(before->data, Part(expected_, 0, kFatal));
   }
-  // And so is the file, where its stream is another: options are of the input.
+  // With other options the file is another input, which is not refused.
   EXPECT_EQ(Open("").AllSamples().value().data, expected_);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// No deadline and no wait looks at the wall clock, nor at the one that goes on
-// while a machine is suspended. This program runs itself with both of them
-// replaced (leaping_clock.cc), and so does its bulkheadd: an injection, the
-// kernel's clocks stay as they are. The worker keeps its own, since a sandboxed
-// program is given no library of ours.
+// No deadline and no wait uses the wall clock or the clock that counts while a
+// machine is suspended. This program runs itself and its bulkheadd with both
+// clocks replaced by a preloaded library (leaping_clock.cc). The kernel's
+// clocks do not change. The worker keeps the real clocks, since nothing can be
+// preloaded into a sandboxed process.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -53,7 +53,8 @@ class LeapingClock : public testing::Test {
     options.deadlines.frame = kDeadline;
     host_ = Host::Create(options).value();
   }
-  // In which bulkheadd, that gets nothing of our environment, has the clock.
+  // Makes a libexec directory whose bulkheadd preloads the clock. bulkheadd
+  // does not inherit LD_PRELOAD from this process.
   static std::string LeapingLibexec() {
     const fs::path libexec = fs::path(::getenv("TEST_TMPDIR")) / "libexec";
     if (fs::exists(libexec)) return libexec;

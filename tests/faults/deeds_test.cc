@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What comes of each thing that a vendor can do through the C ABI, at each of
-// its functions, in each life: the code that is documented for it, within the
-// deadlines, with nothing left, while a session beside it goes on by not a byte
-// different.
+// Tests each deed that a vendor can do through the C ABI, at each function and
+// in each life. The call ends with the documented code within its deadline and
+// leaves nothing behind, and another session's frames do not change by a byte.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +23,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Three attempts at the longest deadline, on a machine that is busy.
+// Time for three attempts at the longest deadline on a busy machine.
 constexpr milliseconds kLimit{15'000};
 constexpr uint64_t kFrames = 120;
 
@@ -34,10 +33,10 @@ struct Row {
   const char* name;
   const char* faults;
   Code code;
-  // Part of the message.
+  // A part of the error message.
   const char* says = "";
   Act act = Act::kPlay;
-  // That come when nothing fails.
+  // The number of frames that are decoded if the stream does not fail.
   uint64_t frames = kFrames;
 };
 
@@ -92,7 +91,7 @@ Neighbour* Deeds::neighbour_ = nullptr;
 TEST_P(Deeds, EndInTheirCodeAndHurtNobody) {
   const Row& row = GetParam();
   const std::string faults = row.faults;
-  // Those that come before any stream are in the script of the installation.
+  // Steps before any stream go into the script of the installation.
   const bool early =
       faults.starts_with("at=load") || faults.starts_with("at=probe");
   const ChaosInstallation installation(early ? faults : "");
@@ -197,7 +196,7 @@ DEEDS(WhileItDecodes, Row{"packet_hang", "at=packet:30 do=hang", Code::kOk},
       Row{"packet_device_lost", "at=packet:0 do=error:6", Code::kBackendLost,
           "its device was lost"},
       Row{"packet_unknown", "at=packet:20 do=error:-5", Code::kBadInput},
-      // What it needs, it has by then.
+      // The decoder has all the memory it needs by then.
       Row{"packet_all_memory", "at=packet:20 do=take_memory", Code::kOk},
       Row{"packet_all_descriptors", "at=packet:20 do=take_descriptors",
           Code::kOk},
@@ -223,9 +222,9 @@ DEEDS(WithAPicture,
       Row{"picture_huge", "at=picture:8192 do=huge", Code::kResourceExhausted},
       Row{"picture_narrow", "at=picture:8192 do=narrow",
           Code::kBackendMisbehaved},
-      // Later ones are scaled to the size of the first.
+      // Later pictures are scaled to the size of the first.
       Row{"picture_other_size", "at=picture:8192 do=other", Code::kOk},
-      // What a vendor takes for a picture of the stream is one.
+      // The host cannot tell a repeated picture from one of the stream.
       Row{"picture_twice", "at=picture:8192 do=twice", Code::kOk, "",
           Act::kPlay, kFrames + 1},
       Row{"picture_other_pts", "at=picture:8192 do=pts:-7", Code::kOk},

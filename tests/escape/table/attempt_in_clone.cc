@@ -23,7 +23,7 @@ constexpr size_t kMostBytes = 400;
 constexpr int kFaults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP};
 constexpr timespec kPatience = {.tv_sec = 20, .tv_nsec = 0};
 
-// Shared by the zygote and its clone, at the same address in both.
+// Memory that the zygote and its clone share at the same address.
 struct Shared {
   robust_list_head head;
   robust_list node;
@@ -61,7 +61,7 @@ long Futex(int operation, uint32_t value, const timespec* patience) {
   _exit(0);
 }
 
-// False: it goes on for too long.
+// Waits for the end of the clone. Returns false if the clone runs too long.
 bool AwaitEnd() {
   for (;;) {
     const uint32_t value = shared->futex;

@@ -23,7 +23,7 @@ std::string Map(int protection) {
   return "allowed";
 }
 
-// Written first, so that it would run what was written.
+// Writes code to memory, then makes the memory executable and runs the code.
 std::string WriteThenExecute(long call, int protection) {
   void* page = mmap(nullptr, kPage, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -38,7 +38,7 @@ std::string MemoryFile(unsigned flags) {
   return Answer(syscall(SYS_memfd_create, "code", flags));
 }
 
-// The descriptors that it was given are all that it could map.
+// Tries to map every descriptor, since there is nothing else to map.
 std::string MapDescriptors(const Targets&) {
   std::string answer = "EACCES";
   for (int fd = 0; fd < 64; ++fd) {

@@ -32,7 +32,7 @@ std::string Stat(const std::string& path) {
   return Answer(stat(path.c_str(), &status));
 }
 
-// That which std::abort is in.
+// Opens the library that contains std::abort.
 std::string OpenLibrary(const Targets&) {
   Dl_info library;
   if (dladdr(reinterpret_cast<void*>(&std::abort), &library) == 0) {
@@ -47,7 +47,7 @@ std::string UpFromOwnFile(const Targets& t) {
   return Open(own + "/../.." + secret);
 }
 
-// None of the descriptors is a directory, and none leads to one.
+// Tries to go up from every descriptor. None is a directory or leads to one.
 std::string UpFromDescriptors(const Targets&) {
   for (int fd = 0; fd < kDescriptors; ++fd) {
     struct stat status;
@@ -68,7 +68,7 @@ std::string ReopenForWriting(const Targets&) {
   return answer;
 }
 
-// What it can seek in but not write to, beginning with the media.
+// Tries to write to every descriptor that can seek, beginning with the media.
 std::string WriteInput(const Targets&) {
   for (int fd = 3; fd < kDescriptors; ++fd) {
     if (lseek(fd, 0, SEEK_END) <= 0) continue;
@@ -93,7 +93,7 @@ std::string Lock(int command) {
 std::vector<Attempt> FileAttempts() {
   constexpr Expected kEacces = Everywhere("E:EACCES");
   constexpr Expected kNotThere = {"E:ENOENT", "E:EACCES", "E:EACCES"};
-  // Some machines do not have them.
+  // ENOENT occurs on machines without these devices.
   constexpr Expected kDevice = {"E:ENOENT", "E:EACCES", "E:EACCES|ENOENT"};
   constexpr const char* kNames =
       "allowed: without namespaces stat() is not restricted (README)";

@@ -101,7 +101,7 @@ bool Installation::Prepare(bool reduced) {
   }
   for (const auto& frame : *reference) hashes_.push_back(frame.hash);
   media_before_ = ReadAll(media_);
-  // The file could be written, if its descriptor allowed it.
+  // Makes the file writable, so that only the read-only descriptor protects it.
   fs::permissions(media_, fs::perms(0666));
   signal(SIGUSR1, [](int) { ++signals_received; });
   signal(SIGABRT, [](int) { ++signals_received; });
@@ -138,8 +138,9 @@ Installation::~Installation() {
 }
 
 bool Installation::StartSibling() {
-  // In tier reduced a backend under a uid of its own reaches its files by the
-  // way that leads to them.
+  // In the reduced tier, a backend runs under a uid of its own and opens its
+  // files by their paths. So the files are copied to a place that every user
+  // may read.
   libexec_ = directory_ + "/libexec";
   CopyForAll(LibexecDirectory(), libexec_);
   auto host = Host::Create({.plugin_path = std::vector<std::string>(),
@@ -180,7 +181,7 @@ std::unique_ptr<Host> Installation::StartHost(
   options.sandbox_floor = SandboxTier::kReduced;
   options.limits.attempts_per_position = 1;
   options.deadlines = deadlines;
-  // All attempts of the zygote are made while it starts.
+  // The zygote makes all of its attempts while the backend starts.
   options.deadlines.backend_start = std::chrono::seconds(60);
   return Host::Create(options).value();
 }

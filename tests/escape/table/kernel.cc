@@ -45,7 +45,7 @@ std::string Raise(int resource) {
   if (syscall(SYS_prlimit64, 0, resource, nullptr, &limit) != 0) {
     return "cannot ask: " + Answer(-1);
   }
-  // Nothing is higher than none.
+  // No limit is higher than RLIM64_INFINITY, so there is nothing to raise.
   if (limit.rlim_max == RLIM64_INFINITY) return "EPERM";
   ++limit.rlim_max;
   return Answer(syscall(SYS_prlimit64, 0, resource, &limit, nullptr));
@@ -55,7 +55,7 @@ std::string Raise(int resource) {
 
 std::vector<Attempt> KernelAttempts() {
   constexpr Expected kEperm = Everywhere("E:EPERM");
-  // In tier full there is no such process.
+  // In the full tier, the pid namespace does not contain this process.
   constexpr Expected kTold = {
       "E:ESRCH", "E:ESRCH",
       "allowed: without namespaces how others are scheduled can be asked",
@@ -116,7 +116,8 @@ std::vector<Attempt> KernelAttempts() {
       {24, "clock_of_host", kKilled,
        [](const Targets& t) {
          timespec time;
-         // The processor time of a process, as clock_getcpuclockid has it.
+         // The clock id of a process's CPU time, as clock_getcpuclockid
+         // computes it.
          return Answer(
              syscall(SYS_clock_gettime, (~t.application_pid << 3) | 2, &time));
        }},

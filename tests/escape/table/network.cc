@@ -25,7 +25,8 @@ namespace {
 constexpr int kFamilies = 47;
 constexpr int kDescriptors = 256;
 
-// One answer for all families and types, or the first that differs.
+// Returns the common answer for all families and types, or the first that
+// differs.
 std::string Sockets(const Targets&) {
   for (int family = 0; family < kFamilies; ++family) {
     for (const int type : {SOCK_STREAM, SOCK_DGRAM, SOCK_RAW, SOCK_SEQPACKET}) {
@@ -51,8 +52,8 @@ sockaddr_in Loopback(int port) {
   return address;
 }
 
-// Without a socket of that family nothing can be connected; that connect() is
-// refused as well is another attempt.
+// Connecting needs a socket of the family first. Another attempt covers
+// connect() itself.
 std::string ConnectTcp(const Targets& t) {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   if (fd < 0) return Answer(fd);
@@ -91,7 +92,7 @@ std::string Descriptors(const Targets& t) {
     found += std::to_string(fd) + (declared ? " " : "!") +
              std::to_string(kind >> 12) + " ";
   }
-  // The log and what ipc/descriptors.h and a session's Attach name.
+  // 0, 1, the log, and the descriptors that ipc/descriptors.h and Attach name.
   const int given = t.in_zygote ? 6 : 9;
   return Check(count == given && found.find('!') == std::string::npos, found);
 }

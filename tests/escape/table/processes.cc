@@ -34,7 +34,7 @@ std::string Spawn(const Targets&) {
 
 std::string System(const Targets&) {
   errno = 0;
-  // 127 << 8 is both "no shell" and what errno explains.
+  // 127 << 8 means that no shell ran; errno tells why.
   const int status = system("exit 0");
   return Answer(status == 0 || errno == 0 ? 0 : -1);
 }
@@ -61,7 +61,8 @@ std::string SignalOneself(const Targets&) {
   return Check(aborts == had + 1, "no signal arrived");
 }
 
-// A filter that allows everything takes nothing back.
+// Installs a filter that allows everything, which must not lift the other
+// filters.
 std::string AllowAll(const Targets&) {
   sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
   const sock_fprog program = {.len = 1, .filter = &allow};
@@ -84,7 +85,8 @@ std::vector<Attempt> ProcessAttempts() {
       {7, "fork", kEperm, [](const Targets&) { return Forked(fork()); }},
       {7, "sys_fork", kEperm,
        [](const Targets&) { return Forked(syscall(SYS_fork)); }},
-      // The kernel answers before the two could share a stack.
+      // Safe to call: the filter refuses vfork before parent and child share a
+      // stack.
       Call(7, "sys_vfork", SYS_vfork, kEperm),
       {7, "clone_child", kEperm,
        [](const Targets&) {
@@ -120,7 +122,8 @@ std::vector<Attempt> ProcessAttempts() {
       Call(8, "execveat", SYS_execveat),
       {8, "execveat_descriptor", kKilled,
        [](const Targets&) {
-         // In the zygote 5 is the plugin, open and executable.
+         // Descriptor 5 of the zygote is the plugin, which is open and
+         // executable.
          return Answer(syscall(SYS_execveat, 5, "", no_strings, no_strings,
                                0x1000 /* AT_EMPTY_PATH */));
        }},
@@ -168,7 +171,7 @@ std::vector<Attempt> ProcessAttempts() {
        }},
       Call(12, "rt_sigqueueinfo", SYS_rt_sigqueueinfo),
       Call(12, "rt_tgsigqueueinfo", SYS_rt_tgsigqueueinfo),
-      // Stage 2 leaves SIGABRT no handler.
+      // Stage 2 resets the handler of SIGABRT.
       {12, "tgkill_oneself", {"ok", "C:signal 6"}, SignalOneself},
 
       {13, "filter_allow_all", {"ok", "K"}, AllowAll},
@@ -219,7 +222,7 @@ std::vector<Attempt> ProcessAttempts() {
 
       {15, "personality", kKilled,
        [](const Targets&) {
-         // READ_IMPLIES_EXEC and ADDR_NO_RANDOMIZE.
+         // The argument is READ_IMPLIES_EXEC and ADDR_NO_RANDOMIZE.
          return Answer(syscall(SYS_personality, 0x0440000));
        }},
   };

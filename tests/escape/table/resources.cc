@@ -17,12 +17,12 @@
 namespace bulkhead::tests {
 namespace {
 
-// Above every limit that a worker has.
+// Above every limit of a worker.
 constexpr int kMost = 1 << 20;
 constexpr size_t kPiece = size_t{256} << 20;
 
-// Stacks of the usual size, so that the address space ends it even where tasks
-// are not counted.
+// Starts threads until the kernel refuses. The stacks have the usual size, so
+// that the address space is exhausted even where tasks are not limited.
 std::string Threads(const Targets&) {
   for (int i = 0; i < kMost; ++i) {
     pthread_t thread;
@@ -81,7 +81,7 @@ std::string LimitIs(__rlimit_resource resource, rlim_t most) {
                std::to_string(limit.rlim_max));
 }
 
-// Without a line break; control characters among it.
+// Writes to the log without a line break, including control characters.
 std::string FloodLog(const Targets&) {
   char chunk[4096];
   std::memset(chunk, '\x1b', sizeof chunk);
@@ -119,7 +119,7 @@ std::vector<Attempt> ResourceAttempts() {
       Call(52, "fallocate", SYS_fallocate),
       {52, "file_size_limit", Everywhere("ok"),
        [](const Targets&) { return LimitIs(RLIMIT_FSIZE, 0); }},
-      // Neither limit may be the reaper's, which is higher.
+      // Checks that neither limit is the reaper's, which is higher.
       {53, "descriptor_limit", Everywhere("ok"),
        [](const Targets&) { return LimitIs(RLIMIT_NOFILE, 256); }},
       {53, "dup_bomb", {kOneProcess, "L:EMFILE"}, Descriptors},

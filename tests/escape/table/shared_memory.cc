@@ -14,8 +14,8 @@ namespace {
 
 constexpr int kDescriptors = 64;
 
-// Of the memory that it shares with the host, what is the host's to write. In
-// the zygote that is its lock-down, in a session the requests.
+// Tries to map for writing the shared memory that only the host may write: the
+// lock-down in the zygote, the request region in a session.
 std::string MapForWriting(const Targets&) {
   int refused = 0;
   for (int fd = 3; fd < kDescriptors; ++fd) {

@@ -38,7 +38,7 @@ std::string CloneWith(unsigned long flags) {
   return Answer(pid);
 }
 
-// One answer for all namespaces, or that of the first that differs.
+// Returns the common answer for all namespaces, or the first that differs.
 std::string CloneNamespaces(const Targets&) {
   std::string answer;
   for (const unsigned long one :

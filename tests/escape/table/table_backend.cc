@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The backend `cpu` with a hostile vendor inside. While it is loaded it makes
-// the attempts of the zygote stage, and each stream makes those of the session
+// The backend `cpu` with hostile vendor code. While it is loaded, it makes the
+// attempts of the zygote stage. Each stream makes the attempts of the session
 // stage that its options name, before it opens:
 //
-//   attempt=NAME   makes that one; the stream fails with its outcome
-//   harmless=all   makes all whose process is to live on, then decodes the
-//                  stream to its end, which fails with how many were made, or
-//                  with those that went otherwise
-//   zygote=FROM    fails with outcomes of the zygote's from the FROMth on
-//   zygote=itself  decodes as above and says what the zygote made of the
-//                  harmless ones in its own process
+//   attempt=NAME   makes this attempt; the stream fails with the outcome
+//   harmless=all   makes every attempt that the process should survive, then
+//                  decodes the stream to its end. The end fails with the number
+//                  of attempts, or with the attempts that had another outcome
+//   zygote=FROM    fails with the zygote's outcomes from number FROM on
+//   zygote=itself  decodes as above; the end fails with the outcomes of the
+//   harmless
+//                  attempts that the zygote made in its own process
 //
-// Which attempts kill is known: those are not among the harmless.
+// The table says which attempts kill. Those are not among the harmless ones.
 
 #include <dlfcn.h>
 
@@ -32,14 +33,14 @@
 namespace bulkhead::tests {
 namespace {
 
-// Below what the host takes of a message.
+// Less than the host accepts in one message.
 constexpr size_t kMostBytes = 380;
 
 Targets targets;
 std::vector<Attempt> attempts;
 std::vector<std::string> zygote_outcomes;
 std::string made_by_zygote;
-// Said at the end of the stream, or when it cannot open.
+// The message of the failure at the end of the stream or at opening.
 std::string sentence;
 
 std::string Directory() {
@@ -56,7 +57,8 @@ const Attempt* Find(const std::string& name) {
   return nullptr;
 }
 
-// Whole in the zygote itself, on a thread if the name begins with '@'.
+// Makes an attempt in the zygote itself, on a thread if the name begins with
+// '@'.
 void MakeOne(std::string name) {
   const bool on_thread = name.starts_with("@");
   if (on_thread) name.erase(0, 1);
@@ -77,12 +79,13 @@ void MakeAllInClones() {
 }
 
 bool IsHarmlessHere(const Attempt& attempt) {
-  // A filter more would be a filter more for the decoder.
+  // Excludes attempts that install a filter, which the decoder would keep.
   return IsHarmless(attempt.expected.For(targets)) &&
          attempt.name != std::string_view("filter_allow_all");
 }
 
-// How many were made, or what went otherwise.
+// Makes the harmless attempts. Returns their number, or those with another
+// outcome.
 std::string MakeHarmless() {
   std::string wrong;
   int made = 0;
@@ -162,7 +165,8 @@ std::vector<std::string> ReadDeeds() {
   return {std::istream_iterator<std::string>(file), {}};
 }
 
-// By the library's constructor, before the worker has looked at it at all.
+// Runs as a constructor of the library, before the worker looks up the entry
+// point.
 bool Attack() {
   attempts = AllAttempts();
   targets = Targets::Read(Directory() + "targets.txt");

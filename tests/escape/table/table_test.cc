@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The escape table: each attempt, from the zygote and from a session, in one
-// tier, with what should come of it and what came. Tier reduced is had by
-// refusing this process the namespaces, before anything is started.
+// The escape table: makes each attempt from the zygote and from a session, in
+// one tier, and prints the expected and the actual outcome. For the reduced
+// tier, the test refuses the namespaces to this process before anything starts.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -75,7 +75,7 @@ class EscapeTable : public testing::Test {
                          << ": expected " << expected << ", got " << got;
   }
 
-  // True: it is not made in this stage, which was printed.
+  // Returns true, and prints a line, if the attempt is not made at this stage.
   static bool PrintIfNotMade(const Attempt& attempt, const char* stage,
                              std::string_view expected) {
     if (!expected.starts_with("n/a")) return false;
@@ -95,7 +95,8 @@ int EscapeTable::as_expected_ = 0;
 std::vector<Attempt> EscapeTable::attempts_;
 Installation* EscapeTable::installation_ = nullptr;
 
-// Row 70 with it: sessions of the zygote that made them all decode.
+// Also covers row 70: sessions of the zygote that made all attempts still
+// decode.
 TEST_F(EscapeTable, FromTheZygote) {
   const auto host = installation_->StartHost("all");
   const auto outcomes = ZygoteOutcomes(*installation_, *host);
@@ -146,7 +147,7 @@ bool IsViolation(const Status& status) {
          std::string::npos;
 }
 
-// The zygote itself, as its end is reported.
+// The zygote itself makes the attempt, and the reaper reports its death.
 TEST_F(EscapeTable, DeathsOfAZygote) {
   for (const char* name :
        {"int80_getppid", "x32_getpid", "number_largest", "unshare_user",
@@ -164,7 +165,8 @@ TEST_F(EscapeTable, DeathsOfAZygote) {
         killed ? "K" : status.message(), killed);
 }
 
-// What it wrote without end, and without a line, in a message for people.
+// The message about the zygote's death contains the end of its log, in short
+// and without control characters.
 TEST_F(EscapeTable, LogOfADeadZygoteIsShortAndClean) {
   const auto host = installation_->StartHost("log_flood abort");
   const std::string message = host->Prewarm("escape").message();
@@ -178,7 +180,7 @@ TEST_F(EscapeTable, LogOfADeadZygoteIsShortAndClean) {
         holds);
 }
 
-// "Seccomp: 2" of each thread; the lines of a file in /proc are for everybody.
+// Returns the threads without "Seccomp: 2" in /proc, which every user may read.
 std::string Unfiltered(int pid, int* threads) {
   namespace fs = std::filesystem;
   std::string found;
@@ -218,7 +220,7 @@ TEST_F(EscapeTable, EveryThreadIsFiltered) {
         found.empty() ? "ok" : found, found.empty());
 }
 
-// Off for good, where the kernel leaves a process the choice.
+// Speculation is off for good, where the kernel lets a process disable it.
 TEST_F(EscapeTable, SpeculationIsAsDeclared) {
   const auto host = installation_->StartHost("none");
   auto video = installation_->Open(*host);

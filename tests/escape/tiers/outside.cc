@@ -23,7 +23,8 @@ std::string LinkOf(const std::string& path) {
   return fs::read_symlink(path, error).string();
 }
 
-// Where a link may not be read, something else that is shared tells as much.
+// Tells by other shared state whether a namespace is shared, where the link in
+// /proc may not be read.
 bool SeemsShared(int pid, const std::string& name) {
   if (name == "user")
     return FileOf(pid, "uid_map") == FileOf(getpid(), "uid_map");
@@ -31,8 +32,8 @@ bool SeemsShared(int pid, const std::string& name) {
     return FileOf(pid, "mountinfo") == FileOf(getpid(), "mountinfo");
   }
   if (name == "net") {
-    // Sockets of a name are in everybody's list who shares it, and this process
-    // listens on one.
+    // Every process of a network namespace sees the same list of unix sockets,
+    // and this process listens on one.
     const std::string sockets = FileOf(pid, "net/unix");
     return std::count(sockets.begin(), sockets.end(), '\n') > 1;
   }

@@ -31,7 +31,7 @@ std::string Outcome(const std::map<std::string, std::string>& outcomes,
   return outcome == outcomes.end() ? "not made" : outcome->second;
 }
 
-// Both processes, each thread of them.
+// Checks every thread of the zygote and of the session worker.
 std::string OfAllThreads(const Observed& backend,
                          const std::function<bool(const Status&)>& holds) {
   for (const int pid : {backend.zygote, backend.session}) {
@@ -41,7 +41,8 @@ std::string OfAllThreads(const Observed& backend,
   return "yes";
 }
 
-// Beyond those that this process has, which they inherit.
+// Checks that the process has `more` filters than this process, whose filters
+// it inherits.
 std::string HasFilters(int pid, int more) {
   const int own = Number(StatusOf("/proc/self"), "Seccomp_filters");
   const auto threads = StatusOfThreads(pid);
@@ -76,7 +77,8 @@ std::string Namespaces(const Observed& backend) {
 }
 
 std::string OwnRoot(const Observed& backend) {
-  // Files outside do not exist, instead of being refused.
+  // In the new root, files outside do not exist; otherwise opening them is
+  // refused.
   const std::string secret = Outcome(backend.while_loading, "read_secret");
   return secret == "ENOENT" ? "yes" : secret == "EACCES" ? "no" : secret;
 }
@@ -95,7 +97,7 @@ std::string NoCapabilities(const Observed& backend) {
   });
 }
 
-// Of the four that the kernel keeps for each thread none is root's or ours.
+// Checks that none of the four uids of each thread is root's or this process's.
 std::string OwnIds(const Observed& backend) {
   return OfAllThreads(backend, [](const Status& status) {
     const Status own = StatusOf("/proc/self");

@@ -14,7 +14,7 @@ std::string Trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(' ') - begin + 1);
 }
 
-// Of "| a | b |"; no other line has any.
+// Returns the cells of a line "| a | b |", or none for any other line.
 std::vector<std::string> CellsOf(const std::string& line) {
   std::vector<std::string> cells;
   if (!line.starts_with('|')) return cells;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tables of core/supervisor/sandbox/README.md, held against what happens:
-// each row has a check here and each check a row there.
+// Compares the tables of core/sandbox/README.md with the behaviour. Each row
+// has a check here, and each check has a row there.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -42,7 +42,8 @@ constexpr char kStarts[] = "Floor";
 constexpr char kUntried[] = "Not tried";
 constexpr char kStays[] = "clone_that_stays";
 
-// "as root" stands for the first of the two where Bulkhead runs as root.
+// Resolves a cell with two texts: the first applies where Bulkhead runs as
+// root.
 std::string Here(const std::string& cell, const char* as_root,
                  const char* otherwise) {
   if (cell != std::string(as_root) + " as root") return cell;
@@ -87,7 +88,8 @@ class TiersTest : public testing::Test {
 
   static bool IsReduced() { return tier_ == "reduced"; }
   static bool IsWithoutLandlock() { return tier_ == "full_without_landlock"; }
-  // Where there is no Landlock, only what the README says differs from full.
+  // Returns the rows of the table. Without Landlock, only the rows differ from
+  // full that the README names.
   static std::vector<ReadmeRow> RowsOfAttempts() {
     auto rows = ReadReadmeTable(kAttempts);
     if (!IsWithoutLandlock()) return rows;
@@ -105,13 +107,13 @@ class TiersTest : public testing::Test {
     }
     return rows;
   }
-  // Whether an attempt ended in one of the ways of the escape table, which is
-  // written for a machine with Landlock.
+  // Returns whether the outcome is one that the escape table expects. That
+  // table is written for a machine with Landlock.
   static bool IsAsExpected(std::string_view expected, const std::string& got) {
     return IsWithoutLandlock() || expected.starts_with("n/a") ||
            Matches(expected, got);
   }
-  // Of the columns "full" and "reduced".
+  // The column of this tier: "full" or "reduced".
   static size_t Column() { return IsReduced() ? 1 : 0; }
 
   static BackendInfo Backend(Host& host) {
@@ -125,7 +127,7 @@ class TiersTest : public testing::Test {
     return {};
   }
 
-  // Empty: a failure was added.
+  // Returns an empty Observed after adding a failure.
   static Observed Observe(Host& host, VideoDecoder& video) {
     Observed observed;
     const auto attempts = AllAttempts();
@@ -171,7 +173,7 @@ class TiersTest : public testing::Test {
 std::string TiersTest::tier_;
 Installation* TiersTest::installation_ = nullptr;
 
-// The same texts in both, each once.
+// Expects that both lists contain the same texts, each once.
 template <typename Checks>
 void ExpectSameRows(const std::vector<ReadmeRow>& rows, const Checks& checks,
                     size_t cells) {
@@ -205,7 +207,7 @@ TEST_F(TiersTest, EachRowOfTheReadmeHasACheckAndEachCheckARow) {
   ExpectSameRows(ReadReadmeTable(kStarts), kFloors, 3);
 }
 
-// Nothing that the escape table permits is missing from the README.
+// The README names everything that the escape table allows.
 TEST_F(TiersTest, WhateverIsAllowedIsInTheReadme) {
   std::set<std::string> told;
   for (const Reach& reach : Reaches()) {
@@ -268,8 +270,8 @@ TEST_F(TiersTest, WhatIsInForceIsWhatTheReadmeSays) {
   }
 }
 
-// Everybody that belongs to a backend, with a process that its zygote cloned
-// and that nobody waits for.
+// All processes of a backend, including a process that the zygote cloned and
+// that nobody watches.
 class Household {
  public:
   explicit Household(const BackendInfo& backend) {
@@ -281,8 +283,8 @@ class Household {
   }
   size_t size() const { return members_.size(); }
 
-  // Of all but the reaper, whether any is left. The patience is for those that
-  // do end; who is told by nobody is found out no sooner.
+  // Waits for the end of all processes except the reaper and returns those that
+  // are left. A process that nobody kills takes the whole waiting time.
   std::string AllEnd() const {
     const auto left = AwaitEndOfAll(members_, std::chrono::seconds(3));
     return left.empty() ? "all" : "not all";
@@ -301,7 +303,7 @@ TEST_F(TiersTest, WhoEndsWithWhomIsWhatTheReadmeSays) {
     ASSERT_TRUE(video) << video.error();
     const BackendInfo backend = Backend(*host);
     const Household household(backend);
-    // The zygote, the session, the one that stays, and the reaper.
+    // The zygote, the session worker, the cloned process and the reaper.
     ASSERT_GE(household.size(), 4u);
     const bool is_reaper = row.text == kEnds[1].text;
     ASSERT_EQ(
