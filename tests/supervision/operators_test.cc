@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "bulkhead/host.h"
-#include "core/control/control_exchange.h"
 #include "core/application/operators/operator_peer.h"
+#include "core/control/control_exchange.h"
 #include "ipc/testing/forked_child.h"
 #include "tests/liars/lying_installation.h"
 #include "tests/support/process_watch.h"

@@ -7,7 +7,8 @@
 
 namespace bulkhead::tests {
 
-// A row of a table in core/supervisor/sandbox/README.md: the first cell and the others.
+// A row of a table in core/supervisor/sandbox/README.md: the first cell and the
+// others.
 struct ReadmeRow {
   std::string text;
   std::vector<std::string> cells;
