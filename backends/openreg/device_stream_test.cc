@@ -32,7 +32,7 @@ class Gate {
   std::shared_future<void> opened_ = open_.get_future().share();
 };
 
-TEST(StreamTest, KernelsRunInTheOrderOfTheirLaunch) {
+TEST(DeviceStreamTest, KernelsRunInTheOrderOfTheirLaunch) {
   DeviceStream stream;
   std::vector<int> order;
   for (int i = 0; i < 1000; ++i) {
@@ -43,7 +43,7 @@ TEST(StreamTest, KernelsRunInTheOrderOfTheirLaunch) {
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(order[i], i);
 }
 
-TEST(StreamTest, KernelsRunOnAThreadOfTheStream) {
+TEST(DeviceStreamTest, KernelsRunOnAThreadOfTheStream) {
   DeviceStream stream;
   std::thread::id executed;
   stream.Launch([&executed] { executed = std::this_thread::get_id(); });
@@ -51,7 +51,7 @@ TEST(StreamTest, KernelsRunOnAThreadOfTheStream) {
   EXPECT_NE(executed, std::this_thread::get_id());
 }
 
-TEST(StreamTest, AnEventIsNotCompleteWhileItsKernelRuns) {
+TEST(DeviceStreamTest, AnEventIsNotCompleteWhileItsKernelRuns) {
   Gate gate;
   DeviceStream stream;
   stream.Launch(gate.kernel());
@@ -64,7 +64,7 @@ TEST(StreamTest, AnEventIsNotCompleteWhileItsKernelRuns) {
   EXPECT_TRUE(event.Query());
 }
 
-TEST(StreamTest, AHungKernelMakesSynchronizeGiveUp) {
+TEST(DeviceStreamTest, AHungKernelMakesSynchronizeGiveUp) {
   Gate gate;
   DeviceStream stream;
   stream.Launch(gate.kernel());
@@ -72,7 +72,7 @@ TEST(StreamTest, AHungKernelMakesSynchronizeGiveUp) {
   gate.Open();
 }
 
-TEST(StreamTest, OneStreamWaitsForAnEventOfAnother) {
+TEST(DeviceStreamTest, OneStreamWaitsForAnEventOfAnother) {
   Gate gate;
   DeviceStream first;
   DeviceStream second;
@@ -87,7 +87,7 @@ TEST(StreamTest, OneStreamWaitsForAnEventOfAnother) {
   EXPECT_EQ(seen, 7);
 }
 
-TEST(StreamTest, DestructionRunsWhatWasLaunched) {
+TEST(DeviceStreamTest, DestructionRunsWhatWasLaunched) {
   int runs = 0;
   {
     DeviceStream stream;
