@@ -35,7 +35,7 @@ def describe(entry):
     parts = module.split(".") + (attr.split(".") if attr is not None else [])
     answer["module"] = module
     answer["attr"] = attr or ""
-    # 3.10 has matches there, not strings.
+    # In Python 3.10 these are match objects, not strings.
     answer["extras"] = [e if isinstance(e, str) else e.group() for e in extras]
     answer["identifiers"] = all(map(is_identifier, parts))
     return answer
@@ -74,7 +74,7 @@ def read_tree(path):
     answer = []
     try:
         for distribution in importlib.metadata.distributions(path=path):
-            # What entry_points() does, which has only sys.path.
+            # Does what entry_points() does, for a path other than sys.path.
             name = distribution._normalized_name
             if name in seen:
                 continue

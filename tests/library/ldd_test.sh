@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The library brings neither a media library nor vendor code into an
-# application: ldd_test.sh LIBBULKHEAD.SO
+# ldd_test.sh LIBBULKHEAD.SO: checks that the library brings neither a media library
+# nor vendor code into an application.
 set -euo pipefail
 
 library=$1
@@ -20,6 +20,6 @@ grep -q 'libc\.so' <<< "$linked" || fail "ldd names no libc: it saw nothing"
   fail "the library links a media library"
 ! grep -E 'bulkhead_|openreg|libcuda|libva|libvdpau|libdrm' <<< "$linked" ||
   fail "the library links a backend or its driver"
-# Nor may it bring one in statically.
+# A media library must not be linked in statically either.
 ! nm -D --defined-only "$library" | grep -E ' (av|avcodec|avformat|sws)_' ||
   fail "the library contains a media library"
