@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr char kFiles[] = R"(
 set -e
-make() { ffmpeg -nostdin -v error -threads 1 "$@"; }
+make() { ffmpeg -nostdin -y -v error -threads 1 "$@"; }
 make -f lavfi -i testsrc2=size=320x240:rate=24:duration=5 \
   -f lavfi -i sine=440:sample_rate=44100:duration=5 \
   -c:v libx264 -g 24 -bf 2 -pix_fmt yuv420p -c:a aac clip.mp4
