@@ -19,10 +19,10 @@
 #include "core/supervisor/backend/backend_states.h"
 #include "core/supervisor/backend/crash_recorder.h"
 #include "core/supervisor/backend/workers.h"
-#include "core/supervisor/blame/poisoned_inputs.h"
+#include "core/supervisor/blame/culprit.h"
+#include "core/supervisor/blame/input_deaths.h"
 #include "core/supervisor/blame/restart_policy.h"
 #include "core/supervisor/blame/suspects.h"
-#include "core/supervisor/blame/worker_blame.h"
 
 namespace bulkhead::supervisor {
 

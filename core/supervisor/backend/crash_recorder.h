@@ -13,8 +13,8 @@
 #include "core/discovery/discover.h"
 #include "core/include/bulkhead/crashes.h"
 #include "core/supervisor/backend/incarnation.h"
+#include "core/supervisor/blame/process_exit.h"
 #include "core/supervisor/blame/restart_policy.h"
-#include "core/supervisor/blame/worker_end.h"
 #include "core/supervisor/sandbox/policy.h"
 #include "ipc/schema/control.capnp.h"
 

@@ -15,7 +15,7 @@
 #include "core/control/exit_report.h"
 #include "core/include/bulkhead/host.h"
 #include "core/supervisor/backend/built_in_clip.h"
-#include "core/supervisor/blame/worker_end.h"
+#include "core/supervisor/blame/process_exit.h"
 #include "core/worker_protocol/reply_validation.h"
 #include "ipc/capnp_read.h"
 #include "ipc/deadline.h"

@@ -17,7 +17,7 @@
 #include "core/control/crash_note.h"
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/violation_watch.h"
-#include "core/supervisor/blame/worker_end.h"
+#include "core/supervisor/blame/process_exit.h"
 #include "core/supervisor/sandbox/bpf.h"
 #include "core/supervisor/sandbox/cgroup.h"
 #include "core/supervisor/sandbox/launcher.h"

@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "core/supervisor/backend/file_settling.h"
 #include "core/supervisor/catalog/catalog.h"
-#include "core/supervisor/catalog/file_settling.h"
 
 // How the Catalog comes to know that files have changed, and what follows for
 // backends that run.

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "core/supervisor/blame/restart_policy.h"
-#include "core/supervisor/blame/worker_end.h"
+#include "core/supervisor/blame/process_exit.h"
 
 namespace bulkhead::supervisor {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/supervisor/blame/poisoned_inputs.h"
+#include "core/supervisor/blame/input_deaths.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/supervisor/blame/worker_end.h"
+#include "core/supervisor/blame/process_exit.h"
 
 #include <signal.h>
 #include <sys/wait.h>

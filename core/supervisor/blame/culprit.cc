@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/supervisor/blame/worker_blame.h"
+#include "core/supervisor/blame/culprit.h"
 
 #include "ipc/worker_exit.h"
 
