@@ -24,9 +24,9 @@ void Count(const SessionCounter* counter, schema::RunningSession::Builder out) {
 void Describe(const Backend& backend, const HostCounters& counters,
               schema::RunningBackend::Builder out) {
   out.setName(backend.candidate().name());
-  out.setState(NameOf(backend.state()));
-  out.setReason(backend.reason());
-  out.setIncarnation(backend.lives());
+  out.setState(NameOf(backend.lifecycle().state()));
+  out.setReason(backend.lifecycle().reason());
+  out.setIncarnation(backend.lifecycle().lives());
   out.setRestarts(backend.worker_ends());
   const auto opened = backend.sessions();
   auto sessions = out.initSessions(static_cast<unsigned>(opened.size()));
@@ -46,7 +46,7 @@ void Describe(const Backend& backend, const HostCounters& counters,
     pids.set(next++, pid);
     memory += MemoryOf(pid);
   }
-  if (const Incarnation* life = backend.incarnation()) {
+  if (const Incarnation* life = backend.lifecycle().latest()) {
     if (life->zygote_alive()) memory += MemoryOf(life->zygote_pid());
     if (life->reaper_alive()) memory += MemoryOf(life->reaper_pid());
   }

@@ -30,13 +30,13 @@ std::vector<std::string> ToStrings(capnp::List<capnp::Text>::Reader list) {
   return strings;
 }
 
-Backend::SeenSessionEnd ToSeenEnd(schema::SessionEnd::Reader end) {
+Backend::ReportedExit ToReportedExit(schema::SessionEnd::Reader end) {
   using Seen = schema::SessionEnd::Seen;
-  SeenEnd seen = SeenEnd::kDied;
-  if (end.getSeen() == Seen::LATE) seen = SeenEnd::kLate;
-  if (end.getSeen() == Seen::LIED) seen = SeenEnd::kLied;
+  HostObservation observed = HostObservation::kDied;
+  if (end.getSeen() == Seen::LATE) observed = HostObservation::kMissedDeadline;
+  if (end.getSeen() == Seen::LIED) observed = HostObservation::kBrokeProtocol;
   return {.id = end.getSession(),
-          .seen = seen,
+          .observed = observed,
           .met_media = end.getMetMedia(),
           .position = ToPosition(end.getPosition()),
           .facts = ToSessionFacts(end)};
@@ -233,7 +233,7 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
   }
   if (configuration.getEager() && EnsureTier().ok()) {
     for (const Catalog::BackendPointer& backend : catalog_->Usable()) {
-      tasks_.add(backend->EnsureReady().ignoreResult().attach(
+      tasks_.add(backend->lifecycle().EnsureReady().ignoreResult().attach(
           Catalog::BackendPointer(backend)));
     }
   }
@@ -294,7 +294,7 @@ kj::Promise<void> Supervisor::Load(EventSocket& connection,
   }
   auto starts = kj::heapArrayBuilder<kj::Promise<Status>>(backends->size());
   for (const Catalog::BackendPointer& backend : *backends) {
-    starts.add(backend->EnsureReady());
+    starts.add(backend->lifecycle().EnsureReady());
   }
   return kj::joinPromises(starts.finish())
       .then([&connection, backends = *backends](kj::Array<Status> statuses) {
@@ -376,18 +376,18 @@ kj::Promise<void> Supervisor::AnswerExit(EventSocket& connection,
                                          schema::SessionEnd::Reader seen) {
   const Catalog::BackendPointer backend =
       catalog_->OfSession(seen.getSession());
-  auto exit = backend
-                  ? backend->EndSession(ToSeenEnd(seen), kExitPatience)
-                  : kj::Promise<Backend::SessionExit>(Backend::SessionExit());
-  return exit
-      .then([&connection](const Backend::SessionExit& exit) {
+  auto verdict =
+      backend ? backend->JudgeExit(ToReportedExit(seen), kExitPatience)
+              : kj::Promise<Backend::ExitVerdict>(Backend::ExitVerdict());
+  return verdict
+      .then([&connection](const Backend::ExitVerdict& verdict) {
         capnp::MallocMessageBuilder answer;
         auto reply = answer.initRoot<Reply>().initExit();
-        Write(exit.report, reply.initReport());
-        reply.setBlamed(exit.culprit != Culprit::kNobody);
-        reply.setInputToBlame(exit.culprit == Culprit::kInput);
-        reply.setDeviceToBlame(exit.culprit == Culprit::kDevice);
-        reply.setDeathsHere(exit.deaths_here);
+        Write(verdict.report, reply.initReport());
+        reply.setBlamed(verdict.culprit != Culprit::kNobody);
+        reply.setInputToBlame(verdict.culprit == Culprit::kInput);
+        reply.setDeviceToBlame(verdict.culprit == Culprit::kDevice);
+        reply.setDeathsHere(verdict.deaths_here);
         Send(connection, answer);
       })
       .attach(Catalog::BackendPointer(backend));

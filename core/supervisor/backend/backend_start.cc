@@ -98,7 +98,13 @@ kj::Promise<Status> BackendStart::CheckQuarantine(int object) {
 kj::Promise<Status> BackendStart::Run() {
   auto paf = kj::newPromiseAndFulfiller<Status>();
   abandon_ = kj::mv(paf.fulfiller);
-  return Attempt().exclusiveJoin(kj::mv(paf.promise));
+  under_way_ = true;
+  return Attempt()
+      .exclusiveJoin(kj::mv(paf.promise))
+      .then([this](Status ended) {
+        under_way_ = false;
+        return ended;
+      });
 }
 
 void BackendStart::Abandon() {
@@ -229,9 +235,9 @@ kj::Promise<Status> BackendStart::Probe() {
               }
               if (*received) return AdoptDevicesIfValid(**received);
               return incarnation_->AwaitEnd(pid, kProbeEndPatience)
-                  .then([this](const WorkerEnd& end) {
-                    const bool lost = CulpritOf(end, SeenEnd::kDied, false) ==
-                                      Culprit::kNobody;
+                  .then([this](const ProcessExit& end) {
+                    const bool lost = CulpritOf(end, HostObservation::kDied,
+                                                false) == Culprit::kNobody;
                     return Blaming(
                         lost ? Culprit::kNobody : Culprit::kDevice,
                         Status(

@@ -16,6 +16,7 @@
 #include "core/grants/grants.h"
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/crash_recorder.h"
+#include "core/supervisor/backend/devices.h"
 #include "core/supervisor/backend/event_log.h"
 #include "core/supervisor/backend/granting.h"
 #include "core/supervisor/backend/host_counters.h"
@@ -52,14 +53,6 @@ struct StartContext {
   const HostCounters& counters;
 };
 
-// A device that a probe has counted.
-struct CountedDevice {
-  std::string name;
-  uint32_t index;    // among those of its name
-  uint32_t ordinal;  // among all of the backend
-  std::string description;
-};
-
 // One attempt to start a backend: its files are opened and verified, a zygote
 // is launched and loads the object, a probe worker counts the devices. Never
 // waits without a deadline; what the zygote and the probe say is validated.
@@ -80,6 +73,8 @@ class BackendStart {
   // Ends it at once, and with it what was launched.
   void Abandon();
   bool abandoned() const { return abandoned_; }
+  // Returns whether Run() was called and its promise has not resolved yet.
+  bool under_way() const { return under_way_; }
 
   // Null before something was launched.
   const std::shared_ptr<Incarnation>& incarnation() const {
@@ -121,6 +116,7 @@ class BackendStart {
   const StartContext& context_;
   std::shared_ptr<Incarnation> incarnation_;
   bool abandoned_ = false;
+  bool under_way_ = false;
   kj::Own<kj::PromiseFulfiller<Status>> abandon_;
   std::optional<Culprit> culprit_;
   std::optional<QuarantineRecord> quarantine_;

@@ -6,65 +6,70 @@
 
 namespace bulkhead::supervisor {
 
-// What a backend does in every situation: one table of its states and of all
-// that may happen to it, without an empty cell. README.md shows it, and a test
-// compares the two. The functions are pure; Backend holds the state and does
-// what the table says.
+// The states of a backend, the events that may happen to it, and the actions
+// that follow: one table without an empty cell. README.md shows the table to
+// people. BackendMachine (backend_machine.h) holds the state and runs the
+// table; Lifecycle executes the actions.
 //
-// A zygote is "lost" when it ended through nobody's fault: by a SIGKILL that we
-// did not send, or with its reaper. Sessions outlive their zygote, so stopping
-// a zygote ends no session.
+// A zygote is "lost" if it ended through nobody's fault: by a SIGKILL that
+// bulkheadd did not send, or together with its reaper. Sessions outlive their
+// zygote, so stopping a zygote ends no session.
 
 enum class BackendState : uint8_t {
-  kDiscovered,   // nothing runs; the next one who asks starts it
-  kStarting,     // a zygote loads the object, or its devices are counted
+  kDiscovered,   // nothing runs; the next request for a device starts it
+  kStarting,     // a zygote loads the object, or a probe counts the devices
   kReady,        // sessions are placed
-  kDraining,     // serves the sessions that it has and takes no others
-  kBackingOff,   // failed; nothing is started before its time has come
-  kQuarantined,  // failed too often; nothing is started
-  kDisabled,     // by the operator, or what is installed cannot be used
+  kDraining,     // serves its open sessions and takes no others
+  kBackingOff,   // failed; not started again before a certain time
+  kQuarantined,  // failed too often; not started
+  kDisabled,     // disabled by an operator, or its files cannot be used
 };
 inline constexpr size_t kBackendStates = 7;
 
 enum class BackendEvent : uint8_t {
-  kDeviceAsked,       // somebody needs one of its devices
+  kDeviceAsked,       // somebody needs one of the devices
   kBecameReady,       // the start under way has succeeded
   kStartFailed,       // the start under way has failed
-  kStartLost,         // its zygote was lost in the start
-  kZygoteFailed,      // the zygote of a ready backend ended by its own doing
-  kZygoteLost,        // the zygote of a ready backend was lost
+  kStartLost,         // the zygote was lost during the start
+  kZygoteFailed,      // the zygote of a running backend ended by its own doing
+  kZygoteLost,        // the zygote of a running backend was lost
   kBackoffOver,       // the time of backing off is over
-  kQuarantined,       // the restart policy or an earlier record decided so
-  kQuarantineLifted,  // its record was taken away
-  kFilesChanged,      // its files are not those that were discovered
+  kQuarantined,       // too many failures, or an earlier record of them
+  kQuarantineLifted,  // the record of the quarantine was removed
+  kFilesChanged,      // the installed files changed or were removed
+  kFilesSettled,      // changed files are complete and may be used
   kReloadAsked,       // an operator wants what is installed now to be used
-  kSuccessorReady,    // the one from the present files was checked
-  kSuccessorFailed,   // it was not as it should be
-  kFilesOverwritten,  // the memory of its processes is not what it was
-  kRestartAsked,      // an operator wants a fresh start and no grudges
-  kDisableAsked,      // an operator wants nobody to use it
+  kSuccessorReady,  // a backend from the present files was started and checked
+  kFilesOverwritten,  // the object was overwritten under a live zygote
+  kRestartAsked,      // an operator wants a fresh start
+  kDisableAsked,      // an operator wants nobody to use the backend
   kEnableAsked,       // an operator takes that back
-  kSessionsEnded,     // its last session was closed
+  kSessionsEnded,     // the last session was closed
 };
 inline constexpr size_t kBackendEvents = 18;
 
 enum class BackendAction : uint8_t {
-  kIgnore,
-  kStart,         // starts a zygote
-  kJoinStart,     // waits for the start under way
-  kServe,         // places the session
-  kRefuse,        // answers with the reason
-  kAwaitBackoff,  // waits out a short time, refuses for a long one
-  kBackOff,       // says when the next start may be
-  kStop,          // ends the zygote; sessions go on
-  kForgive,       // forgets every failure and its record
-  kRestart,       // ends the zygote and forgets every failure
-  kBeginAnew,     // is replaced by a backend of the present files
-  kReplace,       // a successor from the present files is started and checked
-  kDrain,         // leaves new sessions to its successor
-  kGoOn,          // keeps what it was started from
-  kRemove,        // is dropped
+  kNothing,
+  kStart,           // starts a zygote; answers once the start is over
+  kJoinStart,       // answers once the start under way is over
+  kServe,           // answers that the backend is ready
+  kRefuse,          // answers with the reason why nothing is started
+  kAwaitBackoff,    // waits out a short backoff; refuses during a long one
+  kAdopt,           // uses the zygote that was started
+  kDiscard,         // ends the zygote that was started; refuses
+  kBackOff,         // counts the failure; sets the time of the next start
+  kReportLoss,      // answers that the start was lost and can be tried again
+  kQuarantine,      // ends the zygote, refuses from now on, keeps a record
+  kStop,            // ends the zygote
+  kForgive,         // forgets all failures and the record
+  kRestart,         // ends the zygote; forgets all failures and the record
+  kDisable,         // ends the zygote; refuses from now on
+  kLeave,           // refuses from now on; open sessions go on
+  kStartSuccessor,  // starts and checks a backend from the present files
+  kLookAgain,       // looks at the files again later
+  kDrop,            // tells the catalog that the backend is not needed any more
 };
+inline constexpr size_t kBackendActions = 19;
 
 struct BackendStep {
   BackendState next;
@@ -73,9 +78,10 @@ struct BackendStep {
   bool operator==(const BackendStep&) const = default;
 };
 
+// Looks up one cell of the table.
 BackendStep Next(BackendState state, BackendEvent event);
 
-// As README.md, `bulkhead backends` and messages have them.
+// Return the words that README.md, `bulkhead backends` and messages use.
 const char* NameOf(BackendState state);
 const char* NameOf(BackendEvent event);
 const char* NameOf(BackendAction action);

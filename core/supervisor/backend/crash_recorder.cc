@@ -169,7 +169,7 @@ CrashRecorder::CrashRecorder(const std::string& state_directory,
   application_.program = ProgramOf(application_.pid);
 }
 
-bool CrashRecorder::IsWorthy(const WorkerEnd& end, Culprit culprit) {
+bool CrashRecorder::IsWorthy(const ProcessExit& end, Culprit culprit) {
   if (culprit != Culprit::kNobody) return true;
   return !IsForeignKill(end) && !end.told;
 }

@@ -64,7 +64,7 @@ class CrashRecorder {
 
   // Whether an end is worth a record: not a SIGKILL that is nobody's fault, and
   // not the same end of a shared worker again.
-  static bool IsWorthy(const WorkerEnd& end, Culprit culprit);
+  static bool IsWorthy(const ProcessExit& end, Culprit culprit);
 
   // The numbers of the records; 0: there is none.
   uint64_t RecordWorker(const EndedBackend& backend, const SessionFacts& facts,

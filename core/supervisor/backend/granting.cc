@@ -103,15 +103,6 @@ Granting GrantTo(const BackendCandidate& candidate,
   return granting;
 }
 
-std::vector<std::string> GrantedTexts(const Granting& granting) {
-  std::vector<std::string> texts = ToTexts(granting.effective);
-  for (const std::string& text : ToTexts(granting.pending)) {
-    if (std::find(texts.begin(), texts.end(), text) != texts.end()) continue;
-    texts.push_back(text + " (if its file has the hash that was granted)");
-  }
-  return texts;
-}
-
 sandbox::Grants Resolve(const grants::Effective& effective,
                         std::vector<std::string>& problems) {
   sandbox::Grants found;
@@ -143,6 +134,45 @@ sandbox::Grants Resolve(const grants::Effective& effective,
   found.address_space_bytes = effective.memory_bytes;
   found.tasks = effective.threads;
   return found;
+}
+
+std::vector<std::string> GrantedTexts(const Granting& granting) {
+  std::vector<std::string> texts = ToTexts(granting.effective);
+  for (const std::string& text : ToTexts(granting.pending)) {
+    if (std::find(texts.begin(), texts.end(), text) != texts.end()) continue;
+    texts.push_back(text + " (if its file has the hash that was granted)");
+  }
+  return texts;
+}
+
+std::vector<std::string> DescribeGrants(const BackendCandidate& candidate,
+                                        const Granting& granting, bool own_uid,
+                                        const grants::Effective* started_with,
+                                        Diagnostics& diagnostics) {
+  // Grants to files that cannot be used are nobody's concern.
+  if (!candidate.usable()) return GrantedTexts(granting);
+  diagnostics.insert(diagnostics.end(), granting.diagnostics.begin(),
+                     granting.diagnostics.end());
+  const std::string manifest = candidate.dist_info + "/bulkhead.toml";
+  std::vector<std::string> problems;
+  for (const auto& path : Resolve(granting.effective, problems).paths) {
+    std::string obstacle = sandbox::ObstacleTo(path, own_uid);
+    if (!obstacle.empty()) problems.push_back(std::move(obstacle));
+  }
+  for (const std::string& problem : problems) {
+    diagnostics.push_back(
+        {Diagnostic::Severity::kWarning, manifest, 0,
+         "the backend " + candidate.name() +
+             " does not get all that was granted: " + problem});
+  }
+  if (!started_with) return GrantedTexts(granting);
+  if (granting.effective != *started_with) {
+    diagnostics.push_back({Diagnostic::Severity::kNote, manifest, 0,
+                           "the grants of the backend " + candidate.name() +
+                               " have changed since it was started; they "
+                               "count from its next start"});
+  }
+  return ToTexts(*started_with);
 }
 
 }  // namespace bulkhead::supervisor

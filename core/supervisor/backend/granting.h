@@ -36,8 +36,18 @@ struct Granting {
 Granting GrantTo(const discovery::BackendCandidate& candidate,
                  const grants::Grants& grants, const HashVerdicts& verdicts);
 
-// As the report of a backend lists it.
+// Returns the permissions that count, and those that count only if the file has
+// the granted hash, in words.
 std::vector<std::string> GrantedTexts(const Granting& granting);
+
+// Returns the permissions of a backend as its report lists them: `started_with`
+// if the backend runs, otherwise those of its next start (null). Adds to
+// `diagnostics` what operators should know: grants that do not count, paths
+// that cannot be granted, and grants that changed since the start.
+std::vector<std::string> DescribeGrants(
+    const discovery::BackendCandidate& candidate, const Granting& granting,
+    bool own_uid, const grants::Effective* started_with,
+    Diagnostics& diagnostics);
 
 // What of it is there. `problems` are sentences about the rest, which the
 // backend does not get.

@@ -131,7 +131,7 @@ kj::Promise<Status> HealthCheck::Run(discovery::StreamKind kind,
 
 kj::Promise<Status> HealthCheck::AwaitDeath() {
   return incarnation_->AwaitEnd(worker_->pid, kEndPatience)
-      .then([](const WorkerEnd& end) {
+      .then([](const ProcessExit& end) {
         return Status(Code::kBackendLost,
                       "its process died: " + DescribeExit(ToReport(end)));
       });

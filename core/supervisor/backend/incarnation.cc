@@ -150,24 +150,27 @@ kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
       }));
 }
 
-kj::Promise<WorkerEnd> Incarnation::AwaitEnd(pid_t pid, milliseconds timeout) {
+kj::Promise<ProcessExit> Incarnation::AwaitEnd(pid_t pid,
+                                               milliseconds timeout) {
   const auto found = watched_.find(pid);
   if (found == watched_.end()) {
-    return WorkerEnd{.kind = WorkerEnd::Kind::kUnknown};
+    return ProcessExit{.kind = ProcessExit::Kind::kUnknown};
   }
-  if (found->second.end.kind != WorkerEnd::Kind::kRunning) {
+  if (found->second.end.kind != ProcessExit::Kind::kRunning) {
     return found->second.end;
   }
-  auto paf = kj::newPromiseAndFulfiller<WorkerEnd>();
+  auto paf = kj::newPromiseAndFulfiller<ProcessExit>();
   found->second.waiters.push_back(kj::mv(paf.fulfiller));
   return paf.promise.exclusiveJoin(
-      timer_.afterDelay(ToDuration(timeout)).then([] { return WorkerEnd(); }));
+      timer_.afterDelay(ToDuration(timeout)).then([] {
+        return ProcessExit();
+      }));
 }
 
 bool Incarnation::WorkerRuns(pid_t pid) const {
   const auto found = watched_.find(pid);
   return found != watched_.end() &&
-         found->second.end.kind == WorkerEnd::Kind::kRunning;
+         found->second.end.kind == ProcessExit::Kind::kRunning;
 }
 
 void Incarnation::KillWorker(pid_t pid) {
@@ -325,11 +328,11 @@ Status Incarnation::OnZygoteEvent(ipc::ReceivedMessage& message) {
 }
 
 void Incarnation::OnExited(pid_t pid, int wait_status) {
-  WorkerEnd end =
-      EndOf(wait_status, violations_ ? violations_->Take(pid) : std::nullopt);
-  if (end.kind == WorkerEnd::Kind::kSignaled && end.value == SIGKILL &&
+  ProcessExit end = ToProcessExit(
+      wait_status, violations_ ? violations_->Take(pid) : std::nullopt);
+  if (end.kind == ProcessExit::Kind::kSignaled && end.value == SIGKILL &&
       cgroup_ && cgroup_->TakeOutOfMemoryKill()) {
-    end.kind = WorkerEnd::Kind::kOutOfMemory;
+    end.kind = ProcessExit::Kind::kOutOfMemory;
   }
   if (pid == zygote_inner_pid_) {
     // It may have put filters of its own on top.
@@ -392,7 +395,7 @@ Status Incarnation::ConfirmWorker(const Worker& worker) {
 }
 
 void Incarnation::Watched::Resolve() {
-  for (auto& waiter : waiters) waiter->fulfill(WorkerEnd(end));
+  for (auto& waiter : waiters) waiter->fulfill(ProcessExit(end));
   waiters.clear();
 }
 
@@ -430,9 +433,9 @@ void Incarnation::OnReaperGone() {
   if (!zygote_exit_ && zygote_end_.empty()) zygote_lost_ = true;
   OnZygoteGone();
   for (auto& [pid, watched] : watched_) {
-    if (watched.end.kind != WorkerEnd::Kind::kRunning) continue;
+    if (watched.end.kind != ProcessExit::Kind::kRunning) continue;
     // The end of pid 1 ended it, by SIGKILL, and nobody is to blame.
-    watched.end = {.kind = WorkerEnd::Kind::kUnknown};
+    watched.end = {.kind = ProcessExit::Kind::kUnknown};
     watched.Resolve();
   }
 }

@@ -68,7 +68,8 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
                                           uint64_t worker_bytes = 0);
   // Resolves once the worker ended, or says kRunning after `timeout`. Any
   // number may wait for one worker.
-  kj::Promise<WorkerEnd> AwaitEnd(pid_t pid, std::chrono::milliseconds timeout);
+  kj::Promise<ProcessExit> AwaitEnd(pid_t pid,
+                                    std::chrono::milliseconds timeout);
   // Whether every thread of it is under stage 2, and its memory limited; ends
   // it where not.
   Status ConfirmWorker(const Worker& worker);
@@ -111,8 +112,8 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
     uint64_t data_bytes = 0;
   };
   struct Watched {
-    WorkerEnd end;
-    std::vector<kj::Own<kj::PromiseFulfiller<WorkerEnd>>> waiters;
+    ProcessExit end;
+    std::vector<kj::Own<kj::PromiseFulfiller<ProcessExit>>> waiters;
 
     void Resolve();
   };

@@ -144,14 +144,14 @@ Status Workers::Confirm(uint64_t id) {
   return worker.incarnation->ConfirmWorker(worker.process);
 }
 
-kj::Promise<WorkerEnd> Workers::AwaitEnd(uint64_t id, milliseconds timeout) {
+kj::Promise<ProcessExit> Workers::AwaitEnd(uint64_t id, milliseconds timeout) {
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) {
-    return WorkerEnd{.kind = WorkerEnd::Kind::kUnknown};
+    return ProcessExit{.kind = ProcessExit::Kind::kUnknown};
   }
   const std::shared_ptr<Worker> worker = found->second;
   return worker->incarnation->AwaitEnd(worker->process.pid, timeout)
-      .then([worker](WorkerEnd end) {
+      .then([worker](ProcessExit end) {
         end.shared = worker->served > 1;
         end.told = std::exchange(worker->told, true);
         return end;

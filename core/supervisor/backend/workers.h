@@ -59,8 +59,8 @@ class Workers {
   bool Serves(uint64_t id) const { return sessions_.contains(id); }
   // Before its session gives it media.
   Status Confirm(uint64_t id);
-  kj::Promise<WorkerEnd> AwaitEnd(uint64_t id,
-                                  std::chrono::milliseconds timeout);
+  kj::Promise<ProcessExit> AwaitEnd(uint64_t id,
+                                    std::chrono::milliseconds timeout);
   // Null: there is no such session.
   Incarnation* IncarnationOf(uint64_t id) const;
   void Close(uint64_t id);

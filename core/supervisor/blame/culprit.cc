@@ -6,22 +6,26 @@
 namespace bulkhead::supervisor {
 namespace {
 
-bool IsAnybodysFault(const WorkerEnd& end) {
-  using Kind = WorkerEnd::Kind;
-  if (end.kind == Kind::kRunning || end.kind == Kind::kUnknown) return false;
-  if (IsForeignKill(end)) return false;
-  return end.zygote_alive && !end.shared;
+bool CanBeBlamed(const ProcessExit& exit) {
+  using Kind = ProcessExit::Kind;
+  if (exit.kind == Kind::kRunning || exit.kind == Kind::kUnknown) return false;
+  if (IsForeignKill(exit)) return false;
+  return exit.zygote_alive && !exit.shared;
 }
 
 }  // namespace
 
-Culprit CulpritOf(const WorkerEnd& end, SeenEnd seen, bool met_media) {
-  if (seen == SeenEnd::kLied) return Culprit::kBackend;
-  if (seen == SeenEnd::kDied && !IsAnybodysFault(end)) return Culprit::kNobody;
+Culprit CulpritOf(const ProcessExit& exit, HostObservation observed,
+                  bool met_media) {
+  // A correct worker never breaks the protocol, whatever its input is.
+  if (observed == HostObservation::kBrokeProtocol) return Culprit::kBackend;
+  // A worker that the host killed for its deadline shows a SIGKILL too, so the
+  // kernel's report counts only where the host did not kill.
+  const bool died = observed == HostObservation::kDied;
+  if (died && !CanBeBlamed(exit)) return Culprit::kNobody;
   if (!met_media) return Culprit::kBackend;
-  const bool device_lost = seen == SeenEnd::kDied &&
-                           end.kind == WorkerEnd::Kind::kExited &&
-                           end.value == ipc::kExitDeviceLost;
+  const bool device_lost = died && exit.kind == ProcessExit::Kind::kExited &&
+                           exit.value == ipc::kExitDeviceLost;
   return device_lost ? Culprit::kDevice : Culprit::kInput;
 }
 

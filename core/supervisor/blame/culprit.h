@@ -3,27 +3,43 @@
 
 #include <cstdint>
 
-#include "core/supervisor/blame/restart_policy.h"
 #include "core/supervisor/blame/process_exit.h"
 
 namespace bulkhead::supervisor {
 
-// How its host saw a worker end: it knows what it killed the worker for.
-enum class SeenEnd : uint8_t {
-  kDied,  // by itself or by others
-  kLate,  // killed: a step took longer than its deadline
-  kLied,  // killed: what it sent breaks the protocol
+// Whose fault the end of a process was. Each culprit but kNobody has a counter
+// and a limit of its own, so that a file that kills its worker costs the
+// backend nothing, and a card that fell off the bus costs neither of them
+// anything.
+enum class Culprit : uint8_t {
+  kNobody,   // a SIGKILL sent by others, or the end of a zygote or of bulkheadd
+  kInput,    // counted by input and position, in InputDeaths
+  kBackend,  // broke the protocol, or died without media, or dies on any media
+  kDevice,   // was lost, or its enumeration crashed or hung
+  kStart,    // the zygote crashed, hung or broke the protocol while starting
 };
 
-// Whose fault the end of a session's worker was. `met_media`: it had been given
-// the input, without which no input can be to blame.
+// What a host observed of a worker that ended. Only the host knows for what it
+// killed a worker.
+enum class HostObservation : uint8_t {
+  kDied,            // the worker ended by itself or was killed by others
+  kMissedDeadline,  // killed by the host: a step exceeded its deadline
+  kBrokeProtocol,   // killed by the host: a message violated the protocol
+};
+
+// Returns whose fault the end of a session's worker was. `met_media` says
+// whether the worker had been given the input; before that no input can be to
+// blame.
 //
-// Nobody's is a SIGKILL that we did not send, an end that nobody can tell, one
-// that came with the end of its zygote, and that of a worker that served others
-// too; its sessions are replayed alone, where the guilty one shows itself. The
-// device's is that of a worker that says it has lost it.
+// - kNobody: a SIGKILL that bulkheadd did not send, an end that nobody can
+//   explain, an end together with the zygote, and the death of a worker that
+//   served several sessions. Those sessions are replayed in workers of their
+//   own, where the guilty input kills only its own worker.
+// - kDevice: the worker exited with the code that says that it lost its device.
 //
-// What is the input's here may turn out to be the backend's: see suspects.h.
-Culprit CulpritOf(const WorkerEnd& end, SeenEnd seen, bool met_media);
+// An end that is the input's fault here may turn out to be the backend's: see
+// suspects.h.
+Culprit CulpritOf(const ProcessExit& exit, HostObservation observed,
+                  bool met_media);
 
 }  // namespace bulkhead::supervisor

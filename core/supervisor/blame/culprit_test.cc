@@ -9,70 +9,76 @@
 namespace bulkhead::supervisor {
 namespace {
 
-using Kind = WorkerEnd::Kind;
+using Kind = ProcessExit::Kind;
 
-WorkerEnd Ended(Kind kind, int value) {
+ProcessExit Ended(Kind kind, int value) {
   return {.kind = kind, .value = value, .zygote_alive = true};
 }
 
-Culprit Blame(const WorkerEnd& end, SeenEnd seen = SeenEnd::kDied,
+Culprit Judge(const ProcessExit& exit,
+              HostObservation seen = HostObservation::kDied,
               bool met_media = true) {
-  return CulpritOf(end, seen, met_media);
+  return CulpritOf(exit, seen, met_media);
 }
 
-TEST(WorkerBlame, ACrashWithMediaIsTheInputs) {
-  EXPECT_EQ(Blame(Ended(Kind::kSignaled, SIGSEGV)), Culprit::kInput);
-  EXPECT_EQ(Blame(Ended(Kind::kSignaled, SIGABRT)), Culprit::kInput);
-  EXPECT_EQ(Blame(Ended(Kind::kExited, 0)), Culprit::kInput);
-  EXPECT_EQ(Blame(Ended(Kind::kViolation, SIGSYS)), Culprit::kInput);
-  EXPECT_EQ(Blame(Ended(Kind::kOutOfMemory, SIGKILL)), Culprit::kInput);
+TEST(CulpritOf, ACrashWithMediaIsTheInputs) {
+  EXPECT_EQ(Judge(Ended(Kind::kSignaled, SIGSEGV)), Culprit::kInput);
+  EXPECT_EQ(Judge(Ended(Kind::kSignaled, SIGABRT)), Culprit::kInput);
+  EXPECT_EQ(Judge(Ended(Kind::kExited, 0)), Culprit::kInput);
+  EXPECT_EQ(Judge(Ended(Kind::kViolation, SIGSYS)), Culprit::kInput);
+  EXPECT_EQ(Judge(Ended(Kind::kOutOfMemory, SIGKILL)), Culprit::kInput);
 }
 
-TEST(WorkerBlame, ACrashWithoutMediaIsTheBackends) {
-  EXPECT_EQ(Blame(Ended(Kind::kSignaled, SIGSEGV), SeenEnd::kDied, false),
-            Culprit::kBackend);
-  EXPECT_EQ(Blame(Ended(Kind::kSignaled, SIGKILL), SeenEnd::kLate, false),
-            Culprit::kBackend);
-}
-
-TEST(WorkerBlame, ALostDeviceIsTheDevices) {
-  EXPECT_EQ(Blame(Ended(Kind::kExited, ipc::kExitDeviceLost)),
-            Culprit::kDevice);
+TEST(CulpritOf, ACrashWithoutMediaIsTheBackends) {
   EXPECT_EQ(
-      Blame(Ended(Kind::kExited, ipc::kExitDeviceLost), SeenEnd::kDied, false),
+      Judge(Ended(Kind::kSignaled, SIGSEGV), HostObservation::kDied, false),
       Culprit::kBackend);
-  EXPECT_EQ(Blame(Ended(Kind::kExited, ipc::kExitDeviceLost + 1)),
-            Culprit::kInput);
-  EXPECT_EQ(Blame(Ended(Kind::kSignaled, ipc::kExitDeviceLost)),
-            Culprit::kInput);
-}
-
-TEST(WorkerBlame, AKillThatWeDidNotSendIsNobodys) {
-  EXPECT_EQ(Blame(Ended(Kind::kSignaled, SIGKILL)), Culprit::kNobody);
-  EXPECT_EQ(Blame(Ended(Kind::kSignaled, SIGKILL), SeenEnd::kDied, false),
-            Culprit::kNobody);
-}
-
-TEST(WorkerBlame, OurOwnKillIsForWhatItDid) {
-  EXPECT_EQ(Blame(Ended(Kind::kSignaled, SIGKILL), SeenEnd::kLate),
-            Culprit::kInput);
-  EXPECT_EQ(Blame(Ended(Kind::kSignaled, SIGKILL), SeenEnd::kLied),
+  EXPECT_EQ(Judge(Ended(Kind::kSignaled, SIGKILL),
+                  HostObservation::kMissedDeadline, false),
             Culprit::kBackend);
 }
 
-TEST(WorkerBlame, WhatEndsWithItsZygoteOrUnknownIsNobodys) {
-  WorkerEnd with_zygote = Ended(Kind::kSignaled, SIGSEGV);
-  with_zygote.zygote_alive = false;
-  EXPECT_EQ(Blame(with_zygote), Culprit::kNobody);
-  EXPECT_EQ(Blame(Ended(Kind::kUnknown, 0)), Culprit::kNobody);
-  EXPECT_EQ(Blame(Ended(Kind::kRunning, 0)), Culprit::kNobody);
+TEST(CulpritOf, ALostDeviceIsTheDevices) {
+  EXPECT_EQ(Judge(Ended(Kind::kExited, ipc::kExitDeviceLost)),
+            Culprit::kDevice);
+  EXPECT_EQ(Judge(Ended(Kind::kExited, ipc::kExitDeviceLost),
+                  HostObservation::kDied, false),
+            Culprit::kBackend);
+  EXPECT_EQ(Judge(Ended(Kind::kExited, ipc::kExitDeviceLost + 1)),
+            Culprit::kInput);
+  EXPECT_EQ(Judge(Ended(Kind::kSignaled, ipc::kExitDeviceLost)),
+            Culprit::kInput);
 }
 
-TEST(WorkerBlame, OfOneThatServedOthersTooNobodyKnows) {
-  WorkerEnd shared = Ended(Kind::kSignaled, SIGSEGV);
+TEST(CulpritOf, AKillThatWeDidNotSendIsNobodys) {
+  EXPECT_EQ(Judge(Ended(Kind::kSignaled, SIGKILL)), Culprit::kNobody);
+  EXPECT_EQ(
+      Judge(Ended(Kind::kSignaled, SIGKILL), HostObservation::kDied, false),
+      Culprit::kNobody);
+}
+
+TEST(CulpritOf, OurOwnKillIsForWhatItDid) {
+  EXPECT_EQ(
+      Judge(Ended(Kind::kSignaled, SIGKILL), HostObservation::kMissedDeadline),
+      Culprit::kInput);
+  EXPECT_EQ(
+      Judge(Ended(Kind::kSignaled, SIGKILL), HostObservation::kBrokeProtocol),
+      Culprit::kBackend);
+}
+
+TEST(CulpritOf, WhatEndsWithItsZygoteOrUnknownIsNobodys) {
+  ProcessExit with_zygote = Ended(Kind::kSignaled, SIGSEGV);
+  with_zygote.zygote_alive = false;
+  EXPECT_EQ(Judge(with_zygote), Culprit::kNobody);
+  EXPECT_EQ(Judge(Ended(Kind::kUnknown, 0)), Culprit::kNobody);
+  EXPECT_EQ(Judge(Ended(Kind::kRunning, 0)), Culprit::kNobody);
+}
+
+TEST(CulpritOf, OfOneThatServedOthersTooNobodyKnows) {
+  ProcessExit shared = Ended(Kind::kSignaled, SIGSEGV);
   shared.shared = true;
-  EXPECT_EQ(Blame(shared), Culprit::kNobody);
-  EXPECT_EQ(Blame(shared, SeenEnd::kLate), Culprit::kInput);
+  EXPECT_EQ(Judge(shared), Culprit::kNobody);
+  EXPECT_EQ(Judge(shared, HostObservation::kMissedDeadline), Culprit::kInput);
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 
 namespace bulkhead::supervisor {
 
-uint32_t PoisonedInputs::Died(const std::string& input, InputPosition position,
-                              ExitReport report, Time now) {
+uint32_t InputDeaths::Died(const std::string& input, InputPosition position,
+                           ExitReport report, Time now) {
   DropOld(now);
   Dated& dated = records_[{input, position}];
   dated.record.position = position;
@@ -22,14 +22,13 @@ uint32_t PoisonedInputs::Died(const std::string& input, InputPosition position,
   return deaths;
 }
 
-void PoisonedInputs::Delivered(const std::string& input,
-                               InputPosition position) {
+void InputDeaths::Delivered(const std::string& input, InputPosition position) {
   records_.erase({input, InputPosition()});
   records_.erase({input, position});
 }
 
-std::vector<PoisonedPosition> PoisonedInputs::Refused(const std::string& input,
-                                                      Time now) {
+std::vector<PoisonedPosition> InputDeaths::Refused(const std::string& input,
+                                                   Time now) {
   DropOld(now);
   std::vector<PoisonedPosition> refused;
   for (auto at = records_.lower_bound({input, InputPosition()});
@@ -41,7 +40,7 @@ std::vector<PoisonedPosition> PoisonedInputs::Refused(const std::string& input,
   return refused;
 }
 
-void PoisonedInputs::DropOld(Time now) {
+void InputDeaths::DropOld(Time now) {
   std::erase_if(records_, [now](const auto& entry) {
     return entry.second.last_death + kLifetime <= now;
   });

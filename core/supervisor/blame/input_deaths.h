@@ -14,31 +14,37 @@
 
 namespace bulkhead::supervisor {
 
-// The inputs that killed workers of one backend, and where: the fourth counter
-// beside those of RestartPolicy. After `attempts` attributed deaths at one
-// position of one input the next session is refused there, which costs no
-// worker, for `lifetime`. A frame that is delivered at the position acquits the
-// input. What is known ends with the backend's files, since Backend owns it, or
-// by Forget.
+// Counts the worker deaths for which each input of one backend is to blame, by
+// position.
 //
-// An input is a text that its host makes of the file's identity and of what
-// decides how it is decoded: another option may be a way round the crash.
-// Bounded: beyond kMaxPositions the oldest is forgotten. Times are monotonic.
-// Not thread-safe.
-class PoisonedInputs {
+// After `attempts` deaths at one position, the input is poisoned there: further
+// sessions are refused at that position for kLifetime, which costs no worker. A
+// frame delivered at the position acquits the input. Blame owns the counts, so
+// they end with the backend object, that is when its files change, or by
+// Forget().
+//
+// An input is a key that the host derives from the file's identity and from the
+// options that decide how the file is decoded, since another option may avoid
+// the crash.
+//
+// Bounded: beyond kMaxPositions the oldest entry is forgotten. Times are
+// monotonic. Not thread-safe.
+class InputDeaths {
  public:
   using Time = std::chrono::steady_clock::time_point;
   static constexpr size_t kMaxPositions = 1'024;
   static constexpr std::chrono::minutes kLifetime{10};
 
-  explicit PoisonedInputs(uint32_t attempts) : attempts_(attempts) {}
+  explicit InputDeaths(uint32_t attempts) : attempts_(attempts) {}
 
-  // How many have died there now, this one included.
+  // Counts a death. Returns the number of deaths at that position, this one
+  // included.
   uint32_t Died(const std::string& input, InputPosition position,
                 ExitReport report, Time now);
-  // A frame at the position, so it was opened too.
+  // Acquits the input at `position` and at its opening, since a frame was
+  // delivered.
   void Delivered(const std::string& input, InputPosition position);
-  // The positions at which the input is refused, in their order.
+  // Returns the positions at which the input is refused, in ascending order.
   std::vector<PoisonedPosition> Refused(const std::string& input, Time now);
   void Forget() { records_.clear(); }
 

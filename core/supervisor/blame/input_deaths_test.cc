@@ -13,7 +13,7 @@ constexpr InputPosition kOpening{.step = Step::kOpening};
 
 InputPosition Frame(uint64_t frame) { return {Step::kFrame, frame}; }
 
-class PoisonedInputsTest : public testing::Test {
+class InputDeathsTest : public testing::Test {
  protected:
   uint32_t Die(const std::string& input, InputPosition position) {
     ExitReport report;
@@ -24,11 +24,11 @@ class PoisonedInputsTest : public testing::Test {
     return inputs_.Refused(input, now_).size();
   }
 
-  PoisonedInputs inputs_{3};
-  PoisonedInputs::Time now_{std::chrono::hours(1)};
+  InputDeaths inputs_{3};
+  InputDeaths::Time now_{std::chrono::hours(1)};
 };
 
-TEST_F(PoisonedInputsTest, TheThirdDeathAtOnePositionIsOneTooMany) {
+TEST_F(InputDeathsTest, TheThirdDeathAtOnePositionIsOneTooMany) {
   EXPECT_EQ(Die("a", Frame(60)), 1u);
   EXPECT_EQ(Die("a", Frame(60)), 2u);
   EXPECT_EQ(Refusals("a"), 0u);
@@ -40,7 +40,7 @@ TEST_F(PoisonedInputsTest, TheThirdDeathAtOnePositionIsOneTooMany) {
   EXPECT_EQ(refused[0].last.value, SIGSEGV);
 }
 
-TEST_F(PoisonedInputsTest, OtherInputsAndPositionsAreNotConcerned) {
+TEST_F(InputDeathsTest, OtherInputsAndPositionsAreNotConcerned) {
   for (int i = 0; i < 2; ++i) {
     Die("a", Frame(60));
     Die("a", Frame(61));
@@ -53,14 +53,14 @@ TEST_F(PoisonedInputsTest, OtherInputsAndPositionsAreNotConcerned) {
   EXPECT_EQ(Refusals(""), 0u);
 }
 
-TEST_F(PoisonedInputsTest, ADeliveredFrameAcquits) {
+TEST_F(InputDeathsTest, ADeliveredFrameAcquits) {
   Die("a", Frame(60));
   Die("a", Frame(60));
   inputs_.Delivered("a", Frame(60));
   EXPECT_EQ(Die("a", Frame(60)), 1u);
 }
 
-TEST_F(PoisonedInputsTest, ADeliveredFrameProvesThatOpeningWorks) {
+TEST_F(InputDeathsTest, ADeliveredFrameProvesThatOpeningWorks) {
   for (int i = 0; i < 2; ++i) {
     Die("a", kOpening);
     Die("a", Frame(60));
@@ -70,24 +70,24 @@ TEST_F(PoisonedInputsTest, ADeliveredFrameProvesThatOpeningWorks) {
   EXPECT_EQ(Die("a", Frame(60)), 3u);
 }
 
-TEST_F(PoisonedInputsTest, APoisonedInputMayTryAgainAfterTenMinutes) {
+TEST_F(InputDeathsTest, APoisonedInputMayTryAgainAfterTenMinutes) {
   for (int i = 0; i < 3; ++i) Die("a", kOpening);
-  now_ += PoisonedInputs::kLifetime - std::chrono::seconds(1);
+  now_ += InputDeaths::kLifetime - std::chrono::seconds(1);
   EXPECT_EQ(Refusals("a"), 1u);
   now_ += std::chrono::seconds(1);
   EXPECT_EQ(Refusals("a"), 0u);
   EXPECT_EQ(Die("a", kOpening), 1u);
 }
 
-TEST_F(PoisonedInputsTest, ForgettingLetsEveryInputTryAgain) {
+TEST_F(InputDeathsTest, ForgettingLetsEveryInputTryAgain) {
   for (int i = 0; i < 3; ++i) Die("a", kOpening);
   inputs_.Forget();
   EXPECT_EQ(Refusals("a"), 0u);
 }
 
-TEST_F(PoisonedInputsTest, OfTooManyTheOldestIsForgotten) {
+TEST_F(InputDeathsTest, OfTooManyTheOldestIsForgotten) {
   for (int i = 0; i < 3; ++i) Die("first", kOpening);
-  for (size_t i = 0; i < PoisonedInputs::kMaxPositions; ++i) {
+  for (size_t i = 0; i < InputDeaths::kMaxPositions; ++i) {
     EXPECT_EQ(Refusals("first"), 1u);
     now_ += std::chrono::microseconds(1);
     Die("other", Frame(i));

@@ -12,24 +12,25 @@
 namespace bulkhead::supervisor {
 namespace {
 
-ExitReport::Kind ToKind(WorkerEnd::Kind kind) {
+ExitReport::Kind ToKind(ProcessExit::Kind kind) {
   switch (kind) {
-    case WorkerEnd::Kind::kExited:
+    case ProcessExit::Kind::kExited:
       return ExitReport::Kind::kExited;
-    case WorkerEnd::Kind::kSignaled:
+    case ProcessExit::Kind::kSignaled:
       return ExitReport::Kind::kSignaled;
-    case WorkerEnd::Kind::kViolation:
+    case ProcessExit::Kind::kViolation:
       return ExitReport::Kind::kSandboxViolation;
-    case WorkerEnd::Kind::kOutOfMemory:
+    case ProcessExit::Kind::kOutOfMemory:
       return ExitReport::Kind::kOutOfMemory;
-    case WorkerEnd::Kind::kRunning:
-    case WorkerEnd::Kind::kUnknown:
+    case ProcessExit::Kind::kRunning:
+    case ProcessExit::Kind::kUnknown:
       break;
   }
   return ExitReport::Kind::kUnknown;
 }
 
-// Stage 2 is what has more filters than the zygote; 0 where nobody counts.
+// Tells the stage by the number of filters: a worker in stage 2 has more of
+// them than its zygote. Returns 0 where the kernel does not count filters.
 int StageOf(const sandbox::Violation& violation) {
   if (!violation.filters) return 0;
   const uint32_t in_stage1 =
@@ -39,38 +40,39 @@ int StageOf(const sandbox::Violation& violation) {
 
 }  // namespace
 
-WorkerEnd EndOf(int wait_status, std::optional<sandbox::Violation> violation) {
-  WorkerEnd end;
+ProcessExit ToProcessExit(int wait_status,
+                          std::optional<sandbox::Violation> violation) {
+  ProcessExit exit;
   if (violation) {
-    end.kind = WorkerEnd::Kind::kViolation;
-    end.value = SIGSYS;
-    end.stage = StageOf(*violation);
-    end.violation = std::move(violation);
+    exit.kind = ProcessExit::Kind::kViolation;
+    exit.value = SIGSYS;
+    exit.stage = StageOf(*violation);
+    exit.violation = std::move(violation);
   } else if (WIFSIGNALED(wait_status)) {
-    end.value = WTERMSIG(wait_status);
-    end.kind = end.value == SIGSYS ? WorkerEnd::Kind::kViolation
-                                   : WorkerEnd::Kind::kSignaled;
+    exit.value = WTERMSIG(wait_status);
+    exit.kind = exit.value == SIGSYS ? ProcessExit::Kind::kViolation
+                                     : ProcessExit::Kind::kSignaled;
   } else {
-    end.kind = WorkerEnd::Kind::kExited;
-    end.value = WEXITSTATUS(wait_status);
+    exit.kind = ProcessExit::Kind::kExited;
+    exit.value = WEXITSTATUS(wait_status);
   }
-  return end;
+  return exit;
 }
 
-bool IsForeignKill(const WorkerEnd& end) {
-  return end.kind == WorkerEnd::Kind::kSignaled && end.value == SIGKILL;
+bool IsForeignKill(const ProcessExit& exit) {
+  return exit.kind == ProcessExit::Kind::kSignaled && exit.value == SIGKILL;
 }
 
-ExitReport ToReport(const WorkerEnd& end) {
+ExitReport ToReport(const ProcessExit& exit) {
   ExitReport report;
-  report.kind = ToKind(end.kind);
-  report.value = end.value;
-  report.stage = end.stage;
-  if (end.violation) {
+  report.kind = ToKind(exit.kind);
+  report.value = exit.value;
+  report.stage = exit.stage;
+  if (exit.violation) {
     sandbox::SystemCallName name = sandbox::NameSystemCall(
-        end.violation->number, end.violation->architecture);
+        exit.violation->number, exit.violation->architecture);
     report.syscall_trusted = true;
-    report.syscall_number = end.violation->number;
+    report.syscall_number = exit.violation->number;
     report.syscall = std::move(name.name);
     report.architecture = std::move(name.architecture);
   }

@@ -8,9 +8,10 @@
 
 namespace bulkhead::supervisor {
 
-// How a process of a backend ended, as its reaper reported it and, where it was
-// for a violation that could be named, as bulkheadd has seen itself. A value.
-struct WorkerEnd {
+// Describes how a process of a backend ended, as trusted parties saw it: its
+// reaper reports the wait status, and bulkheadd itself names the forbidden
+// system call where the kernel told it. A value.
+struct ProcessExit {
   enum class Kind {
     kRunning,
     kUnknown,
@@ -20,25 +21,32 @@ struct WorkerEnd {
     kOutOfMemory,
   };
   Kind kind = Kind::kRunning;
+  // The exit status or the signal, depending on `kind`.
   int value = 0;
   std::optional<sandbox::Violation> violation;
-  int stage = 0;  // whose filter it violated; 0: not known
-  // Whether its zygote outlived it: only then is the worker to blame.
+  // The lock-down stage whose filter was violated: 1, 2, or 0 if unknown.
+  int stage = 0;
+  // Whether the worker's zygote outlived the worker. A worker that ended
+  // together with its zygote is not to blame.
   bool zygote_alive = false;
-  // It served several sessions, and whose input ended it is not known.
+  // Whether the worker served several sessions, so that nobody knows which
+  // input ended it.
   bool shared = false;
-  // Another of its sessions has been told of it.
+  // Whether another session of the same worker was told of this exit already.
   bool told = false;
 };
 
-// `violation`: for which it was killed, if for one.
-WorkerEnd EndOf(int wait_status, std::optional<sandbox::Violation> violation);
+// Converts a wait status. `violation` is the forbidden system call for which
+// the kernel killed the process, if any.
+ProcessExit ToProcessExit(int wait_status,
+                          std::optional<sandbox::Violation> violation);
 
-// A SIGKILL, which no process of a backend can get from itself: somebody else's
-// unless we know that it is ours.
-bool IsForeignKill(const WorkerEnd& end);
+// Returns whether the process was ended by a SIGKILL. A process of a backend
+// cannot send one to itself, so unless bulkheadd sent it, somebody else did.
+bool IsForeignKill(const ProcessExit& exit);
 
-// Without what only its session knows.
-ExitReport ToReport(const WorkerEnd& end);
+// Converts to the public report. The caller adds what only the session knows,
+// such as the position in the input.
+ExitReport ToReport(const ProcessExit& exit);
 
 }  // namespace bulkhead::supervisor

@@ -70,7 +70,8 @@ std::optional<QuarantineRecord> Parse(const std::string& text_untrusted) {
       .reason = CleanText(*reason, kMaxReasonBytes)};
 }
 
-// Whether its object is as it was, as far as that can be seen without reading.
+// Returns whether the object is unchanged, as far as stat() can tell without
+// reading it.
 bool MayHold(const QuarantineRecord& record) {
   struct stat info;
   return ::stat(record.path.c_str(), &info) == 0 &&

@@ -10,42 +10,46 @@
 
 namespace bulkhead::supervisor {
 
-// Why a backend's object is not to be started, and in which state it was.
+// Says why a backend's object must not be started, and identifies the object by
+// path, size, time of modification and contents.
 struct QuarantineRecord {
   std::string backend;
   std::string path;  // absolute
   int64_t bytes = 0;
   int64_t modified_ns = 0;
-  std::string hash;                       // of the contents: "sha256=…"
-  Code code = Code::kBackendUnavailable;  // of those who ask for its devices
+  std::string hash;  // of the contents: "sha256=…"
+  // The code that whoever asks for the backend's devices gets.
+  Code code = Code::kBackendUnavailable;
   std::string reason;
 
   bool operator==(const QuarantineRecord&) const = default;
 };
 
-// The quarantined objects, across all that bulkheadd's life or another's knows.
-// One file of the state directory for each path. A record holds for an object
-// of the same path, size, time and contents; the caller compares them, since
-// reading the contents takes time, and lifts a record that does not hold.
+// Stores the quarantined objects in the state directory, one file for each
+// path, so that a quarantine outlives this bulkheadd and is seen by others.
 //
-// Without a directory, or with one that does not count, nothing is remembered,
-// and diagnostics() says why. Bounded: when there are kMaxRecords, those go
-// whose object has changed, and after that the newest is not kept. Bound to the
+// A record holds for an object of the same path, size, time and contents. The
+// caller compares them, since reading the contents takes time, and lifts a
+// record that does not hold any more.
+//
+// Without a usable directory nothing is remembered, and diagnostics() says why.
+// Bounded: once there are kMaxRecords, records of objects that have changed are
+// removed; if that frees no place, the newest record is not kept. Bound to the
 // event loop's thread; blocks only as long as the file system does.
 class QuarantineRecords {
  public:
   static constexpr size_t kMaxRecords = 256;
 
-  // Empty: no directory.
+  // `directory` is empty if nothing is to be remembered.
   explicit QuarantineRecords(std::string directory)
       : directory_(std::move(directory)) {}
 
   std::optional<QuarantineRecord> Find(const std::string& path);
   Status Add(const QuarantineRecord& record);
-  // Also if there is none.
+  // Removes the record of `path`. OK if there is none.
   Status Lift(const std::string& path);
 
-  // Of what was found since it began, the latest few.
+  // Returns the latest few problems met since construction.
   const Diagnostics& diagnostics() const { return diagnostics_; }
 
  private:

@@ -7,28 +7,34 @@
 
 namespace bulkhead::supervisor {
 
-// The inputs that killed workers of one backend, one after another, while no
-// session got a frame from it. One such input is a poisoned one
-// (poisoned_inputs.h); after kTooMany different ones it is worth asking whether
-// the backend dies on everything. Deaths alone do not tell: a directory full of
-// damaged files looks the same. So it is put on trial with a clip that is known
-// to be good (health_check.h), which costs an honest backend one worker.
+// Decides when a backend, rather than its inputs, is to be suspected.
+//
+// One input that kills workers is a poisoned input (input_deaths.h). When
+// kTooMany different inputs in a row have killed workers of one backend, and no
+// session got a frame in between, the backend may die on everything. The deaths
+// alone do not prove that: a directory full of damaged files looks the same. So
+// the backend is put on trial: it decodes a clip that is known to be good
+// (health_check.h), which costs an honest backend one worker.
 //
 //     if (suspects.convicted()) return Culprit::kBackend;
-//     if (suspects.Died(input)) BeginTrial();  // which ends with Judge()
+//     if (suspects.Died(input)) BeginTrial();  // ends by calling Judge()
 //
-// What a convicted backend's workers die of is its own fault, until it delivers
-// a frame. Pure. Bounded: of an input that is one of too many nothing is kept.
-// Not thread-safe.
+// Every later death of a convicted backend's workers is the backend's own
+// fault, until the backend delivers a frame.
+//
+// Pure and bounded: at most kTooMany inputs are kept. Not thread-safe.
 class Suspects {
  public:
   static constexpr size_t kTooMany = 3;
 
-  // True: a trial is to begin, and none is under way.
+  // Records that `input` killed a worker. Returns whether the caller must begin
+  // a trial now; never true while a trial is under way.
   bool Died(const std::string& input);
-  // Also when a restart forgives it everything.
+  // Clears all suspicion, since a frame was delivered or an operator restarted
+  // the backend.
   void Acquit();
-  // How the trial ended. It counts only if no frame was delivered meanwhile.
+  // Ends the trial; `works` says whether the backend decoded the clip. The
+  // result does not count if Acquit() was called during the trial.
   void Judge(bool works);
   bool convicted() const { return convicted_; }
 

@@ -60,8 +60,9 @@ void Describe(const Backend& backend, const std::string& notice,
   out.setDistribution(candidate.entry_point.distribution);
   out.setVersion(candidate.entry_point.version);
   out.setFile(ObjectPath(candidate));
-  out.setState(ToSchema(backend.state()));
-  out.setReason(backend.reason().empty() ? notice : backend.reason());
+  out.setState(ToSchema(backend.lifecycle().state()));
+  const std::string& reason = backend.lifecycle().reason();
+  out.setReason(reason.empty() ? notice : reason);
   const auto known = backend.devices();
   auto devices = out.initDevices(known.size());
   for (size_t i = 0; i < known.size(); ++i) {
@@ -70,8 +71,8 @@ void Describe(const Backend& backend, const std::string& notice,
     devices[i].setBackend(candidate.name());
   }
   out.setTier(static_cast<schema::Tier>(tier));
-  out.setIncarnation(backend.lives());
-  if (const Incarnation* life = backend.incarnation()) {
+  out.setIncarnation(backend.lifecycle().lives());
+  if (const Incarnation* life = backend.lifecycle().latest()) {
     out.setZygotePid(life->zygote_pid());
     out.setReaperPid(life->reaper_alive() ? life->reaper_pid() : 0);
   }
@@ -86,7 +87,7 @@ void Describe(const Backend& backend, const std::string& notice,
                                                             : "video");
   }
   FillTexts(streams, out.initStreams(static_cast<unsigned>(streams.size())));
-  const auto granted = backend.DescribeGrants(diagnostics);
+  const auto granted = backend.lifecycle().DescribeGrants(diagnostics);
   FillTexts(granted, out.initGranted(static_cast<unsigned>(granted.size())));
 }
 
@@ -118,21 +119,23 @@ void Catalog::Refresh() {
   };
   for (BackendCandidate& candidate : latest.backends) {
     BackendPointer known = take(candidate);
-    if (known && (known->candidate() == candidate || !known->BeginsAnew())) {
+    // Before the old backend changes its state.
+    const bool disabled = known && known->lifecycle().disabled();
+    if (known && (known->candidate() == candidate ||
+                  !known->lifecycle().FilesChanged())) {
       present_.emplace(known.get(), candidate);
       candidate = known->candidate();
     } else {
-      const bool disabled = known && known->disabled();
       if (known) Drain(std::move(known));
-      known = std::make_shared<Backend>(candidate, FreeNumber(), context_);
+      known = MakeBackend(candidate);
       present_.emplace(known.get(), candidate);
-      if (disabled) (void)known->Disable();
+      if (disabled) known->lifecycle().Disable();
     }
     backends.push_back(std::move(known));
   }
   for (BackendPointer& removed : backends_) {
     if (!removed) continue;
-    if (!removed->serving()) {
+    if (removed->lifecycle().FilesChanged()) {
       Drain(std::move(removed));
       continue;
     }
@@ -156,7 +159,8 @@ Catalog::BackendPointer Catalog::BackendOf(
 Result<Catalog::BackendPointer> Catalog::Find(
     const discovery::DeviceName& device) {
   if (const auto found = discovery::FindBackend(discovery_, device)) {
-    if (BackendPointer backend = BackendOf(*found); backend->serving()) {
+    if (BackendPointer backend = BackendOf(*found);
+        backend->lifecycle().serving()) {
       return backend;
     }
   }
@@ -164,7 +168,7 @@ Result<Catalog::BackendPointer> Catalog::Find(
   ASSIGN_OR_RETURN(
       const BackendCandidate* candidate,
       discovery::FindBackend(discovery_, device, [this](const auto& candidate) {
-        return BackendOf(&candidate)->reason();
+        return BackendOf(&candidate)->lifecycle().reason();
       }));
   return BackendOf(candidate);
 }
@@ -225,24 +229,24 @@ kj::Promise<Status> Catalog::Command(const std::string& name,
   const BackendPointer& backend = *named;
   switch (action) {
     case schema::BackendCommand::Action::RESTART:
-      return backend->Restart();
+      return backend->lifecycle().Restart();
     case schema::BackendCommand::Action::RELOAD:
       return Reload(backend);
     case schema::BackendCommand::Action::DISABLE:
-      return backend->Disable();
+      return backend->lifecycle().Disable();
     case schema::BackendCommand::Action::ENABLE:
-      return backend->Enable();
+      return backend->lifecycle().Enable();
   }
   return Status(Code::kUnsupported, "bulkheadd does not know this command");
 }
 
 kj::Promise<Status> Catalog::Reload(BackendPointer backend) {
-  return backend->Reload()
-      .then([this, backend](Result<bool> replace) -> kj::Promise<Status> {
-        if (!replace) return replace.error();
-        Refresh();
-        if (!*replace) return Status();
-        return Replace(backend);
+  return backend->lifecycle()
+      .Reload()
+      .then([this](Status reloaded) {
+        // What a start that was joined has loaded may be outdated already.
+        if (reloaded.ok()) Refresh();
+        return reloaded;
       })
       .attach(BackendPointer(backend));
 }

@@ -12,6 +12,7 @@
 #include "core/discovery/scan_cache.h"
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/backend.h"
+#include "core/supervisor/backend/backend_keeper.h"
 #include "core/supervisor/catalog/file_watch.h"
 #include "ipc/schema/control.capnp.h"
 
@@ -37,7 +38,7 @@ namespace bulkhead::supervisor {
 //
 // Owned by Supervisor. Bound to the event loop's thread; reading the files of
 // the plugin path blocks it.
-class Catalog : private kj::TaskSet::ErrorHandler {
+class Catalog : private BackendKeeper, private kj::TaskSet::ErrorHandler {
  public:
   using BackendPointer = std::shared_ptr<Backend>;
 
@@ -81,6 +82,8 @@ class Catalog : private kj::TaskSet::ErrorHandler {
     kj::Maybe<kj::ForkedPromise<Status>> outcome;
   };
 
+  kj::Promise<Status> StartSuccessor(unsigned number) override;
+  void LookAgain() override { NoteChange(); }
   void Refresh();
   kj::Promise<Status> Reload(BackendPointer backend);
   // From the present files of one that runs. Joins what is under way.
@@ -91,6 +94,7 @@ class Catalog : private kj::TaskSet::ErrorHandler {
   // Serves, and its present files were not tried yet.
   bool IsToBeReplaced(const Backend& backend) const;
   void Drain(BackendPointer old);
+  BackendPointer MakeBackend(const discovery::BackendCandidate& candidate);
   // So that no two have one id outside of the sandbox.
   unsigned FreeNumber();
   // Why one that runs is not what is installed; empty if it is.

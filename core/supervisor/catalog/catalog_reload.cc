@@ -38,10 +38,16 @@ std::vector<Catalog::BackendPointer> Catalog::backends() const {
   return all;
 }
 
+Catalog::BackendPointer Catalog::MakeBackend(
+    const BackendCandidate& candidate) {
+  return std::make_shared<Backend>(candidate, FreeNumber(), context_,
+                                   static_cast<BackendKeeper&>(*this));
+}
+
 unsigned Catalog::FreeNumber() {
   std::set<unsigned> taken;
   const auto take = [&](const BackendPointer& backend) {
-    if (backend) taken.insert(backend->number() % kNumbers);
+    if (backend) taken.insert(backend->lifecycle().number() % kNumbers);
   };
   std::for_each(backends_.begin(), backends_.end(), take);
   std::for_each(draining_.begin(), draining_.end(), take);
@@ -81,7 +87,8 @@ kj::Promise<void> Catalog::AwaitChanges() {
 
 void Catalog::NoteChange() {
   ++changes_;
-  for (const BackendPointer& backend : backends()) backend->EndIfOverwritten();
+  for (const BackendPointer& backend : backends())
+    backend->lifecycle().EndIfOverwritten();
   if (settling_) return;
   settling_ = true;
   tasks_.add(Settle(kRounds));
@@ -107,7 +114,7 @@ bool Catalog::IsToBeReplaced(const Backend& backend) const {
     return false;
   }
   // What starts is replaced once it is ready.
-  if (!backend.serving()) return false;
+  if (!backend.lifecycle().serving()) return false;
   const auto tried = successions_.find(&backend);
   return tried == successions_.end() ||
          !(tried->second.files == present->second);
@@ -116,12 +123,21 @@ bool Catalog::IsToBeReplaced(const Backend& backend) const {
 void Catalog::ReplaceChanged() {
   for (const BackendPointer& backend : std::vector(backends_)) {
     if (!IsToBeReplaced(*backend)) continue;
-    if (backend->IsReplacedBy(present_.at(backend.get()))) {
-      tasks_.add(Replace(backend).ignoreResult());
-    } else {
-      NoteChange();
-    }
+    tasks_.add(backend->lifecycle().FilesSettled().ignoreResult());
   }
+}
+
+kj::Promise<Status> Catalog::StartSuccessor(unsigned number) {
+  const auto old =
+      std::find_if(backends_.begin(), backends_.end(),
+                   [number](const BackendPointer& backend) {
+                     return backend->lifecycle().number() == number;
+                   });
+  // A backend that drains is in no place that another could take.
+  if (old == backends_.end()) {
+    return Status(Code::kBackendLost, "the backend was replaced meanwhile");
+  }
+  return Replace(*old);
 }
 
 kj::Promise<Status> Catalog::Replace(BackendPointer old) {
@@ -133,13 +149,13 @@ kj::Promise<Status> Catalog::Replace(BackendPointer old) {
   if (succession.successor) {
     return KJ_ASSERT_NONNULL(succession.outcome).addBranch();
   }
-  const auto successor =
-      std::make_shared<Backend>(present->second, FreeNumber(), context_);
+  const auto successor = MakeBackend(present->second);
   auto outcome =
-      successor->EnsureReady()
+      successor->lifecycle()
+          .EnsureReady()
           .then([successor](Status ready) -> kj::Promise<Status> {
             if (!ready.ok()) return ready;
-            return successor->CheckHealth();
+            return successor->lifecycle().CheckHealth();
           })
           .then([this, old](Status checked) { return Conclude(old, checked); })
           .fork();
@@ -164,7 +180,7 @@ Status Catalog::Conclude(const BackendPointer& old, const Status& checked) {
                       " was replaced or removed while it was reloaded; see "
                       "`bulkhead backends`");
   }
-  if (!checked.ok() || !old->Retire()) {
+  if (!checked.ok() || !old->lifecycle().Retire()) {
     const std::string why =
         checked.ok() ? "it was disabled meanwhile" : checked.message();
     succession.failure =
@@ -188,7 +204,6 @@ Status Catalog::Conclude(const BackendPointer& old, const Status& checked) {
 }
 
 void Catalog::Drain(BackendPointer old) {
-  (void)old->Retire();
   successions_.erase(old.get());
   present_.erase(old.get());
   if (!old->busy()) return;
@@ -202,7 +217,7 @@ void Catalog::Drain(BackendPointer old) {
 }
 
 std::string Catalog::NoticeOf(const Backend& backend) const {
-  if (backend.state() == BackendState::kDraining) return "";
+  if (backend.lifecycle().state() == BackendState::kDraining) return "";
   const auto present = present_.find(&backend);
   if (present == present_.end()) {
     return "its files were removed; it goes on with what it has in memory";

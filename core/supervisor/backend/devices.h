@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/device_name.h"
+#include "core/discovery/discover.h"
+#include "core/include/bulkhead/status.h"
+
+namespace bulkhead::supervisor {
+
+// A device that a probe worker has counted.
+struct CountedDevice {
+  std::string name;
+  uint32_t index;    // among the devices of that name
+  uint32_t ordinal;  // among all devices of the backend
+  std::string description;
+
+  // Returns the canonical name: "openreg:1".
+  std::string text() const { return name + ":" + std::to_string(index); }
+};
+
+// A device as callers and operators see it.
+struct DescribedDevice {
+  std::string name;
+  std::string description;
+};
+
+// The devices of one backend: the names that its manifest reserves, until a
+// probe has counted what is there. Owned by Lifecycle. Not thread-safe.
+class Devices {
+ public:
+  // `candidate` must outlive this object.
+  explicit Devices(const discovery::BackendCandidate& candidate)
+      : candidate_(candidate) {}
+
+  void Set(std::vector<CountedDevice> counted) {
+    counted_ = std::move(counted);
+  }
+  // Returns the first device that was counted; there is one once a start has
+  // succeeded.
+  const CountedDevice& first() const { return counted_.front(); }
+  // Fails with kNotFound, naming the devices that there are.
+  Result<CountedDevice> Find(const discovery::DeviceName& name) const;
+  // Returns the devices by the names that a caller uses.
+  std::vector<DescribedDevice> Describe() const;
+
+ private:
+  const discovery::BackendCandidate& candidate_;
+  std::vector<CountedDevice> counted_;
+};
+
+}  // namespace bulkhead::supervisor

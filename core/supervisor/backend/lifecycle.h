@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kj/async.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/discovery/discover.h"
+#include "core/include/bulkhead/diagnostic.h"
+#include "core/include/bulkhead/status.h"
+#include "core/supervisor/backend/backend_keeper.h"
+#include "core/supervisor/backend/backend_machine.h"
+#include "core/supervisor/backend/backend_start.h"
+#include "core/supervisor/backend/crash_recorder.h"
+#include "core/supervisor/backend/devices.h"
+#include "core/supervisor/blame/blame.h"
+
+namespace bulkhead::supervisor {
+
+// Starts, stops and restarts one backend. Knows no sessions (backend.h does).
+//
+// Nothing is started until a device is asked for. Then one zygote is started,
+// however many ask at the same time, and a probe worker counts the devices. A
+// zygote that ended is replaced when the next session needs it. The table of
+// backend_states.h decides what happens when; Blame decides whose fault a
+// failure was, and when the backend is to be quarantined.
+//
+// Owned by Backend. Bound to the event loop's thread. Trusts discovery and the
+// reaper; what the zygote and the probe say is validated (backend_start.h).
+class Lifecycle : private BackendMachine::Effects, private BlameSubject {
+ public:
+  // `number` is unique among the backends. `context` and `keeper` must outlive
+  // this object.
+  Lifecycle(discovery::BackendCandidate candidate, unsigned number,
+            const StartContext& context, BackendKeeper& keeper);
+
+  // Starts the backend unless it runs. Callers at the same time share a start.
+  kj::Promise<Status> EnsureReady();
+  // Decodes the built-in clip with the running backend; see HealthCheck.
+  kj::Promise<Status> CheckHealth() override;
+
+  // Commands of operators. Sessions go on. A command fails, with the reason, if
+  // the backend is disabled.
+  kj::Promise<Status> Restart();
+  kj::Promise<Status> Disable();
+  kj::Promise<Status> Enable();
+  kj::Promise<Status> Reload();
+
+  // Tells that the installed files are not the discovered ones any more.
+  // Returns whether this backend drains now, so that another takes its place.
+  bool FilesChanged();
+  // Tells that the changed files are complete.
+  kj::Promise<Status> FilesSettled();
+  // Ends the zygote if its object was overwritten in place: the pages of the
+  // old object that the zygote has mapped are gone, so it serves no one new.
+  void EndIfOverwritten();
+  // Lets a successor take all new sessions. Returns false if the backend is
+  // disabled, in which case nothing may take its place.
+  bool Retire();
+  // Tells that the last session was closed.
+  void SessionsEnded();
+  // Resolves once the backend drains and has no session. Call it once.
+  kj::Promise<void> WhenDrained();
+
+  const discovery::BackendCandidate& candidate() const { return candidate_; }
+  unsigned number() const { return number_; }
+  BackendState state() const { return machine_.state(); }
+  // Why the backend is not ready, for people; empty if there is nothing to say.
+  const std::string& reason() const { return reason_; }
+  // Returns whether an operator has disabled the backend.
+  bool disabled() const;
+  // Returns whether the backend starts or is ready.
+  bool serving() const;
+  const Devices& devices() const { return devices_; }
+  // Returns the running incarnation, or null if none was started since the last
+  // failure.
+  const std::shared_ptr<Incarnation>& current() const { return current_; }
+  // Returns the incarnation that runs or starts; null if there is none.
+  const Incarnation* latest() const;
+  // The number of incarnations so far.
+  uint32_t lives() const { return lives_; }
+  // Returns the permissions of the running backend, or of its next start if it
+  // does not run. Adds what operators should know about them.
+  std::vector<std::string> DescribeGrants(Diagnostics& diagnostics) const;
+  // Describes an incarnation whose process ended, for CrashRecorder.
+  EndedBackend Ended(Incarnation* incarnation) const;
+  Blame& blame() { return blame_; }
+  std::chrono::steady_clock::time_point Now() const override;
+
+ private:
+  // The one place that executes the actions of the table.
+  kj::Promise<Status> Execute(BackendAction action,
+                              const BackendCause& cause) override;
+  void OnStateChange() override;
+  bool CanBeTried() const override;
+  QuarantineRecord DescribeObject() const override;
+  kj::Promise<Result<std::string>> HashObject() override;
+  void Quarantine(Code code, const std::string& why) override;
+
+  kj::Promise<Status> BeginStart();
+  kj::Promise<Status> AwaitStart();
+  kj::Promise<Status> FinishStart(BackendStart& start, const Status& status);
+  std::string DescribeFailure(const Status& cause, Incarnation* launched);
+  void Adopt();
+  void OnZygoteGone(uint32_t life);
+  bool BackoffIsOver() const;
+  kj::Promise<Status> AwaitBackoff();
+  void BackOff(const BackendCause& cause);
+  void Stop(Code code, const std::string& why);
+  void Forgive();
+  Status LoadFailure(Code code, const std::string& cause) const;
+  Granting Granted() const;
+
+  const discovery::BackendCandidate candidate_;
+  const unsigned number_;
+  const StartContext& context_;
+  BackendKeeper& keeper_;
+  BackendMachine machine_;
+  std::string reason_;
+  // What whoever asks gets while nothing may be started.
+  Status refusal_;
+  Devices devices_;
+  std::shared_ptr<Incarnation> current_;
+  // The start under way, or the last one; null before the first.
+  std::shared_ptr<BackendStart> start_;
+  kj::Maybe<kj::ForkedPromise<Status>> starting_;
+  uint32_t lives_ = 0;
+  kj::Own<kj::PromiseFulfiller<void>> drained_;
+  kj::Promise<void> noting_ = kj::READY_NOW;
+  // The last members: their tasks use the others.
+  kj::Maybe<kj::ForkedPromise<void>> zygote_gone_;
+  Blame blame_;
+};
+
+}  // namespace bulkhead::supervisor

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
+
+#include <memory>
+#include <utility>
+
+#include "core/supervisor/backend/health_check.h"
+#include "core/supervisor/backend/lifecycle.h"
+#include "core/supervisor/backend/object_verification.h"
+
+// What a Lifecycle does for operators, for the catalog that sees its files
+// change, and for Blame.
+namespace bulkhead::supervisor {
+
+using State = BackendState;
+using Event = BackendEvent;
+
+kj::Promise<Status> Lifecycle::Restart() {
+  return machine_.Raise(Event::kRestartAsked,
+                        {.text = "it was restarted on command"});
+}
+
+kj::Promise<Status> Lifecycle::Disable() {
+  return machine_.Raise(Event::kDisableAsked,
+                        {.text = "it was disabled on command"});
+}
+
+kj::Promise<Status> Lifecycle::Enable() {
+  // No operator disabled it: only other files help.
+  if (!candidate_.usable()) return refusal_;
+  return machine_.Raise(Event::kEnableAsked);
+}
+
+kj::Promise<Status> Lifecycle::Reload() {
+  return machine_.Raise(Event::kReloadAsked);
+}
+
+bool Lifecycle::FilesChanged() {
+  machine_.Raise(Event::kFilesChanged);
+  return state() == State::kDraining;
+}
+
+kj::Promise<Status> Lifecycle::FilesSettled() {
+  return machine_.Raise(Event::kFilesSettled);
+}
+
+void Lifecycle::EndIfOverwritten() {
+  struct stat now = {};
+  // A zygote that is dead already raises its own end.
+  if (!current_ || !current_->zygote_alive() ||
+      ::stat(ObjectPath(candidate_).c_str(), &now) != 0) {
+    return;
+  }
+  const discovery::FileIdentity& loaded = candidate_.plugin_identity;
+  const int64_t modified_ns =
+      int64_t{now.st_mtim.tv_sec} * 1'000'000'000 + now.st_mtim.tv_nsec;
+  // Another inode is a file renamed into place, which leaves the old object's
+  // pages to whoever has mapped them.
+  if (now.st_dev != loaded.device || now.st_ino != loaded.inode ||
+      (now.st_size == loaded.bytes && modified_ns == loaded.modified_ns)) {
+    return;
+  }
+  machine_.Raise(Event::kFilesOverwritten,
+                 {.text = "its object was overwritten while it ran"});
+}
+
+bool Lifecycle::Retire() {
+  machine_.Raise(Event::kSuccessorReady);
+  return state() == State::kDraining;
+}
+
+void Lifecycle::SessionsEnded() { machine_.Raise(Event::kSessionsEnded); }
+
+kj::Promise<void> Lifecycle::WhenDrained() {
+  auto paf = kj::newPromiseAndFulfiller<void>();
+  drained_ = kj::mv(paf.fulfiller);
+  return kj::mv(paf.promise);
+}
+
+kj::Promise<Status> Lifecycle::CheckHealth() {
+  if (!CanBeTried()) {
+    return Status(Code::kBackendLost, "it ended before it could be checked");
+  }
+  auto check = std::make_unique<HealthCheck>(context_.port, current_);
+  // One kind is enough: the same object decodes both.
+  const auto kind =
+      candidate_.manifest.streams.contains(discovery::StreamKind::kVideo)
+          ? discovery::StreamKind::kVideo
+          : discovery::StreamKind::kAudio;
+  auto checked =
+      check->Run(kind, devices_.first().ordinal, context_.worker_deadline);
+  return checked.attach(std::move(check));
+}
+
+QuarantineRecord Lifecycle::DescribeObject() const {
+  return {.backend = candidate_.name(),
+          .path = ObjectPath(candidate_),
+          .bytes = candidate_.plugin_identity.bytes,
+          .modified_ns = candidate_.plugin_identity.modified_ns,
+          .hash = "",
+          .reason = ""};
+}
+
+kj::Promise<Result<std::string>> Lifecycle::HashObject() {
+  auto opened = discovery::OpenBackend(candidate_);
+  if (!opened) return Result<std::string>(opened.error());
+  const int object = opened->plugin.get();
+  return supervisor::HashObject(context_.port.getTimer(), object)
+      .attach(*std::move(opened));
+}
+
+std::vector<std::string> Lifecycle::DescribeGrants(
+    Diagnostics& diagnostics) const {
+  const bool runs = state() == State::kReady;
+  return supervisor::DescribeGrants(candidate_, Granted(), context_.own_uid,
+                                    runs ? &start_->granted() : nullptr,
+                                    diagnostics);
+}
+
+}  // namespace bulkhead::supervisor

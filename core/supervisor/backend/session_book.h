@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/include/bulkhead/event.h"
+#include "core/include/bulkhead/status.h"
+#include "core/supervisor/backend/event_log.h"
+#include "core/supervisor/backend/host_counters.h"
+
+namespace bulkhead::supervisor {
+
+// What the host tells about a session when it opens the session.
+struct SessionOrigin {
+  std::string input;          // the key of the input in InputDeaths
+  std::string path;           // of the input, for people
+  uint32_t counter = 0;       // the session's place among the host's counters
+  uint64_t worker_bytes = 0;  // see Workers::Serve
+};
+
+// The open sessions of one backend: where each came from, on which device it
+// is, and how many frames it had. Tells the event log about sessions.
+//
+// Owned by Backend. Bound to the event loop's thread.
+class SessionBook {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  struct Session {
+    std::string device;  // canonical: "openreg:1"
+    SessionOrigin origin;
+    Time opened;
+    uint64_t frames = 0;  // as of the last TakeNewFrames()
+  };
+
+  // `backend` is the backend's name. `counters` and `events` must outlive this
+  // object.
+  SessionBook(std::string backend, const HostCounters& counters,
+              EventLog& events)
+      : backend_(std::move(backend)), counters_(counters), events_(events) {}
+
+  void Add(uint64_t id, const std::string& device, SessionOrigin origin,
+           Time now);
+  void Remove(uint64_t id);
+  // Returns null if there is no such session.
+  const Session* Find(uint64_t id) const;
+  const std::map<uint64_t, Session>& all() const { return sessions_; }
+
+  // Returns the devices of the sessions that got a frame since the last call.
+  // Includes the devices of sessions that are not counted, which may have got
+  // one.
+  std::vector<std::string> TakeNewFrames();
+  // Tells the event log that the session's worker has ended.
+  void NoteWorkerEnd(uint64_t id, const ExitReport& report);
+
+ private:
+  void Note(Event::Kind kind, uint64_t id, const ExitReport* report = nullptr);
+
+  const std::string backend_;
+  const HostCounters& counters_;
+  EventLog& events_;
+  std::map<uint64_t, Session> sessions_;
+};
+
+}  // namespace bulkhead::supervisor

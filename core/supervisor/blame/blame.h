@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kj/async.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/control/input_position.h"
+#include "core/include/bulkhead/status.h"
+#include "core/supervisor/blame/culprit.h"
+#include "core/supervisor/blame/device_losses.h"
+#include "core/supervisor/blame/input_deaths.h"
+#include "core/supervisor/blame/process_exit.h"
+#include "core/supervisor/blame/quarantine_records.h"
+#include "core/supervisor/blame/restart_policy.h"
+#include "core/supervisor/blame/suspects.h"
+
+namespace bulkhead::supervisor {
+
+// What Blame needs from the backend that it judges. Backends implement it;
+// tests implement it without processes.
+class BlameSubject {
+ public:
+  // The monotonic time.
+  virtual std::chrono::steady_clock::time_point Now() const = 0;
+  // Returns whether the backend has a live zygote, so that a health check
+  // proves something.
+  virtual bool CanBeTried() const = 0;
+  // Has the backend decode the built-in clip.
+  virtual kj::Promise<Status> CheckHealth() = 0;
+  // Returns the identity of the installed object; its hash is not needed.
+  virtual QuarantineRecord DescribeObject() const = 0;
+  // Hashes the object on disk ("sha256=…"). Fails if the object is not the one
+  // that was discovered.
+  virtual kj::Promise<Result<std::string>> HashObject() = 0;
+  // Stops the backend. Called once too many failures were counted; `code` and
+  // `why` describe the last failure.
+  virtual void Quarantine(Code code, const std::string& why) = 0;
+
+ protected:
+  ~BlameSubject() = default;
+};
+
+// The death of a session's worker, and what the session tells about it.
+struct WorkerDeath {
+  ProcessExit exit;
+  HostObservation observed = HostObservation::kDied;
+  bool met_media = false;
+  InputPosition position;
+  std::string input;                             // the key of InputDeaths
+  std::string device;                            // canonical: "openreg:1"
+  std::chrono::steady_clock::time_point opened;  // when the session was
+};
+
+struct BlameLimits {
+  uint32_t attempts_per_position = 3;
+  RestartLimits restarts;
+};
+
+// Decides whose fault every end of one backend's processes was, counts it for
+// that culprit, and decides what follows: a poisoned input, a wait for a
+// device, a backoff, a trial or quarantine.
+//
+// There are four counters: input (InputDeaths), device (DeviceLosses), backend
+// and start (RestartPolicy). An input never makes the backend pay, except that
+// deaths on several inputs in a row put the backend on trial (Suspects).
+//
+//   sessions.NoteFrames(blame);                  // frames acquit first
+//   const Culprit culprit = blame.Attribute(death);
+//   report.crash = ...;                          // a record that names him
+//   deaths_here = blame.Count(death, culprit, report);
+//
+// Owned by Lifecycle, which is also its subject. Bound to the event loop's
+// thread. Trusts the reaper and the host; a worker's own claims do not get
+// here.
+class Blame {
+ public:
+  using Time = RestartPolicy::Time;
+
+  // `subject` and `records` must outlive this object.
+  Blame(BlameSubject& subject, const BlameLimits& limits,
+        QuarantineRecords& records, const RestartPolicy::Random& random);
+  KJ_DISALLOW_COPY(Blame);
+
+  // Returns whose fault the death of a worker was. A death that an input caused
+  // may begin a trial of the backend.
+  Culprit Attribute(const WorkerDeath& death);
+  // Counts the death for `culprit`. `report` is what sessions that are refused
+  // for it are told. Returns how many deaths the input has caused at that
+  // position; 0 if it is not to blame.
+  uint32_t Count(const WorkerDeath& death, Culprit culprit,
+                 const ExitReport& report);
+  // Counts a failure of the backend (kBackend), of its start (kStart) or of its
+  // device during the start (kDevice), and begins a backoff. Quarantines the
+  // backend if it was one failure too many.
+  void CountFailure(Culprit culprit, Code code, const std::string& why);
+  // Begins a backoff that punishes nothing: the backend said why it cannot be
+  // started.
+  void CountDeclined() { policy_.Declined(subject_.Now()); }
+  void BecameReady() { policy_.BecameReady(subject_.Now()); }
+
+  // Acquits the backend and `device`: a session got a frame from the device.
+  void NoteFrame(const std::string& device);
+  // Acquits the input: a session got the frame at `position`.
+  void FrameDelivered(const std::string& input, InputPosition position) {
+    inputs_.Delivered(input, position);
+  }
+
+  // Returns the positions at which sessions of `input` are refused.
+  std::vector<PoisonedPosition> Refused(const std::string& input) {
+    return inputs_.Refused(input, subject_.Now());
+  }
+  // Returns how long a lost device must not be asked for; zero if it may be.
+  std::chrono::nanoseconds DeviceTimeLeft(const std::string& device) const {
+    return losses_.TimeLeft(device, subject_.Now());
+  }
+  // Returns how long the backend must not be started; zero if it may be.
+  std::chrono::nanoseconds BackoffLeft() const;
+
+  // Keeps a record of the quarantine that outlives bulkheadd. Changes nothing
+  // if the quarantine follows from a record, which AdoptRecord() says.
+  void RecordQuarantine(Code code, const std::string& why);
+  void AdoptRecord() { recorded_ = true; }
+  // Returns whether the record of the quarantine was taken away, by an operator
+  // or by another bulkheadd.
+  bool RecordIsGone() const;
+
+  // Forgets every failure, suspicion and loss, and removes the record.
+  void Forgive();
+
+  // Returns the failures of the backend or of its start that count now.
+  uint32_t failures(Culprit culprit) const { return policy_.failures(culprit); }
+
+ private:
+  void BeginTrial();
+  kj::Promise<void> WriteRecord(QuarantineRecord record);
+
+  BlameSubject& subject_;
+  QuarantineRecords& records_;
+  RestartPolicy policy_;
+  InputDeaths inputs_;
+  Suspects suspects_;
+  DeviceLosses losses_;
+  // Whether the quarantine has a record, and ends with the record.
+  bool recorded_ = false;
+  kj::Promise<void> trial_ = kj::READY_NOW;
+  kj::Promise<void> recording_ = kj::READY_NOW;
+};
+
+}  // namespace bulkhead::supervisor

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/blame/device_losses.h"
+
+#include <algorithm>
+
+namespace bulkhead::supervisor {
+
+void DeviceLosses::Lost(const std::string& device, Time opened, Time now) {
+  const auto [losses, first] =
+      losses_.try_emplace(device, Losses{make_policy_(), now});
+  // This session lost the device together with one that was counted.
+  if (!first && opened <= losses->second.latest) return;
+  losses->second.latest = now;
+  (void)losses->second.policy.Failed(Culprit::kDevice, now);
+}
+
+std::chrono::nanoseconds DeviceLosses::TimeLeft(const std::string& device,
+                                                Time now) const {
+  const auto losses = losses_.find(device);
+  if (losses == losses_.end()) return std::chrono::nanoseconds(0);
+  return std::max(
+      std::chrono::nanoseconds(0),
+      std::chrono::nanoseconds(losses->second.policy.retry_at() - now));
+}
+
+}  // namespace bulkhead::supervisor
