@@ -3,7 +3,7 @@
 
 #include <iterator>
 
-#include "core/control/end_messages.h"
+#include "core/control/exit_messages.h"
 
 namespace bulkhead {
 

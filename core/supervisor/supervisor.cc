@@ -8,7 +8,7 @@
 
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
-#include "core/control/end_messages.h"
+#include "core/control/exit_messages.h"
 #include "core/supervisor/sockets/replies.h"
 #include "ipc/capnp_read.h"
 #include "ipc/protocol_version.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "core/control/end_messages.h"
+#include "core/control/exit_messages.h"
 
 namespace bulkhead::session {
 namespace {

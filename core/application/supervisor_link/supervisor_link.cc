@@ -10,7 +10,7 @@
 #include "core/application/supervisor_link/report_reading.h"
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
-#include "core/control/end_messages.h"
+#include "core/control/exit_messages.h"
 #include "ipc/protocol_version.h"
 
 namespace bulkhead::session {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/control/end_messages.h"
+#include "core/control/exit_messages.h"
 
 namespace bulkhead {
 namespace {
