@@ -7,8 +7,8 @@
 #include <utility>
 #include <variant>
 
-#include "core/application/supervisor_link/poisoned_input.h"
-#include "core/application/supervisor_link/session_end.h"
+#include "core/application/supervisor_link/input_refusal.h"
+#include "core/application/supervisor_link/observed_exit.h"
 #include "core/base/status_macros.h"
 #include "ipc/limit_name.h"
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "core/application/supervisor_link/poisoned_input.h"
+#include "core/application/supervisor_link/input_refusal.h"
 #include "core/base/status_macros.h"
 #include "core/worker_protocol/description_validation.h"
 

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "core/application/frames/given_index.h"
-#include "core/application/supervisor_link/poisoned_input.h"
+#include "core/application/supervisor_link/input_refusal.h"
 #include "core/application/worker_link/output_options.h"
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"

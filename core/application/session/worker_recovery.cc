@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/application/supervisor_link/poisoned_input.h"
+#include "core/application/supervisor_link/input_refusal.h"
 #include "core/base/status_macros.h"
 #include "core/control/exit_report.h"
 
@@ -77,12 +77,12 @@ void WorkerRecovery::EndEpisode(const std::string& outcome) {
   episode_.reset();
 }
 
-SeenEnd WorkerRecovery::DescribeStep() const {
-  SeenEnd seen{.position = position(),
-               .position_text = PositionText(),
-               .attempt = blamed_deaths_ + innocent_deaths_ + 1,
-               .input = input_.Identify(),
-               .request = settings_.request};
+ObservedExit WorkerRecovery::DescribeStep() const {
+  ObservedExit seen{.position = position(),
+                    .position_text = PositionText(),
+                    .attempt = blamed_deaths_ + innocent_deaths_ + 1,
+                    .input = input_.Identify(),
+                    .request = settings_.request};
   seen.request.kind = RequestOf(asked_);
   seen.request.frame = wanted_;
   return seen;
@@ -128,7 +128,7 @@ Status WorkerRecovery::CheckPoisoned() const {
 
 Status WorkerRecovery::AccountDeath(const Status& death) {
   if (!episode_) episode_ = Episode{.began = std::chrono::steady_clock::now()};
-  WorkerExit exit;
+  ExitVerdict exit;
   if (link_) exit = link_->TakeExit(DescribeStep());
   exit.report.position = PositionText();
   ++episode_->deaths;
@@ -154,7 +154,7 @@ Status WorkerRecovery::AccountDeath(const Status& death) {
 }
 
 Status WorkerRecovery::GiveUp(const Status& death,
-                              const WorkerExit& exit) const {
+                              const ExitVerdict& exit) const {
   ExitReport report = exit.report;
   const std::string what =
       death.message() + " at " + report.position + ": " + stats_.last_cause;

@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "core/application/session/session_states.h"
-#include "core/application/supervisor_link/session_end.h"
+#include "core/application/supervisor_link/exit_verdict.h"
+#include "core/application/supervisor_link/observed_exit.h"
 #include "core/application/supervisor_link/supervisor_link.h"
 #include "core/application/worker_link/media_input.h"
 #include "core/application/worker_link/worker_link.h"
@@ -109,12 +110,12 @@ class WorkerRecovery {
   Status CheckPoisoned() const;
   Status AccountDeath(const Status& death);
   // `death` with what is known of it, if there is no further attempt.
-  Status GiveUp(const Status& death, const WorkerExit& exit) const;
+  Status GiveUp(const Status& death, const ExitVerdict& exit) const;
   // What came of the deaths during a step, if there were any.
   void Recovered();
   void EndEpisode(const std::string& outcome);
   // For the record of a worker's end.
-  SeenEnd DescribeStep() const;
+  ObservedExit DescribeStep() const;
   InputPosition position() const;
   const char* unit() const;  // in which positions are counted
   std::string PositionText() const;

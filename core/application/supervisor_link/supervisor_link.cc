@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "core/application/supervisor_link/poisoned_input.h"
+#include "core/application/supervisor_link/input_refusal.h"
 #include "core/application/supervisor_link/report_reading.h"
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
@@ -283,13 +283,14 @@ Status SupervisorLink::ConfirmSession(const StartedWorker& worker) {
       {}, settings_.deadlines.worker_start, TakeConfigured);
 }
 
-WorkerExit SupervisorLink::SessionExit(const StartedWorker& worker,
-                                       const SeenEnd& seen) {
+ExitVerdict SupervisorLink::SessionExit(const StartedWorker& worker,
+                                        const ObservedExit& seen) {
   // What we killed it for is its fault, whoever else may know of it.
-  const bool blamed = seen.how != SeenEnd::How::kDied;
-  WorkerExit exit{.blamed = blamed, .input_to_blame = blamed && seen.met_media};
+  const bool blamed = seen.how != ObservedExit::How::kDied;
+  ExitVerdict exit{.blamed = blamed,
+                   .input_to_blame = blamed && seen.met_media};
   uint64_t generation = 0;
-  WorkerExit told;
+  ExitVerdict told;
   const auto ask = [&](Request::Builder request) {
     auto end = request.initSessionExit();
     end.setSession(worker.session);

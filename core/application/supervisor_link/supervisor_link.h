@@ -13,9 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "core/application/supervisor_link/exit_verdict.h"
 #include "core/application/supervisor_link/fork_mark.h"
+#include "core/application/supervisor_link/observed_exit.h"
 #include "core/application/supervisor_link/session_counting.h"
-#include "core/application/supervisor_link/session_end.h"
 #include "core/application/supervisor_link/supervisor_process.h"
 #include "core/control/control_exchange.h"
 #include "core/control/event_stream.h"
@@ -75,15 +76,6 @@ struct SessionRequest {
   uint64_t worker_bytes;  // Limits::worker_bytes
 };
 
-// How a worker ended, and whether anybody is to blame.
-struct WorkerExit {
-  ExitReport report;
-  bool blamed = false;
-  bool input_to_blame = false;
-  bool device_to_blame = false;
-  uint32_t deaths_here = 0;  // for which the input is to blame at the position
-};
-
 // The application's connection to bulkheadd, which it starts, and starts again
 // when it died: sessions then find their workers dead and replay.
 //
@@ -108,7 +100,8 @@ class SupervisorLink {
   Status ConfirmSession(const StartedWorker& worker);
   // Blocks until it is known how the worker ended; kind kUnknown when
   // bulkheadd does not know. Once a worker: it is counted.
-  WorkerExit SessionExit(const StartedWorker& worker, const SeenEnd& seen);
+  ExitVerdict SessionExit(const StartedWorker& worker,
+                          const ObservedExit& seen);
   // After deaths: the input is not to blame for those at `position`.
   void FrameDelivered(const StartedWorker& worker,
                       const InputPosition& position);

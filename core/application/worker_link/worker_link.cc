@@ -338,8 +338,8 @@ Status WorkerLink::Misbehaved(const std::string& what) {
               "broke the protocol: " + what + "; report it to its vendor");
 }
 
-WorkerExit WorkerLink::TakeExit(SeenEnd seen) {
-  using How = SeenEnd::How;
+ExitVerdict WorkerLink::TakeExit(ObservedExit seen) {
+  using How = ObservedExit::How;
   seen.met_media = met_media_;
   if (killed_for_ == ExitReport::Kind::kDeadline) seen.how = How::kLate;
   if (killed_for_ == ExitReport::Kind::kProtocolViolation)
@@ -349,7 +349,7 @@ WorkerExit WorkerLink::TakeExit(SeenEnd seen) {
   seen.request.deadline_ms = (supervisor_->deadlines().*step_).count();
   // Its hello was taken before it met media, so only this can be left.
   if (met_media_) seen.claim = TakeCrashNote(socket_.get());
-  WorkerExit exit = supervisor_->SessionExit(started_, seen);
+  ExitVerdict exit = supervisor_->SessionExit(started_, seen);
   if (seen.how != How::kDied) exit.report.kind = killed_for_;
   AddClaim(std::move(seen.claim), exit.report);
   return exit;

@@ -10,7 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "core/application/supervisor_link/session_end.h"
+#include "core/application/supervisor_link/exit_verdict.h"
+#include "core/application/supervisor_link/observed_exit.h"
 #include "core/application/supervisor_link/supervisor_link.h"
 #include "core/application/worker_link/media_input.h"
 #include "core/application/worker_link/step_deadline.h"
@@ -94,7 +95,7 @@ class WorkerLink {
   bool gone() const { return gone_; }
   // How it ended. Only when dead(), and once: bulkheadd is told, and counts it.
   // `session` has what the session knows, and the rest is added to it.
-  WorkerExit TakeExit(SeenEnd session);
+  ExitVerdict TakeExit(ObservedExit session);
   pid_t pid() const;
   const StartedWorker& started() const { return started_; }
   std::chrono::microseconds start_time() const { return start_time_; }

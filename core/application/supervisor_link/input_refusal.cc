@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/application/supervisor_link/poisoned_input.h"
+#include "core/application/supervisor_link/input_refusal.h"
 
 #include <utility>
 #include <vector>

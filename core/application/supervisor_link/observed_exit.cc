@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/application/supervisor_link/session_end.h"
+#include "core/application/supervisor_link/observed_exit.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -107,7 +107,7 @@ void SetOptions(const AudioOptions& options, Crash::Request& request) {
   SetBackendOptions(options.backend_options, request);
 }
 
-void Write(const SeenEnd& seen, schema::SessionEnd::Builder out) {
+void Write(const ObservedExit& seen, schema::SessionEnd::Builder out) {
   out.setSeen(static_cast<schema::SessionEnd::Seen>(seen.how));
   out.setMetMedia(seen.met_media);
   Write(seen.position, out.initPosition());

@@ -16,7 +16,7 @@ namespace bulkhead::session {
 
 // What we know ourselves of how a worker ended, and of what it was doing: what
 // bulkheadd needs to count it and to make a record of it.
-struct SeenEnd {
+struct ObservedExit {
   enum class How { kDied, kLate, kLied };
   How how = How::kDied;
   bool met_media = false;
@@ -39,6 +39,6 @@ void SetOptions(const VideoOptions& options, Crash::Request& request);
 void SetOptions(const AudioOptions& options, Crash::Request& request);
 
 // Without session and device.
-void Write(const SeenEnd& seen, ipc::schema::SessionEnd::Builder out);
+void Write(const ObservedExit& seen, ipc::schema::SessionEnd::Builder out);
 
 }  // namespace bulkhead::session
