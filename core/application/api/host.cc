@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/application/api/inside_backend.h"
+#include "core/application/api/refuse_inside_backend.h"
 #include "core/application/api/state_path.h"
 #include "core/application/session/audio_session.h"
 #include "core/application/session/probe_session.h"

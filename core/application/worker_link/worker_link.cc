@@ -101,8 +101,8 @@ Status WorkerLink::Attach(const MediaInput& input) {
   if (media_fd >= 0) {
     attach.setSession();
   } else {
-    ASSIGN_OR_RETURN(window_, MediaWindow::Create(input.reader()));
-    media_fd = window_->fd();
+    ASSIGN_OR_RETURN(served_media_, ServedMedia::Create(input.reader()));
+    media_fd = served_media_->fd();
     attach.setServedSession();
   }
   const int descriptors[] = {requests_.fd(), replies_.fd(), wake_worker_.get(),
@@ -203,11 +203,11 @@ Status WorkerLink::Receive(
     bool answered = true;
     auto status = ipc::ReadCatching([&]() -> Status {
       const auto reply = message->root<schema::Reply>();
-      answered = !window_ || !reply.isRead();
+      answered = !served_media_ || !reply.isRead();
       return answered ? take(reply) : Serve(reply.getRead(), deadline);
     });
     if (!status) return Misbehaved(status.error().message);
-    if (answered && window_) window_->Progressed();
+    if (answered && served_media_) served_media_->Progressed();
     if (answered || !status->ok()) return *std::move(status);
   }
 }
@@ -215,8 +215,8 @@ Status WorkerLink::Receive(
 Status WorkerLink::Serve(schema::Read::Reader read_untrusted,
                          StepDeadline& deadline) {
   const auto asked = StepDeadline::Clock::now();
-  const Status served =
-      window_->Serve(read_untrusted.getOffset(), read_untrusted.getSerial());
+  const Status served = served_media_->Serve(read_untrusted.getOffset(),
+                                             read_untrusted.getSerial());
   if (served.code() == Code::kBackendMisbehaved) {
     return Misbehaved(served.message());
   }

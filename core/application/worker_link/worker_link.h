@@ -17,7 +17,7 @@
 #include "core/application/worker_link/step_deadline.h"
 #include "core/include/bulkhead/host.h"
 #include "core/worker_protocol/frame_pool.h"
-#include "core/worker_protocol/media_window.h"
+#include "core/worker_protocol/served_media.h"
 #include "ipc/ring.h"
 #include "ipc/schema/session.capnp.h"
 #include "ipc/shared_region.h"
@@ -127,7 +127,7 @@ class WorkerLink {
   ipc::RingReader reader_;
   ipc::Waiter waiter_;
   std::shared_ptr<FramePool> pool_;
-  std::optional<MediaWindow> window_;  // of media that has a reader
+  std::optional<ServedMedia> served_media_;  // of media that has a reader
   const std::chrono::steady_clock::time_point asked_at_;
   std::chrono::microseconds start_time_{0};
   bool dead_ = false;

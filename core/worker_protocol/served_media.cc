@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/worker_protocol/media_window.h"
+#include "core/worker_protocol/served_media.h"
 
 #include <algorithm>
 #include <exception>
@@ -32,14 +32,14 @@ Result<size_t> ReadFrom(const SourceReader& reader, uint64_t offset,
 
 }  // namespace
 
-Result<MediaWindow> MediaWindow::Create(const SourceReader& reader) {
+Result<ServedMedia> ServedMedia::Create(const SourceReader& reader) {
   ASSIGN_OR_RETURN(auto region,
                    FromIpc(ipc::OwnedRegion::CreateWritable(
                        "bulkhead-media-window", ipc::kWindowRegionBytes)));
-  return MediaWindow(reader, std::move(region));
+  return ServedMedia(reader, std::move(region));
 }
 
-Status MediaWindow::Serve(uint64_t offset_untrusted,
+Status ServedMedia::Serve(uint64_t offset_untrusted,
                           uint32_t serial_untrusted) {
   if (serial_untrusted != served_ + 1) {
     return Status(Code::kBackendMisbehaved, "it read out of turn");

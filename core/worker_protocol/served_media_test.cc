@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/worker_protocol/media_window.h"
+#include "core/worker_protocol/served_media.h"
 
 #include <gtest/gtest.h>
 
@@ -29,10 +29,10 @@ SourceReader ReaderOf(size_t most) {
           .bytes = kBytes};
 }
 
-TEST(MediaWindow, IsFilledAsFarAsThereIsSomething) {
+TEST(ServedMedia, IsFilledAsFarAsThereIsSomething) {
   for (const size_t most : {kBytes, uint64_t{1000}}) {
     const SourceReader reader = ReaderOf(most);
-    auto window = MediaWindow::Create(reader);
+    auto window = ServedMedia::Create(reader);
     ASSERT_TRUE(window) << window.error();
     auto seen =
         ipc::MappedRegion::Map(window->fd(), false, ipc::kWindowRegionBytes);
@@ -52,9 +52,9 @@ TEST(MediaWindow, IsFilledAsFarAsThereIsSomething) {
   }
 }
 
-TEST(MediaWindow, WhatNoHonestWorkerAsksForIsRefused) {
+TEST(ServedMedia, WhatNoHonestWorkerAsksForIsRefused) {
   const SourceReader reader = ReaderOf(kBytes);
-  auto window = MediaWindow::Create(reader);
+  auto window = ServedMedia::Create(reader);
   ASSERT_TRUE(window);
   for (const auto& [offset, serial] :
        {std::pair<uint64_t, uint32_t>{kBytes, 1}, {UINT64_MAX, 1}, {0, 2}}) {
@@ -62,10 +62,10 @@ TEST(MediaWindow, WhatNoHonestWorkerAsksForIsRefused) {
   }
 }
 
-TEST(MediaWindow, AReaderIsNotAskedWithoutEnd) {
+TEST(ServedMedia, AReaderIsNotAskedWithoutEnd) {
   SourceReader reader = ReaderOf(1);
   reader.bytes = 1;
-  auto window = MediaWindow::Create(reader);
+  auto window = ServedMedia::Create(reader);
   ASSERT_TRUE(window);
   uint32_t serial = 0;
   Status status;
@@ -75,7 +75,7 @@ TEST(MediaWindow, AReaderIsNotAskedWithoutEnd) {
   EXPECT_TRUE(window->Serve(0, serial).ok());
 }
 
-TEST(MediaWindow, WhatTheReaderDoesWrongIsToldOfIt) {
+TEST(ServedMedia, WhatTheReaderDoesWrongIsToldOfIt) {
   struct Case {
     Result<size_t> result;
     const char* told;
@@ -87,7 +87,7 @@ TEST(MediaWindow, WhatTheReaderDoesWrongIsToldOfIt) {
     const SourceReader reader{
         .read = [&](uint64_t, std::span<std::byte>) { return wrong.result; },
         .bytes = kBytes};
-    auto window = MediaWindow::Create(reader);
+    auto window = ServedMedia::Create(reader);
     ASSERT_TRUE(window);
     const Status status = window->Serve(0, 1);
     EXPECT_EQ(status.code(), Code::kInvalidArgument);

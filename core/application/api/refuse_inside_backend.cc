@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/application/api/inside_backend.h"
+#include "core/application/api/refuse_inside_backend.h"
 
 #include <stdlib.h>
 

@@ -19,10 +19,10 @@ namespace bulkhead::session {
 // is an error of the call, and the worker's fault in no way.
 //
 // Not thread-safe.
-class MediaWindow {
+class ServedMedia {
  public:
   // `reader` outlives it.
-  static Result<MediaWindow> Create(const SourceReader& reader);
+  static Result<ServedMedia> Create(const SourceReader& reader);
 
   // To send to the worker.
   int fd() const { return region_.fd(); }
@@ -35,7 +35,7 @@ class MediaWindow {
   void Progressed() { reads_ = 0; }
 
  private:
-  MediaWindow(const SourceReader& reader, ipc::OwnedRegion region)
+  ServedMedia(const SourceReader& reader, ipc::OwnedRegion region)
       : reader_(&reader), region_(std::move(region)) {}
 
   const SourceReader* reader_;
