@@ -8,6 +8,8 @@
 #include "core/base/clean_text.h"
 #include "core/base/from_ipc.h"
 #include "core/worker_protocol/stream_timing.h"
+#include "ipc/capnp_read.h"
+#include "ipc/protocol_version.h"
 
 namespace bulkhead::session {
 namespace {
@@ -30,6 +32,17 @@ Ratio ToRatio(schema::Rational::Reader rational_untrusted) {
 }
 
 }  // namespace
+
+Status ValidateHello(ipc::ReceivedMessage& hello_untrusted) {
+  const auto version = ipc::ReadCatching([&]() -> ipc::Expected<uint32_t> {
+    auto root = hello_untrusted.root<schema::Hello>();
+    if (!root) return tl::unexpected(root.error());
+    return root->getProtocolVersion();
+  });
+  return version && *version == ipc::kProtocolVersion
+             ? Status()
+             : Violation("its hello is not of this protocol version");
+}
 
 Result<VideoMetadata> ValidateOpened(schema::Opened::Reader opened_untrusted,
                                      const Limits& limits) {

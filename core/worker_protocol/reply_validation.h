@@ -3,10 +3,15 @@
 
 #include "core/include/bulkhead/host.h"
 #include "core/include/bulkhead/status.h"
+#include "ipc/message_socket.h"
 #include "ipc/schema/session.capnp.h"
 #include "ipc/schema/types.capnp.h"
 
 namespace bulkhead::session {
+
+// Checks the first message of a worker: an error unless the worker speaks this
+// version of the protocol.
+Status ValidateHello(ipc::ReceivedMessage& hello_untrusted);
 
 // What a worker says about the file, checked before anybody sees it: sizes
 // within the limits, ratios with sane denominators, texts short and printable.

@@ -11,29 +11,11 @@
 #include "core/application/worker_link/worker_link.h"
 #include "core/include/bulkhead/audio_decoder.h"
 #include "core/include/bulkhead/host_options.h"
+#include "core/worker_protocol/audio_validation.h"
 #include "core/worker_protocol/frame_pool.h"
 #include "ipc/schema/session.capnp.h"
 
 namespace bulkhead::session {
-
-// Beyond them nothing is plausible. The channels are those that libswresample
-// takes.
-inline constexpr uint32_t kMaxSampleRate = 1'000'000;
-inline constexpr uint32_t kMaxChannels = 64;
-
-// What a worker says of a stream of audio, and of the samples that it will
-// publish.
-struct OpenedAudio {
-  AudioMetadata metadata;
-  uint32_t sample_rate = 0;
-  uint32_t channels = 0;
-};
-
-// Checked before anybody sees it, as ValidateOpened does for video. `options`
-// are those that it was opened with.
-Result<OpenedAudio> ValidateOpenedAudio(
-    ipc::schema::OpenedAudio::Reader opened_untrusted,
-    const AudioOptions& options);
 
 // Samples in a slot that the ledger accepted: `count` floats a channel.
 struct PublishedSamples {

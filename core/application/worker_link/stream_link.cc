@@ -9,34 +9,17 @@ namespace bulkhead::session {
 namespace schema = ipc::schema;
 
 Status StreamLink::Open(
-    const StreamOpening& opening, size_t words,
+    StreamOpening opening, size_t words,
     const std::function<void(schema::Open::Builder)>& fill,
     const std::function<Status(schema::Reply::Reader)>& take) {
   link_.SetLastRequest("open");
-  const std::string name_hint = opening.input.name_hint();
-  words += 128 + name_hint.size() / 8;
-  for (const auto& [key, value] : opening.backend_options) {
-    words += 8 + (key.size() + value.size()) / 8;
-  }
-  RETURN_IF_ERROR(link_.Send(words, [&](schema::Request::Builder request) {
-    auto open = request.initOpen();
-    open.setKind(opening.kind);
-    open.setNameHint(name_hint);
-    open.setMediaBytes(opening.input.bytes());
-    open.setDevice(link_.started().device_ordinal);
-    open.setStreamIndex(opening.stream_index.value_or(-1));
-    open.setThreads(opening.threads);
-    auto list = open.initOptions(opening.backend_options.size());
-    for (size_t i = 0; i < opening.backend_options.size(); ++i) {
-      list[i].setKey(opening.backend_options[i].first);
-      list[i].setValue(opening.backend_options[i].second);
-    }
-    open.setIncarnation(opening.incarnation);
-    open.setMaxFramePixels(opening.limits.frame_pixels);
-    open.setMaxStreams(opening.limits.streams);
-    open.setMaxPacketBytes(opening.limits.packet_bytes);
-    fill(open);
-  }));
+  opening.device = link_.started().device_ordinal;
+  RETURN_IF_ERROR(link_.Send(OpeningWords(opening) + words,
+                             [&](schema::Request::Builder request) {
+                               auto open = request.initOpen();
+                               WriteOpening(opening, open);
+                               fill(open);
+                             }));
   StepDeadline deadline = link_.Within(&Deadlines::open);
   return link_.Receive(deadline, "open the file",
                        [&](schema::Reply::Reader reply_untrusted) -> Status {

@@ -4,29 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "core/application/worker_link/media_input.h"
 #include "core/application/worker_link/worker_link.h"
-#include "core/include/bulkhead/host_options.h"
 #include "core/include/bulkhead/status.h"
+#include "core/worker_protocol/stream_opening.h"
 #include "ipc/schema/session.capnp.h"
 
 namespace bulkhead::session {
-
-// What a host says of a stream of any kind when it opens it.
-struct StreamOpening {
-  ipc::schema::StreamKind kind;
-  std::optional<int> stream_index;
-  uint32_t threads;
-  const std::vector<std::pair<std::string, std::string>>& backend_options;
-  uint32_t incarnation;
-  const Limits& limits;
-  const MediaInput& input;
-};
 
 // What VideoLink and AudioLink say to a worker in the same way: how a stream is
 // opened, and to which of its plays a reply belongs. A play ends the one
@@ -37,9 +21,10 @@ class StreamLink {
  public:
   explicit StreamLink(WorkerLink& link) : link_(link) {}
 
-  // `fill` adds what is of the kind, in `words` at most. `take` validates the
-  // answer, unless it is a failure.
-  Status Open(const StreamOpening& opening, size_t words,
+  // Opens a stream; the device is that of the link. `fill` adds what only this
+  // kind of stream has, in at most `words`. `take` validates the answer, unless
+  // the answer is a failure.
+  Status Open(StreamOpening opening, size_t words,
               const std::function<void(ipc::schema::Open::Builder)>& fill,
               const std::function<Status(ipc::schema::Reply::Reader)>& take);
 

@@ -8,7 +8,6 @@
 #include "core/application/worker_link/step_deadline.h"
 #include "core/base/status_macros.h"
 #include "core/worker_protocol/reply_validation.h"
-#include "ipc/frame_geometry.h"
 
 namespace bulkhead::session {
 namespace {
@@ -43,8 +42,9 @@ Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
        .threads = options.threads,
        .backend_options = options.backend_options,
        .incarnation = incarnation,
-       .limits = limits,
-       .input = input},
+       .name_hint = input.name_hint(),
+       .media_bytes = input.bytes(),
+       .limits = limits},
       OutputWords(options),
       [&](schema::Open::Builder open) {
         open.setIgnoreErrors(options.on_corrupt != OnCorrupt::kError);
@@ -65,9 +65,9 @@ Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
                                                options, limits, metadata);
         return output.ok() ? output : link_.Misbehaved(output.message());
       }));
-  width_ = metadata.width;
-  height_ = metadata.height;
-  element_ = ElementOf(metadata.dtype);
+  shape_ = {.width = metadata.width,
+            .height = metadata.height,
+            .element = ElementOf(metadata.dtype)};
   media_bytes_ = input.bytes();
   metadata.backend = link_.started().backend;
   metadata.device = link_.started().device;
@@ -211,24 +211,14 @@ Result<std::optional<PlayEvent>> VideoLink::AdoptEventIfValid(
 
 Result<PublishedFrame> VideoLink::AdoptFrameIfValid(
     schema::PublishedFrame::Reader frame_untrusted) {
-  // Accounted for whatever play the frame belongs to.
-  ASSIGN_OR_RETURN(auto lease,
-                   link_.AdoptSlotIfValid(frame_untrusted.getSlot(),
-                                          frame_untrusted.getGeneration()));
-  const uint32_t stride = frame_untrusted.getStride();
-  if (frame_untrusted.getWidth() != width_ ||
-      frame_untrusted.getHeight() != height_) {
-    return link_.Misbehaved("it published a frame of another size");
-  }
-  if (auto valid = ipc::ValidatePublished(width_, height_, stride,
-                                          link_.pool()->slot_bytes(), element_);
-      !valid) {
-    return link_.Misbehaved(valid.error().message);
-  }
-  return PublishedFrame{.lease = std::move(lease),
-                        .width = width_,
-                        .height = height_,
-                        .stride = stride,
+  // Even a frame of an earlier play has taken a slot: the ledger must know of
+  // it before it is dropped.
+  auto lease = AdoptPictureIfValid(frame_untrusted, shape_, link_.pool());
+  if (!lease) return link_.Misbehaved(lease.error().message());
+  return PublishedFrame{.lease = *std::move(lease),
+                        .width = shape_.width,
+                        .height = shape_.height,
+                        .stride = frame_untrusted.getStride(),
                         .pts = frame_untrusted.getPts(),
                         .duration = frame_untrusted.getDuration(),
                         .keyframe = frame_untrusted.getKeyframe(),

@@ -14,7 +14,7 @@
 #include "core/application/worker_link/worker_link.h"
 #include "core/include/bulkhead/host.h"
 #include "core/worker_protocol/frame_pool.h"
-#include "ipc/frame_geometry.h"
+#include "core/worker_protocol/published_output.h"
 #include "ipc/index_entry.h"
 #include "ipc/schema/session.capnp.h"
 
@@ -93,10 +93,7 @@ class VideoLink {
 
   WorkerLink& link_;
   StreamLink stream_;
-  // Of every frame; fixed by Open.
-  uint32_t width_ = 0;
-  uint32_t height_ = 0;
-  ipc::ElementType element_ = ipc::ElementType::kUint8;
+  PictureShape shape_;  // of every frame; fixed by Open
   // What is left of the last Play: its answer must keep to it.
   uint64_t frames_left_ = 0;
   int64_t skip_before_ = INT64_MIN;

@@ -17,7 +17,6 @@
 #include "ipc/capnp_read.h"
 #include "ipc/limit_name.h"
 #include "ipc/message_socket.h"
-#include "ipc/protocol_version.h"
 
 namespace bulkhead::session {
 namespace {
@@ -48,18 +47,10 @@ Result<std::unique_ptr<WorkerLink>> WorkerLink::Start(
   ASSIGN_OR_RETURN(StartedWorker started,
                    supervisor->OpenSession(request, sockets.second.get()));
   sockets.second.reset();
-  ASSIGN_OR_RETURN(auto requests, FromIpc(ipc::OwnedRegion::CreateWritable(
-                                      "bulkhead-requests",
-                                      ipc::RingGeometry::kRequestRegionBytes)));
-  ASSIGN_OR_RETURN(auto replies, FromIpc(ipc::OwnedRegion::CreateReadable(
-                                     "bulkhead-replies",
-                                     ipc::RingGeometry::kReplyRegionBytes)));
-  ASSIGN_OR_RETURN(auto wake_worker, FromIpc(ipc::MakeEventFd()));
-  ASSIGN_OR_RETURN(auto wake_host, FromIpc(ipc::MakeEventFd()));
-  return std::unique_ptr<WorkerLink>(new WorkerLink(
-      std::move(supervisor), asked_at, std::move(started),
-      std::move(sockets.first), std::move(requests), std::move(replies),
-      std::move(wake_worker), std::move(wake_host)));
+  ASSIGN_OR_RETURN(auto channel, WorkerChannel::Create());
+  return std::unique_ptr<WorkerLink>(
+      new WorkerLink(std::move(supervisor), asked_at, std::move(started),
+                     std::move(sockets.first), std::move(channel)));
 }
 
 Status WorkerLink::Attach(const MediaInput& input) {
@@ -79,13 +70,8 @@ Status WorkerLink::Attach(const MediaInput& input) {
     return Misbehaved(hello.error().message);
   }
   if (!*hello) return Died();
-  auto version = ipc::ReadCatching([&]() -> ipc::Expected<uint32_t> {
-    auto root = (*hello)->root<schema::Hello>();
-    if (!root) return tl::unexpected(root.error());
-    return root->getProtocolVersion();
-  });
-  if (!version || *version != ipc::kProtocolVersion) {
-    return Misbehaved("its hello is not of this protocol version");
+  if (const Status valid = ValidateHello(**hello); !valid.ok()) {
+    return Misbehaved(valid.message());
   }
   const Status confirmed = supervisor_->ConfirmSession(started_);
   if (confirmed.code() == Code::kBackendLost) return Died();
@@ -95,44 +81,40 @@ Status WorkerLink::Attach(const MediaInput& input) {
   start_time_ = std::chrono::duration_cast<std::chrono::microseconds>(
       std::chrono::steady_clock::now() - asked_at_);
 
-  capnp::MallocMessageBuilder message;
-  auto attach = message.initRoot<schema::Attach>();
   int media_fd = input.fd();
-  if (media_fd >= 0) {
-    attach.setSession();
-  } else {
+  auto access = WorkerChannel::MediaAccess::kDirect;
+  if (media_fd < 0) {
     ASSIGN_OR_RETURN(served_media_, ServedMedia::Create(input.reader()));
     media_fd = served_media_->fd();
-    attach.setServedSession();
+    access = WorkerChannel::MediaAccess::kServed;
   }
-  const int descriptors[] = {requests_.fd(), replies_.fd(), wake_worker_.get(),
-                             wake_host_.get(), media_fd};
+  // From here on the worker may have seen the input, whether or not the message
+  // is known to have arrived: its death may be the input's fault.
   met_media_ = true;
   last_request_ = "attach the input";
-  const auto sent = ipc::SendMessage(
-      socket_.get(), message, descriptors,
-      ipc::Deadline::After(supervisor_->deadlines().worker_start));
-  return sent ? Status() : Died();
+  return channel_->SendMemory(
+      media_fd, access,
+      SendUntil(ipc::Deadline::After(supervisor_->deadlines().worker_start)));
+}
+
+WorkerChannel::SendMessage WorkerLink::SendUntil(ipc::Deadline deadline) {
+  return [this, deadline](capnp::MessageBuilder& message,
+                          std::span<const int> descriptors) {
+    return ipc::SendMessage(socket_.get(), message, descriptors, deadline)
+               ? Status()
+               : Died();
+  };
 }
 
 WorkerLink::WorkerLink(std::shared_ptr<SupervisorLink> supervisor,
                        std::chrono::steady_clock::time_point asked_at,
                        StartedWorker started, ipc::UniqueFd socket,
-                       ipc::OwnedRegion requests, ipc::OwnedRegion replies,
-                       ipc::UniqueFd wake_worker, ipc::UniqueFd wake_host)
+                       std::unique_ptr<WorkerChannel> channel)
     : supervisor_(std::move(supervisor)),
       started_(std::move(started)),
       socket_(std::move(socket)),
-      requests_(std::move(requests)),
-      replies_(std::move(replies)),
-      wake_worker_(std::move(wake_worker)),
-      wake_host_(std::move(wake_host)),
-      writer_(requests_.writable_bytes(), ipc::HeaderOf(replies_.bytes()),
-              ipc::RingGeometry::kRequestRingBytes),
-      reader_(replies_.bytes(), ipc::HeaderOf(requests_.writable_bytes()),
-              ipc::RingGeometry::kReplyRingBytes),
-      waiter_(ipc::HeaderOf(requests_.writable_bytes()), wake_host_.get(),
-              started_.pidfd.get()),
+      channel_(std::move(channel)),
+      waiter_(channel_->header(), channel_->wake_fd(), started_.pidfd.get()),
       asked_at_(asked_at) {}
 
 WorkerLink::~WorkerLink() {
@@ -151,19 +133,10 @@ bool WorkerLink::End() {
 
 pid_t WorkerLink::pid() const { return PidOf(started_.pidfd.get()); }
 
-Status WorkerLink::Send(
-    size_t max_words,
-    const std::function<void(schema::Request::Builder)>& fill) {
-  auto sent = writer_.TryWrite(max_words, [&](capnp::MessageBuilder& message) {
-    fill(message.initRoot<schema::Request>());
-  });
-  if (!sent) {
-    // We never have so many requests in flight that an honest worker could
-    // leave the ring full.
-    return Misbehaved(sent.error().message);
-  }
-  ipc::WakePeer(ipc::HeaderOf(replies_.bytes()), wake_worker_.get());
-  return Status();
+Status WorkerLink::Send(size_t max_words,
+                        const WorkerChannel::FillRequest& fill) {
+  const Status sent = channel_->Request(max_words, fill);
+  return sent.ok() ? sent : Misbehaved(sent.message());
 }
 
 StepDeadline WorkerLink::Within(milliseconds Deadlines::*step) {
@@ -176,35 +149,28 @@ Status WorkerLink::Receive(
     StepDeadline& deadline, const char* step,
     const std::function<Status(schema::Reply::Reader)>& take) {
   for (;;) {
-    std::optional<ipc::CopiedMessage> message;
-    std::optional<ipc::Error> error;
+    ipc::Expected<bool> read = false;
     const auto ready = [&] {
-      auto read = reader_.TryRead();
-      if (!read) {
-        error = std::move(read).error();
-      } else if (*read) {
-        message.emplace(*std::move(*read));
-      }
-      return message || error;
+      read = channel_->TryRead();
+      return !read || *read;
     };
     auto wake = ipc::Wake::kDeadline;
-    // Asked first for a worker that is never at a loss for a reply.
+    // The deadline is asked before the first wait: a worker that always has a
+    // reply ready would otherwise never be late.
     while (wake == ipc::Wake::kDeadline && deadline.GoesOn()) {
       wake = waiter_.Await(ready, deadline.next());
     }
-    ipc::WakePeer(ipc::HeaderOf(replies_.bytes()), wake_worker_.get(),
-                  ipc::WakeReason::kRoom);
-    if (error) return Misbehaved(error->message);
-    if (!message) {
+    if (!read) return Misbehaved(read.error().message);
+    if (!*read) {
       if (wake == ipc::Wake::kPeerGone) return Died();
       return Kill(Code::kDeadlineExceeded, ExitReport::Kind::kDeadline,
                   TooLongTo(step));
     }
     bool answered = true;
-    auto status = ipc::ReadCatching([&]() -> Status {
-      const auto reply = message->root<schema::Reply>();
-      answered = !served_media_ || !reply.isRead();
-      return answered ? take(reply) : Serve(reply.getRead(), deadline);
+    auto status = channel_->Take([&](schema::Reply::Reader reply_untrusted) {
+      answered = !served_media_ || !reply_untrusted.isRead();
+      return answered ? take(reply_untrusted)
+                      : Serve(reply_untrusted.getRead(), deadline);
     });
     if (!status) return Misbehaved(status.error().message);
     if (answered && served_media_) served_media_->Progressed();
@@ -223,7 +189,7 @@ Status WorkerLink::Serve(schema::Read::Reader read_untrusted,
   spent_ = !served.ok();
   RETURN_IF_ERROR(served);
   deadline.Extend(StepDeadline::Clock::now() - asked);
-  ipc::WakePeer(ipc::HeaderOf(replies_.bytes()), wake_worker_.get());
+  channel_->Wake();
   return Status();
 }
 
@@ -231,14 +197,7 @@ Status WorkerLink::AttachPool(std::shared_ptr<FramePool> pool) {
   last_request_ = "attach the frame pool";
   pool_ = std::move(pool);
   StepDeadline deadline = Within(&Deadlines::worker_start);
-  capnp::MallocMessageBuilder message;
-  auto attach = message.initRoot<schema::Attach>().initFramePool();
-  attach.setSlotCount(pool_->slot_count());
-  attach.setSlotBytes(pool_->slot_bytes());
-  const int descriptors[] = {pool_->fd()};
-  if (!ipc::SendMessage(socket_.get(), message, descriptors, deadline.next())) {
-    return Died();
-  }
+  RETURN_IF_ERROR(WorkerChannel::SendPool(*pool_, SendUntil(deadline.next())));
   RETURN_IF_ERROR(
       Send(kSmallRequestWords, [](auto request) { request.setAttachPool(); }));
   return Receive(deadline, "map the frame pool",
@@ -253,14 +212,8 @@ Status WorkerLink::AttachPool(std::shared_ptr<FramePool> pool) {
 }
 
 Status WorkerLink::GrantFreeSlots() {
-  while (const auto grant = pool_->ledger().TakeForGrant()) {
-    RETURN_IF_ERROR(
-        Send(kSmallRequestWords, [&](schema::Request::Builder request) {
-          auto builder = request.initGrant();
-          builder.setSlot(grant->slot);
-          builder.setGeneration(grant->generation);
-        }));
-  }
+  const Status granted = channel_->Grant(*pool_);
+  if (!granted.ok()) return Misbehaved(granted.message());
   if (pool_->ledger().granted_count() > 0) return Status();
   return Status(Code::kResourceExhausted,
                 "the application holds all " +
@@ -268,17 +221,6 @@ Status WorkerLink::GrantFreeSlots() {
                     " frames of this session; destroy some, take snapshots, "
                     "or raise " +
                     ipc::LimitName("frame_slots"));
-}
-
-Result<std::shared_ptr<FrameLease>> WorkerLink::AdoptSlotIfValid(
-    uint32_t slot_untrusted, uint32_t generation_untrusted) {
-  if (!pool_) return Misbehaved("it published a frame before it had memory");
-  if (auto published =
-          pool_->ledger().Publish(slot_untrusted, generation_untrusted);
-      !published) {
-    return Misbehaved(published.error().message);
-  }
-  return std::make_shared<FrameLease>(pool_, slot_untrusted);
 }
 
 Status WorkerLink::FailureOf(schema::Failed::Reader failed_untrusted) {

@@ -18,15 +18,11 @@
 #include "core/include/bulkhead/host.h"
 #include "core/worker_protocol/frame_pool.h"
 #include "core/worker_protocol/served_media.h"
-#include "ipc/ring.h"
+#include "core/worker_protocol/worker_channel.h"
 #include "ipc/schema/session.capnp.h"
-#include "ipc/shared_region.h"
 #include "ipc/waiter.h"
 
 namespace bulkhead::session {
-
-// Words that hold any request without text.
-inline constexpr size_t kSmallRequestWords = 64;
 
 // One incarnation of a session's worker: started, spoken to, dead once and for
 // all. WorkerRecovery makes the next one. Its process may serve other sessions
@@ -57,8 +53,7 @@ class WorkerLink {
   // media, or a window to it. `input` outlives the link.
   Status Attach(const MediaInput& input);
 
-  Status Send(size_t max_words,
-              const std::function<void(ipc::schema::Request::Builder)>& fill);
+  Status Send(size_t max_words, const WorkerChannel::FillRequest& fill);
   // Of a step that begins now, which is `step` of the deadlines that there are:
   // &Deadlines::open.
   StepDeadline Within(std::chrono::milliseconds Deadlines::*step);
@@ -72,9 +67,6 @@ class WorkerLink {
   Status AttachPool(std::shared_ptr<FramePool> pool);
   // kResourceExhausted: the application holds every slot.
   Status GrantFreeSlots();
-  // The slot that it says it has filled.
-  Result<std::shared_ptr<FrameLease>> AdoptSlotIfValid(
-      uint32_t slot_untrusted, uint32_t generation_untrusted);
   // What it says went wrong.
   Status FailureOf(ipc::schema::Failed::Reader failed_untrusted);
   // Ends it for what it sent, and says so.
@@ -85,7 +77,7 @@ class WorkerLink {
   }
 
   // Null before AttachPool.
-  const FramePool* pool() const { return pool_.get(); }
+  const std::shared_ptr<FramePool>& pool() const { return pool_; }
   // Kills it if it lives and serves nobody else. Whether it is gone.
   bool End();
   bool dead() const { return dead_; }
@@ -104,9 +96,11 @@ class WorkerLink {
   WorkerLink(std::shared_ptr<SupervisorLink> supervisor,
              std::chrono::steady_clock::time_point asked_at,
              StartedWorker started, ipc::UniqueFd socket,
-             ipc::OwnedRegion requests, ipc::OwnedRegion replies,
-             ipc::UniqueFd wake_worker, ipc::UniqueFd wake_host);
+             std::unique_ptr<WorkerChannel> channel);
 
+  // Returns a function that sends over the worker's socket until `deadline`,
+  // and whose failure is that the worker died.
+  WorkerChannel::SendMessage SendUntil(ipc::Deadline deadline);
   // Waits until it is dead.
   bool AwaitDeath() const;
   // Status() once it is served, in time that is added to `deadline`.
@@ -119,12 +113,7 @@ class WorkerLink {
   const std::shared_ptr<SupervisorLink> supervisor_;
   const StartedWorker started_;
   const ipc::UniqueFd socket_;
-  ipc::OwnedRegion requests_;
-  ipc::OwnedRegion replies_;
-  const ipc::UniqueFd wake_worker_;
-  const ipc::UniqueFd wake_host_;
-  ipc::RingWriter writer_;
-  ipc::RingReader reader_;
+  const std::unique_ptr<WorkerChannel> channel_;
   ipc::Waiter waiter_;
   std::shared_ptr<FramePool> pool_;
   std::optional<ServedMedia> served_media_;  // of media that has a reader

@@ -6,37 +6,35 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 
 #include "core/discovery/manifest.h"
 #include "core/include/bulkhead/status.h"
+#include "core/supervisor/backend/built_in_stream.h"
 #include "core/supervisor/backend/incarnation.h"
 #include "core/supervisor/sockets/event_socket.h"
 #include "core/worker_protocol/frame_pool.h"
-#include "ipc/ring.h"
+#include "core/worker_protocol/worker_channel.h"
 #include "ipc/schema/session.capnp.h"
-#include "ipc/shared_region.h"
 
 namespace bulkhead::supervisor {
 
-// Whether a backend that has just become ready decodes: a session worker of its
-// own is cloned, and decodes the first picture of the built-in clip, or the
-// first samples of the built-in sound. A backend that says kUnsupported of that
-// codec passes without having decoded anything.
+// Checks that a backend which has just become ready decodes: a session worker
+// is cloned for the check alone, and decodes the first picture of the built-in
+// clip or the first samples of the built-in sound. A backend that answers
+// kUnsupported for that codec passes without having decoded anything.
 //
-// Here, in bulkheadd's event loop, and not in the application or in a helper:
-// the application may be inside no call of ours when files change, and another
-// process would have to be started, watched and given the session's socket for
-// what are five messages. session/worker_link.h is not used since it waits.
-// This is the host's side of the same protocol with the fewest requests, and
-// each step waits for an event.
+// The check speaks to the worker through WorkerChannel, as the sessions of the
+// application do, but waits in the event loop of bulkheadd instead of blocking.
+// It runs in bulkheadd because the application may be inside no call of the
+// library when files change, and because another process would have to be
+// started, watched and given the worker's socket for five messages.
 //
 // Trust: the worker is hostile. Each reply is copied out and must be the very
-// one that was asked for, a frame is checked against the ledger, and no pixel
-// is looked at: wrong pictures are not noticed. It has until the deadline for
-// everything.
+// one that was asked for, and what the worker publishes is checked against the
+// ledger. No pixel is looked at: wrong pictures are not noticed. One deadline
+// covers the whole check.
 //
 // Owned by Backend. Bound to the event loop's thread.
 class HealthCheck {
@@ -46,41 +44,41 @@ class HealthCheck {
   ~HealthCheck() noexcept(false);
   KJ_DISALLOW_COPY(HealthCheck);
 
-  // Once. `device`: its ordinal. OK, or in which way it failed.
+  // Runs the check on the device of that ordinal; may be called once. Resolves
+  // with OK or with the way in which the backend failed.
   kj::Promise<Status> Run(discovery::StreamKind kind, uint32_t device,
                           std::chrono::milliseconds limit);
 
  private:
   using Reply = ipc::schema::Reply;
-  using Take = std::function<Status(Reply::Reader)>;
-  struct Session;
 
   kj::Promise<Status> Decode(uint32_t device);
-  bool audio() const { return kind_ == discovery::StreamKind::kAudio; }
-  // What it says of the clip or the sound.
-  Status JudgeOpened(Reply::Reader reply_untrusted);
-  kj::Promise<Status> Play();
-  // Sends the worker its memory and the clip.
+  // Sends the worker its rings and the clip or the sound.
   Status Attach();
+  Status AskToOpen(uint32_t device);
+  // Resolves once the first picture or samples were judged.
+  kj::Promise<Status> Play();
   Status AttachPool();
-  Status Ask(const std::function<void(ipc::schema::Request::Builder)>& fill);
-  // Resolves with what `take` says of the next reply.
-  kj::Promise<Status> AwaitReply(Take take);
   kj::Promise<Status> AwaitOutput();
-  Status JudgeOutput(Reply::Reader reply_untrusted);
-  Status JudgeSamples(ipc::schema::PublishedSamples::Reader samples_untrusted);
-  kj::Promise<Status> AwaitDeath();
-  // What it answered instead of doing it.
+  // Returns the failure that the worker answered with.
   Status FailureOf(Reply::Reader reply_untrusted);
+  // Resolves with what `take` returns for the next reply.
+  kj::Promise<Status> AwaitReply(session::WorkerChannel::TakeReply take);
+  // Resolves with how the worker died.
+  kj::Promise<Status> AwaitDeath();
+  // Returns a function that sends over the worker's socket without waiting.
+  session::WorkerChannel::SendMessage SendAtOnce();
 
   kj::UnixEventPort& port_;
   const std::shared_ptr<Incarnation> incarnation_;
-  discovery::StreamKind kind_ = discovery::StreamKind::kVideo;
+  std::optional<BuiltInStream> stream_;  // set by Run()
   std::optional<Incarnation::Worker> worker_;
   std::unique_ptr<EventSocket> socket_;
-  std::unique_ptr<Session> session_;
+  std::unique_ptr<session::WorkerChannel> channel_;
+  // Watches the descriptor of channel_, and therefore dies before it.
+  kj::Own<kj::UnixEventPort::FdObserver> replies_;
   std::shared_ptr<session::FramePool> pool_;
-  bool unsupported_ = false;  // it does not decode that codec
+  bool unsupported_ = false;  // the worker said so of the codec
 };
 
 }  // namespace bulkhead::supervisor

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/application/worker_link/audio_link.h"
+#include "core/worker_protocol/audio_validation.h"
 
 #include <capnp/message.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ Result<OpenedAudio> Validate(const std::function<void(Opened)>& change,
   opened.getTimeBase().setDenominator(1000);
   opened.setFirstPts(1500);
   change(opened);
-  return ValidateOpenedAudio(opened.asReader(), options);
+  return ValidateOpenedAudio(opened.asReader(), options, Limits());
 }
 
 void ExpectRefused(const std::function<void(Opened)>& change,

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/discovery/manifest.h"
+#include "core/include/bulkhead/host_options.h"
+#include "core/include/bulkhead/status.h"
+#include "core/worker_protocol/frame_pool.h"
+#include "core/worker_protocol/stream_opening.h"
+#include "ipc/schema/session.capnp.h"
+#include "ipc/unique_fd.h"
+
+namespace bulkhead::supervisor {
+
+// The stream that a health check has a worker decode: the first picture of the
+// built-in clip, or the first samples of the built-in sound for a backend that
+// decodes audio alone. Knows what the worker is asked for and judges the
+// answers; sends nothing and waits for nothing.
+//
+// Trust: the replies are a hostile worker's. Each judgement is OK, an error, or
+// nullopt where the reply is of another kind than the one that was asked for.
+// Readers must be over private memory; call inside ipc::ReadCatching.
+class BuiltInStream {
+ public:
+  explicit BuiltInStream(discovery::StreamKind kind)
+      : audio_(kind == discovery::StreamKind::kAudio) {}
+
+  // Returns a memfd with the media, which nobody can change.
+  Result<ipc::UniqueFd> MakeMedia() const;
+  session::StreamOpening Opening(uint32_t device) const;
+  // Returns memory for two slots of the stream.
+  Result<std::shared_ptr<session::FramePool>> MakePool() const;
+  // Asks for the first picture or all samples, as the play of that number.
+  void FillPlay(uint32_t epoch, ipc::schema::Play::Builder play) const;
+
+  std::optional<Status> JudgeOpened(
+      ipc::schema::Reply::Reader reply_untrusted) const;
+  std::optional<Status> JudgeOutput(
+      ipc::schema::Reply::Reader reply_untrusted,
+      const std::shared_ptr<session::FramePool>& pool) const;
+
+ private:
+  bool audio_;
+  Limits limits_;
+};
+
+// Returns kBackendMisbehaved: the worker broke the protocol in that way.
+Status Misbehaved(const std::string& what);
+
+}  // namespace bulkhead::supervisor

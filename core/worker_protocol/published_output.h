@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/include/bulkhead/status.h"
+#include "core/worker_protocol/frame_pool.h"
+#include "ipc/frame_geometry.h"
+#include "ipc/schema/session.capnp.h"
+
+namespace bulkhead::session {
+
+// A worker publishes a picture or a block of samples by naming the slot of the
+// pool that it has filled. These functions check the claim against the ledger
+// of the pool and against what the stream was opened as, and return a lease on
+// the slot. The content of the slot is not looked at.
+//
+// An error means that the worker broke the protocol; its message is a clause
+// that begins with "it". `pool` is null as long as the worker has no pool. The
+// readers must be over private memory; call inside ipc::ReadCatching.
+
+// What every picture of a stream has in common.
+struct PictureShape {
+  uint32_t width = 0;
+  uint32_t height = 0;
+  ipc::ElementType element = ipc::ElementType::kUint8;
+};
+Result<std::shared_ptr<FrameLease>> AdoptPictureIfValid(
+    ipc::schema::PublishedFrame::Reader frame_untrusted,
+    const PictureShape& shape, const std::shared_ptr<FramePool>& pool);
+
+// `channels` floats belong to each sample.
+Result<std::shared_ptr<FrameLease>> AdoptSamplesIfValid(
+    ipc::schema::PublishedSamples::Reader samples_untrusted, uint32_t channels,
+    const std::shared_ptr<FramePool>& pool);
+
+}  // namespace bulkhead::session

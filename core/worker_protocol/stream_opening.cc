@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/worker_protocol/stream_opening.h"
+
+namespace bulkhead::session {
+
+size_t OpeningWords(const StreamOpening& opening) {
+  size_t words = 128 + opening.name_hint.size() / 8;
+  for (const auto& [key, value] : opening.backend_options) {
+    words += 8 + (key.size() + value.size()) / 8;
+  }
+  return words;
+}
+
+void WriteOpening(const StreamOpening& opening,
+                  ipc::schema::Open::Builder out) {
+  out.setKind(opening.kind);
+  out.setNameHint(opening.name_hint);
+  out.setMediaBytes(opening.media_bytes);
+  out.setDevice(opening.device);
+  out.setStreamIndex(opening.stream_index.value_or(-1));
+  out.setThreads(opening.threads);
+  auto options = out.initOptions(opening.backend_options.size());
+  for (size_t i = 0; i < opening.backend_options.size(); ++i) {
+    options[i].setKey(opening.backend_options[i].first);
+    options[i].setValue(opening.backend_options[i].second);
+  }
+  out.setIncarnation(opening.incarnation);
+  out.setMaxFramePixels(opening.limits.frame_pixels);
+  out.setMaxStreams(opening.limits.streams);
+  out.setMaxPacketBytes(opening.limits.packet_bytes);
+}
+
+}  // namespace bulkhead::session

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "core/include/bulkhead/host_options.h"
+#include "ipc/schema/session.capnp.h"
+
+namespace bulkhead::session {
+
+// What the host tells a worker when it opens a stream of any kind.
+struct StreamOpening {
+  ipc::schema::StreamKind kind;
+  std::optional<int> stream_index;  // nullopt: the first of the kind
+  uint32_t threads;                 // 0: the decoder chooses
+  std::span<const std::pair<std::string, std::string>> backend_options;
+  uint32_t device = 0;       // ordinal of the device within the backend
+  uint32_t incarnation = 1;  // number of this worker within its session
+  std::string name_hint;     // base name, for choosing a demuxer
+  int64_t media_bytes = 0;
+  const Limits& limits;
+};
+
+// Returns how many words the request takes at most.
+size_t OpeningWords(const StreamOpening& opening);
+void WriteOpening(const StreamOpening& opening, ipc::schema::Open::Builder out);
+
+}  // namespace bulkhead::session

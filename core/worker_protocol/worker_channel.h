@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <capnp/message.h>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "core/include/bulkhead/status.h"
+#include "core/worker_protocol/frame_pool.h"
+#include "ipc/error.h"
+#include "ipc/region_header.h"
+#include "ipc/ring.h"
+#include "ipc/schema/session.capnp.h"
+#include "ipc/shared_region.h"
+#include "ipc/unique_fd.h"
+
+namespace bulkhead::session {
+
+// The number of words that any request without text fits into.
+inline constexpr size_t kSmallRequestWords = 64;
+
+// The host's end of the memory that it shares with one worker: the ring of
+// requests, the ring of replies and the two eventfds by which each side wakes
+// the other. Sessions in the application and health checks in bulkheadd speak
+// to their workers through it. Nothing here waits: a session blocks in an
+// ipc::Waiter, a health check returns to its event loop, and both then come
+// back for the reply.
+//
+//     ASSIGN_OR_RETURN(auto channel, WorkerChannel::Create());
+//     channel->SendMemory(media_fd, MediaAccess::kDirect, send);
+//     channel->Request(kSmallRequestWords, [](auto r) { r.setScan(); });
+//     ... wait until TryRead() returns true ...
+//     channel->Take([](Reply::Reader reply_untrusted) { ... });
+//
+// Trust: the worker is hostile. It can write any bytes into the ring of replies
+// at any time; a reply is copied into private memory before anything reads it,
+// and a copy that is malformed is an error. The worker cannot write the ring of
+// requests.
+//
+// Failure: an ipc::Error, and a Status of Request() and Grant(), means that the
+// worker broke the protocol; its message is a sentence without a subject's
+// device ("it ..."), for the caller to complete. The caller then ends the
+// worker and stops using the channel.
+//
+// Owned by the session or the health check. Not thread-safe.
+class WorkerChannel {
+ public:
+  using FillRequest = std::function<void(ipc::schema::Request::Builder)>;
+  using TakeReply = std::function<Status(ipc::schema::Reply::Reader)>;
+  // Sends a message with descriptors over the socket of the worker.
+  using SendMessage =
+      std::function<Status(capnp::MessageBuilder&, std::span<const int>)>;
+  enum class MediaAccess {
+    kDirect,  // the descriptor is the media
+    kServed,  // the descriptor is a ServedMedia, which the host fills
+  };
+
+  // Errors are those of creating memory and descriptors.
+  static Result<std::unique_ptr<WorkerChannel>> Create();
+  WorkerChannel(const WorkerChannel&) = delete;
+  WorkerChannel& operator=(const WorkerChannel&) = delete;
+
+  // Sends the worker the rings, the eventfds and its media. Returns what `send`
+  // returns.
+  Status SendMemory(int media_fd, MediaAccess access, const SendMessage& send);
+  // Sends the worker the memory of `pool`; the request attachPool must follow.
+  // Returns what `send` returns.
+  static Status SendPool(const FramePool& pool, const SendMessage& send);
+
+  // Writes one request of at most `max_words` and wakes the worker. Fails when
+  // the ring is full: the host never has so many requests in flight that a
+  // worker which reads them could leave the ring full.
+  Status Request(size_t max_words, const FillRequest& fill);
+  // Grants the worker every free slot of `pool`.
+  Status Grant(FramePool& pool);
+
+  // Copies the next reply out of the ring. Returns false if there is none yet.
+  ipc::Expected<bool> TryRead();
+  // Hands the reply that TryRead() copied to `take`, which validates it, and
+  // returns what `take` returns. The error is for a malformed reply.
+  ipc::Expected<Status> Take(const TakeReply& take);
+
+  // Wakes the worker after memory that it waits for was filled.
+  void Wake();
+  // The header in which the host publishes what it sleeps for.
+  ipc::RegionHeader* header() const {
+    return ipc::HeaderOf(requests_.writable_bytes());
+  }
+  // Becomes readable when the worker wakes the host.
+  int wake_fd() const { return wake_host_.get(); }
+  // For an event loop, which watches wake_fd() and publishes no sleep of its
+  // own: has the worker write wake_fd() for every reply.
+  void WakeForEveryReply();
+  // Makes wake_fd() unreadable again. Call it before TryRead(): a reply that
+  // comes later makes wake_fd() readable again, so that none is missed.
+  void ClearWake();
+
+ private:
+  WorkerChannel(ipc::OwnedRegion requests, ipc::OwnedRegion replies,
+                ipc::UniqueFd wake_worker, ipc::UniqueFd wake_host);
+  const ipc::RegionHeader* worker_header() const {
+    return ipc::HeaderOf(replies_.bytes());
+  }
+
+  const ipc::OwnedRegion requests_;  // written by the host alone
+  const ipc::OwnedRegion replies_;   // written by the worker
+  const ipc::UniqueFd wake_worker_;
+  const ipc::UniqueFd wake_host_;
+  ipc::RingWriter writer_;
+  ipc::RingReader reader_;
+  std::optional<ipc::CopiedMessage> reply_;  // copied, not yet taken
+};
+
+}  // namespace bulkhead::session
