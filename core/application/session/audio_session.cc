@@ -7,8 +7,6 @@
 #include <utility>
 #include <variant>
 
-#include "core/application/supervisor_link/input_refusal.h"
-#include "core/application/supervisor_link/observed_exit.h"
 #include "core/base/status_macros.h"
 #include "ipc/limit_name.h"
 
@@ -52,67 +50,39 @@ Result<std::unique_ptr<AudioSession>> AudioSession::Open(
   ASSIGN_OR_RETURN(MediaInput input, MediaInput::Open(source));
   std::unique_ptr<AudioSession> session(new AudioSession(
       std::move(supervisor), std::move(input), std::move(options), limits));
-  RETURN_IF_ERROR(session->recovery_.Run(SessionEvent::kOpened,
-                                         []() -> Status { return Status(); }));
+  RETURN_IF_ERROR(session->worker().Open());
   return session;
 }
 
 AudioSession::AudioSession(std::shared_ptr<SupervisorLink> supervisor,
                            MediaInput input, AudioOptions options,
                            const Limits& limits)
-    : input_(std::move(input)),
-      options_(std::move(options)),
-      limits_(limits),
-      recovery_(std::move(supervisor), input_, RecoverySettings(), *this) {}
+    : StreamSession(std::move(supervisor), std::move(input), options, limits),
+      options_(std::move(options)) {}
 
-WorkerRecovery::Settings AudioSession::RecoverySettings() const {
-  WorkerRecovery::Settings settings{
-      .device = options_.device,
-      .audio = true,
-      .input_key = InputKey(input_.identity(), options_),
-      .observer = options_.recovery_observer,
-      .limits = limits_};
-  SetOptions(options_, settings.request);
-  return settings;
-}
-
-int AudioSession::worker_pid() const {
-  const WorkerLink* link = recovery_.link_if_any();
-  return link ? link->pid() : 0;
-}
-
-Status AudioSession::OpenOn(WorkerLink& link, uint32_t incarnation) {
+Result<bool> AudioSession::OpenStream(WorkerLink& link, uint32_t incarnation) {
   audio_.emplace(link);
   ASSIGN_OR_RETURN(OpenedAudio opened,
-                   audio_->Open(options_, incarnation, limits_, input_));
-  if (!opened_) {
-    opened_ = std::move(opened);
-  } else if (opened.sample_rate != opened_->sample_rate ||
-             opened.channels != opened_->channels ||
-             opened.metadata.codec != metadata().codec ||
-             opened.metadata.stream_index != metadata().stream_index ||
-             opened.metadata.begin_seconds != metadata().begin_seconds) {
-    return Status(Code::kBadInput,
-                  "the new worker hears another stream than the one that died; "
-                  "was the file changed?");
+                   audio_->Open(options_, incarnation, limits(), input()));
+  if (opened_) {
+    return opened.sample_rate == opened_->sample_rate &&
+           opened.channels == opened_->channels &&
+           opened.metadata.codec == metadata().codec &&
+           opened.metadata.stream_index == metadata().stream_index &&
+           opened.metadata.begin_seconds == metadata().begin_seconds;
   }
-  if (!pool_) {
-    ASSIGN_OR_RETURN(
-        pool_, FramePool::Create(kSlotBytes, "blocks of samples",
-                                 limits_.frame_slots, limits_.session_bytes));
-  }
-  return link.AttachPool(pool_);
+  opened_ = std::move(opened);
+  return true;
 }
 
-void AudioSession::WorkerLost(bool gone) {
+Result<std::shared_ptr<FramePool>> AudioSession::MakePool() const {
+  return FramePool::Create(kSlotBytes, "blocks of samples",
+                           limits().frame_slots, limits().session_bytes);
+}
+
+void AudioSession::LinkLost() {
   audio_.reset();
   playing_ = false;
-  if (pool_ && gone) {
-    pool_->ledger().RevokeGrants();
-  } else {
-    // It may still write: nobody else gets this memory.
-    pool_.reset();
-  }
 }
 
 int64_t AudioSession::SampleAt(double seconds) const {
@@ -152,7 +122,7 @@ Result<AudioSamples> AudioSession::SamplesPlayedInRange(
   if (channels.empty()) {
     return Status(
         Code::kOutOfRange,
-        input_.name() + " has no sample between " +
+        input().name() + " has no sample between " +
             std::to_string(start_seconds) + " s and " +
             (stop_seconds ? std::to_string(*stop_seconds) + " s" : "its end") +
             "; it begins at " + std::to_string(metadata().begin_seconds) +
@@ -180,9 +150,10 @@ Result<AudioSession::Channels> AudioSession::Fetch(int64_t first,
     const int64_t have =
         channels.empty() ? 0 : static_cast<int64_t>(channels[0].size());
     if (have == count) break;
-    recovery_.Want(static_cast<uint64_t>(first + have));
+    worker().Want(static_cast<uint64_t>(first + have));
     ASSIGN_OR_RETURN(
-        more, recovery_.Run(SessionEvent::kPlaceAsked, [&]() -> Result<bool> {
+        more,
+        worker().Run(WorkerRecovery::Step::kFrameAt, [&]() -> Result<bool> {
           return FetchSome(first + have, count - have, channels);
         }));
   }
@@ -199,12 +170,12 @@ Result<bool> AudioSession::FetchSome(int64_t first, int64_t count,
   channels.resize(opened_->channels);
   const uint64_t bytes =
       (channels[0].size() + published->count) * channels.size() * sizeof(float);
-  if (bytes > limits_.session_bytes) {
+  if (bytes > limits().session_bytes) {
     playing_ = false;
     return Status(Code::kResourceExhausted,
                   "the samples that were asked for are too many; ask for less "
                   "of " +
-                      input_.name() + " at once, or raise " +
+                      input().name() + " at once, or raise " +
                       ipc::LimitName("session_bytes"));
   }
   const auto* from = reinterpret_cast<const float*>(published->lease->pixels());
@@ -212,7 +183,7 @@ Result<bool> AudioSession::FetchSome(int64_t first, int64_t count,
     channel.insert(channel.end(), from, from + published->count);
     from += published->count;
   }
-  recovery_.Progressed();
+  worker().Progressed();
   return true;
 }
 

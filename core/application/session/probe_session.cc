@@ -17,11 +17,10 @@ Result<ContainerMetadata> ProbeSession::Run(
   ASSIGN_OR_RETURN(MediaInput input, MediaInput::Open(source));
   ProbeSession session(std::move(supervisor), std::move(input), options.device,
                        limits);
-  RETURN_IF_ERROR(session.recovery_.Run(SessionEvent::kOpened,
-                                        []() -> Status { return Status(); }));
+  RETURN_IF_ERROR(session.recovery_.Open());
   if (options.scan) {
     RETURN_IF_ERROR(
-        session.recovery_.Run(SessionEvent::kIndexAsked, [&]() -> Status {
+        session.recovery_.Run(WorkerRecovery::Step::kScan, [&]() -> Status {
           return session.Describe(session.recovery_.link(), true);
         }));
   }

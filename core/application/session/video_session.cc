@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <type_traits>
+#include <utility>
 
 #include "core/application/frames/given_index.h"
-#include "core/application/supervisor_link/input_refusal.h"
 #include "core/application/worker_link/output_options.h"
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
@@ -15,26 +15,6 @@
 
 namespace bulkhead::session {
 namespace {
-
-// Frames of the record that a replay compares before it goes on. More would
-// cost conversions and could not tell more: each frame depends on those before.
-constexpr size_t kComparedFrames = 3;
-
-// What the sequence shows of an event; nullopt: nothing.
-std::optional<Damage> DamageOf(const PlayEvent& event) {
-  if (const auto* published = std::get_if<PublishedFrame>(&event)) {
-    if (!published->damaged) return std::nullopt;
-    return Damage{.pts = published->pts,
-                  .duration = published->duration,
-                  .position = published->position};
-  }
-  const auto* unseen = std::get_if<UnseenFrame>(&event);
-  if (!unseen || unseen->fate != UnseenFrame::Fate::kLost) return std::nullopt;
-  return Damage{.pts = unseen->pts,
-                .duration = unseen->duration,
-                .position = unseen->position,
-                .frames = unseen->count};
-}
 
 void LeaveOut(uint64_t index, FrameChoice& choice) {
   FrameChoice left{.duration_seconds = choice.duration_seconds};
@@ -70,89 +50,85 @@ Result<std::unique_ptr<VideoSession>> VideoSession::Open(
   ASSIGN_OR_RETURN(MediaInput input, MediaInput::Open(source));
   std::unique_ptr<VideoSession> session(new VideoSession(
       std::move(supervisor), std::move(input), std::move(options), limits));
-  RETURN_IF_ERROR(session->recovery_.Run(SessionEvent::kOpened,
-                                         []() -> Status { return Status(); }));
+  RETURN_IF_ERROR(session->worker().Open());
   return session;
-}
-
-WorkerRecovery::Settings VideoSession::RecoverySettings() const {
-  WorkerRecovery::Settings settings{
-      .device = options_.device,
-      .input_key = InputKey(input_.identity(), options_),
-      .observer = options_.recovery_observer,
-      .limits = limits_};
-  SetOptions(options_, settings.request);
-  return settings;
 }
 
 VideoSession::VideoSession(std::shared_ptr<SupervisorLink> supervisor,
                            MediaInput input, VideoOptions options,
                            const Limits& limits)
-    : input_(std::move(input)),
+    : StreamSession(std::move(supervisor), std::move(input), options, limits),
       options_(std::move(options)),
-      limits_(limits),
-      recovery_(std::move(supervisor), input_, RecoverySettings(), *this) {}
+      sequence_(damage_) {}
 
-Status VideoSession::OpenOn(WorkerLink& link, uint32_t incarnation) {
+Result<bool> VideoSession::OpenStream(WorkerLink& link, uint32_t incarnation) {
   video_.emplace(link);
   ASSIGN_OR_RETURN(VideoMetadata opened,
-                   video_->Open(options_, incarnation, limits_, input_,
+                   video_->Open(options_, incarnation, limits(), input(),
                                 device_ ? &metadata_ : nullptr));
-  if (!device_) {
-    metadata_ = std::move(opened);
-    device_ = std::make_shared<const std::string>(metadata_.device);
-  } else if (opened.width != metadata_.width ||
-             opened.height != metadata_.height ||
-             opened.dtype != metadata_.dtype ||
-             opened.codec != metadata_.codec ||
-             opened.stream_index != metadata_.stream_index) {
-    return Status(Code::kBadInput,
-                  "the new worker sees another stream than the one that died; "
-                  "was the file changed?");
+  if (device_) {
+    return opened.width == metadata_.width &&
+           opened.height == metadata_.height &&
+           opened.dtype == metadata_.dtype && opened.codec == metadata_.codec &&
+           opened.stream_index == metadata_.stream_index;
   }
-  if (!pool_) {
-    ASSIGN_OR_RETURN(const ipc::FrameGeometry geometry,
-                     FromIpc(ipc::RgbGeometry(metadata_.width, metadata_.height,
-                                              limits_.frame_pixels,
-                                              ElementOf(metadata_.dtype))));
-    ASSIGN_OR_RETURN(pool_, FramePool::Create(geometry, limits_.frame_slots,
-                                              limits_.session_bytes));
-  }
-  return link.AttachPool(pool_);
+  metadata_ = std::move(opened);
+  device_ = std::make_shared<const std::string>(metadata_.device);
+  return true;
 }
 
-void VideoSession::WorkerLost(bool gone) {
+Result<std::shared_ptr<FramePool>> VideoSession::MakePool() const {
+  ASSIGN_OR_RETURN(const ipc::FrameGeometry geometry,
+                   FromIpc(ipc::RgbGeometry(metadata_.width, metadata_.height,
+                                            limits().frame_pixels,
+                                            ElementOf(metadata_.dtype))));
+  return FramePool::Create(geometry, limits().frame_slots,
+                           limits().session_bytes);
+}
+
+void VideoSession::LinkLost() {
   video_.reset();
-  mode_ = Mode::kIdle;
-  if (pool_ && gone) {
-    pool_->ledger().RevokeGrants();
-  } else {
-    // It may still write: nobody else gets this memory.
-    pool_.reset();
-  }
+  ForgetPlay();
 }
 
-template <typename Step>
-auto VideoSession::WithRecovery(SessionEvent asked, const Step& step)
+void VideoSession::ForgetPlay() {
+  sequence_.Forget();
+  if (finder_) finder_->Forget();
+  if (nearby_) nearby_->Forget();
+}
+
+template <typename Call>
+auto VideoSession::WithRecovery(WorkerRecovery::Step asked, const Call& step)
     -> decltype(step()) {
-  auto result = recovery_.Run(asked, step);
+  auto result = worker().Run(asked, step);
   bool done;
   if constexpr (std::is_same_v<decltype(result), Status>) {
     done = result.ok();
   } else {
     done = bool{result};
   }
-  if (!done) mode_ = Mode::kIdle;
+  if (!done) ForgetPlay();
   return result;
 }
 
 Result<std::optional<Frame>> VideoSession::Next() {
-  while (!ended_) {
-    recovery_.Want(delivered_.size());
-    ASSIGN_OR_RETURN(Event event, WithRecovery(SessionEvent::kFrameAsked,
-                                               [this] { return NextEvent(); }));
-    if (auto* frame = std::get_if<Frame>(&event)) {
-      return std::make_optional(std::move(*frame));
+  using Event = FrameSequence::Event;
+  while (!sequence_.ended()) {
+    const uint64_t number = sequence_.next();
+    worker().Want(number);
+    const auto next = [this]() -> Result<Event> {
+      if (finder_) finder_->Forget();
+      if (nearby_) nearby_->Forget();
+      auto event = sequence_.Next(*video_);
+      if (event && std::holds_alternative<PublishedFrame>(*event)) {
+        worker().Progressed();
+      }
+      return event;
+    };
+    ASSIGN_OR_RETURN(Event event,
+                     WithRecovery(WorkerRecovery::Step::kNext, next));
+    if (auto* published = std::get_if<PublishedFrame>(&event)) {
+      return std::make_optional(MakeFrame(std::move(*published), number));
     }
     const auto* damage = std::get_if<Damage>(&event);
     if (damage && options_.on_corrupt == OnCorrupt::kError) {
@@ -162,92 +138,9 @@ Result<std::optional<Frame>> VideoSession::Next() {
   return std::optional<Frame>();
 }
 
-Result<VideoSession::Event> VideoSession::NextEvent() {
-  if (mode_ != Mode::kSequential) RETURN_IF_ERROR(ResumeSequential());
-  for (;;) {
-    ASSIGN_OR_RETURN(PlayEvent event, video_->Await());
-    if (std::holds_alternative<EndOfStream>(event)) {
-      ended_ = true;
-      recovery_.Raise(SessionEvent::kEndOfStream);
-      return Event(EndOfStream{});
-    }
-    auto* const published = std::get_if<PublishedFrame>(&event);
-    std::optional<Damage> damage = DamageOf(event);
-    if (!published && !damage) continue;
-    const int64_t pts = published ? published->pts : damage->pts;
-    if (pts == ipc::kNoTimestamp ||
-        (!delivered_.empty() && pts <= delivered_.back().pts)) {
-      delivered_ascend_ = false;
-    }
-    const uint64_t number = delivered_.size();
-    delivered_.push_back({pts, published ? published->fingerprint : 0});
-    if (!damage) {
-      recovery_.Progressed();
-      return Event(MakeFrame(std::move(*published), number));
-    }
-    if (damage->frames == 1) damage->frame = number;
-    damage_.Add(*damage);
-    return Event(*damage);
-  }
-}
-
 void VideoSession::Rewind() {
-  delivered_.clear();
-  delivered_ascend_ = true;
-  ended_ = false;
-  mode_ = Mode::kIdle;
-  recovery_.Raise(SessionEvent::kRewound);
-}
-
-Status VideoSession::ResumeSequential() {
-  const size_t count = delivered_.size();
-  if (count > 0 && delivered_ascend_) {
-    const size_t first = count - std::min(count, kComparedFrames);
-    RETURN_IF_ERROR(video_->Play({.start = PlayRequest::Start::kKeyframe,
-                                  .keyframe_before = delivered_.back().pts,
-                                  .skip_before = delivered_[first].pts}));
-    const auto matched = DropDelivered(first);
-    if (matched && *matched) {
-      mode_ = Mode::kSequential;
-      return Status();
-    }
-    if (!matched && recovery_.link().dead()) return matched.error();
-  }
-  RETURN_IF_ERROR(video_->Play({.start = PlayRequest::Start::kBeginning}));
-  if (count > 0) {
-    ASSIGN_OR_RETURN(const bool matched, DropDelivered(0));
-    if (!matched) {
-      return Status(Code::kBadInput,
-                    "decoding it again gives other pictures than before, so "
-                    "the stream cannot go on where it stopped; start over");
-    }
-  }
-  mode_ = Mode::kSequential;
-  return Status();
-}
-
-Result<bool> VideoSession::DropDelivered(size_t first) {
-  for (size_t expected = first; expected < delivered_.size();) {
-    ASSIGN_OR_RETURN(PlayEvent event, video_->Await());
-    Stamp seen;
-    if (const auto* published = std::get_if<PublishedFrame>(&event)) {
-      seen = {published->pts, published->fingerprint};
-    } else if (const auto* unseen = std::get_if<UnseenFrame>(&event)) {
-      if (unseen->fate != UnseenFrame::Fate::kLost) continue;
-      if (first > 0 && unseen->pts < delivered_[first].pts) continue;
-      seen = {unseen->pts, 0};
-    } else {
-      return false;
-    }
-    // After a seek the first frame may be any of those that are compared.
-    while (expected == first && first > 0 && first + 1 < delivered_.size() &&
-           delivered_[first].pts < seen.pts) {
-      expected = ++first;
-    }
-    if (delivered_[expected] != seen) return false;
-    ++expected;
-  }
-  return true;
+  sequence_.Rewind();
+  ForgetPlay();
 }
 
 Status VideoSession::EnsureIndex() {
@@ -264,33 +157,34 @@ Status VideoSession::EnsureIndex() {
 Result<FrameIndex> VideoSession::MakeIndex() {
   const auto named = [this](Result<FrameIndex> made) {
     return made ? std::move(made)
-                : Result<FrameIndex>(made.error().WithContext(input_.name()));
+                : Result<FrameIndex>(made.error().WithContext(input().name()));
   };
   if (!options_.frame_mappings.empty()) {
-    return named(IndexOf(options_.frame_mappings, limits_.index_frames));
+    return named(IndexOf(options_.frame_mappings, limits().index_frames));
   }
   if (options_.seek_mode == SeekMode::kApproximate) {
-    return named(ApproximateIndexOf(metadata_, limits_.index_frames));
+    return named(ApproximateIndexOf(metadata_, limits().index_frames));
   }
   return ScanForIndex();
 }
 
 Result<FrameIndex> VideoSession::ScanForIndex() {
-  FrameIndex index(limits_.index_frames);
+  FrameIndex index(limits().index_frames);
   const auto scan = [&]() -> Status {
-    index = FrameIndex(limits_.index_frames);
-    mode_ = Mode::kIdle;
+    index = FrameIndex(limits().index_frames);
+    ForgetPlay();
     const Status status =
         video_->Scan([&](std::span<const ipc::IndexEntry> entries_untrusted) {
           return index.Add(entries_untrusted);
         });
-    // The rest of a scan that was given up is still on its way.
-    if (!status.ok() && !recovery_.link().dead()) recovery_.DropWorker();
+    // A scan fails on this side too, at a limit of the index, and then the
+    // worker goes on sending: its replies would be taken for those of the next
+    // request.
+    if (!status.ok() && !worker().link().dead()) worker().DropWorker();
     return status;
   };
-  RETURN_IF_ERROR(WithRecovery(SessionEvent::kIndexAsked, scan));
-  recovery_.Acquit();
-  recovery_.Raise(SessionEvent::kIndexed);
+  RETURN_IF_ERROR(WithRecovery(WorkerRecovery::Step::kScan, scan));
+  worker().Acquit();
   index.Finish();
   return index;
 }
@@ -322,9 +216,9 @@ Result<uint64_t> VideoSession::FrameCount() {
 Result<std::vector<int64_t>> VideoSession::KeyFrameIndices() {
   if (options_.seek_mode == SeekMode::kApproximate) {
     return Status(Code::kInvalidArgument,
-                  input_.name() +
-                      " was opened with the seek_mode approximate, which finds "
-                      "no keyframes; use exact");
+                  input().name() +
+                      " was opened with SeekMode::kApproximate, "
+                      "which knows no key frames; use kExact");
   }
   RETURN_IF_ERROR(EnsureIndex());
   return std::vector<int64_t>(finder_->index().keyframes().begin(),
@@ -336,7 +230,7 @@ Status VideoSession::EnsureTimes() {
   RETURN_IF_ERROR(EnsureIndex());
   auto times = FrameTimes::Create(finder_->index(), metadata_.time_base,
                                   metadata_.average_frame_rate);
-  if (!times) return std::move(times).error().WithContext(input_.name());
+  if (!times) return std::move(times).error().WithContext(input().name());
   times_ = *std::move(times);
   return Status();
 }
@@ -344,7 +238,7 @@ Status VideoSession::EnsureTimes() {
 Result<Frame> VideoSession::FrameAt(int64_t index) {
   RETURN_IF_ERROR(EnsureIndex());
   const auto from_start = ResolveIndex(index, finder_->index().size());
-  if (!from_start) return from_start.error().WithContext(input_.name());
+  if (!from_start) return from_start.error().WithContext(input().name());
   return Fetch(*from_start);
 }
 
@@ -356,7 +250,7 @@ Result<SecondsRange> VideoSession::PlayedRange() {
 Result<Frame> VideoSession::FramePlayedAt(double seconds) {
   RETURN_IF_ERROR(EnsureTimes());
   const auto index = times_->PlayedAt(seconds);
-  if (!index) return index.error().WithContext(input_.name());
+  if (!index) return index.error().WithContext(input().name());
   return Fetch(*index);
 }
 
@@ -368,30 +262,32 @@ Result<FrameFinder::Found> VideoSession::FindOn(VideoLink& video,
              : finder_->Find(video, index);
 }
 
-Result<Frame> VideoSession::Fetch(uint64_t index, bool* damaged) {
-  recovery_.Want(index);
+Result<VideoSession::FrameOrDamage> VideoSession::Find(uint64_t index) {
+  worker().Want(index);
   const auto find = [&]() -> Result<FrameFinder::Found> {
-    if (mode_ != Mode::kIndexed) {
-      finder_->Forget();
-      if (nearby_) nearby_->Forget();
-    }
-    mode_ = Mode::kIndexed;
+    sequence_.Forget();
     auto found = FindOn(*video_, index);
     if (found && std::holds_alternative<FoundFrame>(*found)) {
-      recovery_.Progressed();
+      worker().Progressed();
     }
     return found;
   };
-  ASSIGN_OR_RETURN(auto found, WithRecovery(SessionEvent::kPlaceAsked, find));
+  ASSIGN_OR_RETURN(auto found,
+                   WithRecovery(WorkerRecovery::Step::kFrameAt, find));
   if (auto* frame = std::get_if<FoundFrame>(&found)) {
-    return MakeFrame(std::move(frame->picture), frame->number);
+    return FrameOrDamage(MakeFrame(std::move(frame->picture), frame->number));
   }
-  if (damaged) *damaged = true;
+  return FrameOrDamage(std::get<Damage>(found));
+}
+
+Result<Frame> VideoSession::Fetch(uint64_t index) {
+  ASSIGN_OR_RETURN(FrameOrDamage found, Find(index));
+  if (auto* frame = std::get_if<Frame>(&found)) return std::move(*frame);
   return DamagedError(std::get<Damage>(found));
 }
 
 Status VideoSession::DamagedError(const Damage& damage) const {
-  std::string text = input_.name() + ": ";
+  std::string text = input().name() + ": ";
   const bool timed = damage.pts != ipc::kNoTimestamp;
   if (damage.frames > 1) {
     text += std::to_string(damage.frames) + " packets yielded no frame";
@@ -456,15 +352,15 @@ FrameBatch VideoSession::EmptyBatch() const {
 }
 
 uint64_t VideoSession::MostFrames() const {
-  return limits_.session_bytes / EmptyBatch().picture_bytes();
+  return limits().session_bytes / EmptyBatch().picture_bytes();
 }
 
 Result<FrameBatch> VideoSession::FetchBatch(const Result<FrameChoice>& choice) {
-  if (!choice) return choice.error().WithContext(input_.name());
+  if (!choice) return choice.error().WithContext(input().name());
   if (choice->indices.size() > MostFrames()) {
     return Status(Code::kResourceExhausted,
                   std::to_string(choice->indices.size()) + " frames of " +
-                      input_.name() +
+                      input().name() +
                       " are too many; ask for fewer at once, or raise " +
                       ipc::LimitName("session_bytes"));
   }
@@ -473,10 +369,14 @@ Result<FrameBatch> VideoSession::FetchBatch(const Result<FrameChoice>& choice) {
     FrameBatch batch = EmptyBatch();
     bool damaged = false;
     uint64_t last = 0;
-    const Status status = FetchInto(batch, left, [&](uint64_t index) {
+    const auto fetch = [&](uint64_t index) -> Result<Frame> {
       last = index;
-      return Fetch(index, &damaged);
-    });
+      ASSIGN_OR_RETURN(FrameOrDamage found, Find(index));
+      if (auto* frame = std::get_if<Frame>(&found)) return std::move(*frame);
+      damaged = true;
+      return DamagedError(std::get<Damage>(found));
+    };
+    const Status status = FetchInto(batch, left, fetch);
     if (status.ok()) return batch;
     if (!damaged || options_.on_corrupt != OnCorrupt::kSkip) return status;
     LeaveOut(last, left);

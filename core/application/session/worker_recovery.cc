@@ -8,22 +8,6 @@
 #include "core/control/exit_report.h"
 
 namespace bulkhead::session {
-namespace {
-
-Crash::Request::Kind RequestOf(SessionEvent asked) {
-  switch (asked) {
-    case SessionEvent::kIndexAsked:
-      return Crash::Request::Kind::kScan;
-    case SessionEvent::kFrameAsked:
-      return Crash::Request::Kind::kNext;
-    case SessionEvent::kPlaceAsked:
-      return Crash::Request::Kind::kFrameAt;
-    default:
-      return Crash::Request::Kind::kOpen;
-  }
-}
-
-}  // namespace
 
 WorkerRecovery::WorkerRecovery(std::shared_ptr<SupervisorLink> supervisor,
                                const MediaInput& input, Settings settings,
@@ -32,23 +16,22 @@ WorkerRecovery::WorkerRecovery(std::shared_ptr<SupervisorLink> supervisor,
       input_(input),
       settings_(std::move(settings)),
       client_(client),
-      counter_(supervisor_->CountSession()) {}
+      counter_(supervisor_->CountSession()),
+      account_(settings_.limits) {}
 
-Status WorkerRecovery::Ready(SessionEvent asked) {
-  asked_ = asked;
+Status WorkerRecovery::Ready(Step asked) {
+  account_.Ask(asked);
   if (!link_) RETURN_IF_ERROR(StartWorker());
-  Raise(asked);
   return CheckPoisoned();
 }
 
 Status WorkerRecovery::Failed(const Status& failure) {
+  // Without a link the failure is that of starting a worker, and kBackendLost
+  // means that bulkheadd died, and the worker with it.
   const bool died =
       link_ ? link_->dead() : failure.code() == Code::kBackendLost;
   if (!died) {
     if (link_ && link_->spent()) DropWorker();
-    // Without a death here, a report is that of an earlier one.
-    Raise(failure.exit_report() ? SessionEvent::kPoisoned
-                                : SessionEvent::kRefused);
     EndEpisode(CodeName(failure.code()));
     return failure.WithContext(input_.name());
   }
@@ -78,13 +61,13 @@ void WorkerRecovery::EndEpisode(const std::string& outcome) {
 }
 
 ObservedExit WorkerRecovery::DescribeStep() const {
-  ObservedExit seen{.position = position(),
+  ObservedExit seen{.position = account_.position(),
                     .position_text = PositionText(),
-                    .attempt = blamed_deaths_ + innocent_deaths_ + 1,
+                    .attempt = account_.attempt(),
                     .input = input_.Identify(),
                     .request = settings_.request};
-  seen.request.kind = RequestOf(asked_);
-  seen.request.frame = wanted_;
+  seen.request.kind = account_.asked();
+  seen.request.frame = account_.wanted();
   return seen;
 }
 
@@ -92,7 +75,7 @@ Status WorkerRecovery::StartWorker() {
   ASSIGN_OR_RETURN(
       link_, WorkerLink::Start(
                  supervisor_, {.device = settings_.device,
-                               .audio = settings_.audio,
+                               .audio = settings_.request.audio,
                                .alone = stats_.restarts > 0,
                                .input = settings_.input_key,
                                .path = input_.name(),
@@ -104,7 +87,7 @@ Status WorkerRecovery::StartWorker() {
     stats_.worker_start = link_->start_time();
     opened = client_.OpenOn(*link_, ++incarnation_);
   }
-  if (opened.ok()) Raise(SessionEvent::kOpened);
+  if (opened.ok()) account_.Opened();
   // A living worker without a stream is of no use; a dead one is still to be
   // asked how it ended.
   if (!opened.ok() && !link_->dead()) DropWorker();
@@ -114,13 +97,15 @@ Status WorkerRecovery::StartWorker() {
 void WorkerRecovery::DropWorker() {
   client_.WorkerLost(link_->End());
   link_.reset();
+  account_.Closed();
 }
 
 Status WorkerRecovery::CheckPoisoned() const {
   const auto& poisoned = link_->started().poisoned;
-  const auto here = std::find_if(
-      poisoned.begin(), poisoned.end(),
-      [this](const auto& known) { return known.position == position(); });
+  const auto here =
+      std::find_if(poisoned.begin(), poisoned.end(), [this](const auto& known) {
+        return known.position == account_.position();
+      });
   return here == poisoned.end()
              ? Status()
              : RefusalOf(*here, unit(), link_->started().device);
@@ -128,105 +113,45 @@ Status WorkerRecovery::CheckPoisoned() const {
 
 Status WorkerRecovery::AccountDeath(const Status& death) {
   if (!episode_) episode_ = Episode{.began = std::chrono::steady_clock::now()};
-  ExitVerdict exit;
-  if (link_) exit = link_->TakeExit(DescribeStep());
-  exit.report.position = PositionText();
+  ExitVerdict verdict;
+  if (link_) verdict = link_->TakeExit(DescribeStep());
+  ExitReport& report = verdict.report;
+  report.position = PositionText();
   ++episode_->deaths;
-  episode_->last = exit.report;
-  if (exit.report.crash) episode_->crashes.push_back(exit.report.crash);
+  episode_->last = report;
+  if (report.crash) episode_->crashes.push_back(report.crash);
   ++stats_.restarts;
   counter_.AddRestart();
-  stats_.last_cause = link_ ? DescribeExit(exit.report) : death.message();
+  stats_.last_cause = link_ ? DescribeExit(report) : death.message();
+  // Last of all: without a worker the position is that of opening.
   if (link_) DropWorker();
-  exit.blamed ? ++blamed_deaths_ : ++innocent_deaths_;
 
-  const Status given_up = GiveUp(death, exit);
-  if (death.code() == Code::kBackendMisbehaved) {
-    Raise(SessionEvent::kProtocolViolation);
-  } else if (!given_up.ok()) {
-    Raise(SessionEvent::kGivenUp);
-  } else if (death.code() == Code::kDeadlineExceeded) {
-    Raise(SessionEvent::kDeadline);
-  } else {
-    Raise(SessionEvent::kWorkerDied);
-  }
-  return given_up;
-}
-
-Status WorkerRecovery::GiveUp(const Status& death,
-                              const ExitVerdict& exit) const {
-  ExitReport report = exit.report;
-  const std::string what =
+  const auto given_up = account_.Count(death.code(), verdict);
+  if (!given_up) return Status();
+  std::string message =
       death.message() + " at " + report.position + ": " + stats_.last_cause;
-  const std::string see = SeeCrash(report.crash);
-  if (death.code() == Code::kBackendMisbehaved) {
-    return Status(death.code(), what + see, std::move(report));
-  }
-  const uint32_t attempts = std::max(blamed_deaths_, exit.deaths_here);
-  if (attempts >= settings_.limits.attempts_per_position) {
-    Code code = Code::kPoisonedInput;
-    const char* advice = "skip this file or try another backend";
-    if (report.kind == ExitReport::Kind::kDeadline) {
-      code = Code::kDeadlineExceeded;
-      advice = "raise that deadline or skip the file";
-    } else if (exit.device_to_blame) {
-      code = Code::kBackendLost;
-      advice = "its device was lost: retry later or use another";
-    } else if (!exit.input_to_blame) {
-      code = Code::kBackendLost;
-      advice = "try another backend";
-    }
-    return Status(code,
-                  what + "; given up after " + std::to_string(attempts) +
-                      " attempts, " + advice + see,
-                  std::move(report));
-  }
-  if (innocent_deaths_ > settings_.limits.restarts_per_position) {
-    return Status(Code::kBackendLost,
-                  what + "; given up after " +
-                      std::to_string(innocent_deaths_) + " restarts, retry" +
-                      see,
-                  std::move(report));
-  }
-  return Status();
+  if (!given_up->reason.empty()) message += "; " + given_up->reason;
+  message += SeeCrash(report.crash);
+  return Status(given_up->code, std::move(message), std::move(report));
 }
 
 void WorkerRecovery::Acquit() {
-  if (blamed_deaths_ == 0) return;
-  supervisor_->FrameDelivered(link_->started(), position());
+  if (!account_.blamed()) return;
+  supervisor_->FrameDelivered(link_->started(), account_.position());
 }
 
 void WorkerRecovery::Progressed() {
   counter_.AddFrame();
   Acquit();
-  Raise(SessionEvent::kFrame);
-  blamed_deaths_ = 0;
-  innocent_deaths_ = 0;
-}
-
-InputPosition WorkerRecovery::position() const {
-  using Step = InputPosition::Step;
-  switch (state_) {
-    case SessionState::kOpening:
-    case SessionState::kReplaying:
-    case SessionState::kFailed:
-      return {Step::kOpening};
-    case SessionState::kScanning:
-      return {Step::kScanning};
-    case SessionState::kSeeking:
-    case SessionState::kStreaming:
-    case SessionState::kEnded:
-      break;
-  }
-  return {Step::kFrame, wanted_};
+  account_.Progressed();
 }
 
 const char* WorkerRecovery::unit() const {
-  return settings_.audio ? "sample" : "frame";
+  return settings_.request.audio ? "sample" : "frame";
 }
 
 std::string WorkerRecovery::PositionText() const {
-  return input_.name() + ", " + Describe(position(), unit());
+  return input_.name() + ", " + Describe(account_.position(), unit());
 }
 
 }  // namespace bulkhead::session

@@ -10,45 +10,56 @@
 #include <utility>
 #include <vector>
 
-#include "core/application/session/session_states.h"
+#include "core/application/session/death_account.h"
 #include "core/application/supervisor_link/exit_verdict.h"
 #include "core/application/supervisor_link/observed_exit.h"
 #include "core/application/supervisor_link/supervisor_link.h"
 #include "core/application/worker_link/media_input.h"
 #include "core/application/worker_link/worker_link.h"
-#include "core/control/input_position.h"
 #include "core/include/bulkhead/crashes.h"
 #include "core/include/bulkhead/host.h"
 
 namespace bulkhead::session {
 
-// The worker of a session, across its deaths: starts one when one is needed,
-// has the session open its stream on it, and when it dies accounts for that and
-// does the step that was interrupted again, until it is done or there were
-// deaths enough.
+// The worker of a session, across its deaths: starts a worker when one is
+// needed, has the session open its stream on it, and when it dies accounts for
+// the death and repeats the step that was interrupted, until the step is done
+// or there were deaths enough.
 //
-//     return recovery_.Run(SessionEvent::kFrameAsked, [&]() -> Result<Frame> {
+//     return recovery_.Run(DeathAccount::Step::kNext, [&]() -> Result<Frame> {
 //       ... recovery_.link() lives and has the stream open ...
 //     });
 //
-// What happens when is the table of session_states.h, whose state is here.
-// bulkheadd says whether anybody is to blame for a death
-// (core/supervisor/blame/worker_blame.h), and remembers at which positions an
-// input has killed workers; there it is refused at once. Progressed() resets
-// the counts and acquits the input. Each worker after the first serves this
-// session alone, so that a second death tells whose fault it is.
+// Every failure of a step takes one of three ways:
 //
-// What the caller is owed, and how to go on with it, is the session's business.
-// Not thread-safe.
+//   the worker lives          the caller gets the error; the session can be
+//                             used on, with the same worker unless the worker
+//                             still waits for bytes (WorkerLink::spent)
+//   the worker died, and      another worker is started and the step repeated;
+//   DeathAccount tries again  the caller notices only that it took longer
+//   the worker died, and      the caller gets the error with an ExitReport; the
+//   DeathAccount gives up     next call starts another worker
+//
+// bulkheadd says who is to blame for a death
+// (core/supervisor/blame/worker_blame.h), and remembers at which positions an
+// input has killed workers; there the input is refused before a step is tried.
+// Each worker after the first serves this session alone, so that a second death
+// tells whose fault it is.
+//
+// What the caller is owed, and how a new worker goes on with it, is the
+// session's business. Not thread-safe.
 class WorkerRecovery {
  public:
-  // The session, as far as its worker concerns it.
+  using Step = DeathAccount::Step;
+
+  // The session that owns the recovery.
   class Client {
    public:
-    // `link` has met the input: have the stream opened on it.
+    // Has the session open its stream on a worker that has met the input. The
+    // first worker of a session has the incarnation 1.
     virtual Status OpenOn(WorkerLink& link, uint32_t incarnation) = 0;
-    // The link that was opened on is about to be destroyed. Unless `gone`, its
-    // worker may go on writing into the memory that it was given.
+    // Tells the session that its link is about to be destroyed. Unless `gone`,
+    // the worker may go on writing into the memory that it was given.
     virtual void WorkerLost(bool gone) = 0;
 
    protected:
@@ -57,10 +68,9 @@ class WorkerRecovery {
 
   struct Settings {
     std::string device;
-    bool audio = false;      // that is what is decoded, else video
-    std::string input_key;   // of the input with its options; see InputKey
-    Crash::Request request;  // with the options; the rest is filled in
-    RecoveryObserver observer;
+    std::string input_key;      // InputKey() of the input and the options
+    Crash::Request request;     // the options; the rest is filled in at a death
+    RecoveryObserver observer;  // may be empty
     Limits limits;
   };
 
@@ -68,56 +78,62 @@ class WorkerRecovery {
   WorkerRecovery(std::shared_ptr<SupervisorLink> supervisor,
                  const MediaInput& input, Settings settings, Client& client);
 
-  // Does `step` (a Status or Result<T> of nothing), for which the caller asked
-  // by `asked`, with workers until one lives through it.
-  template <typename Step>
-  auto Run(SessionEvent asked, const Step& step) -> decltype(step());
+  // Calls `step`, which takes nothing and returns a Status or a Result<T>, with
+  // one worker after the other until one lives through it. `asked` says what
+  // the caller of the session wants.
+  template <typename Call>
+  auto Run(Step asked, const Call& step) -> decltype(step());
+  // Starts the first worker and has the stream opened.
+  Status Open() {
+    return Run(Step::kOpen, [] { return Status(); });
+  }
 
-  // Inside a step or OpenOn: the worker that lives.
+  // Returns the link to the live worker. Only inside a step or OpenOn().
   WorkerLink& link() { return *link_; }
-  // Null: none was started yet, or it died.
+  // Returns null before the first worker has started and after one was dropped.
   const WorkerLink* link_if_any() const { return link_.get(); }
   // Ends a worker that lives but is of no further use.
   void DropWorker();
 
-  void Raise(SessionEvent event) { state_ = session::Next(state_, event).next; }
-  // Which frame the caller waits for from here on.
-  void Want(uint64_t frame) { wanted_ = frame; }
-  // The caller gets a frame.
+  // Says which frame or sample the caller waits for from here on.
+  void Want(uint64_t frame) { account_.Want(frame); }
+  // Says that the caller gets the frame: forgets the deaths before it, and
+  // acquits the input of them.
   void Progressed();
-  // The input is not to blame for the deaths at this position.
+  // Tells bulkheadd, if something was blamed for deaths at this position, that
+  // the input got past it and is not to blame.
   void Acquit();
 
   const RecoveryStats& stats() const { return stats_; }
-  // Not OK in a fork() of the process that it belongs to.
+  // Returns an error in a fork() of the process that opened the session.
   Status CheckProcess() const { return supervisor_->CheckProcess(); }
 
  private:
-  // The deaths since the caller's step began.
+  // The deaths during one step of the caller.
   struct Episode {
     std::chrono::steady_clock::time_point began;
     ExitReport last;
     uint32_t deaths = 0;
-    std::vector<uint64_t> crashes;  // those of them that are recorded
+    std::vector<uint64_t> crashes;  // numbers of the records of these deaths
   };
 
-  // A worker that lives, whose stream is open and may be played.
-  Status Ready(SessionEvent asked);
-  // OK: do the step again. Else what the caller gets.
+  // Makes sure that a worker lives, that its stream is open, and that the input
+  // is not known to kill workers at this position.
+  Status Ready(Step asked);
+  // Returns OK if the step is to be repeated, else the caller's error.
   Status Failed(const Status& failure);
   Status StartWorker();
-  // Not OK where the input is known to kill workers.
+  // Returns an error where the input is known to kill workers.
   Status CheckPoisoned() const;
+  // As Failed(), for a step whose worker died.
   Status AccountDeath(const Status& death);
-  // `death` with what is known of it, if there is no further attempt.
-  Status GiveUp(const Status& death, const ExitVerdict& exit) const;
-  // What came of the deaths during a step, if there were any.
+  // Tells the observer of the deaths that the step survived, if any.
   void Recovered();
+  // Tells bulkheadd what became of the deaths of the step, if any.
   void EndEpisode(const std::string& outcome);
-  // For the record of a worker's end.
+  // Describes the step for the record of a worker's exit.
   ObservedExit DescribeStep() const;
-  InputPosition position() const;
-  const char* unit() const;  // in which positions are counted
+  const char* unit() const;  // what positions count: "frame" or "sample"
   std::string PositionText() const;
 
   const std::shared_ptr<SupervisorLink> supervisor_;
@@ -126,21 +142,16 @@ class WorkerRecovery {
   Client& client_;
   SessionCounting::Lease counter_;
 
-  SessionState state_ = SessionState::kOpening;
+  DeathAccount account_;
   std::unique_ptr<WorkerLink> link_;
-  std::string device_;  // of the latest worker
-  uint64_t wanted_ = 0;
+  std::string device_;  // that the latest worker decodes on
   uint32_t incarnation_ = 0;
-  uint32_t blamed_deaths_ = 0;
-  uint32_t innocent_deaths_ = 0;
   RecoveryStats stats_;
-  SessionEvent asked_ = SessionEvent::kOpened;
-  std::optional<Episode> episode_;
+  std::optional<Episode> episode_;  // set from the first death of a step on
 };
 
-template <typename Step>
-auto WorkerRecovery::Run(SessionEvent asked, const Step& step)
-    -> decltype(step()) {
+template <typename Call>
+auto WorkerRecovery::Run(Step asked, const Call& step) -> decltype(step()) {
   for (;;) {
     Status failure = Ready(asked);
     if (failure.ok()) {

@@ -78,6 +78,8 @@ class VideoLink {
   // Grants free slots and waits for the next event of the last Play.
   // kResourceExhausted: the application holds every slot.
   Result<PlayEvent> Await();
+  // Returns true once the worker has died.
+  bool dead() const { return link_.dead(); }
   // Timestamp of the keyframe at which the last Play that did not go onward
   // began; nullopt: at the beginning. Known after the first event.
   std::optional<int64_t> entry_untrusted() const { return entry_untrusted_; }

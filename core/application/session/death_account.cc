@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/application/session/death_account.h"
+
+#include <algorithm>
+
+namespace bulkhead::session {
+namespace {
+
+struct Cause {
+  Code code;
+  const char* advice;
+};
+
+// What the caller should do when attempts at one position run out.
+Cause CauseOf(const ExitVerdict& verdict) {
+  if (verdict.report.kind == ExitReport::Kind::kDeadline) {
+    return {Code::kDeadlineExceeded, "raise that deadline or skip the file"};
+  }
+  if (verdict.device_to_blame) {
+    return {Code::kBackendLost,
+            "its device was lost: retry later or use another"};
+  }
+  if (!verdict.input_to_blame) {
+    return {Code::kBackendLost, "try another backend"};
+  }
+  return {Code::kPoisonedInput, "skip this file or try another backend"};
+}
+
+}  // namespace
+
+InputPosition DeathAccount::position() const {
+  if (!opened_) return {InputPosition::Step::kOpening};
+  if (asked_ == Step::kScan) return {InputPosition::Step::kScanning};
+  return {InputPosition::Step::kFrame, wanted_};
+}
+
+std::optional<DeathAccount::GivenUp> DeathAccount::Count(
+    Code death, const ExitVerdict& verdict) {
+  verdict.blamed ? ++blamed_ : ++innocent_;
+  // A worker that lies is not asked a second time, whatever the input.
+  if (death == Code::kBackendMisbehaved) return GivenUp{death, ""};
+  // bulkheadd also knows of deaths in other sessions at this position; the
+  // session also knows of deaths that an earlier bulkheadd counted.
+  const uint32_t attempts = std::max(blamed_, verdict.deaths_here);
+  if (attempts >= attempts_) {
+    const Cause cause = CauseOf(verdict);
+    return GivenUp{cause.code, "given up after " + std::to_string(attempts) +
+                                   " attempts, " + cause.advice};
+  }
+  // Nobody is to blame, but a session must end even where workers are killed
+  // from outside for ever.
+  if (innocent_ > restarts_) {
+    return GivenUp{
+        Code::kBackendLost,
+        "given up after " + std::to_string(innocent_) + " restarts, retry"};
+  }
+  return std::nullopt;
+}
+
+void DeathAccount::Progressed() {
+  blamed_ = 0;
+  innocent_ = 0;
+}
+
+}  // namespace bulkhead::session

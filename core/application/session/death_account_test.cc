@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/application/session/death_account.h"
+
+#include <gtest/gtest.h>
+
+namespace bulkhead::session {
+namespace {
+
+using Step = DeathAccount::Step;
+
+constexpr InputPosition kOpening{InputPosition::Step::kOpening};
+constexpr InputPosition kScanning{InputPosition::Step::kScanning};
+
+InputPosition At(uint64_t frame) {
+  return {InputPosition::Step::kFrame, frame};
+}
+
+Limits ThreeAttemptsFiveRestarts() {
+  Limits limits;
+  limits.attempts_per_position = 3;
+  limits.restarts_per_position = 5;
+  return limits;
+}
+
+const ExitVerdict kNobody{};
+const ExitVerdict kInput{.blamed = true, .input_to_blame = true};
+const ExitVerdict kDevice{.blamed = true, .device_to_blame = true};
+const ExitVerdict kBackend{.blamed = true};
+const ExitVerdict kLate{.report = {.kind = ExitReport::Kind::kDeadline},
+                        .blamed = true,
+                        .input_to_blame = true};
+
+class DeathAccountTest : public ::testing::Test {
+ protected:
+  // Returns how the attempts end if every worker dies in that way, and expects
+  // them to end after `deaths`.
+  DeathAccount::GivenUp DieUntilGivenUp(Code death, const ExitVerdict& verdict,
+                                        uint32_t deaths) {
+    for (uint32_t died = 1; died <= 100; ++died) {
+      EXPECT_EQ(account_.attempt(), died);
+      if (const auto given_up = account_.Count(death, verdict)) {
+        EXPECT_EQ(died, deaths);
+        return *given_up;
+      }
+    }
+    ADD_FAILURE() << "never given up";
+    return {};
+  }
+
+  DeathAccount account_{ThreeAttemptsFiveRestarts()};
+};
+
+TEST_F(DeathAccountTest, BeforeTheStreamIsOpenEveryStepIsAtItsOpening) {
+  for (const Step step :
+       {Step::kOpen, Step::kScan, Step::kNext, Step::kFrameAt}) {
+    account_.Ask(step);
+    EXPECT_EQ(account_.position(), kOpening);
+    EXPECT_EQ(account_.asked(), step);
+  }
+}
+
+TEST_F(DeathAccountTest, TheIndexIsScannedFor) {
+  account_.Ask(Step::kScan);
+  account_.Want(7);
+  account_.Opened();
+  EXPECT_EQ(account_.position(), kScanning);
+}
+
+TEST_F(DeathAccountTest, FramesAreWaitedForByTheirNumber) {
+  account_.Opened();
+  account_.Want(7);
+  for (const Step step : {Step::kOpen, Step::kNext, Step::kFrameAt}) {
+    account_.Ask(step);
+    EXPECT_EQ(account_.position(), At(7));
+  }
+  EXPECT_EQ(account_.wanted(), 7u);
+}
+
+TEST_F(DeathAccountTest, WithoutItsWorkerTheStreamIsOpenedAgain) {
+  account_.Ask(Step::kNext);
+  account_.Opened();
+  account_.Want(7);
+  account_.Closed();
+  EXPECT_EQ(account_.position(), kOpening);
+  account_.Opened();
+  EXPECT_EQ(account_.position(), At(7));
+}
+
+TEST_F(DeathAccountTest, AnInputThatKillsEachWorkerIsPoisoned) {
+  const auto given_up = DieUntilGivenUp(Code::kBackendLost, kInput, 3);
+  EXPECT_EQ(given_up.code, Code::kPoisonedInput);
+  EXPECT_EQ(given_up.reason,
+            "given up after 3 attempts, skip this file or try another backend");
+}
+
+TEST_F(DeathAccountTest, AWorkerThatIsLateEachTimeExceedsItsDeadline) {
+  const auto given_up = DieUntilGivenUp(Code::kDeadlineExceeded, kLate, 3);
+  EXPECT_EQ(given_up.code, Code::kDeadlineExceeded);
+  EXPECT_EQ(given_up.reason,
+            "given up after 3 attempts, raise that deadline or skip the file");
+}
+
+TEST_F(DeathAccountTest, ALostDeviceIsNotTheFilesFault) {
+  const auto given_up = DieUntilGivenUp(Code::kBackendLost, kDevice, 3);
+  EXPECT_EQ(given_up.code, Code::kBackendLost);
+  EXPECT_EQ(given_up.reason,
+            "given up after 3 attempts, its device was lost: retry later or "
+            "use another");
+}
+
+TEST_F(DeathAccountTest, ABackendThatDiesOfAnyMediaIsNotTheFilesFault) {
+  const auto given_up = DieUntilGivenUp(Code::kBackendLost, kBackend, 3);
+  EXPECT_EQ(given_up.code, Code::kBackendLost);
+  EXPECT_EQ(given_up.reason, "given up after 3 attempts, try another backend");
+}
+
+TEST_F(DeathAccountTest, AWorkerThatLiesGetsNoSecondChance) {
+  const auto given_up = DieUntilGivenUp(Code::kBackendMisbehaved, kInput, 1);
+  EXPECT_EQ(given_up.code, Code::kBackendMisbehaved);
+  EXPECT_EQ(given_up.reason, "");
+}
+
+TEST_F(DeathAccountTest, DeathsThatAreNobodysFaultAreRestartedLonger) {
+  const auto given_up = DieUntilGivenUp(Code::kBackendLost, kNobody, 6);
+  EXPECT_EQ(given_up.code, Code::kBackendLost);
+  EXPECT_EQ(given_up.reason, "given up after 6 restarts, retry");
+  EXPECT_FALSE(account_.blamed());
+}
+
+TEST_F(DeathAccountTest, InnocentDeathsAreNoAttempts) {
+  EXPECT_FALSE(account_.Count(Code::kBackendLost, kInput));
+  EXPECT_FALSE(account_.Count(Code::kBackendLost, kInput));
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_FALSE(account_.Count(Code::kBackendLost, kNobody));
+  }
+  const auto given_up = account_.Count(Code::kBackendLost, kInput);
+  ASSERT_TRUE(given_up);
+  EXPECT_EQ(given_up->code, Code::kPoisonedInput);
+}
+
+TEST_F(DeathAccountTest, DeathsOfOtherSessionsAtThePositionCountToo) {
+  ExitVerdict verdict = kInput;
+  verdict.deaths_here = 3;
+  const auto given_up = account_.Count(Code::kBackendLost, verdict);
+  ASSERT_TRUE(given_up);
+  EXPECT_EQ(given_up->code, Code::kPoisonedInput);
+  EXPECT_EQ(given_up->reason,
+            "given up after 3 attempts, skip this file or try another backend");
+}
+
+TEST_F(DeathAccountTest, ADeliveredFrameForgetsAllDeaths) {
+  for (int frame = 0; frame < 10; ++frame) {
+    EXPECT_FALSE(account_.blamed());
+    EXPECT_FALSE(account_.Count(Code::kBackendLost, kInput));
+    EXPECT_FALSE(account_.Count(Code::kBackendLost, kInput));
+    for (int i = 0; i < 5; ++i) {
+      EXPECT_FALSE(account_.Count(Code::kBackendLost, kNobody));
+    }
+    EXPECT_TRUE(account_.blamed());
+    account_.Progressed();
+    EXPECT_EQ(account_.attempt(), 1u);
+  }
+}
+
+TEST_F(DeathAccountTest, AnotherWorkerIsNoProgress) {
+  EXPECT_FALSE(account_.Count(Code::kBackendLost, kInput));
+  EXPECT_FALSE(account_.Count(Code::kBackendLost, kInput));
+  account_.Closed();
+  account_.Opened();
+  EXPECT_EQ(account_.attempt(), 3u);
+  EXPECT_TRUE(account_.Count(Code::kBackendLost, kInput));
+}
+
+}  // namespace
+}  // namespace bulkhead::session

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/application/session/frame_sequence.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "core/base/status_macros.h"
+
+namespace bulkhead::session {
+namespace {
+
+// Frames of the record that a replay compares before it goes on. More would
+// cost conversions and could not tell more: each frame depends on those before.
+constexpr size_t kComparedFrames = 3;
+
+// Returns the damage that the sequence shows for an event, if any. Frames that
+// were skipped on the way to the first one are no part of the sequence.
+std::optional<Damage> DamageOf(const PlayEvent& event) {
+  if (const auto* published = std::get_if<PublishedFrame>(&event)) {
+    if (!published->damaged) return std::nullopt;
+    return Damage{.pts = published->pts,
+                  .duration = published->duration,
+                  .position = published->position};
+  }
+  const auto* unseen = std::get_if<UnseenFrame>(&event);
+  if (!unseen || unseen->fate != UnseenFrame::Fate::kLost) return std::nullopt;
+  return Damage{.pts = unseen->pts,
+                .duration = unseen->duration,
+                .position = unseen->position,
+                .frames = unseen->count};
+}
+
+}  // namespace
+
+Result<FrameSequence::Event> FrameSequence::Next(VideoLink& video) {
+  if (!playing_) RETURN_IF_ERROR(Resume(video));
+  playing_ = true;
+  for (;;) {
+    ASSIGN_OR_RETURN(PlayEvent event, video.Await());
+    if (std::holds_alternative<EndOfStream>(event)) {
+      ended_ = true;
+      return Event(EndOfStream{});
+    }
+    auto* const published = std::get_if<PublishedFrame>(&event);
+    std::optional<Damage> damage = DamageOf(event);
+    if (!published && !damage) continue;
+    const int64_t pts = published ? published->pts : damage->pts;
+    if (pts == ipc::kNoTimestamp ||
+        (!seen_.empty() && pts <= seen_.back().pts)) {
+      ascending_ = false;
+    }
+    const uint64_t number = next();
+    seen_.push_back({pts, published ? published->fingerprint : 0});
+    if (!damage) return Event(std::move(*published));
+    if (damage->frames == 1) damage->frame = number;
+    log_.Add(*damage);
+    return Event(*damage);
+  }
+}
+
+void FrameSequence::Rewind() {
+  seen_.clear();
+  ascending_ = true;
+  ended_ = false;
+  playing_ = false;
+}
+
+Status FrameSequence::Resume(VideoLink& video) {
+  const size_t count = seen_.size();
+  // Only ascending timestamps name a place to seek to and tell which of the
+  // frames that come have been seen.
+  if (count > 0 && ascending_) {
+    const size_t first = count - std::min(count, kComparedFrames);
+    RETURN_IF_ERROR(video.Play({.start = PlayRequest::Start::kKeyframe,
+                                .keyframe_before = seen_.back().pts,
+                                .skip_before = seen_[first].pts}));
+    const auto matched = DropSeen(video, first);
+    if (matched && *matched) return Status();
+    // A failed seek of a worker that lives, like a record that does not match,
+    // says nothing about decoding from the beginning.
+    if (!matched && video.dead()) return matched.error();
+  }
+  RETURN_IF_ERROR(video.Play({.start = PlayRequest::Start::kBeginning}));
+  if (count > 0) {
+    ASSIGN_OR_RETURN(const bool matched, DropSeen(video, 0));
+    if (!matched) {
+      return Status(Code::kBadInput,
+                    "decoding it again gives other pictures than before, so "
+                    "the stream cannot go on where it stopped; start over");
+    }
+  }
+  return Status();
+}
+
+Result<bool> FrameSequence::DropSeen(VideoLink& video, size_t first) {
+  for (size_t expected = first; expected < seen_.size();) {
+    ASSIGN_OR_RETURN(PlayEvent event, video.Await());
+    Stamp seen;
+    if (const auto* published = std::get_if<PublishedFrame>(&event)) {
+      seen = {published->pts, published->fingerprint};
+    } else if (const auto* unseen = std::get_if<UnseenFrame>(&event)) {
+      if (unseen->fate != UnseenFrame::Fate::kLost) continue;
+      // Damage between the keyframe and the place is reported as well.
+      if (first > 0 && unseen->pts < seen_[first].pts) continue;
+      seen = {unseen->pts, 0};
+    } else {
+      return false;
+    }
+    // After a seek the first frame may be any of those that are compared: a
+    // frame of the record that a damaged packet took part in may not come.
+    while (expected == first && first > 0 && first + 1 < seen_.size() &&
+           seen_[first].pts < seen.pts) {
+      expected = ++first;
+    }
+    if (seen_[expected] != seen) return false;
+    ++expected;
+  }
+  return true;
+}
+
+}  // namespace bulkhead::session

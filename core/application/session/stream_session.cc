@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/application/session/stream_session.h"
+
+#include "core/base/status_macros.h"
+
+namespace bulkhead::session {
+
+int StreamSession::worker_pid() const {
+  const WorkerLink* const link = recovery_.link_if_any();
+  return link ? link->pid() : 0;
+}
+
+Status StreamSession::OpenOn(WorkerLink& link, uint32_t incarnation) {
+  ASSIGN_OR_RETURN(const bool same, OpenStream(link, incarnation));
+  if (!same) {
+    return Status(Code::kBadInput,
+                  "the new worker finds another stream than the one that died; "
+                  "was the file changed?");
+  }
+  if (!pool_) {
+    ASSIGN_OR_RETURN(pool_, MakePool());
+  }
+  return link.AttachPool(pool_);
+}
+
+void StreamSession::WorkerLost(bool gone) {
+  LinkLost();
+  if (pool_ && gone) {
+    pool_->ledger().RevokeGrants();
+  } else {
+    // The worker may still write into its slots: nobody else may get them.
+    pool_.reset();
+  }
+}
+
+}  // namespace bulkhead::session

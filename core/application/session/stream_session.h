@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "core/application/session/worker_recovery.h"
+#include "core/application/supervisor_link/input_refusal.h"
+#include "core/application/supervisor_link/observed_exit.h"
+#include "core/application/supervisor_link/supervisor_link.h"
+#include "core/application/worker_link/media_input.h"
+#include "core/application/worker_link/worker_link.h"
+#include "core/include/bulkhead/host_options.h"
+#include "core/worker_protocol/frame_pool.h"
+
+namespace bulkhead::session {
+
+// What an open stream of video and one of audio have in common: the input, the
+// memory that workers write their output into, and the worker itself, across
+// its deaths. The derived class knows what is decoded and what the caller is
+// owed.
+//
+// The memory outlives a worker that is known to have ended: the next worker is
+// granted the slots that no frame of the caller occupies. The memory of a
+// worker that may still run is left to it and to the caller's frames, and the
+// next worker gets a new pool.
+//
+// Not thread-safe.
+class StreamSession : private WorkerRecovery::Client {
+ public:
+  StreamSession(const StreamSession&) = delete;
+  StreamSession& operator=(const StreamSession&) = delete;
+
+  const RecoveryStats& recovery() const { return recovery_.stats(); }
+  // Returns 0 if no worker lives.
+  int worker_pid() const;
+  // Returns an error in a fork() of the process that opened the session.
+  Status CheckProcess() const { return recovery_.CheckProcess(); }
+
+ protected:
+  // `options` are VideoOptions or AudioOptions.
+  template <typename Options>
+  StreamSession(std::shared_ptr<SupervisorLink> supervisor, MediaInput input,
+                const Options& options, const Limits& limits)
+      : input_(std::move(input)),
+        limits_(limits),
+        recovery_(std::move(supervisor), input_,
+                  SettingsOf(input_, options, limits), *this) {}
+  ~StreamSession() = default;
+
+  const MediaInput& input() const { return input_; }
+  const Limits& limits() const { return limits_; }
+  WorkerRecovery& worker() { return recovery_; }
+
+ private:
+  template <typename Options>
+  static WorkerRecovery::Settings SettingsOf(const MediaInput& input,
+                                             const Options& options,
+                                             const Limits& limits) {
+    WorkerRecovery::Settings settings{
+        .device = options.device,
+        .input_key = InputKey(input.identity(), options),
+        .observer = options.recovery_observer,
+        .limits = limits};
+    SetOptions(options, settings.request);
+    return settings;
+  }
+
+  // Has the stream opened on `link`, which lives until LinkLost(). Returns
+  // false if an earlier worker found another stream in the file.
+  virtual Result<bool> OpenStream(WorkerLink& link, uint32_t incarnation) = 0;
+  // Returns memory for the output of the stream that was opened.
+  virtual Result<std::shared_ptr<FramePool>> MakePool() const = 0;
+  // The link is about to be destroyed, and its play is over.
+  virtual void LinkLost() = 0;
+
+  Status OpenOn(WorkerLink& link, uint32_t incarnation) final;
+  void WorkerLost(bool gone) final;
+
+  const MediaInput input_;
+  const Limits limits_;
+  std::shared_ptr<FramePool> pool_;  // null before the first stream was opened
+  WorkerRecovery recovery_;
+};
+
+}  // namespace bulkhead::session
