@@ -5,16 +5,21 @@
 // and does not mark as corrupt, with the same timestamps.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "bulkhead/host.h"
+#include "bulkhead/operators.h"
 #include "tests/access/access_clips.h"
 #include "tests/access/straight_pass.h"
 #include "tests/media/marked_frames.h"
@@ -132,6 +137,59 @@ TEST_P(Irregular, DamageInTheMiddleCostsWhatItHits) {
   EXPECT_EQ(frames.front(), expected.front());
   EXPECT_EQ(frames.back().hash, expected.back().hash);
   EXPECT_EQ(frames.back().pts, expected.back().pts);
+}
+
+// How many frames workers have made for the sessions of this process that have
+// the file open.
+uint64_t FramesMadeOf(const std::string& path) {
+  const auto running = FindRunningHosts(std::chrono::milliseconds(0));
+  EXPECT_TRUE(running) << running.error();
+  uint64_t frames = 0;
+  for (const RunningHost& host : running->hosts) {
+    if (host.pid != ::getpid()) continue;
+    for (const RunningBackend& backend : host.backends) {
+      for (const RunningSession& session : backend.sessions) {
+        if (session.input == path) frames += session.frames;
+      }
+    }
+  }
+  return frames;
+}
+
+TEST_P(Irregular, ABatchLeavesOutDamageInOnePass) {
+  std::string bytes = BytesOf("h264_late_start.mkv");
+  for (const size_t part : {2, 3, 4}) {
+    std::fill_n(
+        bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 5 * part),
+        400, '\xa5');
+  }
+  const std::string path = Write("batch.mkv", bytes);
+  VideoDecoder straight = Open(path);
+  const StraightPass pass = DecodeStraight(straight);
+  ASSERT_TRUE(pass.failure.ok()) << pass.failure;
+  ASSERT_GT(straight.FrameCount().value(), pass.frames.size() + 2);
+  const uint64_t before = FramesMadeOf(path);
+  EXPECT_EQ(before, pass.frames.size());
+
+  VideoDecoder video = Open(path);
+  const auto batch = video.FramesInRange(0, std::nullopt, 1);
+  ASSERT_TRUE(batch) << batch.error();
+  EXPECT_EQ(FramesMadeOf(path) - before, batch->size());
+  ASSERT_EQ(batch->size(), pass.frames.size());
+  for (size_t i = 0; i < batch->size(); ++i) {
+    const auto frame =
+        video.FrameAt(static_cast<int64_t>(pass.frames[i].index));
+    ASSERT_TRUE(frame) << frame.error();
+    EXPECT_EQ(Describe(See(*frame)), Describe(pass.frames[i]));
+    const std::span<const std::byte> picture = batch->picture(i);
+    const size_t row_bytes = picture.size() / batch->height;
+    for (uint32_t y = 0; y < batch->height; ++y) {
+      ASSERT_EQ(std::memcmp(picture.data() + y * row_bytes,
+                            frame->row(y).data(), row_bytes),
+                0)
+          << "picture " << i << ", row " << y;
+    }
+  }
 }
 
 TEST_P(Irregular, ACutOffFileHasFewerFramesThanItsHeaderSays) {

@@ -50,14 +50,39 @@ Result<FrameChoice> ResolveSlice(int64_t start, std::optional<int64_t> stop,
   return choice;
 }
 
-Status FetchInto(FrameBatch& batch, const FrameChoice& choice,
-                 const std::function<Result<Frame>(uint64_t)>& fetch) {
+namespace {
+
+// Closes the gaps that pictures which were left out have left.
+void Compact(FrameBatch& batch, const std::vector<bool>& present) {
+  const size_t picture_bytes = batch.picture_bytes();
+  size_t kept = 0;
+  for (size_t at = 0; at < present.size(); ++at) {
+    if (!present[at]) continue;
+    if (kept < at) {
+      std::memcpy(batch.pixels.data() + kept * picture_bytes,
+                  batch.pixels.data() + at * picture_bytes, picture_bytes);
+      batch.pts_seconds[kept] = batch.pts_seconds[at];
+      batch.duration_seconds[kept] = batch.duration_seconds[at];
+    }
+    ++kept;
+  }
+  batch.pixels.resize(kept * picture_bytes);
+  batch.pts_seconds.resize(kept);
+  batch.duration_seconds.resize(kept);
+}
+
+}  // namespace
+
+Status FetchInto(
+    FrameBatch& batch, const FrameChoice& choice,
+    const std::function<Result<std::optional<Frame>>(uint64_t)>& fetch) {
   const std::vector<uint64_t>& indices = choice.indices;
   const size_t picture_bytes = batch.picture_bytes();
   const size_t row_bytes = picture_bytes / batch.height;
   batch.pixels.resize(picture_bytes * indices.size());
   batch.pts_seconds.resize(indices.size());
   batch.duration_seconds.resize(indices.size());
+  std::vector<bool> present(indices.size());
   std::vector<size_t> order(indices.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -67,23 +92,27 @@ Status FetchInto(FrameBatch& batch, const FrameChoice& choice,
     std::byte* const out = batch.pixels.data() + at * picture_bytes;
     if (n > 0 && indices[order[n - 1]] == indices[at]) {
       const size_t twin = order[n - 1];
+      present[at] = present[twin];
       std::memcpy(out, batch.pixels.data() + twin * picture_bytes,
                   picture_bytes);
       batch.pts_seconds[at] = batch.pts_seconds[twin];
       batch.duration_seconds[at] = batch.duration_seconds[twin];
       continue;
     }
-    ASSIGN_OR_RETURN(const Frame frame, fetch(indices[at]));
+    ASSIGN_OR_RETURN(const std::optional<Frame> frame, fetch(indices[at]));
+    if (!frame) continue;
+    present[at] = true;
     for (uint32_t y = 0; y < batch.height; ++y) {
-      std::memcpy(out + y * row_bytes, frame.row(y).data(), row_bytes);
+      std::memcpy(out + y * row_bytes, frame->row(y).data(), row_bytes);
     }
-    batch.pts_seconds[at] = frame.pts_seconds();
-    batch.duration_seconds[at] = frame.duration_seconds();
+    batch.pts_seconds[at] = frame->pts_seconds();
+    batch.duration_seconds[at] = frame->duration_seconds();
   }
   if (!choice.pts_seconds.empty()) {
     batch.pts_seconds = choice.pts_seconds;
     batch.duration_seconds.assign(indices.size(), choice.duration_seconds);
   }
+  Compact(batch, present);
   return Status();
 }
 

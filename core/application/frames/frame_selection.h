@@ -30,10 +30,13 @@ Result<FrameChoice> ResolveIndices(std::span<const int64_t> indices,
 Result<FrameChoice> ResolveSlice(int64_t start, std::optional<int64_t> stop,
                                  int64_t step, uint64_t frame_count);
 
-// Fetches the chosen frames in ascending order, so that the stream is decoded
-// once, each of them once, and copies each to its place in `batch`, whose
-// pictures are described but not there.
-Status FetchInto(FrameBatch& batch, const FrameChoice& choice,
-                 const std::function<Result<Frame>(uint64_t)>& fetch);
+// Fetches the chosen frames and copies each to its place in `batch`, which
+// describes its pictures and has none yet. Calls `fetch` for each number once
+// and in ascending order, so that the stream is decoded once. A frame for which
+// `fetch` returns nullopt is left out of the batch. After an error of `fetch`,
+// which is returned, the batch is of no use.
+Status FetchInto(
+    FrameBatch& batch, const FrameChoice& choice,
+    const std::function<Result<std::optional<Frame>>(uint64_t)>& fetch);
 
 }  // namespace bulkhead::session

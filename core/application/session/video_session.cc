@@ -14,22 +14,6 @@
 #include "ipc/limit_name.h"
 
 namespace bulkhead::session {
-namespace {
-
-void LeaveOut(uint64_t index, FrameChoice& choice) {
-  FrameChoice left{.duration_seconds = choice.duration_seconds};
-  for (size_t i = 0; i < choice.indices.size(); ++i) {
-    if (choice.indices[i] == index) continue;
-    left.indices.push_back(choice.indices[i]);
-    if (i < choice.pts_seconds.size()) {
-      left.pts_seconds.push_back(choice.pts_seconds[i]);
-    }
-  }
-  choice = std::move(left);
-}
-
-}  // namespace
-
 Result<std::unique_ptr<VideoSession>> VideoSession::Open(
     std::shared_ptr<SupervisorLink> supervisor, const Source& source,
     VideoOptions options, const Limits& limits) {
@@ -364,23 +348,17 @@ Result<FrameBatch> VideoSession::FetchBatch(const Result<FrameChoice>& choice) {
                       " are too many; ask for fewer at once, or raise " +
                       ipc::LimitName("session_bytes"));
   }
-  FrameChoice left = *choice;
-  for (;;) {
-    FrameBatch batch = EmptyBatch();
-    bool damaged = false;
-    uint64_t last = 0;
-    const auto fetch = [&](uint64_t index) -> Result<Frame> {
-      last = index;
-      ASSIGN_OR_RETURN(FrameOrDamage found, Find(index));
-      if (auto* frame = std::get_if<Frame>(&found)) return std::move(*frame);
-      damaged = true;
-      return DamagedError(std::get<Damage>(found));
-    };
-    const Status status = FetchInto(batch, left, fetch);
-    if (status.ok()) return batch;
-    if (!damaged || options_.on_corrupt != OnCorrupt::kSkip) return status;
-    LeaveOut(last, left);
-  }
+  FrameBatch batch = EmptyBatch();
+  const auto fetch = [this](uint64_t index) -> Result<std::optional<Frame>> {
+    ASSIGN_OR_RETURN(FrameOrDamage found, Find(index));
+    if (auto* frame = std::get_if<Frame>(&found)) {
+      return std::make_optional(std::move(*frame));
+    }
+    if (options_.on_corrupt == OnCorrupt::kSkip) return std::optional<Frame>();
+    return DamagedError(std::get<Damage>(found));
+  };
+  RETURN_IF_ERROR(FetchInto(batch, *choice, fetch));
+  return batch;
 }
 
 Frame VideoSession::MakeFrame(PublishedFrame&& published,
