@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares the tables of core/sandbox/README.md with the behaviour. Each row
-// has a check here, and each check has a row there.
+// Compares the tables of core/supervisor/sandbox/README.md with the behaviour.
+// Each row has a check here, and each check has a row there.
 
 #include <gtest/gtest.h>
 #include <signal.h>
