@@ -41,7 +41,7 @@ namespace bulkhead::session {
 //   DeathAccount gives up     next call starts another worker
 //
 // bulkheadd says who is to blame for a death
-// (core/supervisor/blame/worker_blame.h), and remembers at which positions an
+// (core/supervisor/blame/culprit.h), and remembers at which positions an
 // input has killed workers; there the input is refused before a step is tried.
 // Each worker after the first serves this session alone, so that a second death
 // tells whose fault it is.

@@ -7,7 +7,7 @@
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
 #include "core/control/exit_report.h"
-#include "core/supervisor/blame/worker_end.h"
+#include "core/supervisor/blame/process_exit.h"
 #include "core/worker_protocol/reply_validation.h"
 #include "core/worker_protocol/stream_opening.h"
 
