@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of the table of faults about what a process may run short of, and about
-// surroundings that change or lack what others take for granted. Everything is
-// decoded as ever, or there is an error in time; and nothing is left.
+// Rows of the fault table about resources that a process runs short of, and
+// about environments that change or lack something usual. Either everything is
+// decoded as usual, or there is an error in time. Nothing is left behind.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kLimit{30'000};
 
-// A limit of a process, until it is destroyed.
+// Lowers a limit of a process until the object is destroyed.
 class LoweredLimit {
  public:
   LoweredLimit(pid_t pid, __rlimit_resource resource, rlim_t value)
@@ -84,7 +84,7 @@ class FaultyEnvironment : public testing::Test {
     }
   }
 
-  // Frames that are not those of ffmpeg are failures.
+  // Decodes the file. Adds a failure for a frame that differs from ffmpeg's.
   Status Decode(Host& host, const std::string& path) {
     auto video = host.OpenVideo(path, installation_.Stream());
     if (!video) return std::move(video).error();
@@ -100,8 +100,8 @@ class FaultyEnvironment : public testing::Test {
   }
   Status Decode(Host& host) { return Decode(host, clip_); }
 
-  // With ever more descriptors for the process, first fewer than it holds, at
-  // last enough.
+  // Repeats the test with an increasing limit of descriptors for the process:
+  // from fewer than the process holds up to enough.
   void ExpectCleanAtEachCount(pid_t pid_of(Host&)) {
     const Status status =
         ActOnHost(installation_.options(), kLimit, [&](Host& host) -> Status {
@@ -111,7 +111,7 @@ class FaultyEnvironment : public testing::Test {
           const size_t before = OpenDescriptors(pid_of(host));
           for (size_t most = 4; most < before + 32; ++most) {
             {
-              // A bulkheadd that had too few ends, and another is started.
+              // A bulkheadd with too few descriptors exits and is replaced.
               const LoweredLimit limit(pid_of(host), RLIMIT_NOFILE, most);
               status = Decode(host);
             }
@@ -121,7 +121,7 @@ class FaultyEnvironment : public testing::Test {
             std::printf("  %2d times %s\n", count, outcome.c_str());
           }
           EXPECT_TRUE(status.ok()) << status;
-          // Some more are pooled, but not one for each failure.
+          // A few more descriptors are pooled, but not one for each failure.
           EXPECT_LE(OpenDescriptors(pid_of(host)), before + 4);
           return Decode(host);
         });
@@ -154,7 +154,7 @@ TEST_F(FaultyEnvironment, ABackendThatNeedsMoreThanThereIsSaysSo) {
                                      OpenDescriptors(pid) + left);
             (void)Decode(host);
           }
-          // A start that failed is tried again after a while.
+          // bulkheadd repeats a failed start after a back-off.
           const auto end = std::chrono::steady_clock::now() + kLimit / 3;
           Status again = Decode(host);
           while (!again.ok() && std::chrono::steady_clock::now() < end) {
@@ -244,14 +244,15 @@ TEST_F(FaultyEnvironment, AnApplicationOfLittleAddressSpaceGetsAnError) {
   EXPECT_TRUE(status.ok()) << status;
 }
 
-// Row 53. Each in a mount namespace of its own.
+// Row 53. Each case runs in a mount namespace of its own.
 TEST_F(FaultyEnvironment,
        WithoutProcItSaysWhyAndWithoutShmOrAWritableRootDecodes) {
   struct Lack {
     const char* made_by;
     int exit_code;
   };
-  // Without /proc nobody can give a namespace its ids: less than tier full.
+  // Without /proc, nobody can set the id maps of a namespace, so the tier is
+  // lower.
   for (const auto& [made_by, exit_code] :
        {Lack{"umount -l /proc", 5}, Lack{"umount -l /dev/shm", 0},
         Lack{"mount -o bind,remount,ro /", 0}}) {
@@ -284,7 +285,7 @@ TEST_F(FaultyEnvironment, WhatTheApplicationChangesAboutItselfLaterIsItsOwn) {
         const mode_t mask = umask(0777);
         status = Decode(host);
         EXPECT_TRUE(status.ok()) << "umask: " << status;
-        // Another bulkheadd, of a process that has become so.
+        // Makes the changed process start another bulkheadd.
         const ProcessWatch supervisor(host.supervisor_pid());
         EXPECT_TRUE(supervisor.Signal(SIGKILL));
         EXPECT_TRUE(supervisor.AwaitEnd(kLimit));
@@ -299,7 +300,7 @@ TEST_F(FaultyEnvironment, WhatTheApplicationChangesAboutItselfLaterIsItsOwn) {
   EXPECT_TRUE(status.ok()) << status;
 }
 
-// Row 55, by the limit that Bulkhead itself has for it.
+// Row 55, through Bulkhead's own limit.
 TEST_F(FaultyEnvironment, MemoryForLessThanAFrameIsAnError) {
   HostOptions options = installation_.options();
   options.limits.session_bytes = 64 << 10;

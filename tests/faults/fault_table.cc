@@ -34,8 +34,8 @@ constexpr const char* kWaiter = "WAITER_TEST";
 constexpr const char* kNone = nullptr;
 
 constexpr FaultEntry kTable[] = {
-    // Death of a worker at each step. Each of the matrix: five deaths, once and
-    // in each life.
+    // Death of a worker at each step. The kill matrix tests five deaths at each
+    // step, once and in each life.
     {1, "between fork and exec", "kill of what is still a bulkheadd",
      "typed error, no zombie; then it starts", kSessions,
      "AChildThatIsKilledBetweenForkAndExecIsAFailedStart"},

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hostile files, round after round, on the backends that come with Bulkhead,
-// while four sessions decode good files on the same ones: those are exact
-// throughout, and each hostile file ends in frames or an error in time. Then
-// the files that killed workers, the quickest first, more often. Each round has
-// a Host and a state directory of its own.
+// Decodes hostile files in rounds, on the backends that come with Bulkhead,
+// while four sessions decode good files on the same backends. The good files
+// stay exact throughout, and each hostile file ends in frames or in an error in
+// time. The files that killed workers are then repeated more often, the
+// quickest first. Each round has a Host and a state directory of its own.
 //
-// The files are those of hostile/ below BULKHEAD_SHARED; without it clips that
-// are made and damaged here. In short unless the environment says
-// HOSTILE_ROUNDS and CRASHER_ROUNDS: see --config=hostile.
+// The files are those of hostile/ below BULKHEAD_SHARED, or else clips that
+// this test makes and damages. The run is short unless HOSTILE_ROUNDS and
+// CRASHER_ROUNDS are set: see --config=hostile.
 
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ constexpr milliseconds kLimitOfRound{3'600'000};
 constexpr milliseconds kLimitOfFile{45'000};
 constexpr const char* kDevices[] = {"cpu", "openreg:0"};
 
-// What a file may come to.
+// The codes with which a hostile file may end.
 const std::set<Code> kEnds = {Code::kOk,
                               Code::kInvalidArgument,
                               Code::kBadInput,
@@ -70,7 +70,8 @@ std::string Bytes(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Some bytes of each are others, and some end early.
+// Returns clips in which some bytes are changed and some of which are
+// truncated.
 std::vector<File> DamagedClips() {
   std::vector<File> files;
   const fs::path directory = fs::path(std::getenv("TEST_TMPDIR")) / "damaged";
@@ -99,7 +100,8 @@ std::vector<File> Files(bool all) {
   std::sort(files.begin(), files.end(),
             [](const File& a, const File& b) { return a.path < b.path; });
   if (all) return files;
-  // Spread over the names, which begin with where they are from.
+  // Picks files evenly over their names, which begin with the name of the
+  // source.
   std::vector<File> some;
   for (int i = 0; i < kFilesInShort; ++i) {
     some.push_back(files[i * files.size() / kFilesInShort]);
@@ -138,7 +140,7 @@ class HostileRounds : public testing::Test {
     }
   }
 
-  // Decodes it until told to stop, at least once.
+  // Decodes the file until `stop` is set, at least once.
   void DecodeGood(Host& host, const Good& good, const std::atomic<bool>& stop) {
     do {
       auto video = host.OpenVideo(good.path, {.device = good.device});
@@ -235,8 +237,8 @@ TEST_F(HostileRounds, LeaveGoodSessionsExact) {
   for (int i = 0; i < std::max(rounds, 1); ++i) PlayRound(files);
   Report("all", std::max(rounds, 1), files.size());
 
-  // Few files kill an up-to-date decoder; the quickest of the others make up
-  // the number.
+  // Few files kill an up-to-date decoder. The quickest of the other files make
+  // up the number.
   std::stable_sort(files.begin(), files.end(),
                    [](const File& a, const File& b) {
                      return a.killed != b.killed ? a.killed : a.took < b.took;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every step of the protocol, and every way for the process to die there. Once:
-// the caller gets what it gets from a backend to which nothing happens. Again
-// in each life: the documented error, with how it ended. Within the deadline in
-// both cases, and nothing is left.
+// The kill matrix: every step of the protocol, with every way for the process
+// to die there. If the death happens once, the caller gets what an undisturbed
+// backend gives. If it happens in each life, the caller gets the documented
+// error with the way the process ended. Both end within the deadline and leave
+// nothing behind.
 //
-// Steps in a vendor's code are reached by the chaos backend, those between
-// processes by a lying worker. A process that somebody else kills is held at
-// its step until then, so that it dies there and nowhere else.
+// The chaos backend reaches the steps in vendor code, a lying worker the steps
+// between processes. A process that somebody else kills is held at its step
+// until then, so that it dies exactly there.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -38,14 +39,15 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// For three attempts on a machine that is busy.
+// Time for three attempts on a busy machine.
 constexpr milliseconds kLimit{10'000};
-// For a backend that failed to be tried again.
+// The time after which a failed backend is started again.
 constexpr milliseconds kBackoff{3'000};
 
 using Hashes = std::vector<std::string>;
 
-// What a caller does, and what it got; the Status says why not all.
+// A call of the application. Fills `hashes` with the frames that it got. The
+// Status says why it did not get all of them.
 using Act = Status (*)(VideoDecoder& video, Hashes& hashes);
 
 Status PlayToEnd(VideoDecoder& video, Hashes& hashes) {
@@ -93,7 +95,8 @@ struct Death {
   const char* name;
   const char* deed;  // as chaos calls it
   const char* lie;   // as the lying worker does
-  // What the ExitReport, or where there is none the message, must say.
+  // The text that the ExitReport must contain, or the message if there is no
+  // report.
   const char* end;
   bool by_others = false;  // which is nobody's fault
 };
@@ -110,7 +113,7 @@ void PrintTo(const Death& death, std::ostream* out) { *out << death.name; }
 
 std::string EndOf(const Status& status) {
   const ExitReport* exit = status.exit_report();
-  // A zygote's end has none.
+  // The end of a zygote has no ExitReport.
   if (exit == nullptr || exit->kind == ExitReport::Kind::kUnknown) {
     return status.message();
   }
@@ -137,10 +140,10 @@ struct Step {
   Made made;
   const char* at;  // of the script, or how the lie begins
   Act act;
-  // When it happens in each life, and others killed it. kOk: each life comes
-  // further than the last, or the next has no such step.
+  // The code if the process is killed by others in each life. kOk if each life
+  // gets further than the one before, or if the next life has no such step.
   Code killed;
-  // When it happens in each life, and it was its own doing.
+  // The code if the process dies by itself in each life.
   Code died;
 };
 
@@ -168,7 +171,7 @@ constexpr Step kSteps[] = {
     {"close", Made::kByChaos, "close", PlayTwice, Code::kOk, Code::kOk},
 };
 
-// Kills what is held, as often as it is, until it is destroyed.
+// Kills every process that a fault holds, until the object is destroyed.
 class Killer {
  public:
   // `before` is called before each kill.
@@ -186,7 +189,7 @@ class Killer {
         }) {}
   ~Killer() { Stop(); }
 
-  // How often it killed.
+  // Stops killing. Returns the number of kills.
   int Stop() {
     done_ = true;
     if (thread_.joinable()) thread_.join();
@@ -218,7 +221,7 @@ class KillMatrix
     clip_ = *clip;
   }
 
-  // The same of a backend to which nothing happens.
+  // Returns the frames that an undisturbed backend gives for the same call.
   Hashes Expected() {
     Hashes hashes;
     Status status;
@@ -246,7 +249,7 @@ class KillMatrix
     return status;
   }
 
-  // The whole cell.
+  // Runs the whole cell of the matrix.
   Status Act(Hashes& hashes) {
     const std::string script = "at=" + std::string(step().at) +
                                " do=" + death().deed +
@@ -287,9 +290,9 @@ class KillMatrix
       std::optional<Killer> killer;
       if (death().by_others) killer.emplace(host, repair);
       Status status = OpenAndAct(host, media, stream, hashes);
-      // A start that others killed is repeated at once.
+      // bulkheadd repeats a start at once if others killed the process.
       if (once() && repair && !death().by_others) {
-        // What the first start failed with, and then the backend comes back.
+        // The first start fails. The backend then recovers.
         EXPECT_EQ(status.code(), kUnavailable) << status;
         EXPECT_NE(status.message().find(death().end), std::string::npos)
             << status;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Preloaded into a process: each reading of the wall clock is years from the
-// one before, forwards and backwards, and the clock that goes on while a
-// machine is suspended leaps by an hour each time, as if it had been. What is
-// left is CLOCK_MONOTONIC.
+// A library to preload into a process. Each reading of the wall clock is years
+// away from the reading before, forwards or backwards. The clock that counts
+// while a machine is suspended leaps by an hour each time, as after a
+// suspension. Only CLOCK_MONOTONIC stays as it is.
 
 #include <sys/syscall.h>
 #include <sys/time.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each system call that starting a Host, a backend and a session needs, refused
-// from then on to the application and all that it starts, with the errors of a
-// machine that has run out of something: by a filter, which is an injection,
-// but one that every process below meets. What comes of it is a typed error in
-// time, or frames where the call can be done without; nothing stays behind.
+// Refuses each system call that is needed for starting a Host, a backend and a
+// session, with the errors of a machine that has run out of a resource. A
+// seccomp filter injects the error into the application and all processes below
+// it. The result is a typed error in time, or frames if the call is not
+// essential. Nothing is left behind.
 
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
@@ -68,7 +68,8 @@ constexpr Refusal kRefusals[] = {
     {"prlimit_EPERM", SYS_prlimit64, EPERM},
 };
 
-// Decodes `clip` with the call refused and says how that ended.
+// Decodes `clip` while the system call fails, and returns the result as an exit
+// code.
 int BeApplication(const std::string& clip, long call, int error) {
   const ChaosInstallation installation;
   HostOptions options = installation.options();
@@ -93,7 +94,8 @@ int BeApplication(const std::string& clip, long call, int error) {
 class RefusedCall : public testing::TestWithParam<Refusal> {
  protected:
   static void SetUpTestSuite() {
-    // What outlives the application becomes ours, and is found.
+    // Processes that outlive the application become children of this process,
+    // which finds them.
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   }
 };

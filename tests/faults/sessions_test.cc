@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of the table of faults about sessions and their processes, which neither
-// the kill matrix nor a lie shows.
+// Rows of the fault table about sessions and their processes that neither the
+// kill matrix nor a lying worker covers.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -34,7 +34,8 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kSoon{5'000};
 
-// As /proc tells of it; empty: there is none.
+// Describes a zombie below `root` as /proc does; returns an empty string if
+// none.
 std::string ZombieBelow(pid_t root) {
   for (const pid_t pid : DescendantsOf(root)) {
     std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
@@ -93,7 +94,7 @@ class FaultySessions : public testing::Test {
   std::vector<std::string> expected_;
 };
 
-// Row 1. Until it executes the reaper, the child is a bulkheadd.
+// Row 1. Until the child executes the reaper, /proc shows it as a bulkheadd.
 TEST_F(FaultySessions, AChildThatIsKilledBetweenForkAndExecIsAFailedStart) {
   const ProcessWatch supervisor(host_->supervisor_pid());
   std::atomic<bool> done = false;
@@ -109,7 +110,8 @@ TEST_F(FaultySessions, AChildThatIsKilledBetweenForkAndExecIsAFailedStart) {
       }
     }
   });
-  // Each start is another try to be in time; between two there is a pause.
+  // The kill must hit a short moment, so each start is another try. There is a
+  // back-off between two starts.
   const auto end = Clock::now() + 4 * kSoon;
   Status status;
   while (kills < 3 && Clock::now() < end) {
@@ -127,7 +129,7 @@ TEST_F(FaultySessions, AChildThatIsKilledBetweenForkAndExecIsAFailedStart) {
   EXPECT_GE(kills, 3);
   while (!status.ok() && Clock::now() < end) status = host_->Prewarm("openreg");
   EXPECT_TRUE(status.ok()) << status;
-  // One that has just ended is one until its parent has had a processor.
+  // A process that has just ended is a zombie until its parent runs.
   std::string zombie;
   do {
     zombie = ZombieBelow(supervisor.pid());
@@ -166,7 +168,7 @@ TEST_F(FaultySessions, ASessionWhoseWorkerIsHeldOrStoppedClosesAtOnce) {
   }
 }
 
-// Row 17: what a driver cannot be made to do here, a signal can.
+// Row 17. SIGSTOP stands for a driver that hangs.
 TEST_F(FaultySessions, AStoppedWorkerIsKilledAtItsDeadlineAndReplaced) {
   VideoDecoder video = Open();
   ASSERT_TRUE(video.Next().value());
@@ -177,7 +179,7 @@ TEST_F(FaultySessions, AStoppedWorkerIsKilledAtItsDeadlineAndReplaced) {
   EXPECT_NE(video.recovery().last_cause.find("too long"), std::string::npos);
 }
 
-// Row 17: the reaper is ours, but may be stopped by others.
+// Row 17. The reaper is trusted, but others may stop it.
 TEST_F(FaultySessions, AStoppedReaperDelaysNoRunningSession) {
   VideoDecoder video = Open();
   const int reaper = Backend().reaper_pid;
@@ -208,7 +210,7 @@ TEST_F(FaultySessions, ALateKillDoesNotReachAStrangerOfTheSameNumber) {
   if (stranger->pid() != pid) {
     GTEST_SKIP() << "this machine does not let one choose a pid";
   }
-  // Its decoder, and bulkheadd, let go of the worker.
+  // Makes the decoder and bulkheadd release the dead worker.
   video.reset();
   VideoDecoder another = Open();
   EXPECT_EQ(Rest(another), expected_);
@@ -228,7 +230,7 @@ TEST_F(FaultySessions, AnApplicationThatReapsEverythingStillLearnsTheCause) {
   VideoDecoder video = Open();
   ASSERT_TRUE(video.Next().value());
   End(video.worker_pid(), SIGSEGV);
-  // Its own bulkheadd is started in this state too.
+  // bulkheadd is started again in this state too.
   End(host_->supervisor_pid());
   video.Rewind();
   EXPECT_EQ(Rest(video), expected_);
@@ -320,7 +322,7 @@ TEST_F(FaultySessions, AFileThatIsReplacedOrDeletedDisturbsNoRunningSession) {
   std::filesystem::remove(object);
   std::ofstream(object) << "half of an obj";
   EXPECT_EQ(Rest(video).size(), expected_.size() - 1);
-  // The zygote has the old one.
+  // The zygote still has the old file.
   End(video.worker_pid());
   video.Rewind();
   EXPECT_EQ(Rest(video), expected_);

@@ -55,7 +55,8 @@ class Soak {
             std::clamp<uint64_t>(options.faults / 10, 1, kLargestWindow)),
         next_(options.start_at) {
     HostOptions host = installation_.options();
-    // Deaths that are nobody's fault come to all when a reaper is killed.
+    // Each kill of a reaper gives all sessions a death for which nobody is to
+    // blame.
     host.limits.restarts_per_position = 64;
     host.deadlines.backend_start = milliseconds(20'000);
     host.deadlines.worker_start = milliseconds(20'000);
@@ -112,7 +113,7 @@ class Soak {
            happened || restarts > 0);
   }
 
-  // False: nobody was there any more.
+  // Kills the victim of the plan. Returns false if there was no process left.
   bool Strike(const SoakPlan& plan, VideoDecoder& video) {
     using Victim = SoakPlan::Victim;
     pid_t pid = 0;

@@ -4,9 +4,9 @@
 //
 //   bazel test //tests/faults:soak --config=soak --test_arg=--faults=10000
 //
-// A run that was stopped goes on with --start-at, and what failed is done again
-// with --start-at=N --faults=1, both with the --seed of the run. Exits 1 after
-// a failure or when it grew.
+// --start-at=N continues a run that was stopped, and --start-at=N --faults=1
+// repeats a fault that failed, both with the --seed of that run. Exits with 1
+// after a failure or if the resources in use have grown.
 
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -19,12 +19,13 @@ namespace {
 using bulkhead::tests::SoakReport;
 using bulkhead::tests::SoakWindow;
 
-// What is under way in sessions differs from moment to moment.
+// Tolerances: the resources in use by running sessions vary from moment to
+// moment.
 constexpr double kMostMoreDescriptors = 32;
 constexpr double kMostMoreKib = 16 * 1024;
 
-// The second half of the run beside the first: in the first moments there is
-// less of everything.
+// Compares the second half of the run with the first. The first window is no
+// reference, since a run starts with fewer resources in use.
 bool IsFlat(const SoakReport& report) {
   const auto& windows = report.windows;
   const size_t half = windows.size() / 2;

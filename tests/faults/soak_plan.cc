@@ -16,7 +16,7 @@ class Dice {
     random_.seed(mixed);
   }
 
-  // From 0 to `end`, without it.
+  // Returns a number in [0, end).
   size_t Below(size_t end) { return random_() % end; }
   bool OneIn(size_t count) { return Below(count) == 0; }
   template <typename Item, size_t kCount>
@@ -25,14 +25,15 @@ class Dice {
   }
 
  private:
-  // The same numbers from every standard library, which distributions are not.
+  // Gives the same numbers with every standard library; the distributions do
+  // not.
   std::mt19937_64 random_;
 };
 
-// Those after which the frames of the next life are as good as ever.
+// Deaths after which the next life decodes the same frames.
 constexpr const char* kDeaths[] = {"segfault", "abort", "exit:0",
                                    "exit:7",   "throw", "error:6"};
-// A deadline ends these, which takes its time.
+// Faults that a deadline ends. They take longer.
 constexpr const char* kStalls[] = {"hang", "spin", "stop"};
 constexpr size_t kStallsAreOneIn = 20;
 
@@ -59,7 +60,7 @@ std::string DrawFaults(Dice& dice, size_t length) {
       at = "packet:" + std::to_string(dice.Below(length));
       break;
   }
-  // These return nothing, and what ends in a throw there ends in it elsewhere.
+  // flush and close return no result, so an error becomes an abort there.
   if ((at == "flush" || at == "close") && deed == "error:6") deed = "abort";
   return "at=" + at + " do=" + deed +
          (dice.OneIn(4) ? " lives=1-2" : " lives=1");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A worker that a SIGKILL does not end. No driver hangs here on request; where
-// the freezer of cgroup version 1 may be used, it holds a process in state D
-// just so, and elsewhere the time until a worker is given up is set to nothing,
-// which is an injection and not the real thing.
+// A worker that SIGKILL does not end. The test has no driver that hangs on
+// request. Where the freezer of cgroup version 1 may be used, it holds a
+// process in state D in the same way. Elsewhere, an injection takes its place:
+// the time until a worker is written off is set to zero.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -37,7 +37,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kSoon{15'000};
 constexpr size_t kFrames = 120;
 
-// Holds one process in state D while it exists.
+// Holds one process in state D during the life of the object.
 class Freezer {
  public:
   static std::unique_ptr<Freezer> Freeze(pid_t pid) {
@@ -58,7 +58,7 @@ class Freezer {
     Write("freezer.state", "THAWED");
     const auto end = Clock::now() + kSoon;
     std::error_code error;
-    // Until the process is gone.
+    // The cgroup cannot be removed until the process is gone.
     while (!fs::remove(directory_, error) && Clock::now() < end) {
     }
   }
@@ -142,7 +142,8 @@ TEST_F(StuckWorker, IsWrittenOffShownAndNeverWaitedFor) {
   video.Rewind();
   const auto began = Clock::now();
   EXPECT_EQ(Rest(video), expected_);
-  // A missed frame, the two seconds, and those of bulkheadd.
+  // The frame deadline, the two seconds until the host gives the worker up, and
+  // the two seconds of bulkheadd.
   EXPECT_LT(Clock::now() - began, milliseconds(12'000));
   EXPECT_EQ(video.recovery().restarts, 1u);
   EXPECT_NE(video.worker_pid(), pid);
@@ -159,7 +160,8 @@ TEST_F(StuckWorker, IsWrittenOffShownAndNeverWaitedFor) {
   EXPECT_NE(Ps().find("written off: " + line), std::string::npos);
   EXPECT_NE(Ps({"--json"}).find("\"written_off\""), std::string::npos);
 
-  // A second session, a restart and the end of the Host do not wait for it.
+  // A second session, a restart and the end of the Host do not wait for the
+  // worker.
   const auto again = Clock::now();
   {
     VideoDecoder another = Open();
@@ -188,7 +190,7 @@ TEST_F(StuckWorker, DoesNotKeepTheHostFromEnding) {
   EXPECT_TRUE(supervisor.AwaitEnd(kSoon));
 }
 
-// Injected, not real: each killed worker is taken for one that does not die.
+// An injection: every killed worker counts as one that does not die.
 TEST_F(StuckWorker, LeavesItsMemoryToNobody) {
   NewHost(milliseconds(0));
   VideoDecoder video = Open();

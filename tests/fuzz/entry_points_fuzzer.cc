@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reader of entry_points.txt: the input is the file.
+// Fuzzes the reader of entry_points.txt. The input is the file.
 
 #include <algorithm>
 #include <set>
@@ -61,7 +61,7 @@ void CheckDiagnostics(const Diagnostics& diagnostics, const EntryPoint& origin,
   }
 }
 
-// A file without irregularities that has the same entries.
+// Returns a regular file with the same entries.
 std::string Printed(const std::vector<EntryPoint>& entries) {
   std::string text;
   for (const EntryPoint& entry : entries) {
@@ -92,7 +92,8 @@ void CheckPrinted(const ParsedEntryPoints& parsed, const EntryPoint& origin) {
   }
 }
 
-// Whatever the text does, a good entry after it is read.
+// Checks that a correct entry after the text is read, whatever the text
+// contains.
 void CheckNeighbour(std::string_view text, const ParsedEntryPoints& parsed,
                     const EntryPoint& origin) {
   if (text.find("neighbour") != std::string_view::npos) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reader of grants.toml, and what `bulkhead grant` and `bulkhead revoke`
-// make of such a file: the input is the file.
+// Fuzzes the reader of grants.toml, and the changes that `bulkhead grant` and
+// `bulkhead revoke` make to such a file. The input is the file.
 
 #include <algorithm>
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The small readers of what a distribution says of itself. The input's first
-// byte chooses one, the rest is for it.
+// Fuzzes the small readers of a distribution's metadata. The first byte of the
+// input selects the reader; the rest is the reader's input.
 
 #include <algorithm>
 #include <compare>
@@ -47,7 +47,8 @@ void FuzzFolderName(std::string_view text) {
   FUZZ_CHECK(bulkhead::NormalizedName(normalized) == normalized);
 }
 
-// An order, and one in which equal versions are so to every other one.
+// Checks that versions have a total order, in which equal versions compare
+// alike to every other version.
 void FuzzVersions(std::string_view text) {
   std::vector<std::string_view> versions;
   while (versions.size() < 3) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gives each file of the corpus to the fuzzer that this is linked with.
-// BULKHEAD_TEST_CORPUS has their paths.
+// Passes each file of the corpus to the fuzzer that this test is linked with.
+// BULKHEAD_TEST_CORPUS holds the paths of the files.
 
 #include <gtest/gtest.h>
 
@@ -26,9 +26,9 @@ TEST(CorpusTest, HasNoFinding) {
     std::ifstream file(path, std::ios::binary);
     ASSERT_TRUE(file) << path;
     std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
-    // A finding ends the process: say before which file it was.
+    // Printed before the call, since a finding aborts the process.
     std::fprintf(stderr, "%s\n", path.c_str());
-    // Not a byte more than there is, so that reading beyond is found.
+    // Without spare capacity, so that a sanitizer finds a read beyond the end.
     bytes.shrink_to_fit();
     LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()),
                            bytes.size());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A backend that decodes nothing. Its entry function does what attempts.txt
-// beside its object says, a verb and an object a line; open does what the
-// option `attempts` says and gives what came of all of it as the reason why it
-// cannot open.
+// A backend that decodes nothing. The entry function makes the attempts in the
+// file attempts.txt beside the shared object; each line is a verb and an
+// object. `open` makes the attempts in the option `attempts`, and then fails
+// with the outcomes of all attempts as its message.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -67,7 +67,8 @@ bool OpenDevice(const char* path) {
   return fd >= 0 && UseDevice();
 }
 
-// On no descriptor: EBADF tells that the kernel got to see it.
+// Calls ioctl without a descriptor. EBADF tells that the filter allowed the
+// call.
 bool Ioctl(const std::string& type) {
   errno = 0;
   ioctl(-1, static_cast<unsigned long>(type.at(0)) << 8);

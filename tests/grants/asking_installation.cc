@@ -20,7 +20,7 @@ constexpr char kInfo[] = "plugins/asking-0.1.0.dist-info/";
 }  // namespace
 
 AskingInstallation::AskingInstallation() {
-  // Short: the backend's report has an end.
+  // Short, since the length of the backend's report is limited.
   char path[] = "/tmp/asking-XXXXXX";
   if (mkdtemp(path) == nullptr) throw std::runtime_error("mkdtemp");
   path_ = fs::canonical(path);

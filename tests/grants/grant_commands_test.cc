@@ -37,7 +37,7 @@ class GrantCommands : public testing::Test {
                          {"BULKHEAD_GRANTS", at_.grants()}}});
   }
 
-  // Of the backend, as `bulkhead backends` has it.
+  // Returns the backend's permissions as `bulkhead backends` prints them.
   Json Granted() {
     const ProgramResult result = Run({"backends", "--json"});
     EXPECT_EQ(result.exit_code, 0) << result.Describe();

@@ -46,8 +46,9 @@ class Grants : public testing::Test {
     return Host::Create(options);
   }
 
-  // What came of the attempts, of those while loading and of `session`. Fills
-  // in what the host then says of the backend.
+  // Starts the backend and returns the outcomes of the attempts while loading
+  // and of those in `session`. Also stores what the host then reports about the
+  // backend.
   std::string Attempt(const std::string& session = "") {
     auto host = MakeHost().value();
     VideoOptions video;
@@ -103,7 +104,7 @@ TEST_F(Grants, WhatIsGrantedCanBeReadWhileLoadingAndNeverWritten) {
                                 Data("/below/model") + "\nlist " + Data() +
                                 "\nwrite " + Data("/model") + "\nread " +
                                 at_.path() + "/other/model\n");
-  // The backend's uid could, if the sandbox let it.
+  // Lets every uid write there, so that only the sandbox prevents it.
   fs::permissions(Data(), fs::perms(0777));
   fs::permissions(Data("/model"), fs::perms(0666));
   at_.Grant(ReadLine(Data()));
@@ -172,7 +173,7 @@ TEST_F(Grants, ALinkInThePlaceOfAGrantedPathLeadsNowhere) {
     at_.Ask(ReadLine(granted),
             "read " + target + "\nread " + Data("/below/model") + "\n");
     at_.Grant(ReadLine(granted));
-    // Granted as a directory, and then swapped.
+    // Replaces the granted directory with a symbolic link.
     fs::create_directory_symlink(Data(), way);
     const std::string outcome = Attempt();
     EXPECT_SAYS(outcome, "load read model: errno 2; load read model: errno 2");

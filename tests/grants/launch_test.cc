@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a launch makes of grants in each tier, as root and as an ordinary user,
-// also where a path has become something else since bulkheadd looked it up.
+// Tests grants in a launched backend in each tier, as root and as an ordinary
+// user, including paths that change after bulkheadd has looked them up.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -67,7 +67,7 @@ class GrantLaunchTest : public testing::TestWithParam<Setting> {
     if (!directory_.empty()) fs::remove_all(directory_);
   }
 
-  // Runs a test's body as the user of the setting.
+  // Runs the body of a test as the user of the parameter.
   void AsUser(const std::function<void()>& body) {
     GetParam().root ? body() : tests::RunAsNobody({}, body);
   }
@@ -84,7 +84,7 @@ class GrantLaunchTest : public testing::TestWithParam<Setting> {
     return grants;
   }
 
-  // `meanwhile` happens after bulkheadd has looked and before it launches.
+  // Calls `meanwhile` between looking up the granted paths and launching.
   Result<LaunchedReaper> Start(
       const Grants& grants, const std::function<void()>& meanwhile = [] {}) {
     self_ =
@@ -110,7 +110,8 @@ class GrantLaunchTest : public testing::TestWithParam<Setting> {
              ipc::Deadline::After(std::chrono::milliseconds(kPatienceMs))});
   }
 
-  // The errno of the attempt; -1: there is no answer.
+  // Returns the errno of the attempt, 0 for success, or -1 if there is no
+  // answer.
   static int Try(const LaunchedReaper& reaper, const std::string& attempt) {
     const int control = reaper.zygote_control.get();
     send(control, attempt.data(), attempt.size(), MSG_NOSIGNAL);
@@ -128,7 +129,8 @@ class GrantLaunchTest : public testing::TestWithParam<Setting> {
   }
   bool Full() const { return GetParam().tier == Tier::kFull; }
 
-  // In tier full the launch fails; in tier reduced there is no rule for it.
+  // Expects that nothing is granted: in the full tier the launch fails, in the
+  // reduced tier there is no rule for the path.
   void ExpectNothingOf(Result<LaunchedReaper> reaper) {
     if (Full()) {
       ASSERT_FALSE(reaper);
@@ -201,7 +203,8 @@ TEST_P(GrantLaunchTest, APathThatBecomesAnotherBeforeTheLaunchShowsNothing) {
   });
 }
 
-// A GPU's node is so. Whether the backend may open it is told as it is.
+// The device node of a GPU usually belongs to a group. The report says whether
+// the backend may really open it.
 TEST_P(GrantLaunchTest, ADeviceOfAGroupIsForThoseOfTheGroup) {
   constexpr gid_t kVideo = 65533;
   const std::string node = Path("node");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Grants for everybody, and whose grants count in a privileged process. Both
-// need root: /etc is laid over with a copy that only this process sees, and the
-// CLI is made a program with a file capability.
+// Tests grants for all users, and which grants a privileged process respects.
+// Both need root: the test mounts a copy over /etc that only this process sees,
+// and gives the CLI a file capability.
 #include <gtest/gtest.h>
 #include <linux/capability.h>
 #include <sched.h>
@@ -34,7 +34,7 @@ using Json = nlohmann::json;
 constexpr char kSystemGrants[] = "/etc/bulkhead/grants.toml";
 constexpr uid_t kNobody = 65534;
 
-// Why not, where it cannot be done.
+// Mounts the copy over /etc. Returns why that failed, or an empty string.
 std::string CoverEtc(const std::string& directory) {
   const auto failed = [](const char* what) {
     return std::string(what) + ": " + std::strerror(errno);
@@ -55,7 +55,7 @@ std::string CoverEtc(const std::string& directory) {
   return "";
 }
 
-// CAP_NET_BIND_SERVICE, which helps with nothing here.
+// Gives the program CAP_NET_BIND_SERVICE, which no test needs.
 bool GiveFileCapability(const std::string& program) {
   vfs_cap_data capabilities = {};
   capabilities.magic_etc = VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE;
@@ -86,7 +86,7 @@ class SystemGrants : public testing::Test {
     if (!why_not_.empty()) GTEST_SKIP() << why_not_;
     fs::remove_all("/etc/bulkhead");
     at_.Ask("ioctls = [\"drm\", \"dma-buf\"]\n", "");
-    // Where anybody may run it.
+    // To a place where every user may run it.
     CopyForAll(LibexecDirectory(), at_.path() + "/libexec");
     program_ = at_.path() + "/bulkhead";
     fs::copy_file(PathFromEnvironment("BULKHEAD_TEST_CLI"), program_);
@@ -113,7 +113,7 @@ class SystemGrants : public testing::Test {
                                                   {"HOME", at_.path()}}});
   }
 
-  // Of the backend.
+  // Returns the permissions that the backend has.
   Json Granted(bool as_nobody) {
     const ProgramResult result = Run({"backends", "--json"}, as_nobody);
     EXPECT_EQ(result.exit_code, 0) << result.Describe();
@@ -150,7 +150,7 @@ TEST_F(SystemGrants, CountForEverybodyUntilTheyAreRevoked) {
     EXPECT_EQ(listed["grants"][0]["hash"], at_.hash());
   }
 
-  // One's own are added to them.
+  // The user's own grants are added to those for all users.
   result = Run({"grant", "asking", "ioctl=dma-buf"}, true);
   ASSERT_EQ(result.exit_code, 0) << result.Describe();
   EXPECT_EQ(Granted(true), (Json{"ioctl=drm", "ioctl=dma-buf"}));
@@ -181,7 +181,7 @@ TEST_F(SystemGrants, AloneCountInAPrivilegedProcess) {
   const Json files = Json::parse(result.output, nullptr, false)["files"];
   ASSERT_EQ(files.size(), 1u) << result.Describe();
   EXPECT_EQ(files[0]["path"], kSystemGrants);
-  // Nor does it write for who has called it.
+  // A privileged process does not write grants for its caller either.
   const ProgramResult refused = Run({"grant", "asking", "ioctl=drm"}, true);
   EXPECT_EQ(refused.exit_code, 2) << refused.Describe();
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stands in for bulkhead-worker: a zygote that installs stage 1 and then tries,
-// for each packet "VERB PATH" on its control socket, to open the file. Answers
-// with the errno, 0 for success.
+// Takes the place of bulkhead-worker: a zygote that installs stage 1. For each
+// packet "VERB PATH" on the control socket, it tries to open the file and
+// answers with the errno, or 0 for success.
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>

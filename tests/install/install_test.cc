@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A vendor's wheel from its file to frames, with the program that users have.
+// Installs a vendor's wheel with the command and decodes with it.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -22,7 +22,8 @@ class Install : public testing::Test {
   void SetUp() override {
     std::string path = TemporaryDirectory() + "/plugins-XXXXXX";
     ASSERT_NE(mkdtemp(path.data()), nullptr);
-    // A backend's process has a user of its own.
+    // A backend runs under a uid of its own and must be able to read the
+    // directory.
     fs::permissions(path, fs::perms(0755));
     directory_ = fs::canonical(path);
   }
@@ -53,7 +54,8 @@ class Install : public testing::Test {
     EXPECT_EQ(result.output, "");
   }
 
-  // Where the backend `openreg` is: Bulkhead comes with one of its own.
+  // Returns the file of the backend `openreg`, since Bulkhead comes with one
+  // too.
   std::string FileOfOpenreg() {
     const Json report =
         RunForJson({"--plugin-path", directory_, "backends", "--json"});

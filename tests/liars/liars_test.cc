@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the host does about workers that lie: for each lie, the call ends with
-// the right code within its deadlines, nothing is left behind, and a session
-// beside it goes on by not a byte different.
+// Tests the host against workers that lie. For each lie, the call ends with the
+// right code within its deadlines and leaves nothing behind, and another
+// session's frames do not change by a byte.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Three attempts at the longest deadline, on a machine that is busy.
+// Time for three attempts at the longest deadline on a busy machine.
 constexpr milliseconds kLimit{10'000};
 constexpr int kMadeUpFrames = 24;
 
@@ -61,7 +61,7 @@ Status Decode(VideoDecoder& video) {
                 "ended in silence after frame " + std::to_string(frames));
 }
 
-// Samples that are delivered are those of the stream, whatever else is told.
+// Decodes audio. Expects that all delivered samples are those of the stream.
 Status Listen(Host& host, const std::string& media, const std::string& device,
               Act act) {
   auto audio = host.OpenAudio(media, {.device = device});
@@ -112,7 +112,7 @@ Status Perform(Host& host, const std::string& media, const std::string& device,
 struct Row {
   const char* lie;
   Code code;
-  // Part of the message.
+  // A part of the error message.
   const char* says = "";
   Act act = Act::kDecode;
 };
@@ -125,7 +125,7 @@ TEST_P(LieTest, EndsInItsCodeAndHurtsNobody) {
   const Row& row = GetParam();
   const LyingInstallation installation({row.lie});
   HostOptions options = installation.options();
-  // Millions of entries arrive in time, however busy the machine is.
+  // Long enough for millions of index entries on a busy machine.
   if (row.code == Code::kResourceExhausted) options.deadlines.scan = kLimit / 2;
   const Status status = ActOnHost(options, kLimit, [&](Host& host) {
     return Perform(host, installation.media(), row.lie, row.act);
@@ -339,7 +339,7 @@ TEST_F(LiarsTest, AnotherSessionsProcessIsNotTaken) {
   });
 }
 
-// Whether the worker was started before the second word came is chance.
+// The worker may or may not have started before the zygote repeats itself.
 TEST_F(LiarsTest, AZygoteThatNamesAProcessTwiceIsDoneWith) {
   const LyingInstallation installation({"clone_twice"});
   (void)ActOnHost(installation.options(), kLimit, [&](Host& host) {
@@ -364,8 +364,8 @@ TEST_F(LiarsTest, ALongNameOfACodecIsCutAndCleaned) {
   });
 }
 
-// After the scan was given up, an honest worker still has the rest of it under
-// way.
+// The host gives up the scan while the honest worker still sends the rest of
+// it.
 TEST_F(LiarsTest, AStreamWithTooManyFramesToCountStillPlays) {
   const LyingInstallation installation({"scan_endless"});
   (void)ActOnHost(installation.options(), kLimit, [&](Host& host) {
@@ -426,12 +426,12 @@ TEST_F(LiarsTest, FramesFromBeforeALieOutliveEverything) {
 class StormTest : public LiarsTest,
                   public ::testing::WithParamInterface<const char*> {};
 
-// Another backend of the same bulkheadd is started while it lasts.
+// Starts another backend of the same bulkheadd during the storm.
 TEST_P(StormTest, HoldsUpNoOtherBackend) {
   const LyingInstallation installation({GetParam(), "honest"});
   HostOptions options = installation.options();
   options.deadlines.worker_start = milliseconds(3'000);
-  // A storm that takes the processors may have each deadline doubled.
+  // A storm that uses up the processors may double each deadline.
   (void)ActOnHost(options, 2 * kLimit, [&](Host& host) {
     std::future<Status> storm = std::async(std::launch::async, [&] {
       return Perform(host, installation.media(), GetParam(), Act::kDecode);

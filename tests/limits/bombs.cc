@@ -30,7 +30,7 @@ std::string Write(const std::string& directory, const std::string& name,
   return error ? std::string() : path;
 }
 
-// EBML: identifiers are written as they are read, lengths with eight bytes.
+// EBML: identifiers are written unchanged, lengths with eight bytes.
 Bytes Length(uint64_t bytes) { return Big(bytes | uint64_t{1} << 56, 8); }
 Bytes Element(uint32_t id, const Bytes& content) {
   const int bytes = id > 0xffffff ? 4 : id > 0xffff ? 3 : id > 0xff ? 2 : 1;

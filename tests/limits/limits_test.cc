@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files and backends that ask for too much: each ends in a typed error that
-// names the limit, for a caller in C++ and on the command line, does no harm to
-// what is decoded afterwards, and passes where the limit is raised.
+// Files and backends that ask for too much. Each ends in a typed error that
+// names the limit, for callers in C++ and on the command line, and does not
+// harm what is decoded afterwards. With a higher limit, the file is decoded.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ struct Row {
   // For --limit, and by what the file passes; empty: it passes by none.
   std::string small;
   std::string raised;
-  // As its message names it.
+  // The name of the limit in the error message.
   const char* limit;
   Act act = Act::kPlay;
 };
@@ -147,7 +147,7 @@ TEST_P(Bombs, TheCommandLineSaysHowToRaiseIt) {
 }
 
 const Row kBombs[] = {
-    // libavutil takes it for too large itself, so nothing raises that.
+    // libavutil itself refuses this size, so no limit can be raised.
     {"A_picture_claims_60000x60000",
      [](const std::string& directory) {
        return WriteFlatBmp(directory, 60000, 60000);
@@ -169,7 +169,7 @@ const Row kBombs[] = {
        return WriteMatroska(directory, {.subtitles = 2999});
      },
      "", "streams=3000", "the limit streams (--limit streams=N)", Act::kProbe},
-    // All in a header that is read before the first of them is made.
+    // The header with all streams is read before the first stream is created.
     {"20000_streams",
      [](const std::string& directory) {
        return WriteMatroska(directory, {.subtitles = 20000});
@@ -217,7 +217,8 @@ INSTANTIATE_TEST_SUITE_P(Limits, Bombs,
                                   std::get<1>(info.param).name;
                          });
 
-// What no file does quickly or for certain, a backend does by its script.
+// Cases that no file causes quickly and reliably. The chaos backend causes
+// them.
 struct Late {
   const char* name;
   const char* faults;

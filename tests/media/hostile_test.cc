@@ -13,14 +13,16 @@ namespace {
 constexpr std::chrono::milliseconds kLimit{45'000};
 constexpr long kMaxRssKib = 2L << 20;
 
-// Done, a fault of the file, or a limit that the file ran into.
+// The exit codes for success, a damaged file, and a limit that the file
+// exceeds.
 const std::set<int> kExitCodes = {0, 3, 4};
 
 TEST(Samples, AreThere) {
   if (HostileFiles().empty()) GTEST_SKIP() << WhyNoSamples();
 }
 
-// The host is a process of its own, so that its end and its memory show.
+// Decodes with the command, so that the test sees how the host ends and its
+// memory.
 class Hostile : public testing::TestWithParam<SampleFile> {
  protected:
   static ProgramResult Decode(const std::string& path,

@@ -47,7 +47,7 @@ Result<std::vector<MarkedFrame>> DecodeWithMarks(const std::string& path) {
   marked >> turned_oddly;
   const bool upright = turned_oddly == 0;
   ProgramResult hashes = Hash(path, "0:V:0", upright, limits);
-  // A cover, where there is nothing else.
+  // The file has no video stream but a cover.
   if (hashes.errors.find("matches no streams") != std::string::npos) {
     hashes = Hash(path, "0:v:0", upright, limits);
   }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// marked_frames FILE: first 1 if ffmpeg would turn the pictures by an angle
-// that is no quarter turn, else 0. Then a line for each frame that libavcodec
-// makes of the first video stream that is no cover, else of the first, with its
-// best timestamp and 1 if libavcodec marks it as corrupt. The ffmpeg program
-// decodes the same and does not print the marks. A process of its own, since
-// damaged files can end it.
+// marked_frames_main FILE: prints the marks of a file's frames.
+//
+// The first line is 1 if ffmpeg would rotate the pictures by an angle that is
+// no quarter turn, else 0. Then there is one line for each frame that
+// libavcodec decodes from the first video stream that is no cover, or else from
+// the first one: its best timestamp, and 1 if libavcodec marks the frame as
+// corrupt. The ffmpeg program decodes the same frames but does not print the
+// marks. This is a program of its own, since damaged files can crash it.
 
 #include <cmath>
 #include <cstdio>
@@ -18,8 +20,8 @@ extern "C" {
 
 namespace {
 
-// As the ffmpeg program does it: until an error, and a packet that is not taken
-// is lost.
+// Decodes a packet as the ffmpeg program does: receives frames until an error,
+// and drops a packet that the decoder does not accept.
 void PrintFrames(AVCodecContext* decoder, const AVPacket* packet,
                  AVFrame* frame) {
   if (avcodec_send_packet(decoder, packet) < 0) return;

@@ -19,8 +19,8 @@ TEST(Samples, AreThere) {
   if (MediaFiles().empty()) GTEST_SKIP() << WhyNoSamples();
 }
 
-// Real files, on each backend, against ffmpeg on the same machine: the bytes of
-// RGB24 depend on its SIMD.
+// Compares real files on each backend with ffmpeg on the same machine, since
+// the bytes of RGB24 depend on the SIMD instructions of the machine.
 class SharedMedia : public testing::TestWithParam<SampleFile> {
  protected:
   static void SetUpTestSuite() {
@@ -30,7 +30,7 @@ class SharedMedia : public testing::TestWithParam<SampleFile> {
   }
   static void TearDownTestSuite() { delete host_; }
 
-  // Frames, and behind them the failure that ended the stream, if any.
+  // Returns the frames, followed by the failure that ended the stream, if any.
   static std::vector<std::string> Decode(const std::string& path,
                                          VideoOptions options) {
     std::vector<std::string> hashes;
@@ -62,7 +62,7 @@ class SharedMedia : public testing::TestWithParam<SampleFile> {
 
 Host* SharedMedia::host_ = nullptr;
 
-// Skips where there is no ffmpeg.
+// Skips the test if there is no ffmpeg.
 void Reference(const std::string& path, uint32_t threads,
                std::vector<std::string>& expected) {
   const auto reference = DecodeWithFfmpeg(path, threads);
@@ -91,7 +91,7 @@ TEST_P(SharedMedia, DecodesAsFfmpegDoes) {
   }
 }
 
-// FFmpeg's own threads, and glibc's arenas for them, under stage 2.
+// FFmpeg's threads and glibc's arenas for them must work under stage 2.
 TEST_P(SharedMedia, DecodesWithThreadsAsFfmpegDoesWithAsMany) {
   constexpr uint32_t kThreads = 4;
   std::vector<std::string> expected;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An application to be killed: decodes a clip on two backends for ever.
+// An application for a test to kill. Decodes a clip on two backends for ever.
 //
 //   decoding_application LIBEXEC CLIP [forked]
 //
-// Once both decode it prints one line, "bulkheadd PID reaper PID ... child
-// PID"; with `forked` the child is a copy of itself that holds all its
-// descriptors.
+// Once both backends decode, it prints one line, "bulkheadd PID reaper PID ...
+// child PID". With `forked`, the child is a fork of the application that holds
+// all of its descriptors.
 #include <poll.h>
 #include <unistd.h>
 

@@ -44,7 +44,7 @@ size_t CountThreads() {
   return threads;
 }
 
-// Mappings of memory files, which hold sessions.
+// Counts the mappings of memory files, in which sessions keep their memory.
 size_t CountSharedMappings() {
   std::ifstream maps("/proc/self/maps");
   size_t mappings = 0;
@@ -54,7 +54,7 @@ size_t CountSharedMappings() {
   return mappings;
 }
 
-// What the library promises about the process that uses it.
+// Tests what the library promises not to do to its process.
 class GoodGuest : public testing::Test {
  protected:
   void SetUp() override {
@@ -95,7 +95,7 @@ TEST_F(GoodGuest, HasNoChildAndSendsNoSigchld) {
     DecodeSome(*host, "openreg:1");
     EXPECT_EQ(waitpid(-1, nullptr, WNOHANG | __WALL), -1);
     EXPECT_EQ(errno, ECHILD);
-    // Its replacement is started just as quietly.
+    // The next bulkheadd is started without side effects too.
     const ProcessWatch supervisor(host->supervisor_pid());
     ASSERT_TRUE(supervisor.Signal(SIGKILL));
     ASSERT_TRUE(supervisor.AwaitEnd(milliseconds(2'000)));
@@ -174,7 +174,7 @@ TEST_F(GoodGuest, EveryDescriptorIsClosedOnExec) {
   for (const std::string& descriptor : OpenDescriptors()) {
     if (std::count(before.begin(), before.end(), descriptor) > 0) continue;
     const int flags = fcntl(std::stoi(descriptor), F_GETFD);
-    // The one through which the list was read is closed again.
+    // The descriptor through which the list was read is already closed.
     if (flags < 0) continue;
     EXPECT_TRUE(flags & FD_CLOEXEC) << descriptor;
     ++ours;

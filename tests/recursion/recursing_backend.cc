@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plugins that themselves start Bulkhead, with the library linked into them.
+// Plugins that start Bulkhead themselves, with the library linked into them.
 
 #include <string>
 

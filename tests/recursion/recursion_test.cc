@@ -11,8 +11,8 @@
 namespace bulkhead::tests {
 namespace {
 
-// Autoload never recurses: a plugin that starts Bulkhead itself does not load,
-// and harms nobody.
+// Autoload never recurses: a plugin that starts Bulkhead itself fails to load,
+// and other backends are not affected.
 class Recursion : public testing::Test {
  protected:
   void SetUp() override {
