@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A successor that lies while its health is checked is not taken, and bulkheadd
-// is none the worse for it.
+// A successor that lies during its health check does not take over, and does
+// not harm bulkheadd.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ const std::vector<std::string> kLies = {
     "ring_cursor_ahead",    "ring_cursor_unaligned", "ring_cursor_back",
     "ring_length_zero",     "ring_length_huge",      "ring_length_beyond",
     "ring_skip_to_nothing", "ring_root_outside",     "ring_unknown_reply"};
-// Only seen in a later frame, or costing only the liar.
+// Lies that only show in a later frame, or that only harm the liar.
 const std::vector<std::string> kUnseen = {"frame_silent",
                                           "frame_spins",
                                           "frame_slot_beyond",

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reloads while sessions run. With RELOADS in the environment that many by
-// command; prints what bulkheadd holds in the first and in the last tenth.
+// Reloads while sessions run. RELOADS in the environment sets the number of
+// reloads by command. Prints the resources that bulkheadd holds in the first
+// and in the last tenth of them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,7 +45,7 @@ Holding HoldingOf(int pid) {
   return holding;
 }
 
-// The largest of each.
+// Returns the maximum of each resource.
 Holding MostOf(std::vector<Holding>::const_iterator begin,
                std::vector<Holding>::const_iterator end) {
   Holding most;
@@ -77,10 +78,11 @@ TEST_F(Reloading, ByCommandUnderLoadFailsNoSessionAndLeavesNothing) {
             << first.descriptors << " descriptors, " << first.resident_kib
             << " KiB; in the last: " << last.descriptors << " descriptors, "
             << last.resident_kib << " KiB\n";
-  // What its sessions hold comes and goes; see what each reload would add.
+  // The resources of sessions vary, so the bound is what a leak in each reload
+  // adds.
   EXPECT_LT(last.descriptors, first.descriptors + reloads);
   EXPECT_LT(last.resident_kib, first.resident_kib + 8 * 1024);
-  // The old ones end with their last sessions.
+  // The old zygotes end with their last sessions.
   Await([&] { return Draining() == 0; });
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What becomes of a backend whose files change while it runs, and of its
-// sessions.
+// Tests a backend, and its sessions, whose files change while it runs.
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -75,7 +74,8 @@ struct Broken {
   const char* reason;
 };
 
-// Those that can be seen from outside. That pictures are wrong cannot.
+// Broken versions that a health check can detect. Wrong pictures are not among
+// them.
 class BrokenVersions : public Reloading,
                        public testing::WithParamInterface<Broken> {};
 
@@ -85,12 +85,12 @@ TEST_P(BrokenVersions, AreRolledBackWithTheReason) {
   const int zygote = Info().zygote_pid;
   installation_.SetFaults(GetParam().faults);
   ReplaceObject();
-  // By itself, and once.
+  // bulkheadd tries the new version by itself, once.
   Await([&] { return !Info().reason.empty(); });
   EXPECT_THAT(Info().reason, HasSubstr(GetParam().reason));
   EXPECT_EQ(Info().state, "ready");
   EXPECT_EQ(Info().zygote_pid, zygote);
-  // On command.
+  // A command tries the new version again.
   const Status refused = host_->Reload("chaos");
   EXPECT_THAT(refused.code(),
               AnyOf(Code::kBackendUnavailable, Code::kBackendMisbehaved));
@@ -100,7 +100,7 @@ TEST_P(BrokenVersions, AreRolledBackWithTheReason) {
   EXPECT_EQ(Rest(video).size(), expected_.size() - 1);
   VideoDecoder another = Open();
   EXPECT_EQ(Rest(another), expected_);
-  // Repaired.
+  // The new version is repaired.
   installation_.SetFaults("");
   ReplaceObject();
   AwaitOtherZygote(zygote);
@@ -123,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_F(Reloading, ABackendThatSaysUnsupportedOfTheClipPasses) {
   const int zygote = Info().zygote_pid;
-  // BULKHEAD_UNSUPPORTED, in the first life of a worker's stream alone.
+  // Returns BULKHEAD_UNSUPPORTED to the first worker of the zygote only.
   installation_.SetFaults("at=open do=error:4 workers=1");
   const Status reloaded = host_->Reload("chaos");
   ASSERT_TRUE(reloaded.ok()) << reloaded;
@@ -141,10 +141,10 @@ TEST_F(Reloading, AFileThatIsWrittenInPlaceIsLoadedOnceItIsWhole) {
   ASSERT_TRUE(file);
   const auto half = static_cast<ssize_t>(whole.size() / 2);
   ASSERT_EQ(::write(file.get(), whole.data(), half), half);
-  // It cannot go on with pages that are gone.
+  // The old worker cannot run on: pages of its file are gone.
   EXPECT_TRUE(old.AwaitEnd(milliseconds(10'000)));
   auto opening = std::async(std::launch::async, [&] { return Open(); });
-  // Each piece follows a look at the backend that waits for it.
+  // Asks for the backend's state before writing each piece.
   for (ssize_t at = half; at < static_cast<ssize_t>(whole.size());) {
     Await([&] { return Info().state == "starting"; });
     EXPECT_EQ(Info().zygote_pid, 0);
@@ -153,7 +153,8 @@ TEST_F(Reloading, AFileThatIsWrittenInPlaceIsLoadedOnceItIsWhole) {
     ASSERT_EQ(::write(file.get(), whole.data() + at, piece), piece);
     at += piece;
   }
-  // Longer than kSettlingTime: it is whole, but who wrote it may go on.
+  // Longer than kSettlingTime: the file is complete, but its writer may
+  // continue.
   EXPECT_EQ(opening.wait_for(milliseconds(1'200)), std::future_status::timeout);
   EXPECT_EQ(Info().zygote_pid, 0);
   file.reset();
@@ -186,7 +187,7 @@ TEST_F(Reloading, AnotherVersionThatAnInstallerPutsThereTakesOver) {
   ASSERT_EQ(NextHash(video), expected_[0]);
   const std::string root = installation_.path();
   const std::string kept = Contents(object());
-  // pip takes the old version away before it brings the new one.
+  // pip removes the old version before it installs the new one.
   fs::rename(dist_info(), root + "/~ulkhead_chaos-0.1.0.dist-info");
   fs::rename(object(), object() + ".old");
   VideoDecoder between = Open();

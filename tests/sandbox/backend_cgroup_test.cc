@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Backends in cgroups of the machine's own hierarchy, with whatever controllers
-// it has.
+// Tests backends in cgroups of the machine's own hierarchy, with the
+// controllers that the machine has.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ using ::testing::HasSubstr;
 
 constexpr milliseconds kEndPatience{5'000};
 
-// Where cgroup version 2 is mounted; empty: nowhere.
+// Returns where cgroup version 2 is mounted, or an empty string.
 std::string Mount() {
   std::ifstream mounts("/proc/self/mounts");
   for (std::string line; std::getline(mounts, line);) {

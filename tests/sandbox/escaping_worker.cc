@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stands in for bulkhead-worker: a zygote whose vendor tries to get out. At
-// each stage it tries what it should not be able to do and sends, as packets of
-// text over its control socket, "STAGE.WHAT=ERRNO", 0 for success, and
-// "STAGE.done". The first packet it receives is "PID PORT SOCKET": whom to
-// attack. Then, one packet each:
+// Takes the place of bulkhead-worker: a zygote with vendor code that tries to
+// leave the sandbox. At each stage, it tries what it should not be able to do
+// and sends packets of text over its control socket: "STAGE.WHAT=ERRNO", with 0
+// for success, and then "STAGE.done". The first packet that it receives names
+// the targets: "PID PORT SOCKET". Each later packet is a command:
 //
-//   clone     a session worker, which tries everything again under stage 2 and
-//             answers "worker.done"; answered by "cloned=PID"
-//   execute, connect, exit, spin   clone one that then does just that
-//   crash     the zygote aborts
+//   clone     clones a session worker, which tries everything again under stage
+//   2
+//             and sends "worker.done"; the zygote answers "cloned=PID"
+//   execute, connect, exit, spin   clones a session worker that then does this
+//   crash     aborts the zygote
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -182,7 +183,8 @@ void DescribeBirth(const Targets& targets, const std::string& plugin) {
   born.TryFiles(plugin);
   born.TrySockets();
   born.Try("kill", kill(targets.application, 0));
-  // Without namespaces there is a shell until stage 1, and this would end here.
+  // Only in a new root: without namespaces there is a shell before stage 1, and
+  // exec would replace this program.
   if (getpid() == 2) born.Try("shell", execl("/bin/sh", "sh", nullptr));
   born.Done();
 }

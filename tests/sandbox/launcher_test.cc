@@ -33,8 +33,8 @@
 #include "ipc/unique_fd.h"
 #include "tests/support/nobody.h"
 
-// The whole chain: our launcher, the real reaper, and in place of the worker
-// one that tries to get out (escaping_worker.cc).
+// Tests the whole chain: the launcher, the real reaper, and in place of the
+// worker a program that tries to leave the sandbox (escaping_worker.cc).
 
 namespace bulkhead::sandbox {
 namespace {
@@ -63,7 +63,7 @@ class Application : public ipc::ForkedChild {
   Application() : ForkedChild(Sleeping()) {}
 };
 
-// Listens where a worker without sandbox could connect.
+// Sockets to which a worker without a sandbox could connect.
 class Listeners {
  public:
   explicit Listeners(const std::string& directory)
@@ -128,7 +128,7 @@ class LauncherTest : public testing::TestWithParam<Setting> {
     rmdir(directory_.c_str());
   }
 
-  // Runs a test's body as the user of the setting.
+  // Runs the body of a test as the user of the parameter.
   static void AsUser(const std::function<void()>& body) {
     GetParam().root ? body() : tests::RunAsNobody({}, body);
   }
@@ -167,7 +167,7 @@ class LauncherTest : public testing::TestWithParam<Setting> {
               static_cast<ssize_t>(text.size()));
   }
 
-  // Up to and including `last`, which is "NAME" or "NAME=...".
+  // Receives facts up to and including `last`, which is "NAME" or "NAME=...".
   static Facts HearUntil(const LaunchedReaper& reaper,
                          const std::string& last) {
     Facts facts;
@@ -229,7 +229,8 @@ class LauncherTest : public testing::TestWithParam<Setting> {
     return {answer.getExited().getPid(), answer.getExited().getWaitStatus()};
   }
 
-  // Starts, plays the first part, and returns what the zygote found.
+  // Starts a backend, lets its zygote attack the targets and stores what it
+  // found.
   Result<LaunchedReaper> StartAndAttack(const Application& application,
                                         const Listeners& listeners,
                                         Facts* facts) {
@@ -247,7 +248,7 @@ class LauncherTest : public testing::TestWithParam<Setting> {
   static pid_t Clone(const LaunchedReaper& reaper, const std::string& deed,
                      Facts* facts) {
     Say(reaper, deed);
-    // Two processes write to the socket, in any order.
+    // The zygote and the worker write to the same socket, in any order.
     bool done = false;
     pid_t pid = 0;
     while (!done || pid == 0) {
@@ -415,7 +416,7 @@ TEST_P(LauncherTest, ViolationsAndExitsAreReportedAsTheyWere) {
     auto reaper = StartAndAttack(application, listeners, &facts);
     ASSERT_TRUE(reaper) << reaper.error();
     for (const char* deed : {"execute", "connect", "exit"}) {
-      // It may have ended before it is watched, and is reported all the same.
+      // The worker may end before it is watched, and its end is still reported.
       const pid_t pid = Clone(*reaper, deed, nullptr);
       ASSERT_TRUE(Watch(*reaper, pid)) << deed;
       const Exit exit = HearExited(*reaper);
@@ -486,8 +487,8 @@ TEST_P(LauncherTest, EndOfTheApplicationEndsEverything) {
   });
 }
 
-// Starts a backend from a process that can be stopped or killed, as bulkheadd
-// can. Its reaper is then seen through /proc's pid alone.
+// Starts a backend from a child process, which takes bulkheadd's place and can
+// be stopped or killed. The test then sees the reaper only by its pid.
 class LauncherLifelineTest : public LauncherTest {
  protected:
   struct Pids {
@@ -514,7 +515,8 @@ class LauncherLifelineTest : public LauncherTest {
     return supervisor;
   }
 
-  // In tier full pid 1 ends last, so it speaks for all.
+  // In the full tier, the reaper is pid 1 of its namespace: its end is the end
+  // of all.
   std::vector<ipc::UniqueFd> Lives(const Pids& pids) const {
     std::vector<ipc::UniqueFd> lives;
     lives.push_back(Pidfd(pids.reaper));

@@ -23,11 +23,11 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr const char* kDevice = "shared_scope";
-// Most sessions that one worker serves.
+// The highest number of sessions that one worker serves.
 constexpr size_t kFull = 64;
 
-// worker_scope = "backend": sessions share a process until it dies, and what
-// one of them does to it is paid for by that one alone.
+// Tests worker_scope = "backend": sessions share a process until it dies, and
+// only the session that is to blame for a death fails.
 class WorkerScope : public testing::Test {
  protected:
   void SetUp() override {
@@ -58,7 +58,7 @@ class WorkerScope : public testing::Test {
     return host_->OpenVideo(clip_, options).value();
   }
 
-  // A session that does to its worker what `fault` says at frame 60.
+  // Opens a session that inflicts `fault` on its worker at frame 60.
   VideoDecoder OpenPoisonous(const std::string& fault) {
     return Open(fault, std::to_string(timestamps_[60]));
   }
@@ -80,7 +80,7 @@ class WorkerScope : public testing::Test {
     for (size_t i = 0; i < count; ++i) ASSERT_TRUE(video.Next().value());
   }
 
-  // Decodes until there is an error, and gives that.
+  // Decodes until an error and returns the error.
   static Status FailureOf(VideoDecoder& video) {
     for (;;) {
       auto frame = video.Next();
@@ -103,7 +103,7 @@ class WorkerScope : public testing::Test {
     return pids;
   }
 
-  // One of two sessions ends the worker of both and is the only one to fail.
+  // Expects that of two sessions, only the one that kills their worker fails.
   void ExpectOnlyTheGuiltyFails(const std::string& fault, Code code) {
     VideoDecoder innocent = Open();
     VideoDecoder guilty = OpenPoisonous(fault);
@@ -181,7 +181,8 @@ TEST_F(WorkerScope, ClosingASessionLeavesTheOthersAloneAndTheLastEndsIt) {
   EXPECT_EQ(HashesOf(later), expected_);
 }
 
-// More than it has descriptors for, if those that went left theirs behind.
+// More sessions than the worker has descriptors for, if closed sessions leaked
+// them.
 TEST_F(WorkerScope, TwoHundredSessionsComeAndGoInOneWorker) {
   VideoDecoder constant = Open();
   for (int i = 0; i < 200; ++i) {
@@ -224,7 +225,7 @@ TEST_F(WorkerScope, KilledWorkerIsReplacedByOneForEachSession) {
   const std::set<int> pids = WorkersOf(videos);
   EXPECT_EQ(pids.size(), videos.size());
   EXPECT_FALSE(pids.contains(worker.pid()));
-  // New ones share again.
+  // New sessions share a worker again.
   VideoDecoder fourth = Open();
   VideoDecoder fifth = Open();
   EXPECT_EQ(fourth.worker_pid(), fifth.worker_pid());
@@ -265,7 +266,8 @@ TEST_F(WorkerScope, HangIsPaidForByTheGuiltySessionAlone) {
   TakeFrames(innocent, 10);
   const Status failure = FailureOf(guilty);
   EXPECT_EQ(failure.code(), Code::kDeadlineExceeded) << failure;
-  // It was late, so that it is known at once who is to blame.
+  // The session missed its deadline, so the host knows at once that it is to
+  // blame.
   EXPECT_EQ(guilty.recovery().restarts, options_.limits.attempts_per_position);
   innocent.Rewind();
   EXPECT_EQ(HashesOf(innocent), expected_);

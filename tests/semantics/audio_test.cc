@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each way of asking an AudioDecoder for samples gives, and which code it
-// has when it gives none: a row of the README's table each.
+// Tests what each request for samples of an AudioDecoder returns, and the code
+// if it fails: one test for each row of the README's table.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -110,7 +110,7 @@ TEST_P(Audio, ARangeWithoutSamplesIsOutOfRange) {
   EXPECT_EQ(audio.SamplesPlayedInRange(1e12).error().code(), Code::kOutOfRange);
   EXPECT_EQ(audio.SamplesPlayedInRange(-2, -1).error().code(),
             Code::kOutOfRange);
-  // And the decoder goes on.
+  // The decoder still works.
   EXPECT_EQ(audio.SamplesPlayedInRange(0, 1)->count(), 44100u);
 }
 

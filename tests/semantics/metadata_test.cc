@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told of a container and its streams, by decoders and by Host::Probe:
-// a row of the README's table each. tests/sources/metadata_test.cc compares
-// every value with those of ffprobe.
+// Tests the metadata of containers and streams, from decoders and from
+// Host::Probe: one test for each row of the README's table.
+// tests/sources/metadata_test.cc compares every value with ffprobe's.
 #include "bulkhead/metadata.h"
 
 #include "tests/audio/audio_files.h"
@@ -13,7 +13,7 @@ namespace {
 
 class Metadata : public Semantics {
  protected:
-  // 50 pictures in two seconds, made as `arguments` say.
+  // Makes a clip of 50 pictures in two seconds with these ffmpeg arguments.
   static std::string Make(const std::string& name,
                           const std::vector<std::string>& arguments) {
     const std::string path = TemporaryDirectory() + "/" + name;
@@ -108,7 +108,7 @@ TEST_P(Metadata, WithoutADurationOfTheStreamThatOfTheContainerCounts) {
   EXPECT_EQ(metadata.frame_count_from_header, std::nullopt);
   EXPECT_NEAR(metadata.duration_seconds.value_or(0), 3, 0.1)
       << "as long as its sound";
-  // Its rate times that.
+  // The frame rate times the duration.
   EXPECT_EQ(metadata.frame_count,
             static_cast<uint64_t>(*metadata.duration_seconds * 25));
   EXPECT_EQ(metadata.end_seconds,
@@ -131,7 +131,7 @@ TEST_P(Metadata, WhatNothingTellsIsUnknown) {
   EXPECT_EQ(CodeOf(guessing.FrameCount()), Code::kInvalidArgument);
 }
 
-// And its begin and end can be asked for.
+// Also, its begin and end are valid arguments for requests by time.
 TEST_P(Metadata, OfADecoderIsThatOfAProbe) {
   std::vector<std::string> files = SharedMedia();
   for (const Clip clip : AllClips()) files.push_back(Generate(clip).value());

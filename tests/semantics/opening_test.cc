@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be asked of a VideoDecoder when it is opened, but for its output: a
-// row of the README's table each.
+// Tests the options for opening a VideoDecoder, except those of its output: one
+// test for each row of the README's table.
 #include <filesystem>
 #include <optional>
 
@@ -13,7 +13,8 @@ namespace {
 
 class Opening : public Semantics {
  protected:
-  // Audio, then a small video, then a larger one that is marked as the default.
+  // Makes a file with audio, a small video and a larger video that is marked as
+  // the default.
   static std::string ThreeStreams() {
     const std::string path = TemporaryDirectory() + "/three.mkv";
     const ProgramResult made = RunProgram({"ffmpeg",

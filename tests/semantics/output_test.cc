@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How frames come out of a VideoDecoder: the order of their dimensions, their
-// elements, and what was done to them on the way.
+// Tests the form of a VideoDecoder's frames: the order of dimensions, the
+// element type and the transforms.
 #include <signal.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ using Sizes = std::array<size_t, kCount>;
 
 class Output : public Semantics {
  protected:
-  // As ffmpeg makes them.
+  // Returns the hashes of the frames that ffmpeg makes.
   static std::vector<std::string> Reference(const std::string& path,
                                             const std::string& pixel_format,
                                             const std::string& filters) {
@@ -44,7 +44,7 @@ class Output : public Semantics {
     return element;
   }
 
-  // Of the 16-bit numbers that the floats of the frame come from.
+  // Returns the hash of the 16-bit numbers from which the floats were computed.
   static std::string HashOfFloats(const Frame& frame) {
     std::vector<uint16_t> numbers;
     for (uint32_t y = 0; y < frame.height(); ++y) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clips, as far as decoding concerns them; which frames they consist of is
-// core/application/api/clip_plan_test.cc's.
+// Tests the decoding of sampled clips. core/application/api/clip_plan_test.cc
+// tests which frames a clip consists of.
 #include "bulkhead/samplers.h"
 
 #include "tests/semantics/semantics_fixture.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each way of asking a VideoDecoder for frames gives, and which code it
-// has when it gives none: a row of the README's table each.
+// Tests what each request for frames of a VideoDecoder returns, and the code if
+// it fails: one test for each row of the README's table.
 #include <limits>
 #include <optional>
 
@@ -18,14 +18,14 @@ constexpr double kEnd = 4.8;
 
 class Selection : public Semantics {
  protected:
-  // Hashes of a straight pass.
+  // Returns the hashes of a straight pass.
   static std::vector<std::string> Pass(VideoDecoder& video) {
     std::vector<std::string> hashes;
     for (Result<Frame>& frame : video) hashes.push_back(HashOf(*frame));
     return hashes;
   }
 
-  // The batch holds the frames of those indices.
+  // Expects that the batch holds the frames of these indices.
   void ExpectBatch(const Result<FrameBatch>& batch, const Indices& indices) {
     if (pass_.empty()) {
       VideoDecoder video = Open(Clip::kH264);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// WAV files, written by hand, so that the expected samples owe nothing to
-// FFmpeg: a row of the README's table each.
+// Tests WAV files that are written by hand, so that the expected samples do not
+// come from FFmpeg: one test for each row of the README's table.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -40,7 +40,7 @@ struct Format {
   uint32_t sample_rate = 8000;
   uint16_t bits = 16;
   std::optional<uint16_t> align = std::nullopt;  // else as they say
-  // Of kExtensible: what it really is.
+  // For kExtensible: the actual format.
   uint16_t subformat = kPcm;
 };
 
@@ -70,7 +70,7 @@ std::string Wav(const Format& format, const std::string& data) {
   return Riff(FormatChunk(format) + Chunk("data", data));
 }
 
-// Every bit of it used.
+// Returns data in which every bit varies.
 std::string Data(size_t bytes) {
   std::string data;
   for (size_t i = 0; i < bytes; ++i) {
@@ -79,7 +79,8 @@ std::string Data(size_t bytes) {
   return data;
 }
 
-// Sample `i` of the data, as a number in [-1, 1] or as the file has it.
+// Returns sample `i` of the data: an integer scaled to [-1, 1], or a float
+// unchanged.
 float Expected(const Format& format, const std::string& data, size_t i) {
   const size_t bytes = format.bits / 8;
   const char* const at = data.data() + i * bytes;
@@ -116,7 +117,7 @@ class WavFile : public testing::TestWithParam<std::string> {
         {.device = GetParam()});
   }
 
-  // Error of opening it, or of all its samples.
+  // Returns the code of opening the file, or of reading all its samples.
   Code CodeOf(const std::string& file) {
     auto audio = TryOpen(file);
     if (!audio) return audio.error().code();
@@ -156,7 +157,7 @@ TEST_P(WavFile, EachKindIsReadBitForBit) {
     SCOPED_TRACE(std::to_string(tag) + ", " + std::to_string(bits));
     std::string data = Data(480);
     if (tag == kFloat && bits == 64) {
-      // Not what a float has no place for.
+      // Excludes numbers that a float cannot represent.
       data.clear();
       for (int i = 0; i < 60; ++i) {
         const double value = std::sin(i) * 1.25;

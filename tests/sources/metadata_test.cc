@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Every file beside the manifest that is no reference of another one.
+// Returns every file beside the manifest, except the reference outputs.
 std::vector<std::string> SharedFiles() {
   std::vector<std::string> files;
   const char* shared = std::getenv("BULKHEAD_SHARED");
@@ -46,7 +46,7 @@ std::string Text(const Json& object, const char* key) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// Of a tag, whose name is written as its file does it.
+// Returns the value of a tag. Files differ in the case of a tag's name.
 std::string Tag(const Json& tags, const std::string& key) {
   for (const auto& [name, value] : tags.items()) {
     if (strcasecmp(name.c_str(), key.c_str()) == 0)
@@ -67,7 +67,7 @@ std::string RatioText(const Ratio& ratio, char separator) {
          std::to_string(ratio.denominator);
 }
 
-// ffprobe's ways to say unknown.
+// Returns an empty string for each notation of ffprobe for "unknown".
 std::string Known(const std::string& text) {
   static const std::set<std::string> kUnknown{"0/0", "0/1", "0:1", "unknown",
                                               "N/A"};
@@ -77,7 +77,7 @@ std::string Known(const std::string& text) {
 void ExpectNear(const std::optional<double>& ours,
                 const std::optional<double>& theirs, const char* what) {
   EXPECT_EQ(ours.has_value(), theirs.has_value()) << what;
-  // They print microseconds.
+  // ffprobe prints microseconds.
   if (ours && theirs) {
     EXPECT_NEAR(*ours, *theirs, 2e-6) << what;
   }
@@ -112,7 +112,7 @@ void ExpectSameStream(const StreamMetadata& ours, const Json& theirs) {
   const std::string kind = Text(theirs, "codec_type");
   EXPECT_EQ(StreamKindName(ours.kind), kind.empty() ? "unknown" : kind);
   EXPECT_EQ(ours.codec, Known(Text(theirs, "codec_name")));
-  // A number where the profile has no name.
+  // ffprobe prints a number for a profile without a name.
   const std::string profile = Known(Text(theirs, "profile"));
   if (profile.find_first_not_of("-0123456789") != std::string::npos) {
     EXPECT_EQ(ours.profile, profile);
@@ -141,7 +141,7 @@ void ExpectSameStream(const StreamMetadata& ours, const Json& theirs) {
   }
 }
 
-// What a scan of what ffprobe prints of each packet finds.
+// What a scan should find, computed from the packets that ffprobe prints.
 struct Content {
   uint64_t packets = 0;
   int64_t begin = LLONG_MAX;
@@ -203,7 +203,7 @@ class Metadata : public testing::Test {
     const ProgramResult probe =
         RunProgram({"ffprobe", "-v", "quiet", "-show_format", "-show_streams",
                     "-of", "json", path});
-    // Names and tags need not be UTF-8.
+    // Names and tags in a file are not always UTF-8.
     const Json theirs = Json::parse(probe.output, nullptr, false);
     const auto ours = host_->Probe(path, {.scan = true});
     if (probe.exit_code != 0 || theirs.is_discarded()) {

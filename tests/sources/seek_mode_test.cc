@@ -35,7 +35,7 @@ class SeekModes : public testing::TestWithParam<const char*> {
     return Host::Create(options).value();
   }
 
-  // From ffprobe, of the frames or of the packets.
+  // Returns the frame mappings that ffprobe prints, of frames or of packets.
   std::vector<FrameMapping> Mappings() {
     const ProgramResult frames =
         RunProgram({"ffprobe", "-v", "error", "-select_streams", "v:0",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sources other than paths, where one worker serves all sessions of a backend
-// (worker_scope = "backend"): each session has bytes of its own.
+// Tests sources other than paths with one worker for all sessions of a backend
+// (worker_scope = "backend"). Each session reads its own bytes.
 #include <gtest/gtest.h>
 #include <signal.h>
 

@@ -34,8 +34,8 @@ Bytes BytesOf(const std::string& path) {
   return bytes;
 }
 
-// Serves `bytes`, and fails a test when it is called from elsewhere than the
-// call that is marked to be running.
+// A reader that serves `bytes`. Fails the test if the library calls the reader
+// outside the API call that the test has marked as running.
 struct Server {
   Bytes bytes;
   size_t most = SIZE_MAX;  // at a time
@@ -93,7 +93,8 @@ class Sources : public testing::Test {
         [&] { return host_->OpenVideo(source, {.device = device}); });
   }
 
-  // All that Next() gives, killing the worker before some frames.
+  // Returns all frames of Next(). If `killing`, kills the worker before some
+  // frames.
   std::vector<std::string> Decode(VideoDecoder& video, bool killing) {
     std::vector<std::string> hashes;
     for (;;) {

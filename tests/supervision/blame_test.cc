@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whom the ends of workers are counted for, where one end alone does not tell:
-// a backend that dies of everything, and a device that many lose at once.
+// Tests who is blamed for the ends of workers where one end alone does not
+// tell: a backend that dies of every input, and a device that many sessions
+// lose at once.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,7 +33,7 @@ using ::testing::HasSubstr;
 
 constexpr milliseconds kSoon{20'000};
 constexpr size_t kFrames = 120;
-// So many inputs without a frame make a backend suspect.
+// The number of inputs without a frame that makes a backend suspect.
 constexpr int kTooMany = 3;
 
 class Blame : public testing::Test {
@@ -49,7 +50,7 @@ class Blame : public testing::Test {
     host_ = Host::Create(installation_.options()).value();
   }
 
-  // Another file each time, of the same pictures.
+  // Returns another file each time, with the same pictures.
   std::string NewInput() {
     const fs::path copy = directory_ / (std::to_string(inputs_++) + ".mp4");
     fs::copy_file(clip_, copy, fs::copy_options::overwrite_existing);
@@ -98,12 +99,13 @@ TEST_F(Blame, ABackendThatDiesOfEveryFileIsQuarantined) {
     EXPECT_EQ(Backend().state, "ready");
     DecodeUntilQuarantined();
     ASSERT_EQ(Backend().state, "quarantined");
-    // Three files, and two at most for five failures.
+    // Three files make the backend suspect; the fifth failure takes two more at
+    // most.
     EXPECT_LE(inputs_, kTooMany + 4);
     EXPECT_THAT(Backend().reason, HasSubstr("its workers die of any media"));
     EXPECT_EQ(Decode().code(), Code::kBackendUnavailable);
 
-    // Repaired, it serves the files of which nothing is held against them.
+    // The repaired backend serves the files that are not poisoned.
     installation_.SetFaults("");
     ASSERT_TRUE(host_->Restart("chaos").ok());
     const int used = inputs_;
@@ -119,7 +121,7 @@ TEST_F(Blame, WhatIsTheBackendsIsNotSaidOfTheInput) {
   do {
     status = Decode();
   } while (status.code() == Code::kPoisonedInput && Clock::now() < end);
-  // Three deaths of one session, or the fifth of the backend's.
+  // The session gives up after three deaths, or the backend after the fifth.
   EXPECT_TRUE(status.code() == Code::kBackendLost ||
               status.code() == Code::kBackendUnavailable)
       << status;
@@ -134,7 +136,7 @@ TEST_F(Blame, FilesOfWhichAWorkingBackendDiesStayToBlame) {
   EXPECT_TRUE(Decode().ok());
 }
 
-// Without the clip a good file now and then is enough.
+// A frame of a good file between the deaths clears the backend.
 TEST_F(Blame, AFrameInBetweenAcquits) {
   for (int i = 0; i < 2 * kTooMany; ++i) {
     EXPECT_EQ(Decode("at=picture do=segfault").code(), Code::kPoisonedInput);
@@ -143,7 +145,7 @@ TEST_F(Blame, AFrameInBetweenAcquits) {
   EXPECT_EQ(Backend().state, "ready");
 }
 
-// Row 45: all of them have it when it is lost.
+// Row 45: all sessions use the device when it is lost.
 TEST_F(Blame, ADeviceThatManySessionsLoseAtOnceIsLostOnce) {
   constexpr int kSessions = 12;
   const auto healthy = host_->OpenVideo(clip_, installation_.Stream());
@@ -183,14 +185,14 @@ TEST_F(Blame, ADeviceThatManySessionsLoseAtOnceIsLostOnce) {
     EXPECT_EQ(videos[i].recovery().restarts, 1u) << i;
   }
   EXPECT_EQ(Backend().state, "ready");
-  // One incident: twelve would keep the device from everybody for half a
-  // minute.
+  // The loss counts as one incident. Twelve incidents would block the device
+  // for half a minute.
   const auto began = Clock::now();
   EXPECT_TRUE(Decode().ok());
   EXPECT_LT(Clock::now() - began, milliseconds(10'000));
 }
 
-// And is not asked for again at once by each.
+// The sessions wait for the device instead of asking again at once.
 TEST_F(Blame, ADeviceThatIsLostAgainAndAgainIsWaitedFor) {
   Status status;
   const auto end = Clock::now() + kSoon;

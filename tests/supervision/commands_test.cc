@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an operator's commands do to a backend, and what they leave alone.
+// Tests what an operator's commands do to a backend, and what they do not
+// affect.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -137,7 +138,7 @@ TEST_F(Commands, AReloadGivesNewSessionsASuccessor) {
   EXPECT_EQ(CountRest(video).value(), kMadeUpFrames - 1);
 }
 
-// Whoever waits for a start gets what comes after it.
+// A caller that waits for a start gets the result of the next start.
 TEST_F(Commands, AStartThatARestartEndsIsBegunAgainForThoseWhoWait) {
   auto prewarmed =
       std::async(std::launch::async, [&] { return host_->Prewarm("honest"); });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What operators see and do from outside, what an application is told of its
-// own backends, and what a forked child may not.
+// Tests what operators see and do from outside, what an application learns
+// about its own backends, and what a forked child is refused.
 
 #include "bulkhead/operators.h"
 
@@ -38,7 +38,7 @@ constexpr milliseconds kLimit{30'000};
 
 class Operators : public testing::Test {
  protected:
-  // What is found by pid must be of this test alone.
+  // Drops all hosts of this test, since operators find hosts by pid.
   void TearDown() override {
     EXPECT_THAT(AwaitEndOfAll(supervisors_, kLimit), testing::IsEmpty());
   }
@@ -61,7 +61,8 @@ class Operators : public testing::Test {
     }
   }
 
-  // Other tests may run their hosts meanwhile.
+  // Picks the host of this test, since other tests may run hosts at the same
+  // time.
   static RunningHost Mine(int supervisor_pid) {
     const RunningHosts running = FindRunningHosts(milliseconds(20)).value();
     for (const RunningHost& host : running.hosts) {
@@ -281,7 +282,7 @@ TEST_F(Operators, TheCommandLineShowsAndCommands) {
   EXPECT_THAT(events.output, HasSubstr("\"text\":\"disable: done\""));
 }
 
-// The parent's session goes on as if there were no child.
+// The session of the parent continues undisturbed.
 TEST_F(Operators, AForkedChildIsRefusedAndDisturbsNobody) {
   auto host = NewHost();
   auto video = std::make_unique<VideoDecoder>(Open(*host).value());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An input that kills workers is refused, and nothing else is.
+// Tests that an input which kills workers is refused, and that no other input
+// is.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +28,7 @@ using std::chrono::milliseconds;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// Its option crash_at=T ends the process that decodes timestamp T.
+// The device's option crash_at=T crashes the process that decodes timestamp T.
 constexpr const char* kDevice = "shared_scope";
 constexpr size_t kFrames = 120;
 constexpr size_t kFatal = 60;
@@ -68,7 +69,8 @@ class Poison : public testing::Test {
     return host_->OpenVideo(file, options);
   }
 
-  // The hashes of what it still gives, and the error that ended it.
+  // Returns the hashes of the remaining frames, and in `end` the error after
+  // them.
   static std::vector<std::string> Decode(VideoDecoder& video, Status& end) {
     std::vector<std::string> hashes;
     for (;;) {
@@ -119,7 +121,7 @@ TEST_F(Poison, AFrameThatKilledThreeWorkersIsRefusedWithoutAnother) {
   EXPECT_EQ(end.exit_report()->position, "at frame 60");
   EXPECT_EQ(second.recovery().restarts, 0u);
 
-  // What is known of the place says nothing of others.
+  // Other positions of the input are not refused.
   const auto later = second.FrameAt(100);
   ASSERT_TRUE(later) << later.error();
   EXPECT_EQ(HashOf(*later), expected_[100]);
@@ -137,7 +139,7 @@ TEST_F(Poison, AnInputThatCannotBeOpenedCostsNoFurtherWorker) {
     EXPECT_EQ(again.error().code(), Code::kPoisonedInput) << again.error();
     EXPECT_THAT(again.error().message(), HasSubstr("refused while opening"));
   }
-  // By another name too.
+  // The input is also refused under another name.
   const std::string link = TemporaryDirectory() + "/by-another-name.mp4";
   fs::remove(link);
   fs::create_hard_link(clip_, link);

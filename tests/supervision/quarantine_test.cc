@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What becomes of a backend that fails again and again, and of one that others
-// kill again and again.
+// Tests a backend that fails repeatedly, and one that others kill repeatedly.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,7 +29,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr int kMadeUpFrames = 24;
-// Failures that are too many; see core/supervisor/restart_policy.h.
+// The number of failures that leads to quarantine: see restart_policy.h.
 constexpr int kTooMany = 5;
 
 class Quarantine : public testing::Test {
@@ -57,7 +56,7 @@ class Quarantine : public testing::Test {
     return {};
   }
 
-  // Without those that are just being written.
+  // Returns the records, without files that are still being written.
   std::vector<fs::path> Records() const {
     std::vector<fs::path> records;
     for (const auto& entry : fs::directory_iterator(state_)) {
@@ -68,7 +67,8 @@ class Quarantine : public testing::Test {
     return records;
   }
 
-  // Each question waits for its answer, so these are no busy loops.
+  // Waits for a condition. Each one asks bulkheadd and waits for the answer, so
+  // this is no busy loop.
   template <typename Condition>
   static void Await(const Condition& condition) {
     const auto limit = std::chrono::steady_clock::now() + milliseconds(30'000);

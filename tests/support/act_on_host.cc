@@ -20,14 +20,14 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kProcessesEnd{5'000};
 
-// What this process holds that a session could have left in it: what its
-// descriptors refer to, and its mappings of memory files.
+// Returns the resources of this process that a session could have left behind:
+// the targets of its descriptors, and its mappings of memory files.
 std::vector<std::string> Held() {
   std::vector<std::string> held;
   for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
     std::error_code gone;
     const std::string target = fs::read_symlink(entry.path(), gone).string();
-    // The iterator's own.
+    // Skips the descriptor of the iterator itself.
     if (!target.ends_with("/fd")) held.push_back("descriptor of " + target);
   }
   std::ifstream maps("/proc/self/maps");

@@ -12,7 +12,7 @@ namespace bulkhead::tests {
 namespace {
 
 constexpr int kEach = 100;
-// Above every limit that a worker has.
+// Above every limit of a worker.
 constexpr int kMostMessages = 1 << 20;
 
 int SessionSocket() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/frame_hash.h"
 
-// libmd's header needs the types of this one.
+// Included first, since libmd's header needs its types.
 #include <md5.h>
 #include <sys/types.h>
 

@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 
 constexpr gid_t kFurtherGroup = 65533;
 
-// Everything that the tests need, in a directory that anybody may read. False:
-// a message was printed.
+// Copies everything that the tests need to a directory that every user may
+// read. Returns false after printing a message.
 bool MoveIn(const fs::path& home) {
   using namespace bulkhead::tests;
   fs::permissions(home, fs::perms(0755));
@@ -42,15 +42,17 @@ int RunTests(int argc, char** argv) {
 
 }  // namespace
 
-// As root: the tests run as the user "nobody", who is in a group besides, with
-// copies of what they use. As anybody else: they run as they are.
+// Started as root, runs the tests as the user "nobody", with one further group
+// and with copies of the files they use. Started as another user, runs the
+// tests directly.
 int main(int argc, char** argv) {
   if (geteuid() != 0) return RunTests(argc, argv);
-  // Bazel's files, which another user cannot write; it can do without.
+  // Another user cannot write Bazel's output files, and Bazel does not need
+  // them.
   GTEST_FLAG_SET(output, "");
   unsetenv("TEST_PREMATURE_EXIT_FILE");
   unsetenv("TEST_SHARD_STATUS_FILE");
-  // Not below TEST_TMPDIR, the way to which may be closed to others.
+  // Not below TEST_TMPDIR, whose parents other users may not be able to enter.
   char home[] = "/tmp/bulkhead-test-XXXXXX";
   if (mkdtemp(home) == nullptr || !MoveIn(home)) {
     std::perror(home);

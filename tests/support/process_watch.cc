@@ -18,12 +18,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// 0: it is gone.
+// Returns the pid of the parent, or 0 if the process is gone.
 pid_t ParentOf(pid_t pid) {
   std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
   std::string text;
   std::getline(stat, text);
-  // The name before it may hold anything.
+  // Searches from the end, since the name before it may contain anything.
   const size_t name_end = text.rfind(") ");
   if (name_end == std::string::npos) return 0;
   // "S 1234 ..."

@@ -60,7 +60,7 @@ std::vector<char*> Pointers(std::vector<std::string>& strings) {
   return pointers;
 }
 
-// -1 when it could not be started.
+// Starts a program. Returns its pid, or -1 on failure.
 pid_t Spawn(std::vector<std::string> arguments, const ProgramOptions& options,
             int output, int errors) {
   posix_spawn_file_actions_t files;
@@ -80,7 +80,7 @@ pid_t Spawn(std::vector<std::string> arguments, const ProgramOptions& options,
   return error == 0 ? pid : -1;
 }
 
-// False at the end of the file.
+// Appends what can be read. Returns false at the end of the file.
 bool Append(int fd, std::string& text) {
   char block[1 << 16];
   const ssize_t bytes = read(fd, block, sizeof block);
@@ -89,7 +89,7 @@ bool Append(int fd, std::string& text) {
   return bytes > 0;
 }
 
-// False when the time is over before both are at their end.
+// Reads both pipes to their ends. Returns false if `end` comes first.
 bool ReadBoth(Pipe& output, Pipe& errors, Clock::time_point end,
               ProgramResult& result) {
   bool open[2] = {true, true};
@@ -144,7 +144,7 @@ ProgramResult RunProgram(const std::vector<std::string>& arguments,
 }
 
 std::string ListTests(const std::string& path) {
-  // Without the files that are its caller's to write.
+  // Unsets the variables of the output files, which only the caller may write.
   return RunProgram({path, "--gtest_list_tests"},
                     {.environment = {{"TEST_PREMATURE_EXIT_FILE", std::nullopt},
                                      {"XML_OUTPUT_FILE", std::nullopt}}})

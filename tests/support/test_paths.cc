@@ -16,7 +16,8 @@ std::string Variable(const std::string& name) {
   return value == nullptr ? std::string() : value;
 }
 
-// The real path of the word in `name` that ends in `suffix`; empty: no such.
+// Returns the real path of the word in the variable `name` that ends in
+// `suffix`, or an empty path.
 fs::path FindWord(const char* name, const std::string& suffix) {
   std::istringstream words(Variable(name));
   for (std::string word; words >> word;) {

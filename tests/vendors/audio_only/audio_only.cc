@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A vendor of audio alone, as of a sound chip: PCM of 16 bits becomes floats,
-// and there is nothing else that it decodes. Anything in the file `broken`
-// beside the object makes it refuse every packet, as a bad release would.
+// A backend for audio only, like that of a sound chip. It decodes 16-bit PCM to
+// floats and nothing else. If the file `broken` beside the shared object is not
+// empty, the backend refuses every packet, as a bad release would.
 
 #include <dlfcn.h>
 
@@ -81,7 +81,7 @@ bulkhead_result SendPacket(bulkhead_decoder* decoder,
   return BULKHEAD_OK;
 }
 
-// What `private_data` of a frame is.
+// The object behind a frame's `private_data`.
 struct Block {
   std::vector<int16_t> samples;
   const uint8_t* plane = nullptr;

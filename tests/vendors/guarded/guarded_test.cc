@@ -75,7 +75,7 @@ class Guarded : public testing::Test {
 TEST_F(Guarded, BothEntryPointsThatNameItWork) {
   const auto expected = Decode("cpu");
   ASSERT_EQ(expected.size(), 120u);
-  // Both claim the device; the first in the order of names has it.
+  // Both entry points claim the device. The first one by name gets it.
   EXPECT_EQ(Decode("guarded"), expected);
   EXPECT_EQ(Decode("guarded/guarded"), expected);
   EXPECT_EQ(Decode("guarded_again/guarded"), expected);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A vendor whose device context is dear, so that it declares
-// worker_scope = "backend": one process makes the context once and decodes all
-// sessions, each on a thread of its own.
+// A backend with an expensive device context. It declares worker_scope =
+// "backend": one process makes the context once and decodes all sessions, each
+// on its own thread.
 //
-// Options are the poisonous input of the tests. What they do to the picture of
-// timestamp T they do to the process: crash_at=T crashes, hang_at=T never
-// returns, lose_at=T loses the device. context_is=N makes open fail unless N
-// sessions have been opened in this context, this one among them.
+// Options take the place of poisonous input. At the picture with timestamp T,
+// crash_at=T crashes the process, hang_at=T never returns, and lose_at=T loses
+// the device. context_is=N makes open fail unless this is the Nth session that
+// was opened in this context.
 
 #include <poll.h>
 
@@ -47,7 +47,7 @@ thread_local std::string open_error;
 
 const bulkhead_backend& Licensed() { return *cvendor_backend(); }
 
-// Made by the first session, never in the zygote.
+// Returns the context. The first session makes it; the zygote never does.
 Context& TheContext() {
   static Context context;
   return context;
