@@ -11,21 +11,15 @@
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
 #include "core/control/exit_messages.h"
-#include "ipc/protocol_version.h"
 
 namespace bulkhead::session {
 namespace {
 
 namespace schema = ipc::schema;
 
-// On top of what bulkheadd itself waits for, so that its answer, which names
-// the cause, arrives before we give up on it.
+// Added to the time for which bulkheadd itself waits, so that its answer, which
+// names the cause, arrives before the application gives up.
 constexpr std::chrono::milliseconds kSlack{2'000};
-
-void FillTexts(capnp::List<capnp::Text>::Builder list,
-               const std::vector<std::string>& texts) {
-  for (size_t i = 0; i < texts.size(); ++i) list.set(i, texts[i]);
-}
 
 }  // namespace
 
@@ -56,48 +50,7 @@ Status SupervisorLink::StartLocked() {
   RETURN_IF_ERROR(Exchange(
       process_.control.get(),
       [this](Request::Builder request) {
-        auto configuration = request.initConfigure();
-        configuration.setProtocolVersion(ipc::kProtocolVersion);
-        const auto& path = settings_.plugin_path.directories;
-        auto directories = configuration.initPluginPath(path.size());
-        for (size_t i = 0; i < path.size(); ++i) {
-          directories[i].setPath(path[i].path);
-          directories[i].setOrigin(path[i].origin);
-          directories[i].setBuiltIn(path[i].built_in);
-        }
-        const discovery::Selection& selection = settings_.selection;
-        configuration.setAutoload(selection.autoload);
-        configuration.setAutoloadRule(selection.autoload_rule);
-        configuration.setEnabledRule(selection.enabled_rule);
-        configuration.setDisabledRule(selection.disabled_rule);
-        FillTexts(configuration.initEnabled(selection.enabled.size()),
-                  selection.enabled);
-        FillTexts(configuration.initDisabled(selection.disabled.size()),
-                  selection.disabled);
-        configuration.setEager(settings_.eager);
-        const auto grant_files = settings_.grant_files.all();
-        auto grants = configuration.initGrantFiles(grant_files.size());
-        for (size_t i = 0; i < grant_files.size(); ++i) {
-          grants.set(i, grant_files[i].path);
-        }
-        auto loads = configuration.initLoads(loads_.size());
-        for (size_t i = 0; i < loads_.size(); ++i) {
-          loads[i].setPath(loads_[i].path);
-          loads[i].setEntryPoint(loads_[i].entry_point);
-        }
-        configuration.setFloor(static_cast<schema::Tier>(settings_.floor));
-        configuration.setCgroup(settings_.cgroup);
-        configuration.setReaperPath(settings_.libexec_dir + "/bulkhead-reaper");
-        configuration.setWorkerPath(settings_.libexec_dir + "/bulkhead-worker");
-        configuration.setStartDeadlineMs(
-            settings_.deadlines.backend_start.count());
-        configuration.setWorkerDeadlineMs(
-            settings_.deadlines.worker_start.count());
-        configuration.setAttemptsPerPosition(
-            settings_.limits.attempts_per_position);
-        configuration.setFailuresPerBackend(
-            settings_.limits.failures_per_backend);
-        configuration.setStateDirectory(settings_.state_directory);
+        Write(settings_, loads_, request.initConfigure());
       },
       descriptors, ipc::Deadline::After(settings_.deadlines.supervisor_start),
       TakeConfigured));
@@ -108,6 +61,7 @@ Status SupervisorLink::StartLocked() {
       ipc::Deadline::After(settings_.deadlines.supervisor_start),
       TakeConfigured));
   if (settings_.on_event) RETURN_IF_ERROR(FollowLocked());
+  // The idle connections are those of the bulkheadd that died.
   idle_.clear();
   alive_ = true;
   ++generation_;
@@ -136,7 +90,7 @@ pid_t SupervisorLink::pid() const {
 Result<SupervisorLink::Connection> SupervisorLink::Acquire() {
   RETURN_IF_ERROR(CheckProcess());
   std::lock_guard lock(mutex_);
-  // Twice: the first connect may be what notices the death.
+  // Twice, because the first connect may be what notices the death.
   for (int attempt = 0; attempt < 2; ++attempt) {
     if (!alive_) RETURN_IF_ERROR(StartLocked());
     if (!idle_.empty()) {
@@ -180,6 +134,7 @@ void SupervisorLink::DeliverEvents() {
       if (!streams_.empty()) stream = &streams_.front();
     }
     if (!stream) break;
+    // Without the mutex: the observer may call the library.
     const auto events = stream->TryTake();
     if (events && events->empty()) break;
     if (events) {
@@ -216,7 +171,8 @@ Status SupervisorLink::Call(const FillRequest& fill, std::span<const int> fds,
   if (status.code() == Code::kBackendLost && !answered) {
     Lost(connection.generation);
   } else if (status.code() != Code::kDeadlineExceeded) {
-    // After a missed deadline a late answer would be taken for the next one's.
+    // A connection on which an answer is overdue is dropped: the late answer
+    // would be taken for the answer to the next question.
     Return(std::move(connection));
   }
   DeliverEvents();
@@ -265,8 +221,8 @@ Result<StartedWorker> SupervisorLink::OpenSession(const SessionRequest& asked,
 
 bool SupervisorLink::StillServes(const StartedWorker& worker) const {
   // Another bulkheadd numbers its sessions anew, and need not be started to be
-  // asked about a worker that it never had. A mutex may be locked for ever in a
-  // forked process.
+  // asked about a worker that it never had. In a fork() the mutex may stay
+  // locked for ever, so that the mark is looked at first.
   if (fork_mark_.forked()) return false;
   std::lock_guard lock(mutex_);
   return alive_ && generation_ == worker.generation;
@@ -285,7 +241,8 @@ Status SupervisorLink::ConfirmSession(const StartedWorker& worker) {
 
 ExitVerdict SupervisorLink::SessionExit(const StartedWorker& worker,
                                         const ObservedExit& seen) {
-  // What we killed it for is its fault, whoever else may know of it.
+  // A worker that the application killed for being late or for lying is blamed
+  // even if no bulkheadd can be asked.
   const bool blamed = seen.how != ObservedExit::How::kDied;
   ExitVerdict exit{.blamed = blamed,
                    .input_to_blame = blamed && seen.met_media};
@@ -319,7 +276,7 @@ ExitVerdict SupervisorLink::SessionExit(const StartedWorker& worker,
 void SupervisorLink::FrameDelivered(const StartedWorker& worker,
                                     const InputPosition& position) {
   if (!StillServes(worker)) return;
-  // If it fails, what was counted expires by itself.
+  // If the call fails, what bulkheadd has counted expires by itself.
   (void)Call(
       [&](Request::Builder request) {
         auto delivered = request.initFrameDelivered();
@@ -334,7 +291,7 @@ void SupervisorLink::TellOutcome(const std::vector<uint64_t>& crashes,
                                  const std::string& outcome) {
   {
     std::lock_guard lock(mutex_);
-    // Another one has not made them.
+    // Only the bulkheadd that made the records knows their numbers.
     if (!alive_) return;
   }
   (void)Call(
@@ -350,7 +307,8 @@ void SupervisorLink::TellOutcome(const std::vector<uint64_t>& crashes,
 
 void SupervisorLink::CloseSession(const StartedWorker& worker) {
   if (!StillServes(worker)) return;
-  // If it fails the worker still ends: its socket closes with the session.
+  // If the call fails the worker still ends: its socket closes with the
+  // session.
   (void)Call(
       [&](Request::Builder request) {
         request.setCloseSession(worker.session);
@@ -389,7 +347,7 @@ Result<std::vector<DeviceInfo>> SupervisorLink::Load(const ExplicitLoad& load) {
         devices = ToDevices(reply.getLoaded());
         return Status();
       });
-  // One that is there but broken stays registered too.
+  // A backend that is there but does not start stays registered as well.
   if (status.ok() || status.code() == Code::kBackendUnavailable) {
     std::lock_guard lock(mutex_);
     if (std::find(loads_.begin(), loads_.end(), load) == loads_.end()) {

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/control/input_position.h"
+#include "ipc/unique_fd.h"
+
+namespace bulkhead::session {
+
+// What a session asks bulkheadd for when it needs a worker.
+struct SessionRequest {
+  std::string device;
+  bool audio;             // the session decodes audio, else video
+  bool alone;             // in a worker that serves no other session
+  std::string input;      // InputKey() of what is decoded, and how
+  std::string path;       // the name of the input, for people
+  uint32_t counter;       // place of the session among the session counters
+  uint64_t worker_bytes;  // Limits::worker_bytes
+};
+
+// The worker that bulkheadd found or started for a session.
+struct StartedWorker {
+  uint64_t session = 0;  // as bulkheadd numbers the session
+  std::string backend;
+  std::string device;
+  uint32_t device_ordinal = 0;  // of the device within the backend
+  ipc::UniqueFd pidfd;          // readable once the worker is dead
+  bool shared = false;          // the worker may serve other sessions too
+  // The positions at which the input is refused, because it has ended too many
+  // workers of the backend there.
+  std::vector<PoisonedPosition> poisoned;
+  // Number of the bulkheadd, since each numbers its sessions anew.
+  uint64_t generation = 0;
+};
+
+}  // namespace bulkhead::session

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/discovery/plugin_path.h"
+#include "core/discovery/selection.h"
+#include "core/grants/grant_files.h"
+#include "core/include/bulkhead/host.h"
+#include "ipc/schema/control.capnp.h"
+
+namespace bulkhead::session {
+
+// What bulkheadd is told at its start, and again when it is started after its
+// death. The fields are those of HostOptions, resolved.
+struct SupervisorSettings {
+  std::string libexec_dir;
+  discovery::PluginPath plugin_path;
+  discovery::Selection selection;
+  grants::GrantFiles grant_files;
+  bool eager = false;
+  SandboxTier floor = SandboxTier::kFull;
+  std::string cgroup;  // empty: bulkheadd looks for one
+  Deadlines deadlines;
+  std::string state_directory;  // empty: nothing outlives the process
+  Limits limits;
+  EventObserver on_event;  // may be empty
+};
+
+// Backends that the application loads by hand.
+struct ExplicitLoad {
+  std::string path;
+  std::string entry_point;  // empty: all entry points of the distribution
+
+  bool operator==(const ExplicitLoad&) const = default;
+};
+
+// Writes the first message to a bulkheadd that has just been started. `loads`
+// are those that an earlier bulkheadd was asked for.
+void Write(const SupervisorSettings& settings,
+           const std::vector<ExplicitLoad>& loads,
+           ipc::schema::Configuration::Builder out);
+
+}  // namespace bulkhead::session
