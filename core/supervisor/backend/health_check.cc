@@ -10,6 +10,7 @@
 #include "core/supervisor/blame/process_exit.h"
 #include "core/worker_protocol/reply_validation.h"
 #include "core/worker_protocol/stream_opening.h"
+#include "ipc/message_socket.h"
 
 namespace bulkhead::supervisor {
 namespace {
