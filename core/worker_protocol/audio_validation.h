@@ -14,10 +14,11 @@ namespace bulkhead::session {
 inline constexpr uint32_t kMaxSampleRate = 1'000'000;
 inline constexpr uint32_t kMaxChannels = 64;
 
-// What a worker says of an opened audio stream.
+// The answer of a worker that has opened an audio stream.
 struct OpenedAudio {
   AudioMetadata metadata;
-  // Of the samples that the worker will publish; the rate is in hertz.
+  // The format of the samples that the worker will publish; the rate is in
+  // hertz.
   uint32_t sample_rate = 0;
   uint32_t channels = 0;
 };

@@ -9,13 +9,13 @@
 
 namespace bulkhead::session {
 
-// What a worker says a container declares, checked before anybody sees it:
-// numbers plausible or else unknown, texts short and printable. An error means
-// that the worker broke the protocol. The readers must be over private memory;
-// call inside ipc::ReadCatching.
+// Checks what a worker says that a container declares, before anything else
+// sees it: implausible numbers become unknown, texts are short and printable.
+// An error means that the worker broke the protocol. The readers must be over
+// private memory; call inside ipc::ReadCatching.
 
-// Without its streams, of which there are to be `stream_count`, at most
-// `max_streams`.
+// A container without its streams, of which `stream_count` are to follow: at
+// most the `max_streams` that were asked for.
 struct ClaimedContainer {
   ContainerMetadata container;
   uint32_t stream_count = 0;
@@ -24,7 +24,7 @@ Result<ClaimedContainer> ValidateContainer(
     ipc::schema::ContainerDescription::Reader container_untrusted,
     uint32_t max_streams);
 
-// The next stream of `container`.
+// Returns the next stream of `container`, behind those that it has already.
 Result<StreamMetadata> ValidateStream(
     ipc::schema::StreamDescription::Reader stream_untrusted,
     const ContainerMetadata& container);

@@ -22,7 +22,7 @@ Result<std::shared_ptr<FramePool>> FramePool::Create(
 Result<std::shared_ptr<FramePool>> FramePool::Create(
     uint64_t slot_bytes, const std::string& contents, uint32_t slots,
     uint64_t max_bytes) {
-  // One slot is being read while the next is written.
+  // The worker fills one slot while the application reads another.
   if (slots < 2) {
     return Status(Code::kResourceExhausted,
                   "a session needs two frame slots; raise " +

@@ -15,17 +15,19 @@
 
 namespace bulkhead::session {
 
-// The memory of one session's frames and the private account of who has which
-// slot. The worker maps the memory writable, we read-only; the ledger is ours
-// alone, and no pointer leaves before a claim was checked against it.
+// The memory of one session's frames, and the ledger that records who has which
+// slot. The worker maps the memory writable, the host read-only. The ledger is
+// private to the host, and no pointer into the pool is handed out before a
+// claim of the worker was checked against it.
 //
-// Owned by the session and by every FrameLease, so frames outlive everything.
-// Lives on when the worker dies: the next one is granted the slots that nobody
-// holds. Thread-safe.
+// The session and every FrameLease own the pool together, so that frames
+// outlive session, worker and supervisor. When the worker dies, the next worker
+// is granted the slots that no lease holds. Thread-safe.
 class FramePool : public std::enable_shared_from_this<FramePool> {
  public:
-  // kResourceExhausted when `max_bytes` has no room for two slots, which are
-  // for `contents`: "blocks of samples".
+  // Makes a pool of `slots` slots, fewer if `max_bytes` has no room for as
+  // many. Returns kResourceExhausted if there would be fewer than two.
+  // `contents` says in the message what a slot holds: "blocks of samples".
   static Result<std::shared_ptr<FramePool>> Create(uint64_t slot_bytes,
                                                    const std::string& contents,
                                                    uint32_t slots,
@@ -50,10 +52,11 @@ class FramePool : public std::enable_shared_from_this<FramePool> {
   ipc::SlotLedger ledger_;
 };
 
-// What a Frame holds: a slot that goes back to its pool, or memory of its own.
+// The memory that a Frame holds: a slot, which goes back to its pool when the
+// lease is destroyed, or memory of its own.
 class FrameLease {
  public:
-  // The slot must have been published.
+  // The worker must have published the slot.
   FrameLease(std::shared_ptr<FramePool> pool, uint32_t slot);
   explicit FrameLease(std::vector<std::byte> own);
   ~FrameLease();

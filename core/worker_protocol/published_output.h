@@ -20,7 +20,7 @@ namespace bulkhead::session {
 // that begins with "it". `pool` is null as long as the worker has no pool. The
 // readers must be over private memory; call inside ipc::ReadCatching.
 
-// What every picture of a stream has in common.
+// The format that every picture of a stream has.
 struct PictureShape {
   uint32_t width = 0;
   uint32_t height = 0;

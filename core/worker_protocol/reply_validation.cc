@@ -16,8 +16,7 @@ namespace {
 
 namespace schema = ipc::schema;
 
-// Names of codecs and formats are a few letters; messages are a sentence or
-// two.
+// Names of codecs and formats have a few letters, messages a sentence or two.
 constexpr size_t kMaxNameBytes = 64;
 constexpr size_t kMaxMessageBytes = 512;
 
@@ -121,7 +120,7 @@ Result<ClaimedFailure> ValidateFailure(
     case Code::kInternal:
       return ClaimedFailure{Status(code, message)};
     case Code::kBackendMisbehaved:
-      // Our code there says it of the vendor's.
+      // Bulkhead's own code in the worker reports it of the vendor's code.
       return Violation(message.c_str());
     default:
       return Violation("it reported a failure that it cannot know of");

@@ -13,16 +13,18 @@ namespace bulkhead::session {
 // version of the protocol.
 Status ValidateHello(ipc::ReceivedMessage& hello_untrusted);
 
-// What a worker says about the file, checked before anybody sees it: sizes
-// within the limits, ratios with sane denominators, texts short and printable.
-// An error means that the worker broke the protocol. The readers must be over
-// private memory; call inside ipc::ReadCatching.
+// Checks what a worker says about an opened video stream, before anything else
+// sees it: sizes within the limits, ratios with sane denominators, texts short
+// and printable. An error means that the worker broke the protocol. The reader
+// must be over private memory; call inside ipc::ReadCatching.
 Result<VideoMetadata> ValidateOpened(
     ipc::schema::Opened::Reader opened_untrusted, const Limits& limits);
 
-// The Status that a worker gave as an answer. A worker may blame the input, the
-// request or its own means, but not claim what only we can know (that it died,
-// was late, or lied); such a claim is an error of the outer Result.
+// Checks the failure that a worker answered with. A worker may blame the input,
+// the request or its own means. It may not claim what only the host can know,
+// that it died, was late or broke the protocol; such a claim is an error of the
+// outer Result. The reader must be over private memory; call inside
+// ipc::ReadCatching.
 struct ClaimedFailure {
   Status status;
 };

@@ -13,13 +13,15 @@
 namespace bulkhead::session {
 namespace {
 
-// Between two answers an honest worker may go through the media a few times
-// (it opens it anew, and looks for the end), and back and forth for each of the
-// thousand packets of a part of an index.
+// How often an honest worker may read between two of its answers: it goes
+// through the media a few times (it opens the file anew, and looks for its
+// end), and back and forth for each of the thousand packets of one part of an
+// index.
 constexpr uint64_t kMostPasses = 8;
 constexpr uint64_t kMostJumps = 8192;
 
-// An exception must not leave a request half answered.
+// Turns an exception of the reader into an error, so that no request of the
+// worker is left half answered.
 Result<size_t> ReadFrom(const SourceReader& reader, uint64_t offset,
                         std::span<std::byte> out) {
   try {

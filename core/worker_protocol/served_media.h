@@ -9,29 +9,32 @@
 
 namespace bulkhead::session {
 
-// Memory through which one worker reads media that the application's reader
-// has: filled on the worker's request, while the host waits for that worker.
+// Serves media that has no descriptor, because a reader of the application has
+// it, to one worker: a window of shared memory (layout in ipc/media_window.h)
+// that the host fills on the worker's request, while it waits for that worker.
 //
 // Trust: the worker may ask for any offset at any time. It gets what the reader
-// gives for offsets within the media, and nothing else; it can only read this
-// memory, which holds media alone. So what it can do is to make the reader
-// work, which is bounded. The reader is the application's: what it does wrong
-// is an error of the call, and the worker's fault in no way.
+// returns for offsets within the media, and nothing else; it can only read the
+// window, which holds media alone. So all that a hostile worker can do is to
+// make the reader work, and how often is bounded. The reader belongs to the
+// application: its failure is an error of the call and never the worker's
+// fault.
 //
 // Not thread-safe.
 class ServedMedia {
  public:
-  // `reader` outlives it.
+  // `reader` outlives the object.
   static Result<ServedMedia> Create(const SourceReader& reader);
 
-  // To send to the worker.
+  // Returns the descriptor of the window, to send to the worker.
   int fd() const { return region_.fd(); }
 
-  // Fills the window and says so in it; the worker is still to be woken.
-  // kBackendMisbehaved: no honest worker asks for that. kInvalidArgument: the
-  // reader failed; then nothing was said to the worker.
+  // Fills the window with the media from an offset on and marks it as filled;
+  // the caller wakes the worker. Returns kBackendMisbehaved for a request that
+  // no honest worker makes, and kInvalidArgument if the reader failed; then the
+  // window is not marked, and the worker waits for it in vain.
   Status Serve(uint64_t offset_untrusted, uint32_t serial_untrusted);
-  // The worker has answered what it was asked: it may read as much again.
+  // Says that the worker has answered a request: it may read as much again.
   void Progressed() { reads_ = 0; }
 
  private:
@@ -40,8 +43,8 @@ class ServedMedia {
 
   const SourceReader* reader_;
   ipc::OwnedRegion region_;
-  uint32_t served_ = 0;
-  uint64_t reads_ = 0;  // since it last progressed
+  uint32_t served_ = 0;  // serial number of the last request
+  uint64_t reads_ = 0;   // requests since Progressed()
 };
 
 }  // namespace bulkhead::session

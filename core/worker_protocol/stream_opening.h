@@ -13,7 +13,8 @@
 
 namespace bulkhead::session {
 
-// What the host tells a worker when it opens a stream of any kind.
+// The part of the request that opens a stream that is the same for every kind
+// of stream.
 struct StreamOpening {
   ipc::schema::StreamKind kind;
   std::optional<int> stream_index;  // nullopt: the first of the kind

@@ -42,9 +42,8 @@ inline constexpr size_t kSmallRequestWords = 64;
 // requests.
 //
 // Failure: an ipc::Error, and a Status of Request() and Grant(), means that the
-// worker broke the protocol; its message is a sentence without a subject's
-// device ("it ..."), for the caller to complete. The caller then ends the
-// worker and stops using the channel.
+// worker broke the protocol; the message is a clause ("it ...") for the caller
+// to complete. The caller then ends the worker and stops using the channel.
 //
 // Owned by the session or the health check. Not thread-safe.
 class WorkerChannel {
@@ -92,8 +91,8 @@ class WorkerChannel {
   }
   // Becomes readable when the worker wakes the host.
   int wake_fd() const { return wake_host_.get(); }
-  // For an event loop, which watches wake_fd() and publishes no sleep of its
-  // own: has the worker write wake_fd() for every reply.
+  // Has the worker write wake_fd() for every reply. An event loop, which
+  // watches wake_fd() and never publishes that it sleeps, needs this once.
   void WakeForEveryReply();
   // Makes wake_fd() unreadable again. Call it before TryRead(): a reply that
   // comes later makes wake_fd() readable again, so that none is missed.

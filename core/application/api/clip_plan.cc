@@ -11,7 +11,7 @@
 namespace bulkhead {
 namespace {
 
-// Far more than any memory holds.
+// More frames than any memory holds.
 constexpr uint64_t kMostFrames = uint64_t{1} << 24;
 
 Status Invalid(std::string what) {
@@ -30,7 +30,8 @@ Status CheckCounts(uint64_t clips, uint64_t frames_per_clip) {
   return Status();
 }
 
-// Completes the clip that began at `first` of `plan`.
+// Fills the clip that begins at plan[first] up to its length, as the policy
+// says.
 template <typename Place>
 Status Complete(ClipPolicy policy, uint64_t frames_per_clip, size_t first,
                 std::vector<Place>& plan) {
@@ -67,7 +68,7 @@ Result<std::vector<int64_t>> PlanClips(const IndexClips& request,
                                          ": there are " +
                                          std::to_string(count));
   }
-  // Longer steps than the stream all lead behind it.
+  // A step longer than the stream leads behind its end, however long it is.
   const int64_t step =
       std::min<int64_t>(static_cast<int64_t>(std::min(
                             request.indices_between_frames, frame_count)),
@@ -155,7 +156,7 @@ Result<std::vector<double>> PlanClips(const TimeClips& request,
     for (uint64_t i = 0; i < request.frames_per_clip; ++i) {
       const double at = start + offset + static_cast<double>(i) * between;
       if (i > 0 && at >= played.end) break;
-      // A sum that was rounded up to the end.
+      // The sum may have been rounded up to the end, which is no place to play.
       plan.push_back(at < played.end ? at : start);
     }
     RETURN_IF_ERROR(

@@ -10,17 +10,19 @@
 
 namespace bulkhead {
 
-// Which frames the clips of a request consist of: the arithmetic of
-// samplers.h, apart from decoding. A clip after the other, frames_per_clip
-// each. With a seed the clips begin at random places, without one at regular
-// ones.
+// Returns the numbers of the frames that the clips of a request consist of: the
+// arithmetic of samplers.h, apart from decoding. The clips follow each other,
+// with frames_per_clip numbers each. With a seed they begin at random places,
+// without a seed at regular ones.
 
 Result<std::vector<int64_t>> PlanClips(const IndexClips& request,
                                        uint64_t frame_count,
                                        std::optional<uint64_t> seed);
 
-// For a stream that plays in `played` with `average_rate` frames a second (0:
-// unknown). `between_starts` is for regular places and else not looked at.
+// Returns the times in seconds at which the frames of the clips are played, for
+// a stream that plays in `played` with `average_rate` frames per second (0:
+// unknown). `between_starts` is the distance of clips at regular places, and is
+// not looked at for random places.
 Result<std::vector<double>> PlanClips(const TimeClips& request,
                                       const SecondsRange& played,
                                       double average_rate,

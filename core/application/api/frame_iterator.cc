@@ -12,7 +12,7 @@ FrameIterator::FrameIterator(VideoDecoder& decoder) : decoder_(&decoder) {
 }
 
 FrameIterator& FrameIterator::operator++() {
-  // Its slot is free before the next frame is asked for.
+  // Frees the slot of the frame before the next frame is asked for.
   current_.reset();
   if (failed_) return *this;
   Result<std::optional<Frame>> next = decoder_->Next();

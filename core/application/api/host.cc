@@ -96,7 +96,7 @@ EntryPointReport ReadEntryPoints(discovery::PluginPath path) {
 Result<discovery::Selection> SelectionOf(
     const HostOptions& options, const discovery::Environment& environment) {
   discovery::Selection selection;
-  // An option overrules its variable, also one that is wrong.
+  // An option overrules its variable, even a variable that has no valid value.
   if (!options.autoload || !options.backends || !options.backends_disable) {
     ASSIGN_OR_RETURN(selection,
                      discovery::Selection::FromEnvironment(environment));

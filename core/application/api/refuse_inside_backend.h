@@ -5,13 +5,14 @@
 
 namespace bulkhead {
 
-// Bulkhead does not run inside one of its own backends. kUnsupported, with what
-// to do instead, in a process that a zygote loaded a plugin into or cloned; OK
-// everywhere else. Leaves a note in the environment, by which the zygote learns
-// of it though the plugin may keep it to itself.
+// Returns kUnsupported, with what to do instead, in a process of a backend: one
+// that a zygote loaded a plugin into, or that was cloned from such a zygote.
+// Returns OK everywhere else. Where it refuses, it leaves a variable in the
+// environment, so that the zygote learns of the attempt even if the plugin does
+// not report the error.
 //
-// Call it before anything of the library is started. Not to be called while
-// another thread reads the environment.
+// Call it before anything of the library is started, and not while another
+// thread reads the environment.
 Status RefuseInsideBackend();
 
 }  // namespace bulkhead

@@ -75,8 +75,8 @@ Result<Source> Source::FromDescriptor(int fd, std::string name) {
   if (data->file.st_size == 0) {
     return Status(Code::kBadInput, name + " is empty");
   }
-  // An open file of our own: read-only whatever the caller's is, and with
-  // another offset.
+  // Opens the file anew: the description is read-only whatever the caller's is,
+  // and has an offset of its own.
   data->fd =
       ipc::UniqueFd(::open(("/proc/self/fd/" + std::to_string(fd)).c_str(),
                            O_RDONLY | O_CLOEXEC | O_NOCTTY));

@@ -9,16 +9,17 @@
 
 namespace bulkhead {
 
-// Where records outlive a process: the first of
+// Returns the directory in which records outlive a process: the first of
 //
 //   HostOptions::state_directory        (`option`)
 //   BULKHEAD_STATE_DIR
 //   /var/lib/bulkhead                   (`root`)
 //   $XDG_STATE_HOME/bulkhead, or ~/.local/state/bulkhead
 //
-// Empty: nowhere. kInvalidArgument for one of the first two that is neither
-// empty nor absolute. The environment of a privileged process (AT_SECURE) is
-// empty (discovery/environment.h), so nobody else has a say there.
+// Returns an empty path if no record is to be kept, and kInvalidArgument if one
+// of the first two is neither empty nor absolute. The environment of a
+// privileged process (AT_SECURE) counts as empty (discovery/environment.h), so
+// that its caller has no say.
 Result<std::string> ResolveStatePath(const discovery::Environment& environment,
                                      const std::optional<std::string>& option,
                                      bool root);

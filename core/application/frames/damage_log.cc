@@ -8,7 +8,8 @@ namespace bulkhead::session {
 
 void DamageLog::Add(const Damage& damage) {
   if (!damage.frame) {
-    // Each pass finds the same again.
+    // Each pass over the stream finds the same damage again, so that passes are
+    // not added up.
     unplaced_ = std::max(unplaced_, damage.frames);
     return;
   }

@@ -10,28 +10,29 @@
 
 namespace bulkhead::session {
 
-// A frame that is missing or damaged, as a worker told of it.
+// A frame that is missing or damaged, as a worker reported it.
 struct Damage {
-  std::optional<uint64_t> frame;  // nullopt: it is not known which
-  int64_t pts = 0;                // only with `frame`
-  int64_t duration = 0;           // 0: unknown
-  int64_t position = -1;          // byte in the file, -1: unknown
+  std::optional<uint64_t> frame;  // number of the frame; nullopt: unknown
+  int64_t pts = 0;                // in the time base; only with `frame`
+  int64_t duration = 0;           // in the time base; 0: unknown
+  int64_t position = -1;          // byte of its packet in the file; -1: unknown
   uint64_t frames = 1;            // more than 1 only without `frame`
 };
 
-// What was found damaged of a stream, however often it was come across: frames
-// that follow each other become one range.
+// The damage that was found in a stream. Damage that is found again is counted
+// once, and damaged frames that follow each other become one range.
 //
-// Bounded: beyond kMostRanges the range before takes in what comes after it.
-// Value type.
+// Bounded: beyond kMostRanges, the range before new damage is extended to take
+// the damage in. Value type.
 class DamageLog {
  public:
   static constexpr size_t kMostRanges = 1000;
 
   void Add(const Damage& damage);
-  // Whether one of these frames, `last` included, is damaged.
+  // Returns true if one of the frames from `first` to `last` is damaged.
   bool Has(uint64_t first, uint64_t last) const;
-  // By frame number; behind them, one range of what has no known place.
+  // Returns the ranges by frame number, and behind them one range for all
+  // damage whose frame is unknown.
   std::vector<DamagedRange> Ranges(double seconds_per_unit) const;
 
  private:
@@ -46,8 +47,8 @@ class DamageLog {
 
   static void Join(const Range& later, Range& range);
 
-  std::map<uint64_t, Range> ranges_;  // by first frame
-  uint64_t unplaced_ = 0;
+  std::map<uint64_t, Range> ranges_;  // by number of the first frame
+  uint64_t unplaced_ = 0;             // frames whose number is unknown
 };
 
 }  // namespace bulkhead::session

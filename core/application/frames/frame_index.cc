@@ -44,8 +44,9 @@ void FrameIndex::Finish() {
   }
 }
 
-// Whether each keyframe is shown after all that was decoded before it: a file
-// whose timestamps begin anew is not.
+// Returns true if each keyframe is shown after everything that was decoded
+// before it. In a file whose timestamps begin anew in the middle, a seek by
+// timestamp would find either part.
 bool FrameIndex::KeyframesAscend() const {
   int64_t latest = INT64_MIN;
   for (const ipc::IndexEntry& entry : entries_) {

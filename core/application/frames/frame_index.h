@@ -12,40 +12,43 @@
 
 namespace bulkhead::session {
 
-// Where each frame of a stream is, in presentation order: what one scan of the
-// packets found, sorted by timestamp. Kept by the host, so that it survives any
-// worker.
+// The places of all frames of a stream, in presentation order: what one scan of
+// the packets found, sorted by timestamp. The host keeps the index, so that it
+// survives any worker.
 //
-// A stream whose packets tell no or ambiguous timestamps, or in another order
-// than that of the pictures, cannot be addressed by time: then timestamped() is
-// false, frames are counted as they are decoded, and only decoding from the
-// beginning finds them. Nothing but the packets decides it, so a frame has one
-// number, whatever was asked for before.
+// A stream cannot be addressed by time if its packets have no timestamps, have
+// ambiguous ones, or have them in another order than that of the pictures. Then
+// timestamped() is false, frames are counted as they are decoded, and only
+// decoding from the beginning finds them. Only the packets decide this, so a
+// frame has the same number whatever was asked for before.
 //
-// The entries came from a worker: they decide which frame is asked for, never
-// where memory is read. Value type.
+// Trust: the entries come from a worker. They decide which frame is asked for,
+// never where memory is read. Value type.
 class FrameIndex {
  public:
-  // Of at most so many frames.
+  // Add() refuses more than `max_frames` entries.
   explicit FrameIndex(uint64_t max_frames = UINT64_MAX)
       : max_frames_(max_frames) {}
 
-  // The error of a stream with more.
+  // Returns the error for a stream with more frames than that.
   static Status TooManyFrames(uint64_t max_frames);
 
-  // Adds entries in demuxing order. kResourceExhausted beyond the maximum.
+  // Adds entries in demuxing order. Returns kResourceExhausted beyond the
+  // maximum.
   Status Add(std::span<const ipc::IndexEntry> entries_untrusted);
-  // Sorts; call once, after the last Add.
+  // Sorts the entries. Call it once, after the last Add().
   void Finish();
 
   size_t size() const { return entries_.size(); }
   bool timestamped() const { return timestamped_; }
   const ipc::IndexEntry& operator[](size_t i) const { return entries_[i]; }
-  // Where the keyframes are, ascending.
+  // Returns the numbers of the keyframes, ascending.
   const std::vector<uint32_t>& keyframes() const { return keyframes_; }
-  // The frame of that timestamp. Only for an index with timestamps.
+  // Returns the number of the frame with that timestamp, if any. Only for an
+  // index with timestamps.
   std::optional<size_t> Find(int64_t pts) const;
-  // The last keyframe at or before frame `i`; 0 if there is none.
+  // Returns the number of the last keyframe at or before frame `i`; 0 if there
+  // is none.
   size_t KeyframeOf(size_t i) const;
 
  private:

@@ -12,21 +12,23 @@
 
 namespace bulkhead::session {
 
-// Frames in the order in which they are wanted.
+// The numbers of frames, in the order in which the caller wants the frames.
 struct FrameChoice {
   std::vector<uint64_t> indices;
-  // When each of them is shown instead of its own time, and for how long; empty
-  // where frames keep their times.
+  // The time at which each frame is shown, instead of its own time; empty where
+  // frames keep their times.
   std::vector<double> pts_seconds;
+  // How long each frame is shown; only with pts_seconds.
   double duration_seconds = 0;
 };
 
-// The absolute form of an index that may count from the end. kOutOfRange when
-// there is no such frame.
+// Returns the number of the frame that `index` names, which may count from the
+// end (-1 is the last frame). Returns kOutOfRange if there is no such frame.
 Result<uint64_t> ResolveIndex(int64_t index, uint64_t frame_count);
 Result<FrameChoice> ResolveIndices(std::span<const int64_t> indices,
                                    uint64_t frame_count);
-// Python's slice [start:stop:step]. kInvalidArgument for a step below 1.
+// Returns the frames of Python's slice [start:stop:step]. Returns
+// kInvalidArgument for a step below 1.
 Result<FrameChoice> ResolveSlice(int64_t start, std::optional<int64_t> stop,
                                  int64_t step, uint64_t frame_count);
 

@@ -12,35 +12,38 @@
 
 namespace bulkhead::session {
 
-// Which frame of a stream is on the screen at which time. A player shows frame
-// i from its timestamp until that of frame i + 1, whatever the durations say,
-// and the last one until the stream ends: so there is no time between begin()
-// and end() at which nothing is shown, also where durations were rounded or are
-// missing.
+// Tells which frame of a stream is on the screen at a given time. A player
+// shows frame i from its timestamp until the timestamp of frame i + 1, whatever
+// the durations say, and the last frame until the stream ends. So there is no
+// time between begin() and end() at which nothing is shown, even where
+// durations are rounded or missing.
 //
-// The end is the latest timestamp plus duration. A last frame without a
-// duration is shown as long as the one before it, or for one frame of the
-// average rate.
+// The stream ends at the largest sum of a timestamp and a duration. A last
+// frame without a duration is shown as long as the frame before it, or for one
+// frame of the average rate. All times are in seconds.
 //
-// Value type; the index outlives it.
+// Value type; the index must outlive the object.
 class FrameTimes {
  public:
-  // kBadInput when the stream has no frames, or none that times can tell apart.
+  // Returns kBadInput if the stream has no frames, or frames that their times
+  // do not tell apart.
   static Result<FrameTimes> Create(const FrameIndex& index, Ratio time_base,
                                    Ratio average_frame_rate);
 
   double begin() const { return begin_; }
   double end() const { return end_; }
 
-  // kOutOfRange outside [begin, end); kInvalidArgument for what is no number.
+  // Returns the frame at a time, or the frames at several times. Returns
+  // kOutOfRange outside [begin, end), and kInvalidArgument for a NaN.
   Result<uint64_t> PlayedAt(double seconds) const;
   Result<FrameChoice> PlayedAt(std::span<const double> seconds) const;
 
-  // The frames that are on the screen in [start, stop), each once; or, with
-  // `fps`, those that a camera would take of it: round((stop - start) * fps)
-  // pictures, the i-th at start + i / fps. kInvalidArgument when start > stop
-  // or fps is not positive, kOutOfRange unless begin <= start < end and stop <=
-  // end, kResourceExhausted beyond `max_frames`.
+  // Returns the frames that are on the screen in [start, stop), each once. With
+  // `fps`, returns the frames that a camera would take of the screen at that
+  // rate: round((stop - start) * fps) pictures, the i-th at start + i / fps.
+  // Returns kInvalidArgument if start > stop or fps is not positive,
+  // kOutOfRange unless begin <= start < end and stop <= end, and
+  // kResourceExhausted for more than `max_frames` pictures.
   Result<FrameChoice> PlayedInRange(double start, double stop,
                                     std::optional<double> fps,
                                     uint64_t max_frames) const;
@@ -49,7 +52,7 @@ class FrameTimes {
   FrameTimes(const FrameIndex& index, Ratio time_base)
       : index_(&index), time_base_(time_base) {}
 
-  // The last frame whose time has come at `seconds`.
+  // Returns the last frame whose timestamp is not after `seconds`.
   uint64_t FrameShownAt(double seconds) const;
   Status BeyondError(const char* what, double seconds) const;
 

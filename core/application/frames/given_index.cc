@@ -10,10 +10,10 @@
 namespace bulkhead::session {
 namespace {
 
-// Beyond this a double is no exact number of units.
+// A double holds every integer up to about this exactly.
 constexpr double kMostUnits = 9e15;
 
-// In the time base, of a rate that a header tells.
+// Returns the time between two frames in the time base.
 double FrameUnits(const VideoMetadata& metadata) {
   return std::min(kMostUnits,
                   1 / (*metadata.average_fps * metadata.time_base.value()));
@@ -71,7 +71,8 @@ Result<FrameIndex> ApproximateIndexOf(const VideoMetadata& metadata,
                               static_cast<double>(i) / *metadata.average_fps) /
                              unit);
     entry.duration = std::llround(FrameUnits(metadata));
-    // Any may be: each is sought for unless it comes next.
+    // Any frame may be a keyframe. Every frame that does not come next is
+    // reached by a seek, which finds the keyframe before it.
     entry.keyframe = 1;
     RETURN_IF_ERROR(index.Add({&entry, 1}));
   }

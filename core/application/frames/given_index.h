@@ -11,19 +11,20 @@
 
 namespace bulkhead::session {
 
-// Indices that no worker scanned for.
+// Indices that are made without a worker's scan of the packets.
 
-// As the caller gives it. kInvalidArgument: two frames have one timestamp.
+// Makes an index of the frames that the caller of the library lists. Returns
+// kInvalidArgument if two frames have the same timestamp.
 Result<FrameIndex> IndexOf(std::span<const FrameMapping> mappings,
                            uint64_t max_frames);
 
-// Of a stream whose frames come at the constant rate that its header tells.
-// Each has its timestamp, of which frames may be half a frame away: that is
-// AllowanceOf. kInvalidArgument: the header does not tell the rate or the
-// number, so this cannot be asked for.
+// Makes an index of a stream as if its frames came at the constant rate that
+// the header tells. The timestamp of a frame may be up to AllowanceOf() away
+// from the one in the index. Returns kInvalidArgument if the header does not
+// tell the rate or the number of frames.
 Result<FrameIndex> ApproximateIndexOf(const VideoMetadata& metadata,
                                       uint64_t max_frames);
-// In the time base; of one that has such an index.
+// Returns half the time between two frames of such an index, in the time base.
 int64_t AllowanceOf(const VideoMetadata& metadata);
 
 }  // namespace bulkhead::session

@@ -4,7 +4,7 @@
 namespace bulkhead::session {
 
 bool StraightRecord::FindEntry(size_t i, size_t* keyframe) const {
-  size_t behind = i + 1;  // which were looked at
+  size_t behind = i + 1;  // frames from here on to `i` are not damaged
   for (size_t k = i;; --k) {
     k = index_->KeyframeOf(k);
     if (!(*index_)[k].keyframe) return false;
@@ -36,7 +36,8 @@ void StraightRecord::EnterAtBeginning() {
 
 StraightRecord::Verdict StraightRecord::Saw(int64_t pts, bool damaged) {
   const auto found = index_->Find(pts);
-  // Before the entry: pictures that refer to what was not read.
+  // Pictures before the entry refer to frames that were not read, so what they
+  // show says nothing.
   if (!from_beginning_ && pts < (*index_)[entry_].pts) return Verdict::kAgrees;
   if (!found || *found < next_) {
     return from_beginning_ ? Verdict::kAgrees : Verdict::kDoubtful;
@@ -63,6 +64,8 @@ StraightRecord::Verdict StraightRecord::Meet(size_t i, Frame seen) {
   Frame& known = frames_[i];
   if (from_beginning_) {
     known = seen;
+    // A frame that is not sound may be so because of the entry, unless the
+    // record knows better.
   } else if (seen != Frame::kSound && known != Frame::kSound) {
     return Verdict::kDoubtful;
   } else if (known != Frame::kUnknown && known != seen) {

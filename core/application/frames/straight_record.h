@@ -9,33 +9,35 @@
 
 namespace bulkhead::session {
 
-// What decoding from the beginning shows of each frame of an index, as far as
-// it was seen, and with it which keyframes are fit to begin at.
+// Records what a straight pass, one that decodes from the beginning, shows of
+// each frame of an index, and with it at which keyframes decoding may begin.
 //
-// FrameAt owes the frame of a straight pass, and seeks to be quick. Decoding
-// that begins at a keyframe gives the same pictures only if that keyframe is a
-// clean entry: an open GOP's leading pictures are missing, an intra refresh
-// needs many frames to be whole, a damaged stream goes on with what it had.
+// FrameAt() must return the frame of a straight pass, and seeks to be quick.
+// Decoding that begins at a keyframe gives the same pictures only if the
+// keyframe is a clean entry: the leading pictures of an open GOP are missing
+// after a seek, an intra refresh needs many frames to be whole, and a decoder
+// of a damaged stream goes on with whatever it had before.
+//
 // A pass from a keyframe is believed as long as it shows each frame of the
-// index from the keyframe on, in order and undamaged. Otherwise the beginning
+// index from the keyframe on, in order and undamaged. Otherwise a straight pass
 // decides, and what it shows is recorded. A keyframe that contradicts the
-// record is not used again; nor is any from which the way to a frame leads past
-// damage: what a decoder makes up for that, and what follows builds on, it
-// takes from whatever it decoded before, however long ago.
+// record is not used again. Neither is a keyframe from which damage lies on the
+// way to the frame: what a decoder makes up for damage depends on everything
+// that it decoded before, however long ago.
 //
 //     record.EnterAt(keyframe);               // or record.EnterAtBeginning()
 //     while (!record.Reached(i)) {
 //       switch (record.Saw(pts, damaged)) …   // each picture, in its order
 //     }
 //
-// For an index with timestamps. Value type.
+// Only for an index with timestamps. Value type.
 class StraightRecord {
  public:
   enum class Frame : uint8_t { kUnknown, kSound, kDamaged, kMissing };
   enum class Verdict {
     kAgrees,
-    kContradicts,  // the keyframe is unfit
-    kDoubtful,     // only the beginning can tell
+    kContradicts,  // the keyframe is unfit: try an earlier one
+    kDoubtful,     // only a straight pass can tell
   };
 
   StraightRecord() = default;
@@ -43,31 +45,32 @@ class StraightRecord {
       : index_(index), frames_(index->size()), unfit_(index->size()) {}
 
   Frame operator[](size_t i) const { return frames_[i]; }
-  // By a pass from the beginning.
+  // Returns true if a straight pass found frame `i` damaged or missing.
   bool KnownDamaged(size_t i) const {
     return frames_[i] == Frame::kDamaged || frames_[i] == Frame::kMissing;
   }
 
-  // The last keyframe at or before frame `i` that may be begun at; false: there
-  // is none, begin at the beginning.
+  // Finds the last keyframe at or before frame `i` at which decoding may begin.
+  // Returns false if there is none; then begin at the beginning.
   bool FindEntry(size_t i, size_t* keyframe) const;
 
-  // The pass that follows begins with this packet. False: no keyframe of the
-  // index is there, or an unfit one.
+  // Says at which packet the next pass begins. EnterAt() returns false if no
+  // keyframe of the index has that timestamp, or one that is unfit.
   bool EnterAt(int64_t keyframe_pts);
   void EnterAtBeginning();
   bool from_beginning() const { return from_beginning_; }
 
-  // The pass showed a picture. After another verdict than kAgrees a new pass
-  // has to begin.
+  // Takes the next picture of the pass. After another verdict than kAgrees a
+  // new pass has to begin.
   Verdict Saw(int64_t pts, bool damaged);
-  // The pass ended.
+  // Takes the end of the pass, as Saw().
   Verdict SawEnd();
-  // Whether the pass has come past frame `i`: operator[] tells what it was.
+  // Returns true once the pass has come past frame `i`; then operator[] tells
+  // what the frame was.
   bool Passed(size_t i) const { return next_ > i; }
 
  private:
-  // Frames up to `end` did not come.
+  // Records that the frames up to, not including, `end` did not come.
   Verdict Miss(size_t end);
   Verdict Meet(size_t i, Frame seen);
 

@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 namespace {
 
 constexpr milliseconds kPatience{2'000};
-// Until another look for applications that have been started.
+// How often to look for applications that have been started meanwhile.
 constexpr milliseconds kLookAgain{1'000};
 
 void SortByTime(std::vector<Event>& events) {

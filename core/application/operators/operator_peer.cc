@@ -21,7 +21,7 @@ constexpr char kListening[] = "00010000";
 constexpr size_t kRandomDigits = 16;
 constexpr size_t kMaxPeers = 1'024;
 
-// Null: nobody is there any more.
+// Returns no descriptor, and the errno, if nobody listens there any more.
 ipc::UniqueFd Connect(const std::string& name, int& error) {
   sockaddr_un address;
   socklen_t bytes = 0;

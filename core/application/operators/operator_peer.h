@@ -11,30 +11,31 @@
 
 namespace bulkhead::operators {
 
-// A bulkheadd of this user, as its operators reach it. The kernel has told that
-// it runs as this user or as root, and that its pid is `supervisor_pid`.
+// A connection to the operators' socket of a bulkheadd. The kernel has told
+// (SO_PEERCRED) that the peer runs as this user or as root, and what its pid
+// is.
 struct OperatorPeer {
   std::string address;
-  int host_pid = 0;  // as its address says
+  int host_pid = 0;  // of the application, as the address claims
   int supervisor_pid = 0;
   ipc::UniqueFd socket;
 };
 
 struct FoundPeers {
   std::vector<OperatorPeer> peers;
-  std::vector<std::string> silent;  // cannot be reached now, and why
-
-  // All of them are silent, or there is none at all.
+  // Which bulkheadds cannot be reached now, and why; a sentence each.
+  std::vector<std::string> silent;
+  // Returns the error for an operation that needs at least one peer.
   Status NotFound(std::optional<int> host_pid) const;
 };
 
-// Connects to those of one application, or of all, but not to `known`
-// addresses. Does not wait.
+// Connects to the bulkheadds of one application, or of all applications, except
+// to addresses that are `known`. Does not wait.
 Result<FoundPeers> FindPeers(std::optional<int> host_pid,
                              const std::set<std::string>& known = {});
 
-// The address in a line of /proc/net/unix, if somebody listens there as a
-// bulkheadd of that user would; nullopt: not so.
+// Returns the address in a line of /proc/net/unix if the line shows a socket
+// that listens at an address as a bulkheadd of that user has; else nullopt.
 struct ListedAddress {
   std::string address;
   int host_pid;

@@ -23,7 +23,7 @@ using operators::OperatorPeer;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kPatience{2'000};
-// Two starts of a backend, a reload's check among them.
+// Long enough for two starts of a backend, as a reload with its check needs.
 constexpr milliseconds kCommandPatience{60'000};
 constexpr size_t kMaxCommandBytes = 4'096;
 
@@ -91,7 +91,7 @@ Result<RunningHost> Describe(const OperatorPeer& peer) {
 
 struct Sample {
   Clock::time_point taken;
-  std::map<uint64_t, uint64_t> frames;  // by session
+  std::map<uint64_t, uint64_t> frames;  // of each session, by its number
 };
 
 Sample SampleOf(const RunningHost& host) {
@@ -143,7 +143,7 @@ Result<RunningHosts> FindRunningHosts(milliseconds window) {
   ::poll(nullptr, 0, static_cast<int>(window.count()));
   for (size_t i = 0; i < peers.size(); ++i) {
     auto host = Describe(peers[i]);
-    // What ended meanwhile is told as it was.
+    // A bulkheadd that ended meanwhile is reported as it was.
     if (!host) continue;
     AddRates(samples[i], *host);
     running.hosts[i] = *std::move(host);

@@ -15,7 +15,7 @@ namespace {
 
 // A third of a second of stereo at 96 kHz; 1024 samples of 64 channels.
 constexpr uint64_t kSlotBytes = 256 * 1024;
-// No stream has so many, and twice as many are still a number.
+// No stream has so many samples, and the sum of two such numbers still fits.
 constexpr int64_t kMostSamples = std::numeric_limits<int64_t>::max() / 4;
 
 Status CheckOptions(const std::string& path, const AudioOptions& options) {

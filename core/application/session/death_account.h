@@ -13,10 +13,10 @@
 
 namespace bulkhead::session {
 
-// Where in its input a session is, how many of its workers have died there, and
-// whether another worker is worth trying. Holds everything that WorkerRecovery
-// decides about a death; starts, sends and asks nothing, so that each decision
-// can be tested by itself.
+// Tells where in its input a session is, how many of its workers have died
+// there, and whether another worker is worth trying. Holds everything that
+// WorkerRecovery decides about a death; starts, sends and asks nothing, so that
+// each decision can be tested by itself.
 //
 // A session has no more states than these three positions:
 //
@@ -42,19 +42,19 @@ class DeathAccount {
       : attempts_(limits.attempts_per_position),
         restarts_(limits.restarts_per_position) {}
 
-  // What the caller asked the session for.
+  // Says what the caller asked the session for.
   void Ask(Step step) { asked_ = step; }
   Step asked() const { return asked_; }
-  // The number of the frame or sample that the caller waits for.
+  // Says which frame or sample the caller waits for.
   void Want(uint64_t frame) { wanted_ = frame; }
   uint64_t wanted() const { return wanted_; }
-  // A worker that lives has the stream open; no worker has.
+  // Says that a worker that lives has the stream open, or that no worker has.
   void Opened() { opened_ = true; }
   void Closed() { opened_ = false; }
-  // What a death that happens now is counted for.
+  // Returns what a death that happens now is counted for.
   InputPosition position() const;
 
-  // The number of the attempt that is being made at the position, from 1 on.
+  // Returns the number, from 1 on, of the attempt that is being made.
   uint32_t attempt() const { return blamed_ + innocent_ + 1; }
 
   // The error that ends the attempts. `reason` continues the message that says
@@ -67,10 +67,10 @@ class DeathAccount {
   // `verdict`. Returns nullopt if another worker is to do the step again.
   std::optional<GivenUp> Count(Code death, const ExitVerdict& verdict);
 
-  // True if something was blamed for deaths since the last progress: then a
-  // frame that is delivered all the same acquits the input.
+  // Returns true if something was blamed for deaths since the last progress. A
+  // frame that is delivered all the same then acquits the input.
   bool blamed() const { return blamed_ > 0; }
-  // A frame was delivered: what died before it counts no longer.
+  // Says that a frame was delivered: the deaths before it count no longer.
   void Progressed();
 
  private:

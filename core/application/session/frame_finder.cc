@@ -39,7 +39,8 @@ Result<FrameFinder::Found> FrameFinder::FindByTime(VideoLink& video,
       return Found(known->second);
     }
   }
-  // Each round but the last makes a keyframe unfit or goes to the beginning.
+  // Ends because each round but the last makes a keyframe unfit or goes to the
+  // beginning, and a pass from the beginning is always believed.
   for (bool from_beginning = false;;) {
     ASSIGN_OR_RETURN(Pass pass, Seek(video, i, from_beginning));
     if (pass.found) return *std::move(pass.found);
@@ -64,6 +65,9 @@ Status FrameFinder::Start(VideoLink& video, uint64_t i, bool from_beginning) {
 Result<FrameFinder::Pass> FrameFinder::Seek(VideoLink& video, uint64_t i,
                                             bool from_beginning) {
   const int64_t target = index_[i].pts;
+  // Going on is quicker than a seek unless a keyframe lies between, and not to
+  // be trusted where the pass that is going on did not begin at the beginning
+  // and damage lies between.
   bool entering = from_beginning || !following_ || i <= position_ ||
                   index_.KeyframeOf(i) > position_ + 1 ||
                   (!record_.from_beginning() && log_.Has(position_, i));
@@ -95,6 +99,8 @@ Result<FrameFinder::Pass> FrameFinder::Seek(VideoLink& video, uint64_t i,
     } else if (const auto* unseen = std::get_if<UnseenFrame>(&event)) {
       if (unseen->fate != UnseenFrame::Fate::kSound) Log(Describe(*unseen));
       if (unseen->pts == target) met = Describe(*unseen);
+      // A packet without a picture is no picture that the record could compare;
+      // the gap shows when the next picture comes.
       if (unseen->fate == UnseenFrame::Fate::kLost) continue;
       pass.verdict =
           record_.Saw(unseen->pts, unseen->fate == UnseenFrame::Fate::kDamaged);
@@ -102,6 +108,8 @@ Result<FrameFinder::Pass> FrameFinder::Seek(VideoLink& video, uint64_t i,
       pass.verdict = record_.SawEnd();
     }
     if (pass.verdict != Verdict::kAgrees) return pass;
+    // The picture for `i` can be told from a missing one only once the pass has
+    // come past it.
     if (!record_.Passed(i)) continue;
     if (published && published->pts == target && !published->damaged) {
       following_ = true;
@@ -149,6 +157,7 @@ Result<FrameFinder::Found> FrameFinder::FindByCounting(VideoLink& video,
 }
 
 void FrameFinder::Log(const Damage& damage) {
+  // What a pass from a keyframe meets may be the fault of the seek.
   if (!record_.from_beginning()) return;
   Damage placed = damage;
   if (const auto frame = index_.Find(damage.pts)) placed.frame = *frame;
@@ -160,7 +169,8 @@ Result<FrameFinder::Found> FrameFinder::FindNearest(VideoLink& video,
   ASSIGN_OR_RETURN(Found found, Find(video, i));
   if (std::holds_alternative<FoundFrame>(found)) return found;
   auto before = Before(i);
-  // Where frames are only counted, nothing tells how far a later one is.
+  // Where frames are only counted, nothing tells how far a later one is: the
+  // search goes backwards first.
   if (index_.timestamped()) {
     ASSIGN_OR_RETURN(Found later, FindLater(video, i, before));
     if (std::holds_alternative<FoundFrame>(later)) return later;

@@ -20,35 +20,37 @@ struct FoundFrame {
 };
 
 // Finds the frame of a number: the picture that a pass from the beginning shows
-// for it, whatever was asked for before.
+// for the number, whatever was asked for before.
 //
-// Where the index has timestamps it seeks, and StraightRecord judges whether
-// what comes is what a straight pass shows; otherwise it counts from the
-// beginning. Goes onward from the last frame where that is nearer than a seek.
+// Where the index has timestamps, the finder seeks, and StraightRecord judges
+// whether the frames that come are those of a straight pass. Where it has none,
+// the finder counts frames from the beginning. In both cases it goes on from
+// the last frame that it found where that is nearer.
 //
-// Damage that a pass from the beginning meets goes into the log; what a pass
-// from a keyframe meets may be the seek's fault. No seek leads past damage that
-// is in the log, whoever met it.
+// Damage that a pass from the beginning meets goes into the log. Damage that a
+// pass from a keyframe meets does not, because the seek may have caused it. No
+// seek leads past damage that is in the log, whoever met it.
 //
-// One worker's play serves one purpose: Forget() whenever it served another.
-// Failures are those of the link, after which the play is forgotten. Not
-// thread-safe.
+// A worker has one play at a time: call Forget() when the play was used for
+// something else. Failures are those of the link, after which the play is
+// forgotten. Not thread-safe.
 class FrameFinder {
  public:
-  // `log` outlives it. The index is complete.
+  // `log` outlives the finder. The index is complete.
   FrameFinder(FrameIndex index, DamageLog& log);
   FrameFinder(const FrameFinder&) = delete;
   FrameFinder& operator=(const FrameFinder&) = delete;
 
   const FrameIndex& index() const { return index_; }
 
+  // The frame, or the damage in its place.
   using Found = std::variant<FoundFrame, Damage>;
-  // `i` < index().size().
+  // `i` must be less than index().size().
   Result<Found> Find(VideoLink& video, uint64_t i);
   void Forget() { following_ = false; }
 
-  // The sound frame that is nearest to frame `i`; the Damage of frame `i` if
-  // there is none.
+  // Finds the sound frame that is nearest to frame `i` in time. Returns the
+  // damage of frame `i` if there is no sound frame.
   Result<Found> FindNearest(VideoLink& video, uint64_t i);
 
  private:
@@ -59,26 +61,29 @@ class FrameFinder {
   };
 
   Result<Found> FindByTime(VideoLink& video, uint64_t i);
-  // One play, until frame `i` is known or the pass is not to be believed.
+  // Makes one pass, until frame `i` is known or the pass cannot be believed.
   Result<Pass> Seek(VideoLink& video, uint64_t i, bool from_beginning);
   Status Start(VideoLink& video, uint64_t i, bool from_beginning);
   Result<Found> FindByCounting(VideoLink& video, uint64_t i);
-  // The first sound frame behind `i` that is nearer than `before`; else Damage.
+  // Finds the first sound frame behind `i` that is nearer to `i` than the frame
+  // `before`; returns damage if there is none.
   Result<Found> FindLater(VideoLink& video, uint64_t i,
                           std::optional<uint64_t> before);
-  // The last frame before `i` that may be sound.
+  // Returns the last frame before `i` that is not known to be damaged.
   std::optional<uint64_t> Before(uint64_t i) const;
+  // Returns the time between two frames, in the time base.
   uint64_t Distance(uint64_t a, uint64_t b) const;
+  // Adds damage to the log if this pass is one from the beginning.
   void Log(const Damage& damage);
 
   const FrameIndex index_;
   DamageLog& log_;
   StraightRecord record_;
-  std::map<uint64_t, Damage> damaged_;  // that were asked for
-  bool following_ = false;              // the play goes on behind position_
-  uint64_t position_ = 0;  // the last frame found; when counting, the next
-  uint64_t counted_ = 0;   // frames of a whole pass, 0: not known
-  uint64_t window_ = 1;    // frames decoded ahead, doubled when used
+  std::map<uint64_t, Damage> damaged_;  // frames that were asked for
+  bool following_ = false;  // the worker's play goes on behind position_
+  uint64_t position_ = 0;   // the last frame found; when counting, the next one
+  uint64_t counted_ = 0;    // frames that a whole pass showed; 0: unknown
+  uint64_t window_ = 1;     // frames decoded ahead; doubled whenever used up
 };
 
 }  // namespace bulkhead::session

@@ -35,13 +35,13 @@ class FrameSequence {
   FrameSequence(const FrameSequence&) = delete;
   FrameSequence& operator=(const FrameSequence&) = delete;
 
-  // The number of the frame that comes next.
+  // Returns the number of the frame that comes next.
   uint64_t next() const { return seen_.size(); }
   bool ended() const { return ended_; }
 
   Result<Event> Next(VideoLink& video);
-  // The worker was lost, or its play serves another purpose now: the next call
-  // of Next() starts a play of its own.
+  // Says that the worker was lost, or that its play serves another purpose now.
+  // The next call of Next() then starts a play of its own.
   void Forget() { playing_ = false; }
   // Begins again with the first frame.
   void Rewind();
@@ -56,7 +56,8 @@ class FrameSequence {
 
   // Starts a play whose next event is the one behind the record.
   Status Resume(VideoLink& video);
-  // Drops the frames of the record from `first` on; false: they differ.
+  // Drops the frames of the record from `first` on as they come again. Returns
+  // false if what comes differs from the record.
   Result<bool> DropSeen(VideoLink& video, size_t first);
 
   DamageLog& log_;

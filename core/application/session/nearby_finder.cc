@@ -42,6 +42,8 @@ Result<FrameFinder::Found> NearbyFinder::Find(VideoLink& video, uint64_t i) {
                                            ", though its header tells of " +
                                            std::to_string(index_.size()));
     }
+    // The worker leaves out earlier frames by itself; a frame without a
+    // timestamp is earlier than any.
     if (published->pts < earliest) continue;
     if (published->pts > earliest + 2 * allowance_) {
       return Status(Code::kBadInput,

@@ -10,29 +10,30 @@
 
 namespace bulkhead::session {
 
-// Finds frames by an index that only guesses at their times
-// (SeekMode::kApproximate): what is shown first from half a frame before the
-// time on, and no more than half a frame behind it. Takes what it finds for
-// what a pass from the beginning shows.
+// Finds frames by an index that only guesses their times
+// (SeekMode::kApproximate): the first frame that is shown from half a frame
+// before the guessed time on, if that is at most half a frame behind it. Does
+// not check that a pass from the beginning would show the same picture.
 //
-// kOutOfRange: the stream ends before; kBadInput: nothing is so near. Otherwise
-// as FrameFinder, Forget() included.
+// Find() returns kOutOfRange if the stream ends before the frame, and kBadInput
+// if no frame is so near. Everything else is as with FrameFinder, Forget()
+// included.
 class NearbyFinder {
  public:
-  // `index` outlives it; `allowance` is half a frame, in the time base.
+  // `index` outlives the finder; `allowance` is half a frame, in the time base.
   NearbyFinder(const FrameIndex& index, int64_t allowance)
       : index_(index), allowance_(allowance) {}
 
-  // `i` < index.size().
+  // `i` must be less than index.size().
   Result<FrameFinder::Found> Find(VideoLink& video, uint64_t i);
   void Forget() { following_ = false; }
 
  private:
   const FrameIndex& index_;
   const int64_t allowance_;
-  bool following_ = false;  // the play goes on behind position_
-  uint64_t position_ = 0;
-  uint64_t window_ = 1;  // frames decoded ahead, doubled when used
+  bool following_ = false;  // the worker's play goes on behind position_
+  uint64_t position_ = 0;   // the last frame found
+  uint64_t window_ = 1;     // frames decoded ahead; doubled whenever used up
 };
 
 }  // namespace bulkhead::session

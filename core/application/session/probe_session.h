@@ -12,9 +12,9 @@
 
 namespace bulkhead::session {
 
-// One Host::Probe: has a worker describe what is in an input, and another if
-// that one dies. The worker decodes nothing, so any device's will do. Not
-// thread-safe.
+// One call of Host::Probe(): has a worker describe what an input contains, and
+// another worker if the first one dies. The worker decodes nothing, so a worker
+// of any device will do. Not thread-safe.
 class ProbeSession : private WorkerRecovery::Client {
  public:
   static Result<ContainerMetadata> Run(
@@ -28,13 +28,17 @@ class ProbeSession : private WorkerRecovery::Client {
   Status OpenOn(WorkerLink& link, uint32_t incarnation) override;
   void WorkerLost(bool gone) override;
 
+  // Asks for the description and fills container_. With `scan`, the worker
+  // reads all packets first.
   Status Describe(WorkerLink& link, bool scan);
+  // Adds one part of the answer to container_.
   Status TakeIfValid(WorkerLink& link,
                      ipc::schema::Described::Reader described_untrusted);
 
   const MediaInput input_;
   const Limits limits_;
-  // What is known so far, and how many streams it is to have.
+  // The description as far as it has come. Its streams come after it, one by
+  // one, until there are stream_count_.
   ContainerMetadata container_;
   bool container_known_ = false;
   uint32_t stream_count_ = 0;

@@ -16,10 +16,9 @@
 
 namespace bulkhead::session {
 
-// What an open stream of video and one of audio have in common: the input, the
-// memory that workers write their output into, and the worker itself, across
-// its deaths. The derived class knows what is decoded and what the caller is
-// owed.
+// The base of VideoSession and AudioSession: the input, the memory that workers
+// write their output into, and the worker itself, across its deaths. The
+// derived class knows what is decoded and what the caller is owed.
 //
 // The memory outlives a worker that is known to have ended: the next worker is
 // granted the slots that no frame of the caller occupies. The memory of a
@@ -72,7 +71,7 @@ class StreamSession : private WorkerRecovery::Client {
   virtual Result<bool> OpenStream(WorkerLink& link, uint32_t incarnation) = 0;
   // Returns memory for the output of the stream that was opened.
   virtual Result<std::shared_ptr<FramePool>> MakePool() const = 0;
-  // The link is about to be destroyed, and its play is over.
+  // Forgets the link, which is about to be destroyed, and its play.
   virtual void LinkLost() = 0;
 
   Status OpenOn(WorkerLink& link, uint32_t incarnation) final;

@@ -14,6 +14,7 @@
 #include "ipc/limit_name.h"
 
 namespace bulkhead::session {
+
 Result<std::unique_ptr<VideoSession>> VideoSession::Open(
     std::shared_ptr<SupervisorLink> supervisor, const Source& source,
     VideoOptions options, const Limits& limits) {
@@ -101,6 +102,7 @@ Result<std::optional<Frame>> VideoSession::Next() {
     const uint64_t number = sequence_.next();
     worker().Want(number);
     const auto next = [this]() -> Result<Event> {
+      // The worker's play serves the sequence from here on.
       if (finder_) finder_->Forget();
       if (nearby_) nearby_->Forget();
       auto event = sequence_.Next(*video_);
@@ -155,6 +157,8 @@ Result<FrameIndex> VideoSession::MakeIndex() {
 Result<FrameIndex> VideoSession::ScanForIndex() {
   FrameIndex index(limits().index_frames);
   const auto scan = [&]() -> Status {
+    // An earlier attempt may have added a part of the index before its worker
+    // died; a scan always begins at the beginning.
     index = FrameIndex(limits().index_frames);
     ForgetPlay();
     const Status status =
@@ -168,6 +172,8 @@ Result<FrameIndex> VideoSession::ScanForIndex() {
     return status;
   };
   RETURN_IF_ERROR(WithRecovery(WorkerRecovery::Step::kScan, scan));
+  // An index is no frame, so that the deaths on the way to it still count for
+  // this session; but bulkheadd need not refuse the scan to others.
   worker().Acquit();
   index.Finish();
   return index;
@@ -178,7 +184,7 @@ void VideoSession::TellContent() {
   const FrameIndex& index = finder_->index();
   metadata_.frame_count_from_content = index.size();
   if (index.timestamped() && index.size() > 0) {
-    // As FrameTimes does, so that both are within PlayedRange().
+    // Computed as FrameTimes does, so that the times agree with PlayedRange().
     const auto seconds = [this](int64_t ticks) {
       return Seconds(ticks, metadata_.time_base);
     };
@@ -249,6 +255,7 @@ Result<FrameFinder::Found> VideoSession::FindOn(VideoLink& video,
 Result<VideoSession::FrameOrDamage> VideoSession::Find(uint64_t index) {
   worker().Want(index);
   const auto find = [&]() -> Result<FrameFinder::Found> {
+    // The worker's play serves the finder from here on.
     sequence_.Forget();
     auto found = FindOn(*video_, index);
     if (found && std::holds_alternative<FoundFrame>(*found)) {
@@ -336,6 +343,8 @@ FrameBatch VideoSession::EmptyBatch() const {
 }
 
 uint64_t VideoSession::MostFrames() const {
+  // A batch is memory of the application, but a stream of a few kilobytes can
+  // ask for any amount of it.
   return limits().session_bytes / EmptyBatch().picture_bytes();
 }
 

@@ -69,7 +69,8 @@ class VideoSession final : public StreamSession {
   Result<bool> OpenStream(WorkerLink& link, uint32_t incarnation) override;
   Result<std::shared_ptr<FramePool>> MakePool() const override;
   void LinkLost() override;
-  // The worker's play is lost, or is about to be used for something else.
+  // Forgets what is known of the worker's play, because the play is lost or is
+  // about to be used for something else.
   void ForgetPlay();
   // As WorkerRecovery::Run(). After an error nothing is known of the play.
   template <typename Call>

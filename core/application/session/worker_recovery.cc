@@ -49,6 +49,7 @@ void WorkerRecovery::Recovered() {
       .cause = std::move(episode_->last),
       .attempts = episode_->deaths,
       .took = std::chrono::duration_cast<std::chrono::microseconds>(took)};
+  // The observer is called last, since it may call the library.
   EndEpisode("recovered");
   if (settings_.observer) settings_.observer(recovery);
 }
@@ -81,6 +82,7 @@ Status WorkerRecovery::StartWorker() {
                                .path = input_.name(),
                                .counter = counter_.place(),
                                .worker_bytes = settings_.limits.worker_bytes}));
+  // Kept for the observer, who may be told after the link is gone.
   device_ = link_->started().device;
   Status opened = link_->Attach(input_);
   if (opened.ok()) {
@@ -88,8 +90,8 @@ Status WorkerRecovery::StartWorker() {
     opened = client_.OpenOn(*link_, ++incarnation_);
   }
   if (opened.ok()) account_.Opened();
-  // A living worker without a stream is of no use; a dead one is still to be
-  // asked how it ended.
+  // A living worker without a stream is of no use. The link to a dead one is
+  // kept until AccountDeath() has asked how the worker ended.
   if (!opened.ok() && !link_->dead()) DropWorker();
   return opened;
 }

@@ -7,12 +7,12 @@
 
 namespace bulkhead {
 
-// Tells whether the process that asks is a fork() of the one that made it, and
-// so shares descriptors and memory that are not its own.
+// Tells whether the calling process is a fork() of the process that made the
+// mark, and so shares descriptors and memory that belong to its parent.
 //
-// A page that fork() leaves empty (MADV_WIPEONFORK): asking costs one read, and
-// a child whose pid is the same in another pid namespace is told apart too.
-// Thread-safe.
+// The mark is a page that fork() leaves empty (MADV_WIPEONFORK). Reading it
+// costs one load, and recognises even a child that has the same pid in another
+// pid namespace. Thread-safe.
 class ForkMark {
  public:
   ForkMark();
@@ -23,7 +23,7 @@ class ForkMark {
   bool forked() const;
 
  private:
-  std::atomic<bool>* mark_;  // null: there was no page, and pids must do
+  std::atomic<bool>* mark_;  // null: no page was to be had, compare pids
   const pid_t owner_;
 };
 

@@ -12,7 +12,7 @@ namespace bulkhead::session {
 
 namespace {
 
-// Preceded by their lengths, so that no two lists read the same.
+// Hashes each text behind its length, so that no two lists give the same bytes.
 std::string KeyOf(
     const std::string& identity, const std::vector<int64_t>& numbers,
     const std::vector<std::pair<std::string, std::string>>& texts) {
@@ -56,7 +56,8 @@ std::string InputKey(const std::string& identity, const VideoOptions& options) {
 }
 
 std::string InputKey(const std::string& identity, const AudioOptions& options) {
-  // More of them than for video, whose places are others.
+  // Rate and channels are part of the key, unlike the transforms of video:
+  // sample numbers, and with them positions, depend on the rate.
   return KeyOf(
       identity,
       {options.stream_index.value_or(-1), options.sample_rate.value_or(0),

@@ -14,31 +14,38 @@
 
 namespace bulkhead::session {
 
-// What we know ourselves of how a worker ended, and of what it was doing: what
-// bulkheadd needs to count it and to make a record of it.
+// How a worker ended and what it was doing, as far as the application itself
+// observed it. bulkheadd adds what the kernel reported, counts the exit, makes
+// a record of it and answers with an ExitVerdict.
 struct ObservedExit {
-  enum class How { kDied, kLate, kLied };
+  enum class How {
+    kDied,  // by itself, or somebody else killed it
+    kLate,  // the application killed it for missing a deadline
+    kLied,  // the application killed it for breaking the protocol
+  };
   How how = How::kDied;
-  bool met_media = false;
-  InputPosition position;
+  bool met_media = false;  // the worker may have read of the input
+  InputPosition position;  // what the exit is counted for
 
+  // These are for the record.
   std::string position_text;
-  CrashClaim claim;      // signal 0: it left none
-  std::string cause;     // what we killed it for
-  uint32_t attempt = 1;  // at the position
-  Crash::Input input;    // if it met any
-  Crash::Request request;
-  std::string last_message;
+  CrashClaim claim;          // what the worker said itself; signal 0: nothing
+  std::string cause;         // why the application killed the worker
+  uint32_t attempt = 1;      // number of the attempt at the position
+  Crash::Input input;        // only if met_media
+  Crash::Request request;    // what the caller of the library asked for
+  std::string last_message;  // what the worker was asked for last, in words
 };
 
-// So many bytes of a backend's options, and transforms, are told. Of a session
-// with more none is, and its request is marked as not complete.
+// The most bytes of a backend's options, and the most transforms, that a record
+// keeps. Of a session with more, none of them is kept, and the request is
+// marked as incomplete.
 inline constexpr size_t kMaxOptionBytes = 16 * 1024;
 inline constexpr size_t kMaxTransforms = 64;
 void SetOptions(const VideoOptions& options, Crash::Request& request);
 void SetOptions(const AudioOptions& options, Crash::Request& request);
 
-// Without session and device.
+// Writes all but the session and the device.
 void Write(const ObservedExit& seen, ipc::schema::SessionEnd::Builder out);
 
 }  // namespace bulkhead::session

@@ -8,14 +8,15 @@
 
 namespace bulkhead::session {
 
-// The answers of bulkheadd, which is trusted, as the public API gives them.
+// Turns answers of bulkheadd, which is trusted, into the types of the public
+// API.
 
 // Appends to what the report has already.
 void AddTo(BackendReport& report, ipc::schema::Backends::Reader backends);
 
 SandboxReport ToReport(ipc::schema::SandboxReport::Reader sandbox);
 
-// Of backends that have just been started.
+// Returns the devices of backends that have just been started.
 std::vector<DeviceInfo> ToDevices(
     capnp::List<ipc::schema::KnownDevice>::Reader devices);
 

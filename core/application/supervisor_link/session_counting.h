@@ -13,11 +13,13 @@
 
 namespace bulkhead::session {
 
-// The counters of a host's sessions, and who has which. Thread-safe.
+// The counters of a host's sessions, in memory that bulkheadd reads, and which
+// session has which of them. Thread-safe.
 class SessionCounting : public std::enable_shared_from_this<SessionCounting> {
  public:
-  // One session's; given back with it. Movable, not thread-safe. Default: it
-  // counts nothing.
+  // One session's counter, which is free again once the lease is destroyed. A
+  // lease that was default-constructed counts nothing, as does the lease of a
+  // session beyond kMaxCountedSessions. Movable, not thread-safe.
   class Lease {
    public:
     Lease() = default;
@@ -25,7 +27,8 @@ class SessionCounting : public std::enable_shared_from_this<SessionCounting> {
     Lease& operator=(Lease&&) = delete;
     ~Lease();
 
-    // As bulkheadd is told it; kMaxCountedSessions: it counts nothing.
+    // Returns the number by which bulkheadd finds the counter;
+    // kMaxCountedSessions if the lease counts nothing.
     uint32_t place() const { return place_; }
     void AddFrame();
     void AddRestart();
@@ -42,7 +45,7 @@ class SessionCounting : public std::enable_shared_from_this<SessionCounting> {
   static Result<std::shared_ptr<SessionCounting>> Create();
 
   Lease Take();
-  // For bulkheadd.
+  // Returns the descriptor of the memory, to send to bulkheadd.
   int fd() const { return region_.fd(); }
 
  private:
@@ -51,7 +54,7 @@ class SessionCounting : public std::enable_shared_from_this<SessionCounting> {
   SessionCounter& At(uint32_t place) const;
 
   ipc::OwnedRegion region_;
-  // No mutex, which a fork() might leave locked.
+  // Atomics instead of a mutex, which a fork() might leave locked.
   std::array<std::atomic<bool>, kMaxCountedSessions> taken_{};
 };
 

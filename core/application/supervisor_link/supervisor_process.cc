@@ -23,7 +23,8 @@ namespace {
 constexpr size_t kStackBytes = 64 * 1024;
 constexpr int kControlFd = 3;
 
-// Shared between the application and the two short-lived clones.
+// What the application and the two short-lived clones share: they run in one
+// address space.
 struct Spawn {
   const char* path;
   char* const* argv;
@@ -38,8 +39,8 @@ struct Spawn {
 int RunDaemon(void* argument) {
   auto* spawn = static_cast<Spawn*>(argument);
   ::setsid();
-  // Out of the way first: an application that closed its standard descriptors
-  // may have ours at their numbers.
+  // Moves both descriptors out of the way first: in an application that closed
+  // its standard descriptors they may have the numbers 0 to 3.
   const int control = ::fcntl(spawn->control_fd, F_DUPFD, kControlFd + 1);
   const int null = ::fcntl(spawn->null_fd, F_DUPFD, kControlFd + 1);
   if (control < 0 || null < 0 || ::dup2(null, STDIN_FILENO) < 0 ||
@@ -95,7 +96,8 @@ Result<SupervisorProcess> StartSupervisor(const std::string& path) {
               .null_fd = null.get(),
               .daemon_stack_top = stacks.get() + 2 * kStackBytes};
 
-  // A handler of the application must not run on our little stack.
+  // A signal handler of the application must not run on the small stack of a
+  // clone.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);

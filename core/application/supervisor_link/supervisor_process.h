@@ -10,11 +10,11 @@
 
 namespace bulkhead::session {
 
-// A running bulkheadd, as the application sees it: a socket and a number. The
-// application is not its parent and need not reap it.
+// A running bulkheadd, as the application sees it. The application is not its
+// parent and need not reap it.
 struct SupervisorProcess {
   pid_t pid = 0;
-  ipc::UniqueFd control;  // SOCK_SEQPACKET, protocol of control.capnp
+  ipc::UniqueFd control;  // a SOCK_SEQPACKET that speaks control.capnp
 };
 
 // Starts `path` as `bulkheadd --host PID`, with the control socket as
@@ -23,8 +23,9 @@ struct SupervisorProcess {
 // Safe in a process with any number of threads and gigabytes of memory: two
 // nested vfork-like clones without an exit signal, so that no address space is
 // copied, no pthread_atfork handler runs, and neither SIGCHLD nor waitpid(-1)
-// of the application notices. Only async-signal-safe calls are made in between.
-// The daemon leaves the application's session, so that ^C does not reach it.
+// of the application notices. Between clone and exec only async-signal-safe
+// calls are made. The daemon leaves the application's session, so that ^C does
+// not reach it.
 Result<SupervisorProcess> StartSupervisor(const std::string& path);
 
 }  // namespace bulkhead::session

@@ -17,35 +17,38 @@
 
 namespace bulkhead::session {
 
-// Samples in a slot that the ledger accepted: `count` floats a channel.
+// Samples in a slot that the ledger accepted: channel after channel, `count`
+// floats each.
 struct PublishedSamples {
   std::shared_ptr<FrameLease> lease;
   uint32_t count;
 };
+// The end of a play.
 struct SamplesEnd {
-  bool of_stream;  // else of what was asked for
+  bool of_stream;  // the stream has no more; else all that was asked for came
 };
 using AudioEvent = std::variant<PublishedSamples, SamplesEnd>;
 
-// What an audio session and its worker say to each other: the host's side of
-// the requests of ipc/schema/session.capnp for a stream of audio. Trust,
-// failure and threads are those of WorkerLink, which outlives it.
+// The host's side of the conversation with a worker about a stream of audio:
+// the requests of ipc/schema/session.capnp that are for audio. Trust, failure
+// and threads are those of WorkerLink, which outlives the AudioLink.
 class AudioLink {
  public:
   explicit AudioLink(WorkerLink& link) : link_(link), stream_(link) {}
 
   Result<OpenedAudio> Open(const AudioOptions& options, uint32_t incarnation,
                            const Limits& limits, const MediaInput& input);
-  // The pool is attached.
+  // Asks for `count` samples from a certain one on, and ends the play before.
+  // The pool must be attached.
   Status Play(int64_t first_sample, int64_t count);
-  // Grants free slots and waits for the next event of the last Play. A worker
-  // that is still on its way to the first sample has as long as it says each
-  // time that another second of the stream is behind it.
+  // Grants free slots and waits for the next event of the last play. A worker
+  // that is still on its way to the first sample gets the deadline anew each
+  // time that it reports another second of the stream as decoded.
   Result<AudioEvent> Await();
 
  private:
-  // One reply of a play; empty if it belongs to an earlier one or only tells
-  // how far it is.
+  // Takes one reply to a play. Returns nullopt if the reply belongs to an
+  // earlier play, or only reports how far the worker is; then *nearer is set.
   Result<std::optional<AudioEvent>> AdoptEventIfValid(
       ipc::schema::Reply::Reader reply_untrusted, bool* nearer);
   Result<PublishedSamples> AdoptSamplesIfValid(
@@ -54,14 +57,14 @@ class AudioLink {
 
   WorkerLink& link_;
   StreamLink stream_;
-  // Of what is published; fixed by Open.
+  // The format of what the worker publishes; fixed by Open().
   uint32_t sample_rate_ = 0;
   uint32_t channels_ = 0;
-  // What is left of the last Play: its answer must keep to it.
+  // The samples that the worker still owes to the last play.
   int64_t next_ = 0;
   int64_t end_ = 0;
-  bool skipping_ = false;
-  int64_t reached_ = 0;
+  bool skipping_ = false;  // the worker has reported how far it is
+  int64_t reached_ = 0;    // sample that it reported last
 };
 
 }  // namespace bulkhead::session

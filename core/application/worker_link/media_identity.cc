@@ -10,7 +10,7 @@
 namespace bulkhead::session {
 namespace {
 
-// About 5 ms.
+// Hashing so many bytes takes about 5 ms.
 constexpr size_t kMaxHashedBytes = size_t{1} << 20;
 
 }  // namespace
@@ -38,7 +38,7 @@ std::string IdentityOf(std::span<const std::byte> content) {
     return "content " + digest.Finish();
   }
   std::array<char, 32> random{};
-  // Never fails for so few, once the machine is up.
+  // getrandom() never fails for so few bytes once the machine has booted.
   (void)!::getrandom(random.data(), random.size(), 0);
   digest.Append({random.data(), random.size()});
   return "once " + digest.Finish();

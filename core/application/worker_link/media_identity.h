@@ -10,14 +10,17 @@
 
 namespace bulkhead::session {
 
-// By which the bytes of a source are known again: equal for the same state of
-// the same bytes. The three kinds are never equal to one another.
+// Identities by which the bytes of a source are recognised: equal for the same
+// state of the same bytes. The three kinds are never equal to one another.
 
+// Returns the identity of a file in its present state.
 std::string IdentityOf(const struct stat& file);
-// As the caller vouches.
+// Returns the identity of bytes that the application's reader has, which
+// vouches for the name.
 std::string IdentityOf(const std::string& name, int64_t bytes);
-// By their content, if there are not so many that this would take long;
-// otherwise, and without any, one that was never there before.
+// Returns the identity of bytes in memory: a hash of their content. Hashing
+// more than 1 MiB would take too long: their identity, and that of no bytes at
+// all, is a new one each time.
 std::string IdentityOf(std::span<const std::byte> content);
 
 }  // namespace bulkhead::session

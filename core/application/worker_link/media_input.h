@@ -15,34 +15,35 @@
 
 namespace bulkhead::session {
 
-// The bytes of a source: a descriptor that a worker may have, read-only, or a
-// reader that is asked on its behalf.
+// The bytes of a source: a read-only descriptor, which workers are given, or a
+// reader of the application, which is asked on a worker's behalf.
 struct MediaData {
-  ipc::UniqueFd fd;  // none: `reader` has them
+  ipc::UniqueFd fd;  // none: `reader` has the bytes
   SourceReader reader;
   int64_t bytes = 0;
-  std::string identity;   // equal for the same state of the same bytes
-  struct stat file = {};  // of a descriptor
+  std::string identity;   // see media_identity.h
+  struct stat file = {};  // only with a descriptor
 };
 
-// What a session decodes. Kept as long as the session, so that each of its
-// workers sees the same. Immutable.
+// The media that a session decodes. A session keeps it open, so that each of
+// its workers sees the same bytes. Immutable.
 class MediaInput {
  public:
-  // kNotFound, kInvalidArgument: no file that can be read; kBadInput: empty;
-  // kResourceExhausted: no descriptor is left.
+  // Returns kNotFound or kInvalidArgument if there is no file that can be read,
+  // kBadInput if the file is empty, kResourceExhausted if no descriptor is
+  // left.
   static Result<MediaInput> Open(const Source& source);
 
-  // -1: there is a reader.
+  // Returns -1 if a reader has the bytes.
   int fd() const { return data_->fd.get(); }
   const SourceReader& reader() const { return data_->reader; }
   int64_t bytes() const { return data_->bytes; }
   const std::string& identity() const { return data_->identity; }
-  // For messages.
+  // Returns the name of the source, for messages.
   const std::string& name() const { return name_; }
-  // Base name, for choosing a demuxer.
+  // Returns the base name, by which a demuxer is chosen.
   std::string name_hint() const;
-  // For the record of a worker's end.
+  // Describes the input in the record of a worker's exit.
   Crash::Input Identify() const;
 
  private:

@@ -18,7 +18,8 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr size_t kMaxThreads = 256;
-// A further wait shorter than this part of the timeout is none.
+// A further wait is not worth while if it is shorter than the timeout divided
+// by this.
 constexpr int kSlices = 16;
 
 }  // namespace

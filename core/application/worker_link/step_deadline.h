@@ -14,21 +14,22 @@
 
 namespace bulkhead::session {
 
-// How long each thread of a process, by its id, has been ready to run and had
-// no processor. Empty: this cannot be told.
+// For how long each thread of a process, by its id, has been ready to run and
+// had no processor. Empty if that is unknown.
 using RunDelays = std::map<pid_t, std::chrono::nanoseconds>;
 
-// As the kernel counts it (/proc/PID/task/TID/schedstat), of at most 256
-// threads. A wait is counted when it ends: a thread that got no processor at
-// all counts for nothing yet.
+// Reads the delays that the kernel counts (/proc/PID/task/TID/schedstat) of at
+// most 256 threads. The kernel counts a wait when it ends, so a thread that has
+// not got a processor yet has no delay.
 RunDelays ReadRunDelays(pid_t pid);
 
-// In a message: "the deadline open (--limit open-ms=N)".
+// Returns the name of a deadline in messages: "Deadlines::open (--limit
+// open-ms=N)".
 std::string NameOf(std::chrono::milliseconds Deadlines::*step);
 
-// When a worker is too late with a step. Where the machine is overloaded it may
-// take longer: by as much as the thread of the worker that waited most for a
-// processor has waited for it, and by as much as we ourselves came late to
+// Decides when a worker is too late with a step. On an overloaded machine the
+// step may take longer: by the time that the worker's most delayed thread
+// waited for a processor, and by the time that the host itself came late to
 // look, together at most by the timeout once more.
 //
 //     StepDeadline deadline(timeout, [pid] { return ReadRunDelays(pid); });
@@ -36,16 +37,16 @@ std::string NameOf(std::chrono::milliseconds Deadlines::*step);
 //       if (AwaitReply(deadline.next())) return;
 //     } while (deadline.GoesOn());
 //
-// A step that is done in a quarter of its time costs nothing more: only then
-// the worker's delays are looked at for the first time, and again at the end.
-// Waits before that first look do not count.
+// The delays of the worker are read after a quarter of the timeout and again at
+// its end, and what was waited in between counts. A step that is done in the
+// first quarter costs nothing more.
 //
 // Times are those of CLOCK_MONOTONIC, which stands still while the machine is
-// suspended and does not know of the wall clock's leaps: neither takes anything
+// suspended and does not follow leaps of the wall clock: neither takes time
 // from a step.
 //
-// Trust: a hostile worker can make its threads wait for each other, which gets
-// it no more than the second timeout. Not thread-safe.
+// Trust: a hostile worker can make its threads wait for each other, and gains
+// no more than the second timeout by that. Not thread-safe.
 class StepDeadline {
  public:
   using Clock = std::chrono::steady_clock;
@@ -56,26 +57,27 @@ class StepDeadline {
   StepDeadline(std::chrono::milliseconds timeout, Read read,
                Clock::time_point now);
 
-  // Until when to wait before GoesOn() is asked.
+  // Returns until when to wait before GoesOn() is asked.
   ipc::Deadline next() const { return ipc::Deadline::At(next_); }
-  // False: the step is over. At any time.
+  // Returns false if the worker is too late. May be called at any time.
   bool GoesOn() { return GoesOn(Clock::now()); }
   bool GoesOn(Clock::time_point now);
-  // By time that the worker had no part in.
+  // Adds time for which the worker had to wait for the host.
   void Extend(Clock::duration by) {
     end_ += by;
     next_ += by;
   }
 
  private:
+  // Returns the delay of the most delayed thread since the first look.
   std::chrono::nanoseconds Waited() const;
 
   const std::chrono::nanoseconds timeout_;
   const Read read_;
-  Clock::time_point end_;  // without overload
-  Clock::time_point next_;
-  std::optional<RunDelays> before_;  // at the first look
-  std::chrono::nanoseconds late_{0};
+  Clock::time_point end_;   // of the timeout, without what overload adds
+  Clock::time_point next_;  // when to look next
+  std::optional<RunDelays> before_;   // delays at the first look
+  std::chrono::nanoseconds late_{0};  // by which the host came late to look
 };
 
 }  // namespace bulkhead::session

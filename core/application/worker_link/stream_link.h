@@ -12,11 +12,11 @@
 
 namespace bulkhead::session {
 
-// What VideoLink and AudioLink say to a worker in the same way: how a stream is
-// opened, and to which of its plays a reply belongs. A play ends the one
-// before, whose replies may still be under way: they are let go of, and what
-// they published is accounted for. Trust, failure and threads are those of
-// WorkerLink, which outlives it.
+// What VideoLink and AudioLink have in common: opening a stream, and telling to
+// which play a reply belongs. A new play ends the one before, whose replies may
+// still be under way: such replies are dropped, after the slots that they
+// published were accounted for. Trust, failure and threads are those of
+// WorkerLink, which outlives the StreamLink.
 class StreamLink {
  public:
   explicit StreamLink(WorkerLink& link) : link_(link) {}
@@ -28,11 +28,11 @@ class StreamLink {
               const std::function<void(ipc::schema::Open::Builder)>& fill,
               const std::function<Status(ipc::schema::Reply::Reader)>& take);
 
-  // Returns the number of the new play.
+  // Begins a new play and returns its number.
   uint32_t StartPlay();
   void EndPlay() { playing_ = false; }
-  // Whether the reply is one to the play that goes on; false: to an earlier
-  // one. kBackendMisbehaved: to none that there was.
+  // Returns true if the reply belongs to the play that goes on, false if it
+  // belongs to an earlier one. Ends the worker if it belongs to none.
   Result<bool> IsCurrent(ipc::schema::Reply::Reader reply_untrusted);
 
  private:

@@ -96,7 +96,8 @@ Status VideoLink::Scan(
             return link_.FailureOf(reply_untrusted.getFailed());
           }
           if (!reply_untrusted.isIndexChunk()) {
-            // What was decoded ahead for an earlier play comes first.
+            // Frames that were decoded ahead for an earlier play may come
+            // first: their slots are accounted for.
             auto event = AdoptEventIfValid(reply_untrusted);
             return event ? Status() : std::move(event).error();
           }
@@ -125,7 +126,8 @@ Status VideoLink::Play(const PlayRequest& play) {
     seeking_ = true;
     entering_ = true;
     to_beginning_ = play.start == PlayRequest::Start::kBeginning;
-    // No packet is smaller than a byte.
+    // No packet is smaller than a byte, so that the size of the file bounds how
+    // many frames an honest worker can come across.
     unseen_left_ = media_bytes_;
   }
   return link_.Send(kSmallRequestWords, [&](schema::Request::Builder request) {
@@ -266,7 +268,8 @@ Status VideoLink::AdoptUnseenIfValid(schema::Unseen::Reader unseen_untrusted) {
     if (frame.count == 0 || (frame.count > 1 && (timed || !lost))) {
       return link_.Misbehaved("it reported an impossible number of frames");
     }
-    // Also what bounds the time that frames without pictures can take.
+    // Without this bound a worker could report such frames for ever, each
+    // within its deadline.
     if (frame.count > static_cast<uint64_t>(unseen_left_)) {
       return link_.Misbehaved(
           "it reported more frames than the file has bytes");

@@ -20,72 +20,84 @@
 
 namespace bulkhead::session {
 
-// One picture that the worker published and the ledger accepted.
+// A picture that the worker published and the ledger accepted.
 struct PublishedFrame {
   std::shared_ptr<FrameLease> lease;
   uint32_t width;
   uint32_t height;
   uint32_t stride;
-  int64_t pts;  // ipc::kNoTimestamp: none
-  int64_t duration;
+  int64_t pts;       // in the time base; ipc::kNoTimestamp: none
+  int64_t duration;  // in the time base; 0: unknown
   bool keyframe;
   uint64_t fingerprint;
-  bool damaged;      // parts of it are made up
-  int64_t position;  // byte of its packet, -1: unknown
+  bool damaged;      // parts of the picture are made up
+  int64_t position;  // byte of its packet in the file; -1: unknown
 };
-// One that it came across and did not publish.
+// A frame that the worker came across and did not publish.
 struct UnseenFrame {
   enum class Fate {
-    kSound,    // before skip_before
-    kDamaged,  // the same, and parts of it are made up
-    kLost,     // its packet yielded no picture
+    kSound,    // it is before PlayRequest::skip_before
+    kDamaged,  // the same, and parts of the picture are made up
+    kLost,     // the packet yielded no picture
   };
   Fate fate;
-  int64_t pts;  // ipc::kNoTimestamp: not known
-  int64_t duration;
-  int64_t position;  // byte of its packet, -1: unknown
-  uint64_t count;    // above 1 only without a timestamp
+  int64_t pts;       // in the time base; ipc::kNoTimestamp: unknown
+  int64_t duration;  // in the time base; 0: unknown
+  int64_t position;  // byte of its packet in the file; -1: unknown
+  uint64_t count;    // number of frames; more than 1 only without a timestamp
 };
+// All frames that the play asked for have come.
 struct Paused {};
 struct EndOfStream {};
 using PlayEvent =
     std::variant<PublishedFrame, UnseenFrame, Paused, EndOfStream>;
 
+// Which frames a play is to show; timestamps are in the time base.
 struct PlayRequest {
-  enum class Start { kOnward, kBeginning, kKeyframe };
+  enum class Start {
+    kOnward,  // behind the play before
+    kBeginning,
+    kKeyframe,  // at the last keyframe at or before `keyframe_before`
+  };
   Start start = Start::kOnward;
   int64_t keyframe_before = 0;
-  int64_t skip_before = INT64_MIN;
-  uint64_t max_frames = UINT64_MAX;
+  int64_t skip_before = INT64_MIN;  // earlier frames are decoded, not published
+  uint64_t max_frames = UINT64_MAX;  // the play pauses after that many
 };
 
-// What a video session and its worker say to each other: the host's side of
-// the requests of ipc/schema/session.capnp for a video stream. Trust, failure
-// and threads are those of WorkerLink, which outlives it.
+// The host's side of the conversation with a worker about a video stream: the
+// requests of ipc/schema/session.capnp that are for video. Trust, failure and
+// threads are those of WorkerLink, which outlives the VideoLink.
 class VideoLink {
  public:
   explicit VideoLink(WorkerLink& link) : link_(link), stream_(link) {}
 
-  // The metadata has geometry and ratios checked for plausibility. `known` is
-  // that of an earlier worker, or null.
+  // Opens the stream. The metadata that is returned was checked for
+  // plausibility. `known` is the metadata that an earlier worker of the session
+  // reported, or null.
   Result<VideoMetadata> Open(const VideoOptions& options, uint32_t incarnation,
                              const Limits& limits, const MediaInput& input,
                              const VideoMetadata* known);
+  // Has the worker read all packets, and hands each part of the index to
+  // `take_untrusted`. An error of `take_untrusted` ends the scan on this side
+  // only: the worker goes on sending.
   Status Scan(const std::function<Status(std::span<const ipc::IndexEntry>)>&
                   take_untrusted);
-  // The pool is attached.
+  // Asks for frames, and ends the play before. The pool must be attached.
   Status Play(const PlayRequest& play);
-  // Grants free slots and waits for the next event of the last Play.
-  // kResourceExhausted: the application holds every slot.
+  // Grants free slots and waits for the next event of the last play. Returns
+  // kResourceExhausted if the application holds every slot.
   Result<PlayEvent> Await();
   // Returns true once the worker has died.
   bool dead() const { return link_.dead(); }
-  // Timestamp of the keyframe at which the last Play that did not go onward
-  // began; nullopt: at the beginning. Known after the first event.
+  // Returns the timestamp of the keyframe at which the last play began that did
+  // not go onward; nullopt if it began at the beginning. Known after the first
+  // event of that play.
   std::optional<int64_t> entry_untrusted() const { return entry_untrusted_; }
 
  private:
-  // One reply of a play; empty if it belongs to an earlier one.
+  // Takes one reply to a play. Returns nullopt if the reply belongs to an
+  // earlier play, or is no event by itself.
   Result<std::optional<PlayEvent>> AdoptEventIfValid(
       ipc::schema::Reply::Reader reply_untrusted);
   Result<PublishedFrame> AdoptFrameIfValid(
@@ -96,16 +108,16 @@ class VideoLink {
   WorkerLink& link_;
   StreamLink stream_;
   PictureShape shape_;  // of every frame; fixed by Open
-  // What is left of the last Play: its answer must keep to it.
+  // What the last play asked for and has not come: replies must keep to it.
   uint64_t frames_left_ = 0;
   int64_t skip_before_ = INT64_MIN;
-  bool seeking_ = false;   // its first frame is still to come
-  bool entering_ = false;  // it has yet to say where the play began
-  bool to_beginning_ = false;
+  bool seeking_ = false;       // the first event is still to come
+  bool entering_ = false;      // the worker has yet to say where the play began
+  bool to_beginning_ = false;  // the play must begin at the beginning
   std::optional<int64_t> entry_untrusted_;
   int64_t media_bytes_ = 0;
-  int64_t unseen_left_ = 0;
-  std::deque<UnseenFrame> unseen_;  // not yet handed out
+  int64_t unseen_left_ = 0;         // how many unseen frames may still come
+  std::deque<UnseenFrame> unseen_;  // received, and not yet returned by Await()
 };
 
 }  // namespace bulkhead::session

@@ -24,7 +24,7 @@ namespace {
 namespace schema = ipc::schema;
 using std::chrono::milliseconds;
 
-// Of a dead worker, if it has left one.
+// Returns what a dead worker said of its crash, if it left a note.
 CrashClaim TakeCrashNote(int socket) {
   auto received = ipc::TryReceiveMessage(socket, 0);
   if (!received) return {};
@@ -46,6 +46,8 @@ Result<std::unique_ptr<WorkerLink>> WorkerLink::Start(
   ASSIGN_OR_RETURN(auto sockets, FromIpc(ipc::MakeSocketPair()));
   ASSIGN_OR_RETURN(StartedWorker started,
                    supervisor->OpenSession(request, sockets.second.get()));
+  // Only the worker may hold its end: the host sees the worker's death when the
+  // last copy is closed.
   sockets.second.reset();
   ASSIGN_OR_RETURN(auto channel, WorkerChannel::Create());
   return std::unique_ptr<WorkerLink>(
@@ -73,6 +75,8 @@ Status WorkerLink::Attach(const MediaInput& input) {
   if (const Status valid = ValidateHello(**hello); !valid.ok()) {
     return Misbehaved(valid.message());
   }
+  // The hello is the worker's own claim. bulkheadd looks at the process itself,
+  // and only then does the worker get media.
   const Status confirmed = supervisor_->ConfirmSession(started_);
   if (confirmed.code() == Code::kBackendLost) return Died();
   RETURN_IF_ERROR(confirmed.WithContext("the worker of device " +
@@ -118,7 +122,7 @@ WorkerLink::WorkerLink(std::shared_ptr<SupervisorLink> supervisor,
       asked_at_(asked_at) {}
 
 WorkerLink::~WorkerLink() {
-  // A forked process has no worker to end.
+  // The worker belongs to the process that started it, not to a fork() of it.
   if (!supervisor_->CheckProcess().ok()) return;
   End();
   supervisor_->CloseSession(started_);
@@ -186,6 +190,8 @@ Status WorkerLink::Serve(schema::Read::Reader read_untrusted,
   if (served.code() == Code::kBackendMisbehaved) {
     return Misbehaved(served.message());
   }
+  // The worker waits for bytes that it will not get, but is not to blame: it
+  // lives, and is only of no further use.
   spent_ = !served.ok();
   RETURN_IF_ERROR(served);
   deadline.Extend(StepDeadline::Clock::now() - asked);
@@ -257,7 +263,8 @@ std::string WorkerLink::TooLongTo(const char* step) const {
 
 Status WorkerLink::Died() {
   dead_ = true;
-  // The socket can be seen closed a moment before the process is dead.
+  // The socket closes a moment before the process is dead, and a process that
+  // closed it and lives on is of no use to anybody.
   gone_ = AwaitDeath();
   if (!gone_) return Misbehaved("it closed its socket but lives on");
   return Status(Code::kBackendLost, "the worker of device " + started_.device +
@@ -289,9 +296,11 @@ ExitVerdict WorkerLink::TakeExit(ObservedExit seen) {
   if (seen.how != How::kDied) seen.cause = killed_because_;
   seen.last_message = last_request_;
   seen.request.deadline_ms = (supervisor_->deadlines().*step_).count();
-  // Its hello was taken before it met media, so only this can be left.
+  // The hello was received before the worker met media, so that only a note can
+  // be left in the socket.
   if (met_media_) seen.claim = TakeCrashNote(socket_.get());
   ExitVerdict exit = supervisor_->SessionExit(started_, seen);
+  // bulkheadd reports the SIGKILL that the link sent, not the reason for it.
   if (seen.how != How::kDied) exit.report.kind = killed_for_;
   AddClaim(std::move(seen.claim), exit.report);
   return exit;

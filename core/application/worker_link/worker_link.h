@@ -24,69 +24,80 @@
 
 namespace bulkhead::session {
 
-// One incarnation of a session's worker: started, spoken to, dead once and for
-// all. WorkerRecovery makes the next one. Its process may serve other sessions
-// too (worker_scope = "backend"), which for us means only: it is left alive
-// when we are done with it, and killed all the same for what it does to us.
+// One worker of a session, from its start to its death; WorkerRecovery makes
+// the next one. The process may serve other sessions too (worker_scope =
+// "backend"). The link then leaves it alive when the session is done with it,
+// and kills it all the same when it is late or breaks the protocol.
 //
-// Trust: the worker is hostile. Every reply is copied out, checked against what
-// was asked and against the pool's ledger, and only then seen by anybody. The
-// first thing that does not hold ends the worker with kBackendMisbehaved.
+// Trust: the worker is hostile. Every reply is copied out and checked against
+// the request and against the ledger of the pool before anything else sees it.
+// The first reply that does not pass ends the worker with kBackendMisbehaved.
 //
-// Failure: kBackendLost when it died, kDeadlineExceeded when it was killed for
-// being late, kBackendMisbehaved when it was killed for lying; after these
-// dead() is true and exit() tells more. Any other code is what the worker said
-// about the input, and it lives on.
+// Failure: kBackendLost means that the worker died, kDeadlineExceeded that it
+// was killed for being late, kBackendMisbehaved that it was killed for breaking
+// the protocol. Then dead() is true and TakeExit() tells more. Any other code
+// is what the worker said about the input; the worker lives on.
 //
 // Not thread-safe.
 class WorkerLink {
  public:
+  // Has bulkheadd find or start a worker.
   static Result<std::unique_ptr<WorkerLink>> Start(
       std::shared_ptr<SupervisorLink> supervisor,
       const SessionRequest& request);
-  // As End(), and closes the session.
+  // Ends the worker as End() does, and tells bulkheadd that the session closed.
   ~WorkerLink();
   WorkerLink(const WorkerLink&) = delete;
   WorkerLink& operator=(const WorkerLink&) = delete;
 
-  // Waits until it reports its lock-down, then hands it its memory and the
-  // media, or a window to it. `input` outlives the link.
+  // Waits until the worker reports its lock-down, then hands it the memory of
+  // the session and the media, or a window to the media. `input` outlives the
+  // link.
   Status Attach(const MediaInput& input);
 
+  // Writes one request of at most `max_words`; does not wait.
   Status Send(size_t max_words, const WorkerChannel::FillRequest& fill);
-  // Of a step that begins now, which is `step` of the deadlines that there are:
-  // &Deadlines::open.
+  // Returns the deadline of a step that begins now. `step` names the deadline
+  // that applies: &Deadlines::open.
   StepDeadline Within(std::chrono::milliseconds Deadlines::*step);
-  // Waits for a reply and hands it to `take`, which validates. `step` is what
-  // the worker is late with: "open the file". Meanwhile reads the media for it,
-  // if it cannot do so itself, in time that does not count; when the
-  // application's reader fails, so does this, and the link is spent().
+  // Waits for a reply and hands it to `take`, which validates it. `step` says
+  // in a message what the worker was late with: "open the file". Where a reader
+  // of the application has the media, reads it for the worker meanwhile; that
+  // time is added to `deadline`. If the reader fails, Receive() fails too, and
+  // the link is spent().
   Status Receive(StepDeadline& deadline, const char* step,
                  const std::function<Status(ipc::schema::Reply::Reader)>& take);
-  // The pool must have no slot granted to anybody else.
+  // Hands the worker the memory of the frames. No slot of the pool may be
+  // granted to another worker.
   Status AttachPool(std::shared_ptr<FramePool> pool);
-  // kResourceExhausted: the application holds every slot.
+  // Grants the worker every free slot. Returns kResourceExhausted if the
+  // application holds all slots.
   Status GrantFreeSlots();
-  // What it says went wrong.
+  // Returns the error that the worker reported.
   Status FailureOf(ipc::schema::Failed::Reader failed_untrusted);
-  // Ends it for what it sent, and says so.
+  // Ends the worker for breaking the protocol in that way, and returns the
+  // error.
   Status Misbehaved(const std::string& what);
-  // In words, for the record of its end.
+  // Says what the worker is asked for, in words, for the record of its exit.
   void SetLastRequest(std::string request) {
     last_request_ = std::move(request);
   }
 
-  // Null before AttachPool.
+  // Returns null before AttachPool().
   const std::shared_ptr<FramePool>& pool() const { return pool_; }
-  // Kills it if it lives and serves nobody else. Whether it is gone.
+  // Kills the worker if it lives and serves no other session. Returns gone().
   bool End();
+  // Returns true once the worker has died or was killed.
   bool dead() const { return dead_; }
-  // It lives, but waits for bytes that it does not get: of no further use.
+  // Returns true if the worker lives but waits for media that it will not get:
+  // it is of no further use.
   bool spent() const { return spent_; }
-  // True when the worker is known to have ended, so that its memory is ours.
+  // Returns true if the process is known to have ended, so that nobody writes
+  // into its memory any more. A worker that the kernel holds is dead, not gone.
   bool gone() const { return gone_; }
-  // How it ended. Only when dead(), and once: bulkheadd is told, and counts it.
-  // `session` has what the session knows, and the rest is added to it.
+  // Tells bulkheadd how the worker ended and returns the answer. Only when
+  // dead(), and once, since bulkheadd counts each exit. `session` has what the
+  // session knows; the link adds what it knows itself.
   ExitVerdict TakeExit(ObservedExit session);
   pid_t pid() const;
   const StartedWorker& started() const { return started_; }
@@ -101,12 +112,16 @@ class WorkerLink {
   // Returns a function that sends over the worker's socket until `deadline`,
   // and whose failure is that the worker died.
   WorkerChannel::SendMessage SendUntil(ipc::Deadline deadline);
-  // Waits until it is dead.
+  // Waits for the end of the process, at most for Deadlines::close. Returns
+  // true if the process has ended.
   bool AwaitDeath() const;
-  // Status() once it is served, in time that is added to `deadline`.
+  // Reads media for the worker, and adds the time that this takes to
+  // `deadline`.
   Status Serve(ipc::schema::Read::Reader read_untrusted,
                StepDeadline& deadline);
+  // Returns the message for a worker that is late with `step`.
   std::string TooLongTo(const char* step) const;
+  // Each returns the error that the caller is to return.
   Status Died();
   Status Kill(Code code, ExitReport::Kind kind, std::string message);
 
@@ -116,7 +131,7 @@ class WorkerLink {
   const std::unique_ptr<WorkerChannel> channel_;
   ipc::Waiter waiter_;
   std::shared_ptr<FramePool> pool_;
-  std::optional<ServedMedia> served_media_;  // of media that has a reader
+  std::optional<ServedMedia> served_media_;  // if a reader has the media
   const std::chrono::steady_clock::time_point asked_at_;
   std::chrono::microseconds start_time_{0};
   bool dead_ = false;
@@ -126,7 +141,7 @@ class WorkerLink {
   ExitReport::Kind killed_for_ = ExitReport::Kind::kUnknown;
   std::string killed_because_;
   std::string last_request_;
-  // Of the latest step.
+  // The deadline of the latest step.
   std::chrono::milliseconds Deadlines::*step_ = &Deadlines::worker_start;
 };
 
