@@ -3,12 +3,10 @@
 
 #include <capnp/message.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "core/base/from_ipc.h"
-#include "core/base/status_macros.h"
-#include "core/control/exit_messages.h"
+#include "core/control/end_messages.h"
 #include "core/supervisor/sockets/replies.h"
 #include "ipc/capnp_read.h"
 #include "ipc/protocol_version.h"
@@ -19,27 +17,10 @@ namespace {
 namespace schema = ipc::schema;
 using std::chrono::milliseconds;
 
-// How long an application that sees its worker gone waits for the reason.
-constexpr milliseconds kExitPatience{2'000};
-// Positions of one input at which it is refused, that its session is told.
-constexpr size_t kMaxPoisoned = 32;
-
 std::vector<std::string> ToStrings(capnp::List<capnp::Text>::Reader list) {
   std::vector<std::string> strings;
   for (const auto text : list) strings.push_back(text.cStr());
   return strings;
-}
-
-Backend::ReportedExit ToReportedExit(schema::SessionEnd::Reader end) {
-  using Seen = schema::SessionEnd::Seen;
-  HostObservation observed = HostObservation::kDied;
-  if (end.getSeen() == Seen::LATE) observed = HostObservation::kMissedDeadline;
-  if (end.getSeen() == Seen::LIED) observed = HostObservation::kBrokeProtocol;
-  return {.id = end.getSession(),
-          .observed = observed,
-          .met_media = end.getMetMedia(),
-          .position = ToPosition(end.getPosition()),
-          .facts = ToSessionFacts(end)};
 }
 
 }  // namespace
@@ -53,7 +34,7 @@ Supervisor::Supervisor(kj::UnixEventPort& port, ipc::UniqueFd application,
       tasks_(*this) {}
 
 void Supervisor::taskFailed(kj::Exception&&) {
-  // A connection broke in a way of kj's; the others go on.
+  // An exception of kj's on one connection. The others go on.
 }
 
 kj::Promise<void> Supervisor::Run() {
@@ -76,7 +57,7 @@ kj::Promise<void> Supervisor::Serve(std::shared_ptr<EventSocket> connection) {
 kj::Promise<void> Supervisor::Answer(EventSocket& connection,
                                      ipc::ReceivedMessage message) {
   auto request = message.root<Request>();
-  // Everything but the first message needs what that one brings.
+  // Every other request needs what the first message, `configure`, brings.
   if (!request || (!request->isConfigure() && !catalog_)) return kj::READY_NOW;
   ipc::UniqueFd descriptor;
   if (!message.descriptors.empty()) {
@@ -97,6 +78,7 @@ kj::Promise<void> Supervisor::Answer(EventSocket& connection,
       reply.setConfigured();
       break;
     case Request::LIST_BACKENDS:
+      // A report is made even where the tier is too low to start anything.
       (void)EnsureTier();
       catalog_->Describe(sandbox_->tier, reply.initBackends());
       break;
@@ -218,10 +200,11 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
       .counters = counters_});
   catalog_.emplace(std::move(path), std::move(selection), *context_);
   for (const auto load : configuration.getLoads()) {
-    // What is wrong with it was said when it was loaded first.
+    // A Host that was restarted repeats its loads. What is wrong with one was
+    // said when the application asked for it first.
     (void)catalog_->Load(load.getPath().cStr(), load.getEntryPoint().cStr());
   }
-  // Without it only operators miss something.
+  // Without this socket the application lacks nothing, only operators do.
   if (auto socket = OperatorSocket::Listen(application_pid_)) {
     operators_.emplace(
         port_, *std::move(socket),
@@ -241,6 +224,8 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
 }
 
 Status Supervisor::EnsureTier() {
+  // The probe makes namespaces and takes time, so it waits for the first
+  // request that needs its result.
   if (!sandbox_) {
     sandbox_ = sandbox::ProbeSandbox(
         ipc::Deadline::After(context_->start_deadline), cgroup_);
@@ -259,138 +244,6 @@ Status Supervisor::EnsureTier() {
                     "\"; " + sandbox_->gaps.front().Sentence() +
                     "; `bulkhead doctor` says what to do about it, or lower "
                     "BULKHEAD_SANDBOX_FLOOR knowingly");
-}
-
-Result<Catalog::BackendPointer> Supervisor::FindBackend(
-    const std::string& device) {
-  ASSIGN_OR_RETURN(const discovery::DeviceName name,
-                   discovery::ParseDeviceName(device));
-  ASSIGN_OR_RETURN(Catalog::BackendPointer backend, catalog_->Find(name));
-  RETURN_IF_ERROR(EnsureTier());
-  return backend;
-}
-
-kj::Promise<void> Supervisor::Prepare(EventSocket& connection,
-                                      const std::string& device) {
-  auto backend = FindBackend(device);
-  if (!backend) {
-    Fail(connection, backend.error());
-    return kj::READY_NOW;
-  }
-  return (*backend)
-      ->Prepare(*discovery::ParseDeviceName(device))
-      .then([&connection](Status status) { Acknowledge(connection, status); })
-      .attach(Catalog::BackendPointer(*backend));
-}
-
-kj::Promise<void> Supervisor::Load(EventSocket& connection,
-                                   const std::string& path,
-                                   const std::string& entry_point) {
-  auto backends = catalog_->Load(path, entry_point);
-  const Status tier = backends ? EnsureTier() : backends.error();
-  if (!tier.ok()) {
-    Fail(connection, tier);
-    return kj::READY_NOW;
-  }
-  auto starts = kj::heapArrayBuilder<kj::Promise<Status>>(backends->size());
-  for (const Catalog::BackendPointer& backend : *backends) {
-    starts.add(backend->lifecycle().EnsureReady());
-  }
-  return kj::joinPromises(starts.finish())
-      .then([&connection, backends = *backends](kj::Array<Status> statuses) {
-        for (const Status& status : statuses) {
-          if (!status.ok()) return Fail(connection, status);
-        }
-        size_t count = 0;
-        for (const auto& backend : backends) count += backend->devices().size();
-        capnp::MallocMessageBuilder answer;
-        auto loaded = answer.initRoot<Reply>().initLoaded(count);
-        for (const auto& backend : backends) {
-          for (const auto& device : backend->devices()) {
-            auto entry = loaded[loaded.size() - count--];
-            entry.setName(device.name);
-            entry.setDescription(device.description);
-            entry.setBackend(backend->candidate().name());
-          }
-        }
-        Send(connection, answer);
-      });
-}
-
-kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
-                                          schema::OpenSession::Reader request,
-                                          ipc::UniqueFd socket) {
-  auto backend = FindBackend(request.getDevice().cStr());
-  if (!backend) {
-    Fail(connection, backend.error());
-    return kj::READY_NOW;
-  }
-  if (const Status able = catalog_->CheckDecodes(
-          **backend, request.getAudio() ? discovery::StreamKind::kAudio
-                                        : discovery::StreamKind::kVideo);
-      !able.ok()) {
-    Fail(connection, able);
-    return kj::READY_NOW;
-  }
-  const std::string input = request.getInput().cStr();
-  const auto refused = (*backend)->Refused(input);
-  // They are in their order, and opening comes first.
-  if (!refused.empty() && refused[0].position == InputPosition()) {
-    capnp::MallocMessageBuilder answer;
-    Write(refused[0], answer.initRoot<Reply>().initPoisoned());
-    Send(connection, answer);
-    return kj::READY_NOW;
-  }
-  return (*backend)
-      ->OpenSession(next_session_++,
-                    *discovery::ParseDeviceName(request.getDevice().cStr()),
-                    request.getAlone(),
-                    {.input = input,
-                     .path = request.getPath().cStr(),
-                     .counter = request.getCounter(),
-                     .worker_bytes = request.getWorkerBytes()},
-                    std::move(socket))
-      .then([this, &connection, input, backend = *backend](auto started) {
-        if (!started) return Fail(connection, started.error());
-        capnp::MallocMessageBuilder answer;
-        auto reply = answer.initRoot<Reply>().initSessionStarted();
-        reply.setSession(started->id);
-        reply.setBackend(backend->candidate().name());
-        reply.setDevice(started->device);
-        reply.setDeviceOrdinal(started->device_ordinal);
-        reply.setTier(static_cast<schema::Tier>(context_->tier));
-        reply.setShared(started->shared);
-        const auto refused = backend->Refused(input);
-        auto poisoned =
-            reply.initPoisoned(std::min(refused.size(), kMaxPoisoned));
-        for (size_t i = 0; i < poisoned.size(); ++i) {
-          Write(refused[i], poisoned[i]);
-        }
-        const int descriptors[] = {started->pidfd};
-        Send(connection, answer, descriptors);
-      })
-      .attach(Catalog::BackendPointer(*backend));
-}
-
-kj::Promise<void> Supervisor::AnswerExit(EventSocket& connection,
-                                         schema::SessionEnd::Reader seen) {
-  const Catalog::BackendPointer backend =
-      catalog_->OfSession(seen.getSession());
-  auto verdict =
-      backend ? backend->JudgeExit(ToReportedExit(seen), kExitPatience)
-              : kj::Promise<Backend::ExitVerdict>(Backend::ExitVerdict());
-  return verdict
-      .then([&connection](const Backend::ExitVerdict& verdict) {
-        capnp::MallocMessageBuilder answer;
-        auto reply = answer.initRoot<Reply>().initExit();
-        Write(verdict.report, reply.initReport());
-        reply.setBlamed(verdict.culprit != Culprit::kNobody);
-        reply.setInputToBlame(verdict.culprit == Culprit::kInput);
-        reply.setDeviceToBlame(verdict.culprit == Culprit::kDevice);
-        reply.setDeathsHere(verdict.deaths_here);
-        Send(connection, answer);
-      })
-      .attach(Catalog::BackendPointer(backend));
 }
 
 void Supervisor::DescribeSandbox(schema::SandboxReport::Builder out) {

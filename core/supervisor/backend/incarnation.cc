@@ -9,11 +9,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 #include <utility>
 
-#include "core/base/clean_text.h"
 #include "core/base/from_ipc.h"
 #include "core/base/pidfd.h"
 #include "core/base/status_macros.h"
@@ -29,23 +26,15 @@ namespace {
 namespace schema = ipc::schema;
 using std::chrono::milliseconds;
 
-constexpr size_t kLogTailBytes = 2048;
-// Between two reads: a backend that writes without end waits on its pipe, and
-// the event loop serves the others.
-constexpr kj::Duration kLogPause = 10 * kj::MILLISECONDS;
-constexpr size_t kMaxReasonBytes = 512;
-// No sum with it overflows.
+// The most that a session may ask for; sums with it do not overflow.
 constexpr uint64_t kMostWorkerBytes = uint64_t{1} << 62;
 // The reaper is ours and needs a few milliseconds.
 constexpr milliseconds kEndPatience{1'000};
+// The time between a zygote's end on its socket and the reaper's report of it.
 constexpr kj::Duration kReaperPatience = 500 * kj::MILLISECONDS;
 
 kj::Duration ToDuration(milliseconds time) {
   return time.count() * kj::MILLISECONDS;
-}
-
-Status Misbehaved(const std::string& what) {
-  return Status(Code::kBackendMisbehaved, "the backend's zygote " + what);
 }
 
 }  // namespace
@@ -63,26 +52,25 @@ Incarnation::Incarnation(kj::UnixEventPort& port,
       zygote_(std::make_unique<EventSocket>(
           port, std::move(launched.zygote_control))),
       cgroup_(std::move(launched.cgroup)),
-      log_(std::move(launched.log)),
-      log_observer_(port, log_.get(),
-                    kj::UnixEventPort::FdObserver::OBSERVE_READ),
+      log_(port, std::move(launched.log)),
       forbidden_(forbidden),
       tasks_(new kj::TaskSet(*this)) {
   tasks_->add(ServeReaper());
   tasks_->add(ServeZygote());
-  tasks_->add(DrainLog());
+  tasks_->add(log_.Drain());
   tasks_->add(ReapReaper());
 }
 
 Incarnation::~Incarnation() noexcept(false) {
   tasks_.reset();
   if (!reaper_alive_) return;
-  // Without its control socket it ends the others, then itself.
+  // A reaper without a control socket ends all other processes, then itself.
   reaper_.reset();
   pollfd poll{.fd = reaper_pidfd_.get(), .events = POLLIN, .revents = 0};
   if (::poll(&poll, 1, kEndPatience.count()) <= 0) KillReaper();
-  // It cannot end before its workers, one of which a driver may hold in the
-  // kernel. Then it is left to whoever reaps for us.
+  // The reaper cannot end before its workers, and a driver may hold one of them
+  // in the kernel. Then the reaper is left to whoever inherits bulkheadd's
+  // children.
   if (::poll(&poll, 1, kEndPatience.count()) <= 0) return;
   ::waitid(static_cast<idtype_t>(P_PIDFD), reaper_pidfd_.get(), nullptr,
            WEXITED | __WALL);
@@ -93,7 +81,7 @@ void Incarnation::KillReaper() {
 }
 
 void Incarnation::taskFailed(kj::Exception&&) {
-  // Only kj's own failures get here, and they leave no way to serve on.
+  // Only failures of kj itself get here, and they leave no way to serve on.
   OnReaperGone();
 }
 
@@ -141,7 +129,8 @@ kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
   return paf.promise.exclusiveJoin(
       timer_.afterDelay(ToDuration(timeout)).then([this, ticket, timeout] {
         pending_.erase(ticket);
-        // The next session gets another zygote rather than this silence.
+        // A zygote that does not answer would fail every later session too, so
+        // it is replaced.
         KillZygote(Code::kBackendLost, "it did not clone a worker in time");
         return Result<Worker>(Status(
             Code::kDeadlineExceeded,
@@ -192,7 +181,6 @@ kj::Promise<void> Incarnation::ServeReaper() {
 }
 
 kj::Promise<void> Incarnation::ServeZygote() {
-  // Its first message may bring the listener, no other brings anything.
   return zygote_->Receive(lacks_listener() ? 1 : 0)
       .then([this](auto received) -> kj::Promise<void> {
         if (received && !*received) {
@@ -202,7 +190,8 @@ kj::Promise<void> Incarnation::ServeZygote() {
             OnZygoteGone();
             return kj::READY_NOW;
           }
-          // The reaper is about to say how it ended, which is worth a moment.
+          // The socket closes before the process has ended. The reaper's report
+          // decides whose fault it was, and is worth waiting for.
           return timer_.afterDelay(kReaperPatience).then([this] {
             OnZygoteGone();
           });
@@ -217,151 +206,33 @@ kj::Promise<void> Incarnation::ServeZygote() {
       });
 }
 
-Status Incarnation::OnReaperEvent(ipc::ReceivedMessage& message) {
-  const auto handled = ipc::ReadCatching([&]() -> ipc::Expected<void> {
-    auto root = message.root<schema::ReaperEvent>();
-    if (!root) return tl::unexpected(std::move(root).error());
-    switch (root->which()) {
-      case schema::ReaperEvent::STARTED:
-        zygote_inner_pid_ = root->getStarted();
-        if (message.descriptors.size() == 1) {
-          zygote_pidfd_ = std::move(message.descriptors[0]);
-        }
-        CheckReady();
-        break;
-      case schema::ReaperEvent::WATCHED:
-      case schema::ReaperEvent::REFUSED: {
-        const bool watched = root->isWatched();
-        const pid_t pid = watched ? root->getWatched() : root->getRefused();
-        Pending* pending = PendingOf(pid);
-        if (!pending) break;
-        if (watched && message.descriptors.size() == 1) {
-          watched_[pid] = Watched();
-          pending->fulfiller->fulfill(
-              Worker{.pid = pid,
-                     .pidfd = std::move(message.descriptors[0]),
-                     .data_bytes = pending->data_bytes});
-        } else {
-          pending->fulfiller->fulfill(
-              Misbehaved("named a process that is not its own"));
-        }
-        std::erase_if(pending_, [pid](const auto& entry) {
-          return entry.second.pid == pid;
-        });
-        break;
-      }
-      case schema::ReaperEvent::EXITED:
-        OnExited(root->getExited().getPid(), root->getExited().getWaitStatus());
-        break;
-    }
-    return {};
-  });
-  return handled ? Status() : FromIpc(handled.error());
-}
-
-Status Incarnation::OnZygoteEvent(ipc::ReceivedMessage& message) {
-  const auto handled = ipc::ReadCatching([&]() -> ipc::Expected<Status> {
-    auto root = message.root<schema::ZygoteEvent>();
-    if (!root) return tl::unexpected(std::move(root).error());
-    const auto event_untrusted = *root;
-    switch (event_untrusted.which()) {
-      case schema::ZygoteEvent::LOCKED:
-        return OnLocked(message);
-      case schema::ZygoteEvent::READY:
-        if (readiness_ || said_ready_) {
-          return Misbehaved("said twice whether it is ready");
-        }
-        said_ready_ = true;
-        CheckReady();
-        return Status();
-      case schema::ZygoteEvent::FAILED:
-        if (readiness_ || said_ready_) {
-          return Misbehaved("said twice whether it is ready");
-        }
-        declined_ = true;
-        ResolveReadiness(
-            Status(Code::kBackendUnavailable,
-                   CleanText(event_untrusted.getFailed().getMessage().cStr(),
-                             kMaxReasonBytes)));
-        return Status();
-      case schema::ZygoteEvent::CLONED: {
-        if (++answers_ >= next_ticket_) {
-          return Misbehaved("answered what it was not asked");
-        }
-        const auto cloned = event_untrusted.getCloned();
-        const auto found = pending_.find(cloned.getTicket());
-        // A ticket may have expired meanwhile: then the worker, whose socket
-        // nobody holds any more, ends by itself.
-        if (found == pending_.end()) return Status();
-        const pid_t pid_untrusted = cloned.getPid();
-        if (pid_untrusted <= 1 || found->second.pid ||
-            PendingOf(pid_untrusted)) {
-          return Misbehaved("named an impossible process");
-        }
-        found->second.pid = pid_untrusted;
-        capnp::MallocMessageBuilder request;
-        request.initRoot<schema::ReaperRequest>().setWatch(pid_untrusted);
-        if (!reaper_->Send(request)) OnReaperGone();
-        return Status();
-      }
-      case schema::ZygoteEvent::CLONE_FAILED: {
-        if (++answers_ >= next_ticket_) {
-          return Misbehaved("answered what it was not asked");
-        }
-        const auto failed = event_untrusted.getCloneFailed();
-        const auto found = pending_.find(failed.getTicket());
-        if (found == pending_.end()) return Status();
-        found->second.fulfiller->fulfill(
-            Status(Code::kBackendUnavailable,
-                   CleanText(failed.getFailure().getMessage().cStr(),
-                             kMaxReasonBytes)));
-        pending_.erase(found);
-        return Status();
-      }
-      case schema::ZygoteEvent::CRASHED:
-        zygote_claim_ = ReadCrashNote(event_untrusted.getCrashed());
-        return Status();
-    }
-    return Misbehaved("sent an unknown message");
-  });
-  return handled ? *handled : FromIpc(handled.error());
-}
-
 void Incarnation::OnExited(pid_t pid, int wait_status) {
-  ProcessExit end = ToProcessExit(
+  ProcessExit exit = ToProcessExit(
       wait_status, violations_ ? violations_->Take(pid) : std::nullopt);
-  if (end.kind == ProcessExit::Kind::kSignaled && end.value == SIGKILL &&
+  if (exit.kind == ProcessExit::Kind::kSignaled && exit.value == SIGKILL &&
       cgroup_ && cgroup_->TakeOutOfMemoryKill()) {
-    end.kind = ProcessExit::Kind::kOutOfMemory;
+    exit.kind = ProcessExit::Kind::kOutOfMemory;
   }
   if (pid == zygote_inner_pid_) {
-    // It may have put filters of its own on top.
-    if (end.violation) end.stage = 1;
-    zygote_exit_ = ToReport(end);
-    zygote_lost_ = zygote_end_.empty() && IsForeignKill(end);
+    // A zygote is in stage 1. The stage was told by the number of filters, and
+    // vendor code may have added filters of its own.
+    if (exit.violation) exit.stage = 1;
+    zygote_exit_ = ToReport(exit);
+    zygote_lost_ = zygote_end_.empty() && IsForeignKill(exit);
     zygote_alive_ = false;
     if (readiness_ || zygote_heard_out_) return OnZygoteGone();
-    // What it said before, such as why it cannot load, may still be on its way.
+    // What the zygote said last, such as why it cannot load, may still be in
+    // its socket, and explains more than the exit status.
     tasks_->add(
         timer_.afterDelay(kReaperPatience).then([this] { OnZygoteGone(); }));
     return;
   }
   const auto found = watched_.find(pid);
   if (found == watched_.end()) return;
-  end.zygote_alive = zygote_alive_ && !HasEnded(zygote_pidfd_.get());
-  found->second.end = std::move(end);
+  // Asks the kernel too: the zygote's own end may not have been reported yet.
+  exit.zygote_alive = zygote_alive_ && !HasEnded(zygote_pidfd_.get());
+  found->second.end = std::move(exit);
   found->second.Resolve();
-}
-
-Status Incarnation::OnLocked(ipc::ReceivedMessage& message) {
-  if (!lacks_listener() || said_ready_ || message.descriptors.size() != 1) {
-    return Misbehaved("locked itself down out of turn");
-  }
-  ASSIGN_OR_RETURN(auto listener, sandbox::ViolationListener::Adopt(
-                                      std::move(message.descriptors[0])));
-  violations_ = std::make_unique<ViolationWatch>(port_, std::move(listener));
-  tasks_->add(violations_->Serve());
-  return Status();
 }
 
 void Incarnation::CheckReady() {
@@ -372,7 +243,7 @@ void Incarnation::CheckReady() {
                    "it did not hand over the listener of its filter")
           : sandbox::CheckEveryThread(zygote_pidfd_.get(),
                                       sandbox::kStage1Filters);
-  // Its end is reported with its reason.
+  // The zygote is dead. Its end, which carries the reason, is reported anyway.
   if (checked.code() == Code::kBackendLost) return;
   const bool refused = !checked.ok();
   ResolveReadiness(std::move(checked));
@@ -400,6 +271,8 @@ void Incarnation::Watched::Resolve() {
 }
 
 void Incarnation::KillZygote(Code code, std::string reason) {
+  // Set before the reaper reports the SIGKILL, which would otherwise look like
+  // one that others sent.
   zygote_end_ = std::move(reason);
   zygote_killed_for_ = code;
   if (zygote_pidfd_) {
@@ -428,13 +301,14 @@ void Incarnation::OnZygoteGone(Code code) {
 }
 
 void Incarnation::OnReaperGone() {
-  // One that cannot be spoken to reaps and reports nothing any more.
+  // A reaper that cannot be spoken to neither reaps nor reports.
   if (reaper_alive_) KillReaper();
   if (!zygote_exit_ && zygote_end_.empty()) zygote_lost_ = true;
   OnZygoteGone();
   for (auto& [pid, watched] : watched_) {
     if (watched.end.kind != ProcessExit::Kind::kRunning) continue;
-    // The end of pid 1 ended it, by SIGKILL, and nobody is to blame.
+    // The kernel ended the worker together with its pid 1, by SIGKILL. Nobody
+    // is to blame.
     watched.end = {.kind = ProcessExit::Kind::kUnknown};
     watched.Resolve();
   }
@@ -461,36 +335,6 @@ ExitReport Incarnation::zygote_report() const {
     report.kind = ExitReport::Kind::kProtocolViolation;
   }
   return report;
-}
-
-bool Incarnation::ReadLog() {
-  std::array<char, 4096> chunk;
-  const ssize_t bytes = ::read(log_.get(), chunk.data(), chunk.size());
-  if (bytes <= 0) {
-    log_ended_ = bytes == 0;
-    return false;
-  }
-  std::string_view left_untrusted(chunk.data(), static_cast<size_t>(bytes));
-  while (!left_untrusted.empty()) {
-    const size_t end = left_untrusted.find('\n');
-    log_tail_ += CleanText(left_untrusted.substr(0, end), chunk.size());
-    if (end == std::string_view::npos) break;
-    log_tail_ += '\n';
-    left_untrusted.remove_prefix(end + 1);
-  }
-  if (log_tail_.size() > kLogTailBytes) {
-    log_tail_.erase(0, log_tail_.size() - kLogTailBytes);
-  }
-  return true;
-}
-
-kj::Promise<void> Incarnation::DrainLog() {
-  if (ReadLog()) {
-    return timer_.afterDelay(kLogPause).then([this] { return DrainLog(); });
-  }
-  if (log_ended_) return kj::READY_NOW;
-  return log_observer_.whenBecomesReadable().then(
-      [this] { return DrainLog(); });
 }
 
 kj::Promise<void> Incarnation::ReapReaper() {

@@ -16,6 +16,7 @@
 
 #include "core/control/crash_note.h"
 #include "core/include/bulkhead/status.h"
+#include "core/supervisor/backend/log_tail.h"
 #include "core/supervisor/backend/violation_watch.h"
 #include "core/supervisor/blame/process_exit.h"
 #include "core/supervisor/sandbox/bpf.h"
@@ -26,89 +27,98 @@
 
 namespace bulkhead::supervisor {
 
-// One life of a backend: its reaper, its zygote and the workers cloned from it.
+// One life of a backend: its reaper, its zygote and the workers cloned from the
+// zygote.
 //
-// The reaper is ours and believed. The zygote has run vendor code by the time
-// it says ready: that its threads are locked down is checked then, the pids
-// that it names are checked by the reaper, a message out of turn ends it, and
-// nothing here waits for it without a deadline. Whoever of the backend makes a
-// forbidden system call is ended from here. Workers outlive their zygote: an
-// incarnation whose zygote died takes no new sessions and lasts as long as its
-// last one.
+// The reaper is trusted code and believed. The zygote has run vendor code by
+// the time it says that it is ready. So its threads' lock-down is checked then,
+// the reaper confirms every pid that the zygote names, a message out of turn
+// ends the zygote, and nothing here waits for it without a deadline. A process
+// of the backend that makes a forbidden system call is ended from here.
 //
-// Owned by Backend. Bound to the event loop's thread. Destroying it ends the
-// reaper and with it every process of the incarnation.
+// Workers outlive their zygote: an incarnation whose zygote died takes no new
+// sessions and lasts as long as its last session.
+//
+// Shared by Lifecycle and the workers that were cloned from it. Bound to the
+// event loop's thread. Destroying it ends the reaper and with the reaper every
+// process of the incarnation; that may block for up to two seconds.
 class Incarnation : private kj::TaskSet::ErrorHandler {
  public:
   struct Worker {
-    pid_t pid;                // in the reaper's namespace
-    ipc::UniqueFd pidfd;      // opened by the reaper
-    uint64_t data_bytes = 0;  // that its private memory is limited to; 0: none
+    pid_t pid;            // in the reaper's pid namespace
+    ipc::UniqueFd pidfd;  // opened by the reaper
+    // The limit of the worker's private memory in bytes; 0 if there is none.
+    uint64_t data_bytes = 0;
   };
-  // What the worker is told to be by the zygote; what its socket is for.
+  // The job of a worker, which decides what is sent over its socket.
   enum class WorkerKind {
-    kSession,  // one session's
-    kShared,   // a SharedWorkerRequest for each of many sessions
-    kProbe,    // one DeviceList
+    kSession,  // serves one session; the socket is the session's
+    kShared,   // serves many; gets a SharedWorkerRequest for each
+    kProbe,    // counts the devices; sends one DeviceList
   };
 
-  // `forbidden` is what its lock-down was compiled with.
+  // `forbidden` is what the lock-down was compiled with. `port` must outlive
+  // this object.
   Incarnation(kj::UnixEventPort& port, sandbox::LaunchedReaper launched,
               sandbox::Forbidden forbidden);
   ~Incarnation() noexcept(false);
   KJ_DISALLOW_COPY(Incarnation);
 
-  // Resolves once the vendor's object is loaded, or with why it is not.
+  // Resolves once the vendor's object is loaded; fails with the reason why it
+  // is not.
   kj::Promise<Status> AwaitReady(std::chrono::milliseconds timeout);
-  // Clones a worker that will serve `socket`. kBackendLost when the zygote
-  // died, kBackendUnavailable when it cannot clone. It may take `worker_bytes`
-  // of private memory beyond what the zygote has; 0: it is not limited.
+  // Clones a worker that will serve `socket`. The worker may use `worker_bytes`
+  // of private memory beyond what the zygote has; 0 means no limit. Fails with
+  // kBackendLost if the zygote died, with kBackendUnavailable if it cannot
+  // clone, and with kDeadlineExceeded after `timeout`, which ends the zygote.
   kj::Promise<Result<Worker>> CloneWorker(WorkerKind kind, ipc::UniqueFd socket,
                                           std::chrono::milliseconds timeout,
                                           uint64_t worker_bytes = 0);
-  // Resolves once the worker ended, or says kRunning after `timeout`. Any
-  // number may wait for one worker.
+  // Resolves once the worker has ended, or with kRunning after `timeout`. Any
+  // number of callers may wait for one worker.
   kj::Promise<ProcessExit> AwaitEnd(pid_t pid,
                                     std::chrono::milliseconds timeout);
-  // Whether every thread of it is under stage 2, and its memory limited; ends
-  // it where not.
+  // Checks that every thread of the worker is locked down in stage 2 and that
+  // its memory is limited. Ends the worker if not.
   Status ConfirmWorker(const Worker& worker);
-  // False once its end was reported.
+  // Returns whether the worker's end has not been reported yet.
   bool WorkerRuns(pid_t pid) const;
   void KillWorker(pid_t pid);
-  // Ends the zygote for what it did; sessions go on without it.
+  // Ends the zygote. Sessions go on without it. `reason` is what operators are
+  // told, `code` what callers get that wait for a clone.
   void KillZygote(Code code, std::string reason);
-  // Nobody will ask about it any more.
+  // Drops what is known about a worker that nobody will ask about again.
   void ForgetWorker(pid_t pid);
 
   bool zygote_alive() const { return zygote_alive_; }
-  // Resolves once the zygote has ended and it is known how.
+  // Resolves once the zygote has ended and the way it ended is known.
   kj::Promise<void> WhenZygoteGone() { return zygote_gone_.addBranch(); }
-  // It ended through nobody's fault: by a SIGKILL that we did not send, or with
-  // its reaper.
+  // Returns whether the zygote ended through nobody's fault: by a SIGKILL that
+  // bulkheadd did not send, or together with its reaper.
   bool zygote_lost() const { return zygote_lost_; }
-  // It said itself why it cannot be used.
+  // Returns whether the zygote itself said why it cannot be used.
   bool declined() const { return declined_; }
   bool reaper_alive() const { return reaper_alive_; }
   pid_t reaper_pid() const { return launched_pid_; }
   pid_t zygote_pid() const;
-  // The last lines that the backend wrote to its stderr, cleaned; the first may
-  // be cut off.
-  const std::string& log_tail() const { return log_tail_; }
-  // Takes in what was written meanwhile; false: nothing.
-  bool ReadLog();
+  // The last lines that the backend wrote to its stderr. ReadLog() takes in
+  // what was written meanwhile, and returns whether there was anything.
+  const std::string& log_tail() const { return log_.text(); }
+  bool ReadLog() { return log_.Read(); }
   // How the zygote ended, in words; empty while it lives.
   const std::string& zygote_end() const { return zygote_end_; }
-  // The same as far as its reaper could tell, with its own claim.
+  // How the zygote ended, as the reaper reported it, with the zygote's own
+  // claim about a crash.
   ExitReport zygote_report() const;
-  // Which life of its backend it is, from 1; 0 while it starts.
+  // The number of this incarnation among those of its backend, from 1; 0 while
+  // it starts.
   uint32_t life() const { return life_; }
   void set_life(uint32_t life) { life_ = life; }
 
  private:
   struct Pending {
     kj::Own<kj::PromiseFulfiller<Result<Worker>>> fulfiller;
-    std::optional<pid_t> pid;  // once the zygote has named it
+    std::optional<pid_t> pid;  // empty until the zygote has named it
     uint64_t data_bytes = 0;
   };
   struct Watched {
@@ -121,18 +131,21 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   void taskFailed(kj::Exception&& exception) override;
   kj::Promise<void> ServeReaper();
   kj::Promise<void> ServeZygote();
-  kj::Promise<void> DrainLog();
   kj::Promise<void> ReapReaper();
-  // The zygote's first message brings it, and no other brings anything.
+  // Returns whether the zygote still owes the listener of its filter. Its first
+  // message brings the listener; no other message brings a descriptor.
   bool lacks_listener() const {
     return forbidden_ == sandbox::Forbidden::kNotify && !violations_;
   }
   Status OnLocked(ipc::ReceivedMessage& message);
-  // Once the zygote has said ready and the reaper who it is.
+  // Resolves the readiness once the zygote has said that it is ready and the
+  // reaper has told which process the zygote is.
   void CheckReady();
   void ResolveReadiness(Status status);
   Status OnReaperEvent(ipc::ReceivedMessage& message);
   Status OnZygoteEvent(ipc::ReceivedMessage& message);
+  Status OnCloned(ipc::schema::Cloned::Reader cloned_untrusted);
+  Status OnCloneFailed(ipc::schema::CloneFailed::Reader failed_untrusted);
   void OnExited(pid_t pid, int wait_status);
   void OnZygoteGone(Code code = Code::kBackendLost);
   void OnReaperGone();
@@ -145,16 +158,13 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   const pid_t launched_pid_;
   const ipc::UniqueFd reaper_pidfd_;
   kj::UnixEventPort::FdObserver reaper_observer_;
-  std::unique_ptr<EventSocket> reaper_;  // null while this is destroyed
+  std::unique_ptr<EventSocket> reaper_;  // null during destruction
   const std::unique_ptr<EventSocket> zygote_;
-  const std::unique_ptr<sandbox::Cgroup> cgroup_;  // null: it has none
-  const ipc::UniqueFd log_;
-  kj::UnixEventPort::FdObserver log_observer_;
-  std::string log_tail_;
-  bool log_ended_ = false;
+  const std::unique_ptr<sandbox::Cgroup> cgroup_;  // null if there is none
+  LogTail log_;
 
   const sandbox::Forbidden forbidden_;
-  std::unique_ptr<ViolationWatch> violations_;  // null: none can be named
+  std::unique_ptr<ViolationWatch> violations_;  // null: no listener
 
   pid_t zygote_inner_pid_ = 0;
   ipc::UniqueFd zygote_pidfd_;
@@ -163,21 +173,22 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   bool declined_ = false;
   kj::PromiseFulfillerPair<void> gone_ = kj::newPromiseAndFulfiller<void>();
   kj::ForkedPromise<void> zygote_gone_ = gone_.promise.fork();
-  bool zygote_heard_out_ = false;  // its socket is closed and read to the end
+  // Whether the zygote's socket is closed and was read to the end.
+  bool zygote_heard_out_ = false;
   bool reaper_alive_ = true;
   std::optional<CrashClaim> zygote_claim_;
   std::optional<ExitReport> zygote_exit_;
-  std::string zygote_end_;  // in words, once it is gone
+  std::string zygote_end_;  // in words; empty while it lives
   std::optional<Code> zygote_killed_for_;
   uint32_t life_ = 0;
   bool said_ready_ = false;
   std::optional<Status> readiness_;
   kj::Own<kj::PromiseFulfiller<Status>> ready_;
   uint64_t next_ticket_ = 1;
-  uint64_t answers_ = 0;  // at most one for each ticket
+  uint64_t answers_ = 0;  // from the zygote; at most one a ticket
   std::map<uint64_t, Pending> pending_;
   std::map<pid_t, Watched> watched_;
-  // Its tasks use all of the above: gone first.
+  // Last member, and destroyed first: its tasks use the others.
   std::unique_ptr<kj::TaskSet> tasks_;
 };
 

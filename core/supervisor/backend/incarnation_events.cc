@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <capnp/message.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "core/base/clean_text.h"
+#include "core/base/from_ipc.h"
+#include "core/base/status_macros.h"
+#include "core/supervisor/backend/incarnation.h"
+#include "ipc/capnp_read.h"
+
+// What an Incarnation makes of the messages of its reaper and its zygote. The
+// reaper is believed. The zygote has run vendor code: each of its messages must
+// be in turn, and a pid that it names is only a claim until the reaper confirms
+// that the process is its own.
+namespace bulkhead::supervisor {
+namespace {
+
+namespace schema = ipc::schema;
+
+constexpr size_t kMaxReasonBytes = 512;
+
+Status Misbehaved(const std::string& what) {
+  return Status(Code::kBackendMisbehaved, "the backend's zygote " + what);
+}
+
+}  // namespace
+
+Status Incarnation::OnReaperEvent(ipc::ReceivedMessage& message) {
+  const auto handled = ipc::ReadCatching([&]() -> ipc::Expected<void> {
+    auto root = message.root<schema::ReaperEvent>();
+    if (!root) return tl::unexpected(std::move(root).error());
+    switch (root->which()) {
+      case schema::ReaperEvent::STARTED:
+        zygote_inner_pid_ = root->getStarted();
+        if (message.descriptors.size() == 1) {
+          zygote_pidfd_ = std::move(message.descriptors[0]);
+        }
+        CheckReady();
+        break;
+      case schema::ReaperEvent::WATCHED:
+      case schema::ReaperEvent::REFUSED: {
+        const bool watched = root->isWatched();
+        const pid_t pid = watched ? root->getWatched() : root->getRefused();
+        Pending* pending = PendingOf(pid);
+        if (!pending) break;
+        if (watched && message.descriptors.size() == 1) {
+          watched_[pid] = Watched();
+          pending->fulfiller->fulfill(
+              Worker{.pid = pid,
+                     .pidfd = std::move(message.descriptors[0]),
+                     .data_bytes = pending->data_bytes});
+        } else {
+          pending->fulfiller->fulfill(
+              Misbehaved("named a process that is not its own"));
+        }
+        std::erase_if(pending_, [pid](const auto& entry) {
+          return entry.second.pid == pid;
+        });
+        break;
+      }
+      case schema::ReaperEvent::EXITED:
+        OnExited(root->getExited().getPid(), root->getExited().getWaitStatus());
+        break;
+    }
+    return {};
+  });
+  return handled ? Status() : FromIpc(handled.error());
+}
+
+Status Incarnation::OnZygoteEvent(ipc::ReceivedMessage& message) {
+  const auto handled = ipc::ReadCatching([&]() -> ipc::Expected<Status> {
+    auto root = message.root<schema::ZygoteEvent>();
+    if (!root) return tl::unexpected(std::move(root).error());
+    const auto event_untrusted = *root;
+    switch (event_untrusted.which()) {
+      case schema::ZygoteEvent::LOCKED:
+        return OnLocked(message);
+      case schema::ZygoteEvent::READY:
+        if (readiness_ || said_ready_) {
+          return Misbehaved("said twice whether it is ready");
+        }
+        said_ready_ = true;
+        CheckReady();
+        return Status();
+      case schema::ZygoteEvent::FAILED:
+        if (readiness_ || said_ready_) {
+          return Misbehaved("said twice whether it is ready");
+        }
+        declined_ = true;
+        ResolveReadiness(
+            Status(Code::kBackendUnavailable,
+                   CleanText(event_untrusted.getFailed().getMessage().cStr(),
+                             kMaxReasonBytes)));
+        return Status();
+      case schema::ZygoteEvent::CLONED:
+        return OnCloned(event_untrusted.getCloned());
+      case schema::ZygoteEvent::CLONE_FAILED:
+        return OnCloneFailed(event_untrusted.getCloneFailed());
+      case schema::ZygoteEvent::CRASHED:
+        zygote_claim_ = ReadCrashNote(event_untrusted.getCrashed());
+        return Status();
+    }
+    return Misbehaved("sent an unknown message");
+  });
+  return handled ? *handled : FromIpc(handled.error());
+}
+
+Status Incarnation::OnLocked(ipc::ReceivedMessage& message) {
+  if (!lacks_listener() || said_ready_ || message.descriptors.size() != 1) {
+    return Misbehaved("locked itself down out of turn");
+  }
+  ASSIGN_OR_RETURN(auto listener, sandbox::ViolationListener::Adopt(
+                                      std::move(message.descriptors[0])));
+  violations_ = std::make_unique<ViolationWatch>(port_, std::move(listener));
+  tasks_->add(violations_->Serve());
+  return Status();
+}
+
+Status Incarnation::OnCloned(schema::Cloned::Reader cloned_untrusted) {
+  if (++answers_ >= next_ticket_) {
+    return Misbehaved("answered what it was not asked");
+  }
+  const auto found = pending_.find(cloned_untrusted.getTicket());
+  // The ticket may have expired. Then nobody holds the other end of the
+  // worker's socket, and the worker ends by itself.
+  if (found == pending_.end()) return Status();
+  const pid_t pid_untrusted = cloned_untrusted.getPid();
+  if (pid_untrusted <= 1 || found->second.pid || PendingOf(pid_untrusted)) {
+    return Misbehaved("named an impossible process");
+  }
+  found->second.pid = pid_untrusted;
+  // The zygote could name any process. Only the reaper knows whether that one
+  // is a child of its own, and opens the pidfd.
+  capnp::MallocMessageBuilder request;
+  request.initRoot<schema::ReaperRequest>().setWatch(pid_untrusted);
+  if (!reaper_->Send(request)) OnReaperGone();
+  return Status();
+}
+
+Status Incarnation::OnCloneFailed(
+    schema::CloneFailed::Reader failed_untrusted) {
+  if (++answers_ >= next_ticket_) {
+    return Misbehaved("answered what it was not asked");
+  }
+  const auto found = pending_.find(failed_untrusted.getTicket());
+  if (found == pending_.end()) return Status();
+  found->second.fulfiller->fulfill(
+      Status(Code::kBackendUnavailable,
+             CleanText(failed_untrusted.getFailure().getMessage().cStr(),
+                       kMaxReasonBytes)));
+  pending_.erase(found);
+  return Status();
+}
+
+}  // namespace bulkhead::supervisor

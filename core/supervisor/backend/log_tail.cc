@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/backend/log_tail.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include "core/base/clean_text.h"
+
+namespace bulkhead::supervisor {
+namespace {
+
+constexpr size_t kTailBytes = 2048;
+// Between two reads, in which the event loop serves the others.
+constexpr kj::Duration kPause = 10 * kj::MILLISECONDS;
+
+}  // namespace
+
+LogTail::LogTail(kj::UnixEventPort& port, ipc::UniqueFd pipe)
+    : timer_(port.getTimer()),
+      pipe_(std::move(pipe)),
+      observer_(port, pipe_.get(),
+                kj::UnixEventPort::FdObserver::OBSERVE_READ) {}
+
+kj::Promise<void> LogTail::Drain() {
+  if (Read()) {
+    return timer_.afterDelay(kPause).then([this] { return Drain(); });
+  }
+  if (ended_) return kj::READY_NOW;
+  return observer_.whenBecomesReadable().then([this] { return Drain(); });
+}
+
+bool LogTail::Read() {
+  std::array<char, 4096> chunk;
+  const ssize_t bytes = ::read(pipe_.get(), chunk.data(), chunk.size());
+  if (bytes <= 0) {
+    ended_ = bytes == 0;
+    return false;
+  }
+  std::string_view left_untrusted(chunk.data(), static_cast<size_t>(bytes));
+  while (!left_untrusted.empty()) {
+    const size_t end = left_untrusted.find('\n');
+    text_ += CleanText(left_untrusted.substr(0, end), chunk.size());
+    if (end == std::string_view::npos) break;
+    text_ += '\n';
+    left_untrusted.remove_prefix(end + 1);
+  }
+  if (text_.size() > kTailBytes) text_.erase(0, text_.size() - kTailBytes);
+  return true;
+}
+
+}  // namespace bulkhead::supervisor

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/backend/log_tail.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace bulkhead::supervisor {
+namespace {
+
+class LogTailTest : public testing::Test {
+ public:
+  ~LogTailTest() noexcept override {}  // kj's destructors may throw
+
+ protected:
+  LogTailTest() {
+    int ends[2] = {-1, -1};
+    EXPECT_EQ(::pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+    writer_ = ipc::UniqueFd(ends[1]);
+    tail_.emplace(port_, ipc::UniqueFd(ends[0]));
+  }
+  void Write(const std::string& text) {
+    ASSERT_EQ(::write(writer_.get(), text.data(), text.size()),
+              static_cast<ssize_t>(text.size()));
+  }
+
+  kj::UnixEventPort port_;
+  kj::EventLoop loop_{port_};
+  kj::WaitScope scope_{loop_};
+  ipc::UniqueFd writer_;
+  std::optional<LogTail> tail_;
+};
+
+TEST_F(LogTailTest, WhatWasWrittenIsCleanedAndKeepsItsLines) {
+  Write("one\ntwo\033[31m\n");
+  EXPECT_TRUE(tail_->Read());
+  EXPECT_FALSE(tail_->Read());
+  EXPECT_TRUE(tail_->text().starts_with("one\ntwo"));
+  EXPECT_EQ(tail_->text().find('\033'), std::string::npos);
+  EXPECT_TRUE(tail_->text().ends_with('\n'));
+}
+
+TEST_F(LogTailTest, OnlyTheLastLinesAreKept) {
+  Write(std::string(4'000, 'a') + "\nthe end");
+  EXPECT_TRUE(tail_->Read());
+  EXPECT_EQ(tail_->text().size(), 2'048u);
+  EXPECT_TRUE(tail_->text().ends_with("a\nthe end"));
+}
+
+TEST_F(LogTailTest, DrainingEndsWithTheLastWriter) {
+  auto drained = tail_->Drain();
+  Write("last words");
+  EXPECT_FALSE(drained.poll(scope_));
+  writer_ = ipc::UniqueFd();
+  drained.wait(scope_);
+  EXPECT_EQ(tail_->text(), "last words");
+}
+
+}  // namespace
+}  // namespace bulkhead::supervisor

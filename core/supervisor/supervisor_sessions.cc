@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <capnp/message.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/status_macros.h"
+#include "core/control/end_messages.h"
+#include "core/supervisor/sockets/replies.h"
+#include "core/supervisor/supervisor.h"
+
+// What a Supervisor does for an application's devices and sessions.
+namespace bulkhead::supervisor {
+namespace {
+
+namespace schema = ipc::schema;
+using std::chrono::milliseconds;
+
+// How long an application that saw its worker end waits for the reason.
+constexpr milliseconds kExitPatience{2'000};
+// The most poisoned positions that a session is told about.
+constexpr size_t kMaxPoisoned = 32;
+
+Backend::ReportedExit ToReportedExit(schema::SessionEnd::Reader end) {
+  using Seen = schema::SessionEnd::Seen;
+  HostObservation observed = HostObservation::kDied;
+  if (end.getSeen() == Seen::LATE) observed = HostObservation::kMissedDeadline;
+  if (end.getSeen() == Seen::LIED) observed = HostObservation::kBrokeProtocol;
+  return {.id = end.getSession(),
+          .observed = observed,
+          .met_media = end.getMetMedia(),
+          .position = ToPosition(end.getPosition()),
+          .facts = ToSessionFacts(end)};
+}
+
+}  // namespace
+
+Result<Catalog::BackendPointer> Supervisor::FindBackend(
+    const std::string& device) {
+  ASSIGN_OR_RETURN(const discovery::DeviceName name,
+                   discovery::ParseDeviceName(device));
+  ASSIGN_OR_RETURN(Catalog::BackendPointer backend, catalog_->Find(name));
+  RETURN_IF_ERROR(EnsureTier());
+  return backend;
+}
+
+kj::Promise<void> Supervisor::Prepare(EventSocket& connection,
+                                      const std::string& device) {
+  auto backend = FindBackend(device);
+  if (!backend) {
+    Fail(connection, backend.error());
+    return kj::READY_NOW;
+  }
+  return (*backend)
+      ->Prepare(*discovery::ParseDeviceName(device))
+      .then([&connection](Status status) { Acknowledge(connection, status); })
+      .attach(Catalog::BackendPointer(*backend));
+}
+
+kj::Promise<void> Supervisor::Load(EventSocket& connection,
+                                   const std::string& path,
+                                   const std::string& entry_point) {
+  auto backends = catalog_->Load(path, entry_point);
+  const Status tier = backends ? EnsureTier() : backends.error();
+  if (!tier.ok()) {
+    Fail(connection, tier);
+    return kj::READY_NOW;
+  }
+  auto starts = kj::heapArrayBuilder<kj::Promise<Status>>(backends->size());
+  for (const Catalog::BackendPointer& backend : *backends) {
+    starts.add(backend->lifecycle().EnsureReady());
+  }
+  return kj::joinPromises(starts.finish())
+      .then([&connection, backends = *backends](kj::Array<Status> statuses) {
+        for (const Status& status : statuses) {
+          if (!status.ok()) return Fail(connection, status);
+        }
+        size_t count = 0;
+        for (const auto& backend : backends) count += backend->devices().size();
+        capnp::MallocMessageBuilder answer;
+        auto loaded = answer.initRoot<Reply>().initLoaded(count);
+        for (const auto& backend : backends) {
+          for (const auto& device : backend->devices()) {
+            auto entry = loaded[loaded.size() - count--];
+            entry.setName(device.name);
+            entry.setDescription(device.description);
+            entry.setBackend(backend->candidate().name());
+          }
+        }
+        Send(connection, answer);
+      });
+}
+
+kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
+                                          schema::OpenSession::Reader request,
+                                          ipc::UniqueFd socket) {
+  auto backend = FindBackend(request.getDevice().cStr());
+  if (!backend) {
+    Fail(connection, backend.error());
+    return kj::READY_NOW;
+  }
+  if (const Status able = catalog_->CheckDecodes(
+          **backend, request.getAudio() ? discovery::StreamKind::kAudio
+                                        : discovery::StreamKind::kVideo);
+      !able.ok()) {
+    Fail(connection, able);
+    return kj::READY_NOW;
+  }
+  const std::string input = request.getInput().cStr();
+  const auto refused = (*backend)->Refused(input);
+  // The positions are in ascending order, and opening is the first. Refusing
+  // here costs no worker.
+  if (!refused.empty() && refused[0].position == InputPosition()) {
+    capnp::MallocMessageBuilder answer;
+    Write(refused[0], answer.initRoot<Reply>().initPoisoned());
+    Send(connection, answer);
+    return kj::READY_NOW;
+  }
+  return (*backend)
+      ->OpenSession(next_session_++,
+                    *discovery::ParseDeviceName(request.getDevice().cStr()),
+                    request.getAlone(),
+                    {.input = input,
+                     .path = request.getPath().cStr(),
+                     .counter = request.getCounter(),
+                     .worker_bytes = request.getWorkerBytes()},
+                    std::move(socket))
+      .then([this, &connection, input, backend = *backend](auto started) {
+        if (!started) return Fail(connection, started.error());
+        capnp::MallocMessageBuilder answer;
+        auto reply = answer.initRoot<Reply>().initSessionStarted();
+        reply.setSession(started->id);
+        reply.setBackend(backend->candidate().name());
+        reply.setDevice(started->device);
+        reply.setDeviceOrdinal(started->device_ordinal);
+        reply.setTier(static_cast<schema::Tier>(context_->tier));
+        reply.setShared(started->shared);
+        // Asked again, since others may have died while this session waited.
+        const auto refused = backend->Refused(input);
+        auto poisoned =
+            reply.initPoisoned(std::min(refused.size(), kMaxPoisoned));
+        for (size_t i = 0; i < poisoned.size(); ++i) {
+          Write(refused[i], poisoned[i]);
+        }
+        const int descriptors[] = {started->pidfd};
+        Send(connection, answer, descriptors);
+      })
+      .attach(Catalog::BackendPointer(*backend));
+}
+
+kj::Promise<void> Supervisor::AnswerExit(EventSocket& connection,
+                                         schema::SessionEnd::Reader seen) {
+  const Catalog::BackendPointer backend =
+      catalog_->OfSession(seen.getSession());
+  auto verdict =
+      backend ? backend->JudgeExit(ToReportedExit(seen), kExitPatience)
+              : kj::Promise<Backend::ExitVerdict>(Backend::ExitVerdict());
+  return verdict
+      .then([&connection](const Backend::ExitVerdict& verdict) {
+        capnp::MallocMessageBuilder answer;
+        auto reply = answer.initRoot<Reply>().initExit();
+        Write(verdict.report, reply.initReport());
+        reply.setBlamed(verdict.culprit != Culprit::kNobody);
+        reply.setInputToBlame(verdict.culprit == Culprit::kInput);
+        reply.setDeviceToBlame(verdict.culprit == Culprit::kDevice);
+        reply.setDeathsHere(verdict.deaths_here);
+        Send(connection, answer);
+      })
+      .attach(Catalog::BackendPointer(backend));
+}
+
+}  // namespace bulkhead::supervisor
