@@ -9,12 +9,12 @@
 
 namespace bulkhead::supervisor {
 
-// What an operator sees of the backends as they are: nothing is started and no
-// file of theirs is read for it. `counters`: the host's session counters.
+// Describes the backends as they are to an operator. Starts nothing and reads
+// no file of a backend.
 void DescribeRunning(const Catalog& catalog, const HostCounters& counters,
                      ipc::schema::HostDescription::Builder out);
 
-// Its resident memory; 0: there is no such process.
+// Returns the resident memory of a process in bytes, or 0 if there is none.
 uint64_t MemoryOf(pid_t pid);
 
 }  // namespace bulkhead::supervisor

@@ -25,43 +25,46 @@
 
 namespace bulkhead::supervisor {
 
-// bulkheadd: serves one application. Discovers backends, starts those that are
-// asked for, watches them, and ends with the application.
+// The whole of bulkheadd: serves one application. Discovers backends, starts
+// those that are asked for, watches them, and ends with the application.
 //
-// The application is trusted; it speaks first, with `configure`, over the
-// socket that bulkheadd was born with, and opens further connections over it.
-// Run() returns when that socket is closed or the application's pidfd says that
-// it is dead: then main returns, the reapers see their sockets close and end
-// everything else. Operators of the same user may look, follow and command,
-// over a socket of their own (operator_socket.h); a request of another kind, or
-// too many of them, costs an operator the connection.
+// The application is trusted. It speaks first, with `configure`, over the
+// socket that bulkheadd inherited, and opens further connections over that
+// socket. Run() resolves once that socket is closed or the application's pidfd
+// says that the application is dead. Then main returns, and the reapers, whose
+// sockets close with bulkheadd, end everything else.
 //
-// One thread, one event loop. No call here blocks, except for the few
+// Operators of the same user may look, follow and command over a socket of
+// their own (operator_socket.h). An operator that makes another request, or too
+// many, loses the connection.
+//
+// One thread, one event loop. Nothing here blocks, except for the few
 // milliseconds in which a backend's namespaces are made.
 class Supervisor : private kj::TaskSet::ErrorHandler {
  public:
-  // `application_pid`: for operators.
+  // `application` is the inherited socket. `application_pid` is shown to
+  // operators. `port` must outlive this object.
   Supervisor(kj::UnixEventPort& port, ipc::UniqueFd application,
              pid_t application_pid);
 
-  // Resolves when the application is gone.
+  // Resolves once the application is gone.
   kj::Promise<void> Run();
 
  private:
   using Request = ipc::schema::HostRequest;
   using Reply = ipc::schema::HostReply;
 
-  // What one peer may ask for within a second.
+  // Counts the requests of one operator within a second.
   struct RequestBudget {
     kj::TimePoint since;
     uint32_t requests = 0;
   };
 
-  // One connection; answers one request after the other.
+  // Serves one connection of the application, one request after the other.
   kj::Promise<void> Serve(std::shared_ptr<EventSocket> connection);
   kj::Promise<void> Answer(EventSocket& connection,
                            ipc::ReceivedMessage message);
-  // The same for a peer that is no application: some requests, not too many.
+  // Serves one operator: only certain requests, and not too many.
   kj::Promise<void> ServeOperator(std::shared_ptr<EventSocket> connection,
                                   RequestBudget budget);
   kj::Promise<void> OpenSession(EventSocket& connection,
@@ -71,8 +74,10 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
                                ipc::schema::SessionEnd::Reader seen);
   Status Configure(ipc::schema::Configuration::Reader configuration,
                    ipc::UniqueFd application_pidfd);
+  // Probes the sandbox once; fails if its tier is below the floor.
   Status EnsureTier();
-  // The backend of `device`, if backends may be started here at all.
+  // Returns the backend of `device`. Fails if this machine's sandbox is below
+  // the floor.
   Result<Catalog::BackendPointer> FindBackend(const std::string& device);
   kj::Promise<void> Prepare(EventSocket& connection, const std::string& device);
   kj::Promise<void> Load(EventSocket& connection, const std::string& path,
@@ -99,14 +104,14 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   KilledWorkers killed_;
   std::optional<StartContext> context_;
   sandbox::Tier floor_ = sandbox::Tier::kFull;
-  std::string cgroup_;                             // as it was named, if it was
-  std::optional<sandbox::SandboxReport> sandbox_;  // once probed
-  std::optional<Catalog> catalog_;                 // once configured
+  std::string cgroup_;  // as configured; empty if it was not
+  std::optional<sandbox::SandboxReport> sandbox_;  // empty before the probe
+  std::optional<Catalog> catalog_;                 // empty before `configure`
   uint64_t next_session_ = 1;
   const pid_t application_pid_;
   const kj::TimePoint born_;
-  std::optional<OperatorSocket> operators_;  // none: nobody can reach it
-  // Last member: its tasks use the others.
+  std::optional<OperatorSocket> operators_;  // empty if it cannot listen
+  // Last member, and destroyed first: its tasks use the others.
   kj::TaskSet tasks_;
 };
 

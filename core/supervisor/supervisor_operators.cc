@@ -11,7 +11,8 @@
 #include "core/supervisor/sockets/replies.h"
 #include "core/supervisor/supervisor.h"
 
-// What a Supervisor does for operators, the application among them.
+// What a Supervisor does for operators, and for an application that operates
+// its own backends.
 namespace bulkhead::supervisor {
 namespace {
 
@@ -38,6 +39,7 @@ const char* NameOf(schema::BackendCommand::Action action) {
 
 kj::Promise<void> Supervisor::ServeOperator(
     std::shared_ptr<EventSocket> connection, RequestBudget budget) {
+  // A copy of the budget travels with each connection's loop.
   return connection->Receive(0).then(
       [this, connection, budget](auto received) mutable -> kj::Promise<void> {
         if (!received || !*received) return kj::READY_NOW;
@@ -82,8 +84,8 @@ kj::Promise<void> Supervisor::AnswerEvents(
     answer();
     return kj::READY_NOW;
   }
-  // Whoever closes meanwhile, or says anything, does not wait any longer.
-  // kj keeps a reference to what is not moved.
+  // A peer that closes its connection or says anything while it waits gives up
+  // the answer. `answer` is moved, since kj would keep only a reference to it.
   return events_.WhenAfter(after)
       .then(kj::mv(answer))
       .exclusiveJoin(connection.Receive(0).then(

@@ -31,9 +31,10 @@ using std::chrono::milliseconds;
 constexpr size_t kMaxDevices = 64;
 constexpr size_t kMaxReasonBytes = 512;
 constexpr size_t kMaxDescriptionBytes = 200;
-// Its socket closes a moment before its end is reported.
+// A process's socket closes a moment before its end is reported.
 constexpr milliseconds kProbeEndPatience{500};
-// Its socket, five of its memory and media, and what a scan opens.
+// The session's socket, five descriptors of its memory and media, and those
+// that a scan opens.
 constexpr uint64_t kDescriptorsPerSession = 10;
 
 Result<ipc::UniqueFd> OpenProgram(const std::string& path) {
@@ -77,7 +78,7 @@ kj::Promise<Status> BackendStart::CheckQuarantine(int object) {
   auto record = context_.quarantine.Find(ObjectPath(candidate_));
   if (!record) return Status();
   const auto lift = [this] {
-    // If it cannot be removed it is compared again each time.
+    // A record that cannot be removed is compared again at the next start.
     (void)context_.quarantine.Lift(ObjectPath(candidate_));
     return Status();
   };
@@ -146,8 +147,8 @@ kj::Promise<Status> BackendStart::VerifyComplete(int object) {
   kj::Timer& timer = context_.port.getTimer();
   return VerifyObject(timer, object, candidate_.plugin_hash)
       .then([this, &timer, object](Status verified) -> kj::Promise<Status> {
-        // Only RECORD can tell that it is complete; what differs from it may
-        // become what it says.
+        // Only a hash in RECORD proves that the file is complete. A file that
+        // differs from it may still be being copied.
         if (verified.ok() && !candidate_.plugin_hash.empty()) return verified;
         return AwaitSettled(timer, object, context_.start_deadline)
             .then(
@@ -184,11 +185,11 @@ Result<std::shared_ptr<Incarnation>> BackendStart::Launch(
     plugin.files.push_back(candidate_.directory + "/" + path);
   }
   granted_ = Granted().effective;
-  std::vector<std::string> problems;  // DescribeGrants tells them
+  std::vector<std::string> problems;  // operators read them in DescribeGrants
   const sandbox::Grants grants = Resolve(granted_, problems);
   ASSIGN_OR_RETURN(sandbox::Policy policy, sandbox::MakePolicy(plugin, grants));
   if (SharesWorker(candidate_)) {
-    // What one session may take is nothing beside what all of them need.
+    // The limits are meant for one session; this worker serves many.
     policy.limits.open_files +=
         Workers::kMaxSessionsPerWorker * kDescriptorsPerSession;
     policy.limits.address_space_bytes *= 4;

@@ -31,7 +31,7 @@
 
 namespace bulkhead::supervisor {
 
-// What every backend of this bulkheadd is started with.
+// What every backend of this bulkheadd is started with. Owned by Supervisor.
 struct StartContext {
   kj::UnixEventPort& port;
   int application_pidfd;
@@ -42,9 +42,9 @@ struct StartContext {
   uint32_t attempts_per_position;
   uint32_t failures_per_backend;
   sandbox::Tier tier;
-  bool own_uid;  // backends can run under ids of their own
+  bool own_uid;  // whether each backend can run under a uid of its own
   sandbox::Forbidden forbidden;
-  sandbox::CgroupParent cgroup;  // of the cgroups that they get
+  sandbox::CgroupParent cgroup;  // the parent of the backends' cgroups
   grants::GrantReader& grants;
   QuarantineRecords& quarantine;
   EventLog& events;
@@ -53,12 +53,12 @@ struct StartContext {
   const HostCounters& counters;
 };
 
-// One attempt to start a backend: its files are opened and verified, a zygote
-// is launched and loads the object, a probe worker counts the devices. Never
-// waits without a deadline; what the zygote and the probe say is validated.
+// One attempt to start a backend: opens and verifies the files, launches a
+// zygote that loads the object, and has a probe worker count the devices. Never
+// waits without a deadline. What the zygote and the probe say is validated.
 //
-// Owned by Backend, which keeps it until the attempt is over and makes another
-// for the next. Bound to the event loop's thread.
+// Owned by Lifecycle, which keeps the last attempt and makes a new one for each
+// start. Bound to the event loop's thread.
 class BackendStart {
  public:
   // `candidate` and `context` are borrowed. `number` is unique among the
@@ -68,25 +68,27 @@ class BackendStart {
       : candidate_(candidate), number_(number), context_(context) {}
   KJ_DISALLOW_COPY(BackendStart);
 
-  // Once.
+  // Makes the attempt. Call it once.
   kj::Promise<Status> Run();
-  // Ends it at once, and with it what was launched.
+  // Ends the attempt at once. Run()'s promise resolves with OK; abandoned()
+  // says that the result means nothing.
   void Abandon();
   bool abandoned() const { return abandoned_; }
   // Returns whether Run() was called and its promise has not resolved yet.
   bool under_way() const { return under_way_; }
 
-  // Null before something was launched.
+  // Returns what was launched; null before that.
   const std::shared_ptr<Incarnation>& incarnation() const {
     return incarnation_;
   }
-  // The attempt is over: for the backend, or to be ended.
+  // Hands over what was launched, once the attempt is over.
   std::shared_ptr<Incarnation> TakeIncarnation() {
     return std::move(incarnation_);
   }
-  // Whose fault a failure is; none: it said why it cannot be started.
+  // Whose fault a failure is. Empty if the backend or the machine said why the
+  // backend cannot be started, which is nothing to punish.
   std::optional<Culprit> culprit() const { return culprit_; }
-  // The record because of which nothing was launched.
+  // The quarantine record because of which nothing was launched, if any.
   const std::optional<QuarantineRecord>& quarantine() const {
     return quarantine_;
   }
@@ -97,18 +99,21 @@ class BackendStart {
  private:
   kj::Promise<Status> Attempt();
   Granting Granted() const;
-  // That the object is as RECORD has it; without RECORD, that it is settled.
+  // Checks that the object is the one of RECORD, or, without a hash in RECORD,
+  // that the file has settled.
   kj::Promise<Status> VerifyComplete(int object);
-  // Not OK if it is quarantined; lifts a record that does not hold any more.
+  // Fails if the object is quarantined. Lifts a record that does not hold any
+  // more.
   kj::Promise<Status> CheckQuarantine(int object);
-  // Reads the object for each hash in `hashes`, from the last to the first.
+  // Checks the object against each of the granted hashes, from the last to the
+  // first.
   kj::Promise<void> VerifyGrants(int object, std::vector<std::string> hashes);
   Result<std::shared_ptr<Incarnation>> Launch(
       const discovery::OpenedBackend& opened);
   kj::Promise<Status> Probe();
   Status AdoptDevicesIfValid(ipc::ReceivedMessage& list_untrusted);
   Status Blaming(Culprit culprit, Status status);
-  // As far as the zygote is concerned.
+  // Blames the start, unless the zygote was lost or declined.
   Status BlamingZygote(Status status);
 
   const discovery::BackendCandidate& candidate_;
@@ -125,7 +130,9 @@ class BackendStart {
   grants::Effective granted_;
 };
 
+// Returns the absolute path of the backend's shared object.
 std::string ObjectPath(const discovery::BackendCandidate& candidate);
+// Returns whether the manifest says that all sessions share one worker.
 bool SharesWorker(const discovery::BackendCandidate& candidate);
 
 }  // namespace bulkhead::supervisor

@@ -20,10 +20,10 @@ using std::chrono::milliseconds;
 namespace schema = ipc::schema;
 
 constexpr size_t kMaxWords = 512;
-// A path and a few words.
+// Holds a path and a few words.
 constexpr size_t kMaxPositionBytes = 4'096;
 constexpr size_t kMaxLines = 40;
-// Of what a backend wrote last, while others wait.
+// Reads of the backend's last words, while the event loop waits.
 constexpr int kMaxLogReads = 4;
 
 const char* NameOf(Culprit culprit) {
@@ -169,9 +169,9 @@ CrashRecorder::CrashRecorder(const std::string& state_directory,
   application_.program = ProgramOf(application_.pid);
 }
 
-bool CrashRecorder::IsWorthy(const ProcessExit& end, Culprit culprit) {
+bool CrashRecorder::IsWorthy(const ProcessExit& exit, Culprit culprit) {
   if (culprit != Culprit::kNobody) return true;
-  return !IsForeignKill(end) && !end.told;
+  return !IsForeignKill(exit) && !exit.told;
 }
 
 uint64_t CrashRecorder::RecordWorker(const EndedBackend& backend,
@@ -247,12 +247,13 @@ uint64_t CrashRecorder::Record(const EndedBackend& backend, Crash crash) {
     crash.log = LinesOf(incarnation->log_tail());
   }
   crash.unrecorded = unrecorded_;
+  // A failed start has an outcome at once; a session's comes later.
   const bool known = !crash.outcome.empty();
   const auto number = store_.Add(std::move(crash));
   if (!number) return 0;
   unrecorded_ = 0;
   if (!known) open_.insert(*number);
-  // Of sessions whose application never told.
+  // The application never told the outcome of the oldest.
   if (open_.size() > crashes::CrashStore::kMaxRecords) {
     open_.erase(open_.begin());
   }
@@ -261,12 +262,13 @@ uint64_t CrashRecorder::Record(const EndedBackend& backend, Crash crash) {
 
 void CrashRecorder::SetOutcome(uint64_t crash, const std::string& outcome) {
   if (open_.erase(crash) == 0) return;
-  // It may have been removed.
+  // Fails if somebody has removed the record, which is their right.
   (void)store_.SetOutcome(crash, CleanText(outcome, kMaxWords));
 }
 
 bool CrashRecorder::TakeAllowance() {
   const Time now = std::chrono::steady_clock::now();
+  // Advances by whole pauses only, so that the rest of one is not lost.
   const auto earned = (now - refilled_) / kPause;
   refilled_ += earned * kPause;
   allowance_ =

@@ -20,36 +20,37 @@
 
 namespace bulkhead::supervisor {
 
-// Of which a process ended.
+// The backend of a process that ended.
 struct EndedBackend {
   const discovery::BackendCandidate& candidate;
-  Incarnation* incarnation;  // null: it is not known any more
+  Incarnation* incarnation;  // null if it is not known any more
   sandbox::Tier tier;
-  uint32_t deadline_ms;  // of its start
+  uint32_t deadline_ms;  // of the backend's start
 };
 
-// What only its host knows of a session whose worker ended.
+// What only the host knows about a session whose worker ended.
 struct SessionFacts {
   CrashClaim claim;
   std::string device;
   std::string position;
   uint32_t attempt = 1;
-  std::string cause;  // what the host killed it for
+  std::string cause;  // why the host killed the worker; empty if it did not
   std::optional<Crash::Input> input;
   Crash::Request request;
   std::string last_message;
 };
-// The host is trusted; its words are made fit to be shown all the same.
+// Reads the facts from a message. The host is trusted, but its texts are
+// cleaned all the same, since they are shown to people.
 SessionFacts ToSessionFacts(ipc::schema::SessionEnd::Reader end);
 
-// Writes the records of crashes (core/crashes) of one application: puts
-// together what bulkheadd knows of a backend and what the host has told.
+// Writes the crash records (core/crashes) of one application. Combines what
+// bulkheadd knows of a backend with what the host tells.
 //
-// A storm of crashes is not written: kAtOnce records, then one every kPause;
-// those in between are counted, and the next record says how many they were.
-// The event loop waits while one is written (2 ms measured, on a machine at ten
-// times its load); the disk is not waited for. A record that cannot be written
-// is none, and nobody else notices.
+// A storm of crashes is limited: kAtOnce records, then one every kPause.
+// Crashes in between are counted, and the next record tells their number. The
+// event loop waits while a record is written (2 ms measured under ten times the
+// usual load), but not for the disk. A record that cannot be written is
+// dropped, and nothing else changes.
 //
 // Bound to the event loop's thread.
 class CrashRecorder {
@@ -58,23 +59,23 @@ class CrashRecorder {
   static constexpr std::chrono::seconds kPause{2};
   using Time = std::chrono::steady_clock::time_point;
 
-  // `state_directory`: empty for no records. `application`: its pidfd, borrowed
-  // for the call.
+  // `state_directory` is empty if no records are wanted. `application` is the
+  // application's pidfd, borrowed for the call.
   CrashRecorder(const std::string& state_directory, int application);
 
-  // Whether an end is worth a record: not a SIGKILL that is nobody's fault, and
-  // not the same end of a shared worker again.
-  static bool IsWorthy(const ProcessExit& end, Culprit culprit);
+  // Returns whether an exit is worth a record. A SIGKILL that is nobody's fault
+  // is not, nor is the end of a shared worker that was recorded before.
+  static bool IsWorthy(const ProcessExit& exit, Culprit culprit);
 
-  // The numbers of the records; 0: there is none.
+  // Each of these returns the number of the record, or 0 if there is none.
   uint64_t RecordWorker(const EndedBackend& backend, const SessionFacts& facts,
                         Culprit culprit, ExitReport end);
-  // Also for the worker that counts the devices, and for a start that was
-  // given up. None for what is nobody's fault.
+  // Records a failed start: the zygote's, or that of the worker that counts the
+  // devices. Records nothing that is nobody's fault.
   uint64_t RecordStart(const EndedBackend& backend, Culprit culprit,
                        const Status& cause);
   uint64_t RecordZygote(const EndedBackend& backend);
-  // Of a record that was made here.
+  // Adds to a record of this object what came of the session.
   void SetOutcome(uint64_t crash, const std::string& outcome);
 
  private:
@@ -86,7 +87,7 @@ class CrashRecorder {
   uint32_t allowance_ = kAtOnce;
   Time refilled_ = std::chrono::steady_clock::now();
   uint64_t unrecorded_ = 0;
-  std::set<uint64_t> open_;  // records without an outcome
+  std::set<uint64_t> open_;  // the records without an outcome
 };
 
 }  // namespace bulkhead::supervisor

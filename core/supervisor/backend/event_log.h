@@ -11,11 +11,11 @@
 
 namespace bulkhead::supervisor {
 
-// What has happened, for whoever asks: the latest kMaxEvents.
+// Keeps the latest kMaxEvents events for operators who follow them.
 //
-// Nothing is ever sent unasked. A follower asks for what comes after the last
-// event that it knows; one that is slow, or stopped, costs nothing, and learns
-// how many it has missed. Bound to the event loop's thread.
+// Events are never sent unasked. A follower asks for the events after the last
+// one that it knows. A slow or stopped follower costs nothing, and learns how
+// many events it has missed. Bound to the event loop's thread.
 class EventLog {
  public:
   static constexpr size_t kMaxEvents = 1'024;
@@ -24,11 +24,13 @@ class EventLog {
   EventLog() = default;
   KJ_DISALLOW_COPY(EventLog);
 
-  // Numbers and dates it.
+  // Adds an event; sets its number and its time.
   void Add(Event event);
   uint64_t latest() const { return next_ - 1; }
-  // Resolves once there is an event after that of the number.
+  // Resolves once there is an event with a greater number.
   kj::Promise<void> WhenAfter(uint64_t number);
+  // Writes up to kMaxPerAnswer events after the numbered one, and how many of
+  // them are lost.
   void Describe(uint64_t after, ipc::schema::Events::Builder out) const;
 
  private:

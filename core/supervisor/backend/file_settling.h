@@ -10,23 +10,23 @@
 
 namespace bulkhead::supervisor {
 
-// How long a file must stay as it is to be taken for complete.
+// The time for which a file must not change before it counts as complete.
 inline constexpr std::chrono::milliseconds kSettlingTime{500};
 
-// Resolves once the open file `object` is complete as far as that can be known
-// without being told: nobody has it open for writing, and its device, inode,
-// size and times have been the same for kSettlingTime. At once for a file that
-// was changed longer ago. A file that is replaced by renaming is another one
-// and does not matter here.
+// Resolves once the open file `object` is complete, as far as its state tells:
+// nobody has the file open for writing, and its device, inode, size and times
+// have not changed for kSettlingTime. Resolves at once for a file that was
+// changed longer ago. Fails with kBackendUnavailable if the file is still being
+// written after `patience`. A file renamed into its place is another file and
+// does not matter here.
 //
-// That nobody writes is asked of the kernel (a read lease is refused while
-// somebody may); where it gives no leases, for files of others or on file
-// systems over a network, the time alone decides: a writer who pauses for
-// longer is not noticed there. Whoever can say what the contents should be says
-// it in RECORD (object_verification.h).
+// The kernel tells whether somebody has the file open for writing: it refuses a
+// read lease then. Where the kernel gives no leases (files of other users,
+// network file systems), the time alone decides, and a writer who pauses for
+// longer is not noticed. A hash in RECORD is proof in any case
+// (object_verification.h).
 //
 // `object` is borrowed until the promise resolves. SIGIO must be ignored.
-// Fails with kBackendUnavailable when it is still written after `patience`.
 kj::Promise<Status> AwaitSettled(kj::Timer& timer, int object,
                                  std::chrono::milliseconds patience);
 

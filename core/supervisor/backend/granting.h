@@ -13,23 +13,23 @@
 
 namespace bulkhead::supervisor {
 
-// Brings together what a backend asks for and what an operator granted to it.
+// Combines what a backend asks for and what an operator granted to it.
 //
-// A grant is for one shared object, by its hash. Where RECORD has a hash of the
-// same kind the two are compared, since a start compares RECORD's with the
-// file itself; otherwise the file has to be read, which takes its time and is
+// A grant is for one shared object, by its hash. If RECORD has a hash of the
+// same kind, the two are compared, since every start compares RECORD's hash
+// with the file. Otherwise the file has to be read, which takes time and is
 // done when the backend is started.
 
-// Whether the object has that hash, as far as somebody has looked.
+// Says for each hash that was checked whether the object has that hash.
 using HashVerdicts = std::map<std::string, bool>;
 
 struct Granting {
   grants::Effective effective;
-  // What it has besides if its file has the hash that was granted.
+  // The permissions that count too if the file has the granted hash.
   grants::Effective pending;
-  std::vector<std::string> unverified;  // those hashes
-  // What it asks for and does not get, with the command that grants it; grants
-  // that do not count, and why.
+  std::vector<std::string> unverified;  // the hashes of `pending`
+  // Says what the backend asks for and does not get, with the command that
+  // grants it, and which grants do not count and why.
   Diagnostics diagnostics;
 };
 
@@ -49,8 +49,9 @@ std::vector<std::string> DescribeGrants(
     bool own_uid, const grants::Effective* started_with,
     Diagnostics& diagnostics);
 
-// What of it is there. `problems` are sentences about the rest, which the
-// backend does not get.
+// Resolves the permissions to the paths, devices and limits that exist on this
+// machine. Adds to `problems` a sentence about each permission that the backend
+// does not get.
 sandbox::Grants Resolve(const grants::Effective& effective,
                         std::vector<std::string>& problems);
 

@@ -10,13 +10,14 @@
 
 namespace bulkhead::supervisor {
 
-// The session counters of the host (core/control/session_counters.h), once it
-// has shared them.
+// The session counters that the host shares with bulkheadd
+// (core/control/session_counters.h). Until the host has shared them, no session
+// is counted.
 class HostCounters {
  public:
   void Set(ipc::MappedRegion region) { region_ = std::move(region); }
 
-  // Null: it is not counted.
+  // Returns null if the session is not counted.
   const SessionCounter* Find(uint32_t place) const {
     if (!region_ || place >= kMaxCountedSessions) return nullptr;
     return reinterpret_cast<const SessionCounter*>(region_->bytes().data()) +

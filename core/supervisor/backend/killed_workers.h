@@ -13,13 +13,14 @@
 
 namespace bulkhead::supervisor {
 
-// The workers that were sent a SIGKILL, until they have ended. One that a
-// driver holds in the kernel (state D) may never end: it is written off after
-// kPatience, and all that is left to do about it is to say so. Nothing waits
-// here; the pidfds keep their numbers from coming to mean others.
+// The workers that were sent a SIGKILL and have not ended yet. A worker that a
+// driver holds in the kernel (state D) may never end. After kPatience such a
+// worker is written off: operators are told about it, and nothing else can be
+// done. Nothing waits here. Holding a pidfd lets each worker be asked for its
+// end without mistaking another process for it.
 //
-// Bounded: beyond kMaxWorkers the oldest is let go of. Bound to the event
-// loop's thread.
+// Bounded: beyond kMaxWorkers the oldest is dropped. Bound to the event loop's
+// thread.
 class KilledWorkers {
  public:
   using Clock = std::chrono::steady_clock;
@@ -29,12 +30,12 @@ class KilledWorkers {
   struct Worker {
     std::string backend;
     pid_t pid;
-    std::chrono::milliseconds since;  // the SIGKILL
+    std::chrono::milliseconds since;  // time since the SIGKILL
   };
 
   void Add(std::string backend, ipc::UniqueFd pidfd,
            Clock::time_point now = Clock::now());
-  // Those that are written off.
+  // Returns the workers that are written off.
   std::vector<Worker> WrittenOff(Clock::time_point now = Clock::now());
 
  private:

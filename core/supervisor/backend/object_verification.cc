@@ -18,7 +18,7 @@
 namespace bulkhead::supervisor {
 namespace {
 
-// Some milliseconds of hashing.
+// Takes some milliseconds to hash.
 constexpr size_t kPieceBytes = size_t{1} << 20;
 
 struct Reading {
@@ -42,13 +42,14 @@ kj::Promise<Status> Continue(std::shared_ptr<Reading> reading) {
     reading->take(std::span(reading->piece).first(static_cast<size_t>(got)));
     reading->at += got;
   }
-  // A timer, since only then kj polls before it goes on.
+  // A timer and not evalLater(): kj polls descriptors only when nothing is
+  // ready, so the others would wait for the whole file.
   return reading->timer.afterDelay(0 * kj::SECONDS).then([reading] {
     return Continue(reading);
   });
 }
 
-// Hands all of the object to `hash` in pieces.
+// Passes the contents of the object to `hash` in pieces.
 template <typename Hash>
 kj::Promise<Status> ReadInto(kj::Timer& timer, int object, Hash hash) {
   return Continue(std::make_shared<Reading>(

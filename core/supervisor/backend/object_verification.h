@@ -10,18 +10,19 @@
 
 namespace bulkhead::supervisor {
 
-// Compares the open file `object` with what RECORD says of it; an empty
-// `recorded` says nothing. What is compared is what the descriptor shows, so a
-// file that replaces it meanwhile does not matter here. Reads in pieces and
-// lets the event loop look around between them: a driver of a gigabyte delays
-// nobody else's start. `object` is borrowed until the promise resolves.
+// Compares the contents of the open file `object` with `recorded`, its hash in
+// RECORD. Succeeds if `recorded` is empty. Fails with kBackendUnavailable if
+// the contents differ.
 //
-// Fails with kBackendUnavailable, saying that the files were changed.
+// The contents are those of the descriptor, so a file renamed into its place
+// meanwhile does not matter. The file is read in pieces, and the event loop
+// runs between them: a driver of a gigabyte does not delay the start of others.
+// `object` is borrowed until the promise resolves.
 kj::Promise<Status> VerifyObject(kj::Timer& timer, int object,
                                  const std::string& recorded);
 
-// The hash of what the descriptor shows, as RECORD would have it, read the same
-// way.
+// Returns the SHA-256 hash of the descriptor's contents in the form that RECORD
+// uses. Reads as VerifyObject does.
 kj::Promise<Result<std::string>> HashObject(kj::Timer& timer, int object);
 
 }  // namespace bulkhead::supervisor

@@ -6,8 +6,8 @@
 namespace bulkhead::supervisor {
 namespace {
 
-// A zygote may leave processes that violate and that nobody reaps: remembered
-// are as many as it can have where its tasks are limited. All are ended.
+// A zygote may leave processes that violate and whose end nobody asks for. As
+// many are remembered as a zygote with limited tasks can have. All are killed.
 constexpr size_t kMaxViolations = 4096;
 
 }  // namespace
@@ -24,11 +24,11 @@ kj::Promise<void> ViolationWatch::Serve() {
   if (!violation) {
     return observer_.whenBecomesReadable().then([this] { return Serve(); });
   }
-  // Of a process that makes several at once the first counts.
+  // The threads of one process may violate at once. The first call counts.
   if (violations_.size() < kMaxViolations) {
     violations_.emplace(violation->process, *violation);
   }
-  // So that the others of the event loop have their turn.
+  // A timer, since kj polls the other descriptors only then.
   return timer_.afterDelay(0 * kj::SECONDS).then([this] { return Serve(); });
 }
 

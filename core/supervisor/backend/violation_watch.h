@@ -13,20 +13,21 @@
 
 namespace bulkhead::supervisor {
 
-// Ends whoever of one backend makes a forbidden system call, and remembers what
-// it was until the reaper has reported that end.
+// Kills each process of one backend that makes a forbidden system call, and
+// remembers the call until the reaper has reported that process's end.
 //
-// Bound to the event loop's thread; the promise of Serve must be gone before
-// the object is.
+// Bound to the event loop's thread. The promise of Serve() must be destroyed
+// before this object.
 class ViolationWatch {
  public:
   ViolationWatch(kj::UnixEventPort& port, sandbox::ViolationListener listener);
   KJ_DISALLOW_COPY(ViolationWatch);
 
-  // Resolves never.
+  // Serves the listener for as long as the promise is kept; never resolves.
   kj::Promise<void> Serve();
-  // For which the process was killed, if for one. By the pid in the reaper's
-  // namespace, which means no other process before that end is reported.
+  // Returns the system call for which the kernel killed `pid`, if any, and
+  // forgets it. `pid` is the one in the reaper's namespace; it is not reused
+  // before the reaper has reported that end.
   std::optional<sandbox::Violation> Take(pid_t pid);
 
  private:

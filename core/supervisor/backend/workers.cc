@@ -51,6 +51,7 @@ kj::Promise<Result<int>> Workers::Serve(
 
 Result<int> Workers::Adopt(uint64_t id, std::shared_ptr<Worker> worker,
                            const ipc::UniqueFd& socket_to_send) {
+  // Before the send, which may fail: the worker may have got the socket.
   ++worker->served;
   ++worker->sessions_now;
   if (socket_to_send) {
@@ -100,8 +101,8 @@ Workers::Placed Workers::EnsureShared(
   return KJ_ASSERT_NONNULL(sharing_).addBranch().then(
       [this, incarnation = std::move(incarnation)](Status status) -> Placed {
         if (!status.ok()) return Shared(std::move(status));
-        // Whether it still runs is its session's business: one that dies at
-        // once is not cloned again and again from here.
+        // Not WorkerRuns(): if the new worker has died already, its session
+        // finds out. Cloning again here could repeat for ever.
         if (HasRoom(incarnation)) return Shared(shared_);
         return EnsureShared(incarnation);
       });
@@ -129,6 +130,7 @@ bool Workers::HasRoom(const std::shared_ptr<Incarnation>& incarnation) const {
 
 void Workers::Release(const std::shared_ptr<Worker>& worker) {
   if (--worker->sessions_now > 0) return;
+  // The reaper kills the worker: it knows whether the pid still means it.
   worker->incarnation->KillWorker(worker->process.pid);
   worker->incarnation->ForgetWorker(worker->process.pid);
   killed_.Add(backend_, std::move(worker->process.pidfd));
@@ -151,10 +153,11 @@ kj::Promise<ProcessExit> Workers::AwaitEnd(uint64_t id, milliseconds timeout) {
   }
   const std::shared_ptr<Worker> worker = found->second;
   return worker->incarnation->AwaitEnd(worker->process.pid, timeout)
-      .then([worker](ProcessExit end) {
-        end.shared = worker->served > 1;
-        end.told = std::exchange(worker->told, true);
-        return end;
+      .then([worker](ProcessExit exit) {
+        // Sessions ever served, not open now: a closed one may be guilty.
+        exit.shared = worker->served > 1;
+        exit.told = std::exchange(worker->told, true);
+        return exit;
       });
 }
 

@@ -19,73 +19,80 @@
 
 namespace bulkhead::supervisor {
 
-// Which worker serves which session of a backend.
+// Places the sessions of one backend in workers.
 //
-// By default each session has a worker of its own, and the socket with which it
-// is cloned is the session's. A backend with worker_scope = "backend" has one
-// worker for all, until that has as many as it may and the next is cloned: its
-// socket is to us, and each session's socket is sent over it, so that the
-// zygote sees none of them. It takes no session of a later incarnation.
+// By default each session has a worker of its own, which is cloned with the
+// session's socket. A backend with worker_scope = "backend" has one worker for
+// up to kMaxSessionsPerWorker sessions; when that worker is full, another is
+// cloned. The socket of a shared worker leads to bulkheadd, and each session's
+// socket is sent over it, so that the zygote never holds a session's socket. A
+// shared worker takes no session of a later incarnation.
 //
-// A worker is killed with its last session. When one dies that has served
-// several, nobody can tell whose input did it, also not whether a session that
-// was closed before has left the damage: its end says so, and its sessions ask
-// again for workers of their own, in which the guilty one shows itself.
+// A worker is killed with its last session. When a worker dies that has served
+// several sessions, nobody can tell which input is guilty; a session closed
+// before may have left the damage. Its ProcessExit says `shared`, and its
+// sessions ask for workers of their own, where the guilty input shows itself.
 //
 // Owned by Backend. Bound to the event loop's thread. Workers are hostile, and
-// nothing here waits for one: one that does not take its sessions is found out
-// by their hosts' deadlines.
+// nothing here waits for one: a worker that does not take its sessions misses
+// its hosts' deadlines.
 class Workers {
  public:
   enum class Placing {
-    kAlone,   // in a worker that serves nobody else
-    kShared,  // with others
+    kAlone,   // in a worker that serves one session
+    kShared,  // in a worker that serves many
   };
   static constexpr uint32_t kMaxSessionsPerWorker = 64;
 
-  // `backend`: its name. `killed` is borrowed.
+  // `backend` is the backend's name. A clone takes at most `deadline`. `killed`
+  // must outlive this object.
   Workers(std::string backend, std::chrono::milliseconds deadline,
           KilledWorkers& killed)
       : backend_(std::move(backend)), deadline_(deadline), killed_(killed) {}
   KJ_DISALLOW_COPY(Workers);
 
-  // Has session `id` served on `socket` by a worker of `incarnation`. Gives the
-  // worker's pidfd, borrowed until the session is closed. A worker that serves
-  // nobody else may take `worker_bytes` of private memory beyond the zygote's.
+  // Has a worker of `incarnation` serve session `id` on `socket`. Resolves with
+  // the worker's pidfd, borrowed until the session is closed. A worker that
+  // serves one session may use `worker_bytes` of private memory beyond the
+  // zygote's; 0 means no limit.
   kj::Promise<Result<int>> Serve(uint64_t id, Placing placing,
                                  uint64_t worker_bytes,
                                  std::shared_ptr<Incarnation> incarnation,
                                  ipc::UniqueFd socket);
   bool Serves(uint64_t id) const { return sessions_.contains(id); }
-  // Before its session gives it media.
+  // Checks the lock-down of the session's worker. Hosts ask for it before they
+  // give the worker any media.
   Status Confirm(uint64_t id);
+  // Resolves once the session's worker has ended, or with kRunning after
+  // `timeout`; with kUnknown if there is no such session.
   kj::Promise<ProcessExit> AwaitEnd(uint64_t id,
                                     std::chrono::milliseconds timeout);
-  // Null: there is no such session.
+  // Returns null if there is no such session.
   Incarnation* IncarnationOf(uint64_t id) const;
   void Close(uint64_t id);
 
-  // False: there is no session, and none is being placed.
+  // Returns whether a session is open or being placed.
   bool busy() const { return placing_ > 0 || !sessions_.empty(); }
-  // One a session.
+  // Returns the worker's pid of each session; a shared worker repeats.
   std::vector<pid_t> pids() const;
-  // 0: it has no worker.
+  // Returns the pid of the session's worker, or 0 if it has none.
   pid_t pid(uint64_t id) const;
 
  private:
   struct Worker {
     std::shared_ptr<Incarnation> incarnation;
     Incarnation::Worker process;
-    ipc::UniqueFd requests;     // of a shared worker; else none
-    uint32_t served = 0;        // sessions, ever
-    uint32_t sessions_now = 0;  // of those, the open ones
-    bool told = false;          // how it ended
+    ipc::UniqueFd requests;     // the socket to a shared worker
+    uint32_t served = 0;        // sessions since it was cloned
+    uint32_t sessions_now = 0;  // open sessions
+    bool told = false;          // whether a session was told how it ended
   };
   using Placed = kj::Promise<Result<std::shared_ptr<Worker>>>;
 
   Placed Clone(Incarnation::WorkerKind kind, uint64_t worker_bytes,
                std::shared_ptr<Incarnation> incarnation, ipc::UniqueFd socket);
-  // The shared worker with room for one more, cloned if there is none.
+  // Resolves with a shared worker that has room for another session. Clones one
+  // if there is none; callers at the same time share that clone.
   Placed EnsureShared(std::shared_ptr<Incarnation> incarnation);
   kj::Promise<Status> CloneShared(std::shared_ptr<Incarnation> incarnation);
   bool HasRoom(const std::shared_ptr<Incarnation>& incarnation) const;
@@ -98,7 +105,8 @@ class Workers {
   KilledWorkers& killed_;
   std::map<uint64_t, std::shared_ptr<Worker>> sessions_;
   uint32_t placing_ = 0;
-  std::shared_ptr<Worker> shared_;  // takes further sessions; null: none does
+  // The shared worker that takes further sessions; null if there is none.
+  std::shared_ptr<Worker> shared_;
   kj::Maybe<kj::ForkedPromise<Status>> sharing_;
   bool is_sharing_ = false;
 };

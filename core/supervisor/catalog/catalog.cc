@@ -15,7 +15,8 @@ namespace {
 namespace schema = ipc::schema;
 using discovery::BackendCandidate;
 
-// Beyond it a directory full of broken packages says nothing new.
+// More diagnostics than this say nothing new about a directory full of broken
+// packages.
 constexpr size_t kMaxDiagnostics = 1000;
 
 schema::Backend::State ToSchema(BackendState state) {
@@ -39,7 +40,8 @@ schema::Backend::State ToSchema(BackendState state) {
   return Schema::DISABLED;
 }
 
-// One backend of one distribution, whatever state its files are in.
+// Returns whether both are the same backend of the same distribution, perhaps
+// in different versions.
 bool IsSameBackend(const BackendCandidate& a, const BackendCandidate& b) {
   return a.name() == b.name() &&
          (a.entry_point.file == b.entry_point.file ||
@@ -145,7 +147,7 @@ void Catalog::Refresh() {
   backends_ = std::move(backends);
   discovery_ = std::move(latest);
   WatchFiles();
-  // Where nothing tells of changes, or not yet.
+  // The file watch may not tell of these changes, or may not have told yet.
   for (const BackendPointer& backend : backends_) {
     if (!settling_ && IsToBeReplaced(*backend)) NoteChange();
   }

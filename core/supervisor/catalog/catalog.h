@@ -18,23 +18,24 @@
 
 namespace bulkhead::supervisor {
 
-// Every backend that this bulkheadd knows of: what is on the plugin path, and
-// what was loaded explicitly, with the lives of each.
+// Keeps every backend that this bulkheadd knows: those on the plugin path and
+// those that were loaded explicitly.
 //
-// What is installed, repaired or removed while the application runs is noticed:
-// the files are looked at again whenever something happens to them
-// (file_watch.h) and was followed by kSettlingTime in which nothing did, when a
-// backend would be started, a device is not there, or the backends are listed;
-// what did not change is not read again (scan_cache.h).
+// Notices what is installed, repaired or removed while the application runs.
+// The files are read again once something happened to them (file_watch.h) and
+// then nothing for kSettlingTime, and also when a backend is about to be
+// started, a device is not found, or the backends are listed. Files that did
+// not change are not read again (scan_cache.h).
 //
-// A backend whose files changed begins anew from them. If it runs, a successor
-// is started from them beside it, and checked (health_check.h); then new
-// sessions go to the successor and the old ones finish where they are, with
-// which the old one ends. If the successor cannot be started or does not pass,
-// the old one goes on, and the same files are only tried again on command. One
-// whose files were removed goes on. One whose object was overwritten in place
-// cannot: its zygote is ended at once, its sessions are replayed, and what is
-// asked for meanwhile waits until the file is settled.
+// When the files of a backend change:
+// - A backend that does not run is replaced at once by one from the new files.
+// - For a backend that runs, a successor is started beside it and checked
+//   (health_check.h). If it passes, new sessions go to the successor, and the
+//   old backend drains: it ends with its last session. Otherwise the old one
+//   goes on, and the same files are tried again only on command.
+// - A backend that runs and whose files were removed goes on.
+// - If the object was overwritten in place, the zygote is ended at once and the
+//   sessions are replayed. Requests wait until the file has settled.
 //
 // Owned by Supervisor. Bound to the event loop's thread; reading the files of
 // the plugin path blocks it.
@@ -42,43 +43,46 @@ class Catalog : private BackendKeeper, private kj::TaskSet::ErrorHandler {
  public:
   using BackendPointer = std::shared_ptr<Backend>;
 
-  // `context` must outlive it.
+  // `context` must outlive this object.
   Catalog(std::vector<discovery::SearchDirectory> plugin_path,
           discovery::Selection selection, const StartContext& context);
 
-  // The backend that `device` means; see discovery::FindBackend.
+  // Returns the backend that has `device`; see discovery::FindBackend.
   Result<BackendPointer> Find(const discovery::DeviceName& device);
 
-  // Registers the backends that an application named. They stay registered,
-  // also those that turn out to be unusable; fails, with the reason, where one
-  // is, or where there is none. Doing it twice changes nothing.
+  // Registers the backends of a distribution that the application names. Fails,
+  // with the reason, if one of them is unusable or there is none. Unusable
+  // backends stay registered too. Loading the same one again changes nothing.
   Result<std::vector<BackendPointer>> Load(const std::string& path,
                                            const std::string& entry_point);
 
-  // The backend of that name; of several, the one that is in use.
+  // Returns the backend of that name; the usable one if there are several.
   Result<BackendPointer> Named(const std::string& name);
-  // Operators' commands. Those that wait for a start resolve once it is over.
+  // Executes an operator's command. A command that waits for a start resolves
+  // once the start is over.
   kj::Promise<Status> Command(const std::string& name,
                               ipc::schema::BackendCommand::Action action);
 
-  // Also those that drain, which come last.
+  // Returns all backends; those that drain come last.
   std::vector<BackendPointer> backends() const;
   std::vector<BackendPointer> Usable() const;
-  // kUnsupported: by its manifest the backend does not decode such streams. The
-  // message has the devices that do.
+  // Fails with kUnsupported if the backend's manifest says that it does not
+  // decode such streams. The message names the devices that do.
   Status CheckDecodes(const Backend& backend, discovery::StreamKind kind) const;
+  // Returns the backend that serves the session, or null.
   BackendPointer OfSession(uint64_t session) const;
 
-  // After another look.
+  // Describes the backends, after reading what is installed now.
   void Describe(sandbox::Tier tier, ipc::schema::Backends::Builder out);
 
  private:
-  // What became of the files that are there now in place of a backend's own.
+  // The last attempt to replace a running backend by one from the present
+  // files.
   struct Succession {
     discovery::BackendCandidate files;
-    BackendPointer successor;  // null: it is over
-    std::string failure;       // why the old one goes on
-    uint64_t changes = 0;      // when it began
+    BackendPointer successor;  // null once the attempt is over
+    std::string failure;       // why the old backend goes on
+    uint64_t changes = 0;      // changes_ when the attempt began
     kj::Maybe<kj::ForkedPromise<Status>> outcome;
   };
 
@@ -86,18 +90,23 @@ class Catalog : private BackendKeeper, private kj::TaskSet::ErrorHandler {
   void LookAgain() override { NoteChange(); }
   void Refresh();
   kj::Promise<Status> Reload(BackendPointer backend);
-  // From the present files of one that runs. Joins what is under way.
+  // Replaces a running backend by one from the present files. Joins an attempt
+  // that is under way.
   kj::Promise<Status> Replace(BackendPointer old);
+  // Ends the attempt: retires the old backend if `checked` is OK.
   Status Conclude(const BackendPointer& old, const Status& checked);
-  // Starts what is to replace those that run.
+  // Tells each backend whose files changed that they have settled.
   void ReplaceChanged();
-  // Serves, and its present files were not tried yet.
+  // Returns whether the backend serves, its files changed, and the present
+  // files were not tried yet.
   bool IsToBeReplaced(const Backend& backend) const;
+  // Keeps a backend that left its place until its last session has ended.
   void Drain(BackendPointer old);
   BackendPointer MakeBackend(const discovery::BackendCandidate& candidate);
-  // So that no two have one id outside of the sandbox.
+  // Returns a number that gives the backend a uid of its own outside the
+  // sandbox (sandbox::OutsideId).
   unsigned FreeNumber();
-  // Why one that runs is not what is installed; empty if it is.
+  // Says why a running backend is not the installed one; empty if it is.
   std::string NoticeOf(const Backend& backend) const;
   void WatchFiles();
   kj::Promise<void> AwaitChanges();
@@ -112,16 +121,16 @@ class Catalog : private BackendKeeper, private kj::TaskSet::ErrorHandler {
   discovery::ScanCache cache_;
   std::vector<discovery::ExplicitLoad> loads_;
   discovery::Discovery discovery_;
-  std::vector<BackendPointer> backends_;  // As discovery_.backends.
+  std::vector<BackendPointer> backends_;  // in the order of discovery_.backends
   std::vector<BackendPointer> draining_;
-  // The files that are there now, of those of backends_ that have some.
+  // What is installed now for each of backends_; missing if it was removed.
   std::map<const Backend*, discovery::BackendCandidate> present_;
   std::map<const Backend*, Succession> successions_;
   unsigned next_number_ = 0;
   FileWatch watch_;
-  uint64_t changes_ = 0;
-  bool settling_ = false;
-  // Last member: its tasks use the others.
+  uint64_t changes_ = 0;   // the number of changes noticed so far
+  bool settling_ = false;  // whether Settle() runs
+  // Last member, and destroyed first: its tasks use the others.
   kj::TaskSet tasks_;
 };
 

@@ -7,19 +7,19 @@
 #include "core/supervisor/backend/file_settling.h"
 #include "core/supervisor/catalog/catalog.h"
 
-// How the Catalog comes to know that files have changed, and what follows for
-// backends that run.
+// How the Catalog learns that files have changed, and what follows for backends
+// that run.
 namespace bulkhead::supervisor {
 namespace {
 
 using discovery::BackendCandidate;
 
-// Of kSettlingTime each, in which a change came: half a minute.
+// The rounds of kSettlingTime to wait while changes go on: half a minute.
 constexpr unsigned kRounds = 60;
-// Between two looks at what the kernel tells, if it tells something all the
-// time.
+// The least time between two reads of the watch, so that a directory that
+// changes all the time does not keep the event loop busy.
 constexpr kj::Duration kBetweenLooks = 10 * kj::MILLISECONDS;
-// sandbox::OutsideId repeats itself after as many.
+// sandbox::OutsideId gives only so many different uids.
 constexpr unsigned kNumbers = 32;
 
 std::string ParentOf(const std::string& path) {
@@ -29,7 +29,8 @@ std::string ParentOf(const std::string& path) {
 }  // namespace
 
 void Catalog::taskFailed(kj::Exception&&) {
-  // Nothing here throws but kj for want of memory; the next look sees it again.
+  // Only kj throws here, for lack of memory. The next Refresh() sees the change
+  // again.
 }
 
 std::vector<Catalog::BackendPointer> Catalog::backends() const {
@@ -87,6 +88,8 @@ kj::Promise<void> Catalog::AwaitChanges() {
 
 void Catalog::NoteChange() {
   ++changes_;
+  // At once and not after settling: an overwritten object's zygote runs on
+  // pages that are gone.
   for (const BackendPointer& backend : backends())
     backend->lifecycle().EndIfOverwritten();
   if (settling_) return;
@@ -101,6 +104,8 @@ kj::Promise<void> Catalog::Settle(unsigned rounds_left) {
         if (changes != changes_ && rounds_left > 0) {
           return Settle(rounds_left - 1);
         }
+        // Before settling_ is reset, so that Refresh() begins no other round
+        // for the changes that are handled here.
         Refresh();
         settling_ = false;
         ReplaceChanged();
@@ -113,7 +118,8 @@ bool Catalog::IsToBeReplaced(const Backend& backend) const {
   if (present == present_.end() || present->second == backend.candidate()) {
     return false;
   }
-  // What starts is replaced once it is ready.
+  // A backend that starts is replaced once it is ready; one that does neither
+  // was replaced by Refresh().
   if (!backend.lifecycle().serving()) return false;
   const auto tried = successions_.find(&backend);
   return tried == successions_.end() ||
@@ -159,7 +165,7 @@ kj::Promise<Status> Catalog::Replace(BackendPointer old) {
           })
           .then([this, old](Status checked) { return Conclude(old, checked); })
           .fork();
-  // It goes on whether or not whoever asked waits for it.
+  // The attempt goes on even if whoever asked for it does not wait.
   tasks_.add(outcome.addBranch().ignoreResult());
   auto branch = outcome.addBranch();
   succession.files = present->second;
@@ -172,7 +178,9 @@ kj::Promise<Status> Catalog::Replace(BackendPointer old) {
 Status Catalog::Conclude(const BackendPointer& old, const Status& checked) {
   Succession& succession = successions_[old.get()];
   const BackendPointer successor = std::move(succession.successor);
+  // Files that changed during the attempt may differ from those just checked.
   if (changes_ != succession.changes) NoteChange();
+  // A Refresh() during the attempt may have given the place to another backend.
   const auto place = std::find(backends_.begin(), backends_.end(), old);
   if (place == backends_.end()) {
     return Status(Code::kBackendLost,

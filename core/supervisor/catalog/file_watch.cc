@@ -73,8 +73,8 @@ bool FileWatch::ReadEvents() {
       inotify_event event;
       std::memcpy(&event, events.data() + at, sizeof(event));
       at += sizeof(event) + event.len;
-      // After our own removal it is no news, and of a directory that is gone
-      // its parent tells.
+      // IN_IGNORED follows the removal of a watch, which is no news, and the
+      // removal of the directory, which its parent directory tells.
       if ((event.mask & IN_IGNORED) == 0) {
         any = true;
         continue;

@@ -14,18 +14,20 @@
 
 namespace bulkhead::supervisor {
 
-// Tells that something in one of some directories was written, made, renamed or
-// removed; not what: whoever is told looks again.
+// Tells that something in a set of directories was written, made, renamed or
+// removed. It does not tell what changed; the caller reads the directories
+// again.
 //
 //   FileWatch watch(port);
 //   watch.Watch({"/usr/lib/bulkhead"});
 //   watch.WhenChanged().then(...)
 //
-// At most kMaxDirectories are watched, of which what lies below is not. Where
-// the kernel gives no watch (its limit for this user is reached, a file system
-// over a network tells nothing of what others do), changes there are not told,
-// and problem() says so: they are seen when somebody looks for another reason.
-// A directory that does not exist yet is tried again at the next Watch().
+// At most kMaxDirectories are watched, and their subdirectories are not. Where
+// the kernel gives no watch (the user's limit is reached) changes are not told,
+// and problem() says so. Network file systems tell nothing about what other
+// machines do. Such changes are seen when somebody reads the directory for
+// another reason. A directory that does not exist yet is tried again at the
+// next Watch().
 //
 // Bound to the event loop's thread; never blocks.
 class FileWatch {
@@ -35,19 +37,20 @@ class FileWatch {
   explicit FileWatch(kj::UnixEventPort& port);
   KJ_DISALLOW_COPY(FileWatch);
 
-  // These from now on, and no others.
+  // Watches these directories from now on, and no others.
   void Watch(const std::set<std::string>& directories);
-  // One at a time.
+  // Resolves after a change. Call it once at a time.
   kj::Promise<void> WhenChanged();
   const std::optional<Diagnostic>& problem() const { return problem_; }
 
  private:
-  // Whether anything was told.
+  // Takes all events; returns whether there were any.
   bool ReadEvents();
   void Note(const std::string& directory, const std::string& message);
 
   const ipc::UniqueFd inotify_;
-  std::optional<kj::UnixEventPort::FdObserver> observer_;  // none: no inotify
+  // Empty if there is no inotify.
+  std::optional<kj::UnixEventPort::FdObserver> observer_;
   std::map<std::string, int> watches_;
   std::optional<Diagnostic> problem_;
 };

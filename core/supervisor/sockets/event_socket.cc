@@ -8,8 +8,8 @@
 
 namespace bulkhead::supervisor {
 
-// The loop polls descriptors and timers only when nothing is ready: a peer that
-// always has a message for us would keep all others waiting.
+// kj polls descriptors and timers only when nothing is ready. So a peer that
+// always has a message ready would keep all others waiting.
 constexpr uint32_t kMaxReadyAtOnce = 32;
 
 using Received = ipc::Expected<std::optional<ipc::ReceivedMessage>>;

@@ -13,31 +13,32 @@
 
 namespace bulkhead::supervisor {
 
-// A control socket in bulkheadd's event loop. The peer may be hostile: what it
-// sends is bounded by ipc/message_socket.h, and a peer that does not read its
-// messages gets an error instead of our patience.
+// A control socket in bulkheadd's event loop. The peer may be hostile:
+// ipc/message_socket.h bounds what it sends, and nothing waits for a peer that
+// does not read its messages.
 //
-// Bound to the event loop's thread. One Receive at a time; dropping its promise
-// cancels it.
+// Bound to the event loop's thread. Call Receive() once at a time; dropping its
+// promise cancels it.
 class EventSocket {
  public:
   EventSocket(kj::UnixEventPort& port, ipc::UniqueFd socket);
 
-  // The next message; nullopt once the peer has closed its end. A message that
-  // breaks the framing is an error, and the socket should then be dropped.
+  // Resolves with the next message, or with nullopt once the peer has closed
+  // its end. Fails on a message that breaks the framing; drop the socket then.
   kj::Promise<ipc::Expected<std::optional<ipc::ReceivedMessage>>> Receive(
       size_t max_descriptors);
-  // Sends at once or fails.
+  // Sends the message at once, or fails if the socket is full or closed.
   ipc::Expected<void> Send(capnp::MessageBuilder& message,
                            std::span<const int> descriptors = {});
-  // From now on it is closed, for us and for the peer.
+  // Closes the connection for both sides.
   void Shutdown();
 
  private:
   kj::UnixEventPort& port_;
   const ipc::UniqueFd socket_;
   kj::UnixEventPort::FdObserver observer_;
-  uint32_t ready_at_once_ = 0;  // messages since the loop last looked around
+  // The messages received since the event loop last polled.
+  uint32_t ready_at_once_ = 0;
 };
 
 }  // namespace bulkhead::supervisor

@@ -17,7 +17,7 @@ namespace bulkhead::supervisor {
 namespace {
 
 constexpr int kBacklog = 16;
-// Until somebody has closed a descriptor.
+// Time in which another descriptor may be closed, if there are none left.
 constexpr auto kRetry = 100 * kj::MILLISECONDS;
 
 }  // namespace
@@ -71,7 +71,7 @@ kj::Promise<void> OperatorSocket::Accept() {
           [this] { return Accept(); });
     }
   }
-  // Others have their turn.
+  // A timer, since kj polls the other descriptors only then.
   return port_.getTimer().afterDelay(0 * kj::SECONDS).then([this] {
     return Accept();
   });

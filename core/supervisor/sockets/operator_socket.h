@@ -15,20 +15,21 @@
 
 namespace bulkhead::supervisor {
 
-// Where operators of this bulkheadd's user find it; see
-// core/operator_address.h.
+// The socket at which operators find this bulkheadd; its address is described
+// in core/control/operator_address.h.
 //
-// Admits peers whose uid is its own or root's, as the kernel names it, and at
-// most kMaxPeers at a time; everybody else sees the connection closed. What a
-// peer may ask for is its server's business. Sandboxed processes cannot get
-// here: they may make no socket. Bound to the event loop's thread.
+// Admits peers whose uid, as the kernel tells it, is bulkheadd's own or root's,
+// and at most kMaxPeers at a time. Everybody else's connection is closed. The
+// Server decides what a peer may ask for. Sandboxed processes cannot get here,
+// since they cannot make sockets. Bound to the event loop's thread.
 class OperatorSocket {
  public:
   static constexpr size_t kMaxPeers = 16;
-  // Resolves once the peer is done or is not served any longer.
+  // Serves one peer; resolves once the connection may be closed.
   using Server =
       std::function<kj::Promise<void>(std::shared_ptr<EventSocket> peer)>;
 
+  // Makes the socket of the application with that pid.
   static Result<ipc::UniqueFd> Listen(pid_t application);
 
   OperatorSocket(kj::UnixEventPort& port, ipc::UniqueFd socket, Server server,

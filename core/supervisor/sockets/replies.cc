@@ -11,10 +11,10 @@ namespace {
 
 namespace schema = ipc::schema;
 
-// What certainly fits a packet; see ipc/message_socket.h.
+// A message of this size always fits a packet; see ipc/message_socket.h.
 constexpr size_t kMaxReplyWords = 6'000;
 
-// A memfd with the message in it.
+// Writes the message into a memfd.
 Result<ipc::UniqueFd> ToMemory(capnp::MessageBuilder& message) {
   ipc::UniqueFd memory(::memfd_create("bulkhead-reply", MFD_CLOEXEC));
   if (!memory) {
@@ -39,7 +39,7 @@ void SetFailure(schema::HostReply::Builder reply, const Status& status) {
 void Send(EventSocket& connection, capnp::MessageBuilder& message,
           std::span<const int> descriptors) {
   const size_t words = capnp::computeSerializedSizeInWords(message);
-  // Whoever does not take an answer would take the next for it.
+  // A peer that missed one answer would take the next one for it.
   const auto send = [&connection](auto& answer, std::span<const int> fds) {
     if (!connection.Send(answer, fds)) connection.Shutdown();
   };

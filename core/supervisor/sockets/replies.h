@@ -11,16 +11,16 @@
 
 namespace bulkhead::supervisor {
 
-// Answers to the application or an operator. One that does not take its answer
-// has given up on it: no failure is told, and the connection is closed.
+// Send answers to the application or to an operator. If a peer does not take
+// its answer, its connection is closed; the sender is not told.
 
 void SetFailure(ipc::schema::HostReply::Builder reply, const Status& status);
 
-// In a packet, or in a memfd if it is too large for one.
+// Sends the message in a packet, or in a memfd if it is too large for a packet.
 void Send(EventSocket& connection, capnp::MessageBuilder& message,
           std::span<const int> descriptors = {});
 void Fail(EventSocket& connection, const Status& status);
-// `configured`, or the failure.
+// Answers `configured` if `status` is OK, otherwise the failure.
 void Acknowledge(EventSocket& connection, const Status& status);
 
 }  // namespace bulkhead::supervisor
