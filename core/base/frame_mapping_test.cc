@@ -26,7 +26,7 @@ TEST(FrameMapping, WhatIsWrongIsSaid) {
     const char* said;
   };
   for (const Case& wrong :
-       {Case{"", "no JSON"}, Case{"{", "no JSON"}, Case{"[]", "\"frames\""},
+       {Case{"", "not JSON"}, Case{"{", "not JSON"}, Case{"[]", "\"frames\""},
         Case{R"({"frames": 7})", "\"frames\""},
         Case{R"({"frames": []})", "no frames"},
         Case{R"({"frames": [7]})", "frame 0"},
