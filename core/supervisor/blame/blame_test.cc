@@ -225,6 +225,21 @@ TEST_F(BlameTest, SessionsThatLostADeviceTogetherCountOneLoss) {
   EXPECT_EQ(blame_.DeviceTimeLeft("acme:0"), nanoseconds(0));
 }
 
+TEST_F(BlameTest, SessionsThatLostADeviceTogetherASecondTimeCountOneLossMore) {
+  const WorkerDeath first = LossOfDevice();
+  subject_.now += milliseconds(1);
+  Die(first, Culprit::kDevice);
+  subject_.now += milliseconds(1);
+  const WorkerDeath second = LossOfDevice();
+  WorkerDeath third = LossOfDevice();
+  third.input = "b";
+  subject_.now += milliseconds(1);
+  Die(second, Culprit::kDevice);
+  Die(third, Culprit::kDevice);
+  EXPECT_EQ(blame_.DeviceTimeLeft("acme:0"),
+            2 * limits_.restarts.first_backoff);
+}
+
 TEST_F(BlameTest, ADeviceLostAgainAndAgainIsWaitedForLongestAndNotPunished) {
   for (int i = 0; i < 5; ++i) {
     subject_.now += milliseconds(1);
