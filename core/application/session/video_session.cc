@@ -207,8 +207,8 @@ Result<std::vector<int64_t>> VideoSession::KeyFrameIndices() {
   if (options_.seek_mode == SeekMode::kApproximate) {
     return Status(Code::kInvalidArgument,
                   input().name() +
-                      " was opened with SeekMode::kApproximate, "
-                      "which knows no key frames; use kExact");
+                      " was opened with the seek_mode approximate, which finds "
+                      "no keyframes; use exact");
   }
   RETURN_IF_ERROR(EnsureIndex());
   return std::vector<int64_t>(finder_->index().keyframes().begin(),

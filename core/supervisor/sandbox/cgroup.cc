@@ -192,7 +192,7 @@ CgroupParent FindCgroupParent(const std::string& named,
     if (!ReadText(directory + "/cgroup.subtree_control")) {
       parent.evidence =
           named +
-          ", which BULKHEAD_CGROUP or HostOptions::cgroup names, is not "
+          ", which BULKHEAD_CGROUP or the option cgroup names, is not "
           "a directory of cgroup version 2";
       return parent;
     }

@@ -58,7 +58,7 @@ class CgroupTreeTest : public testing::Test {
     return "sys/fs/cgroup/" + path;
   }
 
-  // Other users may enter the directory.
+  // Other users may go there.
   discovery::TemporaryTree machine_{"/tmp"};
 };
 
@@ -120,7 +120,7 @@ TEST_F(CgroupTreeTest, ANamedDirectoryIsUsedAndControllersAreAskedFor) {
   WriteDirectory("mine", "memory pids", "");
   const CgroupParent parent = Find("/sys/fs/cgroup/mine");
   EXPECT_EQ(parent.directory, machine_ / At("mine"));
-  // The file holds only the last write; a kernel would have made a list.
+  // The kernel would have made a list of what was written one by one.
   EXPECT_THAT(
       ReadText(machine_ / At("mine/cgroup.subtree_control")).value_or(""),
       HasSubstr("+"));
@@ -210,19 +210,6 @@ class CgroupTest : public testing::Test {
     auto made = Cgroup::Create(parent_, Limits());
     EXPECT_TRUE(made) << made.error();
     return std::move(*made);
-  }
-  // Starts a process that waits to be killed.
-  static pid_t StartIdle() {
-    const pid_t pid = fork();
-    if (pid == 0) {
-      for (;;) pause();
-    }
-    return pid;
-  }
-  static int EndOf(pid_t pid) {
-    int status = 0;
-    waitpid(pid, &status, 0);
-    return status;
   }
 
   std::string named_;

@@ -14,41 +14,12 @@ namespace {
 
 constexpr rlim_t kMost = rlim_t{1} << 30;
 
-// A process with the given limit, killed when the object is destroyed.
-class LimitedProcess {
- public:
-  explicit LimitedProcess(const std::optional<rlimit>& limit) {
-    std::array<int, 2> ends = {};
-    if (pipe(ends.data()) != 0) return;
-    const ipc::UniqueFd read_end(ends[0]);
-    ipc::UniqueFd write_end(ends[1]);
-    pid_ = fork();
-    if (pid_ == 0) {
-      if (limit && setrlimit(RLIMIT_DATA, &*limit) != 0) _exit(1);
-      if (write(write_end.get(), "r", 1) != 1) _exit(1);
-      while (true) pause();
-    }
-    pidfd_ = ipc::UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
-    write_end.reset();
-    char ready;
-    EXPECT_EQ(read(read_end.get(), &ready, 1), 1);
-  }
-  ~LimitedProcess() { Kill(); }
-  LimitedProcess(const LimitedProcess&) = delete;
-  LimitedProcess& operator=(const LimitedProcess&) = delete;
-
-  void Kill() {
-    if (pid_ <= 0) return;
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-    pid_ = 0;
-  }
-  int pidfd() const { return pidfd_.get(); }
-
- private:
-  pid_t pid_ = 0;
-  ipc::UniqueFd pidfd_;
-};
+// Starts a process under `limit`, or under the limit of this process.
+ipc::ForkedChild StartLimited(const std::optional<rlimit>& limit) {
+  return ipc::ForkedChild::Prepared([&] {
+    if (limit && setrlimit(RLIMIT_DATA, &*limit) != 0) _exit(1);
+  });
+}
 
 TEST(MemoryLimitTest, AProcessWithThatLimitIsFine) {
   const ipc::ForkedChild process = StartLimited({{kMost, kMost}});

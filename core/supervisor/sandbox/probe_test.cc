@@ -44,9 +44,8 @@ TEST(ProbeSandboxTest, GivesAReasonForWhateverIsMissing) {
 }
 
 TEST(ProbeSandboxTest, ReportsLessThanFullWhereNamespacesAreForbidden) {
-  const pid_t pid = fork();
-  if (pid == 0) {
-    // A limit on processes prevents any probe.
+  ipc::ForkedChild child([] {
+    // Without further processes, nothing can be probed at all.
     const rlimit none = {0, 0};
     if (setresuid(65534, 65534, 65534) != 0) return 0;
     setrlimit(RLIMIT_NPROC, &none);
@@ -63,10 +62,9 @@ TEST(ProbeSandboxTest, DoesNotUseACgroupIntoWhichNothingCanBePut) {
       chown(made.c_str(), 65534, 0) != 0) {
     GTEST_SKIP() << "this user cannot delegate a cgroup of version 2";
   }
-  const pid_t pid = fork();
-  if (pid == 0) {
-    // This user may make cgroups there, but not leave the cgroup of root.
-    if (setresuid(65534, 65534, 65534) != 0) _exit(2);
+  ipc::ForkedChild child([&] {
+    // May make cgroups there, but not move itself out of root's.
+    if (setresuid(65534, 65534, 65534) != 0) return 2;
     prctl(PR_SET_DUMPABLE, 1);
     const SandboxReport report = ProbeSandbox(Soon(), made);
     Print(report);

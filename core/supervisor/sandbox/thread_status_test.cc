@@ -17,7 +17,7 @@ namespace {
 void AllowAll() {
   sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
   const sock_fprog program = {.len = 1, .filter = &allow};
-  // Binds only the calling thread and the threads that it starts afterwards.
+  // Binds the calling thread alone, and those that it starts from then on.
   if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0) _exit(1);
 }
 
@@ -31,41 +31,7 @@ void StartThread() {
   if (pthread_create(&thread, nullptr, wait, nullptr) != 0) _exit(1);
 }
 
-// A process in which `prepare` has run, killed when the object is destroyed.
-class Process {
- public:
-  explicit Process(const std::function<void()>& prepare) {
-    std::array<int, 2> ends = {};
-    if (pipe(ends.data()) != 0) return;
-    const ipc::UniqueFd read_end(ends[0]);
-    ipc::UniqueFd write_end(ends[1]);
-    pid_ = fork();
-    if (pid_ == 0) {
-      prepare();
-      if (write(write_end.get(), "r", 1) != 1) _exit(1);
-      while (true) pause();
-    }
-    pidfd_ = ipc::UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
-    write_end.reset();
-    char ready;
-    EXPECT_EQ(read(read_end.get(), &ready, 1), 1);
-  }
-  ~Process() { Kill(); }
-  Process(const Process&) = delete;
-  Process& operator=(const Process&) = delete;
-
-  void Kill() {
-    if (pid_ <= 0) return;
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-    pid_ = 0;
-  }
-  int pidfd() const { return pidfd_.get(); }
-
- private:
-  pid_t pid_ = 0;
-  ipc::UniqueFd pidfd_;
-};
+using Process = ipc::ForkedChild;
 
 TEST(CheckEveryThreadTest, AcceptsAProcessUnderAllItsFilters) {
   const Process process = Process::Prepared([] {
