@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/from_ipc.h"
-#include "core/control/end_messages.h"
+#include "core/control/exit_messages.h"
 #include "core/supervisor/sockets/replies.h"
 #include "ipc/capnp_read.h"
 #include "ipc/protocol_version.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/base/status_macros.h"
-#include "core/control/end_messages.h"
+#include "core/control/exit_messages.h"
 #include "core/supervisor/sockets/replies.h"
 #include "core/supervisor/supervisor.h"
 
