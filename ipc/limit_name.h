@@ -7,9 +7,9 @@
 
 namespace bulkhead::ipc {
 
-// Name a limit in a message so that every reader can raise it: by the member of
-// bulkhead::Limits or bulkhead::Deadlines, and by the option of the command
-// line, which is LimitOption(member).
+// These functions name a limit in a message so that every reader can raise the
+// limit: by the member of bulkhead::Limits or bulkhead::Deadlines, and by the
+// option of the command line, which is LimitOption(member).
 //
 //     LimitOption("packet_bytes") == "packet-bytes"
 //     LimitName("packet_bytes")

@@ -20,9 +20,9 @@
 
 namespace bulkhead::ipc {
 
-// Control messages. A control message is one Cap'n Proto message with up to
-// eight descriptors, sent as one packet over a SOCK_SEQPACKET socket. A packet
-// arrives as a whole or not at all.
+// Functions to send and receive control messages. A control message is one
+// Cap'n Proto message with up to eight descriptors, sent as one packet over a
+// SOCK_SEQPACKET socket. A packet arrives as a whole or not at all.
 //
 // A packet has the standard stream framing of a single segment: the word
 // {u32 0, u32 words}, then the segment.

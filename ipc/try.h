@@ -4,8 +4,9 @@
 #include <tl/expected.hpp>
 #include <utility>
 
-// Return the failure of an expression to the caller, for functions that return
-// ipc::Expected<T>. Core's counterpart for Status is core/base/status_macros.h.
+// IPC_TRY and IPC_ASSIGN_OR_RETURN return the failure of an expression to the
+// caller. They are for functions that return ipc::Expected<T>. Core's
+// counterpart for Status is core/base/status_macros.h.
 //
 //   IPC_TRY(socket.Send(message));
 //   IPC_ASSIGN_OR_RETURN(const size_t bytes, file.Size());

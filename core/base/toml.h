@@ -5,12 +5,12 @@
 // this header and not toml++ itself: the functions of toml++ are inline, so two
 // configurations in one program would be two definitions of the same function.
 //
-// Two settings of toml++ 3.3 have to change. It asserts that a time begins with
-// a digit, or with NDEBUG has the compiler assume it, and only then reports a
-// time without one: so assertions do nothing here, and the report follows. It
-// also marks as unreachable a statement that it does reach for most characters
-// that are not white space: so that statement returns false.
-// are not white space.
+// Changes two settings of toml++ 3.3. First, toml++ asserts that a time begins
+// with a digit, or lets the compiler assume so with NDEBUG, before it reports a
+// time without a digit as an error. Assertions therefore do nothing here, and
+// the error is reported. Second, toml++ marks as unreachable a statement that
+// most characters reach that are not white space. That statement therefore
+// returns false here.
 
 #include <algorithm>
 #include <cstddef>

@@ -28,7 +28,8 @@ using TakeReply = std::function<Status(ipc::schema::HostReply::Reader,
 Status Exchange(int socket, const FillRequest& fill, std::span<const int> fds,
                 ipc::Deadline deadline, const TakeReply& take,
                 bool* answered = nullptr);
-// Does only the sending.
+// Sends a request without waiting for the reply. Returns kBackendLost if the
+// request cannot be sent.
 Status SendRequest(int socket, const FillRequest& fill,
                    std::span<const int> fds, ipc::Deadline deadline);
 // Passes a reply to `take`. A reply that was too large for a message is read

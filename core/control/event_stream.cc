@@ -12,7 +12,7 @@
 namespace bulkhead {
 namespace {
 
-// How long to wait for a send. Longer means that bulkheadd is stopped.
+// The longest wait for a send. A longer wait means that bulkheadd is stopped.
 constexpr std::chrono::milliseconds kSendPatience{1'000};
 
 Status Gone() {

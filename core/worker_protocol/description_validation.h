@@ -9,10 +9,10 @@
 
 namespace bulkhead::session {
 
-// Checks what a worker says that a container declares, before anything else
-// sees it: implausible numbers become unknown, texts are short and printable.
-// An error means that the worker broke the protocol. The readers must be over
-// private memory; call inside ipc::ReadCatching.
+// Functions that check a worker's description of a container before anything
+// else sees it: implausible numbers become unknown, texts are short and
+// printable. An error means that the worker broke the protocol. The readers
+// must be over private memory; call inside ipc::ReadCatching.
 
 // A container without its streams, of which `stream_count` are to follow: at
 // most the `max_streams` that were asked for.
@@ -24,7 +24,8 @@ Result<ClaimedContainer> ValidateContainer(
     ipc::schema::ContainerDescription::Reader container_untrusted,
     uint32_t max_streams);
 
-// Returns the next stream of `container`, behind those that it has already.
+// Returns the next stream of `container`, which follows the streams that
+// `container` already has.
 Result<StreamMetadata> ValidateStream(
     ipc::schema::StreamDescription::Reader stream_untrusted,
     const ContainerMetadata& container);

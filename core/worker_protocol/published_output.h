@@ -13,8 +13,8 @@ namespace bulkhead::session {
 
 // A worker publishes a picture or a block of samples by naming the slot of the
 // pool that it has filled. These functions check the claim against the ledger
-// of the pool and against what the stream was opened as, and return a lease on
-// the slot. The content of the slot is not looked at.
+// of the pool and against the format with which the stream was opened, and
+// return a lease on the slot. The content of the slot is not looked at.
 //
 // An error means that the worker broke the protocol; its message is a clause
 // that begins with "it". `pool` is null as long as the worker has no pool. The

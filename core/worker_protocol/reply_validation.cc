@@ -120,7 +120,8 @@ Result<ClaimedFailure> ValidateFailure(
     case Code::kInternal:
       return ClaimedFailure{Status(code, message)};
     case Code::kBackendMisbehaved:
-      // Bulkhead's own code in the worker reports it of the vendor's code.
+      // Bulkhead's own code in the worker reports in this way that the vendor's
+      // code misbehaved.
       return Violation(message.c_str());
     default:
       return Violation("it reported a failure that it cannot know of");

@@ -13,10 +13,10 @@
 namespace bulkhead::session {
 namespace {
 
-// How often an honest worker may read between two of its answers: it goes
-// through the media a few times (it opens the file anew, and looks for its
-// end), and back and forth for each of the thousand packets of one part of an
-// index.
+// Bounds on the reads of an honest worker between two of its answers. The
+// worker goes through the media a few times (it opens the file anew, and looks
+// for the end), and back and forth for each of the thousand packets of one part
+// of an index.
 constexpr uint64_t kMostPasses = 8;
 constexpr uint64_t kMostJumps = 8192;
 

@@ -10,8 +10,9 @@
 namespace bulkhead::session {
 
 // Serves media that has no descriptor, because a reader of the application has
-// it, to one worker: a window of shared memory (layout in ipc/media_window.h)
-// that the host fills on the worker's request, while it waits for that worker.
+// the bytes, to one worker. The host fills a window of shared memory (layout in
+// ipc/media_window_layout.h) at the request of the worker, while the host waits
+// for that worker.
 //
 // Trust: the worker may ask for any offset at any time. It gets what the reader
 // returns for offsets within the media, and nothing else; it can only read the
@@ -23,7 +24,7 @@ namespace bulkhead::session {
 // Not thread-safe.
 class ServedMedia {
  public:
-  // `reader` outlives the object.
+  // `reader` must outlive the object.
   static Result<ServedMedia> Create(const SourceReader& reader);
 
   // Returns the descriptor of the window, to send to the worker.
@@ -34,7 +35,8 @@ class ServedMedia {
   // no honest worker makes, and kInvalidArgument if the reader failed; then the
   // window is not marked, and the worker waits for it in vain.
   Status Serve(uint64_t offset_untrusted, uint32_t serial_untrusted);
-  // Says that the worker has answered a request: it may read as much again.
+  // Records that the worker has answered a request, after which the worker may
+  // read as often again.
   void Progressed() { reads_ = 0; }
 
  private:

@@ -13,8 +13,8 @@
 
 namespace bulkhead::session {
 
-// The part of the request that opens a stream that is the same for every kind
-// of stream.
+// The part of the request to open a stream that every kind of stream has in
+// common.
 struct StreamOpening {
   ipc::schema::StreamKind kind;
   std::optional<int> stream_index;  // nullopt: the first of the kind
@@ -27,7 +27,7 @@ struct StreamOpening {
   const Limits& limits;
 };
 
-// Returns how many words the request takes at most.
+// Returns the most words that the request needs.
 size_t OpeningWords(const StreamOpening& opening);
 void WriteOpening(const StreamOpening& opening, ipc::schema::Open::Builder out);
 

@@ -91,7 +91,7 @@ class WorkerChannel {
   }
   // Becomes readable when the worker wakes the host.
   int wake_fd() const { return wake_host_.get(); }
-  // Has the worker write wake_fd() for every reply. An event loop, which
+  // Makes the worker write to wake_fd() for every reply. An event loop, which
   // watches wake_fd() and never publishes that it sleeps, needs this once.
   void WakeForEveryReply();
   // Makes wake_fd() unreadable again. Call it before TryRead(): a reply that

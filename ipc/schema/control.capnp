@@ -84,7 +84,7 @@ struct EventsRequest {
   after @0 :UInt64;
   # The number of the last event that the sender knows; 0 if it knows none.
   wait @1 :Bool;
-  # Whether bulkheadd delays the answer until there is a later event.
+  # True if bulkheadd delays the answer until there is a later event.
 }
 
 struct Events {
@@ -114,11 +114,11 @@ struct Event {
   # The number of the session, where the event concerns one.
   device @5 :Text;
   state @6 :Text;
-  # Of backendState: the new state, in words.
+  # The new state, in words. Only for backendState.
   text @7 :Text;
   # Details for people.
   exit @8 :Types.ExitReport;
-  # Of workerEnded: how the worker ended.
+  # How the worker ended. Only for workerEnded.
 }
 
 struct HostDescription {
@@ -214,8 +214,8 @@ struct Configuration {
   pluginPath @0 :List(SearchDirectory);
   # The directories that hold distributions, in order of precedence.
   autoload @1 :Bool;
-  # Whether bulkheadd registers the backends that it finds on the plugin path.
-  # Those of Bulkhead's own installation are always registered.
+  # True if bulkheadd registers the backends that it finds on the plugin path.
+  # The backends of Bulkhead's own installation are always registered.
   enabled @2 :List(Text);
   # Globs on entry-point names. An empty list means all.
   disabled @3 :List(Text);
@@ -238,7 +238,7 @@ struct Configuration {
   # The names by which messages call the settings autoload, enabled and
   # disabled.
   eager @13 :Bool;
-  # Whether bulkheadd starts every backend now instead of on first use.
+  # True if bulkheadd starts every backend now instead of on first use.
   loads @14 :List(ExplicitLoad);
   # The explicit loads of an earlier bulkheadd of the same host, to be repeated.
   grantFiles @15 :List(Text);
@@ -271,8 +271,8 @@ struct SearchDirectory {
   origin @1 :Text;
   # Why the directory is searched, in words.
   builtIn @2 :Bool;
-  # Whether the directory belongs to Bulkhead's own installation. Its
-  # backends are registered even if autoload is off.
+  # True if the directory belongs to Bulkhead's own installation. Its backends
+  # are registered even if autoload is off.
 }
 
 enum Tier {
@@ -285,7 +285,7 @@ struct OpenSession {
   device @0 :Text;
   # The device's name: "cpu", "openreg:1".
   alone @1 :Bool;
-  # Whether the session gets a worker that serves no other session, whatever the
+  # True if the session gets a worker that serves no other session, whatever the
   # backend's worker_scope. Set for a session whose worker died, so that the
   # session to blame shows itself.
   input @2 :Text;
@@ -296,7 +296,7 @@ struct OpenSession {
   counter @4 :UInt32;
   # The index of the session among the session counters.
   audio @5 :Bool;
-  # Whether the session decodes audio; otherwise it decodes video.
+  # True if the session decodes audio; otherwise it decodes video.
   workerBytes @6 :UInt64;
   # The private memory that the session's worker may take, in bytes, beyond the
   # memory of its zygote. Ignored for a worker that serves several sessions.
@@ -312,7 +312,7 @@ struct SessionStarted {
   # The ordinal of the device within its backend.
   tier @4 :Tier;
   shared @5 :Bool;
-  # Whether the worker may serve other sessions too. A host that has finished
+  # True if the worker may serve other sessions too. A host that has finished
   # with such a worker leaves the worker alive, and kills it only for
   # misbehaviour.
   poisoned @6 :List(PoisonedPosition);
@@ -348,7 +348,7 @@ struct SessionEnd {
   session @0 :UInt64;
   seen @1 :Seen;
   metMedia @2 :Bool;
-  # Whether the worker had been given the input.
+  # True if the worker had been given the input.
   position @3 :InputPosition;
   # The position of the input that the worker was asked for.
   claim @4 :Types.CrashNote;
@@ -399,14 +399,14 @@ struct SessionRequest {
   # The number of decoder threads; 0 if the decoder chooses.
   options @4 :List(Types.KeyValue);
   complete @5 :Bool;
-  # Whether `options` and `transforms` hold everything that the application
-  # passed. Otherwise they were too large and hold nothing.
+  # True if `options` and `transforms` hold everything that the application
+  # passed. Otherwise at least one of them was too large and is empty.
   deadlineMs @6 :UInt32;
   # The deadline of the step, in milliseconds.
   ignoresErrors @7 :Bool;
-  # Whether the decoder continues after errors: OnCorrupt::kSkip or kNearest.
+  # True if the decoder continues after errors: OnCorrupt::kSkip or kNearest.
   audio @8 :Bool;
-  # Whether the session decodes audio; otherwise it decodes video.
+  # True if the session decodes audio; otherwise it decodes video.
   sampleRate @9 :UInt32;
   channelCount @10 :UInt32;
   # The sample rate in hertz and the number of channels, as the application
@@ -428,12 +428,12 @@ struct AskedTransform {
   width @1 :UInt32;
   height @2 :UInt32;
   filter @3 :UInt8;
-  # Of resize: a bulkhead::Resize::Filter.
+  # A bulkhead::Resize::Filter. Only for resize.
   top @4 :UInt32;
   left @5 :UInt32;
-  # Of crop: the upper left corner, in pixels.
+  # The upper left corner, in pixels. Only for crop.
   seed @6 :UInt64;
-  # Of randomCrop.
+  # The seed of the place. Only for randomCrop.
 }
 
 struct CrashOutcome {
@@ -446,14 +446,15 @@ struct CrashOutcome {
 struct SessionExit {
   report @0 :Types.ExitReport;
   blamed @1 :Bool;
-  # Whether the input or the backend is to blame for the end.
+  # True if something is to blame for the end: the input, the device or the
+  # backend.
   deathsHere @2 :UInt32;
   # The number of worker deaths at this position, in all sessions, for which the
   # input is to blame.
   inputToBlame @3 :Bool;
-  # Whether the input is to blame for this end.
+  # True if the input is to blame for this end.
   deviceToBlame @4 :Bool;
-  # Whether the worker reported that its device is lost.
+  # True if the worker reported that its device is lost.
 }
 
 struct DeliveredFrame {
@@ -545,7 +546,7 @@ struct SandboxReport {
   landlockAbi @2 :UInt32;
   # The Landlock ABI version; 0 if the kernel has no Landlock.
   ownUid @3 :Bool;
-  # Whether workers run under another uid than the application.
+  # True if workers run under another uid than the application.
   cgroup @4 :Text;
   # The directory in which backends get cgroups of their own; empty if they get
   # none.
@@ -615,10 +616,10 @@ struct CloneWorker {
   ticket @0 :UInt64;
   # The number of this request, repeated in the answer.
   probe @1 :Bool;
-  # Whether the worker is a probe worker, which sends one DeviceList over its
+  # True if the worker is a probe worker, which sends one DeviceList over its
   # socket and exits.
   shared @2 :Bool;
-  # Whether the worker serves many sessions and receives a SharedWorkerRequest
+  # True if the worker serves many sessions and receives a SharedWorkerRequest
   # for each over its socket.
   dataBytes @3 :UInt64;
   # The worker's RLIMIT_DATA in bytes; 0 for the zygote's limit.

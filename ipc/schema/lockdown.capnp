@@ -27,9 +27,9 @@ struct Lockdown {
   entrySymbol @5 :Text;
   # The symbol in the shared object: the attr of the entry point.
   disableSpeculation @6 :Bool;
-  # Whether the processes disable speculative execution features for themselves.
+  # True if the processes disable speculative execution features for themselves.
   notifies @7 :Bool;
-  # Whether the zygote's filter has a listener. The zygote sends the listener to
+  # True if the zygote's filter has a listener. The zygote sends the listener to
   # bulkheadd as ZygoteEvent.locked and does not keep it.
   devices @8 :List(UInt64);
   # The device numbers of the device nodes that were granted. Workers keep the

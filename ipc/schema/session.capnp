@@ -119,7 +119,7 @@ struct Open {
   # The sample rate in hertz and the number of channels of the samples to
   # publish; 0 for those of the stream. Audio only.
   ignoreErrors @14 :Bool;
-  # Whether the decoder continues after errors that can be ignored. Video only.
+  # True if the decoder continues after errors that can be ignored. Video only.
   maxStreams @15 :UInt32;
   maxPacketBytes @16 :UInt64;
   # The worker fails with resourceExhausted for media with more streams, and for
@@ -181,9 +181,9 @@ enum StreamKind {
 struct Describe {
   nameHint @0 :Text;
   mediaBytes @1 :Int64;
-  # Both as in Open.
+  # The name hint and the size of the media, as in Open.
   scan @2 :Bool;
-  # Whether the worker also reads every packet, for StreamDescription.content.
+  # True if the worker also reads every packet, for StreamDescription.content.
   maxStreams @3 :UInt32;
   # The worker fails with resourceExhausted for media with more streams.
 }
@@ -395,7 +395,7 @@ struct StreamDescription {
   title @5 :Text;
   isDefault @6 :Bool;
   isCover @7 :Bool;
-  # Whether the stream is a picture that belongs to the file, not a video.
+  # True if the stream is a picture that belongs to the file, not a video.
   timeBase @8 :Types.Rational;
   # In seconds.
   start @9 :Int64 = -9223372036854775808;
@@ -429,7 +429,7 @@ struct StreamDescription {
   content :group {
     # What a scan of all packets found.
     scanned @28 :Bool;
-    # Whether there was a scan. Otherwise the other fields mean nothing.
+    # True if there was a scan. Otherwise the other fields mean nothing.
     packetCount @29 :UInt64;
     # The number of packets that are shown.
     begin @30 :Int64 = -9223372036854775808;
@@ -463,7 +463,7 @@ struct PublishedFrame {
   # XXH3-64 of every 16th row. After a replay, the host recognises by it that
   # the new worker continues exactly where the old one stopped.
   damaged @10 :Bool;
-  # Whether the decoder made up parts of the picture.
+  # True if the decoder made up parts of the picture.
   position @11 :Int64 = -1;
   # The offset of the packet in the file; -1 if not known.
 }

@@ -58,18 +58,19 @@ struct ExitReport {
   value @1 :Int32;
   # The exit code or the signal, depending on `kind`.
   syscallTrusted @2 :Bool;
-  # Of a violation: whether the kernel told bulkheadd the fields below.
-  # Otherwise they are only the process's own claim.
+  # True if the kernel told bulkheadd the system call of a violation. Otherwise
+  # syscallNumber, syscall and architecture are empty.
   syscallNumber @3 :Int32;
-  # Of a violation: the number of the forbidden system call.
+  # The number of the forbidden system call. Only for a violation.
   syscall @4 :Text;
-  # Of a violation: the name of the system call; empty if the number has no
-  # name.
+  # The name of the system call; empty if the number has no name. Only for a
+  # violation.
   architecture @5 :Text;
-  # Of a violation: the architecture of the system call's numbers.
+  # The architecture to which the number of the system call belongs. Only for a
+  # violation.
   stage @6 :UInt8;
-  # Of a violation: the lock-down stage, 1 or 2, whose filter forbade the call;
-  # 0 if unknown.
+  # The lock-down stage, 1 or 2, whose filter forbade the call; 0 if unknown.
+  # Only for a violation.
   crash @7 :UInt64;
   # The number of the crash record of this exit; 0 if there is no record.
 }

@@ -21,8 +21,8 @@ namespace {
   while (true) pause();
 }
 
-// waitid() of one child, restarted when a signal handler interrupts the call.
-// False: the child was reaped before.
+// Calls waitid() for one child, again if a signal handler interrupts the call.
+// Returns false if the child was reaped before.
 bool WaitForEvent(int pidfd, int events, siginfo_t* info) {
   while (waitid(P_PIDFD, static_cast<id_t>(pidfd), info, events) != 0) {
     if (errno != EINTR) return false;

@@ -53,8 +53,8 @@ class ForkedChild {
   // waitpid() gives it: 0 if the function returned 0. Returns -1 if the child
   // was reaped before.
   int Wait();
-  // Whether the child runs, or is stopped: it has neither ended nor been
-  // reaped.
+  // Returns true if the child runs or is stopped, that is, if it has neither
+  // ended nor been reaped.
   bool IsAlive() const;
   // Sends SIGKILL and reaps the child.
   void Kill();

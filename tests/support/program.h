@@ -24,7 +24,7 @@ struct ProgramOptions {
 // Describes how a program ended and what it printed.
 struct ProgramResult {
   bool started = false;
-  bool timed_out = false;  // whether it ran past the limit and was killed
+  bool timed_out = false;  // ran past the limit and was killed
   int exit_code = -1;      // -1 if the program did not exit by itself
   int signal = 0;          // the signal that ended the program; 0 if none
   long max_rss_kib = 0;

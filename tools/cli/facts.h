@@ -8,8 +8,8 @@
 
 namespace bulkhead::cli {
 
-// Return reports of the library as JSON for `--json`. Keys have the names of
-// the C++ members; an unknown value is null.
+// These functions return reports of the library as JSON for `--json`. Keys have
+// the names of the C++ members; an unknown value is null.
 nlohmann::ordered_json FactsOf(const BackendReport& report);
 nlohmann::ordered_json FactsOf(const EntryPoints& entry_points);
 nlohmann::ordered_json FactsOf(const Diagnostics& diagnostics);

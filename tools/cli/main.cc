@@ -78,8 +78,8 @@ int Run(int argc, char** argv) {
   Invocation invocation;
   CLI::App app(kPurpose, "bulkhead");
   app.footer(kExamples);
-  // Not require_subcommand(1): the parser's own check reports that a subcommand
-  // is missing, and hides which word is not one.
+  // This does not use require_subcommand(1): the check of the parser reports
+  // that a subcommand is missing, and hides the word that is not a subcommand.
   app.require_subcommand(0, 1);
   app.fallthrough();
   AddGlobalOptions(app, invocation.global);

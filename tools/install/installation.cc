@@ -106,8 +106,8 @@ size_t ReadPiece(int fd, std::span<char> piece) {
   return filled;
 }
 
-// Whether the installed file is a regular file with the contents and the mode
-// of the staged file.
+// Returns true if the installed file is a regular file with the contents and
+// the mode of the staged file.
 bool IsSame(int directory, int staging, const std::string& path) {
   if (KindAt(directory, path) != Kind::kFile) return false;
   const auto there = discovery::OpenRegularFileBeneath(directory, path);
@@ -254,7 +254,7 @@ Result<Plan> PlanFor(const Installed& installed, const Versions& previous,
   return plan;
 }
 
-// Whether carrying out the plan would leave everything as it is.
+// Returns true if carrying out the plan would change nothing.
 bool IsIdle(const Plan& plan, int directory, int staging,
             const Staged& staged) {
   if (!plan.in.empty() || !plan.out.empty() || plan.hide.size() != 1 ||

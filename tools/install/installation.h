@@ -34,7 +34,7 @@ namespace bulkhead::install {
 
 // Options of both calls.
 struct InstallationOptions {
-  // How long to wait for another installer.
+  // The longest wait for another installer.
   std::chrono::milliseconds lock_limit{10'000};
 };
 

@@ -17,8 +17,8 @@ Result<std::string> PluginDirectory(const std::string& chosen,
                                     const discovery::Environment& environment,
                                     unsigned uid);
 
-// Whether `directory` is on the plugin path, under this or another name (a
-// link, for example).
+// Returns true if `directory` is on the plugin path, under this or another name
+// (a link, for example).
 bool IsOnPluginPath(const discovery::Environment& environment,
                     const std::string& directory);
 

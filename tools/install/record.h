@@ -18,7 +18,7 @@ inline constexpr size_t kMaxRecordBytes = size_t{16} << 20;
 
 // A line of RECORD: a file with its hash and size.
 struct RecordLine {
-  std::string path;  // Not validated.
+  std::string path;  // The path as written, not validated.
   // A hash has both an algorithm and a digest. RECORD itself has no hash.
   std::optional<discovery::HashAlgorithm> algorithm;
   std::string digest;

@@ -53,8 +53,8 @@ class StagedFile {
   uint64_t written_ = 0;
 };
 
-// Whether the installer replaces or drops this file of the dist-info folder:
-// RECORD, INSTALLER, and signatures of the original RECORD.
+// Returns true if the installer replaces or drops this file of the dist-info
+// folder: RECORD, INSTALLER, and signatures of the original RECORD.
 bool IsReplacedOnInstall(std::string_view name);
 
 }  // namespace bulkhead::install

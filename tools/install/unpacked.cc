@@ -74,8 +74,8 @@ Status CopyFile(int from, int staging, const RecordLine& line) {
   }
 }
 
-// Whether the line names a file to copy. Adds a diagnostic if the user should
-// know why not.
+// Returns true if the line names a file to copy. Adds a diagnostic if the user
+// should know why the line names none.
 bool IsCopied(const RecordLine& line, const Location& location,
               Diagnostics& diagnostics) {
   const std::string folder = location.dist_info + "/";

@@ -11,7 +11,7 @@
 namespace bulkhead {
 namespace {
 
-// More frames than any memory holds.
+// The most frames that a plan may have. No memory holds as many frames.
 constexpr uint64_t kMostFrames = uint64_t{1} << 24;
 
 Status Invalid(std::string what) {

@@ -10,8 +10,8 @@
 
 namespace bulkhead {
 
-// Returns the numbers of the frames that the clips of a request consist of: the
-// arithmetic of samplers.h, apart from decoding. The clips follow each other,
+// Returns the numbers of the frames that make up the clips of a request. Does
+// the arithmetic of samplers.h without decoding. The clips follow each other,
 // with frames_per_clip numbers each. With a seed they begin at random places,
 // without a seed at regular ones.
 
@@ -21,8 +21,8 @@ Result<std::vector<int64_t>> PlanClips(const IndexClips& request,
 
 // Returns the times in seconds at which the frames of the clips are played, for
 // a stream that plays in `played` with `average_rate` frames per second (0:
-// unknown). `between_starts` is the distance of clips at regular places, and is
-// not looked at for random places.
+// unknown). `between_starts` is the distance in seconds between the starts of
+// clips at regular places; clips at random places ignore the parameter.
 Result<std::vector<double>> PlanClips(const TimeClips& request,
                                       const SecondsRange& played,
                                       double average_rate,

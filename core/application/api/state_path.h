@@ -9,7 +9,8 @@
 
 namespace bulkhead {
 
-// Returns the directory in which records outlive a process: the first of
+// Returns the directory for the records that outlive a process. The first of
+// these that is set counts:
 //
 //   HostOptions::state_directory        (`option`)
 //   BULKHEAD_STATE_DIR
@@ -18,8 +19,8 @@ namespace bulkhead {
 //
 // Returns an empty path if no record is to be kept, and kInvalidArgument if one
 // of the first two is neither empty nor absolute. The environment of a
-// privileged process (AT_SECURE) counts as empty (discovery/environment.h), so
-// that its caller has no say.
+// privileged process (AT_SECURE) counts as empty (core/base/environment.h), so
+// that the caller of the program cannot choose the directory.
 Result<std::string> ResolveStatePath(const discovery::Environment& environment,
                                      const std::optional<std::string>& option,
                                      bool root);

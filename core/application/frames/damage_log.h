@@ -22,8 +22,8 @@ struct Damage {
 // The damage that was found in a stream. Damage that is found again is counted
 // once, and damaged frames that follow each other become one range.
 //
-// Bounded: beyond kMostRanges, the range before new damage is extended to take
-// the damage in. Value type.
+// The log is bounded: once it has kMostRanges ranges, new damage extends the
+// range before the damage. Value type.
 class DamageLog {
  public:
   static constexpr size_t kMostRanges = 1000;
@@ -47,7 +47,7 @@ class DamageLog {
 
   static void Join(const Range& later, Range& range);
 
-  std::map<uint64_t, Range> ranges_;  // by number of the first frame
+  std::map<uint64_t, Range> ranges_;  // keyed by the first frame
   uint64_t unplaced_ = 0;             // frames whose number is unknown
 };
 

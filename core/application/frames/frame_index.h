@@ -12,13 +12,13 @@
 
 namespace bulkhead::session {
 
-// The places of all frames of a stream, in presentation order: what one scan of
-// the packets found, sorted by timestamp. The host keeps the index, so that it
-// survives any worker.
+// The index of a stream, with one entry for each frame. One scan of the packets
+// finds the entries; Finish() sorts them into presentation order. The host
+// keeps the index, so that it survives any worker.
 //
 // A stream cannot be addressed by time if its packets have no timestamps, have
-// ambiguous ones, or have them in another order than that of the pictures. Then
-// timestamped() is false, frames are counted as they are decoded, and only
+// ambiguous ones, or have timestamps that contradict the order of the pictures.
+// Then timestamped() is false, frames are counted as they are decoded, and only
 // decoding from the beginning finds them. Only the packets decide this, so a
 // frame has the same number whatever was asked for before.
 //
@@ -30,7 +30,7 @@ class FrameIndex {
   explicit FrameIndex(uint64_t max_frames = UINT64_MAX)
       : max_frames_(max_frames) {}
 
-  // Returns the error for a stream with more frames than that.
+  // Returns the error for a stream with more than `max_frames` frames.
   static Status TooManyFrames(uint64_t max_frames);
 
   // Adds entries in demuxing order. Returns kResourceExhausted beyond the
@@ -44,8 +44,8 @@ class FrameIndex {
   const ipc::IndexEntry& operator[](size_t i) const { return entries_[i]; }
   // Returns the numbers of the keyframes, ascending.
   const std::vector<uint32_t>& keyframes() const { return keyframes_; }
-  // Returns the number of the frame with that timestamp, if any. Only for an
-  // index with timestamps.
+  // Returns the number of the frame with the timestamp `pts`, or nullopt if
+  // there is none. Requires timestamped().
   std::optional<size_t> Find(int64_t pts) const;
   // Returns the number of the last keyframe at or before frame `i`; 0 if there
   // is none.

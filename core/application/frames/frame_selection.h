@@ -18,7 +18,7 @@ struct FrameChoice {
   // The time at which each frame is shown, instead of its own time; empty where
   // frames keep their times.
   std::vector<double> pts_seconds;
-  // How long each frame is shown; only with pts_seconds.
+  // The time for which each frame is shown. Set only together with pts_seconds.
   double duration_seconds = 0;
 };
 
@@ -32,11 +32,11 @@ Result<FrameChoice> ResolveIndices(std::span<const int64_t> indices,
 Result<FrameChoice> ResolveSlice(int64_t start, std::optional<int64_t> stop,
                                  int64_t step, uint64_t frame_count);
 
-// Fetches the chosen frames and copies each to its place in `batch`, which
-// describes its pictures and has none yet. Calls `fetch` for each number once
-// and in ascending order, so that the stream is decoded once. A frame for which
-// `fetch` returns nullopt is left out of the batch. After an error of `fetch`,
-// which is returned, the batch is of no use.
+// Fetches the chosen frames and copies each to its place in `batch`, which must
+// describe the size and format of the pictures and contain none yet. Calls
+// `fetch` for each number once and in ascending order, so that the stream is
+// decoded once. A frame for which `fetch` returns nullopt is left out of the
+// batch. After an error of `fetch`, which is returned, the batch is of no use.
 Status FetchInto(
     FrameBatch& batch, const FrameChoice& choice,
     const std::function<Result<std::optional<Frame>>(uint64_t)>& fetch);

@@ -10,7 +10,7 @@
 namespace bulkhead::session {
 namespace {
 
-// A double holds every integer up to about this exactly.
+// A double represents every integer up to about this number exactly.
 constexpr double kMostUnits = 9e15;
 
 // Returns the time between two frames in the time base.

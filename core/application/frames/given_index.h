@@ -11,7 +11,7 @@
 
 namespace bulkhead::session {
 
-// Indices that are made without a worker's scan of the packets.
+// Functions that make an index without a worker's scan of the packets.
 
 // Makes an index of the frames that the caller of the library lists. Returns
 // kInvalidArgument if two frames have the same timestamp.
@@ -24,7 +24,8 @@ Result<FrameIndex> IndexOf(std::span<const FrameMapping> mappings,
 // tell the rate or the number of frames.
 Result<FrameIndex> ApproximateIndexOf(const VideoMetadata& metadata,
                                       uint64_t max_frames);
-// Returns half the time between two frames of such an index, in the time base.
+// Returns half the time between two frames of an approximate index, in the time
+// base.
 int64_t AllowanceOf(const VideoMetadata& metadata);
 
 }  // namespace bulkhead::session

@@ -9,14 +9,14 @@
 
 namespace bulkhead::session {
 
-// Records what a straight pass, one that decodes from the beginning, shows of
-// each frame of an index, and with it at which keyframes decoding may begin.
+// Records what straight passes, which decode from the beginning, showed of each
+// frame of an index. The record decides at which keyframes decoding may begin.
 //
-// FrameAt() must return the frame of a straight pass, and seeks to be quick.
-// Decoding that begins at a keyframe gives the same pictures only if the
-// keyframe is a clean entry: the leading pictures of an open GOP are missing
-// after a seek, an intra refresh needs many frames to be whole, and a decoder
-// of a damaged stream goes on with whatever it had before.
+// FrameAt() must return the frame that a straight pass shows, but has to seek
+// in order to be quick. Decoding that begins at a keyframe gives the same
+// pictures only if the keyframe is a clean entry: the leading pictures of an
+// open GOP are missing after a seek, an intra refresh needs many frames to be
+// whole, and a decoder of a damaged stream goes on with whatever it had before.
 //
 // A pass from a keyframe is believed as long as it shows each frame of the
 // index from the keyframe on, in order and undamaged. Otherwise a straight pass
@@ -26,8 +26,8 @@ namespace bulkhead::session {
 // that it decoded before, however long ago.
 //
 //     record.EnterAt(keyframe);               // or record.EnterAtBeginning()
-//     while (!record.Reached(i)) {
-//       switch (record.Saw(pts, damaged)) …   // each picture, in its order
+//     while (!record.Passed(i)) {
+//       switch (record.Saw(pts, damaged)) …   // each picture, in order
 //     }
 //
 // Only for an index with timestamps. Value type.
@@ -54,23 +54,24 @@ class StraightRecord {
   // Returns false if there is none; then begin at the beginning.
   bool FindEntry(size_t i, size_t* keyframe) const;
 
-  // Says at which packet the next pass begins. EnterAt() returns false if no
-  // keyframe of the index has that timestamp, or one that is unfit.
+  // Begins the next pass, at a keyframe or at the beginning. EnterAt() returns
+  // false if no frame of the index has the timestamp `keyframe_pts`, or if the
+  // keyframe is unfit.
   bool EnterAt(int64_t keyframe_pts);
   void EnterAtBeginning();
   bool from_beginning() const { return from_beginning_; }
 
-  // Takes the next picture of the pass. After another verdict than kAgrees a
-  // new pass has to begin.
+  // Takes the next picture of the pass. After any verdict other than kAgrees,
+  // the caller must begin a new pass.
   Verdict Saw(int64_t pts, bool damaged);
-  // Takes the end of the pass, as Saw().
+  // Takes the end of the stream. Returns a verdict as Saw() does.
   Verdict SawEnd();
-  // Returns true once the pass has come past frame `i`; then operator[] tells
-  // what the frame was.
+  // Returns true once the pass is past frame `i`. From then on, operator[]
+  // returns what the pass showed of the frame.
   bool Passed(size_t i) const { return next_ > i; }
 
  private:
-  // Records that the frames up to, not including, `end` did not come.
+  // Records the frames from next_ up to, not including, `end` as missing.
   Verdict Miss(size_t end);
   Verdict Meet(size_t i, Frame seen);
 

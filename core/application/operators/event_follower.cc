@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 namespace {
 
 constexpr milliseconds kPatience{2'000};
-// How often to look for applications that have been started meanwhile.
+// The interval at which to look for applications that were started since.
 constexpr milliseconds kLookAgain{1'000};
 
 void SortByTime(std::vector<Event>& events) {

@@ -21,7 +21,8 @@ constexpr char kListening[] = "00010000";
 constexpr size_t kRandomDigits = 16;
 constexpr size_t kMaxPeers = 1'024;
 
-// Returns no descriptor, and the errno, if nobody listens there any more.
+// Connects to the abstract socket `name`. If nobody listens there any more,
+// returns no descriptor and sets `error` to the errno.
 ipc::UniqueFd Connect(const std::string& name, int& error) {
   sockaddr_un address;
   socklen_t bytes = 0;

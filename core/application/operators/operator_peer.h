@@ -11,19 +11,20 @@
 
 namespace bulkhead::operators {
 
-// A connection to the operators' socket of a bulkheadd. The kernel has told
-// (SO_PEERCRED) that the peer runs as this user or as root, and what its pid
-// is.
+// A connection to the operators' socket of a bulkheadd. The kernel has
+// confirmed (SO_PEERCRED) that the peer runs as this user or as root, and has
+// reported the pid of the peer.
 struct OperatorPeer {
   std::string address;
-  int host_pid = 0;  // of the application, as the address claims
+  int host_pid = 0;  // pid of the application, as the address claims
   int supervisor_pid = 0;
   ipc::UniqueFd socket;
 };
 
+// The bulkheadds that FindPeers() could and could not reach.
 struct FoundPeers {
   std::vector<OperatorPeer> peers;
-  // Which bulkheadds cannot be reached now, and why; a sentence each.
+  // One sentence with the reason for each bulkheadd that cannot be reached now.
   std::vector<std::string> silent;
   // Returns the error for an operation that needs at least one peer.
   Status NotFound(std::optional<int> host_pid) const;
@@ -34,12 +35,15 @@ struct FoundPeers {
 Result<FoundPeers> FindPeers(std::optional<int> host_pid,
                              const std::set<std::string>& known = {});
 
-// Returns the address in a line of /proc/net/unix if the line shows a socket
-// that listens at an address as a bulkheadd of that user has; else nullopt.
+// An address at which a bulkheadd listens, and the pid of the application that
+// the address claims.
 struct ListedAddress {
   std::string address;
   int host_pid;
 };
+// Returns the address in a line of /proc/net/unix if the line shows a socket
+// that listens at an address of the form that a bulkheadd of user `uid` has;
+// else nullopt.
 std::optional<ListedAddress> ParseListed(const std::string& line, unsigned uid);
 
 }  // namespace bulkhead::operators

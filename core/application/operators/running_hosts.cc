@@ -91,7 +91,7 @@ Result<RunningHost> Describe(const OperatorPeer& peer) {
 
 struct Sample {
   Clock::time_point taken;
-  std::map<uint64_t, uint64_t> frames;  // of each session, by its number
+  std::map<uint64_t, uint64_t> frames;  // keyed by session number
 };
 
 Sample SampleOf(const RunningHost& host) {
@@ -143,7 +143,8 @@ Result<RunningHosts> FindRunningHosts(milliseconds window) {
   ::poll(nullptr, 0, static_cast<int>(window.count()));
   for (size_t i = 0; i < peers.size(); ++i) {
     auto host = Describe(peers[i]);
-    // A bulkheadd that ended meanwhile is reported as it was.
+    // A bulkheadd that ended within the window is reported with the state that
+    // the first round of questions found.
     if (!host) continue;
     AddRates(samples[i], *host);
     running.hosts[i] = *std::move(host);

@@ -17,10 +17,10 @@
 
 namespace bulkhead::session {
 
-// One open stream of audio, across any number of workers. The caller is owed a
-// number of samples from a certain one on; when a worker dies, the next worker
-// is asked for those that are still missing. Samples are copied out of the
-// slots, which a worker can write, before the caller sees them.
+// One open audio stream, which any number of workers serve one after the other.
+// The caller waits for a range of samples; when a worker dies, the session asks
+// the next worker for the samples that are still missing. Samples are copied
+// out of the slots, which a worker can write, before the caller sees them.
 //
 // Not thread-safe, like the AudioDecoder that owns the session.
 class AudioSession final : public StreamSession {
@@ -36,7 +36,7 @@ class AudioSession final : public StreamSession {
                                             std::optional<double> stop_seconds);
 
  private:
-  // Channel after channel, each with as many samples as the others.
+  // The samples of each channel. All channels have the same number of samples.
   using Channels = std::vector<std::vector<float>>;
 
   AudioSession(std::shared_ptr<SupervisorLink> supervisor, MediaInput input,
@@ -52,13 +52,13 @@ class AudioSession final : public StreamSession {
   AudioSamples Describe(double pts_seconds) const;
   // Fetches `count` samples from `first` on, fewer where the stream ends.
   Result<Channels> Fetch(int64_t first, int64_t count);
-  // Appends the next block of samples; false: there are no more.
+  // Appends the next block of samples. Returns false if there are no more.
   Result<bool> FetchSome(int64_t first, int64_t count, Channels& channels);
 
   const AudioOptions options_;
-  std::optional<OpenedAudio> opened_;  // by the first worker
-  std::optional<AudioLink> audio_;     // to the worker that lives
-  bool playing_ = false;  // the worker's play goes on behind what was fetched
+  std::optional<OpenedAudio> opened_;  // reported by the first worker
+  std::optional<AudioLink> audio_;     // link to the live worker
+  bool playing_ = false;  // the worker's play continues after the last fetch
 };
 
 }  // namespace bulkhead::session

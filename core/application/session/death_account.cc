@@ -11,7 +11,8 @@ struct Cause {
   const char* advice;
 };
 
-// What the caller should do when attempts at one position run out.
+// Returns the code and the advice for a caller whose attempts at one position
+// have run out.
 Cause CauseOf(const ExitVerdict& verdict) {
   if (verdict.report.kind == ExitReport::Kind::kDeadline) {
     return {Code::kDeadlineExceeded, "raise that deadline or skip the file"};
@@ -37,7 +38,8 @@ InputPosition DeathAccount::position() const {
 std::optional<DeathAccount::GivenUp> DeathAccount::Count(
     Code death, const ExitVerdict& verdict) {
   verdict.blamed ? ++blamed_ : ++innocent_;
-  // A worker that lies is not asked a second time, whatever the input.
+  // After a worker that broke the protocol no other worker is tried, whatever
+  // the input.
   if (death == Code::kBackendMisbehaved) return GivenUp{death, ""};
   // bulkheadd also knows of deaths in other sessions at this position; the
   // session also knows of deaths that an earlier bulkheadd counted.

@@ -22,8 +22,8 @@ namespace bulkhead::session {
 //
 //   no worker has the stream open            opening, whatever was asked for
 //   the caller waits for the index           scanning
-//   anything else                            at the frame that the caller
-//                                            waits for; a sample, of audio
+//   anything else                            at the frame, or in audio at the
+//                                            sample, that the caller waits for
 //
 // A death is decided as follows; the first line that applies counts.
 //
@@ -42,35 +42,37 @@ class DeathAccount {
       : attempts_(limits.attempts_per_position),
         restarts_(limits.restarts_per_position) {}
 
-  // Says what the caller asked the session for.
+  // Sets the step that the caller asked the session for.
   void Ask(Step step) { asked_ = step; }
   Step asked() const { return asked_; }
-  // Says which frame or sample the caller waits for.
+  // Sets the frame or sample that the caller waits for.
   void Want(uint64_t frame) { wanted_ = frame; }
   uint64_t wanted() const { return wanted_; }
-  // Says that a worker that lives has the stream open, or that no worker has.
+  // Record whether a live worker has the stream open.
   void Opened() { opened_ = true; }
   void Closed() { opened_ = false; }
-  // Returns what a death that happens now is counted for.
+  // Returns the position for which a death that happens now is counted.
   InputPosition position() const;
 
   // Returns the number, from 1 on, of the attempt that is being made.
   uint32_t attempt() const { return blamed_ + innocent_ + 1; }
 
-  // The error that ends the attempts. `reason` continues the message that says
-  // what died ("given up after 3 attempts, ..."); empty if that says it all.
+  // The error that ends the attempts. `reason` is appended to the message about
+  // the death ("given up after 3 attempts, ..."); empty if that message needs
+  // no addition.
   struct GivenUp {
     Code code;
     std::string reason;
   };
-  // Counts a death of which the session saw `death` and bulkheadd said
-  // `verdict`. Returns nullopt if another worker is to do the step again.
+  // Counts a death. `death` is the code of the error that the session got,
+  // `verdict` the answer of bulkheadd. Returns nullopt if another worker is to
+  // repeat the step.
   std::optional<GivenUp> Count(Code death, const ExitVerdict& verdict);
 
   // Returns true if something was blamed for deaths since the last progress. A
-  // frame that is delivered all the same then acquits the input.
+  // frame that is delivered in spite of these deaths acquits the input.
   bool blamed() const { return blamed_ > 0; }
-  // Says that a frame was delivered: the deaths before it count no longer.
+  // Records that a frame was delivered. Earlier deaths no longer count.
   void Progressed();
 
  private:

@@ -65,9 +65,9 @@ Status FrameFinder::Start(VideoLink& video, uint64_t i, bool from_beginning) {
 Result<FrameFinder::Pass> FrameFinder::Seek(VideoLink& video, uint64_t i,
                                             bool from_beginning) {
   const int64_t target = index_[i].pts;
-  // Going on is quicker than a seek unless a keyframe lies between, and not to
-  // be trusted where the pass that is going on did not begin at the beginning
-  // and damage lies between.
+  // Continuing the current pass is quicker than a seek unless a keyframe lies
+  // between. A pass that did not start at the beginning cannot be trusted
+  // across damage.
   bool entering = from_beginning || !following_ || i <= position_ ||
                   index_.KeyframeOf(i) > position_ + 1 ||
                   (!record_.from_beginning() && log_.Has(position_, i));
@@ -99,8 +99,8 @@ Result<FrameFinder::Pass> FrameFinder::Seek(VideoLink& video, uint64_t i,
     } else if (const auto* unseen = std::get_if<UnseenFrame>(&event)) {
       if (unseen->fate != UnseenFrame::Fate::kSound) Log(Describe(*unseen));
       if (unseen->pts == target) met = Describe(*unseen);
-      // A packet without a picture is no picture that the record could compare;
-      // the gap shows when the next picture comes.
+      // The record compares pictures only. It notices the gap that this packet
+      // leaves when the next picture comes.
       if (unseen->fate == UnseenFrame::Fate::kLost) continue;
       pass.verdict =
           record_.Saw(unseen->pts, unseen->fate == UnseenFrame::Fate::kDamaged);
@@ -108,8 +108,7 @@ Result<FrameFinder::Pass> FrameFinder::Seek(VideoLink& video, uint64_t i,
       pass.verdict = record_.SawEnd();
     }
     if (pass.verdict != Verdict::kAgrees) return pass;
-    // The picture for `i` can be told from a missing one only once the pass has
-    // come past it.
+    // Only a pass that is past frame `i` shows whether the frame is missing.
     if (!record_.Passed(i)) continue;
     if (published && published->pts == target && !published->damaged) {
       following_ = true;
@@ -157,7 +156,8 @@ Result<FrameFinder::Found> FrameFinder::FindByCounting(VideoLink& video,
 }
 
 void FrameFinder::Log(const Damage& damage) {
-  // What a pass from a keyframe meets may be the fault of the seek.
+  // The seek itself may have caused the damage that a pass from a keyframe
+  // meets.
   if (!record_.from_beginning()) return;
   Damage placed = damage;
   if (const auto frame = index_.Find(damage.pts)) placed.frame = *frame;
@@ -169,8 +169,8 @@ Result<FrameFinder::Found> FrameFinder::FindNearest(VideoLink& video,
   ASSIGN_OR_RETURN(Found found, Find(video, i));
   if (std::holds_alternative<FoundFrame>(found)) return found;
   auto before = Before(i);
-  // Where frames are only counted, nothing tells how far a later one is: the
-  // search goes backwards first.
+  // Without timestamps the distance to a later frame is unknown, so the search
+  // goes backwards first.
   if (index_.timestamped()) {
     ASSIGN_OR_RETURN(Found later, FindLater(video, i, before));
     if (std::holds_alternative<FoundFrame>(later)) return later;

@@ -14,36 +14,37 @@
 
 namespace bulkhead::session {
 
+// A picture and the number of the frame that it shows.
 struct FoundFrame {
   uint64_t number;
   PublishedFrame picture;
 };
 
-// Finds the frame of a number: the picture that a pass from the beginning shows
-// for the number, whatever was asked for before.
+// Finds a frame by number: the picture that a pass from the beginning shows for
+// the number, regardless of earlier requests.
 //
 // Where the index has timestamps, the finder seeks, and StraightRecord judges
 // whether the frames that come are those of a straight pass. Where it has none,
-// the finder counts frames from the beginning. In both cases it goes on from
-// the last frame that it found where that is nearer.
+// the finder counts frames from the beginning. In both cases the finder
+// continues from the last frame that it found if that is nearer.
 //
 // Damage that a pass from the beginning meets goes into the log. Damage that a
 // pass from a keyframe meets does not, because the seek may have caused it. No
-// seek leads past damage that is in the log, whoever met it.
+// seek leads past damage that is in the log, whichever pass met the damage.
 //
 // A worker has one play at a time: call Forget() when the play was used for
-// something else. Failures are those of the link, after which the play is
-// forgotten. Not thread-safe.
+// something else. Errors are those of VideoLink; after an error the finder has
+// forgotten the play. Not thread-safe.
 class FrameFinder {
  public:
-  // `log` outlives the finder. The index is complete.
+  // `index` must be complete. `log` must outlive the finder.
   FrameFinder(FrameIndex index, DamageLog& log);
   FrameFinder(const FrameFinder&) = delete;
   FrameFinder& operator=(const FrameFinder&) = delete;
 
   const FrameIndex& index() const { return index_; }
 
-  // The frame, or the damage in its place.
+  // The frame, or the damage that stands in place of the frame.
   using Found = std::variant<FoundFrame, Damage>;
   // `i` must be less than index().size().
   Result<Found> Find(VideoLink& video, uint64_t i);
@@ -79,10 +80,10 @@ class FrameFinder {
   const FrameIndex index_;
   DamageLog& log_;
   StraightRecord record_;
-  std::map<uint64_t, Damage> damaged_;  // frames that were asked for
-  bool following_ = false;  // the worker's play goes on behind position_
+  std::map<uint64_t, Damage> damaged_;  // by number, if asked for
+  bool following_ = false;  // the worker's play continues after position_
   uint64_t position_ = 0;   // the last frame found; when counting, the next one
-  uint64_t counted_ = 0;    // frames that a whole pass showed; 0: unknown
+  uint64_t counted_ = 0;    // frames of the stream, by a whole pass; 0: unknown
   uint64_t window_ = 1;     // frames decoded ahead; doubled whenever used up
 };
 

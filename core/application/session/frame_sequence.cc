@@ -10,12 +10,13 @@
 namespace bulkhead::session {
 namespace {
 
-// Frames of the record that a replay compares before it goes on. More would
-// cost conversions and could not tell more: each frame depends on those before.
+// The number of recorded frames that a replay compares before it continues.
+// Comparing more would cost conversions and show nothing new, since each frame
+// depends on the frames before.
 constexpr size_t kComparedFrames = 3;
 
 // Returns the damage that the sequence shows for an event, if any. Frames that
-// were skipped on the way to the first one are no part of the sequence.
+// a play skips before its first frame are not part of the sequence.
 std::optional<Damage> DamageOf(const PlayEvent& event) {
   if (const auto* published = std::get_if<PublishedFrame>(&event)) {
     if (!published->damaged) return std::nullopt;
@@ -68,8 +69,8 @@ void FrameSequence::Rewind() {
 
 Status FrameSequence::Resume(VideoLink& video) {
   const size_t count = seen_.size();
-  // Only ascending timestamps name a place to seek to and tell which of the
-  // frames that come have been seen.
+  // A seek needs ascending timestamps: they give the place to seek to, and show
+  // which of the frames that come are recorded already.
   if (count > 0 && ascending_) {
     const size_t first = count - std::min(count, kComparedFrames);
     RETURN_IF_ERROR(video.Play({.start = PlayRequest::Start::kKeyframe,
@@ -101,7 +102,8 @@ Result<bool> FrameSequence::DropSeen(VideoLink& video, size_t first) {
       seen = {published->pts, published->fingerprint};
     } else if (const auto* unseen = std::get_if<UnseenFrame>(&event)) {
       if (unseen->fate != UnseenFrame::Fate::kLost) continue;
-      // Damage between the keyframe and the place is reported as well.
+      // The worker also reports damage between the keyframe and the first frame
+      // to compare.
       if (first > 0 && unseen->pts < seen_[first].pts) continue;
       seen = {unseen->pts, 0};
     } else {

@@ -12,25 +12,26 @@
 
 namespace bulkhead::session {
 
-// The frames of a video stream in their order, each once, across any number of
-// workers: the reason why a caller of Next() does not notice that a worker
-// died.
+// Delivers the frames of a video stream in order, each once, across any number
+// of workers, so that a caller of Next() does not notice the death of a worker.
 //
-// It records the timestamp and the fingerprint of each frame that was delivered
-// or told of as damaged. A new worker seeks to the keyframe before the last of
-// them and decodes on; frames that were delivered already come again, are
-// compared with the record and dropped, and what follows is what the caller is
-// owed. Where the record does not match (streams that do not seek exactly,
-// timestamps that repeat), the worker decodes from the beginning instead, which
-// always matches unless the file was changed.
+// The sequence records the timestamp and the fingerprint of each frame that was
+// delivered or reported as damaged. A new worker seeks to the keyframe before
+// the last recorded frame and decodes from there. Frames that were delivered
+// already come again; the sequence compares them with the record and drops
+// them. The frames that follow are those that the caller waits for. Where the
+// record does not match (streams that do not seek exactly, timestamps that
+// repeat), the worker decodes from the beginning instead, which always matches
+// unless the file was changed.
 //
-// Failures are those of the link, after which the play must be forgotten. Not
-// thread-safe.
+// Errors are those of VideoLink; after an error the caller must call Forget().
+// Not thread-safe.
 class FrameSequence {
  public:
   using Event = std::variant<PublishedFrame, Damage, EndOfStream>;
 
-  // `log`, which gets the damage that is met, outlives the sequence.
+  // `log` receives the damage that the sequence meets, and must outlive the
+  // sequence.
   explicit FrameSequence(DamageLog& log) : log_(log) {}
   FrameSequence(const FrameSequence&) = delete;
   FrameSequence& operator=(const FrameSequence&) = delete;
@@ -40,31 +41,31 @@ class FrameSequence {
   bool ended() const { return ended_; }
 
   Result<Event> Next(VideoLink& video);
-  // Says that the worker was lost, or that its play serves another purpose now.
-  // The next call of Next() then starts a play of its own.
+  // Forgets the play, because the worker was lost or its play serves another
+  // purpose now. The following Next() starts a new play.
   void Forget() { playing_ = false; }
   // Begins again with the first frame.
   void Rewind();
 
  private:
-  // A frame of the record.
+  // One recorded frame.
   struct Stamp {
     int64_t pts;
     uint64_t fingerprint;  // 0: the packet yielded no picture
     bool operator==(const Stamp&) const = default;
   };
 
-  // Starts a play whose next event is the one behind the record.
+  // Starts a play whose next event is the first one that is not recorded.
   Status Resume(VideoLink& video);
   // Drops the frames of the record from `first` on as they come again. Returns
-  // false if what comes differs from the record.
+  // false if the frames that come differ from the record.
   Result<bool> DropSeen(VideoLink& video, size_t first);
 
   DamageLog& log_;
   std::vector<Stamp> seen_;
   bool ascending_ = true;  // all of seen_ have timestamps, in ascending order
   bool ended_ = false;
-  bool playing_ = false;  // the worker's play goes on behind seen_
+  bool playing_ = false;  // the worker's play continues after seen_
 };
 
 }  // namespace bulkhead::session

@@ -11,16 +11,18 @@
 namespace bulkhead::session {
 
 // Finds frames by an index that only guesses their times
-// (SeekMode::kApproximate): the first frame that is shown from half a frame
-// before the guessed time on, if that is at most half a frame behind it. Does
-// not check that a pass from the beginning would show the same picture.
+// (SeekMode::kApproximate): finds the first frame that is at most half a frame
+// before the guessed time, and accepts the frame if it is at most half a frame
+// after that time. Does not check that a pass from the beginning would show the
+// same picture.
 //
 // Find() returns kOutOfRange if the stream ends before the frame, and kBadInput
-// if no frame is so near. Everything else is as with FrameFinder, Forget()
-// included.
+// if no frame is that near. Otherwise Find() and Forget() behave as those of
+// FrameFinder.
 class NearbyFinder {
  public:
-  // `index` outlives the finder; `allowance` is half a frame, in the time base.
+  // `index` must outlive the finder. `allowance` is half the duration of a
+  // frame, in the time base.
   NearbyFinder(const FrameIndex& index, int64_t allowance)
       : index_(index), allowance_(allowance) {}
 
@@ -31,7 +33,7 @@ class NearbyFinder {
  private:
   const FrameIndex& index_;
   const int64_t allowance_;
-  bool following_ = false;  // the worker's play goes on behind position_
+  bool following_ = false;  // the worker's play continues after position_
   uint64_t position_ = 0;   // the last frame found
   uint64_t window_ = 1;     // frames decoded ahead; doubled whenever used up
 };

@@ -12,9 +12,9 @@
 
 namespace bulkhead::session {
 
-// One call of Host::Probe(): has a worker describe what an input contains, and
-// another worker if the first one dies. The worker decodes nothing, so a worker
-// of any device will do. Not thread-safe.
+// Serves one call of Host::Probe(): asks a worker to describe what an input
+// contains, and asks another worker if the first one dies. The worker decodes
+// nothing, so a worker of any device will do. Not thread-safe.
 class ProbeSession : private WorkerRecovery::Client {
  public:
   static Result<ContainerMetadata> Run(
@@ -37,8 +37,8 @@ class ProbeSession : private WorkerRecovery::Client {
 
   const MediaInput input_;
   const Limits limits_;
-  // The description as far as it has come. Its streams come after it, one by
-  // one, until there are stream_count_.
+  // The part of the description that has arrived. The streams arrive after the
+  // container, one by one, until there are stream_count_ of them.
   ContainerMetadata container_;
   bool container_known_ = false;
   uint32_t stream_count_ = 0;

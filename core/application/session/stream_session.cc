@@ -28,7 +28,8 @@ void StreamSession::WorkerLost(bool gone) {
   if (pool_ && gone) {
     pool_->ledger().RevokeGrants();
   } else {
-    // The worker may still write into its slots: nobody else may get them.
+    // The worker may still write into the slots of this pool, so no other
+    // worker may get them.
     pool_.reset();
   }
 }

@@ -16,9 +16,9 @@
 
 namespace bulkhead::session {
 
-// The base of VideoSession and AudioSession: the input, the memory that workers
-// write their output into, and the worker itself, across its deaths. The
-// derived class knows what is decoded and what the caller is owed.
+// The base of VideoSession and AudioSession. Owns the input, the memory that
+// workers write their output into, and the worker, which is replaced when it
+// dies. The derived class knows what is decoded and what the caller waits for.
 //
 // The memory outlives a worker that is known to have ended: the next worker is
 // granted the slots that no frame of the caller occupies. The memory of a
@@ -32,13 +32,13 @@ class StreamSession : private WorkerRecovery::Client {
   StreamSession& operator=(const StreamSession&) = delete;
 
   const RecoveryStats& recovery() const { return recovery_.stats(); }
-  // Returns 0 if no worker lives.
+  // Returns the pid of the live worker, or 0 if there is none.
   int worker_pid() const;
   // Returns an error in a fork() of the process that opened the session.
   Status CheckProcess() const { return recovery_.CheckProcess(); }
 
  protected:
-  // `options` are VideoOptions or AudioOptions.
+  // `Options` is VideoOptions or AudioOptions.
   template <typename Options>
   StreamSession(std::shared_ptr<SupervisorLink> supervisor, MediaInput input,
                 const Options& options, const Limits& limits)
@@ -66,12 +66,12 @@ class StreamSession : private WorkerRecovery::Client {
     return settings;
   }
 
-  // Has the stream opened on `link`, which lives until LinkLost(). Returns
+  // Opens the stream on `link`, which stays valid until LinkLost(). Returns
   // false if an earlier worker found another stream in the file.
   virtual Result<bool> OpenStream(WorkerLink& link, uint32_t incarnation) = 0;
   // Returns memory for the output of the stream that was opened.
   virtual Result<std::shared_ptr<FramePool>> MakePool() const = 0;
-  // Forgets the link, which is about to be destroyed, and its play.
+  // Forgets the link, which is about to be destroyed, and the play on it.
   virtual void LinkLost() = 0;
 
   Status OpenOn(WorkerLink& link, uint32_t incarnation) final;

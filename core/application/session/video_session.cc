@@ -172,8 +172,9 @@ Result<FrameIndex> VideoSession::ScanForIndex() {
     return status;
   };
   RETURN_IF_ERROR(WithRecovery(WorkerRecovery::Step::kScan, scan));
-  // An index is no frame, so that the deaths on the way to it still count for
-  // this session; but bulkheadd need not refuse the scan to others.
+  // A complete index is not a delivered frame, so earlier deaths still count
+  // for this session. But the input is acquitted, so that bulkheadd does not
+  // refuse the scan to other sessions.
   worker().Acquit();
   index.Finish();
   return index;

@@ -24,14 +24,14 @@
 
 namespace bulkhead::session {
 
-// One open video stream, across any number of workers. It keeps what no worker
-// can be trusted to keep: the source, the options, the index, the memory of the
-// frames, what was damaged, and what FrameSequence records of the frames that
-// Next() delivered.
+// One open video stream, which any number of workers serve one after the other.
+// The session keeps what no worker can be trusted to keep: the source, the
+// options, the index, the memory of the frames, the damage log, and the record
+// of the frames that Next() delivered (FrameSequence).
 //
 // A worker has one play at a time, which serves either Next() or the access by
-// number: whoever needs the play starts another, and the one who had it is told
-// to forget it.
+// number: the user that needs the play starts a new one and tells the previous
+// user to forget the old one.
 //
 // Not thread-safe, like the VideoDecoder that owns the session.
 class VideoSession final : public StreamSession {
@@ -43,7 +43,7 @@ class VideoSession final : public StreamSession {
 
   const VideoMetadata& metadata() const { return metadata_; }
 
-  // These are as VideoDecoder describes them.
+  // The following calls behave as VideoDecoder documents them.
   Result<std::optional<Frame>> Next();
   void Rewind();
   Result<uint64_t> FrameCount();
@@ -72,25 +72,27 @@ class VideoSession final : public StreamSession {
   // Forgets what is known of the worker's play, because the play is lost or is
   // about to be used for something else.
   void ForgetPlay();
-  // As WorkerRecovery::Run(). After an error nothing is known of the play.
+  // Calls WorkerRecovery::Run(), and ForgetPlay() after an error.
   template <typename Call>
   auto WithRecovery(WorkerRecovery::Step asked, const Call& step)
       -> decltype(step());
 
-  // Makes the index, unless there is one; EnsureTimes() also the times of
-  // frames.
+  // EnsureIndex() makes the index unless there is one. EnsureTimes() also
+  // computes the times of the frames.
   Status EnsureIndex();
   Status EnsureTimes();
   Result<FrameIndex> MakeIndex();
   Result<FrameIndex> ScanForIndex();
-  // Adds what the index tells of the content to the metadata.
+  // Adds to the metadata what the index shows of the content.
   void TellContent();
   Result<FrameFinder::Found> FindOn(VideoLink& video, uint64_t index);
-  // Returns the frame of a number, or the damage in its place.
+  // Returns the frame with the number `index`, or the damage in place of the
+  // frame.
   Result<FrameOrDamage> Find(uint64_t index);
-  // As Find(); damage is kBadInput.
+  // Does the same as Find(), but returns kBadInput for damage.
   Result<Frame> Fetch(uint64_t index);
-  // Returns a batch of no pictures, and how many pictures may be in a batch.
+  // EmptyBatch() returns a batch without pictures. MostFrames() returns the
+  // most pictures that a batch may have.
   FrameBatch EmptyBatch() const;
   uint64_t MostFrames() const;
   Result<FrameBatch> FetchBatch(const Result<FrameChoice>& choice);
@@ -98,17 +100,17 @@ class VideoSession final : public StreamSession {
   Frame MakeFrame(PublishedFrame&& published, uint64_t index) const;
 
   const VideoOptions options_;
-  // Constant once the first worker has opened the stream, but for what
-  // TellContent() adds.
+  // Set when the first worker opens the stream. Later only TellContent()
+  // changes it.
   VideoMetadata metadata_;
-  std::shared_ptr<const std::string> device_;  // null before that
+  std::shared_ptr<const std::string> device_;  // null before metadata_ is set
 
-  std::optional<VideoLink> video_;  // to the worker that lives
+  std::optional<VideoLink> video_;  // link to the live worker
   DamageLog damage_;
   FrameSequence sequence_;
-  std::optional<FrameFinder> finder_;   // once there is an index
-  std::optional<FrameTimes> times_;     // of the frames of that index
-  std::optional<NearbyFinder> nearby_;  // instead of finder_: kApproximate
+  std::optional<FrameFinder> finder_;   // set once there is an index
+  std::optional<FrameTimes> times_;     // for the frames of the index
+  std::optional<NearbyFinder> nearby_;  // replaces finder_ if kApproximate
 };
 
 }  // namespace bulkhead::session

@@ -26,8 +26,8 @@ Status WorkerRecovery::Ready(Step asked) {
 }
 
 Status WorkerRecovery::Failed(const Status& failure) {
-  // Without a link the failure is that of starting a worker, and kBackendLost
-  // means that bulkheadd died, and the worker with it.
+  // Without a link, the failure came from starting a worker. kBackendLost then
+  // means that bulkheadd died, and the worker with bulkheadd.
   const bool died =
       link_ ? link_->dead() : failure.code() == Code::kBackendLost;
   if (!died) {
@@ -82,7 +82,8 @@ Status WorkerRecovery::StartWorker() {
                                .path = input_.name(),
                                .counter = counter_.place(),
                                .worker_bytes = settings_.limits.worker_bytes}));
-  // Kept for the observer, who may be told after the link is gone.
+  // Keeps the device for the observer, which may be called after the link is
+  // gone.
   device_ = link_->started().device;
   Status opened = link_->Attach(input_);
   if (opened.ok()) {
@@ -125,7 +126,8 @@ Status WorkerRecovery::AccountDeath(const Status& death) {
   ++stats_.restarts;
   counter_.AddRestart();
   stats_.last_cause = link_ ? DescribeExit(report) : death.message();
-  // Last of all: without a worker the position is that of opening.
+  // Drops the worker last, because the position becomes "opening" without a
+  // worker.
   if (link_) DropWorker();
 
   const auto given_up = account_.Count(death.code(), verdict);

@@ -21,10 +21,10 @@
 
 namespace bulkhead::session {
 
-// The worker of a session, across its deaths: starts a worker when one is
-// needed, has the session open its stream on it, and when it dies accounts for
-// the death and repeats the step that was interrupted, until the step is done
-// or there were deaths enough.
+// Keeps a session supplied with a worker. Starts a worker when one is needed
+// and lets the session open its stream on the worker. When the worker dies,
+// accounts for the death and repeats the interrupted step with another worker,
+// until the step is done or DeathAccount gives up.
 //
 //     return recovery_.Run(DeathAccount::Step::kNext, [&]() -> Result<Frame> {
 //       ... recovery_.link() lives and has the stream open ...
@@ -40,14 +40,14 @@ namespace bulkhead::session {
 //   the worker died, and      the caller gets the error with an ExitReport; the
 //   DeathAccount gives up     next call starts another worker
 //
-// bulkheadd says who is to blame for a death
-// (core/supervisor/blame/culprit.h), and remembers at which positions an
-// input has killed workers; there the input is refused before a step is tried.
-// Each worker after the first serves this session alone, so that a second death
-// tells whose fault it is.
+// bulkheadd decides who is to blame for a death
+// (core/supervisor/blame/culprit.h), and remembers the positions at which an
+// input has killed workers. At those positions this class refuses the input
+// before it tries a step. Each worker after a death serves this session alone,
+// so that a second death shows whose fault it is.
 //
-// What the caller is owed, and how a new worker goes on with it, is the
-// session's business. Not thread-safe.
+// The session knows what the caller waits for and how a new worker continues.
+// Not thread-safe.
 class WorkerRecovery {
  public:
   using Step = DeathAccount::Step;
@@ -55,11 +55,11 @@ class WorkerRecovery {
   // The session that owns the recovery.
   class Client {
    public:
-    // Has the session open its stream on a worker that has met the input. The
-    // first worker of a session has the incarnation 1.
+    // Opens the stream of the session on a worker that has been given the
+    // input. `incarnation` is 1 for the first worker of the session.
     virtual Status OpenOn(WorkerLink& link, uint32_t incarnation) = 0;
-    // Tells the session that its link is about to be destroyed. Unless `gone`,
-    // the worker may go on writing into the memory that it was given.
+    // Tells the session that the link is about to be destroyed. Unless `gone`,
+    // the worker may still write into the memory that it was given.
     virtual void WorkerLost(bool gone) = 0;
 
    protected:
@@ -74,13 +74,13 @@ class WorkerRecovery {
     Limits limits;
   };
 
-  // `input` and `client` outlive it.
+  // `input` and `client` must outlive the object.
   WorkerRecovery(std::shared_ptr<SupervisorLink> supervisor,
                  const MediaInput& input, Settings settings, Client& client);
 
   // Calls `step`, which takes nothing and returns a Status or a Result<T>, with
-  // one worker after the other until one lives through it. `asked` says what
-  // the caller of the session wants.
+  // one worker after the other until a worker survives the call. `asked` is the
+  // step that the caller of the session asked for.
   template <typename Call>
   auto Run(Step asked, const Call& step) -> decltype(step());
   // Starts the first worker and has the stream opened.
@@ -88,20 +88,23 @@ class WorkerRecovery {
     return Run(Step::kOpen, [] { return Status(); });
   }
 
-  // Returns the link to the live worker. Only inside a step or OpenOn().
+  // Returns the link to the live worker. Call this only inside a step or
+  // OpenOn().
   WorkerLink& link() { return *link_; }
-  // Returns null before the first worker has started and after one was dropped.
+  // Returns the link, or null before the first worker has started and after a
+  // worker was dropped.
   const WorkerLink* link_if_any() const { return link_.get(); }
-  // Ends a worker that lives but is of no further use.
+  // Ends the worker and destroys the link, for a worker that is of no further
+  // use.
   void DropWorker();
 
-  // Says which frame or sample the caller waits for from here on.
+  // Sets the frame or sample that the caller waits for from now on.
   void Want(uint64_t frame) { account_.Want(frame); }
-  // Says that the caller gets the frame: forgets the deaths before it, and
-  // acquits the input of them.
+  // Records that the caller gets the frame: forgets earlier deaths and acquits
+  // the input of them.
   void Progressed();
   // Tells bulkheadd, if something was blamed for deaths at this position, that
-  // the input got past it and is not to blame.
+  // the input got past the position and is not to blame.
   void Acquit();
 
   const RecoveryStats& stats() const { return stats_; }
@@ -120,12 +123,14 @@ class WorkerRecovery {
   // Makes sure that a worker lives, that its stream is open, and that the input
   // is not known to kill workers at this position.
   Status Ready(Step asked);
-  // Returns OK if the step is to be repeated, else the caller's error.
+  // Handles the failure of a step. Returns OK if the step is to be repeated,
+  // else the error for the caller.
   Status Failed(const Status& failure);
   Status StartWorker();
-  // Returns an error where the input is known to kill workers.
+  // Returns an error if the input is known to kill workers at this position.
   Status CheckPoisoned() const;
-  // As Failed(), for a step whose worker died.
+  // Handles the failure of a step whose worker died, with the same result as
+  // Failed().
   Status AccountDeath(const Status& death);
   // Tells the observer of the deaths that the step survived, if any.
   void Recovered();
@@ -144,7 +149,7 @@ class WorkerRecovery {
 
   DeathAccount account_;
   std::unique_ptr<WorkerLink> link_;
-  std::string device_;  // that the latest worker decodes on
+  std::string device_;  // of the latest worker
   uint32_t incarnation_ = 0;
   RecoveryStats stats_;
   std::optional<Episode> episode_;  // set from the first death of a step on

@@ -7,8 +7,8 @@
 
 namespace bulkhead::session {
 
-// The answer of bulkheadd to an ObservedExit: how a worker ended, and what the
-// end is counted for (core/supervisor/README.md, "Whose fault an end was").
+// The answer of bulkheadd to an ObservedExit: how a worker ended, and whom the
+// end is counted against (core/supervisor/README.md, "Whose fault an end was").
 struct ExitVerdict {
   ExitReport report;
   // Something is to blame: the input, the device or the backend. Otherwise the
@@ -16,7 +16,7 @@ struct ExitVerdict {
   bool blamed = false;
   bool input_to_blame = false;
   bool device_to_blame = false;
-  // The number of workers of every session that the input has ended at this
+  // The number of workers, over all sessions, that the input has ended at this
   // position, as far as bulkheadd remembers.
   uint32_t deaths_here = 0;
 };

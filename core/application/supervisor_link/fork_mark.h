@@ -23,7 +23,7 @@ class ForkMark {
   bool forked() const;
 
  private:
-  std::atomic<bool>* mark_;  // null: no page was to be had, compare pids
+  std::atomic<bool>* mark_;  // null if there is no page; compare pids then
   const pid_t owner_;
 };
 

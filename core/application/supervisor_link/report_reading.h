@@ -8,10 +8,10 @@
 
 namespace bulkhead::session {
 
-// Turns answers of bulkheadd, which is trusted, into the types of the public
-// API.
+// Functions that turn answers of bulkheadd, which is trusted, into the types of
+// the public API.
 
-// Appends to what the report has already.
+// Appends the backends, diagnostics and places of the answer to `report`.
 void AddTo(BackendReport& report, ipc::schema::Backends::Reader backends);
 
 SandboxReport ToReport(ipc::schema::SandboxReport::Reader sandbox);

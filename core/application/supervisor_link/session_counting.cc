@@ -16,7 +16,8 @@ Result<std::shared_ptr<SessionCounting>> SessionCounting::Create() {
 }
 
 SessionCounter& SessionCounting::At(uint32_t place) const {
-  // Zeroed memory is a counter at zero.
+  // The region starts zeroed, and zeroed memory is a valid counter with the
+  // value 0.
   return reinterpret_cast<SessionCounter*>(
       region_.writable_bytes().data())[place];
 }

@@ -13,8 +13,8 @@
 
 namespace bulkhead::session {
 
-// The counters of a host's sessions, in memory that bulkheadd reads, and which
-// session has which of them. Thread-safe.
+// Assigns counters to the sessions of a host. The counters lie in memory that
+// bulkheadd reads. Thread-safe.
 class SessionCounting : public std::enable_shared_from_this<SessionCounting> {
  public:
   // One session's counter, which is free again once the lease is destroyed. A

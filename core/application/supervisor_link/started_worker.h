@@ -10,12 +10,12 @@
 
 namespace bulkhead::session {
 
-// What a session asks bulkheadd for when it needs a worker.
+// The request of a session to bulkheadd for a worker.
 struct SessionRequest {
   std::string device;
   bool audio;             // the session decodes audio, else video
-  bool alone;             // in a worker that serves no other session
-  std::string input;      // InputKey() of what is decoded, and how
+  bool alone;             // the worker must serve no other session
+  std::string input;      // InputKey() of the input and the options
   std::string path;       // the name of the input, for people
   uint32_t counter;       // place of the session among the session counters
   uint64_t worker_bytes;  // Limits::worker_bytes
@@ -23,16 +23,17 @@ struct SessionRequest {
 
 // The worker that bulkheadd found or started for a session.
 struct StartedWorker {
-  uint64_t session = 0;  // as bulkheadd numbers the session
+  uint64_t session = 0;  // the number that bulkheadd gave the session
   std::string backend;
   std::string device;
-  uint32_t device_ordinal = 0;  // of the device within the backend
+  uint32_t device_ordinal = 0;  // number of the device within the backend
   ipc::UniqueFd pidfd;          // readable once the worker is dead
   bool shared = false;          // the worker may serve other sessions too
   // The positions at which the input is refused, because it has ended too many
   // workers of the backend there.
   std::vector<PoisonedPosition> poisoned;
-  // Number of the bulkheadd, since each numbers its sessions anew.
+  // The number of the bulkheadd that numbered the session: each bulkheadd
+  // numbers its sessions anew.
   uint64_t generation = 0;
 };
 

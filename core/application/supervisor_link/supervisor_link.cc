@@ -61,7 +61,7 @@ Status SupervisorLink::StartLocked() {
       ipc::Deadline::After(settings_.deadlines.supervisor_start),
       TakeConfigured));
   if (settings_.on_event) RETURN_IF_ERROR(FollowLocked());
-  // The idle connections are those of the bulkheadd that died.
+  // The idle connections lead to the bulkheadd that died.
   idle_.clear();
   alive_ = true;
   ++generation_;
@@ -90,7 +90,8 @@ pid_t SupervisorLink::pid() const {
 Result<SupervisorLink::Connection> SupervisorLink::Acquire() {
   RETURN_IF_ERROR(CheckProcess());
   std::lock_guard lock(mutex_);
-  // Twice, because the first connect may be what notices the death.
+  // Tries twice, because the first attempt to connect may be the one that
+  // notices the death of bulkheadd.
   for (int attempt = 0; attempt < 2; ++attempt) {
     if (!alive_) RETURN_IF_ERROR(StartLocked());
     if (!idle_.empty()) {
@@ -134,7 +135,7 @@ void SupervisorLink::DeliverEvents() {
       if (!streams_.empty()) stream = &streams_.front();
     }
     if (!stream) break;
-    // Without the mutex: the observer may call the library.
+    // Runs without the mutex, because the observer may call the library.
     const auto events = stream->TryTake();
     if (events && events->empty()) break;
     if (events) {
@@ -220,9 +221,9 @@ Result<StartedWorker> SupervisorLink::OpenSession(const SessionRequest& asked,
 }
 
 bool SupervisorLink::StillServes(const StartedWorker& worker) const {
-  // Another bulkheadd numbers its sessions anew, and need not be started to be
-  // asked about a worker that it never had. In a fork() the mutex may stay
-  // locked for ever, so that the mark is looked at first.
+  // A later bulkheadd numbers its sessions anew and knows nothing of this
+  // worker, so there is no reason to start one just to ask. In a fork() the
+  // mutex may stay locked for ever, so the mark is checked first.
   if (fork_mark_.forked()) return false;
   std::lock_guard lock(mutex_);
   return alive_ && generation_ == worker.generation;
@@ -291,7 +292,8 @@ void SupervisorLink::TellOutcome(const std::vector<uint64_t>& crashes,
                                  const std::string& outcome) {
   {
     std::lock_guard lock(mutex_);
-    // Only the bulkheadd that made the records knows their numbers.
+    // Only the bulkheadd that made the records accepts an outcome for them, so
+    // no other one is started here.
     if (!alive_) return;
   }
   (void)Call(

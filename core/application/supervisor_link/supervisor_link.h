@@ -43,35 +43,36 @@ class SupervisorLink {
   static Result<std::shared_ptr<SupervisorLink>> Start(
       SupervisorSettings settings);
 
-  // Has bulkheadd find or start a worker, which will serve `worker_socket`.
-  // Returns kBackendLost if bulkheadd died meanwhile; call again with a new
-  // socket. Returns kPoisonedInput or kDeadlineExceeded if the input has ended
-  // too many workers while it was opened.
+  // Asks bulkheadd to find or start a worker, which then serves
+  // `worker_socket`. Returns kBackendLost if bulkheadd died meanwhile; call
+  // again with a new socket. Returns kPoisonedInput or kDeadlineExceeded if the
+  // input has ended too many workers while it was opened.
   Result<StartedWorker> OpenSession(const SessionRequest& request,
                                     int worker_socket);
-  // Returns OK if every thread of a worker that said hello is locked down.
-  // Returns kBackendLost if the worker or bulkheadd died.
+  // Asks bulkheadd whether every thread of a worker that has sent Hello is
+  // locked down. Returns OK if so. Returns kBackendLost if the worker or
+  // bulkheadd died.
   Status ConfirmSession(const StartedWorker& worker);
-  // Tells bulkheadd, which counts the exit, and blocks until it is known how
-  // the worker ended. The report has the kind kUnknown if bulkheadd does not
-  // know. Call it once for each worker.
+  // Reports the exit to bulkheadd, which counts it, and blocks until bulkheadd
+  // knows how the worker ended. The report has the kind kUnknown if bulkheadd
+  // does not know. Call it once for each worker.
   ExitVerdict SessionExit(const StartedWorker& worker,
                           const ObservedExit& seen);
   // Tells bulkheadd that the session got past `position`: the input is not to
   // blame for the deaths there.
   void FrameDelivered(const StartedWorker& worker,
                       const InputPosition& position);
-  // Adds to the records of crashes what came of them: "recovered", or the name
-  // of a Code.
+  // Adds the outcome to the crash records with these numbers: "recovered", or
+  // the name of a Code.
   void TellOutcome(const std::vector<uint64_t>& crashes,
                    const std::string& outcome);
   void CloseSession(const StartedWorker& worker);
-  // Has the backend of the device started, unless it is ready.
+  // Starts the backend of `device`, unless the backend is ready.
   Status Prepare(const std::string& device);
-  // Has backends registered. A bulkheadd that is started later is told of them
-  // as well.
+  // Registers and starts backends. A bulkheadd that replaces this one later
+  // registers them as well.
   Result<std::vector<DeviceInfo>> Load(const ExplicitLoad& load);
-  // Has bulkheadd do what an operator asks of a backend.
+  // Passes an operator's command about a backend to bulkheadd.
   Status Command(const std::string& backend,
                  ipc::schema::BackendCommand::Action action);
   Result<BackendReport> Backends();
@@ -96,20 +97,22 @@ class SupervisorLink {
 
   SupervisorLink(SupervisorSettings settings,
                  std::shared_ptr<SessionCounting> counting);
-  // Returns how long bulkheadd may take to answer where it may have to start a
-  // backend: the files settle, and the backend, the worker that counts devices,
-  // and a worker or the check of a successor start.
+  // Returns how long bulkheadd may take to answer a request for which it may
+  // have to start a backend. The time covers waiting until the installed files
+  // no longer change, and the starts of the backend, of the worker that counts
+  // devices, and of a session worker or of the check of a successor.
   std::chrono::milliseconds StartPatience() const;
   Status StartLocked();
   // Takes an idle connection or opens one; starts bulkheadd if it is dead.
   Result<Connection> Acquire();
   void Return(Connection connection);
-  // Records that the bulkheadd of that generation is dead.
+  // Records that the bulkheadd with the number `generation` is dead.
   void Lost(uint64_t generation);
   // Returns true if the bulkheadd that started the worker lives, as far as is
   // known.
   bool StillServes(const StartedWorker& worker) const;
-  // Asks one question and hands the answer to `take`; then delivers events.
+  // Sends one request, passes the reply to `take`, then delivers events. Sets
+  // `*generation` to the number of the bulkheadd that was asked.
   Status Call(const FillRequest& fill, std::span<const int> fds,
               std::chrono::milliseconds timeout, const TakeReply& take,
               uint64_t* generation = nullptr);

@@ -23,8 +23,8 @@ namespace {
 constexpr size_t kStackBytes = 64 * 1024;
 constexpr int kControlFd = 3;
 
-// What the application and the two short-lived clones share: they run in one
-// address space.
+// The data that the application shares with the two short-lived clones, which
+// run in the same address space.
 struct Spawn {
   const char* path;
   char* const* argv;

@@ -12,8 +12,8 @@
 
 namespace bulkhead::session {
 
-// What bulkheadd is told at its start, and again when it is started after its
-// death. The fields are those of HostOptions, resolved.
+// The settings that bulkheadd receives when it is started, also when it is
+// started again after its death. The fields are those of HostOptions, resolved.
 struct SupervisorSettings {
   std::string libexec_dir;
   discovery::PluginPath plugin_path;
@@ -37,7 +37,7 @@ struct ExplicitLoad {
 };
 
 // Writes the first message to a bulkheadd that has just been started. `loads`
-// are those that an earlier bulkheadd was asked for.
+// are the explicit loads that earlier bulkheadds were asked for.
 void Write(const SupervisorSettings& settings,
            const std::vector<ExplicitLoad>& loads,
            ipc::schema::Configuration::Builder out);

@@ -128,7 +128,7 @@ Status AudioLink::CheckSkipping(int64_t reached_untrusted) {
 
 Result<PublishedSamples> AudioLink::AdoptSamplesIfValid(
     schema::PublishedSamples::Reader samples_untrusted) {
-  // Even samples of an earlier play have taken a slot: the ledger must know of
+  // Samples of an earlier play occupy a slot as well, so the ledger must record
   // them before they are dropped.
   auto lease =
       session::AdoptSamplesIfValid(samples_untrusted, channels_, link_.pool());

@@ -25,7 +25,7 @@ struct PublishedSamples {
 };
 // The end of a play.
 struct SamplesEnd {
-  bool of_stream;  // the stream has no more; else all that was asked for came
+  bool of_stream;  // true: the stream has ended; false: all samples came
 };
 using AudioEvent = std::variant<PublishedSamples, SamplesEnd>;
 
@@ -38,12 +38,12 @@ class AudioLink {
 
   Result<OpenedAudio> Open(const AudioOptions& options, uint32_t incarnation,
                            const Limits& limits, const MediaInput& input);
-  // Asks for `count` samples from a certain one on, and ends the play before.
-  // The pool must be attached.
+  // Asks for `count` samples from number `first_sample` on, and ends the
+  // previous play. The pool must be attached.
   Status Play(int64_t first_sample, int64_t count);
-  // Grants free slots and waits for the next event of the last play. A worker
-  // that is still on its way to the first sample gets the deadline anew each
-  // time that it reports another second of the stream as decoded.
+  // Grants free slots and waits for the next event of the last play. While the
+  // worker decodes on the way to the first sample, the deadline starts anew
+  // each time that the worker reports another decoded second of the stream.
   Result<AudioEvent> Await();
 
  private:
@@ -64,7 +64,7 @@ class AudioLink {
   int64_t next_ = 0;
   int64_t end_ = 0;
   bool skipping_ = false;  // the worker has reported how far it is
-  int64_t reached_ = 0;    // sample that it reported last
+  int64_t reached_ = 0;    // the sample that the worker reported last
 };
 
 }  // namespace bulkhead::session

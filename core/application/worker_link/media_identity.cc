@@ -10,7 +10,7 @@
 namespace bulkhead::session {
 namespace {
 
-// Hashing so many bytes takes about 5 ms.
+// The most bytes to hash, which takes about 5 ms.
 constexpr size_t kMaxHashedBytes = size_t{1} << 20;
 
 }  // namespace

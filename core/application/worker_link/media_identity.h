@@ -15,12 +15,12 @@ namespace bulkhead::session {
 
 // Returns the identity of a file in its present state.
 std::string IdentityOf(const struct stat& file);
-// Returns the identity of bytes that the application's reader has, which
-// vouches for the name.
+// Returns the identity of bytes behind a reader of the application. The
+// application vouches that the name always means the same bytes.
 std::string IdentityOf(const std::string& name, int64_t bytes);
-// Returns the identity of bytes in memory: a hash of their content. Hashing
-// more than 1 MiB would take too long: their identity, and that of no bytes at
-// all, is a new one each time.
+// Returns the identity of bytes in memory: a hash of their content. Content of
+// more than 1 MiB would take too long to hash. Such content, and empty content,
+// gets a new identity each time.
 std::string IdentityOf(std::span<const std::byte> content);
 
 }  // namespace bulkhead::session

@@ -18,11 +18,11 @@ namespace bulkhead::session {
 // The bytes of a source: a read-only descriptor, which workers are given, or a
 // reader of the application, which is asked on a worker's behalf.
 struct MediaData {
-  ipc::UniqueFd fd;  // none: `reader` has the bytes
+  ipc::UniqueFd fd;  // invalid if `reader` has the bytes
   SourceReader reader;
   int64_t bytes = 0;
   std::string identity;   // see media_identity.h
-  struct stat file = {};  // only with a descriptor
+  struct stat file = {};  // set only with a descriptor
 };
 
 // The media that a session decodes. A session keeps it open, so that each of
@@ -34,7 +34,7 @@ class MediaInput {
   // left.
   static Result<MediaInput> Open(const Source& source);
 
-  // Returns -1 if a reader has the bytes.
+  // Returns the descriptor, or -1 if a reader has the bytes.
   int fd() const { return data_->fd.get(); }
   const SourceReader& reader() const { return data_->reader; }
   int64_t bytes() const { return data_->bytes; }

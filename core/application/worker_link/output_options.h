@@ -10,18 +10,18 @@
 
 namespace bulkhead::session {
 
-// The part of VideoOptions that says how frames come out: type of the elements
-// and transforms. The worker is told of it, and what the worker announces is
-// compared with it.
+// Functions for the part of VideoOptions that shapes the delivered frames:
+// element type and transforms. The host sends this part to the worker, and
+// compares with it what the worker announces.
 
 ipc::ElementType ElementOf(Dtype dtype);
 
 // Returns kInvalidArgument for a transform that leaves no pixel and for too
-// many transforms, kResourceExhausted for pictures larger than the limit.
-// Whether crops lie within their pictures only the worker can tell.
+// many transforms, kResourceExhausted for pictures larger than the limit. Only
+// the worker can check that crops lie within their pictures.
 Status ValidateOutput(const VideoOptions& options, const Limits& limits);
 
-// Returns how many words WriteOutput() takes at most.
+// Returns the most words that WriteOutput() needs.
 size_t OutputWords(const VideoOptions& options);
 // Writes the options into the request that opens a stream. `known` is the
 // metadata that an earlier worker of the session reported, or null. The place
@@ -31,8 +31,8 @@ void WriteOutput(const VideoOptions& options, const VideoMetadata* known,
                  ipc::schema::Output::Builder out);
 
 // Adds to `metadata`, whose width and height are validated, what the worker
-// announces of the frames. An error means that the worker broke the protocol.
-// Call inside ipc::ReadCatching.
+// announces about the frames. An error means that the worker broke the
+// protocol. Call inside ipc::ReadCatching.
 Status AddOutputIfValid(ipc::schema::Opened::Reader opened_untrusted,
                         const VideoOptions& options, const Limits& limits,
                         VideoMetadata& metadata);

@@ -14,8 +14,8 @@
 
 namespace bulkhead::session {
 
-// For how long each thread of a process, by its id, has been ready to run and
-// had no processor. Empty if that is unknown.
+// The time for which each thread of a process, by thread id, was ready to run
+// but had no processor. Empty if the times are unknown.
 using RunDelays = std::map<pid_t, std::chrono::nanoseconds>;
 
 // Reads the delays that the kernel counts (/proc/PID/task/TID/schedstat) of at
@@ -23,14 +23,14 @@ using RunDelays = std::map<pid_t, std::chrono::nanoseconds>;
 // not got a processor yet has no delay.
 RunDelays ReadRunDelays(pid_t pid);
 
-// Returns the name of a deadline in messages: "Deadlines::open (--limit
+// Returns the name of a deadline in messages: "the deadline open (--limit
 // open-ms=N)".
 std::string NameOf(std::chrono::milliseconds Deadlines::*step);
 
 // Decides when a worker is too late with a step. On an overloaded machine the
 // step may take longer: by the time that the worker's most delayed thread
 // waited for a processor, and by the time that the host itself came late to
-// look, together at most by the timeout once more.
+// look, together at most by one more timeout.
 //
 //     StepDeadline deadline(timeout, [pid] { return ReadRunDelays(pid); });
 //     do {
@@ -38,8 +38,8 @@ std::string NameOf(std::chrono::milliseconds Deadlines::*step);
 //     } while (deadline.GoesOn());
 //
 // The delays of the worker are read after a quarter of the timeout and again at
-// its end, and what was waited in between counts. A step that is done in the
-// first quarter costs nothing more.
+// its end, and the waits between the two readings count. A step that is done in
+// the first quarter costs nothing more.
 //
 // Times are those of CLOCK_MONOTONIC, which stands still while the machine is
 // suspended and does not follow leaps of the wall clock: neither takes time
@@ -57,7 +57,7 @@ class StepDeadline {
   StepDeadline(std::chrono::milliseconds timeout, Read read,
                Clock::time_point now);
 
-  // Returns until when to wait before GoesOn() is asked.
+  // Returns the time until which to wait before calling GoesOn().
   ipc::Deadline next() const { return ipc::Deadline::At(next_); }
   // Returns false if the worker is too late. May be called at any time.
   bool GoesOn() { return GoesOn(Clock::now()); }
@@ -74,10 +74,10 @@ class StepDeadline {
 
   const std::chrono::nanoseconds timeout_;
   const Read read_;
-  Clock::time_point end_;   // of the timeout, without what overload adds
-  Clock::time_point next_;  // when to look next
+  Clock::time_point end_;             // end of the timeout, without overload
+  Clock::time_point next_;            // the time of the next look
   std::optional<RunDelays> before_;   // delays at the first look
-  std::chrono::nanoseconds late_{0};  // by which the host came late to look
+  std::chrono::nanoseconds late_{0};  // lateness of the looks
 };
 
 }  // namespace bulkhead::session

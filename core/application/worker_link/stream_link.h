@@ -12,18 +12,18 @@
 
 namespace bulkhead::session {
 
-// What VideoLink and AudioLink have in common: opening a stream, and telling to
-// which play a reply belongs. A new play ends the one before, whose replies may
-// still be under way: such replies are dropped, after the slots that they
-// published were accounted for. Trust, failure and threads are those of
-// WorkerLink, which outlives the StreamLink.
+// The common part of VideoLink and AudioLink: opens a stream, and decides to
+// which play a reply belongs. A new play ends the previous one. Replies of the
+// previous play may still be under way; they are dropped after the ledger has
+// recorded the slots that they published. Trust, failure and threads are those
+// of WorkerLink, which outlives the StreamLink.
 class StreamLink {
  public:
   explicit StreamLink(WorkerLink& link) : link_(link) {}
 
-  // Opens a stream; the device is that of the link. `fill` adds what only this
-  // kind of stream has, in at most `words`. `take` validates the answer, unless
-  // the answer is a failure.
+  // Opens a stream on the device of the link. `fill` adds what only this kind
+  // of stream has, in at most `words`. `take` validates the answer, unless the
+  // answer is a failure.
   Status Open(StreamOpening opening, size_t words,
               const std::function<void(ipc::schema::Open::Builder)>& fill,
               const std::function<Status(ipc::schema::Reply::Reader)>& take);
@@ -31,8 +31,8 @@ class StreamLink {
   // Begins a new play and returns its number.
   uint32_t StartPlay();
   void EndPlay() { playing_ = false; }
-  // Returns true if the reply belongs to the play that goes on, false if it
-  // belongs to an earlier one. Ends the worker if it belongs to none.
+  // Returns true if the reply belongs to the current play, false if it belongs
+  // to an earlier play. Ends the worker if the reply belongs to no play.
   Result<bool> IsCurrent(ipc::schema::Reply::Reader reply_untrusted);
 
  private:

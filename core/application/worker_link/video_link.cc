@@ -97,7 +97,7 @@ Status VideoLink::Scan(
           }
           if (!reply_untrusted.isIndexChunk()) {
             // Frames that were decoded ahead for an earlier play may come
-            // first: their slots are accounted for.
+            // first. Adopting them records their slots in the ledger.
             auto event = AdoptEventIfValid(reply_untrusted);
             return event ? Status() : std::move(event).error();
           }
@@ -213,8 +213,8 @@ Result<std::optional<PlayEvent>> VideoLink::AdoptEventIfValid(
 
 Result<PublishedFrame> VideoLink::AdoptFrameIfValid(
     schema::PublishedFrame::Reader frame_untrusted) {
-  // Even a frame of an earlier play has taken a slot: the ledger must know of
-  // it before it is dropped.
+  // A frame of an earlier play occupies a slot as well, so the ledger must
+  // record the frame before it is dropped.
   auto lease = AdoptPictureIfValid(frame_untrusted, shape_, link_.pool());
   if (!lease) return link_.Misbehaved(lease.error().message());
   return PublishedFrame{.lease = *std::move(lease),

@@ -36,7 +36,7 @@ struct PublishedFrame {
 // A frame that the worker came across and did not publish.
 struct UnseenFrame {
   enum class Fate {
-    kSound,    // it is before PlayRequest::skip_before
+    kSound,    // the frame is before PlayRequest::skip_before
     kDamaged,  // the same, and parts of the picture are made up
     kLost,     // the packet yielded no picture
   };
@@ -52,17 +52,17 @@ struct EndOfStream {};
 using PlayEvent =
     std::variant<PublishedFrame, UnseenFrame, Paused, EndOfStream>;
 
-// Which frames a play is to show; timestamps are in the time base.
+// The frames that a play is to show. Timestamps are in the time base.
 struct PlayRequest {
   enum class Start {
-    kOnward,  // behind the play before
+    kOnward,  // after the last frame of the previous play
     kBeginning,
     kKeyframe,  // at the last keyframe at or before `keyframe_before`
   };
   Start start = Start::kOnward;
   int64_t keyframe_before = 0;
   int64_t skip_before = INT64_MIN;  // earlier frames are decoded, not published
-  uint64_t max_frames = UINT64_MAX;  // the play pauses after that many
+  uint64_t max_frames = UINT64_MAX;  // the play pauses after this number
 };
 
 // The host's side of the conversation with a worker about a video stream: the
@@ -78,21 +78,21 @@ class VideoLink {
   Result<VideoMetadata> Open(const VideoOptions& options, uint32_t incarnation,
                              const Limits& limits, const MediaInput& input,
                              const VideoMetadata* known);
-  // Has the worker read all packets, and hands each part of the index to
+  // Makes the worker read all packets, and passes each part of the index to
   // `take_untrusted`. An error of `take_untrusted` ends the scan on this side
   // only: the worker goes on sending.
   Status Scan(const std::function<Status(std::span<const ipc::IndexEntry>)>&
                   take_untrusted);
-  // Asks for frames, and ends the play before. The pool must be attached.
+  // Asks for frames, and ends the previous play. The pool must be attached.
   Status Play(const PlayRequest& play);
   // Grants free slots and waits for the next event of the last play. Returns
   // kResourceExhausted if the application holds every slot.
   Result<PlayEvent> Await();
   // Returns true once the worker has died.
   bool dead() const { return link_.dead(); }
-  // Returns the timestamp of the keyframe at which the last play began that did
-  // not go onward; nullopt if it began at the beginning. Known after the first
-  // event of that play.
+  // Returns the timestamp of the keyframe at which the latest play without
+  // kOnward began, or nullopt if that play began at the beginning. The value is
+  // known after the first event of the play.
   std::optional<int64_t> entry_untrusted() const { return entry_untrusted_; }
 
  private:
@@ -107,8 +107,9 @@ class VideoLink {
 
   WorkerLink& link_;
   StreamLink stream_;
-  PictureShape shape_;  // of every frame; fixed by Open
-  // What the last play asked for and has not come: replies must keep to it.
+  PictureShape shape_;  // of every frame; set by Open()
+  // The part of the last play that has not come yet. Replies must stay within
+  // this part.
   uint64_t frames_left_ = 0;
   int64_t skip_before_ = INT64_MIN;
   bool seeking_ = false;       // the first event is still to come
@@ -116,7 +117,7 @@ class VideoLink {
   bool to_beginning_ = false;  // the play must begin at the beginning
   std::optional<int64_t> entry_untrusted_;
   int64_t media_bytes_ = 0;
-  int64_t unseen_left_ = 0;         // how many unseen frames may still come
+  int64_t unseen_left_ = 0;  // number of unseen frames that may still come
   std::deque<UnseenFrame> unseen_;  // received, and not yet returned by Await()
 };
 

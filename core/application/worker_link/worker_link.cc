@@ -24,7 +24,7 @@ namespace {
 namespace schema = ipc::schema;
 using std::chrono::milliseconds;
 
-// Returns what a dead worker said of its crash, if it left a note.
+// Returns the crash note of a dead worker, or an empty claim if there is none.
 CrashClaim TakeCrashNote(int socket) {
   auto received = ipc::TryReceiveMessage(socket, 0);
   if (!received) return {};
@@ -190,8 +190,8 @@ Status WorkerLink::Serve(schema::Read::Reader read_untrusted,
   if (served.code() == Code::kBackendMisbehaved) {
     return Misbehaved(served.message());
   }
-  // The worker waits for bytes that it will not get, but is not to blame: it
-  // lives, and is only of no further use.
+  // The worker waits for bytes that it will not get. It is not to blame, so it
+  // is not killed here, but it is of no further use.
   spent_ = !served.ok();
   RETURN_IF_ERROR(served);
   deadline.Extend(StepDeadline::Clock::now() - asked);
@@ -263,8 +263,8 @@ std::string WorkerLink::TooLongTo(const char* step) const {
 
 Status WorkerLink::Died() {
   dead_ = true;
-  // The socket closes a moment before the process is dead, and a process that
-  // closed it and lives on is of no use to anybody.
+  // The socket closes a moment before the process is dead, so this waits for
+  // the end. A process that closed its socket and lives on breaks the protocol.
   gone_ = AwaitDeath();
   if (!gone_) return Misbehaved("it closed its socket but lives on");
   return Status(Code::kBackendLost, "the worker of device " + started_.device +

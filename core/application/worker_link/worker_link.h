@@ -41,7 +41,7 @@ namespace bulkhead::session {
 // Not thread-safe.
 class WorkerLink {
  public:
-  // Has bulkheadd find or start a worker.
+  // Asks bulkheadd to find or start a worker.
   static Result<std::unique_ptr<WorkerLink>> Start(
       std::shared_ptr<SupervisorLink> supervisor,
       const SessionRequest& request);
@@ -75,10 +75,10 @@ class WorkerLink {
   Status GrantFreeSlots();
   // Returns the error that the worker reported.
   Status FailureOf(ipc::schema::Failed::Reader failed_untrusted);
-  // Ends the worker for breaking the protocol in that way, and returns the
-  // error.
+  // Kills the worker for breaking the protocol as `what` describes, and returns
+  // the error.
   Status Misbehaved(const std::string& what);
-  // Says what the worker is asked for, in words, for the record of its exit.
+  // Sets the description of the latest request for the crash record.
   void SetLastRequest(std::string request) {
     last_request_ = std::move(request);
   }
@@ -89,15 +89,16 @@ class WorkerLink {
   bool End();
   // Returns true once the worker has died or was killed.
   bool dead() const { return dead_; }
-  // Returns true if the worker lives but waits for media that it will not get:
-  // it is of no further use.
+  // Returns true if the worker lives but waits for media that it will not get.
+  // Such a worker is of no further use.
   bool spent() const { return spent_; }
   // Returns true if the process is known to have ended, so that nobody writes
-  // into its memory any more. A worker that the kernel holds is dead, not gone.
+  // into its memory any more. A killed worker that the kernel still holds is
+  // dead() but not gone().
   bool gone() const { return gone_; }
-  // Tells bulkheadd how the worker ended and returns the answer. Only when
-  // dead(), and once, since bulkheadd counts each exit. `session` has what the
-  // session knows; the link adds what it knows itself.
+  // Tells bulkheadd how the worker ended and returns the answer. Call this only
+  // when dead(), and only once, since bulkheadd counts each exit. `session`
+  // describes the exit as far as the session knows; the link adds its own part.
   ExitVerdict TakeExit(ObservedExit session);
   pid_t pid() const;
   const StartedWorker& started() const { return started_; }
@@ -121,7 +122,7 @@ class WorkerLink {
                StepDeadline& deadline);
   // Returns the message for a worker that is late with `step`.
   std::string TooLongTo(const char* step) const;
-  // Each returns the error that the caller is to return.
+  // Died() and Kill() return the error that the caller is to return.
   Status Died();
   Status Kill(Code code, ExitReport::Kind kind, std::string message);
 
@@ -131,7 +132,7 @@ class WorkerLink {
   const std::unique_ptr<WorkerChannel> channel_;
   ipc::Waiter waiter_;
   std::shared_ptr<FramePool> pool_;
-  std::optional<ServedMedia> served_media_;  // if a reader has the media
+  std::optional<ServedMedia> served_media_;  // set if a reader has the media
   const std::chrono::steady_clock::time_point asked_at_;
   std::chrono::microseconds start_time_{0};
   bool dead_ = false;

@@ -20,7 +20,7 @@ namespace session {
 class AudioSession;
 }
 
-// How Host::OpenAudio opens a stream.
+// Options of Host::OpenAudio.
 struct AudioOptions {
   // The device, named as in VideoOptions::device. A backend decodes audio if
   // its manifest says so.

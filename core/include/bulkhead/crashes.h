@@ -22,7 +22,7 @@ namespace bulkhead {
 // were no longer needed, and processes that somebody else ended with SIGKILL.
 struct Crash {
   struct Application {
-    int pid = 0;  // As its bulkheadd saw it.
+    int pid = 0;  // The pid as bulkheadd saw it.
     std::string program;
   };
   struct Backend {
@@ -31,9 +31,9 @@ struct Crash {
     std::string version;
     std::string directory;    // The directory with the distribution.
     std::string file;         // The shared object.
-    std::string hash;         // Of `file`, from RECORD; may be empty.
-    int64_t bytes = 0;        // Size of `file`.
-    int64_t modified_ns = 0;  // Of `file`, nanoseconds since 1970.
+    std::string hash;         // The hash of `file` in RECORD; may be empty.
+    int64_t bytes = 0;        // The size of `file`.
+    int64_t modified_ns = 0;  // When `file` changed; ns since 1970.
   };
   struct Input {
     std::string path;  // Absolute.
@@ -45,7 +45,7 @@ struct Crash {
   // The request whose answer the application waited for.
   struct Request {
     enum class Kind : uint8_t {
-      kStart,    // For the backend to start or to be ready.
+      kStart,    // Waited for the backend to start or to be ready.
       kOpen,     // OpenVideo or OpenAudio.
       kScan,     // The scan for the index.
       kNext,     // Next(), for frame `frame` of the stream.
@@ -53,7 +53,7 @@ struct Crash {
     };
     Kind kind = Kind::kStart;
     uint64_t frame = 0;
-    bool audio = false;  // Of OpenAudio; false: of OpenVideo.
+    bool audio = false;  // True: OpenAudio; false: OpenVideo.
     std::optional<int> stream_index;
     // Options of OpenVideo.
     uint32_t threads = 1;
@@ -73,29 +73,29 @@ struct Crash {
   std::string time;  // In UTC: "2026-07-01T12:00:00.123Z".
   Application application;
   Backend backend;
-  std::string device;  // "openreg:1"; empty if it concerns all devices.
+  std::string device;  // "openreg:1"; empty if the crash concerns all devices.
   SandboxTier tier = SandboxTier::kNone;
-  uint32_t incarnation = 0;  // How often the backend had been started.
+  uint32_t incarnation = 0;  // Number of starts of the backend.
   std::string process;       // "worker" or "zygote".
   std::string blamed;        // "input", "backend", "device", "start", "nobody".
-  // How the process ended and where. The process itself reported the members
-  // whose names begin with `claimed`.
+  // The end of the process and its position. The process itself reported the
+  // members whose names begin with `claimed`.
   ExitReport end;
   // The end in one sentence; for a protocol violation with the violation, for a
   // deadline with the step that was late.
   std::string cause;
   std::optional<Input> input;  // nullopt if the process served no session.
   Request request;
-  std::string last_message;  // The last one sent to the worker: "seek to ...".
-  uint32_t attempt = 1;      // Which attempt at this position it was.
+  std::string last_message;  // The last message to the worker: "seek to ...".
+  uint32_t attempt = 1;      // The number of the attempt at the position.
   // The last lines that the backend wrote to stderr; the backend may have
   // written anything.
   std::vector<std::string> log;
   // The outcome: "recovered", the name of the Code that the application
   // got, or empty if not known.
   std::string outcome;
-  // How many ends right before this one were not recorded because they were too
-  // many.
+  // The number of ends right before this one that were not recorded because
+  // there were too many.
   uint64_t unrecorded = 0;
 };
 

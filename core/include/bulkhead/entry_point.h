@@ -29,7 +29,7 @@ struct EntryPointQuery {
   std::optional<std::string> module;
   std::optional<std::string> attr;
   std::optional<std::vector<std::string>> extras;
-  // In any spelling with the same NormalizedName.
+  // The name of the distribution, in any spelling with the same NormalizedName.
   std::optional<std::string> distribution;
 };
 

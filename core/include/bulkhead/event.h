@@ -18,7 +18,7 @@ struct Event {
     kBackendState,   // `backend` is now in `state`; `text` is the reason.
     kZygoteEnded,    // `text` says how. Another one is started when needed.
     kWorkerEnded,    // The worker of `session`; `text` and `exit` say how.
-    kSessionOpened,  // Also when a session goes on in another worker.
+    kSessionOpened,  // Also reported when a session gets another worker.
     kSessionClosed,
     kCommand,  // An operator's command; `text` is the command and its outcome.
   };
@@ -30,11 +30,11 @@ struct Event {
   std::string backend;
   uint64_t session = 0;  // 0 if the event concerns no session.
   std::string device;
-  std::string state;  // As BackendInfo::state.
+  std::string state;  // The same words as in BackendInfo::state.
   std::string text;   // For people; may be empty.
   std::optional<ExitReport> exit;
-  // How many events just before this one were dropped, because the reader was
-  // too slow.
+  // The number of events just before this one that were dropped because the
+  // reader was too slow.
   uint64_t lost = 0;
 };
 

@@ -7,10 +7,10 @@
 
 namespace bulkhead {
 
-// How a worker process ended, attached to the Status of a call that failed
-// because of that end. The kernel, the reaper and Bulkhead's own record of whom
-// it killed are the sources, except for the members whose names begin with
-// `claimed`: those come from the process that died. A plain value.
+// Describes how a worker process ended. Attached to the Status of a call that
+// failed because of that end. The kernel, the reaper and Bulkhead's own record
+// of whom it killed are the sources, except for the members whose names begin
+// with `claimed`: those come from the process that died. A plain value.
 struct ExitReport {
   enum class Kind : uint8_t {
     kUnknown,            // Nobody could learn how the process ended.
@@ -33,10 +33,11 @@ struct ExitReport {
 
   // The next five members describe a kSandboxViolation.
 
-  // True if the kernel reported the system call, so that the members below are
-  // facts. False if the call is not known; the members below are then empty.
+  // True if the kernel reported the system call, so that its number, name and
+  // architecture are facts. False if the call is not known; those three members
+  // are then empty.
   bool syscall_trusted = false;
-  int syscall_number = 0;    // As the process passed it, for instance 41.
+  int syscall_number = 0;    // The number that the process passed: 41.
   std::string syscall;       // "socket"; empty for a number without a name.
   std::string architecture;  // "x86_64", "i386" or "x32".
   int stage = 0;             // Lock-down stage, 1 or 2; 0 if not known.

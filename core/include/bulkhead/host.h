@@ -29,11 +29,12 @@ EntryPointReport FindEntryPoints(const HostOptions& options = {});
 // Does the same for `directories` and no others, in this order.
 EntryPointReport FindEntryPoints(const std::vector<std::string>& directories);
 
-// How Host::Probe reads a file.
+// Options of Host::Probe.
 struct ProbeOptions {
   // The device whose worker reads the file. Empty: HostOptions::default_device.
   std::string device;
-  // Whether to read every packet too, which fills the *_from_content members.
+  // True: the worker reads every packet too, which fills the *_from_content
+  // members.
   bool scan = false;
 };
 

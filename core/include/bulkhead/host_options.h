@@ -11,9 +11,10 @@
 
 namespace bulkhead {
 
-// How much of the sandbox is in force, weakest first: kFull is all namespaces
-// and both seccomp stages (with Landlock where the kernel has it), kReduced is
-// Landlock and both seccomp stages without namespaces, kNone is anything less.
+// The parts of the sandbox that are in force, weakest first: kFull is all
+// namespaces and both seccomp stages (with Landlock where the kernel has it),
+// kReduced is Landlock and both seccomp stages without namespaces, kNone is
+// anything less.
 enum class SandboxTier { kNone = 0, kReduced = 1, kFull = 2 };
 // Returns "none", "reduced" or "full". The string has static storage.
 const char* SandboxTierName(SandboxTier tier);
@@ -50,35 +51,36 @@ struct Limits {
   uint32_t failures_per_backend = 5;
 };
 
-// How long each step may take. A worker that is past its deadline is killed and
-// replaced. Deadlines count monotonic time: neither a suspended machine nor a
-// jump of the wall clock uses any of it up. A step of a worker that had to wait
-// for a processor is extended by that wait, at most to twice the deadline.
+// The longest time that each step may take. A worker that is past its deadline
+// is killed and replaced. Deadlines count monotonic time: neither a suspended
+// machine nor a jump of the wall clock uses any of it up. A step of a worker
+// that had to wait for a processor is extended by that wait, at most to twice
+// the deadline.
 struct Deadlines {
-  // Until bulkheadd answers.
+  // The time until bulkheadd answers.
   std::chrono::milliseconds supervisor_start{5'000};
-  // Until the zygote has loaded the backend; then as long again until the
-  // devices are counted.
+  // The time until the zygote has loaded the backend, and the same time again
+  // until the devices are counted.
   std::chrono::milliseconds backend_start{10'000};
-  // Until a worker reports that it is locked down.
+  // The time until a worker reports that it is locked down.
   std::chrono::milliseconds worker_start{5'000};
-  // Until the stream is open.
+  // The time until the stream is open.
   std::chrono::milliseconds open{15'000};
-  // From one part of the index to the next.
+  // The time from one part of the index to the next.
   std::chrono::milliseconds scan{10'000};
-  // From a seek, or from the opening, to the first frame.
+  // The time from a seek, or from the opening, to the first frame.
   std::chrono::milliseconds seek{10'000};
-  // From one frame to the next.
+  // The time from one frame to the next.
   std::chrono::milliseconds frame{10'000};
-  // Until a killed worker is dead. A worker that does not die, which a driver
-  // can cause, is written off: nothing waits for it any more, its memory is
-  // never used again, and `bulkhead ps` lists it.
+  // The time until a killed worker is dead. A worker that does not die, which a
+  // driver can cause, is written off: nothing waits for it any more, its memory
+  // is never used again, and `bulkhead ps` lists it.
   std::chrono::milliseconds close{2'000};
 };
 
-// How Host::Create sets up a Host. An option that is set overrides its
-// environment variable. In a privileged process (AT_SECURE) no environment
-// variable of Bulkhead's counts.
+// Options of Host::Create. An option that is set overrides its environment
+// variable. In a privileged process (AT_SECURE) every environment variable of
+// Bulkhead is ignored.
 struct HostOptions {
   // Absolute directories that hold distributions. nullopt: BULKHEAD_PATH, or
   // the standard directories if that is unset.
@@ -86,14 +88,14 @@ struct HostOptions {
   // Absolute directories that are searched before those of the plugin path.
   // nullopt: BULKHEAD_ADD_PATH.
   std::optional<std::vector<std::string>> plugin_add_path;
-  // Whether the backends on the plugin path are registered.
-  // nullopt: BULKHEAD_DEVICE_BACKEND_AUTOLOAD.
+  // True: the backends on the plugin path are registered. nullopt:
+  // BULKHEAD_DEVICE_BACKEND_AUTOLOAD.
   std::optional<bool> autoload;
   // Globs on entry-point names: the backends to use, and those not to use.
   // nullopt: BULKHEAD_BACKENDS and BULKHEAD_BACKENDS_DISABLE.
   std::optional<std::vector<std::string>> backends;
   std::optional<std::vector<std::string>> backends_disable;
-  // Whether Create starts every backend, instead of starting each when one of
+  // True: Create starts every backend. False: each backend starts when one of
   // its devices is first asked for. Create does not wait for the backends; one
   // that fails reports its error when a device of it is asked for.
   bool eager = false;
@@ -118,7 +120,7 @@ struct HostOptions {
   // backend gets a cgroup that limits it as a whole. nullopt: BULKHEAD_CGROUP;
   // if that is unset, a directory that was delegated to this user, if there is
   // one (`bulkhead doctor` shows it). In a privileged process (AT_SECURE) this
-  // option does not count either.
+  // option is ignored as well.
   std::optional<std::string> cgroup;
   // The directory of Bulkhead's programs: bulkheadd, bulkhead-reaper,
   // bulkhead-worker and the directory `backends`. Empty: BULKHEAD_LIBEXEC_DIR,

@@ -35,15 +35,15 @@ struct RunningSession {
   // The rate within the window; nullopt if the session was opened within the
   // window or if there was no window.
   std::optional<double> frames_per_second;
-  uint32_t restarts = 0;  // How many workers the session has lost.
+  uint32_t restarts = 0;  // The number of workers that the session has lost.
 };
 
 // One backend of an application.
 struct RunningBackend {
   std::string name;
-  std::string state;  // As BackendInfo::state.
+  std::string state;  // The same words as in BackendInfo::state.
   std::string reason;
-  uint32_t incarnation = 0;  // How often the backend was started.
+  uint32_t incarnation = 0;  // The number of starts of the backend.
   uint32_t restarts = 0;     // Workers that ended while they had a session.
   std::vector<int> worker_pids;
   // Resident memory of all processes of the backend; a shared page counts once
@@ -57,18 +57,18 @@ struct RunningBackend {
 struct WrittenOffWorker {
   std::string backend;
   int pid = 0;
-  std::chrono::milliseconds since{0};  // How long ago it was written off.
+  std::chrono::milliseconds since{0};  // The time since it was killed.
 };
 
 // One bulkheadd and the application it serves. A process with several Hosts has
 // several.
 struct RunningHost {
-  int pid = 0;          // Of the application.
-  std::string command;  // Of the application; empty if not visible from here.
+  int pid = 0;          // The pid of the application.
+  std::string command;  // Its command line; empty if not visible from here.
   int supervisor_pid = 0;
-  std::chrono::milliseconds uptime{0};    // Of bulkheadd.
+  std::chrono::milliseconds uptime{0};    // The uptime of bulkheadd.
   SandboxTier tier = SandboxTier::kNone;  // kNone until a backend was needed.
-  uint64_t memory_bytes = 0;              // Of bulkheadd alone.
+  uint64_t memory_bytes = 0;              // The memory of bulkheadd alone.
   std::vector<RunningBackend> backends;
   std::vector<WrittenOffWorker> written_off;
 };

@@ -17,7 +17,7 @@ struct Recovery {
   std::string path;    // The path of the file, as the caller gave it.
   std::string device;  // "openreg:1"
   ExitReport cause;    // How the last of the workers ended, and where.
-  uint32_t attempts;   // How many workers ended before the call went on.
+  uint32_t attempts;   // The number of workers that ended during the call.
   // The time from the first end that was noticed until the caller has the
   // result.
   std::chrono::microseconds took;
@@ -28,12 +28,12 @@ struct Recovery {
 // must not use the decoder and must not throw.
 using RecoveryObserver = std::function<void(const Recovery&)>;
 
-// How often one decoder has recovered, and from what.
+// The recoveries of one decoder.
 struct RecoveryStats {
-  uint32_t restarts = 0;   // How many workers were lost.
-  std::string last_cause;  // Why, in words; empty if there was no recovery.
-  // How long the latest worker took from the request to the report that it is
-  // locked down.
+  uint32_t restarts = 0;   // The number of workers that were lost.
+  std::string last_cause;  // The last cause, in words; empty if none.
+  // The time that the latest worker took from the request to the report that it
+  // is locked down.
   std::chrono::microseconds worker_start{0};
 };
 

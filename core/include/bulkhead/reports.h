@@ -38,7 +38,7 @@ struct BackendInfo {
   std::vector<DeviceInfo> devices;
   std::vector<std::string> streams;  // Kinds it decodes: "audio", "video".
   SandboxTier tier;
-  uint32_t incarnation = 0;  // How often the backend was started.
+  uint32_t incarnation = 0;  // The number of starts of the backend.
   int zygote_pid = 0;        // 0 if the backend is not running.
   int reaper_pid = 0;
   std::vector<int> session_pids;
@@ -46,8 +46,8 @@ struct BackendInfo {
   // takes them: "device=/dev/dri/renderD*", "read=/usr/share/acme",
   // "ioctl=drm", "memory=8G", "threads=64".
   std::vector<std::string> asked;
-  // Those of `asked` that the operator has granted. They apply from the next
-  // start of the backend.
+  // The permissions in `asked` that the operator has granted. They apply from
+  // the next start of the backend.
   std::vector<std::string> granted;
 };
 
@@ -67,7 +67,7 @@ struct BackendReport {
 
 // The entry points on a plugin path and how they were found.
 struct EntryPointReport {
-  EntryPoints entry_points;  // Of every group, in order of precedence.
+  EntryPoints entry_points;  // Entry points of every group, by precedence.
   Diagnostics diagnostics;
   std::vector<SearchedPlace> places;
 };
@@ -86,7 +86,8 @@ struct SandboxReport {
   std::vector<SandboxGap> gaps;      // Those that prevent tier full come first.
   std::vector<std::string> reasons;  // The gaps, one sentence each.
   uint32_t landlock_abi;             // 0 if the kernel has no Landlock.
-  // Whether backends run with a user id of their own, not the application's.
+  // True if backends run with a user id of their own, false if with that of the
+  // application.
   bool own_uid;
   // The cgroup (version 2) directory below which each backend gets a cgroup,
   // and the controllers that limit it: of "memory", "pids" and "cpu". Empty

@@ -42,7 +42,7 @@ struct VideoMetadata : StreamTiming {
   // The size in pixels after rotation and before transforms.
   uint32_t upright_width = 0;
   uint32_t upright_height = 0;
-  Dtype dtype = Dtype::kUint8;  // Of every delivered frame.
+  Dtype dtype = Dtype::kUint8;  // The type of every delivered frame.
   int rotation = 0;             // Degrees counter-clockwise that were applied.
   Ratio time_base;              // Seconds per tick of a timestamp.
   Ratio average_frame_rate;

@@ -18,8 +18,8 @@ namespace bulkhead {
 // stream whose components have more than 8 bits, and kUint8 for the others.
 enum class OutputDtype : uint8_t { kUint8, kFloat32, kAuto };
 
-// How a frame index or a time is turned into a place in the file (torchcodec's
-// seek_mode).
+// Selects how a frame index or a time is turned into a place in the file
+// (torchcodec's seek_mode).
 enum class SeekMode {
   // Uses an index of all frames: made by one scan of all packets on first use,
   // or given in VideoOptions::frame_mappings.
@@ -48,7 +48,7 @@ enum class OnCorrupt {
   kNearest,
 };
 
-// How Host::OpenVideo opens a stream. The names and meanings follow those of
+// Options of Host::OpenVideo. The names and meanings follow those of
 // torchcodec's VideoDecoder.
 struct VideoOptions {
   // "cpu", "openreg", "openreg:1", or "BACKEND/openreg:1" if two backends have
@@ -58,7 +58,7 @@ struct VideoOptions {
   // The absolute index of the stream in the container. nullopt: the first video
   // stream.
   std::optional<int> stream_index;
-  // How many threads the decoder uses; 0 lets the decoder choose.
+  // The number of threads that the decoder uses; 0 lets the decoder choose.
   uint32_t threads = 1;
   SeekMode seek_mode = SeekMode::kExact;
   // An index of the frames that replaces the scan and is as exact as its source

@@ -47,9 +47,10 @@ struct DecodeJob {
   OutputPattern pattern;  // Parsed from `output` if each frame gets a file.
   bool several = false;   // The command has other files too.
 
-  // Whether the user chose a part of the frames, or a frame rate.
+  // Returns true if the user chose a part of the frames, or a frame rate.
   bool chosen() const { return slice || indices || times || fps; }
-  // Whether the job opens no single output: each frame gets a file, or none.
+  // Returns true if the job opens no single output, because each frame gets a
+  // file or nothing is written.
   bool WritesFilesOfItsOwn() const {
     return format == "null" || (format == "png" && output != "-");
   }

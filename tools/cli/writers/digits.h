@@ -28,7 +28,8 @@ constexpr uint16_t GlyphOf(char letter) {
   return 0;
 }
 
-// Whether the glyph has a pixel at (x, y), counted from the top left corner.
+// Returns true if the glyph has a pixel at (x, y), counted from the top left
+// corner.
 constexpr bool GlyphHas(uint16_t glyph, uint32_t x, uint32_t y) {
   const uint32_t bit =
       (kGlyphHeight - 1 - y) * kGlyphWidth + (kGlyphWidth - 1 - x);

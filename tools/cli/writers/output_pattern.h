@@ -19,7 +19,8 @@ class OutputPattern {
   // Returns kInvalidArgument if the text has a percent sign in any other form.
   static Result<OutputPattern> Parse(std::string_view text);
 
-  // Whether the pattern has a place for a number. If not, it names one file.
+  // Returns true if the pattern has a place for a number. Otherwise the pattern
+  // names one file.
   bool numbered() const { return numbered_; }
   std::string NameFor(uint64_t number) const;
 
