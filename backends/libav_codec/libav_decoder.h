@@ -45,7 +45,8 @@ class LibavDecoder {
   bulkhead_result Receive(AVFrame* frame);
   void Flush();
 
-  // See RuntimeBuffers::HandleOf.
+  // Returns the handle of the buffer that holds the frame; see
+  // RuntimeBuffers::HandleOf.
   void* HandleOf(const AVFrame& frame) const;
   const std::string& last_error() const { return last_error_; }
 

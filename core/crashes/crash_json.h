@@ -9,11 +9,11 @@
 
 namespace bulkhead::crashes {
 
-// Returns the JSON of a crash: the format of its file in the state directory,
-// and what scripts get. Names are those of the C++ members; unknown values are
-// null. A path or an option that is not UTF-8 becomes {"hex": "..."}, so that a
-// reader can restore the exact bytes. The process' own words are in an object
-// `claimed`.
+// Returns the JSON of a crash: the format of the file in the state directory
+// and of the output for scripts. Names are those of the C++ members; unknown
+// values are null. A path or an option that is not UTF-8 becomes {"hex":
+// "..."}, so that a reader can restore the exact bytes. The text that the
+// process wrote itself is in an object `claimed`.
 nlohmann::ordered_json ToJson(const Crash& crash);
 
 // Returns the JSON as text of at most `max_bytes` if possible. If it is longer,
@@ -21,9 +21,9 @@ nlohmann::ordered_json ToJson(const Crash& crash);
 // and the backtrace.
 std::string ToText(Crash crash, size_t max_bytes);
 
-// Parses a record. kBadInput if the text is no record. Missing members keep the
-// values of a new Crash, and texts are made safe for a terminal, whatever the
-// file holds.
+// Parses a record. Fails with kBadInput if the text is no record. Missing
+// members keep the values of a new Crash, and texts are made safe for a
+// terminal, whatever the file holds.
 Result<Crash> ParseCrash(const std::string& text_untrusted);
 
 // Returns "start", "open", "scan", "next" or "frame-at". Static storage.

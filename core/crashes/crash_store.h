@@ -10,8 +10,8 @@
 
 namespace bulkhead::crashes {
 
-// The records of crashes in the folder `crashes` of a state directory, one file
-// each, named by its number:
+// The records of crashes in the folder `crashes` of a state directory. Each
+// record is one file, named by the number of the record:
 //
 //     CrashStore store(state_directory);
 //     ASSIGN_OR_RETURN(const uint64_t number, store.Add(crash));
@@ -37,15 +37,16 @@ class CrashStore {
   explicit CrashStore(std::string state_directory)
       : state_directory_(std::move(state_directory)) {}
 
-  // Whether records are kept.
+  // Returns whether records are kept.
   bool enabled() const { return !state_directory_.empty(); }
-  // Adds a record and returns its number. Makes the directory if needed.
-  // kNotFound if records are not kept, kResourceExhausted if none can be added.
+  // Adds a record and returns its number. Makes the directory if needed. Fails
+  // with kNotFound if records are not kept, and with kResourceExhausted if no
+  // record can be added.
   Result<uint64_t> Add(Crash crash) const;
   // Sets Crash::outcome of a record.
   Status SetOutcome(uint64_t number, const std::string& outcome) const;
 
-  // The following three are those of bulkhead/crashes.h.
+  // Implement the functions of the same purpose in bulkhead/crashes.h.
   Result<CrashList> ReadAll() const;
   Result<Crash> Read(uint64_t number) const;
   Status Clear() const;

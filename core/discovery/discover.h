@@ -40,7 +40,7 @@ struct FileIdentity {
 struct BackendCandidate {
   enum class Standing {
     kUsable,
-    kDisabled,  // By the operator; `reason` names the rule.
+    kDisabled,  // Disabled by the operator; `reason` names the rule.
     kBroken,    // `reason` says what to repair.
   };
 
@@ -53,8 +53,9 @@ struct BackendCandidate {
   FileIdentity plugin_identity;
   std::vector<std::string>
       visible_paths;  // Relative to `directory`; see VisiblePaths.
-  // Those of manifest.devices that callers reach by the bare name. The others
-  // belong to an earlier backend and are reached as BACKEND/DEVICE.
+  // The devices of the manifest that callers reach by the bare name. The bare
+  // names of the others belong to an earlier backend, so callers reach them as
+  // BACKEND/DEVICE.
   std::vector<std::string> devices;
   Standing standing = Standing::kUsable;
   std::string reason;
@@ -85,7 +86,7 @@ struct Discovery {
 //   Environment environment = Environment::FromProcess();
 //   ASSIGN_OR_RETURN(Selection selection,
 //                    Selection::FromEnvironment(environment));
-//   PluginPath path = ResolvePluginPath({}, environment, built_in);
+//   PluginPath path = ResolvePluginPath(environment, built_in);
 //   Discovery found = Discover(ScanPluginPath(path.directories), selection);
 Discovery Discover(const Scan& scan, const Selection& selection,
                    const std::vector<ExplicitLoad>& loads = {});
@@ -94,11 +95,11 @@ Discovery Discover(const Scan& scan, const Selection& selection,
 // an empty string.
 using FailureOf = std::function<std::string(const BackendCandidate&)>;
 
-// Returns the usable backend of `device`, as a pointer into `discovery`.
-// kBackendUnavailable if the backend of that device is disabled or broken; the
-// message says why. kNotFound if there is no such device; the message lists the
-// devices there are, the disabled backends with the rule, the failed backends
-// with the cause, and each place that was searched.
+// Returns the usable backend of `device`, as a pointer into `discovery`. Fails
+// with kBackendUnavailable if the backend of that device is disabled or broken;
+// the message says why. Fails with kNotFound if there is no such device; the
+// message lists the existing devices, the disabled backends with the rule, the
+// failed backends with the cause, and each place that was searched.
 Result<const BackendCandidate*> FindBackend(const Discovery& discovery,
                                             const DeviceName& device,
                                             const FailureOf& failure_of = {});
@@ -112,16 +113,16 @@ Status Unavailable(const BackendCandidate& backend);
 std::string CallersName(const BackendCandidate& backend,
                         const std::string& device);
 
-// The files of a backend, which OpenBackend opens anew and checks again, since
-// they may have changed after discovery.
+// The open files of a backend. OpenBackend opens and checks the files again,
+// since they may have changed after discovery.
 struct OpenedBackend {
   ipc::UniqueFd directory;
   ipc::UniqueFd plugin;
 };
 Result<OpenedBackend> OpenBackend(const BackendCandidate& backend);
 
-// Returns the message with which the devices of a backend fail that cannot be
-// loaded.
+// Returns the message with which requests for the devices of a backend fail if
+// the backend cannot be loaded.
 std::string LoadFailureMessage(const EntryPoint& entry_point,
                                const std::string& cause);
 

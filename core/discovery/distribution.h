@@ -18,9 +18,9 @@ inline constexpr std::string_view kDistInfoSuffix = ".dist-info";
 
 // An installed package as its NAME-VERSION.dist-info directory describes it.
 struct Distribution {
-  std::string name;     // As METADATA spells it if read, else as the folder.
-  std::string version;  // From the same source as `name`; may be empty.
-  std::string normalized_name;  // Of the folder; METADATA cannot change it.
+  std::string name;             // From METADATA if read, else from the folder.
+  std::string version;          // From the same source as `name`; may be empty.
+  std::string normalized_name;  // From the folder's name alone.
   bool has_metadata = false;    // METADATA was read and has the same name.
   std::string directory;        // Holds the dist-info and the package's files.
   std::string dist_info;        // The name of the dist-info folder.
@@ -35,7 +35,7 @@ struct Distribution {
 bool IsDistributionName(std::string_view text_untrusted);
 
 // Splits "NAME-VERSION.dist-info". A name that was not normalized may contain
-// "-": the version is what follows the last one.
+// "-", so the version is the text after the last "-".
 struct FolderName {
   std::string name;
   std::string version;
@@ -55,8 +55,8 @@ Result<Distribution> ReadDistribution(int directory_fd,
                                       Diagnostics& diagnostics,
                                       std::string_view group = {});
 
-// Replaces name and version by those in METADATA. A second step, since not
-// every caller needs it.
+// Replaces name and version by those in METADATA. This is a separate step,
+// since not every caller needs it.
 void ReadMetadata(int directory_fd, bool plain, Distribution& distribution,
                   Diagnostics& diagnostics);
 

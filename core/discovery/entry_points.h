@@ -25,11 +25,12 @@ struct ObjectReference {
 
 // Parses the right side of an entry point. The parts between dots must be
 // identifiers (text.h); white space is allowed around ":" and the brackets.
-// kInvalidArgument if the text has another form; the message says why.
+// Fails with kInvalidArgument if the text has another form; the message says
+// why.
 Result<ObjectReference> ParseObjectReference(std::string_view value_untrusted);
 
 struct ParsedEntryPoints {
-  std::vector<EntryPoint> entries;  // Of every group, in file order.
+  std::vector<EntryPoint> entries;  // All groups, in file order.
   Diagnostics diagnostics;
 };
 

@@ -25,7 +25,7 @@ const char* NameOf(StreamKind kind);
 // backend describes itself. Every line is optional too:
 //
 //   schema_version = 1
-//   abi = 1                      # the table its entry point returns
+//   abi = 1                      # the ABI version of its function table
 //   devices = ["openreg"]        # default: the entry point's name
 //   start = "clone"              # or "exec": cannot be cloned after loading
 //   streams = ["video"]          # kinds that it decodes; or "audio", or both
@@ -33,13 +33,13 @@ const char* NameOf(StreamKind kind);
 //   [permissions]                # asked for; the operator grants or does not
 //   read = ["/usr/share/vendor"] # and further keys, see permissions_toml.h
 //
-// A stranger wrote the manifest. It can only narrow what the backend is used
-// for, and ask for permissions.
+// A stranger wrote the manifest. The manifest can only narrow the uses of the
+// backend and ask for permissions.
 struct Manifest {
   enum class Start { kClone, kExec };
   enum class WorkerScope { kSession, kBackend };
 
-  bool from_file = false;  // False: there is no file, these are the defaults.
+  bool from_file = false;  // False: no file, all defaults.
   std::optional<int64_t> abi;
   std::vector<std::string> devices;
   std::set<StreamKind> streams = {StreamKind::kVideo};

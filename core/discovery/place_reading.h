@@ -20,11 +20,12 @@ namespace bulkhead::discovery {
 // equal distributions is used. scan.h combines the readings of all directories;
 // scan_cache.h keeps the readings that have not changed.
 
-// A directory of the plugin path and what was found in it.
+// A directory of the plugin path and a summary of the distributions found
+// there.
 struct SearchedPlace {
   SearchDirectory directory;
   bool searched = false;
-  int distributions = 0;  // Those in use; shadowed ones are not counted.
+  int distributions = 0;  // In use; shadowed ones do not count.
   std::string outcome;    // "2 distributions", "does not exist", ...
 
   bool operator==(const SearchedPlace&) const = default;
@@ -33,7 +34,7 @@ struct SearchedPlace {
 // An entry whose name ends in ".dist-info".
 struct ListedFolder {
   std::string name;
-  std::string normalized_name;  // Of the distribution; empty if not valid.
+  std::string normalized_name;  // Empty if the name is not valid.
   bool plain = false;           // A directory, not a link or anything else.
   bool has_rival = false;       // Another folder has the same normalized name.
 
@@ -51,14 +52,14 @@ struct Listing {
 // The result of reading one folder.
 struct FolderReading {
   std::optional<Distribution> distribution;  // nullopt if it is ignored.
-  bool metadata_read = false;                // Whether METADATA was needed.
+  bool metadata_read = false;                // True if METADATA was needed.
   Diagnostics diagnostics;
 };
 
 // The result of reading one directory.
 struct PlaceReading {
   SearchedPlace place;
-  Diagnostics diagnostics;  // Why the directory was not searched.
+  Diagnostics diagnostics;  // Say why a directory was not searched.
   Listing listing;
   std::vector<FolderReading> folders;  // One for each of listing.folders.
 };

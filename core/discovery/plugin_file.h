@@ -20,15 +20,16 @@ struct PluginFile {
 
 // Opens the object of `module`. `directory` is the open directory that holds
 // the dist-info. The object of "a.b.name" is a/b/libname.so or, if that does
-// not exist, a/b/name.so. kNotFound if neither exists; the message names both.
-// Other errors as of OpenRegularFileBeneath.
+// not exist, a/b/name.so. Fails with kNotFound if neither exists; the message
+// names both. Fails otherwise as OpenRegularFileBeneath does.
 Result<PluginFile> OpenPluginFile(int directory, const std::string& module);
 
 // Returns the paths, relative to the directory, that the sandbox of the backend
-// may show; sorted. These are the files in RECORD. Without a RECORD it is the
-// first component of the module: a folder with everything below it, or the
-// object itself. The paths need not exist. kNotFound if there is a RECORD that
-// does not list the object, which could not be loaded then.
+// may show; sorted. These are the files in RECORD. Without a RECORD, the only
+// path is the first component of the module: a folder with everything below it,
+// or the object itself. The paths need not exist. Fails with kNotFound if there
+// is a RECORD that does not list the object, since the sandbox would not show
+// the object then.
 Result<std::vector<std::string>> VisiblePaths(
     const std::optional<std::vector<RecordedFile>>& record,
     const std::string& plugin_path);

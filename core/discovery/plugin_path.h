@@ -13,13 +13,13 @@ namespace bulkhead::discovery {
 // A directory that is searched for distributions.
 struct SearchDirectory {
   std::string path;
-  std::string origin;     // Why, in words: "BULKHEAD_PATH".
-  bool built_in = false;  // Whether it holds Bulkhead's own backends.
+  std::string origin;     // The setting: "BULKHEAD_PATH".
+  bool built_in = false;  // Holds Bulkhead's own backends.
 
   bool operator==(const SearchDirectory&) const = default;
 };
 
-// The directories to search, and what was wrong with the settings.
+// The directories to search, and the problems of the settings.
 struct PluginPath {
   std::vector<SearchDirectory> directories;  // The first has precedence.
   Diagnostics diagnostics;

@@ -21,9 +21,9 @@ struct Scan {
 struct ScanOptions {
   // If not empty, only entry points of this group are returned, in half the
   // time. METADATA is then read only for distributions with such an entry
-  // point, and for those of which a directory has several versions; the others
-  // get name and version of the folder. Problems of files that do not matter
-  // are not reported.
+  // point, and for distributions of which a directory has several versions; the
+  // others get name and version from the folder. Problems of files that are not
+  // needed are not reported.
   std::string group;
 };
 

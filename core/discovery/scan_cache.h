@@ -14,7 +14,8 @@
 
 namespace bulkhead::discovery {
 
-// Scans the plugin path repeatedly, and reads only what has changed since.
+// Scans the plugin path repeatedly, and reads only files that have changed
+// since the last scan.
 //
 // A scan costs some system calls for each distribution; one or two stat calls
 // for each are enough to see that nothing was installed. Rescan() returns what
@@ -27,10 +28,10 @@ namespace bulkhead::discovery {
 //   scan = cache.Rescan(path);
 //   if (cache.generation() != before) ...  // Something was installed.
 //
-// What is cached: a directory's list, and a folder's METADATA and
-// entry_points.txt, or the fact that there is none. A cached item is used while
-// device, inode, size, type, and the times of modification and of change (in
-// nanoseconds) are what they were just before the item was read. Restoring the
+// The cache holds the list of each directory, and METADATA and entry_points.txt
+// of each folder, or the fact that the file is missing. A cached item is used
+// while device, inode, size, type, and the times of modification and of change
+// (in nanoseconds) are the same as just before the item was read. Restoring the
 // size and the time of modification does not hide an edit: renaming, linking,
 // chmod and writing all advance the time of change, which no tool can set back.
 //
@@ -44,11 +45,11 @@ namespace bulkhead::discovery {
 //   * items on file systems that are not this kernel's own (NFS, SMB, FUSE,
 //     anything unknown): their times may be seconds old and by another clock.
 //
-// Limit: a change that leaves no time is not seen. This is a write through a
-// mapping whose page was already dirty when the file was read, more than
-// kTrustedAge after the last trace of the page. bulkhead.toml, RECORD and the
-// objects are not cached here; Discover() reads them for the few distributions
-// that have a backend.
+// Limit: a change that updates no time is not seen. The only such change is a
+// write through a mapping whose page was already dirty when the file was read,
+// more than kTrustedAge after the time of change was last updated for that
+// page. bulkhead.toml, RECORD and the objects are not cached here; Discover()
+// reads them for the few distributions that have a backend.
 //
 // Keeps no descriptor open and watches nothing between calls. Not thread-safe,
 // but the scans that it returns may be used on any thread.
@@ -56,8 +57,9 @@ class ScanCache {
  public:
   using Clock = std::function<std::chrono::system_clock::time_point()>;
 
-  // Coarser than the clock of any file system of this kernel: ext3 has whole
-  // seconds, others have the timer's tick or better.
+  // The age from which an item is trusted. It is coarser than the clock of any
+  // file system of this kernel: ext3 stores whole seconds, others the tick of
+  // the timer or finer.
   static constexpr std::chrono::seconds kTrustedAge{2};
 
   // Tests pass a `clock`; the times of files come from the system's clock.

@@ -20,7 +20,7 @@ inline constexpr const char* kAutoloadVariable =
 // plain value.
 struct Selection {
   // If false, an installed extension registers no device. Backends of the
-  // built-in directories and those that are loaded explicitly still do.
+  // built-in directories and explicitly loaded backends still do.
   bool autoload = true;
   std::vector<std::string> enabled;  // Empty: all.
   std::vector<std::string> disabled;
@@ -30,9 +30,10 @@ struct Selection {
   std::string enabled_rule = "BULKHEAD_BACKENDS";
   std::string disabled_rule = "BULKHEAD_BACKENDS_DISABLE";
 
-  // Reads the three variables of those names. Lists have "," between globs. The
-  // switch is on if unset or "1" and off if "0". kInvalidArgument for any other
-  // value, since nobody who writes "true" means off.
+  // Reads the three variables that the rules are named after. Lists have ","
+  // between globs. The switch is on if unset or "1" and off if "0". Fails with
+  // kInvalidArgument for any other value instead of guessing whether "true" or
+  // "no" means on.
   static Result<Selection> FromEnvironment(const Environment& environment);
 
   // Returns the rule that excludes the backend `name`, or nullopt if it is

@@ -16,15 +16,15 @@ inline constexpr char kSystemGrants[] = "/etc/bulkhead/grants.toml";
 // A file that may hold grants. It need not exist.
 struct GrantFile {
   std::string path;
-  std::string origin;  // Why it is read, in words: "BULKHEAD_GRANTS".
+  std::string origin;  // The setting: "BULKHEAD_GRANTS".
 
   bool operator==(const GrantFile&) const = default;
 };
 
-// The files that may hold grants, and what was wrong with the settings.
+// The files that may hold grants, and the problems of the settings.
 struct GrantFiles {
   GrantFile system;
-  std::optional<GrantFile> users;  // nullopt: privileged, or there is no home.
+  std::optional<GrantFile> users;  // nullopt: privileged or no home.
   Diagnostics diagnostics;
 
   // Returns `system`, then `users` if there is one.

@@ -11,8 +11,9 @@ namespace bulkhead::grants {
 
 // Reads a file that only root or this user can have written: a regular file,
 // not a link, owned by root or by the user of this process, and not writable
-// for its group or for others. kInvalidArgument for any other file, with how to
-// repair it; kNotFound if there is no file.
+// for its group or for others. Fails with kInvalidArgument for any other file;
+// the message says how to repair the file. Fails with kNotFound if there is no
+// file.
 Result<std::string> ReadBelievedFile(const std::string& path);
 
 // Reads the grants of one file. Problems become diagnostics. A missing file
@@ -34,7 +35,7 @@ class GrantReader {
  private:
   struct Source {
     std::string path;
-    std::string state;  // Of the file just before it was read.
+    std::string state;  // The state just before the file was read.
     Grants grants;
   };
 

@@ -15,13 +15,12 @@ namespace bulkhead::grants {
 //
 //   [[grant]]
 //   backend = "acme"                    # the entry point's name
-//   hash = "sha256=lpW8uZ0a..."         # of its shared object, as in RECORD
-//   devices = ["/dev/dri/renderD128"]   # and the other keys:
-//   permissions_toml.h
+//   hash = "sha256=lpW8uZ0a..."         # the object's, as in RECORD
+//   devices = ["/dev/dri/renderD128"]   # all keys: permissions_toml.h
 //
 // A grant is for one file: another version of the plugin, or another plugin of
-// the same name, gets nothing from it. With `any_hash = true` instead of the
-// hash, a grant is for any file of that name.
+// the same name, gets no permission from it. With `any_hash = true` instead of
+// the hash, a grant is for any object of the backend of that name.
 struct Grant {
   std::string backend;
   std::string hash;  // Empty: any file.

@@ -8,12 +8,12 @@
 
 namespace bulkhead::sandbox {
 
-// A family of ioctls that a backend can be granted: those of one kind of
+// A family of ioctls that a backend can be granted: the ioctls of one kind of
 // driver. Bits 8 to 15 of a request are its type, which each driver chose for
 // itself. The type is all that a seccomp filter can check, since the filter
-// does not see what a descriptor is. What an ioctl can reach is limited by the
-// descriptors that the backend has: those of granted devices, and those that
-// the worker was given.
+// does not see which file a descriptor refers to. The reach of an ioctl is
+// limited by the descriptors that the backend has: the granted devices, and the
+// descriptors that the worker was given.
 //
 // The type of terminals ('T', with TIOCSTI) is in no family.
 struct IoctlFamily {

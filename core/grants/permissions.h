@@ -12,7 +12,7 @@ namespace bulkhead::grants {
 
 // The things that a backend may use beyond its own files. The manifest
 // (bulkhead.toml) asks for permissions, the operator (grants.toml) grants them,
-// both in the same words, and the backend gets what both name:
+// both in the same words, and the backend gets the permissions that both name:
 //
 //   const Permissions& asked = manifest.permissions;
 //   const Effective effective = Intersect(asked, granted);
@@ -55,13 +55,13 @@ struct Effective {
   bool operator==(const Effective&) const = default;
 };
 
-// The most entries of each kind. More are not needed, since a glob or a
-// directory can stand for many.
+// The largest number of entries of each kind. More are not needed, since a glob
+// or a directory can stand for many files.
 inline constexpr size_t kMaxPermissions = 64;
 
 // Adds one entry. `kind` is the word of the command line: "device", "read",
-// "ioctl", "memory" or "threads". kInvalidArgument if the entry is wrong; the
-// message says why.
+// "ioctl", "memory" or "threads". Fails with kInvalidArgument if the entry is
+// wrong; the message says why.
 Status AddPermission(std::string_view kind, std::string_view value_untrusted,
                      Permissions& permissions);
 // Adds an entry written as "read=/usr/share/acme" or "memory=8G".
@@ -76,10 +76,11 @@ std::string ToArguments(const Permissions& permissions);
 
 // Returns the permissions that are both asked for and granted.
 Effective Intersect(const Permissions& asked, const Permissions& granted);
-// Returns those of `asked` for which nothing at all is granted. A grant that is
-// narrower than the request is the operator's choice, so it is not missing.
+// Returns the permissions in `asked` for which nothing at all is granted. A
+// grant that is narrower than the request is the operator's choice, so it is
+// not missing.
 Permissions Missing(const Permissions& asked, const Effective& effective);
-// Returns those of `granted` that go beyond `asked`.
+// Returns the permissions in `granted` that go beyond `asked`.
 Permissions Beyond(const Permissions& granted, const Permissions& asked);
 
 // Adds the entries of `more`; of two amounts the larger one stays.

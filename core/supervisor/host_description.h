@@ -9,12 +9,13 @@
 
 namespace bulkhead::supervisor {
 
-// Describes the backends as they are to an operator. Starts nothing and reads
-// no file of a backend.
+// Describes the present state of the backends to an operator. Starts nothing
+// and reads no file of a backend.
 void DescribeRunning(const Catalog& catalog, const HostCounters& counters,
                      ipc::schema::HostDescription::Builder out);
 
-// Returns the resident memory of a process in bytes, or 0 if there is none.
+// Returns the resident memory of a process in bytes, or 0 if there is no such
+// process.
 uint64_t MemoryOf(pid_t pid);
 
 }  // namespace bulkhead::supervisor

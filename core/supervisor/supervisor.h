@@ -36,10 +36,12 @@ namespace bulkhead::supervisor {
 //
 // Operators of the same user may look, follow and command over a socket of
 // their own (operator_socket.h). An operator that makes another request, or too
-// many, loses the connection.
+// many requests, loses the connection.
 //
-// One thread, one event loop. Nothing here blocks, except for the few
-// milliseconds in which a backend's namespaces are made.
+// One thread, one event loop. Nothing here waits for a backend. The thread
+// blocks for some milliseconds while the sandbox is probed, while a backend is
+// launched, and while files are read; ending an incarnation can block it for up
+// to two seconds.
 class Supervisor : private kj::TaskSet::ErrorHandler {
  public:
   // `application` is the inherited socket. `application_pid` is shown to
@@ -104,7 +106,7 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   KilledWorkers killed_;
   std::optional<StartContext> context_;
   sandbox::Tier floor_ = sandbox::Tier::kFull;
-  std::string cgroup_;  // as configured; empty if it was not
+  std::string cgroup_;  // the configured directory, or empty
   std::optional<sandbox::SandboxReport> sandbox_;  // empty before the probe
   std::optional<Catalog> catalog_;                 // empty before `configure`
   uint64_t next_session_ = 1;

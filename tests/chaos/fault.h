@@ -21,8 +21,8 @@ namespace bulkhead::tests {
 //
 // `at` is the step at which the fault happens. Two steps take a number: the
 // number of the packet in this life, from 0, or the timestamp of the picture.
-// Without the number, the fault happens at every such step. `do` is the deed
-// with its argument.
+// Without the number, the fault happens at every such step. `do` names the
+// deed, that is, the harm that is done, with its argument.
 //
 // `lives` says in which lives of the stream the fault happens, and `workers` in
 // which session workers of the zygote. Both are lists of numbers and ranges

@@ -9,8 +9,9 @@
 
 namespace bulkhead::tests {
 
-// Returns whether a fault `hang` holds the process. Such a process waits
-// without end and for no descriptor, which no other process of a test does.
+// Returns whether a fault `hang` holds the process. A held process waits
+// without end and for no descriptor; no other process of a test waits in this
+// way.
 bool IsHeld(pid_t pid);
 
 // Waits until a descendant of `root` is held and returns its pid. A test then

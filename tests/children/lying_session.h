@@ -51,8 +51,8 @@ class LyingSession {
   };
   struct Lie {
     Step step;
-    // Tells the lie. Once it has returned, the worker stays silent, unless it
-    // called GoOn().
+    // Tells the lie. Afterwards the worker stays silent, unless `tell` called
+    // GoOn().
     std::function<void(LyingSession&)> tell;
   };
 
@@ -150,7 +150,7 @@ class LyingSession {
 
 // Returns the lie of that name, or nullopt if there is none.
 std::optional<LyingSession::Lie> FindLie(std::string_view name);
-// As FindLie(), for the lies about audio only.
+// Returns what FindLie() returns, but knows only the lies about audio.
 std::optional<LyingSession::Lie> FindAudioLie(std::string_view name);
 
 }  // namespace bulkhead::tests

@@ -22,8 +22,8 @@ struct ReadEntry {
 // An entry point as importlib.metadata reads it.
 struct OracleEntry {
   ReadEntry entry;
-  bool valid = false;        // Whether module, attr and extras can be read.
-  bool identifiers = false;  // Whether module and attr are identifiers.
+  bool valid = false;        // True if module, attr and extras can be read.
+  bool identifiers = false;  // True if module and attr are identifiers.
 };
 
 struct OracleFile {
@@ -47,7 +47,7 @@ struct OracleQuestions {
   std::vector<std::string> files;
   // Module search paths, whose entries are relative to the directory.
   std::vector<std::vector<std::string>> trees;
-  // Whether to describe every character: see OracleAnswers::characters.
+  // True to describe every character; see OracleAnswers::characters.
   bool characters = false;
 };
 

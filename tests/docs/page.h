@@ -15,8 +15,8 @@ struct CodeBlock {
   std::vector<std::string> lines;
 };
 
-// A command of a console block: a line that begins with "$ ", together with
-// the lines that a trailing backslash continues it with.
+// A command of a console block: a line that begins with "$ ", together with the
+// lines that continue it after a trailing backslash.
 struct PageCommand {
   size_t line = 0;
   std::string text;
@@ -26,8 +26,8 @@ struct PageCommand {
 
 std::string ReadPage(const std::string& path);
 
-// An indented block counts only after an empty line, as in Markdown, and not
-// inside a list.
+// Returns the code blocks of `page`. An indented block counts only after an
+// empty line, as in Markdown, and not inside a list.
 std::vector<CodeBlock> CodeBlocksOf(const std::string& page);
 
 std::vector<PageCommand> CommandsOf(const CodeBlock& block);

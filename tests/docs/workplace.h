@@ -27,8 +27,8 @@ class Workplace {
 
   const std::string& path() const { return path_; }
 
-  // Runs `text` in bash, in the directory, with stderr joined to stdout. `$?`
-  // is `last_status` at first.
+  // Runs `text` in bash, in the directory, with stderr joined to stdout.
+  // `last_status` is the value of `$?` at the beginning.
   ProgramResult Run(const std::string& text, int last_status = 0) const;
 
  private:

@@ -5,8 +5,8 @@
 
 namespace bulkhead::tests {
 
-// What the test tells the backend. The backend reads it from a file of its
-// distribution, since its environment is empty.
+// The facts that the test gives the backend. The backend reads them from a file
+// of its distribution, since its environment is empty.
 struct Targets {
   int application_pid = 0;
   unsigned long application_secret = 0;  // the address of eight bytes

@@ -5,9 +5,9 @@
 
 namespace bulkhead::tests {
 
-// Makes one system call that both stages forbid. `name` says in which way; the
-// table is in violation_test.cc. Returns true if the process lives on, and
-// false if the name is unknown.
+// Makes one system call that both stages forbid. `name` selects the way of
+// making the call; violation_test.cc has the table of names. Returns true if
+// the process lives on, and false if the name is unknown.
 bool Violate(const std::string& name);
 
 // Returns whether this process uses speculative execution that the processor

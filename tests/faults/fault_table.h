@@ -5,10 +5,10 @@
 
 namespace bulkhead::tests {
 
-// The table of faults on the host's side. Each of its 55 rows says what
-// happens, how a test makes it happen, what the outcome must be, and which test
-// that is. A row may have several entries. fault_table_test prints the table,
-// and fails if a row is missing or a named test does not exist.
+// The table of faults on the host's side. Each of its 55 rows names the fault,
+// the way in which a test causes it, the required outcome, and the test. A row
+// may have several entries. fault_table_test prints the table, and fails if a
+// row is missing or a named test does not exist.
 struct FaultEntry {
   int row;
   const char* fault;

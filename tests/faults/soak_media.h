@@ -13,7 +13,7 @@ struct SoakFile {
   std::string name;
   std::string path;
   std::vector<std::string> frames;  // the hash of each frame
-  // Whether FrameAt(i) is the i-th frame of Next(). False for files with
+  // True if FrameAt(i) is the i-th frame of Next(). False for files with
   // damaged packets or with timestamps out of order.
   bool indexed = false;
 };

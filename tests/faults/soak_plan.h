@@ -8,7 +8,7 @@
 
 namespace bulkhead::tests {
 
-// What happens to one session of the soak, and how the session is used
+// The fault that happens to one session of the soak, and the use of the session
 // meanwhile. A plan is drawn from the seed and the number of the fault alone,
 // so that any fault can be repeated.
 struct SoakPlan {

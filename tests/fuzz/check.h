@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-// Aborts the process if `condition` is false. libFuzzer takes that for a
+// Aborts the process if `condition` is false. libFuzzer reports the abort as a
 // finding.
 #define FUZZ_CHECK(condition)                                              \
   do {                                                                     \

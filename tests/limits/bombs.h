@@ -21,7 +21,8 @@ std::string WriteFlatBmp(const std::string& directory, uint32_t width,
 
 // A Matroska file with one raw grey picture in a block of `block_bytes`. The
 // file holds as many bytes of the block as the picture has pixels; the rest is
-// a hole. `subtitles` is the number of further streams, which have no packets.
+// a hole in the sparse file. `subtitles` is the number of further streams,
+// which have no packets.
 struct MatroskaBomb {
   uint32_t width = 16;
   uint32_t height = 16;

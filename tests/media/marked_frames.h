@@ -12,7 +12,7 @@ namespace bulkhead::tests {
 // One frame as ffmpeg shows it, in RGB24.
 struct MarkedFrame {
   int64_t pts;  // the best-effort timestamp
-  bool marked;  // whether libavcodec marked the frame as corrupt
+  bool marked;  // true if libavcodec marked the frame as corrupt
   std::string hash;
 };
 

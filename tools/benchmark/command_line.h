@@ -26,8 +26,8 @@ void AddRunOptions(CLI::App& app, RunOptions& options);
 // Adds --libexec.
 void AddLibexecOption(CLI::App& app, std::string& libexec);
 
-// Parses the arguments. Returns an exit status if the program should end now:
-// after --help, or after an error.
+// Parses the arguments. Returns an exit status if the program should end now
+// (after --help or an error), otherwise nullopt.
 std::optional<int> ParseOrExit(CLI::App& app, int argc, char** argv);
 
 // Returns "machine: ...", followed by `extra`, other facts that affect the

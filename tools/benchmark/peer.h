@@ -12,13 +12,13 @@ namespace bulkhead::benchmark {
 
 // The results of one pass over a clip in order.
 struct SequentialPass {
-  double seconds = 0;  // Including the time to open the clip.
+  double seconds = 0;  // Includes the time to open the clip.
   uint64_t frames = 0;
 };
 // The results of one pass over chosen frames.
 struct RandomPass {
-  double open_ms = 0;  // Until the first frame, including any index.
-  double seconds = 0;  // For the other frames.
+  double open_ms = 0;  // Time to the first frame, including any index.
+  double seconds = 0;  // Time for the other frames.
   uint64_t wrong = 0;  // Pictures that differ from those of a sequential pass.
 };
 
@@ -39,7 +39,8 @@ class Peer {
   // The name of the library with its version.
   const std::string& name() const { return name_; }
   Result<SequentialPass> Sequential();
-  // Must follow a Sequential(), with whose pictures these are compared.
+  // Call it after Sequential(): the pictures are compared with those of the
+  // last sequential pass.
   Result<RandomPass> Random(std::span<const int64_t> indices);
 
  private:

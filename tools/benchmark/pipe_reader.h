@@ -20,7 +20,7 @@ class PipeReader {
   static Result<std::unique_ptr<PipeReader>> Start(const std::string& path,
                                                    uint32_t width,
                                                    uint32_t height);
-  // Kills ffmpeg if it still runs.
+  // Kills the ffmpeg process if it still runs.
   ~PipeReader();
   PipeReader(const PipeReader&) = delete;
   PipeReader& operator=(const PipeReader&) = delete;

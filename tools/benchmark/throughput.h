@@ -19,9 +19,9 @@ struct Throughput {
   uint64_t frames = 0;
 };
 
-// Measures `rounds` rounds of a, b and c after one warm-up round. Returns
-// kInternal if the three give different pixels, since they then do different
-// work.
+// Measures `rounds` rounds of a, b and c after one warm-up round. Fails with
+// kInternal if the three decoders give different pixels, since they then do
+// different work.
 Result<Throughput> MeasureThroughput(Host& host, const std::string& clip,
                                      int rounds);
 

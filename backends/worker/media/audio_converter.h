@@ -40,7 +40,7 @@ class AudioConverter {
 
  private:
   AudioFormat format_;
-  std::string sample_format_;  // of the decoder's first frame
+  std::string sample_format_;  // the format of the decoder's first frame
   // The input format for which context_ was made.
   AudioFormat taken_;
   int taken_sample_format_ = -1;

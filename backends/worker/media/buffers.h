@@ -91,7 +91,7 @@ class BufferProvider {
 
   mutable std::mutex mutex_;
   size_t bytes_ = 0;
-  Shape shape_;  // of all buffers in idle_
+  Shape shape_;  // the shape of all buffers in idle_
   uint64_t renewals_ = 0;
   std::vector<std::unique_ptr<Buffer>> idle_;  // last in, first out
   std::vector<std::unique_ptr<Buffer>> busy_;

@@ -33,8 +33,9 @@ class DecodedFrame {
   friend class Decoder;
 
   Decoder* decoder_ = nullptr;
-  bulkhead_frame raw_{};   // as the backend filled the frame, for release_frame
-  bulkhead_frame view_{};  // with fields beyond the backend's size set to zero
+  bulkhead_frame raw_{};  // the frame from the backend, for release_frame
+  bulkhead_frame
+      view_{};  // a copy with fields beyond the backend's size zeroed
 };
 
 // Wraps a vendor's decoder, which implements the C ABI.

@@ -29,8 +29,7 @@ struct DeliveredFrame {
 //
 //     FrameDelivery delivery(pool, buffers, converter);
 //     delivery.Grant(slot, generation);          // as the host sends them
-//     auto delivered = delivery.Deliver(frame);  // *delivered is empty: no
-//     slot
+//     auto delivered = delivery.Deliver(frame);  // empty: no slot
 //
 // Most pictures are converted into a free slot. A picture that is RGB already,
 // and was decoded into a slot (BufferProvider), is published without a copy.

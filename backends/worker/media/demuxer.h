@@ -43,7 +43,7 @@ struct StreamFacts {
   bulkhead_rational time_base{};
   bulkhead_rational average_frame_rate{};
   bulkhead_rational base_frame_rate{};
-  bulkhead_rational sample_aspect_ratio{};  // of the rotated picture
+  bulkhead_rational sample_aspect_ratio{};  // aspect after rotation
   uint64_t frame_count = 0;                 // 0 if not declared
   int64_t duration = BULKHEAD_NO_TIMESTAMP;
   // The duration of the whole container.

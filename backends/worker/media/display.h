@@ -10,13 +10,14 @@ struct AVStream;
 
 namespace bulkhead::worker {
 
-// How to display the pictures of a video stream, according to its header.
+// The way to display the pictures of a video stream, as the header of the
+// stream describes it.
 struct Display {
   // The size after rotation; 0 where only the bitstream declares the size.
   uint32_t width = 0;
   uint32_t height = 0;
   Orientation orientation;
-  bulkhead_rational sample_aspect_ratio{};  // of the rotated picture
+  bulkhead_rational sample_aspect_ratio{};  // aspect after rotation
 };
 
 Display DisplayOf(const AVStream& stream);

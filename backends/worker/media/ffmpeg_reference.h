@@ -13,9 +13,9 @@
 
 namespace bulkhead::worker {
 
-// For tests: the output of the ffmpeg command on this machine, and the worker's
-// output for the same file. Hashes recorded on another machine would be
-// useless, since colour conversion differs between CPUs.
+// References for tests: the output of the ffmpeg command on this machine, and
+// the worker's output for the same file. Hashes recorded on another machine
+// would be useless, since colour conversion differs between CPUs.
 
 bool HasFfmpeg();
 
@@ -36,9 +36,9 @@ struct Decoding {
   uint64_t delivered_in_place = 0;
 };
 
-// Decodes the same with Demuxer, the cpu backend and FrameDelivery into a pool
+// Decodes a stream with Demuxer, the cpu backend and FrameDelivery into a pool
 // of three slots. Floats are hashed as the 16-bit numbers that they were made
-// from; any other float is an error.
+// from; a float that no such number gives is an error.
 ipc::Expected<Decoding> DecodeFile(const std::string& path,
                                    int32_t stream_index,
                                    const OutputFormat& format = {});

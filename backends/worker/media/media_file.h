@@ -39,11 +39,12 @@ class MediaFile {
   MediaFile& operator=(const MediaFile&) = delete;
   ~MediaFile();
 
-  // Never null.
+  // Returns the container. Never null.
   AVFormatContext* format() const { return format_; }
   const std::string& name() const { return name_; }
   // Reads the next packet, of any stream, into `packet`. Returns false at the
-  // end, which may be a failed read or a limit: see the functions below.
+  // end, after a failed read and beyond a limit; read_error() and
+  // CheckStreams() tell these cases apart.
   bool ReadPacket(AVPacket* packet) const;
 
   // Returns the errno of the first read that failed, or 0.

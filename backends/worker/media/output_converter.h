@@ -16,8 +16,8 @@ namespace bulkhead::worker {
 
 // The format of frames that the host asks for.
 struct OutputFormat {
-  // Empty means: floats for a stream with more than 8 bits per component, else
-  // bytes.
+  // The element type. Empty: floats for a stream with more than 8 bits per
+  // component, else bytes.
   std::optional<ipc::ElementType> element = ipc::ElementType::kUint8;
   std::vector<Transform> transforms;
 };

@@ -9,7 +9,7 @@ namespace bulkhead::worker {
 
 // Packets that were sent to a decoder and yielded no picture.
 struct Loss {
-  int64_t pts;       // BULKHEAD_NO_TIMESTAMP if unknown which packets they are
+  int64_t pts;       // NO_TIMESTAMP if the packets are not known
   int64_t duration;  // 0 if unknown
   int64_t position;  // the byte offset in the file, -1 if unknown
   uint64_t packets;  // 1 if pts is known
@@ -55,7 +55,7 @@ class OutstandingPackets {
   std::map<int64_t, Packet> waiting_;  // by timestamp
   int64_t entry_ = INT64_MIN;
   bool timed_ = true;
-  int64_t uncounted_ = 0;  // sent and not shown, if timed_ is false
+  int64_t uncounted_ = 0;  // the number sent and not shown, if not timed_
 };
 
 }  // namespace bulkhead::worker

@@ -82,7 +82,7 @@ class PictureReader {
   bool at_beginning_ = true;
   bool packets_ended_ = false;
   bool packet_pending_ = false;
-  bool met_damage_ = false;  // since the decoder was opened
+  bool met_damage_ = false;  // damage since the decoder was opened
   bool has_picture_ = false;
   // The last member, so destroyed first: it belongs to the decoder.
   DecodedFrame picture_;

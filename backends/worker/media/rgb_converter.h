@@ -88,8 +88,8 @@ class RgbConverter {
   const std::optional<std::array<int32_t, 9>> stream_matrix_;
   const uint64_t max_pixels_;
 
-  AVPixelFormat format_ = AV_PIX_FMT_RGB24;  // of every result
-  std::optional<PictureSize> size_;          // of every result
+  AVPixelFormat format_ = AV_PIX_FMT_RGB24;  // the format of results
+  std::optional<PictureSize> size_;          // the size of results
   Key key_;
   Orientation orientation_;
   std::string known_name_;  // the name of known_format_, looked up once

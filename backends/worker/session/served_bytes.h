@@ -29,7 +29,7 @@ class ServedBytes : public ByteServer {
   HostReplies& replies_;
   ipc::Waiter& waiter_;
   const ipc::MappedRegion window_;
-  uint32_t serial_ = 0;  // of the latest request to the host
+  uint32_t serial_ = 0;  // the serial of the latest request
   // The part of the media that the window holds.
   int64_t start_ = 0;
   int64_t bytes_ = 0;

@@ -19,7 +19,8 @@ namespace bulkhead::worker {
 //
 // Call these functions while the process has a single thread. The memory that
 // the handler needs is allocated here and never freed. A clone of the zygote
-// inherits the zygote's handlers, and calls again with its own socket.
+// inherits the zygote's handlers, and calls the function for sessions with its
+// own socket.
 
 // Sends notes to bulkheadd, each as a ZygoteEvent.
 void SendCrashNotesOfZygote(int socket);

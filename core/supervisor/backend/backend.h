@@ -32,7 +32,7 @@ class Backend {
     uint32_t device_ordinal;
     std::string device;  // canonical: "openreg:1"
     int pidfd;           // borrowed; valid until the session is closed
-    bool shared;         // whether the worker may serve other sessions too
+    bool shared;         // true if the worker may serve other sessions too
   };
 
   struct OpenedSession {
@@ -42,7 +42,8 @@ class Backend {
     pid_t worker_pid;
   };
 
-  // What a host tells about a session whose worker it saw end.
+  // The host's account of a session after the host saw the session's worker
+  // end.
   struct ReportedExit {
     uint64_t id;
     HostObservation observed;
@@ -50,7 +51,7 @@ class Backend {
     InputPosition position;
     SessionFacts facts;
   };
-  // What the host is told in return.
+  // The answer to the host's ReportedExit.
   struct ExitVerdict {
     ExitReport report;
     Culprit culprit = Culprit::kNobody;
@@ -103,7 +104,8 @@ class Backend {
   uint32_t worker_ends() const { return worker_ends_; }
 
  private:
-  // Waits out the short backoff of a lost device; refuses during a long one.
+  // Waits for the end of the backoff of a lost device; refuses at once if the
+  // backoff is long.
   kj::Promise<Status> AwaitDevice(const std::string& device);
   kj::Promise<Result<StartedSession>> PlaceSession(uint64_t id,
                                                    Workers::Placing placing,

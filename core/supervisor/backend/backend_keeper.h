@@ -7,13 +7,13 @@
 
 namespace bulkhead::supervisor {
 
-// What a backend asks of the object that keeps all backends. Catalog implements
-// it.
+// The services that a backend needs from the object that keeps all backends.
+// Catalog implements this interface.
 class BackendKeeper {
  public:
-  // Starts a backend from the present files beside backend `number` and checks
-  // it. If it passes, it takes the place of the old one, which is retired.
-  // Joins an attempt that is under way.
+  // Starts a successor from the present files beside backend `number` and
+  // checks the successor. A successor that passes takes the place of the old
+  // backend, which is retired. Joins an attempt that is under way.
   virtual kj::Promise<Status> StartSuccessor(unsigned number) = 0;
   // Looks at the installed files again after the settling time.
   virtual void LookAgain() = 0;

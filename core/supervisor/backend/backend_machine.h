@@ -12,13 +12,13 @@
 
 namespace bulkhead::supervisor {
 
-// Why an event happened, for the actions that tell somebody or count a failure.
+// The cause of an event, for the actions that report the event or count a
+// failure.
 struct BackendCause {
-  // The code that whoever asks for the backend gets.
+  // The status code for callers that ask for the backend.
   Code code = Code::kBackendLost;
   std::string text;
-  // Who is to blame for a failure; empty if the backend itself declined to
-  // start.
+  // The culprit of a failure; empty if the backend itself declined to start.
   std::optional<Culprit> culprit;
 };
 

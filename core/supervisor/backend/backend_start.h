@@ -31,7 +31,8 @@
 
 namespace bulkhead::supervisor {
 
-// What every backend of this bulkheadd is started with. Owned by Supervisor.
+// The settings and services with which every backend of this bulkheadd is
+// started. Owned by Supervisor.
 struct StartContext {
   kj::UnixEventPort& port;
   int application_pidfd;
@@ -42,7 +43,7 @@ struct StartContext {
   uint32_t attempts_per_position;
   uint32_t failures_per_backend;
   sandbox::Tier tier;
-  bool own_uid;  // whether each backend can run under a uid of its own
+  bool own_uid;  // true if each backend can run under a uid of its own
   sandbox::Forbidden forbidden;
   sandbox::CgroupParent cgroup;  // the parent of the backends' cgroups
   grants::GrantReader& grants;
@@ -54,8 +55,9 @@ struct StartContext {
 };
 
 // One attempt to start a backend: opens and verifies the files, launches a
-// zygote that loads the object, and has a probe worker count the devices. Never
-// waits without a deadline. What the zygote and the probe say is validated.
+// zygote that loads the object, and has a probe worker count the devices. Every
+// wait has a deadline. Every message from the zygote and the probe is
+// validated.
 //
 // Owned by Lifecycle, which keeps the last attempt and makes a new one for each
 // start. Bound to the event loop's thread.
@@ -77,16 +79,17 @@ class BackendStart {
   // Returns whether Run() was called and its promise has not resolved yet.
   bool under_way() const { return under_way_; }
 
-  // Returns what was launched; null before that.
+  // Returns the launched incarnation, or null before the launch.
   const std::shared_ptr<Incarnation>& incarnation() const {
     return incarnation_;
   }
-  // Hands over what was launched, once the attempt is over.
+  // Hands over the launched incarnation. Call it after the attempt is over.
   std::shared_ptr<Incarnation> TakeIncarnation() {
     return std::move(incarnation_);
   }
-  // Whose fault a failure is. Empty if the backend or the machine said why the
-  // backend cannot be started, which is nothing to punish.
+  // Returns the culprit of a failed attempt. Empty if the backend or the
+  // machine said why the backend cannot be started, because nobody is punished
+  // for that.
   std::optional<Culprit> culprit() const { return culprit_; }
   // The quarantine record because of which nothing was launched, if any.
   const std::optional<QuarantineRecord>& quarantine() const {
@@ -99,7 +102,7 @@ class BackendStart {
  private:
   kj::Promise<Status> Attempt();
   Granting Granted() const;
-  // Checks that the object is the one of RECORD, or, without a hash in RECORD,
+  // Checks that the object has the hash in RECORD or, if RECORD has no hash,
   // that the file has settled.
   kj::Promise<Status> VerifyComplete(int object);
   // Fails if the object is quarantined. Lifts a record that does not hold any

@@ -17,10 +17,10 @@ namespace bulkhead::supervisor {
 
 enum class BackendState : uint8_t {
   kDiscovered,   // nothing runs; the next request for a device starts it
-  kStarting,     // a zygote loads the object, or a probe counts the devices
-  kReady,        // sessions are placed
+  kStarting,     // a zygote loads the object, or a probe counts devices
+  kReady,        // new sessions are placed in workers
   kDraining,     // serves its open sessions and takes no others
-  kBackingOff,   // failed; not started again before a certain time
+  kBackingOff,   // failed; is not started before its backoff is over
   kQuarantined,  // failed too often; not started
   kDisabled,     // disabled by an operator, or its files cannot be used
 };
@@ -33,7 +33,7 @@ enum class BackendEvent : uint8_t {
   kStartLost,         // the zygote was lost during the start
   kZygoteFailed,      // the zygote of a running backend ended by its own doing
   kZygoteLost,        // the zygote of a running backend was lost
-  kBackoffOver,       // the time of backing off is over
+  kBackoffOver,       // the backoff is over
   kQuarantined,       // too many failures, or an earlier record of them
   kQuarantineLifted,  // the record of the quarantine was removed
   kFilesChanged,      // the installed files changed or were removed
@@ -43,7 +43,7 @@ enum class BackendEvent : uint8_t {
   kFilesOverwritten,  // the object was overwritten under a live zygote
   kRestartAsked,      // an operator wants a fresh start
   kDisableAsked,      // an operator wants nobody to use the backend
-  kEnableAsked,       // an operator takes that back
+  kEnableAsked,       // an operator lifts kDisableAsked
   kSessionsEnded,     // the last session was closed
 };
 inline constexpr size_t kBackendEvents = 18;
@@ -54,7 +54,7 @@ enum class BackendAction : uint8_t {
   kJoinStart,       // answers once the start under way is over
   kServe,           // answers that the backend is ready
   kRefuse,          // answers with the reason why nothing is started
-  kAwaitBackoff,    // waits out a short backoff; refuses during a long one
+  kAwaitBackoff,    // waits until a short backoff ends; refuses if it is long
   kAdopt,           // uses the zygote that was started
   kDiscard,         // ends the zygote that was started; refuses
   kBackOff,         // counts the failure; sets the time of the next start

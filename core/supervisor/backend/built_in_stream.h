@@ -18,11 +18,11 @@ namespace bulkhead::supervisor {
 
 // The stream that a health check has a worker decode: the first picture of the
 // built-in clip, or the first samples of the built-in sound for a backend that
-// decodes audio alone. Knows what the worker is asked for and judges the
-// answers; sends nothing and waits for nothing.
+// decodes audio alone. Builds the requests to the worker and judges the
+// replies; sends nothing and waits for nothing.
 //
-// Trust: the replies are a hostile worker's. Each judgement is OK, an error, or
-// nullopt where the reply is of another kind than the one that was asked for.
+// Trust: the replies come from a hostile worker. Each judgement is OK, an
+// error, or nullopt if the reply is of another kind than the awaited one.
 // Readers must be over private memory; call inside ipc::ReadCatching.
 class BuiltInStream {
  public:
@@ -34,7 +34,8 @@ class BuiltInStream {
   session::StreamOpening Opening(uint32_t device) const;
   // Returns memory for two slots of the stream.
   Result<std::shared_ptr<session::FramePool>> MakePool() const;
-  // Asks for the first picture or all samples, as the play of that number.
+  // Fills in a request for the first picture or for all samples. `epoch` is the
+  // number of the play.
   void FillPlay(uint32_t epoch, ipc::schema::Play::Builder play) const;
 
   std::optional<Status> JudgeOpened(
@@ -48,7 +49,7 @@ class BuiltInStream {
   Limits limits_;
 };
 
-// Returns kBackendMisbehaved: the worker broke the protocol in that way.
+// Returns kBackendMisbehaved. `what` says how the worker broke the protocol.
 Status Misbehaved(const std::string& what);
 
 }  // namespace bulkhead::supervisor

@@ -25,10 +25,10 @@ struct EndedBackend {
   const discovery::BackendCandidate& candidate;
   Incarnation* incarnation;  // null if it is not known any more
   sandbox::Tier tier;
-  uint32_t deadline_ms;  // of the backend's start
+  uint32_t deadline_ms;  // the deadline of the backend's start
 };
 
-// What only the host knows about a session whose worker ended.
+// The facts about a session whose worker ended that only the host knows.
 struct SessionFacts {
   CrashClaim claim;
   std::string device;
@@ -43,8 +43,8 @@ struct SessionFacts {
 // cleaned all the same, since they are shown to people.
 SessionFacts ToSessionFacts(ipc::schema::SessionEnd::Reader end);
 
-// Writes the crash records (core/crashes) of one application. Combines what
-// bulkheadd knows of a backend with what the host tells.
+// Writes the crash records (core/crashes) of one application. Combines the
+// facts that bulkheadd has about a backend with those that the host reports.
 //
 // A storm of crashes is limited: kAtOnce records, then one every kPause.
 // Crashes in between are counted, and the next record tells their number. The
@@ -63,19 +63,20 @@ class CrashRecorder {
   // application's pidfd, borrowed for the call.
   CrashRecorder(const std::string& state_directory, int application);
 
-  // Returns whether an exit is worth a record. A SIGKILL that is nobody's fault
-  // is not, nor is the end of a shared worker that was recorded before.
+  // Returns whether an exit is worth a record. Two kinds of exit are not: a
+  // SIGKILL that is nobody's fault, and the end of a shared worker that was
+  // recorded before.
   static bool IsWorthy(const ProcessExit& exit, Culprit culprit);
 
   // Each of these returns the number of the record, or 0 if there is none.
   uint64_t RecordWorker(const EndedBackend& backend, const SessionFacts& facts,
                         Culprit culprit, ExitReport end);
-  // Records a failed start: the zygote's, or that of the worker that counts the
-  // devices. Records nothing that is nobody's fault.
+  // Records a failed start of the zygote or of the worker that counts the
+  // devices. Records no failure that is nobody's fault.
   uint64_t RecordStart(const EndedBackend& backend, Culprit culprit,
                        const Status& cause);
   uint64_t RecordZygote(const EndedBackend& backend);
-  // Adds to a record of this object what came of the session.
+  // Adds the outcome of the session to a record that this object wrote.
   void SetOutcome(uint64_t crash, const std::string& outcome);
 
  private:

@@ -29,8 +29,8 @@ class EventLog {
   uint64_t latest() const { return next_ - 1; }
   // Resolves once there is an event with a greater number.
   kj::Promise<void> WhenAfter(uint64_t number);
-  // Writes up to kMaxPerAnswer events after the numbered one, and how many of
-  // them are lost.
+  // Writes up to kMaxPerAnswer events that follow event number `after`, and the
+  // number of following events that are no longer kept.
   void Describe(uint64_t after, ipc::schema::Events::Builder out) const;
 
  private:

@@ -17,8 +17,8 @@ inline constexpr std::chrono::milliseconds kSettlingTime{500};
 // nobody has the file open for writing, and its device, inode, size and times
 // have not changed for kSettlingTime. Resolves at once for a file that was
 // changed longer ago. Fails with kBackendUnavailable if the file is still being
-// written after `patience`. A file renamed into its place is another file and
-// does not matter here.
+// written after `patience`. A file that is renamed into the place of `object`
+// is another file and does not matter here.
 //
 // The kernel tells whether somebody has the file open for writing: it refuses a
 // read lease then. Where the kernel gives no leases (files of other users,

@@ -31,12 +31,13 @@ namespace bulkhead::supervisor {
 // library when files change, and because another process would have to be
 // started, watched and given the worker's socket for five messages.
 //
-// Trust: the worker is hostile. Each reply is copied out and must be the very
-// one that was asked for, and what the worker publishes is checked against the
-// ledger. No pixel is looked at: wrong pictures are not noticed. One deadline
-// covers the whole check.
+// Trust: the worker is hostile. Each reply is copied out and must answer the
+// request, and each published slot is checked against the ledger. Pixels are
+// not compared, so wrong pictures are not noticed. One deadline covers the
+// whole check.
 //
-// Owned by Backend. Bound to the event loop's thread.
+// Owned by the promise of Lifecycle::CheckHealth(). Bound to the event loop's
+// thread.
 class HealthCheck {
  public:
   HealthCheck(kj::UnixEventPort& port,
@@ -44,8 +45,8 @@ class HealthCheck {
   ~HealthCheck() noexcept(false);
   KJ_DISALLOW_COPY(HealthCheck);
 
-  // Runs the check on the device of that ordinal; may be called once. Resolves
-  // with OK or with the way in which the backend failed.
+  // Runs the check on the device with the ordinal `device`; may be called once.
+  // Resolves with OK or with the failure of the backend.
   kj::Promise<Status> Run(discovery::StreamKind kind, uint32_t device,
                           std::chrono::milliseconds limit);
 
@@ -78,7 +79,7 @@ class HealthCheck {
   // Watches the descriptor of channel_, and therefore dies before it.
   kj::Own<kj::UnixEventPort::FdObserver> replies_;
   std::shared_ptr<session::FramePool> pool_;
-  bool unsupported_ = false;  // the worker said so of the codec
+  bool unsupported_ = false;  // the worker does not support the codec
 };
 
 }  // namespace bulkhead::supervisor

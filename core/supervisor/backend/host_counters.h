@@ -17,7 +17,7 @@ class HostCounters {
  public:
   void Set(ipc::MappedRegion region) { region_ = std::move(region); }
 
-  // Returns null if the session is not counted.
+  // Returns the counter at `place`, or null if the session is not counted.
   const SessionCounter* Find(uint32_t place) const {
     if (!region_ || place >= kMaxCountedSessions) return nullptr;
     return reinterpret_cast<const SessionCounter*>(region_->bytes().data()) +

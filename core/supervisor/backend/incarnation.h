@@ -30,11 +30,12 @@ namespace bulkhead::supervisor {
 // One life of a backend: its reaper, its zygote and the workers cloned from the
 // zygote.
 //
-// The reaper is trusted code and believed. The zygote has run vendor code by
-// the time it says that it is ready. So its threads' lock-down is checked then,
-// the reaper confirms every pid that the zygote names, a message out of turn
-// ends the zygote, and nothing here waits for it without a deadline. A process
-// of the backend that makes a forbidden system call is ended from here.
+// The reaper is trusted. The zygote has run vendor code by the time it says
+// that it is ready, so it is not trusted: the lock-down of its threads is
+// checked at that point, the reaper confirms every pid that the zygote names, a
+// message out of turn ends the zygote, and every wait for the zygote has a
+// deadline. This class also ends a process of the backend that makes a
+// forbidden system call.
 //
 // Workers outlive their zygote: an incarnation whose zygote died takes no new
 // sessions and lasts as long as its last session.
@@ -57,8 +58,8 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
     kProbe,    // counts the devices; sends one DeviceList
   };
 
-  // `forbidden` is what the lock-down was compiled with. `port` must outlive
-  // this object.
+  // `forbidden` is the reaction with which the lock-down was compiled. `port`
+  // must outlive this object.
   Incarnation(kj::UnixEventPort& port, sandbox::LaunchedReaper launched,
               sandbox::Forbidden forbidden);
   ~Incarnation() noexcept(false);
@@ -84,10 +85,10 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   // Returns whether the worker's end has not been reported yet.
   bool WorkerRuns(pid_t pid) const;
   void KillWorker(pid_t pid);
-  // Ends the zygote. Sessions go on without it. `reason` is what operators are
-  // told, `code` what callers get that wait for a clone.
+  // Ends the zygote. Sessions go on without the zygote. Operators are told
+  // `reason`; callers that wait for a clone get `code`.
   void KillZygote(Code code, std::string reason);
-  // Drops what is known about a worker that nobody will ask about again.
+  // Forgets a worker. Call it when nobody will ask about the worker again.
   void ForgetWorker(pid_t pid);
 
   bool zygote_alive() const { return zygote_alive_; }
@@ -101,14 +102,16 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   bool reaper_alive() const { return reaper_alive_; }
   pid_t reaper_pid() const { return launched_pid_; }
   pid_t zygote_pid() const;
-  // The last lines that the backend wrote to its stderr. ReadLog() takes in
-  // what was written meanwhile, and returns whether there was anything.
+  // log_tail() returns the last lines that the backend wrote to its stderr.
+  // ReadLog() first reads what was written since, and returns whether there was
+  // anything.
   const std::string& log_tail() const { return log_.text(); }
   bool ReadLog() { return log_.Read(); }
-  // How the zygote ended, in words; empty while it lives.
+  // Returns a description of how the zygote ended; empty while the zygote
+  // lives.
   const std::string& zygote_end() const { return zygote_end_; }
-  // How the zygote ended, as the reaper reported it, with the zygote's own
-  // claim about a crash.
+  // Returns how the zygote ended, as the reaper reported it, with the zygote's
+  // own claim about a crash.
   ExitReport zygote_report() const;
   // The number of this incarnation among those of its backend, from 1; 0 while
   // it starts.
@@ -164,7 +167,7 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   LogTail log_;
 
   const sandbox::Forbidden forbidden_;
-  std::unique_ptr<ViolationWatch> violations_;  // null: no listener
+  std::unique_ptr<ViolationWatch> violations_;  // null if there is no listener
 
   pid_t zygote_inner_pid_ = 0;
   ipc::UniqueFd zygote_pidfd_;
@@ -173,7 +176,7 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   bool declined_ = false;
   kj::PromiseFulfillerPair<void> gone_ = kj::newPromiseAndFulfiller<void>();
   kj::ForkedPromise<void> zygote_gone_ = gone_.promise.fork();
-  // Whether the zygote's socket is closed and was read to the end.
+  // True once the zygote's socket is closed and was read to the end.
   bool zygote_heard_out_ = false;
   bool reaper_alive_ = true;
   std::optional<CrashClaim> zygote_claim_;
@@ -185,7 +188,7 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   std::optional<Status> readiness_;
   kj::Own<kj::PromiseFulfiller<Status>> ready_;
   uint64_t next_ticket_ = 1;
-  uint64_t answers_ = 0;  // from the zygote; at most one a ticket
+  uint64_t answers_ = 0;  // messages from the zygote; at most one per ticket
   std::map<uint64_t, Pending> pending_;
   std::map<pid_t, Watched> watched_;
   // Last member, and destroyed first: its tasks use the others.

@@ -21,16 +21,18 @@
 
 namespace bulkhead::supervisor {
 
-// Starts, stops and restarts one backend. Knows no sessions (backend.h does).
+// Starts, stops and restarts one backend. Does not know sessions; Backend
+// (backend.h) does.
 //
 // Nothing is started until a device is asked for. Then one zygote is started,
-// however many ask at the same time, and a probe worker counts the devices. A
-// zygote that ended is replaced when the next session needs it. The table of
-// backend_states.h decides what happens when; Blame decides whose fault a
-// failure was, and when the backend is to be quarantined.
+// however many callers ask at the same time, and a probe worker counts the
+// devices. A zygote that ended is replaced when the next session needs it. The
+// table of backend_states.h decides which action follows an event. Blame
+// decides whose fault a failure was, and when the backend is to be quarantined.
 //
 // Owned by Backend. Bound to the event loop's thread. Trusts discovery and the
-// reaper; what the zygote and the probe say is validated (backend_start.h).
+// reaper. Messages from the zygote and the probe are validated
+// (backend_start.h).
 class Lifecycle : private BackendMachine::Effects, private BlameSubject {
  public:
   // `number` is unique among the backends. `context` and `keeper` must outlive
@@ -69,22 +71,24 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
   const discovery::BackendCandidate& candidate() const { return candidate_; }
   unsigned number() const { return number_; }
   BackendState state() const { return machine_.state(); }
-  // Why the backend is not ready, for people; empty if there is nothing to say.
+  // Returns the reason why the backend is not ready, for people; empty if there
+  // is nothing to say.
   const std::string& reason() const { return reason_; }
   // Returns whether an operator has disabled the backend.
   bool disabled() const;
   // Returns whether the backend starts or is ready.
   bool serving() const;
   const Devices& devices() const { return devices_; }
-  // Returns the running incarnation, or null if none was started since the last
-  // failure.
+  // Returns the running incarnation, or null if no incarnation was started
+  // since the last failure.
   const std::shared_ptr<Incarnation>& current() const { return current_; }
   // Returns the incarnation that runs or starts; null if there is none.
   const Incarnation* latest() const;
   // The number of incarnations so far.
   uint32_t lives() const { return lives_; }
   // Returns the permissions of the running backend, or of its next start if it
-  // does not run. Adds what operators should know about them.
+  // does not run. Adds remarks for operators about these permissions to
+  // `diagnostics`.
   std::vector<std::string> DescribeGrants(Diagnostics& diagnostics) const;
   // Describes an incarnation whose process ended, for CrashRecorder.
   EndedBackend Ended(Incarnation* incarnation) const;
@@ -92,7 +96,7 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
   std::chrono::steady_clock::time_point Now() const override;
 
  private:
-  // The one place that executes the actions of the table.
+  // Executes the actions of the table; no other function does.
   kj::Promise<Status> Execute(BackendAction action,
                               const BackendCause& cause) override;
   void OnStateChange() override;
@@ -121,7 +125,7 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
   BackendKeeper& keeper_;
   BackendMachine machine_;
   std::string reason_;
-  // What whoever asks gets while nothing may be started.
+  // The answer to callers while nothing may be started.
   Status refusal_;
   Devices devices_;
   std::shared_ptr<Incarnation> current_;

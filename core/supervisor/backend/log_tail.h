@@ -15,18 +15,18 @@ namespace bulkhead::supervisor {
 // which is a pipe. The text is cleaned for people; the first line may be cut
 // off.
 //
-// The writers are hostile: one that writes without end waits on its pipe, costs
-// a read every few milliseconds, and never more than the tail's memory. Bound
-// to the event loop's thread.
+// The writers are hostile. A process that writes without end blocks on its full
+// pipe. It costs bulkheadd one read every few milliseconds and no memory beyond
+// the tail. Bound to the event loop's thread.
 class LogTail {
  public:
   LogTail(kj::UnixEventPort& port, ipc::UniqueFd pipe);
   KJ_DISALLOW_COPY(LogTail);
 
-  // Reads as long as anybody may write. Its promise must be gone before this
-  // object is.
+  // Reads as long as any process can write. Destroy the promise before this
+  // object.
   kj::Promise<void> Drain();
-  // Reads once, at once. Returns whether there was anything.
+  // Reads once, without waiting. Returns whether there was anything to read.
   bool Read();
   const std::string& text() const { return text_; }
 

@@ -14,10 +14,10 @@ namespace bulkhead::supervisor {
 // RECORD. Succeeds if `recorded` is empty. Fails with kBackendUnavailable if
 // the contents differ.
 //
-// The contents are those of the descriptor, so a file renamed into its place
-// meanwhile does not matter. The file is read in pieces, and the event loop
-// runs between them: a driver of a gigabyte does not delay the start of others.
-// `object` is borrowed until the promise resolves.
+// The contents are read through the descriptor, so a file that is renamed into
+// the place of `object` meanwhile does not matter. The file is read in pieces,
+// and the event loop runs between them: a driver of a gigabyte does not delay
+// the start of others. `object` is borrowed until the promise resolves.
 kj::Promise<Status> VerifyObject(kj::Timer& timer, int object,
                                  const std::string& recorded);
 

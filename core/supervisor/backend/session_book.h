@@ -14,16 +14,16 @@
 
 namespace bulkhead::supervisor {
 
-// What the host tells about a session when it opens the session.
+// The facts that the host gives about a session when the host opens it.
 struct SessionOrigin {
   std::string input;          // the key of the input in InputDeaths
-  std::string path;           // of the input, for people
+  std::string path;           // the path of the input, for people
   uint32_t counter = 0;       // the session's place among the host's counters
   uint64_t worker_bytes = 0;  // see Workers::Serve
 };
 
-// The open sessions of one backend: where each came from, on which device it
-// is, and how many frames it had. Tells the event log about sessions.
+// The open sessions of one backend: the origin of each session, its device, and
+// the number of frames that it has received. Reports sessions to the event log.
 //
 // Owned by Backend. Bound to the event loop's thread.
 class SessionBook {
@@ -34,7 +34,7 @@ class SessionBook {
     std::string device;  // canonical: "openreg:1"
     SessionOrigin origin;
     Time opened;
-    uint64_t frames = 0;  // as of the last TakeNewFrames()
+    uint64_t frames = 0;  // the count at the last TakeNewFrames()
   };
 
   // `backend` is the backend's name. `counters` and `events` must outlive this
@@ -51,8 +51,8 @@ class SessionBook {
   const std::map<uint64_t, Session>& all() const { return sessions_; }
 
   // Returns the devices of the sessions that got a frame since the last call.
-  // Includes the devices of sessions that are not counted, which may have got
-  // one.
+  // Includes the devices of sessions without a counter, since they may have got
+  // a frame.
   std::vector<std::string> TakeNewFrames();
   // Tells the event log that the session's worker has ended.
   void NoteWorkerEnd(uint64_t id, const ExitReport& report);

@@ -14,7 +14,7 @@
 namespace bulkhead::supervisor {
 
 // Kills each process of one backend that makes a forbidden system call, and
-// remembers the call until the reaper has reported that process's end.
+// remembers the call until the reaper has reported the end of that process.
 //
 // Bound to the event loop's thread. The promise of Serve() must be destroyed
 // before this object.
@@ -26,8 +26,8 @@ class ViolationWatch {
   // Serves the listener for as long as the promise is kept; never resolves.
   kj::Promise<void> Serve();
   // Returns the system call for which the kernel killed `pid`, if any, and
-  // forgets it. `pid` is the one in the reaper's namespace; it is not reused
-  // before the reaper has reported that end.
+  // forgets it. `pid` is the pid in the reaper's namespace. The kernel does not
+  // reuse it before the reaper has reported the end of the process.
   std::optional<sandbox::Violation> Take(pid_t pid);
 
  private:

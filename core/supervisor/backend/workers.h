@@ -30,12 +30,13 @@ namespace bulkhead::supervisor {
 //
 // A worker is killed with its last session. When a worker dies that has served
 // several sessions, nobody can tell which input is guilty; a session closed
-// before may have left the damage. Its ProcessExit says `shared`, and its
-// sessions ask for workers of their own, where the guilty input shows itself.
+// before may have left the damage. The worker's ProcessExit is `shared`, and
+// its sessions ask for workers of their own. There, the guilty input kills only
+// its own worker.
 //
 // Owned by Backend. Bound to the event loop's thread. Workers are hostile, and
-// nothing here waits for one: a worker that does not take its sessions misses
-// its hosts' deadlines.
+// nothing here waits for them: a worker that does not take its sessions misses
+// the deadlines of the hosts.
 class Workers {
  public:
   enum class Placing {
@@ -52,9 +53,9 @@ class Workers {
   KJ_DISALLOW_COPY(Workers);
 
   // Has a worker of `incarnation` serve session `id` on `socket`. Resolves with
-  // the worker's pidfd, borrowed until the session is closed. A worker that
-  // serves one session may use `worker_bytes` of private memory beyond the
-  // zygote's; 0 means no limit.
+  // the worker's pidfd, which is valid until the session is closed and must not
+  // be closed by the caller. A worker that serves one session may use
+  // `worker_bytes` of private memory beyond the zygote's; 0 means no limit.
   kj::Promise<Result<int>> Serve(uint64_t id, Placing placing,
                                  uint64_t worker_bytes,
                                  std::shared_ptr<Incarnation> incarnation,
@@ -85,7 +86,7 @@ class Workers {
     ipc::UniqueFd requests;     // the socket to a shared worker
     uint32_t served = 0;        // sessions since it was cloned
     uint32_t sessions_now = 0;  // open sessions
-    bool told = false;          // whether a session was told how it ended
+    bool told = false;          // true once a session was told how it ended
   };
   using Placed = kj::Promise<Result<std::shared_ptr<Worker>>>;
 

@@ -21,8 +21,8 @@
 
 namespace bulkhead::supervisor {
 
-// What Blame needs from the backend that it judges. Backends implement it;
-// tests implement it without processes.
+// The services that Blame needs from the backend that it judges. Lifecycle
+// implements them; tests implement them without processes.
 class BlameSubject {
  public:
   // The monotonic time.
@@ -53,7 +53,7 @@ struct WorkerDeath {
   InputPosition position;
   std::string input;                             // the key of InputDeaths
   std::string device;                            // canonical: "openreg:1"
-  std::chrono::steady_clock::time_point opened;  // when the session was
+  std::chrono::steady_clock::time_point opened;  // when the session was opened
 };
 
 struct BlameLimits {
@@ -66,17 +66,18 @@ struct BlameLimits {
 // device, a backoff, a trial or quarantine.
 //
 // There are four counters: input (InputDeaths), device (DeviceLosses), backend
-// and start (RestartPolicy). An input never makes the backend pay, except that
-// deaths on several inputs in a row put the backend on trial (Suspects).
+// and start (RestartPolicy). Deaths that an input caused are never counted for
+// the backend. The only exception: deaths on several inputs in a row put the
+// backend on trial (Suspects).
 //
-//   sessions.NoteFrames(blame);                  // frames acquit first
+//   blame.NoteFrame(device);                     // frames acquit first
 //   const Culprit culprit = blame.Attribute(death);
-//   report.crash = ...;                          // a record that names him
+//   report.crash = ...;                          // record the culprit
 //   deaths_here = blame.Count(death, culprit, report);
 //
 // Owned by Lifecycle, which is also its subject. Bound to the event loop's
-// thread. Trusts the reaper and the host; a worker's own claims do not get
-// here.
+// thread. Trusts the reaper and the host; claims of a worker are never passed
+// to this class.
 class Blame {
  public:
   using Time = RestartPolicy::Time;
@@ -89,17 +90,17 @@ class Blame {
   // Returns whose fault the death of a worker was. A death that an input caused
   // may begin a trial of the backend.
   Culprit Attribute(const WorkerDeath& death);
-  // Counts the death for `culprit`. `report` is what sessions that are refused
-  // for it are told. Returns how many deaths the input has caused at that
-  // position; 0 if it is not to blame.
+  // Counts the death for `culprit`. Sessions that are refused because of the
+  // death get `report`. Returns the number of deaths that the input has caused
+  // at that position, or 0 if the input is not to blame.
   uint32_t Count(const WorkerDeath& death, Culprit culprit,
                  const ExitReport& report);
   // Counts a failure of the backend (kBackend), of its start (kStart) or of its
   // device during the start (kDevice), and begins a backoff. Quarantines the
   // backend if it was one failure too many.
   void CountFailure(Culprit culprit, Code code, const std::string& why);
-  // Begins a backoff that punishes nothing: the backend said why it cannot be
-  // started.
+  // Begins a backoff without counting a failure: the backend said why it cannot
+  // be started.
   void CountDeclined() { policy_.Declined(subject_.Now()); }
   void BecameReady() { policy_.BecameReady(subject_.Now()); }
 
@@ -122,7 +123,8 @@ class Blame {
   std::chrono::nanoseconds BackoffLeft() const;
 
   // Keeps a record of the quarantine that outlives bulkheadd. Changes nothing
-  // if the quarantine follows from a record, which AdoptRecord() says.
+  // if the quarantine follows from an existing record; AdoptRecord() notes that
+  // case.
   void RecordQuarantine(Code code, const std::string& why);
   void AdoptRecord() { recorded_ = true; }
   // Returns whether the record of the quarantine was taken away, by an operator
@@ -145,7 +147,8 @@ class Blame {
   InputDeaths inputs_;
   Suspects suspects_;
   DeviceLosses losses_;
-  // Whether the quarantine has a record, and ends with the record.
+  // True if the quarantine has a record, and therefore ends when the record is
+  // removed.
   bool recorded_ = false;
   kj::Promise<void> trial_ = kj::READY_NOW;
   kj::Promise<void> recording_ = kj::READY_NOW;

@@ -7,10 +7,10 @@
 
 namespace bulkhead::supervisor {
 
-// Whose fault the end of a process was. Each culprit but kNobody has a counter
-// and a limit of its own, so that a file that kills its worker costs the
-// backend nothing, and a card that fell off the bus costs neither of them
-// anything.
+// The party to blame for the end of a process. Each culprit except kNobody has
+// a counter and a limit of its own. So a file that kills its worker is not
+// counted against the backend, and a card that fell off the bus is counted
+// against neither the file nor the backend.
 enum class Culprit : uint8_t {
   kNobody,   // a SIGKILL sent by others, or the end of a zygote or of bulkheadd
   kInput,    // counted by input and position, in InputDeaths
@@ -19,8 +19,8 @@ enum class Culprit : uint8_t {
   kStart,    // the zygote crashed, hung or broke the protocol while starting
 };
 
-// What a host observed of a worker that ended. Only the host knows for what it
-// killed a worker.
+// A host's observation of a worker that ended. Only the host knows the reason
+// for which it killed a worker.
 enum class HostObservation : uint8_t {
   kDied,            // the worker ended by itself or was killed by others
   kMissedDeadline,  // killed by the host: a step exceeded its deadline
@@ -37,8 +37,8 @@ enum class HostObservation : uint8_t {
 //   own, where the guilty input kills only its own worker.
 // - kDevice: the worker exited with the code that says that it lost its device.
 //
-// An end that is the input's fault here may turn out to be the backend's: see
-// suspects.h.
+// A death that this function blames on the input may later be blamed on the
+// backend: see suspects.h.
 Culprit CulpritOf(const ProcessExit& exit, HostObservation observed,
                   bool met_media);
 

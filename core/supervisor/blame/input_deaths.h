@@ -20,8 +20,8 @@ namespace bulkhead::supervisor {
 // After `attempts` deaths at one position, the input is poisoned there: further
 // sessions are refused at that position for kLifetime, which costs no worker. A
 // frame delivered at the position acquits the input. Blame owns the counts, so
-// they end with the backend object, that is when its files change, or by
-// Forget().
+// the counts end with the backend object (when the files of the backend change)
+// or by Forget().
 //
 // An input is a key that the host derives from the file's identity and from the
 // options that decide how the file is decoded, since another option may avoid

@@ -26,13 +26,13 @@ struct ProcessExit {
   std::optional<sandbox::Violation> violation;
   // The lock-down stage whose filter was violated: 1, 2, or 0 if unknown.
   int stage = 0;
-  // Whether the worker's zygote outlived the worker. A worker that ended
+  // True if the worker's zygote outlived the worker. A worker that ended
   // together with its zygote is not to blame.
   bool zygote_alive = false;
-  // Whether the worker served several sessions, so that nobody knows which
-  // input ended it.
+  // True if the worker served several sessions, so that nobody knows which
+  // input ended the worker.
   bool shared = false;
-  // Whether another session of the same worker was told of this exit already.
+  // True if another session of the same worker was told of this exit already.
   bool told = false;
 };
 
@@ -42,7 +42,8 @@ ProcessExit ToProcessExit(int wait_status,
                           std::optional<sandbox::Violation> violation);
 
 // Returns whether the process was ended by a SIGKILL. A process of a backend
-// cannot send one to itself, so unless bulkheadd sent it, somebody else did.
+// cannot send SIGKILL to itself. So unless bulkheadd sent the signal, a process
+// outside of Bulkhead did.
 bool IsForeignKill(const ProcessExit& exit);
 
 // Converts to the public report. The caller adds what only the session knows,

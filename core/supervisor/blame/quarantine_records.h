@@ -17,8 +17,8 @@ struct QuarantineRecord {
   std::string path;  // absolute
   int64_t bytes = 0;
   int64_t modified_ns = 0;
-  std::string hash;  // of the contents: "sha256=…"
-  // The code that whoever asks for the backend's devices gets.
+  std::string hash;  // the hash of the contents: "sha256=…"
+  // The status code for callers that ask for the backend's devices.
   Code code = Code::kBackendUnavailable;
   std::string reason;
 
@@ -29,10 +29,10 @@ struct QuarantineRecord {
 // path, so that a quarantine outlives this bulkheadd and is seen by others.
 //
 // A record holds for an object of the same path, size, time and contents. The
-// caller compares them, since reading the contents takes time, and lifts a
-// record that does not hold any more.
+// caller compares these properties, since reading the contents takes time, and
+// lifts a record that does not hold any more.
 //
-// Without a usable directory nothing is remembered, and diagnostics() says why.
+// Without a usable directory no record is kept, and diagnostics() says why.
 // Bounded: once there are kMaxRecords, records of objects that have changed are
 // removed; if that frees no place, the newest record is not kept. Bound to the
 // event loop's thread; blocks only as long as the file system does.
@@ -40,7 +40,7 @@ class QuarantineRecords {
  public:
   static constexpr size_t kMaxRecords = 256;
 
-  // `directory` is empty if nothing is to be remembered.
+  // `directory` is empty if no records are to be kept.
   explicit QuarantineRecords(std::string directory)
       : directory_(std::move(directory)) {}
 

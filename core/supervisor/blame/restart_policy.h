@@ -12,7 +12,8 @@
 
 namespace bulkhead::supervisor {
 
-// `failures` failures within a time of `within` are too many.
+// The limit of a failure counter: `failures` failures within the time `within`
+// are too many.
 struct FailureLimit {
   uint32_t failures;
   std::chrono::milliseconds within;
@@ -64,8 +65,8 @@ class RestartPolicy {
 
   bool backs_off(Time now) const { return now < retry_at_; }
   Time retry_at() const { return retry_at_; }
-  // Returns the failures of one counter that lay within its window when the
-  // last of them was counted.
+  // Returns the number of failures that were within the window of the counter
+  // of `culprit` when the last failure was counted.
   uint32_t failures(Culprit culprit) const;
 
  private:

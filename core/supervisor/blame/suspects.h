@@ -11,10 +11,10 @@ namespace bulkhead::supervisor {
 //
 // One input that kills workers is a poisoned input (input_deaths.h). When
 // kTooMany different inputs in a row have killed workers of one backend, and no
-// session got a frame in between, the backend may die on everything. The deaths
-// alone do not prove that: a directory full of damaged files looks the same. So
-// the backend is put on trial: it decodes a clip that is known to be good
-// (health_check.h), which costs an honest backend one worker.
+// session got a frame in between, the backend may be unable to decode any
+// input. The deaths alone do not prove that: a directory full of damaged files
+// looks the same. So the backend is put on trial: it decodes a clip that is
+// known to be good (health_check.h), which costs an honest backend one worker.
 //
 //     if (suspects.convicted()) return Culprit::kBackend;
 //     if (suspects.Died(input)) BeginTrial();  // ends by calling Judge()

@@ -21,18 +21,18 @@ namespace bulkhead::supervisor {
 // Keeps every backend that this bulkheadd knows: those on the plugin path and
 // those that were loaded explicitly.
 //
-// Notices what is installed, repaired or removed while the application runs.
-// The files are read again once something happened to them (file_watch.h) and
-// then nothing for kSettlingTime, and also when a backend is about to be
-// started, a device is not found, or the backends are listed. Files that did
-// not change are not read again (scan_cache.h).
+// Notices backends that are installed, repaired or removed while the
+// application runs. The files are read again after a change (file_watch.h),
+// once nothing more has changed for kSettlingTime. They are also read again
+// when a backend is about to be started, a device is not found, or the backends
+// are listed. Files that did not change are not read again (scan_cache.h).
 //
 // When the files of a backend change:
 // - A backend that does not run is replaced at once by one from the new files.
 // - For a backend that runs, a successor is started beside it and checked
 //   (health_check.h). If it passes, new sessions go to the successor, and the
-//   old backend drains: it ends with its last session. Otherwise the old one
-//   goes on, and the same files are tried again only on command.
+//   old backend drains: it ends with its last session. Otherwise the old
+//   backend goes on, and the same files are tried again only on command.
 // - A backend that runs and whose files were removed goes on.
 // - If the object was overwritten in place, the zygote is ended at once and the
 //   sessions are replayed. Requests wait until the file has settled.
@@ -52,11 +52,13 @@ class Catalog : private BackendKeeper, private kj::TaskSet::ErrorHandler {
 
   // Registers the backends of a distribution that the application names. Fails,
   // with the reason, if one of them is unusable or there is none. Unusable
-  // backends stay registered too. Loading the same one again changes nothing.
+  // backends stay registered too. Loading the same distribution again changes
+  // nothing.
   Result<std::vector<BackendPointer>> Load(const std::string& path,
                                            const std::string& entry_point);
 
-  // Returns the backend of that name; the usable one if there are several.
+  // Returns the backend called `name`. If several backends have that name,
+  // returns the usable one.
   Result<BackendPointer> Named(const std::string& name);
   // Executes an operator's command. A command that waits for a start resolves
   // once the start is over.
@@ -72,7 +74,7 @@ class Catalog : private BackendKeeper, private kj::TaskSet::ErrorHandler {
   // Returns the backend that serves the session, or null.
   BackendPointer OfSession(uint64_t session) const;
 
-  // Describes the backends, after reading what is installed now.
+  // Describes the backends, after reading the installed files again.
   void Describe(sandbox::Tier tier, ipc::schema::Backends::Builder out);
 
  private:
@@ -106,7 +108,8 @@ class Catalog : private BackendKeeper, private kj::TaskSet::ErrorHandler {
   // Returns a number that gives the backend a uid of its own outside the
   // sandbox (sandbox::OutsideId).
   unsigned FreeNumber();
-  // Says why a running backend is not the installed one; empty if it is.
+  // Returns why a running backend differs from the installed files; empty if it
+  // does not.
   std::string NoticeOf(const Backend& backend) const;
   void WatchFiles();
   kj::Promise<void> AwaitChanges();
@@ -123,13 +126,14 @@ class Catalog : private BackendKeeper, private kj::TaskSet::ErrorHandler {
   discovery::Discovery discovery_;
   std::vector<BackendPointer> backends_;  // in the order of discovery_.backends
   std::vector<BackendPointer> draining_;
-  // What is installed now for each of backends_; missing if it was removed.
+  // The present files of each backend in backends_. A backend whose files were
+  // removed has no entry.
   std::map<const Backend*, discovery::BackendCandidate> present_;
   std::map<const Backend*, Succession> successions_;
   unsigned next_number_ = 0;
   FileWatch watch_;
   uint64_t changes_ = 0;   // the number of changes noticed so far
-  bool settling_ = false;  // whether Settle() runs
+  bool settling_ = false;  // true while Settle() runs
   // Last member, and destroyed first: its tasks use the others.
   kj::TaskSet tasks_;
 };

@@ -14,20 +14,20 @@
 
 namespace bulkhead::supervisor {
 
-// Tells that something in a set of directories was written, made, renamed or
-// removed. It does not tell what changed; the caller reads the directories
+// Reports that a file in a set of directories was written, made, renamed or
+// removed. The report does not name the file; the caller reads the directories
 // again.
 //
 //   FileWatch watch(port);
 //   watch.Watch({"/usr/lib/bulkhead"});
 //   watch.WhenChanged().then(...)
 //
-// At most kMaxDirectories are watched, and their subdirectories are not. Where
-// the kernel gives no watch (the user's limit is reached) changes are not told,
-// and problem() says so. Network file systems tell nothing about what other
-// machines do. Such changes are seen when somebody reads the directory for
-// another reason. A directory that does not exist yet is tried again at the
-// next Watch().
+// At most kMaxDirectories are watched, without their subdirectories. If the
+// kernel gives no watch (the limit of the user is reached), changes are not
+// reported, and problem() says so. Network file systems do not report changes
+// by other machines. Changes that are not reported are seen when the caller
+// reads the directory for another reason. A directory that does not exist yet
+// is tried again at the next Watch().
 //
 // Bound to the event loop's thread; never blocks.
 class FileWatch {

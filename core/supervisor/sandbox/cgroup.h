@@ -15,8 +15,8 @@
 namespace bulkhead::sandbox {
 
 // Limits a backend as a whole with a cgroup (version 2), a new one for each
-// incarnation. Possible only if somebody has delegated a directory for it to
-// this user:
+// incarnation. This is possible only if somebody has delegated a cgroup
+// directory to this user:
 //
 //   const CgroupParent parent = FindCgroupParent(named);
 //   ASSIGN_OR_RETURN(std::unique_ptr<Cgroup> cgroup,
@@ -24,9 +24,9 @@ namespace bulkhead::sandbox {
 //   RETURN_IF_ERROR(cgroup->Adopt(pid));  // Before it runs anything.
 //
 // Only backends are moved to other cgroups, never the application or bulkheadd.
-// So only two kinds of directory will do: one that the operator names, or one
-// that is delegated to us and whose children have limits already, which can be
-// this process' own cgroup or the one above it.
+// So only two kinds of directory can be used: a directory that the operator
+// names, and a directory that is delegated to us and whose children have limits
+// already. The second kind can be this process' own cgroup or its parent.
 //
 // Used by bulkheadd's one thread. A backend sees no cgroup file system in tier
 // full and may not write to one in tier reduced.
@@ -34,12 +34,12 @@ namespace bulkhead::sandbox {
 // The directory that was found for the cgroups of backends and, if it offers
 // less than it could, the reason.
 struct CgroupParent {
-  std::string directory;                 // Empty if there is none to use.
-  std::vector<std::string> controllers;  // In force: of memory, pids, cpu.
-  std::string mount;      // Of cgroup version 2; empty if not mounted.
+  std::string directory;                 // Empty if no directory can be used.
+  std::vector<std::string> controllers;  // Those of memory, pids, cpu in force.
+  std::string mount;      // Where cgroup version 2 is mounted, or empty.
   bool writable = false;  // This user can make directories in `mount`.
-  // Why there is no directory, or why some controllers are not in
-  // `controllers`; in words, for the operator.
+  // The reason why there is no directory, or why some controllers are not in
+  // `controllers`; for the operator.
   std::string evidence;
 
   bool Has(const std::string& controller) const;
@@ -55,18 +55,20 @@ CgroupParent FindCgroupParent(const std::string& named,
 // Ends and removes the cgroups in `parent` whose bulkheadd has died.
 void RemoveStaleCgroups(const CgroupParent& parent);
 
-// Writes `limits` to the cgroup `directory`. For Cgroup::Create and its test.
+// Writes `limits` to the cgroup `directory`. Used by Cgroup::Create and its
+// test.
 Status WriteCgroupLimits(const std::string& directory,
                          const CgroupParent& parent, const Limits& limits);
 
 // The cgroup of one incarnation of a backend. Destroying the object kills the
-// processes that are left in the cgroup and removes it. If that takes longer
-// than a moment, or if this process is killed first, the next bulkheadd removes
-// it: a lock marks it as used for as long as its owner lives.
+// processes that are left in the cgroup and removes the cgroup. If that takes
+// longer than a moment, or if this process is killed first, the next bulkheadd
+// removes the cgroup: a lock marks the cgroup as used for as long as its owner
+// lives.
 class Cgroup {
  public:
-  // Makes a cgroup. kSandboxUnavailable if the directory cannot be made or a
-  // limit is refused.
+  // Makes a cgroup. Fails with kSandboxUnavailable if the directory cannot be
+  // made or a limit is refused.
   static Result<std::unique_ptr<Cgroup>> Create(const CgroupParent& parent,
                                                 const Limits& limits);
   // Adopts an existing directory, which `lock` locks.
@@ -76,7 +78,8 @@ class Cgroup {
   Cgroup(const Cgroup&) = delete;
   Cgroup& operator=(const Cgroup&) = delete;
 
-  // Moves a process into the cgroup; every process it starts is born there.
+  // Moves a process into the cgroup. Every process that it starts from then on
+  // is in the cgroup too.
   Status Adopt(pid_t pid) const;
   // Returns whether the kernel killed a process of this cgroup because the
   // cgroup was at its limit of memory. Ask once for each process that SIGKILL

@@ -37,16 +37,17 @@ namespace bulkhead::sandbox {
 // caller's heap. That is sound only because the caller has a single thread, and
 // cheap only because its heap is small.
 //
-// The caller blocks until then, at most until `deadline`. Failure is
-// kSandboxUnavailable with the step that failed, kDeadlineExceeded, or
-// kResourceExhausted; the child is then dead and reaped. A child that started
-// is the caller's to reap, with waitid(P_PIDFD). Its exit signal is SIGCHLD,
-// whose disposition must not be SIG_IGN.
+// The caller blocks until `enter` has done one of the three, at most until
+// `deadline`. Fails with kSandboxUnavailable (the message names the step),
+// kDeadlineExceeded or kResourceExhausted; the child is then dead and reaped.
+// The caller must reap a child that started, with waitid(P_PIDFD). The exit
+// signal of the child is SIGCHLD, so the disposition of SIGCHLD must not be
+// SIG_IGN.
 
 struct Containment {
   Tier tier;  // kFull or kReduced.
   const Policy& policy;
-  std::optional<uint32_t> outside_id;  // User and group id outside.
+  std::optional<uint32_t> outside_id;  // The ids outside of the sandbox.
   const Cgroup* cgroup = nullptr;      // Null if there is none.
 };
 
@@ -68,7 +69,8 @@ Result<ContainedProcess> StartContained(
 // user id.
 Status LimitOpenFiles(const Limits& limits);
 
-// Sends SIGKILL and waits for the end, which nothing but the kernel can delay.
+// Sends SIGKILL and waits for the end of the process, which only the kernel can
+// delay.
 void KillAndReap(const ipc::UniqueFd& pidfd);
 
 }  // namespace bulkhead::sandbox

@@ -14,7 +14,7 @@ struct SandboxGap {
   std::string missing;   // The part, as a noun.
   std::string evidence;  // The observation that shows the gap.
   std::string remedy;    // Exact steps; may have several lines.
-  std::string cost;      // What it means to leave the gap open.
+  std::string cost;      // The consequence of leaving the gap open.
 
   // Returns "`missing`: `evidence`".
   std::string Sentence() const { return missing + ": " + evidence; }

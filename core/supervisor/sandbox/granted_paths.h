@@ -20,7 +20,7 @@ namespace bulkhead::sandbox {
 
 // Identifies the object that a path led to.
 struct ObjectIdentity {
-  uint64_t device = 0;  // Of the file system.
+  uint64_t device = 0;  // The device number of the file system.
   uint64_t inode = 0;
   uint64_t node = 0;  // The device number of a device node, else 0.
 
@@ -33,7 +33,7 @@ struct GrantedPath {
   std::string path;
   Kind kind;
   ObjectIdentity identity;
-  // Whether the mode lets a user id without any group use the object.
+  // True if the mode lets a user id without any group use the object.
   bool open_to_all = true;
 
   bool operator==(const GrantedPath&) const = default;
@@ -45,8 +45,9 @@ ipc::UniqueFd OpenWithoutLinks(const std::string& path);
 // Returns the identity of an open object, or an empty identity if fstat fails.
 ObjectIdentity IdentityOf(int fd);
 
-// Returns the regular file or directory at `path`. kNotFound if there is none;
-// kInvalidArgument if it is something else or a part of `path` is a link.
+// Returns the regular file or directory at `path`. Fails with kNotFound if
+// there is none, and with kInvalidArgument if `path` leads to something else or
+// a part of `path` is a link.
 Result<GrantedPath> ResolveReadable(const std::string& path);
 
 // Returns why a backend cannot open `granted` although it was granted, or an

@@ -17,12 +17,13 @@ namespace bulkhead::sandbox {
 // adds a ruleset with the same rights and no rule at all.
 //
 // In tier full Landlock is a second wall behind the new root. In tier reduced
-// it is the only wall around files. MissingFrom says what an old ABI lacks.
+// it is the only wall around files. MissingFrom() names the restrictions that
+// an old ABI lacks.
 
 struct LandlockRule {
   std::string path;
   uint64_t access;
-  // Set if the rule is for this very object. Otherwise links are followed.
+  // The object that `path` must lead to. If not set, links are followed.
   std::optional<ObjectIdentity> granted;
 };
 
@@ -41,7 +42,8 @@ uint32_t LandlockAbi();
 // Returns the plan for `policy` on a kernel with this ABI.
 LandlockPlan PlanLandlock(uint32_t abi, const Policy& policy);
 
-// Returns what `abi` cannot restrict and a later ABI can: "TCP (ABI 4)".
+// Returns the things that `abi` cannot restrict and a later ABI can: "TCP (ABI
+// 4)".
 std::vector<std::string> MissingFrom(uint32_t abi);
 
 }  // namespace bulkhead::sandbox

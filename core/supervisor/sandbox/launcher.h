@@ -16,9 +16,9 @@
 namespace bulkhead::sandbox {
 
 // Starts one backend: the reaper, alone in its sandbox, which then starts the
-// zygote. contained_process.h says what the child is by then. In addition it
-// has the descriptors of ipc/descriptors.h and no others, the environment
-// TZ=UTC0, and one argument.
+// zygote. contained_process.h describes the sandbox of the reaper. In addition,
+// the reaper has the descriptors of ipc/descriptors.h and no others, the
+// environment TZ=UTC0, and one argument.
 //
 //   LaunchRequest request{.tier = report.tier, .policy = policy, ...};
 //   ASSIGN_OR_RETURN(LaunchedReaper reaper, Launch(request));
@@ -33,7 +33,7 @@ namespace bulkhead::sandbox {
 // sets itself up (some 10 ms), at most until `deadline`. Errors:
 // kSandboxUnavailable (this machine cannot), kBackendUnavailable (the sandbox
 // cannot read the plugin), kDeadlineExceeded, kResourceExhausted (no
-// descriptors). Nothing is left of the child after an error.
+// descriptors). After an error the child is dead and reaped.
 
 struct LaunchRequest {
   Tier tier;  // kFull or kReduced.
@@ -41,7 +41,7 @@ struct LaunchRequest {
   int reaper_executable;
   int worker_executable;
   int plugin;       // The shared object.
-  int lockdown;     // From CompileLockdown.
+  int lockdown;     // The memfd from CompileLockdown.
   int application;  // A pidfd; the backend ends when it becomes readable.
   // User and group id outside of the sandbox; only with SandboxReport::own_uid.
   std::optional<uint32_t> outside_id;
@@ -51,15 +51,17 @@ struct LaunchRequest {
 };
 
 struct LaunchedReaper {
-  // The reaper. To be reaped with waitid(P_PIDFD) once readable. In tier full,
-  // killing the reaper ends the whole backend. In tier reduced it would not:
-  // close `control` instead, and the reaper ends the other processes first.
+  // The reaper. Reap it with waitid(P_PIDFD) once the pidfd is readable. In
+  // tier full, killing the reaper ends the whole backend. In tier reduced that
+  // would leave processes behind: close `control` instead, and the reaper ends
+  // the other processes first.
   ipc::UniqueFd pidfd;
   pid_t pid;
   ipc::UniqueFd control;         // schema::ReaperRequest, ReaperEvent.
   ipc::UniqueFd zygote_control;  // schema::ZygoteRequest, ZygoteEvent: hostile.
   ipc::UniqueFd log;             // The backend's stderr: hostile; O_NONBLOCK.
-  // Null if there is none. Destroying it kills the processes that are left.
+  // The cgroup of the backend, or null if there is none. Destroying it kills
+  // the processes that are left.
   std::unique_ptr<Cgroup> cgroup;
 };
 

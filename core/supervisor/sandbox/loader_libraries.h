@@ -17,7 +17,8 @@ namespace bulkhead::sandbox {
 // programs and other vendors' plugins live below those. Links such as /lib64
 // and /etc/alternatives, through which Debian reaches libraries, stay links.
 //
-// Reads /etc/ld.so.conf. Reports no missing file: the dynamic linker will.
+// Reads /etc/ld.so.conf. Does not report missing files, because the dynamic
+// linker reports them.
 std::vector<VisiblePath> LoaderLibraries();
 
 }  // namespace bulkhead::sandbox

@@ -15,7 +15,7 @@ namespace bulkhead::sandbox {
 //
 // The memfd is sealed, so that a backend cannot change it and one descriptor
 // serves every start of the same backend. The worker program installs the data
-// and knows no policy. `forbidden` is what this machine can do
+// and knows no policy. `forbidden` is the reaction that this machine supports
 // (SandboxReport::forbidden); with kNotify the caller has to hold the listener
 // that the zygote sends.
 Result<ipc::UniqueFd> CompileLockdown(const Policy& policy,

@@ -12,13 +12,13 @@
 
 namespace bulkhead::sandbox {
 
-// Everything that is known about this machine and this process when the gaps of
-// the sandbox are explained (gaps.h). probe.h finds out what a sandbox can do,
-// by making one; the other facts only explain why one was refused. A plain
+// All facts about this machine and this process from which the gaps of the
+// sandbox are explained (gaps.h). probe.h finds out which sandbox works by
+// making one; the other facts only explain why a sandbox was refused. A plain
 // value, so that a test can describe any machine.
 
-// The first step on the way to a root of its own that the kernel refuses to
-// this process, with the privileges it has.
+// The first step towards a private root directory that the kernel refuses to
+// this process, with the privileges that the process has.
 struct NamespaceRefusal {
   enum class Step {
     kNothing,          // Every step succeeded.
@@ -45,9 +45,9 @@ struct MachineFacts {
   std::string container;       // "docker", "podman", "kubernetes" or empty.
   bool root = false;
   bool system_administrator = false;  // This process has CAP_SYS_ADMIN.
-  bool seccomp_filters = false;       // The kernel has them.
-  int seccomp_mode = 0;    // Of this process, before any filter of ours.
-  int landlock_error = 0;  // The errno of asking for the ABI; 0 if it has one.
+  bool seccomp_filters = false;       // The kernel has seccomp filters.
+  int seccomp_mode = 0;    // Mode of this process, before any filter of ours.
+  int landlock_error = 0;  // The errno of asking for the ABI, or 0.
   // nullopt: this kernel has no such switch or does not show it.
   std::optional<int64_t> apparmor_restricts_user_namespaces;
   std::optional<int64_t> unprivileged_user_namespaces;
@@ -60,10 +60,10 @@ struct MachineFacts {
   bool own_uid = false;
   uint32_t landlock_abi = 0;
   Forbidden forbidden = Forbidden::kKill;
-  std::string full_failure;     // Why tier full failed.
-  std::string reduced_failure;  // Why tier reduced failed too.
-  std::string own_uid_failure;  // In the tier in force; only as root.
-  std::string naming_failure;   // Of seccomp's notifications.
+  std::string full_failure;     // The reason why tier full failed.
+  std::string reduced_failure;  // The reason why tier reduced failed.
+  std::string own_uid_failure;  // For the tier in force; only as root.
+  std::string naming_failure;   // The failure of seccomp's notifications.
   NamespaceRefusal refusal;     // Set only if tier full failed.
   CgroupParent cgroup;
 };
@@ -72,7 +72,7 @@ struct MachineFacts {
 // replaces / in every path that is read.
 MachineFacts GatherMachineFacts(const std::string& root = "");
 
-// Finds the first refused step by trying each, in a child.
+// Finds the first refused step by trying each step in a child process.
 NamespaceRefusal FindNamespaceRefusal();
 
 }  // namespace bulkhead::sandbox

@@ -16,15 +16,16 @@ namespace bulkhead::sandbox {
 //     ... clone the worker with this limit ...
 //     RETURN_IF_ERROR(CheckDataLimit(worker, most));
 //
-// Both functions read /proc, so the kernel answers and not the process, which
-// is hostile. Thread-safe.
+// Both functions read /proc, so the answer comes from the kernel and not from
+// the hostile process. Thread-safe.
 
 // Returns the bytes of private memory that a process has mapped, whether it
 // uses them or not; 0 if the process has ended.
 uint64_t DataBytesOf(int pidfd);
 
-// Checks that a process cannot get more than `bytes` of private memory.
-// kSandboxUnavailable if it can, kBackendLost if it has ended.
+// Checks that a process cannot get more than `bytes` of private memory. Fails
+// with kSandboxUnavailable if the process can, and with kBackendLost if it has
+// ended.
 Status CheckDataLimit(int pidfd, uint64_t bytes);
 
 }  // namespace bulkhead::sandbox

@@ -9,10 +9,10 @@
 
 namespace bulkhead::sandbox {
 
-// Builds a root directory that holds what a policy names and nothing else: no
-// /proc, in /dev only the granted nodes, nothing writable. Runs in the cloned
-// child, in its own user and mount namespaces, while it still has all
-// capabilities there.
+// Builds a root directory that holds the files that a policy names and nothing
+// else: no /proc, only the granted nodes in /dev, nothing writable. Runs in the
+// cloned child, in its own user and mount namespaces, while the child still has
+// all capabilities there.
 //
 // Granted objects are opened without following a link, compared with the
 // identity that the policy saw, and mounted from that very descriptor, so that
@@ -24,8 +24,8 @@ namespace bulkhead::sandbox {
 // before the change. The tmpfs must be made after it, or it would be owned by
 // an id that the namespace does not know.
 
-// Step 1: returns detached copies of the mounts of what is visible, one for
-// each VisiblePath. The descriptor for a symbolic link is empty.
+// Step 1: returns detached mounts of the visible paths, one for each
+// VisiblePath. The descriptor for a symbolic link is empty.
 Result<std::vector<ipc::UniqueFd>> OpenVisible(
     const std::vector<VisiblePath>& visible);
 

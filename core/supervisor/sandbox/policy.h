@@ -11,10 +11,11 @@
 
 namespace bulkhead::sandbox {
 
-// The policy of one backend, as data: what it may see and use. Everything that
-// is not in a Policy does not exist for the backend; the backend itself is
-// never asked. bulkheadd makes a Policy from an installed distribution,
-// compiles it (lockdown.h) and starts the backend under it (launcher.h).
+// The policy of one backend, as data: the files that the backend may see and
+// the resources that it may use. Everything that is not in a Policy does not
+// exist for the backend; the backend itself is never asked. bulkheadd makes a
+// Policy from an installed distribution, compiles it (lockdown.h) and starts
+// the backend under it (launcher.h).
 //
 //   Plugin plugin{.object_path = "/opt/acme/libacme.so",
 //                 .entry_symbol = "acme_backend",
@@ -24,7 +25,8 @@ namespace bulkhead::sandbox {
 // Plain values. Trusted: the paths come from installed metadata that discovery
 // has validated.
 
-// How much isolation is in force. Order and values are those of schema::Tier.
+// The degree of isolation that is in force. Order and values are those of
+// schema::Tier.
 enum class Tier : uint16_t {
   kNone = 0,     // Anything less than kReduced: no backend runs.
   kReduced = 1,  // Landlock and both seccomp stages, no namespaces.
@@ -41,7 +43,7 @@ struct VisiblePath {
   enum class Kind {
     kFile,     // A single file.
     kTree,     // A directory and everything below it.
-    kSymlink,  // A link to `target`, which is visible only if named too.
+    kSymlink,  // A link. `target` must be named to be visible.
     kDevice,   // The node of a character device, usable.
   };
 
@@ -49,8 +51,9 @@ struct VisiblePath {
   Kind kind;
   std::string target;
   // Set for a granted path: the path is shown only if it still leads to this
-  // object and no part of it is a link. Without it, links in the directories
-  // above are followed: those are the system's own or the plugin's.
+  // object and no part of the path is a link. If not set, links in the
+  // directories above are followed, because those directories belong to the
+  // system or to the plugin.
   std::optional<ObjectIdentity> granted;
 
   bool operator==(const VisiblePath&) const = default;
@@ -62,7 +65,8 @@ uint64_t HalfOfMemory();
 // The default resource limits of each process of a backend. 0 forbids the
 // resource.
 struct Limits {
-  // Bounds a leak. High, because decoders reserve far more than they touch.
+  // Bounds a leak. The default is high, because decoders reserve far more
+  // memory than they touch.
   uint64_t address_space_bytes = uint64_t{16} << 30;
   uint64_t stack_bytes = uint64_t{8} << 20;
   // Also bounds how many descriptors the process can have in flight in sockets.
@@ -106,15 +110,16 @@ struct Policy {
   std::vector<VisiblePath> visible;
   std::vector<uint8_t> ioctl_types;
   Limits limits;
-  // Whether to turn off speculative store bypass and indirect branch
-  // speculation for good, if the machine lets a process do so (README.md).
+  // True to turn off speculative store bypass and indirect branch speculation
+  // for good, if the machine lets a process do so (README.md).
   bool disable_speculation = true;
 };
 
 // Returns the policy for `plugin`: the loader's libraries, the plugin's files
-// and the granted paths and ioctls. kBackendUnavailable if a path of `plugin`
-// is missing or is neither a file, a directory nor a link; the message names
-// it. The granted limits are not applied: RaiseLimits does that last.
+// and the granted paths and ioctls. Fails with kBackendUnavailable if a path of
+// `plugin` is missing or is neither a file, a directory nor a link; the message
+// names the path. The granted limits are not applied: call RaiseLimits for
+// that, after all other changes of the limits.
 Result<Policy> MakePolicy(const Plugin& plugin, const Grants& grants);
 void RaiseLimits(const Grants& grants, Limits& limits);
 

@@ -23,9 +23,9 @@ struct SandboxReport {
   // The parts that this machine lacks; not all of them prevent tier full.
   std::vector<SandboxGap> gaps;
   uint32_t landlock_abi = 0;  // 0 if the kernel has no Landlock.
-  // Whether backends can run with a user id that is not the application's.
+  // True if backends can run with a user id that is not the application's.
   bool own_uid = false;
-  // Whether a forbidden system call can be named (kNotify) or not (kKill).
+  // kNotify if a forbidden system call can be named, otherwise kKill.
   Forbidden forbidden = Forbidden::kKill;
   // The directory below which each incarnation of a backend gets a cgroup. One
   // cgroup was made there and used.
@@ -35,8 +35,8 @@ struct SandboxReport {
 // Probes the machine. Takes some 20 ms and blocks the caller, at most until
 // `deadline`. The caller must have a single thread, since the child runs on a
 // copy of its memory. `cgroup` is the directory that the operator named for the
-// cgroups of backends; if it is empty, one is looked for. Cgroups that a dead
-// bulkheadd left there are removed.
+// cgroups of backends; if it is empty, the function looks for a directory.
+// Cgroups that a dead bulkheadd left there are removed.
 SandboxReport ProbeSandbox(ipc::Deadline deadline,
                            const std::string& cgroup = "");
 

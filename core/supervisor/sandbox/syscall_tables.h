@@ -56,7 +56,7 @@ Table SessionTable();
 // be opened, and an allowed ioctl fails on a descriptor that does not know it.
 struct GrantedCalls {
   std::vector<uint8_t> ioctl_types;  // Bits 8 to 15 of the request.
-  bool devices = false;              // Whether any device can be opened.
+  bool devices = false;              // True if any device can be opened.
 };
 
 // Stage 1 with grants: devices may be opened for writing too, but nothing may

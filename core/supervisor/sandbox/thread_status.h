@@ -16,8 +16,8 @@ namespace bulkhead::sandbox {
 struct ThreadStatus {
   pid_t process = 0;        // The process id, as this process sees it.
   pid_t inner_process = 0;  // The same, in the innermost pid namespace.
-  bool dead = false;        // It runs no more, but is not yet reaped.
-  bool filtered = false;    // It is in seccomp mode 2.
+  bool dead = false;        // The thread has ended, but is not yet reaped.
+  bool filtered = false;    // The thread is in seccomp mode 2.
   bool no_new_privs = false;
   // The number of seccomp filters; nullopt before Linux 5.9, which does not
   // count them.
@@ -34,13 +34,14 @@ uint32_t InheritedFilters();
 
 // The number of filters that a lock-down installs (backends/worker/lockdown).
 inline constexpr uint32_t kStage1Filters = 1;
-inline constexpr uint32_t kStage2Filters = 3;  // Includes that of stage 1.
+inline constexpr uint32_t kStage2Filters = 3;  // Includes stage 1.
 
 // Checks from outside that every thread of a process is bound by `filters`
 // filters of a lock-down and cannot gain privileges, whatever the process says
-// about itself. kSandboxUnavailable with what is missing, kBackendLost if the
-// process has ended. A thread that starts during the check needs no check of
-// its own: it inherits the filters of the thread that started it.
+// about itself. Fails with kSandboxUnavailable, naming what is missing, and
+// with kBackendLost if the process has ended. A thread that starts during the
+// check needs no check of its own: it inherits the filters of the thread that
+// started it.
 //
 // Limit: the kernel counts filters and does not tell whose they are. Stage 1
 // permits a zygote more filters, so vendor code there could install others

@@ -15,7 +15,7 @@ namespace bulkhead::sandbox {
 // A system call that the filters of a backend forbid. The kernel reports the
 // call, so the report is a fact and not a claim of the process.
 struct Violation {
-  pid_t process = 0;  // In the backend's own pid namespace.
+  pid_t process = 0;  // The pid in the backend's own pid namespace.
   int number = 0;
   uint32_t architecture = 0;  // An AUDIT_ARCH_* value.
   // The number of seccomp filters of the thread; nullopt before Linux 5.9.
@@ -34,9 +34,9 @@ struct Violation {
 // processes.
 class ViolationListener {
  public:
-  // Takes ownership of `fd`, which the zygote sent. kBackendMisbehaved if it is
-  // not a listener, kSandboxUnavailable if this kernel's notifications do not
-  // fit.
+  // Takes ownership of `fd`, which the zygote sent. Fails with
+  // kBackendMisbehaved if `fd` is not a listener, and with kSandboxUnavailable
+  // if the kernel's notifications are larger than this program was built for.
   static Result<ViolationListener> Adopt(ipc::UniqueFd fd);
 
   // The descriptor to poll; this object keeps owning it.

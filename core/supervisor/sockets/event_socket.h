@@ -30,7 +30,7 @@ class EventSocket {
   // Sends the message at once, or fails if the socket is full or closed.
   ipc::Expected<void> Send(capnp::MessageBuilder& message,
                            std::span<const int> descriptors = {});
-  // Closes the connection for both sides.
+  // Shuts the connection down for both sides.
   void Shutdown();
 
  private:

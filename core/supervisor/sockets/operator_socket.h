@@ -18,8 +18,8 @@ namespace bulkhead::supervisor {
 // The socket at which operators find this bulkheadd; its address is described
 // in core/control/operator_address.h.
 //
-// Admits peers whose uid, as the kernel tells it, is bulkheadd's own or root's,
-// and at most kMaxPeers at a time. Everybody else's connection is closed. The
+// Admits peers whose uid, as the kernel reports it, is that of bulkheadd or of
+// root, and at most kMaxPeers at a time. Every other connection is closed. The
 // Server decides what a peer may ask for. Sandboxed processes cannot get here,
 // since they cannot make sockets. Bound to the event loop's thread.
 class OperatorSocket {

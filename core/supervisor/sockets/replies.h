@@ -11,8 +11,8 @@
 
 namespace bulkhead::supervisor {
 
-// Send answers to the application or to an operator. If a peer does not take
-// its answer, its connection is closed; the sender is not told.
+// Send answers to the application or to an operator. If a peer does not read
+// its answer, the connection is closed; the caller gets no error.
 
 void SetFailure(ipc::schema::HostReply::Builder reply, const Status& status);
 

@@ -12,14 +12,15 @@ namespace bulkhead::tests {
 // which makes them, and into the test, which knows the expected outcomes.
 //
 // Wherever possible, an attempt passes descriptors and pointers that are not
-// valid. EBADF or EFAULT then tells that the system call reached the kernel's
-// own code. That is a failure of the filter even though nothing happened.
+// valid. EBADF or EFAULT then shows that the system call passed the filter and
+// reached the kernel's own code. That is a failure of the filter even though
+// the call had no effect.
 
 // The targets of the attempts. The test writes them into a file of the
 // distribution, since a backend has no environment.
 struct Targets {
-  bool reduced = false;       // whether the tier is reduced, else full
-  bool in_zygote = false;     // whether the stage is 1; set by the backend
+  bool reduced = false;       // true if the tier is reduced, else full
+  bool in_zygote = false;     // true in stage 1; set by the backend
   int application_pid = 0;    // a process outside the sandbox
   int sibling_pid = 0;        // a worker of another backend
   int tcp_port = 0;           // a port with a listener

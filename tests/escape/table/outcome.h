@@ -17,7 +17,7 @@ std::string OutcomeOf(const Status& status);
 
 // Returns the outcome of each attempt of AllAttempts() while the backend was
 // loaded, in a host with the deed "all". Returns fewer outcomes and adds a
-// failure if the backend did not tell.
+// failure if the backend did not report all of them.
 std::vector<std::string> ZygoteOutcomes(const Installation& installation,
                                         Host& host);
 

@@ -8,7 +8,7 @@
 
 namespace bulkhead::tests {
 
-// Reads what the kernel tells about a process. Nothing here asks the process
+// Reads facts about a process from the kernel. Nothing here asks the process
 // itself.
 
 // Returns the lines of the file `status` in `directory` (below /proc), for

@@ -7,8 +7,8 @@
 extern "C" {
 #endif
 
-/* Returns the table of the backend in C. The other vendors in tests/vendors
- * decode with it too, as with a licensed library. */
+/* Returns the function table of the backend in C. The other vendors in
+ * tests/vendors also decode with this table, like with a licensed library. */
 const bulkhead_backend* cvendor_backend(void);
 
 #ifdef __cplusplus
