@@ -10,9 +10,9 @@
 namespace bulkhead::session {
 
 // Serves media that has no descriptor, because a reader of the application has
-// the bytes, to one worker. The host fills a window of shared memory (layout in
-// ipc/media_window_layout.h) at the request of the worker, while the host waits
-// for that worker.
+// it, to one worker: a window of shared memory (layout in
+// ipc/media_window_layout.h) that the host fills on the worker's request, while
+// it waits for that worker.
 //
 // Trust: the worker may ask for any offset at any time. It gets what the reader
 // returns for offsets within the media, and nothing else; it can only read the

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The lock-down of one backend: what core/sandbox compiled a sandbox policy to.
+# The lock-down of one backend: what core/supervisor/sandbox compiled a sandbox policy to.
 # The reaper and the zygote install the lock-down without knowing the policy.
 #
 # bulkheadd writes the message into a sealed memfd before the backend starts.

@@ -3,8 +3,8 @@
 // One session takes all resources that its worker can get. Until the worker is
 // killed at its deadline, other sessions decode exactly what they always do,
 // and new sessions open on another backend and on the abusive one. The reduced
-// tier gives the same, except for what the README of core/sandbox says that
-// tier does not contain.
+// tier gives the same, except for what the README of core/supervisor/sandbox
+// says that tier does not contain.
 
 #include <gtest/gtest.h>
 #include <signal.h>
