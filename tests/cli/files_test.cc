@@ -109,7 +109,7 @@ TEST_F(Cli, ProbeTellsOfEveryStreamOfEachFile) {
   ASSERT_FALSE(facts.is_discarded()) << json.output;
   EXPECT_EQ(facts["streams"].at(0)["codec"], "h264");
   EXPECT_EQ(facts["streams"].at(0)["width"], 320);
-  ExpectFailure({"probe", clip(), "--limit", "streams=0"}, 2, "no limit");
+  ExpectFailure({"probe", clip(), "--limit", "streams=0"}, 2, "not a limit");
   ExpectFailure({"probe", clip(), "--limit", "sterams=1"}, 2, "index-frames");
 }
 
