@@ -152,11 +152,11 @@ kj::Promise<void> Supervisor::AnswerExit(EventSocket& connection,
                                          schema::SessionEnd::Reader seen) {
   const Catalog::BackendPointer backend =
       catalog_->OfSession(seen.getSession());
-  auto verdict =
-      backend ? backend->JudgeExit(ToReportedExit(seen), kExitPatience)
-              : kj::Promise<Backend::ExitVerdict>(Backend::ExitVerdict());
+  auto verdict = backend
+                     ? backend->JudgeExit(ToReportedExit(seen), kExitPatience)
+                     : kj::Promise<Backend::JudgedExit>(Backend::JudgedExit());
   return verdict
-      .then([&connection](const Backend::ExitVerdict& verdict) {
+      .then([&connection](const Backend::JudgedExit& verdict) {
         capnp::MallocMessageBuilder answer;
         auto reply = answer.initRoot<Reply>().initExit();
         Write(verdict.report, reply.initReport());

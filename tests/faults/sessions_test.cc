@@ -3,6 +3,7 @@
 // Rows of the fault table about sessions and their processes that neither the
 // kill matrix nor a lying worker covers.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -31,6 +32,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
+using ::testing::HasSubstr;
 
 constexpr milliseconds kSoon{5'000};
 
@@ -135,6 +137,30 @@ TEST_F(FaultySessions, AChildThatIsKilledBetweenForkAndExecIsAFailedStart) {
     zombie = ZombieBelow(supervisor.pid());
   } while (!zombie.empty() && Clock::now() < end);
   EXPECT_EQ(zombie, "");
+}
+
+TEST_F(FaultySessions, AnInputIsAcquittedOfADeathThatTheNextWorkerSurvives) {
+  // Each session loses its first worker at the same frame. Without an acquittal
+  // the input would be refused there after the third.
+  for (int session = 0; session < 5; ++session) {
+    VideoDecoder video = Open("at=packet:40 do=segfault lives=1");
+    EXPECT_EQ(Rest(video), expected_);
+    EXPECT_EQ(video.recovery().restarts, 1u);
+  }
+}
+
+TEST_F(FaultySessions, ADeathWhileTheStreamIsOpenedAgainCountsForOpening) {
+  VideoDecoder video = Open(
+      "at=packet:40 do=segfault lives=1\n"
+      "at=open do=segfault lives=2-9");
+  Status end;
+  for (size_t frames = 0; end.ok() && frames < expected_.size(); ++frames) {
+    if (auto frame = video.Next(); !frame) end = frame.error();
+  }
+  EXPECT_EQ(end.code(), Code::kPoisonedInput) << end;
+  ASSERT_NE(end.exit_report(), nullptr) << end;
+  EXPECT_THAT(end.exit_report()->position, HasSubstr("opening"));
+  EXPECT_EQ(video.recovery().restarts, 3u);
 }
 
 // Row 5.

@@ -98,7 +98,7 @@ kj::Promise<Result<Backend::StartedSession>> Backend::PlaceSession(
       });
 }
 
-kj::Promise<Backend::ExitVerdict> Backend::JudgeExit(
+kj::Promise<Backend::JudgedExit> Backend::JudgeExit(
     const ReportedExit& reported, milliseconds timeout) {
   return workers_.AwaitEnd(reported.id, timeout)
       .then([this, reported](const ProcessExit& exit) {
@@ -106,9 +106,9 @@ kj::Promise<Backend::ExitVerdict> Backend::JudgeExit(
       });
 }
 
-Backend::ExitVerdict Backend::Judge(const ReportedExit& reported,
-                                    const ProcessExit& exit) {
-  ExitVerdict verdict{.report = ToReport(exit)};
+Backend::JudgedExit Backend::Judge(const ReportedExit& reported,
+                                   const ProcessExit& exit) {
+  JudgedExit verdict{.report = ToReport(exit)};
   AddClaim(reported.facts.claim, verdict.report);
   if (reported.observed == HostObservation::kMissedDeadline) {
     verdict.report.kind = ExitReport::Kind::kDeadline;

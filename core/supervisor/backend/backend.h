@@ -52,7 +52,7 @@ class Backend {
     SessionFacts facts;
   };
   // The answer to the host's ReportedExit.
-  struct ExitVerdict {
+  struct JudgedExit {
     ExitReport report;
     Culprit culprit = Culprit::kNobody;
     // The deaths that the input has caused at that position.
@@ -75,8 +75,8 @@ class Backend {
   Status ConfirmSession(uint64_t id) { return workers_.Confirm(id); }
   // Resolves with how the session's worker ended and whose fault it was, and
   // counts it. Call it once for each worker that ended.
-  kj::Promise<ExitVerdict> JudgeExit(const ReportedExit& reported,
-                                     std::chrono::milliseconds timeout);
+  kj::Promise<JudgedExit> JudgeExit(const ReportedExit& reported,
+                                    std::chrono::milliseconds timeout);
   void FrameDelivered(uint64_t id, InputPosition position);
   void CloseSession(uint64_t id);
   // Returns the positions at which sessions of `input` are refused.
@@ -112,7 +112,7 @@ class Backend {
                                                    const CountedDevice& device,
                                                    SessionOrigin origin,
                                                    ipc::UniqueFd socket);
-  ExitVerdict Judge(const ReportedExit& reported, const ProcessExit& exit);
+  JudgedExit Judge(const ReportedExit& reported, const ProcessExit& exit);
   void AcquitByFrames();
   void NoteSessionsEnded();
 

@@ -126,7 +126,7 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
   BackendMachine machine_;
   std::string reason_;
   // The answer to callers while nothing may be started.
-  Status refusal_;
+  Status refusal_{Code::kBackendUnavailable, "the backend is not ready"};
   Devices devices_;
   std::shared_ptr<Incarnation> current_;
   // The start under way, or the last one; null before the first.
