@@ -62,14 +62,14 @@ TEST(ManifestTest, BadPermissionsAreLeftOutWithLineAndColumn) {
       {2, "column 33"}, {4, "column 3"},  {4, "column 15"}, {4, "column 18"},
       {5, "column 1"},  {6, "column 18"}, {7, "column 16"}, {8, "column 11"}};
   ASSERT_EQ(parsed.diagnostics.size(), expected_places.size());
-  for (const auto& [line, column] : expected_places) {
-    EXPECT_TRUE(std::any_of(parsed.diagnostics.begin(),
-                            parsed.diagnostics.end(),
-                            [&](const Diagnostic& diagnostic) {
-                              return diagnostic.line == line &&
-                                     diagnostic.message.starts_with(column);
-                            }))
-        << line << ", " << column;
+  for (const auto& place : expected_places) {
+    EXPECT_TRUE(
+        std::any_of(parsed.diagnostics.begin(), parsed.diagnostics.end(),
+                    [&](const Diagnostic& diagnostic) {
+                      return diagnostic.line == place.first &&
+                             diagnostic.message.starts_with(place.second);
+                    }))
+        << place.first << ", " << place.second;
   }
 }
 

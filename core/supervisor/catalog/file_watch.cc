@@ -79,8 +79,8 @@ bool FileWatch::ReadEvents() {
         any = true;
         continue;
       }
-      std::erase_if(watches_, [&](const auto& watch) {
-        return watch.second == event.wd;
+      std::erase_if(watches_, [ended = event.wd](const auto& watch) {
+        return watch.second == ended;
       });
     }
   }
