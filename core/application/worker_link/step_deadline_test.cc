@@ -141,8 +141,11 @@ TEST(RunDelaysTest, GrowWhileAProcessWaitsForAProcessor) {
       break;
     }
     sched_setaffinity(0, sizeof(first), &first);
-    for (;;) {
+    // A loop without any effect may be taken for one that is never reached.
+    volatile bool spinning = true;
+    while (spinning) {
     }
+    return 0;
   };
   ipc::ForkedChild child(spin_on_first_processor);
   ipc::ForkedChild rival(spin_on_first_processor);
