@@ -133,7 +133,8 @@ TEST_F(BackendCgroupTest, ADirectoryThatIsNoneIsAReasonAndNoObstacle) {
   auto host = Host::Create(std::move(options)).value();
   const SandboxReport sandbox = host->Sandbox().value();
   EXPECT_EQ(sandbox.cgroup, "");
-  EXPECT_THAT(sandbox.reasons, testing::Contains(HasSubstr("/tmp, which BULKHEAD_CGROUP")));
+  EXPECT_THAT(sandbox.reasons,
+              testing::Contains(HasSubstr("/tmp, which BULKHEAD_CGROUP")));
   if (sandbox.tier == SandboxTier::kNone) return;
   EXPECT_TRUE(host->Prewarm("cpu").ok());
 }
