@@ -44,7 +44,7 @@ enum class Step {
 };
 
 enum class Deed {
-  // What is done to the process; possible at every step.
+  // Harm to the process, possible at every step.
   kSegfault,
   kAbort,
   kExit,             // :CODE
@@ -56,16 +56,16 @@ enum class Deed {
   kTakeMemory,       // takes all address space that it gets, then continues
   kTakeDescriptors,  // takes all descriptors that it gets, then continues
   kLeak,             // :BYTES, leaks that much touched memory, then continues
-  // What is done to the answer of a call. At kLoad, each of them means: no
+  // Harm to the answer of a call. At kLoad, each of them means: no
   // table.
   kError,  // :RESULT, which need not be a result that exists
   kNull,   // at open no decoder, at probe no device, at a picture no planes
-  // What is done to the list of devices.
+  // Harm to the list of devices.
   kNone,
   kMany,
   kStranger,
   kNameless,
-  // What is done to a picture.
+  // Harm to a picture.
   kTwice,
   kPts,  // :TIMESTAMP
   kNoPts,

@@ -41,8 +41,9 @@ struct AudioOptions {
 // The metadata of an audio stream, from the container and the first samples.
 // The worker reported these values: the host has checked that they are
 // plausible and bounded, but they are only as true as the file and the backend.
-// Of the members of StreamTiming that come from the content, only
-// begin_seconds_from_content is set, since no index is made.
+// Describes the audio stream that is decoded. No index is made, so
+// begin_seconds_from_content is the only member of StreamTiming that is filled
+// from the content.
 struct AudioMetadata : StreamTiming {
   int stream_index = 0;
   uint32_t stream_count = 0;  // Streams of every kind in the container.

@@ -44,9 +44,9 @@ struct ProbeOptions {
 //     auto video = (*host)->OpenVideo("clip.mp4", {.device = "openreg:1"});
 //     while (auto frame = video->Next().value()) Show(*frame);
 //
-// What a Host does to the application's process: it starts the supervisor
-// `bulkheadd`, by a double fork that neither SIGCHLD nor waitpid(-1) sees,
-// holds a few descriptors (all close-on-exec), and maps the memory of its
+// A Host does the following to the application's process: it starts the
+// supervisor `bulkheadd`, by a double fork that neither SIGCHLD nor waitpid(-1)
+// sees, holds a few descriptors (all close-on-exec), and maps the memory of its
 // sessions. It starts no thread, installs no signal handler, changes no global
 // state, and loads neither vendor code nor a media library. When the
 // application ends, however it ends, every process that was started for it ends
