@@ -30,8 +30,8 @@ namespace bulkhead::ipc {
 //   * ready()? reads the cursor     * sleeping != 0?    (WakePeer)
 //   ppoll(eventfd)                  write(eventfd)
 //
-// Of the peer's state, `ready` may therefore only read the cursors and messages
-// on the socket that is the death descriptor (see below).
+// Therefore `ready` may read only two parts of the peer's state: the cursors,
+// and messages on the socket that is the death descriptor (see below).
 //
 // Trust: a hostile peer can wake this side needlessly or fail to wake it. Both
 // cost at most the time until the deadline. The peer shares the file

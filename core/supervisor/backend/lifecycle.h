@@ -24,10 +24,10 @@ namespace bulkhead::supervisor {
 // Starts, stops and restarts one backend. Does not know sessions; Backend
 // (backend.h) does.
 //
-// Nothing is started until a device is asked for. Then one zygote is started,
-// however many callers ask at the same time, and a probe worker counts the
-// devices. A zygote that ended is replaced when the next session needs it. The
-// table of backend_states.h decides which action follows an event. Blame
+// The backend starts when one of its devices is first asked for. One zygote is
+// started, however many callers ask at the same time, and a probe worker counts
+// the devices. A zygote that ended is replaced when the next session needs it.
+// The table of backend_states.h decides which action follows an event. Blame
 // decides whose fault a failure was, and when the backend is to be quarantined.
 //
 // Owned by Backend. Bound to the event loop's thread. Trusts discovery and the
