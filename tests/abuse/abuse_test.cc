@@ -26,6 +26,7 @@
 
 #include "bulkhead/host.h"
 #include "tests/media/generated_clips.h"
+#include "tests/media/required_clip.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/refusals.h"
 #include "tests/support/test_paths.h"
@@ -107,12 +108,8 @@ class Abuse : public testing::TestWithParam<const char*> {
       GTEST_SKIP() << "in tier reduced tasks are not limited without a uid of "
                       "the backend's own (core/supervisor/sandbox/README.md)";
     }
-    const auto clip = Generate(Clip::kOddSize);
-    if (!clip && clip.error().code() == Code::kNotFound) {
-      GTEST_SKIP() << clip.error();
-    }
-    ASSERT_TRUE(clip) << clip.error();
-    media_ = *clip;
+    media_ = ClipOrSkip(Clip::kOddSize);
+    if (media_.empty()) return;
     const auto reference = DecodeWithFfmpeg(media_);
     ASSERT_TRUE(reference) << reference.error();
     for (const auto& frame : *reference) hashes_.push_back(frame.hash);

@@ -18,6 +18,7 @@
 #include "bulkhead/host.h"
 #include "tests/autoload/plugin_tree.h"
 #include "tests/media/generated_clips.h"
+#include "tests/media/required_clip.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/test_paths.h"
 
@@ -44,14 +45,7 @@ HostOptions Options(const std::vector<std::string>& plugin_path) {
 
 class Autoload : public testing::Test {
  protected:
-  void SetUp() override {
-    const auto clip = Generate(Clip::kH264);
-    if (!clip && clip.error().code() == Code::kNotFound) {
-      GTEST_SKIP() << clip.error();
-    }
-    ASSERT_TRUE(clip) << clip.error();
-    clip_ = *clip;
-  }
+  void SetUp() override { clip_ = ClipOrSkip(Clip::kH264); }
 
   std::unique_ptr<Host> NewHost() { return NewHost(Options({tree_.path()})); }
   std::unique_ptr<Host> NewHost(const HostOptions& options) {

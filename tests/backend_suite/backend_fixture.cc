@@ -6,6 +6,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "tests/media/required_clip.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/test_paths.h"
 
@@ -65,11 +66,7 @@ std::vector<std::string> HashesOf(VideoDecoder& video,
 }
 
 void BackendTest::SetUp() {
-  const auto clip = Generate(Clip::kH264);
-  if (!clip && clip.error().code() == Code::kNotFound) {
-    GTEST_SKIP() << clip.error();
-  }
-  ASSERT_TRUE(clip) << clip.error();
+  if (ClipOrSkip(Clip::kH264).empty()) return;
   auto host = Host::Create(OptionsUnderTest());
   ASSERT_TRUE(host) << host.error();
   host_ = *std::move(host);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/media/generated_clips.h"
+#include "tests/media/required_clip.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
 
@@ -19,14 +20,7 @@ namespace bulkhead::tests {
 // Skips the test if there is no ffmpeg to make the clip.
 class Cli : public testing::Test {
  protected:
-  void SetUp() override {
-    const auto clip = Generate(Clip::kH264);
-    if (!clip && clip.error().code() == Code::kNotFound) {
-      GTEST_SKIP() << clip.error();
-    }
-    ASSERT_TRUE(clip) << clip.error();
-    clip_ = *clip;
-  }
+  void SetUp() override { clip_ = ClipOrSkip(Clip::kH264); }
 
   const std::string& clip() const { return clip_; }
 

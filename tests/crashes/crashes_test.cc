@@ -21,6 +21,7 @@
 #include "tests/chaos/chaos_installation.h"
 #include "tests/liars/lying_installation.h"
 #include "tests/media/generated_clips.h"
+#include "tests/media/required_clip.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
 
@@ -38,12 +39,8 @@ using Asked = Crash::Request::Kind;
 class Crashes : public testing::Test {
  protected:
   void SetUp() override {
-    const auto clip = Generate(Clip::kOddSize);
-    if (!clip && clip.error().code() == Code::kNotFound) {
-      GTEST_SKIP() << clip.error();
-    }
-    ASSERT_TRUE(clip) << clip.error();
-    clip_ = *clip;
+    clip_ = ClipOrSkip(Clip::kOddSize);
+    if (clip_.empty()) return;
     state_ = TemporaryDirectory() + "/state";
     fs::remove_all(state_);
   }

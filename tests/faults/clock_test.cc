@@ -23,6 +23,7 @@
 #include "bulkhead/host.h"
 #include "tests/chaos/chaos_installation.h"
 #include "tests/media/generated_clips.h"
+#include "tests/media/required_clip.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/test_paths.h"
@@ -41,12 +42,8 @@ constexpr milliseconds kSoon{5'000};
 class LeapingClock : public testing::Test {
  protected:
   void SetUp() override {
-    const auto clip = Generate(Clip::kH264);
-    if (!clip && clip.error().code() == Code::kNotFound) {
-      GTEST_SKIP() << clip.error();
-    }
-    ASSERT_TRUE(clip) << clip.error();
-    clip_ = *clip;
+    clip_ = ClipOrSkip(Clip::kH264);
+    if (clip_.empty()) return;
     HostOptions options = installation_.options();
     options.libexec_dir = LeapingLibexec();
     options.deadlines.seek = kDeadline;

@@ -30,6 +30,7 @@
 #include "tests/chaos/held.h"
 #include "tests/liars/lying_installation.h"
 #include "tests/media/generated_clips.h"
+#include "tests/media/required_clip.h"
 #include "tests/support/act_on_host.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
@@ -212,14 +213,7 @@ class KillMatrix
     return step().made == Made::kByLiar || step().made == Made::kByLyingZygote;
   }
 
-  void SetUp() override {
-    const auto clip = Generate(Clip::kH264);
-    if (!clip && clip.error().code() == Code::kNotFound) {
-      GTEST_SKIP() << clip.error();
-    }
-    ASSERT_TRUE(clip) << clip.error();
-    clip_ = *clip;
-  }
+  void SetUp() override { clip_ = ClipOrSkip(Clip::kH264); }
 
   // Returns the frames that an undisturbed backend gives for the same call.
   Hashes Expected() {

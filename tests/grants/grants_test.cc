@@ -9,6 +9,7 @@
 #include "bulkhead/host.h"
 #include "tests/grants/asking_installation.h"
 #include "tests/media/generated_clips.h"
+#include "tests/media/required_clip.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
@@ -20,12 +21,8 @@ using Texts = std::vector<std::string>;
 class Grants : public testing::Test {
  protected:
   void SetUp() override {
-    const auto clip = Generate(Clip::kOddSize);
-    if (!clip && clip.error().code() == Code::kNotFound) {
-      GTEST_SKIP() << clip.error();
-    }
-    ASSERT_TRUE(clip) << clip.error();
-    media_ = *clip;
+    media_ = ClipOrSkip(Clip::kOddSize);
+    if (media_.empty()) return;
     at_.Write("data/model", "secret");
     at_.Write("data/below/model", "secret");
     at_.Write("other/model", "secret");

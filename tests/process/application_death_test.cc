@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "tests/media/generated_clips.h"
+#include "tests/media/required_clip.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
@@ -27,14 +28,7 @@ std::string Join(const std::vector<pid_t>& pids) {
 
 class ApplicationDeath : public testing::Test {
  protected:
-  void SetUp() override {
-    const auto clip = Generate(Clip::kH264);
-    if (!clip && clip.error().code() == Code::kNotFound) {
-      GTEST_SKIP() << clip.error();
-    }
-    ASSERT_TRUE(clip) << clip.error();
-    clip_ = *clip;
-  }
+  void SetUp() override { clip_ = ClipOrSkip(Clip::kH264); }
 
   void TearDown() override {
     for (const auto& [role, processes] : running_) {

@@ -15,6 +15,7 @@
 
 #include "bulkhead/host.h"
 #include "tests/media/generated_clips.h"
+#include "tests/media/required_clip.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/test_paths.h"
 
@@ -57,14 +58,7 @@ size_t CountSharedMappings() {
 // Tests what the library promises not to do to its process.
 class GoodGuest : public testing::Test {
  protected:
-  void SetUp() override {
-    const auto clip = Generate(Clip::kH264);
-    if (!clip && clip.error().code() == Code::kNotFound) {
-      GTEST_SKIP() << clip.error();
-    }
-    ASSERT_TRUE(clip) << clip.error();
-    clip_ = *clip;
-  }
+  void SetUp() override { clip_ = ClipOrSkip(Clip::kH264); }
 
   std::unique_ptr<Host> NewHost() {
     HostOptions options;

@@ -6,6 +6,7 @@
 
 #include "bulkhead/host.h"
 #include "tests/media/generated_clips.h"
+#include "tests/media/required_clip.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
@@ -16,12 +17,8 @@ namespace {
 class Recursion : public testing::Test {
  protected:
   void SetUp() override {
-    const auto clip = Generate(Clip::kH264);
-    if (!clip && clip.error().code() == Code::kNotFound) {
-      GTEST_SKIP() << clip.error();
-    }
-    ASSERT_TRUE(clip) << clip.error();
-    clip_ = *clip;
+    clip_ = ClipOrSkip(Clip::kH264);
+    if (clip_.empty()) return;
     HostOptions options;
     options.libexec_dir = LibexecDirectory();
     options.plugin_path = {DistributionDirectory()};

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tests/media/generated_clips.h"
+#include "tests/media/required_clip.h"
 #include "tests/support/frame_hash.h"
 
 namespace bulkhead::tests {
@@ -14,12 +15,8 @@ namespace bulkhead::tests {
 namespace fs = std::filesystem;
 
 void Reloading::SetUp() {
-  const auto clip = Generate(Clip::kH264);
-  if (!clip && clip.error().code() == Code::kNotFound) {
-    GTEST_SKIP() << clip.error();
-  }
-  ASSERT_TRUE(clip) << clip.error();
-  clip_ = *clip;
+  clip_ = ClipOrSkip(Clip::kH264);
+  if (clip_.empty()) return;
   host_ = Host::Create(installation_.options()).value();
   VideoDecoder video = Open();
   expected_ = Rest(video);

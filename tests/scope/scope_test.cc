@@ -13,6 +13,7 @@
 
 #include "bulkhead/host.h"
 #include "tests/media/generated_clips.h"
+#include "tests/media/required_clip.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/test_paths.h"
@@ -31,12 +32,8 @@ constexpr size_t kFull = 64;
 class WorkerScope : public testing::Test {
  protected:
   void SetUp() override {
-    const auto clip = Generate(Clip::kH264);
-    if (!clip && clip.error().code() == Code::kNotFound) {
-      GTEST_SKIP() << clip.error();
-    }
-    ASSERT_TRUE(clip) << clip.error();
-    clip_ = *clip;
+    clip_ = ClipOrSkip(Clip::kH264);
+    if (clip_.empty()) return;
     options_.libexec_dir = LibexecDirectory();
     options_.plugin_path = {DistributionDirectory()};
     options_.autoload = true;

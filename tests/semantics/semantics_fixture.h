@@ -9,6 +9,7 @@
 
 #include "bulkhead/host.h"
 #include "tests/media/generated_clips.h"
+#include "tests/media/required_clip.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
@@ -19,11 +20,7 @@ namespace bulkhead::tests {
 class Semantics : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    const auto clip = Generate(Clip::kH264);
-    if (!clip && clip.error().code() == Code::kNotFound) {
-      GTEST_SKIP() << clip.error();
-    }
-    ASSERT_TRUE(clip) << clip.error();
+    if (ClipOrSkip(Clip::kH264).empty()) return;
     HostOptions options;
     options.libexec_dir = LibexecDirectory();
     host_ = Host::Create(options).value();

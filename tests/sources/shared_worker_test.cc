@@ -15,6 +15,7 @@
 
 #include "bulkhead/host.h"
 #include "tests/media/generated_clips.h"
+#include "tests/media/required_clip.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/test_paths.h"
@@ -48,10 +49,7 @@ struct Served {
 class SharedWorker : public testing::Test {
  protected:
   void SetUp() override {
-    const auto clip = Generate(Clip::kH264);
-    if (!clip && clip.error().code() == Code::kNotFound) {
-      GTEST_SKIP() << clip.error();
-    }
+    if (ClipOrSkip(Clip::kH264).empty()) return;
     first_ = Serve(Clip::kH264);
     second_ = Serve(Clip::kMpeg2);
     HostOptions options;

@@ -17,6 +17,7 @@
 #include "bulkhead/host.h"
 #include "ipc/unique_fd.h"
 #include "tests/media/generated_clips.h"
+#include "tests/media/required_clip.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/test_paths.h"
@@ -72,12 +73,8 @@ struct Server {
 class Sources : public testing::Test {
  protected:
   void SetUp() override {
-    const auto clip = Generate(Clip::kH264);
-    if (!clip && clip.error().code() == Code::kNotFound) {
-      GTEST_SKIP() << clip.error();
-    }
-    ASSERT_TRUE(clip) << clip.error();
-    path_ = *clip;
+    path_ = ClipOrSkip(Clip::kH264);
+    if (path_.empty()) return;
     const auto frames = DecodeWithFfmpeg(path_).value();
     for (const ReferenceFrame& frame : frames) {
       reference_.push_back(frame.hash);

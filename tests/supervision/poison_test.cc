@@ -16,6 +16,7 @@
 
 #include "bulkhead/host.h"
 #include "tests/media/generated_clips.h"
+#include "tests/media/required_clip.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/test_paths.h"
@@ -36,12 +37,8 @@ constexpr size_t kFatal = 60;
 class Poison : public testing::Test {
  protected:
   void SetUp() override {
-    const auto clip = Generate(Clip::kH264);
-    if (!clip && clip.error().code() == Code::kNotFound) {
-      GTEST_SKIP() << clip.error();
-    }
-    ASSERT_TRUE(clip) << clip.error();
-    clip_ = *clip;
+    clip_ = ClipOrSkip(Clip::kH264);
+    if (clip_.empty()) return;
     NewHost();
     VideoDecoder video = host_->OpenVideo(clip_, {.device = "cpu"}).value();
     while (const auto frame = video.Next().value()) {
