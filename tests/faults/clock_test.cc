@@ -65,13 +65,6 @@ class LeapingClock : public testing::Test {
     fs::permissions(program, fs::perms(0755));
     return libexec;
   }
-  static std::vector<std::string> Rest(VideoDecoder& video) {
-    std::vector<std::string> hashes;
-    while (const auto frame = video.Next().value()) {
-      hashes.push_back(HashOf(*frame));
-    }
-    return hashes;
-  }
 
   const ChaosInstallation installation_;
   std::unique_ptr<Host> host_;
@@ -89,7 +82,7 @@ TEST_F(LeapingClock, IsThatOfThisProcessAndOfBulkheadd) {
 
 TEST_F(LeapingClock, LosesNoFrameOfSessionsThatDieAndReplay) {
   VideoDecoder video = host_->OpenVideo(clip_, installation_.Stream()).value();
-  const std::vector<std::string> expected = Rest(video);
+  const std::vector<std::string> expected = HashesOfRest(video);
   ASSERT_EQ(expected.size(), 120u);
   EXPECT_EQ(video.recovery().restarts, 0u);
   VideoDecoder dying =
@@ -98,19 +91,19 @@ TEST_F(LeapingClock, LosesNoFrameOfSessionsThatDieAndReplay) {
               clip_, installation_.Stream("at=packet:20 do=segfault lives=1-2\n"
                                           "at=packet:50 do=error:6 lives=3"))
           .value();
-  EXPECT_EQ(Rest(dying), expected);
+  EXPECT_EQ(HashesOfRest(dying), expected);
   const ProcessWatch supervisor(host_->supervisor_pid());
   ASSERT_TRUE(supervisor.Signal(SIGKILL));
   ASSERT_TRUE(supervisor.AwaitEnd(kSoon));
   dying.Rewind();
-  EXPECT_EQ(Rest(dying), expected);
+  EXPECT_EQ(HashesOfRest(dying), expected);
 }
 
 TEST_F(LeapingClock, KillsAStoppedWorkerAtItsDeadlineAndASlowOneNever) {
   VideoDecoder video =
       host_->OpenVideo(clip_, installation_.Stream("at=packet do=slow:20"))
           .value();
-  const std::vector<std::string> expected = Rest(video);
+  const std::vector<std::string> expected = HashesOfRest(video);
   EXPECT_EQ(video.recovery().restarts, 0u);
   ASSERT_TRUE(ProcessWatch(video.worker_pid()).Signal(SIGSTOP));
   video.Rewind();

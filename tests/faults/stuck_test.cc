@@ -85,7 +85,7 @@ class StuckWorker : public testing::Test {
     if (clip_.empty()) return;
     NewHost({});
     VideoDecoder video = Open();
-    expected_ = Rest(video);
+    expected_ = HashesOfRest(video);
     ASSERT_EQ(expected_.size(), kFrames);
   }
 
@@ -98,13 +98,6 @@ class StuckWorker : public testing::Test {
   }
   VideoDecoder Open() {
     return host_->OpenVideo(clip_, installation_.Stream()).value();
-  }
-  static std::vector<std::string> Rest(VideoDecoder& video) {
-    std::vector<std::string> hashes;
-    while (const auto frame = video.Next().value()) {
-      hashes.push_back(HashOf(*frame));
-    }
-    return hashes;
   }
   std::vector<WrittenOffWorker> WrittenOff() {
     const RunningHosts running = FindRunningHosts(milliseconds(0)).value();
@@ -138,7 +131,7 @@ TEST_F(StuckWorker, IsWrittenOffShownAndNeverWaitedFor) {
   if (!freezer) GTEST_SKIP() << "no freezer of cgroup version 1 here";
   video.Rewind();
   const auto began = Clock::now();
-  EXPECT_EQ(Rest(video), expected_);
+  EXPECT_EQ(HashesOfRest(video), expected_);
   // The frame deadline, the two seconds until the host gives the worker up, and
   // the two seconds of bulkheadd.
   EXPECT_LT(Clock::now() - began, milliseconds(12'000));
@@ -162,10 +155,10 @@ TEST_F(StuckWorker, IsWrittenOffShownAndNeverWaitedFor) {
   const auto again = Clock::now();
   {
     VideoDecoder another = Open();
-    EXPECT_EQ(Rest(another), expected_);
+    EXPECT_EQ(HashesOfRest(another), expected_);
     ASSERT_TRUE(host_->Restart("chaos").ok());
     VideoDecoder third = Open();
-    EXPECT_EQ(Rest(third), expected_);
+    EXPECT_EQ(HashesOfRest(third), expected_);
   }
   EXPECT_LT(Clock::now() - again, milliseconds(8'000));
 
@@ -198,7 +191,7 @@ TEST_F(StuckWorker, LeavesItsMemoryToNobody) {
   const ProcessWatch worker(video.worker_pid());
   ASSERT_TRUE(worker.Signal(SIGSTOP));
   video.Rewind();
-  EXPECT_EQ(Rest(video), expected_);
+  EXPECT_EQ(HashesOfRest(video), expected_);
   EXPECT_EQ(video.recovery().restarts, 1u);
   for (size_t i = 0; i < held.size(); ++i) {
     EXPECT_EQ(HashOf(held[i]), hashes[i]) << i;

@@ -19,6 +19,7 @@
 
 #include "ipc/unique_fd.h"
 #include "tests/reload/reloading.h"
+#include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
 
 namespace bulkhead::tests {
@@ -45,9 +46,9 @@ TEST_F(Reloading, NewSessionsGoToTheNewFilesAndOldOnesFinishOnTheOld) {
   EXPECT_NE(Info().zygote_pid, old.pid());
   EXPECT_EQ(Draining(), 1);
   VideoDecoder another = Open();
-  EXPECT_EQ(Rest(another), expected_);
+  EXPECT_EQ(HashesOfRest(another), expected_);
   EXPECT_FALSE(old.AwaitEnd(milliseconds(0)));
-  std::vector<std::string> rest = Rest(video);
+  std::vector<std::string> rest = HashesOfRest(video);
   EXPECT_EQ(video.worker_pid(), worker);
   rest.insert(rest.begin(), expected_[0]);
   EXPECT_EQ(rest, expected_);
@@ -97,16 +98,16 @@ TEST_P(BrokenVersions, AreRolledBackWithTheReason) {
   EXPECT_THAT(refused.message(), AllOf(HasSubstr("chaos was not reloaded"),
                                        HasSubstr(GetParam().reason)));
   EXPECT_EQ(Info().zygote_pid, zygote);
-  EXPECT_EQ(Rest(video).size(), expected_.size() - 1);
+  EXPECT_EQ(HashesOfRest(video).size(), expected_.size() - 1);
   VideoDecoder another = Open();
-  EXPECT_EQ(Rest(another), expected_);
+  EXPECT_EQ(HashesOfRest(another), expected_);
   // The new version is repaired.
   installation_.SetFaults("");
   ReplaceObject();
   AwaitOtherZygote(zygote);
   EXPECT_EQ(Info().reason, "");
   VideoDecoder repaired = Open();
-  EXPECT_EQ(Rest(repaired), expected_);
+  EXPECT_EQ(HashesOfRest(repaired), expected_);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -159,9 +160,9 @@ TEST_F(Reloading, AFileThatIsWrittenInPlaceIsLoadedOnceItIsWhole) {
   EXPECT_EQ(Info().zygote_pid, 0);
   file.reset();
   VideoDecoder another = opening.get();
-  EXPECT_EQ(Rest(another), expected_);
+  EXPECT_EQ(HashesOfRest(another), expected_);
   EXPECT_EQ(Info().incarnation, 1u);
-  std::vector<std::string> rest = Rest(video);
+  std::vector<std::string> rest = HashesOfRest(video);
   rest.insert(rest.begin(), expected_[0]);
   EXPECT_EQ(rest, expected_);
 }
@@ -174,9 +175,9 @@ TEST_F(Reloading, ACopyOverTheObjectIsAnUpgrade) {
   fs::copy_file(object() + ".new", object(),
                 fs::copy_options::overwrite_existing);
   VideoDecoder another = Open();
-  EXPECT_EQ(Rest(another), expected_);
+  EXPECT_EQ(HashesOfRest(another), expected_);
   AwaitOtherZygote(zygote);
-  std::vector<std::string> rest = Rest(video);
+  std::vector<std::string> rest = HashesOfRest(video);
   rest.insert(rest.begin(), expected_[0]);
   EXPECT_EQ(rest, expected_);
 }
@@ -210,8 +211,8 @@ TEST_F(Reloading, AnotherVersionThatAnInstallerPutsThereTakesOver) {
   EXPECT_EQ(Info().version, "0.2.0");
   EXPECT_EQ(Info().reason, "");
   VideoDecoder another = Open();
-  EXPECT_EQ(Rest(another), expected_);
-  EXPECT_EQ(Rest(video).size(), expected_.size() - 1);
+  EXPECT_EQ(HashesOfRest(another), expected_);
+  EXPECT_EQ(HashesOfRest(video).size(), expected_.size() - 1);
 }
 
 TEST_F(Reloading, WhatRunsGoesOnAfterItsFilesWereRemoved) {
@@ -225,8 +226,8 @@ TEST_F(Reloading, WhatRunsGoesOnAfterItsFilesWereRemoved) {
   EXPECT_EQ(host_->Reload("chaos").code(), Code::kNotFound);
   EXPECT_EQ(Info().zygote_pid, zygote);
   VideoDecoder another = Open();
-  EXPECT_EQ(Rest(another), expected_);
-  EXPECT_EQ(Rest(video).size(), expected_.size() - 1);
+  EXPECT_EQ(HashesOfRest(another), expected_);
+  EXPECT_EQ(HashesOfRest(video).size(), expected_.size() - 1);
 }
 
 TEST_F(Reloading, DevicesComeAndGoWithTheVersion) {
@@ -246,8 +247,8 @@ TEST_F(Reloading, DevicesComeAndGoWithTheVersion) {
             Code::kNotFound);
   auto other = host_->OpenVideo(clip_, {.device = "chaos/cpu"});
   ASSERT_TRUE(other) << other.error();
-  EXPECT_EQ(Rest(*other), expected_);
-  EXPECT_EQ(Rest(video).size(), expected_.size() - 1);
+  EXPECT_EQ(HashesOfRest(*other), expected_);
+  EXPECT_EQ(HashesOfRest(video).size(), expected_.size() - 1);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ void Reloading::SetUp() {
   if (clip_.empty()) return;
   host_ = Host::Create(installation_.options()).value();
   VideoDecoder video = Open();
-  expected_ = Rest(video);
+  expected_ = HashesOfRest(video);
   ASSERT_EQ(expected_.size(), 120u);
 }
 
@@ -42,14 +42,6 @@ int Reloading::Draining() const {
 
 VideoDecoder Reloading::Open() const {
   return host_->OpenVideo(clip_, ChaosInstallation::Stream()).value();
-}
-
-std::vector<std::string> Reloading::Rest(VideoDecoder& video) {
-  std::vector<std::string> hashes;
-  while (const auto frame = video.Next().value()) {
-    hashes.push_back(HashOf(*frame));
-  }
-  return hashes;
 }
 
 std::string Reloading::NextHash(VideoDecoder& video) {

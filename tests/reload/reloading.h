@@ -24,7 +24,6 @@ class Reloading : public testing::Test {
   BackendInfo Info() const;
   int Draining() const;
   VideoDecoder Open() const;
-  static std::vector<std::string> Rest(VideoDecoder& video);
   static std::string NextHash(VideoDecoder& video);
 
   std::string object() const {

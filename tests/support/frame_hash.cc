@@ -38,4 +38,12 @@ std::string HashOf(std::span<const std::byte> packed) {
   return md5.Hex();
 }
 
+std::vector<std::string> HashesOfRest(VideoDecoder& video) {
+  std::vector<std::string> hashes;
+  while (const auto frame = video.Next().value()) {
+    hashes.push_back(HashOf(*frame));
+  }
+  return hashes;
+}
+
 }  // namespace bulkhead::tests

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "bulkhead/frame.h"
+#include "bulkhead/video_decoder.h"
 
 namespace bulkhead::tests {
 
@@ -14,5 +16,9 @@ namespace bulkhead::tests {
 // framemd5 prints the same hash.
 std::string HashOf(const Frame& frame);
 std::string HashOf(std::span<const std::byte> packed);
+
+// Returns the hashes of all frames that Next() still returns. Throws if
+// decoding fails.
+std::vector<std::string> HashesOfRest(VideoDecoder& video);
 
 }  // namespace bulkhead::tests

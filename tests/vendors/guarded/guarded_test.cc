@@ -56,11 +56,7 @@ class Guarded : public testing::Test {
       ADD_FAILURE() << device << ": " << video.error();
       return {};
     }
-    std::vector<std::string> hashes;
-    while (const auto frame = video->Next().value()) {
-      hashes.push_back(HashOf(*frame));
-    }
-    return hashes;
+    return HashesOfRest(*video);
   }
 
   std::unique_ptr<Host> host_;
