@@ -22,6 +22,7 @@
 #include <future>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bulkhead/host.h"
@@ -110,9 +111,9 @@ class Abuse : public testing::TestWithParam<const char*> {
     }
     media_ = ClipOrSkip(Clip::kOddSize);
     if (media_.empty()) return;
-    const auto reference = DecodeWithFfmpeg(media_);
+    auto reference = HashesByFfmpeg(media_);
     ASSERT_TRUE(reference) << reference.error();
-    for (const auto& frame : *reference) hashes_.push_back(frame.hash);
+    hashes_ = *std::move(reference);
     Deadlines deadlines;
     deadlines.open = kOpenDeadline;
     host_ = StartHost(deadlines);

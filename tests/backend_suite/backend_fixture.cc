@@ -85,10 +85,7 @@ std::vector<std::string> BackendTest::Reference(Clip clip) {
   static std::map<Clip, std::vector<std::string>> known;
   std::vector<std::string>& hashes = known[clip];
   if (hashes.empty()) {
-    const auto frames = DecodeWithFfmpeg(Path(clip)).value();
-    for (const ReferenceFrame& frame : frames) {
-      hashes.push_back(frame.hash);
-    }
+    hashes = HashesByFfmpeg(Path(clip)).value();
   }
   return hashes;
 }

@@ -130,12 +130,7 @@ class HostileRounds : public testing::Test {
           GTEST_SKIP() << path.error();
         }
         ASSERT_TRUE(path) << path.error();
-        Good good{*path, device, {}};
-        const auto reference = DecodeWithFfmpeg(*path).value();
-        for (const ReferenceFrame& frame : reference) {
-          good.hashes.push_back(frame.hash);
-        }
-        good_.push_back(std::move(good));
+        good_.push_back({*path, device, HashesByFfmpeg(*path).value()});
       }
     }
   }

@@ -141,4 +141,13 @@ Result<std::vector<ReferenceFrame>> DecodeWithFfmpeg(const std::string& path,
   return frames;
 }
 
+Result<std::vector<std::string>> HashesByFfmpeg(const std::string& path,
+                                                uint32_t threads) {
+  const auto frames = DecodeWithFfmpeg(path, threads);
+  if (!frames) return frames.error();
+  std::vector<std::string> hashes;
+  for (const ReferenceFrame& frame : *frames) hashes.push_back(frame.hash);
+  return hashes;
+}
+
 }  // namespace bulkhead::tests

@@ -40,4 +40,8 @@ struct ReferenceFrame {
 Result<std::vector<ReferenceFrame>> DecodeWithFfmpeg(const std::string& path,
                                                      uint32_t threads = 1);
 
+// Returns only the hashes of DecodeWithFfmpeg.
+Result<std::vector<std::string>> HashesByFfmpeg(const std::string& path,
+                                                uint32_t threads = 1);
+
 }  // namespace bulkhead::tests

@@ -65,14 +65,12 @@ Host* SharedMedia::host_ = nullptr;
 // Skips the test if there is no ffmpeg.
 void Reference(const std::string& path, uint32_t threads,
                std::vector<std::string>& expected) {
-  const auto reference = DecodeWithFfmpeg(path, threads);
+  auto reference = HashesByFfmpeg(path, threads);
   if (!reference && reference.error().code() == Code::kNotFound) {
     GTEST_SKIP() << reference.error();
   }
   ASSERT_TRUE(reference) << reference.error();
-  for (const ReferenceFrame& frame : *reference) {
-    expected.push_back(frame.hash);
-  }
+  expected = *std::move(reference);
 }
 
 TEST_P(SharedMedia, DecodesAsFfmpegDoes) {

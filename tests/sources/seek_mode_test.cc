@@ -18,10 +18,7 @@ class SeekModes : public testing::TestWithParam<const char*> {
   void SetUp() override {
     path_ = ClipOrSkip(Clip::kH264);
     if (path_.empty()) return;
-    const auto frames = DecodeWithFfmpeg(path_).value();
-    for (const ReferenceFrame& frame : frames) {
-      reference_.push_back(frame.hash);
-    }
+    reference_ = HashesByFfmpeg(path_).value();
     host_ = Create({});
   }
 

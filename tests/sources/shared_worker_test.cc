@@ -64,10 +64,7 @@ class SharedWorker : public testing::Test {
     const std::string path = Generate(clip).value();
     std::ifstream file(path, std::ios::binary);
     served.bytes.assign(std::istreambuf_iterator<char>(file), {});
-    const auto frames = DecodeWithFfmpeg(path).value();
-    for (const ReferenceFrame& frame : frames) {
-      served.reference.push_back(frame.hash);
-    }
+    served.reference = HashesByFfmpeg(path).value();
     return served;
   }
 

@@ -75,10 +75,7 @@ class Sources : public testing::Test {
   void SetUp() override {
     path_ = ClipOrSkip(Clip::kH264);
     if (path_.empty()) return;
-    const auto frames = DecodeWithFfmpeg(path_).value();
-    for (const ReferenceFrame& frame : frames) {
-      reference_.push_back(frame.hash);
-    }
+    reference_ = HashesByFfmpeg(path_).value();
     server_.bytes = BytesOf(path_);
     HostOptions options;
     options.libexec_dir = LibexecDirectory();

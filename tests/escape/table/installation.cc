@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "tests/media/generated_clips.h"
 #include "tests/support/frame_hash.h"
@@ -94,12 +95,12 @@ bool Installation::Prepare(bool reduced) {
     return false;
   }
   media_ = *clip;
-  const auto reference = DecodeWithFfmpeg(media_);
+  auto reference = HashesByFfmpeg(media_);
   if (!reference) {
     ADD_FAILURE() << reference.error();
     return false;
   }
-  for (const auto& frame : *reference) hashes_.push_back(frame.hash);
+  hashes_ = *std::move(reference);
   media_before_ = ReadAll(media_);
   // Makes the file writable, so that only the read-only descriptor protects it.
   fs::permissions(media_, fs::perms(0666));
