@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "tests/media/required_clip.h"
+#include "tests/support/distribution_options.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/test_paths.h"
 
@@ -41,10 +42,7 @@ std::string DeviceNameUnderTest() {
 }
 
 HostOptions OptionsUnderTest() {
-  HostOptions options;
-  options.libexec_dir = LibexecDirectory();
-  options.plugin_path = {DistributionDirectory()};
-  options.autoload = true;
+  HostOptions options = DistributionOptions();
   options.backends = {"*"};
   options.backends_disable.emplace();
   return options;

@@ -7,7 +7,7 @@
 #include "bulkhead/host.h"
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
-#include "tests/support/test_paths.h"
+#include "tests/support/distribution_options.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -19,13 +19,7 @@ class Recursion : public testing::Test {
   void SetUp() override {
     clip_ = ClipOrSkip(Clip::kH264);
     if (clip_.empty()) return;
-    HostOptions options;
-    options.libexec_dir = LibexecDirectory();
-    options.plugin_path = {DistributionDirectory()};
-    options.autoload = true;
-    auto host = Host::Create(options);
-    ASSERT_TRUE(host) << host.error();
-    host_ = *std::move(host);
+    host_ = Host::Create(DistributionOptions()).value();
   }
 
   Status Opening(const std::string& device) {

@@ -14,9 +14,9 @@
 #include "bulkhead/host.h"
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
+#include "tests/support/distribution_options.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
-#include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -34,9 +34,7 @@ class WorkerScope : public testing::Test {
   void SetUp() override {
     clip_ = ClipOrSkip(Clip::kH264);
     if (clip_.empty()) return;
-    options_.libexec_dir = LibexecDirectory();
-    options_.plugin_path = {DistributionDirectory()};
-    options_.autoload = true;
+    options_ = DistributionOptions();
     NewHost();
     VideoDecoder video = host_->OpenVideo(clip_, {.device = "cpu"}).value();
     while (const auto frame = video.Next().value()) {

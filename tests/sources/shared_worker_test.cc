@@ -16,9 +16,9 @@
 #include "bulkhead/host.h"
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
+#include "tests/support/distribution_options.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
-#include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -52,11 +52,7 @@ class SharedWorker : public testing::Test {
     if (ClipOrSkip(Clip::kH264).empty()) return;
     first_ = Serve(Clip::kH264);
     second_ = Serve(Clip::kMpeg2);
-    HostOptions options;
-    options.libexec_dir = LibexecDirectory();
-    options.plugin_path = {DistributionDirectory()};
-    options.autoload = true;
-    host_ = Host::Create(options).value();
+    host_ = Host::Create(DistributionOptions()).value();
   }
 
   static Served Serve(Clip clip) {

@@ -17,6 +17,7 @@
 #include "bulkhead/host.h"
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
+#include "tests/support/distribution_options.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/test_paths.h"
@@ -48,13 +49,7 @@ class Poison : public testing::Test {
     ASSERT_EQ(timestamps_.size(), kFrames);
   }
 
-  void NewHost() {
-    HostOptions options;
-    options.libexec_dir = LibexecDirectory();
-    options.plugin_path = {DistributionDirectory()};
-    options.autoload = true;
-    host_ = Host::Create(options).value();
-  }
+  void NewHost() { host_ = Host::Create(DistributionOptions()).value(); }
 
   Result<VideoDecoder> Open(const std::string& file,
                             std::optional<size_t> fatal_frame = {}) {
