@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "bulkhead/host.h"
 #include "ipc/unique_fd.h"
+#include "tests/escape/listeners.h"
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
 #include "tests/support/test_paths.h"
@@ -28,26 +26,6 @@ volatile char secret[8] = "secret!";
 std::atomic<int> signals_received = 0;
 
 void CountSignal(int) { ++signals_received; }
-
-// Returns a listening socket that the backend must not reach, or an empty one
-// on failure.
-ipc::UniqueFd Listen(const sockaddr* address, socklen_t bytes) {
-  ipc::UniqueFd fd(socket(address->sa_family,
-                          SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!fd || bind(fd.get(), address, bytes) != 0 || listen(fd.get(), 4) != 0) {
-    return {};
-  }
-  return fd;
-}
-
-ipc::UniqueFd ListenUnix(const std::string& name) {
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  name.copy(address.sun_path, sizeof address.sun_path - 1);
-  return Listen(
-      reinterpret_cast<sockaddr*>(&address),
-      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size()));
-}
 
 std::string ReadAll(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -67,16 +45,8 @@ class Escape : public testing::TestWithParam<const char*> {
     ASSERT_NE(signal(SIGUSR1, CountSignal), SIG_ERR);
     signals_received = 0;
 
-    sockaddr_in address = {};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    tcp_ = Listen(reinterpret_cast<sockaddr*>(&address), sizeof address);
+    tcp_ = ListenTcp(&tcp_port_);
     ASSERT_TRUE(tcp_);
-    socklen_t bytes = sizeof address;
-    ASSERT_EQ(
-        getsockname(tcp_.get(), reinterpret_cast<sockaddr*>(&address), &bytes),
-        0);
-    tcp_port_ = ntohs(address.sin_port);
     // Not in TEST_TMPDIR, whose path may be too long for the name of a socket.
     char directory[] = "/tmp/escape-XXXXXX";
     ASSERT_NE(mkdtemp(directory), nullptr);
