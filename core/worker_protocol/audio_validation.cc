@@ -5,6 +5,8 @@
 #include <optional>
 
 #include "core/base/clean_text.h"
+#include "core/base/status_macros.h"
+#include "core/worker_protocol/stream_index.h"
 #include "core/worker_protocol/stream_timing.h"
 
 namespace bulkhead::session {
@@ -50,13 +52,8 @@ Result<OpenedAudio> ValidateOpenedAudio(
   }
   metadata.stream_index = opened_untrusted.getStreamIndex();
   metadata.stream_count = opened_untrusted.getStreamCount();
-  if (metadata.stream_index < 0 ||
-      static_cast<uint32_t>(metadata.stream_index) >= metadata.stream_count) {
-    return Violation("it reported a stream that does not exist");
-  }
-  if (metadata.stream_count > limits.streams) {
-    return Violation("it reported more streams than it may");
-  }
+  RETURN_IF_ERROR(ValidateStreamIndex(metadata.stream_index,
+                                      metadata.stream_count, limits));
   const auto text = [](const capnp::Text::Reader& text_untrusted) {
     return CleanText(text_untrusted.cStr(), kMaxNameBytes);
   };

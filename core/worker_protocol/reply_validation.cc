@@ -7,6 +7,8 @@
 
 #include "core/base/clean_text.h"
 #include "core/base/from_ipc.h"
+#include "core/base/status_macros.h"
+#include "core/worker_protocol/stream_index.h"
 #include "core/worker_protocol/stream_timing.h"
 #include "ipc/capnp_read.h"
 #include "ipc/protocol_version.h"
@@ -56,13 +58,8 @@ Result<VideoMetadata> ValidateOpened(schema::Opened::Reader opened_untrusted,
   }
   metadata.stream_index = opened_untrusted.getStreamIndex();
   metadata.stream_count = opened_untrusted.getStreamCount();
-  if (metadata.stream_index < 0 ||
-      static_cast<uint32_t>(metadata.stream_index) >= metadata.stream_count) {
-    return Violation("it reported a stream that does not exist");
-  }
-  if (metadata.stream_count > limits.streams) {
-    return Violation("it reported more streams than it may");
-  }
+  RETURN_IF_ERROR(ValidateStreamIndex(metadata.stream_index,
+                                      metadata.stream_count, limits));
   metadata.rotation = opened_untrusted.getRotation();
   if (metadata.rotation % 90 != 0 || metadata.rotation < 0 ||
       metadata.rotation >= 360) {

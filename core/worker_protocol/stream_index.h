@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "core/include/bulkhead/host.h"
+#include "core/include/bulkhead/status.h"
+
+namespace bulkhead::session {
+
+// Checks which stream a worker says that it opened, and of how many: the index
+// must be below the count, and the count within `limits`. An error means that
+// the worker broke the protocol.
+Status ValidateStreamIndex(int32_t index_untrusted, uint32_t count_untrusted,
+                           const Limits& limits);
+
+}  // namespace bulkhead::session
