@@ -77,6 +77,20 @@ class Crashes : public testing::Test {
                          {"BULKHEAD_LIBEXEC_DIR", LibexecDirectory()}}});
   }
 
+  // Replays the first of the three crashes of a refused input, and expects that
+  // the backend crashes again in the same way. Returns the records of the first
+  // crash and of the replay's, or nothing if there are not four records.
+  std::vector<Crash> ReplayOfRefusal() const {
+    const ProgramResult again = Cli({"replay", "1"});
+    EXPECT_EQ(again.exit_code, 4) << again.Describe();
+    EXPECT_THAT(again.errors, AllOf(HasSubstr("crashed again, in the same way"),
+                                    Not(HasSubstr("warning"))));
+    const std::vector<Crash> records = Records();
+    EXPECT_EQ(records.size(), 4u);
+    if (records.size() != 4) return {};
+    return {records[0], records[3]};
+  }
+
   ChaosInstallation installation_;
   std::string clip_;
   std::string state_;
@@ -183,12 +197,7 @@ TEST_F(Crashes, WhatFramesWereToBeIsOnRecordAndReplayed) {
       CenterCrop{.height = 8, .width = 10}};
   const auto host = NewHost();
   EXPECT_EQ(Play(*host, clip_, options).code(), Code::kPoisonedInput);
-  const ProgramResult again = Cli({"replay", "1"});
-  EXPECT_EQ(again.exit_code, 4) << again.Describe();
-  EXPECT_THAT(again.errors, AllOf(HasSubstr("crashed again, in the same way"),
-                                  Not(HasSubstr("warning"))));
-  ASSERT_EQ(Records().size(), 4u);
-  for (const Crash& crash : {Records()[0], Records()[3]}) {
+  for (const Crash& crash : ReplayOfRefusal()) {
     EXPECT_FALSE(crash.request.audio);
     EXPECT_EQ(crash.request.output_dtype, OutputDtype::kFloat32);
     ASSERT_EQ(crash.request.transforms.size(), 4u);
@@ -227,12 +236,7 @@ TEST_F(Crashes, WhatAudioWasAskedForIsOnRecordAndReplayed) {
   const auto host = NewHost();
   AudioDecoder audio = host->OpenAudio(sine, options).value();
   EXPECT_EQ(audio.AllSamples().error().code(), Code::kPoisonedInput);
-  const ProgramResult again = Cli({"replay", "1"});
-  EXPECT_EQ(again.exit_code, 4) << again.Describe();
-  EXPECT_THAT(again.errors, AllOf(HasSubstr("crashed again, in the same way"),
-                                  Not(HasSubstr("warning"))));
-  ASSERT_EQ(Records().size(), 4u);
-  for (const Crash& crash : {Records()[0], Records()[3]}) {
+  for (const Crash& crash : ReplayOfRefusal()) {
     EXPECT_TRUE(crash.request.audio);
     EXPECT_EQ(crash.request.kind, Asked::kFrameAt);
     EXPECT_EQ(crash.request.frame, 10'240u);
