@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <kj/async-unix.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <string>
 
 #include "core/base/temporary_tree.h"
+#include "core/supervisor/backend/test_loop.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::supervisor {
@@ -37,14 +37,7 @@ class FileSettling : public testing::Test {
     return AwaitSettled(loop_.port.getTimer(), object_.get(), patience);
   }
 
-  // kj's destructors may throw, those of tests may not.
-  struct Loop {
-    kj::UnixEventPort port;
-    kj::EventLoop loop{port};
-    kj::WaitScope scope{loop};
-    ~Loop() noexcept {}
-  };
-  Loop loop_;
+  TestLoop loop_;
   discovery::TemporaryTree tree_;
   ipc::UniqueFd object_;
 };

@@ -3,12 +3,12 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <kj/async-unix.h>
 
 #include <filesystem>
 #include <string>
 
 #include "core/base/temporary_tree.h"
+#include "core/supervisor/backend/test_loop.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::supervisor {
@@ -33,14 +33,7 @@ class ObjectVerificationTest : public testing::Test {
         .wait(loop_.scope);
   }
 
-  // kj's destructors may throw, those of tests may not.
-  struct Loop {
-    kj::UnixEventPort port;
-    kj::EventLoop loop{port};
-    kj::WaitScope scope{loop};
-    ~Loop() noexcept {}
-  };
-  Loop loop_;
+  TestLoop loop_;
   discovery::TemporaryTree tree_;
 };
 
