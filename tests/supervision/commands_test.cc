@@ -5,22 +5,19 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <chrono>
-#include <filesystem>
 #include <future>
 #include <memory>
 #include <string>
 
 #include "bulkhead/host.h"
+#include "core/base/temporary_tree.h"
 #include "tests/liars/lying_installation.h"
-#include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
 namespace {
 
-namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -30,16 +27,9 @@ constexpr int kMadeUpFrames = 24;
 class Commands : public testing::Test {
  protected:
   Commands() {
-    std::string path = TemporaryDirectory() + "/state-XXXXXX";
-    EXPECT_NE(::mkdtemp(path.data()), nullptr);
-    state_ = path;
     HostOptions options = installation_.options();
-    options.state_directory = state_;
+    options.state_directory = state_.path();
     host_ = Host::Create(options).value();
-  }
-  ~Commands() override {
-    host_.reset();
-    fs::remove_all(state_);
   }
 
   BackendInfo Info(const std::string& name) const {
@@ -69,7 +59,7 @@ class Commands : public testing::Test {
   }
 
   const LyingInstallation installation_{{"honest", "ready_death"}};
-  fs::path state_;
+  const discovery::TemporaryTree state_;
   std::unique_ptr<Host> host_;
 };
 

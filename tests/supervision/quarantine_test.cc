@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <stdlib.h>
 
 #include <chrono>
 #include <filesystem>
@@ -15,9 +14,9 @@
 #include <vector>
 
 #include "bulkhead/host.h"
+#include "core/base/temporary_tree.h"
 #include "tests/liars/lying_installation.h"
 #include "tests/support/process_watch.h"
-#include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -34,16 +33,9 @@ constexpr int kTooMany = 5;
 
 class Quarantine : public testing::Test {
  protected:
-  Quarantine() {
-    std::string path = TemporaryDirectory() + "/state-XXXXXX";
-    EXPECT_NE(::mkdtemp(path.data()), nullptr);
-    state_ = path;
-  }
-  ~Quarantine() override { fs::remove_all(state_); }
-
   std::unique_ptr<Host> NewHost() const {
     HostOptions options = installation_.options();
-    options.state_directory = state_;
+    options.state_directory = state_.path();
     return Host::Create(options).value();
   }
 
@@ -59,7 +51,7 @@ class Quarantine : public testing::Test {
   // Returns the records, without files that are still being written.
   std::vector<fs::path> Records() const {
     std::vector<fs::path> records;
-    for (const auto& entry : fs::directory_iterator(state_)) {
+    for (const auto& entry : fs::directory_iterator(state_.path())) {
       if (entry.path().filename().string().starts_with("quarantine-")) {
         records.push_back(entry.path());
       }
@@ -96,7 +88,7 @@ class Quarantine : public testing::Test {
 
   const LyingInstallation installation_{
       {"honest", "ready_death", "ready_failed", "frame_other_width"}};
-  fs::path state_;
+  const discovery::TemporaryTree state_;
 };
 
 TEST_F(Quarantine, ACrashLoopIsOverForEveryHostUntilTheFileChanges) {
@@ -210,7 +202,7 @@ TEST_F(Quarantine, KillsThatWeDidNotSendPunishNobody) {
 }
 
 TEST_F(Quarantine, ADirectoryThatIsNotOursKeepsNothingAndIsSaid) {
-  fs::permissions(state_, fs::perms::all);
+  fs::permissions(state_.path(), fs::perms::all);
   const auto host = NewHost();
   Await([&] {
     EXPECT_FALSE(host->Prewarm("ready_death").ok());
