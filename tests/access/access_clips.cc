@@ -97,7 +97,7 @@ Result<std::string> MakeAccessClip(const std::string& name) {
   if (std::filesystem::exists(path)) return path;
   for (const Recipe& recipe : Recipes()) {
     if (name != recipe.name) continue;
-    Words words = {"ffmpeg", "-nostdin", "-v", "error", "-y"};
+    Words words;
     if (recipe.from != nullptr) {
       const auto from = MakeAccessClip(recipe.from);
       if (!from) return from;
@@ -113,7 +113,7 @@ Result<std::string> MakeAccessClip(const std::string& name) {
       words.insert(words.end(), {"-pix_fmt", "yuv420p", "-threads", "1"});
     }
     words.push_back(path);
-    const ProgramResult made = RunProgram(words);
+    const ProgramResult made = RunFfmpeg(words);
     if (!made.started) {
       return Status(Code::kNotFound, "there is no ffmpeg on this machine");
     }

@@ -15,20 +15,13 @@ std::string MakeAudio(const std::string& name,
                       double seconds) {
   const std::string path = TemporaryDirectory() + "/" + name;
   std::vector<std::string> arguments = {
-      "ffmpeg",
-      "-nostdin",
-      "-v",
-      "error",
-      "-y",
-      "-f",
-      "lavfi",
-      "-i",
+      "-f", "lavfi", "-i",
       "aevalsrc=exprs=0.4*sin(t*900*(1+t/9))+0.2*(random(0)-0.5)|"
       "0.3*sin(t*333)+0.1*random(1):s=44100:d=" +
           std::to_string(seconds)};
   arguments.insert(arguments.end(), encoding.begin(), encoding.end());
   arguments.push_back(path);
-  return RunProgram(arguments).exit_code == 0 ? path : "";
+  return RunFfmpeg(arguments).exit_code == 0 ? path : "";
 }
 
 std::vector<float> SamplesByFfmpeg(const std::string& path,

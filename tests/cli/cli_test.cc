@@ -205,10 +205,10 @@ TEST_F(Cli, DamagedFramesAreSkippedAndListed) {
 
 TEST_F(Cli, AFileThatIsCutOffIsToldOf) {
   const std::string whole = TemporaryDirectory() + "/header_first.mp4";
-  ASSERT_EQ(RunProgram({"ffmpeg", "-v", "error", "-y", "-i", clip(), "-c",
-                        "copy", "-movflags", "+faststart", whole})
-                .exit_code,
-            0);
+  ASSERT_EQ(
+      RunFfmpeg({"-i", clip(), "-c", "copy", "-movflags", "+faststart", whole})
+          .exit_code,
+      0);
   const std::string bytes = ReadFile(whole);
   const std::string path = Write("cut.mp4", bytes.substr(0, bytes.size() / 2));
   for (const auto& words : std::vector<std::vector<std::string>>{
@@ -262,9 +262,7 @@ TEST_F(Cli, TextFileIsThree) {
 
 TEST_F(Cli, FileWithoutVideoIsThree) {
   const std::string path = TemporaryDirectory() + "/sound.wav";
-  ASSERT_EQ(RunProgram({"ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i",
-                        "sine=duration=1", path})
-                .exit_code,
+  ASSERT_EQ(RunFfmpeg({"-f", "lavfi", "-i", "sine=duration=1", path}).exit_code,
             0);
   ExpectFailure({"decode", path}, 3, path);
   ExpectFailure({"decode", path}, 3, "video");

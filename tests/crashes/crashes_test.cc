@@ -226,9 +226,9 @@ TEST_F(Crashes, WhatFramesWereToBeIsOnRecordAndReplayed) {
 TEST_F(Crashes, WhatAudioWasAskedForIsOnRecordAndReplayed) {
   const std::string sine = TemporaryDirectory() + "/sine.mkv";
   // The packets have 1024 samples, which is 128 ms.
-  const ProgramResult made = RunProgram(
-      {"ffmpeg", "-y", "-v", "error", "-f", "lavfi", "-i",
-       "sine=sample_rate=8000:duration=4", "-c:a", "pcm_s16le", sine});
+  const ProgramResult made =
+      RunFfmpeg({"-f", "lavfi", "-i", "sine=sample_rate=8000:duration=4",
+                 "-c:a", "pcm_s16le", sine});
   ASSERT_EQ(made.exit_code, 0) << made.Describe();
   AudioOptions options =
       installation_.AudioStream("at=picture:1280 do=segfault");

@@ -63,11 +63,10 @@ class Irregular : public testing::TestWithParam<const char*> {
     const auto from = MakeAccessClip(clip);
     EXPECT_TRUE(from) << from.error();
     const std::string path = TemporaryDirectory() + "/whole_" + name;
-    std::vector<std::string> words = {"ffmpeg", "-nostdin", "-v", "error", "-y",
-                                      "-i",     *from,      "-c", "copy"};
+    std::vector<std::string> words = {"-i", *from, "-c", "copy"};
     words.insert(words.end(), options.begin(), options.end());
     words.push_back(path);
-    const ProgramResult made = RunProgram(words);
+    const ProgramResult made = RunFfmpeg(words);
     EXPECT_EQ(made.exit_code, 0) << made.Describe();
     return path;
   }
@@ -263,12 +262,12 @@ TEST_P(Irregular, AFirstKeyframeThatIsMissingCostsItsGroup) {
 TEST_P(Irregular, EveryFrameHasTheSizeOfTheFirst) {
   std::string bytes = BytesOf("h264_raw.264");
   const std::string larger = TemporaryDirectory() + "/irregular_larger.264";
-  ASSERT_EQ(RunProgram(
-                {"ffmpeg", "-nostdin", "-v", "error", "-y", "-f", "lavfi", "-i",
+  ASSERT_EQ(
+      RunFfmpeg({"-f", "lavfi", "-i",
                  "testsrc2=size=320x180:rate=25:duration=1", "-c:v", "libx264",
                  "-pix_fmt", "yuv420p", "-bf", "0", "-threads", "1", larger})
-                .exit_code,
-            0);
+          .exit_code,
+      0);
   VideoDecoder first = Open(Write("smaller.264", bytes));
   const auto expected = Pass(first);
   VideoDecoder video = Open(Write("sizes.264", bytes + Read(larger)));

@@ -34,10 +34,9 @@ class AudioFaults : public testing::Test {
  protected:
   void SetUp() override {
     path_ = TemporaryDirectory() + "/sine.mkv";
-    const ProgramResult made =
-        RunProgram({"ffmpeg", "-y", "-v", "error", "-f", "lavfi", "-i",
-                    "sine=frequency=440:sample_rate=8000:duration=4", "-c:a",
-                    "pcm_s16le", path_});
+    const ProgramResult made = RunFfmpeg(
+        {"-f", "lavfi", "-i", "sine=frequency=440:sample_rate=8000:duration=4",
+         "-c:a", "pcm_s16le", path_});
     if (!made.started) GTEST_SKIP() << "no ffmpeg on this machine";
     ASSERT_EQ(made.exit_code, 0) << made.Describe();
     NewHost(milliseconds(3'000));

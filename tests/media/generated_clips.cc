@@ -53,9 +53,9 @@ Recipe RecipeOf(Clip clip) {
   return {};
 }
 
-Status RunFfmpeg(std::vector<std::string> arguments, std::string* output) {
-  arguments.insert(arguments.begin(), {"ffmpeg", "-nostdin", "-v", "error"});
-  const ProgramResult result = RunProgram(arguments);
+Status OutputOfFfmpeg(const std::vector<std::string>& arguments,
+                      std::string* output) {
+  const ProgramResult result = RunFfmpeg(arguments);
   if (!result.started) {
     return Status(Code::kNotFound, "there is no ffmpeg on this machine");
   }
@@ -95,7 +95,7 @@ Result<std::string> Generate(Clip clip) {
   const Recipe recipe = RecipeOf(clip);
   const std::string path = TemporaryDirectory() + "/" + recipe.file;
   if (fs::exists(path)) return path;
-  std::vector<std::string> arguments = {"-y"};
+  std::vector<std::string> arguments;
   if (recipe.source == nullptr) {
     Result<std::string> upright = Generate(Clip::kH264);
     if (!upright) return upright;
@@ -107,7 +107,7 @@ Result<std::string> Generate(Clip clip) {
                    recipe.arguments.end());
   arguments.insert(arguments.end(), {"-threads", "1", path});
   std::string ignored;
-  Status status = RunFfmpeg(std::move(arguments), &ignored);
+  Status status = OutputOfFfmpeg(arguments, &ignored);
   if (status.ok()) return path;
   std::error_code error;
   fs::remove(path, error);
@@ -117,7 +117,7 @@ Result<std::string> Generate(Clip clip) {
 Result<std::vector<ReferenceFrame>> DecodeWithFfmpeg(const std::string& path,
                                                      uint32_t threads) {
   std::string output;
-  const Status status = RunFfmpeg(
+  const Status status = OutputOfFfmpeg(
       {"-threads", std::to_string(threads), "-i", path, "-map", "0:v:0",
        "-pix_fmt", "rgb24", "-fps_mode", "passthrough", "-f", "framemd5", "-"},
       &output);

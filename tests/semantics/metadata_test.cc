@@ -17,22 +17,12 @@ class Metadata : public Semantics {
   static std::string Make(const std::string& name,
                           const std::vector<std::string>& arguments) {
     const std::string path = TemporaryDirectory() + "/" + name;
-    std::vector<std::string> words = {"ffmpeg",
-                                      "-nostdin",
-                                      "-v",
-                                      "error",
-                                      "-y",
-                                      "-f",
-                                      "lavfi",
-                                      "-i",
-                                      "testsrc2=size=96x64:rate=25:duration=2",
-                                      "-f",
-                                      "lavfi",
-                                      "-i",
-                                      "sine=sample_rate=16000:duration=3"};
+    std::vector<std::string> words = {
+        "-f", "lavfi", "-i", "testsrc2=size=96x64:rate=25:duration=2",
+        "-f", "lavfi", "-i", "sine=sample_rate=16000:duration=3"};
     words.insert(words.end(), arguments.begin(), arguments.end());
     words.push_back(path);
-    const ProgramResult made = RunProgram(words);
+    const ProgramResult made = RunFfmpeg(words);
     EXPECT_EQ(made.exit_code, 0) << made.Describe();
     return path;
   }

@@ -17,38 +17,33 @@ class Opening : public Semantics {
   // the default.
   static std::string ThreeStreams() {
     const std::string path = TemporaryDirectory() + "/three.mkv";
-    const ProgramResult made = RunProgram({"ffmpeg",
-                                           "-nostdin",
-                                           "-v",
-                                           "error",
-                                           "-y",
-                                           "-f",
-                                           "lavfi",
-                                           "-i",
-                                           "sine=duration=1",
-                                           "-f",
-                                           "lavfi",
-                                           "-i",
-                                           "testsrc2=size=96x64:duration=1",
-                                           "-f",
-                                           "lavfi",
-                                           "-i",
-                                           "testsrc2=size=192x128:duration=1",
-                                           "-map",
-                                           "0",
-                                           "-map",
-                                           "1",
-                                           "-map",
-                                           "2",
-                                           "-c:v",
-                                           "mpeg4",
-                                           "-c:a",
-                                           "flac",
-                                           "-disposition:v:0",
-                                           "0",
-                                           "-disposition:v:1",
-                                           "default",
-                                           path});
+    const ProgramResult made = RunFfmpeg({"-f",
+                                          "lavfi",
+                                          "-i",
+                                          "sine=duration=1",
+                                          "-f",
+                                          "lavfi",
+                                          "-i",
+                                          "testsrc2=size=96x64:duration=1",
+                                          "-f",
+                                          "lavfi",
+                                          "-i",
+                                          "testsrc2=size=192x128:duration=1",
+                                          "-map",
+                                          "0",
+                                          "-map",
+                                          "1",
+                                          "-map",
+                                          "2",
+                                          "-c:v",
+                                          "mpeg4",
+                                          "-c:a",
+                                          "flac",
+                                          "-disposition:v:0",
+                                          "0",
+                                          "-disposition:v:1",
+                                          "default",
+                                          path});
     EXPECT_EQ(made.exit_code, 0) << made.Describe();
     return path;
   }
@@ -91,9 +86,7 @@ TEST_P(Opening, AStreamThatIsNoVideoIsInvalid) {
 
 TEST_P(Opening, AFileWithoutVideoIsBadInput) {
   const std::string path = TemporaryDirectory() + "/heard.flac";
-  ASSERT_EQ(RunProgram({"ffmpeg", "-nostdin", "-v", "error", "-y", "-f",
-                        "lavfi", "-i", "sine=duration=1", path})
-                .exit_code,
+  ASSERT_EQ(RunFfmpeg({"-f", "lavfi", "-i", "sine=duration=1", path}).exit_code,
             0);
   EXPECT_EQ(CodeOf(OpenStream(path, std::nullopt)), Code::kBadInput);
 }

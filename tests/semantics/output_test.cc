@@ -127,9 +127,8 @@ TEST_P(Output, TheDtypeIsChosenByTheDepthOfTheStream) {
   VideoDecoder video = Open(Clip::kH264, {.output_dtype = OutputDtype::kAuto});
   EXPECT_EQ(video.metadata().dtype, Dtype::kUint8);
   const std::string deep = TemporaryDirectory() + "/deep.mkv";
-  ASSERT_EQ(RunProgram({"ffmpeg", "-nostdin", "-v", "error", "-y", "-f",
-                        "lavfi", "-i", "testsrc2=size=64x48:duration=0.2",
-                        "-c:v", "ffv1", "-pix_fmt", "yuv420p10le", deep})
+  ASSERT_EQ(RunFfmpeg({"-f", "lavfi", "-i", "testsrc2=size=64x48:duration=0.2",
+                       "-c:v", "ffv1", "-pix_fmt", "yuv420p10le", deep})
                 .exit_code,
             0);
   auto opened = host().OpenVideo(

@@ -143,6 +143,12 @@ ProgramResult RunProgram(const std::vector<std::string>& arguments,
   return result;
 }
 
+ProgramResult RunFfmpeg(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words = {"ffmpeg", "-nostdin", "-v", "error", "-y"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return RunProgram(words);
+}
+
 std::string ListTests(const std::string& path) {
   // Unsets the variables of the output files, which only the caller may write.
   return RunProgram({path, "--gtest_list_tests"},

@@ -39,6 +39,10 @@ struct ProgramResult {
 ProgramResult RunProgram(const std::vector<std::string>& arguments,
                          const ProgramOptions& options = {});
 
+// Runs ffmpeg with options that keep it from asking questions, let it replace
+// files and limit its messages to errors, followed by `arguments`.
+ProgramResult RunFfmpeg(const std::vector<std::string>& arguments);
+
 // Returns the output of the gtest program at `path` for --gtest_list_tests, or
 // an empty string if the program cannot be run.
 std::string ListTests(const std::string& path);
