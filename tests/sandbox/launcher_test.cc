@@ -245,6 +245,21 @@ class LauncherTest : public testing::TestWithParam<Setting> {
     return reaper;
   }
 
+  // Runs the body of a test as the user of the parameter, with a backend that
+  // serves an application and whose zygote has attacked the listeners. `body`
+  // receives what the zygote found.
+  void AttackAsUser(
+      const std::function<void(LaunchedReaper& reaper, Facts& facts)>& body) {
+    AsUser([&] {
+      const Application application;
+      const Listeners listeners(directory_);
+      Facts facts;
+      auto reaper = StartAndAttack(application, listeners, &facts);
+      ASSERT_TRUE(reaper) << reaper.error();
+      body(*reaper, facts);
+    });
+  }
+
   static pid_t Clone(const LaunchedReaper& reaper, const std::string& deed,
                      Facts* facts) {
     Say(reaper, deed);
@@ -279,13 +294,7 @@ class LauncherTest : public testing::TestWithParam<Setting> {
 };
 
 TEST_P(LauncherTest, ZygoteIsBornWithNothingButWhatItWasGiven) {
-  AsUser([&] {
-    const Application application;
-    const Listeners listeners(directory_);
-    Facts facts;
-    auto reaper = StartAndAttack(application, listeners, &facts);
-    ASSERT_TRUE(reaper) << reaper.error();
-
+  AttackAsUser([&](LaunchedReaper&, Facts& facts) {
     EXPECT_EQ(facts["born.descriptors"], "0 1 2 3 4 5 ");
     EXPECT_EQ(facts["born.environment"], "TZ=UTC0 BULKHEAD_INSIDE_BACKEND=1 ");
     EXPECT_EQ(facts["born.capabilities"], "none");
@@ -361,12 +370,7 @@ TEST_P(LauncherTest, OutsideIdIsItsOwnOnlyUnderRoot) {
 }
 
 TEST_P(LauncherTest, Stage1RefusesWhatAPluginDoesNotNeed) {
-  AsUser([&] {
-    const Application application;
-    const Listeners listeners(directory_);
-    Facts facts;
-    auto reaper = StartAndAttack(application, listeners, &facts);
-    ASSERT_TRUE(reaper) << reaper.error();
+  AttackAsUser([&](LaunchedReaper&, Facts& facts) {
     EXPECT_EQ(facts["zygote.read_plugin"], "0");
     EXPECT_EQ(facts["zygote.execute"], "0");
     for (const char* what :
@@ -379,13 +383,8 @@ TEST_P(LauncherTest, Stage1RefusesWhatAPluginDoesNotNeed) {
 }
 
 TEST_P(LauncherTest, Stage2RefusesAllButComputing) {
-  AsUser([&] {
-    const Application application;
-    const Listeners listeners(directory_);
-    Facts facts;
-    auto reaper = StartAndAttack(application, listeners, &facts);
-    ASSERT_TRUE(reaper) << reaper.error();
-    const pid_t pid = Clone(*reaper, "clone", &facts);
+  AttackAsUser([&](LaunchedReaper& reaper, Facts& facts) {
+    const pid_t pid = Clone(reaper, "clone", &facts);
     EXPECT_EQ(facts["worker.thread"], "0");
     for (const char* what :
          {"read_passwd", "read_proc", "read_plugin", "write_plugin", "create",
@@ -395,12 +394,12 @@ TEST_P(LauncherTest, Stage2RefusesAllButComputing) {
       EXPECT_TRUE(Refused(facts, std::string("worker.") + what)) << what;
     }
 
-    const ipc::UniqueFd worker = Watch(*reaper, pid);
+    const ipc::UniqueFd worker = Watch(reaper, pid);
     ASSERT_TRUE(worker);
     capnp::MallocMessageBuilder request;
     request.initRoot<schema::ReaperRequest>().setKill(pid);
-    ASSERT_TRUE(ipc::SendMessage(reaper->control.get(), request, {}, Soon()));
-    const Exit exit = HearExited(*reaper);
+    ASSERT_TRUE(ipc::SendMessage(reaper.control.get(), request, {}, Soon()));
+    const Exit exit = HearExited(reaper);
     EXPECT_EQ(exit.pid, pid);
     EXPECT_TRUE(WIFSIGNALED(exit.status));
     EXPECT_EQ(WTERMSIG(exit.status), SIGKILL);
@@ -409,17 +408,12 @@ TEST_P(LauncherTest, Stage2RefusesAllButComputing) {
 }
 
 TEST_P(LauncherTest, ViolationsAndExitsAreReportedAsTheyWere) {
-  AsUser([&] {
-    const Application application;
-    const Listeners listeners(directory_);
-    Facts facts;
-    auto reaper = StartAndAttack(application, listeners, &facts);
-    ASSERT_TRUE(reaper) << reaper.error();
+  AttackAsUser([&](LaunchedReaper& reaper, Facts&) {
     for (const char* deed : {"execute", "connect", "exit"}) {
       // The worker may end before it is watched, and its end is still reported.
-      const pid_t pid = Clone(*reaper, deed, nullptr);
-      ASSERT_TRUE(Watch(*reaper, pid)) << deed;
-      const Exit exit = HearExited(*reaper);
+      const pid_t pid = Clone(reaper, deed, nullptr);
+      ASSERT_TRUE(Watch(reaper, pid)) << deed;
+      const Exit exit = HearExited(reaper);
       EXPECT_EQ(exit.pid, pid);
       if (std::string(deed) == "exit") {
         EXPECT_TRUE(WIFEXITED(exit.status));
@@ -433,27 +427,22 @@ TEST_P(LauncherTest, ViolationsAndExitsAreReportedAsTheyWere) {
 }
 
 TEST_P(LauncherTest, SessionsOutliveTheirZygote) {
-  AsUser([&] {
-    const Application application;
-    const Listeners listeners(directory_);
-    Facts facts;
-    auto reaper = StartAndAttack(application, listeners, &facts);
-    ASSERT_TRUE(reaper) << reaper.error();
-    const pid_t pid = Clone(*reaper, "spin", nullptr);
-    const ipc::UniqueFd worker = Watch(*reaper, pid);
+  AttackAsUser([&](LaunchedReaper& reaper, Facts&) {
+    const pid_t pid = Clone(reaper, "spin", nullptr);
+    const ipc::UniqueFd worker = Watch(reaper, pid);
     ASSERT_TRUE(worker);
-    EXPECT_FALSE(Watch(*reaper, pid)) << "watched twice";
-    EXPECT_FALSE(Watch(*reaper, 1)) << "the reaper itself";
-    Say(*reaper, "crash");
-    const Exit exit = HearExited(*reaper);
+    EXPECT_FALSE(Watch(reaper, pid)) << "watched twice";
+    EXPECT_FALSE(Watch(reaper, 1)) << "the reaper itself";
+    Say(reaper, "crash");
+    const Exit exit = HearExited(reaper);
     EXPECT_NE(exit.pid, pid);
     EXPECT_TRUE(WIFSIGNALED(exit.status));
     EXPECT_EQ(WTERMSIG(exit.status), SIGABRT);
     pollfd alive = {.fd = worker.get(), .events = POLLIN, .revents = 0};
     EXPECT_EQ(poll(&alive, 1, 0), 0);
 
-    reaper->control.reset();
-    EXPECT_TRUE(BecomesReadable(reaper->pidfd.get()));
+    reaper.control.reset();
+    EXPECT_TRUE(BecomesReadable(reaper.pidfd.get()));
     EXPECT_TRUE(BecomesReadable(worker.get()));
   });
 }
