@@ -5,14 +5,13 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
-#include <memory>
 #include <random>
 
 #include "bulkhead/host.h"
 #include "tests/access/access_clips.h"
 #include "tests/access/straight_pass.h"
+#include "tests/media/sample_file_suite.h"
 #include "tests/media/sample_files.h"
-#include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -37,15 +36,8 @@ TEST(Samples, AreThere) {
 
 // FrameAt returns a frame of a straight pass, whatever was asked for before. It
 // returns a frame for every index that decodes.
-class RandomAccess : public testing::TestWithParam<SampleFile> {
+class RandomAccess : public SampleFileSuite {
  protected:
-  static void SetUpTestSuite() {
-    HostOptions options;
-    options.libexec_dir = LibexecDirectory();
-    host_ = Host::Create(options).value().release();
-  }
-  static void TearDownTestSuite() { delete host_; }
-
   // Skips the test if the clip cannot be made.
   void SetUp() override {
     path_ = GetParam().path;
@@ -59,15 +51,12 @@ class RandomAccess : public testing::TestWithParam<SampleFile> {
     VideoOptions options;
     options.device = device;
     options.on_corrupt = OnCorrupt::kSkip;
-    return host_->OpenVideo(path_, options).value();
+    return host().OpenVideo(path_, options).value();
   }
 
  private:
   std::string path_;
-  static Host* host_;
 };
-
-Host* RandomAccess::host_ = nullptr;
 
 // Returns the indices to access: one third in ascending order, one third in
 // descending order, one third random. Some indices occur twice.

@@ -2,15 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "bulkhead/host.h"
 #include "tests/media/generated_clips.h"
 #include "tests/media/marked_frames.h"
+#include "tests/media/sample_file_suite.h"
 #include "tests/media/sample_files.h"
 #include "tests/support/frame_hash.h"
-#include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -21,21 +20,14 @@ TEST(Samples, AreThere) {
 
 // Compares real files on each backend with ffmpeg on the same machine, since
 // the bytes of RGB24 depend on the SIMD instructions of the machine.
-class SharedMedia : public testing::TestWithParam<SampleFile> {
+class SharedMedia : public SampleFileSuite {
  protected:
-  static void SetUpTestSuite() {
-    HostOptions options;
-    options.libexec_dir = LibexecDirectory();
-    host_ = Host::Create(options).value().release();
-  }
-  static void TearDownTestSuite() { delete host_; }
-
   // Returns the frames, followed by the failure that ended the stream, if any.
   static std::vector<std::string> Decode(const std::string& path,
                                          VideoOptions options) {
     std::vector<std::string> hashes;
     options.on_corrupt = OnCorrupt::kSkip;
-    auto video = host_->OpenVideo(path, std::move(options));
+    auto video = host().OpenVideo(path, std::move(options));
     if (!video) return {video.error().ToString()};
     for (;;) {
       const auto frame = video->Next();
@@ -55,12 +47,7 @@ class SharedMedia : public testing::TestWithParam<SampleFile> {
       ADD_FAILURE() << "then: " << actual[expected.size()];
     }
   }
-
- private:
-  static Host* host_;
 };
-
-Host* SharedMedia::host_ = nullptr;
 
 // Skips the test if there is no ffmpeg.
 void Reference(const std::string& path, uint32_t threads,
