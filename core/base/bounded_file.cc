@@ -65,9 +65,12 @@ int OpenBeneath(int directory, const std::string& path, int flags,
   open_how how = {};
   how.flags = static_cast<unsigned>(flags | O_CLOEXEC);
   how.resolve = resolve;
-  // EAGAIN means that something was renamed meanwhile, so that the kernel could
-  // not tell whether the walk stayed below the directory.
-  for (int attempt = 0; attempt < 8; ++attempt) {
+  // EAGAIN means that something was renamed meanwhile, anywhere on the machine,
+  // so that the kernel could not tell whether a walk through ".." stayed below
+  // the directory. A machine that renames files all the time (a build) makes
+  // many walks in a row fail.
+  constexpr int kAttempts = 1000;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const long fd =
         syscall(SYS_openat2, directory, path.c_str(), &how, sizeof(how));
     if (fd >= 0) return static_cast<int>(fd);
