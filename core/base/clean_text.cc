@@ -27,20 +27,35 @@ size_t SequenceLength(std::string_view text) {
   return length;
 }
 
+char32_t CodePoint(std::string_view sequence) {
+  constexpr unsigned char kLeadBits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+  char32_t code =
+      static_cast<unsigned char>(sequence[0]) & kLeadBits[sequence.size()];
+  for (const char byte : sequence.substr(1)) {
+    code = code << 6 | (static_cast<unsigned char>(byte) & 0x3f);
+  }
+  return code;
+}
+
+bool IsControl(char32_t code) {
+  // C0, DEL and C1: C1 controls a terminal as escape sequences do.
+  if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return true;
+  // Marks, embeddings, overrides and isolates of the bidirectional algorithm,
+  // and the separators of lines and paragraphs.
+  return code == 0x61c || code == 0x200e || code == 0x200f ||
+         (code >= 0x2028 && code <= 0x202e) ||
+         (code >= 0x2066 && code <= 0x2069);
+}
+
 }  // namespace
 
 std::string CleanText(std::string_view text_untrusted, size_t max_bytes) {
   std::string clean;
   while (!text_untrusted.empty()) {
     const size_t length = SequenceLength(text_untrusted);
-    const auto first = static_cast<unsigned char>(text_untrusted[0]);
-    // The C1 controls U+0080 to U+009F control a terminal as escape sequences
-    // do.
-    const bool control = first < 0x20 || first == 0x7f ||
-                         (first == 0xc2 && length == 2 &&
-                          static_cast<unsigned char>(text_untrusted[1]) < 0xa0);
+    const std::string_view sequence = text_untrusted.substr(0, length);
     const std::string_view piece =
-        length == 0 || control ? "?" : text_untrusted.substr(0, length);
+        length == 0 || IsControl(CodePoint(sequence)) ? "?" : sequence;
     if (clean.size() + piece.size() > max_bytes) break;
     clean += piece;
     text_untrusted.remove_prefix(length == 0 ? 1 : length);

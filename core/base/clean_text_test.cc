@@ -21,6 +21,10 @@ TEST(CleanTextTest, ReplacesWhatATerminalWouldObey) {
                       "2Jb",
                       64),
             "a?2Jb");
+  // An override and an isolate of the direction, and a line separator.
+  EXPECT_EQ(CleanText("a\u202etxt.exe\u2066b\u2028c", 64), "a?txt.exe?b?c");
+  // The neighbours of these characters.
+  EXPECT_EQ(CleanText("\u2027\u202f\u2065", 64), "\u2027\u202f\u2065");
   // The first character that is not a C1 control.
   EXPECT_EQ(CleanText("\xc2\xa0", 64), "\xc2\xa0");
 }

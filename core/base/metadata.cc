@@ -105,7 +105,7 @@ std::string ToJson(const ContainerMetadata& metadata) {
   for (const StreamMetadata& stream : metadata.streams) {
     streams.push_back(FactsOf(stream));
   }
-  return facts.dump(2, ' ', false, Json::error_handler_t::replace);
+  return facts.dump(2, ' ', true, Json::error_handler_t::replace);
 }
 
 }  // namespace bulkhead

@@ -72,7 +72,7 @@ auto ValueIn(const Names& names, const std::string& text) {
 }
 
 std::string Dump(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+  return json.dump(2, ' ', true, Json::error_handler_t::replace);
 }
 
 // Returns a string that reads back as the same bytes.

@@ -110,7 +110,7 @@ int PrintFacts(const Json& facts) {
   Result<std::unique_ptr<Output>> output = Output::Open("-");
   if (!output) return Fail(output.error());
   const std::string text =
-      facts.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+      facts.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
   Status status = (*output)->Write(text);
   if (status.ok()) status = (*output)->Close();
   if (status.ok() || (*output)->reader_gone()) return 0;

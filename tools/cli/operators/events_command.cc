@@ -76,7 +76,7 @@ Result<bool> Print(const std::vector<Event>& events) {
   if (!output) return output.error();
   for (const Event& event : events) {
     Status status = (*output)->Write(
-        FactsOf(event).dump(-1, ' ', false, Json::error_handler_t::replace) +
+        FactsOf(event).dump(-1, ' ', true, Json::error_handler_t::replace) +
         "\n");
     if (status.ok() && &event == &events.back()) status = (*output)->Close();
     if ((*output)->reader_gone()) return false;
