@@ -18,6 +18,7 @@
 #include "core/base/record_hash.h"
 #include "core/base/status_macros.h"
 #include "core/base/text.h"
+#include "core/discovery/installed_files.h"
 #include "core/discovery/plugin_file.h"
 
 namespace bulkhead::discovery {
@@ -58,9 +59,7 @@ int64_t Nanoseconds(const timespec& time) {
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-FileIdentity IdentityOf(int file) {
-  struct stat info = {};
-  if (fstat(file, &info) != 0) return {};
+FileIdentity IdentityOf(const struct stat& info) {
   return {.device = info.st_dev,
           .inode = info.st_ino,
           .bytes = info.st_size,
@@ -69,8 +68,8 @@ FileIdentity IdentityOf(int file) {
 }
 
 // Sets everything that is read from the distribution's files.
-Status Complete(const Distribution& distribution, Diagnostics& diagnostics,
-                BackendCandidate& candidate) {
+Status Complete(const Distribution& distribution, RecordIndex& index,
+                Diagnostics& diagnostics, BackendCandidate& candidate) {
   const EntryPoint& entry_point = candidate.entry_point;
   if (entry_point.attr.empty() || entry_point.attr.size() > kMaxSymbolBytes ||
       entry_point.attr.find('.') != std::string::npos) {
@@ -95,12 +94,20 @@ Status Complete(const Distribution& distribution, Diagnostics& diagnostics,
   ASSIGN_OR_RETURN(const PluginFile plugin,
                    OpenPluginFile(directory.get(), entry_point.module));
   candidate.plugin_path = plugin.path;
-  candidate.plugin_identity = IdentityOf(plugin.fd.get());
+  struct stat object = {};
+  if (fstat(plugin.fd.get(), &object) != 0) {
+    return Status(
+        Code::kBackendUnavailable,
+        Quoted(plugin.path) + ": " + std::generic_category().message(errno));
+  }
+  candidate.plugin_identity = IdentityOf(object);
 
   using Record = std::optional<std::vector<RecordedFile>>;
   ASSIGN_OR_RETURN(const Record record,
                    ReadRecord(directory.get(), distribution, diagnostics));
-  ASSIGN_OR_RETURN(candidate.visible_paths, VisiblePaths(record, plugin.path));
+  ASSIGN_OR_RETURN(candidate.visible_paths,
+                   VisiblePaths(directory.get(), distribution, record,
+                                plugin.path, object, index, diagnostics));
   for (const RecordedFile& file :
        record.value_or(std::vector<RecordedFile>())) {
     if (file.path == plugin.path) candidate.plugin_hash = file.hash;
@@ -212,6 +219,9 @@ class Finder {
           const ExplicitLoad* wanted = nullptr) {
     int found = 0;
     distributions_.insert(distribution.dist_info_path());
+    RecordIndex& index =
+        indices_.try_emplace(distribution.directory, distribution.directory)
+            .first->second;
     for (const EntryPoint& entry_point : distribution.entry_points) {
       if (entry_point.group != kBackendGroup) continue;
       if (!IsPlainName(entry_point.name)) {
@@ -225,9 +235,10 @@ class Finder {
       candidate.entry_point = entry_point;
       candidate.directory = distribution.directory;
       candidate.dist_info = distribution.dist_info_path();
+      candidate.built_in = built_in;
       candidate.manifest.devices = {entry_point.name};
       if (Status status =
-              Complete(distribution, result_.diagnostics, candidate);
+              Complete(distribution, index, result_.diagnostics, candidate);
           !status.ok()) {
         candidate.standing = Standing::kBroken;
         candidate.reason = status.message();
@@ -286,6 +297,7 @@ class Finder {
   const std::vector<ExplicitLoad>& loads_;
   Claims claims_;
   std::set<std::string> distributions_;
+  std::map<std::string, RecordIndex> indices_;  // By directory.
   Discovery result_;
 };
 

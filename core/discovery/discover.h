@@ -51,12 +51,13 @@ struct BackendCandidate {
   std::string plugin_path;  // The shared object, relative to `directory`.
   std::string plugin_hash;  // From RECORD, or empty; see record_hash.h.
   FileIdentity plugin_identity;
-  std::vector<std::string>
-      visible_paths;  // Relative to `directory`; see VisiblePaths.
+  // Relative to `directory`; see VisiblePaths in installed_files.h.
+  std::vector<std::string> visible_paths;
   // The devices of the manifest that callers reach by the bare name. The bare
   // names of the others belong to an earlier backend, so callers reach them as
   // BACKEND/DEVICE.
   std::vector<std::string> devices;
+  bool built_in = false;  // One of Bulkhead's own backends.
   Standing standing = Standing::kUsable;
   std::string reason;
 

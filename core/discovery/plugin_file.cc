@@ -30,23 +30,4 @@ Result<PluginFile> OpenPluginFile(int directory, const std::string& module) {
                                      " beside the dist-info");
 }
 
-Result<std::vector<std::string>> VisiblePaths(
-    const std::optional<std::vector<RecordedFile>>& record,
-    const std::string& plugin_path) {
-  std::vector<std::string> paths;
-  if (!record) {
-    paths.push_back(plugin_path.substr(0, plugin_path.find('/')));
-    return paths;
-  }
-  for (const RecordedFile& file : *record) paths.push_back(file.path);
-  std::sort(paths.begin(), paths.end());
-  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
-  if (!std::binary_search(paths.begin(), paths.end(), plugin_path)) {
-    return Status(Code::kNotFound,
-                  "RECORD does not list " + Quoted(plugin_path) +
-                      ": install the distribution again, or without a RECORD");
-  }
-  return paths;
-}
-
 }  // namespace bulkhead::discovery

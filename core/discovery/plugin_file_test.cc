@@ -6,15 +6,11 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "core/base/temporary_tree.h"
 
 namespace bulkhead::discovery {
 namespace {
-
-using Paths = std::vector<std::string>;
-using Record = std::vector<RecordedFile>;
 
 TEST(PluginFileTest, FindsTheObjectUnderBothNames) {
   const TemporaryTree tree;
@@ -45,20 +41,6 @@ TEST(PluginFileTest, NothingElseIsOpened) {
   EXPECT_EQ(code("acme.folder"), Code::kUnsupported);
   EXPECT_EQ(code("acme.fifo"), Code::kUnsupported);
   EXPECT_EQ(code("acme.out"), Code::kInvalidArgument);
-}
-
-TEST(VisiblePathsTest, AreThoseOfRecord) {
-  const Record record = {
-      {"acme/p.so", ""}, {"acme/data", ""}, {"acme/p.so", ""}};
-  EXPECT_EQ(VisiblePaths(record, "acme/p.so").value(),
-            (Paths{"acme/data", "acme/p.so"}));
-  EXPECT_EQ(VisiblePaths(record, "acme/q.so").error().code(), Code::kNotFound);
-}
-
-TEST(VisiblePathsTest, WithoutARecordAreTheModulesFirstComponent) {
-  EXPECT_EQ(VisiblePaths(std::nullopt, "acme/deep/p.so").value(),
-            Paths{"acme"});
-  EXPECT_EQ(VisiblePaths(std::nullopt, "libp.so").value(), Paths{"libp.so"});
 }
 
 }  // namespace

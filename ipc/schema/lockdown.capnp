@@ -51,10 +51,9 @@ struct PathRule {
   path @0 :Text;
   access @1 :UInt64;
   # The allowed accesses, as in struct landlock_path_beneath_attr.
-  granted @2 :ObjectIdentity;
-  # Null for a path of Bulkhead's own policy: symbolic links in `path` are
-  # followed. Otherwise an operator granted this one object: `path` must contain
-  # no symbolic link, and the rule is dropped if another object lies there now.
+  identity @2 :ObjectIdentity;
+  # Null for the system's libraries. Otherwise the object that bulkheadd checked:
+  # the rule is dropped if another object lies there now.
 }
 
 struct ObjectIdentity {

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -137,6 +138,45 @@ TEST_F(Grants, WithoutARecordTheFileItselfIsHashed) {
   EXPECT_SAYS(Attempt(), "load read model: errno 2");
   EXPECT_EQ(asking_.granted, Texts());
   EXPECT_SAYS(said_, "it is for another file");
+}
+
+// A package writes its RECORD itself.
+TEST_F(Grants, RecordShowsTheDistributionsOwnFilesAndGrantsNothing) {
+  const std::string asking = at_.plugins() + "/asking/";
+  at_.Write("plugins/asking/own.txt", "its own");
+  at_.Write("plugins/asking/secret.txt", "of the user");
+  chmod((asking + "secret.txt").c_str(), 0600);
+  at_.Write("plugins/private/key.txt", "of the user");
+  chmod((at_.plugins() + "/private").c_str(), 0700);
+  at_.Write("plugins/asking/folder/inside.txt", "not named");
+  at_.Write("plugins/victim/theirs.txt", "of another distribution");
+  at_.Write("plugins/victim-1.0.dist-info/RECORD", "victim/theirs.txt,,\n");
+  at_.Write("outside/linked.txt", "not installed");
+  fs::create_symlink(at_.path() + "/outside", asking + "out");
+  std::ofstream record(at_.plugins() + "/asking-0.1.0.dist-info/RECORD",
+                       std::ios::app);
+  std::string attempts = "read " + asking + "own.txt\n";
+  record << "asking/own.txt,,\n";
+  const Texts refused = {"asking/secret.txt", "private/key.txt",
+                         "asking/out/linked.txt", "victim/theirs.txt"};
+  for (const std::string& row : refused) {
+    record << row << ",,\n";
+    attempts += "read " + at_.plugins() + "/" + row + "\n";
+  }
+  record << "asking/folder,,\n";
+  attempts += "read " + asking + "folder/inside.txt\n";
+  record.close();
+  at_.Ask("", attempts);
+
+  const std::string outcome = Attempt();
+  EXPECT_SAYS(outcome, "load read own.txt: ok");
+  for (const std::string& row : refused) {
+    EXPECT_SAYS(outcome,
+                "load read " + row.substr(row.rfind('/') + 1) + ": errno");
+    EXPECT_SAYS(said_, "not shown to the backend: \"" + row + "\"");
+  }
+  EXPECT_SAYS(outcome, "load read inside.txt: errno");
+  EXPECT_SAYS(said_, "\"asking/folder\" is not a regular file");
 }
 
 TEST_F(Grants, AFileThatOthersMayWriteGrantsNothing) {

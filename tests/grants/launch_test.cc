@@ -56,8 +56,9 @@ class GrantLaunchTest : public testing::TestWithParam<Setting> {
       fs::permissions(directory_ / folder / "model", fs::perms(0666));
     }
     plugin_.object_path = directory_ / "libplugin.so";
-    plugin_.files = {plugin_.object_path};
     std::ofstream(plugin_.object_path) << "plugin";
+    plugin_.files = {{plugin_.object_path,
+                      ResolveReadable(plugin_.object_path).value().identity}};
     reaper_ = ipc::UniqueFd(open(kReaper, O_PATH | O_CLOEXEC));
     worker_ = ipc::UniqueFd(open(kWorker, O_PATH | O_CLOEXEC));
     ASSERT_TRUE(reaper_ && worker_);

@@ -23,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "core/supervisor/sandbox/granted_paths.h"
 #include "core/supervisor/sandbox/lockdown.h"
 #include "core/supervisor/sandbox/policy.h"
 #include "core/supervisor/sandbox/probe.h"
@@ -116,8 +117,9 @@ class LauncherTest : public testing::TestWithParam<Setting> {
     ASSERT_TRUE(worker_executable_);
     plugin_.object_path = directory_ + "/libplugin.so";
     plugin_.entry_symbol = "entry";
-    plugin_.files = {plugin_.object_path};
     std::ofstream(plugin_.object_path) << "plugin";
+    plugin_.files = {{plugin_.object_path,
+                      ResolveReadable(plugin_.object_path).value().identity}};
     chmod(plugin_.object_path.c_str(), 0644);
   }
 

@@ -37,13 +37,13 @@ LandlockPlan PlanLandlock(uint32_t abi, const Policy& policy) {
     switch (visible.kind) {
       case VisiblePath::Kind::kFile:
         plan.rules.push_back(
-            {visible.path, LANDLOCK_ACCESS_FS_READ_FILE, visible.granted});
+            {visible.path, LANDLOCK_ACCESS_FS_READ_FILE, visible.identity});
         break;
       case VisiblePath::Kind::kTree:
         plan.rules.push_back(
             {visible.path,
              LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR,
-             visible.granted});
+             visible.identity});
         break;
       case VisiblePath::Kind::kDevice:
         // A rule must not have a right that the ruleset does not handle, and
@@ -52,7 +52,7 @@ LandlockPlan PlanLandlock(uint32_t abi, const Policy& policy) {
             {visible.path,
              plan.handled_fs & (LANDLOCK_ACCESS_FS_READ_FILE |
                                 LANDLOCK_ACCESS_FS_WRITE_FILE | kIoctlDevice),
-             visible.granted});
+             visible.identity});
         break;
       case VisiblePath::Kind::kSymlink:
         // A rule would follow the link to a target that was not named.

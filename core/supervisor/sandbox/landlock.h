@@ -23,8 +23,8 @@ namespace bulkhead::sandbox {
 struct LandlockRule {
   std::string path;
   uint64_t access;
-  // The object that `path` must lead to. If not set, links are followed.
-  std::optional<ObjectIdentity> granted;
+  // The object that `path` must lead to; not set for the system's libraries.
+  std::optional<ObjectIdentity> identity;
 };
 
 struct LandlockPlan {

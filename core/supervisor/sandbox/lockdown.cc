@@ -34,10 +34,10 @@ void Write(const LandlockPlan& plan, schema::Landlock::Builder landlock) {
   for (unsigned i = 0; i < rules.size(); ++i) {
     rules[i].setPath(plan.rules[i].path);
     rules[i].setAccess(plan.rules[i].access);
-    if (const auto& granted = plan.rules[i].granted) {
-      auto identity = rules[i].initGranted();
-      identity.setDevice(granted->device);
-      identity.setInode(granted->inode);
+    if (const auto& seen = plan.rules[i].identity) {
+      auto identity = rules[i].initIdentity();
+      identity.setDevice(seen->device);
+      identity.setInode(seen->inode);
     }
   }
 }
@@ -47,7 +47,7 @@ void WriteDevices(const Policy& policy, schema::Lockdown::Builder lockdown) {
   for (const VisiblePath& visible : policy.visible) {
     if (visible.kind != VisiblePath::Kind::kDevice) continue;
     // Devices are visible only if they were granted.
-    numbers.push_back(visible.granted->node);
+    numbers.push_back(visible.identity->node);
   }
   auto devices = lockdown.initDevices(static_cast<unsigned>(numbers.size()));
   for (unsigned i = 0; i < devices.size(); ++i) devices.set(i, numbers[i]);

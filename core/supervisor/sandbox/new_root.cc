@@ -84,12 +84,15 @@ Result<ipc::UniqueFd> OpenTree(int directory, const char* path, unsigned flags,
   return copy;
 }
 
-Result<ipc::UniqueFd> OpenGranted(const VisiblePath& visible) {
-  const ipc::UniqueFd object = OpenWithoutLinks(visible.path);
-  if (!object) return Failed("cannot open the granted path " + visible.path);
+// Opens the object that the policy saw. Links in the directories above are
+// followed, since wherever they lead, it has to be that object.
+Result<ipc::UniqueFd> OpenSame(const VisiblePath& visible) {
+  const ipc::UniqueFd object(
+      open(visible.path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  if (!object) return Failed("cannot open " + visible.path);
   // Compared after opening and mounted from this descriptor, so that the object
   // cannot be exchanged in between.
-  if (IdentityOf(object.get()) != *visible.granted) {
+  if (IdentityOf(object.get()) != *visible.identity) {
     return Status(Code::kSandboxUnavailable,
                   visible.path +
                       " was replaced while the backend was being started; try "
@@ -113,8 +116,8 @@ Result<std::vector<ipc::UniqueFd>> OpenVisible(
     // they hide, which a user namespace may not do. AT_SYMLINK_NOFOLLOW,
     // because a file that became a link after the policy was made must not show
     // the target.
-    if (path.granted) {
-      ASSIGN_OR_RETURN(copy, OpenGranted(path));
+    if (path.identity) {
+      ASSIGN_OR_RETURN(copy, OpenSame(path));
     } else if (path.kind != Kind::kSymlink) {
       ASSIGN_OR_RETURN(copy, OpenTree(AT_FDCWD, path.path.c_str(),
                                       AT_SYMLINK_NOFOLLOW, path.path));

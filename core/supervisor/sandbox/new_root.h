@@ -14,10 +14,10 @@ namespace bulkhead::sandbox {
 // cloned child, in its own user and mount namespaces, while the child still has
 // all capabilities there.
 //
-// Granted objects are opened without following a link, compared with the
-// identity that the policy saw, and mounted from that very descriptor, so that
-// nobody can replace them in between. A file is mounted by itself, so the
-// permissions of its outside directories do not matter inside.
+// The plugin's files and granted objects are opened, compared with the identity
+// that the policy saw, and mounted from that very descriptor, so that nobody
+// can replace them in between. A file is mounted by itself, so the permissions
+// of its outside directories do not matter inside.
 //
 // There are two steps, because the child changes its ids between them.
 // Directories that only root may enter (a plugin below /root) must be opened

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "core/base/status_macros.h"
@@ -41,42 +40,23 @@ void AddGranted(const GrantedPath& granted, std::vector<VisiblePath>& visible) {
   visible.push_back({granted.path, KindOf(granted.kind), "", granted.identity});
 }
 
-Status AddPath(const std::string& given, std::vector<VisiblePath>& visible) {
-  constexpr Code code = Code::kBackendUnavailable;
+Status AddFile(const Plugin::File& file, std::vector<VisiblePath>& visible) {
   // Inside the sandbox, where links are missing, ".." would lead elsewhere.
-  const fs::path normal = fs::path(given).lexically_normal();
-  if (!normal.is_absolute() || normal == normal.root_path()) {
-    return Status(code, given + " cannot be made visible to a backend: give " +
-                            "an absolute path below /");
+  const fs::path normal = fs::path(file.path).lexically_normal();
+  if (!normal.is_absolute() || !normal.has_filename()) {
+    return Status(Code::kBackendUnavailable,
+                  file.path +
+                      " cannot be made visible to a backend: give the "
+                      "absolute path of a file");
   }
-  const std::string path =
-      normal.has_filename() ? normal.string() : normal.parent_path().string();
+  const std::string path = normal.string();
   const auto hides = [&](const VisiblePath& other) {
     return other.path == path || IsBelow(path, other);
   };
-  if (std::any_of(visible.begin(), visible.end(), hides)) return Status();
-
-  std::error_code error;
-  const fs::file_status status = fs::symlink_status(path, error);
-  switch (status.type()) {
-    case fs::file_type::regular:
-      visible.push_back({path, VisiblePath::Kind::kFile, ""});
-      return Status();
-    case fs::file_type::symlink:
-      visible.push_back({path, VisiblePath::Kind::kSymlink,
-                         fs::read_symlink(path, error).string()});
-      return Status();
-    case fs::file_type::directory:
-      visible.push_back({path, VisiblePath::Kind::kTree, ""});
-      return Status();
-    case fs::file_type::not_found:
-      return Status(
-          code, path + " does not exist; reinstall the package that has it");
-    default:
-      break;
+  if (std::none_of(visible.begin(), visible.end(), hides)) {
+    visible.push_back({path, VisiblePath::Kind::kFile, "", file.identity});
   }
-  return Status(code,
-                path + " is neither a file, a directory nor a symbolic link");
+  return Status();
 }
 
 }  // namespace
@@ -97,8 +77,8 @@ Result<Policy> MakePolicy(const Plugin& plugin, const Grants& grants) {
   Policy policy;
   policy.ioctl_types = grants.ioctl_types;
   policy.visible = LoaderLibraries();
-  for (const std::string& path : plugin.files) {
-    RETURN_IF_ERROR(AddPath(path, policy.visible));
+  for (const Plugin::File& file : plugin.files) {
+    RETURN_IF_ERROR(AddFile(file, policy.visible));
   }
   for (const GrantedPath& path : grants.paths) {
     AddGranted(path, policy.visible);

@@ -19,7 +19,7 @@ namespace bulkhead::sandbox {
 //
 //   Plugin plugin{.object_path = "/opt/acme/libacme.so",
 //                 .entry_symbol = "acme_backend",
-//                 .files = {"/opt/acme/libacme.so"}};
+//                 .files = {{"/opt/acme/libacme.so", IdentityOf(object)}}};
 //   ASSIGN_OR_RETURN(Policy policy, MakePolicy(plugin, {}));
 //
 // Plain values. Trusted: the paths come from installed metadata that discovery
@@ -50,11 +50,9 @@ struct VisiblePath {
   std::string path;
   Kind kind;
   std::string target;
-  // Set for a granted path: the path is shown only if it still leads to this
-  // object and no part of the path is a link. If not set, links in the
-  // directories above are followed, because those directories belong to the
-  // system or to the plugin.
-  std::optional<ObjectIdentity> granted;
+  // Set for the plugin's files and for granted paths: the path is shown only if
+  // it still leads to this object. Not set for the system's libraries.
+  std::optional<ObjectIdentity> identity;
 
   bool operator==(const VisiblePath&) const = default;
 };
@@ -85,11 +83,17 @@ struct Limits {
   uint64_t memory_bytes = HalfOfMemory();
 };
 
-// The files of a distribution that the sandbox needs to know.
+// The files of a distribution that the sandbox needs to know. The caller has
+// checked that they are the distribution's own.
 struct Plugin {
-  std::string object_path;         // Absolute; one of `files`.
-  std::string entry_symbol;        // The attr of the entry point.
-  std::vector<std::string> files;  // Absolute; a directory means all below it.
+  struct File {
+    std::string path;  // Absolute.
+    ObjectIdentity identity;
+  };
+
+  std::string object_path;   // Absolute; one of `files`.
+  std::string entry_symbol;  // The attr of the entry point.
+  std::vector<File> files;   // Regular files.
 };
 
 // The grants of the operator to this backend, as far as the granted things
@@ -117,9 +121,9 @@ struct Policy {
 
 // Returns the policy for `plugin`: the loader's libraries, the plugin's files
 // and the granted paths and ioctls. Fails with kBackendUnavailable if a path of
-// `plugin` is missing or is neither a file, a directory nor a link; the message
-// names the path. The granted limits are not applied: call RaiseLimits for
-// that, after all other changes of the limits.
+// `plugin` is not absolute; the message names the path. The granted limits are
+// not applied: call RaiseLimits for that, after all other changes of the
+// limits.
 Result<Policy> MakePolicy(const Plugin& plugin, const Grants& grants);
 void RaiseLimits(const Grants& grants, Limits& limits);
 

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/discovery/installed_files.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/base/temporary_tree.h"
+
+namespace bulkhead::discovery {
+namespace {
+
+using Paths = std::vector<std::string>;
+
+// A distribution "acme" with the object acme/libp.so.
+class InstalledFilesTest : public testing::Test {
+ protected:
+  InstalledFilesTest() {
+    acme_.directory = tree_.path();
+    acme_.dist_info = "acme-1.0.dist-info";
+    acme_.normalized_name = "acme";
+    tree_.Write("acme-1.0.dist-info/METADATA", "");
+    tree_.Write("acme/libp.so", "object");
+    chmod((tree_ / "acme").c_str(), 0755);
+    chmod((tree_ / "acme/libp.so").c_str(), 0644);
+  }
+
+  // Writes a file that everybody may read.
+  void WriteOpen(const std::string& below) {
+    tree_.Write(below, "data");
+    chmod((tree_ / below).c_str(), 0644);
+  }
+
+  Result<Paths> Shown(const std::optional<Paths>& rows,
+                      const std::string& plugin = "acme/libp.so") {
+    std::optional<std::vector<RecordedFile>> record;
+    if (rows) {
+      record.emplace();
+      for (const std::string& row : *rows) record->push_back({row, ""});
+    }
+    struct stat object = {};
+    EXPECT_EQ(stat((tree_ / plugin).c_str(), &object), 0);
+    const ipc::UniqueFd directory = tree_.Open();
+    RecordIndex index(tree_.path());
+    diagnostics_.clear();
+    return VisiblePaths(directory.get(), acme_, record, plugin, object, index,
+                        diagnostics_);
+  }
+
+  // Expects that `row` is refused with one diagnostic that contains `why`.
+  void ExpectRefused(const std::string& row, const std::string& why) {
+    EXPECT_EQ(Shown(Paths{"acme/libp.so", row}).value(), Paths{"acme/libp.so"})
+        << row;
+    ASSERT_EQ(diagnostics_.size(), 1u) << row;
+    EXPECT_NE(diagnostics_[0].message.find(why), std::string::npos)
+        << diagnostics_[0].message;
+    EXPECT_NE(diagnostics_[0].message.find(row), std::string::npos)
+        << diagnostics_[0].message;
+    EXPECT_TRUE(diagnostics_[0].file.ends_with("/RECORD"));
+  }
+
+  TemporaryTree tree_;
+  Distribution acme_;
+  Diagnostics diagnostics_;
+};
+
+TEST_F(InstalledFilesTest, RegularFilesOfRecordAreShown) {
+  WriteOpen("acme/model.bin");
+  WriteOpen("top.txt");
+  EXPECT_EQ(Shown(Paths{"top.txt", "acme/model.bin", "acme/libp.so", "top.txt"})
+                .value(),
+            (Paths{"acme/libp.so", "acme/model.bin", "top.txt"}));
+  EXPECT_TRUE(diagnostics_.empty());
+}
+
+TEST_F(InstalledFilesTest, RecordHasToListTheObject) {
+  WriteOpen("acme/model.bin");
+  EXPECT_EQ(Shown(Paths{"acme/model.bin"}).error().code(), Code::kNotFound);
+}
+
+TEST_F(InstalledFilesTest, AMissingFileIsLeftToTheStart) {
+  EXPECT_EQ(Shown(Paths{"acme/libp.so", "acme/gone"}).value(),
+            (Paths{"acme/gone", "acme/libp.so"}));
+}
+
+TEST_F(InstalledFilesTest, ALinkIsRefused) {
+  tree_.Link("/etc/passwd", "acme/passwd");
+  ExpectRefused("acme/passwd", "is a symbolic link");
+  // Also a link that stays below the directory.
+  tree_.Link("libp.so", "acme/libq.so");
+  ExpectRefused("acme/libq.so", "is a symbolic link");
+}
+
+TEST_F(InstalledFilesTest, AFileBehindALinkedFolderIsRefused) {
+  tree_.Link("/etc", "acme/etc");
+  ExpectRefused("acme/etc/passwd", "through the symbolic link \"acme/etc\"");
+}
+
+TEST_F(InstalledFilesTest, AFolderAndAFifoAreRefused) {
+  WriteOpen("acme/data/inside");
+  ExpectRefused("acme/data", "is not a regular file");
+  ASSERT_EQ(mkfifo((tree_ / "acme/fifo").c_str(), 0644), 0);
+  ExpectRefused("acme/fifo", "is not a regular file");
+}
+
+TEST_F(InstalledFilesTest, AFileForFewerReadersIsRefused) {
+  WriteOpen("acme/secret");
+  chmod((tree_ / "acme/secret").c_str(), 0600);
+  ExpectRefused("acme/secret", "may be read by fewer users");
+}
+
+TEST_F(InstalledFilesTest, AFileInAFolderForFewerUsersIsRefused) {
+  WriteOpen("private/key");
+  chmod((tree_ / "private").c_str(), 0700);
+  ExpectRefused("private/key", "may be entered by fewer users");
+}
+
+TEST_F(InstalledFilesTest, APrivateInstallationShowsItsPrivateFiles) {
+  WriteOpen("acme/model.bin");
+  chmod((tree_ / "acme").c_str(), 0700);
+  chmod((tree_ / "acme/libp.so").c_str(), 0600);
+  chmod((tree_ / "acme/model.bin").c_str(), 0600);
+  EXPECT_EQ(Shown(Paths{"acme/libp.so", "acme/model.bin"}).value().size(), 2u);
+}
+
+TEST_F(InstalledFilesTest, AFileOfAnotherOwnerIsRefused) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  WriteOpen("acme/other");
+  ASSERT_EQ(chown((tree_ / "acme/other").c_str(), 1234, 1234), 0);
+  ExpectRefused("acme/other", "does not belong to the owner");
+  WriteOpen("theirs/file");
+  ASSERT_EQ(chown((tree_ / "theirs").c_str(), 1234, 1234), 0);
+  ExpectRefused("theirs/file", "does not belong to the owner");
+}
+
+TEST_F(InstalledFilesTest, AFileOfAnotherDistributionIsRefused) {
+  WriteOpen("victim/model.bin");
+  tree_.Write("victim-2.0.dist-info/RECORD", "victim/model.bin,,\n");
+  ExpectRefused("victim/model.bin",
+                "named by the RECORD of victim-2.0.dist-info");
+}
+
+TEST_F(InstalledFilesTest, AnotherVersionIsTheSameDistribution) {
+  WriteOpen("acme/model.bin");
+  tree_.Write("Acme-0.9.dist-info/RECORD", "acme/model.bin,,\n");
+  EXPECT_EQ(Shown(Paths{"acme/libp.so", "acme/model.bin"}).value().size(), 2u);
+}
+
+TEST_F(InstalledFilesTest, NobodyTakesTheObjectAwayByNamingIt) {
+  tree_.Write("thief-1.0.dist-info/RECORD", "acme/libp.so,,\n");
+  EXPECT_EQ(Shown(Paths{"acme/libp.so"}).value(), Paths{"acme/libp.so"});
+}
+
+TEST_F(InstalledFilesTest, TheObjectItselfIsNoLink) {
+  tree_.Link("libp.so", "acme/libq.so");
+  EXPECT_EQ(Shown(Paths{"acme/libq.so"}, "acme/libq.so").error().code(),
+            Code::kInvalidArgument);
+}
+
+TEST_F(InstalledFilesTest, WithoutARecordTheFolderOfTheObjectIsShown) {
+  WriteOpen("acme/deep/model.bin");
+  WriteOpen("beside.txt");
+  tree_.Link("/etc/passwd", "acme/passwd");
+  WriteOpen("acme/secret");
+  chmod((tree_ / "acme/secret").c_str(), 0600);
+  WriteOpen("acme/theirs");
+  tree_.Write("other-1.0.dist-info/RECORD", "acme/theirs,,\n");
+  EXPECT_EQ(Shown(std::nullopt).value(),
+            (Paths{"acme/deep/model.bin", "acme/libp.so"}));
+  EXPECT_EQ(diagnostics_.size(), 3u);
+}
+
+TEST_F(InstalledFilesTest, WithoutARecordAnObjectWithoutFolderIsAlone) {
+  WriteOpen("libtop.so");
+  EXPECT_EQ(Shown(std::nullopt, "libtop.so").value(), Paths{"libtop.so"});
+}
+
+TEST_F(InstalledFilesTest, AFolderWithoutARecordIsBounded) {
+  for (size_t i = 0; i <= kMaxUnrecorded; ++i) {
+    WriteOpen("acme/files/" + std::to_string(i));
+  }
+  EXPECT_EQ(Shown(std::nullopt).error().code(), Code::kResourceExhausted);
+}
+
+TEST_F(InstalledFilesTest, RefusalsAreBounded) {
+  Paths rows = {"acme/libp.so"};
+  for (int i = 0; i < 100; ++i) {
+    rows.push_back("acme/link" + std::to_string(i));
+    tree_.Link("/etc/passwd", rows.back());
+  }
+  EXPECT_EQ(Shown(rows).value(), Paths{"acme/libp.so"});
+  EXPECT_EQ(diagnostics_.size(), 17u);
+  EXPECT_NE(diagnostics_.back().message.find("84 further files"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace bulkhead::discovery
