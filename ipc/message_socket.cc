@@ -7,10 +7,13 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <time.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "ipc/try.h"
 
@@ -86,6 +89,26 @@ Expected<void> ValidateFraming(kj::ArrayPtr<const capnp::word> packet) {
   return {};
 }
 
+// Sends a packet once; sets errno if that fails. A packet without descriptors
+// goes through send(), since sandboxed processes must not call sendmsg(), and
+// is copied into one piece for that.
+bool SendOnce(int socket, const msghdr& header) {
+  constexpr int kFlags = MSG_NOSIGNAL | MSG_DONTWAIT;
+  if (header.msg_controllen > 0) return sendmsg(socket, &header, kFlags) >= 0;
+  const std::span parts(header.msg_iov, header.msg_iovlen);
+  size_t bytes = 0;
+  for (const iovec& part : parts) bytes += part.iov_len;
+  // Most messages fit here. A worker without memory can still say so.
+  std::array<char, 4096> small;
+  std::vector<char> large(bytes > small.size() ? bytes : 0);
+  char* const packet = large.empty() ? small.data() : large.data();
+  char* end = packet;
+  for (const iovec& part : parts) {
+    end = static_cast<char*>(mempcpy(end, part.iov_base, part.iov_len));
+  }
+  return send(socket, packet, bytes, kFlags) >= 0;
+}
+
 Expected<void> SendPacket(int socket, kj::ArrayPtr<const capnp::word> segment,
                           std::span<const int> descriptors, Deadline deadline) {
   SegmentTable table = {0, static_cast<uint32_t>(segment.size())};
@@ -106,7 +129,7 @@ Expected<void> SendPacket(int socket, kj::ArrayPtr<const capnp::word> segment,
     memcpy(CMSG_DATA(rights), descriptors.data(), descriptors.size_bytes());
   }
   for (;;) {
-    if (sendmsg(socket, &header, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) return {};
+    if (SendOnce(socket, header)) return {};
     switch (errno) {
       case EINTR:
         continue;
@@ -119,9 +142,18 @@ Expected<void> SendPacket(int socket, kj::ArrayPtr<const capnp::word> segment,
       case ENOTCONN:
         return Fail(Code::kBackendLost,
                     "the peer of a control socket has closed it");
+      case ETOOMANYREFS:
+        // Nothing tells when others have received their descriptors.
+        if (!deadline.passed()) {
+          constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 10'000'000};
+          nanosleep(&kPause, nullptr);
+          continue;
+        }
+        return Fail(Code::kResourceExhausted,
+                    "cannot send a descriptor: other programs of this user "
+                    "have too many in flight through sockets; try again");
       case ENOBUFS:
       case ENOMEM:
-      case ETOOMANYREFS:
         return FailErrno(Code::kResourceExhausted,
                          "cannot send a control message", errno);
       default:

@@ -17,7 +17,8 @@ constexpr size_t kMaxPlaceBytes = 160;
 
 CrashClaim ReadCrashNote(ipc::schema::CrashNote::Reader note_untrusted) {
   CrashClaim claim{.signal = note_untrusted.getSignal(),
-                   .address = note_untrusted.getAddress()};
+                   .address = note_untrusted.getAddress(),
+                   .device_lost = note_untrusted.getDeviceLost()};
   const auto frames = note_untrusted.getFrames();
   const uint32_t count =
       std::min({note_untrusted.getFrameCount(), frames.size(), kMaxFrames});

@@ -16,6 +16,8 @@ struct CrashClaim {
   int signal = 0;
   uint64_t address = 0;
   std::vector<std::string> backtrace;
+  // The backend's interface said that the device is lost; `signal` is 0 then.
+  bool device_lost = false;
 };
 
 // Reads a crash note, and ignores the parts that make no sense. Call it inside

@@ -29,6 +29,7 @@ Supervisor::Supervisor(kj::UnixEventPort& port, ipc::UniqueFd application,
                        pid_t application_pid)
     : port_(port),
       root_(std::make_shared<EventSocket>(port, std::move(application))),
+      ending_(port),
       application_pid_(application_pid),
       born_(port.getTimer().now()),
       tasks_(*this) {}
@@ -197,6 +198,7 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
       .events = events_,
       .crashes = *crashes_,
       .killed = killed_,
+      .ending = ending_,
       .counters = counters_});
   catalog_.emplace(std::move(path), std::move(selection), *context_);
   for (const auto load : configuration.getLoads()) {

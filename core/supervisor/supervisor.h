@@ -13,6 +13,7 @@
 #include "core/grants/grant_reader.h"
 #include "core/supervisor/backend/backend.h"
 #include "core/supervisor/backend/crash_recorder.h"
+#include "core/supervisor/backend/ending_reapers.h"
 #include "core/supervisor/backend/event_log.h"
 #include "core/supervisor/backend/host_counters.h"
 #include "core/supervisor/backend/killed_workers.h"
@@ -104,6 +105,7 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   std::optional<CrashRecorder> crashes_;
   HostCounters counters_;
   KilledWorkers killed_;
+  EndingReapers ending_;
   std::optional<StartContext> context_;
   sandbox::Tier floor_ = sandbox::Tier::kFull;
   std::string cgroup_;  // the configured directory, or empty

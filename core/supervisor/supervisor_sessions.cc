@@ -123,7 +123,8 @@ kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
                     {.input = input,
                      .path = request.getPath().cStr(),
                      .counter = request.getCounter(),
-                     .worker_bytes = request.getWorkerBytes()},
+                     .memory = {.private_bytes = request.getWorkerBytes(),
+                                .shared_bytes = request.getSharedBytes()}},
                     std::move(socket))
       .then([this, &connection, input, backend = *backend](auto started) {
         if (!started) return Fail(connection, started.error());

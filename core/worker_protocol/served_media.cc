@@ -51,7 +51,11 @@ Status ServedMedia::Serve(uint64_t offset_untrusted,
   }
   const uint64_t windows = reader_->bytes / ipc::kWindowDataBytes + 1;
   if (++reads_ > kMostPasses * windows + kMostJumps) {
-    return Status(Code::kBackendMisbehaved, "it read without end");
+    return Status(Code::kResourceExhausted,
+                  "the input makes the worker read its " +
+                      std::to_string(reader_->bytes) +
+                      " bytes again and again; decode it from a file or from "
+                      "memory");
   }
   const uint64_t offset = offset_untrusted;
   const auto window = region_.writable_bytes()

@@ -70,7 +70,8 @@ TEST(ServedMedia, AReaderIsNotAskedWithoutEnd) {
   uint32_t serial = 0;
   Status status;
   while (status.ok() && serial < 100'000) status = window->Serve(0, ++serial);
-  EXPECT_EQ(status.code(), Code::kBackendMisbehaved);
+  // The input may make an honest worker do so.
+  EXPECT_EQ(status.code(), Code::kResourceExhausted);
   window->Progressed();
   EXPECT_TRUE(window->Serve(0, serial).ok());
 }

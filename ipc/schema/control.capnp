@@ -300,6 +300,9 @@ struct OpenSession {
   workerBytes @6 :UInt64;
   # The private memory that the session's worker may take, in bytes, beyond the
   # memory of its zygote. Ignored for a worker that serves several sessions.
+  sharedBytes @7 :UInt64;
+  # The memory that the session's worker may share with the application, in
+  # bytes.
 }
 
 struct SessionStarted {
@@ -623,6 +626,8 @@ struct CloneWorker {
   # for each over its socket.
   dataBytes @3 :UInt64;
   # The worker's RLIMIT_DATA in bytes; 0 for the zygote's limit.
+  addressBytes @4 :UInt64;
+  # The worker's RLIMIT_AS in bytes; 0 for the zygote's limit.
 }
 
 struct ZygoteEvent {

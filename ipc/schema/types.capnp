@@ -76,7 +76,8 @@ struct ExitReport {
 }
 
 struct CrashNote {
-  # The last message of a process of a backend that dies of a fault. A session
+  # The last message of a process of a backend that dies of a fault, or that ends
+  # because it has lost its device. A session
   # worker sends it to its host, a zygote to bulkheadd (ZygoteEvent.crashed),
   # each at most once. The sender may be hostile, so the note may be made up:
   # only the reaper knows how the process ended.
@@ -90,6 +91,9 @@ struct CrashNote {
   frames @3 :List(StackFrame);
   # The call stack, innermost call first. The list always has its full size,
   # because a signal handler fills it in.
+  deviceLost @4 :Bool;
+  # True if a call of the backend's interface returned BULKHEAD_DEVICE_LOST. The
+  # other fields mean nothing then. Only a session worker sends it.
 }
 
 struct StackFrame {

@@ -6,13 +6,11 @@
 // backend is honest.
 
 #include <dlfcn.h>
-#include <sys/mman.h>
+#include <unistd.h>
 
-#include <atomic>
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <new>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,8 +29,7 @@ constexpr int kManyDevices = 100;
 struct Process {
   std::vector<Fault> faults;     // of its file
   std::vector<Fault> of_stream;  // of the stream's option
-  // Counts the workers, in memory that all clones of the zygote share.
-  std::atomic<uint64_t>* workers = nullptr;
+  pid_t zygote = 0;
   Life life;
   uint64_t counts[8] = {};  // of each Step
   std::string error;
@@ -64,6 +61,13 @@ const Fault* Pass(Step step, std::optional<int64_t> number = std::nullopt) {
   }
   if (fault != nullptr) Harm(*fault);
   return fault;
+}
+
+// The clones of a zygote share no memory in which they could be counted. In
+// tier full their pids follow that of the zygote, and the first is the probe's.
+// The threads of a worker take pids as well.
+uint64_t WorkerNumber() {
+  return static_cast<uint64_t>(getpid() - process.zygote - 1);
 }
 
 bool IsAnError(const Fault* fault) {
@@ -121,7 +125,7 @@ bulkhead_result Open(const bulkhead_open_parameters* parameters,
   process.runtime = runtime;
   // A stream that starts again is opened again in the same process.
   if (process.life.of_stream == 0) {
-    process.life = {parameters->incarnation, ++*process.workers};
+    process.life = {parameters->incarnation, WorkerNumber()};
   }
   const auto others = TakeOptions(*parameters);
   if (!others) return BULKHEAD_UNSUPPORTED;
@@ -254,13 +258,6 @@ std::string ReadScript() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::atomic<uint64_t>* MakeSharedCount() {
-  void* memory =
-      mmap(nullptr, sizeof(std::atomic<uint64_t>), PROT_READ | PROT_WRITE,
-           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  return memory == MAP_FAILED ? nullptr : new (memory) std::atomic<uint64_t>(0);
-}
-
 const bulkhead_backend* Load() {
   static const bulkhead_backend table = {
       .size = sizeof(bulkhead_backend),
@@ -279,8 +276,7 @@ const bulkhead_backend* Load() {
   auto faults = ParseFaults(ReadScript());
   if (!faults) return nullptr;
   process.faults = *std::move(faults);
-  process.workers = MakeSharedCount();
-  if (process.workers == nullptr) return nullptr;
+  process.zygote = getpid();
   const Fault* fault = Pass(Step::kLoad);
   if (IsAnError(fault) || (fault != nullptr && fault->deed == Deed::kNull)) {
     return nullptr;

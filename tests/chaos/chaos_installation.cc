@@ -52,8 +52,21 @@ void ChaosInstallation::SetFaults(const std::string& faults) const {
   std::ofstream(path_ + kScript) << faults;
 }
 
+void ChaosInstallation::GrantADevice() {
+  constexpr char kDevices[] = "devices = [\"/dev/null\"]\n";
+  std::ofstream(path_ + "/bulkhead_chaos-0.1.0.dist-info/bulkhead.toml",
+                std::ios::app)
+      << "\n[permissions]\n"
+      << kDevices;
+  grants_ = path_ + "/grants.toml";
+  std::ofstream(grants_) << "[[grant]]\nbackend = \"chaos\"\nany_hash = true\n"
+                         << kDevices;
+  fs::permissions(grants_, fs::perms(0644));
+}
+
 HostOptions ChaosInstallation::options() const {
   HostOptions options;
+  if (!grants_.empty()) options.grants = grants_;
   options.plugin_path = {path_};
   options.autoload = true;
   options.libexec_dir = LibexecDirectory();

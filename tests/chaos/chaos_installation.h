@@ -22,6 +22,10 @@ class ChaosInstallation {
   // Replaces the script. The change applies to zygotes that start from now on.
   void SetFaults(const std::string& faults) const;
 
+  // Has the backend ask for the node /dev/null and grants it, so that the
+  // backend has a device that it can lose. Applies to options() from now on.
+  void GrantADevice();
+
   // The directory to put on the plugin path, without a slash at the end.
   const std::string& path() const { return path_; }
 
@@ -35,6 +39,7 @@ class ChaosInstallation {
 
  private:
   std::string path_;
+  std::string grants_;  // the path of a file of grants; empty if there is none
 };
 
 }  // namespace bulkhead::tests

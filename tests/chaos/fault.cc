@@ -33,6 +33,7 @@ constexpr Name<Deed> kDeeds[] = {
     {"slow", Deed::kSlow},
     {"throw", Deed::kThrow},
     {"take_memory", Deed::kTakeMemory},
+    {"hide_memory", Deed::kHideMemory},
     {"take_descriptors", Deed::kTakeDescriptors},
     {"leak", Deed::kLeak},
     {"error", Deed::kError},

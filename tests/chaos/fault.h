@@ -54,6 +54,8 @@ enum class Deed {
   kSlow,             // :MILLISECONDS, waits that long, then continues
   kThrow,            // throws an exception through the C ABI
   kTakeMemory,       // takes all address space that it gets, then continues
+  kHideMemory,       // takes at most the argument in bytes of memory that it
+                     // writes and makes read-only, then continues
   kTakeDescriptors,  // takes all descriptors that it gets, then continues
   kLeak,             // :BYTES, leaks that much touched memory, then continues
   // Harm to the answer of a call. At kLoad, each of them means: no
@@ -95,7 +97,8 @@ struct Fault {
 
 // Numbers the life of a stream and the session worker of the zygote. Both count
 // from 1. Both are 0 in the zygote and its probes, where only faults without
-// `lives` and `workers` happen.
+// `lives` and `workers` happen. The number of the worker is exact for the first
+// worker of a zygote in tier full; later ones may have higher numbers.
 struct Life {
   uint64_t of_stream = 0;
   uint64_t worker = 0;

@@ -31,6 +31,22 @@ void TakeMemory() {
   }
 }
 
+// RLIMIT_DATA does not count what is read-only.
+void HideMemory(size_t most) {
+  size_t taken = 0;
+  for (size_t bytes = size_t{16} << 20; bytes >= kPage && taken < most;) {
+    void* piece = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (piece == MAP_FAILED) {
+      bytes /= 2;
+      continue;
+    }
+    std::memset(piece, 1, bytes);
+    mprotect(piece, bytes, PROT_READ);
+    taken += bytes;
+  }
+}
+
 void Leak(size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -71,6 +87,8 @@ void Harm(const Fault& fault) {
       throw std::runtime_error("a vendor's exception");
     case Deed::kTakeMemory:
       return TakeMemory();
+    case Deed::kHideMemory:
+      return HideMemory(static_cast<size_t>(fault.argument));
     case Deed::kTakeDescriptors:
       while (dup(STDERR_FILENO) >= 0) {
       }

@@ -80,6 +80,7 @@ class LyingZygote {
       if (!received || !*received) ::_exit(0);
       const auto clone = (*received)->root<schema::ZygoteRequest>()->getClone();
       data_bytes_ = clone.getDataBytes();
+      address_bytes_ = clone.getAddressBytes();
       Clone(clone.getTicket(), clone.getProbe(),
             (*received)->descriptors[0].get());
     }
@@ -159,11 +160,14 @@ class LyingZygote {
     ::_exit(0);
   }
 
+  static void Limit(__rlimit_resource resource, uint64_t bytes) {
+    const rlimit limit = {bytes, bytes};
+    if (bytes > 0 && setrlimit(resource, &limit) != 0) ::_exit(1);
+  }
+
   [[noreturn]] void Serve(int socket) {
-    const rlimit data = {data_bytes_, data_bytes_};
-    if (!Tells("memory_unlimited") && setrlimit(RLIMIT_DATA, &data) != 0) {
-      ::_exit(1);
-    }
+    if (!Tells("memory_unlimited")) Limit(RLIMIT_DATA, data_bytes_);
+    if (!Tells("address_space_unlimited")) Limit(RLIMIT_AS, address_bytes_);
     if (!Tells("lockdown_half") && !lockdown_.InstallStage2()) ::_exit(1);
     if (Tells("log_flood")) {
       const std::string line(4096, 'x');
@@ -177,7 +181,8 @@ class LyingZygote {
   const std::string name_;
   const std::string lie_;
   pid_t last_session_ = 0;
-  uint64_t data_bytes_ = 0;  // of the latest clone
+  uint64_t data_bytes_ = 0;     // of the latest clone
+  uint64_t address_bytes_ = 0;  // of the latest clone
 };
 
 }  // namespace

@@ -316,7 +316,7 @@ TEST_F(Crashes, AViolationIsOnRecordWithWhatWasWrong) {
   const Crash crash = Records()[0];
   EXPECT_EQ(crash.end.kind, Kind::kProtocolViolation);
   EXPECT_THAT(crash.cause, HasSubstr("it broke the protocol: "));
-  EXPECT_EQ(crash.blamed, "backend");
+  EXPECT_EQ(crash.blamed, "input");
   EXPECT_EQ(crash.outcome, "kBackendMisbehaved");
 }
 

@@ -184,8 +184,10 @@ LIES(ZygoteClonesSession, Row{"clone_never", Code::kDeadlineExceeded},
      Row{"clone_pid_nobody", Code::kBackendMisbehaved},
      Row{"clone_garbage", Code::kBackendMisbehaved},
      Row{"lockdown_half", Code::kSandboxUnavailable,
-         "is under 1 seccomp filters of 3"},
+         "is under 2 seccomp filters of 4"},
      Row{"memory_unlimited", Code::kSandboxUnavailable,
+         "its memory is not limited"},
+     Row{"address_space_unlimited", Code::kSandboxUnavailable,
          "its memory is not limited"});
 
 LIES(Hello, Row{"hello_none", Code::kDeadlineExceeded},
@@ -193,7 +195,8 @@ LIES(Hello, Row{"hello_none", Code::kDeadlineExceeded},
      Row{"hello_version", Code::kBackendMisbehaved, "version"},
      Row{"hello_garbage", Code::kBackendMisbehaved},
      Row{"hello_cut_off", Code::kBackendMisbehaved},
-     Row{"hello_descriptor", Code::kBackendMisbehaved},
+     // The sandbox lets no descriptor out.
+     Row{"hello_descriptor", Code::kDeadlineExceeded},
      Row{"hello_closed", Code::kBackendMisbehaved});
 
 LIES(Open, Row{"open_silent", Code::kDeadlineExceeded, "open the file"},
@@ -260,7 +263,8 @@ LIES(Scan, Row{"scan_silent", Code::kDeadlineExceeded, "scan", Act::kCount},
      Row{"scan_part_of_entry", Code::kBackendMisbehaved, "", Act::kCount},
      Row{"scan_other_answer", Code::kBackendMisbehaved, "", Act::kCount},
      Row{"scan_endless", Code::kResourceExhausted, "", Act::kCount},
-     Row{"scan_empty_storm", Code::kDeadlineExceeded, "", Act::kCount},
+     Row{"scan_empty_storm", Code::kBackendMisbehaved, "an empty part",
+         Act::kCount},
      Row{"scan_stale_storm", Code::kDeadlineExceeded, "", Act::kCount});
 
 LIES(Unseen, Row{"entered_not", Code::kBackendMisbehaved, "where it began"},
@@ -269,7 +273,7 @@ LIES(Unseen, Row{"entered_not", Code::kBackendMisbehaved, "where it began"},
      Row{"unseen_asked_for", Code::kBackendMisbehaved, "left out a frame"},
      Row{"unseen_unknown_fate", Code::kBackendMisbehaved, "fate"},
      Row{"unseen_none", Code::kBackendMisbehaved, "number of frames"},
-     Row{"unseen_beyond_the_file", Code::kBackendMisbehaved, "bytes"},
+     Row{"unseen_beyond_the_file", Code::kResourceExhausted, "index_frames"},
      Row{"unseen_storm", Code::kBadInput, "damaged"});
 
 LIES(Seek, Row{"seek_paused", Code::kBackendMisbehaved, "", Act::kFrameAt},

@@ -45,7 +45,7 @@ LyingInstallation::~LyingInstallation() {
 }
 
 void LyingInstallation::AddDistribution(const std::string& name) const {
-  const fs::path root = path_ + "/backends";
+  const fs::path root = path_ + "/plugins";
   const fs::path info = root / (name + "-1.dist-info");
   Write(info / "METADATA",
         "Metadata-Version: 2.1\nName: " + name + "\nVersion: 1\n");
@@ -59,7 +59,9 @@ void LyingInstallation::AddDistribution(const std::string& name) const {
 
 HostOptions LyingInstallation::options() const {
   HostOptions options;
-  options.plugin_path.emplace();
+  // Not beside bulkheadd: Bulkhead's own backends are treated better.
+  options.plugin_path = {path_ + "/plugins"};
+  options.autoload = true;
   options.libexec_dir = path_;
   options.limits.restarts_per_position = 2;
   options.deadlines.backend_start = milliseconds(1'500);

@@ -25,7 +25,7 @@ class LyingInstallation {
   std::string media() const { return path_ + "/made-up.mp4"; }
   // The file that takes the place of the distribution's shared object.
   std::string Object(const std::string& name) const {
-    return path_ + "/backends/" + name + "/libliar.so";
+    return path_ + "/plugins/" + name + "/libliar.so";
   }
 
  private:

@@ -275,6 +275,24 @@ INSTANTIATE_TEST_SUITE_P(
              "the deadline frame (--limit frame-ms=N)", false}),
     [](const auto& info) { return std::string(info.param.name); });
 
+TEST(MemoryHog, GetsNoMoreByMakingMemoryReadOnly) {
+  const std::string path = WriteFlatBmp(TemporaryDirectory(), 1000, 1000);
+  const ChaosInstallation installation;
+  HostOptions options = installation.options();
+  options.limits.worker_bytes = uint64_t{64} << 20;
+  options.limits.session_bytes = uint64_t{64} << 20;
+  const auto host = Host::Create(options).value();
+  // A worker that got the whole gigabyte would have room to decode.
+  auto video = host->OpenVideo(
+      path, installation.Stream("at=open do=hide_memory:1073741824"));
+  ASSERT_FALSE(video);
+  EXPECT_EQ(video.error().code(), Code::kResourceExhausted) << video.error();
+  auto little = host->OpenVideo(
+      path, installation.Stream("at=open do=hide_memory:16777216"));
+  ASSERT_TRUE(little) << little.error();
+  EXPECT_TRUE(little->Next());
+}
+
 TEST(MemoryHog, NamesTheLimitOfItsWorker) {
   const std::string path = WriteFlatBmp(TemporaryDirectory(), 1000, 1000);
   const ChaosInstallation installation;

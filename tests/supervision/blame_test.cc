@@ -77,7 +77,12 @@ class Blame : public testing::Test {
     }
   }
 
-  const ChaosInstallation installation_;
+  void GrantADevice() {
+    installation_.GrantADevice();
+    host_ = Host::Create(installation_.options()).value();
+  }
+
+  ChaosInstallation installation_;
   std::unique_ptr<Host> host_;
   std::string clip_;
   fs::path directory_;
@@ -145,6 +150,7 @@ TEST_F(Blame, AFrameInBetweenAcquits) {
 // Row 45: all sessions use the device when it is lost.
 TEST_F(Blame, ADeviceThatManySessionsLoseAtOnceIsLostOnce) {
   constexpr int kSessions = 12;
+  GrantADevice();
   const auto healthy = host_->OpenVideo(clip_, installation_.Stream());
   ASSERT_TRUE(healthy) << healthy.error();
   std::vector<std::string> expected;
@@ -189,8 +195,28 @@ TEST_F(Blame, ADeviceThatManySessionsLoseAtOnceIsLostOnce) {
   EXPECT_LT(Clock::now() - began, milliseconds(10'000));
 }
 
+// A library that media makes call exit() may choose any status.
+TEST_F(Blame, AnExitStatusIsNoLostDevice) {
+  for (const bool granted : {false, true}) {
+    SCOPED_TRACE(granted);
+    if (granted) GrantADevice();
+    for (int i = 0; i < kTooMany - 1; ++i) {
+      EXPECT_EQ(Decode("at=packet:0 do=exit:3").code(), Code::kPoisonedInput);
+    }
+    EXPECT_TRUE(Decode().ok());
+  }
+}
+
+TEST_F(Blame, ABackendWithoutDevicesLosesNone) {
+  for (int i = 0; i < kTooMany - 1; ++i) {
+    EXPECT_EQ(Decode("at=packet:0 do=error:6").code(), Code::kPoisonedInput);
+  }
+  EXPECT_TRUE(Decode().ok());
+}
+
 // The sessions wait for the device instead of asking again at once.
 TEST_F(Blame, ADeviceThatIsLostAgainAndAgainIsWaitedFor) {
+  GrantADevice();
   Status status;
   const auto end = Clock::now() + kSoon;
   do {

@@ -20,6 +20,7 @@
 
 #include "core/base/status_macros.h"
 #include "core/discovery/discover.h"
+#include "core/supervisor/backend/ending_reapers.h"
 #include "core/supervisor/backend/incarnation.h"
 #include "core/supervisor/sandbox/launcher.h"
 #include "core/supervisor/sandbox/lockdown.h"
@@ -84,7 +85,10 @@ Result<Programs> Programs::Find(const std::string& libexec) {
       .description = {.object_path = cpu->directory + "/" + cpu->plugin_path,
                       .entry_symbol = cpu->entry_point.attr}};
   for (const std::string& path : cpu->visible_paths) {
-    programs.description.files.push_back(cpu->directory + "/" + path);
+    const std::string file = cpu->directory + "/" + path;
+    const ipc::UniqueFd object(open(file.c_str(), O_PATH | O_CLOEXEC));
+    programs.description.files.push_back(
+        {file, sandbox::IdentityOf(object.get())});
   }
   if (programs.reaper && programs.worker && programs.application) {
     return programs;
@@ -149,8 +153,10 @@ class Started {
              .deadline = ipc::Deadline::After(kPatience)}));
     Started started(port, scope);
     started.checks_threads_ = report != nullptr;
+    started.ending_ = std::make_unique<supervisor::EndingReapers>(port);
     started.incarnation_ =
-        std::make_unique<Incarnation>(port, std::move(launched), forbidden);
+        std::make_unique<Incarnation>(port, std::move(launched), forbidden,
+                                      /*maps_devices=*/false, *started.ending_);
     const Status ready =
         started.incarnation_->AwaitReady(kPatience).wait(scope);
     started.milliseconds_ = MillisecondsSince(start);
@@ -190,6 +196,8 @@ class Started {
 
   kj::UnixEventPort& port_;
   kj::WaitScope& scope_;
+  // In this order: the incarnation's reaper is left to the other object.
+  std::unique_ptr<supervisor::EndingReapers> ending_;
   std::unique_ptr<Incarnation> incarnation_;
   bool checks_threads_ = false;
   double milliseconds_ = 0;

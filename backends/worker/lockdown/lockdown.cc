@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
-#include <linux/openat2.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
@@ -102,6 +101,17 @@ bool LeaveTasksToTheZygote() {
   return setrlimit(RLIMIT_NPROC, &tasks) == 0;
 }
 
+// Makes a filter that refuses to send descriptors. Stage 1's own filter has to
+// allow that, so that its listener can be sent.
+std::vector<sock_filter> NoDescriptorsAreSent() {
+  return {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sendmsg, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+}
+
 // Makes a filter that refuses signals to other processes. All sessions of a
 // backend share a pid namespace, so without Landlock's signal scope tgkill
 // would reach the other sessions.
@@ -147,9 +157,9 @@ ipc::Expected<Lockdown> Lockdown::Read(int fd) {
     for (const auto rule : root.getLandlock().getRules()) {
       PathRule& added = lockdown.rules_.emplace_back(
           PathRule{rule.getPath().cStr(), rule.getAccess(), std::nullopt});
-      if (rule.hasGranted()) {
-        added.granted = ObjectIdentity{rule.getGranted().getDevice(),
-                                       rule.getGranted().getInode()};
+      if (rule.hasIdentity()) {
+        added.identity = ObjectIdentity{rule.getIdentity().getDevice(),
+                                        rule.getIdentity().getInode()};
       }
     }
     for (const uint64_t device : root.getDevices()) {
@@ -174,17 +184,14 @@ bool Lockdown::IsGrantedDevice(int fd) const {
 }
 
 int Lockdown::Open(const PathRule& rule) {
-  if (!rule.granted) return open(rule.path.c_str(), O_PATH | O_CLOEXEC);
-  open_how how = {};
-  how.flags = O_PATH | O_CLOEXEC;
-  how.resolve = RESOLVE_NO_SYMLINKS;
-  ipc::UniqueFd object(static_cast<int>(
-      syscall(SYS_openat2, AT_FDCWD, rule.path.c_str(), &how, sizeof(how))));
+  if (!rule.identity) return open(rule.path.c_str(), O_PATH | O_CLOEXEC);
+  ipc::UniqueFd object(
+      open(rule.path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   struct stat found = {};
   // In tier reduced the file may have been replaced since bulkheadd checked it.
   if (!object || fstat(object.get(), &found) != 0 ||
-      found.st_dev != rule.granted->device ||
-      found.st_ino != rule.granted->inode) {
+      found.st_dev != rule.identity->device ||
+      found.st_ino != rule.identity->inode) {
     errno = ENOENT;
     return -1;
   }
@@ -241,8 +248,9 @@ ipc::Expected<void> Lockdown::InstallStage1(int control) const {
     }
   }
   IPC_TRY(RestrictFiles(rules_));
-  return notifies_ ? InstallAndSendListener(zygote_filter_, control)
-                   : Install(zygote_filter_);
+  IPC_TRY(notifies_ ? InstallAndSendListener(zygote_filter_, control)
+                    : Install(zygote_filter_));
+  return Install(NoDescriptorsAreSent());
 }
 
 ipc::Expected<void> Lockdown::InstallStage2() const {

@@ -60,7 +60,7 @@ class Lockdown {
   struct PathRule {
     std::string path;
     uint64_t access;
-    std::optional<ObjectIdentity> granted;
+    std::optional<ObjectIdentity> identity;
   };
 
   Lockdown() = default;

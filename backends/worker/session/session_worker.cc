@@ -15,7 +15,9 @@
 #include "ipc/capnp_read.h"
 #include "ipc/limit_name.h"
 #include "ipc/media_window_layout.h"
+#include "ipc/message_socket.h"
 #include "ipc/protocol_version.h"
+#include "ipc/schema/types.capnp.h"
 #include "ipc/try.h"
 #include "ipc/worker_exit.h"
 
@@ -183,10 +185,16 @@ int SessionWorker::Run() {
       }
     }
     if (done) continue;
-    // The exit code tells the host to replay in a new worker, which may get the
-    // device again; this process cannot.
-    if (done.error().code == ipc::Code::kBackendLost)
+    // The host replays in a new worker, which may get the device again; this
+    // process cannot. The exit code alone says nothing: any library may call
+    // exit() with it.
+    if (done.error().code == ipc::Code::kBackendLost) {
+      capnp::MallocMessageBuilder note;
+      note.initRoot<schema::CrashNote>().setDeviceLost(true);
+      (void)ipc::SendMessage(socket_, note, {},
+                             ipc::Deadline::After(kHostDeadline));
       return ipc::kExitDeviceLost;
+    }
     if (!host_replies_.SendFailed(epoch, done.error())) return kExitHostGone;
   }
 }

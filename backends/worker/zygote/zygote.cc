@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -75,6 +76,16 @@ void CloseInherited(const Lockdown& lockdown, int socket) {
   }
 }
 
+// Lowers both limits of a resource to `bytes`; 0 leaves them as they are.
+bool Limit(__rlimit_resource resource, uint64_t bytes) {
+  rlimit limit = {};
+  if (bytes == 0) return true;
+  if (::getrlimit(resource, &limit) != 0) return false;
+  limit.rlim_max = std::min<rlim_t>(limit.rlim_max, bytes);
+  limit.rlim_cur = limit.rlim_max;
+  return ::setrlimit(resource, &limit) == 0;
+}
+
 int RunWorker(const bulkhead_backend& backend, const Lockdown& lockdown,
               schema::CloneWorker::Reader kind, int socket) {
   // The zygote's control socket goes first of all: no code that has seen media
@@ -85,8 +96,8 @@ int RunWorker(const bulkhead_backend& backend, const Lockdown& lockdown,
   if (kind.getProbe()) return RunProbe(backend, socket);
   // Limits what libraries allocate, so that a decompression bomb ends in a
   // failed allocation. Stage 2 forbids setrlimit, so this comes before it.
-  const rlimit data = {kind.getDataBytes(), kind.getDataBytes()};
-  if (kind.getDataBytes() > 0 && ::setrlimit(RLIMIT_DATA, &data) != 0) {
+  if (!Limit(RLIMIT_DATA, kind.getDataBytes()) ||
+      !Limit(RLIMIT_AS, kind.getAddressBytes())) {
     return kExitLockdown;
   }
   if (auto installed = lockdown.InstallStage2(); !installed) {

@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/application/session/probe_session.h"
 
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "core/application/supervisor_link/input_refusal.h"
 #include "core/base/status_macros.h"
 #include "core/worker_protocol/description_validation.h"
+#include "ipc/limit_name.h"
 
 namespace bulkhead::session {
 
 namespace schema = ipc::schema;
+
+namespace {
+
+// An honest worker reports each thousandth packet (Described.scanned).
+constexpr uint64_t kPacketsPerReport = 1000;
+
+}  // namespace
 
 Result<ContainerMetadata> ProbeSession::Run(
     std::shared_ptr<SupervisorLink> supervisor, const Source& source,
@@ -58,11 +68,13 @@ Status ProbeSession::Describe(WorkerLink& link, bool scan) {
                               describe.setMaxStreams(limits_.streams);
                             }));
   container_known_ = false;
+  const auto step = scan ? &Deadlines::scan : &Deadlines::open;
+  std::optional<StepDeadline> deadline(link.Within(step));
+  StepProgress scanned(kPacketsPerReport);
   while (!container_known_ || container_.streams.size() < stream_count_) {
-    StepDeadline deadline =
-        link.Within(scan ? &Deadlines::scan : &Deadlines::open);
+    if (scanned.EarnsDeadline()) deadline.emplace(link.Within(step));
     RETURN_IF_ERROR(link.Receive(
-        deadline, scan ? "scan the file" : "open the file",
+        *deadline, scan ? "scan the file" : "open the file",
         [&](schema::Reply::Reader reply_untrusted) -> Status {
           if (reply_untrusted.isFailed()) {
             return link.FailureOf(reply_untrusted.getFailed());
@@ -70,18 +82,37 @@ Status ProbeSession::Describe(WorkerLink& link, bool scan) {
           if (!reply_untrusted.isDescribed()) {
             return link.Misbehaved("it answered describe with something else");
           }
-          return TakeIfValid(link, reply_untrusted.getDescribed());
+          const auto described_untrusted = reply_untrusted.getDescribed();
+          return described_untrusted.isScanned()
+                     ? CheckScanned(link, described_untrusted.getScanned(),
+                                    scan, scanned)
+                     : TakeIfValid(link, described_untrusted);
         }));
   }
   return Status();
+}
+
+Status ProbeSession::CheckScanned(WorkerLink& link, uint64_t packets_untrusted,
+                                  bool asked, StepProgress& progress) const {
+  if (!asked || container_known_ || !progress.Advance(packets_untrusted)) {
+    return link.Misbehaved("it says that it read further, and did not");
+  }
+  if (packets_untrusted <= limits_.index_frames) return Status();
+  return Status(Code::kResourceExhausted,
+                "the file has more than " +
+                    std::to_string(limits_.index_frames) + " packets; raise " +
+                    ipc::LimitName("index_frames"));
 }
 
 Status ProbeSession::TakeIfValid(
     WorkerLink& link, schema::Described::Reader described_untrusted) {
   switch (described_untrusted.which()) {
     case schema::Described::SCANNED:
-      break;
+      return link.Misbehaved("it scanned out of turn");
     case schema::Described::CONTAINER: {
+      if (container_known_) {
+        return link.Misbehaved("it described the container twice");
+      }
       auto claimed = ValidateContainer(described_untrusted.getContainer(),
                                        limits_.streams);
       if (!claimed) return link.Misbehaved(claimed.error().message());

@@ -74,14 +74,16 @@ ObservedExit WorkerRecovery::DescribeStep() const {
 
 Status WorkerRecovery::StartWorker() {
   ASSIGN_OR_RETURN(
-      link_, WorkerLink::Start(
-                 supervisor_, {.device = settings_.device,
-                               .audio = settings_.request.audio,
-                               .alone = stats_.restarts > 0,
-                               .input = settings_.input_key,
-                               .path = input_.name(),
-                               .counter = counter_.place(),
-                               .worker_bytes = settings_.limits.worker_bytes}));
+      link_,
+      WorkerLink::Start(supervisor_,
+                        {.device = settings_.device,
+                         .audio = settings_.request.audio,
+                         .alone = stats_.restarts > 0,
+                         .input = settings_.input_key,
+                         .path = input_.name(),
+                         .counter = counter_.place(),
+                         .worker_bytes = settings_.limits.worker_bytes,
+                         .session_bytes = settings_.limits.session_bytes}));
   // Keeps the device for the observer, which may be called after the link is
   // gone.
   device_ = link_->started().device;

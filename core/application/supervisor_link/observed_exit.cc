@@ -15,6 +15,7 @@ namespace schema = ipc::schema;
 
 void Write(const CrashClaim& claim, schema::CrashNote::Builder out) {
   out.setSignal(static_cast<uint8_t>(claim.signal));
+  out.setDeviceLost(claim.device_lost);
   out.setAddress(claim.address);
   out.setFrameCount(claim.backtrace.size());
   auto frames = out.initFrames(claim.backtrace.size());
@@ -112,7 +113,9 @@ void Write(const ObservedExit& seen, schema::SessionEnd::Builder out) {
   out.setMetMedia(seen.met_media);
   Write(seen.position, out.initPosition());
   out.setPositionText(seen.position_text);
-  if (seen.claim.signal != 0) Write(seen.claim, out.initClaim());
+  if (seen.claim.signal != 0 || seen.claim.device_lost) {
+    Write(seen.claim, out.initClaim());
+  }
   out.setAttempt(seen.attempt);
   out.setCause(seen.cause);
   Write(seen.input, out.initInput());

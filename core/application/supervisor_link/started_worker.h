@@ -13,12 +13,13 @@ namespace bulkhead::session {
 // The request of a session to bulkheadd for a worker.
 struct SessionRequest {
   std::string device;
-  bool audio;             // the session decodes audio, else video
-  bool alone;             // the worker must serve no other session
-  std::string input;      // InputKey() of the input and the options
-  std::string path;       // the name of the input, for people
-  uint32_t counter;       // place of the session among the session counters
-  uint64_t worker_bytes;  // Limits::worker_bytes
+  bool audio;              // the session decodes audio, else video
+  bool alone;              // the worker must serve no other session
+  std::string input;       // InputKey() of the input and the options
+  std::string path;        // the name of the input, for people
+  uint32_t counter;        // place of the session among the session counters
+  uint64_t worker_bytes;   // Limits::worker_bytes
+  uint64_t session_bytes;  // Limits::session_bytes
 };
 
 // The worker that bulkheadd found or started for a session.

@@ -194,6 +194,7 @@ Result<StartedWorker> SupervisorLink::OpenSession(const SessionRequest& asked,
         session.setPath(asked.path);
         session.setCounter(asked.counter);
         session.setWorkerBytes(asked.worker_bytes);
+        session.setSharedBytes(asked.session_bytes);
       },
       descriptors, StartPatience(),
       [&](Reply::Reader reply, ipc::ReceivedMessage& message) {

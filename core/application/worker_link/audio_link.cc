@@ -55,6 +55,7 @@ Status AudioLink::Play(int64_t first_sample, int64_t count) {
   next_ = first_sample;
   end_ = first_sample + count;
   skipping_ = false;
+  skipped_ = StepProgress(static_cast<uint64_t>(sample_rate_));
   return link_.Send(kSmallRequestWords, [&](schema::Request::Builder request) {
     auto play = request.initPlay();
     play.setEpoch(epoch);
@@ -78,7 +79,9 @@ Result<AudioEvent> AudioLink::Await() {
           return Status();
         }));
     if (event) return *std::move(event);
-    if (nearer) deadline.emplace(link_.Within(&Deadlines::frame));
+    if (nearer && skipped_.EarnsDeadline()) {
+      deadline.emplace(link_.Within(&Deadlines::frame));
+    }
   }
 }
 
@@ -121,8 +124,10 @@ Status AudioLink::CheckSkipping(int64_t reached_untrusted) {
       (skipping_ && reached_untrusted - reached_ < sample_rate_)) {
     return link_.Misbehaved("it says that it is nearer, and is not");
   }
+  if (!skipping_) first_reached_ = reached_untrusted;
   skipping_ = true;
   reached_ = reached_untrusted;
+  (void)skipped_.Advance(static_cast<uint64_t>(reached_ - first_reached_));
   return Status();
 }
 

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "core/application/worker_link/media_input.h"
+#include "core/application/worker_link/step_progress.h"
 #include "core/application/worker_link/stream_link.h"
 #include "core/application/worker_link/worker_link.h"
 #include "core/include/bulkhead/audio_decoder.h"
@@ -63,8 +64,10 @@ class AudioLink {
   // The samples that the worker still owes to the last play.
   int64_t next_ = 0;
   int64_t end_ = 0;
-  bool skipping_ = false;  // the worker has reported how far it is
-  int64_t reached_ = 0;    // the sample that the worker reported last
+  bool skipping_ = false;      // the worker has reported how far it is
+  int64_t reached_ = 0;        // the sample that the worker reported last
+  int64_t first_reached_ = 0;  // the sample that the worker reported first
+  StepProgress skipped_{1};    // from first_reached_ on
 };
 
 }  // namespace bulkhead::session

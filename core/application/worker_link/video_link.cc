@@ -8,6 +8,7 @@
 #include "core/application/worker_link/step_deadline.h"
 #include "core/base/status_macros.h"
 #include "core/worker_protocol/reply_validation.h"
+#include "ipc/limit_name.h"
 
 namespace bulkhead::session {
 namespace {
@@ -68,7 +69,7 @@ Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
   shape_ = {.width = metadata.width,
             .height = metadata.height,
             .element = ElementOf(metadata.dtype)};
-  media_bytes_ = input.bytes();
+  max_unseen_ = limits.index_frames;
   metadata.backend = link_.started().backend;
   metadata.device = link_.started().device;
   return metadata;
@@ -83,6 +84,8 @@ Status VideoLink::Scan(
                  [](schema::Request::Builder request) { request.setScan(); }));
   stream_.EndPlay();
   std::optional<StepDeadline> deadline(link_.Within(&Deadlines::scan));
+  // One frame may be as large as the memory bus is wide.
+  StepProgress progress(1);
   for (bool done = false; !done;) {
     RETURN_IF_ERROR(link_.Receive(
         *deadline, "scan the file",
@@ -107,9 +110,13 @@ Status VideoLink::Scan(
           }
           std::vector<ipc::IndexEntry> entries(bytes.size() /
                                                sizeof(ipc::IndexEntry));
-          if (entries.empty()) return Status();
+          if (!progress.Advance(progress.reached() + entries.size())) {
+            return link_.Misbehaved("it sent an empty part of the index");
+          }
           std::memcpy(entries.data(), bytes.begin(), bytes.size());
-          deadline.emplace(link_.Within(&Deadlines::scan));
+          if (progress.EarnsDeadline()) {
+            deadline.emplace(link_.Within(&Deadlines::scan));
+          }
           return take_untrusted(entries);
         }));
   }
@@ -119,6 +126,8 @@ Status VideoLink::Scan(
 Status VideoLink::Play(const PlayRequest& play) {
   const uint32_t epoch = stream_.StartPlay();
   link_.SetLastRequest(Describe(play));
+  deadline_.reset();
+  unseen_progress_ = StepProgress(1);
   frames_left_ = play.max_frames;
   skip_before_ = play.skip_before;
   unseen_.clear();
@@ -126,9 +135,7 @@ Status VideoLink::Play(const PlayRequest& play) {
     seeking_ = true;
     entering_ = true;
     to_beginning_ = play.start == PlayRequest::Start::kBeginning;
-    // No packet is smaller than a byte, so that the size of the file bounds how
-    // many frames an honest worker can come across.
-    unseen_left_ = media_bytes_;
+    unseen_left_ = max_unseen_;
   }
   return link_.Send(kSmallRequestWords, [&](schema::Request::Builder request) {
     auto builder = request.initPlay();
@@ -150,8 +157,25 @@ Status VideoLink::Play(const PlayRequest& play) {
 }
 
 Result<PlayEvent> VideoLink::Await() {
-  StepDeadline deadline =
-      link_.Within(seeking_ ? &Deadlines::seek : &Deadlines::frame);
+  // The deadline is for the next frame. The unseen frames before it come under
+  // the same deadline, unless they are progress enough for another one. What
+  // the caller does between two calls takes no time from it.
+  if (deadline_) {
+    deadline_->Extend(StepDeadline::Clock::now() - left_at_);
+  } else {
+    deadline_.emplace(
+        link_.Within(seeking_ ? &Deadlines::seek : &Deadlines::frame));
+  }
+  auto event = AwaitWithinDeadline();
+  left_at_ = StepDeadline::Clock::now();
+  if (!event || !std::holds_alternative<UnseenFrame>(*event) ||
+      unseen_progress_.EarnsDeadline()) {
+    deadline_.reset();
+  }
+  return event;
+}
+
+Result<PlayEvent> VideoLink::AwaitWithinDeadline() {
   for (;;) {
     if (!unseen_.empty()) {
       const UnseenFrame frame = unseen_.front();
@@ -161,7 +185,7 @@ Result<PlayEvent> VideoLink::Await() {
     RETURN_IF_ERROR(link_.GrantFreeSlots());
     std::optional<PlayEvent> event;
     RETURN_IF_ERROR(
-        link_.Receive(deadline, "decode the next frame",
+        link_.Receive(*deadline_, "decode the next frame",
                       [&](schema::Reply::Reader reply_untrusted) -> Status {
                         auto adopted = AdoptEventIfValid(reply_untrusted);
                         if (!adopted) return std::move(adopted).error();
@@ -269,12 +293,16 @@ Status VideoLink::AdoptUnseenIfValid(schema::Unseen::Reader unseen_untrusted) {
       return link_.Misbehaved("it reported an impossible number of frames");
     }
     // Without this bound a worker could report such frames for ever, each
-    // within its deadline.
-    if (frame.count > static_cast<uint64_t>(unseen_left_)) {
-      return link_.Misbehaved(
-          "it reported more frames than the file has bytes");
+    // within its deadline. The file may be to blame as well: a file of a few
+    // bytes can have any number of frames.
+    if (frame.count > unseen_left_) {
+      return Status(Code::kResourceExhausted,
+                    "there are more than " + std::to_string(max_unseen_) +
+                        " frames before the wanted one; raise " +
+                        ipc::LimitName("index_frames"));
     }
-    unseen_left_ -= static_cast<int64_t>(frame.count);
+    unseen_left_ -= frame.count;
+    (void)unseen_progress_.Advance(unseen_progress_.reached() + frame.count);
     unseen_.push_back(frame);
   }
   return Status();

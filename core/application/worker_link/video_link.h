@@ -10,6 +10,8 @@
 #include <variant>
 
 #include "core/application/worker_link/media_input.h"
+#include "core/application/worker_link/step_deadline.h"
+#include "core/application/worker_link/step_progress.h"
 #include "core/application/worker_link/stream_link.h"
 #include "core/application/worker_link/worker_link.h"
 #include "core/include/bulkhead/host.h"
@@ -96,6 +98,7 @@ class VideoLink {
   std::optional<int64_t> entry_untrusted() const { return entry_untrusted_; }
 
  private:
+  Result<PlayEvent> AwaitWithinDeadline();
   // Takes one reply to a play. Returns nullopt if the reply belongs to an
   // earlier play, or is no event by itself.
   Result<std::optional<PlayEvent>> AdoptEventIfValid(
@@ -116,8 +119,12 @@ class VideoLink {
   bool entering_ = false;      // the worker has yet to say where the play began
   bool to_beginning_ = false;  // the play must begin at the beginning
   std::optional<int64_t> entry_untrusted_;
-  int64_t media_bytes_ = 0;
-  int64_t unseen_left_ = 0;  // number of unseen frames that may still come
+  uint64_t max_unseen_ = 0;   // Limits::index_frames
+  uint64_t unseen_left_ = 0;  // number of unseen frames that may still come
+  StepProgress unseen_progress_{1};
+  // The deadline of the next frame while unseen frames come before it.
+  std::optional<StepDeadline> deadline_;
+  StepDeadline::Clock::time_point left_at_;  // the end of the last Await()
   std::deque<UnseenFrame> unseen_;  // received, and not yet returned by Await()
 };
 

@@ -25,10 +25,15 @@ struct Limits {
   // Pixels of one frame.
   uint64_t frame_pixels = 64'000'000;
   // Bytes of frames and samples in the application's process: those that are
-  // under way, and those of one batch.
+  // under way, and those of one batch. Not counted are the index
+  // (`index_frames`) and the record of the frames that Next() has delivered,
+  // which takes 16 bytes for each.
   uint64_t session_bytes = uint64_t{1} << 30;
   // Bytes of private memory of the worker (RLIMIT_DATA), beyond what the
-  // backend had taken when it was loaded. Does not apply to a worker that
+  // backend had taken when it was loaded. A hostile worker has at most this
+  // much, plus `session_bytes`, plus 256 MiB, unless device nodes were granted
+  // to its backend: drivers map far more than they use, so there only the
+  // address space of the backend is limited. Does not apply to a worker that
   // serves several sessions.
   uint64_t worker_bytes = uint64_t{4} << 30;
   // Frames that the worker and the application can hold at the same time.

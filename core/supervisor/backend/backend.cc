@@ -84,7 +84,7 @@ kj::Promise<Result<Backend::StartedSession>> Backend::PlaceSession(
                "the backend " + candidate().name() + " is being started anew"));
   }
   return workers_
-      .Serve(id, placing, origin.worker_bytes, lifecycle_.current(),
+      .Serve(id, placing, origin.memory, lifecycle_.current(),
              std::move(socket))
       .then([this, id, placing, device, origin = std::move(origin)](
                 auto pidfd) mutable -> Result<StartedSession> {
@@ -115,7 +115,9 @@ Backend::JudgedExit Backend::Judge(const ReportedExit& reported,
   } else if (reported.observed == HostObservation::kBrokeProtocol) {
     verdict.report.kind = ExitReport::Kind::kProtocolViolation;
   }
-  WorkerDeath death{.exit = exit,
+  ProcessExit told = exit;
+  told.says_device_lost = reported.facts.claim.device_lost;
+  WorkerDeath death{.exit = told,
                     .observed = reported.observed,
                     .met_media = reported.met_media,
                     .position = reported.position};
@@ -132,7 +134,7 @@ Backend::JudgedExit Backend::Judge(const ReportedExit& reported,
   // and no device to blame any more.
   verdict.culprit =
       session ? blame.Attribute(death)
-              : CulpritOf(exit, reported.observed, reported.met_media);
+              : CulpritOf(told, reported.observed, reported.met_media);
   // The record comes between the two, since it names the culprit, and since
   // sessions that are refused later are told the record's number.
   if (CrashRecorder::IsWorthy(exit, verdict.culprit)) {
@@ -149,8 +151,8 @@ Backend::JudgedExit Backend::Judge(const ReportedExit& reported,
 }
 
 void Backend::AcquitByFrames() {
-  for (const std::string& device : book_.TakeNewFrames()) {
-    lifecycle_.blame().NoteFrame(device);
+  for (const SessionBook::Source& source : book_.TakeNewFrames()) {
+    lifecycle_.blame().NoteFrame(source.device, source.input);
   }
 }
 

@@ -2,6 +2,7 @@
 #include "core/supervisor/backend/backend_start.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
 #include "core/control/exit_report.h"
+#include "core/discovery/installed_files.h"
 #include "core/supervisor/backend/file_settling.h"
 #include "core/supervisor/backend/object_verification.h"
 #include "core/supervisor/backend/workers.h"
@@ -75,6 +77,7 @@ kj::Promise<void> BackendStart::VerifyGrants(int object,
 }
 
 kj::Promise<Status> BackendStart::CheckQuarantine(int object) {
+  if (candidate_.built_in) return Status();
   auto record = context_.quarantine.Find(ObjectPath(candidate_));
   if (!record) return Status();
   const auto lift = [this] {
@@ -173,6 +176,29 @@ Status BackendStart::BlamingZygote(Status status) {
       std::move(status));
 }
 
+Result<std::vector<sandbox::Plugin::File>> BackendStart::CheckFiles(
+    const discovery::OpenedBackend& opened) const {
+  struct stat object = {};
+  if (fstat(opened.plugin.get(), &object) != 0) {
+    return Status(
+        Code::kBackendUnavailable,
+        ObjectPath(candidate_) + ": " + std::generic_category().message(errno));
+  }
+  std::vector<sandbox::Plugin::File> files;
+  for (const std::string& path : candidate_.visible_paths) {
+    const auto file =
+        discovery::OpenInstalledFile(opened.directory.get(), path, object);
+    if (!file) {
+      return Status(
+          Code::kBackendUnavailable,
+          file.error().message() + "; reinstall the package that has it");
+    }
+    files.push_back(
+        {candidate_.directory + "/" + path, sandbox::IdentityOf(file->get())});
+  }
+  return files;
+}
+
 Result<std::shared_ptr<Incarnation>> BackendStart::Launch(
     const discovery::OpenedBackend& opened) {
   ASSIGN_OR_RETURN(const ipc::UniqueFd reaper,
@@ -181,9 +207,7 @@ Result<std::shared_ptr<Incarnation>> BackendStart::Launch(
                    OpenProgram(context_.worker_path));
   sandbox::Plugin plugin{.object_path = ObjectPath(candidate_),
                          .entry_symbol = candidate_.entry_point.attr};
-  for (const std::string& path : candidate_.visible_paths) {
-    plugin.files.push_back(candidate_.directory + "/" + path);
-  }
+  ASSIGN_OR_RETURN(plugin.files, CheckFiles(opened));
   granted_ = Granted().effective;
   std::vector<std::string> problems;  // operators read them in DescribeGrants
   const sandbox::Grants grants = Resolve(granted_, problems);
@@ -213,8 +237,14 @@ Result<std::shared_ptr<Incarnation>> BackendStart::Launch(
                                           : std::nullopt,
            .cgroup = &context_.cgroup,
            .deadline = ipc::Deadline::After(context_.start_deadline)}));
+  const bool maps_devices =
+      std::any_of(policy.visible.begin(), policy.visible.end(),
+                  [](const sandbox::VisiblePath& visible) {
+                    return visible.kind == sandbox::VisiblePath::Kind::kDevice;
+                  });
   return std::make_shared<Incarnation>(context_.port, std::move(launched),
-                                       context_.forbidden);
+                                       context_.forbidden, maps_devices,
+                                       context_.ending);
 }
 
 kj::Promise<Status> BackendStart::Probe() {

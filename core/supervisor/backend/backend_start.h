@@ -17,6 +17,7 @@
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/crash_recorder.h"
 #include "core/supervisor/backend/devices.h"
+#include "core/supervisor/backend/ending_reapers.h"
 #include "core/supervisor/backend/event_log.h"
 #include "core/supervisor/backend/granting.h"
 #include "core/supervisor/backend/host_counters.h"
@@ -51,6 +52,7 @@ struct StartContext {
   EventLog& events;
   CrashRecorder& crashes;
   KilledWorkers& killed;
+  EndingReapers& ending;
   const HostCounters& counters;
 };
 
@@ -111,6 +113,9 @@ class BackendStart {
   // Checks the object against each of the granted hashes, from the last to the
   // first.
   kj::Promise<void> VerifyGrants(int object, std::vector<std::string> hashes);
+  // Checks that the distribution's files are still its own (installed_files.h).
+  Result<std::vector<sandbox::Plugin::File>> CheckFiles(
+      const discovery::OpenedBackend& opened) const;
   Result<std::shared_ptr<Incarnation>> Launch(
       const discovery::OpenedBackend& opened);
   kj::Promise<Status> Probe();

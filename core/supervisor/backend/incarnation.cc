@@ -26,10 +26,6 @@ namespace {
 namespace schema = ipc::schema;
 using std::chrono::milliseconds;
 
-// The most that a session may ask for; sums with it do not overflow.
-constexpr uint64_t kMostWorkerBytes = uint64_t{1} << 62;
-// The reaper is ours and needs a few milliseconds.
-constexpr milliseconds kEndPatience{1'000};
 // The time between a zygote's end on its socket and the reaper's report of it.
 constexpr kj::Duration kReaperPatience = 500 * kj::MILLISECONDS;
 
@@ -41,7 +37,8 @@ kj::Duration ToDuration(milliseconds time) {
 
 Incarnation::Incarnation(kj::UnixEventPort& port,
                          sandbox::LaunchedReaper launched,
-                         sandbox::Forbidden forbidden)
+                         sandbox::Forbidden forbidden, bool maps_devices,
+                         EndingReapers& ending)
     : port_(port),
       timer_(port.getTimer()),
       launched_pid_(launched.pid),
@@ -54,6 +51,8 @@ Incarnation::Incarnation(kj::UnixEventPort& port,
       cgroup_(std::move(launched.cgroup)),
       log_(port, std::move(launched.log)),
       forbidden_(forbidden),
+      maps_devices_(maps_devices),
+      ending_(ending),
       tasks_(new kj::TaskSet(*this)) {
   tasks_->add(ServeReaper());
   tasks_->add(ServeZygote());
@@ -66,14 +65,7 @@ Incarnation::~Incarnation() noexcept(false) {
   if (!reaper_alive_) return;
   // A reaper without a control socket ends all other processes, then itself.
   reaper_.reset();
-  pollfd poll{.fd = reaper_pidfd_.get(), .events = POLLIN, .revents = 0};
-  if (::poll(&poll, 1, kEndPatience.count()) <= 0) KillReaper();
-  // The reaper cannot end before its workers, and a driver may hold one of them
-  // in the kernel. Then the reaper is left to whoever inherits bulkheadd's
-  // children.
-  if (::poll(&poll, 1, kEndPatience.count()) <= 0) return;
-  ::waitid(static_cast<idtype_t>(P_PIDFD), reaper_pidfd_.get(), nullptr,
-           WEXITED | __WALL);
+  ending_.Add(reaper_pidfd_.get(), std::move(cgroup_));
 }
 
 void Incarnation::KillReaper() {
@@ -104,7 +96,7 @@ kj::Promise<Status> Incarnation::AwaitReady(milliseconds timeout) {
 
 kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
     WorkerKind kind, ipc::UniqueFd socket, milliseconds timeout,
-    uint64_t worker_bytes) {
+    const sandbox::MemoryAllowance& memory) {
   if (!zygote_alive_) {
     return Result<Worker>(
         Status(Code::kBackendLost, "the backend's zygote died"));
@@ -115,17 +107,16 @@ kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
   clone.setTicket(ticket);
   clone.setProbe(kind == WorkerKind::kProbe);
   clone.setShared(kind == WorkerKind::kShared);
-  const uint64_t data_bytes =
-      worker_bytes == 0 ? 0
-                        : sandbox::DataBytesOf(zygote_pidfd_.get()) +
-                              std::min(worker_bytes, kMostWorkerBytes);
-  clone.setDataBytes(data_bytes);
+  const sandbox::MemoryLimits limits =
+      sandbox::LimitsFor(zygote_pidfd_.get(), memory, maps_devices_);
+  clone.setDataBytes(limits.data_bytes);
+  clone.setAddressBytes(limits.address_bytes);
   const int descriptors[] = {socket.get()};
   if (auto sent = zygote_->Send(message, descriptors); !sent) {
     return Result<Worker>(FromIpc(std::move(sent).error()));
   }
   auto paf = kj::newPromiseAndFulfiller<Result<Worker>>();
-  pending_[ticket] = Pending{kj::mv(paf.fulfiller), std::nullopt, data_bytes};
+  pending_[ticket] = Pending{kj::mv(paf.fulfiller), std::nullopt, limits};
   return paf.promise.exclusiveJoin(
       timer_.afterDelay(ToDuration(timeout)).then([this, ticket, timeout] {
         pending_.erase(ticket);
@@ -231,6 +222,7 @@ void Incarnation::OnExited(pid_t pid, int wait_status) {
   if (found == watched_.end()) return;
   // Asks the kernel too: the zygote's own end may not have been reported yet.
   exit.zygote_alive = zygote_alive_ && !HasEnded(zygote_pidfd_.get());
+  exit.has_devices = maps_devices_;
   found->second.end = std::move(exit);
   found->second.Resolve();
 }
@@ -258,8 +250,8 @@ void Incarnation::ResolveReadiness(Status status) {
 Status Incarnation::ConfirmWorker(const Worker& worker) {
   Status checked =
       sandbox::CheckEveryThread(worker.pidfd.get(), sandbox::kStage2Filters);
-  if (checked.ok() && worker.data_bytes > 0) {
-    checked = sandbox::CheckDataLimit(worker.pidfd.get(), worker.data_bytes);
+  if (checked.ok()) {
+    checked = sandbox::CheckMemoryLimits(worker.pidfd.get(), worker.memory);
   }
   if (checked.code() == Code::kSandboxUnavailable) KillWorker(worker.pid);
   return checked;

@@ -16,12 +16,14 @@
 
 #include "core/control/crash_note.h"
 #include "core/include/bulkhead/status.h"
+#include "core/supervisor/backend/ending_reapers.h"
 #include "core/supervisor/backend/log_tail.h"
 #include "core/supervisor/backend/violation_watch.h"
 #include "core/supervisor/blame/process_exit.h"
 #include "core/supervisor/sandbox/bpf.h"
 #include "core/supervisor/sandbox/cgroup.h"
 #include "core/supervisor/sandbox/launcher.h"
+#include "core/supervisor/sandbox/memory_limit.h"
 #include "core/supervisor/sockets/event_socket.h"
 #include "ipc/schema/control.capnp.h"
 
@@ -42,14 +44,13 @@ namespace bulkhead::supervisor {
 //
 // Shared by Lifecycle and the workers that were cloned from it. Bound to the
 // event loop's thread. Destroying it ends the reaper and with the reaper every
-// process of the incarnation; that may block for up to two seconds.
+// process of the incarnation; EndingReapers sees to that, and nothing waits.
 class Incarnation : private kj::TaskSet::ErrorHandler {
  public:
   struct Worker {
     pid_t pid;            // in the reaper's pid namespace
     ipc::UniqueFd pidfd;  // opened by the reaper
-    // The limit of the worker's private memory in bytes; 0 if there is none.
-    uint64_t data_bytes = 0;
+    sandbox::MemoryLimits memory;
   };
   // The job of a worker, which decides what is sent over its socket.
   enum class WorkerKind {
@@ -58,23 +59,25 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
     kProbe,    // counts the devices; sends one DeviceList
   };
 
-  // `forbidden` is the reaction with which the lock-down was compiled. `port`
-  // must outlive this object.
+  // `forbidden` is the reaction with which the lock-down was compiled.
+  // `maps_devices` tells whether device nodes were granted. `port` must outlive
+  // this object, and so must `ending`.
   Incarnation(kj::UnixEventPort& port, sandbox::LaunchedReaper launched,
-              sandbox::Forbidden forbidden);
+              sandbox::Forbidden forbidden, bool maps_devices,
+              EndingReapers& ending);
   ~Incarnation() noexcept(false);
   KJ_DISALLOW_COPY(Incarnation);
 
   // Resolves once the vendor's object is loaded; fails with the reason why it
   // is not.
   kj::Promise<Status> AwaitReady(std::chrono::milliseconds timeout);
-  // Clones a worker that will serve `socket`. The worker may use `worker_bytes`
-  // of private memory beyond what the zygote has; 0 means no limit. Fails with
-  // kBackendLost if the zygote died, with kBackendUnavailable if it cannot
-  // clone, and with kDeadlineExceeded after `timeout`, which ends the zygote.
-  kj::Promise<Result<Worker>> CloneWorker(WorkerKind kind, ipc::UniqueFd socket,
-                                          std::chrono::milliseconds timeout,
-                                          uint64_t worker_bytes = 0);
+  // Clones a worker that will serve `socket`. The worker may use `memory`
+  // beyond what the zygote has. Fails with kBackendLost if the zygote died,
+  // with kBackendUnavailable if it cannot clone, and with kDeadlineExceeded
+  // after `timeout`, which ends the zygote.
+  kj::Promise<Result<Worker>> CloneWorker(
+      WorkerKind kind, ipc::UniqueFd socket, std::chrono::milliseconds timeout,
+      const sandbox::MemoryAllowance& memory = {});
   // Resolves once the worker has ended, or with kRunning after `timeout`. Any
   // number of callers may wait for one worker.
   kj::Promise<ProcessExit> AwaitEnd(pid_t pid,
@@ -122,7 +125,7 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   struct Pending {
     kj::Own<kj::PromiseFulfiller<Result<Worker>>> fulfiller;
     std::optional<pid_t> pid;  // empty until the zygote has named it
-    uint64_t data_bytes = 0;
+    sandbox::MemoryLimits memory;
   };
   struct Watched {
     ProcessExit end;
@@ -163,10 +166,12 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   kj::UnixEventPort::FdObserver reaper_observer_;
   std::unique_ptr<EventSocket> reaper_;  // null during destruction
   const std::unique_ptr<EventSocket> zygote_;
-  const std::unique_ptr<sandbox::Cgroup> cgroup_;  // null if there is none
+  std::unique_ptr<sandbox::Cgroup> cgroup_;  // null if there is none
   LogTail log_;
 
   const sandbox::Forbidden forbidden_;
+  const bool maps_devices_;
+  EndingReapers& ending_;
   std::unique_ptr<ViolationWatch> violations_;  // null if there is no listener
 
   pid_t zygote_inner_pid_ = 0;

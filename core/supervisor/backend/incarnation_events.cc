@@ -51,7 +51,7 @@ Status Incarnation::OnReaperEvent(ipc::ReceivedMessage& message) {
           pending->fulfiller->fulfill(
               Worker{.pid = pid,
                      .pidfd = std::move(message.descriptors[0]),
-                     .data_bytes = pending->data_bytes});
+                     .memory = pending->memory});
         } else {
           pending->fulfiller->fulfill(
               Misbehaved("named a process that is not its own"));
@@ -100,6 +100,7 @@ Status Incarnation::OnZygoteEvent(ipc::ReceivedMessage& message) {
       case schema::ZygoteEvent::CLONE_FAILED:
         return OnCloneFailed(event_untrusted.getCloneFailed());
       case schema::ZygoteEvent::CRASHED:
+        if (zygote_claim_) return Misbehaved("said twice how it crashed");
         zygote_claim_ = ReadCrashNote(event_untrusted.getCrashed());
         return Status();
     }

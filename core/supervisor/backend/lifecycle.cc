@@ -87,7 +87,11 @@ kj::Promise<Status> Lifecycle::Execute(Action action,
               ? Status(cause.code, "the backend " + name + " is " + reason_)
               : LoadFailure(cause.code, reason_);
       Stop(cause.code, "it was quarantined");
-      blame_.RecordQuarantine(cause.code, cause.text);
+      // Bulkhead's own backends are everybody's last resort: a later process
+      // tries them again.
+      if (!candidate_.built_in) {
+        blame_.RecordQuarantine(cause.code, cause.text);
+      }
       return refusal_;
     case Action::kStop:
       Stop(cause.code, cause.text);

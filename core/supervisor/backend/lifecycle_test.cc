@@ -58,6 +58,7 @@ class LifecycleTest : public testing::Test {
   EventLog events_;
   CrashRecorder crashes_{"", -1};
   KilledWorkers killed_;
+  EndingReapers ending_{loop_.port};
   HostCounters counters_;
   const StartContext context_{.port = loop_.port,
                               .application_pidfd = -1,
@@ -76,6 +77,7 @@ class LifecycleTest : public testing::Test {
                               .events = events_,
                               .crashes = crashes_,
                               .killed = killed_,
+                              .ending = ending_,
                               .counters = counters_};
   CountingKeeper keeper_;
   Lifecycle lifecycle_{Candidate(tree_.path()), 1, context_, keeper_};

@@ -27,16 +27,16 @@ const SessionBook::Session* SessionBook::Find(uint64_t id) const {
   return found == sessions_.end() ? nullptr : &found->second;
 }
 
-std::vector<std::string> SessionBook::TakeNewFrames() {
-  std::vector<std::string> devices;
+std::vector<SessionBook::Source> SessionBook::TakeNewFrames() {
+  std::vector<Source> sources;
   for (auto& [id, session] : sessions_) {
     const SessionCounter* counter = counters_.Find(session.origin.counter);
     const uint64_t frames = counter ? counter->frames.load() : 0;
     if (counter && frames == session.frames) continue;
     session.frames = frames;
-    devices.push_back(session.device);
+    sources.push_back({session.device, session.origin.input});
   }
-  return devices;
+  return sources;
 }
 
 void SessionBook::NoteWorkerEnd(uint64_t id, const ExitReport& report) {

@@ -11,15 +11,16 @@
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/event_log.h"
 #include "core/supervisor/backend/host_counters.h"
+#include "core/supervisor/sandbox/memory_limit.h"
 
 namespace bulkhead::supervisor {
 
 // The facts that the host gives about a session when the host opens it.
 struct SessionOrigin {
-  std::string input;          // the key of the input in InputDeaths
-  std::string path;           // the path of the input, for people
-  uint32_t counter = 0;       // the session's place among the host's counters
-  uint64_t worker_bytes = 0;  // see Workers::Serve
+  std::string input;     // the key of the input in InputDeaths
+  std::string path;      // the path of the input, for people
+  uint32_t counter = 0;  // the session's place among the host's counters
+  sandbox::MemoryAllowance memory;  // see Workers::Serve
 };
 
 // The open sessions of one backend: the origin of each session, its device, and
@@ -30,6 +31,11 @@ class SessionBook {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
+  // The origin of frames.
+  struct Source {
+    std::string device;  // canonical: "openreg:1"
+    std::string input;   // see SessionOrigin
+  };
   struct Session {
     std::string device;  // canonical: "openreg:1"
     SessionOrigin origin;
@@ -53,7 +59,7 @@ class SessionBook {
   // Returns the devices of the sessions that got a frame since the last call.
   // Includes the devices of sessions without a counter, since they may have got
   // a frame.
-  std::vector<std::string> TakeNewFrames();
+  std::vector<Source> TakeNewFrames();
   // Tells the event log that the session's worker has ended.
   void NoteWorkerEnd(uint64_t id, const ExitReport& report);
 

@@ -32,14 +32,14 @@ Status SendSession(const ipc::UniqueFd& worker, const ipc::UniqueFd& socket) {
 }  // namespace
 
 kj::Promise<Result<int>> Workers::Serve(
-    uint64_t id, Placing placing, uint64_t worker_bytes,
+    uint64_t id, Placing placing, const sandbox::MemoryAllowance& memory,
     std::shared_ptr<Incarnation> incarnation, ipc::UniqueFd socket) {
   ++placing_;
   ipc::UniqueFd socket_to_send;
   if (placing == Placing::kShared) socket_to_send = std::move(socket);
   auto placed = placing == Placing::kShared
                     ? EnsureShared(std::move(incarnation))
-                    : Clone(Incarnation::WorkerKind::kSession, worker_bytes,
+                    : Clone(Incarnation::WorkerKind::kSession, memory,
                             std::move(incarnation), std::move(socket));
   return placed.then([this, id, socket_to_send = std::move(socket_to_send)](
                          auto worker) -> Result<int> {
@@ -67,12 +67,12 @@ Result<int> Workers::Adopt(uint64_t id, std::shared_ptr<Worker> worker,
 }
 
 Workers::Placed Workers::Clone(Incarnation::WorkerKind kind,
-                               uint64_t worker_bytes,
+                               const sandbox::MemoryAllowance& memory,
                                std::shared_ptr<Incarnation> incarnation,
                                ipc::UniqueFd socket) {
   using Cloned = Result<std::shared_ptr<Worker>>;
-  auto cloning = incarnation->CloneWorker(kind, std::move(socket), deadline_,
-                                          worker_bytes);
+  auto cloning =
+      incarnation->CloneWorker(kind, std::move(socket), deadline_, memory);
   return cloning.then(
       [incarnation = std::move(incarnation)](auto process) -> Cloned {
         if (!process) return std::move(process).error();
@@ -112,7 +112,7 @@ kj::Promise<Status> Workers::CloneShared(
     std::shared_ptr<Incarnation> incarnation) {
   auto sockets = ipc::MakeSocketPair();
   if (!sockets) return FromIpc(std::move(sockets).error());
-  return Clone(Incarnation::WorkerKind::kShared, 0, std::move(incarnation),
+  return Clone(Incarnation::WorkerKind::kShared, {}, std::move(incarnation),
                std::move(sockets->second))
       .then([this, requests = std::move(sockets->first)](
                 auto worker) mutable -> Status {

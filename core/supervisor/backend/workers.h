@@ -15,6 +15,7 @@
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/incarnation.h"
 #include "core/supervisor/backend/killed_workers.h"
+#include "core/supervisor/sandbox/memory_limit.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::supervisor {
@@ -54,10 +55,10 @@ class Workers {
 
   // Has a worker of `incarnation` serve session `id` on `socket`. Resolves with
   // the worker's pidfd, which is valid until the session is closed and must not
-  // be closed by the caller. A worker that serves one session may use
-  // `worker_bytes` of private memory beyond the zygote's; 0 means no limit.
+  // be closed by the caller. A worker that serves one session may use `memory`
+  // beyond the zygote's.
   kj::Promise<Result<int>> Serve(uint64_t id, Placing placing,
-                                 uint64_t worker_bytes,
+                                 const sandbox::MemoryAllowance& memory,
                                  std::shared_ptr<Incarnation> incarnation,
                                  ipc::UniqueFd socket);
   bool Serves(uint64_t id) const { return sessions_.contains(id); }
@@ -90,7 +91,8 @@ class Workers {
   };
   using Placed = kj::Promise<Result<std::shared_ptr<Worker>>>;
 
-  Placed Clone(Incarnation::WorkerKind kind, uint64_t worker_bytes,
+  Placed Clone(Incarnation::WorkerKind kind,
+               const sandbox::MemoryAllowance& memory,
                std::shared_ptr<Incarnation> incarnation, ipc::UniqueFd socket);
   // Resolves with a shared worker that has room for another session. Clones one
   // if there is none; callers at the same time share that clone.

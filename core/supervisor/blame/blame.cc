@@ -35,7 +35,7 @@ uint32_t Blame::Count(const WorkerDeath& death, Culprit culprit,
     case Culprit::kInput:
       return inputs_.Died(death.input, death.position, report, subject_.Now());
     case Culprit::kDevice:
-      losses_.Lost(death.device, death.opened, subject_.Now());
+      losses_.Lost(death.device, death.input, death.opened, subject_.Now());
       return 0;
     case Culprit::kBackend:
       if (death.observed == HostObservation::kBrokeProtocol) {
@@ -63,9 +63,9 @@ void Blame::CountFailure(Culprit culprit, Code code, const std::string& why) {
   }
 }
 
-void Blame::NoteFrame(const std::string& device) {
+void Blame::NoteFrame(const std::string& device, const std::string& input) {
   suspects_.Acquit();
-  losses_.Delivered(device);
+  losses_.Delivered(device, input);
 }
 
 std::chrono::nanoseconds Blame::BackoffLeft() const {

@@ -70,7 +70,7 @@ struct BlameLimits {
 // the backend. The only exception: deaths on several inputs in a row put the
 // backend on trial (Suspects).
 //
-//   blame.NoteFrame(device);                     // frames acquit first
+//   blame.NoteFrame(device, input);              // frames acquit first
 //   const Culprit culprit = blame.Attribute(death);
 //   report.crash = ...;                          // record the culprit
 //   deaths_here = blame.Count(death, culprit, report);
@@ -104,8 +104,9 @@ class Blame {
   void CountDeclined() { policy_.Declined(subject_.Now()); }
   void BecameReady() { policy_.BecameReady(subject_.Now()); }
 
-  // Acquits the backend and `device`: a session got a frame from the device.
-  void NoteFrame(const std::string& device);
+  // Acquits the backend, and `device` as far as `input` lost it: a session on
+  // the input got a frame from the device.
+  void NoteFrame(const std::string& device, const std::string& input);
   // Acquits the input: a session got the frame at `position`.
   void FrameDelivered(const std::string& input, InputPosition position) {
     inputs_.Delivered(input, position);

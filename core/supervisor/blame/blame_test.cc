@@ -81,10 +81,14 @@ class BlameTest : public testing::Test {
     WorkerDeath death = Crash();
     death.exit.kind = ProcessExit::Kind::kExited;
     death.exit.value = ipc::kExitDeviceLost;
+    death.exit.has_devices = true;
+    death.exit.says_device_lost = true;
     return death;
   }
+  // A worker that broke the protocol before it was given any media.
   WorkerDeath Lie() const {
     WorkerDeath death = Crash();
+    death.met_media = false;
     death.observed = HostObservation::kBrokeProtocol;
     return death;
   }
@@ -166,6 +170,17 @@ TEST_F(BlameTest, TheFifthBrokenProtocolQuarantinesTheBackendAsMisbehaved) {
   EXPECT_EQ(subject_.quarantines[0].first, Code::kBackendMisbehaved);
   EXPECT_EQ(subject_.quarantines[0].second, "a worker broke the protocol");
   EXPECT_TRUE(blame_.Refused("a").empty());
+}
+
+TEST_F(BlameTest, ABrokenProtocolWithMediaCountsAgainstTheInputAlone) {
+  WorkerDeath lie = Lie();
+  lie.met_media = true;
+  for (uint32_t i = 1; i <= 5; ++i) {
+    EXPECT_EQ(Die(lie, Culprit::kInput), i);
+  }
+  EXPECT_EQ(blame_.failures(Culprit::kBackend), 0u);
+  EXPECT_TRUE(subject_.quarantines.empty());
+  EXPECT_EQ(blame_.Refused("a").size(), 1u);
 }
 
 TEST_F(BlameTest, ADeathBeforeAnyMediaIsTheBackendsFailure) {
@@ -253,10 +268,39 @@ TEST_F(BlameTest, ADeviceLostAgainAndAgainIsWaitedForLongestAndNotPunished) {
 
 TEST_F(BlameTest, AFrameOfADeviceForgivesItsLosses) {
   Die(LossOfDevice(), Culprit::kDevice);
-  blame_.NoteFrame("acme:1");
+  blame_.NoteFrame("acme:1", "a");
   EXPECT_GT(blame_.DeviceTimeLeft("acme:0"), nanoseconds(0));
-  blame_.NoteFrame("acme:0");
+  blame_.NoteFrame("acme:0", "a");
   EXPECT_EQ(blame_.DeviceTimeLeft("acme:0"), nanoseconds(0));
+}
+
+TEST_F(BlameTest, AFrameOfAnotherInputForgivesNoLoss) {
+  Die(LossOfDevice(), Culprit::kDevice);
+  blame_.NoteFrame("acme:0", "b");
+  EXPECT_GT(blame_.DeviceTimeLeft("acme:0"), nanoseconds(0));
+}
+
+TEST_F(BlameTest, EveryInputThatLostTheDeviceHasToGetAFrame) {
+  WorkerDeath other = LossOfDevice();
+  other.input = "b";
+  Die(LossOfDevice(), Culprit::kDevice);
+  Die(other, Culprit::kDevice);
+  blame_.NoteFrame("acme:0", "a");
+  EXPECT_GT(blame_.DeviceTimeLeft("acme:0"), nanoseconds(0));
+  blame_.NoteFrame("acme:0", "b");
+  EXPECT_EQ(blame_.DeviceTimeLeft("acme:0"), nanoseconds(0));
+}
+
+TEST_F(BlameTest, MoreInputsThanAreKeptAreForgivenByTimeAlone) {
+  for (size_t i = 0; i < DeviceLosses::kMaxInputs + 1; ++i) {
+    WorkerDeath death = LossOfDevice();
+    death.input = std::to_string(i);
+    Die(death, Culprit::kDevice);
+  }
+  for (size_t i = 0; i < DeviceLosses::kMaxInputs + 1; ++i) {
+    blame_.NoteFrame("acme:0", std::to_string(i));
+  }
+  EXPECT_GT(blame_.DeviceTimeLeft("acme:0"), nanoseconds(0));
 }
 
 TEST_F(BlameTest, ThreeInputsBeginATrialAndABackendThatDecodesIsAcquitted) {
@@ -290,13 +334,13 @@ TEST_F(BlameTest, AConvictedBackendPaysAndItsInputsAreForgiven) {
 
 TEST_F(BlameTest, AFrameAcquitsAConvictedBackend) {
   Convict();
-  blame_.NoteFrame("acme:0");
+  blame_.NoteFrame("acme:0", "a");
   Die(Crash("d"), Culprit::kInput);
 }
 
 TEST_F(BlameTest, AFrameDuringATrialIsTheBetterEvidence) {
   DieOfThreeInputs();
-  blame_.NoteFrame("acme:0");
+  blame_.NoteFrame("acme:0", "a");
   EndCheck(kNoPicture);
   EndCheck(kNoPicture);
   EXPECT_EQ(blame_.failures(Culprit::kBackend), 0u);

@@ -17,14 +17,13 @@ bool CanBeBlamed(const ProcessExit& exit) {
 
 Culprit CulpritOf(const ProcessExit& exit, HostObservation observed,
                   bool met_media) {
-  // A correct worker never breaks the protocol, whatever its input is.
-  if (observed == HostObservation::kBrokeProtocol) return Culprit::kBackend;
   // A worker that the host killed for its deadline shows a SIGKILL too, so the
   // kernel's report counts only where the host did not kill.
   const bool died = observed == HostObservation::kDied;
   if (died && !CanBeBlamed(exit)) return Culprit::kNobody;
   if (!met_media) return Culprit::kBackend;
-  const bool device_lost = died && exit.kind == ProcessExit::Kind::kExited &&
+  const bool device_lost = died && exit.has_devices && exit.says_device_lost &&
+                           exit.kind == ProcessExit::Kind::kExited &&
                            exit.value == ipc::kExitDeviceLost;
   return device_lost ? Culprit::kDevice : Culprit::kInput;
 }

@@ -14,7 +14,7 @@ namespace bulkhead::supervisor {
 enum class Culprit : uint8_t {
   kNobody,   // a SIGKILL sent by others, or the end of a zygote or of bulkheadd
   kInput,    // counted by input and position, in InputDeaths
-  kBackend,  // broke the protocol, or died without media, or dies on any media
+  kBackend,  // died or broke the protocol without media, or dies on our own
   kDevice,   // was lost, or its enumeration crashed or hung
   kStart,    // the zygote crashed, hung or broke the protocol while starting
 };
@@ -35,7 +35,11 @@ enum class HostObservation : uint8_t {
 //   explain, an end together with the zygote, and the death of a worker that
 //   served several sessions. Those sessions are replayed in workers of their
 //   own, where the guilty input kills only its own worker.
-// - kDevice: the worker exited with the code that says that it lost its device.
+// - kDevice: the backend was granted device nodes, and the worker said through
+//   the backend's interface that the device is lost, and ended.
+// - kBackend: the worker ended, missed a deadline or broke the protocol before
+//   it was given media. What a worker does with media counts against the input:
+//   a file may have taken it over.
 //
 // A death that this function blames on the input may later be blamed on the
 // backend: see suspects.h.

@@ -15,6 +15,13 @@ ProcessExit Ended(Kind kind, int value) {
   return {.kind = kind, .value = value, .zygote_alive = true};
 }
 
+ProcessExit LostDevice() {
+  ProcessExit exit = Ended(Kind::kExited, ipc::kExitDeviceLost);
+  exit.has_devices = true;
+  exit.says_device_lost = true;
+  return exit;
+}
+
 Culprit Judge(const ProcessExit& exit,
               HostObservation seen = HostObservation::kDied,
               bool met_media = true) {
@@ -39,15 +46,24 @@ TEST(CulpritOf, ACrashWithoutMediaIsTheBackends) {
 }
 
 TEST(CulpritOf, ALostDeviceIsTheDevices) {
-  EXPECT_EQ(Judge(Ended(Kind::kExited, ipc::kExitDeviceLost)),
-            Culprit::kDevice);
-  EXPECT_EQ(Judge(Ended(Kind::kExited, ipc::kExitDeviceLost),
-                  HostObservation::kDied, false),
+  EXPECT_EQ(Judge(LostDevice()), Culprit::kDevice);
+  EXPECT_EQ(Judge(LostDevice(), HostObservation::kDied, false),
             Culprit::kBackend);
-  EXPECT_EQ(Judge(Ended(Kind::kExited, ipc::kExitDeviceLost + 1)),
-            Culprit::kInput);
-  EXPECT_EQ(Judge(Ended(Kind::kSignaled, ipc::kExitDeviceLost)),
-            Culprit::kInput);
+  ProcessExit other = LostDevice();
+  other.value = ipc::kExitDeviceLost + 1;
+  EXPECT_EQ(Judge(other), Culprit::kInput);
+  other = LostDevice();
+  other.kind = Kind::kSignaled;
+  EXPECT_EQ(Judge(other), Culprit::kInput);
+}
+
+TEST(CulpritOf, OnlyABackendWithDevicesThatSaysSoLosesOne) {
+  ProcessExit exit = LostDevice();
+  exit.has_devices = false;
+  EXPECT_EQ(Judge(exit), Culprit::kInput);
+  exit = LostDevice();
+  exit.says_device_lost = false;
+  EXPECT_EQ(Judge(exit), Culprit::kInput);
 }
 
 TEST(CulpritOf, AKillThatWeDidNotSendIsNobodys) {
@@ -63,7 +79,10 @@ TEST(CulpritOf, OurOwnKillIsForWhatItDid) {
       Culprit::kInput);
   EXPECT_EQ(
       Judge(Ended(Kind::kSignaled, SIGKILL), HostObservation::kBrokeProtocol),
-      Culprit::kBackend);
+      Culprit::kInput);
+  EXPECT_EQ(Judge(Ended(Kind::kSignaled, SIGKILL),
+                  HostObservation::kBrokeProtocol, false),
+            Culprit::kBackend);
 }
 
 TEST(CulpritOf, WhatEndsWithItsZygoteOrUnknownIsNobodys) {

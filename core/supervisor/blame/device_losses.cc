@@ -5,13 +5,25 @@
 
 namespace bulkhead::supervisor {
 
-void DeviceLosses::Lost(const std::string& device, Time opened, Time now) {
+void DeviceLosses::Lost(const std::string& device, const std::string& input,
+                        Time opened, Time now) {
   const auto [losses, first] =
-      losses_.try_emplace(device, Losses{make_policy_(), now});
+      losses_.try_emplace(device, Losses{make_policy_(), now, {}});
+  // The last place is never emptied: it stands for all further inputs.
+  std::set<std::string>& inputs = losses->second.inputs;
+  inputs.insert(inputs.size() + 1 < kMaxInputs ? input : std::string());
   // This session lost the device together with one that was counted.
   if (!first && opened <= losses->second.latest) return;
   losses->second.latest = now;
   (void)losses->second.policy.Failed(Culprit::kDevice, now);
+}
+
+void DeviceLosses::Delivered(const std::string& device,
+                             const std::string& input) {
+  const auto losses = losses_.find(device);
+  if (losses == losses_.end() || input.empty()) return;
+  losses->second.inputs.erase(input);
+  if (losses->second.inputs.empty()) losses_.erase(losses);
 }
 
 std::chrono::nanoseconds DeviceLosses::TimeLeft(const std::string& device,

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 #include "core/supervisor/blame/restart_policy.h"
@@ -15,7 +17,12 @@ namespace bulkhead::supervisor {
 //
 // A card that falls off the bus ends every session on it at the same time. That
 // is one loss: a session that was opened before the latest loss adds nothing.
-// A frame from the device forgives all its losses.
+// The losses of a device are forgiven once every input that lost the device has
+// got a frame from it. A frame of another input proves nothing: one file may
+// make the device fail each time, and the others not.
+//
+// Bounded: kMaxInputs for each device; a device that further inputs lose is
+// forgiven by time alone.
 //
 // Times are monotonic. Not thread-safe.
 class DeviceLosses {
@@ -27,9 +34,14 @@ class DeviceLosses {
   explicit DeviceLosses(MakePolicy make_policy)
       : make_policy_(std::move(make_policy)) {}
 
-  // Counts a loss of `device`, seen by a session that was opened at `opened`.
-  void Lost(const std::string& device, Time opened, Time now);
-  void Delivered(const std::string& device) { losses_.erase(device); }
+  static constexpr size_t kMaxInputs = 256;
+
+  // Counts a loss of `device`, seen by a session on `input` that was opened at
+  // `opened`.
+  void Lost(const std::string& device, const std::string& input, Time opened,
+            Time now);
+  // Tells that a session on `input` got a frame from `device`.
+  void Delivered(const std::string& device, const std::string& input);
   // Returns how long `device` must not be asked for; zero if it may be used.
   std::chrono::nanoseconds TimeLeft(const std::string& device, Time now) const;
   void Forget() { losses_.clear(); }
@@ -38,6 +50,7 @@ class DeviceLosses {
   struct Losses {
     RestartPolicy policy;
     Time latest;
+    std::set<std::string> inputs;  // those that got no frame since
   };
 
   const MakePolicy make_policy_;

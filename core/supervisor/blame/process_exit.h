@@ -29,6 +29,11 @@ struct ProcessExit {
   // True if the worker's zygote outlived the worker. A worker that ended
   // together with its zygote is not to blame.
   bool zygote_alive = false;
+  // True if the backend was granted device nodes, so that it can lose a device.
+  bool has_devices = false;
+  // True if the worker said before it ended that its device is lost. Set by
+  // whoever has the worker's last message.
+  bool says_device_lost = false;
   // True if the worker served several sessions, so that nobody knows which
   // input ended the worker.
   bool shared = false;

@@ -69,6 +69,10 @@ Result<ContainedProcess> StartContained(
 // user id.
 Status LimitOpenFiles(const Limits& limits);
 
+// For `enter` too: returns whether this process has the host name that a
+// sandbox of tier full gives itself, which containers may refuse.
+bool HasOwnHostName();
+
 // Sends SIGKILL and waits for the end of the process, which only the kernel can
 // delay.
 void KillAndReap(const ipc::UniqueFd& pidfd);

@@ -300,6 +300,16 @@ void ExplainNaming(const MachineFacts& facts, std::vector<SandboxGap>& gaps) {
        "call it was"});
 }
 
+void ExplainHostName(const MachineFacts& facts, std::vector<SandboxGap>& gaps) {
+  if (facts.own_host_name || facts.tier != Tier::kFull) return;
+  gaps.push_back(
+      {"a host name of their own for backends",
+       "sethostname() is refused in a new UTS namespace",
+       "in a container, allow sethostname in its seccomp profile, or add "
+       "--cap-add=SYS_ADMIN",
+       "a backend learns the name of this host while it is loaded"});
+}
+
 void ExplainSpeculation(const MachineFacts& facts,
                         std::vector<SandboxGap>& gaps) {
   for (const SpeculationGap& gap : facts.speculation) {
@@ -373,6 +383,7 @@ std::vector<SandboxGap> ExplainGaps(const MachineFacts& facts) {
   ExplainLandlock(facts, gaps);
   ExplainOwnUid(facts, gaps);
   ExplainNaming(facts, gaps);
+  ExplainHostName(facts, gaps);
   ExplainCgroup(facts, gaps);
   ExplainSpeculation(facts, gaps);
   return gaps;

@@ -286,6 +286,17 @@ TEST(GapsTest, NamesOfCallsNeedANewKernelOrNoOtherListener) {
   EXPECT_THAT(GapOf(facts, "the name of").remedy, HasSubstr("Linux 5.19"));
 }
 
+TEST(GapsTest, AHostNameOfTheHostCostsNoTier) {
+  MachineFacts facts = Perfect();
+  facts.own_host_name = false;
+  EXPECT_THAT(GapOf(facts, "a host name").remedy,
+              HasSubstr("allow sethostname"));
+  facts.tier = Tier::kReduced;
+  for (const SandboxGap& gap : ExplainGaps(facts)) {
+    EXPECT_THAT(gap.missing, testing::Not(HasSubstr("a host name")));
+  }
+}
+
 TEST(GapsTest, AnOrdinaryUserIsToldOfTheUidAndOfTheScope) {
   MachineFacts facts = Perfect();
   BeAnOrdinaryUser(facts);

@@ -63,8 +63,10 @@ struct MachineFacts {
   std::string full_failure;     // The reason why tier full failed.
   std::string reduced_failure;  // The reason why tier reduced failed.
   std::string own_uid_failure;  // For the tier in force; only as root.
-  std::string naming_failure;   // The failure of seccomp's notifications.
-  NamespaceRefusal refusal;     // Set only if tier full failed.
+  // False if sandboxes of tier full keep the name of this host.
+  bool own_host_name = true;
+  std::string naming_failure;  // The failure of seccomp's notifications.
+  NamespaceRefusal refusal;    // Set only if tier full failed.
   CgroupParent cgroup;
 };
 

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -23,28 +24,54 @@ std::istringstream LineOf(int pidfd, const char* file, std::string_view key) {
   return std::istringstream();
 }
 
-}  // namespace
-
-uint64_t DataBytesOf(int pidfd) {
+uint64_t StatusBytes(int pidfd, std::string_view key) {
   uint64_t kibibytes = 0;
-  LineOf(pidfd, "status", "VmData:") >> kibibytes;
+  LineOf(pidfd, "status", key) >> kibibytes;
   return kibibytes * 1024;
 }
 
-Status CheckDataLimit(int pidfd, uint64_t bytes) {
+// Returns whether neither the soft nor the hard limit exceeds `bytes`; 0 bytes
+// mean that any limit will do.
+bool IsLimited(int pidfd, std::string_view key, uint64_t bytes) {
+  if (bytes == 0) return true;
   uint64_t soft = UINT64_MAX;
   uint64_t hard = UINT64_MAX;
   // Reading "unlimited" as a number fails, as it should.
-  const bool read = static_cast<bool>(
-      LineOf(pidfd, "limits", "Max data size") >> soft >> hard);
+  return (LineOf(pidfd, "limits", key) >> soft >> hard) && soft <= bytes &&
+         hard <= bytes;
+}
+
+}  // namespace
+
+MemoryLimits LimitsFor(int zygote_pidfd, const MemoryAllowance& allowance,
+                       bool maps_devices) {
+  // No sum of three overflows.
+  constexpr uint64_t kMost = uint64_t{1} << 61;
+  const uint64_t data = StatusBytes(zygote_pidfd, "VmData:");
+  const uint64_t size = StatusBytes(zygote_pidfd, "VmSize:");
+  if (allowance.private_bytes == 0) return {};
+  const uint64_t more = std::min(allowance.private_bytes, kMost);
+  MemoryLimits limits{.data_bytes = data + more};
+  if (!maps_devices) {
+    limits.address_bytes =
+        size + more + std::min(allowance.shared_bytes, kMost) + kReservedBytes;
+  }
+  return limits;
+}
+
+Status CheckMemoryLimits(int pidfd, const MemoryLimits& limits) {
+  const bool limited =
+      IsLimited(pidfd, "Max data size", limits.data_bytes) &&
+      IsLimited(pidfd, "Max address space", limits.address_bytes);
   // Asked after reading: the pid may belong to another process once this one
   // has ended.
   if (HasEnded(pidfd)) {
     return Status(Code::kBackendLost, "it ended while its limits were checked");
   }
-  if (read && soft <= bytes && hard <= bytes) return Status();
+  if (limited) return Status();
   return Status(Code::kSandboxUnavailable,
-                "its memory is not limited to " + std::to_string(bytes) +
+                "its memory is not limited to " +
+                    std::to_string(limits.data_bytes) +
                     " bytes; it was ended before it saw any media");
 }
 

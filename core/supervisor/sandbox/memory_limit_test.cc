@@ -14,46 +14,95 @@ namespace {
 
 constexpr rlim_t kMost = rlim_t{1} << 30;
 
-// Starts a process under `limit`, or under the limit of this process.
-ipc::ForkedChild StartLimited(const std::optional<rlimit>& limit) {
+// Starts a process under `limit`, or under the limits of this process.
+ipc::ForkedChild StartLimited(__rlimit_resource resource,
+                              const std::optional<rlimit>& limit) {
   return ipc::ForkedChild::Prepared([&] {
-    if (limit && setrlimit(RLIMIT_DATA, &*limit) != 0) _exit(1);
+    if (limit && setrlimit(resource, &*limit) != 0) _exit(1);
   });
 }
 
-TEST(MemoryLimitTest, AProcessWithThatLimitIsFine) {
-  const ipc::ForkedChild process = StartLimited({{kMost, kMost}});
-  EXPECT_TRUE(CheckDataLimit(process.pidfd(), kMost).ok());
-  EXPECT_TRUE(CheckDataLimit(process.pidfd(), kMost + 1).ok());
+struct Case {
+  __rlimit_resource resource;
+  MemoryLimits (*limits)(uint64_t bytes);
+};
+
+class MemoryLimitTest : public testing::TestWithParam<Case> {
+ protected:
+  ipc::ForkedChild Start(const std::optional<rlimit>& limit) {
+    return StartLimited(GetParam().resource, limit);
+  }
+  Code Check(const ipc::ForkedChild& process, uint64_t bytes) {
+    return CheckMemoryLimits(process.pidfd(), GetParam().limits(bytes)).code();
+  }
+};
+
+TEST_P(MemoryLimitTest, AProcessWithThatLimitIsFine) {
+  const ipc::ForkedChild process = Start({{kMost, kMost}});
+  EXPECT_EQ(Check(process, kMost), Code::kOk);
+  EXPECT_EQ(Check(process, kMost + 1), Code::kOk);
 }
 
-TEST(MemoryLimitTest, MoreIsRefused) {
-  const ipc::ForkedChild process = StartLimited({{kMost, kMost}});
-  EXPECT_EQ(CheckDataLimit(process.pidfd(), kMost - 1).code(),
-            Code::kSandboxUnavailable);
+TEST_P(MemoryLimitTest, MoreIsRefused) {
+  const ipc::ForkedChild process = Start({{kMost, kMost}});
+  EXPECT_EQ(Check(process, kMost - 1), Code::kSandboxUnavailable);
 }
 
-TEST(MemoryLimitTest, ALimitThatCanBeRaisedIsRefused) {
-  const ipc::ForkedChild process = StartLimited({{kMost, RLIM_INFINITY}});
-  EXPECT_EQ(CheckDataLimit(process.pidfd(), kMost).code(),
-            Code::kSandboxUnavailable);
+TEST_P(MemoryLimitTest, ALimitThatCanBeRaisedIsRefused) {
+  const ipc::ForkedChild process = Start({{kMost, RLIM_INFINITY}});
+  EXPECT_EQ(Check(process, kMost), Code::kSandboxUnavailable);
 }
 
-TEST(MemoryLimitTest, NoLimitIsRefused) {
+TEST_P(MemoryLimitTest, NoLimitIsRefused) {
   rlimit own = {};
-  getrlimit(RLIMIT_DATA, &own);
+  getrlimit(GetParam().resource, &own);
   if (own.rlim_max != RLIM_INFINITY) GTEST_SKIP() << "this process has one";
-  const ipc::ForkedChild process = StartLimited(std::nullopt);
-  EXPECT_EQ(CheckDataLimit(process.pidfd(), UINT64_MAX).code(),
-            Code::kSandboxUnavailable);
+  const ipc::ForkedChild process = Start(std::nullopt);
+  EXPECT_EQ(Check(process, UINT64_MAX), Code::kSandboxUnavailable);
 }
 
-TEST(MemoryLimitTest, AProcessThatEndedIsLost) {
-  ipc::ForkedChild process = StartLimited({{kMost, kMost}});
-  EXPECT_GT(DataBytesOf(process.pidfd()), 0u);
+TEST_P(MemoryLimitTest, AProcessThatEndedIsLost) {
+  ipc::ForkedChild process = Start({{kMost, kMost}});
   process.Kill();
-  EXPECT_EQ(CheckDataLimit(process.pidfd(), kMost).code(), Code::kBackendLost);
-  EXPECT_EQ(DataBytesOf(process.pidfd()), 0u);
+  EXPECT_EQ(Check(process, kMost), Code::kBackendLost);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Resources, MemoryLimitTest,
+    testing::Values(Case{RLIMIT_DATA,
+                         [](uint64_t bytes) {
+                           return MemoryLimits{.data_bytes = bytes};
+                         }},
+                    Case{RLIMIT_AS,
+                         [](uint64_t bytes) {
+                           return MemoryLimits{.address_bytes = bytes};
+                         }}),
+    [](const auto& resource) {
+      return resource.param.resource == RLIMIT_DATA ? "Data" : "AddressSpace";
+    });
+
+TEST(LimitsForTest, AddWhatIsAllowedToWhatTheZygoteHas) {
+  ipc::ForkedChild zygote = StartLimited(RLIMIT_DATA, std::nullopt);
+  const MemoryAllowance allowance{.private_bytes = 1000, .shared_bytes = 500};
+  const MemoryLimits limits = LimitsFor(zygote.pidfd(), allowance, false);
+  EXPECT_GT(limits.data_bytes, 1000u);
+  EXPECT_GT(limits.address_bytes, limits.data_bytes + kReservedBytes);
+  const MemoryLimits twice = LimitsFor(
+      zygote.pidfd(), {.private_bytes = 2000, .shared_bytes = 1000}, false);
+  EXPECT_EQ(twice.data_bytes, limits.data_bytes + 1000);
+  EXPECT_EQ(twice.address_bytes, limits.address_bytes + 1500);
+  EXPECT_EQ(LimitsFor(zygote.pidfd(), allowance, true).address_bytes, 0u);
+  EXPECT_EQ(LimitsFor(zygote.pidfd(), {}, false).data_bytes, 0u);
+  zygote.Kill();
+  EXPECT_EQ(LimitsFor(zygote.pidfd(), allowance, false).data_bytes, 1000u);
+}
+
+TEST(LimitsForTest, TheGreatestAllowanceDoesNotOverflow) {
+  const ipc::ForkedChild zygote = StartLimited(RLIMIT_DATA, std::nullopt);
+  const MemoryLimits limits =
+      LimitsFor(zygote.pidfd(), {UINT64_MAX, UINT64_MAX}, false);
+  EXPECT_GT(limits.data_bytes, uint64_t{1} << 60);
+  EXPECT_GT(limits.address_bytes, limits.data_bytes);
 }
 
 }  // namespace

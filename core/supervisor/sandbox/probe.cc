@@ -70,9 +70,13 @@ Status FilterCalls(Forbidden forbidden) {
   return Status();
 }
 
-// Waits for the child to end, and checks that it exited with 0. The closed
-// set-up socket alone would not tell a success from a kill by seccomp.
-Status AwaitSuccess(const ContainedProcess& process) {
+// The exit codes of a probe that is under all restrictions.
+constexpr int kComplete = 0;
+constexpr int kWithoutHostName = 2;
+
+// Waits for the child to end, and returns its exit code. The closed set-up
+// socket alone would not tell a success from a kill by seccomp.
+Result<int> AwaitSuccess(const ContainedProcess& process) {
   siginfo_t ended = {};
   while (waitid(P_PIDFD, static_cast<id_t>(process.pidfd.get()), &ended,
                 WEXITED) != 0) {
@@ -80,21 +84,25 @@ Status AwaitSuccess(const ContainedProcess& process) {
       return ErrnoStatus(Code::kInternal, "cannot wait for the probe");
     }
   }
-  if (ended.si_code == CLD_EXITED && ended.si_status == 0) return Status();
+  if (ended.si_code == CLD_EXITED &&
+      (ended.si_status == kComplete || ended.si_status == kWithoutHostName)) {
+    return ended.si_status;
+  }
   return Status(Code::kSandboxUnavailable,
                 "a process under all restrictions was killed by signal " +
                     std::to_string(ended.si_status));
 }
 
-Status Try(const Containment& containment, uint32_t landlock_abi,
-           Forbidden forbidden, ipc::Deadline deadline) {
+Result<int> Try(const Containment& containment, uint32_t landlock_abi,
+                Forbidden forbidden, ipc::Deadline deadline) {
   const auto enter = [&](int) -> Status {
+    const int code = HasOwnHostName() ? kComplete : kWithoutHostName;
     if (landlock_abi > 0) {
       RETURN_IF_ERROR(
           RestrictFiles(PlanLandlock(landlock_abi, containment.policy)));
     }
     RETURN_IF_ERROR(FilterCalls(forbidden));
-    _exit(0);
+    _exit(code);
   };
   ASSIGN_OR_RETURN(const ContainedProcess process,
                    StartContained(containment, enter, deadline));
@@ -146,8 +154,11 @@ SandboxReport ProbeSandbox(ipc::Deadline deadline, const std::string& cgroup) {
     const auto attempt = [&](Forbidden forbidden,
                              const Cgroup* group = nullptr) -> Status {
       if (!libraries_alone) return libraries_alone.error();
-      return Try({tier, *libraries_alone, outside_id, group},
-                 facts.landlock_abi, forbidden, deadline);
+      const auto tried = Try({tier, *libraries_alone, outside_id, group},
+                             facts.landlock_abi, forbidden, deadline);
+      if (!tried) return tried.error();
+      facts.own_host_name = *tried == kComplete;
+      return Status();
     };
     // Notifications need Linux 5.19; without them a tier is worth as much, only
     // its violations have no name.

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -72,11 +73,43 @@ class TableBuilder {
 constexpr uint64_t kCreating = O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
 constexpr uint64_t kIoctlType = 0xff00;
 
+// Mappings that RLIMIT_DATA does not count. Memory of its own that is shared
+// would also be seen by every session that a zygote clones later. Must come
+// before a table's own lines for mmap.
+Table UncountedMappings() {
+  TableBuilder t;
+  constexpr uint64_t kSharedAnonymous = MAP_SHARED | MAP_ANONYMOUS;
+  t.AnswerIf(EPERM, SYS_mmap, {{3, kSharedAnonymous, kSharedAnonymous}},
+             "no memory that sessions share");
+  for (const uint64_t flag : {MAP_GROWSDOWN, MAP_HUGETLB}) {
+    t.AnswerIf(EPERM, SYS_mmap, {{3, flag, flag}},
+               "no memory outside of RLIMIT_DATA");
+  }
+  return std::move(t).Build();
+}
+
 // The calls that any program of ours needs once it is loaded.
 Table Base() {
   TableBuilder t;
-  t.Allow({SYS_futex}, "locks");
-  t.Allow({SYS_munmap, SYS_mremap, SYS_brk, SYS_madvise}, "malloc");
+  // FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME may be added to each.
+  constexpr uint64_t kFutexCommand = FUTEX_CMD_MASK & kInt;
+  for (const uint64_t command :
+       {FUTEX_WAIT, FUTEX_WAKE, FUTEX_REQUEUE, FUTEX_CMP_REQUEUE, FUTEX_WAKE_OP,
+        FUTEX_WAIT_BITSET, FUTEX_WAKE_BITSET}) {
+    t.AllowIf(SYS_futex, {{1, kFutexCommand, command}}, "locks");
+  }
+  t.Answer(ENOSYS, {SYS_futex}, "locks that lend priority reach the scheduler");
+  t.Allow({SYS_munmap, SYS_mremap, SYS_brk}, "malloc");
+  for (const uint64_t advice :
+       {MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_DONTNEED,
+        MADV_FREE, MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_DONTDUMP, MADV_DODUMP,
+        MADV_DONTFORK, MADV_DOFORK, MADV_COLD, MADV_PAGEOUT, MADV_POPULATE_READ,
+        MADV_POPULATE_WRITE}) {
+    t.AllowIf(SYS_madvise, {{2, kInt, advice}}, "malloc");
+  }
+  t.Answer(EINVAL, {SYS_madvise},
+           "the rest reaches others: pages merged with theirs, holes in shared "
+           "memory");
   t.AllowIf(SYS_mmap, {{2, PROT_EXEC, 0}}, "malloc, shared rings and frames");
   t.Answer(EACCES, {SYS_mmap}, "no new executable memory");
   t.AllowIf(SYS_mprotect, {{2, PROT_EXEC, 0}}, "malloc, thread stacks");
@@ -97,7 +130,8 @@ Table Base() {
   t.Allow({SYS_read, SYS_readv, SYS_write, SYS_writev, SYS_close},
           "descriptors it was given, such as the log");
   t.Allow({SYS_poll, SYS_ppoll}, "to wait on them");
-  t.Allow({SYS_recvmsg, SYS_sendmsg}, "its socket to bulkheadd or the host");
+  t.Allow({SYS_recvmsg}, "its socket to bulkheadd or the host");
+  t.AllowIf(SYS_sendto, {{4, kLong, 0}}, "send() on that socket");
   t.Allow({SYS_fstat}, "tells only about an open descriptor");
   t.Allow({SYS_getrandom}, "hash seeds");
   t.Answer(ENOTTY, {SYS_ioctl}, "stdio asks whether it is a terminal");
@@ -134,12 +168,14 @@ Table ReaperTable() {
   t.Allow({SYS_pidfd_open}, "what it sends to bulkheadd");
   t.AllowIf(SYS_kill, {{1, kInt, SIGKILL}}, "ends workers");
   t.AllowIf(SYS_fcntl, {{1, kInt, F_GETFD}}, "checks a descriptor");
+  t.Allow({SYS_sendmsg}, "sends pidfds to bulkheadd");
   t.Append(Base());
   return std::move(t).Build();
 }
 
 Table SessionTable() {
   TableBuilder t;
+  t.Append(UncountedMappings());
   // SIGABRT is the one signal that a session may send. A handler for it could
   // interrupt another thread that waits in a forbidden call, before bulkheadd
   // has received that call.
@@ -177,6 +213,9 @@ Table SessionTable() {
   }
   t.Answer(EPERM, {SYS_fcntl}, "locks and signal owners reach others");
   t.Allow({SYS_shutdown}, "the session's socket");
+  // The kernel counts descriptors in flight for each user. A session could have
+  // so many in flight that nobody else of that user can send one.
+  t.Answer(EPERM, {SYS_sendmsg}, "no descriptors in flight");
   t.AllowIf(SYS_sendto, {{4, kLong, 0}}, "send() on the session's socket");
   t.Answer(EPERM, {SYS_sendto}, "names no address");
   t.Answer(EPERM, {SYS_recvfrom, SYS_getsockopt, SYS_preadv, SYS_fadvise64},
@@ -201,6 +240,7 @@ Table SessionTable() {
 
 Table ZygoteTable() {
   TableBuilder t;
+  t.Append(UncountedMappings());
   // These rules are tried before the session's, which follow as a whole: the
   // kernel applies the strictest of all filters, so a call that stage 2 allows
   // or answers must not kill here.
@@ -231,12 +271,17 @@ Table ZygoteTable() {
   t.Allow({SYS_landlock_create_ruleset, SYS_landlock_add_rule,
            SYS_landlock_restrict_self},
           "stage 2");
+  t.Allow({SYS_sendmsg},
+          "sends this filter's listener; forbidden by a further filter before "
+          "vendor code is loaded");
   t.AllowIf(SYS_prctl, {{0, kInt, PR_SET_PDEATHSIG}, {1, kLong, SIGKILL}},
             "a worker ends with its reaper");
   t.AllowIf(SYS_prlimit64, {{0, kInt, 0}, {1, kInt, RLIMIT_NPROC}},
             "stage 2 lowers it; without privileges nobody raises it");
-  t.AllowIf(SYS_prlimit64, {{0, kInt, 0}, {1, kInt, RLIMIT_DATA}},
-            "a session's worker lowers it; nobody raises it");
+  for (const uint64_t limit : {RLIMIT_DATA, RLIMIT_AS}) {
+    t.AllowIf(SYS_prlimit64, {{0, kInt, 0}, {1, kInt, limit}},
+              "a session's worker lowers it; nobody raises it");
+  }
   t.AllowIf(SYS_prctl, {{0, kInt, PR_SET_DUMPABLE}, {1, kLong, 0}}, "stage 2");
   t.AllowIf(SYS_prctl, {{0, kInt, PR_SET_NO_NEW_PRIVS}},
             "stage 2; cannot be undone");

@@ -33,8 +33,8 @@ std::optional<ThreadStatus> ReadThreadStatus(const std::string& directory);
 uint32_t InheritedFilters();
 
 // The number of filters that a lock-down installs (backends/worker/lockdown).
-inline constexpr uint32_t kStage1Filters = 1;
-inline constexpr uint32_t kStage2Filters = 3;  // Includes stage 1.
+inline constexpr uint32_t kStage1Filters = 2;
+inline constexpr uint32_t kStage2Filters = 4;  // Includes stage 1.
 
 // Checks from outside that every thread of a process is bound by `filters`
 // filters of a lock-down and cannot gain privileges, whatever the process says

@@ -21,6 +21,7 @@ namespace bulkhead::tests {
 struct Targets {
   bool reduced = false;       // true if the tier is reduced, else full
   bool in_zygote = false;     // true in stage 1; set by the backend
+  int spare_descriptors = 0;  // opened by the backend for itself
   int application_pid = 0;    // a process outside the sandbox
   int sibling_pid = 0;        // a worker of another backend
   int tcp_port = 0;           // a port with a listener

@@ -58,6 +58,12 @@ std::string TouchMemory(const Targets&) {
   return "allowed";
 }
 
+std::string Map(int flags) {
+  return mmap(nullptr, 4096, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED
+             ? Answer(-1)
+             : "allowed";
+}
+
 std::string LockMemory(const Targets&) {
   static char page[4096];
   return Answer(mlock(page, sizeof page));
@@ -111,6 +117,16 @@ std::vector<Attempt> ResourceAttempts() {
        Everywhere("allowed: without a cgroup up to the limit of a process"),
        TouchMemory},
       {50, "lock_memory", kEperm, LockMemory},
+      {50, "memory_that_sessions_share", kEperm,
+       [](const Targets&) { return Map(MAP_SHARED | MAP_ANONYMOUS); }},
+      {50, "memory_that_grows_down", kEperm,
+       [](const Targets&) {
+         return Map(MAP_PRIVATE | MAP_ANONYMOUS | MAP_GROWSDOWN);
+       }},
+      {50, "huge_pages", kEperm,
+       [](const Targets&) {
+         return Map(MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB);
+       }},
       Call(50, "mlockall", SYS_mlockall),
       Call(50, "pipe", SYS_pipe),
       Call(50, "pipe2", SYS_pipe2, kEperm),
@@ -123,10 +139,7 @@ std::vector<Attempt> ResourceAttempts() {
       {53, "descriptor_limit", Everywhere("ok"),
        [](const Targets&) { return LimitIs(RLIMIT_NOFILE, 256); }},
       {53, "dup_bomb", {kOneProcess, "L:EMFILE"}, Descriptors},
-      {53,
-       "descriptors_in_flight",
-       {kSessionOnly, "L:EAGAIN|ETOOMANYREFS"},
-       DescriptorsInFlight},
+      {53, "descriptors_in_flight", kEperm, DescriptorsInFlight},
       Call(54, "timer_create", SYS_timer_create),
       Call(54, "timerfd_create", SYS_timerfd_create),
       Call(54, "setitimer", SYS_setitimer),

@@ -72,9 +72,17 @@ void MakeOne(std::string name) {
 }
 
 void MakeAllInClones() {
+  std::vector<const Attempt*> made;
   for (const Attempt& attempt : attempts) {
-    const bool made = !attempt.expected.For(targets).starts_with("n/a");
-    zygote_outcomes.push_back(made ? RunInClone(attempt, targets) : "n/a");
+    if (!attempt.expected.For(targets).starts_with("n/a")) {
+      made.push_back(&attempt);
+    }
+  }
+  const std::vector<std::string> outcomes = RunInClones(made, targets);
+  size_t next = 0;
+  for (const Attempt& attempt : attempts) {
+    const bool was_made = next < made.size() && made[next] == &attempt;
+    zygote_outcomes.push_back(was_made ? outcomes[next++] : "n/a");
   }
 }
 
@@ -123,6 +131,7 @@ bulkhead_result Open(const bulkhead_open_parameters* parameters,
                      bulkhead_decoder** decoder) {
   sentence.clear();
   targets.in_zygote = false;
+  targets.spare_descriptors = 0;
   for (size_t i = 0; i < parameters->option_count; ++i) {
     const std::string key = parameters->options[i].key;
     const std::string value = parameters->options[i].value;

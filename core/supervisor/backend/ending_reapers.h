@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kj/async-unix.h>
+
+#include <list>
+#include <memory>
+
+#include "core/supervisor/sandbox/cgroup.h"
+#include "ipc/unique_fd.h"
+
+namespace bulkhead::supervisor {
+
+// The reapers that were told to end and have not ended yet. A reaper ends all
+// processes of its backend first, and a driver may hold one of them in the
+// kernel for any time, so the event loop does not wait for a reaper: this
+// object does, beside everything else.
+//
+//     reapers.Add(reaper_pidfd.get(), std::move(cgroup));
+//
+// A reaper that has not ended after kPatience gets a SIGKILL, and after the
+// same time again it is left to whoever inherits bulkheadd's children. The
+// cgroup, which may be null, is destroyed with the wait. Destroying this object
+// does block, at most so long for each reaper: that is the end of bulkheadd.
+//
+// Bound to the event loop's thread.
+class EndingReapers : private kj::TaskSet::ErrorHandler {
+ public:
+  static constexpr kj::Duration kPatience = 1 * kj::SECONDS;
+
+  explicit EndingReapers(kj::UnixEventPort& port);
+  ~EndingReapers() noexcept(false);
+  KJ_DISALLOW_COPY(EndingReapers);
+
+  // `pidfd` is borrowed for the call.
+  void Add(int pidfd, std::unique_ptr<sandbox::Cgroup> cgroup);
+  size_t count() const { return endings_.size(); }
+
+ private:
+  struct Ending {
+    Ending(kj::UnixEventPort& port, ipc::UniqueFd reaper,
+           std::unique_ptr<sandbox::Cgroup> group);
+
+    void Kill() const;
+    void Reap() const;
+
+    ipc::UniqueFd pidfd;
+    std::unique_ptr<sandbox::Cgroup> cgroup;
+    kj::UnixEventPort::FdObserver observer;
+  };
+
+  void taskFailed(kj::Exception&&) override {}
+  // Resolves with whether the reaper has ended within kPatience.
+  kj::Promise<bool> AwaitEnd(Ending& ending);
+
+  kj::UnixEventPort& port_;
+  std::list<Ending> endings_;
+  kj::TaskSet tasks_;  // the last member: its tasks use the others
+};
+
+}  // namespace bulkhead::supervisor
