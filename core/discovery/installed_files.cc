@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -106,6 +107,10 @@ class FolderListing {
                O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) return FromErrno(folder, folder);
     const std::unique_ptr<DIR, CloseDirectory> stream(fdopendir(fd));
+    if (!stream) {
+      close(fd);
+      return FromErrno(folder, folder);
+    }
     while (const dirent* entry = readdir(stream.get())) {
       const std::string_view name = entry->d_name;
       if (name == "." || name == "..") continue;
@@ -115,15 +120,16 @@ class FolderListing {
                   AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) != 0) {
         continue;  // It was removed meanwhile.
       }
-      if (S_ISDIR(info.st_mode)) {
-        RETURN_IF_ERROR(Add(path, depth + 1));
-        continue;
-      }
-      if (paths_.size() == kMaxUnrecorded) {
+      // Folders count too, since a tree may consist of nothing else.
+      if (++entries_ > kMaxUnrecorded) {
         return Status(Code::kResourceExhausted,
                       "there are more than " + std::to_string(kMaxUnrecorded) +
                           " files beside the shared object: give the "
                           "distribution a RECORD that lists its own");
+      }
+      if (S_ISDIR(info.st_mode)) {
+        RETURN_IF_ERROR(Add(path, depth + 1));
+        continue;
       }
       paths_.push_back(path);
     }
@@ -134,6 +140,7 @@ class FolderListing {
 
  private:
   const int directory_fd_;
+  size_t entries_ = 0;
   std::vector<std::string> paths_;
 };
 

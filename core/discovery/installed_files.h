@@ -72,13 +72,13 @@ Result<ipc::UniqueFd> OpenInstalledFile(int directory_fd,
 
 // Returns the paths of the accepted files, relative to the directory; sorted.
 // Without a RECORD these are the accepted files below the first component of
-// `plugin_path`, at most kMaxUnrecorded, or the object alone if it lies in the
-// directory itself. Files that RECORD names and that do not exist are
-// included, so that the start of the backend says what is missing. Adds a
-// diagnostic for each of the first few refused files. Fails with kNotFound if
-// there is a RECORD that does not list the object, with kInvalidArgument if the
-// object itself is refused, and with kResourceExhausted if there are too many
-// files without a RECORD.
+// `plugin_path`, at most kMaxUnrecorded with their folders, or the object alone
+// if it lies in the directory itself. Files that RECORD names and that do not
+// exist are included, so that the start of the backend says what is missing.
+// Adds a diagnostic for each of the first few refused files. Fails with
+// kNotFound if there is a RECORD that does not list the object, with
+// kInvalidArgument if the object itself is refused, and with kResourceExhausted
+// if there are too many files without a RECORD.
 inline constexpr size_t kMaxUnrecorded = 4096;
 Result<std::vector<std::string>> VisiblePaths(
     int directory_fd, const Distribution& distribution,

@@ -84,7 +84,7 @@ Status VideoLink::Scan(
                  [](schema::Request::Builder request) { request.setScan(); }));
   stream_.EndPlay();
   std::optional<StepDeadline> deadline(link_.Within(&Deadlines::scan));
-  // One frame may be as large as the memory bus is wide.
+  // The least progress is one entry: a packet may take long to read.
   StepProgress progress(1);
   for (bool done = false; !done;) {
     RETURN_IF_ERROR(link_.Receive(

@@ -98,6 +98,7 @@ class VideoLink {
   std::optional<int64_t> entry_untrusted() const { return entry_untrusted_; }
 
  private:
+  // Does the work of Await() under deadline_, which must be set.
   Result<PlayEvent> AwaitWithinDeadline();
   // Takes one reply to a play. Returns nullopt if the reply belongs to an
   // earlier play, or is no event by itself.

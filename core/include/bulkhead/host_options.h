@@ -30,11 +30,12 @@ struct Limits {
   // which takes 16 bytes for each.
   uint64_t session_bytes = uint64_t{1} << 30;
   // Bytes of private memory of the worker (RLIMIT_DATA), beyond what the
-  // backend had taken when it was loaded. A hostile worker has at most this
-  // much, plus `session_bytes`, plus 256 MiB, unless device nodes were granted
-  // to its backend: drivers map far more than they use, so there only the
-  // address space of the backend is limited. Does not apply to a worker that
-  // serves several sessions.
+  // backend had taken when it was loaded. A hostile worker gets at most this
+  // much, plus `session_bytes`, plus 256 MiB, beyond what the backend had
+  // mapped when it was loaded: a hostile backend can map up to its address
+  // space then. If device nodes were granted to the backend, only its address
+  // space is limited, since drivers map far more than they use. Does not apply
+  // to a worker that serves several sessions.
   uint64_t worker_bytes = uint64_t{4} << 30;
   // Frames that the worker and the application can hold at the same time.
   uint32_t frame_slots = 8;

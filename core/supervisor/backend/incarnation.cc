@@ -2,7 +2,6 @@
 #include "core/supervisor/backend/incarnation.h"
 
 #include <capnp/message.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
