@@ -192,6 +192,7 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
       .tier = sandbox::Tier::kNone,
       .own_uid = false,
       .forbidden = sandbox::Forbidden::kKill,
+      .reads_memory = false,
       .cgroup = {},
       .grants = grants_,
       .quarantine = *quarantine_,
@@ -234,6 +235,7 @@ Status Supervisor::EnsureTier() {
     context_->tier = sandbox_->tier;
     context_->own_uid = sandbox_->own_uid;
     context_->forbidden = sandbox_->forbidden;
+    context_->reads_memory = sandbox_->reads_memory;
     context_->cgroup = sandbox_->cgroup;
   }
   if (sandbox_->tier >= floor_ && sandbox_->tier != sandbox::Tier::kNone) {

@@ -7,6 +7,8 @@
 // The lies of the zygote are here, those of session workers in session_lies.cc.
 
 #include <linux/close_range.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -51,6 +53,27 @@ void SayCloned(uint64_t ticket, pid_t pid) {
   cloned.setTicket(ticket);
   cloned.setPid(pid);
   Send(ipc::kZygoteControlFd, message);
+}
+
+void SayCloneFailed(uint64_t ticket) {
+  capnp::MallocMessageBuilder message;
+  auto failed = message.initRoot<schema::ZygoteEvent>().initCloneFailed();
+  failed.setTicket(ticket);
+  failed.initFailure().setMessage("no memory");
+  Send(ipc::kZygoteControlFd, message);
+}
+
+pid_t CloneSibling() {
+  return static_cast<pid_t>(
+      ::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, 0, 0));
+}
+
+// Has the kernel log each further system call.
+void InstallFilterThatLogs() {
+  sock_filter log = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_LOG);
+  const sock_fprog program = {.len = 1, .filter = &log};
+  ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC,
+            &program);
 }
 
 void SayReady() {
@@ -110,8 +133,12 @@ class LyingZygote {
     const std::string step = probe ? "probe_" : "clone_";
     if (lie_ == step + "never") return;
     if (const Death death = FindDeath(lie_, step)) death();
-    const pid_t pid = static_cast<pid_t>(
-        ::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, 0, 0));
+    if (lie_ == step + "spare" && CloneSibling() == 0) Hang();
+    const pid_t pid = CloneSibling();
+    if (lie_ == step + "unnamed") {
+      if (pid == 0) Hang();
+      return SayCloneFailed(ticket);
+    }
     if (pid == 0) {
       // A clone without exec keeps close-on-exec descriptors.
       ::syscall(SYS_close_range, ipc::kZygoteControlFd, socket - 1, 0U);
@@ -168,6 +195,7 @@ class LyingZygote {
   [[noreturn]] void Serve(int socket) {
     if (!Tells("memory_unlimited")) Limit(RLIMIT_DATA, data_bytes_);
     if (!Tells("address_space_unlimited")) Limit(RLIMIT_AS, address_bytes_);
+    if (Tells("filter_logs")) InstallFilterThatLogs();
     if (!Tells("lockdown_half") && !lockdown_.InstallStage2()) ::_exit(1);
     if (Tells("log_flood")) {
       const std::string line(4096, 'x');

@@ -178,7 +178,7 @@ TEST_F(ViolationFixture, SpeculationIsOffWhereThereIsASwitch) {
 // Stage 1 allows this system call, and only the filter of stage 1 has a
 // listener. So bulkheadd does not learn which call stage 2 forbade.
 TEST_F(ViolationFixture, OfStage2AloneKillsAndClaimsNothing) {
-  const auto status = Violate("none", "violate_filter_over_filter");
+  const auto status = Violate("none", "violate_call_of_stage1");
   if (!status) GTEST_SKIP() << kUntold;
   const ExitReport* report = status->exit_report();
   ASSERT_NE(report, nullptr) << *status;

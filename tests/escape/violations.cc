@@ -71,8 +71,8 @@ bool Violate(const std::string& name) {
   } else if (name == "sigabrt_handler") {
     signal(SIGABRT, LiveOn);
     Trace();
-  } else if (name == "filter_over_filter") {
-    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, nullptr);
+  } else if (name == "call_of_stage1") {
+    syscall(SYS_close_range, ~0U, ~0U, 0);
   } else {
     return false;
   }

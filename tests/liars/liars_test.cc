@@ -183,6 +183,9 @@ LIES(ZygoteClonesSession, Row{"clone_never", Code::kDeadlineExceeded},
      Row{"clone_pid_own", Code::kBackendMisbehaved},
      Row{"clone_pid_nobody", Code::kBackendMisbehaved},
      Row{"clone_garbage", Code::kBackendMisbehaved},
+     Row{"clone_spare", Code::kBackendLost, "system call clone"},
+     Row{"clone_unnamed", Code::kBackendUnavailable, "no memory"},
+     Row{"filter_logs", Code::kBackendLost, "system call seccomp"},
      Row{"lockdown_half", Code::kSandboxUnavailable,
          "is under 2 seccomp filters of 4"},
      Row{"memory_unlimited", Code::kSandboxUnavailable,
@@ -339,6 +342,30 @@ TEST_F(LiarsTest, AnotherSessionsProcessIsNotTaken) {
       const Status played = Decode(*first);
       EXPECT_TRUE(played.ok()) << played;
     }
+    return Status();
+  });
+}
+
+// The zygote clones a worker for a session and says that it could not.
+TEST_F(LiarsTest, AProcessThatNobodyNamedIsEnded) {
+  const LyingInstallation installation({"clone_unnamed"});
+  (void)ActOnHost(installation.options(), kLimit, [&](Host& host) {
+    const Status loaded = host.Prewarm("clone_unnamed");
+    EXPECT_TRUE(loaded.ok()) << loaded;
+    const auto backends = host.Backends();
+    EXPECT_TRUE(backends) << backends.error();
+    if (!backends) return backends.error();
+    pid_t reaper = 0;
+    for (const BackendInfo& backend : backends->backends) {
+      if (backend.name == "clone_unnamed") reaper = backend.reaper_pid;
+    }
+    EXPECT_NE(reaper, 0);
+    const auto opened =
+        host.OpenVideo(installation.media(), {.device = "clone_unnamed"});
+    EXPECT_FALSE(opened);
+    std::vector<ProcessWatch> processes;
+    for (const pid_t pid : DescendantsOf(reaper)) processes.emplace_back(pid);
+    EXPECT_TRUE(AwaitEndOfAll(processes, kLimit).empty());
     return Status();
   });
 }

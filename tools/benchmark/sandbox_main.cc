@@ -22,6 +22,7 @@
 #include "core/discovery/discover.h"
 #include "core/supervisor/backend/ending_reapers.h"
 #include "core/supervisor/backend/incarnation.h"
+#include "core/supervisor/sandbox/expected_calls.h"
 #include "core/supervisor/sandbox/launcher.h"
 #include "core/supervisor/sandbox/lockdown.h"
 #include "core/supervisor/sandbox/probe.h"
@@ -154,9 +155,12 @@ class Started {
     Started started(port, scope);
     started.checks_threads_ = report != nullptr;
     started.ending_ = std::make_unique<supervisor::EndingReapers>(port);
-    started.incarnation_ =
-        std::make_unique<Incarnation>(port, std::move(launched), forbidden,
-                                      /*maps_devices=*/false, *started.ending_);
+    sandbox::ExpectedCalls expected(
+        sandbox::CompileSessionFilter(policy, forbidden),
+        report && report->reads_memory);
+    started.incarnation_ = std::make_unique<Incarnation>(
+        port, std::move(launched), forbidden, std::move(expected),
+        /*maps_devices=*/false, *started.ending_);
     const Status ready =
         started.incarnation_->AwaitReady(kPatience).wait(scope);
     started.milliseconds_ = MillisecondsSince(start);

@@ -17,10 +17,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
 #include <cstring>
 
 #include "ipc/capnp_read.h"
+#include "ipc/lockdown_filters.h"
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"
 #include "ipc/schema/lockdown.capnp.h"
@@ -99,33 +99,6 @@ bool LeaveTasksToTheZygote() {
   tasks.rlim_max -= tasks.rlim_max / 4;
   tasks.rlim_cur = tasks.rlim_max;
   return setrlimit(RLIMIT_NPROC, &tasks) == 0;
-}
-
-// Makes a filter that refuses to send descriptors. Stage 1's own filter has to
-// allow that, so that its listener can be sent.
-std::vector<sock_filter> NoDescriptorsAreSent() {
-  return {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sendmsg, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-}
-
-// Makes a filter that refuses signals to other processes. All sessions of a
-// backend share a pid namespace, so without Landlock's signal scope tgkill
-// would reach the other sessions.
-std::vector<sock_filter> OnlyItselfMayBeSignaled() {
-  const auto pid = static_cast<uint32_t>(getpid());
-  constexpr auto kProcess = offsetof(seccomp_data, args);
-  return {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 0, 3),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kProcess),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, pid, 1, 0),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
 }
 
 }  // namespace
@@ -230,8 +203,7 @@ ipc::Expected<void> Lockdown::InstallStage1(int control) const {
     return ipc::Fail(ipc::Code::kSandboxUnavailable,
                      "a library has started a thread before the lock-down");
   }
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-      prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) {
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
     return Failed("cannot give up privileges");
   }
   if (disable_speculation_) {
@@ -250,7 +222,7 @@ ipc::Expected<void> Lockdown::InstallStage1(int control) const {
   IPC_TRY(RestrictFiles(rules_));
   IPC_TRY(notifies_ ? InstallAndSendListener(zygote_filter_, control)
                     : Install(zygote_filter_));
-  return Install(NoDescriptorsAreSent());
+  return Install(ipc::NoDescriptorsAreSent());
 }
 
 ipc::Expected<void> Lockdown::InstallStage2() const {
@@ -266,8 +238,14 @@ ipc::Expected<void> Lockdown::InstallStage2() const {
   if (!LeaveTasksToTheZygote()) return Failed("cannot limit its tasks");
   IPC_TRY(RestrictFiles({}));
   // This filter goes first, since the session's filter forbids further ones.
-  IPC_TRY(Install(OnlyItselfMayBeSignaled()));
-  return Install(session_filter_);
+  IPC_TRY(Install(ipc::OnlyItselfMayBeSignaled(getpid())));
+  IPC_TRY(Install(session_filter_));
+  // Last, since bulkheadd reads each of the filters above before it lets them
+  // be installed. In tier reduced it could not do that otherwise.
+  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) {
+    return Failed("cannot give up privileges");
+  }
+  return {};
 }
 
 ipc::Expected<void> Lockdown::InstallReaperFilter() const {

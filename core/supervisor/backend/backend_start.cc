@@ -242,9 +242,12 @@ Result<std::shared_ptr<Incarnation>> BackendStart::Launch(
                   [](const sandbox::VisiblePath& visible) {
                     return visible.kind == sandbox::VisiblePath::Kind::kDevice;
                   });
+  sandbox::ExpectedCalls expected(
+      sandbox::CompileSessionFilter(policy, context_.forbidden),
+      context_.reads_memory);
   return std::make_shared<Incarnation>(context_.port, std::move(launched),
-                                       context_.forbidden, maps_devices,
-                                       context_.ending);
+                                       context_.forbidden, std::move(expected),
+                                       maps_devices, context_.ending);
 }
 
 kj::Promise<Status> BackendStart::Probe() {

@@ -46,6 +46,7 @@ struct StartContext {
   sandbox::Tier tier;
   bool own_uid;  // true if each backend can run under a uid of its own
   sandbox::Forbidden forbidden;
+  bool reads_memory;             // SandboxReport::reads_memory
   sandbox::CgroupParent cgroup;  // the parent of the backends' cgroups
   grants::GrantReader& grants;
   QuarantineRecords& quarantine;

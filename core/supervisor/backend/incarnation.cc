@@ -14,6 +14,7 @@
 #include "core/base/pidfd.h"
 #include "core/base/status_macros.h"
 #include "core/control/exit_report.h"
+#include "core/supervisor/sandbox/child_processes.h"
 #include "core/supervisor/sandbox/memory_limit.h"
 #include "core/supervisor/sandbox/thread_status.h"
 #include "ipc/capnp_read.h"
@@ -36,7 +37,8 @@ kj::Duration ToDuration(milliseconds time) {
 
 Incarnation::Incarnation(kj::UnixEventPort& port,
                          sandbox::LaunchedReaper launched,
-                         sandbox::Forbidden forbidden, bool maps_devices,
+                         sandbox::Forbidden forbidden,
+                         sandbox::ExpectedCalls expected, bool maps_devices,
                          EndingReapers& ending)
     : port_(port),
       timer_(port.getTimer()),
@@ -50,6 +52,7 @@ Incarnation::Incarnation(kj::UnixEventPort& port,
       cgroup_(std::move(launched.cgroup)),
       log_(port, std::move(launched.log)),
       forbidden_(forbidden),
+      expected_calls_(std::move(expected)),
       maps_devices_(maps_devices),
       ending_(ending),
       tasks_(new kj::TaskSet(*this)) {
@@ -114,6 +117,7 @@ kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
   if (auto sent = zygote_->Send(message, descriptors); !sent) {
     return Result<Worker>(FromIpc(std::move(sent).error()));
   }
+  expected_calls_.ExpectClone();
   auto paf = kj::newPromiseAndFulfiller<Result<Worker>>();
   pending_[ticket] = Pending{kj::mv(paf.fulfiller), std::nullopt, limits};
   return paf.promise.exclusiveJoin(
@@ -158,7 +162,10 @@ void Incarnation::KillWorker(pid_t pid) {
   if (!reaper_->Send(message)) OnReaperGone();
 }
 
-void Incarnation::ForgetWorker(pid_t pid) { watched_.erase(pid); }
+void Incarnation::ForgetWorker(pid_t pid) {
+  if (WorkerRuns(pid)) forgotten_.insert(pid);
+  watched_.erase(pid);
+}
 
 kj::Promise<void> Incarnation::ServeReaper() {
   return reaper_->Receive(1).then([this](auto received) -> kj::Promise<void> {
@@ -217,6 +224,9 @@ void Incarnation::OnExited(pid_t pid, int wait_status) {
         timer_.afterDelay(kReaperPatience).then([this] { OnZygoteGone(); }));
     return;
   }
+  expected_calls_.Forget(pid);
+  forgotten_.erase(pid);
+  if (forbidden_ == sandbox::Forbidden::kKill) EndStrangers();
   const auto found = watched_.find(pid);
   if (found == watched_.end()) return;
   // Asks the kernel too: the zygote's own end may not have been reported yet.
@@ -253,7 +263,32 @@ Status Incarnation::ConfirmWorker(const Worker& worker) {
     checked = sandbox::CheckMemoryLimits(worker.pidfd.get(), worker.memory);
   }
   if (checked.code() == Code::kSandboxUnavailable) KillWorker(worker.pid);
+  // Where nobody is asked, the zygote clones as it likes.
+  if (forbidden_ == sandbox::Forbidden::kKill) EndStrangers();
   return checked;
+}
+
+void Incarnation::EndStrangers() {
+  // The pid of a reaped reaper may be another process's.
+  if (!reaper_alive_) return;
+  std::vector<ipc::UniqueFd> strangers;
+  for (auto& [pid, pidfd] : sandbox::ChildrenOf(launched_pid_)) {
+    if (pid == zygote_inner_pid_ || watched_.contains(pid) ||
+        forgotten_.contains(pid) || PendingOf(pid) != nullptr) {
+      continue;
+    }
+    strangers.push_back(std::move(pidfd));
+  }
+  // The zygote has yet to name the clones that were approved and not answered.
+  const size_t unnamed = zygote_alive_ ? expected_calls_.clones_under_way() : 0;
+  if (strangers.size() <= unnamed) return;
+  for (const ipc::UniqueFd& stranger : strangers) {
+    ::syscall(SYS_pidfd_send_signal, stranger.get(), SIGKILL, nullptr, 0);
+  }
+  if (zygote_alive_) {
+    KillZygote(Code::kBackendMisbehaved,
+               "it made a process that it did not name");
+  }
 }
 
 void Incarnation::Watched::Resolve() {
@@ -288,6 +323,7 @@ void Incarnation::OnZygoteGone(Code code) {
                                 : zygote_end_ + " while loading"));
   }
   FailPending(lost);
+  EndStrangers();
   gone_.fulfiller->fulfill();
 }
 

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "core/supervisor/blame/process_exit.h"
 #include "core/supervisor/sandbox/bpf.h"
 #include "core/supervisor/sandbox/cgroup.h"
+#include "core/supervisor/sandbox/expected_calls.h"
 #include "core/supervisor/sandbox/launcher.h"
 #include "core/supervisor/sandbox/memory_limit.h"
 #include "core/supervisor/sockets/event_socket.h"
@@ -37,7 +39,8 @@ namespace bulkhead::supervisor {
 // checked at that point, the reaper confirms every pid that the zygote names, a
 // message out of turn ends the zygote, and every wait for the zygote has a
 // deadline. This class also ends a process of the backend that makes a
-// forbidden system call.
+// forbidden system call, and lets the zygote clone exactly the workers that it
+// was asked for (ExpectedCalls). A process that nobody named is ended too.
 //
 // Workers outlive their zygote: an incarnation whose zygote died takes no new
 // sessions and lasts as long as its last session.
@@ -59,12 +62,13 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
     kProbe,    // counts the devices; sends one DeviceList
   };
 
-  // `forbidden` is the reaction with which the lock-down was compiled.
-  // `maps_devices` tells whether device nodes were granted. `port` must outlive
-  // this object, and so must `ending`.
+  // `forbidden` is the reaction with which the lock-down was compiled, and
+  // `expected` decides on the calls that wait for bulkheadd. `maps_devices`
+  // tells whether device nodes were granted. `port` must outlive this object,
+  // and so must `ending`.
   Incarnation(kj::UnixEventPort& port, sandbox::LaunchedReaper launched,
-              sandbox::Forbidden forbidden, bool maps_devices,
-              EndingReapers& ending);
+              sandbox::Forbidden forbidden, sandbox::ExpectedCalls expected,
+              bool maps_devices, EndingReapers& ending);
   ~Incarnation() noexcept(false);
   KJ_DISALLOW_COPY(Incarnation);
 
@@ -82,8 +86,9 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   // number of callers may wait for one worker.
   kj::Promise<ProcessExit> AwaitEnd(pid_t pid,
                                     std::chrono::milliseconds timeout);
-  // Checks that every thread of the worker is locked down in stage 2 and that
-  // its memory is limited. Ends the worker if not.
+  // Checks that every thread of the worker is locked down in stage 2, that its
+  // memory is limited, and that the backend has no process that nobody named.
+  // Ends the worker if not.
   Status ConfirmWorker(const Worker& worker);
   // Returns whether the worker's end has not been reported yet.
   bool WorkerRuns(pid_t pid) const;
@@ -91,7 +96,8 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   // Ends the zygote. Sessions go on without the zygote. Operators are told
   // `reason`; callers that wait for a clone get `code`.
   void KillZygote(Code code, std::string reason);
-  // Forgets a worker. Call it when nobody will ask about the worker again.
+  // Forgets a worker, which is killed by now. Call it when nobody will ask
+  // about the worker again.
   void ForgetWorker(pid_t pid);
 
   bool zygote_alive() const { return zygote_alive_; }
@@ -153,6 +159,9 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   Status OnCloned(ipc::schema::Cloned::Reader cloned_untrusted);
   Status OnCloneFailed(ipc::schema::CloneFailed::Reader failed_untrusted);
   void OnExited(pid_t pid, int wait_status);
+  // Ends each process of the backend that nobody named, and the zygote, which
+  // alone can have made it.
+  void EndStrangers();
   void OnZygoteGone(Code code = Code::kBackendLost);
   void OnReaperGone();
   void KillReaper();
@@ -170,6 +179,7 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   LogTail log_;
 
   const sandbox::Forbidden forbidden_;
+  sandbox::ExpectedCalls expected_calls_;
   const bool maps_devices_;
   EndingReapers& ending_;
   std::unique_ptr<ViolationWatch> violations_;  // null if there is no listener
@@ -196,6 +206,8 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   uint64_t answers_ = 0;  // messages from the zygote; at most one per ticket
   std::map<uint64_t, Pending> pending_;
   std::map<pid_t, Watched> watched_;
+  // Workers that were forgotten before their end was reported.
+  std::set<pid_t> forgotten_;
   // Last member, and destroyed first: its tasks use the others.
   std::unique_ptr<kj::TaskSet> tasks_;
 };

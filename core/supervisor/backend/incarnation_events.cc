@@ -59,6 +59,7 @@ Status Incarnation::OnReaperEvent(ipc::ReceivedMessage& message) {
         std::erase_if(pending_, [pid](const auto& entry) {
           return entry.second.pid == pid;
         });
+        if (!watched) EndStrangers();
         break;
       }
       case schema::ReaperEvent::EXITED:
@@ -115,7 +116,8 @@ Status Incarnation::OnLocked(ipc::ReceivedMessage& message) {
   }
   ASSIGN_OR_RETURN(auto listener, sandbox::ViolationListener::Adopt(
                                       std::move(message.descriptors[0])));
-  violations_ = std::make_unique<ViolationWatch>(port_, std::move(listener));
+  violations_ = std::make_unique<ViolationWatch>(port_, std::move(listener),
+                                                 expected_calls_);
   tasks_->add(violations_->Serve());
   return Status();
 }
@@ -124,6 +126,7 @@ Status Incarnation::OnCloned(schema::Cloned::Reader cloned_untrusted) {
   if (++answers_ >= next_ticket_) {
     return Misbehaved("answered what it was not asked");
   }
+  expected_calls_.CloneAnswered();
   const auto found = pending_.find(cloned_untrusted.getTicket());
   // The ticket may have expired. Then nobody holds the other end of the
   // worker's socket, and the worker ends by itself.
@@ -146,6 +149,7 @@ Status Incarnation::OnCloneFailed(
   if (++answers_ >= next_ticket_) {
     return Misbehaved("answered what it was not asked");
   }
+  expected_calls_.CloneAnswered();
   const auto found = pending_.find(failed_untrusted.getTicket());
   if (found == pending_.end()) return Status();
   found->second.fulfiller->fulfill(
@@ -153,6 +157,7 @@ Status Incarnation::OnCloneFailed(
              CleanText(failed_untrusted.getFailure().getMessage().cStr(),
                        kMaxReasonBytes)));
   pending_.erase(found);
+  EndStrangers();
   return Status();
 }
 

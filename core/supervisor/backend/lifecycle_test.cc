@@ -71,6 +71,7 @@ class LifecycleTest : public testing::Test {
                               .tier = sandbox::Tier::kNone,
                               .own_uid = false,
                               .forbidden = sandbox::Forbidden::kKill,
+                              .reads_memory = false,
                               .cgroup = {},
                               .grants = grants_,
                               .quarantine = quarantine_,

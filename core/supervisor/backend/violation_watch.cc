@@ -13,14 +13,16 @@ constexpr size_t kMaxViolations = 4096;
 }  // namespace
 
 ViolationWatch::ViolationWatch(kj::UnixEventPort& port,
-                               sandbox::ViolationListener listener)
+                               sandbox::ViolationListener listener,
+                               sandbox::ExpectedCalls& expected)
     : timer_(port.getTimer()),
       listener_(std::move(listener)),
+      expected_(expected),
       observer_(port, listener_.fd(),
                 kj::UnixEventPort::FdObserver::OBSERVE_READ) {}
 
 kj::Promise<void> ViolationWatch::Serve() {
-  const auto violation = listener_.StopNext();
+  const auto violation = listener_.StopNext(expected_);
   if (!violation) {
     return observer_.whenBecomesReadable().then([this] { return Serve(); });
   }

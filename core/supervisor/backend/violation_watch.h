@@ -9,18 +9,22 @@
 #include <map>
 #include <optional>
 
+#include "core/supervisor/sandbox/expected_calls.h"
 #include "core/supervisor/sandbox/violation_listener.h"
 
 namespace bulkhead::supervisor {
 
-// Kills each process of one backend that makes a forbidden system call, and
-// remembers the call until the reaper has reported the end of that process.
+// Decides on the system calls of one backend that wait for bulkheadd: kills
+// each process that makes a forbidden call, and remembers the call until the
+// reaper has reported the end of that process.
 //
 // Bound to the event loop's thread. The promise of Serve() must be destroyed
 // before this object.
 class ViolationWatch {
  public:
-  ViolationWatch(kj::UnixEventPort& port, sandbox::ViolationListener listener);
+  // `expected` is borrowed.
+  ViolationWatch(kj::UnixEventPort& port, sandbox::ViolationListener listener,
+                 sandbox::ExpectedCalls& expected);
   KJ_DISALLOW_COPY(ViolationWatch);
 
   // Serves the listener for as long as the promise is kept; never resolves.
@@ -33,6 +37,7 @@ class ViolationWatch {
  private:
   kj::Timer& timer_;
   sandbox::ViolationListener listener_;
+  sandbox::ExpectedCalls& expected_;
   kj::UnixEventPort::FdObserver observer_;
   std::map<pid_t, sandbox::Violation> violations_;
 };

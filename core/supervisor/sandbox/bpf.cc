@@ -51,7 +51,10 @@ void AppendHalf(Code& code, size_t offset, uint32_t mask, uint32_t value) {
 // a backend.
 constexpr uint32_t kLeftToFilterBelow = SECCOMP_RET_TRACE;
 
-uint32_t ActionOf(const Rule& rule) {
+uint32_t ActionOf(const Rule& rule, Forbidden forbidden) {
+  if (rule.asks && forbidden == Forbidden::kNotify) {
+    return SECCOMP_RET_USER_NOTIF;
+  }
   return rule.error == 0
              ? SECCOMP_RET_ALLOW
              : SECCOMP_RET_ERRNO | static_cast<uint32_t>(rule.error);
@@ -143,7 +146,7 @@ std::vector<sock_filter> CompileFilter(const Table& table,
                                        Forbidden forbidden) {
   Decisions decisions;
   for (const Rule& rule : table) {
-    decisions[rule.syscall].push_back({&rule, ActionOf(rule)});
+    decisions[rule.syscall].push_back({&rule, ActionOf(rule, forbidden)});
   }
   return Compile(decisions, forbidden == Forbidden::kNotify
                                 ? SECCOMP_RET_USER_NOTIF
@@ -154,7 +157,8 @@ std::vector<sock_filter> CompileFilterAbove(const Table& table,
                                             const Table& below) {
   Decisions decisions;
   for (const Rule& rule : table) {
-    decisions[rule.syscall].push_back({&rule, ActionOf(rule)});
+    decisions[rule.syscall].push_back(
+        {&rule, ActionOf(rule, Forbidden::kKill)});
   }
   for (const Rule& rule : below) {
     // These rules come after all rules of `table`, so they are reached only by

@@ -32,7 +32,8 @@ enum class Forbidden {
   kKill,
   // The calling thread waits in the kernel until the holder of the filter's
   // listener has killed the process (violation_listener.h). If nobody holds the
-  // listener any more, the call fails with ENOSYS.
+  // listener any more, the call fails with ENOSYS. Calls of rules that ask wait
+  // in the same way until the holder has decided on them.
   kNotify,
 };
 

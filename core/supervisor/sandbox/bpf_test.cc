@@ -41,7 +41,9 @@ uint32_t Meaning(const Table& table, int number, const Arguments& arguments,
           return (arguments[condition.argument] & condition.mask) ==
                  condition.value;
         });
-    if (matches) return rule.error == 0 ? kAllow : Errno(rule.error);
+    if (!matches) continue;
+    if (rule.asks && forbidden == kNotify) return kNotify;
+    return rule.error == 0 ? kAllow : Errno(rule.error);
   }
   return forbidden;
 }

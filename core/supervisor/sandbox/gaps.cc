@@ -297,7 +297,25 @@ void ExplainNaming(const MachineFacts& facts, std::vector<SandboxGap>& gaps) {
            : "start it under no filter with a listener: in a container, a "
              "seccomp profile without SCMP_ACT_NOTIFY",
        "a violation is prevented and reported all the same, but not which "
-       "call it was"});
+       "call it was; and nobody is asked before a backend clones a process or "
+       "installs a filter while it is loaded"});
+}
+
+void ExplainMemory(const MachineFacts& facts, std::vector<SandboxGap>& gaps) {
+  if (facts.reads_memory || facts.forbidden != Forbidden::kNotify ||
+      facts.tier == Tier::kNone) {
+    return;
+  }
+  gaps.push_back(
+      {"a comparison of the filters that backends install",
+       "process_vm_readv() on a backend is refused",
+       facts.root ? "give it CAP_SYS_PTRACE (in a container, "
+                    "--cap-add=SYS_PTRACE)"
+                  : "allow process_vm_readv on its own children: in Yama's "
+                    "kernel.yama.ptrace_scope at most 1, and in a container in "
+                    "its seccomp profile",
+       "the number of filters of a backend is bounded and not their content, "
+       "so vendor code may fill the kernel's audit log"});
 }
 
 void ExplainHostName(const MachineFacts& facts, std::vector<SandboxGap>& gaps) {
@@ -383,6 +401,7 @@ std::vector<SandboxGap> ExplainGaps(const MachineFacts& facts) {
   ExplainLandlock(facts, gaps);
   ExplainOwnUid(facts, gaps);
   ExplainNaming(facts, gaps);
+  ExplainMemory(facts, gaps);
   ExplainHostName(facts, gaps);
   ExplainCgroup(facts, gaps);
   ExplainSpeculation(facts, gaps);

@@ -286,6 +286,20 @@ TEST(GapsTest, NamesOfCallsNeedANewKernelOrNoOtherListener) {
   EXPECT_THAT(GapOf(facts, "the name of").remedy, HasSubstr("Linux 5.19"));
 }
 
+TEST(GapsTest, FiltersThatCannotBeReadAreAGap) {
+  MachineFacts facts = Perfect();
+  facts.reads_memory = false;
+  facts.root = true;
+  EXPECT_THAT(GapOf(facts, "a comparison of the filters").remedy,
+              HasSubstr("--cap-add=SYS_PTRACE"));
+  facts.root = false;
+  EXPECT_THAT(GapOf(facts, "a comparison of the filters").remedy,
+              HasSubstr("kernel.yama.ptrace_scope"));
+  // Where nobody is asked, the gap above says so.
+  facts.forbidden = Forbidden::kKill;
+  EXPECT_TRUE(GapsOf(facts, "a comparison of the filters").empty());
+}
+
 TEST(GapsTest, AHostNameOfTheHostCostsNoTier) {
   MachineFacts facts = Perfect();
   facts.own_host_name = false;

@@ -100,7 +100,7 @@ Result<ipc::UniqueFd> CompileLockdown(const Policy& policy,
       Bytes(CompileFilter(ReaperTable(), Forbidden::kKill)));
   lockdown.setZygoteFilter(
       Bytes(CompileFilter(ZygoteTableWith(calls), forbidden)));
-  lockdown.setSessionFilter(Bytes(SessionFilter(forbidden, calls)));
+  lockdown.setSessionFilter(Bytes(CompileSessionFilter(policy, forbidden)));
   lockdown.setNotifies(forbidden == Forbidden::kNotify);
   WriteDevices(policy, lockdown);
   lockdown.setPluginPath(plugin.object_path);
@@ -110,6 +110,11 @@ Result<ipc::UniqueFd> CompileLockdown(const Policy& policy,
   // the parent, with or without a pid namespace.
   const kj::Array<capnp::word> flat = capnp::messageToFlatArray(message);
   return SealedCopy(flat.asBytes());
+}
+
+std::vector<sock_filter> CompileSessionFilter(const Policy& policy,
+                                              Forbidden forbidden) {
+  return SessionFilter(forbidden, CallsOf(policy));
 }
 
 }  // namespace bulkhead::sandbox

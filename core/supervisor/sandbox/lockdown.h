@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linux/filter.h>
+
+#include <vector>
+
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/sandbox/bpf.h"
 #include "core/supervisor/sandbox/policy.h"
@@ -21,5 +25,9 @@ namespace bulkhead::sandbox {
 Result<ipc::UniqueFd> CompileLockdown(const Policy& policy,
                                       const Plugin& plugin,
                                       Forbidden forbidden);
+
+// Returns the filter of stage 2 in that lock-down.
+std::vector<sock_filter> CompileSessionFilter(const Policy& policy,
+                                              Forbidden forbidden);
 
 }  // namespace bulkhead::sandbox

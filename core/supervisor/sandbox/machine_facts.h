@@ -60,6 +60,8 @@ struct MachineFacts {
   bool own_uid = false;
   uint32_t landlock_abi = 0;
   Forbidden forbidden = Forbidden::kKill;
+  // False if this process may not read the memory of a backend.
+  bool reads_memory = true;
   std::string full_failure;     // The reason why tier full failed.
   std::string reduced_failure;  // The reason why tier reduced failed.
   std::string own_uid_failure;  // For the tier in force; only as root.

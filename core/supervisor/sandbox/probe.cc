@@ -2,8 +2,10 @@
 #include "core/supervisor/sandbox/probe.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +18,7 @@
 #include "core/supervisor/sandbox/bpf.h"
 #include "core/supervisor/sandbox/contained_process.h"
 #include "core/supervisor/sandbox/errno_status.h"
+#include "core/supervisor/sandbox/expected_calls.h"
 #include "core/supervisor/sandbox/landlock.h"
 #include "core/supervisor/sandbox/launcher.h"
 #include "core/supervisor/sandbox/machine_facts.h"
@@ -46,10 +49,13 @@ long Filter(std::vector<sock_filter> filter, unsigned long flags) {
 
 Status FilterCalls(Forbidden forbidden) {
   const bool notifies = forbidden == Forbidden::kNotify;
+  Table zygote = ZygoteTable();
+  // Nobody answers here: this process has the listener itself.
+  for (Rule& rule : zygote) rule.asks = false;
   // Without TSYNC_ESRCH, a failure could return a thread id, which looks like
   // the descriptor of the listener.
   const long stage1 =
-      Filter(CompileFilter(ZygoteTable(), forbidden),
+      Filter(CompileFilter(zygote, forbidden),
              notifies ? SECCOMP_FILTER_FLAG_TSYNC_ESRCH |
                             SECCOMP_FILTER_FLAG_NEW_LISTENER |
                             SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
@@ -70,9 +76,20 @@ Status FilterCalls(Forbidden forbidden) {
   return Status();
 }
 
+// What bulkheadd looks for in the memory of the probe, which is a copy of its
+// own.
+constexpr uint64_t kWord = 0x62756c6b68656164;
+uint64_t word = 0;
+
 // The exit codes of a probe that is under all restrictions.
 constexpr int kComplete = 0;
 constexpr int kWithoutHostName = 2;
+
+// What a probe under all restrictions found out.
+struct Found {
+  bool own_host_name = false;
+  bool memory_is_readable = false;
+};
 
 // Waits for the child to end, and returns its exit code. The closed set-up
 // socket alone would not tell a success from a kill by seccomp.
@@ -93,20 +110,38 @@ Result<int> AwaitSuccess(const ContainedProcess& process) {
                     std::to_string(ended.si_status));
 }
 
-Result<int> Try(const Containment& containment, uint32_t landlock_abi,
-                Forbidden forbidden, ipc::Deadline deadline) {
-  const auto enter = [&](int) -> Status {
+Result<Found> Try(const Containment& containment, uint32_t landlock_abi,
+                  Forbidden forbidden, ipc::Deadline deadline) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    return ErrnoStatus(Code::kResourceExhausted, "cannot make a pipe");
+  }
+  const ipc::UniqueFd held(ends[0]);
+  ipc::UniqueFd release(ends[1]);
+  const auto enter = [&](int setup) -> Status {
     const int code = HasOwnHostName() ? kComplete : kWithoutHostName;
+    word = kWord;
+    // A worker has this from exec.
+    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+    release.reset();
     if (landlock_abi > 0) {
       RETURN_IF_ERROR(
           RestrictFiles(PlanLandlock(landlock_abi, containment.policy)));
     }
     RETURN_IF_ERROR(FilterCalls(forbidden));
+    // Tells that all is in force, as exec does elsewhere.
+    close(setup);
+    // Waits for the end of file, while this memory is read.
+    char byte;
+    if (read(held.get(), &byte, 1) != 0) _exit(1);
     _exit(code);
   };
   ASSIGN_OR_RETURN(const ContainedProcess process,
                    StartContained(containment, enter, deadline));
-  return AwaitSuccess(process);
+  const bool readable = CanReadMemory(process.pid, &word, kWord);
+  release.reset();
+  ASSIGN_OR_RETURN(const int code, AwaitSuccess(process));
+  return Found{code == kComplete, readable};
 }
 
 // Returns the directory for cgroups only if a process under all restrictions
@@ -157,7 +192,8 @@ SandboxReport ProbeSandbox(ipc::Deadline deadline, const std::string& cgroup) {
       const auto tried = Try({tier, *libraries_alone, outside_id, group},
                              facts.landlock_abi, forbidden, deadline);
       if (!tried) return tried.error();
-      facts.own_host_name = *tried == kComplete;
+      facts.own_host_name = tried->own_host_name;
+      facts.reads_memory = tried->memory_is_readable;
       return Status();
     };
     // Notifications need Linux 5.19; without them a tier is worth as much, only
@@ -183,6 +219,7 @@ SandboxReport ProbeSandbox(ipc::Deadline deadline, const std::string& cgroup) {
           .landlock_abi = facts.landlock_abi,
           .own_uid = facts.own_uid,
           .forbidden = facts.forbidden,
+          .reads_memory = facts.reads_memory,
           .cgroup = std::move(facts.cgroup)};
 }
 

@@ -27,6 +27,9 @@ struct SandboxReport {
   bool own_uid = false;
   // kNotify if a forbidden system call can be named, otherwise kKill.
   Forbidden forbidden = Forbidden::kKill;
+  // True if bulkheadd can compare the filters that a backend installs with its
+  // own (expected_calls.h).
+  bool reads_memory = false;
   // The directory below which each incarnation of a backend gets a cgroup. One
   // cgroup was made there and used.
   CgroupParent cgroup;

@@ -49,6 +49,9 @@ class TableBuilder {
   void AllowIf(int syscall, Conditions when, std::string_view reason) {
     table_.push_back({syscall, std::move(when), 0, reason});
   }
+  void AskIf(int syscall, Conditions when, std::string_view reason) {
+    table_.push_back({syscall, std::move(when), 0, reason, true});
+  }
   void Answer(int error, Numbers syscalls, std::string_view reason) {
     for (const int number : syscalls) {
       table_.push_back({number, {}, error, reason});
@@ -190,6 +193,8 @@ Table SessionTable() {
   t.AllowIf(SYS_prctl, {{0, kInt, PR_SET_NAME}}, "names of threads");
   t.AllowIf(SYS_prctl, {{0, kInt, PR_GET_SPECULATION_CTRL}},
             "tells only about itself");
+  t.AllowIf(SYS_prctl, {{0, kInt, PR_SET_DUMPABLE}, {1, kLong, 0}},
+            "the end of stage 2");
   t.Answer(EPERM, {SYS_prctl}, "the rest undoes lock-downs");
   t.Allow({SYS_sched_getaffinity, SYS_getcpu}, "how many threads to start");
   t.Allow({SYS_sched_getparam, SYS_sched_getscheduler,
@@ -245,8 +250,8 @@ Table ZygoteTable() {
   // kernel applies the strictest of all filters, so a call that stage 2 allows
   // or answers must not kill here.
   t.AllowIf(SYS_rt_sigaction, {{0, kInt, SIGABRT}}, "crash handlers");
-  t.AllowIf(SYS_clone, {{0, kLong & ~kTidFlags, kWorkerFlags}},
-            "a session worker");
+  t.AskIf(SYS_clone, {{0, kLong & ~kTidFlags, kWorkerFlags}},
+          "a session worker, if bulkheadd has asked for one");
   constexpr uint64_t kWriting = O_ACCMODE | kCreating;
   t.AllowIf(SYS_openat, {{2, kWriting, O_RDONLY}}, "the dynamic linker");
   t.AllowIf(SYS_open, {{1, kWriting, O_RDONLY}}, "the dynamic linker");
@@ -264,10 +269,10 @@ Table ZygoteTable() {
   t.Allow({SYS_mprotect}, "relocations");
   t.Allow({SYS_uname, SYS_sysinfo}, "constructors of libraries");
   t.Allow({SYS_dup2, SYS_dup3, SYS_close_range}, "the worker's descriptors");
-  t.AllowIf(SYS_seccomp,
-            {{0, kInt, SECCOMP_SET_MODE_FILTER},
-             {1, SECCOMP_FILTER_FLAG_NEW_LISTENER, 0}},
-            "stage 2");
+  t.AskIf(SYS_seccomp,
+          {{0, kInt, SECCOMP_SET_MODE_FILTER},
+           {1, kLong, SECCOMP_FILTER_FLAG_TSYNC}},
+          "the filters of a lock-down, and no others");
   t.Allow({SYS_landlock_create_ruleset, SYS_landlock_add_rule,
            SYS_landlock_restrict_self},
           "stage 2");
@@ -282,7 +287,6 @@ Table ZygoteTable() {
     t.AllowIf(SYS_prlimit64, {{0, kInt, 0}, {1, kInt, limit}},
               "a session's worker lowers it; nobody raises it");
   }
-  t.AllowIf(SYS_prctl, {{0, kInt, PR_SET_DUMPABLE}, {1, kLong, 0}}, "stage 2");
   t.AllowIf(SYS_prctl, {{0, kInt, PR_SET_NO_NEW_PRIVS}},
             "stage 2; cannot be undone");
   t.Append(SessionTable());

@@ -33,6 +33,9 @@ struct Rule {
   std::vector<Condition> when;  // All must hold; empty means always.
   int error;                    // The errno that is returned; 0 allows.
   std::string_view reason;
+  // True if bulkheadd decides on the call, which waits for the answer. Where
+  // the kernel cannot ask (Forbidden::kKill), the call is allowed.
+  bool asks = false;
 };
 
 using Table = std::vector<Rule>;

@@ -57,6 +57,10 @@ std::optional<ThreadStatus> ReadThreadStatus(const std::string& directory) {
     } else if (key == "NStgid:") {
       while (words >> thread.inner_process) {
       }
+    } else if (key == "PPid:") {
+      words >> thread.parent;
+    } else if (key == "Threads:") {
+      words >> thread.threads;
     } else if (key == "NoNewPrivs:") {
       words >> thread.no_new_privs;
     } else if (key == "Seccomp:") {

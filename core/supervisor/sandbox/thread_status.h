@@ -16,6 +16,8 @@ namespace bulkhead::sandbox {
 struct ThreadStatus {
   pid_t process = 0;        // The process id, as this process sees it.
   pid_t inner_process = 0;  // The same, in the innermost pid namespace.
+  pid_t parent = 0;         // The parent's process id, as this process sees it.
+  int threads = 0;          // The number of threads of the process.
   bool dead = false;        // The thread has ended, but is not yet reaped.
   bool filtered = false;    // The thread is in seccomp mode 2.
   bool no_new_privs = false;
@@ -42,11 +44,6 @@ inline constexpr uint32_t kStage2Filters = 4;  // Includes stage 1.
 // with kBackendLost if the process has ended. A thread that starts during the
 // check needs no check of its own: it inherits the filters of the thread that
 // started it.
-//
-// Limit: the kernel counts filters and does not tell whose they are. Stage 1
-// permits a zygote more filters, so vendor code there could install others
-// instead of those of stage 2. Sessions are not protected from their own
-// vendor.
 Status CheckEveryThread(int pidfd, uint32_t filters);
 
 }  // namespace bulkhead::sandbox

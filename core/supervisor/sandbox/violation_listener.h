@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/include/bulkhead/status.h"
+#include "core/supervisor/sandbox/expected_calls.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::sandbox {
@@ -22,15 +23,15 @@ struct Violation {
   std::optional<uint32_t> filters;
 };
 
-// Receives each forbidden call of a backend (Forbidden::kNotify) and kills the
-// process that made it. The calling thread waits in the kernel for an answer
-// that is never given. So the call is not executed, whoever wins which race: no
-// code here answers, and once the listener is closed the kernel refuses the
-// call with ENOSYS. Never pass the listener on: its holder could let calls
-// pass.
+// Receives the calls of a backend on which its filters wait for bulkheadd
+// (Forbidden::kNotify). A call that ExpectedCalls approves is executed. The
+// process that made any other call is killed: its thread waits in the kernel
+// for an answer that is never given, so the call is not executed, whoever wins
+// which race. Once the listener is closed, the kernel refuses each such call
+// with ENOSYS. Never pass the listener on: its holder could let calls pass.
 //
 // Used by bulkheadd's one thread. fd() becomes readable when there is a call to
-// stop. The backend is hostile: it can make as many violations as it has
+// decide on. The backend is hostile: it can make as many violations as it has
 // processes.
 class ViolationListener {
  public:
@@ -41,9 +42,10 @@ class ViolationListener {
 
   // The descriptor to poll; this object keeps owning it.
   int fd() const { return fd_.get(); }
-  // Kills the process with the next forbidden call and returns that call, or
-  // nullopt if there is none now. Never blocks.
-  std::optional<Violation> StopNext();
+  // Lets the calls go on that `expected` approves, up to the first other one.
+  // Kills the process of that one and returns the call, or nullopt if there is
+  // none now. Never blocks.
+  std::optional<Violation> StopNext(ExpectedCalls& expected);
 
  private:
   explicit ViolationListener(ipc::UniqueFd fd) : fd_(std::move(fd)) {}

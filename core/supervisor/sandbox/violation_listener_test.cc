@@ -18,6 +18,7 @@
 
 #include "core/supervisor/sandbox/bpf.h"
 #include "core/supervisor/sandbox/syscall_tables.h"
+#include "ipc/lockdown_filters.h"
 
 namespace bulkhead::sandbox {
 namespace {
@@ -37,16 +38,20 @@ struct Shared {
   volatile bool go = false;
 };
 
-// A process that does `deed` under both stages.
+// A process that does `deed` under stage 1, and under stage 2 unless the deed
+// does that itself.
 class Backend {
  public:
-  explicit Backend(const std::function<void()>& deed) {
+  enum class Stages { kOne, kBoth };
+
+  explicit Backend(const std::function<void()>& deed,
+                   Stages stages = Stages::kBoth) {
     void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     shared_ = new (memory) Shared;
     pid_ = static_cast<pid_t>(syscall(SYS_clone, CLONE_FILES | SIGCHLD, nullptr,
                                       nullptr, nullptr, 0));
-    if (pid_ == 0) Run(deed);
+    if (pid_ == 0) Run(deed, stages);
     while (shared_->listener == -1) sched_yield();
   }
   ~Backend() { munmap(shared_, sizeof(Shared)); }
@@ -67,13 +72,17 @@ class Backend {
   }
 
  private:
-  void Run(const std::function<void()>& deed) {
+  void Run(const std::function<void()>& deed, Stages stages) {
+    Table zygote = ZygoteTable();
+    // Nobody answers before the deed.
+    for (Rule& rule : zygote) rule.asks &= stages == Stages::kOne;
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    const long listener =
-        Install(CompileFilter(ZygoteTable(), Forbidden::kNotify),
-                SECCOMP_FILTER_FLAG_NEW_LISTENER |
-                    SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV);
-    if (listener < 0 || Install(SessionFilter(Forbidden::kNotify), 0) != 0) {
+    const long listener = Install(CompileFilter(zygote, Forbidden::kNotify),
+                                  SECCOMP_FILTER_FLAG_NEW_LISTENER |
+                                      SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV);
+    if (listener < 0 ||
+        (stages == Stages::kBoth && Install(SessionFilter(Forbidden::kNotify),
+                                            SECCOMP_FILTER_FLAG_TSYNC) != 0)) {
       shared_->listener = -2;
       _exit(1);
     }
@@ -102,11 +111,11 @@ class ViolationListenerTest : public testing::Test {
       ADD_FAILURE() << listener.error();
       return std::nullopt;
     }
-    EXPECT_FALSE(listener->StopNext());
+    EXPECT_FALSE(listener->StopNext(expected_));
     backend.Go();
     pollfd wait = {.fd = listener->fd(), .events = POLLIN, .revents = 0};
     EXPECT_EQ(poll(&wait, 1, 10'000), 1);
-    const auto violation = listener->StopNext();
+    const auto violation = listener->StopNext(expected_);
     status_ = backend.AwaitEnd();
     if (violation) {
       EXPECT_EQ(violation->process, backend.pid());
@@ -115,6 +124,7 @@ class ViolationListenerTest : public testing::Test {
   }
 
   int status_ = 0;
+  ExpectedCalls expected_{SessionFilter(Forbidden::kNotify), true};
 };
 
 TEST_F(ViolationListenerTest, EndsWhoMakesAForbiddenCallAndSaysWhich) {
@@ -168,6 +178,41 @@ TEST_F(ViolationListenerTest, CallIsRefusedWhenNobodyListensAnyMore) {
   const int status = backend.AwaitEnd();
   ASSERT_TRUE(WIFEXITED(status)) << WTERMSIG(status);
   EXPECT_EQ(WEXITSTATUS(status), kLivedOn);
+}
+
+// Installs a filter as a lock-down does, and ends with the errno.
+void InstallAndEnd(const std::vector<sock_filter>& filter) {
+  _exit(Install(filter, SECCOMP_FILTER_FLAG_TSYNC) == 0 ? kLivedOn : errno);
+}
+
+TEST_F(ViolationListenerTest, ApprovedCallIsExecuted) {
+  const auto deed = [] { InstallAndEnd(ipc::NoDescriptorsAreSent()); };
+  Backend backend(deed, Backend::Stages::kOne);
+  auto listener = ViolationListener::Adopt(backend.TakeListener());
+  ASSERT_TRUE(listener) << listener.error();
+  backend.Go();
+  pollfd wait = {.fd = listener->fd(), .events = POLLIN, .revents = 0};
+  ASSERT_EQ(poll(&wait, 1, 10'000), 1);
+  EXPECT_FALSE(listener->StopNext(expected_));
+  const int status = backend.AwaitEnd();
+  ASSERT_TRUE(WIFEXITED(status)) << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), kLivedOn);
+}
+
+TEST_F(ViolationListenerTest, FilterThatLogsEndsItsProcess) {
+  const auto deed = [] {
+    InstallAndEnd({BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_LOG)});
+  };
+  Backend backend(deed, Backend::Stages::kOne);
+  auto listener = ViolationListener::Adopt(backend.TakeListener());
+  ASSERT_TRUE(listener) << listener.error();
+  backend.Go();
+  pollfd wait = {.fd = listener->fd(), .events = POLLIN, .revents = 0};
+  ASSERT_EQ(poll(&wait, 1, 10'000), 1);
+  const auto violation = listener->StopNext(expected_);
+  ASSERT_TRUE(violation);
+  EXPECT_EQ(violation->number, SYS_seccomp);
+  EXPECT_TRUE(WIFSIGNALED(backend.AwaitEnd()));
 }
 
 TEST_F(ViolationListenerTest, RefusesWhatIsNoListener) {

@@ -21,7 +21,6 @@ namespace bulkhead::tests {
 struct Targets {
   bool reduced = false;       // true if the tier is reduced, else full
   bool in_zygote = false;     // true in stage 1; set by the backend
-  int spare_descriptors = 0;  // opened by the backend for itself
   int application_pid = 0;    // a process outside the sandbox
   int sibling_pid = 0;        // a worker of another backend
   int tcp_port = 0;           // a port with a listener
@@ -94,6 +93,10 @@ std::vector<Attempt> NetworkAttempts();       // rows 40 to 48
 std::vector<Attempt> ResourceAttempts();      // rows 49 to 58
 std::vector<Attempt> SharedMemoryAttempts();  // rows 59 and 69
 std::vector<Attempt> AllAttempts();
+
+// The outcome of an attempt that one process does not make together with
+// others.
+inline constexpr char kNotMade[] = "not made";
 
 // Returns whether the process lives on unchanged after this outcome.
 bool IsHarmless(std::string_view expected);

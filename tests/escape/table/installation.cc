@@ -132,8 +132,8 @@ bool Installation::StartSibling() {
 
 std::unique_ptr<Host> Installation::StartHost(
     const std::string& deed, const Deadlines& deadlines) const {
-  const fs::path plugins = directory_ + "/plugins";
-  fs::remove_all(plugins);
+  // A host that runs would load its backend anew if its files were replaced.
+  const fs::path plugins = directory_ + "/plugins" + std::to_string(++hosts_);
   CopyForAll(DistributionDirectory(), plugins);
   const fs::path module = plugins / "bulkhead_escape_table";
   WriteForAll(module / "targets.txt", targets_.Write());

@@ -23,8 +23,7 @@ class Installation {
   ~Installation();
 
   // Starts a host whose backend carries out `deed` while it is loaded: "all"
-  // for all attempts, "none", or the names of attempts, which the zygote then
-  // makes itself instead of in clones.
+  // for all harmless attempts, "none", or the names of attempts.
   std::unique_ptr<Host> StartHost(const std::string& deed,
                                   const Deadlines& deadlines = {}) const;
   // Opens the clip on the device "escape".
@@ -48,6 +47,7 @@ class Installation {
 
   Targets targets_;
   std::string directory_;
+  mutable int hosts_ = 0;  // the number of hosts that were started
   std::string libexec_;
   std::string media_;
   std::string media_before_;

@@ -93,7 +93,7 @@ std::string Descriptors(const Targets& t) {
              std::to_string(kind >> 12) + " ";
   }
   // 0, 1, the log, and the descriptors that ipc/descriptors.h and Attach name.
-  const int given = (t.in_zygote ? 6 : 9) + t.spare_descriptors;
+  const int given = t.in_zygote ? 6 : 9;
   return Check(count == given && found.find('!') == std::string::npos, found);
 }
 

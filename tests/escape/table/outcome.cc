@@ -56,9 +56,30 @@ std::vector<std::string> ZygoteOutcomes(const Installation& installation,
     }
     if (outcomes.size() > before) continue;
     ADD_FAILURE() << (opened ? "opened" : opened.error().message());
-    break;
+    return outcomes;
+  }
+  const std::vector<Attempt> attempts = AllAttempts();
+  for (size_t i = 0; i < all; ++i) {
+    if (outcomes[i] != kNotMade) continue;
+    outcomes[i] = OutcomeInZygote(installation, attempts[i].name);
   }
   return outcomes;
+}
+
+std::string OutcomeInZygote(const Installation& installation,
+                            const std::string& name) {
+  const auto host = installation.StartHost(name);
+  const Status loaded = host->Prewarm("escape");
+  if (loaded.ok()) return Said(installation.Decode(*host, "zygote", "itself"));
+  const std::string& message = loaded.message();
+  if (message.find("it was killed by its sandbox") != std::string::npos) {
+    return "K";
+  }
+  constexpr std::string_view kEnded = "it was ended by ";
+  const size_t signal = message.find(kEnded);
+  if (signal == std::string::npos) return message;
+  return message.substr(signal + kEnded.size(),
+                        message.find(" (", signal) - signal - kEnded.size());
 }
 
 }  // namespace bulkhead::tests

@@ -16,9 +16,15 @@ std::string Said(const Status& status);
 std::string OutcomeOf(const Status& status);
 
 // Returns the outcome of each attempt of AllAttempts() while the backend was
-// loaded, in a host with the deed "all". Returns fewer outcomes and adds a
+// loaded. `host` is one with the deed "all"; it made the harmless attempts. A
+// zygote of its own makes each other attempt. Returns fewer outcomes and adds a
 // failure if the backend did not report all of them.
 std::vector<std::string> ZygoteOutcomes(const Installation& installation,
                                         Host& host);
+
+// Returns the outcome of one attempt in a zygote of its own. `name` is that of
+// the attempt, after '@' if a second thread makes it.
+std::string OutcomeInZygote(const Installation& installation,
+                            const std::string& name);
 
 }  // namespace bulkhead::tests

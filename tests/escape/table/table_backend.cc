@@ -9,9 +9,8 @@
 //                  decodes the stream to its end. The end fails with the number
 //                  of attempts, or with the attempts that had another outcome
 //   zygote=FROM    fails with the zygote's outcomes from number FROM on
-//   zygote=itself  decodes as above; the end fails with the outcomes of the
-//   harmless
-//                  attempts that the zygote made in its own process
+//   zygote=itself  decodes as above; the end fails with what the zygote made
+//                  last
 //
 // The table says which attempts kill. Those are not among the harmless ones.
 
@@ -28,7 +27,6 @@
 #include "backends/cpu/cpu_backend.h"
 #include "backends/sdk/bulkhead_backend.h"
 #include "tests/escape/table/attempt.h"
-#include "tests/escape/table/attempt_in_clone.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -64,32 +62,25 @@ void MakeOne(std::string name) {
   if (on_thread) name.erase(0, 1);
   const Attempt* attempt = Find(name);
   if (attempt == nullptr) return;
+  std::string outcome;
+  const auto run = [&] { outcome = attempt->Run(targets); };
   if (!on_thread) {
-    attempt->Run(targets);
+    run();
   } else {
-    std::thread([attempt] { attempt->Run(targets); }).join();
+    std::thread(run).join();
   }
+  made_by_zygote = "outcome: " + outcome + ";";
 }
 
-void MakeAllInClones() {
-  std::vector<const Attempt*> made;
+// Makes each harmless attempt of the zygote and stores the outcomes. The others
+// are left to zygotes of their own.
+void MakeHarmlessWhileLoading() {
   for (const Attempt& attempt : attempts) {
-    if (!attempt.expected.For(targets).starts_with("n/a")) {
-      made.push_back(&attempt);
-    }
+    const std::string_view expected = attempt.expected.For(targets);
+    zygote_outcomes.push_back(expected.starts_with("n/a") ? "n/a"
+                              : IsHarmless(expected)      ? attempt.Run(targets)
+                                                          : kNotMade);
   }
-  const std::vector<std::string> outcomes = RunInClones(made, targets);
-  size_t next = 0;
-  for (const Attempt& attempt : attempts) {
-    const bool was_made = next < made.size() && made[next] == &attempt;
-    zygote_outcomes.push_back(was_made ? outcomes[next++] : "n/a");
-  }
-}
-
-bool IsHarmlessHere(const Attempt& attempt) {
-  // Excludes attempts that install a filter, which the decoder would keep.
-  return IsHarmless(attempt.expected.For(targets)) &&
-         attempt.name != std::string_view("filter_allow_all");
 }
 
 // Makes the harmless attempts. Returns their number, or those with another
@@ -98,7 +89,7 @@ std::string MakeHarmless() {
   std::string wrong;
   int made = 0;
   for (const Attempt& attempt : attempts) {
-    if (!IsHarmlessHere(attempt)) continue;
+    if (!IsHarmless(attempt.expected.For(targets))) continue;
     ++made;
     const std::string got = attempt.Run(targets);
     if (Matches(attempt.expected.For(targets), got)) continue;
@@ -131,7 +122,6 @@ bulkhead_result Open(const bulkhead_open_parameters* parameters,
                      bulkhead_decoder** decoder) {
   sentence.clear();
   targets.in_zygote = false;
-  targets.spare_descriptors = 0;
   for (size_t i = 0; i < parameters->option_count; ++i) {
     const std::string key = parameters->options[i].key;
     const std::string value = parameters->options[i].value;
@@ -182,7 +172,7 @@ bool Attack() {
   targets.in_zygote = true;
   for (const std::string& deed : ReadDeeds()) {
     if (deed == "all") {
-      MakeAllInClones();
+      MakeHarmlessWhileLoading();
       made_by_zygote = MakeHarmless();
     } else {
       MakeOne(deed);

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <vector>
+
+#include "ipc/unique_fd.h"
+
+namespace bulkhead::sandbox {
+
+// A living child of a process, as the kernel lists it.
+struct ChildProcess {
+  pid_t inner_pid;  // The pid in the child's own pid namespace.
+  ipc::UniqueFd pidfd;
+};
+
+// Returns the living children of `parent`, which is a child of this process
+// that has not been reaped. Empty where /proc lacks the list (Linux without
+// CONFIG_PROC_CHILDREN). Each pidfd is that of the child: a pid that came to
+// mean another process is left out.
+std::vector<ChildProcess> ChildrenOf(pid_t parent);
+
+}  // namespace bulkhead::sandbox
