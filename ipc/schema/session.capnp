@@ -343,10 +343,15 @@ struct Opened {
   # As in StreamDescription.
 }
 
+const packetsPerReport :UInt64 = 1000;
+# The number of packets after which a scan for `describe` reports its progress.
+
 struct Described {
   union {
     scanned @0 :UInt64;
-    # The number of packets that were read so far: a sign of life.
+    # The number of packets that were read so far, sent after every
+    # packetsPerReport packets. The host then extends the deadline, and refuses
+    # any other number.
     container @1 :ContainerDescription;
     stream @2 :StreamDescription;
   }

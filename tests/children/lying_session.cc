@@ -125,7 +125,9 @@ void LyingSession::Handle(schema::Request::Reader request) {
                            request.getGrant().getGeneration());
       break;
     case schema::Request::DESCRIBE:
-      ::_exit(0);  // nobody asks a liar that yet
+      if (request.getDescribe().getScan()) TellIf(Step::kDescribe);
+      Describe();
+      break;
   }
 }
 
@@ -145,6 +147,12 @@ void LyingSession::Scan() {
       },
       64 + bytes / sizeof(capnp::word));
   Reply([](schema::Reply::Builder reply) { reply.setIndexEnd(); });
+}
+
+void LyingSession::Describe() {
+  Reply([](schema::Reply::Builder reply) {
+    reply.initDescribed().initContainer().setFormat("made-up");
+  });
 }
 
 void LyingSession::AttachPool() {
@@ -252,6 +260,10 @@ void LyingSession::ReplyOpened(
         time_base.setNumerator(1);
         time_base.setDenominator(25);
         opened.setDurationFromHeader(kLyingFrames);
+        opened.setFrameCountFromHeader(kLyingFrames);
+        auto frame_rate = opened.initAverageFrameRate();
+        frame_rate.setNumerator(25);
+        frame_rate.setDenominator(1);
         if (change) change(opened);
       },
       max_words);

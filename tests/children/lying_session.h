@@ -42,6 +42,7 @@ class LyingSession {
   enum class Step {
     kHello,
     kOpen,
+    kDescribe,  // with a scan
     kScan,
     kAttachPool,
     kPlay,
@@ -122,6 +123,7 @@ class LyingSession {
   [[noreturn]] void Serve();
   void Handle(ipc::schema::Request::Reader request);
   void Scan();
+  void Describe();
   void AttachPool();
   void Play(ipc::schema::Play::Reader play);
   bool CanPlay() const { return playing_ && !grants_.empty(); }
@@ -150,7 +152,9 @@ class LyingSession {
 
 // Returns the lie of that name, or nullopt if there is none.
 std::optional<LyingSession::Lie> FindLie(std::string_view name);
-// Returns what FindLie() returns, but knows only the lies about audio.
+// Return what FindLie() returns. The first knows only the lies about audio, the
+// second only workers that go on for ever by the least progress.
 std::optional<LyingSession::Lie> FindAudioLie(std::string_view name);
+std::optional<LyingSession::Lie> FindDrip(std::string_view name);
 
 }  // namespace bulkhead::tests

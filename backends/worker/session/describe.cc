@@ -36,7 +36,6 @@ constexpr size_t kMaxNameBytes = 128;
 constexpr size_t kMaxTitleBytes = 512;
 // Room for six names, a title, and the fields of fixed size.
 constexpr size_t kDescriptionWords = 512;
-constexpr uint64_t kPacketsPerSignOfLife = 1000;
 
 struct Content {
   uint64_t packets = 0;
@@ -180,7 +179,7 @@ ipc::Expected<std::vector<Content>> Scan(const MediaFile& file,
   while (file.ReadPacket(packet.get())) {
     const auto index = static_cast<size_t>(packet->stream_index);
     if (index < contents.size()) Count(*packet, contents[index]);
-    if (++packets % kPacketsPerSignOfLife != 0) continue;
+    if (++packets % schema::PACKETS_PER_REPORT != 0) continue;
     IPC_TRY(replies.Send(kSmallReplyWords, [&](schema::Reply::Builder reply) {
       reply.initDescribed().setScanned(packets);
     }));

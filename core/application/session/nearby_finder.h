@@ -16,6 +16,10 @@ namespace bulkhead::session {
 // after that time. Does not check that a pass from the beginning would show the
 // same picture.
 //
+// A worker cannot make the search last by frames that are no candidates: a
+// deadline of all frames of the search bounds it (VideoLink::BeginStep), and
+// Limits::index_frames bounds the frames without a timestamp.
+//
 // Find() returns kOutOfRange if the stream ends before the frame, and kBadInput
 // if no frame is that near. Otherwise Find() and Forget() behave as those of
 // FrameFinder.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/application/session/probe_session.h"
 
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -13,13 +12,6 @@
 namespace bulkhead::session {
 
 namespace schema = ipc::schema;
-
-namespace {
-
-// An honest worker reports each thousandth packet (Described.scanned).
-constexpr uint64_t kPacketsPerReport = 1000;
-
-}  // namespace
 
 Result<ContainerMetadata> ProbeSession::Run(
     std::shared_ptr<SupervisorLink> supervisor, const Source& source,
@@ -69,12 +61,11 @@ Status ProbeSession::Describe(WorkerLink& link, bool scan) {
                             }));
   container_known_ = false;
   const auto step = scan ? &Deadlines::scan : &Deadlines::open;
-  std::optional<StepDeadline> deadline(link.Within(step));
-  StepProgress scanned(kPacketsPerReport);
+  StepDeadline deadline = link.Within(step);
+  packets_scanned_ = 0;
   while (!container_known_ || container_.streams.size() < stream_count_) {
-    if (scanned.EarnsDeadline()) deadline.emplace(link.Within(step));
     RETURN_IF_ERROR(link.Receive(
-        *deadline, scan ? "scan the file" : "open the file",
+        deadline, scan ? "scan the file" : "open the file",
         [&](schema::Reply::Reader reply_untrusted) -> Status {
           if (reply_untrusted.isFailed()) {
             return link.FailureOf(reply_untrusted.getFailed());
@@ -83,21 +74,25 @@ Status ProbeSession::Describe(WorkerLink& link, bool scan) {
             return link.Misbehaved("it answered describe with something else");
           }
           const auto described_untrusted = reply_untrusted.getDescribed();
-          return described_untrusted.isScanned()
-                     ? CheckScanned(link, described_untrusted.getScanned(),
-                                    scan, scanned)
-                     : TakeIfValid(link, described_untrusted);
+          if (!described_untrusted.isScanned()) {
+            return TakeIfValid(link, described_untrusted);
+          }
+          if (!scan) return link.Misbehaved("it scanned what nobody asked for");
+          RETURN_IF_ERROR(CheckScanned(link, described_untrusted.getScanned()));
+          link.Renew(deadline, step);
+          return Status();
         }));
   }
   return Status();
 }
 
-Status ProbeSession::CheckScanned(WorkerLink& link, uint64_t packets_untrusted,
-                                  bool asked, StepProgress& progress) const {
-  if (!asked || container_known_ || !progress.Advance(packets_untrusted)) {
+Status ProbeSession::CheckScanned(WorkerLink& link,
+                                  uint64_t packets_untrusted) {
+  packets_scanned_ += schema::PACKETS_PER_REPORT;
+  if (container_known_ || packets_untrusted != packets_scanned_) {
     return link.Misbehaved("it says that it read further, and did not");
   }
-  if (packets_untrusted <= limits_.index_frames) return Status();
+  if (packets_scanned_ <= limits_.index_frames) return Status();
   return Status(Code::kResourceExhausted,
                 "the file has more than " +
                     std::to_string(limits_.index_frames) + " packets; raise " +

@@ -7,7 +7,6 @@
 #include "core/application/session/worker_recovery.h"
 #include "core/application/supervisor_link/supervisor_link.h"
 #include "core/application/worker_link/media_input.h"
-#include "core/application/worker_link/step_progress.h"
 #include "core/include/bulkhead/host.h"
 #include "core/include/bulkhead/metadata.h"
 
@@ -32,10 +31,8 @@ class ProbeSession : private WorkerRecovery::Client {
   // Asks for the description and fills container_. With `scan`, the worker
   // reads all packets first.
   Status Describe(WorkerLink& link, bool scan);
-  // Checks a report of the number of packets that the worker has read. `asked`
-  // tells whether it was asked to read them.
-  Status CheckScanned(WorkerLink& link, uint64_t packets_untrusted, bool asked,
-                      StepProgress& progress) const;
+  // Checks a report of the number of packets that the worker has read.
+  Status CheckScanned(WorkerLink& link, uint64_t packets_untrusted);
   // Adds one part of the answer to container_.
   Status TakeIfValid(WorkerLink& link,
                      ipc::schema::Described::Reader described_untrusted);
@@ -47,6 +44,7 @@ class ProbeSession : private WorkerRecovery::Client {
   ContainerMetadata container_;
   bool container_known_ = false;
   uint32_t stream_count_ = 0;
+  uint64_t packets_scanned_ = 0;  // that the worker has reported
   WorkerRecovery recovery_;
 };
 

@@ -98,6 +98,7 @@ auto VideoSession::WithRecovery(WorkerRecovery::Step asked, const Call& step)
 
 Result<std::optional<Frame>> VideoSession::Next() {
   using Event = FrameSequence::Event;
+  if (video_) video_->BeginStep();
   while (!sequence_.ended()) {
     const uint64_t number = sequence_.next();
     worker().Want(number);
@@ -254,6 +255,7 @@ Result<FrameFinder::Found> VideoSession::FindOn(VideoLink& video,
 }
 
 Result<VideoSession::FrameOrDamage> VideoSession::Find(uint64_t index) {
+  if (video_) video_->BeginStep();
   worker().Want(index);
   const auto find = [&]() -> Result<FrameFinder::Found> {
     // The worker's play serves the finder from here on.

@@ -55,7 +55,7 @@ Status AudioLink::Play(int64_t first_sample, int64_t count) {
   next_ = first_sample;
   end_ = first_sample + count;
   skipping_ = false;
-  skipped_ = StepProgress(static_cast<uint64_t>(sample_rate_));
+  deadline_.reset();
   return link_.Send(kSmallRequestWords, [&](schema::Request::Builder request) {
     auto play = request.initPlay();
     play.setEpoch(epoch);
@@ -65,13 +65,18 @@ Status AudioLink::Play(int64_t first_sample, int64_t count) {
 }
 
 Result<AudioEvent> AudioLink::Await() {
-  std::optional<StepDeadline> deadline(link_.Within(&Deadlines::frame));
+  // A play has one deadline: the samples before these were progress.
+  if (deadline_) {
+    link_.Renew(*deadline_, &Deadlines::frame);
+  } else {
+    deadline_.emplace(link_.Within(&Deadlines::frame));
+  }
   for (;;) {
     RETURN_IF_ERROR(link_.GrantFreeSlots());
     std::optional<AudioEvent> event;
     bool nearer = false;
     RETURN_IF_ERROR(link_.Receive(
-        *deadline, "decode the next samples",
+        *deadline_, "decode the next samples",
         [&](schema::Reply::Reader reply_untrusted) -> Status {
           auto adopted = AdoptEventIfValid(reply_untrusted, &nearer);
           if (!adopted) return std::move(adopted).error();
@@ -79,9 +84,7 @@ Result<AudioEvent> AudioLink::Await() {
           return Status();
         }));
     if (event) return *std::move(event);
-    if (nearer && skipped_.EarnsDeadline()) {
-      deadline.emplace(link_.Within(&Deadlines::frame));
-    }
+    if (nearer) link_.Renew(*deadline_, &Deadlines::frame);
   }
 }
 
@@ -124,10 +127,8 @@ Status AudioLink::CheckSkipping(int64_t reached_untrusted) {
       (skipping_ && reached_untrusted - reached_ < sample_rate_)) {
     return link_.Misbehaved("it says that it is nearer, and is not");
   }
-  if (!skipping_) first_reached_ = reached_untrusted;
   skipping_ = true;
   reached_ = reached_untrusted;
-  (void)skipped_.Advance(static_cast<uint64_t>(reached_ - first_reached_));
   return Status();
 }
 

@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "core/application/worker_link/media_input.h"
-#include "core/application/worker_link/step_progress.h"
+#include "core/application/worker_link/step_deadline.h"
 #include "core/application/worker_link/stream_link.h"
 #include "core/application/worker_link/worker_link.h"
 #include "core/include/bulkhead/audio_decoder.h"
@@ -42,9 +42,10 @@ class AudioLink {
   // Asks for `count` samples from number `first_sample` on, and ends the
   // previous play. The pool must be attached.
   Status Play(int64_t first_sample, int64_t count);
-  // Grants free slots and waits for the next event of the last play. While the
-  // worker decodes on the way to the first sample, the deadline starts anew
-  // each time that the worker reports another decoded second of the stream.
+  // Grants free slots and waits for the next event of the last play. The
+  // deadline starts anew with each event, and each time that the worker reports
+  // another decoded second on the way to the first sample, as long as the play
+  // has not used up the timeouts of one step (StepDeadline::kMostTimeouts).
   Result<AudioEvent> Await();
 
  private:
@@ -64,10 +65,9 @@ class AudioLink {
   // The samples that the worker still owes to the last play.
   int64_t next_ = 0;
   int64_t end_ = 0;
-  bool skipping_ = false;      // the worker has reported how far it is
-  int64_t reached_ = 0;        // the sample that the worker reported last
-  int64_t first_reached_ = 0;  // the sample that the worker reported first
-  StepProgress skipped_{1};    // from first_reached_ on
+  bool skipping_ = false;  // the worker has reported how far it is
+  int64_t reached_ = 0;    // the sample that the worker reported last
+  std::optional<StepDeadline> deadline_;  // of the play, from its first wait on
 };
 
 }  // namespace bulkhead::session

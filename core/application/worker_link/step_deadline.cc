@@ -22,6 +22,11 @@ constexpr size_t kMaxThreads = 256;
 // by this.
 constexpr int kSlices = 16;
 
+nanoseconds Bounded(std::chrono::milliseconds timeout) {
+  return std::clamp<std::chrono::milliseconds>(
+      timeout, std::chrono::milliseconds(0), ipc::Deadline::kLongest);
+}
+
 }  // namespace
 
 RunDelays ReadRunDelays(pid_t pid) {
@@ -55,9 +60,9 @@ std::string NameOf(std::chrono::milliseconds Deadlines::*step) {
 
 StepDeadline::StepDeadline(std::chrono::milliseconds timeout, Read read,
                            Clock::time_point now)
-    : timeout_(std::clamp<std::chrono::milliseconds>(
-          timeout, std::chrono::milliseconds(0), ipc::Deadline::kLongest)),
+    : timeout_(Bounded(timeout)),
       read_(std::move(read)),
+      began_(now),
       end_(now + timeout_),
       next_(now + timeout_ / 4) {}
 
@@ -73,6 +78,17 @@ bool StepDeadline::GoesOn(Clock::time_point now) {
   if (until - now < timeout_ / kSlices || until <= now) return false;
   next_ = until;
   return true;
+}
+
+void StepDeadline::Renew(std::chrono::milliseconds timeout,
+                         Clock::time_point now) {
+  used_up_ = (now - began_) / kMostTimeouts >= Bounded(timeout);
+  if (used_up_) return;
+  timeout_ = Bounded(timeout);
+  end_ = now + timeout_;
+  next_ = now + timeout_ / 4;
+  before_.reset();
+  late_ = nanoseconds(0);
 }
 
 nanoseconds StepDeadline::Waited() const {

@@ -37,6 +37,13 @@ std::string NameOf(std::chrono::milliseconds Deadlines::*step);
 //       if (AwaitReply(deadline.next())) return;
 //     } while (deadline.GoesOn());
 //
+// A worker that reports progress within a long step is given the timeout anew:
+//
+//     if (progressed) deadline.Renew(timeout);
+//
+// The renewals of a step end kMostTimeouts timeouts after it began, so that a
+// worker that reports a little progress for ever is late too.
+//
 // The delays of the worker are read after a quarter of the timeout and again at
 // its end, and the waits between the two readings count. A step that is done in
 // the first quarter costs nothing more.
@@ -52,6 +59,10 @@ class StepDeadline {
   using Clock = std::chrono::steady_clock;
   using Read = std::function<RunDelays()>;
 
+  // An honest step of many parts takes seconds. A step on a slow machine that
+  // needs more than this can be given a longer timeout.
+  static constexpr int kMostTimeouts = 100;
+
   StepDeadline(std::chrono::milliseconds timeout, Read read)
       : StepDeadline(timeout, std::move(read), Clock::now()) {}
   StepDeadline(std::chrono::milliseconds timeout, Read read,
@@ -64,16 +75,27 @@ class StepDeadline {
   bool GoesOn(Clock::time_point now);
   // Adds time for which the worker had to wait for the host.
   void Extend(Clock::duration by) {
+    began_ += by;
     end_ += by;
     next_ += by;
   }
+  // Begins a timeout of this length now, unless the step has used up
+  // kMostTimeouts of them.
+  void Renew(std::chrono::milliseconds timeout) {
+    Renew(timeout, Clock::now());
+  }
+  void Renew(std::chrono::milliseconds timeout, Clock::time_point now);
+  // Returns true if the step had no renewal left when it made progress.
+  bool used_up() const { return used_up_; }
 
  private:
   // Returns the delay of the most delayed thread since the first look.
   std::chrono::nanoseconds Waited() const;
 
-  const std::chrono::nanoseconds timeout_;
+  std::chrono::nanoseconds timeout_;
   const Read read_;
+  Clock::time_point began_;  // of the step, not of the timeout
+  bool used_up_ = false;
   Clock::time_point end_;             // end of the timeout, without overload
   Clock::time_point next_;            // the time of the next look
   std::optional<RunDelays> before_;   // delays at the first look

@@ -112,6 +112,33 @@ TEST_F(StepDeadlineTest, ATimeoutOfNothingIsOverAtOnce) {
   EXPECT_FALSE(none.GoesOn(begin_));
 }
 
+TEST_F(StepDeadlineTest, ProgressBeginsTheTimeoutAnew) {
+  deadline_.Renew(kTimeout, begin_ + milliseconds(5'000));
+  EXPECT_TRUE(GoesOnAt(kTimeout / 4 + milliseconds(5'000)));
+  EXPECT_TRUE(GoesOnAt(kTimeout + milliseconds(4'999)));
+  EXPECT_FALSE(GoesOnAt(kTimeout + milliseconds(5'000)));
+}
+
+TEST_F(StepDeadlineTest, EverMoreProgressEndsAfterAHundredTimeouts) {
+  milliseconds now{0};
+  while (GoesOnAt(now)) {
+    now += kTimeout / 8;
+    deadline_.Renew(kTimeout, begin_ + now);
+  }
+  EXPECT_TRUE(deadline_.used_up());
+  EXPECT_GE(now, kTimeout * StepDeadline::kMostTimeouts);
+  EXPECT_LE(now, kTimeout * (StepDeadline::kMostTimeouts + 1));
+}
+
+TEST_F(StepDeadlineTest, WhatTheHostTookCountsAgainstNoRenewal) {
+  const milliseconds late = kTimeout * StepDeadline::kMostTimeouts;
+  deadline_.Extend(milliseconds(1));
+  deadline_.Renew(kTimeout, begin_ + late);
+  EXPECT_FALSE(deadline_.used_up());
+  deadline_.Renew(kTimeout, begin_ + late + milliseconds(1));
+  EXPECT_TRUE(deadline_.used_up());
+}
+
 // What the kernel's clock does when the machine is suspended, CLOCK_MONOTONIC
 // does not count; that it is the one is all there is to show here.
 TEST(StepDeadlineClock, IsMonotonic) {

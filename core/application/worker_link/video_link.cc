@@ -69,7 +69,7 @@ Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
   shape_ = {.width = metadata.width,
             .height = metadata.height,
             .element = ElementOf(metadata.dtype)};
-  max_unseen_ = limits.index_frames;
+  max_passed_ = limits.index_frames;
   metadata.backend = link_.started().backend;
   metadata.device = link_.started().device;
   return metadata;
@@ -83,12 +83,10 @@ Status VideoLink::Scan(
       link_.Send(kSmallRequestWords,
                  [](schema::Request::Builder request) { request.setScan(); }));
   stream_.EndPlay();
-  std::optional<StepDeadline> deadline(link_.Within(&Deadlines::scan));
-  // The least progress is one entry: a packet may take long to read.
-  StepProgress progress(1);
+  StepDeadline deadline = link_.Within(&Deadlines::scan);
   for (bool done = false; !done;) {
     RETURN_IF_ERROR(link_.Receive(
-        *deadline, "scan the file",
+        deadline, "scan the file",
         [&](schema::Reply::Reader reply_untrusted) -> Status {
           if (reply_untrusted.isIndexEnd()) {
             done = true;
@@ -110,24 +108,25 @@ Status VideoLink::Scan(
           }
           std::vector<ipc::IndexEntry> entries(bytes.size() /
                                                sizeof(ipc::IndexEntry));
-          if (!progress.Advance(progress.reached() + entries.size())) {
+          if (entries.empty()) {
             return link_.Misbehaved("it sent an empty part of the index");
           }
           std::memcpy(entries.data(), bytes.begin(), bytes.size());
-          if (progress.EarnsDeadline()) {
-            deadline.emplace(link_.Within(&Deadlines::scan));
-          }
+          link_.Renew(deadline, &Deadlines::scan);
           return take_untrusted(entries);
         }));
   }
   return Status();
 }
 
+void VideoLink::BeginStep() {
+  deadline_.reset();
+  passed_left_ = max_passed_;
+}
+
 Status VideoLink::Play(const PlayRequest& play) {
   const uint32_t epoch = stream_.StartPlay();
   link_.SetLastRequest(Describe(play));
-  deadline_.reset();
-  unseen_progress_ = StepProgress(1);
   frames_left_ = play.max_frames;
   skip_before_ = play.skip_before;
   unseen_.clear();
@@ -135,7 +134,8 @@ Status VideoLink::Play(const PlayRequest& play) {
     seeking_ = true;
     entering_ = true;
     to_beginning_ = play.start == PlayRequest::Start::kBeginning;
-    unseen_left_ = max_unseen_;
+    passed_left_ = max_passed_;
+    progressed_ = true;
   }
   return link_.Send(kSmallRequestWords, [&](schema::Request::Builder request) {
     auto builder = request.initPlay();
@@ -157,21 +157,17 @@ Status VideoLink::Play(const PlayRequest& play) {
 }
 
 Result<PlayEvent> VideoLink::Await() {
-  // The deadline is for the next frame. The unseen frames before it come under
-  // the same deadline, unless they are progress enough for another one. What
-  // the caller does between two calls takes no time from it.
+  const auto timeout = seeking_ ? &Deadlines::seek : &Deadlines::frame;
   if (deadline_) {
+    // What the caller does between two calls takes no time from the worker.
     deadline_->Extend(StepDeadline::Clock::now() - left_at_);
+    if (progressed_) link_.Renew(*deadline_, timeout);
   } else {
-    deadline_.emplace(
-        link_.Within(seeking_ ? &Deadlines::seek : &Deadlines::frame));
+    deadline_.emplace(link_.Within(timeout));
   }
   auto event = AwaitWithinDeadline();
   left_at_ = StepDeadline::Clock::now();
-  if (!event || !std::holds_alternative<UnseenFrame>(*event) ||
-      unseen_progress_.EarnsDeadline()) {
-    deadline_.reset();
-  }
+  progressed_ = event && !std::holds_alternative<Paused>(*event);
   return event;
 }
 
@@ -214,6 +210,9 @@ Result<std::optional<PlayEvent>> VideoLink::AdoptEventIfValid(
         (frame.pts != ipc::kNoTimestamp && frame.pts < skip_before_)) {
       return link_.Misbehaved("it published a frame that was to be left out");
     }
+    const bool out_of_time =
+        frame.pts == ipc::kNoTimestamp && skip_before_ != INT64_MIN;
+    if (frame.damaged || out_of_time) RETURN_IF_ERROR(CountPassed(1));
     return Event(std::move(frame));
   }
   if (!current) return Event();
@@ -292,19 +291,22 @@ Status VideoLink::AdoptUnseenIfValid(schema::Unseen::Reader unseen_untrusted) {
     if (frame.count == 0 || (frame.count > 1 && (timed || !lost))) {
       return link_.Misbehaved("it reported an impossible number of frames");
     }
-    // Without this bound a worker could report such frames for ever, each
-    // within its deadline. The file may be to blame as well: a file of a few
-    // bytes can have any number of frames.
-    if (frame.count > unseen_left_) {
-      return Status(Code::kResourceExhausted,
-                    "there are more than " + std::to_string(max_unseen_) +
-                        " frames before the wanted one; raise " +
-                        ipc::LimitName("index_frames"));
-    }
-    unseen_left_ -= frame.count;
-    (void)unseen_progress_.Advance(unseen_progress_.reached() + frame.count);
+    RETURN_IF_ERROR(CountPassed(frame.count));
     unseen_.push_back(frame);
   }
+  return Status();
+}
+
+Status VideoLink::CountPassed(uint64_t frames) {
+  // The file may be to blame as well: a file of a few bytes can have any number
+  // of frames.
+  if (frames > passed_left_) {
+    return Status(Code::kResourceExhausted,
+                  "there are more than " + std::to_string(max_passed_) +
+                      " frames before the wanted one; raise " +
+                      ipc::LimitName("index_frames"));
+  }
+  passed_left_ -= frames;
   return Status();
 }
 

@@ -11,7 +11,6 @@
 
 #include "core/application/worker_link/media_input.h"
 #include "core/application/worker_link/step_deadline.h"
-#include "core/application/worker_link/step_progress.h"
 #include "core/application/worker_link/stream_link.h"
 #include "core/application/worker_link/worker_link.h"
 #include "core/include/bulkhead/host.h"
@@ -85,6 +84,10 @@ class VideoLink {
   // only: the worker goes on sending.
   Status Scan(const std::function<Status(std::span<const ipc::IndexEntry>)>&
                   take_untrusted);
+  // Begins a step of the caller: a search for one frame, which may take any
+  // number of plays. A worker that makes the step go on and on is late
+  // (StepDeadline::kMostTimeouts).
+  void BeginStep();
   // Asks for frames, and ends the previous play. The pool must be attached.
   Status Play(const PlayRequest& play);
   // Grants free slots and waits for the next event of the last play. Returns
@@ -108,6 +111,8 @@ class VideoLink {
       ipc::schema::PublishedFrame::Reader frame_untrusted);
   Status AdoptEntryIfValid(ipc::schema::Entered::Reader entered_untrusted);
   Status AdoptUnseenIfValid(ipc::schema::Unseen::Reader unseen_untrusted);
+  // Counts frames that cannot be the one that the caller searches.
+  Status CountPassed(uint64_t frames);
 
   WorkerLink& link_;
   StreamLink stream_;
@@ -120,11 +125,10 @@ class VideoLink {
   bool entering_ = false;      // the worker has yet to say where the play began
   bool to_beginning_ = false;  // the play must begin at the beginning
   std::optional<int64_t> entry_untrusted_;
-  uint64_t max_unseen_ = 0;   // Limits::index_frames
-  uint64_t unseen_left_ = 0;  // number of unseen frames that may still come
-  StepProgress unseen_progress_{1};
-  // The deadline of the next frame while unseen frames come before it.
-  std::optional<StepDeadline> deadline_;
+  uint64_t max_passed_ = 0;   // Limits::index_frames
+  uint64_t passed_left_ = 0;  // number of frames that may still be passed
+  std::optional<StepDeadline> deadline_;  // of the step, from its first wait on
+  bool progressed_ = false;               // the deadline is to be renewed
   StepDeadline::Clock::time_point left_at_;  // the end of the last Await()
   std::deque<UnseenFrame> unseen_;  // received, and not yet returned by Await()
 };

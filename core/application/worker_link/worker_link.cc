@@ -149,6 +149,11 @@ StepDeadline WorkerLink::Within(milliseconds Deadlines::*step) {
                       [this] { return ReadRunDelays(pid()); });
 }
 
+void WorkerLink::Renew(StepDeadline& deadline, milliseconds Deadlines::*step) {
+  step_ = step;
+  deadline.Renew(supervisor_->deadlines().*step);
+}
+
 Status WorkerLink::Receive(
     StepDeadline& deadline, const char* step,
     const std::function<Status(schema::Reply::Reader)>& take) {
@@ -167,8 +172,10 @@ Status WorkerLink::Receive(
     if (!read) return Misbehaved(read.error().message);
     if (!*read) {
       if (wake == ipc::Wake::kPeerGone) return Died();
-      return Kill(Code::kDeadlineExceeded, ExitReport::Kind::kDeadline,
-                  TooLongTo(step));
+      return Kill(
+          Code::kDeadlineExceeded, ExitReport::Kind::kDeadline,
+          TooLongTo(step,
+                    deadline.used_up() ? StepDeadline::kMostTimeouts : 1));
     }
     bool answered = true;
     auto status = channel_->Take([&](schema::Reply::Reader reply_untrusted) {
@@ -255,8 +262,9 @@ bool WorkerLink::AwaitDeath() const {
   }
 }
 
-std::string WorkerLink::TooLongTo(const char* step) const {
-  return std::string("took too long to ") + step + ", more than the " +
+std::string WorkerLink::TooLongTo(const char* step, int times) const {
+  return std::string("took too long to ") + step + ", more than " +
+         (times > 1 ? std::to_string(times) + " times " : "") + "the " +
          std::to_string((supervisor_->deadlines().*step_).count()) + " ms of " +
          NameOf(step_);
 }

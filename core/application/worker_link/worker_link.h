@@ -60,6 +60,10 @@ class WorkerLink {
   // Returns the deadline of a step that begins now. `step` names the deadline
   // that applies: &Deadlines::open.
   StepDeadline Within(std::chrono::milliseconds Deadlines::*step);
+  // Gives a step that made progress the deadline `step` anew, as often as
+  // StepDeadline allows.
+  void Renew(StepDeadline& deadline,
+             std::chrono::milliseconds Deadlines::*step);
   // Waits for a reply and hands it to `take`, which validates it. `step` says
   // in a message what the worker was late with: "open the file". Where a reader
   // of the application has the media, reads it for the worker meanwhile; that
@@ -120,8 +124,9 @@ class WorkerLink {
   // `deadline`.
   Status Serve(ipc::schema::Read::Reader read_untrusted,
                StepDeadline& deadline);
-  // Returns the message for a worker that is late with `step`.
-  std::string TooLongTo(const char* step) const;
+  // Returns the message for a worker that is late with `step`. `times` is the
+  // number of times that the deadline has passed.
+  std::string TooLongTo(const char* step, int times = 1) const;
   // Died() and Kill() return the error that the caller is to return.
   Status Died();
   Status Kill(Code code, ExitReport::Kind kind, std::string message);

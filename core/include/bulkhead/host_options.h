@@ -62,6 +62,12 @@ struct Limits {
 // machine nor a jump of the wall clock uses any of it up. A step of a worker
 // that had to wait for a processor is extended by that wait, at most to twice
 // the deadline.
+//
+// A worker that makes progress within a step has its deadline anew: with each
+// part of a scan, each frame before the wanted one, each block of samples. All
+// deadlines of one step together are at most a hundred (17 minutes of the
+// defaults), so that a worker cannot hold a call for ever by a little progress
+// each time. A step is a scan, the way to one frame, or a range of samples.
 struct Deadlines {
   // The time until bulkheadd answers.
   std::chrono::milliseconds supervisor_start{5'000};
@@ -72,7 +78,8 @@ struct Deadlines {
   std::chrono::milliseconds worker_start{5'000};
   // The time until the stream is open.
   std::chrono::milliseconds open{15'000};
-  // The time from one part of the index to the next.
+  // The time from one part of the index to the next, or for a thousand packets
+  // of Host::Probe().
   std::chrono::milliseconds scan{10'000};
   // The time from a seek, or from the opening, to the first frame.
   std::chrono::milliseconds seek{10'000};
