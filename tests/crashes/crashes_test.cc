@@ -339,6 +339,21 @@ TEST_F(Crashes, AZygoteThatDiesWhileLoadingIsOnRecord) {
   EXPECT_EQ(well.exit_code, 0) << well.Describe();
 }
 
+TEST_F(Crashes, ACountOfDevicesThatDiesBlamesADeviceOnlyIfThereIsOne) {
+  installation_.SetFaults("at=probe do=segfault");
+  EXPECT_FALSE(NewHost()->Prewarm("chaos").ok());
+  installation_.GrantADevice();
+  EXPECT_FALSE(NewHost()->Prewarm("chaos").ok());
+  const std::vector<Crash> records = Records();
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0].blamed, "start");
+  EXPECT_EQ(records[1].blamed, "device");
+  for (const Crash& crash : records) {
+    EXPECT_EQ(crash.process, "worker");
+    EXPECT_EQ(crash.end.value, SIGSEGV);
+  }
+}
+
 TEST_F(Crashes, AReplayOfAQuarantinedBackendSaysWhatToDo) {
   installation_.SetFaults("at=load do=segfault");
   HostOptions options = Recording(installation_.options());

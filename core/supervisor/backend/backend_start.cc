@@ -176,6 +176,12 @@ Status BackendStart::BlamingZygote(Status status) {
       std::move(status));
 }
 
+Status BackendStart::BlamingProbe(Status status) {
+  return Blaming(
+      incarnation_->has_devices() ? Culprit::kDevice : Culprit::kStart,
+      std::move(status));
+}
+
 Result<std::vector<sandbox::Plugin::File>> BackendStart::CheckFiles(
     const discovery::OpenedBackend& opened) const {
   struct stat object = {};
@@ -260,6 +266,7 @@ kj::Promise<Status> BackendStart::Probe() {
                     context_.worker_deadline)
       .then([this, socket](auto worker) -> kj::Promise<Status> {
         if (!worker) return BlamingZygote(std::move(worker).error());
+        probing_ = true;
         const pid_t pid = worker->pid;
         auto answer = socket->Receive(0).then(
             [this, pid](auto received) -> kj::Promise<Status> {
@@ -270,15 +277,15 @@ kj::Promise<Status> BackendStart::Probe() {
               if (*received) return AdoptDevicesIfValid(**received);
               return incarnation_->AwaitEnd(pid, kProbeEndPatience)
                   .then([this](const ProcessExit& end) {
+                    Status died(
+                        Code::kBackendUnavailable,
+                        "its process died while it counted its devices: " +
+                            DescribeExit(ToReport(end)),
+                        ToReport(end));
                     const bool lost = CulpritOf(end, HostObservation::kDied,
                                                 false) == Culprit::kNobody;
-                    return Blaming(
-                        lost ? Culprit::kNobody : Culprit::kDevice,
-                        Status(
-                            Code::kBackendUnavailable,
-                            "its process died while it counted its devices: " +
-                                DescribeExit(ToReport(end)),
-                            ToReport(end)));
+                    return lost ? Blaming(Culprit::kNobody, std::move(died))
+                                : BlamingProbe(std::move(died));
                   });
             });
         const milliseconds limit = context_.worker_deadline;
@@ -287,14 +294,11 @@ kj::Promise<Status> BackendStart::Probe() {
                 context_.port.getTimer()
                     .afterDelay(limit.count() * kj::MILLISECONDS)
                     .then([this] {
-                      return Blaming(
-                          Culprit::kDevice,
-                          Status(
-                              Code::kBackendUnavailable,
-                              "it took too long to count its devices, more "
-                              "than " +
-                                  ipc::DeadlineName("backend_start"),
-                              ExitReport{.kind = ExitReport::Kind::kDeadline}));
+                      return BlamingProbe(Status(
+                          Code::kBackendUnavailable,
+                          "it took too long to count its devices, more than " +
+                              ipc::DeadlineName("backend_start"),
+                          ExitReport{.kind = ExitReport::Kind::kDeadline}));
                     }))
             .then([this, socket, pid](Status status) {
               incarnation_->KillWorker(pid);

@@ -94,6 +94,9 @@ class BackendStart {
   // machine said why the backend cannot be started, because nobody is punished
   // for that.
   std::optional<Culprit> culprit() const { return culprit_; }
+  // Returns whether the object was loaded, so that a failure is that of the
+  // worker that counts the devices.
+  bool probing() const { return probing_; }
   // The quarantine record because of which nothing was launched, if any.
   const std::optional<QuarantineRecord>& quarantine() const {
     return quarantine_;
@@ -122,6 +125,8 @@ class BackendStart {
   kj::Promise<Status> Probe();
   Status AdoptDevicesIfValid(ipc::ReceivedMessage& list_untrusted);
   Status Blaming(Culprit culprit, Status status);
+  // Blames the device, or the start of a backend that has none.
+  Status BlamingProbe(Status status);
   // Blames the start, unless the zygote was lost or declined.
   Status BlamingZygote(Status status);
 
@@ -133,6 +138,7 @@ class BackendStart {
   bool under_way_ = false;
   kj::Own<kj::PromiseFulfiller<Status>> abandon_;
   std::optional<Culprit> culprit_;
+  bool probing_ = false;
   std::optional<QuarantineRecord> quarantine_;
   std::vector<CountedDevice> devices_;
   HashVerdicts hash_verdicts_;

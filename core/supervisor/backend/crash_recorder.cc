@@ -191,11 +191,11 @@ uint64_t CrashRecorder::RecordWorker(const EndedBackend& backend,
   return Record(backend, std::move(crash));
 }
 
-uint64_t CrashRecorder::RecordStart(const EndedBackend& backend,
+uint64_t CrashRecorder::RecordStart(const EndedBackend& backend, bool probing,
                                     Culprit culprit, const Status& cause) {
   if (culprit == Culprit::kNobody) return 0;
   Crash crash;
-  crash.process = culprit == Culprit::kDevice ? "worker" : "zygote";
+  crash.process = probing ? "worker" : "zygote";
   crash.blamed = NameOf(culprit);
   crash.cause = cause.message();
   if (cause.exit_report()) {

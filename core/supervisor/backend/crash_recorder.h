@@ -71,10 +71,10 @@ class CrashRecorder {
   // Each of these returns the number of the record, or 0 if there is none.
   uint64_t RecordWorker(const EndedBackend& backend, const SessionFacts& facts,
                         Culprit culprit, ExitReport end);
-  // Records a failed start of the zygote or of the worker that counts the
-  // devices. Records no failure that is nobody's fault.
-  uint64_t RecordStart(const EndedBackend& backend, Culprit culprit,
-                       const Status& cause);
+  // Records a failed start of the zygote or, if `probing`, of the worker that
+  // counts the devices. Records no failure that is nobody's fault.
+  uint64_t RecordStart(const EndedBackend& backend, bool probing,
+                       Culprit culprit, const Status& cause);
   uint64_t RecordZygote(const EndedBackend& backend);
   // Adds the outcome of the session to a record that this object wrote.
   void SetOutcome(uint64_t crash, const std::string& outcome);

@@ -100,6 +100,9 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   // about the worker again.
   void ForgetWorker(pid_t pid);
 
+  // Returns whether device nodes were granted, so that there is a device to
+  // lose.
+  bool has_devices() const { return maps_devices_; }
   bool zygote_alive() const { return zygote_alive_; }
   // Resolves once the zygote has ended and the way it ended is known.
   kj::Promise<void> WhenZygoteGone() { return zygote_gone_.addBranch(); }

@@ -210,8 +210,8 @@ std::string Lifecycle::DescribeFailure(const Status& cause,
             candidate_.name() + " " + ToArguments(missing);
   }
   if (launched && start_->culprit()) {
-    text += SeeCrash(context_.crashes.RecordStart(Ended(launched),
-                                                  *start_->culprit(), cause));
+    text += SeeCrash(context_.crashes.RecordStart(
+        Ended(launched), start_->probing(), *start_->culprit(), cause));
   }
   return text;
 }

@@ -16,7 +16,8 @@ enum class Culprit : uint8_t {
   kInput,    // counted by input and position, in InputDeaths
   kBackend,  // died or broke the protocol without media, or dies on our own
   kDevice,   // was lost, or its enumeration crashed or hung
-  kStart,    // the zygote crashed, hung or broke the protocol while starting
+  kStart,    // the zygote, or the enumeration of no granted device, crashed,
+             // hung or broke the protocol while starting
 };
 
 // A host's observation of a worker that ended. Only the host knows the reason
