@@ -12,6 +12,11 @@
 #include <utility>
 
 namespace bulkhead::supervisor {
+namespace {
+
+constexpr kj::Duration kLook = 10 * kj::MILLISECONDS;
+
+}  // namespace
 
 EndingReapers::Ending::Ending(kj::UnixEventPort& port, ipc::UniqueFd reaper,
                               std::unique_ptr<sandbox::Cgroup> group)
@@ -38,6 +43,13 @@ EndingReapers::~EndingReapers() noexcept(false) {
     const int patience = static_cast<int>(kPatience / kj::MILLISECONDS);
     if (::poll(&poll, 1, patience) <= 0) ending.Kill();
     if (::poll(&poll, 1, patience) > 0) ending.Reap();
+    if (ending.cgroup) cgroups_.push_back(std::move(ending.cgroup));
+  }
+  for (const auto& cgroup : cgroups_) {
+    for (kj::Duration waited = 0 * kj::SECONDS;
+         !cgroup->Remove() && waited < kPatience; waited += kLook) {
+      ::poll(nullptr, 0, static_cast<int>(kLook / kj::MILLISECONDS));
+    }
   }
 }
 
@@ -47,7 +59,7 @@ void EndingReapers::Add(int pidfd, std::unique_ptr<sandbox::Cgroup> cgroup) {
   if (!copy) {
     // Without a descriptor there is nothing to wait with.
     ::syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0);
-    return;
+    return Add(std::move(cgroup));
   }
   Ending& ending =
       endings_.emplace_back(port_, std::move(copy), std::move(cgroup));
@@ -60,8 +72,24 @@ void EndingReapers::Add(int pidfd, std::unique_ptr<sandbox::Cgroup> cgroup) {
                  })
                  .then([this, place](bool ended) {
                    if (ended) place->Reap();
+                   Add(std::move(place->cgroup));
                    endings_.erase(place);
                  }));
+}
+
+void EndingReapers::Add(std::unique_ptr<sandbox::Cgroup> cgroup) {
+  if (!cgroup || cgroup->Remove()) return;
+  const auto place = cgroups_.insert(cgroups_.end(), std::move(cgroup));
+  tasks_.add(AwaitRemoval(**place, port_.getTimer().now() + kPatience)
+                 .then([this, place] { cgroups_.erase(place); }));
+}
+
+kj::Promise<void> EndingReapers::AwaitRemoval(const sandbox::Cgroup& cgroup,
+                                              kj::TimePoint end) {
+  kj::Timer& timer = port_.getTimer();
+  if (cgroup.Remove() || timer.now() >= end) return kj::READY_NOW;
+  return timer.afterDelay(kLook).then(
+      [this, &cgroup, end] { return AwaitRemoval(cgroup, end); });
 }
 
 kj::Promise<bool> EndingReapers::AwaitEnd(Ending& ending) {

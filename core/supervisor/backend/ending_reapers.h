@@ -11,17 +11,20 @@
 
 namespace bulkhead::supervisor {
 
-// The reapers that were told to end and have not ended yet. A reaper ends all
-// processes of its backend first, and a driver may hold one of them in the
-// kernel for any time, so the event loop does not wait for a reaper: this
-// object does, beside everything else.
+// The reapers that were told to end and have not ended yet, and the cgroups
+// that have a process left. A reaper ends all processes of its backend first,
+// and a driver may hold one of them in the kernel for any time, so the event
+// loop waits neither for a reaper nor for a cgroup: this object does, beside
+// everything else.
 //
 //     reapers.Add(reaper_pidfd.get(), std::move(cgroup));
+//     reapers.Add(std::move(cgroup));  // the reaper has ended
 //
 // A reaper that has not ended after kPatience gets a SIGKILL, and after the
-// same time again it is left to whoever inherits bulkheadd's children. The
-// cgroup, which may be null, is destroyed with the wait. Destroying this object
-// does block, at most so long for each reaper: that is the end of bulkheadd.
+// same time again it is left to whoever inherits bulkheadd's children. A
+// cgroup, which may be null, is removed after that. If that fails for
+// kPatience, the next bulkheadd removes it. Destroying this object does block,
+// at most three times kPatience for each: that is the end of bulkheadd.
 //
 // Bound to the event loop's thread.
 class EndingReapers : private kj::TaskSet::ErrorHandler {
@@ -34,7 +37,8 @@ class EndingReapers : private kj::TaskSet::ErrorHandler {
 
   // `pidfd` is borrowed for the call.
   void Add(int pidfd, std::unique_ptr<sandbox::Cgroup> cgroup);
-  size_t count() const { return endings_.size(); }
+  void Add(std::unique_ptr<sandbox::Cgroup> cgroup);
+  size_t count() const { return endings_.size() + cgroups_.size(); }
 
  private:
   struct Ending {
@@ -52,9 +56,13 @@ class EndingReapers : private kj::TaskSet::ErrorHandler {
   void taskFailed(kj::Exception&&) override {}
   // Resolves with whether the reaper has ended within kPatience.
   kj::Promise<bool> AwaitEnd(Ending& ending);
+  // Resolves once the cgroup is removed, or cannot be until `end`.
+  kj::Promise<void> AwaitRemoval(const sandbox::Cgroup& cgroup,
+                                 kj::TimePoint end);
 
   kj::UnixEventPort& port_;
   std::list<Ending> endings_;
+  std::list<std::unique_ptr<sandbox::Cgroup>> cgroups_;
   kj::TaskSet tasks_;  // the last member: its tasks use the others
 };
 

@@ -4,11 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
 #include <optional>
 
 #include "core/base/pidfd.h"
+#include "core/base/temporary_tree.h"
 #include "core/supervisor/backend/test_loop.h"
+#include "core/supervisor/sandbox/cgroup.h"
 #include "ipc/testing/forked_child.h"
+#include "ipc/unique_fd.h"
 
 namespace bulkhead::supervisor {
 namespace {
@@ -53,6 +59,32 @@ TEST_F(EndingReapersTest, DestroyingThemEndsWhoIsLeft) {
   reapers_->Add(endless.pidfd(), nullptr);
   reapers_.reset();
   EXPECT_TRUE(HasEnded(endless.pidfd()));
+}
+
+// A directory that holds a file cannot be removed, as a cgroup cannot that
+// holds a process.
+TEST_F(EndingReapersTest, ACgroupIsRemovedOnceItsLastProcessHasEnded) {
+  const discovery::TemporaryTree tree;
+  const std::filesystem::path directory = tree.path() + "/life";
+  std::filesystem::create_directory(directory);
+  std::ofstream(directory / "process").close();
+  reapers_->Add(std::make_unique<sandbox::Cgroup>(directory, ipc::UniqueFd()));
+  EXPECT_EQ(reapers_->count(), 1u);
+  std::filesystem::remove(directory / "process");
+  RunUntilNoneIsLeft();
+  EXPECT_FALSE(std::filesystem::exists(directory));
+}
+
+TEST_F(EndingReapersTest, ACgroupWithAProcessThatStaysIsLeftBehind) {
+  const discovery::TemporaryTree tree;
+  const std::filesystem::path directory = tree.path() + "/life";
+  std::filesystem::create_directory(directory);
+  std::ofstream(directory / "process").close();
+  const ipc::ForkedChild ended([] { return 0; });
+  reapers_->Add(ended.pidfd(),
+                std::make_unique<sandbox::Cgroup>(directory, ipc::UniqueFd()));
+  RunUntilNoneIsLeft();
+  EXPECT_TRUE(std::filesystem::exists(directory));
 }
 
 }  // namespace

@@ -64,10 +64,13 @@ Incarnation::Incarnation(kj::UnixEventPort& port,
 
 Incarnation::~Incarnation() noexcept(false) {
   tasks_.reset();
-  if (!reaper_alive_) return;
-  // A reaper without a control socket ends all other processes, then itself.
-  reaper_.reset();
-  ending_.Add(reaper_pidfd_.get(), std::move(cgroup_));
+  if (reaper_alive_) {
+    // A reaper without a control socket ends all other processes, then itself.
+    reaper_.reset();
+    ending_.Add(reaper_pidfd_.get(), std::move(cgroup_));
+  } else {
+    ending_.Add(std::move(cgroup_));
+  }
 }
 
 void Incarnation::KillReaper() {

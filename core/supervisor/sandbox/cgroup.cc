@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
+#include <chrono>
 #include <filesystem>
+#include <list>
 #include <optional>
 #include <sstream>
 #include <system_error>
@@ -21,15 +22,17 @@
 #include "core/base/status_macros.h"
 #include "core/supervisor/sandbox/errno_status.h"
 #include "core/supervisor/sandbox/read_text.h"
+#include "ipc/deadline.h"
 
 namespace bulkhead::sandbox {
 namespace {
 
 constexpr const char* kControllers[] = {"memory", "pids", "cpu"};
 constexpr char kPrefix[] = "bulkhead-";
-// How long to wait for killed processes to end. The next bulkheadd removes
-// cgroups that are not empty by then.
-constexpr int kEndPatienceMs = 200;
+// How long RemoveStaleCgroups() waits for killed processes to end, in all, and
+// how often it looks.
+constexpr std::chrono::milliseconds kEndPatience{200};
+constexpr int kLookMs = 5;
 
 bool Contains(const std::string& words, const std::string& word) {
   std::istringstream list(words);
@@ -157,20 +160,6 @@ ipc::UniqueFd LockIfFree(const std::string& directory) {
   return lock;
 }
 
-void AwaitEmpty(const std::string& directory) {
-  const ipc::UniqueFd events(
-      open((directory + "/cgroup.events").c_str(), O_RDONLY | O_CLOEXEC));
-  if (!events) return;
-  std::array<char, 256> seen;
-  // Each pass reads first: the kernel reports with POLLPRI only changes since
-  // the last read.
-  while (pread(events.get(), seen.data(), seen.size(), 0) > 0 &&
-         Count(directory, "cgroup.events", "populated") != 0) {
-    pollfd wait = {.fd = events.get(), .events = POLLPRI, .revents = 0};
-    if (poll(&wait, 1, kEndPatienceMs) <= 0) return;
-  }
-}
-
 }  // namespace
 
 bool CgroupParent::Has(const std::string& controller) const {
@@ -244,18 +233,19 @@ CgroupParent FindCgroupParent(const std::string& named,
 void RemoveStaleCgroups(const CgroupParent& parent) {
   std::error_code ignored;
   // Collected first, since removing entries disturbs a directory iteration.
-  std::vector<std::string> stale;
+  std::list<Cgroup> stale;
   for (const auto& entry :
        std::filesystem::directory_iterator(parent.directory, ignored)) {
-    if (entry.path().filename().string().starts_with(kPrefix)) {
-      stale.push_back(entry.path());
+    if (!entry.path().filename().string().starts_with(kPrefix)) continue;
+    if (ipc::UniqueFd lock = LockIfFree(entry.path())) {
+      stale.emplace_back(entry.path(), std::move(lock));
     }
   }
-  for (const std::string& directory : stale) {
-    if (ipc::UniqueFd lock = LockIfFree(directory)) {
-      // The destructor kills who is left and removes the directory.
-      Cgroup(directory, std::move(lock));
-    }
+  const auto end = ipc::Deadline::After(kEndPatience);
+  for (;;) {
+    stale.remove_if([](const Cgroup& cgroup) { return cgroup.Remove(); });
+    if (stale.empty() || end.passed()) return;
+    poll(nullptr, 0, kLookMs);
   }
 }
 
@@ -298,11 +288,10 @@ Result<std::unique_ptr<Cgroup>> Cgroup::Create(const CgroupParent& parent,
                     parent.directory);
 }
 
-Cgroup::~Cgroup() {
+bool Cgroup::Remove() const {
   // Needs Linux 5.14. On older kernels only the reaper ends who is left.
   (void)Write(directory_ + "/cgroup.kill", "1");
-  AwaitEmpty(directory_);
-  (void)rmdir(directory_.c_str());
+  return rmdir(directory_.c_str()) == 0 || errno == ENOENT;
 }
 
 Status Cgroup::Adopt(pid_t pid) const {

@@ -52,7 +52,9 @@ struct CgroupParent {
 CgroupParent FindCgroupParent(const std::string& named,
                               const std::string& root = "");
 
-// Ends and removes the cgroups in `parent` whose bulkheadd has died.
+// Ends and removes the cgroups in `parent` whose bulkheadd has died. Waits for
+// the processes in them for a moment, whatever their number; the next bulkheadd
+// removes what is left.
 void RemoveStaleCgroups(const CgroupParent& parent);
 
 // Writes `limits` to the cgroup `directory`. Used by Cgroup::Create and its
@@ -61,10 +63,11 @@ Status WriteCgroupLimits(const std::string& directory,
                          const CgroupParent& parent, const Limits& limits);
 
 // The cgroup of one incarnation of a backend. Destroying the object kills the
-// processes that are left in the cgroup and removes the cgroup. If that takes
-// longer than a moment, or if this process is killed first, the next bulkheadd
-// removes the cgroup: a lock marks the cgroup as used for as long as its owner
-// lives.
+// processes that are left in the cgroup, and removes the cgroup if they have
+// ended. It does not wait for them, because a driver may hold a process in the
+// kernel for any time: whoever has time calls Remove() until it returns true
+// (core/supervisor/backend/ending_reapers.h). The next bulkheadd removes what
+// is left: a lock marks the cgroup as used for as long as its owner lives.
 class Cgroup {
  public:
   // Makes a cgroup. Fails with kSandboxUnavailable if the directory cannot be
@@ -74,13 +77,16 @@ class Cgroup {
   // Adopts an existing directory, which `lock` locks.
   Cgroup(std::string directory, ipc::UniqueFd lock)
       : directory_(std::move(directory)), lock_(std::move(lock)) {}
-  ~Cgroup();
+  ~Cgroup() { (void)Remove(); }
   Cgroup(const Cgroup&) = delete;
   Cgroup& operator=(const Cgroup&) = delete;
 
   // Moves a process into the cgroup. Every process that it starts from then on
   // is in the cgroup too.
   Status Adopt(pid_t pid) const;
+  // Kills the processes that are left. Returns true if the cgroup is removed,
+  // which takes until they have ended. Does not wait.
+  bool Remove() const;
   // Returns whether the kernel killed a process of this cgroup because the
   // cgroup was at its limit of memory. Ask once for each process that SIGKILL
   // ended: each of the kernel's kills is reported once, in whatever order the

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -185,6 +186,19 @@ TEST_F(CgroupTreeTest, AKillBecauseTheMachineRanOutIsNotItsOwn) {
       Cgroup(machine_ / "life", ipc::UniqueFd()).TakeOutOfMemoryKill());
 }
 
+// A pipe that nobody writes to in place of the file that tells whether somebody
+// is left: whoever waits there waits for ever.
+TEST_F(CgroupTreeTest, ItsEndWaitsForNobody) {
+  const fs::path directory = machine_ / "life";
+  fs::create_directory(directory);
+  ASSERT_EQ(mkfifo((directory / "cgroup.events").c_str(), 0600), 0);
+  Cgroup(directory, ipc::UniqueFd());
+  EXPECT_TRUE(fs::exists(directory));
+  fs::remove(directory / "cgroup.events");
+  EXPECT_TRUE(Cgroup(directory, ipc::UniqueFd()).Remove());
+  EXPECT_FALSE(fs::exists(directory));
+}
+
 // The machine's own hierarchy, with whatever controllers it has.
 class CgroupTest : public testing::Test {
  protected:
@@ -244,8 +258,10 @@ TEST_F(CgroupTest, ItsEndKillsWhoIsLeftAndRemovesIt) {
   const std::string directory = cgroup->directory();
   ipc::ForkedChild child = ipc::ForkedChild::Sleeping();
   ASSERT_TRUE(cgroup->Adopt(child.pid()).ok());
-  cgroup.reset();
+  // Its process may not have ended yet.
+  (void)cgroup->Remove();
   EXPECT_EQ(child.Wait(), SIGKILL);
+  cgroup.reset();
   EXPECT_FALSE(fs::exists(directory));
 }
 
