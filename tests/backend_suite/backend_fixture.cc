@@ -45,6 +45,8 @@ HostOptions OptionsUnderTest() {
   HostOptions options = DistributionOptions();
   options.backends = {"*"};
   options.backends_disable.emplace();
+  // Some tests kill workers from another thread, several between two frames.
+  options.limits.kills_per_position = options.limits.restarts_per_position;
   return options;
 }
 

@@ -153,22 +153,27 @@ void PrintTo(const Step& step, std::ostream* out) { *out << step.name; }
 using Made = Step::Made;
 constexpr Code kLost = Code::kBackendLost;
 constexpr Code kPoisoned = Code::kPoisonedInput;
+// Nothing tells the kills of others from those of a kernel without memory.
+constexpr Code kNoMemory = Code::kResourceExhausted;
 constexpr Code kUnavailable = Code::kBackendUnavailable;
 
 constexpr Step kSteps[] = {
     {"load", Made::kInInstallation, "load", PlayToEnd, kLost, kUnavailable},
     {"probe", Made::kInInstallation, "probe", PlayToEnd, kLost, kUnavailable},
     {"clone", Made::kByLyingZygote, "clone", PlayToEnd, kLost, kLost},
-    {"hello", Made::kByLiar, "hello", PlayToEnd, kLost, kLost},
-    {"open", Made::kByChaos, "open", PlayToEnd, kLost, kPoisoned},
-    {"first_packet", Made::kByChaos, "packet:0", PlayToEnd, kLost, kPoisoned},
-    {"scan", Made::kByLiar, "scan", Count, kLost, kPoisoned},
-    {"seek", Made::kByChaos, "flush", JumpAbout, kLost, kPoisoned},
+    {"hello", Made::kByLiar, "hello", PlayToEnd, kNoMemory, kLost},
+    {"open", Made::kByChaos, "open", PlayToEnd, kNoMemory, kPoisoned},
+    {"first_packet", Made::kByChaos, "packet:0", PlayToEnd, kNoMemory,
+     kPoisoned},
+    {"scan", Made::kByLiar, "scan", Count, kNoMemory, kPoisoned},
+    {"seek", Made::kByChaos, "flush", JumpAbout, kNoMemory, kPoisoned},
     {"streaming", Made::kByChaos, "packet:40", PlayToEnd, Code::kOk, Code::kOk},
-    {"picture", Made::kByChaos, "picture:8192", PlayToEnd, kLost, kPoisoned},
-    {"indexed", Made::kByChaos, "picture:1536", JumpAbout, kLost, kPoisoned},
-    {"batch", Made::kByChaos, "picture:2560", TakeBatch, kLost, kPoisoned},
-    {"end", Made::kByChaos, "end", PlayToEnd, kLost, kPoisoned},
+    {"picture", Made::kByChaos, "picture:8192", PlayToEnd, kNoMemory,
+     kPoisoned},
+    {"indexed", Made::kByChaos, "picture:1536", JumpAbout, kNoMemory,
+     kPoisoned},
+    {"batch", Made::kByChaos, "picture:2560", TakeBatch, kNoMemory, kPoisoned},
+    {"end", Made::kByChaos, "end", PlayToEnd, kNoMemory, kPoisoned},
     {"close", Made::kByChaos, "close", PlayTwice, Code::kOk, Code::kOk},
 };
 
@@ -331,6 +336,10 @@ TEST_P(KillMatrix, LosesNothingOrSaysWhatDied) {
     return;
   }
   EXPECT_NE(EndOf(status).find(death().end), std::string::npos) << status;
+  if (expected == kNoMemory) {
+    EXPECT_NE(status.message().find("free memory"), std::string::npos)
+        << status;
+  }
 }
 
 std::string CellName(

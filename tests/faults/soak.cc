@@ -58,6 +58,7 @@ class Soak {
     // Each kill of a reaper gives all sessions a death for which nobody is to
     // blame.
     host.limits.restarts_per_position = 64;
+    host.limits.kills_per_position = 64;
     host.deadlines.backend_start = milliseconds(20'000);
     host.deadlines.worker_start = milliseconds(20'000);
     host_ = Host::Create(host).value();

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/application/session/death_account.h"
 
+#include <signal.h>
+
 #include <algorithm>
+
+#include "ipc/limit_name.h"
 
 namespace bulkhead::session {
 namespace {
@@ -17,6 +21,11 @@ Cause CauseOf(const ExitVerdict& verdict) {
   if (verdict.report.kind == ExitReport::Kind::kDeadline) {
     return {Code::kDeadlineExceeded, "raise that deadline or skip the file"};
   }
+  if (verdict.report.kind == ExitReport::Kind::kOutOfMemory) {
+    return {Code::kResourceExhausted,
+            "let it have more memory (bulkhead grant BACKEND memory=N) or skip "
+            "the file"};
+  }
   if (verdict.device_to_blame) {
     return {Code::kBackendLost,
             "its device was lost: retry later or use another"};
@@ -25,6 +34,14 @@ Cause CauseOf(const ExitVerdict& verdict) {
     return {Code::kBackendLost, "try another backend"};
   }
   return {Code::kPoisonedInput, "skip this file or try another backend"};
+}
+
+// Returns whether the kernel may have killed the worker to get memory back.
+bool IsKillForMemory(const ExitVerdict& verdict) {
+  const ExitReport& report = verdict.report;
+  return report.kind == ExitReport::Kind::kOutOfMemory ||
+         (report.kind == ExitReport::Kind::kSignaled &&
+          report.value == SIGKILL);
 }
 
 }  // namespace
@@ -38,6 +55,7 @@ InputPosition DeathAccount::position() const {
 std::optional<DeathAccount::GivenUp> DeathAccount::Count(
     Code death, const ExitVerdict& verdict) {
   verdict.blamed ? ++blamed_ : ++innocent_;
+  if (!verdict.blamed && IsKillForMemory(verdict)) ++kills_;
   // After a worker that broke the protocol no other worker is tried, whatever
   // the input.
   if (death == Code::kBackendMisbehaved) return GivenUp{death, ""};
@@ -48,6 +66,17 @@ std::optional<DeathAccount::GivenUp> DeathAccount::Count(
     const Cause cause = CauseOf(verdict);
     return GivenUp{cause.code, "given up after " + std::to_string(attempts) +
                                    " attempts, " + cause.advice};
+  }
+  if (kills_ > kills_allowed_) {
+    return GivenUp{
+        Code::kResourceExhausted,
+        "given up after " + std::to_string(kills_) +
+            " such deaths, as the kernel does this to a worker where the "
+            "machine has no memory left: free memory, decode fewer files at a "
+            "time, lower " +
+            ipc::LimitName("worker_bytes") +
+            ", or, if somebody else kills workers, raise "
+            "Limits::kills_per_position"};
   }
   // Nobody is to blame, but a session must end even where workers are killed
   // from outside for ever.
@@ -62,6 +91,7 @@ std::optional<DeathAccount::GivenUp> DeathAccount::Count(
 void DeathAccount::Progressed() {
   blamed_ = 0;
   innocent_ = 0;
+  kills_ = 0;
 }
 
 }  // namespace bulkhead::session

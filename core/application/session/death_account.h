@@ -30,8 +30,14 @@ namespace bulkhead::session {
 //   the worker broke the protocol            give up: kBackendMisbehaved
 //   as many blamed deaths as attempts        give up, with the code of
 //                                            whatever is to blame
+//   more kills for memory than allowed       give up: kResourceExhausted
 //   more innocent deaths than restarts       give up: kBackendLost
 //   otherwise                                try again with another worker
+//
+// A kill for memory is an innocent death by a SIGKILL that Bulkhead did not
+// send. A kernel without free memory kills so, and nothing tells its kill from
+// an operator's. Each further worker would take the same memory and make the
+// kernel kill again, perhaps another program.
 //
 // Not thread-safe.
 class DeathAccount {
@@ -40,7 +46,8 @@ class DeathAccount {
 
   explicit DeathAccount(const Limits& limits)
       : attempts_(limits.attempts_per_position),
-        restarts_(limits.restarts_per_position) {}
+        restarts_(limits.restarts_per_position),
+        kills_allowed_(limits.kills_per_position) {}
 
   // Sets the step that the caller asked the session for.
   void Ask(Step step) { asked_ = step; }
@@ -78,11 +85,13 @@ class DeathAccount {
  private:
   const uint32_t attempts_;
   const uint32_t restarts_;
+  const uint32_t kills_allowed_;
   Step asked_ = Step::kOpen;
   bool opened_ = false;
   uint64_t wanted_ = 0;
   uint32_t blamed_ = 0;
   uint32_t innocent_ = 0;
+  uint32_t kills_ = 0;  // of the innocent deaths, the kills for memory
 };
 
 }  // namespace bulkhead::session

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/application/session/death_account.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 namespace bulkhead::session {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 using Step = DeathAccount::Step;
 
 constexpr InputPosition kOpening{InputPosition::Step::kOpening};
@@ -23,12 +27,19 @@ Limits ThreeAttemptsFiveRestarts() {
 }
 
 const ExitVerdict kNobody{};
+const ExitVerdict kKilled{
+    .report = {.kind = ExitReport::Kind::kSignaled, .value = SIGKILL}};
 const ExitVerdict kInput{.blamed = true, .input_to_blame = true};
 const ExitVerdict kDevice{.blamed = true, .device_to_blame = true};
 const ExitVerdict kBackend{.blamed = true};
 const ExitVerdict kLate{.report = {.kind = ExitReport::Kind::kDeadline},
                         .blamed = true,
                         .input_to_blame = true};
+
+const ExitVerdict kOutOfMemory{
+    .report = {.kind = ExitReport::Kind::kOutOfMemory},
+    .blamed = true,
+    .input_to_blame = true};
 
 class DeathAccountTest : public ::testing::Test {
  protected:
@@ -125,6 +136,39 @@ TEST_F(DeathAccountTest, DeathsThatAreNobodysFaultAreRestartedLonger) {
   EXPECT_EQ(given_up.code, Code::kBackendLost);
   EXPECT_EQ(given_up.reason, "given up after 6 restarts, retry");
   EXPECT_FALSE(account_.blamed());
+}
+
+TEST_F(DeathAccountTest, KillsForMemoryAreSoonGivenUp) {
+  const auto given_up = DieUntilGivenUp(Code::kBackendLost, kKilled, 3);
+  EXPECT_EQ(given_up.code, Code::kResourceExhausted);
+  EXPECT_THAT(given_up.reason, AllOf(HasSubstr("given up after 3 such deaths"),
+                                     HasSubstr("no memory left"),
+                                     HasSubstr("--limit worker-bytes=N"),
+                                     HasSubstr("kills_per_position")));
+  EXPECT_FALSE(account_.blamed());
+}
+
+TEST_F(DeathAccountTest, AWorkerOfSeveralSessionsMayBeKilledForMemoryToo) {
+  ExitVerdict shared = kOutOfMemory;
+  shared.blamed = false;
+  const auto given_up = DieUntilGivenUp(Code::kBackendLost, shared, 3);
+  EXPECT_EQ(given_up.code, Code::kResourceExhausted);
+}
+
+TEST_F(DeathAccountTest, KillsBetweenFramesAreNotInARow) {
+  for (int frame = 0; frame < 10; ++frame) {
+    EXPECT_FALSE(account_.Count(Code::kBackendLost, kKilled));
+    EXPECT_FALSE(account_.Count(Code::kBackendLost, kKilled));
+    account_.Progressed();
+  }
+}
+
+TEST_F(DeathAccountTest, AnInputThatFillsItsCgroupLacksMemory) {
+  const auto given_up = DieUntilGivenUp(Code::kBackendLost, kOutOfMemory, 3);
+  EXPECT_EQ(given_up.code, Code::kResourceExhausted);
+  EXPECT_EQ(given_up.reason,
+            "given up after 3 attempts, let it have more memory (bulkhead "
+            "grant BACKEND memory=N) or skip the file");
 }
 
 TEST_F(DeathAccountTest, InnocentDeathsAreNoAttempts) {

@@ -86,16 +86,23 @@ Status RefusalOf(const PoisonedPosition& poisoned, std::string_view unit,
   ExitReport report = poisoned.last;
   report.device = device;
   report.position = Describe(poisoned.position, unit);
-  const bool late = report.kind == ExitReport::Kind::kDeadline;
-  std::string message =
-      "it is refused " + report.position + ", where it ended " +
-      std::to_string(poisoned.deaths) + " workers of device " + report.device +
-      ", the last so: " + DescribeExit(report) +
-      (late ? "; raise " + DeadlinesAt(poisoned.position) + ", or skip the file"
-            : "; skip this file or try another backend") +
-      SeeCrash(report.crash);
-  return Status(late ? Code::kDeadlineExceeded : Code::kPoisonedInput,
-                std::move(message), std::move(report));
+  Code code = Code::kPoisonedInput;
+  std::string advice = "skip this file or try another backend";
+  if (report.kind == ExitReport::Kind::kDeadline) {
+    code = Code::kDeadlineExceeded;
+    advice = "raise " + DeadlinesAt(poisoned.position) + ", or skip the file";
+  } else if (report.kind == ExitReport::Kind::kOutOfMemory) {
+    code = Code::kResourceExhausted;
+    advice =
+        "let it have more memory (bulkhead grant BACKEND memory=N) or skip "
+        "the file";
+  }
+  std::string message = "it is refused " + report.position +
+                        ", where it ended " + std::to_string(poisoned.deaths) +
+                        " workers of device " + report.device +
+                        ", the last so: " + DescribeExit(report) + "; " +
+                        advice + SeeCrash(report.crash);
+  return Status(code, std::move(message), std::move(report));
 }
 
 }  // namespace bulkhead::session

@@ -52,6 +52,10 @@ struct Limits {
   // Deaths of workers at one position that are nobody's fault, such as an
   // operator's SIGKILL.
   uint32_t restarts_per_position = 32;
+  // How many of these restarts may follow a kill for memory: by a SIGKILL that
+  // Bulkhead did not send, which is how a machine without free memory ends a
+  // worker. Each restart would take the memory again.
+  uint32_t kills_per_position = 2;
   // Failures within ten minutes of a backend, or of its start, before the
   // backend is quarantined.
   uint32_t failures_per_backend = 5;
