@@ -174,7 +174,9 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
     path.push_back({directory.getPath().cStr(), directory.getOrigin().cStr(),
                     directory.getBuiltIn()});
   }
-  floor_ = static_cast<sandbox::Tier>(configuration.getFloor());
+  requirements_ = {
+      .floor = static_cast<sandbox::Tier>(configuration.getFloor()),
+      .memory_cgroup = configuration.getRequireMemoryCgroup()};
   cgroup_ = configuration.getCgroup().cStr();
   grants_ = grants::GrantReader(ToStrings(configuration.getGrantFiles()));
   quarantine_.emplace(configuration.getStateDirectory().cStr());
@@ -238,16 +240,7 @@ Status Supervisor::EnsureTier() {
     context_->reads_memory = sandbox_->reads_memory;
     context_->cgroup = sandbox_->cgroup;
   }
-  if (sandbox_->tier >= floor_ && sandbox_->tier != sandbox::Tier::kNone) {
-    return Status();
-  }
-  return Status(Code::kSandboxUnavailable,
-                std::string("this machine offers sandbox tier \"") +
-                    sandbox::TierName(sandbox_->tier) +
-                    "\", below the floor \"" + sandbox::TierName(floor_) +
-                    "\"; " + sandbox_->gaps.front().Sentence() +
-                    "; `bulkhead doctor` says what to do about it, or lower "
-                    "BULKHEAD_SANDBOX_FLOOR knowingly");
+  return sandbox::CheckRequirements(requirements_, *sandbox_);
 }
 
 void Supervisor::DescribeSandbox(schema::SandboxReport::Builder out) {
@@ -268,6 +261,7 @@ void Supervisor::DescribeSandbox(schema::SandboxReport::Builder out) {
   for (size_t i = 0; i < cgroup.controllers.size(); ++i) {
     controllers.set(i, cgroup.controllers[i]);
   }
+  out.setMemoryCgroupRequired(requirements_.memory_cgroup);
 }
 
 }  // namespace bulkhead::supervisor

@@ -20,6 +20,7 @@
 #include "core/supervisor/blame/quarantine_records.h"
 #include "core/supervisor/catalog/catalog.h"
 #include "core/supervisor/sandbox/probe.h"
+#include "core/supervisor/sandbox/requirements.h"
 #include "core/supervisor/sockets/event_socket.h"
 #include "core/supervisor/sockets/operator_socket.h"
 #include "ipc/schema/control.capnp.h"
@@ -77,10 +78,10 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
                                ipc::schema::SessionEnd::Reader seen);
   Status Configure(ipc::schema::Configuration::Reader configuration,
                    ipc::UniqueFd application_pidfd);
-  // Probes the sandbox once; fails if its tier is below the floor.
+  // Probes the sandbox once; fails if it offers less than is required.
   Status EnsureTier();
-  // Returns the backend of `device`. Fails if this machine's sandbox is below
-  // the floor.
+  // Returns the backend of `device`. Fails if the sandbox offers less than is
+  // required.
   Result<Catalog::BackendPointer> FindBackend(const std::string& device);
   kj::Promise<void> Prepare(EventSocket& connection, const std::string& device);
   kj::Promise<void> Load(EventSocket& connection, const std::string& path,
@@ -107,7 +108,7 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   KilledWorkers killed_;
   EndingReapers ending_;
   std::optional<StartContext> context_;
-  sandbox::Tier floor_ = sandbox::Tier::kFull;
+  sandbox::Requirements requirements_;
   std::string cgroup_;  // the configured directory, or empty
   std::optional<sandbox::SandboxReport> sandbox_;  // empty before the probe
   std::optional<Catalog> catalog_;                 // empty before `configure`

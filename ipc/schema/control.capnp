@@ -256,6 +256,8 @@ struct Configuration {
   cgroup @19 :Text;
   # A directory in which bulkheadd creates the cgroups of backends. Empty:
   # bulkheadd looks for one.
+  requireMemoryCgroup @20 :Bool;
+  # True if no backend may run without a cgroup that limits its memory.
 }
 
 struct ExplicitLoad {
@@ -555,6 +557,8 @@ struct SandboxReport {
   # none.
   cgroupControllers @5 :List(Text);
   # The cgroup controllers that are enabled there.
+  memoryCgroupRequired @6 :Bool;
+  # True if no backend runs without the controller "memory".
 }
 
 struct SandboxGap {

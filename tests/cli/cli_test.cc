@@ -234,6 +234,27 @@ TEST_F(Cli, DoctorIsContent) {
   EXPECT_EQ(result.exit_code, 0) << result.Describe() << result.output;
 }
 
+TEST_F(Cli, DoctorSaysWhetherARequiredMemoryCgroupIsThere) {
+  const ProgramResult free = Run({"doctor"});
+  EXPECT_NE(free.errors.find("memory cgroup: not required"), std::string::npos)
+      << free.Describe();
+  const ProgramResult bound = Run({"--require-memory-cgroup", "doctor"});
+  const bool there =
+      bound.errors.find("memory cgroup: required, and each backend gets one") !=
+      std::string::npos;
+  if (there) {
+    EXPECT_EQ(bound.exit_code, 0) << bound.Describe();
+    return;
+  }
+  EXPECT_EQ(bound.exit_code, 5) << bound.Describe();
+  for (const char* words : {"REQUIRED and MISSING", "decoding on cpu: ",
+                            "no cgroup can limit the "
+                            "memory of a backend here",
+                            "to do:"}) {
+    EXPECT_NE(bound.errors.find(words), std::string::npos) << bound.Describe();
+  }
+}
+
 TEST_F(Cli, MissingFileIsTwo) {
   for (const char* command : {"decode", "probe"}) {
     ExpectFailure({command, "/no/such/clip.mp4"}, 2, "/no/such/clip.mp4");

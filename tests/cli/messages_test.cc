@@ -154,8 +154,9 @@ TEST_F(Messages, OfLimits) {
 
 TEST_F(Messages, OfVariables) {
   const Words decode = {"decode", clip(), "--format", "null"};
-  for (const char* variable : {"BULKHEAD_DEVICE_BACKEND_AUTOLOAD",
-                               "BULKHEAD_CGROUP", "BULKHEAD_SANDBOX_FLOOR"}) {
+  for (const char* variable :
+       {"BULKHEAD_DEVICE_BACKEND_AUTOLOAD", "BULKHEAD_CGROUP",
+        "BULKHEAD_SANDBOX_FLOOR", "BULKHEAD_REQUIRE_MEMORY_CGROUP"}) {
     ExpectPlainFailure(2, decode, variable, {{variable, "wrong"}});
   }
   ProgramOptions relative;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -137,6 +138,34 @@ TEST_F(BackendCgroupTest, ADirectoryThatIsNoneIsAReasonAndNoObstacle) {
               testing::Contains(HasSubstr("/tmp, which BULKHEAD_CGROUP")));
   if (sandbox.tier == SandboxTier::kNone) return;
   EXPECT_TRUE(host->Prewarm("cpu").ok());
+}
+
+// The machine may have the memory controller in version 1 alone, where the
+// directory limits nothing and the requirement is not met.
+TEST_F(BackendCgroupTest,
+       WhereMemoryIsNotLimitedARequirementStopsEveryBackend) {
+  HostOptions options;
+  options.libexec_dir = LibexecDirectory();
+  options.cgroup = directory_;
+  options.require_memory_cgroup = true;
+  auto host = Host::Create(std::move(options)).value();
+  const SandboxReport sandbox = host->Sandbox().value();
+  EXPECT_TRUE(sandbox.memory_cgroup_required);
+  const Status ready = host->Prewarm("cpu");
+  if (std::find(sandbox.cgroup_controllers.begin(),
+                sandbox.cgroup_controllers.end(),
+                "memory") != sandbox.cgroup_controllers.end()) {
+    EXPECT_TRUE(ready.ok()) << ready;
+    return;
+  }
+  std::printf("%s\n", ready.ToString().c_str());
+  EXPECT_EQ(ready.code(), Code::kSandboxUnavailable);
+  EXPECT_THAT(ready.message(),
+              testing::AllOf(HasSubstr("limit the memory of a backend"),
+                             HasSubstr("BULKHEAD_REQUIRE_MEMORY_CGROUP"),
+                             HasSubstr("bulkhead doctor")));
+  EXPECT_FALSE(host->OpenVideo("/dev/null", {.device = "cpu"}));
+  EXPECT_EQ(Lives(), 0);
 }
 
 TEST_F(BackendCgroupTest, ARelativeDirectoryIsAWrongOption) {

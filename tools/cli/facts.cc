@@ -103,6 +103,7 @@ Json FactsOf(const SandboxReport& report) {
       {"own_uid", report.own_uid},
       {"cgroup", report.cgroup},
       {"cgroup_controllers", report.cgroup_controllers},
+      {"memory_cgroup_required", report.memory_cgroup_required},
   };
 }
 

@@ -108,6 +108,9 @@ void AddGlobalOptions(CLI::App& app, GlobalOptions& global) {
                  "(default) or reduced (no namespaces)")
       ->type_name("TIER")
       ->check(CLI::IsMember({"full", "reduced"}));
+  app.add_flag("--require-memory-cgroup", global.require_memory_cgroup,
+               "Refuse to decode unless a cgroup limits the memory of each "
+               "backend as a whole");
   app.add_option("--libexec", global.libexec,
                  "The directory of bulkheadd and the programs it starts")
       ->type_name("DIR");
@@ -168,6 +171,7 @@ HostOptions HostOptionsFrom(const GlobalOptions& global) {
                                 ? SandboxTier::kFull
                                 : SandboxTier::kReduced;
   }
+  if (global.require_memory_cgroup) options.require_memory_cgroup = true;
   options.libexec_dir = FindLibexec(
       global.libexec.empty() ? std::string() : Absolute(global.libexec));
   if (global.max_frame_pixels) {

@@ -19,6 +19,7 @@ namespace bulkhead::cli {
 struct GlobalOptions {
   std::vector<std::string> plugin_path;
   std::string sandbox_floor;
+  bool require_memory_cgroup = false;
   std::string libexec;
   std::optional<uint64_t> max_frame_pixels;
   std::optional<uint64_t> max_session_bytes;

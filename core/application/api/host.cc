@@ -32,6 +32,7 @@ using Command = ipc::schema::BackendCommand::Action;
 
 constexpr const char* kFloorVariable = "BULKHEAD_SANDBOX_FLOOR";
 constexpr const char* kCgroupVariable = "BULKHEAD_CGROUP";
+constexpr const char* kRequireCgroupVariable = "BULKHEAD_REQUIRE_MEMORY_CGROUP";
 constexpr const char* kLibexecVariable = "BULKHEAD_LIBEXEC_DIR";
 constexpr const char* kDefaultLibexec = "/usr/lib/bulkhead/libexec";
 
@@ -56,6 +57,17 @@ Result<std::string> CgroupOf(const HostOptions& options,
   return Status(Code::kInvalidArgument,
                 (options.cgroup ? "option cgroup" : kCgroupVariable) +
                     (" is \"" + directory + "\"; it must be absolute"));
+}
+
+Result<bool> RequiresMemoryCgroup(const HostOptions& options,
+                                  const discovery::Environment& environment) {
+  if (options.require_memory_cgroup) return *options.require_memory_cgroup;
+  const std::string text =
+      environment.Get(kRequireCgroupVariable).value_or("0");
+  if (text == "0" || text == "1") return text == "1";
+  return Status(Code::kInvalidArgument, std::string(kRequireCgroupVariable) +
+                                            " is \"" + text +
+                                            "\"; it must be 0 or 1");
 }
 
 std::string LibexecOf(const HostOptions& options,
@@ -151,6 +163,8 @@ Result<std::unique_ptr<Host>> Host::Create(HostOptions options) {
   settings.libexec_dir = LibexecOf(options, environment);
   ASSIGN_OR_RETURN(settings.floor, FloorOf(options, environment));
   ASSIGN_OR_RETURN(settings.cgroup, CgroupOf(options, environment));
+  ASSIGN_OR_RETURN(settings.require_memory_cgroup,
+                   RequiresMemoryCgroup(options, environment));
   ASSIGN_OR_RETURN(settings.selection, SelectionOf(options, environment));
   if (const auto device = discovery::ParseDeviceName(options.default_device);
       !device) {

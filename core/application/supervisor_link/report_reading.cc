@@ -77,6 +77,7 @@ SandboxReport ToReport(schema::SandboxReport::Reader sandbox) {
   for (const auto controller : sandbox.getCgroupControllers()) {
     report.cgroup_controllers.push_back(controller.cStr());
   }
+  report.memory_cgroup_required = sandbox.getMemoryCgroupRequired();
   return report;
 }
 

@@ -46,6 +46,7 @@ void Write(const SupervisorSettings& settings,
   }
   out.setFloor(static_cast<schema::Tier>(settings.floor));
   out.setCgroup(settings.cgroup);
+  out.setRequireMemoryCgroup(settings.require_memory_cgroup);
   out.setReaperPath(settings.libexec_dir + "/bulkhead-reaper");
   out.setWorkerPath(settings.libexec_dir + "/bulkhead-worker");
   out.setStartDeadlineMs(settings.deadlines.backend_start.count());

@@ -22,6 +22,7 @@ struct SupervisorSettings {
   bool eager = false;
   SandboxTier floor = SandboxTier::kFull;
   std::string cgroup;  // empty: bulkheadd looks for one
+  bool require_memory_cgroup = false;
   Deadlines deadlines;
   std::string state_directory;  // empty: nothing outlives the process
   Limits limits;

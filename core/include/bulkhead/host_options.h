@@ -139,6 +139,11 @@ struct HostOptions {
   // one (`bulkhead doctor` shows it). In a privileged process (AT_SECURE) this
   // option is ignored as well.
   std::optional<std::string> cgroup;
+  // True: no backend runs unless it has a cgroup that limits the memory of all
+  // its processes together; without one, its devices fail with
+  // kSandboxUnavailable. nullopt: BULKHEAD_REQUIRE_MEMORY_CGROUP ("1" or "0"),
+  // or false if that is unset.
+  std::optional<bool> require_memory_cgroup;
   // The directory of Bulkhead's programs: bulkheadd, bulkhead-reaper,
   // bulkhead-worker and the directory `backends`. Empty: BULKHEAD_LIBEXEC_DIR,
   // or /usr/lib/bulkhead/libexec if that is unset.

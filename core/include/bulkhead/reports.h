@@ -94,6 +94,9 @@ struct SandboxReport {
   // if backends get no cgroup.
   std::string cgroup;
   std::vector<std::string> cgroup_controllers;
+  // True if no backend runs without the controller "memory"
+  // (HostOptions::require_memory_cgroup).
+  bool memory_cgroup_required;
 };
 
 }  // namespace bulkhead

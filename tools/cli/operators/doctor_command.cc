@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <memory>
@@ -25,6 +26,7 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead doctor
   bulkhead doctor --json | jq .sandbox.gaps
   bulkhead --sandbox-floor reduced doctor     try with less isolation
+  bulkhead --require-memory-cgroup doctor     try with more
 
 Exit status: 0 if a picture was decoded on cpu, 5 if the sandbox prevents that,
 4 if anything else does.)";
@@ -124,6 +126,17 @@ void SayBeside(const std::string& label, const std::string& text) {
   }
 }
 
+std::string DescribeMemoryCgroup(const SandboxReport& sandbox) {
+  if (!sandbox.memory_cgroup_required) {
+    return "memory cgroup: not required (BULKHEAD_REQUIRE_MEMORY_CGROUP)";
+  }
+  const auto& controllers = sandbox.cgroup_controllers;
+  const bool has = std::find(controllers.begin(), controllers.end(),
+                             "memory") != controllers.end();
+  return has ? "memory cgroup: required, and each backend gets one"
+             : "memory cgroup: REQUIRED and MISSING, so no backend starts";
+}
+
 void SaySandbox(const SandboxReport& sandbox) {
   Say(fmt::format("sandbox: {}", SandboxTierName(sandbox.tier)));
   Say(sandbox.landlock_abi == 0
@@ -139,6 +152,7 @@ void SaySandbox(const SandboxReport& sandbox) {
                     ? "nothing"
                     : fmt::format(
                           "{}", fmt::join(sandbox.cgroup_controllers, ", "))));
+  Say("  " + DescribeMemoryCgroup(sandbox));
   for (const SandboxGap& gap : sandbox.gaps) {
     Say("  missing: " + gap.missing);
     SayBeside("seen:", gap.evidence);
