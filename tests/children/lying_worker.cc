@@ -117,7 +117,7 @@ class LyingZygote {
     if (Tells("ready_exit")) ::_exit(kExitOnPurpose);
     if (Tells("ready_death")) Segfault();
     if (!Tells("ready_unlocked") &&
-        !lockdown_.InstallStage1(ipc::kZygoteControlFd)) {
+        !lockdown_.InstallStage1(ipc::kZygoteControlFd, ipc::kZygotePluginFd)) {
       ::_exit(1);
     }
     if (Tells("ready_garbage")) SendGarbage(ipc::kZygoteControlFd);

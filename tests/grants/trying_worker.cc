@@ -33,7 +33,8 @@ int main() {
   namespace ipc = bulkhead::ipc;
   const auto lockdown =
       bulkhead::worker::Lockdown::Read(ipc::kZygoteLockdownFd);
-  if (!lockdown || !lockdown->InstallStage1(ipc::kZygoteControlFd)) {
+  if (!lockdown ||
+      !lockdown->InstallStage1(ipc::kZygoteControlFd, ipc::kZygotePluginFd)) {
     return 1;
   }
   std::array<char, 256> packet;

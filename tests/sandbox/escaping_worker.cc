@@ -219,7 +219,8 @@ void DescribeBirth(const Targets& targets, const std::string& plugin) {
       targets.socket;
 
   DescribeBirth(targets, lockdown->plugin_path());
-  if (const auto installed = lockdown->InstallStage1(ipc::kZygoteControlFd);
+  if (const auto installed =
+          lockdown->InstallStage1(ipc::kZygoteControlFd, ipc::kZygotePluginFd);
       !installed) {
     Tell("failed=" + installed.error().message);
     _exit(3);

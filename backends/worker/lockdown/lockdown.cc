@@ -35,6 +35,7 @@ namespace schema = ipc::schema;
 // The lock-down of a distribution with ten thousand files is well below this.
 constexpr off_t kMaxBytes = 16 << 20;
 constexpr std::chrono::milliseconds kSendDeadline(5'000);
+constexpr int kNoObject = -1;
 
 tl::unexpected<ipc::Error> Failed(std::string what) {
   return ipc::FailErrno(ipc::Code::kSandboxUnavailable, std::move(what), errno);
@@ -88,6 +89,20 @@ ipc::Expected<void> InstallAndSendListener(
                           ipc::Deadline::After(kSendDeadline));
 }
 
+// Returns whether this process has one thread only. unshare(CLONE_THREAD)
+// changes nothing and fails with EINVAL if there is a second one. The filters
+// of containers may refuse every unshare() with another error. Then there are
+// no namespaces of its own either, so that /proc is here.
+bool HasOneThread() {
+  if (unshare(CLONE_THREAD) == 0) return true;
+  if (errno == EINVAL) return false;
+  struct stat tasks = {};
+  // Such a directory has two links, and one more for each thread.
+  constexpr nlink_t kLinksWithOneThread = 3;
+  return stat("/proc/self/task", &tasks) == 0 &&
+         tasks.st_nlink == kLinksWithOneThread;
+}
+
 // Lowers the limit on tasks by a quarter. The kernel counts the tasks of a uid,
 // but compares the count with the limit of the process that starts one. A
 // worker that starts as many threads as it may therefore leaves a quarter for
@@ -99,6 +114,15 @@ bool LeaveTasksToTheZygote() {
   tasks.rlim_max -= tasks.rlim_max / 4;
   tasks.rlim_cur = tasks.rlim_max;
   return setrlimit(RLIMIT_NPROC, &tasks) == 0;
+}
+
+// Adds a rule: `access` to the open file or directory `fd` and what is below.
+bool Allow(int ruleset, int fd, uint64_t access) {
+  landlock_path_beneath_attr beneath = {};
+  beneath.allowed_access = access;
+  beneath.parent_fd = fd;
+  return syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH,
+                 &beneath, 0) == 0;
 }
 
 }  // namespace
@@ -171,8 +195,8 @@ int Lockdown::Open(const PathRule& rule) {
   return object.release();
 }
 
-ipc::Expected<void> Lockdown::RestrictFiles(
-    const std::vector<PathRule>& rules) const {
+ipc::Expected<void> Lockdown::RestrictFiles(const std::vector<PathRule>& rules,
+                                            int object) const {
   if (landlock_abi_ == 0) return {};
   // Older kernels accept the longer struct if the fields unknown to them are 0.
   const ipc::UniqueFd ruleset(static_cast<int>(
@@ -183,13 +207,13 @@ ipc::Expected<void> Lockdown::RestrictFiles(
     // A file that is missing or invisible here needs no rule.
     if (!path && (errno == ENOENT || errno == EACCES)) continue;
     if (!path) return Failed("cannot open " + rule.path);
-    landlock_path_beneath_attr beneath = {};
-    beneath.allowed_access = rule.access;
-    beneath.parent_fd = path.get();
-    if (syscall(SYS_landlock_add_rule, ruleset.get(),
-                LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) != 0) {
+    if (!Allow(ruleset.get(), path.get(), rule.access)) {
       return Failed("cannot add " + rule.path + " to a Landlock ruleset");
     }
+  }
+  if (object >= 0 &&
+      !Allow(ruleset.get(), object, LANDLOCK_ACCESS_FS_READ_FILE)) {
+    return Failed("cannot add the shared object to a Landlock ruleset");
   }
   if (syscall(SYS_landlock_restrict_self, ruleset.get(), 0) != 0) {
     return Failed("cannot apply Landlock");
@@ -197,9 +221,8 @@ ipc::Expected<void> Lockdown::RestrictFiles(
   return {};
 }
 
-ipc::Expected<void> Lockdown::InstallStage1(int control) const {
-  // Fails exactly if there is a second thread, and changes nothing otherwise.
-  if (unshare(CLONE_THREAD) != 0) {
+ipc::Expected<void> Lockdown::InstallStage1(int control, int object) const {
+  if (!HasOneThread()) {
     return ipc::Fail(ipc::Code::kSandboxUnavailable,
                      "a library has started a thread before the lock-down");
   }
@@ -219,7 +242,7 @@ ipc::Expected<void> Lockdown::InstallStage1(int control) const {
       }
     }
   }
-  IPC_TRY(RestrictFiles(rules_));
+  IPC_TRY(RestrictFiles(rules_, object));
   IPC_TRY(notifies_ ? InstallAndSendListener(zygote_filter_, control)
                     : Install(zygote_filter_));
   return Install(ipc::NoDescriptorsAreSent());
@@ -236,7 +259,7 @@ ipc::Expected<void> Lockdown::InstallStage2() const {
   if (signal(SIGABRT, SIG_DFL) == SIG_ERR)
     return Failed("cannot reset SIGABRT");
   if (!LeaveTasksToTheZygote()) return Failed("cannot limit its tasks");
-  IPC_TRY(RestrictFiles({}));
+  IPC_TRY(RestrictFiles({}, kNoObject));
   // This filter goes first, since the session's filter forbids further ones.
   IPC_TRY(Install(ipc::OnlyItselfMayBeSignaled(getpid())));
   IPC_TRY(Install(session_filter_));

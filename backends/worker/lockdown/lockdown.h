@@ -18,7 +18,8 @@ namespace bulkhead::worker {
 // calls and files to data, and passes the data in a sealed memfd.
 //
 //   zygote:          lockdown = Lockdown::Read(kZygoteLockdownFd)
-//                    lockdown.InstallStage1(kZygoteControlFd)
+//                    lockdown.InstallStage1(kZygoteControlFd,
+//                                           kZygotePluginFd)
 //                    dlopen(plugin_path()), ...
 //   session worker:  lockdown.InstallStage2(), hello, first byte of media
 //
@@ -43,8 +44,10 @@ class Lockdown {
   // notifications, also sends the filter's listener over `control` to
   // bulkheadd, which then ends every process that makes a forbidden system
   // call. No copy of the listener stays here, since its holder could let such
-  // calls pass.
-  ipc::Expected<void> InstallStage1(int control) const;
+  // calls pass. The open file `object` stays readable whatever its path is: in
+  // tier reduced that path may lead through a directory that this process may
+  // not enter.
+  ipc::Expected<void> InstallStage1(int control, int object) const;
   // Restricts a process cloned from the zygote, before the process sees media.
   // Also limits signals to the process itself. That filter is built here, since
   // it contains the pid, which bulkheadd cannot know in advance.
@@ -66,7 +69,8 @@ class Lockdown {
   Lockdown() = default;
 
   static int Open(const PathRule& rule);
-  ipc::Expected<void> RestrictFiles(const std::vector<PathRule>& rules) const;
+  ipc::Expected<void> RestrictFiles(const std::vector<PathRule>& rules,
+                                    int object) const;
 
   uint32_t landlock_abi_ = 0;
   // Has the layout of the kernel's struct landlock_ruleset_attr, ABI 6.

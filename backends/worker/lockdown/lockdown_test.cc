@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -36,6 +37,7 @@ namespace schema = ipc::schema;
 // Passed as the control socket: a lock-down without notifications sends
 // nothing.
 constexpr int kNoSocket = -1;
+constexpr int kNoObject = -1;
 
 // Answers one system call with an errno and allows the rest.
 std::vector<sock_filter> Refusing(uint32_t syscall, uint32_t error) {
@@ -127,7 +129,7 @@ TEST(LockdownTest, Stage1AppliesFilterRulesAndGivesUpPrivileges) {
   const auto lockdown = Lockdown::Read(Plan().get());
   ASSERT_TRUE(lockdown);
   EXPECT_EQ(InChild([&] {
-              if (!lockdown->InstallStage1(kNoSocket)) return 1;
+              if (!lockdown->InstallStage1(kNoSocket, kNoObject)) return 1;
               if (ParentQuery() != 102) return 2;
               if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1) return 3;
               if (HasLandlock() && Opens("/etc")) return 4;
@@ -149,7 +151,8 @@ TEST(LockdownTest, Stage1SendsItsListenerAndKeepsNone) {
   ASSERT_TRUE(sockets);
   EXPECT_EQ(InChild([&] {
               const int before = OpenDescriptors();
-              if (!lockdown->InstallStage1(sockets->second.get())) return 1;
+              if (!lockdown->InstallStage1(sockets->second.get(), kNoObject))
+                return 1;
               if (OpenDescriptors() != before) return 2;
               return ParentQuery() == 102 ? 0 : 3;
             }),
@@ -173,7 +176,9 @@ TEST(LockdownTest, Stage1SendsItsListenerAndKeepsNone) {
 TEST(LockdownTest, Stage1WithoutAnybodyToListenFails) {
   const auto lockdown = Lockdown::Read(Plan(true).get());
   ASSERT_TRUE(lockdown);
-  EXPECT_EQ(InChild([&] { return lockdown->InstallStage1(kNoSocket) ? 1 : 0; }),
+  EXPECT_EQ(InChild([&] {
+              return lockdown->InstallStage1(kNoSocket, kNoObject) ? 1 : 0;
+            }),
             0);
 }
 
@@ -182,7 +187,7 @@ TEST(LockdownTest, Stage2ForgetsHandlersOfTheOneSignalItMaySend) {
   ASSERT_TRUE(lockdown);
   EXPECT_EQ(InChild([&] {
               signal(SIGABRT, [](int) {});
-              if (!lockdown->InstallStage1(kNoSocket)) return 1;
+              if (!lockdown->InstallStage1(kNoSocket, kNoObject)) return 1;
               if (!lockdown->InstallStage2()) return 2;
               return signal(SIGABRT, SIG_DFL) == SIG_DFL ? 0 : 3;
             }),
@@ -194,7 +199,7 @@ TEST(LockdownTest, Stage2ClosesEveryPathAndEveryOtherProcess) {
   ASSERT_TRUE(lockdown);
   const pid_t sibling = getpid();
   EXPECT_EQ(InChild([&] {
-              if (!lockdown->InstallStage1(kNoSocket)) return 1;
+              if (!lockdown->InstallStage1(kNoSocket, kNoObject)) return 1;
               if (!lockdown->InstallStage2()) return 2;
               // Both filters answer; the errno of the newest filter wins.
               if (ParentQuery() != 103) return 3;
@@ -209,18 +214,76 @@ TEST(LockdownTest, Stage2ClosesEveryPathAndEveryOtherProcess) {
             0);
 }
 
+void StartASecondThread() {
+  pthread_t thread;
+  pthread_create(
+      &thread, nullptr,
+      [](void*) -> void* {
+        while (true) pause();
+      },
+      nullptr);
+}
+
 TEST(LockdownTest, Stage1RefusesAProcessWithASecondThread) {
   const auto lockdown = Lockdown::Read(Plan().get());
   ASSERT_TRUE(lockdown);
   EXPECT_EQ(InChild([&] {
-              pthread_t thread;
-              pthread_create(
-                  &thread, nullptr,
-                  [](void*) -> void* {
-                    while (true) pause();
-                  },
-                  nullptr);
-              return lockdown->InstallStage1(kNoSocket) ? 1 : 0;
+              StartASecondThread();
+              return lockdown->InstallStage1(kNoSocket, kNoObject) ? 1 : 0;
+            }),
+            0);
+}
+
+// Docker's profile refuses unshare(), whatever its flags.
+void RefuseUnshare() {
+  std::vector<sock_filter> filter = Refusing(SYS_unshare, EPERM);
+  const sock_fprog program = {.len = static_cast<unsigned short>(filter.size()),
+                              .filter = filter.data()};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+TEST(LockdownTest, Stage1CountsThreadsWhereUnshareIsRefused) {
+  const auto lockdown = Lockdown::Read(Plan().get());
+  ASSERT_TRUE(lockdown);
+  EXPECT_EQ(InChild([&] {
+              RefuseUnshare();
+              if (unshare(CLONE_THREAD) == 0) return 1;
+              return lockdown->InstallStage1(kNoSocket, kNoObject) ? 0 : 2;
+            }),
+            0);
+  EXPECT_EQ(InChild([&] {
+              RefuseUnshare();
+              StartASecondThread();
+              return lockdown->InstallStage1(kNoSocket, kNoObject) ? 1 : 0;
+            }),
+            0);
+}
+
+TEST(LockdownTest, TheObjectIsReadableInStage1Alone) {
+  if (!HasLandlock()) GTEST_SKIP() << "this kernel has no Landlock";
+  const auto lockdown = Lockdown::Read(Plan().get());
+  ASSERT_TRUE(lockdown);
+  // No directory above it has a rule.
+  std::string name = ::testing::TempDir() + "/object-XXXXXX";
+  const ipc::UniqueFd object(mkstemp(name.data()));
+  ASSERT_TRUE(object);
+  unlink(name.c_str());
+  const std::string path = "/proc/self/fd/" + std::to_string(object.get());
+  const auto opens = [&] {
+    return static_cast<bool>(
+        ipc::UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC)));
+  };
+  EXPECT_EQ(InChild([&] {
+              if (!lockdown->InstallStage1(kNoSocket, kNoObject)) return 1;
+              return opens() ? 2 : 0;
+            }),
+            0);
+  EXPECT_EQ(InChild([&] {
+              if (!lockdown->InstallStage1(kNoSocket, object.get())) return 1;
+              if (!opens()) return 2;
+              if (!lockdown->InstallStage2()) return 3;
+              return opens() ? 4 : 0;
             }),
             0);
 }

@@ -2,7 +2,9 @@
 #include "backends/worker/zygote/plugin.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -29,14 +31,21 @@ ipc::Expected<const bulkhead_backend*> Call(bulkhead_backend_entry entry,
   }
 }
 
-}  // namespace
-
-ipc::Expected<void> CheckIsObject(const std::string& path, int object) {
+// Returns the path from which the dynamic linker gets the open file `object`,
+// which bulkheadd found at `path`.
+ipc::Expected<std::string> LoadablePath(const std::string& path, int object) {
   struct stat visible = {};
   struct stat opened = {};
-  if (::stat(path.c_str(), &visible) != 0 || ::fstat(object, &opened) != 0) {
+  if (::stat(path.c_str(), &visible) != 0) {
+    // This path follows the descriptor, so no directory is in the way.
+    if (errno == EACCES) return "/proc/self/fd/" + std::to_string(object);
     return ipc::FailErrno(ipc::Code::kBackendUnavailable,
                           "the shared object " + path + " cannot be examined",
+                          errno);
+  }
+  if (::fstat(object, &opened) != 0) {
+    return ipc::FailErrno(ipc::Code::kInternal,
+                          "the descriptor of " + path + " cannot be examined",
                           errno);
   }
   if (visible.st_dev != opened.st_dev || visible.st_ino != opened.st_ino) {
@@ -44,20 +53,34 @@ ipc::Expected<void> CheckIsObject(const std::string& path, int object) {
                      "the shared object " + path +
                          " was replaced while it was being loaded; try again");
   }
-  return {};
+  return path;
 }
 
+// Gives a loaded object the name that dladdr() returns, to crash notes among
+// others.
+void Rename(void* handle, const std::string& name) {
+  link_map* map = nullptr;
+  if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) return;
+  // Lives as long as the object, which is never unloaded.
+  if (char* const copy = ::strdup(name.c_str())) map->l_name = copy;
+}
+
+}  // namespace
+
 ipc::Expected<const bulkhead_backend*> LoadPlugin(const std::string& path,
+                                                  int object,
                                                   const std::string& symbol) {
-  void* const object = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!object) {
+  IPC_ASSIGN_OR_RETURN(const std::string loadable, LoadablePath(path, object));
+  void* const handle = ::dlopen(loadable.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) {
     return ipc::Fail(
         ipc::Code::kBackendUnavailable,
         std::string("the dynamic linker refuses the shared object: ") +
             ::dlerror());
   }
+  if (loadable != path) Rename(handle, path);
   const auto entry =
-      reinterpret_cast<bulkhead_backend_entry>(::dlsym(object, symbol.c_str()));
+      reinterpret_cast<bulkhead_backend_entry>(::dlsym(handle, symbol.c_str()));
   if (!entry) {
     return ipc::Fail(
         ipc::Code::kBackendUnavailable,

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/worker/zygote/plugin.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 
+#include "ipc/testing/forked_child.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::worker {
 namespace {
+
+namespace fs = std::filesystem;
 
 // Returns the path of one of the shared objects in tests/children.
 std::string Object(const std::string& name) {
@@ -25,36 +30,74 @@ std::string Object(const std::string& name) {
   return "";
 }
 
-void ExpectRefused(const std::string& path, const std::string& symbol,
+// Loads the file that lies at `path` now.
+ipc::Expected<const bulkhead_backend*> Load(const std::string& path,
+                                            const std::string& symbol) {
+  const ipc::UniqueFd object(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return LoadPlugin(path, object.get(), symbol);
+}
+
+void ExpectRefused(const ipc::Expected<const bulkhead_backend*>& backend,
                    const std::string& cause) {
-  const auto backend = LoadPlugin(path, symbol);
   ASSERT_FALSE(backend);
   EXPECT_EQ(backend.error().code, ipc::Code::kBackendUnavailable);
   EXPECT_NE(backend.error().message.find(cause), std::string::npos)
       << backend.error().message;
 }
 
+void ExpectRefused(const std::string& path, const std::string& symbol,
+                   const std::string& cause) {
+  ExpectRefused(Load(path, symbol), cause);
+}
+
 std::string BadPlugin() { return Object("libbad_plugin.so"); }
 
+// Returns the name of the object that holds the function, as a crash note has
+// it.
+std::string NameOfObjectWith(const void* function) {
+  Dl_info info = {};
+  return ::dladdr(function, &info) != 0 ? info.dli_fname : "";
+}
+
 TEST(LoadPluginTest, GivesTheTableOfAGoodOne) {
-  const auto backend = LoadPlugin(BadPlugin(), "good");
+  const auto backend = Load(BadPlugin(), "good");
   ASSERT_TRUE(backend) << backend.error().message;
   EXPECT_STREQ((*backend)->name, "good");
 }
 
-TEST(CheckIsObjectTest, OnlyTheOpenedFilePasses) {
+TEST(LoadPluginTest, OfAFileThatReplacedTheOpenedOneIsRefused) {
   const std::string path = ::testing::TempDir() + "/libobject.so";
   std::ofstream(path) << "one";
   const ipc::UniqueFd object(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   ASSERT_TRUE(object);
-  EXPECT_TRUE(CheckIsObject(path, object.get()));
   // The old file is not removed first, since the new one could get its inode.
-  std::ofstream(path + ".new") << "two";
-  ASSERT_EQ(std::rename((path + ".new").c_str(), path.c_str()), 0);
-  const auto other = CheckIsObject(path, object.get());
-  ASSERT_FALSE(other);
-  EXPECT_NE(other.error().message.find("was replaced"), std::string::npos);
-  EXPECT_FALSE(CheckIsObject("/no/such/libacme.so", object.get()));
+  fs::copy_file(BadPlugin(), path + ".new",
+                fs::copy_options::overwrite_existing);
+  fs::rename(path + ".new", path);
+  ExpectRefused(LoadPlugin(path, object.get(), "good"), "was replaced");
+}
+
+TEST(LoadPluginTest, OfAFileInAClosedDirectoryTakesTheOpenedOne) {
+  const fs::path closed = fs::path(::testing::TempDir()) / "closed";
+  fs::create_directory(closed);
+  const std::string path = closed / "libobject.so";
+  fs::copy_file(BadPlugin(), path, fs::copy_options::overwrite_existing);
+  fs::permissions(path, fs::perms(0644));
+  const ipc::UniqueFd object(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_TRUE(object);
+  fs::permissions(closed, fs::perms(0));
+  ipc::ForkedChild child([&] {
+    // Root may enter any directory.
+    constexpr uid_t kNobody = 65534;
+    if (::geteuid() == 0 && ::setresuid(kNobody, kNobody, kNobody) != 0) {
+      return 1;
+    }
+    const auto backend = LoadPlugin(path, object.get(), "good");
+    if (!backend) return 2;
+    return NameOfObjectWith(*backend) == path ? 0 : 3;
+  });
+  EXPECT_EQ(child.Wait(), 0);
+  fs::permissions(closed, fs::perms(0755));
 }
 
 TEST(LoadPluginTest, OfAMissingFileNamesIt) {
@@ -99,7 +142,7 @@ TEST(LoadPluginTest, OfATableThatIsTooSmallSaysSo) {
 }
 
 TEST(LoadPluginTest, ATableOfALaterReleaseIsTaken) {
-  EXPECT_TRUE(LoadPlugin(BadPlugin(), "larger_table"));
+  EXPECT_TRUE(Load(BadPlugin(), "larger_table"));
 }
 
 TEST(LoadPluginTest, OfAnEntryFunctionThatThrowsSaysWhat) {

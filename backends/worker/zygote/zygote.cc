@@ -121,17 +121,15 @@ int RunZygote() {
   if (!cloner) return SendFailed(cloner.error());
   auto lockdown = Lockdown::Read(ipc::kZygoteLockdownFd);
   if (!lockdown) return SendFailed(lockdown.error());
-  if (auto installed = lockdown->InstallStage1(ipc::kZygoteControlFd);
+  if (auto installed =
+          lockdown->InstallStage1(ipc::kZygoteControlFd, ipc::kZygotePluginFd);
       !installed) {
     return SendFailed(installed.error());
   }
-  if (auto same = CheckIsObject(lockdown->plugin_path(), ipc::kZygotePluginFd);
-      !same) {
-    return SendFailed(same.error());
-  }
   // From here on vendor code can crash this process.
   SendCrashNotesOfZygote(ipc::kZygoteControlFd);
-  auto backend = LoadPlugin(lockdown->plugin_path(), lockdown->entry_symbol());
+  auto backend = LoadPlugin(lockdown->plugin_path(), ipc::kZygotePluginFd,
+                            lockdown->entry_symbol());
   if (!backend) return SendFailed(backend.error());
   capnp::MallocMessageBuilder ready;
   ready.initRoot<schema::ZygoteEvent>().setReady();
