@@ -41,7 +41,10 @@ Status SendRequest(int socket, const FillRequest& fill,
   capnp::MallocMessageBuilder message;
   fill(message.initRoot<schema::HostRequest>());
   if (auto sent = ipc::SendMessage(socket, message, fds, deadline); !sent) {
-    // The peer is trusted, so any failure to send means that it is gone.
+    if (sent.error().code == ipc::Code::kResourceExhausted) {
+      return FromIpc(std::move(sent).error());
+    }
+    // The peer is trusted, so any other failure to send means that it is gone.
     return Status(Code::kBackendLost,
                   "the supervisor bulkheadd is gone: " + sent.error().message);
   }

@@ -22,14 +22,15 @@ using TakeReply = std::function<Status(ipc::schema::HostReply::Reader,
                                        ipc::ReceivedMessage&)>;
 
 // Sends a request with `fds`, which stay the caller's, and passes the reply to
-// `take`. kBackendLost if bulkheadd is gone, kDeadlineExceeded if it is late. A
+// `take`. kBackendLost if bulkheadd is gone, kDeadlineExceeded if it is late,
+// kResourceExhausted if the request could not be sent for want of a resource. A
 // failure that bulkheadd replied with is returned as it is. Sets `*answered` if
 // a reply arrived, so that the caller can tell both kinds of failure apart.
 Status Exchange(int socket, const FillRequest& fill, std::span<const int> fds,
                 ipc::Deadline deadline, const TakeReply& take,
                 bool* answered = nullptr);
-// Sends a request without waiting for the reply. Returns kBackendLost if the
-// request cannot be sent.
+// Sends a request without waiting for the reply. Returns kBackendLost or
+// kResourceExhausted, as Exchange() does, if the request cannot be sent.
 Status SendRequest(int socket, const FillRequest& fill,
                    std::span<const int> fds, ipc::Deadline deadline);
 // Passes a reply to `take`. A reply that was too large for a message is read

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <capnp/message.h>
+#include <fcntl.h>
 
 #include <algorithm>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "core/control/exit_messages.h"
 #include "core/supervisor/sockets/replies.h"
 #include "core/supervisor/supervisor.h"
+#include "ipc/unique_fd.h"
 
 // What a Supervisor does for an application's devices and sessions.
 namespace bulkhead::supervisor {
@@ -126,10 +128,16 @@ kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
                      .memory = {.private_bytes = request.getWorkerBytes(),
                                 .shared_bytes = request.getSharedBytes()}},
                     std::move(socket))
-      .then([this, &connection, input, backend = *backend](auto started) {
-        if (!started) return Fail(connection, started.error());
-        capnp::MallocMessageBuilder answer;
-        auto reply = answer.initRoot<Reply>().initSessionStarted();
+      .then([this, &connection, input,
+             backend = *backend](auto started) -> kj::Promise<void> {
+        if (!started) {
+          Fail(connection, started.error());
+          return kj::READY_NOW;
+        }
+        // A copy, since the worker may end before the reply is sent.
+        ipc::UniqueFd pidfd(::fcntl(started->pidfd, F_DUPFD_CLOEXEC, 0));
+        auto answer = kj::heap<capnp::MallocMessageBuilder>();
+        auto reply = answer->initRoot<Reply>().initSessionStarted();
         reply.setSession(started->id);
         reply.setBackend(backend->candidate().name());
         reply.setDevice(started->device);
@@ -143,8 +151,14 @@ kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
         for (size_t i = 0; i < poisoned.size(); ++i) {
           Write(refused[i], poisoned[i]);
         }
-        const int descriptors[] = {started->pidfd};
-        Send(connection, answer, descriptors);
+        kj::Timer& timer = port_.getTimer();
+        return SendDescriptor(connection, timer,
+                              timer.now() + context_->worker_deadline.count() *
+                                                kj::MILLISECONDS,
+                              kj::mv(answer), std::move(pidfd))
+            .then([id = started->id, backend](bool sent) {
+              if (!sent) backend->CloseSession(id);
+            });
       })
       .attach(Catalog::BackendPointer(*backend));
 }

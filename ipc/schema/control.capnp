@@ -599,6 +599,10 @@ struct ReaperEvent {
     # the zygote lied.
     exited @3 :Exited;
     # A watched process, or the zygote, has ended and was reaped.
+    starved @4 :Int32;
+    # In place of `watched` and of `started`: the descriptor cannot be sent now,
+    # because other programs of the user have too many in flight. bulkheadd may
+    # send the same `watch` again; in place of `started`, the reaper ends.
   }
 }
 

@@ -26,6 +26,9 @@ int WaitStatus(const siginfo_t& info) {
 
 ipc::UniqueFd Children::Watch(pid_t pid_untrusted) {
   if (pid_untrusted <= 0) return {};
+  if (auto kept = kept_.extract(pid_untrusted)) {
+    return std::move(kept.mapped());
+  }
   if (std::find(watched_.begin(), watched_.end(), pid_untrusted) !=
       watched_.end()) {
     return {};
@@ -60,6 +63,7 @@ std::optional<Children::Ended> Children::ReapOne() {
       continue;
     }
     const Ended ended = {*child, WaitStatus(info)};
+    kept_.erase(*child);
     watched_.erase(child);
     return ended;
   }

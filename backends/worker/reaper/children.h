@@ -3,7 +3,9 @@
 
 #include <sys/types.h>
 
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "ipc/unique_fd.h"
@@ -32,8 +34,11 @@ class Children {
   explicit Children(pid_t zygote) : watched_{zygote} {}
 
   // Starts to watch a child. Returns a pidfd of the child, or no descriptor if
-  // the pid is not a child's or is watched already.
+  // the pid is not a child's or is watched already. Returns a pidfd that was
+  // kept.
   ipc::UniqueFd Watch(pid_t pid_untrusted);
+  // Keeps the pidfd of a watched child for another Watch().
+  void Keep(pid_t pid, ipc::UniqueFd pidfd) { kept_[pid] = std::move(pidfd); }
   // Kills a child that is watched and not reaped yet; ignores any other pid.
   void Kill(pid_t pid) const;
   // Reaps one watched child that has ended. If the zygote has ended, it is
@@ -42,6 +47,7 @@ class Children {
 
  private:
   std::vector<pid_t> watched_;
+  std::map<pid_t, ipc::UniqueFd> kept_;
 };
 
 }  // namespace bulkhead::worker

@@ -26,6 +26,7 @@
 #include <chrono>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "backends/worker/lockdown/lockdown.h"
@@ -46,6 +47,9 @@ namespace schema = ipc::schema;
 
 // bulkheadd reads its sockets at once, unless it is stopped or broken.
 constexpr std::chrono::milliseconds kSendTimeout(1000);
+// The time for which a start waits for other programs of the user to receive
+// descriptors.
+constexpr std::chrono::milliseconds kStartTimeout(5000);
 
 [[noreturn]] void EndAll(int code) {
   // The end of pid 1 ends its namespace. In tier reduced there is none; there
@@ -112,13 +116,30 @@ const char* ExecuteZygote(const sigset_t& signals) {
   return "cannot execute the worker; is it executable for all?";
 }
 
-void Send(capnp::MessageBuilder& message, std::span<const int> descriptors) {
-  const auto sent =
-      ipc::SendMessage(ipc::kReaperControlFd, message, descriptors,
-                       ipc::Deadline::After(kSendTimeout));
+void Send(capnp::MessageBuilder& message) {
+  const auto sent = ipc::SendMessage(ipc::kReaperControlFd, message, {},
+                                     ipc::Deadline::After(kSendTimeout));
   if (sent) return;
   if (sent.error().code == ipc::Code::kBackendLost) EndAll(0);
   Fail(sent.error().message);
+}
+
+// Sends the message with a pidfd of the process `pid`, or `starved` in its
+// place and returns false.
+bool SendPidfd(capnp::MessageBuilder& message, pid_t pid, int pidfd,
+               std::chrono::milliseconds patience) {
+  const auto sent =
+      ipc::SendMessage(ipc::kReaperControlFd, message, std::span(&pidfd, 1),
+                       ipc::Deadline::After(patience));
+  if (sent) return true;
+  if (sent.error().code == ipc::Code::kBackendLost) EndAll(0);
+  if (sent.error().code != ipc::Code::kResourceExhausted) {
+    Fail(sent.error().message);
+  }
+  capnp::MallocMessageBuilder instead;
+  instead.initRoot<schema::ReaperEvent>().setStarved(pid);
+  Send(instead);
+  return false;
 }
 
 void ReportEnded(Children& children) {
@@ -127,21 +148,24 @@ void ReportEnded(Children& children) {
     auto exited = message.initRoot<schema::ReaperEvent>().initExited();
     exited.setPid(ended->pid);
     exited.setWaitStatus(ended->wait_status);
-    Send(message, {});
+    Send(message);
   }
 }
 
 void Watch(pid_t pid_untrusted, Children& children) {
-  const ipc::UniqueFd pidfd = children.Watch(pid_untrusted);
+  ipc::UniqueFd pidfd = children.Watch(pid_untrusted);
   capnp::MallocMessageBuilder message;
   auto event = message.initRoot<schema::ReaperEvent>();
   if (!pidfd) {
     event.setRefused(pid_untrusted);
-    return Send(message, {});
+    return Send(message);
   }
   event.setWatched(pid_untrusted);
-  const int descriptor = pidfd.get();
-  Send(message, std::span(&descriptor, 1));
+  // Without patience: the reaper has more to do, and bulkheadd asks again.
+  if (!SendPidfd(message, pid_untrusted, pidfd.get(),
+                 std::chrono::milliseconds(0))) {
+    children.Keep(pid_untrusted, std::move(pidfd));
+  }
   // The child may have ended before it was watched. Its SIGCHLD was consumed
   // then, so nothing else would report the end.
   ReportEnded(children);
@@ -183,8 +207,7 @@ void SendStarted(pid_t zygote) {
   Check(static_cast<bool>(pidfd), "pidfd_open");
   capnp::MallocMessageBuilder message;
   message.initRoot<schema::ReaperEvent>().setStarted(zygote);
-  const int descriptor = pidfd.get();
-  Send(message, std::span(&descriptor, 1));
+  if (!SendPidfd(message, zygote, pidfd.get(), kStartTimeout)) EndAll(1);
 }
 
 [[noreturn]] void Run() {

@@ -104,8 +104,11 @@ Status WorkerLink::Attach(const MediaInput& input) {
 WorkerChannel::SendMessage WorkerLink::SendUntil(ipc::Deadline deadline) {
   return [this, deadline](capnp::MessageBuilder& message,
                           std::span<const int> descriptors) {
-    return ipc::SendMessage(socket_.get(), message, descriptors, deadline)
-               ? Status()
+    auto sent = ipc::SendMessage(socket_.get(), message, descriptors, deadline);
+    if (sent) return Status();
+    // A worker cannot cause that: others have used up what it takes.
+    return sent.error().code == ipc::Code::kResourceExhausted
+               ? FromIpc(std::move(sent).error())
                : Died();
   };
 }

@@ -115,7 +115,7 @@ class WorkerLink {
              std::unique_ptr<WorkerChannel> channel);
 
   // Returns a function that sends over the worker's socket until `deadline`,
-  // and whose failure is that the worker died.
+  // and whose failure is that the worker died, or kResourceExhausted.
   WorkerChannel::SendMessage SendUntil(ipc::Deadline deadline);
   // Waits for the end of the process, at most for Deadlines::close. Returns
   // true if the process has ended.

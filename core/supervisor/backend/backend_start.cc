@@ -168,6 +168,9 @@ Status BackendStart::Blaming(Culprit culprit, Status status) {
 }
 
 Status BackendStart::BlamingZygote(Status status) {
+  if (status.code() == Code::kResourceExhausted) {
+    return Blaming(Culprit::kNobody, std::move(status));
+  }
   if (incarnation_->declined() || status.code() == Code::kSandboxUnavailable) {
     return status;
   }

@@ -107,8 +107,8 @@ kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
         Status(Code::kBackendLost, "the backend's zygote died"));
   }
   const uint64_t ticket = next_ticket_++;
-  capnp::MallocMessageBuilder message;
-  auto clone = message.initRoot<schema::ZygoteRequest>().initClone();
+  auto message = kj::heap<capnp::MallocMessageBuilder>();
+  auto clone = message->initRoot<schema::ZygoteRequest>().initClone();
   clone.setTicket(ticket);
   clone.setProbe(kind == WorkerKind::kProbe);
   clone.setShared(kind == WorkerKind::kShared);
@@ -116,16 +116,21 @@ kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
       sandbox::LimitsFor(zygote_pidfd_.get(), memory, maps_devices_);
   clone.setDataBytes(limits.data_bytes);
   clone.setAddressBytes(limits.address_bytes);
-  const int descriptors[] = {socket.get()};
-  if (auto sent = zygote_->Send(message, descriptors); !sent) {
-    return Result<Worker>(FromIpc(std::move(sent).error()));
-  }
-  expected_calls_.ExpectClone();
   auto paf = kj::newPromiseAndFulfiller<Result<Worker>>();
-  pending_[ticket] = Pending{kj::mv(paf.fulfiller), std::nullopt, limits};
+  pending_[ticket] = Pending{.fulfiller = kj::mv(paf.fulfiller),
+                             .pid = std::nullopt,
+                             .memory = limits,
+                             .starved = std::nullopt};
+  tasks_->add(SendClone(ticket, kj::mv(message), std::move(socket)));
   return paf.promise.exclusiveJoin(
       timer_.afterDelay(ToDuration(timeout)).then([this, ticket, timeout] {
-        pending_.erase(ticket);
+        auto late = pending_.extract(ticket);
+        if (late && late.mapped().starved) {
+          // The zygote named the worker and is not to blame. The worker's
+          // socket leads nowhere, so it ends.
+          if (late.mapped().pid) forgotten_.insert(*late.mapped().pid);
+          return Result<Worker>(*std::move(late.mapped().starved));
+        }
         // A zygote that does not answer would fail every later session too, so
         // it is replaced.
         KillZygote(Code::kBackendLost, "it did not clone a worker in time");
@@ -134,6 +139,33 @@ kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
             "no worker was cloned within " + std::to_string(timeout.count()) +
                 " ms of " + ipc::DeadlineName("worker_start")));
       }));
+}
+
+kj::Promise<void> Incarnation::SendClone(uint64_t ticket,
+                                         kj::Own<capnp::MessageBuilder> message,
+                                         ipc::UniqueFd socket) {
+  const auto pending = pending_.find(ticket);
+  if (pending == pending_.end()) return kj::READY_NOW;
+  const int descriptors[] = {socket.get()};
+  auto sent = zygote_->Send(*message, descriptors);
+  if (sent) {
+    expected_calls_.ExpectClone();
+    pending->second.starved.reset();
+    return kj::READY_NOW;
+  }
+  const bool starved = sent.error().code == ipc::Code::kResourceExhausted;
+  Status failure = FromIpc(std::move(sent).error());
+  if (!starved) {
+    pending->second.fulfiller->fulfill(Result<Worker>(std::move(failure)));
+    pending_.erase(pending);
+    return kj::READY_NOW;
+  }
+  pending->second.starved = std::move(failure);
+  return timer_.afterDelay(kStarvedPause)
+      .then([this, ticket, message = kj::mv(message),
+             socket = std::move(socket)]() mutable {
+        return SendClone(ticket, kj::mv(message), std::move(socket));
+      });
 }
 
 kj::Promise<ProcessExit> Incarnation::AwaitEnd(pid_t pid,
@@ -231,7 +263,11 @@ void Incarnation::OnExited(pid_t pid, int wait_status) {
   forgotten_.erase(pid);
   if (forbidden_ == sandbox::Forbidden::kKill) EndStrangers();
   const auto found = watched_.find(pid);
-  if (found == watched_.end()) return;
+  if (found == watched_.end()) {
+    // It was starved of the descriptor with which it would have been watched.
+    return FinishPending(
+        pid, Status(Code::kBackendLost, "the worker died while it was cloned"));
+  }
   // Asks the kernel too: the zygote's own end may not have been reported yet.
   exit.zygote_alive = zygote_alive_ && !HasEnded(zygote_pidfd_.get());
   exit.has_devices = maps_devices_;
@@ -356,6 +392,14 @@ Incarnation::Pending* Incarnation::PendingOf(pid_t pid) {
     if (pending.pid == pid) return &pending;
   }
   return nullptr;
+}
+
+void Incarnation::FinishPending(pid_t pid, Result<Worker> result) {
+  if (Pending* const pending = PendingOf(pid)) {
+    pending->fulfiller->fulfill(std::move(result));
+  }
+  std::erase_if(pending_,
+                [pid](const auto& entry) { return entry.second.pid == pid; });
 }
 
 ExitReport Incarnation::zygote_report() const {

@@ -78,7 +78,9 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   // Clones a worker that will serve `socket`. The worker may use `memory`
   // beyond what the zygote has. Fails with kBackendLost if the zygote died,
   // with kBackendUnavailable if it cannot clone, and with kDeadlineExceeded
-  // after `timeout`, which ends the zygote.
+  // after `timeout`, which ends the zygote. Fails with kResourceExhausted after
+  // `timeout` if other programs of the user had too many descriptors in flight
+  // all the time; the zygote is not to blame and lives on.
   kj::Promise<Result<Worker>> CloneWorker(
       WorkerKind kind, ipc::UniqueFd socket, std::chrono::milliseconds timeout,
       const sandbox::MemoryAllowance& memory = {});
@@ -131,10 +133,15 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   void set_life(uint32_t life) { life_ = life; }
 
  private:
+  // The time between two attempts to send a descriptor.
+  static constexpr kj::Duration kStarvedPause = 20 * kj::MILLISECONDS;
+
   struct Pending {
     kj::Own<kj::PromiseFulfiller<Result<Worker>>> fulfiller;
     std::optional<pid_t> pid;  // empty until the zygote has named it
     sandbox::MemoryLimits memory;
+    // Why a descriptor could not be sent, if it was tried in vain.
+    std::optional<Status> starved;
   };
   struct Watched {
     ProcessExit end;
@@ -161,6 +168,12 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   Status OnZygoteEvent(ipc::ReceivedMessage& message);
   Status OnCloned(ipc::schema::Cloned::Reader cloned_untrusted);
   Status OnCloneFailed(ipc::schema::CloneFailed::Reader failed_untrusted);
+  // Asks the zygote for a clone, again and again while it is starved.
+  kj::Promise<void> SendClone(uint64_t ticket,
+                              kj::Own<capnp::MessageBuilder> message,
+                              ipc::UniqueFd socket);
+  void AskToWatch(pid_t pid_untrusted);
+  void OnStarved(pid_t pid);
   void OnExited(pid_t pid, int wait_status);
   // Ends each process of the backend that nobody named, and the zygote, which
   // alone can have made it.
@@ -170,6 +183,7 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   void KillReaper();
   void FailPending(const Status& status);
   Pending* PendingOf(pid_t pid);
+  void FinishPending(pid_t pid, Result<Worker> result);
 
   kj::UnixEventPort& port_;
   kj::Timer& timer_;

@@ -48,20 +48,18 @@ Status Incarnation::OnReaperEvent(ipc::ReceivedMessage& message) {
         if (!pending) break;
         if (watched && message.descriptors.size() == 1) {
           watched_[pid] = Watched();
-          pending->fulfiller->fulfill(
-              Worker{.pid = pid,
-                     .pidfd = std::move(message.descriptors[0]),
-                     .memory = pending->memory});
+          FinishPending(pid, Worker{.pid = pid,
+                                    .pidfd = std::move(message.descriptors[0]),
+                                    .memory = pending->memory});
         } else {
-          pending->fulfiller->fulfill(
-              Misbehaved("named a process that is not its own"));
+          FinishPending(pid, Misbehaved("named a process that is not its own"));
         }
-        std::erase_if(pending_, [pid](const auto& entry) {
-          return entry.second.pid == pid;
-        });
         if (!watched) EndStrangers();
         break;
       }
+      case schema::ReaperEvent::STARVED:
+        OnStarved(root->getStarved());
+        break;
       case schema::ReaperEvent::EXITED:
         OnExited(root->getExited().getPid(), root->getExited().getWaitStatus());
         break;
@@ -91,8 +89,13 @@ Status Incarnation::OnZygoteEvent(ipc::ReceivedMessage& message) {
           return Misbehaved("said twice whether it is ready");
         }
         declined_ = true;
+        // Before it has given up its listener the zygote is our own code: it
+        // could not send the listener.
         ResolveReadiness(
-            Status(Code::kBackendUnavailable,
+            Status(lacks_listener() && event_untrusted.getFailed().getCode() ==
+                                           schema::ErrorCode::RESOURCE_EXHAUSTED
+                       ? Code::kResourceExhausted
+                       : Code::kBackendUnavailable,
                    CleanText(event_untrusted.getFailed().getMessage().cStr(),
                              kMaxReasonBytes)));
         return Status();
@@ -136,12 +139,33 @@ Status Incarnation::OnCloned(schema::Cloned::Reader cloned_untrusted) {
     return Misbehaved("named an impossible process");
   }
   found->second.pid = pid_untrusted;
+  AskToWatch(pid_untrusted);
+  return Status();
+}
+
+void Incarnation::AskToWatch(pid_t pid_untrusted) {
   // The zygote could name any process. Only the reaper knows whether that one
   // is a child of its own, and opens the pidfd.
   capnp::MallocMessageBuilder request;
   request.initRoot<schema::ReaperRequest>().setWatch(pid_untrusted);
   if (!reaper_->Send(request)) OnReaperGone();
-  return Status();
+}
+
+void Incarnation::OnStarved(pid_t pid) {
+  const Status starved(
+      Code::kResourceExhausted,
+      "its reaper cannot send a descriptor: other programs of this user have "
+      "too many in flight through sockets; try again");
+  if (zygote_inner_pid_ == 0) {
+    if (!readiness_) ResolveReadiness(starved);
+    return;
+  }
+  Pending* const pending = PendingOf(pid);
+  if (!pending) return;
+  pending->starved = starved;
+  tasks_->add(timer_.afterDelay(kStarvedPause).then([this, pid] {
+    if (PendingOf(pid)) AskToWatch(pid);
+  }));
 }
 
 Status Incarnation::OnCloneFailed(

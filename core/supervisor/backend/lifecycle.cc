@@ -186,6 +186,7 @@ kj::Promise<Status> Lifecycle::FinishStart(BackendStart& start,
   BackendCause cause{.text = DescribeFailure(status, launched.get()),
                      .culprit = start.culprit()};
   if (cause.culprit == Culprit::kNobody) {
+    if (status.code() == Code::kResourceExhausted) cause.code = status.code();
     return machine_.Raise(Event::kStartLost, cause);
   }
   cause.code = status.code() == Code::kSandboxUnavailable ||

@@ -23,6 +23,9 @@ Status SendSession(const ipc::UniqueFd& worker, const ipc::UniqueFd& socket) {
   const auto sent = ipc::SendMessage(worker.get(), message, descriptors,
                                      ipc::Deadline::After(milliseconds(0)));
   if (sent) return Status();
+  if (sent.error().code == ipc::Code::kResourceExhausted) {
+    return FromIpc(sent.error());
+  }
   return Status(
       Code::kBackendLost,
       "the worker that serves the backend's sessions takes no other: " +

@@ -4,6 +4,7 @@
 #include <capnp/serialize.h>
 #include <sys/mman.h>
 
+#include "core/base/from_ipc.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::supervisor {
@@ -13,6 +14,7 @@ namespace schema = ipc::schema;
 
 // A message of this size always fits a packet; see ipc/message_socket.h.
 constexpr size_t kMaxReplyWords = 6'000;
+constexpr kj::Duration kPause = 20 * kj::MILLISECONDS;
 
 // Writes the message into a memfd.
 Result<ipc::UniqueFd> ToMemory(capnp::MessageBuilder& message) {
@@ -54,6 +56,29 @@ void Send(EventSocket& connection, capnp::MessageBuilder& message,
   reply.setElsewhere(words * sizeof(capnp::word));
   const int descriptor[] = {memory->get()};
   send(envelope, descriptor);
+}
+
+kj::Promise<bool> SendDescriptor(EventSocket& connection, kj::Timer& timer,
+                                 kj::TimePoint end,
+                                 kj::Own<capnp::MessageBuilder> message,
+                                 ipc::UniqueFd descriptor) {
+  const int descriptors[] = {descriptor.get()};
+  auto sent = connection.Send(*message, descriptors);
+  if (sent) return true;
+  if (sent.error().code != ipc::Code::kResourceExhausted) {
+    connection.Shutdown();
+    return false;
+  }
+  if (timer.now() >= end) {
+    Fail(connection, FromIpc(std::move(sent).error()));
+    return false;
+  }
+  return timer.afterDelay(kPause).then(
+      [&connection, &timer, end, message = kj::mv(message),
+       descriptor = std::move(descriptor)]() mutable {
+        return SendDescriptor(connection, timer, end, kj::mv(message),
+                              std::move(descriptor));
+      });
 }
 
 void Fail(EventSocket& connection, const Status& status) {
