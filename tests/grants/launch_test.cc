@@ -215,12 +215,13 @@ TEST_P(GrantLaunchTest, ADeviceOfAGroupIsForThoseOfTheGroup) {
   ASSERT_EQ(chown(node.c_str(), 0, kVideo), 0);
   ASSERT_EQ(chmod(node.c_str(), 0660), 0);
   const auto use = [&](bool usable) {
+    const Reach reach = {.own_uid = geteuid() == 0};
     std::vector<std::string> problems;
     const auto paths = ResolveDevices(
         node, [](const auto&) { return true; }, problems);
     ASSERT_EQ(paths.size(), 1u);
-    EXPECT_EQ(ObstacleTo(paths[0], geteuid() == 0).empty(), usable)
-        << ObstacleTo(paths[0], geteuid() == 0);
+    EXPECT_EQ(ObstacleTo(paths[0], reach).empty(), usable)
+        << ObstacleTo(paths[0], reach);
     const auto granted = Start({.paths = paths});
     ASSERT_TRUE(granted) << granted.error();
     EXPECT_EQ(Try(*granted, "use " + node), usable ? 0 : EACCES);

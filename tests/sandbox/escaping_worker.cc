@@ -227,6 +227,9 @@ void DescribeBirth(const Targets& targets, const std::string& plugin) {
   }
   Attempts zygote("zygote", targets);
   zygote.TryFiles(lockdown->plugin_path());
+  const std::string object =
+      "/proc/self/fd/" + std::to_string(ipc::kZygotePluginFd);
+  zygote.Try("read_object", open(object.c_str(), O_RDONLY | O_CLOEXEC));
   zygote.Try("socket", socket(AF_INET, SOCK_STREAM, 0));
   zygote.TryProcesses();
   zygote.TryCode();

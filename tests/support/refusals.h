@@ -10,7 +10,8 @@ namespace bulkhead::tests {
 // Each function returns false with errno on failure.
 
 // Refuses the six namespaces of the full tier, as a container's seccomp profile
-// does.
+// does, and unshare(CLONE_THREAD), as Docker's profile does with every
+// unshare().
 bool RefuseNamespaces();
 // Refuses Landlock, as a kernel without Landlock does.
 bool RefuseLandlock();

@@ -15,6 +15,7 @@
 #include "core/base/status_macros.h"
 #include "core/control/exit_report.h"
 #include "core/discovery/installed_files.h"
+#include "core/supervisor/backend/file_reach.h"
 #include "core/supervisor/backend/file_settling.h"
 #include "core/supervisor/backend/object_verification.h"
 #include "core/supervisor/backend/workers.h"
@@ -171,9 +172,13 @@ Status BackendStart::BlamingZygote(Status status) {
   if (status.code() == Code::kResourceExhausted) {
     return Blaming(Culprit::kNobody, std::move(status));
   }
-  if (incarnation_->declined() || status.code() == Code::kSandboxUnavailable) {
-    return status;
+  if (incarnation_->declined()) {
+    const std::string obstacle = ObstacleToFiles(candidate_, context_.reach());
+    return obstacle.empty()
+               ? status
+               : Status(status.code(), status.message() + "; " + obstacle);
   }
+  if (status.code() == Code::kSandboxUnavailable) return status;
   return Blaming(
       incarnation_->zygote_lost() ? Culprit::kNobody : Culprit::kStart,
       std::move(status));

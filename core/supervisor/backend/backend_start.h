@@ -27,6 +27,7 @@
 #include "core/supervisor/blame/restart_policy.h"
 #include "core/supervisor/sandbox/bpf.h"
 #include "core/supervisor/sandbox/cgroup.h"
+#include "core/supervisor/sandbox/granted_paths.h"
 #include "core/supervisor/sandbox/policy.h"
 #include "ipc/message_socket.h"
 
@@ -45,6 +46,9 @@ struct StartContext {
   uint32_t failures_per_backend;
   sandbox::Tier tier;
   bool own_uid;  // true if each backend can run under a uid of its own
+  sandbox::Reach reach() const {
+    return {.own_uid = own_uid, .own_root = tier == sandbox::Tier::kFull};
+  }
   sandbox::Forbidden forbidden;
   bool reads_memory;             // SandboxReport::reads_memory
   sandbox::CgroupParent cgroup;  // the parent of the backends' cgroups
@@ -127,7 +131,8 @@ class BackendStart {
   Status Blaming(Culprit culprit, Status status);
   // Blames the device, or the start of a backend that has none.
   Status BlamingProbe(Status status);
-  // Blames the start, unless the zygote was lost or declined.
+  // Blames the start, unless the zygote was lost or declined. If it declined,
+  // adds that it cannot open files, which may be why.
   Status BlamingZygote(Status status);
 
   const discovery::BackendCandidate& candidate_;

@@ -146,7 +146,8 @@ std::vector<std::string> GrantedTexts(const Granting& granting) {
 }
 
 std::vector<std::string> DescribeGrants(const BackendCandidate& candidate,
-                                        const Granting& granting, bool own_uid,
+                                        const Granting& granting,
+                                        sandbox::Reach reach,
                                         const grants::Effective* started_with,
                                         Diagnostics& diagnostics) {
   // Grants to files that cannot be used are nobody's concern.
@@ -156,7 +157,7 @@ std::vector<std::string> DescribeGrants(const BackendCandidate& candidate,
   const std::string manifest = candidate.dist_info + "/bulkhead.toml";
   std::vector<std::string> problems;
   for (const auto& path : Resolve(granting.effective, problems).paths) {
-    std::string obstacle = sandbox::ObstacleTo(path, own_uid);
+    std::string obstacle = sandbox::ObstacleTo(path, reach);
     if (!obstacle.empty()) problems.push_back(std::move(obstacle));
   }
   for (const std::string& problem : problems) {

@@ -46,7 +46,7 @@ std::vector<std::string> GrantedTexts(const Granting& granting);
 // that cannot be granted, and grants that changed since the start.
 std::vector<std::string> DescribeGrants(
     const discovery::BackendCandidate& candidate, const Granting& granting,
-    bool own_uid, const grants::Effective* started_with,
+    sandbox::Reach reach, const grants::Effective* started_with,
     Diagnostics& diagnostics);
 
 // Resolves the permissions to the paths, devices and limits that exist on this

@@ -87,9 +87,9 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
   // The number of incarnations so far.
   uint32_t lives() const { return lives_; }
   // Returns the permissions of the running backend, or of its next start if it
-  // does not run. Adds remarks for operators about these permissions to
-  // `diagnostics`.
-  std::vector<std::string> DescribeGrants(Diagnostics& diagnostics) const;
+  // does not run. Adds remarks for operators to `diagnostics`: about these
+  // permissions, and about files that the backend cannot open.
+  std::vector<std::string> DescribeAccess(Diagnostics& diagnostics) const;
   // Describes an incarnation whose process ended, for CrashRecorder.
   EndedBackend Ended(Incarnation* incarnation) const;
   Blame& blame() { return blame_; }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/supervisor/backend/file_reach.h"
 #include "core/supervisor/backend/health_check.h"
 #include "core/supervisor/backend/lifecycle.h"
 #include "core/supervisor/backend/object_verification.h"
@@ -109,12 +110,16 @@ kj::Promise<Result<std::string>> Lifecycle::HashObject() {
       .attach(*std::move(opened));
 }
 
-std::vector<std::string> Lifecycle::DescribeGrants(
+std::vector<std::string> Lifecycle::DescribeAccess(
     Diagnostics& diagnostics) const {
+  const std::string obstacle = ObstacleToFiles(candidate_, context_.reach());
+  if (candidate_.usable() && !obstacle.empty()) {
+    diagnostics.push_back(
+        {Diagnostic::Severity::kWarning, ObjectPath(candidate_), 0, obstacle});
+  }
   const bool runs = state() == State::kReady;
-  return supervisor::DescribeGrants(candidate_, Granted(), context_.own_uid,
-                                    runs ? &start_->granted() : nullptr,
-                                    diagnostics);
+  return DescribeGrants(candidate_, Granted(), context_.reach(),
+                        runs ? &start_->granted() : nullptr, diagnostics);
 }
 
 }  // namespace bulkhead::supervisor

@@ -89,7 +89,7 @@ void Describe(const Backend& backend, const std::string& notice,
                                                             : "video");
   }
   FillTexts(streams, out.initStreams(static_cast<unsigned>(streams.size())));
-  const auto granted = backend.lifecycle().DescribeGrants(diagnostics);
+  const auto granted = backend.lifecycle().DescribeAccess(diagnostics);
   FillTexts(granted, out.initGranted(static_cast<unsigned>(granted.size())));
 }
 

@@ -144,10 +144,31 @@ Result<GrantedPath> ResolveReadable(const std::string& path) {
       HasModes(info, S_ISDIR(info.st_mode) ? S_IROTH | S_IXOTH : S_IROTH)};
 }
 
-std::string ObstacleTo(const GrantedPath& granted, bool own_uid) {
+std::string ClosedDirectoryAbove(const std::string& path) {
+  for (size_t slash = 0; slash != std::string::npos;
+       slash = path.find('/', slash + 1)) {
+    const std::string directory = slash == 0 ? "/" : path.substr(0, slash);
+    struct stat info = {};
+    // What this process may not see, nobody without its rights may enter.
+    if (stat(directory.c_str(), &info) != 0 || !HasModes(info, S_IXOTH)) {
+      return directory;
+    }
+  }
+  return "";
+}
+
+std::string ObstacleTo(const GrantedPath& granted, Reach reach) {
   const bool is_device = granted.kind == Kind::kDevice;
-  if (own_uid) {
-    if (granted.open_to_all) return "";
+  if (reach.own_uid) {
+    if (granted.open_to_all) {
+      const std::string closed =
+          reach.own_root ? "" : ClosedDirectoryAbove(granted.path);
+      if (closed.empty()) return "";
+      return granted.path + " lies below " + closed +
+             ", which a backend may not enter, since it has a uid of its own: "
+             "chmod o+x " +
+             closed;
+    }
     return granted.path +
            " is not open to all, and started as root a backend has a uid of "
            "its own, which is in no group: start as an ordinary user who may "

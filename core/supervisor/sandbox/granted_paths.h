@@ -50,10 +50,21 @@ ObjectIdentity IdentityOf(int fd);
 // a part of `path` is a link.
 Result<GrantedPath> ResolveReadable(const std::string& path);
 
+// Returns the first directory above `path` that a user id without any group may
+// not enter, or an empty string. Without a root of its own (tier reduced), a
+// backend with a user id of its own reaches nothing below such a directory.
+std::string ClosedDirectoryAbove(const std::string& path);
+
+// The way from a backend to a file.
+struct Reach {
+  bool own_uid = false;   // The backend has a user id of its own.
+  bool own_root = false;  // Mounts show the file, whatever lies above it.
+};
+
 // Returns why a backend cannot open `granted` although it was granted, or an
 // empty string if it can. A backend with a user id of its own is in no group;
 // any other backend may open what this process may.
-std::string ObstacleTo(const GrantedPath& granted, bool own_uid);
+std::string ObstacleTo(const GrantedPath& granted, Reach reach);
 
 // Returns the character devices that match `glob` and for which `filter`
 // returns true, in order of their names. Adds one sentence to `problems` for

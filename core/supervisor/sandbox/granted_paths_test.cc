@@ -74,16 +74,36 @@ TEST(GrantedPathsTest, OnlyFilesAndDirectoriesCanBeRead) {
 }
 
 TEST(GrantedPathsTest, ItIsToldWhyAUidOfItsOwnIsOfNoUse) {
+  constexpr Reach kOwnRoot = {.own_uid = true, .own_root = true};
   const TemporaryTree tree;
   tree.Write("file", "x");
   ASSERT_EQ(chmod((tree / "file").c_str(), 0640), 0);
   const auto file = ResolveReadable(tree / "file").value();
-  EXPECT_EQ(ObstacleTo(file, false), "");
-  EXPECT_NE(ObstacleTo(file, true).find("start as an ordinary user"),
+  EXPECT_EQ(ObstacleTo(file, {}), "");
+  EXPECT_NE(ObstacleTo(file, kOwnRoot).find("start as an ordinary user"),
             std::string::npos)
-      << ObstacleTo(file, true);
+      << ObstacleTo(file, kOwnRoot);
   ASSERT_EQ(chmod((tree / "file").c_str(), 0644), 0);
-  EXPECT_EQ(ObstacleTo(ResolveReadable(tree / "file").value(), true), "");
+  EXPECT_EQ(ObstacleTo(ResolveReadable(tree / "file").value(), kOwnRoot), "");
+}
+
+TEST(GrantedPathsTest, ADirectoryAboveIsAnObstacleWithoutARootOfItsOwn) {
+  // The directories of Bazel may be closed themselves.
+  const TemporaryTree tree("/tmp");
+  tree.Write("closed/open/file", "x");
+  for (const char* path : {"", "closed", "closed/open"}) {
+    ASSERT_EQ(chmod((tree / path).c_str(), 0755), 0);
+  }
+  const std::string path = tree / "closed/open/file";
+  const auto file = ResolveReadable(path).value();
+  EXPECT_EQ(ClosedDirectoryAbove(path), "");
+  EXPECT_EQ(ObstacleTo(file, {.own_uid = true}), "");
+  ASSERT_EQ(chmod((tree / "closed").c_str(), 0700), 0);
+  EXPECT_EQ(ClosedDirectoryAbove(path), tree / "closed");
+  EXPECT_NE(ObstacleTo(file, {.own_uid = true}).find("chmod o+x"),
+            std::string::npos);
+  EXPECT_EQ(ObstacleTo(file, {.own_uid = true, .own_root = true}), "");
+  EXPECT_EQ(ObstacleTo(file, {}), "");
 }
 
 TEST(GrantedPathsTest, AGlobFindsDevicesAndNothingElse) {
