@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <fstream>
 #include <functional>
@@ -33,6 +35,7 @@
 #include "ipc/testing/forked_child.h"
 #include "ipc/unique_fd.h"
 #include "tests/support/nobody.h"
+#include "tests/support/refusals.h"
 
 // Tests the whole chain: the launcher, the real reaper, and in place of the
 // worker a program that tries to leave the sandbox (escaping_worker.cc).
@@ -334,16 +337,16 @@ TEST_P(LauncherTest, ProbeReportsWhatLaunchingGives) {
 }
 
 TEST_P(LauncherTest, DirectoriesOnlyRootMayEnterAreNoObstacleForRoot) {
-  if (!GetParam().root || !Full()) {
-    GTEST_SKIP() << "concerns the new root of a privileged bulkheadd";
-  }
+  if (!GetParam().root) GTEST_SKIP() << "concerns a privileged bulkheadd";
   chmod(directory_.c_str(), 0700);
   const Application application;
   const Listeners listeners(directory_);
   Facts facts;
   auto reaper = StartAndAttack(application, listeners, &facts);
   ASSERT_TRUE(reaper) << reaper.error();
-  EXPECT_EQ(facts["zygote.read_plugin"], "0");
+  // Without a root of its own, only the descriptor leads to the object.
+  EXPECT_EQ(Refused(facts, "zygote.read_plugin"), !Full());
+  EXPECT_EQ(Refused(facts, "zygote.read_object"), Full());
   reaper->control.reset();
 
   chmod(plugin_.object_path.c_str(), 0600);
@@ -548,6 +551,30 @@ std::string SettingName(const testing::TestParamInfo<Setting>& info) {
 const auto kSettings = testing::Values(
     Setting{Tier::kFull, true}, Setting{Tier::kFull, false},
     Setting{Tier::kReduced, true}, Setting{Tier::kReduced, false});
+
+bool GiveUpTheRightToKill() {
+  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> held = {};
+  if (syscall(SYS_capget, &header, held.data()) != 0) return false;
+  held[0].effective &= ~(uint32_t{1} << CAP_KILL);
+  held[0].permitted &= ~(uint32_t{1} << CAP_KILL);
+  return syscall(SYS_capset, &header, held.data()) == 0;
+}
+
+TEST(ProbeSandboxTest, AUidThatCannotBeKilledIsNotUsed) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root gives backends a uid";
+  ipc::ForkedChild child([] {
+    if (!tests::RefuseNamespaces() || !GiveUpTheRightToKill()) return 1;
+    const SandboxReport report = ProbeSandbox(Soon());
+    if (report.tier != Tier::kReduced) return 2;
+    if (report.own_uid) return 3;
+    for (const SandboxGap& gap : report.gaps) {
+      if (gap.evidence.find("cannot kill") != std::string::npos) return 0;
+    }
+    return 4;
+  });
+  EXPECT_EQ(child.Wait(), 0);
+}
 
 INSTANTIATE_TEST_SUITE_P(Tiers, LauncherTest, kSettings, SettingName);
 INSTANTIATE_TEST_SUITE_P(Tiers, LauncherLifelineTest, kSettings, SettingName);

@@ -2,8 +2,8 @@
 """Collects the programs that libbulkhead starts in one directory.
 
 The directory has the layout of an installed /usr/lib/bulkhead/libexec: the
-programs, and `backends` with the distributions that come with Bulkhead, so that
-BULKHEAD_LIBEXEC_DIR can name either.
+programs, files for operators, and `backends` with the distributions that come
+with Bulkhead, so that BULKHEAD_LIBEXEC_DIR can name either.
 """
 
 # The part of an input path after which the name of the distribution begins. The
@@ -24,8 +24,8 @@ def _copy(ctx, file, path):
 
 def _libexec_directory_impl(ctx):
     copies = [
-        _copy(ctx, program, program.basename)
-        for program in ctx.files.programs
+        _copy(ctx, file, file.basename)
+        for file in ctx.files.programs + ctx.files.files
     ]
     for file in ctx.files.distributions:
         before, mark, path = file.short_path.partition(_MARK)
@@ -43,6 +43,10 @@ libexec_directory = rule(
     attrs = {
         "distributions": attr.label_list(
             doc = "Targets made by bulkhead_distribution.",
+        ),
+        "files": attr.label_list(
+            allow_files = True,
+            doc = "Other files, copied with their names unchanged.",
         ),
         "programs": attr.label_list(
             doc = "Executables, copied with their names unchanged.",

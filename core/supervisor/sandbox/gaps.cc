@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/supervisor/sandbox/landlock.h"
+#include "core/supervisor/sandbox/remedies.h"
 
 namespace bulkhead::sandbox {
 namespace {
@@ -45,31 +46,6 @@ bool IsWsl(const MachineFacts& facts) {
 
 std::string ErrorText(int error) {
   return std::generic_category().message(error);
-}
-
-std::string Sysctl(const std::string& setting) {
-  return "as root: sysctl -w " + setting + "\nand to keep it: echo " + setting +
-         " >> /etc/sysctl.d/60-bulkhead.conf";
-}
-
-// Returns how to let `calls` pass, for whoever put this process under a filter.
-std::string LoosenFilter(const MachineFacts& facts, const std::string& calls) {
-  if (facts.container == "kubernetes") {
-    return "in the container's spec: securityContext: {seccompProfile: {type: "
-           "Unconfined}, appArmorProfile: {type: Unconfined}}\n"
-           "or type: Localhost with a profile that also allows " +
-           calls;
-  }
-  if (!facts.container.empty()) {
-    return facts.container +
-           " run --security-opt seccomp=unconfined "
-           "--security-opt apparmor=unconfined ...\n"
-           "or seccomp=FILE: its default profile, which also allows " +
-           calls;
-  }
-  return "if systemd starts it: in its unit, RestrictNamespaces=no and no "
-         "SystemCallFilter= that refuses " +
-         calls + "\nif another sandbox does: the same there";
 }
 
 std::string StepText(Step step) {
@@ -118,7 +94,7 @@ Cause CauseByError(const MachineFacts& facts) {
     default:
       return {seen + ", as in a chroot or a container",
               "start it outside of the chroot; in a container: " +
-                  LoosenFilter(facts, kCallsOfFull)};
+                  AllowCalls(facts, kCallsOfFull)};
   }
 }
 
@@ -140,7 +116,7 @@ std::vector<Cause> CausesOfNoNamespaces(const MachineFacts& facts) {
              ", and this process was started under a seccomp filter "
              "(Seccomp: 2 in /proc/self/status)" +
              (facts.container.empty() ? "" : " in " + facts.container),
-         LoosenFilter(facts, kCallsOfFull)});
+         AllowCalls(facts, kCallsOfFull)});
   }
   if (!facts.system_administrator &&
       facts.apparmor_restricts_user_namespaces.value_or(0) != 0) {
@@ -158,16 +134,25 @@ std::vector<Cause> CausesOfNoNamespaces(const MachineFacts& facts) {
              "  }\n"
              "and load it: apparmor_parser -r /etc/apparmor.d/bulkheadd\n"
              "or, which lets every program: " +
-             Sysctl("kernel.apparmor_restrict_unprivileged_userns=0")});
+             SetSysctl("kernel.apparmor_restrict_unprivileged_userns=0")});
   }
   if (!facts.system_administrator &&
       facts.unprivileged_user_namespaces.value_or(1) == 0) {
     causes.push_back({"kernel.unprivileged_userns_clone is 0 (older Debian)",
-                      Sysctl("kernel.unprivileged_userns_clone=1")});
+                      SetSysctl("kernel.unprivileged_userns_clone=1")});
+  }
+  if (facts.root && !facts.file_capabilities &&
+      facts.refusal.step == Step::kNothing) {
+    causes.push_back(
+        {"this process is root without CAP_SETFCAP, without which nobody may "
+         "show the uid 0 to a user namespace",
+         AddCapabilities(facts, {"SETUID", "SETGID", "KILL"}) +
+             ", so that backends have a uid of their own\nor start the "
+             "application as another user"});
   }
   if (facts.most_user_namespaces.value_or(1) == 0) {
     causes.push_back({"user.max_user_namespaces is 0",
-                      Sysctl("user.max_user_namespaces=15000")});
+                      SetSysctl("user.max_user_namespaces=15000")});
   }
   if (causes.empty()) causes.push_back(CauseByError(facts));
   return causes;
@@ -232,9 +217,9 @@ Cause CauseOfNoLandlock(const MachineFacts& facts) {
     return {seen +
                 ", and this process was started under a seccomp filter "
                 "(Seccomp: 2 in /proc/self/status)",
-            LoosenFilter(facts,
-                         "landlock_create_ruleset, landlock_add_rule and "
-                         "landlock_restrict_self")};
+            AllowCalls(facts,
+                       "landlock_create_ruleset, landlock_add_rule and "
+                       "landlock_restrict_self")};
   }
   return {seen + ": Linux " + facts.kernel_release +
               " was built without CONFIG_SECURITY_LANDLOCK",
@@ -273,10 +258,10 @@ void ExplainOwnUid(const MachineFacts& facts, std::vector<SandboxGap>& gaps) {
       {"a uid of their own for backends",
        facts.root ? facts.own_uid_failure
                   : "the application was not started as root",
-       facts.root ? "give it CAP_SETUID, CAP_SETGID and CAP_SYS_ADMIN, and in "
-                    "a container with a user namespace, where uids from "
-                    "0x70000000 are not mapped, that of the host "
-                    "(--userns=host)"
+       facts.root ? AddCapabilities(facts, {"SETUID", "SETGID", "KILL"}) +
+                        "\nin a container with a user namespace, where uids "
+                        "from 0x70000000 are not mapped, use that of the host "
+                        "(--userns=host)"
                   : "start the application as root",
        "backends share this user's uid, its supplementary groups and its "
        "limits on processes and on descriptors in flight"});
@@ -320,12 +305,10 @@ void ExplainMemory(const MachineFacts& facts, std::vector<SandboxGap>& gaps) {
 
 void ExplainHostName(const MachineFacts& facts, std::vector<SandboxGap>& gaps) {
   if (facts.own_host_name || facts.tier != Tier::kFull) return;
-  gaps.push_back(
-      {"a host name of their own for backends",
-       "sethostname() is refused in a new UTS namespace",
-       "in a container, allow sethostname in its seccomp profile, or add "
-       "--cap-add=SYS_ADMIN",
-       "a backend learns the name of this host while it is loaded"});
+  gaps.push_back({"a host name of their own for backends",
+                  "sethostname() is refused in a new UTS namespace",
+                  AllowCalls(facts, "sethostname"),
+                  "a backend learns the name of this host while it is loaded"});
 }
 
 void ExplainSpeculation(const MachineFacts& facts,

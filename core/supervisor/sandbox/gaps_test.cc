@@ -23,6 +23,7 @@ MachineFacts Perfect() {
   facts.executable = "/usr/lib/bulkhead/libexec/bulkheadd";
   facts.root = true;
   facts.system_administrator = true;
+  facts.file_capabilities = true;
   facts.seccomp_filters = true;
   facts.most_user_namespaces = 100'000;
   facts.security_modules = "lockdown,capability,landlock,yama,apparmor";
@@ -162,21 +163,29 @@ TEST(GapsTest, DockerIsToldItsOptions) {
   const SandboxGap gap = GapOf(facts, "tier full");
   EXPECT_THAT(gap.evidence, HasSubstr("Seccomp: 2 in /proc/self/status"));
   EXPECT_THAT(gap.evidence, HasSubstr("clone() with a new user namespace"));
-  EXPECT_THAT(gap.remedy,
-              HasSubstr("docker run --security-opt seccomp=unconfined"));
+  EXPECT_THAT(gap.remedy, HasSubstr("docker run --security-opt seccomp=FILE "
+                                    "--security-opt apparmor=unconfined"));
+  EXPECT_THAT(
+      gap.remedy,
+      HasSubstr("of /usr/lib/bulkhead/libexec/container_seccomp.json\n"));
   EXPECT_THAT(gap.remedy, HasSubstr("pivot_root"));
   EXPECT_THAT(GapOf(facts, "cgroup").remedy, HasSubstr("BULKHEAD_CGROUP"));
 }
 
 TEST(GapsTest, PodmanIsToldItsOwn) {
   EXPECT_THAT(GapOf(InContainer("podman"), "tier full").remedy,
-              HasSubstr("podman run --security-opt seccomp=unconfined"));
+              HasSubstr("podman run --security-opt seccomp=FILE"));
 }
 
 TEST(GapsTest, KubernetesIsToldWhatToWriteIntoTheSpec) {
   const MachineFacts facts = InContainer("kubernetes");
-  EXPECT_THAT(GapOf(facts, "tier full").remedy,
-              HasSubstr("seccompProfile: {type: Unconfined}"));
+  const std::string remedy = GapOf(facts, "tier full").remedy;
+  EXPECT_THAT(remedy, HasSubstr("seccompProfile: {type: Localhost, "
+                                "localhostProfile: bulkhead.json}"));
+  EXPECT_THAT(
+      remedy,
+      HasSubstr("copy /usr/lib/bulkhead/libexec/container_seccomp.json to "
+                "/var/lib/kubelet/seccomp/bulkhead.json"));
   EXPECT_THAT(GapOf(facts, "cgroup").remedy, HasSubstr("resources.limits"));
 }
 
@@ -303,12 +312,32 @@ TEST(GapsTest, FiltersThatCannotBeReadAreAGap) {
 TEST(GapsTest, AHostNameOfTheHostCostsNoTier) {
   MachineFacts facts = Perfect();
   facts.own_host_name = false;
+  facts.container = "podman";
   EXPECT_THAT(GapOf(facts, "a host name").remedy,
-              HasSubstr("allow sethostname"));
+              HasSubstr("podman run --security-opt seccomp=FILE"));
   facts.tier = Tier::kReduced;
   for (const SandboxGap& gap : ExplainGaps(facts)) {
     EXPECT_THAT(gap.missing, testing::Not(HasSubstr("a host name")));
   }
+}
+
+// As with podman run --cap-drop=all.
+TEST(GapsTest, RootWithoutCapabilitiesIsToldWhich) {
+  MachineFacts facts = InContainer("podman");
+  facts.file_capabilities = false;
+  facts.own_uid = false;
+  facts.own_uid_failure = "cannot drop supplementary groups";
+  RefuseNamespaces(facts, Step::kNothing, 0);
+  const char* options = "run --cap-add=SETUID --cap-add=SETGID --cap-add=KILL";
+  EXPECT_THAT(GapOf(facts, "tier full").evidence, HasSubstr("CAP_SETFCAP"));
+  EXPECT_THAT(GapOf(facts, "tier full").remedy, HasSubstr(options));
+  EXPECT_THAT(GapOf(facts, "a uid").remedy, HasSubstr(options));
+  facts.container = "kubernetes";
+  EXPECT_THAT(GapOf(facts, "a uid").remedy,
+              HasSubstr("capabilities: {add: [SETUID, SETGID, KILL]}"));
+  facts.container = "";
+  EXPECT_THAT(GapOf(facts, "a uid").remedy,
+              HasSubstr("give it CAP_SETUID CAP_SETGID CAP_KILL"));
 }
 
 TEST(GapsTest, AnOrdinaryUserIsToldOfTheUidAndOfTheScope) {

@@ -49,6 +49,7 @@ void ReadOwnStatus(const std::string& root, MachineFacts& facts) {
       uint64_t capabilities = 0;
       words >> std::hex >> capabilities;
       facts.system_administrator = (capabilities >> CAP_SYS_ADMIN & 1) != 0;
+      facts.file_capabilities = (capabilities >> CAP_SETFCAP & 1) != 0;
     }
   }
 }

@@ -45,6 +45,7 @@ struct MachineFacts {
   std::string container;       // "docker", "podman", "kubernetes" or empty.
   bool root = false;
   bool system_administrator = false;  // This process has CAP_SYS_ADMIN.
+  bool file_capabilities = false;     // This process has CAP_SETFCAP.
   bool seccomp_filters = false;       // The kernel has seccomp filters.
   int seccomp_mode = 0;    // Mode of this process, before any filter of ours.
   int landlock_error = 0;  // The errno of asking for the ABI, or 0.

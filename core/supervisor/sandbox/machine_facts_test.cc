@@ -29,6 +29,7 @@ TEST(MachineFactsTest, ReadsTheSwitchesOfAMachine) {
   EXPECT_EQ(facts.security_modules, "lockdown,yama");
   EXPECT_EQ(facts.seccomp_mode, 2);
   EXPECT_FALSE(facts.system_administrator);
+  EXPECT_TRUE(facts.file_capabilities);
   EXPECT_EQ(facts.container, "docker");
 }
 

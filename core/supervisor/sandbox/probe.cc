@@ -92,8 +92,16 @@ struct Found {
 };
 
 // Waits for the child to end, and returns its exit code. The closed set-up
-// socket alone would not tell a success from a kill by seccomp.
+// socket alone would not tell a success from a kill by seccomp. Fails if this
+// process may not kill the child, which may have another uid.
 Result<int> AwaitSuccess(const ContainedProcess& process) {
+  constexpr int kNoSignal = 0;
+  Status killable;
+  if (syscall(SYS_pidfd_send_signal, process.pidfd.get(), kNoSignal, nullptr,
+              0) != 0) {
+    killable = ErrnoStatus(Code::kSandboxUnavailable,
+                           "cannot kill a process with a uid of its own");
+  }
   siginfo_t ended = {};
   while (waitid(P_PIDFD, static_cast<id_t>(process.pidfd.get()), &ended,
                 WEXITED) != 0) {
@@ -101,6 +109,7 @@ Result<int> AwaitSuccess(const ContainedProcess& process) {
       return ErrnoStatus(Code::kInternal, "cannot wait for the probe");
     }
   }
+  RETURN_IF_ERROR(killable);
   if (ended.si_code == CLD_EXITED &&
       (ended.si_status == kComplete || ended.si_status == kWithoutHostName)) {
     return ended.si_status;
