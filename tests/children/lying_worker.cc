@@ -4,7 +4,8 @@
 // The attr of the entry point, `liar.libliar:NAME`, names the lie, since the
 // environment is empty. A worker with an unknown name is honest. NAME_once is
 // only told to the first session of each zygote. The plugin is never loaded.
-// The lies of the zygote are here, those of session workers in session_lies.cc.
+// The lies of the zygote are here, those of session workers in session_lies.cc,
+// audio_lies.cc and drips.cc.
 
 #include <linux/close_range.h>
 #include <linux/filter.h>

@@ -17,12 +17,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <future>
 #include <memory>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "bulkhead/crashes.h"
 #include "bulkhead/host.h"
