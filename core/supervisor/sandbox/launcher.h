@@ -24,10 +24,11 @@ namespace bulkhead::sandbox {
 //   ASSIGN_OR_RETURN(LaunchedReaper reaper, Launch(request));
 //   // On reaper.control: `started` with the zygote's pidfd.
 //
-// The descriptors in a request are borrowed. The executables may lie below
-// directories that only root may enter, since they are passed open. But with
-// `outside_id` everybody must be allowed to execute them and to read the
-// plugin's files.
+// The descriptors in a request are borrowed. The executables and the plugin may
+// lie below directories that only root may enter, since they are passed open.
+// But with `outside_id` everybody must be allowed to execute or read the files
+// themselves. In tier reduced the other visible paths are opened by name, so
+// that such directories hide them.
 //
 // Used by bulkheadd's one thread. Launch blocks that thread while the child
 // sets itself up (some 10 ms), at most until `deadline`. Errors:
