@@ -8,6 +8,8 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -149,10 +151,24 @@ bulkhead_result Open(const bulkhead_open_parameters* parameters,
   return BULKHEAD_OK;
 }
 
+// Writes the first bytes of a packet where a vendor writes its log.
+void Say(const bulkhead_packet& packet) {
+  std::string line = "chaos got ";
+  for (size_t i = 0; i < std::min<size_t>(packet.bytes, 16); ++i) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    line += kDigits[packet.data[i] >> 4];
+    line += kDigits[packet.data[i] & 15];
+  }
+  std::fprintf(stderr, "%s\n", line.c_str());
+}
+
 bulkhead_result SendPacket(bulkhead_decoder* decoder,
                            const bulkhead_packet* packet) {
   const Fault* fault = Pass(packet == nullptr ? Step::kEnd : Step::kPacket);
   if (IsAnError(fault)) return Fail(*fault);
+  if (packet != nullptr && fault != nullptr && fault->deed == Deed::kSay) {
+    Say(*packet);
+  }
   return Honest().send_packet(Self(decoder)->decoder, packet);
 }
 

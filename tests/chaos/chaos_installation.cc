@@ -52,15 +52,20 @@ void ChaosInstallation::SetFaults(const std::string& faults) const {
   std::ofstream(path_ + kScript) << faults;
 }
 
-void ChaosInstallation::GrantADevice() {
-  constexpr char kDevices[] = "devices = [\"/dev/null\"]\n";
+void ChaosInstallation::GrantADevice() { Grant("devices = [\"/dev/null\"]\n"); }
+
+void ChaosInstallation::GrantMemory(uint64_t bytes) {
+  Grant("memory_bytes = " + std::to_string(bytes) + "\n");
+}
+
+void ChaosInstallation::Grant(const std::string& permission) {
   std::ofstream(path_ + "/bulkhead_chaos-0.1.0.dist-info/bulkhead.toml",
                 std::ios::app)
       << "\n[permissions]\n"
-      << kDevices;
+      << permission;
   grants_ = path_ + "/grants.toml";
   std::ofstream(grants_) << "[[grant]]\nbackend = \"chaos\"\nany_hash = true\n"
-                         << kDevices;
+                         << permission;
   fs::permissions(grants_, fs::perms(0644));
 }
 

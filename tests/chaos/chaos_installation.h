@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,10 @@ class ChaosInstallation {
   // backend has a device that it can lose. Applies to options() from now on.
   void GrantADevice();
 
+  // Has the backend ask for that much memory and grants it. Applies to
+  // options() from now on.
+  void GrantMemory(uint64_t bytes);
+
   // The directory to put on the plugin path, without a slash at the end.
   const std::string& path() const { return path_; }
 
@@ -38,6 +43,9 @@ class ChaosInstallation {
   static AudioOptions AudioStream(const std::string& faults = "");
 
  private:
+  // Has the backend ask for a permission, a line of TOML, and grants it.
+  void Grant(const std::string& permission);
+
   std::string path_;
   std::string grants_;  // the path of a file of grants; empty if there is none
 };

@@ -58,6 +58,10 @@ enum class Deed {
                      // writes and makes read-only, then continues
   kTakeDescriptors,  // takes all descriptors that it gets, then continues
   kLeak,             // :BYTES, leaks that much touched memory, then continues
+  kReserve,       // :BYTES, maps that much memory for kFill without touching it
+  kReserveLater,  // :BYTES, the same, in a thread, a second later
+  kFill,          // :BYTES, writes to so much of what was reserved
+  kSay,           // writes to stderr; with a packet, its first bytes in hex
   // Harm to the answer of a call. At kLoad, each of them means: no
   // table.
   kError,  // :RESULT, which need not be a result that exists

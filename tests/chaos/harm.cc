@@ -8,9 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
+#include <thread>
 
 namespace bulkhead::tests {
 namespace {
@@ -53,6 +56,15 @@ void Leak(size_t bytes) {
   if (memory != MAP_FAILED) std::memset(memory, 1, bytes);
 }
 
+// What the zygote reserved, its clones have too.
+std::atomic<void*> reserved = nullptr;
+
+void Reserve(size_t bytes) {
+  void* piece = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (piece != MAP_FAILED) reserved = piece;
+}
+
 void Slow(int64_t milliseconds) {
   timespec left = {.tv_sec = milliseconds / 1000,
                    .tv_nsec = milliseconds % 1000 * 1'000'000};
@@ -92,6 +104,20 @@ void Harm(const Fault& fault) {
     case Deed::kTakeDescriptors:
       while (dup(STDERR_FILENO) >= 0) {
       }
+      return;
+    case Deed::kReserve:
+      return Reserve(static_cast<size_t>(fault.argument));
+    case Deed::kReserveLater:
+      std::thread([bytes = static_cast<size_t>(fault.argument)] {
+        Slow(1'000);
+        Reserve(bytes);
+      }).detach();
+      return;
+    case Deed::kFill:
+      std::memset(reserved, 1, static_cast<size_t>(fault.argument));
+      return;
+    case Deed::kSay:
+      std::fprintf(stderr, "chaos says that it runs\n");
       return;
     case Deed::kLeak:
       return Leak(static_cast<size_t>(fault.argument));

@@ -7,11 +7,14 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <ostream>
 #include <string>
+#include <thread>
 #include <tuple>
 
 #include "bulkhead/host.h"
@@ -291,6 +294,90 @@ TEST(MemoryHog, GetsNoMoreByMakingMemoryReadOnly) {
       path, installation.Stream("at=open do=hide_memory:16777216"));
   ASSERT_TRUE(little) << little.error();
   EXPECT_TRUE(little->Next());
+}
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+
+uint64_t KibibytesOf(int pid, const std::string& key) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  uint64_t kibibytes = 0;
+  for (std::string word; status >> word;) {
+    if (word == key && status >> kibibytes) break;
+  }
+  return kibibytes;
+}
+
+// A vendor that maps memory while it is loaded has it in each session, where no
+// limit counts it again.
+class Reserving : public testing::Test {
+ protected:
+  static constexpr const char* kReserve = "at=load do=reserve:2147483648";
+  static constexpr const char* kFill = "at=open do=fill:536870912";
+
+  // More than all that a session may have with these limits is 384 MiB.
+  static HostOptions SmallOptions(const ChaosInstallation& installation) {
+    HostOptions options = installation.options();
+    options.limits.worker_bytes = 64 * kMiB;
+    options.limits.session_bytes = 64 * kMiB;
+    return options;
+  }
+  const std::string path_ = WriteFlatBmp(TemporaryDirectory(), 100, 100);
+};
+
+TEST_F(Reserving, WhileLoadingIsRefused) {
+  const ChaosInstallation installation(kReserve);
+  const auto host = Host::Create(SmallOptions(installation)).value();
+  auto video = host->OpenVideo(path_, installation.Stream(kFill));
+  if (video) {
+    ADD_FAILURE() << "its session has "
+                  << KibibytesOf(video->worker_pid(), "VmRSS:") / 1024
+                  << " MiB";
+    return;
+  }
+  EXPECT_EQ(video.error().code(), Code::kBackendUnavailable) << video.error();
+  for (const char* words : {"when it was loaded", "memory="}) {
+    EXPECT_NE(video.error().message().find(words), std::string::npos)
+        << video.error();
+  }
+}
+
+TEST_F(Reserving, WithAGrantIsAllowed) {
+  ChaosInstallation installation(kReserve);
+  installation.GrantMemory(uint64_t{20} << 30);
+  const auto host = Host::Create(SmallOptions(installation)).value();
+  auto video = host->OpenVideo(path_, installation.Stream(kFill));
+  ASSERT_TRUE(video) << video.error();
+  EXPECT_TRUE(video->Next());
+}
+
+TEST_F(Reserving, AfterLoadingGainsNoSession) {
+  const ChaosInstallation installation("at=load do=reserve_later:2147483648");
+  const auto host = Host::Create(SmallOptions(installation)).value();
+  ASSERT_TRUE(host->Prewarm("chaos").ok());
+  // Asked again each time: another zygote may have taken its place.
+  const auto zygote_bytes = [&] {
+    const BackendReport report = host->Backends().value();
+    for (const BackendInfo& backend : report.backends) {
+      if (backend.name == "chaos") {
+        return KibibytesOf(backend.zygote_pid, "VmSize:") * 1024;
+      }
+    }
+    return uint64_t{0};
+  };
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (zygote_bytes() < 2048 * kMiB &&
+         std::chrono::steady_clock::now() < end) {
+    std::this_thread::yield();
+  }
+  ASSERT_GE(zygote_bytes(), 2048 * kMiB);
+  auto video = host->OpenVideo(path_, installation.Stream(kFill));
+  if (video) {
+    ADD_FAILURE() << "its session has "
+                  << KibibytesOf(video->worker_pid(), "VmRSS:") / 1024
+                  << " MiB";
+    return;
+  }
+  EXPECT_EQ(video.error().code(), Code::kSandboxUnavailable) << video.error();
 }
 
 TEST(MemoryHog, NamesTheLimitOfItsWorker) {

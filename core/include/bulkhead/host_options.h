@@ -31,11 +31,12 @@ struct Limits {
   uint64_t session_bytes = uint64_t{1} << 30;
   // Bytes of private memory of the worker (RLIMIT_DATA), beyond what the
   // backend had taken when it was loaded. A hostile worker gets at most this
-  // much, plus `session_bytes`, plus 256 MiB, beyond what the backend had
-  // mapped when it was loaded: a hostile backend can map up to its address
-  // space then. If device nodes were granted to the backend, only its address
-  // space is limited, since drivers map far more than they use. Does not apply
-  // to a worker that serves several sessions.
+  // much, plus `session_bytes`, plus 256 MiB, plus what a backend may have
+  // mapped when it was loaded: 1 GiB, or a grant of memory. A backend that has
+  // more is refused. If device nodes were granted to the backend, only private
+  // memory that can be written counts, and the address space (16 GiB) bounds
+  // the rest, since drivers map far more than they use. Does not apply to a
+  // worker that serves several sessions.
   uint64_t worker_bytes = uint64_t{4} << 30;
   // Frames that the worker and the application can hold at the same time.
   uint32_t frame_slots = 8;

@@ -251,17 +251,19 @@ Result<std::shared_ptr<Incarnation>> BackendStart::Launch(
                                           : std::nullopt,
            .cgroup = &context_.cgroup,
            .deadline = ipc::Deadline::After(context_.start_deadline)}));
-  const bool maps_devices =
-      std::any_of(policy.visible.begin(), policy.visible.end(),
-                  [](const sandbox::VisiblePath& visible) {
-                    return visible.kind == sandbox::VisiblePath::Kind::kDevice;
-                  });
+  const sandbox::LoadedMemory loading{
+      .most_bytes = policy.limits.load_bytes,
+      .maps_devices = std::any_of(policy.visible.begin(), policy.visible.end(),
+                                  [](const sandbox::VisiblePath& visible) {
+                                    return visible.kind ==
+                                           sandbox::VisiblePath::Kind::kDevice;
+                                  })};
   sandbox::ExpectedCalls expected(
       sandbox::CompileSessionFilter(policy, context_.forbidden),
       context_.reads_memory);
   return std::make_shared<Incarnation>(context_.port, std::move(launched),
                                        context_.forbidden, std::move(expected),
-                                       maps_devices, context_.ending);
+                                       loading, context_.ending);
 }
 
 kj::Promise<Status> BackendStart::Probe() {

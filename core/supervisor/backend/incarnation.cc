@@ -38,7 +38,8 @@ kj::Duration ToDuration(milliseconds time) {
 Incarnation::Incarnation(kj::UnixEventPort& port,
                          sandbox::LaunchedReaper launched,
                          sandbox::Forbidden forbidden,
-                         sandbox::ExpectedCalls expected, bool maps_devices,
+                         sandbox::ExpectedCalls expected,
+                         const sandbox::LoadedMemory& loading,
                          EndingReapers& ending)
     : port_(port),
       timer_(port.getTimer()),
@@ -53,7 +54,7 @@ Incarnation::Incarnation(kj::UnixEventPort& port,
       log_(port, std::move(launched.log)),
       forbidden_(forbidden),
       expected_calls_(std::move(expected)),
-      maps_devices_(maps_devices),
+      loading_(loading),
       ending_(ending),
       tasks_(new kj::TaskSet(*this)) {
   tasks_->add(ServeReaper());
@@ -113,7 +114,7 @@ kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
   clone.setProbe(kind == WorkerKind::kProbe);
   clone.setShared(kind == WorkerKind::kShared);
   const sandbox::MemoryLimits limits =
-      sandbox::LimitsFor(zygote_pidfd_.get(), memory, maps_devices_);
+      sandbox::LimitsFor(zygote_pidfd_.get(), memory, loading_);
   clone.setDataBytes(limits.data_bytes);
   clone.setAddressBytes(limits.address_bytes);
   auto paf = kj::newPromiseAndFulfiller<Result<Worker>>();
@@ -270,7 +271,7 @@ void Incarnation::OnExited(pid_t pid, int wait_status) {
   }
   // Asks the kernel too: the zygote's own end may not have been reported yet.
   exit.zygote_alive = zygote_alive_ && !HasEnded(zygote_pidfd_.get());
-  exit.has_devices = maps_devices_;
+  exit.has_devices = loading_.maps_devices;
   found->second.end = std::move(exit);
   found->second.Resolve();
 }
@@ -283,11 +284,19 @@ void Incarnation::CheckReady() {
                    "it did not hand over the listener of its filter")
           : sandbox::CheckEveryThread(zygote_pidfd_.get(),
                                       sandbox::kStage1Filters);
+  if (checked.ok()) {
+    checked = sandbox::CheckLoaded(zygote_pidfd_.get(), loading_);
+    // Asked for more than it may have, like a backend that lacks a grant.
+    declined_ = !checked.ok();
+  }
   // The zygote is dead. Its end, which carries the reason, is reported anyway.
   if (checked.code() == Code::kBackendLost) return;
   const bool refused = !checked.ok();
   ResolveReadiness(std::move(checked));
-  if (refused) KillZygote(Code::kBackendLost, "its lock-down was incomplete");
+  if (refused) {
+    KillZygote(Code::kBackendLost, declined_ ? "it had too much memory mapped"
+                                             : "its lock-down was incomplete");
+  }
 }
 
 void Incarnation::ResolveReadiness(Status status) {

@@ -63,12 +63,12 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   };
 
   // `forbidden` is the reaction with which the lock-down was compiled, and
-  // `expected` decides on the calls that wait for bulkheadd. `maps_devices`
-  // tells whether device nodes were granted. `port` must outlive this object,
-  // and so must `ending`.
+  // `expected` decides on the calls that wait for bulkheadd. `loading` bounds
+  // what the zygote may have mapped. `port` must outlive this object, and so
+  // must `ending`.
   Incarnation(kj::UnixEventPort& port, sandbox::LaunchedReaper launched,
               sandbox::Forbidden forbidden, sandbox::ExpectedCalls expected,
-              bool maps_devices, EndingReapers& ending);
+              const sandbox::LoadedMemory& loading, EndingReapers& ending);
   ~Incarnation() noexcept(false);
   KJ_DISALLOW_COPY(Incarnation);
 
@@ -197,7 +197,7 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
 
   const sandbox::Forbidden forbidden_;
   sandbox::ExpectedCalls expected_calls_;
-  const bool maps_devices_;
+  const sandbox::LoadedMemory loading_;
   EndingReapers& ending_;
   std::unique_ptr<ViolationWatch> violations_;  // null if there is no listener
 

@@ -14,6 +14,14 @@
 namespace bulkhead::sandbox {
 namespace {
 
+// What RLIMIT_DATA and RLIMIT_AS count, in /proc/PID/status.
+constexpr std::string_view kData = "VmData:";
+constexpr std::string_view kSize = "VmSize:";
+
+std::string Mebibytes(uint64_t bytes) {
+  return std::to_string(bytes >> 20) + " MiB";
+}
+
 // Returns the rest of the line of /proc/PID/`file` that begins with `key`.
 std::istringstream LineOf(int pidfd, const char* file, std::string_view key) {
   std::ifstream lines("/proc/" + std::to_string(PidOf(pidfd)) + "/" + file);
@@ -30,10 +38,13 @@ uint64_t StatusBytes(int pidfd, std::string_view key) {
   return kibibytes * 1024;
 }
 
-// Returns whether neither the soft nor the hard limit exceeds `bytes`; 0 bytes
-// mean that any limit will do.
-bool IsLimited(int pidfd, std::string_view key, uint64_t bytes) {
+// Returns whether the process has no more than `bytes` and neither its soft nor
+// its hard limit exceeds them; 0 bytes mean that anything will do.
+bool IsLimited(int pidfd, std::string_view used, std::string_view key,
+               uint64_t bytes) {
   if (bytes == 0) return true;
+  // A limit takes nothing away that a clone has inherited.
+  if (StatusBytes(pidfd, used) > bytes) return false;
   uint64_t soft = UINT64_MAX;
   uint64_t hard = UINT64_MAX;
   // Reading "unlimited" as a number fails, as it should.
@@ -43,16 +54,33 @@ bool IsLimited(int pidfd, std::string_view key, uint64_t bytes) {
 
 }  // namespace
 
+Status CheckLoaded(int zygote_pidfd, const LoadedMemory& loading) {
+  const uint64_t bytes =
+      StatusBytes(zygote_pidfd, loading.maps_devices ? kData : kSize);
+  if (bytes <= loading.most_bytes) return Status();
+  return Status(
+      Code::kBackendUnavailable,
+      "it had " + Mebibytes(bytes) +
+          " of memory mapped when it was loaded, "
+          "more than the " +
+          Mebibytes(loading.most_bytes) +
+          " that a backend may have without a grant; if it needs them, its "
+          "bulkhead.toml asks for memory_bytes and an operator grants them "
+          "(bulkhead grant BACKEND memory=N)");
+}
+
 MemoryLimits LimitsFor(int zygote_pidfd, const MemoryAllowance& allowance,
-                       bool maps_devices) {
+                       const LoadedMemory& loading) {
   // No sum of three overflows.
   constexpr uint64_t kMost = uint64_t{1} << 61;
-  const uint64_t data = StatusBytes(zygote_pidfd, "VmData:");
-  const uint64_t size = StatusBytes(zygote_pidfd, "VmSize:");
+  const uint64_t data =
+      std::min(StatusBytes(zygote_pidfd, kData), loading.most_bytes);
+  const uint64_t size =
+      std::min(StatusBytes(zygote_pidfd, kSize), loading.most_bytes);
   if (allowance.private_bytes == 0) return {};
   const uint64_t more = std::min(allowance.private_bytes, kMost);
   MemoryLimits limits{.data_bytes = data + more};
-  if (!maps_devices) {
+  if (!loading.maps_devices) {
     limits.address_bytes =
         size + more + std::min(allowance.shared_bytes, kMost) + kReservedBytes;
   }
@@ -61,8 +89,8 @@ MemoryLimits LimitsFor(int zygote_pidfd, const MemoryAllowance& allowance,
 
 Status CheckMemoryLimits(int pidfd, const MemoryLimits& limits) {
   const bool limited =
-      IsLimited(pidfd, "Max data size", limits.data_bytes) &&
-      IsLimited(pidfd, "Max address space", limits.address_bytes);
+      IsLimited(pidfd, kData, "Max data size", limits.data_bytes) &&
+      IsLimited(pidfd, kSize, "Max address space", limits.address_bytes);
   // Asked after reading: the pid may belong to another process once this one
   // has ended.
   if (HasEnded(pidfd)) {

@@ -109,6 +109,7 @@ uint64_t HalfOfMemory() {
 void RaiseLimits(const Grants& grants, Limits& limits) {
   limits.address_space_bytes =
       std::max(limits.address_space_bytes, grants.address_space_bytes);
+  limits.load_bytes = std::max(limits.load_bytes, grants.address_space_bytes);
   limits.memory_bytes =
       std::max(limits.memory_bytes, grants.address_space_bytes);
   limits.tasks = std::max(limits.tasks, grants.tasks);

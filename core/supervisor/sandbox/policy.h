@@ -66,6 +66,10 @@ struct Limits {
   // Bounds a leak. The default is high, because decoders reserve far more
   // memory than they touch.
   uint64_t address_space_bytes = uint64_t{16} << 30;
+  // Of that, what may be mapped when the backend is loaded, since each session
+  // is a clone and has it too (memory_limit.h). Bulkhead's own backends have
+  // less than 200 MiB.
+  uint64_t load_bytes = uint64_t{1} << 30;
   uint64_t stack_bytes = uint64_t{8} << 20;
   // Also bounds how many descriptors the process can have in flight in sockets.
   uint64_t open_files = 256;
@@ -104,7 +108,7 @@ struct Grants {
   // has, in both stages.
   std::vector<uint8_t> ioctl_types;
   // Replace the limits of the same names if they are higher; 0 changes nothing.
-  // `address_space_bytes` raises memory_bytes too.
+  // `address_space_bytes` raises load_bytes and memory_bytes too.
   uint64_t address_space_bytes = 0;
   uint64_t tasks = 0;
 };
