@@ -340,10 +340,19 @@ Json ToJson(const Crash& crash) {
       {"request", ToJson(crash.request)},
       {"last_message", crash.last_message},
       {"attempt", crash.attempt},
+      {"had_media", crash.had_media},
       {"log", crash.log},
+      {"media_log", crash.media_log},
       {"outcome", crash.outcome.empty() ? Json() : Json(crash.outcome)},
       {"unrecorded", crash.unrecorded},
   };
+}
+
+Json ToJsonWithoutMediaText(const Crash& crash) {
+  Json json = ToJson(crash);
+  json["media_log"] = nullptr;
+  if (crash.had_media) json["end"]["claimed"] = nullptr;
+  return json;
 }
 
 std::string ToText(Crash crash, size_t max_bytes) {
@@ -356,6 +365,7 @@ std::string ToText(Crash crash, size_t max_bytes) {
   }
   if (text.size() > max_bytes) {
     crash.log.clear();
+    crash.media_log.clear();
     crash.end.claimed_backtrace.clear();
     text = Dump(ToJson(crash));
   }
@@ -407,6 +417,13 @@ Result<Crash> ParseCrash(const std::string& text_untrusted) {
   crash.last_message = in.Words("last_message");
   crash.attempt = in.Number<uint32_t>("attempt", 1);
   crash.log = in.Lines("log");
+  crash.media_log = in.Lines("media_log");
+  crash.had_media = in.Flag("had_media");
+  if (!in["media_log"].is_array()) {
+    crash.media_log = std::move(crash.log);
+    crash.log.clear();
+    crash.had_media = true;
+  }
   crash.outcome = in.Words("outcome");
   crash.unrecorded = in.Number<uint64_t>("unrecorded");
   return crash;

@@ -56,7 +56,9 @@ Crash Example() {
       .deadline_ms = 10'000};
   crash.last_message = "seek to timestamp 5";
   crash.attempt = 2;
+  crash.had_media = true;
   crash.log = {"one", "two"};
+  crash.media_log = {"three"};
   crash.outcome = "recovered";
   crash.unrecorded = 9;
   return crash;
@@ -77,6 +79,31 @@ TEST(CrashJson, WhatTheProcessSaidIsMarkedAsItsClaim) {
   EXPECT_EQ(json["end"]["claimed"]["backtrace"][0],
             "libacme.so+0x1 (decode+0x2)");
   EXPECT_TRUE(json["end"]["syscall"].is_null());
+}
+
+TEST(CrashJson, WhatMayContainMediaCanBeLeftOut) {
+  Crash crash = Example();
+  const auto whole = ToJson(crash);
+  EXPECT_EQ(whole["log"].size(), 2u);
+  EXPECT_EQ(whole["media_log"][0], "three");
+  const auto without = ToJsonWithoutMediaText(crash);
+  EXPECT_EQ(without["log"], whole["log"]);
+  EXPECT_TRUE(without["had_media"]);
+  EXPECT_TRUE(without["media_log"].is_null());
+  EXPECT_TRUE(without["end"]["claimed"].is_null());
+  crash.had_media = false;
+  EXPECT_FALSE(ToJsonWithoutMediaText(crash)["end"]["claimed"].is_null());
+}
+
+// The records of earlier versions have one log, and no mark in it.
+TEST(CrashJson, AnUnmarkedLogCountsAsWrittenWithMedia) {
+  auto json = ToJson(Example());
+  json.erase("had_media");
+  json.erase("media_log");
+  const Crash read = ParseCrash(json.dump()).value();
+  EXPECT_TRUE(read.had_media);
+  EXPECT_TRUE(read.log.empty());
+  EXPECT_EQ(read.media_log, Example().log);
 }
 
 TEST(CrashJson, ATextKeepsItsBoundAndSaysWhatIsMissing) {

@@ -11,6 +11,8 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
@@ -32,6 +34,7 @@ namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using Kind = ExitReport::Kind;
 using Asked = Crash::Request::Kind;
@@ -173,7 +176,8 @@ TEST_F(Crashes, ARefusedInputNamesItsRecordAndReplayReproducesIt) {
                               "true"),
                     HasSubstr("libbulkhead_chaos.so"), HasSubstr(clip_),
                     HasSubstr("the call failed: poisoned input")));
-  const ProgramResult json = Cli({"crashes", "show", "3", "--json"});
+  const ProgramResult json =
+      Cli({"crashes", "show", "3", "--json", "--with-media-text"});
   EXPECT_THAT(json.output, HasSubstr("\"claimed\": {"));
   EXPECT_EQ(Cli({"crashes", "show", "77"}).exit_code, 2);
 
@@ -185,6 +189,54 @@ TEST_F(Crashes, ARefusedInputNamesItsRecordAndReplayReproducesIt) {
 
   EXPECT_EQ(Cli({"crashes", "clear"}).exit_code, 0);
   EXPECT_TRUE(Records().empty());
+}
+
+// A hostile backend can write a stream's bytes wherever a crash record takes
+// its words from, and operators send records to the vendor.
+TEST_F(Crashes, WhatWasWrittenWithMediaIsLeftOutOfWhatTheVendorGets) {
+  installation_.SetFaults("at=load do=say");
+  const auto host = NewHost();
+  EXPECT_TRUE(Play(*host, clip_,
+                   installation_.Stream("at=packet:0 do=say\n"
+                                        "at=packet:7 do=segfault lives=1"))
+                  .ok());
+  ASSERT_EQ(Records().size(), 1u);
+  std::string vendors;
+  for (const auto& arguments : std::vector<std::vector<std::string>>{
+           {"crashes", "show", "1", "--json"}, {"crashes", "--json"}}) {
+    const ProgramResult json = Cli(arguments);
+    EXPECT_EQ(json.exit_code, 0) << json.Describe();
+    EXPECT_THAT(
+        json.output,
+        AllOf(HasSubstr("chaos says that it runs"), Not(HasSubstr("chaos got")),
+              // Its own account of the crash could be anything too.
+              HasSubstr("\"claimed\": null"),
+              HasSubstr("\"media_log\": null")));
+    vendors += json.output;
+  }
+  const ProgramResult whole =
+      Cli({"crashes", "show", "1", "--json", "--with-media-text"});
+  EXPECT_EQ(whole.exit_code, 0) << whole.Describe();
+  EXPECT_THAT(whole.output, AllOf(HasSubstr("chaos says that it runs"),
+                                  HasSubstr("\"claimed\": {")));
+  // The bytes of the packet are those of the file.
+  const size_t at = whole.output.find("chaos got ");
+  ASSERT_NE(at, std::string::npos) << whole.output;
+  const std::string hex = whole.output.substr(at + 10, 32);
+  std::string bytes;
+  for (size_t i = 0; i < hex.size(); i += 2) {
+    bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+  }
+  std::ifstream file(clip_, std::ios::binary);
+  const std::string media{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(media.find(bytes), std::string::npos) << hex;
+  EXPECT_EQ(vendors.find(hex), std::string::npos);
+
+  const ProgramResult shown = Cli({"crashes", "show", "1"});
+  EXPECT_THAT(
+      shown.errors,
+      ContainsRegex("since it had media[^\n]*may contain parts of the media"
+                    "[^\n]*:\n(  chaos says[^\n]*\n)*  chaos got "));
 }
 
 TEST_F(Crashes, WhatFramesWereToBeIsOnRecordAndReplayed) {

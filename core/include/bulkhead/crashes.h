@@ -16,8 +16,9 @@
 namespace bulkhead {
 
 // A crash is the end of a backend's process that is somebody's fault or that
-// nobody can explain. Its record is what an operator sends to the vendor and
-// what `bulkhead crashes` shows. bulkheadd writes the records to the directory
+// nobody can explain. Its record is what `bulkhead crashes` shows, and, without
+// what may contain parts of the media, what `bulkhead crashes show N --json`
+// prints for the vendor. bulkheadd writes the records to the directory
 // `crashes` in the state directory. Two ends are not recorded: workers that
 // were no longer needed, and processes that somebody else ended with SIGKILL.
 struct Crash {
@@ -88,9 +89,16 @@ struct Crash {
   Request request;
   std::string last_message;  // The last message to the worker: "seek to ...".
   uint32_t attempt = 1;      // The number of the attempt at the position.
-  // The last lines that the backend wrote to stderr; the backend may have
-  // written anything.
+  // True if the processes of this start of the backend had been given media
+  // before the end. Then `media_log` and the claimed members of `end` may
+  // contain parts of it, of any of its sessions. Nothing else in a record is
+  // written by a process of the backend but its exit status, and what it sent
+  // before it had media.
+  bool had_media = false;
+  // The last lines that the backend wrote to stderr before it had media, and
+  // since; the backend may have written anything.
   std::vector<std::string> log;
+  std::vector<std::string> media_log;
   // The outcome: "recovered", the name of the Code that the application
   // got, or empty if not known.
   std::string outcome;

@@ -43,8 +43,8 @@ struct ExitReport {
   int stage = 0;             // Lock-down stage, 1 or 2; 0 if not known.
 
   // The next two members describe a kSignaled. The dying process reported
-  // them, so a hostile process may have forged them. Empty if it reported
-  // nothing.
+  // them, so a hostile process may have forged them, or written parts of the
+  // media into them. Empty if it reported nothing.
 
   uint64_t claimed_address = 0;  // The address that the process touched.
   // The call stack, innermost call first:

@@ -75,6 +75,13 @@ std::vector<std::string> LinesOf(const std::string& text) {
   return lines;
 }
 
+// The process may have written parts of the media into its claims, which have a
+// place of their own in the record.
+std::string DescribeWithoutClaims(ExitReport end) {
+  end.claimed_backtrace.clear();
+  return DescribeExit(end);
+}
+
 Transform ToTransform(schema::AskedTransform::Reader from) {
   const uint32_t height = from.getHeight();
   const uint32_t width = from.getWidth();
@@ -181,7 +188,7 @@ uint64_t CrashRecorder::RecordWorker(const EndedBackend& backend,
   crash.device = facts.device;
   crash.process = "worker";
   crash.blamed = NameOf(culprit);
-  crash.cause = facts.cause.empty() ? DescribeExit(end) : facts.cause;
+  crash.cause = facts.cause.empty() ? DescribeWithoutClaims(end) : facts.cause;
   crash.end = std::move(end);
   crash.end.position = facts.position;
   crash.input = facts.input;
@@ -216,8 +223,10 @@ uint64_t CrashRecorder::RecordZygote(const EndedBackend& backend) {
   Crash crash;
   crash.process = "zygote";
   crash.blamed = NameOf(Culprit::kBackend);
-  crash.cause = backend.incarnation->zygote_end();
   crash.end = backend.incarnation->zygote_report();
+  crash.cause = crash.end.claimed_backtrace.empty()
+                    ? backend.incarnation->zygote_end()
+                    : DescribeWithoutClaims(crash.end);
   crash.request.deadline_ms = backend.deadline_ms;
   return Record(backend, std::move(crash));
 }
@@ -244,7 +253,9 @@ uint64_t CrashRecorder::Record(const EndedBackend& backend, Crash crash) {
     crash.incarnation = incarnation->life();
     for (int i = 0; i < kMaxLogReads && incarnation->ReadLog(); ++i) {
     }
-    crash.log = LinesOf(incarnation->log_tail());
+    crash.had_media = incarnation->log().expects_media();
+    crash.log = LinesOf(incarnation->log().text());
+    crash.media_log = LinesOf(incarnation->log().media_text());
   }
   crash.unrecorded = unrecorded_;
   // A failed start has an outcome at once; a session's comes later.

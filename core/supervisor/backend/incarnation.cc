@@ -310,6 +310,7 @@ Status Incarnation::ConfirmWorker(const Worker& worker) {
   if (checked.ok()) {
     checked = sandbox::CheckMemoryLimits(worker.pidfd.get(), worker.memory);
   }
+  if (checked.ok()) log_.ExpectMedia();
   if (checked.code() == Code::kSandboxUnavailable) KillWorker(worker.pid);
   // Where nobody is asked, the zygote clones as it likes.
   if (forbidden_ == sandbox::Forbidden::kKill) EndStrangers();

@@ -90,7 +90,8 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
                                     std::chrono::milliseconds timeout);
   // Checks that every thread of the worker is locked down in stage 2, that its
   // memory is limited, and that the backend has no process that nobody named.
-  // Ends the worker if not.
+  // Ends the worker if not. If so, it is about to get media: from then on,
+  // whatever a process of this incarnation says may contain parts of it.
   Status ConfirmWorker(const Worker& worker);
   // Returns whether the worker's end has not been reported yet.
   bool WorkerRuns(pid_t pid) const;
@@ -104,7 +105,7 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
 
   // Returns whether device nodes were granted, so that there is a device to
   // lose.
-  bool has_devices() const { return maps_devices_; }
+  bool has_devices() const { return loading_.maps_devices; }
   bool zygote_alive() const { return zygote_alive_; }
   // Resolves once the zygote has ended and the way it ended is known.
   kj::Promise<void> WhenZygoteGone() { return zygote_gone_.addBranch(); }
@@ -116,10 +117,9 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   bool reaper_alive() const { return reaper_alive_; }
   pid_t reaper_pid() const { return launched_pid_; }
   pid_t zygote_pid() const;
-  // log_tail() returns the last lines that the backend wrote to its stderr.
-  // ReadLog() first reads what was written since, and returns whether there was
-  // anything.
-  const std::string& log_tail() const { return log_.text(); }
+  // Returns the last lines that the backend wrote to its stderr.
+  const LogTail& log() const { return log_; }
+  // Reads what was written since, and returns whether there was anything.
   bool ReadLog() { return log_.Read(); }
   // Returns a description of how the zygote ended; empty while the zygote
   // lives.

@@ -199,8 +199,8 @@ kj::Promise<Status> Lifecycle::FinishStart(BackendStart& start,
 std::string Lifecycle::DescribeFailure(const Status& cause,
                                        Incarnation* launched) {
   std::string text = cause.message();
-  if (launched && !launched->log_tail().empty()) {
-    std::string log = launched->log_tail();
+  if (launched && !launched->log().text().empty()) {
+    std::string log = launched->log().text();
     std::replace(log.begin(), log.end(), '\n', ' ');
     text += "; it wrote: " + log;
   }

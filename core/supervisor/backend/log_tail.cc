@@ -14,6 +14,9 @@ namespace bulkhead::supervisor {
 namespace {
 
 constexpr size_t kTailBytes = 2048;
+// More than a full pipe has. A process that writes all the time would otherwise
+// keep bulkheadd reading.
+constexpr int kMaxReads = 32;
 // Between two reads, in which the event loop serves the others.
 constexpr kj::Duration kPause = 10 * kj::MILLISECONDS;
 
@@ -33,6 +36,13 @@ kj::Promise<void> LogTail::Drain() {
   return observer_.whenBecomesReadable().then([this] { return Drain(); });
 }
 
+void LogTail::ExpectMedia() {
+  if (expects_media_) return;
+  for (int i = 0; i < kMaxReads && Read(); ++i) {
+  }
+  expects_media_ = true;
+}
+
 bool LogTail::Read() {
   std::array<char, 4096> chunk;
   const ssize_t bytes = ::read(pipe_.get(), chunk.data(), chunk.size());
@@ -40,15 +50,16 @@ bool LogTail::Read() {
     ended_ = bytes == 0;
     return false;
   }
+  std::string& text = expects_media_ ? media_text_ : text_;
   std::string_view left_untrusted(chunk.data(), static_cast<size_t>(bytes));
   while (!left_untrusted.empty()) {
     const size_t end = left_untrusted.find('\n');
-    text_ += CleanText(left_untrusted.substr(0, end), chunk.size());
+    text += CleanText(left_untrusted.substr(0, end), chunk.size());
     if (end == std::string_view::npos) break;
-    text_ += '\n';
+    text += '\n';
     left_untrusted.remove_prefix(end + 1);
   }
-  if (text_.size() > kTailBytes) text_.erase(0, text_.size() - kTailBytes);
+  if (text.size() > kTailBytes) text.erase(0, text.size() - kTailBytes);
   return true;
 }
 

@@ -15,9 +15,18 @@ namespace bulkhead::supervisor {
 // which is a pipe. The text is cleaned for people; the first line may be cut
 // off.
 //
+// A process that was given media may write parts of it. All processes write to
+// the same pipe, and a hostile vendor's can pass on to each other what they
+// know, so nobody can tell whose line a line is. Hence the time divides the
+// text: what was written before any process had media, and what was written
+// afterwards, whoever wrote it.
+//
+//     tail.ExpectMedia();  // Before a worker gets any media.
+//     ... tail.text() and tail.media_text() ...
+//
 // The writers are hostile. A process that writes without end blocks on its full
 // pipe. It costs bulkheadd one read every few milliseconds and no memory beyond
-// the tail. Bound to the event loop's thread.
+// the two tails. Bound to the event loop's thread.
 class LogTail {
  public:
   LogTail(kj::UnixEventPort& port, ipc::UniqueFd pipe);
@@ -28,13 +37,23 @@ class LogTail {
   kj::Promise<void> Drain();
   // Reads once, without waiting. Returns whether there was anything to read.
   bool Read();
+  // Divides the text: what is not in the pipe yet goes to media_text(). What is
+  // in the pipe and exceeds a full pipe goes there too. Does nothing if called
+  // again. Call it before any process of the incarnation is given media.
+  void ExpectMedia();
+  bool expects_media() const { return expects_media_; }
+  // Returns what was written before ExpectMedia().
   const std::string& text() const { return text_; }
+  // Returns what was written since, which may contain parts of the media.
+  const std::string& media_text() const { return media_text_; }
 
  private:
   kj::Timer& timer_;
   const ipc::UniqueFd pipe_;
   kj::UnixEventPort::FdObserver observer_;
   std::string text_;
+  std::string media_text_;
+  bool expects_media_ = false;
   bool ended_ = false;
 };
 

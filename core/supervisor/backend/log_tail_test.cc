@@ -51,6 +51,30 @@ TEST_F(LogTailTest, OnlyTheLastLinesAreKept) {
   EXPECT_TRUE(tail_->text().ends_with("a\nthe end"));
 }
 
+TEST_F(LogTailTest, WhatIsWrittenOnceThereIsMediaIsKeptApart) {
+  Write("loaded\n");
+  EXPECT_TRUE(tail_->Read());
+  Write("ready\n");
+  EXPECT_FALSE(tail_->expects_media());
+  tail_->ExpectMedia();
+  EXPECT_TRUE(tail_->expects_media());
+  Write("a stream\n");
+  // No second call makes later text harmless.
+  tail_->ExpectMedia();
+  EXPECT_TRUE(tail_->Read());
+  EXPECT_EQ(tail_->text(), "loaded\nready\n");
+  EXPECT_EQ(tail_->media_text(), "a stream\n");
+}
+
+TEST_F(LogTailTest, BothTextsHaveTheirBound) {
+  Write(std::string(4'000, 'a'));
+  tail_->ExpectMedia();
+  Write(std::string(4'000, 'b'));
+  EXPECT_TRUE(tail_->Read());
+  EXPECT_EQ(tail_->text(), std::string(2'048, 'a'));
+  EXPECT_EQ(tail_->media_text(), std::string(2'048, 'b'));
+}
+
 TEST_F(LogTailTest, DrainingEndsWithTheLastWriter) {
   auto drained = tail_->Drain();
   Write("last words");

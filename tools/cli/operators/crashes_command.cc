@@ -22,7 +22,8 @@ using Json = nlohmann::ordered_json;
 constexpr char kExamples[] = R"(Examples:
   bulkhead crashes                    list number, time, backend, cause, place
   bulkhead crashes show 12            show all of one record
-  bulkhead crashes show 12 --json     the same, to send to the vendor
+  bulkhead crashes show 12 --json     to send to the vendor: without what may
+                                      contain parts of the media
   bulkhead crashes --json | jq '.crashes[].end.kind'
   bulkhead crashes clear              remove all records
   bulkhead replay 12                  try whether it happens again
@@ -35,7 +36,13 @@ that another process ended by SIGKILL is not recorded as a crash.)";
 struct CrashesOptions {
   uint64_t number = 0;
   bool json = false;
+  bool with_media_text = false;
 };
+
+Json FactsOfCrash(const Crash& crash, const CrashesOptions& options) {
+  return options.with_media_text ? crashes::ToJson(crash)
+                                 : crashes::ToJsonWithoutMediaText(crash);
+}
 
 std::string OrNotKnown(const std::string& text) {
   return text.empty() ? "not known" : text;
@@ -111,18 +118,33 @@ void SayRequest(
        fmt::format("{}, deadline {} ms", crash.attempt, request.deadline_ms));
 }
 
+constexpr char kMayHaveMedia[] =
+    " and may contain parts of the media (--json leaves them out)";
+
+void SayLines(const std::string& heading,
+              const std::vector<std::string>& lines) {
+  if (lines.empty()) return;
+  Say(heading);
+  for (const std::string& line : lines) Say("  " + line);
+}
+
 void SayClaims(const Crash& crash) {
   const ExitReport& end = crash.end;
   if (end.claimed_address != 0 || !end.claimed_backtrace.empty()) {
-    Say("what the process said itself, which need not be true:");
+    Say(fmt::format("what the process said itself, which need not be true{}:",
+                    crash.had_media ? kMayHaveMedia : ""));
     Say(fmt::format("  it touched {:#x}", end.claimed_address));
     for (size_t i = 0; i < end.claimed_backtrace.size(); ++i) {
       Say(fmt::format("  #{:<2} {}", i, end.claimed_backtrace[i]));
     }
   }
-  if (crash.log.empty()) return;
-  Say("the last lines that the backend wrote, which need not be true:");
-  for (const std::string& written : crash.log) Say("  " + written);
+  SayLines("the last lines that the backend wrote, which need not be true:",
+           crash.log);
+  SayLines(
+      fmt::format("the last lines that the backend wrote since it had media, "
+                  "which need not be true{}:",
+                  kMayHaveMedia),
+      crash.media_log);
 }
 
 void SayWhole(const Crash& crash) {
@@ -164,7 +186,7 @@ int RunList(const CrashesOptions& options) {
   if (!options.json) return SayList(*list), 0;
   Json crashes = Json::array();
   for (const Crash& crash : list->crashes) {
-    crashes.push_back(crashes::ToJson(crash));
+    crashes.push_back(FactsOfCrash(crash, options));
   }
   return PrintFacts(Json{{"crashes", std::move(crashes)},
                          {"diagnostics", FactsOf(list->diagnostics)}});
@@ -173,7 +195,7 @@ int RunList(const CrashesOptions& options) {
 int RunShow(const CrashesOptions& options) {
   const Result<Crash> crash = ReadCrash(options.number);
   if (!crash) return Fail(crash.error());
-  if (options.json) return PrintFacts(crashes::ToJson(*crash));
+  if (options.json) return PrintFacts(FactsOfCrash(*crash, options));
   return SayWhole(*crash), 0;
 }
 
@@ -196,6 +218,9 @@ void AddCrashesCommand(CLI::App& app, Invocation& invocation) {
       });
   command->require_subcommand(0, 1);
   command->add_flag("--json", options->json, "Print JSON on stdout");
+  command->add_flag("--with-media-text", options->with_media_text,
+                    "With --json: also what processes wrote since they had "
+                    "media, which may contain parts of it");
   CLI::App* show = command->add_subcommand("show", "Show all of one record");
   show->add_option("N", options->number, "The number of the crash")->required();
   command->add_subcommand("clear", "Remove all records");
