@@ -25,6 +25,7 @@
 #include "core/supervisor/sandbox/expected_calls.h"
 #include "core/supervisor/sandbox/launcher.h"
 #include "core/supervisor/sandbox/lockdown.h"
+#include "core/supervisor/sandbox/memory_limit.h"
 #include "core/supervisor/sandbox/probe.h"
 #include "core/supervisor/sockets/event_socket.h"
 #include "ipc/message_socket.h"
@@ -160,7 +161,8 @@ class Started {
         report && report->reads_memory);
     started.incarnation_ = std::make_unique<Incarnation>(
         port, std::move(launched), forbidden, std::move(expected),
-        /*maps_devices=*/false, *started.ending_);
+        sandbox::LoadedMemory{.most_bytes = policy.limits.load_bytes},
+        *started.ending_);
     const Status ready =
         started.incarnation_->AwaitReady(kPatience).wait(scope);
     started.milliseconds_ = MillisecondsSince(start);
