@@ -21,7 +21,9 @@
  * Life of a backend. The entry function runs once, in a process called the
  * zygote, which never sees media. The zygote is then cloned, as by fork(). One
  * short-lived clone calls enumerate_devices. Each stream gets a clone of its
- * own, which calls open and decodes that stream.
+ * own, which calls open and decodes that stream. With start = "exec" in
+ * bulkhead.toml, or if an operator requires it, each stream has a zygote of its
+ * own too, in which the entry function runs, and which is cloned once.
  *
  * Start no thread and initialize no driver before enumerate_devices or open:
  * threads and most drivers do not survive the cloning. The clone that decodes

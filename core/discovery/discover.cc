@@ -20,6 +20,7 @@
 #include "core/base/text.h"
 #include "core/discovery/installed_files.h"
 #include "core/discovery/plugin_file.h"
+#include "core/discovery/start_choice.h"
 
 namespace bulkhead::discovery {
 namespace {
@@ -254,6 +255,8 @@ class Finder {
         candidate.standing = Standing::kDisabled;
         candidate.reason = *std::move(rule);
       }
+      ChooseStart(candidate);
+      names_.push_back(candidate.name());
       Settle(std::move(candidate));
       ++found;
     }
@@ -266,6 +269,7 @@ class Finder {
 
   Discovery Finish(Diagnostics diagnostics,
                    std::vector<SearchedPlace> places) && {
+    WarnOfUnknownNames(selection_, names_, result_.diagnostics);
     diagnostics.insert(diagnostics.end(), result_.diagnostics.begin(),
                        result_.diagnostics.end());
     result_.diagnostics = std::move(diagnostics);
@@ -274,6 +278,16 @@ class Finder {
   }
 
  private:
+  void ChooseStart(BackendCandidate& candidate) {
+    StartChoice choice = discovery::ChooseStart(candidate.name(),
+                                                candidate.manifest, selection_);
+    candidate.start = choice.start;
+    candidate.start_rule = std::move(choice.rule);
+    if (choice.warning.empty()) return;
+    Report(Diagnostic::Severity::kWarning, candidate.entry_point,
+           std::move(choice.warning));
+  }
+
   void Report(Diagnostic::Severity severity, const EntryPoint& entry_point,
               std::string message) {
     result_.diagnostics.push_back(
@@ -298,6 +312,7 @@ class Finder {
   Claims claims_;
   std::set<std::string> distributions_;
   std::map<std::string, RecordIndex> indices_;  // By directory.
+  std::vector<std::string> names_;              // Of all backends.
   Discovery result_;
 };
 

@@ -58,6 +58,10 @@ struct BackendCandidate {
   // BACKEND/DEVICE.
   std::vector<std::string> devices;
   bool built_in = false;  // One of Bulkhead's own backends.
+  // kExec if the manifest asks for it or the operator requires it; `start_rule`
+  // says who, and is empty otherwise.
+  Manifest::Start start = Manifest::Start::kClone;
+  std::string start_rule;
   Standing standing = Standing::kUsable;
   std::string reason;
 

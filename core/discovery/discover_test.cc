@@ -14,6 +14,7 @@ namespace bulkhead::discovery {
 namespace {
 
 using Standing = BackendCandidate::Standing;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -137,6 +138,51 @@ TEST_F(DiscoverTest, ADisabledBackendClaimsNothing) {
   const Status status = FindBackend(found, {"a", "npu", {}}).error();
   EXPECT_EQ(status.code(), Code::kBackendUnavailable);
   EXPECT_THAT(status.message(), HasSubstr("BULKHEAD_BACKENDS_DISABLE"));
+}
+
+TEST_F(DiscoverTest, TheManifestOrTheOperatorChoosesExec) {
+  using Start = Manifest::Start;
+  Install("modest", "start = \"exec\"\n");
+  Install("required", "start = \"clone\"\n");
+  Install("usual");
+  selection_.exec = {"req*"};
+  const Discovery found = Run();
+  EXPECT_EQ(Find(found, "modest")->start, Start::kExec);
+  EXPECT_THAT(Find(found, "modest")->start_rule, HasSubstr("manifest"));
+  EXPECT_EQ(Find(found, "required")->start, Start::kExec);
+  EXPECT_EQ(Find(found, "required")->start_rule,
+            "required by \"req*\" in BULKHEAD_BACKENDS_EXEC");
+  EXPECT_EQ(Find(found, "usual")->start, Start::kClone);
+  EXPECT_EQ(Find(found, "usual")->start_rule, "");
+  EXPECT_THAT(found.diagnostics, IsEmpty());
+}
+
+TEST_F(DiscoverTest, AMisspeltExecIsAWarning) {
+  Install("acme");
+  selection_.exec = {"acme", "amce"};
+  const Discovery found = Run();
+  EXPECT_EQ(Find(found, "acme")->start, Manifest::Start::kExec);
+  ASSERT_EQ(found.diagnostics.size(), 1u);
+  EXPECT_THAT(
+      found.diagnostics[0].message,
+      AllOf(HasSubstr("\"amce\""), HasSubstr("BULKHEAD_BACKENDS_EXEC")));
+}
+
+TEST_F(DiscoverTest, ExecPrevailsOverASharedWorkerAndSaysSo) {
+  Install("torn", "start = \"exec\"\nworker_scope = \"backend\"\n");
+  Install("forced", "worker_scope = \"backend\"\n");
+  Install("shared", "worker_scope = \"backend\"\n");
+  selection_.exec = {"forced"};
+  const Discovery found = Run();
+  EXPECT_EQ(Find(found, "torn")->start, Manifest::Start::kExec);
+  EXPECT_EQ(Find(found, "forced")->start, Manifest::Start::kExec);
+  EXPECT_TRUE(Find(found, "torn")->usable());
+  ASSERT_EQ(found.diagnostics.size(), 2u);
+  EXPECT_THAT(found.diagnostics[0].message,
+              AllOf(HasSubstr("forced"), HasSubstr("worker_scope"),
+                    HasSubstr("BULKHEAD_BACKENDS_EXEC")));
+  EXPECT_THAT(found.diagnostics[1].message,
+              AllOf(HasSubstr("torn"), HasSubstr("worker_scope")));
 }
 
 TEST_F(DiscoverTest, ABrokenBackendKeepsItsDevice) {

@@ -27,7 +27,7 @@ const char* NameOf(StreamKind kind);
 //   schema_version = 1
 //   abi = 1                      # the ABI version of its function table
 //   devices = ["openreg"]        # default: the entry point's name
-//   start = "clone"              # or "exec": cannot be cloned after loading
+//   start = "clone"              # or "exec": each session loads it anew
 //   streams = ["video"]          # kinds that it decodes; or "audio", or both
 //   worker_scope = "session"     # or "backend": one worker for all sessions
 //   [permissions]                # asked for; the operator grants or does not
@@ -36,6 +36,11 @@ const char* NameOf(StreamKind kind);
 // A stranger wrote the manifest. The manifest can only narrow the uses of the
 // backend and ask for permissions.
 struct Manifest {
+  // What the sessions of the backend have in common. kClone: the process that
+  // has loaded the object, of which each session's worker is a clone. kExec:
+  // nothing; each session has processes of its own, which load the object anew.
+  // An operator can require kExec (selection.h), and kExec takes precedence
+  // over WorkerScope::kBackend.
   enum class Start { kClone, kExec };
   enum class WorkerScope { kSession, kBackend };
 

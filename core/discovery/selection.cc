@@ -36,6 +36,8 @@ Result<Selection> Selection::FromEnvironment(const Environment& environment) {
       SplitGlobs(environment.Get(selection.enabled_rule).value_or(""));
   selection.disabled =
       SplitGlobs(environment.Get(selection.disabled_rule).value_or(""));
+  selection.exec =
+      SplitGlobs(environment.Get(selection.exec_rule).value_or(""));
   return selection;
 }
 
@@ -51,6 +53,23 @@ std::optional<std::string> Selection::RuleAgainst(std::string_view name,
   if (!autoload && !built_in)
     return "not loaded, since autoload is off (" + autoload_rule + "=0)";
   return std::nullopt;
+}
+
+std::optional<std::string> Selection::RuleForExec(std::string_view name) const {
+  const std::string* glob = FirstMatch(exec, std::string(name));
+  if (glob == nullptr) return std::nullopt;
+  return Quoted(*glob) + " in " + exec_rule;
+}
+
+std::vector<std::string> Selection::ExecWithout(
+    const std::vector<std::string>& names) const {
+  std::vector<std::string> without = exec;
+  std::erase_if(without, [&](const std::string& glob) {
+    return std::any_of(names.begin(), names.end(), [&](const auto& name) {
+      return FirstMatch({glob}, name) != nullptr;
+    });
+  });
+  return without;
 }
 
 std::vector<std::string> SplitGlobs(std::string_view list) {

@@ -15,22 +15,29 @@ namespace bulkhead::discovery {
 inline constexpr const char* kAutoloadVariable =
     "BULKHEAD_DEVICE_BACKEND_AUTOLOAD";
 
-// Selects which of the backends found are used. The lists hold globs (* ?
-// [a-z]) on the name of the entry point; a backend in both lists is not used. A
-// plain value.
+// The variable that names the backends whose sessions have to load the object
+// anew (manifest.h).
+inline constexpr const char* kExecVariable = "BULKHEAD_BACKENDS_EXEC";
+
+// Selects which of the backends found are used, and how. The lists hold globs
+// (* ? [a-z]) on the name of the entry point; a backend that is both enabled
+// and disabled is not used. A plain value.
 struct Selection {
   // If false, an installed extension registers no device. Backends of the
   // built-in directories and explicitly loaded backends still do.
   bool autoload = true;
   std::vector<std::string> enabled;  // Empty: all.
   std::vector<std::string> disabled;
+  // The backends that start with "exec", whatever their manifests say.
+  std::vector<std::string> exec;
 
   // The names of the rules in messages.
   std::string autoload_rule = kAutoloadVariable;
   std::string enabled_rule = "BULKHEAD_BACKENDS";
   std::string disabled_rule = "BULKHEAD_BACKENDS_DISABLE";
+  std::string exec_rule = kExecVariable;
 
-  // Reads the three variables that the rules are named after. Lists have ","
+  // Reads the four variables that the rules are named after. Lists have ","
   // between globs. The switch is on if unset or "1" and off if "0". Fails with
   // kInvalidArgument for any other value instead of guessing whether "true" or
   // "no" means on.
@@ -40,6 +47,11 @@ struct Selection {
   // used.
   std::optional<std::string> RuleAgainst(std::string_view name,
                                          bool built_in) const;
+  // Returns the rule that requires "exec" of the backend `name`, or nullopt.
+  std::optional<std::string> RuleForExec(std::string_view name) const;
+  // Returns those globs of `exec` that match none of the names.
+  std::vector<std::string> ExecWithout(
+      const std::vector<std::string>& names) const;
 };
 
 // Splits `list` at ",", trims the parts and drops empty ones.

@@ -40,6 +40,16 @@ TEST(SelectionTest, EveryDropNamesItsRule) {
             "not among those that BULKHEAD_BACKENDS names");
 }
 
+TEST(SelectionTest, ExecNamesItsRule) {
+  const Selection selection =
+      Selection::FromEnvironment(Environment(Environment::Variables{
+                                     {"BULKHEAD_BACKENDS_EXEC", "a*, cpu"}}))
+          .value();
+  EXPECT_EQ(selection.RuleForExec("acme"), "\"a*\" in BULKHEAD_BACKENDS_EXEC");
+  EXPECT_EQ(selection.RuleForExec("other"), std::nullopt);
+  EXPECT_EQ(Selection().RuleForExec("cpu"), std::nullopt);
+}
+
 TEST(SelectionTest, AutoloadOffSparesOurOwnBackends) {
   Selection selection;
   selection.autoload = false;

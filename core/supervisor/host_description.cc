@@ -21,6 +21,15 @@ void Count(const SessionCounter* counter, schema::RunningSession::Builder out) {
       static_cast<uint32_t>(counter->restarts.load(std::memory_order_relaxed)));
 }
 
+// Returns the memory of the zygote and the reaper; 0 for null.
+uint64_t MemoryOfLife(const Incarnation* life) {
+  if (!life) return 0;
+  uint64_t memory = 0;
+  if (life->zygote_alive()) memory += MemoryOf(life->zygote_pid());
+  if (life->reaper_alive()) memory += MemoryOf(life->reaper_pid());
+  return memory;
+}
+
 void Describe(const Backend& backend, const HostCounters& counters,
               schema::RunningBackend::Builder out) {
   out.setName(backend.candidate().name());
@@ -41,15 +50,13 @@ void Describe(const Backend& backend, const HostCounters& counters,
   }
   auto pids = out.initWorkerPids(static_cast<unsigned>(workers.size()));
   unsigned next = 0;
-  uint64_t memory = 0;
+  uint64_t memory = MemoryOfLife(backend.lifecycle().latest());
   for (const pid_t pid : workers) {
     pids.set(next++, pid);
     memory += MemoryOf(pid);
   }
-  if (const Incarnation* life = backend.lifecycle().latest()) {
-    if (life->zygote_alive()) memory += MemoryOf(life->zygote_pid());
-    if (life->reaper_alive()) memory += MemoryOf(life->reaper_pid());
-  }
+  for (const auto& session : opened)
+    memory += MemoryOfLife(session.own_processes);
   out.setMemoryBytes(memory);
 }
 

@@ -166,9 +166,11 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
       .autoload = configuration.getAutoload(),
       .enabled = ToStrings(configuration.getEnabled()),
       .disabled = ToStrings(configuration.getDisabled()),
+      .exec = ToStrings(configuration.getExec()),
       .autoload_rule = configuration.getAutoloadRule().cStr(),
       .enabled_rule = configuration.getEnabledRule().cStr(),
-      .disabled_rule = configuration.getDisabledRule().cStr()};
+      .disabled_rule = configuration.getDisabledRule().cStr(),
+      .exec_rule = configuration.getExecRule().cStr()};
   std::vector<discovery::SearchDirectory> path;
   for (const auto directory : configuration.getPluginPath()) {
     path.push_back({directory.getPath().cStr(), directory.getOrigin().cStr(),

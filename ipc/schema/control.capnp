@@ -258,6 +258,10 @@ struct Configuration {
   # bulkheadd looks for one.
   requireMemoryCgroup @20 :Bool;
   # True if no backend may run without a cgroup that limits its memory.
+  exec @21 :List(Text);
+  # Globs on entry-point names: the backends that each session loads anew.
+  execRule @22 :Text;
+  # The name by which messages call the setting exec.
 }
 
 struct ExplicitLoad {
@@ -528,6 +532,10 @@ struct Backend {
   # started now.
   streams @14 :List(Text);
   # The kinds of stream that the manifest names: "audio", "video".
+  startsByExec @15 :Bool;
+  # True if each session loads the backend anew.
+  startReason @16 :Text;
+  # Who decided that, for people; empty if startsByExec is false.
 }
 
 struct Diagnostic {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -14,6 +15,9 @@
 
 namespace bulkhead::tests {
 namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 TEST_F(Cli, Framemd5EqualsThatOfFfmpeg) {
   const auto expected = HashesByFfmpeg(clip()).value();
@@ -314,6 +318,29 @@ TEST_F(Cli, DeviceOfADisabledBackendIsFour) {
                 "BULKHEAD_BACKENDS_DISABLE", disabled);
   EXPECT_EQ(Run({"decode", clip(), "--at", "0"}, disabled).exit_code, 0)
       << "the others work";
+}
+
+TEST_F(Cli, BackendsAndDoctorSayWhichSessionsLoadTheirBackendAnew) {
+  ProgramOptions required;
+  required.environment = {{"BULKHEAD_BACKENDS_EXEC", "open*"}};
+  for (const char* command : {"backends", "doctor"}) {
+    const ProgramResult people = Run({command}, required);
+    EXPECT_EQ(people.exit_code, 0) << people.Describe();
+    EXPECT_THAT(people.errors,
+                AllOf(HasSubstr("  start         clone: sessions are clones"),
+                      HasSubstr("  start         exec: each session loads it "
+                                "anew (required by \"open*\" in "
+                                "BULKHEAD_BACKENDS_EXEC)")));
+    const ProgramResult facts = Run({command, "--json"}, required);
+    EXPECT_EQ(facts.exit_code, 0) << facts.Describe();
+    for (const auto& backend :
+         nlohmann::json::parse(facts.output).at("backends")) {
+      const bool exec = backend.at("name") == "openreg";
+      EXPECT_EQ(backend.at("start"), exec ? "exec" : "clone");
+      EXPECT_EQ(backend.at("start_reason"),
+                exec ? "required by \"open*\" in BULKHEAD_BACKENDS_EXEC" : "");
+    }
+  }
 }
 
 TEST_F(Cli, AutoloadOffKeepsWhatComesWithBulkheadOnly) {

@@ -73,6 +73,8 @@ Json FactsOf(const BackendReport& report) {
         {"state", backend.state},
         {"reason", backend.reason},
         {"devices", devices},
+        {"start", backend.start},
+        {"start_reason", backend.start_reason},
         {"sandbox_tier", SandboxTierName(backend.tier)},
         {"incarnation", backend.incarnation},
         {"zygote_pid", backend.zygote_pid},

@@ -109,7 +109,8 @@ Result<discovery::Selection> SelectionOf(
     const HostOptions& options, const discovery::Environment& environment) {
   discovery::Selection selection;
   // An option overrules its variable, even a variable that has no valid value.
-  if (!options.autoload || !options.backends || !options.backends_disable) {
+  if (!options.autoload || !options.backends || !options.backends_disable ||
+      !options.backends_exec) {
     ASSIGN_OR_RETURN(selection,
                      discovery::Selection::FromEnvironment(environment));
   }
@@ -124,6 +125,10 @@ Result<discovery::Selection> SelectionOf(
   if (options.backends_disable) {
     selection.disabled = *options.backends_disable;
     selection.disabled_rule = "option backends_disable";
+  }
+  if (options.backends_exec) {
+    selection.exec = *options.backends_exec;
+    selection.exec_rule = "option backends_exec";
   }
   return selection;
 }

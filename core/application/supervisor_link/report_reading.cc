@@ -29,6 +29,8 @@ BackendInfo ToBackendInfo(schema::Backend::Reader backend) {
                             .state = info.state,
                             .reason = info.reason});
   }
+  info.start = backend.getStartsByExec() ? "exec" : "clone";
+  info.start_reason = backend.getStartReason().cStr();
   info.tier = TierOf(backend.getTier());
   info.incarnation = backend.getIncarnation();
   info.zygote_pid = backend.getZygotePid();

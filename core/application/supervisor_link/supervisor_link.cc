@@ -69,7 +69,9 @@ Status SupervisorLink::StartLocked() {
 }
 
 std::chrono::milliseconds SupervisorLink::StartPatience() const {
-  return 2 * settings_.deadlines.backend_start +
+  // Files that settle, the start and, for a session that loads the backend
+  // anew, its turn and its load; the device count and the clones.
+  return 4 * settings_.deadlines.backend_start +
          3 * settings_.deadlines.worker_start + kSlack;
 }
 

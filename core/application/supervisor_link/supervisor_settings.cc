@@ -33,6 +33,8 @@ void Write(const SupervisorSettings& settings,
   out.setDisabledRule(selection.disabled_rule);
   FillTexts(out.initEnabled(selection.enabled.size()), selection.enabled);
   FillTexts(out.initDisabled(selection.disabled.size()), selection.disabled);
+  out.setExecRule(selection.exec_rule);
+  FillTexts(out.initExec(selection.exec.size()), selection.exec);
   out.setEager(settings.eager);
   const auto grant_files = settings.grant_files.all();
   auto grants = out.initGrantFiles(grant_files.size());

@@ -77,7 +77,8 @@ struct Deadlines {
   // The time until bulkheadd answers.
   std::chrono::milliseconds supervisor_start{5'000};
   // The time until the zygote has loaded the backend, and the same time again
-  // until the devices are counted.
+  // until the devices are counted. A session that loads the backend anew has
+  // this time to load it, and waits as long for its turn at most.
   std::chrono::milliseconds backend_start{10'000};
   // The time until a worker reports that it is locked down.
   std::chrono::milliseconds worker_start{5'000};
@@ -113,6 +114,11 @@ struct HostOptions {
   // nullopt: BULKHEAD_BACKENDS and BULKHEAD_BACKENDS_DISABLE.
   std::optional<std::vector<std::string>> backends;
   std::optional<std::vector<std::string>> backends_disable;
+  // Globs on entry-point names: the backends that each session loads anew, in
+  // processes and a sandbox of its own, so that not even the vendor can carry
+  // anything from one session into another. Costs a load for each session. A
+  // manifest can ask for the same. nullopt: BULKHEAD_BACKENDS_EXEC.
+  std::optional<std::vector<std::string>> backends_exec;
   // True: Create starts every backend. False: each backend starts when one of
   // its devices is first asked for. Create does not wait for the backends; one
   // that fails reports its error when a device of it is asked for.

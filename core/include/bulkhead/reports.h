@@ -37,6 +37,11 @@ struct BackendInfo {
   // those that it counted.
   std::vector<DeviceInfo> devices;
   std::vector<std::string> streams;  // Kinds it decodes: "audio", "video".
+  // "clone" if the workers of sessions are clones of one process that has
+  // loaded the backend, "exec" if each session loads the backend anew. For
+  // "exec", `start_reason` says who decided so.
+  std::string start;
+  std::string start_reason;
   SandboxTier tier;
   uint32_t incarnation = 0;  // The number of starts of the backend.
   int zygote_pid = 0;        // 0 if the backend is not running.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/control/exit_report.h"
+#include "core/supervisor/backend/backend_launch.h"
 
 namespace bulkhead::supervisor {
 namespace {
@@ -76,16 +77,14 @@ kj::Promise<Status> Backend::AwaitDevice(const std::string& device) {
 kj::Promise<Result<Backend::StartedSession>> Backend::PlaceSession(
     uint64_t id, Workers::Placing placing, const CountedDevice& device,
     SessionOrigin origin, ipc::UniqueFd socket) {
-  if (!lifecycle_.current()) {
-    // Between EnsureReady() and here the zygote ended and another start began.
-    // A session that gets kBackendLost tries again.
-    return Result<StartedSession>(
-        Status(Code::kBackendLost,
-               "the backend " + candidate().name() + " is being started anew"));
-  }
-  return workers_
-      .Serve(id, placing, origin.memory, lifecycle_.current(),
-             std::move(socket))
+  return lifecycle_.ForSession()
+      .then([this, id, placing, memory = origin.memory,
+             socket = std::move(socket)](
+                auto incarnation) mutable -> kj::Promise<Result<int>> {
+        if (!incarnation) return Result<int>(std::move(incarnation).error());
+        return workers_.Serve(id, placing, memory, *std::move(incarnation),
+                              std::move(socket));
+      })
       .then([this, id, placing, device, origin = std::move(origin)](
                 auto pidfd) mutable -> Result<StartedSession> {
         if (!pidfd) return std::move(pidfd).error();
@@ -203,7 +202,10 @@ std::vector<Backend::OpenedSession> Backend::sessions() const {
     opened.push_back({.id = id,
                       .device = session.device,
                       .origin = session.origin,
-                      .worker_pid = workers_.pid(id)});
+                      .worker_pid = workers_.pid(id),
+                      .own_processes = StartsByExec(candidate())
+                                           ? workers_.IncarnationOf(id)
+                                           : nullptr});
   }
   return opened;
 }

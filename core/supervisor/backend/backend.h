@@ -12,8 +12,10 @@
 #include "core/control/input_position.h"
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/crash_recorder.h"
+#include "core/supervisor/backend/incarnation.h"
 #include "core/supervisor/backend/lifecycle.h"
 #include "core/supervisor/backend/session_book.h"
+#include "core/supervisor/backend/start_context.h"
 #include "core/supervisor/backend/workers.h"
 #include "core/supervisor/blame/culprit.h"
 
@@ -40,6 +42,8 @@ class Backend {
     std::string device;
     SessionOrigin origin;
     pid_t worker_pid;
+    // The reaper and the zygote of this session alone; null if it has none.
+    const Incarnation* own_processes;
   };
 
   // The host's account of a session after the host saw the session's worker

@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/supervisor/backend/backend_start.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <system_error>
+#include <chrono>
+#include <cstdint>
 #include <utility>
 
 #include "core/base/clean_text.h"
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
 #include "core/control/exit_report.h"
-#include "core/discovery/installed_files.h"
 #include "core/supervisor/backend/file_reach.h"
 #include "core/supervisor/backend/file_settling.h"
 #include "core/supervisor/backend/object_verification.h"
-#include "core/supervisor/backend/workers.h"
 #include "core/supervisor/blame/culprit.h"
-#include "core/supervisor/sandbox/launcher.h"
-#include "core/supervisor/sandbox/lockdown.h"
 #include "ipc/capnp_read.h"
 #include "ipc/limit_name.h"
 
@@ -36,31 +28,8 @@ constexpr size_t kMaxReasonBytes = 512;
 constexpr size_t kMaxDescriptionBytes = 200;
 // A process's socket closes a moment before its end is reported.
 constexpr milliseconds kProbeEndPatience{500};
-// The session's socket, five descriptors of its memory and media, and those
-// that a scan opens.
-constexpr uint64_t kDescriptorsPerSession = 10;
-
-Result<ipc::UniqueFd> OpenProgram(const std::string& path) {
-  ipc::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) {
-    return Status(Code::kNotFound,
-                  "cannot open " + path + ": " +
-                      std::generic_category().message(errno) +
-                      "; set BULKHEAD_LIBEXEC_DIR to where it is");
-  }
-  return fd;
-}
 
 }  // namespace
-
-std::string ObjectPath(const discovery::BackendCandidate& candidate) {
-  return candidate.directory + "/" + candidate.plugin_path;
-}
-
-bool SharesWorker(const discovery::BackendCandidate& candidate) {
-  return candidate.manifest.worker_scope ==
-         discovery::Manifest::WorkerScope::kBackend;
-}
 
 Granting BackendStart::Granted() const {
   return GrantTo(candidate_, context_.grants.Latest(), hash_verdicts_);
@@ -134,11 +103,10 @@ kj::Promise<Status> BackendStart::Attempt() {
         });
       })
       .then([this, opened = *std::move(opened)](
-                Status verified) -> kj::Promise<Status> {
+                Status verified) mutable -> kj::Promise<Status> {
         if (!verified.ok()) return verified;
-        auto launched = Launch(opened);
-        if (!launched) return std::move(launched).error();
-        incarnation_ = *std::move(launched);
+        Status launched = Launch(std::move(opened));
+        if (!launched.ok()) return launched;
         return incarnation_->AwaitReady(context_.start_deadline)
             .then([this](Status status) -> kj::Promise<Status> {
               if (!status.ok()) return BlamingZygote(std::move(status));
@@ -190,80 +158,15 @@ Status BackendStart::BlamingProbe(Status status) {
       std::move(status));
 }
 
-Result<std::vector<sandbox::Plugin::File>> BackendStart::CheckFiles(
-    const discovery::OpenedBackend& opened) const {
-  struct stat object = {};
-  if (fstat(opened.plugin.get(), &object) != 0) {
-    return Status(
-        Code::kBackendUnavailable,
-        ObjectPath(candidate_) + ": " + std::generic_category().message(errno));
-  }
-  std::vector<sandbox::Plugin::File> files;
-  for (const std::string& path : candidate_.visible_paths) {
-    const auto file =
-        discovery::OpenInstalledFile(opened.directory.get(), path, object);
-    if (!file) {
-      return Status(
-          Code::kBackendUnavailable,
-          file.error().message() + "; reinstall the package that has it");
-    }
-    files.push_back(
-        {candidate_.directory + "/" + path, sandbox::IdentityOf(file->get())});
-  }
-  return files;
-}
-
-Result<std::shared_ptr<Incarnation>> BackendStart::Launch(
-    const discovery::OpenedBackend& opened) {
-  ASSIGN_OR_RETURN(const ipc::UniqueFd reaper,
-                   OpenProgram(context_.reaper_path));
-  ASSIGN_OR_RETURN(const ipc::UniqueFd worker,
-                   OpenProgram(context_.worker_path));
-  sandbox::Plugin plugin{.object_path = ObjectPath(candidate_),
-                         .entry_symbol = candidate_.entry_point.attr};
-  ASSIGN_OR_RETURN(plugin.files, CheckFiles(opened));
+Status BackendStart::Launch(discovery::OpenedBackend opened) {
   granted_ = Granted().effective;
-  std::vector<std::string> problems;  // operators read them in DescribeGrants
-  const sandbox::Grants grants = Resolve(granted_, problems);
-  ASSIGN_OR_RETURN(sandbox::Policy policy, sandbox::MakePolicy(plugin, grants));
-  if (SharesWorker(candidate_)) {
-    // The limits are meant for one session; this worker serves many.
-    policy.limits.open_files +=
-        Workers::kMaxSessionsPerWorker * kDescriptorsPerSession;
-    policy.limits.address_space_bytes *= 4;
-  }
-  sandbox::RaiseLimits(grants, policy.limits);
-  ASSIGN_OR_RETURN(
-      const ipc::UniqueFd lockdown,
-      sandbox::CompileLockdown(policy, plugin, context_.forbidden));
-  ASSIGN_OR_RETURN(
-      auto launched,
-      sandbox::Launch(
-          {.tier = context_.tier,
-           .policy = policy,
-           .reaper_executable = reaper.get(),
-           .worker_executable = worker.get(),
-           .plugin = opened.plugin.get(),
-           .lockdown = lockdown.get(),
-           .application = context_.application_pidfd,
-           .outside_id = context_.own_uid ? std::optional(sandbox::OutsideId(
-                                                ::getpid(), number_))
-                                          : std::nullopt,
-           .cgroup = &context_.cgroup,
-           .deadline = ipc::Deadline::After(context_.start_deadline)}));
-  const sandbox::LoadedMemory loading{
-      .most_bytes = policy.limits.load_bytes,
-      .maps_devices = std::any_of(policy.visible.begin(), policy.visible.end(),
-                                  [](const sandbox::VisiblePath& visible) {
-                                    return visible.kind ==
-                                           sandbox::VisiblePath::Kind::kDevice;
-                                  })};
-  sandbox::ExpectedCalls expected(
-      sandbox::CompileSessionFilter(policy, context_.forbidden),
-      context_.reads_memory);
-  return std::make_shared<Incarnation>(context_.port, std::move(launched),
-                                       context_.forbidden, std::move(expected),
-                                       loading, context_.ending);
+  ASSIGN_OR_RETURN(launch_,
+                   BackendLaunch::Prepare(candidate_, number_, context_,
+                                          std::move(opened), granted_));
+  ASSIGN_OR_RETURN(incarnation_, launch_->Launch());
+  // Keeps no files open that nobody will launch with.
+  if (!StartsByExec(candidate_)) launch_.reset();
+  return Status();
 }
 
 kj::Promise<Status> BackendStart::Probe() {

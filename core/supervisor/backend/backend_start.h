@@ -1,65 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kj/async-unix.h>
 #include <kj/async.h>
 
-#include <chrono>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/discovery/discover.h"
-#include "core/grants/grant_reader.h"
 #include "core/grants/grants.h"
 #include "core/include/bulkhead/status.h"
-#include "core/supervisor/backend/crash_recorder.h"
+#include "core/supervisor/backend/backend_launch.h"
 #include "core/supervisor/backend/devices.h"
-#include "core/supervisor/backend/ending_reapers.h"
-#include "core/supervisor/backend/event_log.h"
 #include "core/supervisor/backend/granting.h"
-#include "core/supervisor/backend/host_counters.h"
 #include "core/supervisor/backend/incarnation.h"
-#include "core/supervisor/backend/killed_workers.h"
+#include "core/supervisor/backend/start_context.h"
 #include "core/supervisor/blame/quarantine_records.h"
 #include "core/supervisor/blame/restart_policy.h"
-#include "core/supervisor/sandbox/bpf.h"
-#include "core/supervisor/sandbox/cgroup.h"
-#include "core/supervisor/sandbox/granted_paths.h"
-#include "core/supervisor/sandbox/policy.h"
 #include "ipc/message_socket.h"
 
 namespace bulkhead::supervisor {
-
-// The settings and services with which every backend of this bulkheadd is
-// started. Owned by Supervisor.
-struct StartContext {
-  kj::UnixEventPort& port;
-  int application_pidfd;
-  std::string reaper_path;
-  std::string worker_path;
-  std::chrono::milliseconds start_deadline;
-  std::chrono::milliseconds worker_deadline;
-  uint32_t attempts_per_position;
-  uint32_t failures_per_backend;
-  sandbox::Tier tier;
-  bool own_uid;  // true if each backend can run under a uid of its own
-  sandbox::Reach reach() const {
-    return {.own_uid = own_uid, .own_root = tier == sandbox::Tier::kFull};
-  }
-  sandbox::Forbidden forbidden;
-  bool reads_memory;             // SandboxReport::reads_memory
-  sandbox::CgroupParent cgroup;  // the parent of the backends' cgroups
-  grants::GrantReader& grants;
-  QuarantineRecords& quarantine;
-  EventLog& events;
-  CrashRecorder& crashes;
-  KilledWorkers& killed;
-  EndingReapers& ending;
-  const HostCounters& counters;
-};
 
 // One attempt to start a backend: opens and verifies the files, launches a
 // zygote that loads the object, and has a probe worker count the devices. Every
@@ -94,6 +55,9 @@ class BackendStart {
   std::shared_ptr<Incarnation> TakeIncarnation() {
     return std::move(incarnation_);
   }
+  // Returns what sessions that load the backend anew launch with; null if they
+  // do not, or before the launch.
+  const std::shared_ptr<const BackendLaunch>& launch() const { return launch_; }
   // Returns the culprit of a failed attempt. Empty if the backend or the
   // machine said why the backend cannot be started, because nobody is punished
   // for that.
@@ -121,11 +85,7 @@ class BackendStart {
   // Checks the object against each of the granted hashes, from the last to the
   // first.
   kj::Promise<void> VerifyGrants(int object, std::vector<std::string> hashes);
-  // Checks that the distribution's files are still its own (installed_files.h).
-  Result<std::vector<sandbox::Plugin::File>> CheckFiles(
-      const discovery::OpenedBackend& opened) const;
-  Result<std::shared_ptr<Incarnation>> Launch(
-      const discovery::OpenedBackend& opened);
+  Status Launch(discovery::OpenedBackend opened);
   kj::Promise<Status> Probe();
   Status AdoptDevicesIfValid(ipc::ReceivedMessage& list_untrusted);
   Status Blaming(Culprit culprit, Status status);
@@ -138,6 +98,7 @@ class BackendStart {
   const discovery::BackendCandidate& candidate_;
   const unsigned number_;
   const StartContext& context_;
+  std::shared_ptr<const BackendLaunch> launch_;
   std::shared_ptr<Incarnation> incarnation_;
   bool abandoned_ = false;
   bool under_way_ = false;
@@ -149,10 +110,5 @@ class BackendStart {
   HashVerdicts hash_verdicts_;
   grants::Effective granted_;
 };
-
-// Returns the absolute path of the backend's shared object.
-std::string ObjectPath(const discovery::BackendCandidate& candidate);
-// Returns whether the manifest says that all sessions share one worker.
-bool SharesWorker(const discovery::BackendCandidate& candidate);
 
 }  // namespace bulkhead::supervisor

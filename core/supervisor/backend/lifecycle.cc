@@ -44,6 +44,8 @@ Lifecycle::Lifecycle(discovery::BackendCandidate candidate, unsigned number,
       machine_(candidate_.usable() ? State::kDiscovered : State::kDisabled,
                *this),
       devices_(candidate_),
+      session_launches_(
+          context, [this](Incarnation& ended) { OnSessionZygoteGone(ended); }),
       blame_(*this, LimitsOf(context), context.quarantine, MakeRandom()) {
   if (candidate_.usable()) return;
   reason_ = candidate_.reason;
@@ -183,7 +185,8 @@ kj::Promise<Status> Lifecycle::FinishStart(BackendStart& start,
                    {.code = status.code(), .text = status.message()});
     return refusal_;
   }
-  BackendCause cause{.text = DescribeFailure(status, launched.get()),
+  BackendCause cause{.text = DescribeFailure(status, launched.get(),
+                                             start.culprit(), start.probing()),
                      .culprit = start.culprit()};
   if (cause.culprit == Culprit::kNobody) {
     if (status.code() == Code::kResourceExhausted) cause.code = status.code();
@@ -197,7 +200,9 @@ kj::Promise<Status> Lifecycle::FinishStart(BackendStart& start,
 }
 
 std::string Lifecycle::DescribeFailure(const Status& cause,
-                                       Incarnation* launched) {
+                                       Incarnation* launched,
+                                       std::optional<Culprit> culprit,
+                                       bool probing) {
   std::string text = cause.message();
   if (launched && !launched->log().text().empty()) {
     std::string log = launched->log().text();
@@ -210,9 +215,9 @@ std::string Lifecycle::DescribeFailure(const Status& cause,
     text += "; it asks for what nobody granted: bulkhead grant " +
             candidate_.name() + " " + ToArguments(missing);
   }
-  if (launched && start_->culprit()) {
-    text += SeeCrash(context_.crashes.RecordStart(
-        Ended(launched), start_->probing(), *start_->culprit(), cause));
+  if (launched && culprit) {
+    text += SeeCrash(context_.crashes.RecordStart(Ended(launched), probing,
+                                                  *culprit, cause));
   }
   return text;
 }
@@ -238,10 +243,17 @@ void Lifecycle::OnZygoteGone(uint32_t life) {
   if (current_->zygote_lost()) {
     machine_.Raise(Event::kZygoteLost);
   } else {
-    machine_.Raise(Event::kZygoteFailed, {.code = Code::kBackendUnavailable,
-                                          .text = end,
-                                          .culprit = Culprit::kBackend});
+    CountZygote(*current_);
   }
+}
+
+void Lifecycle::CountZygote(Incarnation& failed) {
+  const std::string end = failed.zygote_end();
+  // In another state the end has been expected or counted.
+  if (state() == State::kReady) context_.crashes.RecordZygote(Ended(&failed));
+  machine_.Raise(Event::kZygoteFailed, {.code = Code::kBackendUnavailable,
+                                        .text = end,
+                                        .culprit = Culprit::kBackend});
 }
 
 bool Lifecycle::BackoffIsOver() const {
@@ -265,7 +277,6 @@ kj::Promise<Status> Lifecycle::AwaitBackoff() {
 void Lifecycle::BackOff(const BackendCause& cause) {
   reason_ = cause.text;
   if (cause.culprit == Culprit::kBackend) {
-    context_.crashes.RecordZygote(Ended(current_.get()));
     refusal_ =
         Status(cause.code, "the backend " + candidate_.name() +
                                " waits before it is started again, since its "
@@ -285,6 +296,7 @@ void Lifecycle::BackOff(const BackendCause& cause) {
 void Lifecycle::Stop(Code code, const std::string& why) {
   if (start_ && start_->under_way()) start_->Abandon();
   if (current_ && current_->zygote_alive()) current_->KillZygote(code, why);
+  session_launches_.KillZygotes(code, why);
 }
 
 void Lifecycle::Forgive() {

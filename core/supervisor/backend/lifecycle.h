@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "core/supervisor/backend/backend_start.h"
 #include "core/supervisor/backend/crash_recorder.h"
 #include "core/supervisor/backend/devices.h"
+#include "core/supervisor/backend/session_launches.h"
 #include "core/supervisor/blame/blame.h"
 
 namespace bulkhead::supervisor {
@@ -42,6 +44,10 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
 
   // Starts the backend unless it runs. Callers at the same time share a start.
   kj::Promise<Status> EnsureReady();
+  // Resolves with the incarnation that has to clone a new session's worker: the
+  // running one, or one for this session alone (session_launches.h). Call it
+  // after EnsureReady(), and again from there if it fails with kBackendLost.
+  kj::Promise<Result<std::shared_ptr<Incarnation>>> ForSession();
   // Decodes the built-in clip with the running backend; see HealthCheck.
   kj::Promise<Status> CheckHealth() override;
 
@@ -108,9 +114,18 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
   kj::Promise<Status> BeginStart();
   kj::Promise<Status> AwaitStart();
   kj::Promise<Status> FinishStart(BackendStart& start, const Status& status);
-  std::string DescribeFailure(const Status& cause, Incarnation* launched);
+  std::string DescribeFailure(const Status& cause, Incarnation* launched,
+                              std::optional<Culprit> culprit, bool probing);
+  // Judges a launch for a session that has begun under `start`.
+  kj::Promise<Result<std::shared_ptr<Incarnation>>> JudgeLaunch(
+      const BackendStart& start, SessionLaunches::Outcome outcome);
+  kj::Promise<Status> AwaitSuccessor();
+  // Counts a launch for a session as a failed start of the backend.
+  Status FailStart(const Status& cause, Incarnation& launched);
   void Adopt();
   void OnZygoteGone(uint32_t life);
+  void OnSessionZygoteGone(Incarnation& ended);
+  void CountZygote(Incarnation& failed);
   bool BackoffIsOver() const;
   kj::Promise<Status> AwaitBackoff();
   void BackOff(const BackendCause& cause);
@@ -133,6 +148,7 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
   std::shared_ptr<BackendStart> start_;
   kj::Maybe<kj::ForkedPromise<Status>> starting_;
   uint32_t lives_ = 0;
+  SessionLaunches session_launches_;
   kj::Own<kj::PromiseFulfiller<void>> drained_;
   kj::Promise<void> noting_ = kj::READY_NOW;
   // The last members: their tasks use the others.

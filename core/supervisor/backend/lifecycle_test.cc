@@ -20,6 +20,9 @@ class CountingKeeper final : public BackendKeeper {
     ++successors;
     return Status();
   }
+  kj::Promise<Status> NeedSuccessor(unsigned number) override {
+    return StartSuccessor(number);
+  }
   void LookAgain() override { ++looks; }
 
   int successors = 0;

@@ -72,6 +72,8 @@ void Describe(const Backend& backend, const std::string& notice,
     devices[i].setDescription(known[i].description);
     devices[i].setBackend(candidate.name());
   }
+  out.setStartsByExec(candidate.start == discovery::Manifest::Start::kExec);
+  out.setStartReason(candidate.start_rule);
   out.setTier(static_cast<schema::Tier>(tier));
   out.setIncarnation(backend.lifecycle().lives());
   if (const Incarnation* life = backend.lifecycle().latest()) {

@@ -34,6 +34,8 @@ namespace bulkhead::supervisor {
 //   old backend drains: it ends with its last session. Otherwise the old
 //   backend goes on, and the same files are tried again only on command.
 // - A backend that runs and whose files were removed goes on.
+// - A backend whose sessions load it anew cannot go on without its files: a
+//   session waits for the successor, and fails if there is none.
 // - If the object was overwritten in place, the zygote is ended at once and the
 //   sessions are replayed. Requests wait until the file has settled.
 //
@@ -89,6 +91,9 @@ class Catalog : private BackendKeeper, private kj::TaskSet::ErrorHandler {
   };
 
   kj::Promise<Status> StartSuccessor(unsigned number) override;
+  kj::Promise<Status> NeedSuccessor(unsigned number) override;
+  // Returns the backend in its place, or null if it has left it.
+  BackendPointer InPlace(unsigned number) const;
   void LookAgain() override { NoteChange(); }
   void Refresh();
   kj::Promise<Status> Reload(BackendPointer backend);

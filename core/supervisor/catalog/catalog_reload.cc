@@ -133,17 +133,37 @@ void Catalog::ReplaceChanged() {
   }
 }
 
-kj::Promise<Status> Catalog::StartSuccessor(unsigned number) {
-  const auto old =
+Catalog::BackendPointer Catalog::InPlace(unsigned number) const {
+  const auto found =
       std::find_if(backends_.begin(), backends_.end(),
                    [number](const BackendPointer& backend) {
                      return backend->lifecycle().number() == number;
                    });
+  return found == backends_.end() ? nullptr : *found;
+}
+
+kj::Promise<Status> Catalog::StartSuccessor(unsigned number) {
+  BackendPointer old = InPlace(number);
   // A backend that drains is in no place that another could take.
-  if (old == backends_.end()) {
+  if (!old) {
     return Status(Code::kBackendLost, "the backend was replaced meanwhile");
   }
-  return Replace(*old);
+  return Replace(std::move(old));
+}
+
+kj::Promise<Status> Catalog::NeedSuccessor(unsigned number) {
+  Refresh();
+  const BackendPointer old = InPlace(number);
+  if (!old) return Status();
+  const std::string failure = NoticeOf(*old);
+  const auto tried = successions_.find(old.get());
+  // Every session would start the same broken files once more.
+  if (!failure.empty() &&
+      (tried == successions_.end() || !tried->second.successor)) {
+    return Status(Code::kBackendUnavailable,
+                  "the backend " + old->candidate().name() + ": " + failure);
+  }
+  return Replace(old);
 }
 
 kj::Promise<Status> Catalog::Replace(BackendPointer old) {

@@ -36,6 +36,13 @@ std::string Listed(const std::vector<std::string>& permissions) {
                              : fmt::format("{}", fmt::join(permissions, ", "));
 }
 
+std::string StartOf(const BackendInfo& backend) {
+  if (backend.start == "exec") {
+    return "exec: each session loads it anew (" + backend.start_reason + ")";
+  }
+  return "clone: sessions are clones of one process that has loaded it";
+}
+
 void SayPlaces(const std::vector<SearchedPlace>& places) {
   Say("searched in this order, the first match wins:");
   for (const SearchedPlace& place : places) {
@@ -68,6 +75,7 @@ void SayBackends(const BackendReport& report) {
     Say(fmt::format("  distribution  {} {}", backend.distribution,
                     backend.version));
     Say("  file          " + backend.file);
+    Say("  start         " + StartOf(backend));
     Say(fmt::format("  sandbox       {}", SandboxTierName(backend.tier)));
     Say("  asks for      " + Listed(backend.asked));
     if (!backend.asked.empty()) {

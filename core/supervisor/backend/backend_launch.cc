@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/backend/backend_launch.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "core/base/status_macros.h"
+#include "core/discovery/installed_files.h"
+#include "core/supervisor/backend/granting.h"
+#include "core/supervisor/backend/workers.h"
+#include "core/supervisor/sandbox/expected_calls.h"
+#include "core/supervisor/sandbox/granted_paths.h"
+#include "core/supervisor/sandbox/launcher.h"
+#include "core/supervisor/sandbox/lockdown.h"
+#include "core/supervisor/sandbox/memory_limit.h"
+#include "ipc/deadline.h"
+#include "ipc/unique_fd.h"
+
+namespace bulkhead::supervisor {
+namespace {
+
+// The session's socket, five descriptors of its memory and media, and those
+// that a scan opens.
+constexpr uint64_t kDescriptorsPerSession = 10;
+
+Result<ipc::UniqueFd> OpenProgram(const std::string& path) {
+  ipc::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) {
+    return Status(Code::kNotFound,
+                  "cannot open " + path + ": " +
+                      std::generic_category().message(errno) +
+                      "; set BULKHEAD_LIBEXEC_DIR to where it is");
+  }
+  return fd;
+}
+
+Status CannotExamine(const std::string& path) {
+  return Status(Code::kBackendUnavailable,
+                path + ": " + std::generic_category().message(errno));
+}
+
+}  // namespace
+
+std::string ObjectPath(const discovery::BackendCandidate& candidate) {
+  return candidate.directory + "/" + candidate.plugin_path;
+}
+
+bool StartsByExec(const discovery::BackendCandidate& candidate) {
+  return candidate.start == discovery::Manifest::Start::kExec;
+}
+
+bool SharesWorker(const discovery::BackendCandidate& candidate) {
+  return candidate.manifest.worker_scope ==
+             discovery::Manifest::WorkerScope::kBackend &&
+         !StartsByExec(candidate);
+}
+
+bool BackendLaunch::SeenFile::operator==(const SeenFile& other) const {
+  return file.path == other.file.path && file.identity == other.file.identity &&
+         bytes == other.bytes && modified_ns == other.modified_ns;
+}
+
+BackendLaunch::BackendLaunch(const discovery::BackendCandidate& candidate,
+                             unsigned number, const StartContext& context,
+                             discovery::OpenedBackend opened,
+                             grants::Effective granted)
+    : candidate_(candidate),
+      number_(number),
+      context_(context),
+      opened_(std::move(opened)),
+      granted_(std::move(granted)) {}
+
+Result<std::shared_ptr<BackendLaunch>> BackendLaunch::Prepare(
+    const discovery::BackendCandidate& candidate, unsigned number,
+    const StartContext& context, discovery::OpenedBackend opened,
+    grants::Effective granted) {
+  std::shared_ptr<BackendLaunch> launch(new BackendLaunch(
+      candidate, number, context, std::move(opened), std::move(granted)));
+  ASSIGN_OR_RETURN(launch->files_, launch->CheckFiles());
+  return launch;
+}
+
+Result<std::vector<BackendLaunch::SeenFile>> BackendLaunch::CheckFiles() const {
+  struct stat object = {};
+  if (fstat(opened_.plugin.get(), &object) != 0) {
+    return CannotExamine(ObjectPath(candidate_));
+  }
+  std::vector<SeenFile> files;
+  for (const std::string& path : candidate_.visible_paths) {
+    const auto file =
+        discovery::OpenInstalledFile(opened_.directory.get(), path, object);
+    if (!file) {
+      return Status(
+          Code::kBackendUnavailable,
+          file.error().message() + "; reinstall the package that has it");
+    }
+    struct stat info = {};
+    if (fstat(file->get(), &info) != 0) return CannotExamine(path);
+    files.push_back(
+        {.file = {candidate_.directory + "/" + path,
+                  sandbox::IdentityOf(file->get())},
+         .bytes = info.st_size,
+         .modified_ns = int64_t{info.st_mtim.tv_sec} * 1'000'000'000 +
+                        info.st_mtim.tv_nsec});
+  }
+  return files;
+}
+
+bool BackendLaunch::HasChanged() const {
+  const auto now = CheckFiles();
+  return !now || *now != files_;
+}
+
+Result<std::shared_ptr<Incarnation>> BackendLaunch::Launch() const {
+  ASSIGN_OR_RETURN(const ipc::UniqueFd reaper,
+                   OpenProgram(context_.reaper_path));
+  ASSIGN_OR_RETURN(const ipc::UniqueFd worker,
+                   OpenProgram(context_.worker_path));
+  sandbox::Plugin plugin{.object_path = ObjectPath(candidate_),
+                         .entry_symbol = candidate_.entry_point.attr};
+  for (const SeenFile& seen : files_) plugin.files.push_back(seen.file);
+  std::vector<std::string> problems;  // operators read them in DescribeGrants
+  const sandbox::Grants grants = Resolve(granted_, problems);
+  ASSIGN_OR_RETURN(sandbox::Policy policy, sandbox::MakePolicy(plugin, grants));
+  if (SharesWorker(candidate_)) {
+    // The limits are meant for one session; this worker serves many.
+    policy.limits.open_files +=
+        Workers::kMaxSessionsPerWorker * kDescriptorsPerSession;
+    policy.limits.address_space_bytes *= 4;
+  }
+  sandbox::RaiseLimits(grants, policy.limits);
+  ASSIGN_OR_RETURN(
+      const ipc::UniqueFd lockdown,
+      sandbox::CompileLockdown(policy, plugin, context_.forbidden));
+  ASSIGN_OR_RETURN(
+      auto launched,
+      sandbox::Launch(
+          {.tier = context_.tier,
+           .policy = policy,
+           .reaper_executable = reaper.get(),
+           .worker_executable = worker.get(),
+           .plugin = opened_.plugin.get(),
+           .lockdown = lockdown.get(),
+           .application = context_.application_pidfd,
+           .outside_id = context_.own_uid ? std::optional(sandbox::OutsideId(
+                                                ::getpid(), number_))
+                                          : std::nullopt,
+           .cgroup = &context_.cgroup,
+           .deadline = ipc::Deadline::After(context_.start_deadline)}));
+  const sandbox::LoadedMemory loading{
+      .most_bytes = policy.limits.load_bytes,
+      .maps_devices = std::any_of(policy.visible.begin(), policy.visible.end(),
+                                  [](const sandbox::VisiblePath& visible) {
+                                    return visible.kind ==
+                                           sandbox::VisiblePath::Kind::kDevice;
+                                  })};
+  sandbox::ExpectedCalls expected(
+      sandbox::CompileSessionFilter(policy, context_.forbidden),
+      context_.reads_memory);
+  return std::make_shared<Incarnation>(context_.port, std::move(launched),
+                                       context_.forbidden, std::move(expected),
+                                       loading, context_.ending);
+}
+
+}  // namespace bulkhead::supervisor

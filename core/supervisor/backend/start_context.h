@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kj/async-unix.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "core/grants/grant_reader.h"
+#include "core/supervisor/backend/crash_recorder.h"
+#include "core/supervisor/backend/ending_reapers.h"
+#include "core/supervisor/backend/event_log.h"
+#include "core/supervisor/backend/host_counters.h"
+#include "core/supervisor/backend/killed_workers.h"
+#include "core/supervisor/blame/quarantine_records.h"
+#include "core/supervisor/sandbox/bpf.h"
+#include "core/supervisor/sandbox/cgroup.h"
+#include "core/supervisor/sandbox/granted_paths.h"
+#include "core/supervisor/sandbox/policy.h"
+
+namespace bulkhead::supervisor {
+
+// The settings and services with which every backend of this bulkheadd is
+// started. Owned by Supervisor.
+struct StartContext {
+  kj::UnixEventPort& port;
+  int application_pidfd;
+  std::string reaper_path;
+  std::string worker_path;
+  std::chrono::milliseconds start_deadline;
+  std::chrono::milliseconds worker_deadline;
+  uint32_t attempts_per_position;
+  uint32_t failures_per_backend;
+  sandbox::Tier tier;
+  bool own_uid;  // true if each backend can run under a uid of its own
+  sandbox::Reach reach() const {
+    return {.own_uid = own_uid, .own_root = tier == sandbox::Tier::kFull};
+  }
+  sandbox::Forbidden forbidden;
+  bool reads_memory;             // SandboxReport::reads_memory
+  sandbox::CgroupParent cgroup;  // the parent of the backends' cgroups
+  grants::GrantReader& grants;
+  QuarantineRecords& quarantine;
+  EventLog& events;
+  CrashRecorder& crashes;
+  KilledWorkers& killed;
+  EndingReapers& ending;
+  const HostCounters& counters;
+};
+
+}  // namespace bulkhead::supervisor
