@@ -6,6 +6,7 @@
 #include <map>
 
 #include "ipc/index_entry.h"
+#include "tests/children/deaths.h"
 #include "tests/children/lying_session.h"
 
 namespace bulkhead::tests {
@@ -102,6 +103,19 @@ void DripSamples(Session& session) {
   });
 }
 
+// Brings one sample in each life.
+void DripLives(Session& session) {
+  const int64_t next = session.position();
+  while (!session.PublishSamples([&](Samples samples) {
+    samples.setFirst(next);
+    samples.setCount(1);
+  })) {
+    session.Listen();
+  }
+  ::usleep(kPause);
+  Segfault();
+}
+
 const std::map<std::string_view, LyingSession::Lie> kDrips = {
     {"drip_scanned", {Step::kDescribe, DripScanned}},
     {"drip_index", {Step::kScan, DripIndex}},
@@ -110,6 +124,7 @@ const std::map<std::string_view, LyingSession::Lie> kDrips = {
     {"drip_untimed", {Step::kSeek, DripUntimed}},
     {"drip_skipping", {Step::kPlay, DripSkipping}},
     {"drip_samples", {Step::kPlay, DripSamples}},
+    {"drip_lives", {Step::kPlay, DripLives}},
 
     // Reports that bring no progress, or less than an honest worker's.
     {"scanned_one", {Step::kDescribe, [](Session& s) { ReplyScanned(s, 1); }}},

@@ -79,7 +79,9 @@ TEST_P(DripTest, EndsTheCallOfItsVictim) {
   const Row& row = GetParam();
   const LyingInstallation installation({row.lie});
   HostOptions options = installation.options();
-  options.limits.attempts_per_position = 1;
+  // The sample that a worker brings before it dies forgives its death.
+  options.limits.attempts_per_position =
+      row.lie == std::string("drip_lives") ? 2 : 1;
   for (const auto step :
        {&Deadlines::scan, &Deadlines::seek, &Deadlines::frame}) {
     options.deadlines.*step = kDeadline;
@@ -105,6 +107,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Row{"drip_untimed", Act::kFindNearby, kLate, kFrame},
                       Row{"drip_skipping", Act::kListenLate, kLate, kFrame},
                       Row{"drip_samples", Act::kListen, kLate, kFrame},
+                      Row{"drip_lives", Act::kListen, kLate,
+                          "100 times the deadline frame"},
                       Row{"honest", Act::kProbe, Code::kOk, ""},
                       Row{"honest_nearby", Act::kFindNearby, Code::kOk, ""},
                       Row{"scanned_one", Act::kProbe, Code::kBackendMisbehaved,

@@ -23,7 +23,7 @@ Result<AudioSamples> AudioDecoder::AllSamples() {
 }
 Result<AudioSamples> AudioDecoder::SamplesPlayedInRange(
     double start_seconds, std::optional<double> stop_seconds) {
-  RETURN_IF_ERROR(session_->CheckProcess());
+  RETURN_IF_ERROR(session_->BeginCall());
   return session_->SamplesPlayedInRange(start_seconds, stop_seconds);
 }
 int AudioDecoder::worker_pid() const { return session_->worker_pid(); }

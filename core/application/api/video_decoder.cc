@@ -17,52 +17,52 @@ const VideoMetadata& VideoDecoder::metadata() const {
 }
 RecoveryStats VideoDecoder::recovery() const { return session_->recovery(); }
 Result<std::optional<Frame>> VideoDecoder::Next() {
-  RETURN_IF_ERROR(session_->CheckProcess());
+  RETURN_IF_ERROR(session_->BeginCall());
   return session_->Next();
 }
 void VideoDecoder::Rewind() { session_->Rewind(); }
 Result<uint64_t> VideoDecoder::FrameCount() {
-  RETURN_IF_ERROR(session_->CheckProcess());
+  RETURN_IF_ERROR(session_->BeginCall());
   return session_->FrameCount();
 }
 Result<std::vector<int64_t>> VideoDecoder::KeyFrameIndices() {
-  RETURN_IF_ERROR(session_->CheckProcess());
+  RETURN_IF_ERROR(session_->BeginCall());
   return session_->KeyFrameIndices();
 }
 Result<Frame> VideoDecoder::FrameAt(int64_t index) {
-  RETURN_IF_ERROR(session_->CheckProcess());
+  RETURN_IF_ERROR(session_->BeginCall());
   return session_->FrameAt(index);
 }
 Result<FrameBatch> VideoDecoder::FramesAt(std::span<const int64_t> indices) {
-  RETURN_IF_ERROR(session_->CheckProcess());
+  RETURN_IF_ERROR(session_->BeginCall());
   return session_->FramesAt(indices);
 }
 Result<FrameBatch> VideoDecoder::FramesInRange(int64_t start,
                                                std::optional<int64_t> stop,
                                                int64_t step) {
-  RETURN_IF_ERROR(session_->CheckProcess());
+  RETURN_IF_ERROR(session_->BeginCall());
   return session_->FramesInRange(start, stop, step);
 }
 Result<SecondsRange> VideoDecoder::PlayedRange() {
-  RETURN_IF_ERROR(session_->CheckProcess());
+  RETURN_IF_ERROR(session_->BeginCall());
   return session_->PlayedRange();
 }
 Result<Frame> VideoDecoder::FramePlayedAt(double seconds) {
-  RETURN_IF_ERROR(session_->CheckProcess());
+  RETURN_IF_ERROR(session_->BeginCall());
   return session_->FramePlayedAt(seconds);
 }
 Result<FrameBatch> VideoDecoder::FramesPlayedAt(
     std::span<const double> seconds) {
-  RETURN_IF_ERROR(session_->CheckProcess());
+  RETURN_IF_ERROR(session_->BeginCall());
   return session_->FramesPlayedAt(seconds);
 }
 Result<FrameBatch> VideoDecoder::FramesPlayedInRange(
     double start, double stop, std::optional<double> fps) {
-  RETURN_IF_ERROR(session_->CheckProcess());
+  RETURN_IF_ERROR(session_->BeginCall());
   return session_->FramesPlayedInRange(start, stop, fps);
 }
 Result<FrameBatch> VideoDecoder::AllFrames(std::optional<double> fps) {
-  RETURN_IF_ERROR(session_->CheckProcess());
+  RETURN_IF_ERROR(session_->BeginCall());
   return session_->AllFrames(fps);
 }
 FrameIterator VideoDecoder::begin() {

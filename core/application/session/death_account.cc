@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/application/worker_link/step_deadline.h"
 #include "ipc/limit_name.h"
 
 namespace bulkhead::session {
@@ -53,7 +54,7 @@ InputPosition DeathAccount::position() const {
 }
 
 std::optional<DeathAccount::GivenUp> DeathAccount::Count(
-    Code death, const ExitVerdict& verdict) {
+    Code death, const ExitVerdict& verdict, bool overdue) {
   verdict.blamed ? ++blamed_ : ++innocent_;
   if (!verdict.blamed && IsKillForMemory(verdict)) ++kills_;
   // After a worker that broke the protocol no other worker is tried, whatever
@@ -66,6 +67,13 @@ std::optional<DeathAccount::GivenUp> DeathAccount::Count(
     const Cause cause = CauseOf(verdict);
     return GivenUp{cause.code, "given up after " + std::to_string(attempts) +
                                    " attempts, " + cause.advice};
+  }
+  // A worker could bring one frame and die, again and again.
+  if (overdue && verdict.blamed) {
+    return GivenUp{Code::kDeadlineExceeded,
+                   "given up because its call takes too long, more than " +
+                       std::to_string(StepDeadline::kMostTimeouts) + " times " +
+                       NameOf(&Deadlines::frame)};
   }
   if (kills_ > kills_allowed_) {
     return GivenUp{

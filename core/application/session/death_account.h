@@ -30,6 +30,7 @@ namespace bulkhead::session {
 //   the worker broke the protocol            give up: kBackendMisbehaved
 //   as many blamed deaths as attempts        give up, with the code of
 //                                            whatever is to blame
+//   a blamed death, and the call is overdue  give up: kDeadlineExceeded
 //   more kills for memory than allowed       give up: kResourceExhausted
 //   more innocent deaths than restarts       give up: kBackendLost
 //   otherwise                                try again with another worker
@@ -72,9 +73,11 @@ class DeathAccount {
     std::string reason;
   };
   // Counts a death. `death` is the code of the error that the session got,
-  // `verdict` the answer of bulkheadd. Returns nullopt if another worker is to
+  // `verdict` the answer of bulkheadd. `overdue` tells whether the call of the
+  // application has used up its time. Returns nullopt if another worker is to
   // repeat the step.
-  std::optional<GivenUp> Count(Code death, const ExitVerdict& verdict);
+  std::optional<GivenUp> Count(Code death, const ExitVerdict& verdict,
+                               bool overdue = false);
 
   // Returns true if something was blamed for deaths since the last progress. A
   // frame that is delivered in spite of these deaths acquits the input.

@@ -34,8 +34,8 @@ class StreamSession : private WorkerRecovery::Client {
   const RecoveryStats& recovery() const { return recovery_.stats(); }
   // Returns the pid of the live worker, or 0 if there is none.
   int worker_pid() const;
-  // Returns an error in a fork() of the process that opened the session.
-  Status CheckProcess() const { return recovery_.CheckProcess(); }
+  // Begins each call of the application, as WorkerRecovery::BeginCall() does.
+  Status BeginCall() { return recovery_.BeginCall(); }
 
  protected:
   // `Options` is VideoOptions or AudioOptions.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/application/supervisor_link/input_refusal.h"
+#include "core/application/worker_link/step_deadline.h"
 #include "core/base/status_macros.h"
 #include "core/control/exit_report.h"
 
@@ -17,7 +18,13 @@ WorkerRecovery::WorkerRecovery(std::shared_ptr<SupervisorLink> supervisor,
       settings_(std::move(settings)),
       client_(client),
       counter_(supervisor_->CountSession()),
-      account_(settings_.limits) {}
+      account_(settings_.limits),
+      call_began_(std::chrono::steady_clock::now()) {}
+
+Status WorkerRecovery::BeginCall() {
+  call_began_ = std::chrono::steady_clock::now();
+  return supervisor_->CheckProcess();
+}
 
 Status WorkerRecovery::Ready(Step asked) {
   account_.Ask(asked);
@@ -132,7 +139,10 @@ Status WorkerRecovery::AccountDeath(const Status& death) {
   // worker.
   if (link_) DropWorker();
 
-  const auto given_up = account_.Count(death.code(), verdict);
+  const bool overdue = (std::chrono::steady_clock::now() - call_began_) /
+                           StepDeadline::kMostTimeouts >
+                       supervisor_->deadlines().frame;
+  const auto given_up = account_.Count(death.code(), verdict, overdue);
   if (!given_up) return Status();
   std::string message =
       death.message() + " at " + report.position + ": " + stats_.last_cause;

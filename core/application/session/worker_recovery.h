@@ -108,8 +108,12 @@ class WorkerRecovery {
   void Acquit();
 
   const RecoveryStats& stats() const { return stats_; }
-  // Returns an error in a fork() of the process that opened the session.
-  Status CheckProcess() const { return supervisor_->CheckProcess(); }
+  // Begins a call of the application, in which any number of steps may follow.
+  // A call that lasts for StepDeadline::kMostTimeouts of the deadline `frame`
+  // ends with the next death that is not innocent, even if frames were
+  // delivered in between. Returns an error in a fork() of the process that
+  // opened the session.
+  Status BeginCall();
 
  private:
   // The deaths during one step of the caller.
@@ -151,6 +155,7 @@ class WorkerRecovery {
   std::unique_ptr<WorkerLink> link_;
   std::string device_;  // of the latest worker
   uint32_t incarnation_ = 0;
+  std::chrono::steady_clock::time_point call_began_;
   RecoveryStats stats_;
   std::optional<Episode> episode_;  // set from the first death of a step on
 };
