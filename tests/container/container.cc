@@ -89,6 +89,7 @@ std::string Containers::MakeRoot() {
     std::string name = "/var/tmp/bulkhead-container-XXXXXX";
     if (mkdtemp(name.data()) == nullptr) return "cannot make " + name;
     root_ = name;
+    fs::permissions(root_, fs::perms(0755));
   }
   const ProgramResult made =
       RunAsRoot({"debootstrap", "--variant=minbase",

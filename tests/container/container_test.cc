@@ -100,9 +100,9 @@ TEST_F(ContainerTest, TiersAreThoseOfTheReadme) {
   struct Row {
     const char* name;
     Options options;
-    const char* tier_of_root;
+    std::string tier_of_root;
     bool own_uid;
-    const char* tier_of_others;
+    std::string tier_of_others;
   };
   const Options bare = {"--cap-drop=all"};
   const Options ids = With(bare, "--cap-add=SETUID,SETGID,KILL");
