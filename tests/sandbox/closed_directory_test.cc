@@ -113,5 +113,22 @@ TEST_F(ClosedDirectory, FilesBesideTheObjectAreToldBeforeAStart) {
   EXPECT_EQ(all.find("the backend cpu"), std::string::npos) << all;
 }
 
+TEST_F(ClosedDirectory, AFailedLoadRepeatsThatFilesCannotBeOpened) {
+  AddAFileBesideTheObject();
+  std::ofstream(directory_ / "plugins/cvendor-2.1.dist-info/entry_points.txt")
+      << "[bulkhead.backends]\ncvendor = cvendor.libcvendor:no_such_entry\n";
+  const std::string clip = ClipOrSkip(Clip::kH264);
+  if (clip.empty()) return;
+  const auto host = Start();
+  ASSERT_TRUE(host);
+  const auto video = host->OpenVideo(clip, {.device = "cvendor"});
+  ASSERT_FALSE(video);
+  for (const char* part : {"no_such_entry", "cannot open the 1 file beside",
+                           "chmod o+x /tmp/bulkhead-closed-"}) {
+    EXPECT_NE(video.error().message().find(part), std::string::npos)
+        << video.error();
+  }
+}
+
 }  // namespace
 }  // namespace bulkhead::tests
