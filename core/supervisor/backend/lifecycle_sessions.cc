@@ -15,12 +15,13 @@ using ForOne = Result<std::shared_ptr<Incarnation>>;
 kj::Promise<ForOne> Lifecycle::ForSession() {
   // Between EnsureReady() and here the zygote may have ended, and another start
   // may have begun. A session that gets kBackendLost tries again.
-  if (state() != State::kReady || !current_) {
+  const bool exec = StartsByExec(candidate_);
+  if (!current_ || (exec && state() != State::kReady)) {
     return ForOne(
         Status(Code::kBackendLost,
                "the backend " + candidate_.name() + " is being started anew"));
   }
-  if (!StartsByExec(candidate_)) return ForOne(current_);
+  if (!exec) return ForOne(current_);
   return session_launches_.Launch(start_->launch(), lives_)
       .then([this, start = start_](SessionLaunches::Outcome outcome) {
         return JudgeLaunch(*start, std::move(outcome));

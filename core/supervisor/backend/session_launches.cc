@@ -26,8 +26,8 @@ kj::Promise<SessionLaunches::Outcome> SessionLaunches::Launch(
       return Outcome{
           .status =
               Status(Code::kResourceExhausted,
-                     "too many sessions are being opened at once: none of "
-                     "those before this one was loaded within " +
+                     "too many sessions are being opened at once: this one "
+                     "got no turn to load the backend within " +
                          ipc::DeadlineName("backend_start") + "; retry later"),
           .incarnation = nullptr};
     }
