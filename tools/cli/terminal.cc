@@ -6,20 +6,21 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "core/base/clean_text.h"
+
 namespace bulkhead::cli {
 
 std::string Printable(std::string_view text) {
-  std::string printable(text);
-  for (size_t i = 0; i < printable.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(printable[i]);
-    // The C1 controls U+0080 to U+009F are the bytes C2 80 to C2 9F in UTF-8.
-    const bool c1 = byte >= 0x80 && byte < 0xa0 && i > 0 &&
-                    static_cast<unsigned char>(printable[i - 1]) == 0xc2;
-    if ((byte < 0x20 && byte != '\n') || byte == 0x7f || c1) {
-      printable[i] = '?';
-    }
+  std::string printable;
+  while (true) {
+    const size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    // No character becomes longer than it was.
+    printable += CleanText(line, line.size());
+    if (end == std::string_view::npos) return printable;
+    printable += '\n';
+    text.remove_prefix(end + 1);
   }
-  return printable;
 }
 
 void Say(std::string_view line) {

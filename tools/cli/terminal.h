@@ -13,8 +13,8 @@ namespace bulkhead::cli {
 // Names, reasons and codecs come from untrusted files and backends, so every
 // line passes through Printable() on its way to the terminal.
 
-// Returns `text` with each control character, which could steer a terminal,
-// replaced by "?". Line feeds stay.
+// Returns `text` with each control character, which could steer a terminal or
+// change the direction of a line, replaced by "?". Line feeds stay.
 std::string Printable(std::string_view text);
 
 // Prints one line to stderr.

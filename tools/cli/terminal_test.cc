@@ -15,7 +15,10 @@ TEST(Printable, RemovesWhatSteersATerminal) {
   EXPECT_EQ(Printable("a\rb\x7f"), "a?b?");
   EXPECT_EQ(Printable("\xc2\x9b"
                       "2J"),
-            "\xc2?2J");
+            "?2J");
+  EXPECT_EQ(Printable("a\x9b"
+                      "31m\u202e\nb"),
+            "a?31m?\nb");
 }
 
 }  // namespace
