@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/supervisor/backend/object_verification.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -20,6 +21,8 @@ namespace {
 
 // Takes some milliseconds to hash.
 constexpr size_t kPieceBytes = size_t{1} << 20;
+// A start waits until the object is read.
+constexpr off_t kMostBytes = off_t{8} << 30;
 
 struct Reading {
   kj::Timer& timer;
@@ -52,6 +55,11 @@ kj::Promise<Status> Continue(std::shared_ptr<Reading> reading) {
 // Passes the contents of the object to `hash` in pieces.
 template <typename Hash>
 kj::Promise<Status> ReadInto(kj::Timer& timer, int object, Hash hash) {
+  struct stat file = {};
+  if (fstat(object, &file) == 0 && file.st_size > kMostBytes) {
+    return Status(Code::kBackendUnavailable,
+                  "its object has more than the 8 GiB that an object may have");
+  }
   return Continue(std::make_shared<Reading>(
       Reading{.timer = timer, .object = object, .take = std::move(hash)}));
 }
