@@ -32,4 +32,9 @@ enum ZygoteDescriptor : int {
   kZygoteDescriptorCount = 6,
 };
 
+// The socket of a session's worker, or of a worker of many sessions. Where
+// bulkheadd decides on the worker's filters, it puts the socket there when it
+// allows the last one, so that the zygote never has it.
+inline constexpr int kWorkerSocketFd = 3;
+
 }  // namespace bulkhead::ipc

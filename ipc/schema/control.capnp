@@ -629,7 +629,8 @@ struct ZygoteRequest {
 
 struct CloneWorker {
   # Asks the zygote to clone a worker. Descriptor: the worker's end of the
-  # worker's own socket. Answered by cloned or cloneFailed. At most one of
+  # worker's own socket, unless `socketComesLater`. Answered by cloned or
+  # cloneFailed. At most one of
   # `probe` and `shared` is set; without either, the socket is that of the
   # worker's only session.
   ticket @0 :UInt64;
@@ -644,6 +645,9 @@ struct CloneWorker {
   # The worker's RLIMIT_DATA in bytes; 0 for the zygote's limit.
   addressBytes @4 :UInt64;
   # The worker's RLIMIT_AS in bytes; 0 for the zygote's limit.
+  socketComesLater @5 :Bool;
+  # True if bulkheadd gives the worker its socket, as descriptor kWorkerSocketFd
+  # of ipc/descriptors.h, when the worker installs its last filter.
 }
 
 struct ZygoteEvent {

@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -103,10 +104,17 @@ class LyingZygote {
                                           ipc::Deadline::After(kPatience));
       if (!received || !*received) ::_exit(0);
       const auto clone = (*received)->root<schema::ZygoteRequest>()->getClone();
+      // A zygote with a session's socket could read its media.
+      if (Tells("clone_looks_for_socket") && !clone.getProbe() &&
+          !(*received)->descriptors.empty()) {
+        SayCloneFailed(clone.getTicket());
+        continue;
+      }
       data_bytes_ = clone.getDataBytes();
       address_bytes_ = clone.getAddressBytes();
-      Clone(clone.getTicket(), clone.getProbe(),
-            (*received)->descriptors[0].get());
+      Clone(
+          clone.getTicket(), clone.getProbe(),
+          clone.getSocketComesLater() ? -1 : (*received)->descriptors[0].get());
     }
   }
 
@@ -142,8 +150,13 @@ class LyingZygote {
     }
     if (pid == 0) {
       // A clone without exec keeps close-on-exec descriptors.
-      ::syscall(SYS_close_range, ipc::kZygoteControlFd, socket - 1, 0U);
-      ::syscall(SYS_close_range, socket + 1, ~0U, 0U);
+      if (socket >= 0) {
+        ::syscall(SYS_close_range, ipc::kZygoteControlFd, socket - 1, 0U);
+      }
+      const int from = std::max(socket + 1, int{ipc::kZygoteControlFd});
+      if (!Tells("clone_keeps_files") || probe) {
+        ::syscall(SYS_close_range, from, ~0U, 0U);
+      }
       probe ? Probe(socket) : Serve(socket);
     }
     pid_t claimed = pid;
@@ -198,6 +211,7 @@ class LyingZygote {
     if (!Tells("address_space_unlimited")) Limit(RLIMIT_AS, address_bytes_);
     if (Tells("filter_logs")) InstallFilterThatLogs();
     if (!Tells("lockdown_half") && !lockdown_.InstallStage2()) ::_exit(1);
+    if (socket < 0) socket = ipc::kWorkerSocketFd;
     if (Tells("log_flood")) {
       const std::string line(4096, 'x');
       for (;;) (void)!::write(STDERR_FILENO, line.data(), line.size());

@@ -64,8 +64,11 @@ int SendFailed(const ipc::Error& error) {
 // not open them itself.
 void CloseInherited(const Lockdown& lockdown, int socket) {
   if (!lockdown.has_devices()) {
-    ::syscall(SYS_close_range, ipc::kZygoteControlFd, socket - 1, 0U);
-    ::syscall(SYS_close_range, socket + 1, ~0U, 0U);
+    if (socket >= 0) {
+      ::syscall(SYS_close_range, ipc::kZygoteControlFd, socket - 1, 0U);
+    }
+    ::syscall(SYS_close_range, std::max(socket + 1, int{ipc::kZygoteControlFd}),
+              ~0U, 0U);
     return;
   }
   rlimit files = {};
@@ -86,6 +89,7 @@ bool Limit(__rlimit_resource resource, uint64_t bytes) {
   return ::setrlimit(resource, &limit) == 0;
 }
 
+// `socket` is -1 if bulkheadd gives the worker its socket with the last filter.
 int RunWorker(const bulkhead_backend& backend, const Lockdown& lockdown,
               schema::CloneWorker::Reader kind, int socket) {
   // The zygote's control socket goes first of all: no code that has seen media
@@ -103,6 +107,7 @@ int RunWorker(const bulkhead_backend& backend, const Lockdown& lockdown,
   if (auto installed = lockdown.InstallStage2(); !installed) {
     return kExitLockdown;
   }
+  if (socket < 0) socket = ipc::kWorkerSocketFd;
   // The handlers inherited from the zygote name its socket, which is closed by
   // now. Replaced before the first byte of media.
   SendCrashNotesOfSession(socket);
@@ -144,13 +149,15 @@ int RunZygote() {
     }
     if (!*received) return 0;
     auto request = (*received)->root<schema::ZygoteRequest>();
-    if (!request || (*received)->descriptors.size() != 1) return 1;
+    if (!request) return 1;
     const auto clone = request->getClone();
+    auto& descriptors = (*received)->descriptors;
+    if (descriptors.size() != (clone.getSocketComesLater() ? 0U : 1U)) return 1;
     auto pid = cloner->Clone();
     // The clone leaves the loop for good; it returns its exit code from main().
     if (pid && *pid == 0) {
       return RunWorker(**backend, *lockdown, clone,
-                       (*received)->descriptors[0].release());
+                       descriptors.empty() ? -1 : descriptors[0].release());
     }
     capnp::MallocMessageBuilder answer;
     auto event = answer.initRoot<schema::ZygoteEvent>();

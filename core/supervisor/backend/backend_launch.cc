@@ -163,7 +163,7 @@ Result<std::shared_ptr<Incarnation>> BackendLaunch::Launch() const {
                                   })};
   sandbox::ExpectedCalls expected(
       sandbox::CompileSessionFilter(policy, context_.forbidden),
-      context_.reads_memory);
+      sandbox::DeviceNumbers(policy), context_.reads_memory);
   return std::make_shared<Incarnation>(context_.port, std::move(launched),
                                        context_.forbidden, std::move(expected),
                                        loading, context_.ending);

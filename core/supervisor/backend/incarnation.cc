@@ -118,10 +118,17 @@ kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
   clone.setDataBytes(limits.data_bytes);
   clone.setAddressBytes(limits.address_bytes);
   auto paf = kj::newPromiseAndFulfiller<Result<Worker>>();
-  pending_[ticket] = Pending{.fulfiller = kj::mv(paf.fulfiller),
-                             .pid = std::nullopt,
-                             .memory = limits,
-                             .starved = std::nullopt};
+  Pending pending{.fulfiller = kj::mv(paf.fulfiller),
+                  .pid = std::nullopt,
+                  .memory = limits,
+                  .socket = {},
+                  .starved = std::nullopt};
+  // A probe sees no media and stays in stage 1.
+  if (violations_ && kind != WorkerKind::kProbe) {
+    clone.setSocketComesLater(true);
+    pending.socket = std::move(socket);
+  }
+  pending_[ticket] = std::move(pending);
   tasks_->add(SendClone(ticket, kj::mv(message), std::move(socket)));
   return paf.promise.exclusiveJoin(
       timer_.afterDelay(ToDuration(timeout)).then([this, ticket, timeout] {
@@ -147,8 +154,9 @@ kj::Promise<void> Incarnation::SendClone(uint64_t ticket,
                                          ipc::UniqueFd socket) {
   const auto pending = pending_.find(ticket);
   if (pending == pending_.end()) return kj::READY_NOW;
-  const int descriptors[] = {socket.get()};
-  auto sent = zygote_->Send(*message, descriptors);
+  const int descriptor = socket.get();
+  auto sent = zygote_->Send(
+      *message, std::span(&descriptor, socket ? size_t{1} : size_t{0}));
   if (sent) {
     expected_calls_.ExpectClone();
     pending->second.starved.reset();

@@ -140,6 +140,8 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
     kj::Own<kj::PromiseFulfiller<Result<Worker>>> fulfiller;
     std::optional<pid_t> pid;  // empty until the zygote has named it
     sandbox::MemoryLimits memory;
+    // The worker's socket, if the zygote must not have it.
+    ipc::UniqueFd socket;
     // Why a descriptor could not be sent, if it was tried in vain.
     std::optional<Status> starved;
   };

@@ -48,6 +48,9 @@ Status Incarnation::OnReaperEvent(ipc::ReceivedMessage& message) {
         if (!pending) break;
         if (watched && message.descriptors.size() == 1) {
           watched_[pid] = Watched();
+          if (pending->socket) {
+            violations_->GiveSocket(pid, std::move(pending->socket));
+          }
           FinishPending(pid, Worker{.pid = pid,
                                     .pidfd = std::move(message.descriptors[0]),
                                     .memory = pending->memory});

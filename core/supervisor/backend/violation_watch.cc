@@ -34,6 +34,11 @@ kj::Promise<void> ViolationWatch::Serve() {
   return timer_.afterDelay(0 * kj::SECONDS).then([this] { return Serve(); });
 }
 
+void ViolationWatch::GiveSocket(pid_t pid, ipc::UniqueFd socket) {
+  expected_.GiveSocket(pid, std::move(socket));
+  listener_.HandOver(expected_, pid);
+}
+
 std::optional<sandbox::Violation> ViolationWatch::Take(pid_t pid) {
   const auto taken = violations_.extract(pid);
   if (!taken) return std::nullopt;

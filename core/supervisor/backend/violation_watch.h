@@ -11,6 +11,7 @@
 
 #include "core/supervisor/sandbox/expected_calls.h"
 #include "core/supervisor/sandbox/violation_listener.h"
+#include "ipc/unique_fd.h"
 
 namespace bulkhead::supervisor {
 
@@ -29,6 +30,8 @@ class ViolationWatch {
 
   // Serves the listener for as long as the promise is kept; never resolves.
   kj::Promise<void> Serve();
+  // Gives a worker its socket once it waits for that.
+  void GiveSocket(pid_t pid, ipc::UniqueFd socket);
   // Returns the system call for which the kernel killed `pid`, if any, and
   // forgets it. `pid` is the pid in the reaper's namespace. The kernel does not
   // reuse it before the reaper has reported the end of the process.

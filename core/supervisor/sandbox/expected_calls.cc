@@ -2,12 +2,15 @@
 #include "core/supervisor/sandbox/expected_calls.h"
 
 #include <linux/audit.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 
 #include <algorithm>
-#include <cstring>
-#include <optional>
+#include <filesystem>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "core/supervisor/sandbox/bpf.h"
@@ -15,6 +18,10 @@
 
 namespace bulkhead::sandbox {
 namespace {
+
+bool IsNull(const struct stat& file) {
+  return S_ISCHR(file.st_mode) && file.st_rdev == makedev(1, 3);
+}
 
 bool ReadMemory(pid_t thread, uint64_t address, void* into, size_t bytes) {
   const iovec local = {.iov_base = into, .iov_len = bytes};
@@ -43,37 +50,92 @@ bool HasProgram(pid_t thread, uint64_t address,
 }  // namespace
 
 ExpectedCalls::ExpectedCalls(std::vector<sock_filter> session_filter,
-                             bool reads_memory)
-    : session_filter_(std::move(session_filter)), reads_memory_(reads_memory) {}
+                             std::vector<uint64_t> devices, bool reads_memory)
+    : session_filter_(std::move(session_filter)),
+      devices_(std::move(devices)),
+      reads_memory_(reads_memory) {}
 
 void ExpectedCalls::CloneAnswered() {
   if (expected_clones_ > 0) --expected_clones_;
   if (clones_under_way_ > 0) --clones_under_way_;
 }
 
-bool ExpectedCalls::Approves(const PendingCall& call) {
-  if (call.architecture != AUDIT_ARCH_X86_64 || call.process == 0) return false;
+ExpectedCalls::Decision ExpectedCalls::Decide(const PendingCall& call) {
+  if (call.architecture != AUDIT_ARCH_X86_64 || call.process == 0) {
+    return Decision::kRefuse;
+  }
   if (zygote_ == 0) zygote_ = call.process;
-  if (call.number == SYS_seccomp) return ApprovesFilter(call);
+  if (call.number == SYS_seccomp) return DecideFilter(call);
+  const auto once = [&](bool& done) {
+    if (call.process == zygote_ || done) return Decision::kRefuse;
+    done = true;
+    return Decision::kGoOn;
+  };
+  if (call.number == SYS_landlock_create_ruleset) {
+    return once(workers_[call.process].made_ruleset);
+  }
+  if (call.number == SYS_landlock_restrict_self) {
+    return once(workers_[call.process].entered_ruleset);
+  }
   // The filter asks about no other clone than one of a worker (syscall_tables).
   if (call.number != SYS_clone || call.process != zygote_ ||
       clones_under_way_ >= expected_clones_) {
-    return false;
+    return Decision::kRefuse;
   }
   ++clones_under_way_;
-  return true;
+  return Decision::kGoOn;
 }
 
-bool ExpectedCalls::ApprovesFilter(const PendingCall& call) {
-  size_t& installed = filters_[call.process];
-  const std::vector<sock_filter> expected = Expected(call.process, installed);
+ExpectedCalls::Decision ExpectedCalls::DecideFilter(const PendingCall& call) {
+  Progress& progress = workers_[call.process];
+  const std::vector<sock_filter> expected =
+      Expected(call.process, progress.filters);
   if (expected.empty() || call.threads != 1 ||
       (reads_memory_ &&
        !HasProgram(call.thread, call.arguments[2], expected))) {
-    return false;
+    return Decision::kRefuse;
   }
-  ++installed;
-  return true;
+  ++progress.filters;
+  if (call.process == zygote_ || progress.filters == 1) return Decision::kGoOn;
+  if (reads_memory_ && !HasOnlyOwnDescriptors(call.thread)) {
+    return Decision::kRefuse;
+  }
+  progress.waiting = call.id;
+  return Decision::kAwaitSocket;
+}
+
+bool ExpectedCalls::HasOnlyOwnDescriptors(pid_t process) const {
+  std::error_code error;
+  std::filesystem::directory_iterator descriptors(
+      "/proc/" + std::to_string(process) + "/fd", error);
+  for (; !error && descriptors != std::filesystem::directory_iterator();
+       descriptors.increment(error)) {
+    struct stat file = {};
+    if (stat(descriptors->path().c_str(), &file) != 0) return false;
+    const std::string number = descriptors->path().filename();
+    const bool standard = number == "0" || number == "1"
+                              ? IsNull(file)
+                              : number == "2" && S_ISSOCK(file.st_mode);
+    const bool granted =
+        S_ISCHR(file.st_mode) &&
+        std::ranges::find(devices_, file.st_rdev) != devices_.end();
+    if (!standard && !granted) return false;
+  }
+  return !error;
+}
+
+void ExpectedCalls::GiveSocket(pid_t process, ipc::UniqueFd socket) {
+  workers_[process].socket = std::move(socket);
+}
+
+std::optional<ExpectedCalls::Ready> ExpectedCalls::TakeReady(pid_t process) {
+  const auto found = workers_.find(process);
+  if (found == workers_.end() || !found->second.waiting ||
+      !found->second.socket) {
+    return std::nullopt;
+  }
+  return Ready{*std::exchange(found->second.waiting, std::nullopt),
+               std::move(found->second.socket)};
 }
 
 std::vector<sock_filter> ExpectedCalls::Expected(pid_t process,

@@ -6,7 +6,10 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
+
+#include "ipc/unique_fd.h"
 
 namespace bulkhead::sandbox {
 
@@ -15,18 +18,21 @@ struct PendingCall {
   pid_t process = 0;  // The pid in the backend's own pid namespace.
   pid_t thread = 0;   // The calling thread, as this process sees it.
   int threads = 0;    // The number of threads of the calling process.
+  uint64_t id = 0;    // of the notification
   int number = 0;
   uint32_t architecture = 0;  // An AUDIT_ARCH_* value.
   uint64_t arguments[6] = {};
 };
 
-// Decides on the two calls that Bulkhead's own code makes in a backend and that
-// vendor code must not make: cloning a worker, and installing a filter. Stage 1
-// leaves them to bulkheadd (Rule::asks).
+// Decides on the calls that Bulkhead's own code makes in a backend and that
+// vendor code must not make: cloning a worker, and installing a lock-down.
+// Stage 1 leaves them to bulkheadd (Rule::asks).
 //
-//   calls.ExpectClone();          // before the zygote is asked for a worker
-//   calls.Approves(call)          // in the listener
-//   calls.CloneAnswered();        // the zygote said what came of it
+//   calls.ExpectClone();              // before the zygote is asked for a
+//   worker calls.Decide(call)                // in the listener
+//   calls.CloneAnswered();            // the zygote said what came of it
+//   calls.GiveSocket(pid, socket);    // once the worker is known
+//   calls.TakeReady(pid)              // the worker waits in its last call
 //
 // A clone is approved for the zygote alone, once for each that bulkheadd asked
 // for. So a backend has no process that bulkheadd does not know of. Each
@@ -38,6 +44,12 @@ struct PendingCall {
 // shares memory with it that can be written. (A granted device may; such a
 // backend can then have filters that log, which is noise and no way out.)
 //
+// A worker gets its socket, and with it media and the memory of its session,
+// when its last filter is allowed. The zygote never has the socket: its threads
+// could read the messages on it, and map that memory. By then a worker has no
+// descriptor but the standard ones and granted devices: an open file that it
+// kept would be shared with its siblings, as a place to leave data in.
+//
 // Used by bulkheadd's one thread. Every call is a hostile claim except for its
 // process and thread, which the kernel names.
 class ExpectedCalls {
@@ -45,31 +57,59 @@ class ExpectedCalls {
   // `session_filter` is what the workers install as stage 2. With
   // `reads_memory` false, this machine does not let bulkheadd read the memory
   // of a backend; then the number of filters is bounded and not their content.
-  ExpectedCalls(std::vector<sock_filter> session_filter, bool reads_memory);
+  // `devices` are the device numbers of granted nodes.
+  ExpectedCalls(std::vector<sock_filter> session_filter,
+                std::vector<uint64_t> devices, bool reads_memory);
+
+  enum class Decision {
+    kRefuse,  // ends the process
+    kGoOn,    // is executed
+    // Is executed once the worker's socket is there: TakeReady() says when.
+    kAwaitSocket,
+  };
+  // What a worker waits for in the call `id` of its listener.
+  struct Ready {
+    uint64_t id;
+    ipc::UniqueFd socket;
+  };
 
   void ExpectClone() { ++expected_clones_; }
   void CloneAnswered();
-  // Returns whether the call is executed. A call that is not ends its process.
-  bool Approves(const PendingCall& call);
+  Decision Decide(const PendingCall& call);
+  // Stores the socket of a worker.
+  void GiveSocket(pid_t process, ipc::UniqueFd socket);
+  // Returns, once, the call and the socket of a worker that has both.
+  std::optional<Ready> TakeReady(pid_t process);
   // Forgets a process that has ended.
-  void Forget(pid_t process) { filters_.erase(process); }
+  void Forget(pid_t process) { workers_.erase(process); }
   // The number of clones that were approved and not answered yet.
   uint32_t clones_under_way() const { return clones_under_way_; }
 
  private:
-  bool ApprovesFilter(const PendingCall& call);
+  // What a process has done of its lock-down.
+  struct Progress {
+    bool made_ruleset = false;
+    bool entered_ruleset = false;
+    size_t filters = 0;
+    std::optional<uint64_t> waiting;  // the id of the last filter's call
+    ipc::UniqueFd socket;
+  };
+
+  Decision DecideFilter(const PendingCall& call);
   // Returns the filter that a process installs as its `index`-th, empty if
   // there is none.
   std::vector<sock_filter> Expected(pid_t process, size_t index) const;
+  // Returns whether the caller has no descriptor that a worker must not have.
+  bool HasOnlyOwnDescriptors(pid_t process) const;
 
   const std::vector<sock_filter> session_filter_;
+  const std::vector<uint64_t> devices_;
   const bool reads_memory_;
   // Nobody but the zygote has the filter that asks before a clone is approved.
   pid_t zygote_ = 0;
   uint32_t expected_clones_ = 0;
   uint32_t clones_under_way_ = 0;
-  // The number of filters that each process was allowed to install.
-  std::map<pid_t, size_t> filters_;
+  std::map<pid_t, Progress> workers_;  // and the zygote
 };
 
 // Returns whether this process can read the memory of `process` at `address`,

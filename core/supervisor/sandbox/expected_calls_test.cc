@@ -1,40 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/supervisor/sandbox/expected_calls.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <utility>
 #include <vector>
 
 #include "core/supervisor/sandbox/bpf.h"
 #include "ipc/lockdown_filters.h"
+#include "ipc/unique_fd.h"
 
 namespace bulkhead::sandbox {
 namespace {
 
 using Filter = std::vector<sock_filter>;
+using Decision = ExpectedCalls::Decision;
 
 constexpr pid_t kZygote = 2;
 constexpr pid_t kWorker = 3;
 
+// A copy of this process that has the descriptors of a worker, and waits.
+class Caller {
+ public:
+  // `kept` is a descriptor that it has besides.
+  explicit Caller(int kept = -1) : pid_(fork()) {
+    if (pid_ == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+      const int null = open("/dev/null", O_RDWR);
+      int sockets[2];
+      if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0) _exit(1);
+      dup2(null, 0);
+      dup2(null, 1);
+      dup2(sockets[0], 2);
+      if (kept > 2) dup2(kept, 3);
+      close_range(kept > 2 ? 4 : 3, ~0U, 0);
+      raise(SIGSTOP);
+      _exit(1);
+    }
+    int status = 0;
+    waitpid(pid_, &status, WUNTRACED);
+    EXPECT_TRUE(WIFSTOPPED(status));
+  }
+  ~Caller() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  Caller(const Caller&) = delete;
+  Caller& operator=(const Caller&) = delete;
+  pid_t pid() const { return pid_; }
+
+ private:
+  const pid_t pid_;
+};
+
 // Makes calls as processes of a backend do. The filters that they pass lie in
-// the memory of this process.
+// the memory of a copy of this process.
 class ExpectedCallsTest : public testing::Test {
  protected:
-  bool Clones(pid_t process) {
-    return calls_.Approves(Call(process, SYS_clone));
-  }
-  bool Installs(pid_t process, Filter filter, int threads = 1) {
-    const sock_fprog program = {
-        .len = static_cast<unsigned short>(filter.size()),
-        .filter = filter.data()};
-    PendingCall call = Call(process, SYS_seccomp);
-    call.threads = threads;
-    call.arguments[2] = reinterpret_cast<uint64_t>(&program);
-    return calls_.Approves(call);
+  bool Clones(pid_t process) { return Approves(Call(process, SYS_clone)); }
+  bool Installs(pid_t process, Filter filter, int threads = 1, int kept = -1) {
+    return Installs(calls_, process, std::move(filter), threads, kept);
   }
   // Brings a worker to its last filter.
   void CloneAWorker() {
@@ -45,16 +80,43 @@ class ExpectedCallsTest : public testing::Test {
     ASSERT_TRUE(Installs(kWorker, ipc::OnlyItselfMayBeSignaled(kWorker)));
   }
 
+  // Brings a worker that keeps a descriptor from its clone to stage 2.
+  bool EntersStage2(ExpectedCalls& calls, int kept) {
+    return Installs(calls, kZygote, ipc::NoDescriptorsAreSent()) &&
+           Installs(calls, kWorker, ipc::OnlyItselfMayBeSignaled(kWorker)) &&
+           Installs(calls, kWorker, stage2_, 1, kept);
+  }
+
+  // Returns whether `process` may install `filter`, when it has that many
+  // threads and keeps a descriptor besides its own.
+  static bool Installs(ExpectedCalls& calls, pid_t process, Filter filter,
+                       int threads = 1, int kept = -1) {
+    const sock_fprog program = {
+        .len = static_cast<unsigned short>(filter.size()),
+        .filter = filter.data()};
+    const Caller caller(kept);
+    PendingCall call = Call(process, SYS_seccomp);
+    call.thread = caller.pid();
+    call.threads = threads;
+    call.arguments[2] = reinterpret_cast<uint64_t>(&program);
+    return calls.Decide(call) != Decision::kRefuse;
+  }
+
+  bool Approves(const PendingCall& call) {
+    return calls_.Decide(call) != Decision::kRefuse;
+  }
+
   static PendingCall Call(pid_t process, int number) {
     return {.process = process,
             .thread = gettid(),
             .threads = 1,
+            .id = 7,
             .number = number,
             .architecture = AUDIT_ARCH_X86_64};
   }
 
   const Filter stage2_ = SessionFilter(Forbidden::kNotify);
-  ExpectedCalls calls_{stage2_, /*reads_memory=*/true};
+  ExpectedCalls calls_{stage2_, {}, /*reads_memory=*/true};
 };
 
 TEST_F(ExpectedCallsTest, ZygoteInstallsItsFilterOnce) {
@@ -67,6 +129,59 @@ TEST_F(ExpectedCallsTest, WorkerInstallsStage2) {
   CloneAWorker();
   EXPECT_TRUE(Installs(kWorker, stage2_));
   EXPECT_FALSE(Installs(kWorker, stage2_));
+}
+
+TEST_F(ExpectedCallsTest, WorkerThatKeepsADescriptorGetsNoSocket) {
+  CloneAWorker();
+  const ipc::UniqueFd file(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+  EXPECT_FALSE(Installs(kWorker, stage2_, 1, file.get()));
+  EXPECT_FALSE(calls_.TakeReady(kWorker));
+}
+
+TEST_F(ExpectedCallsTest, WorkerMayHaveAGrantedDevice) {
+  const ipc::UniqueFd device(open("/dev/zero", O_RDONLY | O_CLOEXEC));
+  EXPECT_FALSE(EntersStage2(calls_, device.get()));
+  struct stat node = {};
+  ASSERT_EQ(fstat(device.get(), &node), 0);
+  ExpectedCalls granted(stage2_, {node.st_rdev}, true);
+  EXPECT_TRUE(EntersStage2(granted, device.get()));
+}
+
+TEST_F(ExpectedCallsTest, WorkerGetsItsSocketWithTheLastFilter) {
+  const auto socket = [] { return ipc::UniqueFd(dup(0)); };
+  CloneAWorker();
+  calls_.GiveSocket(kWorker, socket());
+  EXPECT_FALSE(calls_.TakeReady(kWorker));
+  ASSERT_TRUE(Installs(kWorker, stage2_));
+  const auto ready = calls_.TakeReady(kWorker);
+  ASSERT_TRUE(ready);
+  EXPECT_EQ(ready->id, 7u);
+  EXPECT_TRUE(ready->socket);
+  // The call was answered, so a second socket waits for nothing.
+  calls_.GiveSocket(kWorker, socket());
+  EXPECT_FALSE(calls_.TakeReady(kWorker));
+}
+
+TEST_F(ExpectedCallsTest, WorkerWaitsForItsSocket) {
+  CloneAWorker();
+  ASSERT_TRUE(Installs(kWorker, stage2_));
+  EXPECT_FALSE(calls_.TakeReady(kWorker));
+  calls_.GiveSocket(kWorker + 1, ipc::UniqueFd(dup(0)));
+  EXPECT_FALSE(calls_.TakeReady(kWorker));
+  EXPECT_FALSE(calls_.TakeReady(kWorker + 1));
+  calls_.GiveSocket(kWorker, ipc::UniqueFd(dup(0)));
+  EXPECT_TRUE(calls_.TakeReady(kWorker));
+}
+
+TEST_F(ExpectedCallsTest, WorkerEntersARulesetOnceAndTheZygoteNone) {
+  CloneAWorker();
+  for (const int call :
+       {SYS_landlock_create_ruleset, SYS_landlock_restrict_self}) {
+    EXPECT_FALSE(Approves(Call(kZygote, call)));
+    EXPECT_TRUE(Approves(Call(kWorker, call)));
+    EXPECT_FALSE(Approves(Call(kWorker, call)));
+  }
+  EXPECT_FALSE(Approves(Call(kWorker, SYS_landlock_add_rule)));
 }
 
 TEST_F(ExpectedCallsTest, FiltersOfOthersAreRefused) {
@@ -100,16 +215,19 @@ TEST_F(ExpectedCallsTest, ProcessWithThreadsInstallsNoFilter) {
 
 TEST_F(ExpectedCallsTest, FilterThatCannotBeReadIsRefused) {
   CloneAWorker();
-  EXPECT_FALSE(calls_.Approves(Call(kWorker, SYS_seccomp)));
+  EXPECT_FALSE(Approves(Call(kWorker, SYS_seccomp)));
 }
 
 TEST_F(ExpectedCallsTest, WithoutMemoryTheNumberOfFiltersIsBounded) {
-  ExpectedCalls calls(stage2_, /*reads_memory=*/false);
+  ExpectedCalls calls(stage2_, {}, /*reads_memory=*/false);
+  const auto approves = [&](const PendingCall& call) {
+    return calls.Decide(call) != Decision::kRefuse;
+  };
   for (const auto& [process, filters] : {std::pair(kZygote, 1), {kWorker, 2}}) {
     for (int i = 0; i < filters; ++i) {
-      EXPECT_TRUE(calls.Approves(Call(process, SYS_seccomp)));
+      EXPECT_TRUE(approves(Call(process, SYS_seccomp)));
     }
-    EXPECT_FALSE(calls.Approves(Call(process, SYS_seccomp)));
+    EXPECT_FALSE(approves(Call(process, SYS_seccomp)));
   }
 }
 
@@ -160,10 +278,10 @@ TEST_F(ExpectedCallsTest, EverythingElseIsRefused) {
   calls_.ExpectClone();
   PendingCall foreign = Call(kZygote, SYS_clone);
   foreign.architecture = AUDIT_ARCH_I386;
-  EXPECT_FALSE(calls_.Approves(foreign));
-  EXPECT_FALSE(calls_.Approves(Call(0, SYS_clone)));
+  EXPECT_FALSE(Approves(foreign));
+  EXPECT_FALSE(Approves(Call(0, SYS_clone)));
   for (const int number : {SYS_ptrace, SYS_fork, SYS_clone3, SYS_execve}) {
-    EXPECT_FALSE(calls_.Approves(Call(kZygote, number)));
+    EXPECT_FALSE(Approves(Call(kZygote, number)));
   }
 }
 

@@ -93,9 +93,13 @@ Result<LaunchedReaper> Launch(const LaunchRequest& request) {
   if (!control) return FromIpc(std::move(control).error());
   auto zygote_control = ipc::MakeSocketPair();
   if (!zygote_control) return FromIpc(std::move(zygote_control).error());
+  // Sockets, since a pipe could be opened again through /proc/self/fd, also
+  // under Landlock, and be read by other processes of the backend.
   std::array<int, 2> log_ends;
-  if (pipe2(log_ends.data(), O_CLOEXEC) != 0) {
-    return ErrnoStatus(Code::kResourceExhausted, "cannot make a pipe");
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, log_ends.data()) !=
+          0 ||
+      shutdown(log_ends[0], SHUT_WR) != 0) {
+    return ErrnoStatus(Code::kResourceExhausted, "cannot make a socket pair");
   }
   ipc::UniqueFd log(log_ends[0]);
   const ipc::UniqueFd log_writer(log_ends[1]);

@@ -43,12 +43,7 @@ void Write(const LandlockPlan& plan, schema::Landlock::Builder landlock) {
 }
 
 void WriteDevices(const Policy& policy, schema::Lockdown::Builder lockdown) {
-  std::vector<uint64_t> numbers;
-  for (const VisiblePath& visible : policy.visible) {
-    if (visible.kind != VisiblePath::Kind::kDevice) continue;
-    // Devices are visible only if they were granted.
-    numbers.push_back(visible.identity->node);
-  }
+  const std::vector<uint64_t> numbers = DeviceNumbers(policy);
   auto devices = lockdown.initDevices(static_cast<unsigned>(numbers.size()));
   for (unsigned i = 0; i < devices.size(); ++i) devices.set(i, numbers[i]);
 }
@@ -110,6 +105,16 @@ Result<ipc::UniqueFd> CompileLockdown(const Policy& policy,
   // the parent, with or without a pid namespace.
   const kj::Array<capnp::word> flat = capnp::messageToFlatArray(message);
   return SealedCopy(flat.asBytes());
+}
+
+std::vector<uint64_t> DeviceNumbers(const Policy& policy) {
+  std::vector<uint64_t> numbers;
+  for (const VisiblePath& visible : policy.visible) {
+    if (visible.kind != VisiblePath::Kind::kDevice) continue;
+    // Devices are visible only if they were granted.
+    numbers.push_back(visible.identity->node);
+  }
+  return numbers;
 }
 
 std::vector<sock_filter> CompileSessionFilter(const Policy& policy,

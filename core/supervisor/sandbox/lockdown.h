@@ -3,6 +3,7 @@
 
 #include <linux/filter.h>
 
+#include <cstdint>
 #include <vector>
 
 #include "core/include/bulkhead/status.h"
@@ -25,6 +26,9 @@ namespace bulkhead::sandbox {
 Result<ipc::UniqueFd> CompileLockdown(const Policy& policy,
                                       const Plugin& plugin,
                                       Forbidden forbidden);
+
+// Returns the device numbers of the granted nodes.
+std::vector<uint64_t> DeviceNumbers(const Policy& policy);
 
 // Returns the filter of stage 2 in that lock-down.
 std::vector<sock_filter> CompileSessionFilter(const Policy& policy,

@@ -195,7 +195,8 @@ SandboxReport ProbeSandbox(ipc::Deadline deadline, const std::string& cgroup) {
     if (tier == Tier::kReduced && facts.landlock_abi == 0) continue;
     const std::optional<uint32_t> outside_id =
         own_uid ? std::optional(OutsideId(getpid(), 0)) : std::nullopt;
-    const auto attempt = [&](Forbidden forbidden,
+    const auto attempt = [&, tier = tier](
+                             Forbidden forbidden,
                              const Cgroup* group = nullptr) -> Status {
       if (!libraries_alone) return libraries_alone.error();
       const auto tried = Try({tier, *libraries_alone, outside_id, group},

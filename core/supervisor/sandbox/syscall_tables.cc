@@ -96,10 +96,17 @@ Table Base() {
   TableBuilder t;
   // FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME may be added to each.
   constexpr uint64_t kFutexCommand = FUTEX_CMD_MASK & kInt;
-  for (const uint64_t command :
-       {FUTEX_WAIT, FUTEX_WAKE, FUTEX_REQUEUE, FUTEX_CMP_REQUEUE, FUTEX_WAKE_OP,
-        FUTEX_WAIT_BITSET, FUTEX_WAKE_BITSET}) {
+  // The kernel wakes pthread_join() without FUTEX_PRIVATE_FLAG.
+  for (const uint64_t command : {FUTEX_WAIT, FUTEX_WAIT_BITSET}) {
     t.AllowIf(SYS_futex, {{1, kFutexCommand, command}}, "locks");
+  }
+  constexpr uint64_t kPrivateCommand = kFutexCommand | FUTEX_PRIVATE_FLAG;
+  for (const uint64_t command : {FUTEX_WAKE, FUTEX_REQUEUE, FUTEX_CMP_REQUEUE,
+                                 FUTEX_WAKE_OP, FUTEX_WAKE_BITSET}) {
+    t.AllowIf(SYS_futex, {{1, kPrivateCommand, command | FUTEX_PRIVATE_FLAG}},
+              "locks");
+    t.AnswerIf(EINVAL, SYS_futex, {{1, kPrivateCommand, command}},
+               "whoever has the same page of a file would be woken");
   }
   t.Answer(ENOSYS, {SYS_futex}, "locks that lend priority reach the scheduler");
   t.Allow({SYS_munmap, SYS_mremap, SYS_brk}, "malloc");
@@ -273,9 +280,10 @@ Table ZygoteTable() {
           {{0, kInt, SECCOMP_SET_MODE_FILTER},
            {1, kLong, SECCOMP_FILTER_FLAG_TSYNC}},
           "the filters of a lock-down, and no others");
-  t.Allow({SYS_landlock_create_ruleset, SYS_landlock_add_rule,
-           SYS_landlock_restrict_self},
-          "stage 2");
+  for (const int call :
+       {SYS_landlock_create_ruleset, SYS_landlock_restrict_self}) {
+    t.AskIf(call, {}, "stage 2, once; rulesets cost memory of the kernel");
+  }
   t.Allow({SYS_sendmsg},
           "sends this filter's listener; forbidden by a further filter before "
           "vendor code is loaded");

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "core/supervisor/sandbox/thread_status.h"
+#include "ipc/descriptors.h"
 
 namespace bulkhead::sandbox {
 namespace {
@@ -41,6 +42,7 @@ PendingCall ToPendingCall(const seccomp_notif& call,
   PendingCall pending = {.process = status.inner_process,
                          .thread = static_cast<pid_t>(call.pid),
                          .threads = status.threads,
+                         .id = call.id,
                          .number = call.data.nr,
                          .architecture = call.data.arch};
   std::ranges::copy(call.data.args, pending.arguments);
@@ -110,15 +112,37 @@ std::optional<Violation> ViolationListener::StopNext(ExpectedCalls& expected) {
     const ThreadStatus status =
         ReadThreadStatus("/proc/" + std::to_string(thread))
             .value_or(ThreadStatus());
-    if (expected.Approves(ToPendingCall(call, status)) &&
-        LetGoOn(fd_.get(), call.id)) {
-      continue;
+    switch (expected.Decide(ToPendingCall(call, status))) {
+      case ExpectedCalls::Decision::kGoOn:
+        if (LetGoOn(fd_.get(), call.id)) continue;
+        break;
+      case ExpectedCalls::Decision::kAwaitSocket:
+        HandOver(expected, status.inner_process);
+        continue;
+      case ExpectedCalls::Decision::kRefuse:
+        break;
     }
     Kill(status.process, thread, fd_.get(), call.id);
     return Violation{.process = status.inner_process,
                      .number = call.data.nr,
                      .architecture = call.data.arch,
                      .filters = status.filters};
+  }
+}
+
+void ViolationListener::HandOver(ExpectedCalls& expected, pid_t process) {
+  const auto ready = expected.TakeReady(process);
+  if (!ready) return;
+  seccomp_notif_addfd descriptor = {};
+  descriptor.id = ready->id;
+  descriptor.flags = SECCOMP_ADDFD_FLAG_SETFD;
+  descriptor.srcfd = static_cast<uint32_t>(ready->socket.get());
+  descriptor.newfd = ipc::kWorkerSocketFd;
+  // If this fails, the worker has ended, or waits until it is ended for being
+  // late.
+  if (ioctl(fd_.get(), SECCOMP_IOCTL_NOTIF_ADDFD, &descriptor) ==
+      ipc::kWorkerSocketFd) {
+    LetGoOn(fd_.get(), ready->id);
   }
 }
 

@@ -46,6 +46,9 @@ class ViolationListener {
   // Kills the process of that one and returns the call, or nullopt if there is
   // none now. Never blocks.
   std::optional<Violation> StopNext(ExpectedCalls& expected);
+  // Gives a worker its socket, at kWorkerSocketFd, and lets its call go on, if
+  // it waits for that and the socket is there.
+  void HandOver(ExpectedCalls& expected, pid_t process);
 
  private:
   explicit ViolationListener(ipc::UniqueFd fd) : fd_(std::move(fd)) {}

@@ -124,7 +124,7 @@ class ViolationListenerTest : public testing::Test {
   }
 
   int status_ = 0;
-  ExpectedCalls expected_{SessionFilter(Forbidden::kNotify), true};
+  ExpectedCalls expected_{SessionFilter(Forbidden::kNotify), {}, true};
 };
 
 TEST_F(ViolationListenerTest, EndsWhoMakesAForbiddenCallAndSaysWhich) {

@@ -62,6 +62,10 @@ std::vector<Attempt> KernelAttempts() {
       "allowed: without namespaces how others are scheduled can be asked"};
   return {
       Call(16, "bpf", SYS_bpf),
+      // Each ruleset costs memory of the kernel that nothing counts.
+      Call(16, "landlock_create_ruleset", SYS_landlock_create_ruleset),
+      Call(16, "landlock_add_rule", SYS_landlock_add_rule),
+      Call(16, "landlock_restrict_self", SYS_landlock_restrict_self),
       Call(16, "perf_event_open", SYS_perf_event_open),
       Call(16, "userfaultfd", SYS_userfaultfd),
       Call(16, "keyctl", SYS_keyctl),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <string.h>
@@ -168,6 +169,18 @@ std::vector<Attempt> NetworkAttempts() {
       Call(44, "mq_unlink", SYS_mq_unlink),
 
       {45, "descriptors", Everywhere("ok"), Descriptors},
+      // Would read what the other processes of the backend write.
+      {45,
+       "open_log_again",
+       {"E:ENOENT|EACCES|ENXIO", "E:EACCES"},
+       [](const Targets&) {
+         return Answer(open("/proc/self/fd/2", O_RDONLY));
+       }},
+      // Would reach whoever waits on the same page of a file.
+      {47, "futex_wake_without_private", Everywhere("E:EINVAL"),
+       [](const Targets&) {
+         return Answer(syscall(SYS_futex, nullptr, FUTEX_WAKE, 1, 0, 0, 0));
+       }},
       {45, "type_into_terminal", Everywhere("E:ENOTTY"),
        [](const Targets&) { return TypeIntoTerminals(TIOCSTI); }},
       {45, "paste_into_terminal", Everywhere("E:ENOTTY"),
