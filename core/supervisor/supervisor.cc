@@ -2,14 +2,18 @@
 #include "core/supervisor/supervisor.h"
 
 #include <capnp/message.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <utility>
+#include <vector>
 
 #include "core/base/from_ipc.h"
 #include "core/control/exit_messages.h"
 #include "core/supervisor/sockets/replies.h"
 #include "ipc/capnp_read.h"
 #include "ipc/protocol_version.h"
+#include "ipc/unique_fd.h"
 
 namespace bulkhead::supervisor {
 namespace {
@@ -21,6 +25,17 @@ std::vector<std::string> ToStrings(capnp::List<capnp::Text>::Reader list) {
   std::vector<std::string> strings;
   for (const auto text : list) strings.push_back(text.cStr());
   return strings;
+}
+
+// Returns whether a probe of the sandbox will not fail for want of descriptors.
+bool HasSpareDescriptors() {
+  constexpr int kNeeded = 16;
+  std::vector<ipc::UniqueFd> spare;
+  for (int i = 0; i < kNeeded; ++i) {
+    spare.emplace_back(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0));
+    if (!spare.back()) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -234,6 +249,13 @@ Status Supervisor::EnsureTier() {
   // The probe makes namespaces and takes time, so it waits for the first
   // request that needs its result.
   if (!sandbox_) {
+    // The machine is not to blame for what such a probe would find.
+    if (!HasSpareDescriptors()) {
+      return Status(Code::kResourceExhausted,
+                    "too few descriptors are free to find out what sandbox "
+                    "this machine offers; raise the limit on open files "
+                    "(ulimit -n) and try again");
+    }
     sandbox_ = sandbox::ProbeSandbox(
         ipc::Deadline::After(context_->start_deadline), cgroup_);
     context_->tier = sandbox_->tier;

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -97,21 +98,22 @@ ExpectedCalls::Decision ExpectedCalls::DecideFilter(const PendingCall& call) {
   }
   ++progress.filters;
   if (call.process == zygote_ || progress.filters == 1) return Decision::kGoOn;
-  if (reads_memory_ && !HasOnlyOwnDescriptors(call.thread)) {
-    return Decision::kRefuse;
+  if (reads_memory_) {
+    const Decision decision = DecideDescriptors(call.thread);
+    if (decision != Decision::kGoOn) return decision;
   }
   progress.waiting = call.id;
   return Decision::kAwaitSocket;
 }
 
-bool ExpectedCalls::HasOnlyOwnDescriptors(pid_t process) const {
+ExpectedCalls::Decision ExpectedCalls::DecideDescriptors(pid_t process) const {
   std::error_code error;
   std::filesystem::directory_iterator descriptors(
       "/proc/" + std::to_string(process) + "/fd", error);
   for (; !error && descriptors != std::filesystem::directory_iterator();
        descriptors.increment(error)) {
     struct stat file = {};
-    if (stat(descriptors->path().c_str(), &file) != 0) return false;
+    if (stat(descriptors->path().c_str(), &file) != 0) return Decision::kRefuse;
     const std::string number = descriptors->path().filename();
     const bool standard = number == "0" || number == "1"
                               ? IsNull(file)
@@ -119,9 +121,19 @@ bool ExpectedCalls::HasOnlyOwnDescriptors(pid_t process) const {
     const bool granted =
         S_ISCHR(file.st_mode) &&
         std::ranges::find(devices_, file.st_rdev) != devices_.end();
-    if (!standard && !granted) return false;
+    if (!standard && !granted) return Decision::kRefuse;
   }
-  return !error;
+  if (error == std::errc::too_many_files_open ||
+      error == std::errc::too_many_files_open_in_system) {
+    return Decision::kCannotTell;
+  }
+  // Root without CAP_DAC_READ_SEARCH cannot list the descriptors of a process
+  // with another uid, whatever that process does. To an ordinary user only a
+  // process that has hidden them is closed.
+  if (error == std::errc::permission_denied && geteuid() == 0) {
+    return Decision::kGoOn;
+  }
+  return error ? Decision::kRefuse : Decision::kGoOn;
 }
 
 void ExpectedCalls::GiveSocket(pid_t process, ipc::UniqueFd socket) {

@@ -63,7 +63,9 @@ class ExpectedCalls {
 
   enum class Decision {
     kRefuse,  // ends the process
-    kGoOn,    // is executed
+    // bulkheadd lacks the descriptors to look, so the call fails with EAGAIN.
+    kCannotTell,
+    kGoOn,  // is executed
     // Is executed once the worker's socket is there: TakeReady() says when.
     kAwaitSocket,
   };
@@ -99,8 +101,9 @@ class ExpectedCalls {
   // Returns the filter that a process installs as its `index`-th, empty if
   // there is none.
   std::vector<sock_filter> Expected(pid_t process, size_t index) const;
-  // Returns whether the caller has no descriptor that a worker must not have.
-  bool HasOnlyOwnDescriptors(pid_t process) const;
+  // Decides on the descriptors of a worker: kRefuse if it has one that a worker
+  // must not have.
+  Decision DecideDescriptors(pid_t process) const;
 
   const std::vector<sock_filter> session_filter_;
   const std::vector<uint64_t> devices_;

@@ -58,6 +58,14 @@ bool LetGoOn(int listener, uint64_t id) {
   return ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) == 0;
 }
 
+// Has the call fail, without being executed, in a way that ends no zygote.
+void LetFail(int listener, uint64_t id) {
+  seccomp_notif_resp answer = {};
+  answer.id = id;
+  answer.error = -EAGAIN;
+  ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+}
+
 void Kill(pid_t process, pid_t thread, int listener, uint64_t id) {
   const ipc::UniqueFd pidfd(
       process == 0 ? -1
@@ -109,24 +117,30 @@ std::optional<Violation> ViolationListener::StopNext(ExpectedCalls& expected) {
     }
     const seccomp_notif& call = notification.known;
     const auto thread = static_cast<pid_t>(call.pid);
-    const ThreadStatus status =
-        ReadThreadStatus("/proc/" + std::to_string(thread))
-            .value_or(ThreadStatus());
-    switch (expected.Decide(ToPendingCall(call, status))) {
+    const auto status = ReadThreadStatus("/proc/" + std::to_string(thread));
+    // Nothing is known about the caller if bulkheadd has no descriptor left.
+    if (!status) {
+      LetFail(fd_.get(), call.id);
+      continue;
+    }
+    switch (expected.Decide(ToPendingCall(call, *status))) {
       case ExpectedCalls::Decision::kGoOn:
         if (LetGoOn(fd_.get(), call.id)) continue;
         break;
       case ExpectedCalls::Decision::kAwaitSocket:
-        HandOver(expected, status.inner_process);
+        HandOver(expected, status->inner_process);
+        continue;
+      case ExpectedCalls::Decision::kCannotTell:
+        LetFail(fd_.get(), call.id);
         continue;
       case ExpectedCalls::Decision::kRefuse:
         break;
     }
-    Kill(status.process, thread, fd_.get(), call.id);
-    return Violation{.process = status.inner_process,
+    Kill(status->process, thread, fd_.get(), call.id);
+    return Violation{.process = status->inner_process,
                      .number = call.data.nr,
                      .architecture = call.data.arch,
-                     .filters = status.filters};
+                     .filters = status->filters};
   }
 }
 
