@@ -36,11 +36,11 @@ const char* NameOf(StreamKind kind);
 // A stranger wrote the manifest. The manifest can only narrow the uses of the
 // backend and ask for permissions.
 struct Manifest {
-  // What the sessions of the backend have in common. kClone: the process that
-  // has loaded the object, of which each session's worker is a clone. kExec:
-  // nothing; each session has processes of its own, which load the object anew.
-  // An operator can require kExec (selection.h), and kExec takes precedence
-  // over WorkerScope::kBackend.
+  // Says what the sessions of the backend have in common. kClone: the process
+  // that has loaded the object, of which each session's worker is a clone.
+  // kExec: nothing; each session has processes of its own, which load the
+  // object anew. An operator can require kExec (selection.h), and kExec takes
+  // precedence over WorkerScope::kBackend.
   enum class Start { kClone, kExec };
   enum class WorkerScope { kSession, kBackend };
 

@@ -33,7 +33,7 @@ class LayoutInstallation {
   std::string path_;
 };
 
-// What a session's process said about itself, by the names of
+// The facts that a session's process reports about itself, by the names of
 // layout_backend.cc.
 using Layout = std::map<std::string, std::string>;
 // Opens `clip` on the device `layout` and returns the report, or an empty map

@@ -15,11 +15,12 @@
 
 namespace bulkhead::supervisor {
 
-// What one start of a backend has verified and was granted, and launches
-// processes with. A start launches once. If each session loads the backend anew
-// (discovery::Manifest::Start::kExec), every session launches once more, and
-// all of them load the same: the object stays open from its verification on,
-// and the sandbox shows the inodes that were checked before the first launch.
+// Launches processes with the files that one start of a backend has verified
+// and the grants that it had. A start launches once. If each session loads the
+// backend anew (discovery::Manifest::Start::kExec), every session launches once
+// more, and all of them load the same: the object stays open from its
+// verification on, and the sandbox shows the inodes that were checked before
+// the first launch.
 //
 //   ASSIGN_OR_RETURN(auto launch, BackendLaunch::Prepare(...));
 //   ASSIGN_OR_RETURN(auto incarnation, launch->Launch());

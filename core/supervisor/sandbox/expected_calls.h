@@ -69,7 +69,7 @@ class ExpectedCalls {
     // Is executed once the worker's socket is there: TakeReady() says when.
     kAwaitSocket,
   };
-  // What a worker waits for in the call `id` of its listener.
+  // The socket for a worker that waits in its last call, and the call's id.
   struct Ready {
     uint64_t id;
     ipc::UniqueFd socket;
@@ -88,7 +88,7 @@ class ExpectedCalls {
   uint32_t clones_under_way() const { return clones_under_way_; }
 
  private:
-  // What a process has done of its lock-down.
+  // The steps of its lock-down that a process has made.
   struct Progress {
     bool made_ruleset = false;
     bool entered_ruleset = false;

@@ -36,7 +36,7 @@ struct MemoryAllowance {
   uint64_t shared_bytes = 0;   // Limits::session_bytes: frames and samples
 };
 
-// What a backend may have mapped when it is loaded.
+// The bound of the memory that a backend may have mapped when it is loaded.
 struct LoadedMemory {
   uint64_t most_bytes = 0;  // Limits::load_bytes
   // True if device nodes were granted. A driver maps far more than it uses, so

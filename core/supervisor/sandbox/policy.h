@@ -66,9 +66,9 @@ struct Limits {
   // Bounds a leak. The default is high, because decoders reserve far more
   // memory than they touch.
   uint64_t address_space_bytes = uint64_t{16} << 30;
-  // Of that, what may be mapped when the backend is loaded, since each session
-  // is a clone and has it too (memory_limit.h). Bulkhead's own backends have
-  // less than 200 MiB.
+  // Bounds the part of the address space that is mapped when the backend is
+  // loaded. Each session is a clone and has that part too (memory_limit.h).
+  // Bulkhead's own backends have less than 200 MiB.
   uint64_t load_bytes = uint64_t{1} << 30;
   uint64_t stack_bytes = uint64_t{8} << 20;
   // Also bounds how many descriptors the process can have in flight in sockets.

@@ -7,7 +7,7 @@
 
 namespace bulkhead::sandbox {
 
-// What the operator requires of this machine before any backend may run.
+// The operator's conditions on this machine, without which no backend may run.
 // bulkheadd compares the requirements with what the probe found, once for each
 // request that could start a backend:
 //
