@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <system_error>
@@ -154,16 +153,12 @@ Result<std::shared_ptr<Incarnation>> BackendLaunch::Launch() const {
                                           : std::nullopt,
            .cgroup = &context_.cgroup,
            .deadline = ipc::Deadline::After(context_.start_deadline)}));
-  const sandbox::LoadedMemory loading{
-      .most_bytes = policy.limits.load_bytes,
-      .maps_devices = std::any_of(policy.visible.begin(), policy.visible.end(),
-                                  [](const sandbox::VisiblePath& visible) {
-                                    return visible.kind ==
-                                           sandbox::VisiblePath::Kind::kDevice;
-                                  })};
+  std::vector<uint64_t> devices = sandbox::DeviceNumbers(policy);
+  const sandbox::LoadedMemory loading{.most_bytes = policy.limits.load_bytes,
+                                      .maps_devices = !devices.empty()};
   sandbox::ExpectedCalls expected(
       sandbox::CompileSessionFilter(policy, context_.forbidden),
-      sandbox::DeviceNumbers(policy), context_.reads_memory);
+      std::move(devices), context_.reads_memory);
   return std::make_shared<Incarnation>(context_.port, std::move(launched),
                                        context_.forbidden, std::move(expected),
                                        loading, context_.ending);

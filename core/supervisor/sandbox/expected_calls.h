@@ -28,11 +28,11 @@ struct PendingCall {
 // vendor code must not make: cloning a worker, and installing a lock-down.
 // Stage 1 leaves them to bulkheadd (Rule::asks).
 //
-//   calls.ExpectClone();              // before the zygote is asked for a
-//   worker calls.Decide(call)                // in the listener
-//   calls.CloneAnswered();            // the zygote said what came of it
-//   calls.GiveSocket(pid, socket);    // once the worker is known
-//   calls.TakeReady(pid)              // the worker waits in its last call
+//   calls.ExpectClone();            // the zygote was asked for a worker
+//   calls.Decide(call)              // in the listener
+//   calls.CloneAnswered();          // the zygote said what came of it
+//   calls.GiveSocket(pid, socket);  // the worker is known
+//   calls.TakeReady(pid)            // the worker waits in its last call
 //
 // A clone is approved for the zygote alone, once for each that bulkheadd asked
 // for. So a backend has no process that bulkheadd does not know of. Each

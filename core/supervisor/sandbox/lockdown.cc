@@ -7,8 +7,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "core/supervisor/sandbox/bpf.h"
 #include "core/supervisor/sandbox/errno_status.h"
 #include "core/supervisor/sandbox/landlock.h"
@@ -49,12 +47,8 @@ void WriteDevices(const Policy& policy, schema::Lockdown::Builder lockdown) {
 }
 
 GrantedCalls CallsOf(const Policy& policy) {
-  const auto is_device = [](const VisiblePath& visible) {
-    return visible.kind == VisiblePath::Kind::kDevice;
-  };
   return {.ioctl_types = policy.ioctl_types,
-          .devices = std::any_of(policy.visible.begin(), policy.visible.end(),
-                                 is_device)};
+          .devices = !DeviceNumbers(policy).empty()};
 }
 
 Result<ipc::UniqueFd> SealedCopy(kj::ArrayPtr<const kj::byte> bytes) {
