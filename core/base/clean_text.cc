@@ -45,7 +45,9 @@ bool IsControl(char32_t code) {
   return code == 0x61c || code == 0x200e || code == 0x200f ||
          (code >= 0x2028 && code <= 0x202e) ||
          (code >= 0x2066 && code <= 0x2069) ||
-         // Marks of the byte order and tags, which nobody sees.
+         // Spaces without width, invisible operators, marks of the byte order
+         // and tags, which nobody sees.
+         code == 0x200b || (code >= 0x2060 && code <= 0x2065) ||
          code == 0xfeff || (code >= 0xe0000 && code <= 0xe007f);
 }
 

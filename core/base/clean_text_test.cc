@@ -23,6 +23,7 @@ TEST(CleanTextTest, ReplacesWhatATerminalWouldObey) {
             "a?2Jb");
   // An override and an isolate of the direction, and a line separator.
   EXPECT_EQ(CleanText("a\u202etxt.exe\u2066b\u2028c", 64), "a?txt.exe?b?c");
+  EXPECT_EQ(CleanText("c\u200bpu\u2060", 64), "c?pu?");
   EXPECT_EQ(CleanText("\ufeffa\U000e0001b", 64), "?a?b");
   // The neighbours of these characters.
   EXPECT_EQ(CleanText("\u2027\u202f\u2065", 64), "\u2027\u202f\u2065");

@@ -213,7 +213,7 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
     {"open_deaf",
      {Step::kOpen,
       [](Session& s) {
-        ::shutdown(s.socket(), SHUT_RDWR);
+        ::close(s.socket());
         s.ReplyOpened();
         Forever([] { ::sched_yield(); });
       }}},

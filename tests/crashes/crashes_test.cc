@@ -239,6 +239,22 @@ TEST_F(Crashes, WhatWasWrittenWithMediaIsLeftOutOfWhatTheVendorGets) {
                     "[^\n]*:\n(  chaos says[^\n]*\n)*  chaos got "));
 }
 
+// Each worker with media has a stderr of its own.
+TEST_F(Crashes, RecordHasNoLinesOfAnotherStream) {
+  const auto host = NewHost();
+  EXPECT_TRUE(
+      Play(*host, clip_, installation_.Stream("at=packet:0 do=say")).ok());
+  EXPECT_TRUE(Play(*host, clip_,
+                   installation_.Stream("at=packet:7 do=segfault lives=1"))
+                  .ok());
+  ASSERT_EQ(Records().size(), 1u);
+  const ProgramResult whole =
+      Cli({"crashes", "show", "1", "--json", "--with-media-text"});
+  EXPECT_EQ(whole.exit_code, 0) << whole.Describe();
+  EXPECT_THAT(whole.output, AllOf(HasSubstr("\"media_log\": ["),
+                                  Not(HasSubstr("chaos got"))));
+}
+
 TEST_F(Crashes, WhatFramesWereToBeIsOnRecordAndReplayed) {
   VideoOptions options = installation_.Stream("at=packet:7 do=segfault");
   options.output_dtype = OutputDtype::kFloat32;

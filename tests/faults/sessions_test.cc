@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "bulkhead/host.h"
@@ -27,6 +28,7 @@
 #include "tests/media/required_clip.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
+#include "tests/support/program.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -62,6 +64,12 @@ class FaultySessions : public testing::Test {
 
   VideoDecoder Open(const std::string& faults = "") {
     return host_->OpenVideo(clip_, installation_.Stream(faults)).value();
+  }
+
+  static std::vector<std::string> HashesOf(VideoDecoder& video, size_t count) {
+    std::vector<std::string> hashes;
+    while (hashes.size() < count) hashes.push_back(HashOf(**video.Next()));
+    return hashes;
   }
 
   BackendInfo Backend() { return BackendOf("chaos"); }
@@ -327,6 +335,46 @@ TEST_F(FaultySessions, AStoppedBulkheaddIsAnErrorInTimeForWhoNeedsIt) {
   EXPECT_EQ(refused.error().code(), Code::kDeadlineExceeded) << refused.error();
   VideoDecoder video = Open();
   EXPECT_EQ(HashesOfRest(video), expected_);
+}
+
+// The record of delivered frames keeps the last four.
+TEST_F(FaultySessions, ALongStreamGoesOnWithAShortRecord) {
+  HostOptions options = installation_.options();
+  options.limits.index_frames = 4;
+  host_ = Host::Create(options).value();
+  VideoDecoder video = Open();
+  std::vector<std::string> hashes = HashesOf(video, 70);
+  End(video.worker_pid());
+  for (std::string& hash : HashesOfRest(video)) {
+    hashes.push_back(std::move(hash));
+  }
+  EXPECT_EQ(hashes, expected_);
+  EXPECT_EQ(video.recovery().restarts, 1u);
+}
+
+// Without timestamps another worker has to begin with the first frame, and the
+// record no longer shows whether it gives the same frames.
+TEST_F(FaultySessions, ALongStreamWithoutTimestampsSaysThatItCannotGoOn) {
+  const std::string raw = testing::TempDir() + "raw.h264";
+  const ProgramResult made =
+      RunProgram({"ffmpeg", "-v", "error", "-y", "-i", clip_, "-c", "copy",
+                  "-f", "h264", raw});
+  ASSERT_EQ(made.exit_code, 0) << made.Describe();
+  HostOptions options = installation_.options();
+  options.limits.index_frames = 4;
+  host_ = Host::Create(options).value();
+  VideoDecoder video = host_->OpenVideo(raw, installation_.Stream()).value();
+  ASSERT_EQ(HashesOf(video, 70).size(), 70u);
+  End(video.worker_pid());
+  Status failed;
+  for (int i = 0; i < 50 && failed.ok(); ++i) {
+    const auto frame = video.Next();
+    if (!frame) failed = frame.error();
+  }
+  EXPECT_EQ(failed.code(), Code::kResourceExhausted) << failed;
+  EXPECT_THAT(failed.message(), HasSubstr("--limit index-frames=N"));
+  video.Rewind();
+  EXPECT_EQ(HashesOf(video, 70).size(), 70u);
 }
 
 // Row 48.

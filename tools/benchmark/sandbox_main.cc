@@ -157,7 +157,7 @@ class Started {
     started.checks_threads_ = report != nullptr;
     started.ending_ = std::make_unique<supervisor::EndingReapers>(port);
     sandbox::ExpectedCalls expected(
-        sandbox::CompileSessionFilter(policy, forbidden), {},
+        sandbox::SessionLockdownOf(policy, forbidden),
         report && report->reads_memory);
     started.incarnation_ = std::make_unique<Incarnation>(
         port, std::move(launched), forbidden, std::move(expected),

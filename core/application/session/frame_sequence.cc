@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "core/base/status_macros.h"
+#include "ipc/limit_name.h"
 
 namespace bulkhead::session {
 namespace {
@@ -52,7 +54,7 @@ Result<FrameSequence::Event> FrameSequence::Next(VideoLink& video) {
       ascending_ = false;
     }
     const uint64_t number = next();
-    seen_.push_back({pts, published ? published->fingerprint : 0});
+    Record({pts, published ? published->fingerprint : 0});
     if (!damage) return Event(std::move(*published));
     if (damage->frames == 1) damage->frame = number;
     log_.Add(*damage);
@@ -60,8 +62,18 @@ Result<FrameSequence::Event> FrameSequence::Next(VideoLink& video) {
   }
 }
 
+void FrameSequence::Record(Stamp stamp) {
+  seen_.push_back(stamp);
+  if (seen_.size() <= std::max(most_recorded_, uint64_t{kComparedFrames})) {
+    return;
+  }
+  seen_.pop_front();
+  ++dropped_;
+}
+
 void FrameSequence::Rewind() {
   seen_.clear();
+  dropped_ = 0;
   ascending_ = true;
   ended_ = false;
   playing_ = false;
@@ -81,6 +93,13 @@ Status FrameSequence::Resume(VideoLink& video) {
     // A failed seek of a worker that lives, like a record that does not match,
     // says nothing about decoding from the beginning.
     if (!matched && video.dead()) return matched.error();
+  }
+  if (dropped_ > 0) {
+    return Status(Code::kResourceExhausted,
+                  "its worker was lost, and another one would have to decode "
+                  "it from the beginning, but only the last " +
+                      std::to_string(count) + " frames are remembered; raise " +
+                      ipc::LimitName("index_frames") + " and start over");
   }
   RETURN_IF_ERROR(video.Play({.start = PlayRequest::Start::kBeginning}));
   if (count > 0) {

@@ -3,8 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <variant>
-#include <vector>
 
 #include "core/application/frames/damage_log.h"
 #include "core/application/worker_link/video_link.h"
@@ -24,6 +24,10 @@ namespace bulkhead::session {
 // repeat), the worker decodes from the beginning instead, which always matches
 // unless the file was changed.
 //
+// The record has the last Limits::index_frames frames. Once it has lost the
+// first frames, no worker can decode from the beginning any more: where that
+// would be necessary, Next() fails with kResourceExhausted.
+//
 // Errors are those of VideoLink; after an error the caller must call Forget().
 // Not thread-safe.
 class FrameSequence {
@@ -31,13 +35,14 @@ class FrameSequence {
   using Event = std::variant<PublishedFrame, Damage, EndOfStream>;
 
   // `log` receives the damage that the sequence meets, and must outlive the
-  // sequence.
-  explicit FrameSequence(DamageLog& log) : log_(log) {}
+  // sequence. `most_recorded` is the largest number of recorded frames.
+  FrameSequence(DamageLog& log, uint64_t most_recorded)
+      : log_(log), most_recorded_(most_recorded) {}
   FrameSequence(const FrameSequence&) = delete;
   FrameSequence& operator=(const FrameSequence&) = delete;
 
   // Returns the number of the frame that comes next.
-  uint64_t next() const { return seen_.size(); }
+  uint64_t next() const { return dropped_ + seen_.size(); }
   bool ended() const { return ended_; }
 
   Result<Event> Next(VideoLink& video);
@@ -55,6 +60,7 @@ class FrameSequence {
     bool operator==(const Stamp&) const = default;
   };
 
+  void Record(Stamp stamp);
   // Starts a play whose next event is the first one that is not recorded.
   Status Resume(VideoLink& video);
   // Drops the frames of the record from `first` on as they come again. Returns
@@ -62,7 +68,9 @@ class FrameSequence {
   Result<bool> DropSeen(VideoLink& video, size_t first);
 
   DamageLog& log_;
-  std::vector<Stamp> seen_;
+  const uint64_t most_recorded_;
+  std::deque<Stamp> seen_;
+  uint64_t dropped_ = 0;   // frames that were before those of seen_
   bool ascending_ = true;  // all of seen_ have timestamps, in ascending order
   bool ended_ = false;
   bool playing_ = false;  // the worker's play continues after seen_

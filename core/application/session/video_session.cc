@@ -44,7 +44,7 @@ VideoSession::VideoSession(std::shared_ptr<SupervisorLink> supervisor,
                            const Limits& limits)
     : StreamSession(std::move(supervisor), std::move(input), options, limits),
       options_(std::move(options)),
-      sequence_(damage_) {}
+      sequence_(damage_, limits.index_frames) {}
 
 Result<bool> VideoSession::OpenStream(WorkerLink& link, uint32_t incarnation) {
   video_.emplace(link);

@@ -25,9 +25,8 @@ struct Limits {
   // Pixels of one frame.
   uint64_t frame_pixels = 64'000'000;
   // Bytes of frames and samples in the application's process: those that are
-  // under way, and those of one batch. Not counted are the index
-  // (`index_frames`) and the record of the frames that Next() has delivered,
-  // which takes 16 bytes for each.
+  // under way, and those of one batch. Not counted are the index and the record
+  // of the frames that Next() has delivered (`index_frames`).
   uint64_t session_bytes = uint64_t{1} << 30;
   // Bytes of private memory of the worker (RLIMIT_DATA), beyond what the
   // backend had taken when it was loaded. A hostile worker gets at most this
@@ -45,7 +44,9 @@ struct Limits {
   // Bytes of one packet. The default holds a picture of 64 million pixels of 8
   // bytes.
   uint64_t packet_bytes = uint64_t{1} << 29;
-  // Frames of an index, which takes 24 bytes for each.
+  // Frames of an index, which takes 24 bytes for each, and of the record of
+  // delivered frames, which takes 16. A stream may have more frames and play;
+  // but if it has no ascending timestamps, it then survives no worker.
   uint64_t index_frames = uint64_t{1} << 24;
   // Deaths of workers at one position that are the fault of the input or of the
   // backend.

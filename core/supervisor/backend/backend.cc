@@ -137,9 +137,10 @@ Backend::JudgedExit Backend::Judge(const ReportedExit& reported,
   // The record comes between the two, since it names the culprit, and since
   // sessions that are refused later are told the record's number.
   if (CrashRecorder::IsWorthy(exit, verdict.culprit)) {
+    EndedBackend ended = lifecycle_.Ended(workers_.IncarnationOf(reported.id));
+    ended.worker_log = workers_.LogOf(reported.id);
     verdict.report.crash = context_.crashes.RecordWorker(
-        lifecycle_.Ended(workers_.IncarnationOf(reported.id)), reported.facts,
-        verdict.culprit, verdict.report);
+        ended, reported.facts, verdict.culprit, verdict.report);
   }
   ++worker_ends_;
   book_.NoteWorkerEnd(reported.id, verdict.report);

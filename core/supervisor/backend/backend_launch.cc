@@ -153,12 +153,10 @@ Result<std::shared_ptr<Incarnation>> BackendLaunch::Launch() const {
                                           : std::nullopt,
            .cgroup = &context_.cgroup,
            .deadline = ipc::Deadline::After(context_.start_deadline)}));
-  std::vector<uint64_t> devices = sandbox::DeviceNumbers(policy);
+  auto session = sandbox::SessionLockdownOf(policy, context_.forbidden);
   const sandbox::LoadedMemory loading{.most_bytes = policy.limits.load_bytes,
-                                      .maps_devices = !devices.empty()};
-  sandbox::ExpectedCalls expected(
-      sandbox::CompileSessionFilter(policy, context_.forbidden),
-      std::move(devices), context_.reads_memory);
+                                      .maps_devices = !session.devices.empty()};
+  sandbox::ExpectedCalls expected(std::move(session), context_.reads_memory);
   return std::make_shared<Incarnation>(context_.port, std::move(launched),
                                        context_.forbidden, std::move(expected),
                                        loading, context_.ending);

@@ -251,11 +251,15 @@ uint64_t CrashRecorder::Record(const EndedBackend& backend, Crash crash) {
   crash.tier = static_cast<SandboxTier>(backend.tier);
   if (Incarnation* incarnation = backend.incarnation) {
     crash.incarnation = incarnation->life();
-    for (int i = 0; i < kMaxLogReads && incarnation->ReadLog(); ++i) {
+    LogTail& log = incarnation->log();
+    LogTail& media_log = backend.worker_log ? *backend.worker_log : log;
+    for (LogTail* read : {&log, &media_log}) {
+      for (int i = 0; i < kMaxLogReads && read->Read(); ++i) {
+      }
     }
-    crash.had_media = incarnation->log().expects_media();
-    crash.log = LinesOf(incarnation->log().text());
-    crash.media_log = LinesOf(incarnation->log().media_text());
+    crash.had_media = log.expects_media();
+    crash.log = LinesOf(log.text());
+    crash.media_log = LinesOf(media_log.media_text());
   }
   crash.unrecorded = unrecorded_;
   // A failed start has an outcome at once; a session's comes later.

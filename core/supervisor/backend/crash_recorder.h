@@ -13,6 +13,7 @@
 #include "core/discovery/discover.h"
 #include "core/include/bulkhead/crashes.h"
 #include "core/supervisor/backend/incarnation.h"
+#include "core/supervisor/backend/log_tail.h"
 #include "core/supervisor/blame/process_exit.h"
 #include "core/supervisor/blame/restart_policy.h"
 #include "core/supervisor/sandbox/policy.h"
@@ -26,6 +27,8 @@ struct EndedBackend {
   Incarnation* incarnation;  // null if it is not known any more
   sandbox::Tier tier;
   uint32_t deadline_ms;  // the deadline of the backend's start
+  // What the worker wrote; null if it wrote to the log of the incarnation.
+  LogTail* worker_log = nullptr;
 };
 
 // The facts about a session whose worker ended that only the host knows.

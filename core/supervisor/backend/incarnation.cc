@@ -15,6 +15,7 @@
 #include "core/base/status_macros.h"
 #include "core/control/exit_report.h"
 #include "core/supervisor/sandbox/child_processes.h"
+#include "core/supervisor/sandbox/log_socket.h"
 #include "core/supervisor/sandbox/memory_limit.h"
 #include "core/supervisor/sandbox/thread_status.h"
 #include "ipc/capnp_read.h"
@@ -107,10 +108,8 @@ kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
     return Result<Worker>(
         Status(Code::kBackendLost, "the backend's zygote died"));
   }
-  const uint64_t ticket = next_ticket_++;
   auto message = kj::heap<capnp::MallocMessageBuilder>();
   auto clone = message->initRoot<schema::ZygoteRequest>().initClone();
-  clone.setTicket(ticket);
   clone.setProbe(kind == WorkerKind::kProbe);
   clone.setShared(kind == WorkerKind::kShared);
   const sandbox::MemoryLimits limits =
@@ -121,13 +120,21 @@ kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
   Pending pending{.fulfiller = kj::mv(paf.fulfiller),
                   .pid = std::nullopt,
                   .memory = limits,
-                  .socket = {},
+                  .descriptors = std::nullopt,
+                  .log = nullptr,
                   .starved = std::nullopt};
   // A probe sees no media and stays in stage 1.
   if (violations_ && kind != WorkerKind::kProbe) {
+    Result<sandbox::LogSocket> log = sandbox::MakeLogSocket();
+    if (!log) return Result<Worker>(std::move(log).error());
     clone.setSocketComesLater(true);
-    pending.socket = std::move(socket);
+    pending.descriptors = sandbox::ExpectedCalls::WorkerDescriptors{
+        .socket = std::move(socket), .log = std::move(log->writer)};
+    pending.log = std::make_unique<LogTail>(port_, std::move(log->reader));
+    pending.log->ExpectMedia();
   }
+  const uint64_t ticket = next_ticket_++;
+  clone.setTicket(ticket);
   pending_[ticket] = std::move(pending);
   tasks_->add(SendClone(ticket, kj::mv(message), std::move(socket)));
   return paf.promise.exclusiveJoin(
@@ -198,6 +205,11 @@ bool Incarnation::WorkerRuns(pid_t pid) const {
   const auto found = watched_.find(pid);
   return found != watched_.end() &&
          found->second.end.kind == ProcessExit::Kind::kRunning;
+}
+
+LogTail* Incarnation::LogOf(pid_t worker) {
+  const auto found = watched_.find(worker);
+  return found == watched_.end() ? nullptr : found->second.log.get();
 }
 
 void Incarnation::KillWorker(pid_t pid) {

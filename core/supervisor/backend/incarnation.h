@@ -117,10 +117,13 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   bool reaper_alive() const { return reaper_alive_; }
   pid_t reaper_pid() const { return launched_pid_; }
   pid_t zygote_pid() const;
-  // Returns the last lines that the backend wrote to its stderr.
-  const LogTail& log() const { return log_; }
-  // Reads what was written since, and returns whether there was anything.
-  bool ReadLog() { return log_.Read(); }
+  // Returns the last lines that the zygote wrote to its stderr. Workers write
+  // to the same log until they are given media, and afterwards too where the
+  // kernel cannot ask bulkheadd.
+  LogTail& log() { return log_; }
+  // Returns the last lines that a worker wrote to a stderr of its own, and null
+  // if it has none or is forgotten.
+  LogTail* LogOf(pid_t worker);
   // Returns a description of how the zygote ended; empty while the zygote
   // lives.
   const std::string& zygote_end() const { return zygote_end_; }
@@ -140,14 +143,18 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
     kj::Own<kj::PromiseFulfiller<Result<Worker>>> fulfiller;
     std::optional<pid_t> pid;  // empty until the zygote has named it
     sandbox::MemoryLimits memory;
-    // The worker's socket, if the zygote must not have it.
-    ipc::UniqueFd socket;
+    // The descriptors that the worker gets, and the zygote must not have.
+    std::optional<sandbox::ExpectedCalls::WorkerDescriptors> descriptors;
+    std::unique_ptr<LogTail> log;  // null if it writes to the zygote's
     // Why a descriptor could not be sent, if it was tried in vain.
     std::optional<Status> starved;
   };
   struct Watched {
     ProcessExit end;
     std::vector<kj::Own<kj::PromiseFulfiller<ProcessExit>>> waiters;
+    // What the worker writes once it has media, if that is known apart.
+    std::unique_ptr<LogTail> log;
+    kj::Promise<void> drained = kj::READY_NOW;
 
     void Resolve();
   };

@@ -47,9 +47,11 @@ Status Incarnation::OnReaperEvent(ipc::ReceivedMessage& message) {
         Pending* pending = PendingOf(pid);
         if (!pending) break;
         if (watched && message.descriptors.size() == 1) {
-          watched_[pid] = Watched();
-          if (pending->socket) {
-            violations_->GiveSocket(pid, std::move(pending->socket));
+          Watched& worker = watched_[pid] = Watched();
+          if (pending->descriptors) {
+            worker.log = std::move(pending->log);
+            worker.drained = worker.log->Drain().eagerlyEvaluate(nullptr);
+            violations_->Give(pid, *std::move(pending->descriptors));
           }
           FinishPending(pid, Worker{.pid = pid,
                                     .pidfd = std::move(message.descriptors[0]),

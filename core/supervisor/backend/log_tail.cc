@@ -14,19 +14,18 @@ namespace bulkhead::supervisor {
 namespace {
 
 constexpr size_t kTailBytes = 2048;
-// More than a full pipe has. A process that writes all the time would otherwise
-// keep bulkheadd reading.
+// More than a full socket has. A process that writes all the time would
+// otherwise keep bulkheadd reading.
 constexpr int kMaxReads = 32;
 // Between two reads, in which the event loop serves the others.
 constexpr kj::Duration kPause = 10 * kj::MILLISECONDS;
 
 }  // namespace
 
-LogTail::LogTail(kj::UnixEventPort& port, ipc::UniqueFd pipe)
+LogTail::LogTail(kj::UnixEventPort& port, ipc::UniqueFd fd)
     : timer_(port.getTimer()),
-      pipe_(std::move(pipe)),
-      observer_(port, pipe_.get(),
-                kj::UnixEventPort::FdObserver::OBSERVE_READ) {}
+      fd_(std::move(fd)),
+      observer_(port, fd_.get(), kj::UnixEventPort::FdObserver::OBSERVE_READ) {}
 
 kj::Promise<void> LogTail::Drain() {
   if (Read()) {
@@ -45,7 +44,7 @@ void LogTail::ExpectMedia() {
 
 bool LogTail::Read() {
   std::array<char, 4096> chunk;
-  const ssize_t bytes = ::read(pipe_.get(), chunk.data(), chunk.size());
+  const ssize_t bytes = ::read(fd_.get(), chunk.data(), chunk.size());
   if (bytes <= 0) {
     ended_ = bytes == 0;
     return false;

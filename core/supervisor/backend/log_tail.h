@@ -11,25 +11,25 @@
 
 namespace bulkhead::supervisor {
 
-// The last lines that the processes of one incarnation wrote to their stderr,
-// which is a pipe. The text is cleaned for people; the first line may be cut
-// off.
+// The last lines that processes of one incarnation wrote to their stderr, which
+// is a sandbox::LogSocket. The text is cleaned for people; the first line may
+// be cut off.
 //
-// A process that was given media may write parts of it. All processes write to
-// the same pipe, and a hostile vendor's can pass on to each other what they
-// know, so nobody can tell whose line a line is. Hence the time divides the
-// text: what was written before any process had media, and what was written
-// afterwards, whoever wrote it.
+// A process that was given media may write parts of it. A worker has a log of
+// its own from then on. Where the kernel cannot give it one, all processes
+// write to the same log, and nobody can tell whose line a line is. Hence the
+// time divides the text: what was written before any process had media, and
+// what was written afterwards, whoever wrote it.
 //
 //     tail.ExpectMedia();  // Before a worker gets any media.
 //     ... tail.text() and tail.media_text() ...
 //
-// The writers are hostile. A process that writes without end blocks on its full
-// pipe. It costs bulkheadd one read every few milliseconds and no memory beyond
-// the two tails. Bound to the event loop's thread.
+// The writers are hostile. What a process writes to a full log is lost. It
+// costs bulkheadd one read every few milliseconds and no memory beyond the two
+// tails. Bound to the event loop's thread.
 class LogTail {
  public:
-  LogTail(kj::UnixEventPort& port, ipc::UniqueFd pipe);
+  LogTail(kj::UnixEventPort& port, ipc::UniqueFd fd);
   KJ_DISALLOW_COPY(LogTail);
 
   // Reads as long as any process can write. Destroy the promise before this
@@ -37,9 +37,9 @@ class LogTail {
   kj::Promise<void> Drain();
   // Reads once, without waiting. Returns whether there was anything to read.
   bool Read();
-  // Divides the text: what is not in the pipe yet goes to media_text(). What is
-  // in the pipe and exceeds a full pipe goes there too. Does nothing if called
-  // again. Call it before any process of the incarnation is given media.
+  // Divides the text: what is not in the socket yet goes to media_text(). What
+  // is in the socket and exceeds a full socket goes there too. Does nothing if
+  // called again. Call it before any process of the incarnation is given media.
   void ExpectMedia();
   bool expects_media() const { return expects_media_; }
   // Returns what was written before ExpectMedia().
@@ -49,7 +49,7 @@ class LogTail {
 
  private:
   kj::Timer& timer_;
-  const ipc::UniqueFd pipe_;
+  const ipc::UniqueFd fd_;
   kj::UnixEventPort::FdObserver observer_;
   std::string text_;
   std::string media_text_;

@@ -34,8 +34,9 @@ kj::Promise<void> ViolationWatch::Serve() {
   return timer_.afterDelay(0 * kj::SECONDS).then([this] { return Serve(); });
 }
 
-void ViolationWatch::GiveSocket(pid_t pid, ipc::UniqueFd socket) {
-  expected_.GiveSocket(pid, std::move(socket));
+void ViolationWatch::Give(
+    pid_t pid, sandbox::ExpectedCalls::WorkerDescriptors descriptors) {
+  expected_.Give(pid, std::move(descriptors));
   listener_.HandOver(expected_, pid);
 }
 

@@ -30,8 +30,8 @@ class ViolationWatch {
 
   // Serves the listener for as long as the promise is kept; never resolves.
   kj::Promise<void> Serve();
-  // Gives a worker its socket once it waits for that.
-  void GiveSocket(pid_t pid, ipc::UniqueFd socket);
+  // Gives a worker its descriptors once it waits for them.
+  void Give(pid_t pid, sandbox::ExpectedCalls::WorkerDescriptors descriptors);
   // Returns the system call for which the kernel killed `pid`, if any, and
   // forgets it. `pid` is the pid in the reaper's namespace. The kernel does not
   // reuse it before the reaper has reported the end of the process.

@@ -169,6 +169,13 @@ Incarnation* Workers::IncarnationOf(uint64_t id) const {
   return found == sessions_.end() ? nullptr : found->second->incarnation.get();
 }
 
+LogTail* Workers::LogOf(uint64_t id) const {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return nullptr;
+  const Worker& worker = *found->second;
+  return worker.incarnation->LogOf(worker.process.pid);
+}
+
 void Workers::Close(uint64_t id) {
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return;

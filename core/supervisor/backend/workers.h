@@ -15,6 +15,7 @@
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/incarnation.h"
 #include "core/supervisor/backend/killed_workers.h"
+#include "core/supervisor/backend/log_tail.h"
 #include "core/supervisor/sandbox/memory_limit.h"
 #include "ipc/unique_fd.h"
 
@@ -71,6 +72,8 @@ class Workers {
                                     std::chrono::milliseconds timeout);
   // Returns null if there is no such session.
   Incarnation* IncarnationOf(uint64_t id) const;
+  // Returns what the session's worker wrote to a log of its own, or null.
+  LogTail* LogOf(uint64_t id) const;
   void Close(uint64_t id);
 
   // Returns whether a session is open or being placed.

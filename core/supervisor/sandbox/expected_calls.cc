@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "core/supervisor/sandbox/bpf.h"
+#include "core/supervisor/sandbox/syscall_tables.h"
 #include "ipc/lockdown_filters.h"
 
 namespace bulkhead::sandbox {
@@ -48,13 +49,21 @@ bool HasProgram(pid_t thread, uint64_t address,
          std::ranges::equal(FilterBytes(found), FilterBytes(expected));
 }
 
+// Root without CAP_DAC_READ_SEARCH cannot look at the descriptors of a process
+// with another uid, whatever that process does. To an ordinary user only a
+// process that has hidden them is closed.
+bool CannotLook(const std::error_code& error) {
+  return error == std::errc::permission_denied && geteuid() == 0;
+}
+
+std::string DescriptorsOf(pid_t process) {
+  return "/proc/" + std::to_string(process) + "/fd";
+}
+
 }  // namespace
 
-ExpectedCalls::ExpectedCalls(std::vector<sock_filter> session_filter,
-                             std::vector<uint64_t> devices, bool reads_memory)
-    : session_filter_(std::move(session_filter)),
-      devices_(std::move(devices)),
-      reads_memory_(reads_memory) {}
+ExpectedCalls::ExpectedCalls(SessionLockdown lockdown, bool reads_memory)
+    : lockdown_(std::move(lockdown)), reads_memory_(reads_memory) {}
 
 void ExpectedCalls::CloneAnswered() {
   if (expected_clones_ > 0) --expected_clones_;
@@ -62,29 +71,51 @@ void ExpectedCalls::CloneAnswered() {
 }
 
 ExpectedCalls::Decision ExpectedCalls::Decide(const PendingCall& call) {
-  if (call.architecture != AUDIT_ARCH_X86_64 || call.process == 0) {
+  if (call.architecture != AUDIT_ARCH_X86_64 || call.process == 0 ||
+      !IsAsked(call.number, call.arguments)) {
     return Decision::kRefuse;
   }
   if (zygote_ == 0) zygote_ = call.process;
   if (call.number == SYS_seccomp) return DecideFilter(call);
-  const auto once = [&](bool& done) {
-    if (call.process == zygote_ || done) return Decision::kRefuse;
+  const auto once = [&](bool& done, bool expected) {
+    if (call.process == zygote_ || done || !expected) return Decision::kRefuse;
     done = true;
     return Decision::kGoOn;
   };
   if (call.number == SYS_landlock_create_ruleset) {
-    return once(workers_[call.process].made_ruleset);
+    return once(workers_[call.process].made_ruleset, IsRuleset(call));
   }
   if (call.number == SYS_landlock_restrict_self) {
-    return once(workers_[call.process].entered_ruleset);
+    Progress& progress = workers_[call.process];
+    return once(progress.entered_ruleset,
+                progress.made_ruleset && EntersRuleset(call));
   }
-  // The filter asks about no other clone than one of a worker (syscall_tables).
+  // Stage 1 asks about no other clone than one of a worker.
   if (call.number != SYS_clone || call.process != zygote_ ||
       clones_under_way_ >= expected_clones_) {
     return Decision::kRefuse;
   }
   ++clones_under_way_;
   return Decision::kGoOn;
+}
+
+bool ExpectedCalls::IsRuleset(const PendingCall& call) const {
+  if (!lockdown_.handled) return false;
+  if (!reads_memory_) return true;
+  auto handled = *lockdown_.handled;
+  return call.threads == 1 && call.arguments[1] == sizeof(handled) &&
+         ReadMemory(call.thread, call.arguments[0], handled.data(),
+                    sizeof(handled)) &&
+         handled == *lockdown_.handled;
+}
+
+bool ExpectedCalls::EntersRuleset(const PendingCall& call) const {
+  if (!reads_memory_) return true;
+  std::error_code error;
+  const auto link = std::filesystem::read_symlink(
+      DescriptorsOf(call.thread) + "/" + std::to_string(call.arguments[0]),
+      error);
+  return error ? CannotLook(error) : link == "anon_inode:[landlock-ruleset]";
 }
 
 ExpectedCalls::Decision ExpectedCalls::DecideFilter(const PendingCall& call) {
@@ -98,18 +129,19 @@ ExpectedCalls::Decision ExpectedCalls::DecideFilter(const PendingCall& call) {
   }
   ++progress.filters;
   if (call.process == zygote_ || progress.filters == 1) return Decision::kGoOn;
+  if (lockdown_.handled && !progress.entered_ruleset) return Decision::kRefuse;
   if (reads_memory_) {
     const Decision decision = DecideDescriptors(call.thread);
     if (decision != Decision::kGoOn) return decision;
   }
   progress.waiting = call.id;
-  return Decision::kAwaitSocket;
+  return Decision::kAwaitDescriptors;
 }
 
 ExpectedCalls::Decision ExpectedCalls::DecideDescriptors(pid_t process) const {
   std::error_code error;
-  std::filesystem::directory_iterator descriptors(
-      "/proc/" + std::to_string(process) + "/fd", error);
+  std::filesystem::directory_iterator descriptors(DescriptorsOf(process),
+                                                  error);
   for (; !error && descriptors != std::filesystem::directory_iterator();
        descriptors.increment(error)) {
     struct stat file = {};
@@ -118,36 +150,30 @@ ExpectedCalls::Decision ExpectedCalls::DecideDescriptors(pid_t process) const {
     const bool standard = number == "0" || number == "1"
                               ? IsNull(file)
                               : number == "2" && S_ISSOCK(file.st_mode);
-    const bool granted =
-        S_ISCHR(file.st_mode) &&
-        std::ranges::find(devices_, file.st_rdev) != devices_.end();
+    const bool granted = S_ISCHR(file.st_mode) &&
+                         std::ranges::find(lockdown_.devices, file.st_rdev) !=
+                             lockdown_.devices.end();
     if (!standard && !granted) return Decision::kRefuse;
   }
   if (error == std::errc::too_many_files_open ||
       error == std::errc::too_many_files_open_in_system) {
     return Decision::kCannotTell;
   }
-  // Root without CAP_DAC_READ_SEARCH cannot list the descriptors of a process
-  // with another uid, whatever that process does. To an ordinary user only a
-  // process that has hidden them is closed.
-  if (error == std::errc::permission_denied && geteuid() == 0) {
-    return Decision::kGoOn;
-  }
-  return error ? Decision::kRefuse : Decision::kGoOn;
+  return error && !CannotLook(error) ? Decision::kRefuse : Decision::kGoOn;
 }
 
-void ExpectedCalls::GiveSocket(pid_t process, ipc::UniqueFd socket) {
-  workers_[process].socket = std::move(socket);
+void ExpectedCalls::Give(pid_t process, WorkerDescriptors descriptors) {
+  workers_[process].descriptors = std::move(descriptors);
 }
 
 std::optional<ExpectedCalls::Ready> ExpectedCalls::TakeReady(pid_t process) {
   const auto found = workers_.find(process);
   if (found == workers_.end() || !found->second.waiting ||
-      !found->second.socket) {
+      !found->second.descriptors) {
     return std::nullopt;
   }
   return Ready{*std::exchange(found->second.waiting, std::nullopt),
-               std::move(found->second.socket)};
+               *std::exchange(found->second.descriptors, std::nullopt)};
 }
 
 std::vector<sock_filter> ExpectedCalls::Expected(pid_t process,
@@ -156,7 +182,7 @@ std::vector<sock_filter> ExpectedCalls::Expected(pid_t process,
     return process == zygote_ ? ipc::NoDescriptorsAreSent()
                               : ipc::OnlyItselfMayBeSignaled(process);
   }
-  if (index == 1 && process != zygote_) return session_filter_;
+  if (index == 1 && process != zygote_) return lockdown_.filter;
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <linux/filter.h>
 #include <sys/types.h>
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -31,8 +32,12 @@ struct PendingCall {
 //   calls.ExpectClone();            // the zygote was asked for a worker
 //   calls.Decide(call)              // in the listener
 //   calls.CloneAnswered();          // the zygote said what came of it
-//   calls.GiveSocket(pid, socket);  // the worker is known
+//   calls.Give(pid, descriptors);   // the worker is known
 //   calls.TakeReady(pid)            // the worker waits in its last call
+//
+// The kernel reports forbidden calls in the same way as those that bulkheadd
+// decides on, so each call is compared with the rules of stage 1 again, with
+// all its arguments.
 //
 // A clone is approved for the zygote alone, once for each that bulkheadd asked
 // for. So a backend has no process that bulkheadd does not know of. Each
@@ -43,44 +48,60 @@ struct PendingCall {
 // the caller, which cannot change it: it has no other thread, and no process
 // shares memory with it that can be written. (A granted device may; such a
 // backend can then have filters that log, which is noise and no way out.)
+// Before its last filter a worker has restricted itself with the Landlock
+// ruleset of the lock-down.
 //
 // A worker gets its socket, and with it media and the memory of its session,
 // when its last filter is allowed. The zygote never has the socket: its threads
 // could read the messages on it, and map that memory. By then a worker has no
 // descriptor but the standard ones and granted devices: an open file that it
-// kept would be shared with its siblings, as a place to leave data in.
+// kept would be shared with its siblings, as a place to leave data in. For the
+// same reason it gets a stderr of its own at that moment.
 //
 // Used by bulkheadd's one thread. Every call is a hostile claim except for its
 // process and thread, which the kernel names.
 class ExpectedCalls {
  public:
-  // `session_filter` is what the workers install as stage 2. With
-  // `reads_memory` false, this machine does not let bulkheadd read the memory
-  // of a backend; then the number of filters is bounded and not their content.
-  // `devices` are the device numbers of granted nodes.
-  ExpectedCalls(std::vector<sock_filter> session_filter,
-                std::vector<uint64_t> devices, bool reads_memory);
+  // What the workers install as stage 2.
+  struct SessionLockdown {
+    std::vector<sock_filter> filter;
+    // The kinds of access to files, to the network and to other processes that
+    // the Landlock ruleset handles; empty if the kernel has no Landlock.
+    std::optional<std::array<uint64_t, 3>> handled;
+    std::vector<uint64_t> devices;  // the device numbers of granted nodes
+  };
+  // With `reads_memory` false, this machine does not let bulkheadd read the
+  // memory of a backend; then the number and order of the calls is bounded and
+  // not their content.
+  ExpectedCalls(SessionLockdown lockdown, bool reads_memory);
 
   enum class Decision {
     kRefuse,  // ends the process
     // bulkheadd lacks the descriptors to look, so the call fails with EAGAIN.
     kCannotTell,
     kGoOn,  // is executed
-    // Is executed once the worker's socket is there: TakeReady() says when.
-    kAwaitSocket,
+    // Is executed once the worker's descriptors are there: TakeReady() says
+    // when.
+    kAwaitDescriptors,
   };
-  // The socket for a worker that waits in its last call, and the call's id.
+  // What a worker that has seen no media has not.
+  struct WorkerDescriptors {
+    ipc::UniqueFd socket;
+    ipc::UniqueFd log;  // its stderr
+  };
+  // The descriptors for a worker that waits in its last call, and the call's
+  // id.
   struct Ready {
     uint64_t id;
-    ipc::UniqueFd socket;
+    WorkerDescriptors descriptors;
   };
 
   void ExpectClone() { ++expected_clones_; }
   void CloneAnswered();
   Decision Decide(const PendingCall& call);
-  // Stores the socket of a worker.
-  void GiveSocket(pid_t process, ipc::UniqueFd socket);
-  // Returns, once, the call and the socket of a worker that has both.
+  // Stores the descriptors of a worker.
+  void Give(pid_t process, WorkerDescriptors descriptors);
+  // Returns, once, the call and the descriptors of a worker that has both.
   std::optional<Ready> TakeReady(pid_t process);
   // Forgets a process that has ended.
   void Forget(pid_t process) { workers_.erase(process); }
@@ -94,9 +115,13 @@ class ExpectedCalls {
     bool entered_ruleset = false;
     size_t filters = 0;
     std::optional<uint64_t> waiting;  // the id of the last filter's call
-    ipc::UniqueFd socket;
+    std::optional<WorkerDescriptors> descriptors;
   };
 
+  // Returns whether the worker makes the ruleset of the lock-down.
+  bool IsRuleset(const PendingCall& call) const;
+  // Returns whether the worker restricts itself with a ruleset.
+  bool EntersRuleset(const PendingCall& call) const;
   Decision DecideFilter(const PendingCall& call);
   // Returns the filter that a process installs as its `index`-th, empty if
   // there is none.
@@ -105,8 +130,7 @@ class ExpectedCalls {
   // must not have.
   Decision DecideDescriptors(pid_t process) const;
 
-  const std::vector<sock_filter> session_filter_;
-  const std::vector<uint64_t> devices_;
+  const SessionLockdown lockdown_;
   const bool reads_memory_;
   // Nobody but the zygote has the filter that asks before a clone is approved.
   pid_t zygote_ = 0;

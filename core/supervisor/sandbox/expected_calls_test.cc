@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/audit.h>
+#include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -13,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -89,8 +92,8 @@ class ExpectedCallsTest : public testing::Test {
 
   // Returns whether `process` may install `filter`, when it has that many
   // threads and keeps a descriptor besides its own.
-  static bool Installs(ExpectedCalls& calls, pid_t process, Filter filter,
-                       int threads = 1, int kept = -1) {
+  bool Installs(ExpectedCalls& calls, pid_t process, Filter filter,
+                int threads = 1, int kept = -1) {
     const sock_fprog program = {
         .len = static_cast<unsigned short>(filter.size()),
         .filter = filter.data()};
@@ -98,6 +101,7 @@ class ExpectedCallsTest : public testing::Test {
     PendingCall call = Call(process, SYS_seccomp);
     call.thread = caller.pid();
     call.threads = threads;
+    call.arguments[1] = flags_;
     call.arguments[2] = reinterpret_cast<uint64_t>(&program);
     return calls.Decide(call) != Decision::kRefuse;
   }
@@ -106,17 +110,43 @@ class ExpectedCallsTest : public testing::Test {
     return calls_.Decide(call) != Decision::kRefuse;
   }
 
+  // Returns a call with the arguments that the lock-down passes.
   static PendingCall Call(pid_t process, int number) {
-    return {.process = process,
-            .thread = gettid(),
-            .threads = 1,
-            .id = 7,
-            .number = number,
-            .architecture = AUDIT_ARCH_X86_64};
+    PendingCall call = {.process = process,
+                        .thread = gettid(),
+                        .threads = 1,
+                        .id = 7,
+                        .number = number,
+                        .architecture = AUDIT_ARCH_X86_64};
+    if (number == SYS_seccomp) {
+      call.arguments[0] = SECCOMP_SET_MODE_FILTER;
+      call.arguments[1] = SECCOMP_FILTER_FLAG_TSYNC;
+    } else if (number == SYS_clone) {
+      call.arguments[0] = CLONE_PARENT | SIGCHLD | CLONE_CHILD_SETTID;
+    } else if (number == SYS_landlock_create_ruleset) {
+      call.arguments[0] = reinterpret_cast<uint64_t>(kHandled.data());
+      call.arguments[1] = sizeof(kHandled);
+    } else if (number == SYS_landlock_restrict_self) {
+      call.arguments[0] = static_cast<uint64_t>(Ruleset());
+    }
+    return call;
+  }
+  // Returns a Landlock ruleset, or -1 if the kernel makes none.
+  static int Ruleset() {
+    static const ipc::UniqueFd ruleset(static_cast<int>(
+        syscall(SYS_landlock_create_ruleset, kHandled.data(), 8, 0)));
+    return ruleset.get();
+  }
+  static ExpectedCalls::WorkerDescriptors Descriptors() {
+    return {.socket = ipc::UniqueFd(dup(0)), .log = ipc::UniqueFd(dup(0))};
   }
 
+  static constexpr std::array<uint64_t, 3> kHandled = {1, 0, 0};
+  uint64_t flags_ = SECCOMP_FILTER_FLAG_TSYNC;  // of each seccomp()
   const Filter stage2_ = SessionFilter(Forbidden::kNotify);
-  ExpectedCalls calls_{stage2_, {}, /*reads_memory=*/true};
+  const ExpectedCalls::SessionLockdown without_landlock_{
+      .filter = stage2_, .handled = std::nullopt, .devices = {}};
+  ExpectedCalls calls_{without_landlock_, /*reads_memory=*/true};
 };
 
 TEST_F(ExpectedCallsTest, ZygoteInstallsItsFilterOnce) {
@@ -143,22 +173,22 @@ TEST_F(ExpectedCallsTest, WorkerMayHaveAGrantedDevice) {
   EXPECT_FALSE(EntersStage2(calls_, device.get()));
   struct stat node = {};
   ASSERT_EQ(fstat(device.get(), &node), 0);
-  ExpectedCalls granted(stage2_, {node.st_rdev}, true);
+  ExpectedCalls granted({stage2_, std::nullopt, {node.st_rdev}}, true);
   EXPECT_TRUE(EntersStage2(granted, device.get()));
 }
 
 TEST_F(ExpectedCallsTest, WorkerGetsItsSocketWithTheLastFilter) {
-  const auto socket = [] { return ipc::UniqueFd(dup(0)); };
   CloneAWorker();
-  calls_.GiveSocket(kWorker, socket());
+  calls_.Give(kWorker, Descriptors());
   EXPECT_FALSE(calls_.TakeReady(kWorker));
   ASSERT_TRUE(Installs(kWorker, stage2_));
   const auto ready = calls_.TakeReady(kWorker);
   ASSERT_TRUE(ready);
   EXPECT_EQ(ready->id, 7u);
-  EXPECT_TRUE(ready->socket);
+  EXPECT_TRUE(ready->descriptors.socket);
+  EXPECT_TRUE(ready->descriptors.log);
   // The call was answered, so a second socket waits for nothing.
-  calls_.GiveSocket(kWorker, socket());
+  calls_.Give(kWorker, Descriptors());
   EXPECT_FALSE(calls_.TakeReady(kWorker));
 }
 
@@ -166,22 +196,84 @@ TEST_F(ExpectedCallsTest, WorkerWaitsForItsSocket) {
   CloneAWorker();
   ASSERT_TRUE(Installs(kWorker, stage2_));
   EXPECT_FALSE(calls_.TakeReady(kWorker));
-  calls_.GiveSocket(kWorker + 1, ipc::UniqueFd(dup(0)));
+  calls_.Give(kWorker + 1, Descriptors());
   EXPECT_FALSE(calls_.TakeReady(kWorker));
   EXPECT_FALSE(calls_.TakeReady(kWorker + 1));
-  calls_.GiveSocket(kWorker, ipc::UniqueFd(dup(0)));
+  calls_.Give(kWorker, Descriptors());
   EXPECT_TRUE(calls_.TakeReady(kWorker));
 }
 
 TEST_F(ExpectedCallsTest, WorkerEntersARulesetOnceAndTheZygoteNone) {
-  CloneAWorker();
+  if (Ruleset() < 0) GTEST_SKIP() << "the kernel has no Landlock";
+  ExpectedCalls calls({stage2_, kHandled, {}}, true);
+  const auto approves = [&](const PendingCall& call) {
+    return calls.Decide(call) != Decision::kRefuse;
+  };
+  ASSERT_TRUE(Installs(calls, kZygote, ipc::NoDescriptorsAreSent()));
+  EXPECT_FALSE(approves(Call(kWorker, SYS_landlock_restrict_self)));
   for (const int call :
        {SYS_landlock_create_ruleset, SYS_landlock_restrict_self}) {
-    EXPECT_FALSE(Approves(Call(kZygote, call)));
-    EXPECT_TRUE(Approves(Call(kWorker, call)));
-    EXPECT_FALSE(Approves(Call(kWorker, call)));
+    EXPECT_FALSE(approves(Call(kZygote, call)));
+    EXPECT_TRUE(approves(Call(kWorker, call)));
+    EXPECT_FALSE(approves(Call(kWorker, call)));
   }
-  EXPECT_FALSE(Approves(Call(kWorker, SYS_landlock_add_rule)));
+  EXPECT_FALSE(approves(Call(kWorker, SYS_landlock_add_rule)));
+}
+
+TEST_F(ExpectedCallsTest, RulesetOfOthersIsRefused) {
+  if (Ruleset() < 0) GTEST_SKIP() << "the kernel has no Landlock";
+  ExpectedCalls calls({stage2_, kHandled, {}}, true);
+  const auto approves = [&](const PendingCall& call) {
+    return calls.Decide(call) != Decision::kRefuse;
+  };
+  ASSERT_TRUE(Installs(calls, kZygote, ipc::NoDescriptorsAreSent()));
+  const std::array<uint64_t, 3> less = {};
+  PendingCall make = Call(kWorker, SYS_landlock_create_ruleset);
+  make.arguments[0] = reinterpret_cast<uint64_t>(less.data());
+  EXPECT_FALSE(approves(make));
+  make = Call(kWorker, SYS_landlock_create_ruleset);
+  make.arguments[1] = 8;
+  EXPECT_FALSE(approves(make));
+  ASSERT_TRUE(approves(Call(kWorker, SYS_landlock_create_ruleset)));
+  PendingCall enter = Call(kWorker, SYS_landlock_restrict_self);
+  enter.arguments[0] = 0;
+  EXPECT_FALSE(approves(enter));
+  enter.arguments[0] = 4'000;
+  EXPECT_FALSE(approves(enter));
+  EXPECT_TRUE(approves(Call(kWorker, SYS_landlock_restrict_self)));
+}
+
+TEST_F(ExpectedCallsTest, WorkerWithoutItsRulesetGetsNoLastFilter) {
+  if (Ruleset() < 0) GTEST_SKIP() << "the kernel has no Landlock";
+  ExpectedCalls calls({stage2_, kHandled, {}}, true);
+  EXPECT_FALSE(EntersStage2(calls, -1));
+  calls.Forget(kWorker);
+  for (const int call :
+       {SYS_landlock_create_ruleset, SYS_landlock_restrict_self}) {
+    ASSERT_NE(calls.Decide(Call(kWorker, call)), Decision::kRefuse);
+  }
+  EXPECT_TRUE(Installs(calls, kWorker, ipc::OnlyItselfMayBeSignaled(kWorker)));
+  EXPECT_TRUE(Installs(calls, kWorker, stage2_));
+}
+
+// The kernel also reports such calls, as calls that no rule matches.
+TEST_F(ExpectedCallsTest, OtherArgumentsAreRefused) {
+  CloneAWorker();
+  calls_.ExpectClone();
+  PendingCall clone = Call(kZygote, SYS_clone);
+  for (const uint64_t flag : {CLONE_VM, CLONE_FILES, CLONE_NEWUSER}) {
+    clone.arguments[0] = CLONE_PARENT | SIGCHLD | flag;
+    EXPECT_FALSE(Approves(clone)) << flag;
+  }
+  EXPECT_TRUE(Clones(kZygote));
+  for (const uint64_t flags :
+       {0UL, SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_LOG,
+        SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_SPEC_ALLOW}) {
+    flags_ = flags;
+    EXPECT_FALSE(Installs(kWorker, stage2_)) << flags;
+  }
+  flags_ = SECCOMP_FILTER_FLAG_TSYNC;
+  EXPECT_TRUE(Installs(kWorker, stage2_));
 }
 
 TEST_F(ExpectedCallsTest, FiltersOfOthersAreRefused) {
@@ -219,7 +311,7 @@ TEST_F(ExpectedCallsTest, FilterThatCannotBeReadIsRefused) {
 }
 
 TEST_F(ExpectedCallsTest, WithoutMemoryTheNumberOfFiltersIsBounded) {
-  ExpectedCalls calls(stage2_, {}, /*reads_memory=*/false);
+  ExpectedCalls calls(without_landlock_, /*reads_memory=*/false);
   const auto approves = [&](const PendingCall& call) {
     return calls.Decide(call) != Decision::kRefuse;
   };

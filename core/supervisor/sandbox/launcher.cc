@@ -14,6 +14,7 @@
 #include "core/base/status_macros.h"
 #include "core/supervisor/sandbox/contained_process.h"
 #include "core/supervisor/sandbox/errno_status.h"
+#include "core/supervisor/sandbox/log_socket.h"
 #include "ipc/descriptors.h"
 #include "ipc/message_socket.h"
 
@@ -93,20 +94,7 @@ Result<LaunchedReaper> Launch(const LaunchRequest& request) {
   if (!control) return FromIpc(std::move(control).error());
   auto zygote_control = ipc::MakeSocketPair();
   if (!zygote_control) return FromIpc(std::move(zygote_control).error());
-  // Sockets, since a pipe could be opened again through /proc/self/fd, also
-  // under Landlock, and be read by other processes of the backend.
-  std::array<int, 2> log_ends;
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, log_ends.data()) !=
-          0 ||
-      shutdown(log_ends[0], SHUT_WR) != 0) {
-    return ErrnoStatus(Code::kResourceExhausted, "cannot make a socket pair");
-  }
-  ipc::UniqueFd log(log_ends[0]);
-  const ipc::UniqueFd log_writer(log_ends[1]);
-  // O_NONBLOCK on both ends: a log that nobody drains must not stop those who
-  // write to it either.
-  fcntl(log.get(), F_SETFL, O_NONBLOCK);
-  fcntl(log_writer.get(), F_SETFL, O_NONBLOCK);
+  ASSIGN_OR_RETURN(LogSocket log, MakeLogSocket());
   const ipc::UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!null) {
     return ErrnoStatus(Code::kSandboxUnavailable, "cannot open /dev/null");
@@ -116,7 +104,7 @@ Result<LaunchedReaper> Launch(const LaunchRequest& request) {
     std::array<int, kDescriptorCount> source;
     source[0] = null.get();
     source[1] = null.get();
-    source[2] = log_writer.get();
+    source[2] = log.writer.get();
     source[ipc::kReaperControlFd] = control->second.get();
     source[ipc::kReaperApplicationFd] = request.application;
     source[ipc::kReaperWorkerExecutableFd] = request.worker_executable;
@@ -145,7 +133,7 @@ Result<LaunchedReaper> Launch(const LaunchRequest& request) {
                         .pid = process->pid,
                         .control = std::move(control->first),
                         .zygote_control = std::move(zygote_control->first),
-                        .log = std::move(log),
+                        .log = std::move(log.reader),
                         .cgroup = std::move(cgroup)};
 }
 

@@ -40,6 +40,17 @@ void Write(const LandlockPlan& plan, schema::Landlock::Builder landlock) {
   }
 }
 
+// Returns the device numbers of the granted nodes.
+std::vector<uint64_t> DeviceNumbers(const Policy& policy) {
+  std::vector<uint64_t> numbers;
+  for (const VisiblePath& visible : policy.visible) {
+    if (visible.kind != VisiblePath::Kind::kDevice) continue;
+    // Devices are visible only if they were granted.
+    numbers.push_back(visible.identity->node);
+  }
+  return numbers;
+}
+
 void WriteDevices(const Policy& policy, schema::Lockdown::Builder lockdown) {
   const std::vector<uint64_t> numbers = DeviceNumbers(policy);
   auto devices = lockdown.initDevices(static_cast<unsigned>(numbers.size()));
@@ -89,7 +100,7 @@ Result<ipc::UniqueFd> CompileLockdown(const Policy& policy,
       Bytes(CompileFilter(ReaperTable(), Forbidden::kKill)));
   lockdown.setZygoteFilter(
       Bytes(CompileFilter(ZygoteTableWith(calls), forbidden)));
-  lockdown.setSessionFilter(Bytes(CompileSessionFilter(policy, forbidden)));
+  lockdown.setSessionFilter(Bytes(SessionFilter(forbidden, calls)));
   lockdown.setNotifies(forbidden == Forbidden::kNotify);
   WriteDevices(policy, lockdown);
   lockdown.setPluginPath(plugin.object_path);
@@ -101,19 +112,17 @@ Result<ipc::UniqueFd> CompileLockdown(const Policy& policy,
   return SealedCopy(flat.asBytes());
 }
 
-std::vector<uint64_t> DeviceNumbers(const Policy& policy) {
-  std::vector<uint64_t> numbers;
-  for (const VisiblePath& visible : policy.visible) {
-    if (visible.kind != VisiblePath::Kind::kDevice) continue;
-    // Devices are visible only if they were granted.
-    numbers.push_back(visible.identity->node);
+ExpectedCalls::SessionLockdown SessionLockdownOf(const Policy& policy,
+                                                 Forbidden forbidden) {
+  ExpectedCalls::SessionLockdown lockdown{
+      .filter = SessionFilter(forbidden, CallsOf(policy)),
+      .handled = std::nullopt,
+      .devices = DeviceNumbers(policy)};
+  if (const LandlockPlan plan = PlanLandlock(LandlockAbi(), policy);
+      plan.abi > 0) {
+    lockdown.handled = {plan.handled_fs, plan.handled_net, plan.scoped};
   }
-  return numbers;
-}
-
-std::vector<sock_filter> CompileSessionFilter(const Policy& policy,
-                                              Forbidden forbidden) {
-  return SessionFilter(forbidden, CallsOf(policy));
+  return lockdown;
 }
 
 }  // namespace bulkhead::sandbox

@@ -8,6 +8,7 @@
 
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/sandbox/bpf.h"
+#include "core/supervisor/sandbox/expected_calls.h"
 #include "core/supervisor/sandbox/policy.h"
 #include "ipc/unique_fd.h"
 
@@ -27,11 +28,8 @@ Result<ipc::UniqueFd> CompileLockdown(const Policy& policy,
                                       const Plugin& plugin,
                                       Forbidden forbidden);
 
-// Returns the device numbers of the granted nodes.
-std::vector<uint64_t> DeviceNumbers(const Policy& policy);
-
-// Returns the filter of stage 2 in that lock-down.
-std::vector<sock_filter> CompileSessionFilter(const Policy& policy,
-                                              Forbidden forbidden);
+// Returns what a session's worker installs of that lock-down.
+ExpectedCalls::SessionLockdown SessionLockdownOf(const Policy& policy,
+                                                 Forbidden forbidden);
 
 }  // namespace bulkhead::sandbox

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <iterator>
 #include <utility>
@@ -224,7 +225,6 @@ Table SessionTable() {
               "flags of open descriptors");
   }
   t.Answer(EPERM, {SYS_fcntl}, "locks and signal owners reach others");
-  t.Allow({SYS_shutdown}, "the session's socket");
   // The kernel counts descriptors in flight for each user. A session could have
   // so many in flight that nobody else of that user can send one.
   t.Answer(EPERM, {SYS_sendmsg}, "no descriptors in flight");
@@ -280,10 +280,9 @@ Table ZygoteTable() {
           {{0, kInt, SECCOMP_SET_MODE_FILTER},
            {1, kLong, SECCOMP_FILTER_FLAG_TSYNC}},
           "the filters of a lock-down, and no others");
-  for (const int call :
-       {SYS_landlock_create_ruleset, SYS_landlock_restrict_self}) {
-    t.AskIf(call, {}, "stage 2, once; rulesets cost memory of the kernel");
-  }
+  t.AskIf(SYS_landlock_create_ruleset, {{2, kInt, 0}},
+          "stage 2, once; rulesets cost memory of the kernel");
+  t.AskIf(SYS_landlock_restrict_self, {{1, kInt, 0}}, "stage 2, once");
   t.Allow({SYS_sendmsg},
           "sends this filter's listener; forbidden by a further filter before "
           "vendor code is loaded");
@@ -317,6 +316,19 @@ Table SessionTableWith(const GrantedCalls& granted) {
   t.Append(Ioctls(granted));
   t.Append(SessionTable());
   return std::move(t).Build();
+}
+
+bool IsAsked(int syscall, std::span<const uint64_t, 6> arguments) {
+  const Table table = ZygoteTable();
+  const auto decides = [&](const Rule& rule) {
+    return rule.syscall == syscall &&
+           std::ranges::all_of(rule.when, [&](const Condition& condition) {
+             return (arguments[condition.argument] & condition.mask) ==
+                    condition.value;
+           });
+  };
+  const auto rule = std::ranges::find_if(table, decides);
+  return rule != table.end() && rule->asks;
 }
 
 }  // namespace bulkhead::sandbox

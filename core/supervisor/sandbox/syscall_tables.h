@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -67,5 +68,10 @@ struct GrantedCalls {
 // while loading, the devices that a session needs.
 Table ZygoteTableWith(const GrantedCalls& granted);
 Table SessionTableWith(const GrantedCalls& granted);
+
+// Returns whether ZygoteTable() leaves a call with these arguments to
+// bulkheadd. The kernel tells bulkheadd of the calls that no rule matches in
+// the same way.
+bool IsAsked(int syscall, std::span<const uint64_t, 6> arguments);
 
 }  // namespace bulkhead::sandbox

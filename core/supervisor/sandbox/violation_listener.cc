@@ -66,6 +66,18 @@ void LetFail(int listener, uint64_t id) {
   ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
 }
 
+// Makes `source` the descriptor `number` of the process that waits. Returns
+// false if the process has ended.
+bool AddDescriptor(int listener, uint64_t id, const ipc::UniqueFd& source,
+                   int number) {
+  seccomp_notif_addfd descriptor = {};
+  descriptor.id = id;
+  descriptor.flags = SECCOMP_ADDFD_FLAG_SETFD;
+  descriptor.srcfd = static_cast<uint32_t>(source.get());
+  descriptor.newfd = static_cast<uint32_t>(number);
+  return ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &descriptor) == number;
+}
+
 void Kill(pid_t process, pid_t thread, int listener, uint64_t id) {
   const ipc::UniqueFd pidfd(
       process == 0 ? -1
@@ -127,7 +139,7 @@ std::optional<Violation> ViolationListener::StopNext(ExpectedCalls& expected) {
       case ExpectedCalls::Decision::kGoOn:
         if (LetGoOn(fd_.get(), call.id)) continue;
         break;
-      case ExpectedCalls::Decision::kAwaitSocket:
+      case ExpectedCalls::Decision::kAwaitDescriptors:
         HandOver(expected, status->inner_process);
         continue;
       case ExpectedCalls::Decision::kCannotTell:
@@ -147,15 +159,11 @@ std::optional<Violation> ViolationListener::StopNext(ExpectedCalls& expected) {
 void ViolationListener::HandOver(ExpectedCalls& expected, pid_t process) {
   const auto ready = expected.TakeReady(process);
   if (!ready) return;
-  seccomp_notif_addfd descriptor = {};
-  descriptor.id = ready->id;
-  descriptor.flags = SECCOMP_ADDFD_FLAG_SETFD;
-  descriptor.srcfd = static_cast<uint32_t>(ready->socket.get());
-  descriptor.newfd = ipc::kWorkerSocketFd;
+  const auto& [socket, log] = ready->descriptors;
   // If this fails, the worker has ended, or waits until it is ended for being
   // late.
-  if (ioctl(fd_.get(), SECCOMP_IOCTL_NOTIF_ADDFD, &descriptor) ==
-      ipc::kWorkerSocketFd) {
+  if (AddDescriptor(fd_.get(), ready->id, log, STDERR_FILENO) &&
+      AddDescriptor(fd_.get(), ready->id, socket, ipc::kWorkerSocketFd)) {
     LetGoOn(fd_.get(), ready->id);
   }
 }

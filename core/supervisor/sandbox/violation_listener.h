@@ -46,8 +46,8 @@ class ViolationListener {
   // Kills the process of that one and returns the call, or nullopt if there is
   // none now. Never blocks.
   std::optional<Violation> StopNext(ExpectedCalls& expected);
-  // Gives a worker its socket, at kWorkerSocketFd, and lets its call go on, if
-  // it waits for that and the socket is there.
+  // Gives a worker its socket, at kWorkerSocketFd, and its stderr, and lets its
+  // call go on, if it waits for that and the descriptors are there.
   void HandOver(ExpectedCalls& expected, pid_t process);
 
  private:

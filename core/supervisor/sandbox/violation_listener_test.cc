@@ -124,7 +124,8 @@ class ViolationListenerTest : public testing::Test {
   }
 
   int status_ = 0;
-  ExpectedCalls expected_{SessionFilter(Forbidden::kNotify), {}, true};
+  ExpectedCalls expected_{{SessionFilter(Forbidden::kNotify), std::nullopt, {}},
+                          true};
 };
 
 TEST_F(ViolationListenerTest, EndsWhoMakesAForbiddenCallAndSaysWhich) {
@@ -202,6 +203,25 @@ TEST_F(ViolationListenerTest, ApprovedCallIsExecuted) {
 TEST_F(ViolationListenerTest, FilterThatLogsEndsItsProcess) {
   const auto deed = [] {
     InstallAndEnd({BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_LOG)});
+  };
+  Backend backend(deed, Backend::Stages::kOne);
+  auto listener = ViolationListener::Adopt(backend.TakeListener());
+  ASSERT_TRUE(listener) << listener.error();
+  backend.Go();
+  pollfd wait = {.fd = listener->fd(), .events = POLLIN, .revents = 0};
+  ASSERT_EQ(poll(&wait, 1, 10'000), 1);
+  const auto violation = listener->StopNext(expected_);
+  ASSERT_TRUE(violation);
+  EXPECT_EQ(violation->number, SYS_seccomp);
+  EXPECT_TRUE(WIFSIGNALED(backend.AwaitEnd()));
+}
+
+// With this flag each call that the filter answers is written to the kernel's
+// log.
+TEST_F(ViolationListenerTest, FilterOfOursThatLogsEndsItsProcess) {
+  const auto deed = [] {
+    Install(ipc::NoDescriptorsAreSent(),
+            SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_LOG);
   };
   Backend backend(deed, Backend::Stages::kOne);
   auto listener = ViolationListener::Adopt(backend.TakeListener());

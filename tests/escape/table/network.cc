@@ -169,6 +169,8 @@ std::vector<Attempt> NetworkAttempts() {
       Call(44, "mq_unlink", SYS_mq_unlink),
 
       {45, "descriptors", Everywhere("ok"), Descriptors},
+      // Would end what other processes write to the same log.
+      Call(45, "shutdown", SYS_shutdown),
       // Would read what the other processes of the backend write.
       {45,
        "open_log_again",
