@@ -68,15 +68,22 @@ extern "C" {
 
 #define BULKHEAD_MAX_PLANES 4
 
-/* The result of a call. A call that returns any other value than OK, AGAIN or
- * END_OF_STREAM should make last_error return a sentence that describes the
- * problem for people. */
+/* The result of a call. No call returns another value. A call that does not
+ * return OK, AGAIN or END_OF_STREAM should make last_error return a sentence
+ * that describes the problem for people.
+ *
+ * A backend that breaks a rule of this file loses its worker. The caller of the
+ * stream gets an error that names the backend, the rule and the position. */
 typedef enum bulkhead_result {
   BULKHEAD_OK = 0,
   /* From send_packet: receive frames first, then send the same packet again.
-   * From receive_frame: send another packet first. */
+   * From receive_frame: send another packet first; or, after the end was sent,
+   * the next frame is not ready yet, and the runtime asks again. A decoder that
+   * is at work may return AGAIN from both for a while, but not for half of the
+   * deadline of a frame (10 s by default). */
   BULKHEAD_AGAIN = 1,
-  /* From receive_frame after the end was sent: there are no more frames. */
+  /* Only from receive_frame, and only after the end was sent: there are no more
+   * frames. */
   BULKHEAD_END_OF_STREAM = 2,
   /* This packet is damaged; the next one may decode. */
   BULKHEAD_BAD_INPUT = 3,
@@ -225,11 +232,13 @@ typedef struct bulkhead_frame {
   const char* pixel_format;
   int32_t width;
   int32_t height;
-  uint32_t plane_count;
+  uint32_t plane_count; /* at least the planes of the pixel format */
   /* A palette, if the pixel format has one, is the second plane. */
   uint8_t* data[BULKHEAD_MAX_PLANES];
   int32_t stride[BULKHEAD_MAX_PLANES]; /* bytes from one row to the next */
-  int64_t pts; /* the best estimate, in the time base of the stream */
+  /* That of the frame's packet, or the best estimate if the packet has none, in
+   * the time base of the stream. */
+  int64_t pts;
   int64_t duration;
   int32_t keyframe;
   int32_t interlaced;

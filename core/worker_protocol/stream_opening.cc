@@ -28,6 +28,7 @@ void WriteOpening(const StreamOpening& opening,
   out.setMaxFramePixels(opening.limits.frame_pixels);
   out.setMaxStreams(opening.limits.streams);
   out.setMaxPacketBytes(opening.limits.packet_bytes);
+  out.setPatienceMs(static_cast<uint32_t>(opening.patience.count()));
 }
 
 }  // namespace bulkhead::session

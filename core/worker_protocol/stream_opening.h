@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -25,6 +26,8 @@ struct StreamOpening {
   std::string name_hint;     // base name, for choosing a demuxer
   int64_t media_bytes = 0;
   const Limits& limits;
+  // How long a backend may return BULKHEAD_AGAIN from every call.
+  std::chrono::milliseconds patience{5'000};
 };
 
 // Returns the most words that the request needs.

@@ -124,6 +124,9 @@ struct Open {
   maxPacketBytes @16 :UInt64;
   # The worker fails with resourceExhausted for media with more streams, and for
   # a larger packet of the stream.
+  patienceMs @17 :UInt32;
+  # The worker fails with backendMisbehaved if the backend asks to be called again
+  # for longer than this, without taking a packet or giving a frame.
 }
 
 struct Output {

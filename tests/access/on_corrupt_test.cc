@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "bulkhead/host.h"
 #include "tests/access/access_clips.h"
@@ -167,6 +169,79 @@ TEST_P(OnCorruptTest, AFileIsWhatItWasWhenItWasOpened) {
   VideoDecoder grown = Open(OnCorrupt::kSkip);
   EXPECT_GT(DecodeStraight(grown).frames.size(), pass.frames.size());
 }
+
+uint64_t DamagedFrames(const VideoDecoder& video) {
+  uint64_t frames = 0;
+  for (const DamagedRange& range : video.damage()) frames += range.frames;
+  return frames;
+}
+
+// The file loses its end while a decoder has it open, after the first frame.
+class ShrinkingFileTest : public OnCorruptTest {
+ protected:
+  void SetUp() override {
+    OnCorruptTest::SetUp();
+    const auto clip = MakeAccessClip("mpeg2_open_gop.ts");
+    if (!clip) GTEST_SKIP() << clip.error();
+    bytes_ = Read(*clip);
+    path_ = TemporaryDirectory() + "/shrinking.ts";
+    std::ofstream(path_, std::ios::binary) << bytes_;
+  }
+  void Shrink() const {
+    ASSERT_EQ(::truncate(path_.c_str(), static_cast<off_t>(bytes_.size() / 4)),
+              0);
+  }
+
+  std::string bytes_;
+};
+
+TEST_P(ShrinkingFileTest, WhatTheIndexHasAndThePassDoesNotIsDamage) {
+  for (const OnCorrupt on_corrupt : {OnCorrupt::kSkip, OnCorrupt::kError}) {
+    std::ofstream(path_, std::ios::binary) << bytes_;
+    VideoDecoder video = Open(on_corrupt);
+    const uint64_t count = video.FrameCount().value();
+    Shrink();
+    std::vector<SeenFrame> frames;
+    std::string said;
+    for (size_t errors = 0; errors <= count; ++errors) {
+      const StraightPass pass = DecodeStraight(video);
+      frames.insert(frames.end(), pass.frames.begin(), pass.frames.end());
+      if (pass.failure.ok()) break;
+      EXPECT_EQ(pass.failure.code(), Code::kBadInput) << pass.failure;
+      said += pass.failure.message();
+    }
+    EXPECT_LT(frames.size(), count);
+    EXPECT_EQ(frames.size() + DamagedFrames(video), count);
+    EXPECT_EQ(video.damage().back().last_frame, count - 1);
+    EXPECT_EQ(said.find("has become shorter") != std::string::npos,
+              on_corrupt == OnCorrupt::kError)
+        << said;
+    EXPECT_EQ(video.FrameAt(-1).error().code(), Code::kBadInput);
+  }
+}
+
+TEST_P(ShrinkingFileTest, WithoutAnIndexTheLossIsToldToo) {
+  VideoDecoder strict = Open(OnCorrupt::kError);
+  VideoDecoder skipping = Open(OnCorrupt::kSkip);
+  Shrink();
+  std::string said;
+  for (int i = 0; i < 100; ++i) {
+    const Status failure = DecodeStraight(strict).failure;
+    if (failure.ok()) break;
+    said += failure.message();
+  }
+  EXPECT_NE(said.find("has become shorter"), std::string::npos) << said;
+  EXPECT_GT(DamagedFrames(strict), 0u);
+  EXPECT_EQ(strict.FrameCount().error().code(), Code::kBadInput);
+  EXPECT_TRUE(DecodeStraight(skipping).failure.ok());
+  EXPECT_GT(DamagedFrames(skipping), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, ShrinkingFileTest,
+                         testing::Values("cpu", "openreg:0"),
+                         [](const auto& device) {
+                           return std::string(device.param).substr(0, 3);
+                         });
 
 INSTANTIATE_TEST_SUITE_P(Devices, OnCorruptTest,
                          testing::Values("cpu", "openreg:0"),

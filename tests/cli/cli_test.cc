@@ -192,6 +192,9 @@ TEST_F(Cli, DamagedFramesAreSkippedAndListed) {
     EXPECT_NE(result.errors.find("damaged"), std::string::npos)
         << result.errors;
   }
+  const ProgramResult shown = Run({"decode", path, "--on-corrupt", "show"});
+  EXPECT_EQ(shown.exit_code, 0) << shown.Describe();
+  EXPECT_EQ(Hashes(shown.output).size(), 18u) << shown.output;
   const ProgramResult result = Run(
       {"decode", path, "--on-corrupt", "skip", "--format", "null", "--json"});
   EXPECT_EQ(result.exit_code, 0) << result.Describe();

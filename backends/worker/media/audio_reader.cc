@@ -85,13 +85,8 @@ void AudioReader::Remember(const bulkhead_packet& packet,
 ipc::Expected<void> AudioReader::Decode(const bulkhead_packet* packet) {
   for (;;) {
     IPC_ASSIGN_OR_RETURN(const auto sent, decoder_->SendPacket(packet));
-    IPC_ASSIGN_OR_RETURN(const bool took, TakeFrames());
+    IPC_TRY(TakeFrames());
     if (sent != Decoder::Sent::kTakeFramesFirst) break;
-    if (!took) {
-      return ipc::Fail(ipc::Code::kBackendMisbehaved,
-                       "the backend's send_packet() takes no packet, and its "
-                       "receive_frame() has no frame");
-    }
   }
   if (packet != nullptr) return {};
   ended_ = true;
@@ -100,9 +95,9 @@ ipc::Expected<void> AudioReader::Decode(const bulkhead_packet* packet) {
   return {};
 }
 
-ipc::Expected<bool> AudioReader::TakeFrames() {
+ipc::Expected<void> AudioReader::TakeFrames() {
   DecodedFrame frame;
-  for (bool any = false;; any = true) {
+  for (;;) {
     IPC_ASSIGN_OR_RETURN(const auto received, decoder_->ReceiveFrame(&frame));
     switch (received) {
       case Decoder::Received::kFrame: {
@@ -115,7 +110,7 @@ ipc::Expected<bool> AudioReader::TakeFrames() {
         break;
       case Decoder::Received::kNeedsPacket:
       case Decoder::Received::kEndOfStream:
-        return any;
+        return {};
     }
   }
 }

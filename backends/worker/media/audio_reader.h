@@ -88,7 +88,7 @@ class AudioReader {
   bool IsAt(const Packet& packet) const;
   // Decodes one packet; null drains the decoder at the end of the stream.
   ipc::Expected<void> Decode(const bulkhead_packet* packet);
-  ipc::Expected<bool> TakeFrames();
+  ipc::Expected<void> TakeFrames();
   void Queue(AudioSamples samples);
   void Remember(const bulkhead_packet& packet, int64_t first_sample);
   int64_t next_sample() const;

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 #include "backends/sdk/sized.h"
@@ -118,6 +119,21 @@ std::optional<Slot> BufferProvider::PublishableSlot(const SlotPool& pool,
   const Buffer* buffer = Find(handle);
   if (buffer == nullptr || buffer->pool.get() != &pool) return std::nullopt;
   return pool.Publishable(buffer->slot.index);
+}
+
+bool BufferProvider::Holds(const bulkhead_frame& frame) {
+  std::lock_guard lock(mutex_);
+  const Buffer* buffer = Find(frame.buffer);
+  if (buffer == nullptr) return false;
+  const bool in_slot = buffer->pool != nullptr;
+  const uint8_t* begin = in_slot ? buffer->slot.data : buffer->memory;
+  const size_t bytes = in_slot ? buffer->slot.bytes : buffer->total_bytes;
+  const uint32_t planes =
+      std::min<uint32_t>(frame.plane_count, BULKHEAD_MAX_PLANES);
+  return std::all_of(frame.data, frame.data + planes, [&](const uint8_t* data) {
+    return std::less_equal<>()(begin, data) &&
+           std::less<>()(data, begin + bytes);
+  });
 }
 
 size_t BufferProvider::bytes() const {

@@ -59,6 +59,10 @@ class BufferProvider {
   // `pool` and may be published. Null handles and private buffers have no slot.
   std::optional<Slot> PublishableSlot(const SlotPool& pool, const void* handle);
 
+  // Returns whether `frame` names a buffer that the backend has, and all of its
+  // planes begin in that buffer.
+  bool Holds(const bulkhead_frame& frame);
+
   // Returns the size of all private memory, in use or kept for reuse.
   size_t bytes() const;
 

@@ -5,22 +5,19 @@
 #include <utility>
 
 #include "backends/sdk/sized.h"
+#include "backends/worker/media/abi_breach.h"
 
 namespace bulkhead::worker {
 namespace {
 
-// Ends the draining of a decoder that reports damage on every call of
-// receive_frame, which would go on for ever.
+// Bounds the draining of a decoder that reports damage on every call of
+// receive_frame.
 constexpr uint64_t kMostDamagedReceives = 1 << 16;
 
+// Returns the result in the words of a failure, or null for a result that is no
+// failure.
 const char* NameOf(bulkhead_result result) {
   switch (result) {
-    case BULKHEAD_OK:
-      return "ok";
-    case BULKHEAD_AGAIN:
-      return "again";
-    case BULKHEAD_END_OF_STREAM:
-      return "end of stream";
     case BULKHEAD_BAD_INPUT:
       return "damaged input";
     case BULKHEAD_UNSUPPORTED:
@@ -31,8 +28,12 @@ const char* NameOf(bulkhead_result result) {
       return "device lost";
     case BULKHEAD_FAILED:
       return "failed";
+    case BULKHEAD_OK:
+    case BULKHEAD_AGAIN:
+    case BULKHEAD_END_OF_STREAM:
+      break;
   }
-  return "an unknown result";
+  return nullptr;
 }
 
 ipc::Code CodeOf(bulkhead_result result) {
@@ -50,8 +51,15 @@ ipc::Code CodeOf(bulkhead_result result) {
 
 ipc::Error FailureOf(const bulkhead_backend& backend, bulkhead_decoder* decoder,
                      const char* call, bulkhead_result result) {
-  std::string message =
-      std::string(backend.name) + ": " + call + ": " + NameOf(result);
+  const char* name = NameOf(result);
+  if (name == nullptr) {
+    return BreachOf(
+        std::string(call) + " returned " + std::to_string(result),
+        result == BULKHEAD_AGAIN ? "From send_packet: receive frames first"
+        : result == BULKHEAD_END_OF_STREAM ? "Only from receive_frame"
+                                           : "No call returns another value.");
+  }
+  std::string message = std::string(backend.name) + ": " + call + ": " + name;
   const char* sentence = backend.last_error(decoder);
   if (sentence != nullptr && *sentence != '\0') {
     message += std::string(": ") + sentence;
@@ -102,15 +110,16 @@ void DecodedFrame::Reset() {
 
 ipc::Expected<std::unique_ptr<Decoder>> Decoder::Open(
     const bulkhead_backend& backend, const bulkhead_open_parameters& parameters,
-    const bulkhead_runtime& runtime) {
+    const bulkhead_runtime& runtime, std::chrono::milliseconds patience) {
   bulkhead_decoder* decoder = nullptr;
   const bulkhead_result result = backend.open(&parameters, &runtime, &decoder);
   if (result == BULKHEAD_OK && decoder != nullptr) {
-    return std::unique_ptr<Decoder>(new Decoder(backend, decoder));
+    return std::unique_ptr<Decoder>(new Decoder(backend, decoder, patience));
   }
   if (result == BULKHEAD_OK) {
-    return ipc::Fail(ipc::Code::kBackendMisbehaved,
-                     "the backend's open() reports success without a decoder");
+    return tl::unexpected(
+        BreachOf("open returned BULKHEAD_OK and no decoder",
+                 "On success *decoder is the backend's object"));
   }
   return tl::unexpected(FailureOf(backend, nullptr, "open", result));
 }
@@ -127,16 +136,37 @@ void Decoder::NoteDamage() {
   damage_ = sentence != nullptr ? sentence : "";
 }
 
+ipc::Error Decoder::Stuck(const char* what) const {
+  return BreachOf(std::string(what) + " returned BULKHEAD_AGAIN for " +
+                      std::to_string(pacer_.limit().count()) + " ms",
+                  "not for half of the deadline of a frame");
+}
+
 ipc::Expected<Decoder::Sent> Decoder::SendPacket(
     const bulkhead_packet* packet) {
   const bulkhead_result result = backend_.send_packet(decoder_, packet);
+  if (result != BULKHEAD_AGAIN) {
+    pacer_.Progressed();
+    wants_packet_ = false;
+    ended_ = ended_ || packet == nullptr;
+  }
   switch (result) {
-    case BULKHEAD_OK:
     case BULKHEAD_END_OF_STREAM:
-      damaged_in_a_row_ = 0;
       // A backend may report the end of the stream for a repeated drain.
+      if (packet != nullptr) {
+        return tl::unexpected(
+            BreachOf("send_packet returned BULKHEAD_END_OF_STREAM",
+                     "Only from receive_frame"));
+      }
+      [[fallthrough]];
+    case BULKHEAD_OK:
+      damaged_in_a_row_ = 0;
       return Sent::kAccepted;
     case BULKHEAD_AGAIN:
+      // Neither takes a packet nor has a frame.
+      if (std::exchange(wants_packet_, false) && !pacer_.Wait()) {
+        return tl::unexpected(Stuck("both send_packet and receive_frame"));
+      }
       return Sent::kTakeFramesFirst;
     case BULKHEAD_BAD_INPUT:
       NoteDamage();
@@ -147,10 +177,15 @@ ipc::Expected<Decoder::Sent> Decoder::SendPacket(
 }
 
 ipc::Expected<Decoder::Received> Decoder::ReceiveFrame(DecodedFrame* frame) {
-  frame->Reset();
-  frame->raw_ = {};
-  frame->raw_.size = sizeof(frame->raw_);
-  const bulkhead_result result = backend_.receive_frame(decoder_, &frame->raw_);
+  bulkhead_result result;
+  do {
+    frame->Reset();
+    frame->raw_ = {};
+    frame->raw_.size = sizeof(frame->raw_);
+    result = backend_.receive_frame(decoder_, &frame->raw_);
+    // After the end was sent, the frame is not ready yet.
+  } while (result == BULKHEAD_AGAIN && ended_ && pacer_.Wait());
+  if (result != BULKHEAD_AGAIN) pacer_.Progressed();
   switch (result) {
     case BULKHEAD_OK:
       frame->decoder_ = this;
@@ -158,15 +193,28 @@ ipc::Expected<Decoder::Received> Decoder::ReceiveFrame(DecodedFrame* frame) {
       // our own struct's knowledge back unchanged.
       frame->view_ = sdk::TakeSized(frame->raw_);
       damaged_in_a_row_ = 0;
+      wants_packet_ = false;
       return Received::kFrame;
     case BULKHEAD_AGAIN:
+      if (ended_) {
+        return tl::unexpected(Stuck("after the end was sent, receive_frame"));
+      }
+      wants_packet_ = true;
       return Received::kNeedsPacket;
     case BULKHEAD_END_OF_STREAM:
-      return Received::kEndOfStream;
+      if (ended_) return Received::kEndOfStream;
+      return tl::unexpected(BreachOf(
+          "receive_frame returned BULKHEAD_END_OF_STREAM before the end was "
+          "sent",
+          "only after the end was sent"));
     case BULKHEAD_BAD_INPUT:
       NoteDamage();
       if (++damaged_in_a_row_ < kMostDamagedReceives) return Received::kDamaged;
-      return tl::unexpected(Failure("receive_frame", result));
+      return tl::unexpected(
+          BreachOf("receive_frame returned BULKHEAD_BAD_INPUT " +
+                       std::to_string(damaged_in_a_row_) +
+                       " times without another packet",
+                   "This packet is damaged; the next one may decode."));
     default:
       return tl::unexpected(Failure("receive_frame", result));
   }
@@ -174,6 +222,9 @@ ipc::Expected<Decoder::Received> Decoder::ReceiveFrame(DecodedFrame* frame) {
 
 void Decoder::Flush() {
   damaged_in_a_row_ = 0;
+  wants_packet_ = false;
+  ended_ = false;
+  pacer_.Progressed();
   backend_.flush(decoder_);
 }
 

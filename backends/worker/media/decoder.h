@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
 #include "backends/sdk/bulkhead_backend.h"
+#include "backends/worker/media/abi_breach.h"
 #include "ipc/error.h"
 
 namespace bulkhead::worker {
@@ -56,9 +58,14 @@ class DecodedFrame {
 // The vendor's code runs in this process, so nothing here protects against it;
 // the checks turn a vendor's mistake into a message. Used by one thread.
 //
-// Failures: kUnsupported, kResourceExhausted, kBackendLost when the device is
-// gone (a new worker may continue), else kBadInput. After a failure the decoder
-// can only be destroyed.
+// A backend whose frame is not ready yet, or that has room neither for a packet
+// nor a frame to give, returns AGAIN. The calls then wait and ask again, for at
+// most `patience`.
+//
+// Failures: kBackendMisbehaved for what bulkhead_backend.h does not allow,
+// kUnsupported, kResourceExhausted, kBackendLost when the device is gone (a new
+// worker may continue), else kBadInput. After a failure the decoder can only be
+// destroyed.
 class Decoder {
  public:
   enum class Sent { kAccepted, kTakeFramesFirst, kDamaged };
@@ -69,7 +76,7 @@ class Decoder {
   static ipc::Expected<std::unique_ptr<Decoder>> Open(
       const bulkhead_backend& backend,
       const bulkhead_open_parameters& parameters,
-      const bulkhead_runtime& runtime);
+      const bulkhead_runtime& runtime, std::chrono::milliseconds patience);
 
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
@@ -90,10 +97,13 @@ class Decoder {
  private:
   friend class DecodedFrame;
 
-  Decoder(const bulkhead_backend& backend, bulkhead_decoder* decoder)
-      : backend_(backend), decoder_(decoder) {}
+  Decoder(const bulkhead_backend& backend, bulkhead_decoder* decoder,
+          std::chrono::milliseconds patience)
+      : backend_(backend), decoder_(decoder), pacer_(patience) {}
 
   ipc::Error Failure(const char* call, bulkhead_result result) const;
+  // Returns the error for a backend that returns AGAIN for too long.
+  ipc::Error Stuck(const char* what) const;
   void NoteDamage();
 
   const bulkhead_backend& backend_;
@@ -101,6 +111,9 @@ class Decoder {
   std::string damage_;
   uint64_t damage_count_ = 0;
   uint64_t damaged_in_a_row_ = 0;
+  AgainPacer pacer_;
+  bool wants_packet_ = false;  // receive_frame asked for a packet
+  bool ended_ = false;         // the end was sent
 };
 
 }  // namespace bulkhead::worker

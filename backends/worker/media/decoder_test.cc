@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -13,6 +14,7 @@ namespace {
 // A fake backend whose functions return what the test has set.
 struct Vendor {
   bulkhead_result answer = BULKHEAD_OK;
+  int again = 0;  // the number of calls of receive_frame that say AGAIN first
   int frames_out = 0;
   int open_decoders = 0;
   int flushes = 0;
@@ -37,6 +39,7 @@ bulkhead_backend Table() {
     return vendor->answer;
   };
   table.receive_frame = [](bulkhead_decoder*, bulkhead_frame* frame) {
+    if (vendor->again > 0 && vendor->again--) return BULKHEAD_AGAIN;
     if (vendor->answer != BULKHEAD_OK) return vendor->answer;
     ++vendor->frames_out;
     frame->size = offsetof(bulkhead_frame, interlaced);
@@ -53,6 +56,8 @@ bulkhead_backend Table() {
   return table;
 }
 
+constexpr std::chrono::milliseconds kPatience{20};
+
 class DecoderTest : public testing::Test {
  protected:
   DecoderTest() { vendor = &vendor_; }
@@ -60,7 +65,7 @@ class DecoderTest : public testing::Test {
   auto Open() {
     bulkhead_open_parameters parameters{};
     parameters.size = sizeof(parameters);
-    return Decoder::Open(table_, parameters, runtime_);
+    return Decoder::Open(table_, parameters, runtime_, kPatience);
   }
 
   Vendor vendor_;
@@ -126,7 +131,45 @@ TEST_F(DecoderTest, DamageIsNoFailureUntilItNeverEnds) {
     received = (*decoder)->ReceiveFrame(&frame);
   }
   ASSERT_FALSE(received);
-  EXPECT_EQ(received.error().code, ipc::Code::kBadInput);
+  EXPECT_EQ(received.error().code, ipc::Code::kBackendMisbehaved);
+}
+
+TEST_F(DecoderTest, ForATimeAgainAfterTheEndMeansNotYet) {
+  auto decoder = Open();
+  ASSERT_TRUE((*decoder)->SendPacket(nullptr));
+  vendor_.again = 3;
+  DecodedFrame frame;
+  EXPECT_EQ(*(*decoder)->ReceiveFrame(&frame), Decoder::Received::kFrame);
+  vendor_.answer = BULKHEAD_AGAIN;
+  const auto received = (*decoder)->ReceiveFrame(&frame);
+  ASSERT_FALSE(received);
+  EXPECT_EQ(received.error().code, ipc::Code::kBackendMisbehaved);
+}
+
+TEST_F(DecoderTest, AgainFromBothCallsIsABreachAfterAWhile) {
+  auto decoder = Open();
+  vendor_.answer = BULKHEAD_AGAIN;
+  const bulkhead_packet packet = {.size = sizeof(packet)};
+  DecodedFrame frame;
+  auto sent = (*decoder)->SendPacket(&packet);
+  while (sent) {
+    EXPECT_EQ(*sent, Decoder::Sent::kTakeFramesFirst);
+    ASSERT_EQ(*(*decoder)->ReceiveFrame(&frame),
+              Decoder::Received::kNeedsPacket);
+    sent = (*decoder)->SendPacket(&packet);
+  }
+  EXPECT_EQ(sent.error().code, ipc::Code::kBackendMisbehaved);
+}
+
+TEST_F(DecoderTest, TheStreamEndsOnlyAfterTheEndWasSent) {
+  auto decoder = Open();
+  vendor_.answer = BULKHEAD_END_OF_STREAM;
+  DecodedFrame frame;
+  const auto early = (*decoder)->ReceiveFrame(&frame);
+  ASSERT_FALSE(early);
+  EXPECT_EQ(early.error().code, ipc::Code::kBackendMisbehaved);
+  ASSERT_TRUE((*decoder)->SendPacket(nullptr));
+  EXPECT_EQ(*(*decoder)->ReceiveFrame(&frame), Decoder::Received::kEndOfStream);
 }
 
 TEST_F(DecoderTest, ALostDeviceIsALostBackend) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "backends/worker/media/abi_breach.h"
 #include "ipc/frame_geometry.h"
 #include "ipc/try.h"
 
@@ -29,6 +30,13 @@ void FrameDelivery::Grant(uint32_t slot, uint32_t generation) {
 
 ipc::Expected<std::optional<DeliveredFrame>> FrameDelivery::Deliver(
     DecodedFrame& frame) {
+  if (frame->buffer != nullptr && !buffers_.Holds(*frame)) {
+    return tl::unexpected(
+        BreachOf("receive_frame gave a picture whose planes are not in the "
+                 "buffer that it names",
+                 "The planes of a picture lie in a buffer from "
+                 "acquire_buffer, identified by `buffer`"));
+  }
   IPC_ASSIGN_OR_RETURN(const auto shape, converter_.Prepare(*frame));
   const PictureSize size = shape.size;
   IPC_ASSIGN_OR_RETURN(

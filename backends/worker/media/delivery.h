@@ -51,7 +51,8 @@ class FrameDelivery {
 
   // Delivers a picture and takes `frame` over. Returns nullopt if no slot is
   // free; call again with the same frame after a grant. Fails with
-  // kResourceExhausted if the picture is larger than a slot.
+  // kResourceExhausted if the picture is larger than a slot, and with
+  // kBackendMisbehaved if it is not what bulkhead_backend.h describes.
   ipc::Expected<std::optional<DeliveredFrame>> Deliver(DecodedFrame& frame);
 
  private:

@@ -81,9 +81,10 @@ class Player {
     parameters.threads = 1;
     parameters.incarnation = 1;
     parameters.max_frame_pixels = kMostPixels;
-    IPC_ASSIGN_OR_RETURN(const auto decoder,
-                         Decoder::Open(*bulkhead_cpu_backend(), parameters,
-                                       *buffers_.runtime()));
+    IPC_ASSIGN_OR_RETURN(
+        const auto decoder,
+        Decoder::Open(*bulkhead_cpu_backend(), parameters, *buffers_.runtime(),
+                      std::chrono::seconds(5)));
     auto played = Loop(*decoder, not_before);
     delivery_.reset();
     if (!played) return tl::unexpected(std::move(played.error()));

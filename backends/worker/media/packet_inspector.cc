@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <iterator>
 
 extern "C" {
 #include <libavcodec/avcodec.h>
@@ -34,6 +35,17 @@ class BitReader {
   const size_t bits_;
   size_t at_ = 0;
 };
+
+// The bytes that a keyframe has behind its first ones (RFC 6386, section 9.1;
+// VP9 bitstream specification, section 6.2).
+constexpr uint8_t kVp8StartCode[] = {0x9d, 0x01, 0x2a};
+constexpr uint8_t kVp9SyncCode[] = {0x49, 0x83, 0x42};
+
+bool HasBytes(const bulkhead_packet& packet, size_t at,
+              const uint8_t (&bytes)[3]) {
+  return packet.bytes >= at + sizeof(bytes) &&
+         std::equal(std::begin(bytes), std::end(bytes), packet.data + at);
+}
 
 bool Vp8Shows(const uint8_t* data, size_t bytes) {
   return bytes == 0 || (data[0] & 0x10) != 0;
@@ -109,10 +121,11 @@ void PacketInspector::Parse(const bulkhead_packet& packet) {
 }
 
 bool PacketInspector::Inspect(const bulkhead_packet& packet) {
+  if (parser_ != nullptr) Parse(packet);
+  met_keyframe_ = met_keyframe_ || IsKeyframe(packet);
   if (codec_ == AV_CODEC_ID_VP8) return Vp8Shows(packet.data, packet.bytes);
   if (codec_ == AV_CODEC_ID_VP9) return Vp9Shows(packet.data, packet.bytes);
   if (parser_ == nullptr) return true;
-  Parse(packet);
   if (codec_ == AV_CODEC_ID_H264 && IsSecondField()) return false;
   const bool discarded = (packet.flags & BULKHEAD_PACKET_DISCARD) != 0;
   if (packet.pts != BULKHEAD_NO_TIMESTAMP && !discarded) {
@@ -120,6 +133,29 @@ bool PacketInspector::Inspect(const bulkhead_packet& packet) {
     if (reordering_ == Reordering::kByType) CheckType(packet.pts);
   }
   return true;
+}
+
+bool PacketInspector::IsKeyframe(const bulkhead_packet& packet) const {
+  constexpr uint32_t kWanted = BULKHEAD_PACKET_KEYFRAME;
+  constexpr uint32_t kOthers =
+      BULKHEAD_PACKET_CORRUPT | BULKHEAD_PACKET_DISCARD;
+  if ((packet.flags & (kWanted | kOthers)) != kWanted) return false;
+  switch (codec_) {
+    case AV_CODEC_ID_H264:
+    case AV_CODEC_ID_HEVC:
+      // The count is only known after headers that the parser could read.
+      return parser_ != nullptr && parser_->key_frame == 1 &&
+             parser_->output_picture_number != INT_MIN;
+    case AV_CODEC_ID_VP8:
+      return HasBytes(packet, 3, kVp8StartCode) &&
+             (packet.data[0] & 0x11) == 0x10;
+    case AV_CODEC_ID_VP9:
+      // Profile 0, a frame of its own that is a keyframe and shown.
+      return HasBytes(packet, 1, kVp9SyncCode) &&
+             (packet.data[0] & 0xfe) == 0x82;
+    default:
+      return false;
+  }
 }
 
 bool PacketInspector::IsSecondField() {

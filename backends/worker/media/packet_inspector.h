@@ -42,6 +42,11 @@ class PacketInspector {
   // not damaged.
   bool Inspect(const bulkhead_packet& packet);
 
+  // Returns true once there was a keyframe whose headers are sound. A decoder
+  // that takes such a packet without an error has a picture to show. Only for
+  // H.264, HEVC, VP8 and VP9; else always false.
+  bool met_keyframe() const { return met_keyframe_; }
+
   // Returns false once timestamps have contradicted the order of the pictures.
   bool ordered() const { return ordered_; }
 
@@ -58,6 +63,7 @@ class PacketInspector {
   PacketInspector() = default;
 
   void Parse(const bulkhead_packet& packet);
+  bool IsKeyframe(const bulkhead_packet& packet) const;
   bool IsSecondField();
   void CheckCount(int64_t pts);
   void CheckType(int64_t pts);
@@ -67,6 +73,7 @@ class PacketInspector {
   int codec_ = 0;
   Reordering reordering_ = Reordering::kUnknown;
   bool ordered_ = true;
+  bool met_keyframe_ = false;
   // The parity of a first field whose second field has not come yet, or 0.
   int open_field_ = 0;
   // Recent pictures of the current coded sequence, in decoding order.

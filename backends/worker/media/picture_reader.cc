@@ -31,6 +31,9 @@ ipc::Expected<void> PictureReader::ReplaceDecoder() {
   IPC_ASSIGN_OR_RETURN(decoder_, open_decoder_());
   inspector_ = demuxer_->MakeInspector();
   outstanding_.Restart(INT64_MIN);
+  equal_timestamps_.Restart();
+  packets_ = 0;
+  shown_ = false;
   at_beginning_ = true;
   met_damage_ = false;
   return {};
@@ -68,6 +71,7 @@ ipc::Expected<void> PictureReader::SeekToKeyframe(int64_t timestamp) {
   }
   inspector_->Restart();
   outstanding_.Restart(demuxer_->entry());
+  equal_timestamps_.Restart();
   return {};
 }
 
@@ -78,13 +82,10 @@ ipc::Expected<bool> PictureReader::Next() {
                          decoder_->ReceiveFrame(&picture_));
     switch (received) {
       case Decoder::Received::kFrame:
-        has_picture_ = true;
-        Note(outstanding_.Shown(picture_->pts, &position_));
-        if (picture_->damaged != 0) met_damage_ = true;
+        IPC_TRY(Show());
         return true;
       case Decoder::Received::kEndOfStream:
-        Note(outstanding_.Ended());
-        at_beginning_ = false;
+        IPC_TRY(End());
         return false;
       case Decoder::Received::kDamaged:
         met_damage_ = true;
@@ -92,18 +93,49 @@ ipc::Expected<bool> PictureReader::Next() {
       case Decoder::Received::kNeedsPacket:
         break;
     }
-    if (!packet_pending_ && !packets_ended_) {
-      IPC_TRY(ReadPacket());
-    }
-    // The decoder asks for packets after the end was sent: a vendor's mistake,
-    // treated as the end of the stream.
-    if (!packet_pending_) return false;
+    if (!packet_pending_) IPC_TRY(ReadPacket());
     IPC_ASSIGN_OR_RETURN(
         const auto sent,
         decoder_->SendPacket(packets_ended_ ? nullptr : &demuxer_->packet()));
     packet_pending_ = sent == Decoder::Sent::kTakeFramesFirst;
     if (sent == Decoder::Sent::kDamaged) met_damage_ = true;
   }
+}
+
+ipc::Expected<void> PictureReader::Show() {
+  has_picture_ = true;
+  shown_ = true;
+  Note(outstanding_.Shown(picture_->pts, &position_));
+  if (picture_->damaged != 0) met_damage_ = true;
+  return equal_timestamps_.Shown(picture_->pts);
+}
+
+ipc::Expected<void> PictureReader::End() {
+  if (!met_damage_) IPC_TRY(equal_timestamps_.Ended());
+  // Files of which no packet can be decoded are common, but a decoder reports
+  // that, and the headers of a keyframe tell that it could.
+  if (at_beginning_ && !shown_ && decoder_->damage_count() == 0 &&
+      inspector_->met_keyframe()) {
+    return tl::unexpected(
+        BreachOf("receive_frame gave no frame, though send_packet took every "
+                 "packet, also a keyframe with sound headers",
+                 "receive_frame then returns the remaining frames"));
+  }
+  Note(outstanding_.Ended());
+  at_beginning_ = false;
+  return {};
+}
+
+std::string PictureReader::Progress() const {
+  std::string text = "after " + std::to_string(packets_) + " packets";
+  if (packets_ == 0) return text;
+  if (last_pts_ != BULKHEAD_NO_TIMESTAMP) {
+    text += ", the last with timestamp " + std::to_string(last_pts_);
+  }
+  if (last_position_ >= 0) {
+    text += ", byte " + std::to_string(last_position_) + " of the file";
+  }
+  return text;
 }
 
 void PictureReader::Pass() {
@@ -123,10 +155,14 @@ ipc::Expected<void> PictureReader::ReadPacket() {
   packet_pending_ = true;
   if (packets_ended_) return {};
   const bulkhead_packet& packet = demuxer_->packet();
+  ++packets_;
+  last_pts_ = packet.pts;
+  last_position_ = packet.position;
   const bool shows = inspector_->Inspect(packet);
   if (!inspector_->ordered()) outstanding_.OnlyCount();
   if (shows && (packet.flags & BULKHEAD_PACKET_DISCARD) == 0) {
     outstanding_.Sent(packet.pts, packet.duration, packet.position);
+    equal_timestamps_.Sent(packet.pts);
   }
   return {};
 }

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "backends/worker/media/abi_breach.h"
 #include "backends/worker/media/decoder.h"
 #include "backends/worker/media/demuxer.h"
 #include "backends/worker/media/outstanding_packets.h"
@@ -56,6 +58,9 @@ class PictureReader {
   DecodedFrame& picture() { return picture_; }
   // Returns the byte offset of the picture's packet in the file, or -1.
   int64_t position() const { return position_; }
+  // Says how far the decoder got, for the message about a breach of the ABI:
+  // "after 3 packets, the last with timestamp 1024, byte 48 of the file".
+  std::string Progress() const;
   // Gives the current picture back, so that Next() decodes another one.
   void Pass();
 
@@ -70,6 +75,9 @@ class PictureReader {
   void Forget();
   ipc::Expected<void> ReadPacket();
   void Note(const std::vector<Loss>& losses);
+  // Takes the picture that the decoder gave, or the end of the stream.
+  ipc::Expected<void> Show();
+  ipc::Expected<void> End();
 
   const std::unique_ptr<Demuxer> demuxer_;
   const OpenDecoder open_decoder_;
@@ -77,7 +85,12 @@ class PictureReader {
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<PacketInspector> inspector_;
   OutstandingPackets outstanding_;
+  EqualTimestamps equal_timestamps_;
   std::vector<Loss> losses_;
+  uint64_t packets_ = 0;  // sent since the decoder was opened
+  int64_t last_pts_ = BULKHEAD_NO_TIMESTAMP;
+  int64_t last_position_ = -1;
+  bool shown_ = false;  // the decoder has given a picture
   int64_t position_ = -1;
   bool at_beginning_ = true;
   bool packets_ended_ = false;

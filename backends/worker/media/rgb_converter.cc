@@ -13,6 +13,7 @@ extern "C" {
 #include <libswscale/swscale.h>
 }
 
+#include "backends/worker/media/abi_breach.h"
 #include "ipc/limit_name.h"
 #include "ipc/try.h"
 
@@ -59,8 +60,9 @@ RgbConverter::~RgbConverter() = default;
 ipc::Expected<RgbConverter::Key> RgbConverter::ValidateFrame(
     const bulkhead_frame& frame) {
   if (frame.pixel_format == nullptr || frame.width <= 0 || frame.height <= 0) {
-    return ipc::Fail(ipc::Code::kBackendMisbehaved,
-                     "the decoder returned a picture without size or format");
+    return tl::unexpected(
+        BreachOf("receive_frame gave a picture without a size or pixel format",
+                 "Fills *frame with the next frame in display order."));
   }
   const std::string size =
       std::to_string(frame.width) + "x" + std::to_string(frame.height);
@@ -87,16 +89,24 @@ ipc::Expected<RgbConverter::Key> RgbConverter::ValidateFrame(
   av_image_fill_linesizes(least_strides, known_format_, frame.width);
   const bool has_palette = (descriptor->flags & AV_PIX_FMT_FLAG_PAL) != 0;
   const int planes = has_palette ? 2 : av_pix_fmt_count_planes(known_format_);
+  const std::string picture =
+      "receive_frame gave a " + known_name_ + " picture of " + size + " with ";
+  const auto given = static_cast<int>(
+      std::min<uint32_t>(frame.plane_count, BULKHEAD_MAX_PLANES));
   for (int i = 0; i < planes; ++i) {
+    if (i >= given || frame.data[i] == nullptr) {
+      return tl::unexpected(
+          BreachOf(picture + std::to_string(i) + " of its " +
+                       std::to_string(planes) + " planes",
+                   "at least the planes of the pixel format"));
+    }
     const bool is_palette = has_palette && i == 1;
-    if (frame.data[i] == nullptr ||
-        (!is_palette &&
-         std::llabs(int64_t{frame.stride[i]}) < least_strides[i])) {
-      return ipc::Fail(ipc::Code::kBackendMisbehaved,
-                       "the decoder returned a " + known_name_ +
-                           " picture of " + size +
-                           " with a plane missing or "
-                           "too narrow");
+    if (!is_palette &&
+        std::llabs(int64_t{frame.stride[i]}) < least_strides[i]) {
+      return tl::unexpected(BreachOf(
+          picture + "a stride of " + std::to_string(frame.stride[i]) +
+              " for rows of " + std::to_string(least_strides[i]) + " bytes",
+          "bytes from one row to the next"));
     }
   }
   return Key{

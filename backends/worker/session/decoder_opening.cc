@@ -8,7 +8,8 @@ DecoderOpening::DecoderOpening(ipc::schema::Open::Reader open)
       threads_(open.getThreads()),
       incarnation_(open.getIncarnation()),
       max_frame_pixels_(open.getMaxFramePixels()),
-      ignore_errors_(open.getIgnoreErrors()) {
+      ignore_errors_(open.getIgnoreErrors()),
+      patience_(open.getPatienceMs()) {
   for (const auto option : open.getOptions()) {
     options_.emplace_back(option.getKey().cStr(), option.getValue().cStr());
   }
@@ -35,7 +36,7 @@ ipc::Expected<std::unique_ptr<Decoder>> DecoderOpening::Open(
   parameters.option_count = options.size();
   parameters.max_frame_pixels = max_frame_pixels_;
   parameters.ignore_errors = ignore_errors_;
-  return Decoder::Open(backend, parameters, runtime);
+  return Decoder::Open(backend, parameters, runtime, patience_);
 }
 
 }  // namespace bulkhead::worker

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -32,6 +33,7 @@ class DecoderOpening {
   const uint32_t incarnation_;
   const uint64_t max_frame_pixels_;
   const bool ignore_errors_;
+  const std::chrono::milliseconds patience_;
   std::vector<std::pair<std::string, std::string>> options_;
 };
 

@@ -44,7 +44,7 @@ void SetRational(schema::Rational::Builder out, bulkhead_rational rational) {
 ipc::Expected<std::unique_ptr<Stream>> VideoStream::Open(
     const StreamContext& context, schema::Open::Reader open) {
   std::unique_ptr<VideoStream> stream(new VideoStream(context, open));
-  IPC_TRY(stream->OpenInput(open));
+  IPC_TRY(stream->Located(stream->OpenInput(open)));
   return stream;
 }
 
@@ -57,6 +57,15 @@ VideoStream::VideoStream(const StreamContext& context,
       max_frame_pixels_(open.getMaxFramePixels()),
       limits_(DemuxerLimitsOf(open)),
       output_(ReadOutput(open.getOutput())) {}
+
+template <typename T>
+ipc::Expected<T> VideoStream::Located(ipc::Expected<T> result) const {
+  if (!result && result.error().code == ipc::Code::kBackendMisbehaved &&
+      reader_) {
+    result.error().message += ", " + reader_->Progress();
+  }
+  return result;
+}
 
 ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
   IPC_ASSIGN_OR_RETURN(
@@ -236,7 +245,9 @@ ipc::Expected<void> VideoStream::SendUnseen() {
   return {};
 }
 
-ipc::Expected<bool> VideoStream::Advance() {
+ipc::Expected<bool> VideoStream::Advance() { return Located(PlayOn()); }
+
+ipc::Expected<bool> VideoStream::PlayOn() {
   if (play_.frames_left == 0) {
     play_.active = false;
     return Answer(

@@ -58,9 +58,14 @@ class VideoStream : public Stream {
 
   VideoStream(const StreamContext& context, ipc::schema::Open::Reader open);
 
+  // Adds to an error for a breach of the C ABI how far the decoder got.
+  template <typename T>
+  ipc::Expected<T> Located(ipc::Expected<T> result) const;
   ipc::Expected<void> OpenInput(ipc::schema::Open::Reader open);
   void MakeDelivery();
   ipc::Expected<void> Describe(const OutputShape& shape);
+  // Does one step of Advance().
+  ipc::Expected<bool> PlayOn();
   // Reports the unseen frames so far, then publishes the reader's picture.
   // Returns false if no slot is free.
   ipc::Expected<bool> Show();

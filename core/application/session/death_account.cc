@@ -59,7 +59,8 @@ std::optional<DeathAccount::GivenUp> DeathAccount::Count(
   if (!verdict.blamed && IsKillForMemory(verdict)) ++kills_;
   // After a worker that broke the protocol no other worker is tried, whatever
   // the input.
-  if (death == Code::kBackendMisbehaved) return GivenUp{death, ""};
+  if (death == Code::kBackendMisbehaved)
+    return GivenUp{death, "report it to the vendor of the backend"};
   // bulkheadd also knows of deaths in other sessions at this position; the
   // session also knows of deaths that an earlier bulkheadd counted.
   const uint32_t attempts = std::max(blamed_, verdict.deaths_here);

@@ -25,8 +25,11 @@ Damage Describe(const PublishedFrame& frame) {
 
 }  // namespace
 
-FrameFinder::FrameFinder(FrameIndex index, DamageLog& log)
-    : index_(std::move(index)), log_(log), record_(&index_) {}
+FrameFinder::FrameFinder(FrameIndex index, DamageLog& log, bool shows_damaged)
+    : index_(std::move(index)),
+      log_(log),
+      shows_damaged_(shows_damaged),
+      record_(&index_) {}
 
 Result<FrameFinder::Found> FrameFinder::Find(VideoLink& video, uint64_t i) {
   return index_.timestamped() ? FindByTime(video, i) : FindByCounting(video, i);
@@ -110,7 +113,8 @@ Result<FrameFinder::Pass> FrameFinder::Seek(VideoLink& video, uint64_t i,
     if (pass.verdict != Verdict::kAgrees) return pass;
     // Only a pass that is past frame `i` shows whether the frame is missing.
     if (!record_.Passed(i)) continue;
-    if (published && published->pts == target && !published->damaged) {
+    if (published && published->pts == target &&
+        (!published->damaged || shows_damaged_)) {
       following_ = true;
       position_ = i;
       pass.found = FoundFrame{i, std::move(*published)};
@@ -150,8 +154,10 @@ Result<FrameFinder::Found> FrameFinder::FindByCounting(VideoLink& video,
     }
     if (position_++ < i) continue;
     following_ = true;
-    if (damage) return Found(*damage);
-    return Found(FoundFrame{i, std::move(*published)});
+    if (published && (!damage || shows_damaged_)) {
+      return Found(FoundFrame{i, std::move(*published)});
+    }
+    return Found(*damage);
   }
 }
 

@@ -37,8 +37,10 @@ struct FoundFrame {
 // forgotten the play. Not thread-safe.
 class FrameFinder {
  public:
-  // `index` must be complete. `log` must outlive the finder.
-  FrameFinder(FrameIndex index, DamageLog& log);
+  // `index` must be complete. `log` must outlive the finder. With
+  // `shows_damaged`, a damaged picture of a pass from the beginning is found
+  // like a sound one.
+  FrameFinder(FrameIndex index, DamageLog& log, bool shows_damaged);
   FrameFinder(const FrameFinder&) = delete;
   FrameFinder& operator=(const FrameFinder&) = delete;
 
@@ -79,6 +81,7 @@ class FrameFinder {
 
   const FrameIndex index_;
   DamageLog& log_;
+  const bool shows_damaged_;
   StraightRecord record_;
   std::map<uint64_t, Damage> damaged_;  // by number, if asked for
   bool following_ = false;  // the worker's play continues after position_

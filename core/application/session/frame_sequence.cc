@@ -55,9 +55,14 @@ Result<FrameSequence::Event> FrameSequence::Next(VideoLink& video) {
     }
     const uint64_t number = next();
     Record({pts, published ? published->fingerprint : 0});
-    if (!damage) return Event(std::move(*published));
-    if (damage->frames == 1) damage->frame = number;
-    log_.Add(*damage);
+    frames_ += damage ? damage->frames : 1;
+    if (damage) {
+      if (damage->frames == 1) damage->frame = number;
+      log_.Add(*damage);
+    }
+    if (published && (!damage || shows_damaged_)) {
+      return Event(std::move(*published));
+    }
     return Event(*damage);
   }
 }
@@ -74,6 +79,7 @@ void FrameSequence::Record(Stamp stamp) {
 void FrameSequence::Rewind() {
   seen_.clear();
   dropped_ = 0;
+  frames_ = 0;
   ascending_ = true;
   ended_ = false;
   playing_ = false;

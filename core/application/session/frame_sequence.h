@@ -35,14 +35,20 @@ class FrameSequence {
   using Event = std::variant<PublishedFrame, Damage, EndOfStream>;
 
   // `log` receives the damage that the sequence meets, and must outlive the
-  // sequence. `most_recorded` is the largest number of recorded frames.
-  FrameSequence(DamageLog& log, uint64_t most_recorded)
-      : log_(log), most_recorded_(most_recorded) {}
+  // sequence. With `shows_damaged`, Next() returns a damaged picture as a
+  // picture, otherwise as damage. `most_recorded` is the largest number of
+  // recorded frames.
+  FrameSequence(DamageLog& log, bool shows_damaged, uint64_t most_recorded)
+      : log_(log),
+        shows_damaged_(shows_damaged),
+        most_recorded_(most_recorded) {}
   FrameSequence(const FrameSequence&) = delete;
   FrameSequence& operator=(const FrameSequence&) = delete;
 
   // Returns the number of the frame that comes next.
   uint64_t next() const { return dropped_ + seen_.size(); }
+  // Returns the number of frames that were delivered or reported as damage.
+  uint64_t frames() const { return frames_; }
   bool ended() const { return ended_; }
 
   Result<Event> Next(VideoLink& video);
@@ -68,9 +74,11 @@ class FrameSequence {
   Result<bool> DropSeen(VideoLink& video, size_t first);
 
   DamageLog& log_;
+  const bool shows_damaged_;
   const uint64_t most_recorded_;
   std::deque<Stamp> seen_;
-  uint64_t dropped_ = 0;   // frames that were before those of seen_
+  uint64_t dropped_ = 0;  // frames that were before those of seen_
+  uint64_t frames_ = 0;
   bool ascending_ = true;  // all of seen_ have timestamps, in ascending order
   bool ended_ = false;
   bool playing_ = false;  // the worker's play continues after seen_

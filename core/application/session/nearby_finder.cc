@@ -50,7 +50,7 @@ Result<FrameFinder::Found> NearbyFinder::Find(VideoLink& video, uint64_t i) {
                     "no frame is near the time that the header gives frame " +
                         std::to_string(i) + "; use the seek_mode exact");
     }
-    if (published->damaged) {
+    if (published->damaged && !shows_damaged_) {
       return FrameFinder::Found(Damage{.frame = i,
                                        .pts = published->pts,
                                        .duration = published->duration,

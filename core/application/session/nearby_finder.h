@@ -26,9 +26,10 @@ namespace bulkhead::session {
 class NearbyFinder {
  public:
   // `index` must outlive the finder. `allowance` is half the duration of a
-  // frame, in the time base.
-  NearbyFinder(const FrameIndex& index, int64_t allowance)
-      : index_(index), allowance_(allowance) {}
+  // frame, in the time base. `shows_damaged` means what it means to
+  // FrameFinder.
+  NearbyFinder(const FrameIndex& index, int64_t allowance, bool shows_damaged)
+      : index_(index), allowance_(allowance), shows_damaged_(shows_damaged) {}
 
   // `i` must be less than index.size().
   Result<FrameFinder::Found> Find(VideoLink& video, uint64_t i);
@@ -37,6 +38,7 @@ class NearbyFinder {
  private:
   const FrameIndex& index_;
   const int64_t allowance_;
+  const bool shows_damaged_;
   bool following_ = false;  // the worker's play continues after position_
   uint64_t position_ = 0;   // the last frame found
   uint64_t window_ = 1;     // frames decoded ahead; doubled whenever used up

@@ -44,7 +44,8 @@ VideoSession::VideoSession(std::shared_ptr<SupervisorLink> supervisor,
                            const Limits& limits)
     : StreamSession(std::move(supervisor), std::move(input), options, limits),
       options_(std::move(options)),
-      sequence_(damage_, limits.index_frames) {}
+      sequence_(damage_, options_.on_corrupt == OnCorrupt::kShow,
+                limits.index_frames) {}
 
 Result<bool> VideoSession::OpenStream(WorkerLink& link, uint32_t incarnation) {
   video_.emplace(link);
@@ -117,12 +118,55 @@ Result<std::optional<Frame>> VideoSession::Next() {
     if (auto* published = std::get_if<PublishedFrame>(&event)) {
       return std::make_optional(MakeFrame(std::move(*published), number));
     }
+    if (std::holds_alternative<EndOfStream>(event)) RETURN_IF_ERROR(CheckEnd());
     const auto* damage = std::get_if<Damage>(&event);
     if (damage && options_.on_corrupt == OnCorrupt::kError) {
       return DamagedError(*damage);
     }
   }
   return std::optional<Frame>();
+}
+
+Status VideoSession::CheckEnd() {
+  const uint64_t got = sequence_.frames();
+  const int64_t lost_bytes = input().lost_bytes();
+  std::string text = input().name();
+  if (index_is_whole_) {
+    const FrameIndex& index = finder_->index();
+    if (got >= index.size()) return Status();
+    for (uint64_t i = got; i < index.size(); ++i) {
+      damage_.Add({.frame = i,
+                   .pts = index.timestamped() ? index[i].pts : 0,
+                   .duration = index[i].duration});
+    }
+    text += ": frames " + std::to_string(got) + " to " +
+            std::to_string(index.size() - 1) + " are missing";
+  } else {
+    if (!AddUncounted(got)) return Status();
+    text +=
+        ": frames behind the first " + std::to_string(got) + " may be missing";
+  }
+  if (lost_bytes > 0) text += Shortened();
+  if (options_.on_corrupt != OnCorrupt::kError) return Status();
+  return Status(Code::kBadInput,
+                text +
+                    "; open it again, or set on_corrupt to skip or nearest "
+                    "(--on-corrupt skip)");
+}
+
+bool VideoSession::AddUncounted(uint64_t got) {
+  const auto told = metadata_.frame_count_from_header;
+  if (input().lost_bytes() == 0 || (told && *told <= got)) return false;
+  // Where the header does not tell how many frames there were, it is at least
+  // one.
+  damage_.Add({.frames = told ? *told - got : 1});
+  return true;
+}
+
+std::string VideoSession::Shortened() const {
+  return "; the file has become shorter since it was opened, from " +
+         std::to_string(input().bytes()) + " to " +
+         std::to_string(input().bytes() - input().lost_bytes()) + " bytes";
 }
 
 void VideoSession::Rewind() {
@@ -133,9 +177,10 @@ void VideoSession::Rewind() {
 Status VideoSession::EnsureIndex() {
   if (finder_) return Status();
   ASSIGN_OR_RETURN(FrameIndex index, MakeIndex());
-  finder_.emplace(std::move(index), damage_);
+  const bool shows_damaged = options_.on_corrupt == OnCorrupt::kShow;
+  finder_.emplace(std::move(index), damage_, shows_damaged);
   if (options_.seek_mode == SeekMode::kApproximate) {
-    nearby_.emplace(finder_->index(), AllowanceOf(metadata_));
+    nearby_.emplace(finder_->index(), AllowanceOf(metadata_), shows_damaged);
   }
   TellContent();
   return Status();
@@ -178,7 +223,14 @@ Result<FrameIndex> VideoSession::ScanForIndex() {
   // refuse the scan to other sessions.
   worker().Acquit();
   index.Finish();
-  return index;
+  index_is_whole_ = !AddUncounted(index.size());
+  if (index_is_whole_) return index;
+  if (options_.on_corrupt != OnCorrupt::kError) return index;
+  return Status(Code::kBadInput,
+                input().name() + ": its frames cannot be counted" +
+                    Shortened() +
+                    "; open it again, or set on_corrupt to skip or nearest "
+                    "(--on-corrupt skip)");
 }
 
 void VideoSession::TellContent() {
@@ -300,8 +352,8 @@ Status VideoSession::DamagedError(const Damage& damage) const {
   }
   return Status(Code::kBadInput,
                 text +
-                    "; read on after it, or set on_corrupt to skip or nearest "
-                    "(--on-corrupt skip)");
+                    "; read on after it, or set on_corrupt to skip, nearest or "
+                    "show (--on-corrupt skip)");
 }
 
 std::vector<DamagedRange> VideoSession::damage() const {
@@ -366,7 +418,10 @@ Result<FrameBatch> VideoSession::FetchBatch(const Result<FrameChoice>& choice) {
     if (auto* frame = std::get_if<Frame>(&found)) {
       return std::make_optional(std::move(*frame));
     }
-    if (options_.on_corrupt == OnCorrupt::kSkip) return std::optional<Frame>();
+    if (options_.on_corrupt == OnCorrupt::kSkip ||
+        options_.on_corrupt == OnCorrupt::kShow) {
+      return std::optional<Frame>();
+    }
     return DamagedError(std::get<Damage>(found));
   };
   RETURN_IF_ERROR(FetchInto(batch, *choice, fetch));
@@ -382,7 +437,8 @@ Frame VideoSession::MakeFrame(PublishedFrame&& published,
                  .order = options_.dimension_order,
                  .index = index,
                  .duration = published.duration,
-                 .keyframe = published.keyframe};
+                 .keyframe = published.keyframe,
+                 .damaged = published.damaged};
   if (published.pts != ipc::kNoTimestamp) {
     info.pts = published.pts;
     info.pts_seconds = Seconds(published.pts, metadata_.time_base);

@@ -97,6 +97,15 @@ class VideoSession final : public StreamSession {
   uint64_t MostFrames() const;
   Result<FrameBatch> FetchBatch(const Result<FrameChoice>& choice);
   Status DamagedError(const Damage& damage) const;
+  // Checks at the end of the stream that every frame of the index came, and
+  // that the file is as long as it was. What did not come is damage, and an
+  // error if that is what on_corrupt says.
+  Status CheckEnd();
+  // Records the loss of the frames behind the first `got` if the file has
+  // become shorter. Returns false if there is none.
+  bool AddUncounted(uint64_t got);
+  // Says by how much the file has become shorter.
+  std::string Shortened() const;
   Frame MakeFrame(PublishedFrame&& published, uint64_t index) const;
 
   const VideoOptions options_;
@@ -108,7 +117,9 @@ class VideoSession final : public StreamSession {
   std::optional<VideoLink> video_;  // link to the live worker
   DamageLog damage_;
   FrameSequence sequence_;
-  std::optional<FrameFinder> finder_;   // set once there is an index
+  std::optional<FrameFinder> finder_;  // set once there is an index
+  // The index lists every frame of the file as it was when it was opened.
+  bool index_is_whole_ = false;
   std::optional<FrameTimes> times_;     // for the frames of the index
   std::optional<NearbyFinder> nearby_;  // replaces finder_ if kApproximate
 };

@@ -48,11 +48,15 @@ std::string DeadlinesAt(const InputPosition& position) {
 
 }  // namespace
 
+bool IgnoresErrors(OnCorrupt on_corrupt) {
+  return on_corrupt == OnCorrupt::kSkip || on_corrupt == OnCorrupt::kNearest;
+}
+
 std::string InputKey(const std::string& identity, const VideoOptions& options) {
-  return KeyOf(identity,
-               {options.stream_index.value_or(-1),
-                options.on_corrupt != OnCorrupt::kError},
-               options.backend_options);
+  return KeyOf(
+      identity,
+      {options.stream_index.value_or(-1), IgnoresErrors(options.on_corrupt)},
+      options.backend_options);
 }
 
 std::string InputKey(const std::string& identity, const AudioOptions& options) {
@@ -96,6 +100,9 @@ Status RefusalOf(const PoisonedPosition& poisoned, std::string_view unit,
     advice =
         "let it have more memory (bulkhead grant BACKEND memory=N) or skip "
         "the file";
+  } else if (report.kind == ExitReport::Kind::kProtocolViolation) {
+    code = Code::kBackendMisbehaved;
+    advice = "report it to the vendor of the backend, or try another backend";
   }
   std::string message = "it is refused " + report.position +
                         ", where it ended " + std::to_string(poisoned.deaths) +

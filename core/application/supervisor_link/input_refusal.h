@@ -9,6 +9,9 @@
 
 namespace bulkhead::session {
 
+// Returns whether the decoder is to ignore the errors that it can.
+bool IgnoresErrors(OnCorrupt on_corrupt);
+
 // Returns the key by which bulkheadd recognises an input that has killed
 // workers: equal for the same bytes (see media_identity.h) of which the backend
 // decodes the same stream with the same options.
@@ -28,7 +31,8 @@ std::string Describe(const InputPosition& position, std::string_view unit);
 
 // Returns the error for an input that is refused because it has ended too many
 // workers: kDeadlineExceeded if the last of them was late, kResourceExhausted
-// if the last was killed at the limit of its backend's memory, else
+// if the last was killed at the limit of its backend's memory,
+// kBackendMisbehaved if the last broke the protocol or the C ABI, else
 // kPoisonedInput.
 Status RefusalOf(const PoisonedPosition& poisoned, std::string_view unit,
                  std::string_view device);

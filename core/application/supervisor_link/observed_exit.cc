@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/application/supervisor_link/input_refusal.h"
 #include "core/control/exit_messages.h"
 
 namespace bulkhead::session {
@@ -93,7 +94,7 @@ void SetBackendOptions(
 void SetOptions(const VideoOptions& options, Crash::Request& request) {
   request.stream_index = options.stream_index;
   request.threads = options.threads;
-  request.ignores_errors = options.on_corrupt != OnCorrupt::kError;
+  request.ignores_errors = IgnoresErrors(options.on_corrupt);
   request.output_dtype = options.output_dtype;
   SetBackendOptions(options.backend_options, request);
   request.complete &= options.transforms.size() <= kMaxTransforms;

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
@@ -51,6 +52,12 @@ Result<MediaInput> MediaInput::Open(const Source& source) {
   data->bytes = file.st_size;
   data->identity = IdentityOf(file);
   return MediaInput(name, std::move(data));
+}
+
+int64_t MediaInput::lost_bytes() const {
+  struct stat now;
+  if (fd() < 0 || ::fstat(fd(), &now) != 0) return 0;
+  return std::max<int64_t>(bytes() - now.st_size, 0);
 }
 
 std::string MediaInput::name_hint() const {

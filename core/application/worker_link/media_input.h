@@ -39,6 +39,9 @@ class MediaInput {
   const SourceReader& reader() const { return data_->reader; }
   int64_t bytes() const { return data_->bytes; }
   const std::string& identity() const { return data_->identity; }
+  // Returns the bytes that the file has lost since it was opened; 0 if none. A
+  // reader that has fewer bytes than it said fails by itself.
+  int64_t lost_bytes() const;
   // Returns the name of the source, for messages.
   const std::string& name() const { return name_; }
   // Returns the base name, by which a demuxer is chosen.

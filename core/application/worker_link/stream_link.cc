@@ -14,6 +14,7 @@ Status StreamLink::Open(
     const std::function<Status(schema::Reply::Reader)>& take) {
   link_.SetLastRequest("open");
   opening.device = link_.started().device_ordinal;
+  opening.patience = link_.patience();
   RETURN_IF_ERROR(link_.Send(OpeningWords(opening) + words,
                              [&](schema::Request::Builder request) {
                                auto open = request.initOpen();

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/application/supervisor_link/input_refusal.h"
 #include "core/application/worker_link/output_options.h"
 #include "core/application/worker_link/step_deadline.h"
 #include "core/base/status_macros.h"
@@ -48,7 +49,7 @@ Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
        .limits = limits},
       OutputWords(options),
       [&](schema::Open::Builder open) {
-        open.setIgnoreErrors(options.on_corrupt != OnCorrupt::kError);
+        open.setIgnoreErrors(IgnoresErrors(options.on_corrupt));
         if (known) {
           open.setKnownWidth(known->upright_width);
           open.setKnownHeight(known->upright_height);

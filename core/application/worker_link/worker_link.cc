@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -152,6 +153,11 @@ StepDeadline WorkerLink::Within(milliseconds Deadlines::*step) {
                       [this] { return ReadRunDelays(pid()); });
 }
 
+milliseconds WorkerLink::patience() const {
+  const Deadlines& deadlines = supervisor_->deadlines();
+  return std::min({deadlines.open, deadlines.seek, deadlines.frame}) / 2;
+}
+
 void WorkerLink::Renew(StepDeadline& deadline, milliseconds Deadlines::*step) {
   step_ = step;
   deadline.Renew(supervisor_->deadlines().*step);
@@ -240,8 +246,15 @@ Status WorkerLink::GrantFreeSlots() {
 }
 
 Status WorkerLink::FailureOf(schema::Failed::Reader failed_untrusted) {
-  auto claimed = ValidateFailure(failed_untrusted.getFailure());
-  if (!claimed) return Misbehaved(claimed.error().message());
+  const auto failure_untrusted = failed_untrusted.getFailure();
+  auto claimed = ValidateFailure(failure_untrusted);
+  if (!claimed) {
+    const std::string& why = claimed.error().message();
+    return failure_untrusted.getCode() ==
+                   ipc::schema::ErrorCode::BACKEND_MISBEHAVED
+               ? BrokeAbi(why)
+               : Misbehaved(why);
+  }
   const Status& failure = claimed->status;
   if (failure.code() != Code::kResourceExhausted ||
       failure.message().find("(--limit ") != std::string::npos) {
@@ -295,7 +308,12 @@ Status WorkerLink::Kill(Code code, ExitReport::Kind kind, std::string message) {
 
 Status WorkerLink::Misbehaved(const std::string& what) {
   return Kill(Code::kBackendMisbehaved, ExitReport::Kind::kProtocolViolation,
-              "broke the protocol: " + what + "; report it to its vendor");
+              "broke the protocol: " + what);
+}
+
+Status WorkerLink::BrokeAbi(const std::string& report) {
+  return Kill(Code::kBackendMisbehaved, ExitReport::Kind::kProtocolViolation,
+              "reports that its backend breaks bulkhead_backend.h: " + report);
 }
 
 ExitVerdict WorkerLink::TakeExit(ObservedExit seen) {

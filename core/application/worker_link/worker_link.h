@@ -60,6 +60,10 @@ class WorkerLink {
   // Returns the deadline of a step that begins now. `step` names the deadline
   // that applies: &Deadlines::open.
   StepDeadline Within(std::chrono::milliseconds Deadlines::*step);
+  // Returns how long a backend may return BULKHEAD_AGAIN from every call: half
+  // of the shortest deadline of decoding, so that the worker names the breach
+  // before it is late itself.
+  std::chrono::milliseconds patience() const;
   // Gives a step that made progress the deadline `step` anew, as often as
   // StepDeadline allows.
   void Renew(StepDeadline& deadline,
@@ -82,6 +86,9 @@ class WorkerLink {
   // Kills the worker for breaking the protocol as `what` describes, and returns
   // the error.
   Status Misbehaved(const std::string& what);
+  // Kills the worker because it reports that its backend breaks the C ABI, and
+  // returns the error.
+  Status BrokeAbi(const std::string& report);
   // Sets the description of the latest request for the crash record.
   void SetLastRequest(std::string request) {
     last_request_ = std::move(request);

@@ -49,6 +49,8 @@ struct FrameInfo {
   double pts_seconds = 0;  // 0 if `pts` is nullopt.
   double duration_seconds = 0;
   bool keyframe = false;
+  // The decoder made up parts of the picture. Only with OnCorrupt::kShow.
+  bool damaged = false;
 };
 
 // One decoded RGB picture in host memory: height() rows, stride() bytes apart,
@@ -102,6 +104,7 @@ class Frame {
   double pts_seconds() const { return info_.pts_seconds; }
   double duration_seconds() const { return info_.duration_seconds; }
   bool keyframe() const { return info_.keyframe; }
+  bool damaged() const { return info_.damaged; }
   // Returns the device that decoded the frame, such as "openreg:1".
   const std::string& device() const { return *device_; }
 

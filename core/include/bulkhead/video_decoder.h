@@ -111,6 +111,8 @@ struct DamagedRange {
 // Truncated files. A file that is cut off ends like a shorter one. If its
 // header counts frames, metadata().frame_count_from_header exceeds
 // FrameCount(). Bytes that are appended after the file was opened are not seen.
+// A file that becomes shorter while it is open ends with kBadInput (see
+// OnCorrupt), and damage() lists what did not come.
 //
 // Errors of every call below, in addition to those it names: kBadInput,
 // kPoisonedInput, kBackendUnavailable, kBackendLost, kBackendMisbehaved,

@@ -46,6 +46,12 @@ enum class OnCorrupt {
   // The same as kSkip, but indexed access returns the nearest sound frame, with
   // the index and timestamp of that frame. kBadInput if no frame is sound.
   kNearest,
+  // Next() and the batch calls deliver every picture that the decoder outputs,
+  // as the ffmpeg command shows it, and Frame::damaged() tells which have parts
+  // that the decoder made up. FrameAt() returns such a picture too. Frames
+  // without a picture are left out; FrameAt() fails for them. For people who
+  // watch.
+  kShow,
 };
 
 // Options of Host::OpenVideo. The names and meanings follow those of

@@ -200,15 +200,16 @@ void AddDecodeCommand(CLI::App& app, Invocation& invocation) {
       ->check(CLI::Range(0, 64));
   command
       ->add_option("--on-corrupt", options->video.on_corrupt,
-                   "At damaged frames: error (default), skip, or nearest")
+                   "At damaged frames: error (default), skip, nearest or show")
       ->type_name("HOW")
       ->transform(CLI::Transformer(
           std::map<std::string, OnCorrupt>{{"error", OnCorrupt::kError},
                                            {"skip", OnCorrupt::kSkip},
-                                           {"nearest", OnCorrupt::kNearest}}))
+                                           {"nearest", OnCorrupt::kNearest},
+                                           {"show", OnCorrupt::kShow}}))
       // Checks the word before the Transformer above maps it: CLI11 runs the
       // validator added last first. A check() would run after both.
-      ->transform(CLI::IsMember({"error", "skip", "nearest"}));
+      ->transform(CLI::IsMember({"error", "skip", "nearest", "show"}));
   CLI::Option* frames = command
                             ->add_option("--frames", options->frames,
                                          "Only these frames, as a slice A:B:S")

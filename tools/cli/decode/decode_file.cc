@@ -64,7 +64,7 @@ Status DecodeOne(VideoDecoder& video, uint64_t index, OnCorrupt on_corrupt,
   Result<Frame> frame = video.FrameAt(static_cast<int64_t>(index));
   if (!frame) {
     const bool damaged = frame.error().code() == Code::kBadInput;
-    if (damaged && on_corrupt == OnCorrupt::kSkip) return Status();
+    if (damaged && LeavesOut(on_corrupt)) return Status();
     return frame.error();
   }
   Picture picture = PictureOf(*frame);

@@ -26,6 +26,8 @@ const char* NameOf(OnCorrupt on_corrupt) {
       return "skip";
     case OnCorrupt::kNearest:
       return "nearest";
+    case OnCorrupt::kShow:
+      return "show";
   }
   return "";
 }

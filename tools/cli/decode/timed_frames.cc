@@ -34,7 +34,7 @@ Status TimedFrames::FindStart(double seconds) {
     return Status();
   }
   const bool damaged = first.error().code() == Code::kBadInput;
-  if (!damaged || on_corrupt_ != OnCorrupt::kSkip) return first.error();
+  if (!damaged || !LeavesOut(on_corrupt_)) return first.error();
   // The frame at `seconds` belongs to the last damaged range that begins by
   // then, since the decoder records the damage that it just met.
   std::optional<uint64_t> last;
@@ -106,7 +106,7 @@ Result<std::optional<Frame>> TimedFrames::Fetch() {
     Result<Frame> frame = video_->FrameAt(static_cast<int64_t>(next_index_++));
     if (frame) return std::make_optional(*std::move(frame));
     const bool damaged = frame.error().code() == Code::kBadInput;
-    if (!damaged || on_corrupt_ != OnCorrupt::kSkip) return frame.error();
+    if (!damaged || !LeavesOut(on_corrupt_)) return frame.error();
   }
   return std::optional<Frame>();
 }

@@ -11,6 +11,11 @@
 
 namespace bulkhead::cli {
 
+// Returns whether a damaged frame without a picture is left out.
+inline bool LeavesOut(OnCorrupt on_corrupt) {
+  return on_corrupt == OnCorrupt::kSkip || on_corrupt == OnCorrupt::kShow;
+}
+
 // An iterator over the frames that are on the screen in a range of time. Holds
 // two frames at most, however long the range is, while FramesPlayedInRange
 // would hold all of them. With a rate, frames are repeated or dropped to meet
@@ -18,9 +23,9 @@ namespace bulkhead::cli {
 //
 // A stop after the end of the stream is clipped to the end, as in a slice; a
 // start after the end is kOutOfRange. With OnCorrupt::kSkip damaged frames are
-// left out: at a rate, the last intact frame before them is repeated, or, at
-// the beginning, the first intact frame is used early. The decoder must outlive
-// the iterator. Not thread-safe.
+// left out, with kShow those without a picture: at a rate, the last intact
+// frame before them is repeated, or, at the beginning, the first intact frame
+// is used early. The decoder must outlive the iterator. Not thread-safe.
 class TimedFrames {
  public:
   static Result<TimedFrames> Create(VideoDecoder& video, const TimeRange& range,

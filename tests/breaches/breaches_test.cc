@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A vendor's backend breaks the C ABI in one way. The user of its device reads
+// that the backend did it, which rule of bulkhead_backend.h does not allow it,
+// and where in the file it was; never that the file is slow or damaged, and
+// never nothing.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "bulkhead/host.h"
+#include "tests/access/straight_pass.h"
+#include "tests/media/generated_clips.h"
+#include "tests/media/required_clip.h"
+#include "tests/support/distribution_options.h"
+#include "tests/support/test_paths.h"
+
+namespace bulkhead::tests {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr uint64_t kFrames = 120;
+
+// Returns the text of bulkhead_backend.h without line breaks and comment marks.
+std::string HeaderText() {
+  std::ifstream file(PathFromEnvironment("BULKHEAD_TEST_HEADER"));
+  std::string text;
+  for (std::string word; file >> word;) {
+    if (word != "*") text += word + " ";
+  }
+  return text;
+}
+
+// Returns the rule that a message quotes.
+std::string RuleIn(const std::string& message) {
+  const std::string before = "against its rule \"";
+  const size_t begin = message.find(before);
+  if (begin == std::string::npos) return "";
+  const size_t rule = begin + before.size();
+  return message.substr(rule, message.find('"', rule) - rule);
+}
+
+class BreachTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    clip_ = ClipOrSkip(Clip::kH264);
+    if (clip_.empty()) return;
+    HostOptions options = DistributionOptions();
+    options.deadlines.open = milliseconds(2'000);
+    options.deadlines.seek = milliseconds(2'000);
+    options.deadlines.frame = milliseconds(2'000);
+    host_ = Host::Create(options).value();
+  }
+
+  Result<VideoDecoder> Open(const std::string& breach,
+                            OnCorrupt on_corrupt = OnCorrupt::kError) {
+    VideoOptions options{.device = "breaker", .on_corrupt = on_corrupt};
+    if (!breach.empty()) options.backend_options = {{"breach", breach}};
+    return host_->OpenVideo(clip_, options);
+  }
+
+  Status Play(const std::string& breach) {
+    auto video = Open(breach);
+    return video ? DecodeStraight(*video).failure : video.error();
+  }
+
+  std::string clip_;
+  std::unique_ptr<Host> host_;
+};
+
+struct Row {
+  const char* breach;
+  const char* deed;
+  const char* place = "at frame ";
+};
+
+void PrintTo(const Row& row, std::ostream* out) { *out << row.breach; }
+
+class Breaches : public BreachTest, public testing::WithParamInterface<Row> {};
+
+TEST_P(Breaches, AreTheBackendsAndNamedWithRuleAndPosition) {
+  const Row& row = GetParam();
+  const Status status = Play(row.breach);
+  std::printf("%-16s %s\n", row.breach, status.ToString().c_str());
+  EXPECT_EQ(status.code(), Code::kBackendMisbehaved) << status;
+  const std::string& message = status.message();
+  EXPECT_THAT(message, HasSubstr("backend breaker"));
+  EXPECT_THAT(message, HasSubstr("breaks bulkhead_backend.h"));
+  EXPECT_THAT(message, HasSubstr(row.deed));
+  EXPECT_THAT(message, HasSubstr(clip_));
+  EXPECT_THAT(message, HasSubstr(row.place));
+  EXPECT_THAT(message, HasSubstr("report it to the vendor"));
+  EXPECT_THAT(message, Not(HasSubstr("too long")));
+  EXPECT_THAT(message, Not(HasSubstr("is damaged")));
+  EXPECT_THAT(message, Not(HasSubstr("skip")));
+  const std::string rule = RuleIn(message);
+  EXPECT_NE(rule, "") << message;
+  EXPECT_THAT(HeaderText(), HasSubstr(rule));
+}
+
+// Whatever a worker does with media counts against the input. So the position
+// is refused after a while, and the backend decodes on.
+TEST_P(Breaches, NeverBecomeTheFaultOfTheFileOrEndTheBackend) {
+  const std::string breach = GetParam().breach;
+  if (breach.starts_with("again_from_both") || breach == "again_at_end") {
+    GTEST_SKIP() << "each attempt lasts as long as the backend is waited for";
+  }
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    const Status status = Play(breach);
+    EXPECT_EQ(status.code(), Code::kBackendMisbehaved) << attempt << status;
+    EXPECT_THAT(status.message(), HasSubstr("vendor"));
+  }
+  EXPECT_TRUE(Play("").ok());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, Breaches,
+    testing::Values(
+        Row{"again_from_both", "both send_packet and receive_frame returned"},
+        Row{"again_at_end", "after the end was sent, receive_frame returned"},
+        Row{"end_early", "END_OF_STREAM before the end was sent"},
+        Row{"end_from_send", "send_packet returned BULKHEAD_END_OF_STREAM"},
+        Row{"no_frame", "gave no frame", "while opening"},
+        Row{"equal_times", "frames in a row the timestamp"},
+        Row{"bogus_buffer", "not in the buffer that it names"},
+        Row{"few_planes", "with 1 of its 3 planes", "while opening"},
+        Row{"narrow_rows", "a stride of 1 for rows of 320", "while opening"},
+        Row{"no_format", "without a size or pixel format", "while opening"},
+        Row{"unknown_result", "send_packet returned 99"},
+        Row{"damage_for_ever", "without another packet"},
+        Row{"no_decoder", "BULKHEAD_OK and no decoder", "while opening"},
+        Row{"again_from_open", "open returned 1", "while opening"}),
+    [](const auto& row) { return std::string(row.param.breach); });
+
+TEST_F(BreachTest, AgainAfterTheEndMeansNotYet) {
+  if (clip_.empty()) return;
+  auto honest = Open("").value();
+  auto late = Open("late").value();
+  const StraightPass expected = DecodeStraight(honest);
+  const StraightPass pass = DecodeStraight(late);
+  EXPECT_TRUE(pass.failure.ok()) << pass.failure;
+  ASSERT_EQ(expected.frames.size(), kFrames);
+  EXPECT_EQ(pass.frames, expected.frames);
+  EXPECT_TRUE(late.damage().empty());
+  auto indexed = Open("late").value();
+  const auto last = indexed.FrameAt(-1);
+  ASSERT_TRUE(last) << last.error();
+  EXPECT_EQ(See(*last), expected.frames.back());
+}
+
+TEST_F(BreachTest, FramesThatABackendLosesAreDamage) {
+  if (clip_.empty()) return;
+  auto video = Open("drop", OnCorrupt::kSkip).value();
+  const StraightPass pass = DecodeStraight(video);
+  EXPECT_TRUE(pass.failure.ok()) << pass.failure;
+  uint64_t damaged = 0;
+  for (const DamagedRange& range : video.damage()) damaged += range.frames;
+  EXPECT_GT(damaged, 0u);
+  EXPECT_EQ(pass.frames.size() + damaged, kFrames);
+  EXPECT_EQ(video.FrameCount().value(), kFrames);
+  auto indexed = Open("drop").value();
+  const auto lost =
+      indexed.FrameAt(static_cast<int64_t>(*video.damage()[0].first_frame));
+  EXPECT_EQ(lost ? Code::kOk : lost.error().code(), Code::kBadInput);
+}
+
+}  // namespace
+}  // namespace bulkhead::tests

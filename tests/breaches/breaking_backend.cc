@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The backend `cpu` with an option `breach`, which names one rule of
+// bulkhead_backend.h that the backend then breaks. "late" and "drop" break no
+// rule: the first is slow to give its last frames, the second loses frames.
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "backends/cpu/cpu_backend.h"
+#include "backends/sdk/bulkhead_backend.h"
+
+namespace bulkhead::tests {
+namespace {
+
+constexpr int kHonestFrames = 10;
+// How often "late" says, before each of its last frames, that the frame is not
+// ready yet.
+constexpr int kNotYet = 5;
+// "drop" loses one frame of this many.
+constexpr int kDropped = 7;
+
+enum class Breach {
+  kNone,
+  kAgainFromBoth,
+  kAgainAtEnd,
+  kLate,
+  kDrop,
+  kEndEarly,
+  kEndFromSend,
+  kNoFrame,
+  kEqualTimes,
+  kBogusBuffer,
+  kFewPlanes,
+  kNarrowRows,
+  kNoFormat,
+  kUnknownResult,
+  kDamageForEver,
+  kNoDecoder,
+  kAgainFromOpen,
+};
+
+const std::map<std::string, Breach>& Breaches() {
+  static const std::map<std::string, Breach> breaches = {
+      {"again_from_both", Breach::kAgainFromBoth},
+      {"again_at_end", Breach::kAgainAtEnd},
+      {"late", Breach::kLate},
+      {"drop", Breach::kDrop},
+      {"end_early", Breach::kEndEarly},
+      {"end_from_send", Breach::kEndFromSend},
+      {"no_frame", Breach::kNoFrame},
+      {"equal_times", Breach::kEqualTimes},
+      {"bogus_buffer", Breach::kBogusBuffer},
+      {"few_planes", Breach::kFewPlanes},
+      {"narrow_rows", Breach::kNarrowRows},
+      {"no_format", Breach::kNoFormat},
+      {"unknown_result", Breach::kUnknownResult},
+      {"damage_for_ever", Breach::kDamageForEver},
+      {"no_decoder", Breach::kNoDecoder},
+      {"again_from_open", Breach::kAgainFromOpen},
+  };
+  return breaches;
+}
+
+// The one stream of this process.
+struct Stream {
+  Breach breach = Breach::kNone;
+  int frames = 0;
+  int not_yet = 0;
+  bool ended = false;
+  int64_t first_pts = 0;
+};
+Stream stream;
+
+const bulkhead_backend& Honest() { return *bulkhead_cpu_backend(); }
+
+bulkhead_result EnumerateDevices(const bulkhead_runtime*,
+                                 void (*emit)(void*, const bulkhead_device*),
+                                 void* emit_context) {
+  const bulkhead_device device = {.size = sizeof(device),
+                                  .name = "breaker",
+                                  .description = "knows no rules"};
+  emit(emit_context, &device);
+  return BULKHEAD_OK;
+}
+
+bulkhead_result Open(const bulkhead_open_parameters* parameters,
+                     const bulkhead_runtime* runtime,
+                     bulkhead_decoder** decoder) {
+  stream = Stream();
+  bulkhead_open_parameters passed = *parameters;
+  for (size_t i = 0; i < parameters->option_count; ++i) {
+    const auto breach = Breaches().find(parameters->options[i].value);
+    if (breach == Breaches().end()) return BULKHEAD_UNSUPPORTED;
+    stream.breach = breach->second;
+  }
+  passed.option_count = 0;
+  if (stream.breach == Breach::kNoDecoder) return BULKHEAD_OK;
+  if (stream.breach == Breach::kAgainFromOpen) return BULKHEAD_AGAIN;
+  return Honest().open(&passed, runtime, decoder);
+}
+
+bulkhead_result SendPacket(bulkhead_decoder* decoder,
+                           const bulkhead_packet* packet) {
+  const bool begun = stream.frames >= kHonestFrames;
+  if (begun && packet != nullptr) {
+    if (stream.breach == Breach::kAgainFromBoth) return BULKHEAD_AGAIN;
+    if (stream.breach == Breach::kEndFromSend) return BULKHEAD_END_OF_STREAM;
+    if (stream.breach == Breach::kUnknownResult) {
+      return static_cast<bulkhead_result>(99);
+    }
+  }
+  if (packet == nullptr) stream.ended = true;
+  return Honest().send_packet(decoder, packet);
+}
+
+void Spoil(bulkhead_frame* frame) {
+  switch (stream.breach) {
+    case Breach::kEqualTimes:
+      if (stream.frames == 1) stream.first_pts = frame->pts;
+      frame->pts = stream.first_pts;
+      return;
+    case Breach::kBogusBuffer:
+      frame->buffer = &stream;
+      return;
+    case Breach::kFewPlanes:
+      frame->plane_count = 1;
+      return;
+    case Breach::kNarrowRows:
+      frame->stride[0] = 1;
+      return;
+    case Breach::kNoFormat:
+      frame->pixel_format = nullptr;
+      return;
+    default:
+      return;
+  }
+}
+
+bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
+  const bool begun = stream.frames >= kHonestFrames;
+  if (begun && stream.breach == Breach::kAgainFromBoth) return BULKHEAD_AGAIN;
+  if (begun && stream.breach == Breach::kEndEarly) {
+    return BULKHEAD_END_OF_STREAM;
+  }
+  if (begun && stream.breach == Breach::kDamageForEver) {
+    return BULKHEAD_BAD_INPUT;
+  }
+  if (stream.ended && stream.breach == Breach::kAgainAtEnd) {
+    return BULKHEAD_AGAIN;
+  }
+  if (stream.ended && stream.breach == Breach::kLate &&
+      stream.not_yet++ % (kNotYet + 1) != kNotYet) {
+    return BULKHEAD_AGAIN;
+  }
+  const bulkhead_result result = Honest().receive_frame(decoder, frame);
+  if (result != BULKHEAD_OK) return result;
+  ++stream.frames;
+  const bool dropped =
+      stream.breach == Breach::kNoFrame ||
+      (stream.breach == Breach::kDrop && stream.frames % kDropped == 0);
+  if (dropped) {
+    Honest().release_frame(decoder, frame);
+    return ReceiveFrame(decoder, frame);
+  }
+  Spoil(frame);
+  return BULKHEAD_OK;
+}
+
+void Flush(bulkhead_decoder* decoder) {
+  stream.ended = false;
+  Honest().flush(decoder);
+}
+
+bulkhead_backend MakeTable() {
+  bulkhead_backend table = Honest();
+  table.name = "breaker";
+  table.enumerate_devices = EnumerateDevices;
+  table.open = Open;
+  table.send_packet = SendPacket;
+  table.receive_frame = ReceiveFrame;
+  table.flush = Flush;
+  return table;
+}
+
+}  // namespace
+}  // namespace bulkhead::tests
+
+extern "C" const bulkhead_backend* bulkhead_breaking_backend(void) {
+  static const bulkhead_backend table = bulkhead::tests::MakeTable();
+  return &table;
+}

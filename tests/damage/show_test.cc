@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Damaged files as a person who watches wants them: OnCorrupt::kShow delivers
+// exactly the pictures that the ffmpeg command shows, in the same order. Each
+// frame of the index is then either shown or listed as damage.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "bulkhead/host.h"
+#include "tests/access/access_clips.h"
+#include "tests/media/generated_clips.h"
+#include "tests/support/frame_hash.h"
+#include "tests/support/test_paths.h"
+
+namespace bulkhead::tests {
+namespace {
+
+constexpr size_t kLargestFile = 400'000;
+constexpr int kAccesses = 4;
+
+// The number of cases. BULKHEAD_DAMAGE_CASES=1000 gives the full test.
+uint32_t Cases() {
+  const char* text = std::getenv("BULKHEAD_DAMAGE_CASES");
+  return text != nullptr ? std::strtoul(text, nullptr, 10) : 24;
+}
+
+std::string Read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Flips bits, overwrites a part with zeroes, or cuts the end off.
+std::string Damage(std::string bytes, std::mt19937& random) {
+  const auto below = [&](size_t limit) { return random() % limit; };
+  switch (below(3)) {
+    case 0:
+      bytes.resize(bytes.size() / 4 + below(bytes.size() * 3 / 4));
+      break;
+    case 1: {
+      const size_t count = 1 + below(2'000);
+      const size_t at = below(bytes.size());
+      for (size_t i = at; i < std::min(at + count, bytes.size()); ++i) {
+        bytes[i] = 0;
+      }
+      break;
+    }
+    default:
+      for (size_t flips = 1 + below(12); flips > 0; --flips) {
+        bytes[below(bytes.size())] ^= static_cast<char>(1 << below(8));
+      }
+  }
+  return bytes;
+}
+
+struct Shown {
+  std::string hash;
+  bool damaged = false;
+};
+
+class ShowTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    HostOptions options;
+    options.libexec_dir = LibexecDirectory();
+    host_ = Host::Create(options).value();
+    for (const std::string& clip : AccessClips()) {
+      const auto path = MakeAccessClip(clip);
+      if (path && Read(*path).size() <= kLargestFile) sources_.push_back(*path);
+    }
+    if (sources_.empty()) GTEST_SKIP() << "there is no ffmpeg on this machine";
+  }
+
+  void Check(const std::string& path, const std::string& device,
+             std::mt19937& random);
+
+  std::unique_ptr<Host> host_;
+  std::vector<std::string> sources_;
+  size_t compared_ = 0, frames_ = 0, damaged_ = 0, lost_ = 0;
+};
+
+void ShowTest::Check(const std::string& path, const std::string& device,
+                     std::mt19937& random) {
+  auto opened = host_->OpenVideo(
+      path, {.device = device, .on_corrupt = OnCorrupt::kShow});
+  const auto reference = HashesByFfmpeg(path);
+  if (!opened) {
+    EXPECT_TRUE(!reference || reference->empty()) << opened.error();
+    return;
+  }
+  VideoDecoder& video = *opened;
+  std::map<uint64_t, Shown> shown;
+  std::vector<std::string> hashes;
+  uint64_t damaged = 0;
+  while (true) {
+    const auto frame = video.Next();
+    ASSERT_TRUE(frame) << frame.error();
+    if (!*frame) break;
+    hashes.push_back(HashOf(**frame));
+    shown[(*frame)->index()] = {hashes.back(), (*frame)->damaged()};
+    damaged += (*frame)->damaged();
+  }
+  ASSERT_TRUE(reference) << reference.error();
+  EXPECT_EQ(hashes, *reference);
+  uint64_t listed = 0;
+  for (const DamagedRange& range : video.damage()) listed += range.frames;
+  ++compared_;
+  frames_ += hashes.size();
+  damaged_ += damaged;
+  lost_ += listed - damaged;
+  const auto count = video.FrameCount();
+  ASSERT_TRUE(count) << count.error();
+  EXPECT_EQ(*count, hashes.size() + listed - damaged);
+  for (int i = 0; i<kAccesses&& * count> 0; ++i) {
+    const uint64_t index = random() % *count;
+    const auto frame = video.FrameAt(static_cast<int64_t>(index));
+    const auto expected = shown.find(index);
+    EXPECT_EQ(bool{frame}, expected != shown.end())
+        << index << (frame ? "" : frame.error().message());
+    if (frame && expected != shown.end()) {
+      EXPECT_EQ(frame->index(), index);
+      EXPECT_EQ(frame->damaged(), expected->second.damaged) << index;
+    }
+  }
+}
+
+TEST_F(ShowTest, EveryPictureThatFfmpegShows) {
+  const char* first = std::getenv("BULKHEAD_DAMAGE_SEED");
+  const uint32_t begin =
+      first != nullptr ? std::strtoul(first, nullptr, 10) : 1;
+  for (uint32_t seed = begin; seed < begin + Cases(); ++seed) {
+    std::mt19937 random(seed);
+    const std::string& source = sources_[random() % sources_.size()];
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", " + source);
+    const std::string path =
+        TemporaryDirectory() + "/shown" + source.substr(source.rfind('.'));
+    std::ofstream(path, std::ios::binary) << Damage(Read(source), random);
+    Check(path, seed % 4 == 0 ? "openreg:0" : "cpu", random);
+  }
+  std::printf("%u cases, %zu compared: %zu frames, %zu damaged, %zu lost\n",
+              Cases(), compared_, frames_, damaged_, lost_);
+}
+
+}  // namespace
+}  // namespace bulkhead::tests
