@@ -128,7 +128,7 @@ TEST_F(DeathAccountTest, ABackendThatDiesOfAnyMediaIsNotTheFilesFault) {
 TEST_F(DeathAccountTest, AWorkerThatLiesGetsNoSecondChance) {
   const auto given_up = DieUntilGivenUp(Code::kBackendMisbehaved, kInput, 1);
   EXPECT_EQ(given_up.code, Code::kBackendMisbehaved);
-  EXPECT_EQ(given_up.reason, "");
+  EXPECT_EQ(given_up.reason, "report it to the vendor of the backend");
 }
 
 TEST_F(DeathAccountTest, DeathsThatAreNobodysFaultAreRestartedLonger) {
