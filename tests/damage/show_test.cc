@@ -111,14 +111,21 @@ void ShowTest::Check(const std::string& path, const std::string& device,
   ASSERT_TRUE(reference) << reference.error();
   EXPECT_EQ(hashes, *reference);
   uint64_t listed = 0;
-  for (const DamagedRange& range : video.damage()) listed += range.frames;
+  std::string ranges;
+  for (const DamagedRange& range : video.damage()) {
+    listed += range.frames;
+    ranges += " " + std::to_string(range.first_frame.value_or(0)) + "+" +
+              std::to_string(range.frames);
+  }
   ++compared_;
   frames_ += hashes.size();
   damaged_ += damaged;
   lost_ += listed - damaged;
   const auto count = video.FrameCount();
   ASSERT_TRUE(count) << count.error();
-  EXPECT_EQ(*count, hashes.size() + listed - damaged);
+  EXPECT_EQ(*count, hashes.size() + listed - damaged)
+      << hashes.size() << " shown, " << damaged
+      << " damaged, listed:" << ranges;
   for (int i = 0; i<kAccesses&& * count> 0; ++i) {
     const uint64_t index = random() % *count;
     const auto frame = video.FrameAt(static_cast<int64_t>(index));
