@@ -100,9 +100,6 @@ Status RefusalOf(const PoisonedPosition& poisoned, std::string_view unit,
     advice =
         "let it have more memory (bulkhead grant BACKEND memory=N) or skip "
         "the file";
-  } else if (report.kind == ExitReport::Kind::kProtocolViolation) {
-    code = Code::kBackendMisbehaved;
-    advice = "report it to the vendor of the backend, or try another backend";
   }
   std::string message = "it is refused " + report.position +
                         ", where it ended " + std::to_string(poisoned.deaths) +

@@ -31,8 +31,7 @@ std::string Describe(const InputPosition& position, std::string_view unit);
 
 // Returns the error for an input that is refused because it has ended too many
 // workers: kDeadlineExceeded if the last of them was late, kResourceExhausted
-// if the last was killed at the limit of its backend's memory,
-// kBackendMisbehaved if the last broke the protocol or the C ABI, else
+// if the last was killed at the limit of its backend's memory, else
 // kPoisonedInput.
 Status RefusalOf(const PoisonedPosition& poisoned, std::string_view unit,
                  std::string_view device);
