@@ -257,6 +257,9 @@ struct Reply {
     unseen @14 :Unseen;
     # Frames that a play passed without publishing them, sent in their order
     # among the published frames. Video only.
+    lostSamples @15 :LostSamples;
+    # Damage that a play has met, sent before the samples there are published.
+    # Audio only.
   }
 }
 
@@ -517,6 +520,21 @@ struct PublishedSamples {
   count @4 :UInt32;
   # The number of samples of each channel, at least 1. The host checks that they
   # lie within the slot and within the play.
+}
+
+struct LostSamples {
+  # Consecutive samples that cannot be decoded. They count, and are published as
+  # silence. A worker tells each damage once, in order; the host refuses a run
+  # that begins before the end of the previous one.
+  epoch @0 :UInt32;
+  first @1 :Int64;
+  # The number of the first lost sample, among those to be published.
+  count @2 :Int64;
+  # At least 1.
+  firstByte @3 :Int64 = -1;
+  lastByte @4 :Int64 = -1;
+  # The offsets in the file of the first and the last damaged packet; -1 if not
+  # known.
 }
 
 struct Skipping {

@@ -10,12 +10,14 @@
 namespace bulkhead::worker {
 namespace {
 
-// Limits the table of packets to 40 MiB, enough for five hours of MP3. Later
+// Limits the table of packets to 48 MiB, enough for five hours of MP3. Later
 // samples are reached by decoding onward from the last packet of the table.
 constexpr size_t kMostPackets = size_t{1} << 20;
 // The largest number of packets to read between the place where a seek ends up
 // and the wanted packet.
 constexpr int kMostPacketsToFind = 1 << 12;
+// Silence is read in parts, since damage can be long.
+constexpr size_t kSilenceAtOnce = 4096;
 
 }  // namespace
 
@@ -35,7 +37,9 @@ ipc::Expected<std::unique_ptr<AudioReader>> AudioReader::Open(
 
 AudioReader::AudioReader(std::unique_ptr<Demuxer> demuxer,
                          OpenDecoder open_decoder)
-    : demuxer_(std::move(demuxer)), open_decoder_(std::move(open_decoder)) {}
+    : demuxer_(std::move(demuxer)),
+      open_decoder_(std::move(open_decoder)),
+      timeline_(demuxer_->facts(), demuxer_->size()) {}
 
 ipc::Expected<void> AudioReader::Restart() {
   IPC_TRY(demuxer_->SeekToBeginning());
@@ -60,31 +64,100 @@ ipc::Expected<std::optional<AudioSamples>> AudioReader::Read() {
     if (ended_) return std::optional<AudioSamples>();
     IPC_ASSIGN_OR_RETURN(const bool read, demuxer_->ReadPacket());
     const bulkhead_packet* packet = read ? &demuxer_->packet() : nullptr;
-    const int64_t first_sample = decoded_;
+    has_samples_ = packet == nullptr;
     IPC_TRY(Decode(packet));
-    if (packet != nullptr) Remember(*packet, first_sample);
+    if (packet != nullptr) Remember(*packet);
   }
-  std::optional<AudioSamples> samples(std::move(queue_.front()));
-  queue_.pop_front();
-  return samples;
+  AudioSamples& front = queue_.front();
+  if (!front.data.empty()) {
+    std::optional<AudioSamples> samples(std::move(front));
+    queue_.pop_front();
+    return samples;
+  }
+  AudioSamples silence = front;
+  silence.count = std::min(front.count, kSilenceAtOnce);
+  silence.data.resize(silence.count * static_cast<size_t>(silence.channels));
+  front.first = silence.end();
+  front.count -= silence.count;
+  if (front.count == 0) queue_.pop_front();
+  return std::make_optional(std::move(silence));
 }
 
-void AudioReader::Remember(const bulkhead_packet& packet,
-                           int64_t first_sample) {
+void AudioReader::Remember(const bulkhead_packet& packet) {
+  const int64_t samples = decoded_ - first_sample_;
+  if (IsNew()) timeline_.Done(samples);
   if (packet_ == packets_.size() && packet_ < kMostPackets) {
-    packets_.push_back(
-        {.pts = packet.pts,
-         .position = packet.position,
-         .bytes = packet.bytes,
-         .first_sample = first_sample,
-         .samples = static_cast<size_t>(decoded_ - first_sample)});
+    packets_.push_back({.pts = packet.pts,
+                        .position = packet.position,
+                        .bytes = packet.bytes,
+                        .first_sample = first_sample_,
+                        .samples = static_cast<uint32_t>(samples),
+                        .damaged = damaged_,
+                        .silence = silence_});
   }
   ++packet_;
+  if (packet_ != kMostPackets) return;
+  // Behind the table, every visit is like the first.
+  if (!behind_table_) behind_table_ = timeline_;
+  timeline_ = *behind_table_;
+}
+
+void AudioReader::NoteDamage() {
+  damaged_ = true;
+  if (IsNew()) timeline_.NotDecoded();
+}
+
+void AudioReader::PrecedeBySilence(int64_t samples) {
+  if (std::exchange(has_samples_, true)) return;
+  if (IsNew()) {
+    silence_ = timeline_.MissingBefore(decoded_, samples,
+                                       converter_.format().sample_rate);
+    TellLost(silence_);
+  } else {
+    silence_ = packets_[packet_].silence;
+  }
+  QueueSilence(silence_);
+  first_sample_ = decoded_;
+}
+
+void AudioReader::QueueSilenceAtEnd() {
+  if (!silence_at_end_) {
+    silence_at_end_ = timeline_.MissingAtEnd(
+        decoded_, converter_.format().sample_rate, demuxer_->cut_short());
+    TellLost(*silence_at_end_);
+  }
+  QueueSilence(*silence_at_end_);
+}
+
+void AudioReader::TellLost(int64_t count) {
+  if (count == 0) return;
+  const int64_t rate = converter_.format().sample_rate;
+  const bulkhead_rational unit = demuxer_->facts().time_base;
+  if (decoded_ == 0 && first_pts_ && *first_pts_ != BULKHEAD_NO_TIMESTAMP &&
+      unit.numerator > 0) {
+    // Sample 0 is the first one that the file has, decoded or not.
+    const __int128 ticks =
+        __int128{count} * unit.denominator / rate / unit.numerator;
+    int64_t begin;
+    if (!__builtin_sub_overflow(*first_pts_, static_cast<int64_t>(ticks),
+                                &begin)) {
+      first_pts_ = begin;
+    }
+  }
+  lost_.push_back({.first = decoded_,
+                   .count = count,
+                   .first_byte = timeline_.first_byte(),
+                   .last_byte = timeline_.last_byte()});
 }
 
 ipc::Expected<void> AudioReader::Decode(const bulkhead_packet* packet) {
+  silence_ = 0;
+  first_sample_ = decoded_;
+  damaged_ = false;
+  if (packet != nullptr && IsNew()) timeline_.Sent(*packet);
   for (;;) {
     IPC_ASSIGN_OR_RETURN(const auto sent, decoder_->SendPacket(packet));
+    if (sent == Decoder::Sent::kDamaged) NoteDamage();
     IPC_TRY(TakeFrames());
     if (sent != Decoder::Sent::kTakeFramesFirst) break;
   }
@@ -92,6 +165,7 @@ ipc::Expected<void> AudioReader::Decode(const bulkhead_packet* packet) {
   ended_ = true;
   IPC_ASSIGN_OR_RETURN(auto rest, converter_.Finish());
   Queue(std::move(rest));
+  QueueSilenceAtEnd();
   return {};
 }
 
@@ -103,16 +177,29 @@ ipc::Expected<void> AudioReader::TakeFrames() {
       case Decoder::Received::kFrame: {
         if (!first_pts_) first_pts_ = frame->pts;
         IPC_ASSIGN_OR_RETURN(auto samples, converter_.Convert(*frame));
+        if (samples.count > 0) {
+          PrecedeBySilence(static_cast<int64_t>(samples.count));
+        }
         Queue(std::move(samples));
         break;
       }
       case Decoder::Received::kDamaged:
+        NoteDamage();
         break;
       case Decoder::Received::kNeedsPacket:
       case Decoder::Received::kEndOfStream:
         return {};
     }
   }
+}
+
+void AudioReader::QueueSilence(int64_t count) {
+  if (count == 0) return;
+  queue_.push_back({.first = decoded_,
+                    .channels = converter_.format().channels,
+                    .count = static_cast<size_t>(count),
+                    .data = {}});
+  decoded_ += count;
 }
 
 void AudioReader::Queue(AudioSamples samples) {
@@ -129,7 +216,11 @@ AudioReader::Way AudioReader::WayTo(int64_t sample) const {
   const size_t target =
       static_cast<size_t>(std::max<ptrdiff_t>(after - packets_.begin() - 1, 0));
   const auto preroll = PrerollPackets(demuxer_->facts().codec);
-  const bool whole = !preroll || converter_.varied();
+  bool whole = !preroll || converter_.varied();
+  // What a decoder makes of damage depends on everything before it.
+  for (size_t i = 0; !whole && i < std::min<size_t>(*preroll, target); ++i) {
+    whole = packets_[target - i].damaged;
+  }
   return {target, whole ? target : std::min<size_t>(*preroll, target)};
 }
 
@@ -160,6 +251,8 @@ ipc::Expected<bool> AudioReader::JumpAlong(Way way) {
     // is wanted, the others are preroll.
     queue_.clear();
     decoded_ = packets_[i].first_sample;
+    packet_ = i;
+    has_samples_ = true;  // The silence before them is not wanted either.
     IPC_TRY(Decode(&demuxer_->packet()));
   }
   packet_ = way.target + 1;

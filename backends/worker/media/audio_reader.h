@@ -6,10 +6,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "backends/worker/media/audio_converter.h"
 #include "backends/worker/media/audio_samples.h"
+#include "backends/worker/media/audio_timeline.h"
 #include "backends/worker/media/decoder.h"
 #include "backends/worker/media/demuxer.h"
 #include "ipc/error.h"
@@ -18,7 +20,8 @@ namespace bulkhead::worker {
 
 // Reads the samples of one audio stream, numbered from 0 in the order in which
 // `ffmpeg -f f32le` writes them: the samples of each packet follow those of the
-// packet before, whatever the timestamps say.
+// packet before, whatever the timestamps say. Samples that damage has cost are
+// silence of the same length (AudioTimeline), and are told by TakeLost().
 //
 //     reader->Seek(wanted);
 //     while (auto samples = *reader->Read()) Use(samples, from wanted on);
@@ -50,6 +53,10 @@ class AudioReader {
   // the samples may begin before the one that was asked for.
   ipc::Expected<std::optional<AudioSamples>> Read();
 
+  // Returns the damage that was met since the last call, in order. Damage that
+  // is met again is not told again. Its samples have not been read before.
+  std::vector<LostSamples> TakeLost() { return std::exchange(lost_, {}); }
+
   // Makes the next Read() begin at `sample` or before.
   ipc::Expected<void> Seek(int64_t sample);
   // Returns whether Seek(sample) would just continue from the current position,
@@ -64,8 +71,10 @@ class AudioReader {
     int64_t pts;
     int64_t position;
     size_t bytes;
-    int64_t first_sample;
-    size_t samples;
+    int64_t first_sample;  // behind the silence
+    uint32_t samples;
+    bool damaged;
+    int64_t silence;  // before the samples, in place of lost ones
   };
 
   AudioReader(std::unique_ptr<Demuxer> demuxer, OpenDecoder open_decoder);
@@ -90,7 +99,17 @@ class AudioReader {
   ipc::Expected<void> Decode(const bulkhead_packet* packet);
   ipc::Expected<void> TakeFrames();
   void Queue(AudioSamples samples);
-  void Remember(const bulkhead_packet& packet, int64_t first_sample);
+  // Queues silence for `count` lost samples.
+  void QueueSilence(int64_t count);
+  // Queues the silence that belongs before the first `samples` of a packet.
+  void PrecedeBySilence(int64_t samples);
+  void QueueSilenceAtEnd();
+  // Returns true if the current packet was never decoded before, so that the
+  // timeline has to tell what is missing.
+  bool IsNew() const { return packet_ >= packets_.size(); }
+  void TellLost(int64_t count);
+  void NoteDamage();
+  void Remember(const bulkhead_packet& packet);
   int64_t next_sample() const;
 
   const std::unique_ptr<Demuxer> demuxer_;
@@ -99,12 +118,25 @@ class AudioReader {
   AudioConverter converter_;
   std::optional<int64_t> first_pts_;
 
-  std::deque<AudioSamples> queue_;  // decoded, not yet read
+  // Decoded, not yet read. Silence has a count, but no data.
+  std::deque<AudioSamples> queue_;
   int64_t decoded_ = 0;  // the number of the next sample to be decoded
   size_t packet_ = 0;    // the number of the next packet
   bool ended_ = false;
   std::vector<Packet> packets_;  // all packets decoded so far, from the first
   uint64_t jumps_ = 0;
+
+  // The packet that is being decoded.
+  int64_t silence_ = 0;       // before its samples
+  int64_t first_sample_ = 0;  // the number of its first sample
+  bool has_samples_ = false;
+  bool damaged_ = false;
+
+  AudioTimeline timeline_;  // at the first packet that was never decoded
+  // The timeline behind the last packet of a full table.
+  std::optional<AudioTimeline> behind_table_;
+  std::optional<int64_t> silence_at_end_;
+  std::vector<LostSamples> lost_;
 };
 
 }  // namespace bulkhead::worker

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "backends/worker/media/audio_reader.h"
 #include "backends/worker/media/audio_resampler.h"
 #include "backends/worker/media/audio_samples.h"
+#include "backends/worker/media/audio_timeline.h"
 #include "ipc/error.h"
 
 namespace bulkhead::worker {
@@ -28,6 +30,8 @@ class AudioRenderer {
       int32_t channels);
 
   const AudioReader& reader() const { return *reader_; }
+  // Returns the damage as AudioReader does, in numbers of input samples.
+  std::vector<LostSamples> TakeLost() { return reader_->TakeLost(); }
   const AudioFormat& format() const { return format_; }
 
   ipc::Expected<void> Seek(int64_t sample);

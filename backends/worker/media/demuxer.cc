@@ -226,6 +226,8 @@ ipc::Expected<bool> Demuxer::ReadPacket() {
   return true;
 }
 
+bool Demuxer::cut_short() const { return file_ && file_->cut_short(); }
+
 ipc::Expected<void> Demuxer::SeekToKeyframe(int64_t timestamp) {
   if (stream_ == nullptr) return SeekToBeginning();
   at_beginning_ = false;

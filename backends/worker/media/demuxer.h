@@ -104,6 +104,11 @@ class Demuxer {
   // too large, the following packets can still be read.
   ipc::Expected<bool> ReadPacket();
 
+  // Returns true if the file turned out to be shorter than its size, as one is
+  // that was cut while it is open. Call this after ReadPacket.
+  bool cut_short() const;
+  int64_t size() const { return size_; }
+
   // Returns the packet that ReadPacket read. Valid until the next read or seek.
   const bulkhead_packet& packet() const { return packet_; }
 

@@ -107,6 +107,7 @@ bool MediaFile::ReadPacket(AVPacket* packet) const {
 }
 
 int MediaFile::read_error() const { return source_->read_error(); }
+bool MediaFile::cut_short() const { return source_->cut_short(); }
 
 int MediaFile::RefuseToOpen(AVFormatContext* context, AVIOContext** io,
                             const char* /*url*/, int /*flags*/,

@@ -49,6 +49,8 @@ class MediaFile {
 
   // Returns the errno of the first read that failed, or 0.
   int read_error() const;
+  // Returns true if the file turned out to be shorter than it was at opening.
+  bool cut_short() const;
   bool refers_to_others() const { return refused_references_ > 0; }
   // Fails once the file has more streams than allowed. Some containers reveal
   // streams only while packets are read, so call this again when reading stops:

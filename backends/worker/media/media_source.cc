@@ -55,7 +55,10 @@ int MediaSource::Read(void* self, uint8_t* buffer, int bytes) {
     if (source->read_error_ == 0) source->read_error_ = static_cast<int>(-got);
     return AVERROR(source->read_error_);
   }
-  if (got == 0) return AVERROR_EOF;
+  if (got == 0) {
+    source->cut_short_ = true;
+    return AVERROR_EOF;
+  }
   source->offset_ += got;
   return static_cast<int>(got);
 }

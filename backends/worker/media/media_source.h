@@ -36,6 +36,8 @@ class MediaSource {
 
   // Returns the errno of the first read that failed, or 0.
   int read_error() const { return read_error_; }
+  // Returns true if the file turned out to be shorter than `size`.
+  bool cut_short() const { return cut_short_; }
 
  private:
   MediaSource(MediaBytes bytes, int64_t size, std::function<bool()> may_read)
@@ -49,6 +51,7 @@ class MediaSource {
   const std::function<bool()> may_read_;
   int64_t offset_ = 0;
   int read_error_ = 0;
+  bool cut_short_ = false;
   AVIOContext* context_ = nullptr;
 };
 

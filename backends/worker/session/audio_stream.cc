@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "backends/sdk/sized.h"
+#include "backends/worker/media/audio_timeline.h"
 #include "backends/worker/media/demuxer.h"
 #include "backends/worker/media/resampler_context.h"
 #include "ipc/try.h"
@@ -132,6 +133,7 @@ ipc::Expected<bool> AudioStream::Advance() {
   IPC_ASSIGN_OR_RETURN(
       const auto samples,
       renderer_->Next(std::min(play_.end - play_.next, capacity) + play_.next));
+  IPC_TRY(TellLost());
   if (!samples) return EndPlay(true);
   return samples->count > 0 ? Publish(*samples) : TellProgress();
 }
@@ -152,6 +154,31 @@ ipc::Expected<bool> AudioStream::Publish(const AudioSamples& samples) {
         published.setFirst(samples.first);
         published.setCount(static_cast<uint32_t>(samples.count));
       }));
+}
+
+ipc::Expected<void> AudioStream::TellLost() {
+  const int64_t from = renderer_->reader().converter().format().sample_rate;
+  const int64_t to = renderer_->format().sample_rate;
+  for (const LostSamples& lost : renderer_->TakeLost()) {
+    // Rounded outward, since a resampler mixes neighbours. Decoding anew behind
+    // a full table of packets meets damage again.
+    const auto first = std::max(
+        static_cast<int64_t>(__int128{lost.first} * to / from), lost_until_);
+    const auto end = static_cast<int64_t>(
+        (__int128{lost.first + lost.count} * to + from - 1) / from);
+    if (end <= first) continue;
+    lost_until_ = end;
+    IPC_TRY(context_.replies.Send(kSmallReplyWords,
+                                  [&](schema::Reply::Builder reply) {
+                                    auto told = reply.initLostSamples();
+                                    told.setEpoch(play_.epoch);
+                                    told.setFirst(first);
+                                    told.setCount(end - first);
+                                    told.setFirstByte(lost.first_byte);
+                                    told.setLastByte(lost.last_byte);
+                                  }));
+  }
+  return {};
 }
 
 ipc::Expected<bool> AudioStream::TellProgress() {

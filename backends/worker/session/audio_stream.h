@@ -14,6 +14,7 @@ namespace bulkhead::worker {
 // Serves one audio stream: demuxes, decodes through the backend, and publishes
 // 32-bit float samples with the sample rate and the channels that the host
 // asked for. A play publishes exactly the range of samples that it names.
+// Damaged samples are published as silence, and reported before that.
 class AudioStream : public Stream {
  public:
   // Opens the stream and its decoder, and replies with `openedAudio`. Fails
@@ -43,6 +44,8 @@ class AudioStream : public Stream {
   ipc::Expected<void> OpenInput(ipc::schema::Open::Reader open);
   ipc::Expected<void> Describe();
   ipc::Expected<bool> Publish(const AudioSamples& samples);
+  // Reports the damage that decoding has met since the last call.
+  ipc::Expected<void> TellLost();
   // Reports how far decoding has come towards the first sample of the play, at
   // most once for each second of audio.
   ipc::Expected<bool> TellProgress();
@@ -53,6 +56,7 @@ class AudioStream : public Stream {
   std::unique_ptr<AudioRenderer> renderer_;
   std::shared_ptr<SlotPool> pool_;
   Play play_;
+  int64_t lost_until_ = 0;  // the end of the damage that the host knows
 };
 
 }  // namespace bulkhead::worker

@@ -26,6 +26,9 @@ Result<AudioSamples> AudioDecoder::SamplesPlayedInRange(
   RETURN_IF_ERROR(session_->BeginCall());
   return session_->SamplesPlayedInRange(start_seconds, stop_seconds);
 }
+std::vector<DamagedSamples> AudioDecoder::damage() const {
+  return session_->damage();
+}
 int AudioDecoder::worker_pid() const { return session_->worker_pid(); }
 
 }  // namespace bulkhead

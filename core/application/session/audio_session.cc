@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 #include <variant>
 
@@ -15,8 +14,6 @@ namespace {
 
 // A third of a second of stereo at 96 kHz; 1024 samples of 64 channels.
 constexpr uint64_t kSlotBytes = 256 * 1024;
-// No stream has so many samples, and the sum of two such numbers still fits.
-constexpr int64_t kMostSamples = std::numeric_limits<int64_t>::max() / 4;
 
 Status CheckOptions(const std::string& path, const AudioOptions& options) {
   if (options.stream_index.value_or(0) < 0) {
@@ -24,6 +21,12 @@ Status CheckOptions(const std::string& path, const AudioOptions& options) {
                   path + " has no stream " +
                       std::to_string(*options.stream_index) +
                       "; leave the index out for the first audio stream");
+  }
+  if (options.on_corrupt != OnCorrupt::kError &&
+      options.on_corrupt != OnCorrupt::kSkip) {
+    return Status(Code::kInvalidArgument,
+                  "on_corrupt (--on-corrupt) of audio is error or skip; the "
+                  "other ways are for pictures");
   }
   const int rate = options.sample_rate.value_or(1);
   if (rate < 1 || static_cast<uint32_t>(rate) > kMaxSampleRate) {
@@ -146,6 +149,7 @@ Result<AudioSession::Channels> AudioSession::Fetch(int64_t first,
                                                    int64_t count) {
   Channels channels;
   playing_ = false;
+  RETURN_IF_ERROR(CheckDamage(first, first + count));
   for (bool more = true; more;) {
     const int64_t have =
         channels.empty() ? 0 : static_cast<int64_t>(channels[0].size());
@@ -165,11 +169,27 @@ Result<bool> AudioSession::FetchSome(int64_t first, int64_t count,
   if (!playing_) RETURN_IF_ERROR(audio_->Play(first, count));
   playing_ = true;
   ASSIGN_OR_RETURN(const AudioEvent event, audio_->Await());
+  if (const auto* lost = std::get_if<LostSamples>(&event)) {
+    damage_.Add({.first = lost->first,
+                 .count = lost->count,
+                 .first_byte = lost->first_byte,
+                 .last_byte = lost->last_byte});
+    const Status status = CheckDamage(first, first + count);
+    if (!status.ok()) playing_ = false;
+    if (!status.ok()) return status;
+    return true;
+  }
   const auto* published = std::get_if<PublishedSamples>(&event);
   if (published == nullptr) return false;
+  RETURN_IF_ERROR(Append(*published, channels));
+  return true;
+}
+
+Status AudioSession::Append(const PublishedSamples& published,
+                            Channels& channels) {
   channels.resize(opened_->channels);
   const uint64_t bytes =
-      (channels[0].size() + published->count) * channels.size() * sizeof(float);
+      (channels[0].size() + published.count) * channels.size() * sizeof(float);
   if (bytes > limits().session_bytes) {
     playing_ = false;
     return Status(Code::kResourceExhausted,
@@ -178,13 +198,37 @@ Result<bool> AudioSession::FetchSome(int64_t first, int64_t count,
                       input().name() + " at once, or raise " +
                       ipc::LimitName("session_bytes"));
   }
-  const auto* from = reinterpret_cast<const float*>(published->lease->pixels());
+  const auto* from = reinterpret_cast<const float*>(published.lease->pixels());
   for (std::vector<float>& channel : channels) {
-    channel.insert(channel.end(), from, from + published->count);
-    from += published->count;
+    channel.insert(channel.end(), from, from + published.count);
+    from += published.count;
   }
   worker().Progressed();
-  return true;
+  return Status();
+}
+
+Status AudioSession::CheckDamage(int64_t first, int64_t end) const {
+  if (options_.on_corrupt != OnCorrupt::kError) return Status();
+  const auto found = damage_.FirstIn(first, end);
+  if (!found) return Status();
+  const DamagedSamples damage =
+      session::Describe(*found, metadata().begin_seconds, opened_->sample_rate);
+  std::string text = input().name() + ": samples " +
+                     std::to_string(damage.first_sample) + " to " +
+                     std::to_string(damage.first_sample + damage.samples - 1) +
+                     ", " + std::to_string(damage.begin_seconds) + " s to " +
+                     std::to_string(damage.end_seconds) + " s";
+  if (damage.first_byte) {
+    text += ", byte " + std::to_string(*damage.first_byte) + " of the file,";
+  }
+  return Status(Code::kBadInput,
+                text +
+                    " are damaged; ask for ranges beside them, or set "
+                    "on_corrupt to skip (--on-corrupt skip) for silence there");
+}
+
+std::vector<DamagedSamples> AudioSession::damage() const {
+  return damage_.Ranges(metadata().begin_seconds, opened_->sample_rate);
 }
 
 }  // namespace bulkhead::session

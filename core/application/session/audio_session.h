@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/application/frames/sample_damage_log.h"
 #include "core/application/session/stream_session.h"
 #include "core/application/supervisor_link/supervisor_link.h"
 #include "core/application/worker_link/audio_link.h"
@@ -20,7 +21,9 @@ namespace bulkhead::session {
 // One open audio stream, which any number of workers serve one after the other.
 // The caller waits for a range of samples; when a worker dies, the session asks
 // the next worker for the samples that are still missing. Samples are copied
-// out of the slots, which a worker can write, before the caller sees them.
+// out of the slots, which a worker can write, before the caller sees them. The
+// session keeps the damage that workers have met; damaged samples count, so a
+// range has the same samples whichever worker decodes it.
 //
 // Not thread-safe, like the AudioDecoder that owns the session.
 class AudioSession final : public StreamSession {
@@ -32,6 +35,7 @@ class AudioSession final : public StreamSession {
 
   const AudioMetadata& metadata() const { return opened_->metadata; }
 
+  std::vector<DamagedSamples> damage() const;
   Result<AudioSamples> SamplesPlayedInRange(double start_seconds,
                                             std::optional<double> stop_seconds);
 
@@ -54,10 +58,16 @@ class AudioSession final : public StreamSession {
   Result<Channels> Fetch(int64_t first, int64_t count);
   // Appends the next block of samples. Returns false if there are no more.
   Result<bool> FetchSome(int64_t first, int64_t count, Channels& channels);
+  // Copies samples out of their slot.
+  Status Append(const PublishedSamples& published, Channels& channels);
+  // Returns kBadInput if damage is an error and samples of [first, end) are
+  // known to be damaged.
+  Status CheckDamage(int64_t first, int64_t end) const;
 
   const AudioOptions options_;
   std::optional<OpenedAudio> opened_;  // reported by the first worker
   std::optional<AudioLink> audio_;     // link to the live worker
+  SampleDamageLog damage_;
   bool playing_ = false;  // the worker's play continues after the last fetch
 };
 

@@ -66,7 +66,9 @@ Status AudioLink::Play(int64_t first_sample, int64_t count) {
 
 Result<AudioEvent> AudioLink::Await() {
   // A play has one deadline: the samples before these were progress.
-  if (deadline_) {
+  if (std::exchange(told_damage_, false)) {
+    // A worker that reports damage has not come further by that.
+  } else if (deadline_) {
     link_.Renew(*deadline_, &Deadlines::frame);
   } else {
     deadline_.emplace(link_.Within(&Deadlines::frame));
@@ -107,6 +109,13 @@ Result<std::optional<AudioEvent>> AudioLink::AdoptEventIfValid(
     next_ += samples.count;
     return Event(std::move(samples));
   }
+  if (reply_untrusted.isLostSamples()) {
+    // Damage that an earlier play met is told only once, so it counts too.
+    ASSIGN_OR_RETURN(LostSamples lost,
+                     AdoptLostIfValid(reply_untrusted.getLostSamples()));
+    told_damage_ = true;
+    return Event(lost);
+  }
   if (!current) return Event();
   if (reply_untrusted.isSkipping()) {
     RETURN_IF_ERROR(CheckSkipping(reply_untrusted.getSkipping().getReached()));
@@ -130,6 +139,21 @@ Status AudioLink::CheckSkipping(int64_t reached_untrusted) {
   skipping_ = true;
   reached_ = reached_untrusted;
   return Status();
+}
+
+Result<LostSamples> AudioLink::AdoptLostIfValid(
+    schema::LostSamples::Reader lost_untrusted) {
+  const int64_t first = lost_untrusted.getFirst();
+  const int64_t count = lost_untrusted.getCount();
+  if (first < lost_until_ || count <= 0 || first > kMostSamples ||
+      count > kMostSamples) {
+    return link_.Misbehaved("it reported damage of an impossible place");
+  }
+  lost_until_ = first + count;
+  return LostSamples{.first = first,
+                     .count = count,
+                     .first_byte = lost_untrusted.getFirstByte(),
+                     .last_byte = lost_untrusted.getLastByte()};
 }
 
 Result<PublishedSamples> AudioLink::AdoptSamplesIfValid(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <variant>
@@ -18,6 +19,9 @@
 
 namespace bulkhead::session {
 
+// No stream has so many samples, and the sum of two such numbers still fits.
+inline constexpr int64_t kMostSamples = std::numeric_limits<int64_t>::max() / 4;
+
 // Samples in a slot that the ledger accepted: channel after channel, `count`
 // floats each.
 struct PublishedSamples {
@@ -28,7 +32,14 @@ struct PublishedSamples {
 struct SamplesEnd {
   bool of_stream;  // true: the stream has ended; false: all samples came
 };
-using AudioEvent = std::variant<PublishedSamples, SamplesEnd>;
+// Samples that are lost, by their numbers, as the worker reported them.
+struct LostSamples {
+  int64_t first;
+  int64_t count;
+  int64_t first_byte;  // -1: unknown
+  int64_t last_byte;
+};
+using AudioEvent = std::variant<PublishedSamples, SamplesEnd, LostSamples>;
 
 // The host's side of the conversation with a worker about a stream of audio:
 // the requests of ipc/schema/session.capnp that are for audio. Trust, failure
@@ -43,9 +54,10 @@ class AudioLink {
   // previous play. The pool must be attached.
   Status Play(int64_t first_sample, int64_t count);
   // Grants free slots and waits for the next event of the last play. The
-  // deadline starts anew with each event, and each time that the worker reports
-  // another decoded second on the way to the first sample, as long as the play
-  // has not used up the timeouts of one step (StepDeadline::kMostTimeouts).
+  // deadline starts anew with each event but damage, and each time that the
+  // worker reports another decoded second on the way to the first sample, as
+  // long as the play has not used up the timeouts of one step
+  // (StepDeadline::kMostTimeouts).
   Result<AudioEvent> Await();
 
  private:
@@ -56,6 +68,8 @@ class AudioLink {
   Result<PublishedSamples> AdoptSamplesIfValid(
       ipc::schema::PublishedSamples::Reader samples_untrusted);
   Status CheckSkipping(int64_t reached_untrusted);
+  Result<LostSamples> AdoptLostIfValid(
+      ipc::schema::LostSamples::Reader lost_untrusted);
 
   WorkerLink& link_;
   StreamLink stream_;
@@ -65,9 +79,11 @@ class AudioLink {
   // The samples that the worker still owes to the last play.
   int64_t next_ = 0;
   int64_t end_ = 0;
-  bool skipping_ = false;  // the worker has reported how far it is
-  int64_t reached_ = 0;    // the sample that the worker reported last
+  int64_t lost_until_ = 0;  // the end of the damage that was reported
+  bool skipping_ = false;   // the worker has reported how far it is
+  int64_t reached_ = 0;     // the sample that the worker reported last
   std::optional<StepDeadline> deadline_;  // of the play, from its first wait on
+  bool told_damage_ = false;              // the last event was damage
 };
 
 }  // namespace bulkhead::session

@@ -51,6 +51,9 @@ Result<bool> StreamLink::IsCurrent(schema::Reply::Reader reply_untrusted) {
     case schema::Reply::SAMPLES:
       epoch = reply_untrusted.getSamples().getEpoch();
       break;
+    case schema::Reply::LOST_SAMPLES:
+      epoch = reply_untrusted.getLostSamples().getEpoch();
+      break;
     case schema::Reply::SKIPPING:
       epoch = reply_untrusted.getSkipping().getEpoch();
       break;

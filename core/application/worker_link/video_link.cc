@@ -198,7 +198,8 @@ Result<PlayEvent> VideoLink::AwaitWithinDeadline() {
 Result<std::optional<PlayEvent>> VideoLink::AdoptEventIfValid(
     schema::Reply::Reader reply_untrusted) {
   using Event = std::optional<PlayEvent>;
-  if (reply_untrusted.isSamples() || reply_untrusted.isSkipping()) {
+  if (reply_untrusted.isSamples() || reply_untrusted.isSkipping() ||
+      reply_untrusted.isLostSamples()) {
     return link_.Misbehaved("it sent audio for video");
   }
   ASSIGN_OR_RETURN(const bool current, stream_.IsCurrent(reply_untrusted));

@@ -13,6 +13,7 @@
 #include "bulkhead/metadata.h"
 #include "bulkhead/recovery.h"
 #include "bulkhead/status.h"
+#include "bulkhead/video_options.h"
 
 namespace bulkhead {
 
@@ -32,6 +33,11 @@ struct AudioOptions {
   // nullopt: as in the stream.
   std::optional<int> sample_rate;
   std::optional<int> num_channels;
+  // kError: a call whose range holds damaged samples fails with kBadInput; the
+  // message names the samples, the time and the byte in the file. kSkip:
+  // damaged samples are silence. Audio has no other way; both deliver the same
+  // samples otherwise.
+  OnCorrupt on_corrupt = OnCorrupt::kError;
   // Names and values for the backend; Bulkhead passes them on unread.
   std::vector<std::pair<std::string, std::string>> backend_options;
   // Called for each recovery, also while the file is being opened.
@@ -80,6 +86,19 @@ struct AudioSamples {
   }
 };
 
+// A run of consecutive damaged samples, as the worker reported it.
+struct DamagedSamples {
+  uint64_t samples = 0;  // Of each channel, at the delivered sample rate.
+  // The number of the first one; the first sample of the stream has number 0.
+  uint64_t first_sample = 0;
+  double begin_seconds = 0;
+  double end_seconds = 0;
+  // The byte offsets in the file at which the first and the last damaged packet
+  // begin; nullopt if unknown.
+  std::optional<int64_t> first_byte;
+  std::optional<int64_t> last_byte;
+};
+
 // One open audio stream, decoded in a sandboxed process of its own, the worker.
 // When the worker dies, the decoder recovers as VideoDecoder does: the caller
 // gets the same samples, later.
@@ -91,6 +110,14 @@ struct AudioSamples {
 // counted in samples: sample n is played at begin_seconds + n / sample rate,
 // even where the timestamps of the stream have gaps. Any range equals the same
 // part of AllSamples(), sample for sample, also when resampled.
+//
+// Samples are damaged if they are in the file's packets or timestamps, but
+// cannot be decoded. They keep their place: the samples behind them have the
+// numbers and times that they have in the sound file, and OnCorrupt::kSkip
+// delivers silence for them. The timestamps and durations of the packets tell
+// how many are lost; .mp3, .aac and .ac3 files have no timestamps, so there the
+// number of lost bytes does. If a file becomes shorter while it is open, its
+// missing end is damaged too, up to the duration that its header told.
 //
 // A range that follows the previous one goes on from there. For a range further
 // on, the samples between are decoded too, since nothing else tells where a
@@ -114,7 +141,8 @@ class AudioDecoder {
   RecoveryStats recovery() const;
 
   // Both calls return the errors that every call of VideoDecoder can return, in
-  // addition to those that they name.
+  // addition to those that they name; kBadInput for a range with damaged
+  // samples (AudioOptions::on_corrupt).
 
   // Returns the whole stream. kResourceExhausted if the samples exceed
   // Limits::session_bytes: ask for ranges.
@@ -126,6 +154,10 @@ class AudioDecoder {
   // kOutOfRange if nothing is played in the range, kResourceExhausted as above.
   Result<AudioSamples> SamplesPlayedInRange(
       double start_seconds, std::optional<double> stop_seconds = std::nullopt);
+
+  // Returns the damage that any call has met so far: ascending, at most a
+  // thousand ranges. Complete only after the last sample was delivered.
+  std::vector<DamagedSamples> damage() const;
 
   // Returns the pid of the worker as this process sees it, 0 if there is no
   // worker now. For operators and tests.

@@ -82,6 +82,7 @@ FileOutcome DecodeAudio(Host& host, const DecodeJob& job,
   FileOutcome outcome;
   outcome.status = WriteAll(*audio, job, writer, progress);
   outcome.recovery = audio->recovery();
+  outcome.damaged_samples = audio->damage();
   outcome.reader_gone = (*output)->reader_gone();
   outcome.seconds = progress.seconds();
   // Flushes the samples decoded before the failure; the first error counts.

@@ -20,6 +20,7 @@ struct FileOutcome {
   double seconds = 0;
   RecoveryStats recovery;
   std::vector<DamagedRange> damage;
+  std::vector<DamagedSamples> damaged_samples;  // Of audio.
   // The number of frames in the video stream, including damaged ones. Unknown
   // (nullopt) if the stream was neither indexed nor decoded to its end.
   std::optional<uint64_t> frame_count;

@@ -76,6 +76,7 @@ Status ParseAudio(const DecodeOptions& options, DecodeJob& job) {
                            .stream_index = options.video.stream_index,
                            .sample_rate = options.sample_rate,
                            .num_channels = options.channels,
+                           .on_corrupt = options.video.on_corrupt,
                            .backend_options = {},
                            .recovery_observer = {}};
   return Status();

@@ -46,6 +46,18 @@ std::string Describe(const DamagedRange& range) {
   return text;
 }
 
+std::string Describe(const DamagedSamples& damage) {
+  std::string text =
+      fmt::format("samples {} to {} are damaged, {:.3f} s to {:.3f} s",
+                  damage.first_sample, damage.first_sample + damage.samples - 1,
+                  damage.begin_seconds, damage.end_seconds);
+  if (damage.first_byte) {
+    text += fmt::format(", bytes from {} to {}", *damage.first_byte,
+                        damage.last_byte.value_or(*damage.first_byte));
+  }
+  return text;
+}
+
 bool HasFewerThanHeader(const FileOutcome& outcome) {
   return outcome.frame_count && outcome.frame_count_from_header &&
          *outcome.frame_count < *outcome.frame_count_from_header;
@@ -61,6 +73,17 @@ Json FactsOf(const DamagedRange& range) {
       {"end_seconds", placed ? Json(range.end_seconds) : Json()},
       {"first_byte", OrNull(range.first_byte)},
       {"last_byte", OrNull(range.last_byte)},
+  };
+}
+
+Json FactsOf(const DamagedSamples& damage) {
+  return Json{
+      {"samples", damage.samples},
+      {"first_sample", damage.first_sample},
+      {"begin_seconds", damage.begin_seconds},
+      {"end_seconds", damage.end_seconds},
+      {"first_byte", OrNull(damage.first_byte)},
+      {"last_byte", OrNull(damage.last_byte)},
   };
 }
 
@@ -88,6 +111,9 @@ void SayDamage(const DecodeJob& job, const FileOutcome& outcome) {
   for (const DamagedRange& range : outcome.damage) {
     Say(file + Describe(range) + (skipped ? "; left out" : ""));
   }
+  for (const DamagedSamples& damage : outcome.damaged_samples) {
+    Say(file + Describe(damage) + (skipped ? "; silence" : ""));
+  }
   if (!HasFewerThanHeader(outcome)) return;
   Say(fmt::format(
       "{}the stream has {} frames, but the header tells of {}: the "
@@ -104,6 +130,9 @@ Json FactsOf(const DecodeJob& job, const FileOutcome& outcome) {
   Json damage = Json::array();
   for (const DamagedRange& range : outcome.damage) {
     damage.push_back(FactsOf(range));
+  }
+  for (const DamagedSamples& samples : outcome.damaged_samples) {
+    damage.push_back(FactsOf(samples));
   }
   return Json{
       {"file", job.file},

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "backends/sdk/bulkhead_backend.h"
+#include "backends/worker/media/demuxer.h"
+
+namespace bulkhead::worker {
+
+// Consecutive samples of a stream that cannot be decoded.
+struct LostSamples {
+  int64_t first = 0;  // the number of the first lost sample
+  int64_t count = 0;
+  // The offsets in the file of the first and the last damaged packet; -1 if
+  // unknown.
+  int64_t first_byte = -1;
+  int64_t last_byte = -1;
+};
+
+// Finds out how many samples damage has cost, so that the samples behind the
+// damage keep their numbers. The packets of the container decide that, by their
+// timestamps and durations, and not the decoder.
+//
+//     timeline.Sent(packet);
+//     for each frame: if it is the packet's first: MissingBefore(next, count)
+//     if the decoder reports damage: NotDecoded()
+//     timeline.Done(samples of the packet)
+//
+// Many sound files have gaps in their timestamps, which ffmpeg ignores. Samples
+// count as lost only where there is a gap and a sign of damage before it: a
+// packet that the decoder rejects or of which nothing comes back, a packet that
+// the demuxer marks, a packet with bytes behind its end, or bytes of the file
+// between two packets. In formats without timestamps (.mp3, .aac, .ac3) such
+// bytes are counted as packets of average size.
+//
+// Numbers of samples are those of one channel. A value type: a copy continues
+// from the same place.
+class AudioTimeline {
+ public:
+  // `size` is that of the file in bytes.
+  AudioTimeline(const StreamFacts& facts, int64_t size);
+
+  void Sent(const bulkhead_packet& packet);
+  // The decoder could not decode the packet that was sent last.
+  void NotDecoded();
+  // Returns the number of samples that are missing before the first `count`
+  // samples of the packet that was sent last. `next` is the number that those
+  // samples would have without damage, `rate` the rate of samples in hertz.
+  int64_t MissingBefore(int64_t next, int64_t count, int64_t rate);
+  void Done(int64_t samples);
+  // Returns the number of samples that are missing at the end of the stream.
+  // `cut` is true if the file turned out to be shorter than its size says.
+  int64_t MissingAtEnd(int64_t next, int64_t rate, bool cut);
+
+  // Returns the place of the damage for which the last call returned a number
+  // above 0.
+  int64_t first_byte() const { return first_byte_; }
+  int64_t last_byte() const { return last_byte_; }
+
+ private:
+  void Suspect(int64_t position);
+  void SeekSigns(const bulkhead_packet& packet);
+  // Returns the time of `ticks` in samples.
+  int64_t At(int64_t ticks, int64_t rate) const;
+  // Returns how far timestamps may deviate because of their coarse unit.
+  int64_t Tolerance(int64_t rate) const;
+  // Returns `gap` as a number of whole packets if that is what it is.
+  int64_t Whole(int64_t gap, int64_t rate) const;
+  std::optional<int64_t> PromisedEnd(int64_t rate) const;
+
+  // Properties of the stream.
+  bulkhead_rational unit_;
+  int64_t duration_;
+  int64_t container_microseconds_;
+  int64_t size_;
+  bool alone_;           // the container has no other stream
+  bool untimed_;         // the container has no timestamps
+  bool ends_are_exact_;  // the end of a packet is more exact than its start
+  enum class Framing { kNone, kMpeg, kAdts, kAc3 } framing_ = Framing::kNone;
+
+  // The packet that was sent last.
+  bulkhead_packet sent_{};
+  int64_t skipped_ = 0;   // samples that the packet tells to leave out
+  bool started_ = false;  // its first samples have come
+  bool rejected_ = false;
+  int64_t junk_packets_ = 0;  // packets that fit into its surplus bytes
+  bool surplus_ = false;
+
+  // What precedes that packet.
+  std::optional<int64_t> begin_;      // the timestamp of the first packet
+  std::optional<int64_t> reference_;  // time of a sample minus its number
+  int64_t end_ = 0;                   // the latest end of a packet, in ticks
+  int64_t end_position_ = -1;         // the end of its bytes in the file
+  int64_t last_position_ = -1;
+  int64_t block_ = 0;  // samples in a packet, if that number repeats
+  int64_t repeats_ = 0;
+  int64_t sound_packets_ = 0;
+  int64_t sound_bytes_ = 0;
+  bool always_yields_ = true;  // no packet so far has yielded nothing
+
+  // Signs of damage since the last samples.
+  bool suspect_ = false;
+  int64_t lost_ticks_ = 0;
+  int64_t lost_junk_ = 0;
+  int64_t first_byte_ = -1;
+  int64_t last_byte_ = -1;
+};
+
+}  // namespace bulkhead::worker

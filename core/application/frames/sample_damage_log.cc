@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/application/frames/sample_damage_log.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace bulkhead::session {
+namespace {
+
+int64_t EndOf(const SampleDamage& damage) {
+  return damage.first + damage.count;
+}
+
+void Join(const SampleDamage& other, SampleDamage& run) {
+  const int64_t end = std::max(EndOf(run), EndOf(other));
+  run.first = std::min(run.first, other.first);
+  run.count = end - run.first;
+  if (other.first_byte < 0) return;
+  run.first_byte = run.first_byte < 0
+                       ? other.first_byte
+                       : std::min(run.first_byte, other.first_byte);
+  run.last_byte = std::max(run.last_byte, other.last_byte);
+}
+
+}  // namespace
+
+void SampleDamageLog::Add(const SampleDamage& damage) {
+  SampleDamage run = damage;
+  auto next = runs_.upper_bound(run.first);
+  if (next != runs_.begin()) {
+    const auto before = std::prev(next);
+    const bool full = runs_.size() >= kMostRanges;
+    if (full || EndOf(before->second) >= run.first) {
+      Join(before->second, run);
+      next = runs_.erase(before);
+    }
+  }
+  while (next != runs_.end() && next->first <= EndOf(run)) {
+    Join(next->second, run);
+    next = runs_.erase(next);
+  }
+  if (runs_.size() >= kMostRanges) {
+    Join(next->second, run);
+    runs_.erase(next);
+  }
+  runs_.emplace(run.first, run);
+}
+
+std::optional<SampleDamage> SampleDamageLog::FirstIn(int64_t first,
+                                                     int64_t end) const {
+  auto run = runs_.upper_bound(first);
+  if (run != runs_.begin() && EndOf(std::prev(run)->second) > first) --run;
+  if (run == runs_.end() || run->first >= end) return std::nullopt;
+  return run->second;
+}
+
+std::vector<DamagedSamples> SampleDamageLog::Ranges(double begin_seconds,
+                                                    double rate) const {
+  std::vector<DamagedSamples> ranges;
+  ranges.reserve(runs_.size());
+  for (const auto& [first, run] : runs_) {
+    ranges.push_back(Describe(run, begin_seconds, rate));
+  }
+  return ranges;
+}
+
+DamagedSamples Describe(const SampleDamage& damage, double begin_seconds,
+                        double rate) {
+  const auto byte = [](int64_t position) -> std::optional<int64_t> {
+    if (position < 0) return std::nullopt;
+    return position;
+  };
+  return {
+      .samples = static_cast<uint64_t>(damage.count),
+      .first_sample = static_cast<uint64_t>(damage.first),
+      .begin_seconds = begin_seconds + static_cast<double>(damage.first) / rate,
+      .end_seconds = begin_seconds + static_cast<double>(EndOf(damage)) / rate,
+      .first_byte = byte(damage.first_byte),
+      .last_byte = byte(damage.last_byte)};
+}
+
+}  // namespace bulkhead::session

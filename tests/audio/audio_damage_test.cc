@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// Damages audio files in generated ways. Whatever is damaged, the samples and
+// the damage make up one timeline, the same in a pass and in ranges; without
+// the damage, the samples are those that ffmpeg decodes from the damaged file.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "bulkhead/host.h"
+#include "tests/audio/audio_files.h"
+#include "tests/audio/samples.h"
+#include "tests/support/test_paths.h"
+
+namespace bulkhead::tests {
+namespace {
+
+// The number of cases. BULKHEAD_DAMAGE_CASES=1000 gives the full test.
+uint32_t Cases() {
+  const char* text = std::getenv("BULKHEAD_DAMAGE_CASES");
+  return text != nullptr ? std::strtoul(text, nullptr, 10) : 240;
+}
+
+std::string Read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void Write(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+enum class Kind { kZeroed, kFlipped, kCut };
+
+// Damages bytes in the middle of the file, where no container of the test has
+// its tables.
+std::string Damage(std::string bytes, Kind kind, std::mt19937& random) {
+  const size_t from = bytes.size() / 5 + random() % (bytes.size() / 2);
+  const size_t count =
+      std::min<size_t>(1 + random() % 6000, bytes.size() * 8 / 10 - from);
+  if (kind == Kind::kCut) return bytes.erase(from, count);
+  for (size_t i = 0; i < count; ++i) {
+    if (kind == Kind::kZeroed) {
+      bytes[from + i] = 0;
+    } else if (random() % 400 == 0) {
+      bytes[from + i] ^= static_cast<char>(1 << random() % 8);
+    }
+  }
+  return bytes;
+}
+
+struct Sound {
+  const char* name;
+  std::vector<std::string> encoding;
+  // The container has a table of all packets, which this test never damages,
+  // or packets that need none. So the timeline stays that of the sound file.
+  bool has_table = false;
+};
+
+const std::vector<Sound>& Sounds() {
+  static const std::vector<Sound> kSounds = {
+      {"aac.m4a", {"-c:a", "aac"}, true},
+      {"alac.m4a", {"-c:a", "alac"}, true},
+      {"flac.mp4", {"-c:a", "flac", "-strict", "-2"}, true},
+      {"opus.mp4", {"-ar", "48000", "-c:a", "libopus"}, true},
+      {"pcm.mov", {"-c:a", "pcm_s16le"}, true},
+      {"pcm.wav", {"-c:a", "pcm_s16le"}, true},
+      {"ac3.mp4", {"-ar", "48000", "-c:a", "ac3"}},
+      {"mp3.mp4", {"-c:a", "libmp3lame"}},
+      {"raw.mp3", {"-c:a", "libmp3lame"}},
+      {"raw.aac", {"-c:a", "aac"}},
+      {"raw.ac3", {"-ar", "48000", "-c:a", "ac3"}},
+      {"raw.flac", {"-c:a", "flac"}},
+      {"opus.ogg", {"-ar", "48000", "-c:a", "libopus", "-page_duration", "1"}},
+      {"vorbis.ogg", {"-c:a", "libvorbis", "-page_duration", "1"}},
+      {"opus.webm", {"-ar", "48000", "-c:a", "libopus"}},
+      {"vorbis.mka", {"-c:a", "libvorbis", "-cluster_time_limit", "300"}},
+      {"mp3.mka", {"-c:a", "libmp3lame", "-cluster_time_limit", "300"}},
+      {"aac.ts", {"-c:a", "aac"}},
+      {"mp2.ts", {"-c:a", "mp2"}},
+  };
+  return kSounds;
+}
+
+uint64_t Sum(const std::vector<DamagedSamples>& damage) {
+  uint64_t samples = 0;
+  for (const DamagedSamples& run : damage) samples += run.samples;
+  return samples;
+}
+
+// Returns the samples without those of `damage`, interleaved. Fails the test if
+// one of the damaged samples is not silent.
+std::vector<float> WithoutDamage(const AudioSamples& samples,
+                                 const std::vector<DamagedSamples>& damage) {
+  std::vector<float> rest;
+  size_t next = 0;
+  const auto append = [&](size_t from, size_t to) {
+    const auto part = PartOf(samples, from, to);
+    rest.insert(rest.end(), part.begin(), part.end());
+  };
+  for (const DamagedSamples& run : damage) {
+    append(next, run.first_sample);
+    next = run.first_sample + run.samples;
+    EXPECT_LE(next, samples.count());
+    const auto lost = PartOf(samples, run.first_sample,
+                             std::min<size_t>(next, samples.count()));
+    EXPECT_TRUE(std::all_of(lost.begin(), lost.end(),
+                            [](float value) { return value == 0; }));
+  }
+  append(std::min<size_t>(next, samples.count()), samples.count());
+  return rest;
+}
+
+class AudioDamage : public testing::Test {
+ protected:
+  void SetUp() override {
+    HostOptions options;
+    options.libexec_dir = LibexecDirectory();
+    host_ = Host::Create(options).value();
+  }
+
+  Result<AudioDecoder> Open(const std::string& path, OnCorrupt on_corrupt,
+                            std::optional<int> rate = std::nullopt) {
+    return host_->OpenAudio(
+        path,
+        {.device = device_, .sample_rate = rate, .on_corrupt = on_corrupt});
+  }
+
+  Result<AudioSamples> Range(AudioDecoder& audio, size_t from, size_t to) {
+    const double begin = audio.metadata().begin_seconds;
+    const double rate = audio.metadata().sample_rate;
+    return audio.SamplesPlayedInRange(begin + static_cast<double>(from) / rate,
+                                      begin + static_cast<double>(to) / rate);
+  }
+
+  void CheckRanges(const std::string& path, const AudioSamples& whole,
+                   const std::vector<DamagedSamples>& damage,
+                   std::mt19937& random);
+  void Check(const std::string& path, std::mt19937& random);
+
+  std::unique_ptr<Host> host_;
+  std::string device_ = "cpu";
+  uint64_t samples_ = 0;  // of the last case
+  uint64_t cases_with_damage_ = 0;
+};
+
+// Any range equals the same part of the whole; it is refused by kError if it
+// has damage.
+void AudioDamage::CheckRanges(const std::string& path,
+                              const AudioSamples& whole,
+                              const std::vector<DamagedSamples>& damage,
+                              std::mt19937& random) {
+  AudioDecoder skipping = Open(path, OnCorrupt::kSkip).value();
+  AudioDecoder strict = Open(path, OnCorrupt::kError).value();
+  const int killed = static_cast<int>(random() % 16);
+  for (int i = 0; i < 5; ++i) {
+    size_t from = random() % whole.count();
+    if (i == 3 && !damage.empty()) {
+      from = damage.front().first_sample + damage.front().samples;
+      if (from >= whole.count()) break;
+    }
+    const size_t to =
+        std::min<size_t>(from + 1 + random() % 20'000, whole.count());
+    if (i == killed) {
+      ASSERT_EQ(::kill(skipping.worker_pid(), SIGKILL), 0);
+      ASSERT_EQ(::kill(strict.worker_pid(), SIGKILL), 0);
+    }
+    const auto part = Range(skipping, from, to);
+    ASSERT_TRUE(part) << part.error();
+    EXPECT_TRUE(Same(Interleaved(*part), PartOf(whole, from, to)))
+        << from << " to " << to;
+    const bool damaged = std::any_of(
+        damage.begin(), damage.end(), [&](const DamagedSamples& run) {
+          return run.first_sample < to && run.first_sample + run.samples > from;
+        });
+    const auto sound = Range(strict, from, to);
+    ASSERT_EQ(bool{sound}, !damaged) << from << " to " << to;
+    if (sound) {
+      EXPECT_TRUE(Same(sound->data, part->data)) << from << " to " << to;
+    } else {
+      EXPECT_EQ(sound.error().code(), Code::kBadInput) << sound.error();
+      EXPECT_NE(sound.error().message().find("are damaged"), std::string::npos);
+    }
+  }
+}
+
+void AudioDamage::Check(const std::string& path, std::mt19937& random) {
+  const std::vector<float> reference = SamplesByFfmpeg(path);
+  auto audio = Open(path, OnCorrupt::kSkip);
+  samples_ = 0;
+  if (!audio) {
+    EXPECT_TRUE(reference.empty()) << audio.error();
+    return;
+  }
+  const auto whole = audio->AllSamples();
+  ASSERT_TRUE(whole) << whole.error();
+  samples_ = whole->count();
+  const std::vector<DamagedSamples> damage = audio->damage();
+  if (!damage.empty()) ++cases_with_damage_;
+  EXPECT_EQ(whole->count(), Sum(damage) + reference.size() / whole->channels);
+  EXPECT_TRUE(Same(WithoutDamage(*whole, damage), reference));
+  for (const DamagedSamples& run : damage) {
+    EXPECT_NEAR(run.end_seconds - run.begin_seconds,
+                static_cast<double>(run.samples) / whole->sample_rate, 1e-6);
+  }
+  const auto strict = Open(path, OnCorrupt::kError)->AllSamples();
+  EXPECT_EQ(bool{strict}, damage.empty());
+  CheckRanges(path, *whole, damage, random);
+}
+
+TEST_F(AudioDamage, KeepsTheTimelineWhateverIsDamaged) {
+  std::vector<std::string> sources;
+  std::vector<uint64_t> timelines;
+  for (const Sound& sound : Sounds()) {
+    sources.push_back(MakeAudio(sound.name, sound.encoding, 2));
+    if (sources.back().empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+    timelines.push_back(SamplesByFfmpeg(sources.back()).size() / 2);
+  }
+  const char* first = std::getenv("BULKHEAD_DAMAGE_SEED");
+  const uint32_t begin =
+      first != nullptr ? std::strtoul(first, nullptr, 10) : 1;
+  std::vector<uint64_t> cases(sources.size());
+  std::vector<uint64_t> exact(sources.size());
+  for (uint32_t seed = begin; seed < begin + Cases(); ++seed) {
+    std::mt19937 random(seed);
+    const size_t source = seed % sources.size();
+    const Sound& sound = Sounds()[source];
+    const auto kind = static_cast<Kind>(random() % (sound.has_table ? 2 : 3));
+    device_ = seed % 4 == 0 ? "openreg:0" : "cpu";
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", " + sound.name);
+    const std::string path =
+        TemporaryDirectory() + "/damaged_" + std::string(sound.name);
+    Write(path, Damage(Read(sources[source]), kind, random));
+    Check(path, random);
+    if (HasFatalFailure()) return;
+    if (sound.has_table) {
+      EXPECT_EQ(samples_, timelines[source]);
+    }
+    ++cases[source];
+    exact[source] += samples_ == timelines[source];
+    if (std::getenv("BULKHEAD_DAMAGE_TOLD") != nullptr) {
+      std::printf("%u %s kind %d: %llu of %llu samples\n", seed, sound.name,
+                  static_cast<int>(kind),
+                  static_cast<unsigned long long>(samples_),
+                  static_cast<unsigned long long>(timelines[source]));
+    }
+  }
+  for (size_t i = 0; i < sources.size(); ++i) {
+    std::printf(
+        "%-12s %3llu cases, %3llu with the timeline of the sound file\n",
+        Sounds()[i].name, static_cast<unsigned long long>(cases[i]),
+        static_cast<unsigned long long>(exact[i]));
+  }
+  EXPECT_GT(cases_with_damage_, Cases() / 3);
+}
+
+}  // namespace
+}  // namespace bulkhead::tests
