@@ -248,6 +248,8 @@ void LibavDecoder::ReadLog(void* object, int, const char* format,
   }
   const AVCodecContext* context = OwningContext(object);
   if (context == nullptr || context->get_buffer2 != GetBuffer) return;
+  // The decoder of AAC says of damaged bands that they exceed a limit.
+  if (context->codec_type != AVMEDIA_TYPE_VIDEO) return;
   auto* const decoder = static_cast<LibavDecoder*>(context->opaque);
   if (beyond_own) {
     // libavutil refuses some sizes by itself, among them empty ones. Only sizes

@@ -2,6 +2,7 @@
 #include "backends/worker/media/audio_reader.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "backends/worker/media/audio_preroll.h"
@@ -18,6 +19,7 @@ constexpr size_t kMostPackets = size_t{1} << 20;
 constexpr int kMostPacketsToFind = 1 << 12;
 // Silence is read in parts, since damage can be long.
 constexpr size_t kSilenceAtOnce = 4096;
+constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max() / 2;
 
 }  // namespace
 
@@ -110,11 +112,13 @@ void AudioReader::NoteDamage() {
 void AudioReader::PrecedeBySilence(int64_t samples) {
   if (std::exchange(has_samples_, true)) return;
   if (IsNew()) {
-    silence_ = timeline_.MissingBefore(decoded_, samples,
-                                       converter_.format().sample_rate);
+    const int64_t rate = converter_.format().sample_rate;
+    silence_ = timeline_.MissingBefore(decoded_, samples, rate);
     TellLost(silence_);
+    if (!converter_.varied()) room_ = timeline_.Room(rate).value_or(kUnlimited);
   } else {
     silence_ = packets_[packet_].silence;
+    room_ = packets_[packet_].samples;
   }
   QueueSilence(silence_);
   first_sample_ = decoded_;
@@ -154,6 +158,7 @@ ipc::Expected<void> AudioReader::Decode(const bulkhead_packet* packet) {
   silence_ = 0;
   first_sample_ = decoded_;
   damaged_ = false;
+  room_ = kUnlimited;
   if (packet != nullptr && IsNew()) timeline_.Sent(*packet);
   for (;;) {
     IPC_ASSIGN_OR_RETURN(const auto sent, decoder_->SendPacket(packet));
@@ -180,7 +185,8 @@ ipc::Expected<void> AudioReader::TakeFrames() {
         if (samples.count > 0) {
           PrecedeBySilence(static_cast<int64_t>(samples.count));
         }
-        Queue(std::move(samples));
+        samples.first = decoded_;
+        Queue(Part(std::move(samples), decoded_, first_sample_ + room_));
         break;
       }
       case Decoder::Received::kDamaged:

@@ -129,6 +129,7 @@ class AudioReader {
   // The packet that is being decoded.
   int64_t silence_ = 0;       // before its samples
   int64_t first_sample_ = 0;  // the number of its first sample
+  int64_t room_ = 0;          // the most samples that it may have
   bool has_samples_ = false;
   bool damaged_ = false;
 

@@ -189,6 +189,14 @@ int64_t AudioTimeline::MissingBefore(int64_t next, int64_t count,
   return missing;
 }
 
+std::optional<int64_t> AudioTimeline::Room(int64_t rate) const {
+  if (repeats_ < kRule || sent_.duration <= 0 || IsTrimmed(sent_) ||
+      std::abs(At(sent_.duration, rate) - block_) > Tolerance(rate)) {
+    return std::nullopt;
+  }
+  return block_;
+}
+
 void AudioTimeline::Done(int64_t samples) {
   if (reference_) reference_ = Sum(*reference_, skipped_);
   const bool trimmed = IsTrimmed(sent_);
@@ -200,6 +208,9 @@ void AudioTimeline::Done(int64_t samples) {
       always_yields_ = false;
     }
     lost_ticks_ = Sum(lost_ticks_, std::max<int64_t>(sent_.duration, 0));
+  } else if (repeats_ >= kRule && samples < block_ && !trimmed) {
+    if (!rejected_) Suspect(sent_.position);
+    lost_ticks_ = Sum(lost_ticks_, 1);
   } else if (!surplus_ && !rejected_) {
     ++sound_packets_;
     sound_bytes_ = Sum(sound_bytes_, static_cast<int64_t>(sent_.bytes));

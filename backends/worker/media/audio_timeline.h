@@ -30,7 +30,7 @@ struct LostSamples {
 //
 // Many sound files have gaps in their timestamps, which ffmpeg ignores. Samples
 // count as lost only where there is a gap and a sign of damage before it: a
-// packet that the decoder rejects or of which nothing comes back, a packet that
+// packet that the decoder rejects or of which too little comes back, one that
 // the demuxer marks, a packet with bytes behind its end, or bytes of the file
 // between two packets. In formats without timestamps (.mp3, .aac, .ac3) such
 // bytes are counted as packets of average size.
@@ -49,6 +49,10 @@ class AudioTimeline {
   // samples of the packet that was sent last. `next` is the number that those
   // samples would have without damage, `rate` the rate of samples in hertz.
   int64_t MissingBefore(int64_t next, int64_t count, int64_t rate);
+  // Returns how many samples the packet that was sent last has room for, if the
+  // container says so and was right so far. A decoder yields more if damage
+  // changed the length that the packet tells.
+  std::optional<int64_t> Room(int64_t rate) const;
   void Done(int64_t samples);
   // Returns the number of samples that are missing at the end of the stream.
   // `cut` is true if the file turned out to be shorter than its size says.
