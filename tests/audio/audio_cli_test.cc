@@ -2,8 +2,11 @@
 // Tests `bulkhead decode --audio`.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -107,6 +110,40 @@ TEST_F(AudioCli, TimesAreExact) {
   const auto from = static_cast<size_t>(9.5 * 44100);
   const auto to = static_cast<size_t>(17.25 * 44100);
   EXPECT_TRUE(result.output == all.substr(from * frame, (to - from) * frame));
+}
+
+TEST_F(AudioCli, DamageIsAnErrorOrSilenceAndIsTold) {
+  const auto sound = SamplesByFfmpeg(path_);
+  std::string bytes = [this] {
+    std::ifstream file(path_, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  }();
+  std::fill_n(bytes.begin() + static_cast<ptrdiff_t>(bytes.size() / 2), 5000,
+              '\0');
+  std::ofstream(path_, std::ios::binary) << bytes;
+  const std::string out = TemporaryDirectory() + "/damaged.f32";
+  const std::vector<std::string> to = {path_, "--format", "f32le",
+                                       "-o",  out,        "--json"};
+  const ProgramResult strict = Decode(to);
+  EXPECT_EQ(strict.exit_code, 3) << strict.Describe();
+  EXPECT_NE(strict.errors.find("--on-corrupt skip"), std::string::npos)
+      << strict.errors;
+
+  auto words = to;
+  words.insert(words.end(), {"--on-corrupt", "skip"});
+  const ProgramResult skipping = Decode(words);
+  ASSERT_EQ(skipping.exit_code, 0) << skipping.Describe();
+  EXPECT_EQ(std::filesystem::file_size(out), sound.size() * sizeof(float));
+  for (const char* told : {"samples ", " are damaged, ", "; silence"}) {
+    EXPECT_NE(skipping.errors.find(told), std::string::npos) << skipping.errors;
+  }
+  for (const char* told : {R"("first_sample": )", R"("on_corrupt": "skip")"}) {
+    EXPECT_NE(skipping.output.find(told), std::string::npos) << skipping.output;
+  }
+
+  words.back() = "nearest";
+  const ProgramResult nearest = Decode(words);
+  EXPECT_EQ(nearest.exit_code, 2) << nearest.Describe();
 }
 
 TEST_F(AudioCli, WhatDoesNotGoTogetherIsRefused) {

@@ -285,5 +285,107 @@ TEST_F(AudioDamage, KeepsTheTimelineWhateverIsDamaged) {
   EXPECT_GT(cases_with_damage_, Cases() / 3);
 }
 
+class AudioDamageOn : public AudioDamage,
+                      public testing::WithParamInterface<const char*> {
+ protected:
+  void SetUp() override {
+    AudioDamage::SetUp();
+    device_ = GetParam();
+  }
+};
+
+TEST_P(AudioDamageOn, ALostPacketIsAnErrorOrSilence) {
+  const std::string path = MakeAudio("lost.m4a", {"-c:a", "aac"}, 3);
+  if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+  const size_t expected = SamplesByFfmpeg(path).size() / 2;
+  std::string bytes = Read(path);
+  std::fill_n(bytes.begin() + static_cast<ptrdiff_t>(bytes.size() / 2), 5000,
+              '\0');
+  Write(path, bytes);
+  AudioDecoder strict = Open(path, OnCorrupt::kError).value();
+  const auto refused = strict.AllSamples();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::kBadInput) << refused.error();
+  const std::string message = refused.error().message();
+  for (const char* told : {"lost.m4a: samples ", " s, byte ", "on_corrupt"}) {
+    EXPECT_NE(message.find(told), std::string::npos) << message;
+  }
+  const auto damage = strict.damage();
+  ASSERT_EQ(damage.size(), 1u);
+  EXPECT_EQ(damage[0].first_sample % 1024, 0u);
+  EXPECT_EQ(damage[0].samples % 1024, 0u);
+  EXPECT_GE(*damage[0].first_byte,
+            static_cast<int64_t>(bytes.size() / 2) - 1000);
+  EXPECT_LE(*damage[0].last_byte,
+            static_cast<int64_t>(bytes.size() / 2) + 5000);
+
+  // The samples before and behind the damage can be had.
+  const size_t end = damage[0].first_sample + damage[0].samples;
+  AudioDecoder skipping = Open(path, OnCorrupt::kSkip).value();
+  const AudioSamples whole = skipping.AllSamples().value();
+  EXPECT_EQ(whole.count(), expected);
+  const AudioSamples behind = Range(strict, end, end + 5000).value();
+  EXPECT_TRUE(Same(Interleaved(behind), PartOf(whole, end, end + 5000)));
+  ASSERT_EQ(::kill(strict.worker_pid(), SIGKILL), 0);
+  EXPECT_FALSE(Range(strict, end - 1, end + 1));
+  EXPECT_TRUE(Range(strict, end, end + 1));
+  ASSERT_EQ(strict.damage().size(), 1u);
+  EXPECT_EQ(strict.damage()[0].samples, damage[0].samples);
+}
+
+TEST_P(AudioDamageOn, ResamplingKeepsTheTimeline) {
+  const std::string path = MakeAudio("resampled.m4a", {"-c:a", "aac"}, 3);
+  if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+  const size_t expected =
+      Open(path, OnCorrupt::kError, 16000)->AllSamples()->count();
+  std::string bytes = Read(path);
+  std::fill_n(bytes.begin() + static_cast<ptrdiff_t>(bytes.size() / 2), 5000,
+              '\0');
+  Write(path, bytes);
+  AudioDecoder audio = Open(path, OnCorrupt::kSkip, 16000).value();
+  EXPECT_EQ(audio.AllSamples()->count(), expected);
+  const auto at_16000 = audio.damage();
+  AudioDecoder own = Open(path, OnCorrupt::kSkip).value();
+  ASSERT_TRUE(own.AllSamples());
+  ASSERT_EQ(at_16000.size(), own.damage().size());
+  for (size_t i = 0; i < at_16000.size(); ++i) {
+    EXPECT_NEAR(at_16000[i].begin_seconds, own.damage()[i].begin_seconds, 1e-4);
+    EXPECT_NEAR(at_16000[i].end_seconds, own.damage()[i].end_seconds, 1e-4);
+  }
+}
+
+TEST_P(AudioDamageOn, AFileThatShrinksHasDamageAtItsEnd) {
+  const std::string path = MakeAudio("shrinks.wav", {"-c:a", "pcm_s16le"}, 30);
+  if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+  constexpr uint64_t kSamples = 30 * 44100;
+  AudioDecoder audio = Open(path, OnCorrupt::kSkip).value();
+  AudioDecoder strict = Open(path, OnCorrupt::kError).value();
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+  const auto whole = audio.AllSamples();
+  ASSERT_TRUE(whole) << whole.error();
+  EXPECT_EQ(whole->count(), kSamples);
+  const auto damage = audio.damage();
+  ASSERT_EQ(damage.size(), 1u);
+  EXPECT_EQ(damage[0].first_sample + damage[0].samples, kSamples);
+  EXPECT_NEAR(static_cast<double>(damage[0].samples), kSamples / 2, 1000);
+  const auto refused = strict.AllSamples();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::kBadInput) << refused.error();
+}
+
+TEST_P(AudioDamageOn, ThereIsNoNearestSample) {
+  const std::string path = MakeAudio("nearest.wav", {"-c:a", "pcm_s16le"}, 1);
+  if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+  const auto audio = Open(path, OnCorrupt::kNearest);
+  ASSERT_FALSE(audio);
+  EXPECT_EQ(audio.error().code(), Code::kInvalidArgument) << audio.error();
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, AudioDamageOn,
+                         testing::Values("cpu", "openreg:1"),
+                         [](const auto& info) {
+                           return std::string(info.param).substr(0, 3);
+                         });
+
 }  // namespace
 }  // namespace bulkhead::tests

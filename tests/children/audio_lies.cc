@@ -151,6 +151,28 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
         for (;;) s.ReplySkipping(0);
       }}},
 
+    {"audio_lost_negative",
+     {Step::kPlay, [](Session& s) { s.ReplyLostSamples(-1, 1); }}},
+    {"audio_lost_none",
+     {Step::kPlay, [](Session& s) { s.ReplyLostSamples(0, 0); }}},
+    {"audio_lost_beyond",
+     {Step::kPlay, [](Session& s) { s.ReplyLostSamples(INT64_MAX, 1); }}},
+    {"audio_lost_twice",
+     {Step::kPlay,
+      [](Session& s) {
+        s.ReplyLostSamples(100'000, 10);
+        s.ReplyLostSamples(100'000, 10);
+      }}},
+    // Damage is no progress.
+    {"audio_lost_storm",
+     {Step::kPlay,
+      [](Session& s) {
+        for (int64_t at = 100'000;; at += 2) {
+          s.ReplyLostSamples(at, 1);
+          sched_yield();
+        }
+      }}},
+
     // Honest: a decoder may return such samples, so the host accepts them.
     {"audio_not_a_number", {Step::kFrame, PublishNotANumber}},
     {"audio_ends_early",

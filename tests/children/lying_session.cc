@@ -349,6 +349,15 @@ bool LyingSession::PublishSamples(
   return true;
 }
 
+void LyingSession::ReplyLostSamples(int64_t first, int64_t count) {
+  Reply([&](schema::Reply::Builder reply) {
+    auto lost = reply.initLostSamples();
+    lost.setEpoch(epoch_);
+    lost.setFirst(first);
+    lost.setCount(count);
+  });
+}
+
 void LyingSession::ReplySkipping(int64_t reached) {
   Reply([&](schema::Reply::Builder reply) {
     auto skipping = reply.initSkipping();

@@ -325,6 +325,12 @@ LIES(AudioSamples,
      Row{"audio_skipping_negative", kLied, "nearer", kListen},
      Row{"audio_skipping_back", kLied, "nearer", Act::kListenTo450},
      Row{"audio_skipping_storm", kLied, "nearer", kListen},
+     Row{"audio_lost_negative", kLied, "impossible place", kListen},
+     Row{"audio_lost_none", kLied, "impossible place", kListen},
+     Row{"audio_lost_beyond", kLied, "impossible place", kListen},
+     Row{"audio_lost_twice", kLied, "impossible place", Act::kListenTo450},
+     Row{"audio_lost_storm", Code::kDeadlineExceeded, "next samples",
+         Act::kListenTo450},
      Row{"audio_not_a_number", Code::kOk, "", kListen},
      Row{"audio_ends_early", Code::kOk, "", kListen});
 

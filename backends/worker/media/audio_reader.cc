@@ -87,7 +87,7 @@ ipc::Expected<std::optional<AudioSamples>> AudioReader::Read() {
 
 void AudioReader::Remember(const bulkhead_packet& packet) {
   const int64_t samples = decoded_ - first_sample_;
-  if (IsNew()) timeline_.Done(samples);
+  if (IsNew()) timeline_.Done(samples, converter_.varied());
   if (packet_ == packets_.size() && packet_ < kMostPackets) {
     packets_.push_back({.pts = packet.pts,
                         .position = packet.position,

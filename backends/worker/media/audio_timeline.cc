@@ -64,6 +64,7 @@ AudioTimeline::AudioTimeline(const StreamFacts& facts, int64_t size)
       container_microseconds_(facts.container_microseconds),
       size_(size),
       alone_(facts.stream_count == 1),
+      gapless_(alone_ && facts.container == "ogg"),
       untimed_(IsUntimed(facts.container)),
       ends_are_exact_(facts.codec == "vorbis") {
   if (unit_.numerator <= 0 || unit_.denominator <= 0) unit_ = {1, 1};
@@ -114,6 +115,8 @@ void AudioTimeline::Suspect(int64_t position) {
 
 void AudioTimeline::SeekSigns(const bulkhead_packet& packet) {
   if ((packet.flags & BULKHEAD_PACKET_CORRUPT) != 0) Suspect(packet.position);
+  // Nothing may be missing between two pages of Ogg.
+  if (gapless_ && reference_) Suspect(-1);
   const bool hole = alone_ && packet.position >= 0 && end_position_ >= 0 &&
                     packet.position > end_position_ + kMostHeaderBytes;
   if (hole) Suspect(end_position_);
@@ -197,7 +200,11 @@ std::optional<int64_t> AudioTimeline::Room(int64_t rate) const {
   return block_;
 }
 
-void AudioTimeline::Done(int64_t samples) {
+void AudioTimeline::Done(int64_t samples, bool resampled) {
+  if (resampled) {
+    always_yields_ = false;
+    repeats_ = 0;
+  }
   if (reference_) reference_ = Sum(*reference_, skipped_);
   const bool trimmed = IsTrimmed(sent_);
   if (samples == 0) {

@@ -26,14 +26,15 @@ struct LostSamples {
 //     timeline.Sent(packet);
 //     for each frame: if it is the packet's first: MissingBefore(next, count)
 //     if the decoder reports damage: NotDecoded()
-//     timeline.Done(samples of the packet)
+//     timeline.Done(samples of the packet, …)
 //
 // Many sound files have gaps in their timestamps, which ffmpeg ignores. Samples
 // count as lost only where there is a gap and a sign of damage before it: a
 // packet that the decoder rejects or of which too little comes back, one that
 // the demuxer marks, a packet with bytes behind its end, or bytes of the file
-// between two packets. In formats without timestamps (.mp3, .aac, .ac3) such
-// bytes are counted as packets of average size.
+// between two packets. In Ogg with one stream, a gap is sign enough. In formats
+// without timestamps (.mp3, .aac, .ac3) such bytes are counted as packets of
+// average size.
 //
 // Numbers of samples are those of one channel. A value type: a copy continues
 // from the same place.
@@ -53,7 +54,9 @@ class AudioTimeline {
   // container says so and was right so far. A decoder yields more if damage
   // changed the length that the packet tells.
   std::optional<int64_t> Room(int64_t rate) const;
-  void Done(int64_t samples);
+  // `resampled`: the number of samples says nothing about the packet, since the
+  // rate of the stream has changed.
+  void Done(int64_t samples, bool resampled);
   // Returns the number of samples that are missing at the end of the stream.
   // `cut` is true if the file turned out to be shorter than its size says.
   int64_t MissingAtEnd(int64_t next, int64_t rate, bool cut);
@@ -80,6 +83,7 @@ class AudioTimeline {
   int64_t container_microseconds_;
   int64_t size_;
   bool alone_;           // the container has no other stream
+  bool gapless_;         // every gap in the timestamps is damage
   bool untimed_;         // the container has no timestamps
   bool ends_are_exact_;  // the end of a packet is more exact than its start
   enum class Framing { kNone, kMpeg, kAdts, kAc3 } framing_ = Framing::kNone;

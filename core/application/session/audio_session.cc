@@ -160,6 +160,7 @@ Result<AudioSession::Channels> AudioSession::Fetch(int64_t first,
         worker().Run(WorkerRecovery::Step::kFrameAt, [&]() -> Result<bool> {
           return FetchSome(first + have, count - have, channels);
         }));
+    RETURN_IF_ERROR(CheckDamage(first, first + count));
   }
   return channels;
 }
@@ -174,9 +175,6 @@ Result<bool> AudioSession::FetchSome(int64_t first, int64_t count,
                  .count = lost->count,
                  .first_byte = lost->first_byte,
                  .last_byte = lost->last_byte});
-    const Status status = CheckDamage(first, first + count);
-    if (!status.ok()) playing_ = false;
-    if (!status.ok()) return status;
     return true;
   }
   const auto* published = std::get_if<PublishedSamples>(&event);
