@@ -56,6 +56,7 @@ Status AudioLink::Play(int64_t first_sample, int64_t count) {
   end_ = first_sample + count;
   skipping_ = false;
   deadline_.reset();
+  told_damage_ = false;
   return link_.Send(kSmallRequestWords, [&](schema::Request::Builder request) {
     auto play = request.initPlay();
     play.setEpoch(epoch);
