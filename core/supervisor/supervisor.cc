@@ -10,6 +10,7 @@
 
 #include "core/base/from_ipc.h"
 #include "core/control/exit_messages.h"
+#include "core/supervisor/backend/application_limits.h"
 #include "core/supervisor/sockets/replies.h"
 #include "ipc/capnp_read.h"
 #include "ipc/protocol_version.h"
@@ -36,6 +37,30 @@ bool HasSpareDescriptors() {
     if (!spare.back()) return false;
   }
   return true;
+}
+
+sandbox::SandboxReport WithoutDescriptors() {
+  const std::string evidence = "too few descriptors are free to try it";
+  sandbox::SandboxReport report;
+  report.gaps = {{.missing = "the whole sandbox",
+                  .evidence = evidence,
+                  .remedy = "raise the limit on open files (ulimit -n)",
+                  .cost = "no backend starts"}};
+  report.exhausted = Status(Code::kResourceExhausted, evidence);
+  return report;
+}
+
+Status CannotTry(const Status& exhausted) {
+  const std::string low = LowLimits();
+  return Status(
+      Code::kResourceExhausted,
+      "cannot find out what sandbox this machine offers: " +
+          exhausted.message() + "; " +
+          (low.empty()
+               ? "raise the limit on open files (ulimit -n) or on processes "
+                 "(ulimit -u), whichever ran out, and start the application "
+                 "again"
+               : RaiseTheLimits(low)));
 }
 
 }  // namespace
@@ -248,22 +273,20 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
 Status Supervisor::EnsureTier() {
   // The probe makes namespaces and takes time, so it waits for the first
   // request that needs its result.
-  if (!sandbox_) {
-    // The machine is not to blame for what such a probe would find.
-    if (!HasSpareDescriptors()) {
-      return Status(Code::kResourceExhausted,
-                    "too few descriptors are free to find out what sandbox "
-                    "this machine offers; raise the limit on open files "
-                    "(ulimit -n) and try again");
-    }
-    sandbox_ = sandbox::ProbeSandbox(
-        ipc::Deadline::After(context_->start_deadline), cgroup_);
+  if (!sandbox_ || !sandbox_->exhausted.ok()) {
+    sandbox_ =
+        HasSpareDescriptors()
+            ? sandbox::ProbeSandbox(
+                  ipc::Deadline::After(context_->start_deadline), cgroup_)
+            : WithoutDescriptors();
     context_->tier = sandbox_->tier;
     context_->own_uid = sandbox_->own_uid;
     context_->forbidden = sandbox_->forbidden;
     context_->reads_memory = sandbox_->reads_memory;
     context_->cgroup = sandbox_->cgroup;
   }
+  // The machine is not to blame for what such a probe found.
+  if (!sandbox_->exhausted.ok()) return CannotTry(sandbox_->exhausted);
   return sandbox::CheckRequirements(requirements_, *sandbox_);
 }
 

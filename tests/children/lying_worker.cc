@@ -122,13 +122,13 @@ class LyingZygote {
   bool Tells(const char* lie) const { return lie_ == lie; }
 
   void GetReady() {
-    if (Tells("ready_never")) Hang();
-    if (Tells("ready_exit")) ::_exit(kExitOnPurpose);
-    if (Tells("ready_death")) Segfault();
     if (!Tells("ready_unlocked") &&
         !lockdown_.InstallStage1(ipc::kZygoteControlFd, ipc::kZygotePluginFd)) {
       ::_exit(1);
     }
+    if (Tells("ready_never")) Hang();
+    if (Tells("ready_exit")) ::_exit(kExitOnPurpose);
+    if (Tells("ready_death")) Segfault();
     if (Tells("ready_garbage")) SendGarbage(ipc::kZygoteControlFd);
     if (Tells("ready_failed")) SayFailed("no \x1b[2J licence");
     SayReady();

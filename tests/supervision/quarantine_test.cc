@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -17,6 +18,8 @@
 #include "core/base/temporary_tree.h"
 #include "tests/liars/lying_installation.h"
 #include "tests/support/process_watch.h"
+#include "tests/support/program.h"
+#include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -137,6 +140,51 @@ TEST_F(Quarantine, EndsWhereTheRecordIsTakenAway) {
               AllOf(Not(HasSubstr("quarantined")), HasSubstr("signal 11")));
   EXPECT_EQ(Info(*host, "ready_death").state, "backing-off");
   EXPECT_EQ(Info(*host, "ready_death").incarnation, uint32_t{kTooMany + 1});
+}
+
+TEST_F(Quarantine, EndsWhereLibrariesWereInstalledSince) {
+  AwaitQuarantine(*NewHost(), "ready_death");
+  const fs::path record = Records().front();
+  std::ifstream in(record);
+  std::string text(std::istreambuf_iterator<char>(in), {});
+  const std::string key = "libraries_ns = ";
+  ASSERT_NE(text.find(key), std::string::npos) << text;
+  // As if the linker's cache had been another one.
+  text.erase(text.find(key) + key.size(), 1);
+  std::ofstream(record) << text;
+  EXPECT_THAT(NewHost()->Prewarm("ready_death").message(),
+              AllOf(Not(HasSubstr("quarantined")), HasSubstr("signal 11")));
+  EXPECT_TRUE(Records().empty());
+}
+
+// The cure that the message names works without any application.
+TEST_F(Quarantine, IsListedAndLiftedWithoutAnApplication) {
+  AwaitQuarantine(*NewHost(), "ready_death");
+  EXPECT_EQ(Info(*NewHost(), "ready_death").state, "quarantined");
+
+  const HostOptions options = installation_.options();
+  // In a network of its own, no bulkheadd of another test is found.
+  const auto run = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(),
+                     {"unshare", ::geteuid() == 0 ? "-n" : "-rn",
+                      PathFromEnvironment("BULKHEAD_TEST_CLI")});
+    return RunProgram(
+        arguments,
+        {.environment = {{"BULKHEAD_LIBEXEC_DIR", options.libexec_dir},
+                         {"BULKHEAD_STATE_DIR", state_.path()}}});
+  };
+  const ProgramResult listed = run({"backends"});
+  if (!listed.started) GTEST_SKIP() << "there is no unshare";
+  EXPECT_THAT(
+      listed.output + listed.errors,
+      AllOf(HasSubstr(installation_.Object("ready_death")),
+            HasSubstr("signal 11"), HasSubstr("bulkhead restart ready_death")));
+  const ProgramResult lifted = run({"restart", "ready_death"});
+  EXPECT_EQ(lifted.exit_code, 0) << lifted.Describe();
+  EXPECT_TRUE(Records().empty());
+  EXPECT_EQ(Info(*NewHost(), "ready_death").state, "discovered");
+  EXPECT_NE(run({"restart", "ready_death"}).exit_code, 0);
+  EXPECT_NE(run({"disable", "ready_death"}).exit_code, 0);
 }
 
 TEST_F(Quarantine, AHalfWrittenRecordIsNoneAndIsSaid) {

@@ -10,6 +10,7 @@
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
 #include "core/control/exit_report.h"
+#include "core/supervisor/backend/application_limits.h"
 #include "core/supervisor/backend/file_reach.h"
 #include "core/supervisor/backend/file_settling.h"
 #include "core/supervisor/backend/object_verification.h"
@@ -57,7 +58,8 @@ kj::Promise<Status> BackendStart::CheckQuarantine(int object) {
   };
   const discovery::FileIdentity& identity = candidate_.plugin_identity;
   if (record->bytes != identity.bytes ||
-      record->modified_ns != identity.modified_ns) {
+      record->modified_ns != identity.modified_ns ||
+      record->libraries_ns != libraries_ns_) {
     return lift();
   }
   return HashObject(context_.port.getTimer(), object)
@@ -147,6 +149,14 @@ Status BackendStart::BlamingZygote(Status status) {
                : Status(status.code(), status.message() + "; " + obstacle);
   }
   if (status.code() == Code::kSandboxUnavailable) return status;
+  if (incarnation_->before_loading()) {
+    // A reaper that gives up says why there, and looks lost.
+    (void)incarnation_->ReadLog();
+    if (SaysExhausted(incarnation_->log().text())) {
+      return Status(Code::kResourceExhausted, status.message());
+    }
+    if (!incarnation_->zygote_lost()) return status;
+  }
   return Blaming(
       incarnation_->zygote_lost() ? Culprit::kNobody : Culprit::kStart,
       std::move(status));

@@ -3,6 +3,7 @@
 
 #include <kj/async.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,8 +60,8 @@ class BackendStart {
   // do not, or before the launch.
   const std::shared_ptr<const BackendLaunch>& launch() const { return launch_; }
   // Returns the culprit of a failed attempt. Empty if the backend or the
-  // machine said why the backend cannot be started, because nobody is punished
-  // for that.
+  // machine said why the backend cannot be started, or if it failed before any
+  // of its code ran, because nobody is punished for that.
   std::optional<Culprit> culprit() const { return culprit_; }
   // Returns whether the object was loaded, so that a failure is that of the
   // worker that counts the devices.
@@ -71,6 +72,8 @@ class BackendStart {
   }
   const std::vector<CountedDevice>& devices() const { return devices_; }
   const grants::Effective& granted() const { return granted_; }
+  // Returns LibrariesInstalledNs() of the time before the attempt.
+  int64_t libraries_ns() const { return libraries_ns_; }
   const HashVerdicts& hash_verdicts() const { return hash_verdicts_; }
 
  private:
@@ -91,13 +94,15 @@ class BackendStart {
   Status Blaming(Culprit culprit, Status status);
   // Blames the device, or the start of a backend that has none.
   Status BlamingProbe(Status status);
-  // Blames the start, unless the zygote was lost or declined. If it declined,
-  // adds that it cannot open files, which may be why.
+  // Blames the start, unless the zygote was lost or declined, or has not run
+  // any code of the vendor. If it declined, adds that it cannot open files,
+  // which may be why.
   Status BlamingZygote(Status status);
 
   const discovery::BackendCandidate& candidate_;
   const unsigned number_;
   const StartContext& context_;
+  const int64_t libraries_ns_ = LibrariesInstalledNs();
   std::shared_ptr<const BackendLaunch> launch_;
   std::shared_ptr<Incarnation> incarnation_;
   bool abandoned_ = false;

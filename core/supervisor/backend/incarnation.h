@@ -114,6 +114,10 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   bool zygote_lost() const { return zygote_lost_; }
   // Returns whether the zygote itself said why it cannot be used.
   bool declined() const { return declined_; }
+  // Returns whether the zygote has not begun to load the vendor's object, so
+  // that only Bulkhead's own code has run. Where no listener is handed over,
+  // nobody can tell, and the answer is false.
+  bool before_loading() const { return lacks_listener(); }
   bool reaper_alive() const { return reaper_alive_; }
   pid_t reaper_pid() const { return launched_pid_; }
   pid_t zygote_pid() const;

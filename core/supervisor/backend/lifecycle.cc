@@ -7,6 +7,8 @@
 
 #include "core/control/exit_report.h"
 #include "core/grants/permissions.h"
+#include "core/supervisor/backend/application_limits.h"
+
 namespace bulkhead::supervisor {
 namespace {
 
@@ -24,6 +26,14 @@ BlameLimits LimitsOf(const StartContext& context) {
   limits.restarts.backend.failures = context.failures_per_backend;
   limits.restarts.start.failures = context.failures_per_backend;
   return limits;
+}
+
+std::string QuarantineReason(const std::string& name,
+                             const std::string& cause) {
+  return "quarantined, since it failed too often, at last so: " + cause +
+         "; it is tried again when its files change, when libraries are "
+         "installed, or after `bulkhead restart " +
+         name + "`";
 }
 
 // Copies share the engine, so that no two of them yield the same sequence.
@@ -79,11 +89,7 @@ kj::Promise<Status> Lifecycle::Execute(Action action,
       reason_ = cause.text;
       return LoadFailure(cause.code, cause.text);
     case Action::kQuarantine:
-      reason_ =
-          "quarantined, since it failed too often, at last so: " + cause.text +
-          "; it is tried again when its files change or after `bulkhead "
-          "restart " +
-          name + "`";
+      reason_ = QuarantineReason(name, cause.text);
       refusal_ =
           cause.code == Code::kBackendMisbehaved
               ? Status(cause.code, "the backend " + name + " is " + reason_)
@@ -143,7 +149,7 @@ kj::Promise<Status> Lifecycle::EnsureReady() {
   }
   // No timer raises these two: a backend that nobody asks for stays as it is.
   if (BackoffIsOver()) machine_.Raise(Event::kBackoffOver);
-  if (blame_.RecordIsGone()) machine_.Raise(Event::kQuarantineLifted);
+  if (blame_.QuarantineIsOver()) machine_.Raise(Event::kQuarantineLifted);
   return machine_.Raise(Event::kDeviceAsked);
 }
 
@@ -188,11 +194,14 @@ kj::Promise<Status> Lifecycle::FinishStart(BackendStart& start,
   BackendCause cause{.text = DescribeFailure(status, launched.get(),
                                              start.culprit(), start.probing()),
                      .culprit = start.culprit()};
+  const bool ran_out = !LowLimits().empty() && SaysExhausted(cause.text);
   if (cause.culprit == Culprit::kNobody) {
     if (status.code() == Code::kResourceExhausted) cause.code = status.code();
     return machine_.Raise(Event::kStartLost, cause);
   }
-  cause.code = status.code() == Code::kSandboxUnavailable ||
+  cause.code = ran_out ? Code::kResourceExhausted
+               : status.code() == Code::kSandboxUnavailable ||
+                       status.code() == Code::kResourceExhausted ||
                        status.code() == Code::kNotFound
                    ? status.code()
                    : Code::kBackendUnavailable;
@@ -208,6 +217,9 @@ std::string Lifecycle::DescribeFailure(const Status& cause,
     std::string log = launched->log().text();
     std::replace(log.begin(), log.end(), '\n', ' ');
     text += "; it wrote: " + log;
+  }
+  if (const std::string low = LowLimits(); !low.empty()) {
+    text += "; " + RaiseTheLimits(low);
   }
   const auto missing =
       Missing(candidate_.manifest.permissions, Granted().effective);
@@ -258,9 +270,11 @@ void Lifecycle::CountZygote(Incarnation& failed) {
 
 bool Lifecycle::BackoffIsOver() const {
   if (state() != State::kBackingOff) return false;
-  // A permission granted meanwhile may be what the backend lacked.
+  // A permission that was granted or a library that was installed meanwhile may
+  // be what the backend lacked.
   return blame_.BackoffLeft() == std::chrono::nanoseconds(0) ||
-         (start_ && Granted().effective != start_->granted());
+         (start_ && (Granted().effective != start_->granted() ||
+                     LibrariesInstalledNs() != start_->libraries_ns()));
 }
 
 kj::Promise<Status> Lifecycle::AwaitBackoff() {
@@ -319,6 +333,8 @@ void Lifecycle::OnStateChange() {
             }).eagerlyEvaluate(nullptr);
 }
 
+bool Lifecycle::ProvesNothingElsewhere() const { return !LowLimits().empty(); }
+
 bool Lifecycle::CanBeTried() const {
   return state() == State::kReady && current_->zygote_alive();
 }
@@ -327,6 +343,16 @@ std::chrono::steady_clock::time_point Lifecycle::Now() const {
   const kj::Duration since =
       context_.port.getTimer().now() - kj::origin<kj::TimePoint>();
   return RestartPolicy::Time(std::chrono::nanoseconds(since / kj::NANOSECONDS));
+}
+
+std::string Lifecycle::RecordedQuarantine() const {
+  const bool may_be =
+      state() == State::kDiscovered || state() == State::kBackingOff;
+  if (!may_be || candidate_.built_in) return "";
+  const auto record = context_.quarantine.Find(ObjectPath(candidate_));
+  return record && MayHold(*record)
+             ? QuarantineReason(candidate_.name(), record->reason)
+             : "";
 }
 
 bool Lifecycle::disabled() const {

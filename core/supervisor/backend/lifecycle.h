@@ -80,6 +80,9 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
   // Returns the reason why the backend is not ready, for people; empty if there
   // is nothing to say.
   const std::string& reason() const { return reason_; }
+  // Returns the reason of a quarantine that the next start will find, for
+  // people; empty if there is none.
+  std::string RecordedQuarantine() const;
   // Returns whether an operator has disabled the backend.
   bool disabled() const;
   // Returns whether the backend starts or is ready.
@@ -106,6 +109,7 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
   kj::Promise<Status> Execute(BackendAction action,
                               const BackendCause& cause) override;
   void OnStateChange() override;
+  bool ProvesNothingElsewhere() const override;
   bool CanBeTried() const override;
   QuarantineRecord DescribeObject() const override;
   kj::Promise<Result<std::string>> HashObject() override;

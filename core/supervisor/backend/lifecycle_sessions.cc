@@ -70,7 +70,8 @@ kj::Promise<Status> Lifecycle::AwaitSuccessor() {
 Status Lifecycle::FailStart(const Status& cause, Incarnation& launched) {
   // As at a start, nobody is to blame for what the backend declines by itself.
   std::optional<Culprit> culprit = Culprit::kStart;
-  if (launched.declined() || cause.code() == Code::kSandboxUnavailable) {
+  if (launched.declined() || launched.before_loading() ||
+      cause.code() == Code::kSandboxUnavailable) {
     culprit.reset();
   }
   const std::string text =

@@ -58,7 +58,8 @@ uint32_t Blame::Count(const WorkerDeath& death, Culprit culprit,
 
 void Blame::CountFailure(Culprit culprit, Code code, const std::string& why) {
   if (policy_.Failed(culprit, subject_.Now()) ==
-      RestartPolicy::Verdict::kQuarantine) {
+          RestartPolicy::Verdict::kQuarantine &&
+      !subject_.ProvesNothingElsewhere()) {
     subject_.Quarantine(code, why);
   }
 }
@@ -100,6 +101,7 @@ void Blame::BeginTrial() {
 void Blame::RecordQuarantine(Code code, const std::string& why) {
   if (recorded_) return;
   QuarantineRecord record = subject_.DescribeObject();
+  record.libraries_ns = LibrariesInstalledNs();
   record.code = code;
   record.reason = why;
   recording_ = WriteRecord(std::move(record)).eagerlyEvaluate(nullptr);
@@ -117,8 +119,10 @@ kj::Promise<void> Blame::WriteRecord(QuarantineRecord record) {
       });
 }
 
-bool Blame::RecordIsGone() const {
-  return recorded_ && !records_.Find(subject_.DescribeObject().path);
+bool Blame::QuarantineIsOver() const {
+  if (!recorded_) return false;
+  const auto record = records_.Find(subject_.DescribeObject().path);
+  return !record || record->libraries_ns != LibrariesInstalledNs();
 }
 
 void Blame::Forgive() {

@@ -27,6 +27,9 @@ class BlameSubject {
  public:
   // The monotonic time.
   virtual std::chrono::steady_clock::time_point Now() const = 0;
+  // Returns whether the backend may fail for want of what only this application
+  // lacks (application_limits.h). It is never quarantined then.
+  virtual bool ProvesNothingElsewhere() const = 0;
   // Returns whether the backend has a live zygote, so that a health check
   // proves something.
   virtual bool CanBeTried() const = 0;
@@ -97,7 +100,7 @@ class Blame {
                  const ExitReport& report);
   // Counts a failure of the backend (kBackend), of its start (kStart) or of its
   // device during the start (kDevice), and begins a backoff. Quarantines the
-  // backend if it was one failure too many.
+  // backend if it was one failure too many and would be one elsewhere too.
   void CountFailure(Culprit culprit, Code code, const std::string& why);
   // Begins a backoff without counting a failure: the backend said why it cannot
   // be started.
@@ -128,9 +131,9 @@ class Blame {
   // case.
   void RecordQuarantine(Code code, const std::string& why);
   void AdoptRecord() { recorded_ = true; }
-  // Returns whether the record of the quarantine was taken away, by an operator
-  // or by another bulkheadd.
-  bool RecordIsGone() const;
+  // Returns whether the quarantine has ended: its record was taken away, by an
+  // operator or by another bulkheadd, or libraries were installed since.
+  bool QuarantineIsOver() const;
 
   // Forgets every failure, suspicion and loss, and removes the record.
   void Forgive();

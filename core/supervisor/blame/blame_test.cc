@@ -27,6 +27,7 @@ class FakeSubject : public BlameSubject {
   explicit FakeSubject(std::string path) : path_(std::move(path)) {}
 
   std::chrono::steady_clock::time_point Now() const override { return now; }
+  bool ProvesNothingElsewhere() const override { return lacks_something; }
   bool CanBeTried() const override { return can_be_tried; }
   kj::Promise<Status> CheckHealth() override {
     ++checks;
@@ -50,6 +51,7 @@ class FakeSubject : public BlameSubject {
   }
 
   std::chrono::steady_clock::time_point now{std::chrono::hours(3)};
+  bool lacks_something = false;
   bool can_be_tried = true;
   int checks = 0;
   std::deque<kj::Own<kj::PromiseFulfiller<Status>>> under_way;
@@ -124,6 +126,18 @@ class BlameTest : public testing::Test {
   BlameLimits limits_;
   Blame blame_{subject_, limits_, records_, [] { return 0.0; }};
 };
+
+TEST_F(BlameTest, WhatOnlyThisApplicationLacksQuarantinesNothing) {
+  subject_.lacks_something = true;
+  for (int i = 0; i < 20; ++i) {
+    blame_.CountFailure(Culprit::kStart, Code::kBackendUnavailable, "again");
+  }
+  EXPECT_TRUE(subject_.quarantines.empty());
+  EXPECT_GT(blame_.BackoffLeft(), nanoseconds(0));
+  subject_.lacks_something = false;
+  blame_.CountFailure(Culprit::kStart, Code::kBackendUnavailable, "again");
+  EXPECT_EQ(subject_.quarantines.size(), 1u);
+}
 
 TEST_F(BlameTest, AnInputIsRefusedAtThePositionOfItsThirdDeath) {
   EXPECT_EQ(Die(Crash(), Culprit::kInput), 1u);
@@ -356,16 +370,16 @@ TEST_F(BlameTest, ABackendThatIsGoingAwayIsNotConvicted) {
 
 TEST_F(BlameTest, AQuarantineEndsWithItsRecord) {
   blame_.RecordQuarantine(Code::kBackendMisbehaved, "it lied");
-  EXPECT_FALSE(blame_.RecordIsGone());
+  EXPECT_FALSE(blame_.QuarantineIsOver());
   loop_.run();
   const auto record = records_.Find(tree_ / "acme.so");
   ASSERT_TRUE(record);
   EXPECT_EQ(record->hash, "sha256=abc");
   EXPECT_EQ(record->code, Code::kBackendMisbehaved);
   EXPECT_EQ(record->reason, "it lied");
-  EXPECT_FALSE(blame_.RecordIsGone());
+  EXPECT_FALSE(blame_.QuarantineIsOver());
   ASSERT_TRUE(records_.Lift(record->path).ok());
-  EXPECT_TRUE(blame_.RecordIsGone());
+  EXPECT_TRUE(blame_.QuarantineIsOver());
 }
 
 TEST_F(BlameTest, AQuarantineOfFilesThatHaveChangedHasNoRecord) {
@@ -373,7 +387,7 @@ TEST_F(BlameTest, AQuarantineOfFilesThatHaveChangedHasNoRecord) {
   blame_.RecordQuarantine(Code::kBackendUnavailable, "it died");
   loop_.run();
   EXPECT_FALSE(records_.Find(tree_ / "acme.so"));
-  EXPECT_FALSE(blame_.RecordIsGone());
+  EXPECT_FALSE(blame_.QuarantineIsOver());
 }
 
 TEST_F(BlameTest, WithoutADirectoryAQuarantineDoesNotEndByItself) {
@@ -381,12 +395,12 @@ TEST_F(BlameTest, WithoutADirectoryAQuarantineDoesNotEndByItself) {
   Blame blame(subject_, limits_, nowhere, [] { return 0.0; });
   blame.RecordQuarantine(Code::kBackendUnavailable, "it died");
   loop_.run();
-  EXPECT_FALSE(blame.RecordIsGone());
+  EXPECT_FALSE(blame.QuarantineIsOver());
 }
 
 TEST_F(BlameTest, ARecordThatWasFoundIsNotWrittenAnew) {
   blame_.AdoptRecord();
-  EXPECT_TRUE(blame_.RecordIsGone());
+  EXPECT_TRUE(blame_.QuarantineIsOver());
   blame_.RecordQuarantine(Code::kBackendUnavailable, "it died");
   loop_.run();
   EXPECT_FALSE(records_.Find(tree_ / "acme.so"));
@@ -404,7 +418,7 @@ TEST_F(BlameTest, ForgivingIsAFreshStartForEveryCounter) {
   EXPECT_EQ(blame_.BackoffLeft(), nanoseconds(0));
   EXPECT_EQ(blame_.DeviceTimeLeft("acme:0"), nanoseconds(0));
   EXPECT_FALSE(records_.Find(tree_ / "acme.so"));
-  EXPECT_FALSE(blame_.RecordIsGone());
+  EXPECT_FALSE(blame_.QuarantineIsOver());
 }
 
 TEST_F(BlameTest, ForgivingStopsARecordThatIsBeingMade) {

@@ -34,6 +34,7 @@ std::string ToText(const QuarantineRecord& record) {
       {"bytes", record.bytes},
       {"modified_ns", record.modified_ns},
       {"hash", record.hash},
+      {"libraries_ns", record.libraries_ns},
       {"code", static_cast<int64_t>(record.code)},
       {"reason", CleanText(record.reason, kMaxReasonBytes)},
   };
@@ -66,30 +67,43 @@ std::optional<QuarantineRecord> Parse(const std::string& text_untrusted) {
       .bytes = *bytes,
       .modified_ns = *modified_ns,
       .hash = *hash,
+      .libraries_ns = table["libraries_ns"].value_or(int64_t{0}),
       .code = misbehaved ? Code::kBackendMisbehaved : Code::kBackendUnavailable,
       .reason = CleanText(*reason, kMaxReasonBytes)};
 }
 
-// Returns whether the object is unchanged, as far as stat() can tell without
-// reading it.
-bool MayHold(const QuarantineRecord& record) {
-  struct stat info;
-  return ::stat(record.path.c_str(), &info) == 0 &&
-         info.st_size == record.bytes &&
-         info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec ==
-             record.modified_ns;
+int64_t ModifiedNs(const struct stat& info) {
+  return int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
+}
+
+std::optional<QuarantineRecord> ReadRecord(const StateDirectory& directory,
+                                           const std::string& name) {
+  const auto text = directory.Read(name, kMaxBytes);
+  return text ? Parse(*text) : std::nullopt;
 }
 
 void RemoveOutdated(const StateDirectory& directory,
                     const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    const auto text = directory.Read(name, kMaxBytes);
-    const auto record = text ? Parse(*text) : std::nullopt;
+    const auto record = ReadRecord(directory, name);
     if (!record || !MayHold(*record)) (void)directory.Remove(name);
   }
 }
 
 }  // namespace
+
+int64_t LibrariesInstalledNs() {
+  struct stat info;
+  return ::stat("/etc/ld.so.cache", &info) == 0 ? ModifiedNs(info) : 0;
+}
+
+bool MayHold(const QuarantineRecord& record) {
+  struct stat info;
+  return ::stat(record.path.c_str(), &info) == 0 &&
+         info.st_size == record.bytes &&
+         ModifiedNs(info) == record.modified_ns &&
+         LibrariesInstalledNs() == record.libraries_ns;
+}
 
 std::optional<QuarantineRecord> QuarantineRecords::Find(
     const std::string& path) {
@@ -144,6 +158,28 @@ Status QuarantineRecords::Lift(const std::string& path) {
   if (directory) return directory->Remove(NameOf(path));
   return directory.error().code() == Code::kNotFound ? Status()
                                                      : directory.error();
+}
+
+std::vector<QuarantineRecord> QuarantineRecords::All() const {
+  std::vector<QuarantineRecord> all;
+  if (directory_.empty()) return all;
+  const auto directory = StateDirectory::Open(directory_);
+  if (!directory) return all;
+  for (const std::string& name : directory->List(kPrefix, kMaxRecords)) {
+    auto record = ReadRecord(*directory, name);
+    if (record && name == NameOf(record->path) && MayHold(*record)) {
+      all.push_back(*std::move(record));
+    }
+  }
+  return all;
+}
+
+bool QuarantineRecords::LiftNamed(const std::string& name) {
+  bool lifted = false;
+  for (const QuarantineRecord& record : All()) {
+    if (record.backend == name) lifted |= Lift(record.path).ok();
+  }
+  return lifted;
 }
 
 void QuarantineRecords::Note(const std::string& file,

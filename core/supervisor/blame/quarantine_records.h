@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/include/bulkhead/diagnostic.h"
 #include "core/include/bulkhead/status.h"
@@ -11,13 +13,15 @@
 namespace bulkhead::supervisor {
 
 // Says why a backend's object must not be started, and identifies the object by
-// path, size, time of modification and contents.
+// path, size, time of modification and contents. The object was started with
+// the libraries that were installed then.
 struct QuarantineRecord {
   std::string backend;
   std::string path;  // absolute
   int64_t bytes = 0;
   int64_t modified_ns = 0;
-  std::string hash;  // the hash of the contents: "sha256=…"
+  std::string hash;          // the hash of the contents: "sha256=…"
+  int64_t libraries_ns = 0;  // LibrariesInstalledNs()
   // The status code for callers that ask for the backend's devices.
   Code code = Code::kBackendUnavailable;
   std::string reason;
@@ -25,12 +29,22 @@ struct QuarantineRecord {
   bool operator==(const QuarantineRecord&) const = default;
 };
 
+// Returns when libraries were last installed or removed: the time of the
+// dynamic linker's cache. A backend that failed for want of a library is worth
+// another try afterwards.
+int64_t LibrariesInstalledNs();
+
+// Returns whether the object and the installed libraries are those of the
+// record, as far as can be told without reading the object.
+bool MayHold(const QuarantineRecord& record);
+
 // Stores the quarantined objects in the state directory, one file for each
 // path, so that a quarantine outlives this bulkheadd and is seen by others.
 //
-// A record holds for an object of the same path, size, time and contents. The
-// caller compares these properties, since reading the contents takes time, and
-// lifts a record that does not hold any more.
+// A record holds for an object of the same path, size, time and contents, as
+// long as no library is installed. The caller compares these properties, since
+// reading the contents takes time, and lifts a record that does not hold any
+// more.
 //
 // Without a usable directory no record is kept, and diagnostics() says why.
 // Bounded: once there are kMaxRecords, records of objects that have changed are
@@ -46,8 +60,13 @@ class QuarantineRecords {
 
   std::optional<QuarantineRecord> Find(const std::string& path);
   Status Add(const QuarantineRecord& record);
+  // Returns the records of all objects that may hold.
+  std::vector<QuarantineRecord> All() const;
   // Removes the record of `path`. OK if there is none.
   Status Lift(const std::string& path);
+  // Removes the records of the backend `name`, wherever its object lies.
+  // Returns whether there were any.
+  bool LiftNamed(const std::string& name);
 
   // Returns the latest few problems met since construction.
   const Diagnostics& diagnostics() const { return diagnostics_; }

@@ -46,6 +46,27 @@ TEST_F(QuarantineRecordsTest, ARecordIsFoundByAnyProcessUntilItIsLifted) {
   EXPECT_TRUE(records_.diagnostics().empty());
 }
 
+TEST_F(QuarantineRecordsTest, AllThatMayHoldAreListedAndLiftedByName) {
+  tree_.Write("there.so", "12345");
+  struct stat info;
+  ASSERT_EQ(::stat((tree_ / "there.so").c_str(), &info), 0);
+  QuarantineRecord holds = RecordOf("there.so");
+  holds.modified_ns =
+      info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
+  holds.libraries_ns = LibrariesInstalledNs();
+  ASSERT_TRUE(records_.Add(holds).ok());
+  ASSERT_TRUE(records_.Add(RecordOf("gone.so")).ok());
+  EXPECT_EQ(records_.All(), std::vector{holds});
+  EXPECT_FALSE(records_.LiftNamed("another"));
+  EXPECT_TRUE(records_.LiftNamed("acme"));
+  EXPECT_FALSE(records_.LiftNamed("acme"));
+  EXPECT_TRUE(records_.All().empty());
+
+  holds.libraries_ns += 1;
+  ASSERT_TRUE(records_.Add(holds).ok());
+  EXPECT_TRUE(records_.All().empty());
+}
+
 TEST_F(QuarantineRecordsTest, WithoutADirectoryNothingIsKept) {
   QuarantineRecords nowhere("");
   EXPECT_TRUE(nowhere.Add(RecordOf("a.so")).ok());
@@ -109,6 +130,7 @@ TEST_F(QuarantineRecordsTest, OfTooManyThoseGoWhoseObjectHasChanged) {
   QuarantineRecord holds = RecordOf("there.so");
   holds.modified_ns =
       info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
+  holds.libraries_ns = LibrariesInstalledNs();
   ASSERT_TRUE(records_.Add(holds).ok());
   for (size_t i = 1; i < QuarantineRecords::kMaxRecords; ++i) {
     ASSERT_TRUE(records_.Add(RecordOf(std::to_string(i))).ok());

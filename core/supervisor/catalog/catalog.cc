@@ -62,8 +62,11 @@ void Describe(const Backend& backend, const std::string& notice,
   out.setDistribution(candidate.entry_point.distribution);
   out.setVersion(candidate.entry_point.version);
   out.setFile(ObjectPath(candidate));
-  out.setState(ToSchema(backend.lifecycle().state()));
-  const std::string& reason = backend.lifecycle().reason();
+  const std::string recorded = backend.lifecycle().RecordedQuarantine();
+  out.setState(recorded.empty() ? ToSchema(backend.lifecycle().state())
+                                : schema::Backend::State::QUARANTINED);
+  const std::string& reason =
+      recorded.empty() ? backend.lifecycle().reason() : recorded;
   out.setReason(reason.empty() ? notice : reason);
   const auto known = backend.devices();
   auto devices = out.initDevices(known.size());
@@ -229,11 +232,15 @@ Result<Catalog::BackendPointer> Catalog::Named(const std::string& name) {
 kj::Promise<Status> Catalog::Command(const std::string& name,
                                      schema::BackendCommand::Action action) {
   auto named = Named(name);
-  if (!named) return named.error();
+  // A quarantine may be that of a backend which only another application finds.
+  const bool lifted = action == schema::BackendCommand::Action::RESTART &&
+                      context_.quarantine.LiftNamed(name);
+  if (!named) return lifted ? Status() : named.error();
   const BackendPointer& backend = *named;
   switch (action) {
     case schema::BackendCommand::Action::RESTART:
-      return backend->lifecycle().Restart();
+      return backend->lifecycle().Restart().then(
+          [lifted](Status restarted) { return lifted ? Status() : restarted; });
     case schema::BackendCommand::Action::RELOAD:
       return Reload(backend);
     case schema::BackendCommand::Action::DISABLE:
@@ -300,6 +307,18 @@ void Catalog::Describe(sandbox::Tier tier, schema::Backends::Builder out) {
   found.insert(found.end(), quarantine.begin(), quarantine.end());
   if (watch_.problem()) found.push_back(*watch_.problem());
   const auto all = backends();
+  for (const QuarantineRecord& record : context_.quarantine.All()) {
+    const bool listed =
+        std::any_of(all.begin(), all.end(), [&](const BackendPointer& backend) {
+          return ObjectPath(backend->candidate()) == record.path;
+        });
+    if (listed) continue;
+    found.push_back({Diagnostic::Severity::kWarning, record.path, 0,
+                     "another application has quarantined the backend " +
+                         record.backend + ": " + record.reason +
+                         "; `bulkhead restart " + record.backend +
+                         "` lifts the quarantine"});
+  }
   auto list = out.initBackends(all.size());
   for (size_t i = 0; i < all.size(); ++i) {
     supervisor::Describe(*all[i], NoticeOf(*all[i]), tier, found, list[i]);

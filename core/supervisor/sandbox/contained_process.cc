@@ -37,10 +37,11 @@ constexpr int kNamespaces = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET |
 constexpr uint32_t kInsideId = 1000;
 constexpr char kHostName[] = "bulkhead";
 constexpr size_t kMaxReasonBytes = 1024;
+// The first byte of a child's reason, which stands for the code of its Status.
+constexpr char kRanOut = 'E';
+constexpr char kRefused = 'R';
 
-Status Failed(const std::string& what) {
-  return ErrnoStatus(Code::kSandboxUnavailable, what);
-}
+Status Failed(const std::string& what) { return SandboxStepFailed(what); }
 
 Status WriteProcFile(pid_t pid, const char* name, const std::string& content) {
   const std::string path = "/proc/" + std::to_string(pid) + "/" + name;
@@ -225,11 +226,8 @@ Status Contain(const Containment& containment, int setup) {
   if (recv(setup, &go, 1, 0) != 1) _exit(1);
   Status status = Contain(containment, setup);
   if (status.ok()) status = enter(setup);
-  const std::string reason =
-      status.ok() ? "the child returned" : status.message();
-  send(setup, reason.data(), std::min(reason.size(), kMaxReasonBytes),
-       MSG_NOSIGNAL);
-  _exit(1);
+  if (status.ok()) status = Status(Code::kInternal, "the child returned");
+  EndWithReason(setup, status);
 }
 
 // Waits until `enter` has succeeded, which the end of file means: the exec
@@ -249,12 +247,25 @@ Status AwaitEntered(int setup, ipc::Deadline deadline) {
   std::array<char, kMaxReasonBytes> reason;
   const ssize_t bytes = recv(setup, reason.data(), reason.size(), MSG_DONTWAIT);
   if (bytes == 0) return Status();
-  if (bytes < 0) return Failed("the child ended while it entered its sandbox");
-  return Status(Code::kSandboxUnavailable,
-                std::string(reason.data(), static_cast<size_t>(bytes)));
+  if (bytes < 0) {
+    return ErrnoStatus(Code::kSandboxUnavailable,
+                       "the child ended while it entered its sandbox");
+  }
+  return Status(reason[0] == kRanOut ? Code::kResourceExhausted
+                                     : Code::kSandboxUnavailable,
+                std::string(reason.data() + 1, static_cast<size_t>(bytes) - 1));
 }
 
 }  // namespace
+
+void EndWithReason(int setup_fd, const Status& failure) {
+  const std::string reason =
+      (failure.code() == Code::kResourceExhausted ? kRanOut : kRefused) +
+      failure.message();
+  send(setup_fd, reason.data(), std::min(reason.size(), kMaxReasonBytes),
+       MSG_NOSIGNAL);
+  _exit(1);
+}
 
 Status LimitOpenFiles(const Limits& limits) {
   rlimit limit = {};

@@ -60,6 +60,10 @@ Result<ContainedProcess> StartContained(
     const Containment& containment,
     const std::function<Status(int setup_fd)>& enter, ipc::Deadline deadline);
 
+// For `enter`, or in its place: tells the caller of StartContained why the
+// child failed, and ends the child.
+[[noreturn]] void EndWithReason(int setup_fd, const Status& failure);
+
 // For `enter`, before it executes the reaper: sets the limit of open files that
 // the backend gets. Only the soft limit is set. The reaper makes it final for
 // the backend's processes and keeps the higher hard limit for itself: the

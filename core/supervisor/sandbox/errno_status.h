@@ -19,4 +19,19 @@ inline Status ErrnoStatus(Code code, std::string what) {
       code, std::move(what) + ": " + std::generic_category().message(error));
 }
 
+// Returns such a Status about a step of a sandbox: kResourceExhausted if
+// memory, processes or descriptors ran out, which says nothing about the
+// sandboxes that this machine offers, otherwise kSandboxUnavailable.
+inline Status SandboxStepFailed(std::string what) {
+  switch (errno) {
+    case EAGAIN:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+      return ErrnoStatus(Code::kResourceExhausted, std::move(what));
+    default:
+      return ErrnoStatus(Code::kSandboxUnavailable, std::move(what));
+  }
+}
+
 }  // namespace bulkhead::sandbox

@@ -33,8 +33,7 @@ Status Arrange(std::array<int, kDescriptorCount> source) {
   for (int& fd : source) {
     fd = fcntl(fd, F_DUPFD_CLOEXEC, kDescriptorCount);
     if (fd < 0) {
-      return ErrnoStatus(Code::kSandboxUnavailable,
-                         "cannot arrange descriptors");
+      return SandboxStepFailed("cannot arrange descriptors");
     }
   }
   for (int target = 0; target < kDescriptorCount; ++target) {
@@ -50,7 +49,7 @@ Status Arrange(std::array<int, kDescriptorCount> source) {
 Status ExecuteReaper(const Limits& limits) {
   // bulkheadd's own descriptors are the sockets and logs of other backends.
   if (syscall(SYS_close_range, kDescriptorCount, ~0u, 0) != 0) {
-    return ErrnoStatus(Code::kSandboxUnavailable, "cannot close descriptors");
+    return SandboxStepFailed("cannot close descriptors");
   }
   RETURN_IF_ERROR(LimitOpenFiles(limits));
   char name[] = "bulkhead-reaper";
@@ -60,8 +59,7 @@ Status ExecuteReaper(const Limits& limits) {
   // By descriptor, since the new root does not contain the executable.
   syscall(SYS_execveat, kReaperExecutableFd, "", arguments.data(),
           environment.data(), AT_EMPTY_PATH);
-  return ErrnoStatus(
-      Code::kSandboxUnavailable,
+  return SandboxStepFailed(
       "cannot execute the reaper in its sandbox; is it executable for all?");
 }
 
@@ -97,7 +95,7 @@ Result<LaunchedReaper> Launch(const LaunchRequest& request) {
   ASSIGN_OR_RETURN(LogSocket log, MakeLogSocket());
   const ipc::UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!null) {
-    return ErrnoStatus(Code::kSandboxUnavailable, "cannot open /dev/null");
+    return SandboxStepFailed("cannot open /dev/null");
   }
 
   const auto enter = [&](int setup) -> Status {
@@ -114,11 +112,8 @@ Result<LaunchedReaper> Launch(const LaunchRequest& request) {
     source[kSetupFd] = setup;
     source[kReaperExecutableFd] = request.reaper_executable;
     RETURN_IF_ERROR(Arrange(source));
-    const Status failed = ExecuteReaper(request.policy.limits);
     // Arrange may have replaced `setup` by another descriptor.
-    send(kSetupFd, failed.message().data(), failed.message().size(),
-         MSG_NOSIGNAL);
-    _exit(1);
+    EndWithReason(kSetupFd, ExecuteReaper(request.policy.limits));
   };
   std::unique_ptr<Cgroup> cgroup;
   if (request.cgroup != nullptr && !request.cgroup->directory.empty()) {

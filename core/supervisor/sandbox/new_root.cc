@@ -22,9 +22,7 @@ using Kind = VisiblePath::Kind;
 // else sees the mount over it, and the launcher has just used this one.
 constexpr char kScratch[] = "/proc";
 
-Status Failed(const std::string& what) {
-  return ErrnoStatus(Code::kSandboxUnavailable, what);
-}
+Status Failed(const std::string& what) { return SandboxStepFailed(what); }
 
 Status MakeParents(const std::string& relative) {
   for (size_t slash = relative.find('/'); slash != std::string::npos;

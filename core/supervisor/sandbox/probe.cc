@@ -179,6 +179,7 @@ SandboxReport ProbeSandbox(ipc::Deadline deadline, const std::string& cgroup) {
   const Result<Policy> libraries_alone = MakePolicy(Plugin(), {});
   // An empty plugin: the probe shows a child nothing but the libraries.
 
+  Status exhausted;
   // The best first: a higher tier counts more than an own user id, which needs
   // privileges.
   struct Attempt {
@@ -212,6 +213,7 @@ SandboxReport ProbeSandbox(ipc::Deadline deadline, const std::string& cgroup) {
     const Status status = named.ok() ? named : attempt(Forbidden::kKill);
     if (!status.ok()) {
       *failure = status.message();
+      if (status.code() == Code::kResourceExhausted) exhausted = status;
       continue;
     }
     facts.tier = tier;
@@ -230,7 +232,8 @@ SandboxReport ProbeSandbox(ipc::Deadline deadline, const std::string& cgroup) {
           .own_uid = facts.own_uid,
           .forbidden = facts.forbidden,
           .reads_memory = facts.reads_memory,
-          .cgroup = std::move(facts.cgroup)};
+          .cgroup = std::move(facts.cgroup),
+          .exhausted = std::move(exhausted)};
 }
 
 }  // namespace bulkhead::sandbox

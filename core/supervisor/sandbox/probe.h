@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/include/bulkhead/status.h"
 #include "core/supervisor/sandbox/bpf.h"
 #include "core/supervisor/sandbox/cgroup.h"
 #include "core/supervisor/sandbox/gaps.h"
@@ -33,6 +34,9 @@ struct SandboxReport {
   // The directory below which each incarnation of a backend gets a cgroup. One
   // cgroup was made there and used.
   CgroupParent cgroup;
+  // Not OK if memory, processes or descriptors ran out, so that a later probe
+  // may find more.
+  Status exhausted;
 };
 
 // Probes the machine. Takes some 20 ms and blocks the caller, at most until

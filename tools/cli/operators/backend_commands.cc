@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/cli/operators/backend_commands.h"
 
+#include <bulkhead/host.h>
 #include <bulkhead/operators.h>
 #include <fmt/format.h>
 
@@ -19,8 +20,9 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead {0} acme --host 4711
   bulkhead {0} acme --all
 
-Without --host or --all there must be exactly one running application; see
-`bulkhead ps`. Open streams continue.)";
+Without --host or --all there must be at most one running application; see
+`bulkhead ps`. Open streams continue. Without any, restart lifts a quarantine, and
+the other commands fail.)";
 
 struct CommandKind {
   const char* name;
@@ -44,8 +46,9 @@ struct Asked {
   bool all = false;
 };
 
-// Returns the command lines of the applications to act on, by pid. A map merges
-// the several bulkheadds that one application may have.
+// Returns the command lines of the applications to act on, by pid; empty if
+// none is running. A map merges the several bulkheadds that one application may
+// have.
 Result<std::map<int, std::string>> HostsFor(const Asked& asked) {
   if (asked.host) return std::map<int, std::string>{{*asked.host, ""}};
   const Result<RunningHosts> running =
@@ -56,9 +59,7 @@ Result<std::map<int, std::string>> HostsFor(const Asked& asked) {
   for (const RunningHost& host : running->hosts) {
     hosts[host.pid] = host.command;
   }
-  if (hosts.empty()) {
-    return Status(Code::kNotFound, "no application uses Bulkhead now");
-  }
+  if (hosts.empty()) return hosts;
   if (hosts.size() == 1 || asked.all) return hosts;
   std::string list;
   for (const auto& [pid, command] : hosts) {
@@ -70,10 +71,31 @@ Result<std::map<int, std::string>> HostsFor(const Asked& asked) {
           list);
 }
 
+// Does what a command can do for the applications that start later: a restart
+// lifts the quarantine that all applications of this user share.
+int RunWithoutApplication(const GlobalOptions& global, const CommandKind& kind,
+                          const Asked& asked) {
+  constexpr char kNobody[] = "no application uses Bulkhead now";
+  if (kind.command != BackendCommand::kRestart) {
+    return Fail(Status(Code::kNotFound, kNobody));
+  }
+  const Result<std::unique_ptr<Host>> host =
+      Host::Create(HostOptionsFrom(global));
+  if (!host) return Fail(host.error());
+  const Status forgotten = (*host)->Restart(asked.backend);
+  if (!forgotten.ok()) return Fail(forgotten);
+  if (!global.quiet) {
+    Say(fmt::format("{}; forgot the recorded failures of {}", kNobody,
+                    asked.backend));
+  }
+  return 0;
+}
+
 int RunCommand(const GlobalOptions& global, const CommandKind& kind,
                const Asked& asked) {
   const auto hosts = HostsFor(asked);
   if (!hosts) return Fail(hosts.error());
+  if (hosts->empty()) return RunWithoutApplication(global, kind, asked);
   int done = 0;
   Status absent;
   int exit_code = 0;

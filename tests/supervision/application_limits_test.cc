@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tests an application whose own resource limits keep backends from starting:
+// it is told which limit, and nobody else notices.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "bulkhead/host.h"
+#include "core/base/temporary_tree.h"
+#include "tests/chaos/chaos_installation.h"
+
+namespace bulkhead::tests {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+// The number of failures that leads to quarantine: see restart_policy.h.
+constexpr uint32_t kTooMany = 5;
+
+class ApplicationLimits : public testing::Test {
+ protected:
+  std::unique_ptr<Host> NewHost() const {
+    HostOptions options = installation_.options();
+    options.state_directory = state_.path();
+    return Host::Create(options).value();
+  }
+  // Returns a Host whose bulkheadd has the limit, as it has the limits that the
+  // application has when it starts.
+  std::unique_ptr<Host> NewHostWith(__rlimit_resource resource,
+                                    rlim_t value) const {
+    auto host = NewHost();
+    const rlimit limit = {value, value};
+    EXPECT_EQ(::prlimit(host->supervisor_pid(), resource, &limit, nullptr), 0);
+    return host;
+  }
+  static BackendInfo Chaos(Host& host) {
+    const BackendReport report = host.Backends().value();
+    for (const BackendInfo& backend : report.backends) {
+      if (backend.name == "chaos") return backend;
+    }
+    return {};
+  }
+
+  const ChaosInstallation installation_;
+  const discovery::TemporaryTree state_;
+};
+
+TEST_F(ApplicationLimits, AreNeverHeldAgainstABackend) {
+  struct Row {
+    __rlimit_resource resource;
+    rlim_t value;
+    const char* named;
+  };
+  for (const auto& [resource, value, named] :
+       {Row{RLIMIT_AS, 60 << 20, "61440 KiB of address space (ulimit -v)"},
+        Row{RLIMIT_DATA, 2 << 20, "2048 KiB of private memory (ulimit -d)"}}) {
+    SCOPED_TRACE(named);
+    const auto host = NewHostWith(resource, value);
+    Status refused;
+    // Each start waits for a longer backoff than the one before.
+    while (Chaos(*host).state != "quarantined" &&
+           Chaos(*host).incarnation <= kTooMany) {
+      refused = host->Prewarm("chaos");
+      ASSERT_EQ(refused.code(), Code::kResourceExhausted) << refused;
+      EXPECT_THAT(refused.message(), HasSubstr(named));
+    }
+    EXPECT_EQ(Chaos(*host).state, "backing-off");
+    for (const auto& entry : fs::directory_iterator(state_.path())) {
+      EXPECT_FALSE(entry.path().filename().string().starts_with("quarantine-"));
+    }
+    const Status elsewhere = NewHost()->Prewarm("chaos");
+    EXPECT_TRUE(elsewhere.ok()) << elsewhere;
+  }
+}
+
+TEST_F(ApplicationLimits, OnProcessesIsNamedAtOnce) {
+  const auto host = NewHostWith(RLIMIT_NPROC, 1);
+  const auto video = host->OpenVideo("any", ChaosInstallation::Stream());
+  ASSERT_FALSE(video);
+  const Status refused = host->Prewarm("chaos");
+  EXPECT_EQ(refused.code(), Code::kResourceExhausted) << refused;
+  EXPECT_THAT(refused.message(), HasSubstr("(ulimit -u)"));
+}
+
+// Neither is the machine called too weak a sandbox.
+TEST_F(ApplicationLimits, OnOpenFilesIsNamedAtOnce) {
+  for (const rlim_t files : {20, 40}) {
+    const auto host = NewHostWith(RLIMIT_NOFILE, files);
+    const Status refused = host->Prewarm("chaos");
+    EXPECT_EQ(refused.code(), Code::kResourceExhausted) << refused;
+    EXPECT_THAT(refused.message(), HasSubstr("(ulimit -n)"));
+    EXPECT_TRUE(host->Backends());
+  }
+}
+
+}  // namespace
+}  // namespace bulkhead::tests
