@@ -14,6 +14,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <string>
 #include <thread>
@@ -317,24 +318,61 @@ TEST_F(FaultySessions, AStoppedBulkheaddDelaysNoRunningSession) {
   EXPECT_EQ(HashesOfRest(video), expected_);
 }
 
-// Row 47.
-TEST_F(FaultySessions, AStoppedBulkheaddIsAnErrorInTimeForWhoNeedsIt) {
+// Row 47. Nobody continues the stopped process.
+TEST_F(FaultySessions, AStoppedBulkheaddIsReplacedForWhoNeedsIt) {
   HostOptions options = installation_.options();
-  options.deadlines.backend_start = milliseconds(500);
-  options.deadlines.worker_start = milliseconds(500);
   options.deadlines.supervisor_start = milliseconds(500);
   host_ = Host::Create(options).value();
+  VideoDecoder running = Open();
+  ASSERT_TRUE(running.Next().value());
   { VideoDecoder video = Open(); }
   const ProcessWatch supervisor(host_->supervisor_pid());
   ASSERT_TRUE(supervisor.Signal(SIGSTOP));
-  const auto began = Clock::now();
-  const auto refused = host_->OpenVideo(clip_, installation_.Stream());
-  EXPECT_LT(Clock::now() - began, milliseconds(8'000));
-  ASSERT_TRUE(supervisor.Signal(SIGCONT));
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code(), Code::kDeadlineExceeded) << refused.error();
   VideoDecoder video = Open();
+  EXPECT_TRUE(supervisor.AwaitEnd(kSoon));
+  EXPECT_NE(host_->supervisor_pid(), supervisor.pid());
   EXPECT_EQ(HashesOfRest(video), expected_);
+  EXPECT_EQ(HashesOfRest(running).size(), expected_.size() - 1);
+  EXPECT_TRUE(host_->Backends());
+}
+
+// Row 47.
+TEST_F(FaultySessions, AStoppedBulkheaddIsReplacedForWhoAsksForNoSession) {
+  HostOptions options = installation_.options();
+  options.deadlines.supervisor_start = milliseconds(500);
+  host_ = Host::Create(options).value();
+  for (const auto& ask : std::vector<std::function<Status(Host&)>>{
+           [](Host& host) { return host.Prewarm("chaos"); },
+           [](Host& host) {
+             const auto report = host.Backends();
+             return report ? Status() : report.error();
+           },
+           [](Host& host) {
+             const auto report = host.Sandbox();
+             return report ? Status() : report.error();
+           }}) {
+    ASSERT_TRUE(host_->Backends());
+    const ProcessWatch supervisor(host_->supervisor_pid());
+    ASSERT_TRUE(supervisor.Signal(SIGSTOP));
+    const Status asked = ask(*host_);
+    EXPECT_TRUE(asked.ok()) << asked;
+    EXPECT_TRUE(supervisor.AwaitEnd(kSoon));
+  }
+}
+
+// Row 47. bulkheadd is no longer needed, so it is not worth waiting for.
+TEST_F(FaultySessions, ADecoderIsClosedAlthoughBulkheaddIsStopped) {
+  std::optional<VideoDecoder> video = Open();
+  const ProcessWatch worker(video->worker_pid());
+  const ProcessWatch supervisor(host_->supervisor_pid());
+  ASSERT_TRUE(supervisor.Signal(SIGSTOP));
+  const auto began = Clock::now();
+  video.reset();
+  EXPECT_LT(Clock::now() - began, milliseconds(3'000));
+  EXPECT_TRUE(worker.AwaitEnd(kSoon));
+  ASSERT_TRUE(supervisor.Signal(SIGCONT));
+  EXPECT_EQ(HashesOfRest(*(video = Open())), expected_);
+  EXPECT_EQ(host_->supervisor_pid(), supervisor.pid());
 }
 
 // The record of delivered frames keeps the last four.

@@ -17,6 +17,11 @@ namespace {
 
 namespace schema = ipc::schema;
 
+// The time for which an answer is waited for before bulkheadd is asked whether
+// it still serves.
+constexpr std::chrono::milliseconds kUnwatched{1'000};
+// bulkheadd closes a session also if nobody waits for it to do so.
+constexpr std::chrono::milliseconds kClosePatience{500};
 // Added to the time for which bulkheadd itself waits, so that its answer, which
 // names the cause, arrives before the application gives up.
 constexpr std::chrono::milliseconds kSlack{2'000};
@@ -38,8 +43,17 @@ Result<std::shared_ptr<SupervisorLink>> SupervisorLink::Start(
 }
 
 Status SupervisorLink::StartLocked() {
+  const auto limit = settings_.deadlines.supervisor_start;
   ASSIGN_OR_RETURN(process_,
                    StartSupervisor(settings_.libexec_dir + "/bulkheadd"));
+  ASSIGN_OR_RETURN(watch_, SupervisorWatch::Of(process_.pid, limit));
+  const Status configured = ConfigureLocked();
+  return configured.code() == Code::kDeadlineExceeded
+             ? watch_->End(configured.code())
+             : configured;
+}
+
+Status SupervisorLink::ConfigureLocked() {
   const ipc::UniqueFd self(
       static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
   if (!self) {
@@ -60,6 +74,9 @@ Status SupervisorLink::StartLocked() {
       [](Request::Builder request) { request.setCountSessions(); }, counters,
       ipc::Deadline::After(settings_.deadlines.supervisor_start),
       TakeConfigured));
+  ASSIGN_OR_RETURN(auto watched,
+                   ConnectLocked(settings_.deadlines.supervisor_start));
+  watch_->Ask(std::move(watched));
   if (settings_.on_event) RETURN_IF_ERROR(FollowLocked());
   // The idle connections lead to the bulkheadd that died.
   idle_.clear();
@@ -73,6 +90,11 @@ std::chrono::milliseconds SupervisorLink::StartPatience() const {
   // anew, its turn and its load; the device count and the clones.
   return 4 * settings_.deadlines.backend_start +
          3 * settings_.deadlines.worker_start + kSlack;
+}
+
+std::chrono::milliseconds SupervisorLink::ListPatience() const {
+  // Enough to find out that bulkheadd hangs.
+  return settings_.deadlines.supervisor_start + kUnwatched + kSlack;
 }
 
 Status SupervisorLink::CheckProcess() const {
@@ -89,7 +111,9 @@ pid_t SupervisorLink::pid() const {
   return process_.pid;
 }
 
-Result<SupervisorLink::Connection> SupervisorLink::Acquire() {
+Result<SupervisorLink::Connection> SupervisorLink::Acquire(
+    std::chrono::milliseconds timeout) {
+  const auto whole = settings_.deadlines.supervisor_start;
   RETURN_IF_ERROR(CheckProcess());
   std::lock_guard lock(mutex_);
   // Tries twice, because the first attempt to connect may be the one that
@@ -101,27 +125,32 @@ Result<SupervisorLink::Connection> SupervisorLink::Acquire() {
       idle_.pop_back();
       return connection;
     }
-    auto socket = ConnectLocked();
-    if (socket) return Connection{*std::move(socket), generation_};
-    if (socket.error().code() != Code::kBackendLost) return socket.error();
+    auto socket = ConnectLocked(std::min(timeout, whole));
+    if (socket) return Connection{*std::move(socket), generation_, watch_};
+    if (socket.error().code() == Code::kDeadlineExceeded && timeout >= whole) {
+      (void)watch_->End(Code::kBackendLost);
+    } else if (socket.error().code() != Code::kBackendLost) {
+      return socket.error();
+    }
     alive_ = false;
   }
   return Status(Code::kBackendLost, "the supervisor bulkheadd dies at once");
 }
 
-Result<ipc::UniqueFd> SupervisorLink::ConnectLocked() {
+Result<ipc::UniqueFd> SupervisorLink::ConnectLocked(
+    std::chrono::milliseconds timeout) {
   ASSIGN_OR_RETURN(auto sockets, FromIpc(ipc::MakeSocketPair()));
   const int descriptors[] = {sockets.second.get()};
   RETURN_IF_ERROR(Exchange(
       process_.control.get(),
       [](Request::Builder request) { request.setConnect(); }, descriptors,
-      ipc::Deadline::After(settings_.deadlines.supervisor_start),
-      TakeConfigured));
+      ipc::Deadline::After(timeout), TakeConfigured));
   return std::move(sockets.first);
 }
 
 Status SupervisorLink::FollowLocked() {
-  ASSIGN_OR_RETURN(auto socket, ConnectLocked());
+  ASSIGN_OR_RETURN(auto socket,
+                   ConnectLocked(settings_.deadlines.supervisor_start));
   EventStream stream(std::move(socket), ::getpid());
   RETURN_IF_ERROR(stream.Ask(0, /*wait=*/true));
   streams_.push_back(std::move(stream));
@@ -162,15 +191,51 @@ void SupervisorLink::Lost(uint64_t generation) {
   if (generation == generation_) alive_ = false;
 }
 
+Status SupervisorLink::WatchedExchange(const Connection& connection,
+                                       const FillRequest& fill,
+                                       std::span<const int> fds,
+                                       ipc::Deadline deadline,
+                                       const TakeReply& take, bool& answered) {
+  const int socket = connection.socket.get();
+  RETURN_IF_ERROR(SendRequest(socket, fill, fds, deadline));
+  for (;;) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline.remaining());
+    auto received =
+        ipc::ReceiveMessage(socket, ipc::kMaxDescriptors,
+                            ipc::Deadline::After(std::min(kUnwatched, left)));
+    if (received && *received) {
+      answered = true;
+      return ReadReply(**received, take);
+    }
+    if (received) {
+      return Status(Code::kBackendLost, "the supervisor bulkheadd died");
+    }
+    if (received.error().code != ipc::Code::kDeadlineExceeded ||
+        deadline.passed()) {
+      return FromIpc(std::move(received).error());
+    }
+    RETURN_IF_ERROR(connection.watch->Check());
+  }
+}
+
+Status SupervisorLink::Ask(const FillRequest& fill,
+                           std::chrono::milliseconds timeout,
+                           const TakeReply& take) {
+  const Status status = Call(fill, {}, timeout, take);
+  // Any bulkheadd will do, so the one that takes its place is asked.
+  return status.code() == Code::kBackendLost ? Call(fill, {}, timeout, take)
+                                             : status;
+}
+
 Status SupervisorLink::Call(const FillRequest& fill, std::span<const int> fds,
                             std::chrono::milliseconds timeout,
                             const TakeReply& take, uint64_t* generation) {
-  ASSIGN_OR_RETURN(Connection connection, Acquire());
+  ASSIGN_OR_RETURN(Connection connection, Acquire(timeout));
   if (generation) *generation = connection.generation;
   bool answered = false;
-  const Status status =
-      Exchange(connection.socket.get(), fill, fds,
-               ipc::Deadline::After(timeout), take, &answered);
+  const Status status = WatchedExchange(
+      connection, fill, fds, ipc::Deadline::After(timeout), take, answered);
   if (status.code() == Code::kBackendLost && !answered) {
     Lost(connection.generation);
   } else if (status.code() != Code::kDeadlineExceeded) {
@@ -318,35 +383,35 @@ void SupervisorLink::CloseSession(const StartedWorker& worker) {
       [&](Request::Builder request) {
         request.setCloseSession(worker.session);
       },
-      {}, kSlack,
+      {}, kClosePatience,
       [](Reply::Reader, ipc::ReceivedMessage&) { return Status(); });
 }
 
 Status SupervisorLink::Prepare(const std::string& device) {
-  return Call([&](Request::Builder request) { request.setPrepare(device); }, {},
-              StartPatience(), TakeConfigured);
+  return Ask([&](Request::Builder request) { request.setPrepare(device); },
+             StartPatience(), TakeConfigured);
 }
 
 Status SupervisorLink::Command(const std::string& backend,
                                schema::BackendCommand::Action action) {
-  return Call(
+  return Ask(
       [&](Request::Builder request) {
         auto command = request.initCommand();
         command.setBackend(backend);
         command.setAction(action);
       },
-      {}, StartPatience(), TakeConfigured);
+      StartPatience(), TakeConfigured);
 }
 
 Result<std::vector<DeviceInfo>> SupervisorLink::Load(const ExplicitLoad& load) {
   std::vector<DeviceInfo> devices;
-  const Status status = Call(
+  const Status status = Ask(
       [&](Request::Builder request) {
         auto out = request.initLoad();
         out.setPath(load.path);
         out.setEntryPoint(load.entry_point);
       },
-      {}, StartPatience(),
+      StartPatience(),
       [&](Reply::Reader reply, ipc::ReceivedMessage&) {
         if (!reply.isLoaded()) return UnexpectedReply();
         devices = ToDevices(reply.getLoaded());
@@ -370,26 +435,26 @@ Result<BackendReport> SupervisorLink::Backends() {
   report.diagnostics.insert(report.diagnostics.end(), grants.begin(),
                             grants.end());
   RETURN_IF_ERROR(
-      Call([](Request::Builder request) { request.setListBackends(); }, {},
-           settings_.deadlines.supervisor_start,
-           [&](Reply::Reader reply, ipc::ReceivedMessage&) {
-             if (!reply.isBackends()) return UnexpectedReply();
-             AddTo(report, reply.getBackends());
-             return Status();
-           }));
+      Ask([](Request::Builder request) { request.setListBackends(); },
+          ListPatience(),
+          [&](Reply::Reader reply, ipc::ReceivedMessage&) {
+            if (!reply.isBackends()) return UnexpectedReply();
+            AddTo(report, reply.getBackends());
+            return Status();
+          }));
   return report;
 }
 
 Result<SandboxReport> SupervisorLink::Sandbox() {
   SandboxReport report{};
   RETURN_IF_ERROR(
-      Call([](Request::Builder request) { request.setDescribeSandbox(); }, {},
-           settings_.deadlines.backend_start,
-           [&](Reply::Reader reply, ipc::ReceivedMessage&) {
-             if (!reply.isSandbox()) return UnexpectedReply();
-             report = ToReport(reply.getSandbox());
-             return Status();
-           }));
+      Ask([](Request::Builder request) { request.setDescribeSandbox(); },
+          settings_.deadlines.backend_start + ListPatience(),
+          [&](Reply::Reader reply, ipc::ReceivedMessage&) {
+            if (!reply.isSandbox()) return UnexpectedReply();
+            report = ToReport(reply.getSandbox());
+            return Status();
+          }));
   return report;
 }
 

@@ -20,10 +20,12 @@
 #include "core/application/supervisor_link/started_worker.h"
 #include "core/application/supervisor_link/supervisor_process.h"
 #include "core/application/supervisor_link/supervisor_settings.h"
+#include "core/application/supervisor_link/supervisor_watch.h"
 #include "core/control/control_exchange.h"
 #include "core/control/event_stream.h"
 #include "core/control/input_position.h"
 #include "core/include/bulkhead/host.h"
+#include "ipc/deadline.h"
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"
 
@@ -31,7 +33,8 @@ namespace bulkhead::session {
 
 // The application's connection to bulkheadd. The link starts bulkheadd, and
 // starts it again after its death; sessions then find their workers dead and
-// replay.
+// replay. A bulkheadd that hangs is ended and replaced as well: whoever waits
+// for an answer asks it once a second whether it serves (supervisor_watch.h).
 //
 // Thread-safe. A call occupies one connection until its answer; a thread that
 // finds all connections taken opens another, so that a slow start of one
@@ -93,6 +96,7 @@ class SupervisorLink {
   struct Connection {
     ipc::UniqueFd socket;
     uint64_t generation = 0;
+    std::shared_ptr<SupervisorWatch> watch;
   };
 
   SupervisorLink(SupervisorSettings settings,
@@ -102,9 +106,13 @@ class SupervisorLink {
   // no longer change, and the starts of the backend, of the worker that counts
   // devices, and of a session worker or of the check of a successor.
   std::chrono::milliseconds StartPatience() const;
+  // Returns the same for a request that waits for nothing.
+  std::chrono::milliseconds ListPatience() const;
   Status StartLocked();
-  // Takes an idle connection or opens one; starts bulkheadd if it is dead.
-  Result<Connection> Acquire();
+  Status ConfigureLocked();
+  // Takes an idle connection or opens one; starts bulkheadd if it is dead, or
+  // if it hangs and `timeout` is long enough to tell.
+  Result<Connection> Acquire(std::chrono::milliseconds timeout);
   void Return(Connection connection);
   // Records that the bulkheadd with the number `generation` is dead.
   void Lost(uint64_t generation);
@@ -116,8 +124,18 @@ class SupervisorLink {
   Status Call(const FillRequest& fill, std::span<const int> fds,
               std::chrono::milliseconds timeout, const TakeReply& take,
               uint64_t* generation = nullptr);
+  // Does the same as Call() for a request that any bulkheadd can answer. Asks
+  // once more if bulkheadd is lost meanwhile.
+  Status Ask(const FillRequest& fill, std::chrono::milliseconds timeout,
+             const TakeReply& take);
+  // Does the same as Exchange(), and returns kBackendLost if bulkheadd hangs.
+  static Status WatchedExchange(const Connection& connection,
+                                const FillRequest& fill,
+                                std::span<const int> fds,
+                                ipc::Deadline deadline, const TakeReply& take,
+                                bool& answered);
   // Returns a socket on which bulkheadd serves.
-  Result<ipc::UniqueFd> ConnectLocked();
+  Result<ipc::UniqueFd> ConnectLocked(std::chrono::milliseconds timeout);
   // Subscribes to the events of the present bulkheadd.
   Status FollowLocked();
   // Hands events to the observer, unless another thread is doing so.
@@ -132,6 +150,7 @@ class SupervisorLink {
   mutable std::mutex mutex_;
   // Protected by mutex_.
   SupervisorProcess process_;
+  std::shared_ptr<SupervisorWatch> watch_;
   uint64_t generation_ = 0;
   bool alive_ = false;
   std::vector<Connection> idle_;
