@@ -124,8 +124,7 @@ class SupervisorLink {
   Status Call(const FillRequest& fill, std::span<const int> fds,
               std::chrono::milliseconds timeout, const TakeReply& take,
               uint64_t* generation = nullptr);
-  // Does the same as Call() for a request that any bulkheadd can answer. Asks
-  // once more if bulkheadd is lost meanwhile.
+  // Calls once more if bulkheadd is lost, as any bulkheadd can answer.
   Status Ask(const FillRequest& fill, std::chrono::milliseconds timeout,
              const TakeReply& take);
   // Does the same as Exchange(), and returns kBackendLost if bulkheadd hangs.
