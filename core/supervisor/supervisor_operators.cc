@@ -64,10 +64,14 @@ kj::Promise<void> Supervisor::Command(EventSocket& connection,
   const char* name = NameOf(command.getAction());
   return catalog_->Command(backend, command.getAction())
       .then([this, &connection, backend, name](Status status) {
+        std::string outcome = status.ok() ? "done" : status.message();
+        const auto served = catalog_->Named(backend);
+        if (status.ok() && served && !(*served)->lifecycle().reason().empty()) {
+          outcome += "; " + (*served)->lifecycle().reason();
+        }
         events_.Add({.kind = Event::Kind::kCommand,
                      .backend = backend,
-                     .text = std::string(name) + ": " +
-                             (status.ok() ? "done" : status.message())});
+                     .text = std::string(name) + ": " + outcome});
         Acknowledge(connection, status);
       });
 }

@@ -96,7 +96,11 @@ kj::Promise<void> Supervisor::Load(EventSocket& connection,
 kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
                                           schema::OpenSession::Reader request,
                                           ipc::UniqueFd socket) {
-  auto backend = FindBackend(request.getDevice().cStr());
+  const Catalog::BackendPointer replaced =
+      catalog_->OfSession(request.getContinues());
+  auto backend = replaced && replaced->lifecycle().continues_streams()
+                     ? Result<Catalog::BackendPointer>(replaced)
+                     : FindBackend(request.getDevice().cStr());
   if (!backend) {
     Fail(connection, backend.error());
     return kj::READY_NOW;

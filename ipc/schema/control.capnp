@@ -309,6 +309,11 @@ struct OpenSession {
   sharedBytes @7 :UInt64;
   # The memory that the session's worker may share with the application, in
   # bytes.
+  continues @8 :UInt64;
+  # The session of the same stream whose worker died after it had delivered
+  # something, or 0. If its backend was replaced meanwhile and still clones, the
+  # new session is placed there. Close that session only afterwards: a backend
+  # that was replaced ends with its last session.
 }
 
 struct SessionStarted {

@@ -56,9 +56,11 @@ TEST_F(Reloading, NewSessionsGoToTheNewFilesAndOldOnesFinishOnTheOld) {
   EXPECT_TRUE(old.AwaitEnd(milliseconds(5'000)));
 }
 
-TEST_F(Reloading, ASessionWhoseWorkerDiesWhileItDrainsGoesOnOnTheNew) {
+// The new version passes the check, and decodes no more than that.
+TEST_F(Reloading, AStreamWhoseWorkerDiesIsReplayedOnTheVersionThatItHad) {
   VideoDecoder video = Open();
   for (int i = 0; i < 50; ++i) ASSERT_EQ(NextHash(video), expected_[i]);
+  installation_.SetFaults("at=packet:1 do=segfault");
   ASSERT_TRUE(host_->Reload("chaos").ok());
   const ProcessWatch worker(video.worker_pid());
   ASSERT_TRUE(worker.Signal(SIGKILL));
@@ -67,6 +69,44 @@ TEST_F(Reloading, ASessionWhoseWorkerDiesWhileItDrainsGoesOnOnTheNew) {
     ASSERT_EQ(NextHash(video), expected_[i]);
   }
   EXPECT_NE(video.worker_pid(), worker.pid());
+  EXPECT_EQ(video.recovery().restarts, 1u);
+  EXPECT_EQ(Draining(), 1);
+  auto another = host_->OpenVideo(clip_, {.device = "chaos"});
+  EXPECT_FALSE(another && another->Next());
+  { const VideoDecoder closed = std::move(video); }
+  Await([&] { return Draining() == 0; });
+}
+
+TEST_F(Reloading, AStreamGoesOnOnTheNewVersionWhereTheOldOneHasEnded) {
+  VideoDecoder video = Open();
+  for (int i = 0; i < 50; ++i) ASSERT_EQ(NextHash(video), expected_[i]);
+  const ProcessWatch zygote(Info().zygote_pid);
+  ASSERT_TRUE(host_->Reload("chaos").ok());
+  const ProcessWatch worker(video.worker_pid());
+  for (const ProcessWatch* process : {&zygote, &worker}) {
+    ASSERT_TRUE(process->Signal(SIGKILL));
+    ASSERT_TRUE(process->AwaitEnd(milliseconds(5'000)));
+  }
+  for (size_t i = 50; i < expected_.size(); ++i) {
+    ASSERT_EQ(NextHash(video), expected_[i]);
+  }
+  Await([&] { return Draining() == 0; });
+}
+
+// The reload repaired what the old version dies of.
+TEST_F(Reloading, AStreamThatDiesOnTheOldVersionAgainGoesOnOnTheNew) {
+  installation_.SetFaults(
+      "at=packet:80 do=segfault lives=1\n"
+      "at=packet:0 do=segfault lives=2");
+  host_ = Host::Create(installation_.options()).value();
+  VideoDecoder video = Open();
+  ASSERT_EQ(NextHash(video), expected_[0]);
+  installation_.SetFaults("");
+  ASSERT_TRUE(host_->Reload("chaos").ok());
+  for (size_t i = 1; i < expected_.size(); ++i) {
+    ASSERT_EQ(NextHash(video), expected_[i]);
+  }
+  EXPECT_EQ(video.recovery().restarts, 2u);
   Await([&] { return Draining() == 0; });
 }
 
@@ -129,6 +169,9 @@ TEST_F(Reloading, ABackendThatSaysUnsupportedOfTheClipPasses) {
   const Status reloaded = host_->Reload("chaos");
   ASSERT_TRUE(reloaded.ok()) << reloaded;
   EXPECT_NE(Info().zygote_pid, zygote);
+  // Whoever reloads is told what was not checked.
+  EXPECT_EQ(Info().state, "ready");
+  EXPECT_THAT(Info().reason, HasSubstr("was not checked"));
 }
 
 TEST_F(Reloading, AFileThatIsWrittenInPlaceIsLoadedOnceItIsWhole) {

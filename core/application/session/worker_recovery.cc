@@ -80,17 +80,22 @@ ObservedExit WorkerRecovery::DescribeStep() const {
 }
 
 Status WorkerRecovery::StartWorker() {
-  ASSIGN_OR_RETURN(
-      link_,
-      WorkerLink::Start(supervisor_,
-                        {.device = settings_.device,
+  SessionRequest request{.device = settings_.device,
                          .audio = settings_.request.audio,
                          .alone = stats_.restarts > 0,
                          .input = settings_.input_key,
                          .path = input_.name(),
                          .counter = counter_.place(),
                          .worker_bytes = settings_.limits.worker_bytes,
-                         .session_bytes = settings_.limits.session_bytes}));
+                         .session_bytes = settings_.limits.session_bytes};
+  const std::unique_ptr<WorkerLink> lost = std::move(lost_);
+  // A version on which a worker died and delivered nothing is not preferred.
+  if (lost && delivered_) {
+    request.continues = lost->started().session;
+    request.continues_generation = lost->started().generation;
+  }
+  delivered_ = false;
+  ASSIGN_OR_RETURN(link_, WorkerLink::Start(supervisor_, request));
   // Keeps the device for the observer, which may be called after the link is
   // gone.
   device_ = link_->started().device;
@@ -137,13 +142,18 @@ Status WorkerRecovery::AccountDeath(const Status& death) {
   stats_.last_cause = link_ ? DescribeExit(report) : death.message();
   // Drops the worker last, because the position becomes "opening" without a
   // worker.
-  if (link_) DropWorker();
+  if (link_) {
+    client_.WorkerLost(link_->End());
+    lost_ = std::move(link_);
+    account_.Closed();
+  }
 
   const bool overdue = (std::chrono::steady_clock::now() - call_began_) /
                            StepDeadline::kMostTimeouts >
                        supervisor_->deadlines().frame;
   const auto given_up = account_.Count(death.code(), verdict, overdue);
   if (!given_up) return Status();
+  lost_.reset();
   std::string message =
       death.message() + " at " + report.position + ": " + stats_.last_cause;
   if (!given_up->reason.empty()) message += "; " + given_up->reason;
@@ -160,6 +170,7 @@ void WorkerRecovery::Progressed() {
   counter_.AddFrame();
   Acquit();
   account_.Progressed();
+  delivered_ = true;
 }
 
 const char* WorkerRecovery::unit() const {

@@ -153,7 +153,12 @@ class WorkerRecovery {
 
   DeathAccount account_;
   std::unique_ptr<WorkerLink> link_;
-  std::string device_;  // of the latest worker
+  // The link of the worker that died last, until another has started: as long
+  // as its session is open, bulkheadd keeps the version of the backend that it
+  // had.
+  std::unique_ptr<WorkerLink> lost_;
+  bool delivered_ = false;  // by the latest worker
+  std::string device_;      // of the latest worker
   uint32_t incarnation_ = 0;
   std::chrono::steady_clock::time_point call_began_;
   RecoveryStats stats_;

@@ -20,6 +20,11 @@ struct SessionRequest {
   uint32_t counter;        // place of the session among the session counters
   uint64_t worker_bytes;   // Limits::worker_bytes
   uint64_t session_bytes;  // Limits::session_bytes
+  // The session whose worker delivered something before it died, and the number
+  // of the bulkheadd that numbered it; 0 if there is none. The version of the
+  // backend that it had is preferred.
+  uint64_t continues = 0;
+  uint64_t continues_generation = 0;
 };
 
 // The worker that bulkheadd found or started for a session.

@@ -49,6 +49,9 @@ Result<StartedWorker> SupervisorLink::OpenSession(const SessionRequest& asked,
         session.setCounter(asked.counter);
         session.setWorkerBytes(asked.worker_bytes);
         session.setSharedBytes(asked.session_bytes);
+        if (asked.continues_generation == worker.generation) {
+          session.setContinues(asked.continues);
+        }
       },
       descriptors, StartPatience(),
       [&](Reply::Reader reply, ipc::ReceivedMessage& message) {

@@ -33,7 +33,9 @@ kj::Promise<Result<Backend::StartedSession>> Backend::OpenSession(
                            : Workers::Placing::kAlone;
   // Keeps a draining backend until the session has failed or is placed.
   ++opening_;
-  return lifecycle_.EnsureReady()
+  auto ready = lifecycle_.continues_streams() ? kj::Promise<Status>(Status())
+                                              : lifecycle_.EnsureReady();
+  return ready
       .then([this, id, device, placing, origin = std::move(origin),
              socket = std::move(socket)](
                 Status ready) mutable -> kj::Promise<Started> {

@@ -70,7 +70,8 @@ class Backend {
 
   // Starts the backend if necessary, and has a worker for `device` serve
   // `socket`. `id` names the session from then on. `alone` asks for a worker of
-  // its own, even if the manifest says that sessions share one.
+  // its own, even if the manifest says that sessions share one. A backend that
+  // was replaced serves only sessions that continue one of its own.
   kj::Promise<Result<StartedSession>> OpenSession(
       uint64_t id, const discovery::DeviceName& device, bool alone,
       SessionOrigin origin, ipc::UniqueFd socket);

@@ -49,6 +49,9 @@ class HealthCheck {
   // Resolves with OK or with the failure of the backend.
   kj::Promise<Status> Run(discovery::StreamKind kind, uint32_t device,
                           std::chrono::milliseconds limit);
+  // Returns whether the backend passed without having decoded anything. Call it
+  // after the check.
+  bool unsupported() const { return unsupported_; }
 
  private:
   using Reply = ipc::schema::Reply;

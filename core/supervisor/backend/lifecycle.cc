@@ -359,6 +359,11 @@ bool Lifecycle::disabled() const {
   return state() == State::kDisabled && candidate_.usable();
 }
 
+bool Lifecycle::continues_streams() const {
+  return state() == State::kDraining && current_ && current_->zygote_alive() &&
+         !StartsByExec(candidate_);
+}
+
 bool Lifecycle::serving() const {
   return state() == State::kStarting || state() == State::kReady;
 }

@@ -85,6 +85,9 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
   std::string RecordedQuarantine() const;
   // Returns whether an operator has disabled the backend.
   bool disabled() const;
+  // Returns whether the backend was replaced and still clones workers for the
+  // streams that it has.
+  bool continues_streams() const;
   // Returns whether the backend starts or is ready.
   bool serving() const;
   const Devices& devices() const { return devices_; }

@@ -90,7 +90,16 @@ kj::Promise<Status> Lifecycle::CheckHealth() {
           : discovery::StreamKind::kAudio;
   auto checked =
       check->Run(kind, devices_.first().ordinal, context_.worker_deadline);
-  return checked.attach(std::move(check));
+  return checked
+      .then([this, &check = *check](Status status) {
+        if (check.unsupported()) {
+          reason_ =
+              "its decoding was not checked, since it does not support the "
+              "codec of Bulkhead's built-in clip; open a stream to try it";
+        }
+        return status;
+      })
+      .attach(std::move(check));
 }
 
 QuarantineRecord Lifecycle::DescribeObject() const {

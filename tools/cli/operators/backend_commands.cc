@@ -91,6 +91,24 @@ int RunWithoutApplication(const GlobalOptions& global, const CommandKind& kind,
   return 0;
 }
 
+// Says what is to be known about the backend although the command succeeded.
+void SayReason(int pid, const Asked& asked) {
+  const Result<RunningHosts> running =
+      FindRunningHosts(std::chrono::milliseconds(0));
+  if (!running) return;
+  for (const RunningHost& host : running->hosts) {
+    if (host.pid != pid) continue;
+    for (const RunningBackend& backend : host.backends) {
+      if (backend.name != asked.backend || backend.state != "ready" ||
+          backend.reason.empty()) {
+        continue;
+      }
+      Say(fmt::format("{} in process {}: {}", backend.name, pid,
+                      backend.reason));
+    }
+  }
+}
+
 int RunCommand(const GlobalOptions& global, const CommandKind& kind,
                const Asked& asked) {
   const auto hosts = HostsFor(asked);
@@ -105,6 +123,7 @@ int RunCommand(const GlobalOptions& global, const CommandKind& kind,
       ++done;
       if (!global.quiet) {
         Say(fmt::format("{} {} in process {}", kind.done, asked.backend, pid));
+        if (kind.command == BackendCommand::kReload) SayReason(pid, asked);
       }
     } else if (status.code() == Code::kNotFound) {
       // With --all, an application without this backend is no failure as long
