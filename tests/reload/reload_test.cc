@@ -21,6 +21,8 @@
 #include "tests/reload/reloading.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
+#include "tests/support/program.h"
+#include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -172,6 +174,11 @@ TEST_F(Reloading, ABackendThatSaysUnsupportedOfTheClipPasses) {
   // Whoever reloads is told what was not checked.
   EXPECT_EQ(Info().state, "ready");
   EXPECT_THAT(Info().reason, HasSubstr("was not checked"));
+  const ProgramResult command =
+      RunProgram({PathFromEnvironment("BULKHEAD_TEST_CLI"), "reload", "chaos",
+                  "--host", std::to_string(::getpid())});
+  EXPECT_EQ(command.exit_code, 0) << command.Describe();
+  EXPECT_THAT(command.errors, HasSubstr("was not checked"));
 }
 
 TEST_F(Reloading, AFileThatIsWrittenInPlaceIsLoadedOnceItIsWhole) {
