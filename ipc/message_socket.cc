@@ -241,7 +241,10 @@ Expected<std::variant<ReceivedMessage, NoMessage>> TryReceiveMessage(
   if (descriptors.size() > max_descriptors) {
     return Misbehaved("more descriptors than the message may have");
   }
-  if ((header.msg_flags & MSG_CTRUNC) != 0) {
+  // The second is a descriptor that could not be moved above the standard ones.
+  if ((header.msg_flags & MSG_CTRUNC) != 0 ||
+      std::any_of(descriptors.begin(), descriptors.end(),
+                  [](const UniqueFd& fd) { return !fd; })) {
     return Fail(Code::kResourceExhausted,
                 "no descriptor is left for what a control message carries: "
                 "raise RLIMIT_NOFILE");

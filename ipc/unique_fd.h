@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 
 namespace bulkhead::ipc {
 
 // Owns one file descriptor and closes it. In all other code, a plain `int fd`
 // parameter is borrowed. Not thread-safe.
+//
+// Never owns a standard descriptor. The kernel gives out the lowest number that
+// is free, and in an application that has closed 0, 1 or 2 its own output would
+// then go into a socket or a file of ours. So the constructor moves those
+// numbers up, with close-on-exec; if no other is left, the object owns nothing
+// and errno tells why.
 class UniqueFd {
  public:
   UniqueFd() = default;
-  explicit UniqueFd(int fd) : fd_(fd) {}
+  explicit UniqueFd(int fd)
+      : fd_(0 <= fd && fd <= STDERR_FILENO ? MovedUp(fd) : fd) {}
   UniqueFd(UniqueFd&& other) noexcept : fd_(other.release()) {}
   UniqueFd& operator=(UniqueFd&& other) noexcept {
     const int fd = other.release();
@@ -31,6 +40,14 @@ class UniqueFd {
   }
 
  private:
+  static int MovedUp(int fd) {
+    const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    const int error = errno;
+    ::close(fd);
+    errno = error;
+    return moved;
+  }
+
   int fd_ = -1;
 };
 

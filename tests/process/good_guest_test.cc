@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -174,6 +175,98 @@ TEST_F(GoodGuest, EveryDescriptorIsClosedOnExec) {
     ++ours;
   }
   EXPECT_GE(ours, 3u);
+}
+
+// Closes the standard descriptors during its life.
+class NoStandardDescriptors {
+ public:
+  NoStandardDescriptors() {
+    for (int fd = 0; fd < 3; ++fd) {
+      saved_[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 100);
+      close(fd);
+    }
+  }
+  ~NoStandardDescriptors() {
+    for (int fd = 0; fd < 3; ++fd) {
+      dup2(saved_[fd], fd);
+      close(saved_[fd]);
+    }
+  }
+  // Returns what the standard descriptors are now; empty if they are free.
+  static std::string Taken() {
+    std::string taken;
+    for (int fd = 0; fd < 3; ++fd) {
+      std::error_code free;
+      const auto target = std::filesystem::read_symlink(
+          "/proc/self/fd/" + std::to_string(fd), free);
+      if (!free) taken += std::to_string(fd) + ": " + target.string() + "\n";
+    }
+    return taken;
+  }
+
+ private:
+  int saved_[3];
+};
+
+TEST_F(GoodGuest, TakesNoStandardDescriptor) {
+  const std::string clip = Generate(Clip::kH264).value();
+  std::string taken;
+  size_t frames = 0;
+  Status status;
+  {
+    const NoStandardDescriptors none;
+    const auto host = NewHost();
+    taken += NoStandardDescriptors::Taken();
+    const int fd = fcntl(open(clip.c_str(), O_RDONLY), F_DUPFD_CLOEXEC, 50);
+    for (int closed = 0; closed < 3; ++closed) close(closed);
+    const auto memory = Source::FromMemory(std::vector<std::byte>(100));
+    const auto descriptor = Source::FromDescriptor(fd, "clip.mp4");
+    close(fd);
+    taken += NoStandardDescriptors::Taken();
+    for (const Source& source : {Source(clip), *descriptor}) {
+      Result<VideoDecoder> video = host->OpenVideo(source);
+      if (!video) {
+        status = video.error();
+        break;
+      }
+      taken += NoStandardDescriptors::Taken();
+      for (int i = 0; i < 20; ++i) frames += video->Next().value() ? 1 : 0;
+      ProcessWatch(video->worker_pid()).Signal(SIGKILL);
+      for (int i = 0; i < 20; ++i) frames += video->Next().value() ? 1 : 0;
+      taken += NoStandardDescriptors::Taken();
+    }
+    ProcessWatch(host->supervisor_pid()).Signal(SIGKILL);
+    Result<VideoDecoder> again = host->OpenVideo(clip);
+    taken += NoStandardDescriptors::Taken();
+  }
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(taken, "");
+  EXPECT_EQ(frames, 80u);
+}
+
+TEST_F(GoodGuest, ReapsEachBulkheaddThatASubreaperInherits) {
+  ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+  auto host = NewHost();
+  const pid_t first = host->supervisor_pid();
+  DecodeSome(*host, "cpu");
+  siginfo_t ended = {};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(first), &ended,
+                   WEXITED | WNOHANG | WNOWAIT),
+            0)
+      << "it is no child, so this test tests nothing";
+  ASSERT_EQ(kill(first, SIGKILL), 0);
+  DecodeSome(*host, "cpu");
+  const pid_t second = host->supervisor_pid();
+  ASSERT_NE(second, first);
+  host.reset();
+  for (const pid_t pid : {first, second}) {
+    EXPECT_EQ(waitpid(pid, nullptr, WNOHANG), -1) << pid;
+    EXPECT_EQ(errno, ECHILD);
+  }
+  ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0), 0);
+  // What bulkheadd left behind, as host.h tells such applications.
+  while (waitpid(-1, nullptr, 0) > 0) {
+  }
 }
 
 TEST_F(GoodGuest, NothingIsLeftOnceHostAndDecodersAreGone) {

@@ -32,8 +32,18 @@ Result<std::shared_ptr<SupervisorLink>> SupervisorLink::Start(
   return link;
 }
 
+SupervisorLink::~SupervisorLink() {
+  if (fork_mark_.forked()) return;
+  // Closing the sockets ends bulkheadd.
+  streams_.clear();
+  idle_.clear();
+  process_.control.reset();
+  ReapIfChild(process_, settings_.deadlines.close);
+}
+
 Status SupervisorLink::StartLocked() {
   const auto limit = settings_.deadlines.supervisor_start;
+  ReapIfChild(process_, settings_.deadlines.close);
   ASSIGN_OR_RETURN(process_,
                    StartSupervisor(settings_.libexec_dir + "/bulkheadd"));
   ASSIGN_OR_RETURN(watch_, SupervisorWatch::Of(process_.pid, limit));

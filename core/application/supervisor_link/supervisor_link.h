@@ -45,6 +45,9 @@ class SupervisorLink {
  public:
   static Result<std::shared_ptr<SupervisorLink>> Start(
       SupervisorSettings settings);
+  // Ends bulkheadd. Waits for that, at most for Deadlines::close, only in an
+  // application that has to reap it.
+  ~SupervisorLink();
 
   // Asks bulkheadd to find or start a worker, which then serves
   // `worker_socket`. Returns kBackendLost if bulkheadd died meanwhile; call

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -15,6 +16,7 @@
 
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
+#include "ipc/deadline.h"
 #include "ipc/message_socket.h"
 
 namespace bulkhead::session {
@@ -121,7 +123,30 @@ Result<SupervisorProcess> StartSupervisor(const std::string& path) {
             "; set BULKHEAD_LIBEXEC_DIR to the directory that holds "
             "bulkheadd");
   }
-  return SupervisorProcess{spawn.daemon_pid, std::move(sockets.first)};
+  // Without one, as where no descriptor is left, the process is not reaped.
+  ipc::UniqueFd pidfd(
+      static_cast<int>(::syscall(SYS_pidfd_open, spawn.daemon_pid, 0)));
+  return SupervisorProcess{spawn.daemon_pid, std::move(sockets.first),
+                           std::move(pidfd)};
+}
+
+void ReapIfChild(const SupervisorProcess& process,
+                 std::chrono::milliseconds patience) {
+  constexpr auto kPidfd = static_cast<idtype_t>(P_PIDFD);
+  const auto id = static_cast<id_t>(process.pidfd.get());
+  if (!process.pidfd) return;
+  siginfo_t ended = {};
+  // Fails unless bulkheadd is a child.
+  if (::waitid(kPidfd, id, &ended, WEXITED | WNOHANG | __WALL) != 0) return;
+  if (ended.si_pid != 0) return;
+  const ipc::Deadline deadline = ipc::Deadline::After(patience);
+  pollfd poll = {.fd = process.pidfd.get(), .events = POLLIN, .revents = 0};
+  int ready = 0;
+  do {
+    const timespec left = deadline.remaining_timespec();
+    ready = ::ppoll(&poll, 1, &left, nullptr);
+  } while (ready < 0 && errno == EINTR);
+  if (ready > 0) ::waitid(kPidfd, id, &ended, WEXITED | WNOHANG | __WALL);
 }
 
 }  // namespace bulkhead::session

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <string>
 
 #include "core/include/bulkhead/status.h"
@@ -11,11 +12,20 @@
 namespace bulkhead::session {
 
 // A running bulkheadd, as the application sees it. The application is not its
-// parent and need not reap it.
+// parent and need not reap it, unless the kernel makes it the parent of
+// bulkheadd: an application that is pid 1, or a child subreaper, inherits every
+// process below it whose parent ends.
 struct SupervisorProcess {
   pid_t pid = 0;
   ipc::UniqueFd control;  // a SOCK_SEQPACKET that speaks control.capnp
+  ipc::UniqueFd pidfd;
 };
+
+// Reaps a bulkheadd that has ended, if it became a child of the application.
+// Otherwise does nothing. Waits for its end for at most `patience`, and for no
+// other child.
+void ReapIfChild(const SupervisorProcess& process,
+                 std::chrono::milliseconds patience);
 
 // Starts `path` as `bulkheadd --host PID`, with the control socket as
 // descriptor 3, stdin and stdout on /dev/null and the application's stderr.

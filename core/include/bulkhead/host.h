@@ -46,12 +46,21 @@ struct ProbeOptions {
 //
 // A Host does the following to the application's process: it starts the
 // supervisor `bulkheadd`, by a double fork that neither SIGCHLD nor waitpid(-1)
-// sees, holds a few descriptors (all close-on-exec), and maps the memory of its
-// sessions. It starts no thread, installs no signal handler, changes no global
-// state, and loads neither vendor code nor a media library. When the
-// application ends, however it ends, every process that was started for it ends
-// too. A forked child of the application gets kUnsupported from the Host and
-// its decoders, and has to create a Host of its own.
+// sees, holds a few descriptors (all close-on-exec, and 3 or higher even if the
+// application closed its standard ones), and maps the memory of its sessions.
+// It starts no thread, installs no signal handler, changes no global state, and
+// loads neither vendor code nor a media library. When the application ends,
+// however it ends, every process that was started for it ends too. A forked
+// child of the application gets kUnsupported from the Host and its decoders,
+// and has to create a Host of its own.
+//
+// An application that is pid 1, or a child subreaper (PR_SET_CHILD_SUBREAPER),
+// inherits what a double fork would hide: bulkheadd becomes its child, and so
+// do bulkheadd's own children when it dies. It gets SIGCHLD for each, and
+// waitpid(-1) returns them. The Host reaps every bulkheadd, at the latest when
+// it and its decoders are destroyed; such an application has to reap the other
+// strangers, as any init does. In a container, let an init such as `tini` be
+// pid 1.
 //
 // Thread-safe: any number of threads may call any method. The failure of a
 // backend is an error of the call that needed the backend, never of the Host.
