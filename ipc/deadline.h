@@ -29,6 +29,17 @@ class Deadline {
               std::clamp(duration, std::chrono::milliseconds(-1), kLongest));
   }
 
+  // Returns the same deadline, which passes early when `fd` becomes readable: a
+  // wait then ends as if the time were over, and the caller looks at `fd` to
+  // tell which it was. -1 means no descriptor. remaining() and passed() tell
+  // only of the time.
+  Deadline OrReadable(int fd) const {
+    Deadline same = *this;
+    same.interrupt_fd_ = fd;
+    return same;
+  }
+  int interrupt_fd() const { return interrupt_fd_; }
+
   // Returns the time left, or zero once the deadline has passed.
   std::chrono::nanoseconds remaining() const {
     return std::max(std::chrono::nanoseconds(when_ - Clock::now()),
@@ -48,6 +59,7 @@ class Deadline {
   explicit Deadline(Clock::time_point when) : when_(when) {}
 
   Clock::time_point when_;
+  int interrupt_fd_ = -1;  // ppoll() ignores a negative descriptor
 };
 
 }  // namespace bulkhead::ipc

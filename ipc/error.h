@@ -26,6 +26,7 @@ enum class Code : uint16_t {
   kResourceExhausted = 10,   // raise a limit or ask for less
   kSandboxUnavailable = 11,  // the machine cannot isolate as much as demanded
   kInternal = 12,            // our bug: report it
+  kCancelled = 13,           // the caller's own wish: call again
 };
 
 // Describes one failure. `message` is for people: it says what failed, for

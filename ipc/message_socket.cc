@@ -31,12 +31,13 @@ static_assert(sizeof(SegmentTable) == sizeof(capnp::word));
 constexpr size_t kControlDescriptors = kMaxDescriptors + 2;
 
 Expected<void> AwaitReady(int socket, short events, Deadline deadline) {
-  pollfd poll = {.fd = socket, .events = events, .revents = 0};
+  pollfd polls[] = {{socket, events, 0}, {deadline.interrupt_fd(), POLLIN, 0}};
+  const nfds_t watched = deadline.interrupt_fd() < 0 ? 1 : 2;
   for (;;) {
     const timespec timeout = deadline.remaining_timespec();
-    const int ready = ppoll(&poll, 1, &timeout, nullptr);
-    if (ready > 0) return {};
-    if (ready == 0) {
+    const int ready = ppoll(polls, watched, &timeout, nullptr);
+    if (ready > 0 && polls[0].revents != 0) return {};
+    if (ready >= 0) {
       return Fail(Code::kDeadlineExceeded,
                   events == POLLIN
                       ? "no message came on a control socket in time"

@@ -261,6 +261,17 @@ TEST_F(MessageSocketTest, FramingThatLiesIsMisbehaviour) {
   ExpectMisbehaved();
 }
 
+TEST_F(MessageSocketTest, AReadableDescriptorOfTheDeadlineEndsTheWait) {
+  auto [closed, interrupt] = *MakeSocketPair();
+  closed.reset();
+  const Deadline deadline =
+      Deadline::After(std::chrono::hours(1)).OrReadable(interrupt.get());
+  EXPECT_EQ(ReceiveMessage(far_.get(), 0, deadline).error().code,
+            Code::kDeadlineExceeded);
+  ASSERT_TRUE(SendDevice("openreg:1"));
+  EXPECT_TRUE(ReceiveMessage(far_.get(), 0, deadline)->has_value());
+}
+
 TEST_F(MessageSocketTest, UnwantedDescriptorsAreClosed) {
   const uint32_t packet[] = {0, 1, 0, 0};
   const size_t before = OpenDescriptors();

@@ -64,9 +64,12 @@ Waiter::Event Waiter::Sleep(Deadline deadline, bool* watch_messages) const {
     death_events = POLLRDHUP | (*watch_messages ? POLLIN : 0);
   }
   pollfd polls[] = {{own_eventfd_, POLLIN, 0},
-                    {peer_death_fd_, death_events, 0}};
+                    {peer_death_fd_, death_events, 0},
+                    {deadline.interrupt_fd(), POLLIN, 0}};
+  // A worker has no such descriptor, and polls for one less.
+  const nfds_t watched = deadline.interrupt_fd() < 0 ? 2 : 3;
   const timespec timeout = deadline.remaining_timespec();
-  const int count = ppoll(polls, 2, &timeout, nullptr);
+  const int count = ppoll(polls, watched, &timeout, nullptr);
   if (count == 0) return Event::kDeadline;
   if (count > 0) {
     if (polls[0].revents != 0) {
@@ -84,7 +87,9 @@ Waiter::Event Waiter::Sleep(Deadline deadline, bool* watch_messages) const {
   }
   // Checked after every wake-up, so that neither a peer that wakes this side
   // without end nor signals extend the wait beyond the deadline.
-  return deadline.passed() ? Event::kDeadline : Event::kLookAgain;
+  const bool interrupted = count > 0 && polls[2].revents != 0;
+  return interrupted || deadline.passed() ? Event::kDeadline
+                                          : Event::kLookAgain;
 }
 
 void WakePeer(const RegionHeader* peer, int peer_eventfd, WakeReason reason) {

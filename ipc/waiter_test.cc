@@ -107,6 +107,21 @@ TEST_P(WaiterTest, APeerThatWakesWithoutEndGainsNoTime) {
   EXPECT_EQ(waiter.Await(wake_again, Soon()), Wake::kDeadline);
 }
 
+TEST_P(WaiterTest, AReadableDescriptorOfTheDeadlineEndsTheWait) {
+  Waiter waiter(&header_, event_.get(), -1, GetParam());
+  const UniqueFd interrupt = *MakeEventFd();
+  const Deadline deadline =
+      Deadline::After(std::chrono::hours(1)).OrReadable(interrupt.get());
+  std::thread other([&] {
+    const uint64_t one = 1;
+    EXPECT_EQ(write(interrupt.get(), &one, sizeof(one)), 8);
+  });
+  EXPECT_EQ(waiter.Await([] { return false; }, deadline), Wake::kDeadline);
+  other.join();
+  // What is ready comes first.
+  EXPECT_EQ(waiter.Await([] { return true; }, deadline), Wake::kReady);
+}
+
 TEST_P(WaiterTest, AClosedSocketIsAPeerThatIsGone) {
   auto [near, far] = *MakeSocketPair();
   Waiter waiter(&header_, event_.get(), near.get(), GetParam());

@@ -18,10 +18,10 @@ inline Code FromIpc(ipc::Code code) {
                 static_cast<int>(ipc::Code::kInvalidArgument));
   static_assert(static_cast<int>(Code::kBackendUnavailable) ==
                 static_cast<int>(ipc::Code::kBackendUnavailable));
-  static_assert(static_cast<int>(Code::kInternal) ==
-                static_cast<int>(ipc::Code::kInternal));
-  return code > ipc::Code::kInternal ? Code::kInternal
-                                     : static_cast<Code>(code);
+  static_assert(static_cast<int>(Code::kCancelled) ==
+                static_cast<int>(ipc::Code::kCancelled));
+  return code > ipc::Code::kCancelled ? Code::kInternal
+                                      : static_cast<Code>(code);
 }
 
 inline Status FromIpc(ipc::Error error) {

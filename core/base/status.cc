@@ -31,6 +31,8 @@ const char* CodeName(Code code) {
       return "kSandboxUnavailable";
     case Code::kInternal:
       return "kInternal";
+    case Code::kCancelled:
+      return "kCancelled";
     case Code::kOk:
       return "kOk";
   }
@@ -57,6 +59,8 @@ int ExitCodeFor(Code code) {
       return 4;
     case Code::kSandboxUnavailable:
       return 5;
+    case Code::kCancelled:
+      return 130;
     case Code::kInternal:
       break;
   }

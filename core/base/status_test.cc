@@ -98,11 +98,12 @@ TEST(CodeTest, ExitCodesFollowTheTable) {
   EXPECT_EQ(ExitCodeFor(Code::kUnsupported), 3);
   EXPECT_EQ(ExitCodeFor(Code::kResourceExhausted), 4);
   EXPECT_EQ(ExitCodeFor(Code::kSandboxUnavailable), 5);
+  EXPECT_EQ(ExitCodeFor(Code::kCancelled), 130);
   EXPECT_EQ(ExitCodeFor(static_cast<Code>(999)), 1);
 }
 
 TEST(FromIpcTest, KeepsEveryCodeAndTheMessage) {
-  for (int value = 0; value <= static_cast<int>(Code::kInternal); ++value) {
+  for (int value = 0; value <= static_cast<int>(Code::kCancelled); ++value) {
     const Status status =
         FromIpc(ipc::Error{static_cast<ipc::Code>(value), "m"});
     EXPECT_EQ(static_cast<int>(status.code()), value);

@@ -100,7 +100,7 @@ Result<VideoMetadata> ValidateOpened(schema::Opened::Reader opened_untrusted,
 
 Result<ClaimedFailure> ValidateFailure(
     schema::Failure::Reader failure_untrusted) {
-  if (failure_untrusted.getCode() > schema::ErrorCode::INTERNAL) {
+  if (failure_untrusted.getCode() > schema::ErrorCode::CANCELLED) {
     return Violation("it reported a failure of no known kind");
   }
   const Code code =

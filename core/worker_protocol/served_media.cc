@@ -34,11 +34,12 @@ Result<size_t> ReadFrom(const SourceReader& reader, uint64_t offset,
 
 }  // namespace
 
-Result<ServedMedia> ServedMedia::Create(const SourceReader& reader) {
+Result<ServedMedia> ServedMedia::Create(const SourceReader& reader,
+                                        std::function<bool()> cancelled) {
   ASSIGN_OR_RETURN(auto region,
                    FromIpc(ipc::OwnedRegion::CreateWritable(
                        "bulkhead-media-window", ipc::kWindowRegionBytes)));
-  return ServedMedia(reader, std::move(region));
+  return ServedMedia(reader, std::move(cancelled), std::move(region));
 }
 
 Status ServedMedia::Serve(uint64_t offset_untrusted,
@@ -65,6 +66,12 @@ Status ServedMedia::Serve(uint64_t offset_untrusted,
   for (size_t filled = 0; filled < window.size();) {
     const auto rest = window.subspan(filled);
     const Result<size_t> got = ReadFrom(*reader_, offset + filled, rest);
+    // A reader that was slow, or that the application made fail, is why it
+    // cancels.
+    if (cancelled_ && cancelled_()) {
+      return Status(Code::kCancelled,
+                    "the application cancelled the call while its reader read");
+    }
     const std::string place =
         "the reader, asked for " + std::to_string(rest.size()) +
         " bytes at offset " + std::to_string(offset + filled) + ", ";

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 
 #include "core/include/bulkhead/source.h"
 #include "core/include/bulkhead/status.h"
@@ -24,26 +26,33 @@ namespace bulkhead::session {
 // Not thread-safe.
 class ServedMedia {
  public:
-  // `reader` must outlive the object.
-  static Result<ServedMedia> Create(const SourceReader& reader);
+  // `reader` must outlive the object. `cancelled` is asked after each read, and
+  // returns true to end the call of the application; empty: nothing ends it.
+  static Result<ServedMedia> Create(const SourceReader& reader,
+                                    std::function<bool()> cancelled = {});
 
   // Returns the descriptor of the window, to send to the worker.
   int fd() const { return region_.fd(); }
 
   // Fills the window with the media from an offset on and marks it as filled;
   // the caller wakes the worker. Returns kBackendMisbehaved for a request that
-  // no honest worker makes, and kInvalidArgument if the reader failed; then the
-  // window is not marked, and the worker waits for it in vain.
+  // no honest worker makes, kInvalidArgument if the reader failed, and
+  // kCancelled; then the window is not marked, and the worker waits for it in
+  // vain.
   Status Serve(uint64_t offset_untrusted, uint32_t serial_untrusted);
   // Records that the worker has answered a request, after which the worker may
   // read as often again.
   void Progressed() { reads_ = 0; }
 
  private:
-  ServedMedia(const SourceReader& reader, ipc::OwnedRegion region)
-      : reader_(&reader), region_(std::move(region)) {}
+  ServedMedia(const SourceReader& reader, std::function<bool()> cancelled,
+              ipc::OwnedRegion region)
+      : reader_(&reader),
+        cancelled_(std::move(cancelled)),
+        region_(std::move(region)) {}
 
   const SourceReader* reader_;
+  std::function<bool()> cancelled_;
   ipc::OwnedRegion region_;
   uint32_t served_ = 0;  // serial number of the last request
   uint64_t reads_ = 0;   // requests since Progressed()

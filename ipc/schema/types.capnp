@@ -25,6 +25,7 @@ enum ErrorCode {
   resourceExhausted @10;
   sandboxUnavailable @11;
   internal @12;
+  cancelled @13;
 }
 
 struct Failure {

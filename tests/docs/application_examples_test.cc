@@ -14,6 +14,7 @@
 #include <iterator>
 #include <source_location>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "bulkhead/host.h"

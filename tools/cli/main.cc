@@ -50,7 +50,7 @@ messages go to stderr.
 
 Exit status: 0 done; 1 a bug in Bulkhead; 2 fix the call; 3 fix the file or
 choose another backend; 4 the backend failed or a limit was reached; 5 the
-sandbox is not available.)";
+sandbox is not available; 130 cancelled.)";
 
 std::string SubcommandsOf(const CLI::App& app) {
   std::string names;

@@ -29,6 +29,7 @@ Result<AudioSamples> AudioDecoder::SamplesPlayedInRange(
 std::vector<DamagedSamples> AudioDecoder::damage() const {
   return session_->damage();
 }
+void AudioDecoder::Cancel() { session_->Cancel(); }
 int AudioDecoder::worker_pid() const { return session_->worker_pid(); }
 
 }  // namespace bulkhead

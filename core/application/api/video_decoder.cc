@@ -73,6 +73,7 @@ std::vector<DamagedRange> VideoDecoder::damage() const {
   return session_->damage();
 }
 
+void VideoDecoder::Cancel() { session_->Cancel(); }
 int VideoDecoder::worker_pid() const { return session_->worker_pid(); }
 
 }  // namespace bulkhead

@@ -51,16 +51,20 @@ Result<std::unique_ptr<AudioSession>> AudioSession::Open(
     AudioOptions options, const Limits& limits) {
   RETURN_IF_ERROR(CheckOptions(source.name(), options));
   ASSIGN_OR_RETURN(MediaInput input, MediaInput::Open(source));
-  std::unique_ptr<AudioSession> session(new AudioSession(
-      std::move(supervisor), std::move(input), std::move(options), limits));
+  ASSIGN_OR_RETURN(auto cancel, CancelSignal::Of(options.cancellation));
+  std::unique_ptr<AudioSession> session(
+      new AudioSession(std::move(supervisor), std::move(input),
+                       std::move(options), limits, std::move(cancel)));
   RETURN_IF_ERROR(session->worker().Open());
   return session;
 }
 
 AudioSession::AudioSession(std::shared_ptr<SupervisorLink> supervisor,
                            MediaInput input, AudioOptions options,
-                           const Limits& limits)
-    : StreamSession(std::move(supervisor), std::move(input), options, limits),
+                           const Limits& limits,
+                           std::shared_ptr<CancelSignal> cancel)
+    : StreamSession(std::move(supervisor), std::move(input), options, limits,
+                    std::move(cancel)),
       options_(std::move(options)) {}
 
 Result<bool> AudioSession::OpenStream(WorkerLink& link, uint32_t incarnation) {

@@ -8,6 +8,7 @@
 
 #include "core/application/frames/sample_damage_log.h"
 #include "core/application/session/stream_session.h"
+#include "core/application/supervisor_link/cancel_signal.h"
 #include "core/application/supervisor_link/supervisor_link.h"
 #include "core/application/worker_link/audio_link.h"
 #include "core/application/worker_link/media_input.h"
@@ -44,7 +45,8 @@ class AudioSession final : public StreamSession {
   using Channels = std::vector<std::vector<float>>;
 
   AudioSession(std::shared_ptr<SupervisorLink> supervisor, MediaInput input,
-               AudioOptions options, const Limits& limits);
+               AudioOptions options, const Limits& limits,
+               std::shared_ptr<CancelSignal> cancel);
 
   Result<bool> OpenStream(WorkerLink& link, uint32_t incarnation) override;
   Result<std::shared_ptr<FramePool>> MakePool() const override;

@@ -17,8 +17,9 @@ Result<ContainerMetadata> ProbeSession::Run(
     std::shared_ptr<SupervisorLink> supervisor, const Source& source,
     const ProbeOptions& options, const Limits& limits) {
   ASSIGN_OR_RETURN(MediaInput input, MediaInput::Open(source));
-  ProbeSession session(std::move(supervisor), std::move(input), options.device,
-                       limits);
+  ASSIGN_OR_RETURN(auto cancel, CancelSignal::Of(options.cancellation));
+  ProbeSession session(std::move(supervisor), std::move(input), options, limits,
+                       std::move(cancel));
   RETURN_IF_ERROR(session.recovery_.Open());
   if (options.scan) {
     RETURN_IF_ERROR(
@@ -30,16 +31,18 @@ Result<ContainerMetadata> ProbeSession::Run(
 }
 
 ProbeSession::ProbeSession(std::shared_ptr<SupervisorLink> supervisor,
-                           MediaInput input, const std::string& device,
-                           const Limits& limits)
+                           MediaInput input, const ProbeOptions& options,
+                           const Limits& limits,
+                           std::shared_ptr<CancelSignal> cancel)
     : input_(std::move(input)),
       limits_(limits),
       recovery_(std::move(supervisor), input_,
-                {.device = device,
+                {.device = options.device,
                  .input_key = DescriptionKey(input_.identity()),
                  .request = {},
                  .observer = {},
-                 .limits = limits},
+                 .limits = limits,
+                 .cancel = std::move(cancel)},
                 *this) {}
 
 Status ProbeSession::OpenOn(WorkerLink& link, uint32_t /*incarnation*/) {

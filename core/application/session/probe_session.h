@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/application/session/worker_recovery.h"
+#include "core/application/supervisor_link/cancel_signal.h"
 #include "core/application/supervisor_link/supervisor_link.h"
 #include "core/application/worker_link/media_input.h"
 #include "core/include/bulkhead/host.h"
@@ -23,7 +24,8 @@ class ProbeSession : private WorkerRecovery::Client {
 
  private:
   ProbeSession(std::shared_ptr<SupervisorLink> supervisor, MediaInput input,
-               const std::string& device, const Limits& limits);
+               const ProbeOptions& options, const Limits& limits,
+               std::shared_ptr<CancelSignal> cancel);
 
   Status OpenOn(WorkerLink& link, uint32_t incarnation) override;
   void WorkerLost(bool gone) override;

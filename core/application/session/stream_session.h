@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/application/session/worker_recovery.h"
+#include "core/application/supervisor_link/cancel_signal.h"
 #include "core/application/supervisor_link/input_refusal.h"
 #include "core/application/supervisor_link/observed_exit.h"
 #include "core/application/supervisor_link/supervisor_link.h"
@@ -25,7 +26,7 @@ namespace bulkhead::session {
 // worker that may still run is left to it and to the caller's frames, and the
 // next worker gets a new pool.
 //
-// Not thread-safe.
+// Not thread-safe, except for Cancel().
 class StreamSession : private WorkerRecovery::Client {
  public:
   StreamSession(const StreamSession&) = delete;
@@ -36,16 +37,19 @@ class StreamSession : private WorkerRecovery::Client {
   int worker_pid() const;
   // Begins each call of the application, as WorkerRecovery::BeginCall() does.
   Status BeginCall() { return recovery_.BeginCall(); }
+  void Cancel() { recovery_.Cancel(); }
 
  protected:
   // `Options` is VideoOptions or AudioOptions.
   template <typename Options>
   StreamSession(std::shared_ptr<SupervisorLink> supervisor, MediaInput input,
-                const Options& options, const Limits& limits)
+                const Options& options, const Limits& limits,
+                std::shared_ptr<CancelSignal> cancel)
       : input_(std::move(input)),
         limits_(limits),
         recovery_(std::move(supervisor), input_,
-                  SettingsOf(input_, options, limits), *this) {}
+                  SettingsOf(input_, options, limits, std::move(cancel)),
+                  *this) {}
   ~StreamSession() = default;
 
   const MediaInput& input() const { return input_; }
@@ -54,14 +58,15 @@ class StreamSession : private WorkerRecovery::Client {
 
  private:
   template <typename Options>
-  static WorkerRecovery::Settings SettingsOf(const MediaInput& input,
-                                             const Options& options,
-                                             const Limits& limits) {
+  static WorkerRecovery::Settings SettingsOf(
+      const MediaInput& input, const Options& options, const Limits& limits,
+      std::shared_ptr<CancelSignal> cancel) {
     WorkerRecovery::Settings settings{
         .device = options.device,
         .input_key = InputKey(input.identity(), options),
         .observer = options.recovery_observer,
-        .limits = limits};
+        .limits = limits,
+        .cancel = std::move(cancel)};
     SetOptions(options, settings.request);
     return settings;
   }

@@ -33,16 +33,20 @@ Result<std::unique_ptr<VideoSession>> VideoSession::Open(
         "or the seek_mode approximate");
   }
   ASSIGN_OR_RETURN(MediaInput input, MediaInput::Open(source));
-  std::unique_ptr<VideoSession> session(new VideoSession(
-      std::move(supervisor), std::move(input), std::move(options), limits));
+  ASSIGN_OR_RETURN(auto cancel, CancelSignal::Of(options.cancellation));
+  std::unique_ptr<VideoSession> session(
+      new VideoSession(std::move(supervisor), std::move(input),
+                       std::move(options), limits, std::move(cancel)));
   RETURN_IF_ERROR(session->worker().Open());
   return session;
 }
 
 VideoSession::VideoSession(std::shared_ptr<SupervisorLink> supervisor,
                            MediaInput input, VideoOptions options,
-                           const Limits& limits)
-    : StreamSession(std::move(supervisor), std::move(input), options, limits),
+                           const Limits& limits,
+                           std::shared_ptr<CancelSignal> cancel)
+    : StreamSession(std::move(supervisor), std::move(input), options, limits,
+                    std::move(cancel)),
       options_(std::move(options)),
       sequence_(damage_, options_.on_corrupt == OnCorrupt::kShow,
                 limits.index_frames) {}

@@ -16,6 +16,7 @@
 #include "core/application/session/frame_sequence.h"
 #include "core/application/session/nearby_finder.h"
 #include "core/application/session/stream_session.h"
+#include "core/application/supervisor_link/cancel_signal.h"
 #include "core/application/supervisor_link/supervisor_link.h"
 #include "core/application/worker_link/media_input.h"
 #include "core/application/worker_link/video_link.h"
@@ -64,7 +65,8 @@ class VideoSession final : public StreamSession {
   using FrameOrDamage = std::variant<Frame, Damage>;
 
   VideoSession(std::shared_ptr<SupervisorLink> supervisor, MediaInput input,
-               VideoOptions options, const Limits& limits);
+               VideoOptions options, const Limits& limits,
+               std::shared_ptr<CancelSignal> cancel);
 
   Result<bool> OpenStream(WorkerLink& link, uint32_t incarnation) override;
   Result<std::shared_ptr<FramePool>> MakePool() const override;

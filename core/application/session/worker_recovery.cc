@@ -23,11 +23,15 @@ WorkerRecovery::WorkerRecovery(std::shared_ptr<SupervisorLink> supervisor,
 
 Status WorkerRecovery::BeginCall() {
   call_began_ = std::chrono::steady_clock::now();
-  return supervisor_->CheckProcess();
+  RETURN_IF_ERROR(supervisor_->CheckProcess());
+  return settings_.cancel->Take() ? Cancelled().WithContext(input_.name())
+                                  : Status();
 }
 
 Status WorkerRecovery::Ready(Step asked) {
   account_.Ask(asked);
+  // Between the attempts of a call too, whose waits may all be short.
+  if (settings_.cancel->Take()) return Cancelled();
   if (!link_) RETURN_IF_ERROR(StartWorker());
   return CheckPoisoned();
 }
@@ -95,7 +99,8 @@ Status WorkerRecovery::StartWorker() {
     request.continues_generation = lost->started().generation;
   }
   delivered_ = false;
-  ASSIGN_OR_RETURN(link_, WorkerLink::Start(supervisor_, request));
+  ASSIGN_OR_RETURN(link_,
+                   WorkerLink::Start(supervisor_, request, settings_.cancel));
   // Keeps the device for the observer, which may be called after the link is
   // gone.
   device_ = link_->started().device;

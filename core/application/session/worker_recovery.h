@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/application/session/death_account.h"
+#include "core/application/supervisor_link/cancel_signal.h"
 #include "core/application/supervisor_link/exit_verdict.h"
 #include "core/application/supervisor_link/observed_exit.h"
 #include "core/application/supervisor_link/supervisor_link.h"
@@ -34,7 +35,8 @@ namespace bulkhead::session {
 //
 //   the worker lives          the caller gets the error; the session can be
 //                             used on, with the same worker unless the worker
-//                             still waits for bytes (WorkerLink::spent)
+//                             still waits for bytes or is at a step that was
+//                             cancelled (WorkerLink::spent)
 //   the worker died, and      another worker is started and the step repeated;
 //   DeathAccount tries again  the caller notices only that it took longer
 //   the worker died, and      the caller gets the error with an ExitReport; the
@@ -72,6 +74,7 @@ class WorkerRecovery {
     Crash::Request request;     // the options; the rest is filled in at a death
     RecoveryObserver observer;  // may be empty
     Limits limits;
+    std::shared_ptr<CancelSignal> cancel;
   };
 
   // `input` and `client` must outlive the object.
@@ -112,8 +115,11 @@ class WorkerRecovery {
   // A call that lasts for StepDeadline::kMostTimeouts of the deadline `frame`
   // ends with the next death that is not innocent, even if frames were
   // delivered in between. Returns an error in a fork() of the process that
-  // opened the session.
+  // opened the session, and kCancelled if Cancel() was called since the call
+  // before.
   Status BeginCall();
+  // Ends the call that is under way, or the next one. On any thread.
+  void Cancel() { settings_.cancel->Raise(); }
 
  private:
   // The deaths during one step of the caller.

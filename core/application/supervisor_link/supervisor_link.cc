@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/application/supervisor_link/supervisor_link.h"
 
+#include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,6 +16,11 @@ namespace {
 // The time for which an answer is waited for before bulkheadd is asked whether
 // it still serves.
 constexpr std::chrono::milliseconds kUnwatched{1'000};
+
+bool IsReadable(int fd) {
+  pollfd readable = {.fd = fd, .events = POLLIN, .revents = 0};
+  return ::poll(&readable, 1, 0) > 0;
+}
 
 }  // namespace
 
@@ -191,7 +197,8 @@ Status SupervisorLink::WatchedExchange(const Connection& connection,
         std::chrono::ceil<std::chrono::milliseconds>(deadline.remaining());
     auto received =
         ipc::ReceiveMessage(socket, ipc::kMaxDescriptors,
-                            ipc::Deadline::After(std::min(kUnwatched, left)));
+                            ipc::Deadline::After(std::min(kUnwatched, left))
+                                .OrReadable(deadline.interrupt_fd()));
     if (received && *received) {
       answered = true;
       return ReadReply(**received, take);
@@ -200,7 +207,7 @@ Status SupervisorLink::WatchedExchange(const Connection& connection,
       return Status(Code::kBackendLost, "the supervisor bulkheadd died");
     }
     if (received.error().code != ipc::Code::kDeadlineExceeded ||
-        deadline.passed()) {
+        deadline.passed() || IsReadable(deadline.interrupt_fd())) {
       return FromIpc(std::move(received).error());
     }
     RETURN_IF_ERROR(connection.watch->Check());
@@ -218,12 +225,15 @@ Status SupervisorLink::Ask(const FillRequest& fill,
 
 Status SupervisorLink::Call(const FillRequest& fill, std::span<const int> fds,
                             std::chrono::milliseconds timeout,
-                            const TakeReply& take, uint64_t* generation) {
+                            const TakeReply& take, uint64_t* generation,
+                            CancelSignal* cancel) {
   ASSIGN_OR_RETURN(Connection connection, Acquire(timeout));
   if (generation) *generation = connection.generation;
   bool answered = false;
   const Status status = WatchedExchange(
-      connection, fill, fds, ipc::Deadline::After(timeout), take, answered);
+      connection, fill, fds,
+      ipc::Deadline::After(timeout).OrReadable(cancel ? cancel->fd() : -1),
+      take, answered);
   if (status.code() == Code::kBackendLost && !answered) {
     Lost(connection.generation);
   } else if (status.code() != Code::kDeadlineExceeded) {
@@ -232,7 +242,8 @@ Status SupervisorLink::Call(const FillRequest& fill, std::span<const int> fds,
     Return(std::move(connection));
   }
   DeliverEvents();
-  return status;
+  const bool gave_up = status.code() == Code::kDeadlineExceeded && !answered;
+  return gave_up && cancel && cancel->Take() ? Cancelled() : status;
 }
 
 }  // namespace bulkhead::session

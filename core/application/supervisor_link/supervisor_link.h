@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/application/supervisor_link/cancel_signal.h"
 #include "core/application/supervisor_link/exit_verdict.h"
 #include "core/application/supervisor_link/fork_mark.h"
 #include "core/application/supervisor_link/observed_exit.h"
@@ -52,13 +53,15 @@ class SupervisorLink {
   // Asks bulkheadd to find or start a worker, which then serves
   // `worker_socket`. Returns kBackendLost if bulkheadd died meanwhile; call
   // again with a new socket. Returns kPoisonedInput or kDeadlineExceeded if the
-  // input has ended too many workers while it was opened.
+  // input has ended too many workers while it was opened, and kCancelled if
+  // `cancel` was raised meanwhile. A worker that bulkheadd starts after that
+  // ends when it finds its socket closed.
   Result<StartedWorker> OpenSession(const SessionRequest& request,
-                                    int worker_socket);
+                                    int worker_socket, CancelSignal& cancel);
   // Asks bulkheadd whether every thread of a worker that has sent Hello is
   // locked down. Returns OK if so. Returns kBackendLost if the worker or
-  // bulkheadd died.
-  Status ConfirmSession(const StartedWorker& worker);
+  // bulkheadd died, kCancelled if `cancel` was raised.
+  Status ConfirmSession(const StartedWorker& worker, CancelSignal& cancel);
   // Reports the exit to bulkheadd, which counts it, and blocks until bulkheadd
   // knows how the worker ended. The report has the kind kUnknown if bulkheadd
   // does not know. Call it once for each worker.
@@ -123,10 +126,11 @@ class SupervisorLink {
   // known.
   bool StillServes(const StartedWorker& worker) const;
   // Sends one request, passes the reply to `take`, then delivers events. Sets
-  // `*generation` to the number of the bulkheadd that was asked.
+  // `*generation` to the number of the bulkheadd that was asked. Returns
+  // kCancelled if `cancel`, which may be null, was raised before the reply.
   Status Call(const FillRequest& fill, std::span<const int> fds,
               std::chrono::milliseconds timeout, const TakeReply& take,
-              uint64_t* generation = nullptr);
+              uint64_t* generation = nullptr, CancelSignal* cancel = nullptr);
   // Calls once more if bulkheadd is lost, as any bulkheadd can answer.
   Status Ask(const FillRequest& fill, std::chrono::milliseconds timeout,
              const TakeReply& take);

@@ -35,7 +35,8 @@ std::chrono::milliseconds SupervisorLink::ListPatience() const {
 }
 
 Result<StartedWorker> SupervisorLink::OpenSession(const SessionRequest& asked,
-                                                  int worker_socket) {
+                                                  int worker_socket,
+                                                  CancelSignal& cancel) {
   StartedWorker worker;
   const int descriptors[] = {worker_socket};
   RETURN_IF_ERROR(Call(
@@ -74,7 +75,7 @@ Result<StartedWorker> SupervisorLink::OpenSession(const SessionRequest& asked,
         }
         return Status();
       },
-      &worker.generation));
+      &worker.generation, &cancel));
   return worker;
 }
 
@@ -87,7 +88,8 @@ bool SupervisorLink::StillServes(const StartedWorker& worker) const {
   return alive_ && generation_ == worker.generation;
 }
 
-Status SupervisorLink::ConfirmSession(const StartedWorker& worker) {
+Status SupervisorLink::ConfirmSession(const StartedWorker& worker,
+                                      CancelSignal& cancel) {
   if (!StillServes(worker)) {
     return Status(Code::kBackendLost, "the supervisor bulkheadd died");
   }
@@ -95,7 +97,8 @@ Status SupervisorLink::ConfirmSession(const StartedWorker& worker) {
       [&](Request::Builder request) {
         request.setConfirmSession(worker.session);
       },
-      {}, settings_.deadlines.worker_start, TakeConfigured);
+      {}, settings_.deadlines.worker_start, TakeConfigured,
+      /*generation=*/nullptr, &cancel);
 }
 
 ExitVerdict SupervisorLink::SessionExit(const StartedWorker& worker,

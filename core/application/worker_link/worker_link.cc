@@ -42,28 +42,35 @@ CrashClaim TakeCrashNote(int socket) {
 }  // namespace
 
 Result<std::unique_ptr<WorkerLink>> WorkerLink::Start(
-    std::shared_ptr<SupervisorLink> supervisor, const SessionRequest& request) {
+    std::shared_ptr<SupervisorLink> supervisor, const SessionRequest& request,
+    std::shared_ptr<CancelSignal> cancel) {
   const auto asked_at = std::chrono::steady_clock::now();
   ASSIGN_OR_RETURN(auto sockets, FromIpc(ipc::MakeSocketPair()));
-  ASSIGN_OR_RETURN(StartedWorker started,
-                   supervisor->OpenSession(request, sockets.second.get()));
+  ASSIGN_OR_RETURN(
+      StartedWorker started,
+      supervisor->OpenSession(request, sockets.second.get(), *cancel));
   // Only the worker may hold its end: the host sees the worker's death when the
   // last copy is closed.
   sockets.second.reset();
   ASSIGN_OR_RETURN(auto channel, WorkerChannel::Create());
-  return std::unique_ptr<WorkerLink>(
-      new WorkerLink(std::move(supervisor), asked_at, std::move(started),
-                     std::move(sockets.first), std::move(channel)));
+  return std::unique_ptr<WorkerLink>(new WorkerLink(
+      std::move(supervisor), asked_at, std::move(started),
+      std::move(sockets.first), std::move(channel), std::move(cancel)));
 }
 
 Status WorkerLink::Attach(const MediaInput& input) {
   StepDeadline deadline = Within(&Deadlines::worker_start);
-  auto hello = ipc::ReceiveMessage(socket_.get(), 0, deadline.next());
+  const auto receive = [&] {
+    return ipc::ReceiveMessage(socket_.get(), 0,
+                               deadline.next().OrReadable(cancel_->fd()));
+  };
+  auto hello = receive();
   const auto late = [&hello] {
     return !hello && hello.error().code == ipc::Code::kDeadlineExceeded;
   };
   while (late() && deadline.GoesOn()) {
-    hello = ipc::ReceiveMessage(socket_.get(), 0, deadline.next());
+    if (cancel_->Take()) return Cancel();
+    hello = receive();
   }
   if (!hello) {
     if (late()) {
@@ -78,8 +85,9 @@ Status WorkerLink::Attach(const MediaInput& input) {
   }
   // The hello is the worker's own claim. bulkheadd looks at the process itself,
   // and only then does the worker get media.
-  const Status confirmed = supervisor_->ConfirmSession(started_);
+  const Status confirmed = supervisor_->ConfirmSession(started_, *cancel_);
   if (confirmed.code() == Code::kBackendLost) return Died();
+  if (confirmed.code() == Code::kCancelled) return confirmed;
   RETURN_IF_ERROR(confirmed.WithContext("the worker of device " +
                                         started_.device + " (backend " +
                                         started_.backend + ") was refused"));
@@ -89,7 +97,9 @@ Status WorkerLink::Attach(const MediaInput& input) {
   int media_fd = input.fd();
   auto access = WorkerChannel::MediaAccess::kDirect;
   if (media_fd < 0) {
-    ASSIGN_OR_RETURN(served_media_, ServedMedia::Create(input.reader()));
+    ASSIGN_OR_RETURN(served_media_, ServedMedia::Create(input.reader(), [this] {
+                       return cancel_->Take();
+                     }));
     media_fd = served_media_->fd();
     access = WorkerChannel::MediaAccess::kServed;
   }
@@ -117,11 +127,13 @@ WorkerChannel::SendMessage WorkerLink::SendUntil(ipc::Deadline deadline) {
 WorkerLink::WorkerLink(std::shared_ptr<SupervisorLink> supervisor,
                        std::chrono::steady_clock::time_point asked_at,
                        StartedWorker started, ipc::UniqueFd socket,
-                       std::unique_ptr<WorkerChannel> channel)
+                       std::unique_ptr<WorkerChannel> channel,
+                       std::shared_ptr<CancelSignal> cancel)
     : supervisor_(std::move(supervisor)),
       started_(std::move(started)),
       socket_(std::move(socket)),
       channel_(std::move(channel)),
+      cancel_(std::move(cancel)),
       waiter_(channel_->header(), channel_->wake_fd(), started_.pidfd.get()),
       asked_at_(asked_at) {}
 
@@ -176,7 +188,10 @@ Status WorkerLink::Receive(
     // The deadline is asked before the first wait: a worker that always has a
     // reply ready would otherwise never be late.
     while (wake == ipc::Wake::kDeadline && deadline.GoesOn()) {
-      wake = waiter_.Await(ready, deadline.next());
+      // As well before the first wait, for a worker that always has a reply
+      // ready, and for a reader of the application that was slow.
+      if (cancel_->Take()) return Cancel();
+      wake = waiter_.Await(ready, deadline.next().OrReadable(cancel_->fd()));
     }
     if (!read) return Misbehaved(read.error().message);
     if (!*read) {
@@ -294,6 +309,11 @@ Status WorkerLink::Died() {
   return Status(Code::kBackendLost, "the worker of device " + started_.device +
                                         " (backend " + started_.backend +
                                         ") died");
+}
+
+Status WorkerLink::Cancel() {
+  spent_ = true;
+  return Cancelled();
 }
 
 Status WorkerLink::Kill(Code code, ExitReport::Kind kind, std::string message) {

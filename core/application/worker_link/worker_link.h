@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "core/application/supervisor_link/cancel_signal.h"
 #include "core/application/supervisor_link/exit_verdict.h"
 #include "core/application/supervisor_link/observed_exit.h"
 #include "core/application/supervisor_link/supervisor_link.h"
@@ -35,16 +36,18 @@ namespace bulkhead::session {
 //
 // Failure: kBackendLost means that the worker died, kDeadlineExceeded that it
 // was killed for being late, kBackendMisbehaved that it was killed for breaking
-// the protocol. Then dead() is true and TakeExit() tells more. Any other code
-// is what the worker said about the input; the worker lives on.
+// the protocol. Then dead() is true and TakeExit() tells more. kCancelled means
+// that the application ended the call: the worker lives and may be at its step
+// still, so the link is spent(). Any other code is what the worker said about
+// the input; the worker lives on.
 //
 // Not thread-safe.
 class WorkerLink {
  public:
   // Asks bulkheadd to find or start a worker.
   static Result<std::unique_ptr<WorkerLink>> Start(
-      std::shared_ptr<SupervisorLink> supervisor,
-      const SessionRequest& request);
+      std::shared_ptr<SupervisorLink> supervisor, const SessionRequest& request,
+      std::shared_ptr<CancelSignal> cancel);
   // Ends the worker as End() does, and tells bulkheadd that the session closed.
   ~WorkerLink();
   WorkerLink(const WorkerLink&) = delete;
@@ -100,8 +103,8 @@ class WorkerLink {
   bool End();
   // Returns true once the worker has died or was killed.
   bool dead() const { return dead_; }
-  // Returns true if the worker lives but waits for media that it will not get.
-  // Such a worker is of no further use.
+  // Returns true if the worker lives but waits for media that it will not get,
+  // or is at a step that was cancelled. Such a worker is of no further use.
   bool spent() const { return spent_; }
   // Returns true if the process is known to have ended, so that nobody writes
   // into its memory any more. A killed worker that the kernel still holds is
@@ -119,7 +122,8 @@ class WorkerLink {
   WorkerLink(std::shared_ptr<SupervisorLink> supervisor,
              std::chrono::steady_clock::time_point asked_at,
              StartedWorker started, ipc::UniqueFd socket,
-             std::unique_ptr<WorkerChannel> channel);
+             std::unique_ptr<WorkerChannel> channel,
+             std::shared_ptr<CancelSignal> cancel);
 
   // Returns a function that sends over the worker's socket until `deadline`,
   // and whose failure is that the worker died, or kResourceExhausted.
@@ -134,14 +138,16 @@ class WorkerLink {
   // Returns the message for a worker that is late with `step`. `times` is the
   // number of times that the deadline has passed.
   std::string TooLongTo(const char* step, int times = 1) const;
-  // Died() and Kill() return the error that the caller is to return.
+  // Died(), Cancel() and Kill() return the error that the caller is to return.
   Status Died();
+  Status Cancel();
   Status Kill(Code code, ExitReport::Kind kind, std::string message);
 
   const std::shared_ptr<SupervisorLink> supervisor_;
   const StartedWorker started_;
   const ipc::UniqueFd socket_;
   const std::unique_ptr<WorkerChannel> channel_;
+  const std::shared_ptr<CancelSignal> cancel_;
   ipc::Waiter waiter_;
   std::shared_ptr<FramePool> pool_;
   std::optional<ServedMedia> served_media_;  // set if a reader has the media

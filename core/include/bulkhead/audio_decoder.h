@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "bulkhead/cancellation.h"
 #include "bulkhead/metadata.h"
 #include "bulkhead/recovery.h"
 #include "bulkhead/status.h"
@@ -42,6 +43,9 @@ struct AudioOptions {
   std::vector<std::pair<std::string, std::string>> backend_options;
   // Called for each recovery, also while the file is being opened.
   RecoveryObserver recovery_observer;
+  // Ends the opening, and later the calls of the decoder, from another thread.
+  // nullopt: only AudioDecoder::Cancel() does, so not the opening.
+  std::optional<Cancellation> cancellation;
 };
 
 // The metadata of an audio stream, from the container and the first samples.
@@ -125,8 +129,8 @@ struct DamagedSamples {
 // allows it (PCM, FLAC, ALAC, WavPack, MP3, Vorbis), and by decoding from the
 // beginning otherwise.
 //
-// Not thread-safe: use one decoder from one thread at a time. Movable. Samples
-// outlive the decoder.
+// Not thread-safe, except for Cancel(): use one decoder from one thread at a
+// time. Movable. Samples outlive the decoder.
 class AudioDecoder {
  public:
   // Used by Host::OpenAudio.
@@ -158,6 +162,12 @@ class AudioDecoder {
   // Returns the damage that any call has met so far: ascending, at most a
   // thousand ranges. Complete only after the last sample was delivered.
   std::vector<DamagedSamples> damage() const;
+
+  // Ends the call of this decoder that is under way on another thread, or else
+  // the next call, with kCancelled (see cancellation.h). The decoder stays
+  // usable. May be called on any thread and in a signal handler, but not while
+  // the decoder is moved or destroyed.
+  void Cancel();
 
   // Returns the pid of the worker as this process sees it, 0 if there is no
   // worker now. For operators and tests.

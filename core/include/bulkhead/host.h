@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bulkhead/audio_decoder.h"
+#include "bulkhead/cancellation.h"
 #include "bulkhead/entry_point.h"
 #include "bulkhead/host_options.h"
 #include "bulkhead/metadata.h"
@@ -36,6 +38,8 @@ struct ProbeOptions {
   // True: the worker reads every packet too, which fills the *_from_content
   // members.
   bool scan = false;
+  // Ends the call from another thread.
+  std::optional<Cancellation> cancellation;
 };
 
 // The door to Bulkhead: discovers backends and opens streams on their devices.

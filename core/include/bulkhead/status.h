@@ -36,6 +36,8 @@ enum class Code : uint16_t {
   kSandboxUnavailable = 11,  // Fix what `bulkhead doctor` reports, or lower the
                              // configured floor knowingly.
   kInternal = 12,            // A bug in Bulkhead: report it.
+  kCancelled = 13,           // Another thread ended the call, as it wished:
+                             // call again when the result is wanted.
   kOk = 0xffff,              // Nothing failed. Never stored and never sent.
 };
 
@@ -45,7 +47,8 @@ const char* CodeName(Code code);
 
 // Returns the exit status with which a command line program reports `code`:
 // 0 done, 1 a bug in Bulkhead, 2 fix the call, 3 fix the file or choose another
-// backend, 4 a fault of the backend or a limit, 5 no sandbox.
+// backend, 4 a fault of the backend or a limit, 5 no sandbox, 130 cancelled (as
+// a shell reports ^C).
 int ExitCodeFor(Code code);
 
 // The outcome of a call that returns no value. Success is a null pointer and

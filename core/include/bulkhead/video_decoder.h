@@ -117,10 +117,11 @@ struct DamagedRange {
 // Errors of every call below, in addition to those it names: kBadInput,
 // kPoisonedInput, kBackendUnavailable, kBackendLost, kBackendMisbehaved,
 // kDeadlineExceeded, kResourceExhausted and kSandboxUnavailable, since any call
-// may have to start a worker; kUnsupported in a forked child.
+// may have to start a worker; kUnsupported in a forked child; kCancelled after
+// Cancel().
 //
-// Not thread-safe: use one decoder from one thread at a time. Movable. Frames
-// and batches outlive the decoder.
+// Not thread-safe, except for Cancel(): use one decoder from one thread at a
+// time. Movable. Frames and batches outlive the decoder.
 class VideoDecoder {
  public:
   // Used by Host::OpenVideo.
@@ -192,6 +193,12 @@ class VideoDecoder {
   // Returns the damage that any call has found so far: ascending, at most a
   // thousand ranges. Complete only after a pass to the end.
   std::vector<DamagedRange> damage() const;
+
+  // Ends the call of this decoder that is under way on another thread, or else
+  // the next call, with kCancelled (see cancellation.h). The decoder stays
+  // usable. May be called on any thread and in a signal handler, but not while
+  // the decoder is moved or destroyed.
+  void Cancel();
 
   // Returns the pid of the worker as this process sees it, 0 if there is no
   // worker now. For operators and tests.

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "bulkhead/cancellation.h"
 #include "bulkhead/frame.h"
 #include "bulkhead/frame_mapping.h"
 #include "bulkhead/recovery.h"
@@ -84,6 +85,9 @@ struct VideoOptions {
   std::vector<Transform> transforms;
   // Called for each recovery, also while the file is being opened.
   RecoveryObserver recovery_observer;
+  // Ends the opening, and later the calls of the decoder, from another thread.
+  // nullopt: only VideoDecoder::Cancel() does, so not the opening.
+  std::optional<Cancellation> cancellation;
 };
 
 }  // namespace bulkhead

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/include/bulkhead/cancellation.h"
+
+#include "core/application/supervisor_link/cancel_signal.h"
+#include "core/base/status_macros.h"
+
+namespace bulkhead {
+
+Result<Cancellation> Cancellation::Create() {
+  ASSIGN_OR_RETURN(auto signal, session::CancelSignal::Create());
+  return Cancellation(std::move(signal));
+}
+
+void Cancellation::Cancel() const { signal_->Raise(); }
+
+}  // namespace bulkhead
