@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/worker_protocol/stream_opening.h"
 
+#include "core/worker_protocol/allowed_media.h"
+
 namespace bulkhead::session {
 
 size_t OpeningWords(const StreamOpening& opening) {
-  size_t words = 128 + opening.name_hint.size() / 8;
+  size_t words =
+      128 + opening.name_hint.size() / 8 + AllowedWords(opening.allowed);
   for (const auto& [key, value] : opening.backend_options) {
     words += 8 + (key.size() + value.size()) / 8;
   }
@@ -29,6 +32,7 @@ void WriteOpening(const StreamOpening& opening,
   out.setMaxStreams(opening.limits.streams);
   out.setMaxPacketBytes(opening.limits.packet_bytes);
   out.setPatienceMs(static_cast<uint32_t>(opening.patience.count()));
+  WriteAllowed(opening.allowed, out.initAllowed());
 }
 
 }  // namespace bulkhead::session

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "core/include/bulkhead/allowed_media.h"
 #include "core/include/bulkhead/host_options.h"
 #include "ipc/schema/session.capnp.h"
 
@@ -28,6 +29,7 @@ struct StreamOpening {
   const Limits& limits;
   // How long a backend may return BULKHEAD_AGAIN from every call.
   std::chrono::milliseconds patience{5'000};
+  AllowedMedia allowed = {};
 };
 
 // Returns the most words that the request needs.

@@ -127,6 +127,9 @@ struct Open {
   patienceMs @17 :UInt32;
   # The worker fails with backendMisbehaved if the backend asks to be called again
   # for longer than this, without taking a packet or giving a frame.
+  allowed @18 :AllowedMedia;
+  # The worker fails with unsupported for a container or a stream that is not
+  # allowed.
 }
 
 struct Output {
@@ -189,6 +192,20 @@ struct Describe {
   # True if the worker also reads every packet, for StreamDescription.content.
   maxStreams @3 :UInt32;
   # The worker fails with resourceExhausted for media with more streams.
+  allowed @4 :AllowedMedia;
+  # As in Open. Streams that are not allowed are described all the same, from
+  # what the container says.
+}
+
+struct AllowedMedia {
+  # What the worker may parse and decode. A list counts only if its flag is set;
+  # otherwise everything is allowed.
+  containersAreListed @0 :Bool;
+  containers @1 :List(Text);
+  # Names of demuxers of libavformat, each without a comma.
+  codecsAreListed @2 :Bool;
+  codecs @3 :List(Text);
+  # Names of codecs of libavcodec.
 }
 
 struct Play {

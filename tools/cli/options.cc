@@ -131,6 +131,21 @@ void AddGlobalOptions(CLI::App& app, GlobalOptions& global) {
         const Status status = SetLimit(words, nobody);
         return status.ok() ? std::string() : status.message();
       });
+  app.add_option("--allow", global.allow,
+                 "Open only these containers and codecs: all (default) or web, "
+                 "which is what browsers play")
+      ->type_name("SET")
+      ->check(CLI::IsMember({"all", "web"}));
+  app.add_option("--allow-containers", global.allow_containers,
+                 "Open only these containers, as probe names them")
+      ->type_name("A,B,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--allow-codecs", global.allow_codecs,
+                 "Decode only these codecs, as probe names them")
+      ->type_name("A,B,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_flag("-q,--quiet", global.quiet, "Print nothing but errors");
 }
 
@@ -174,6 +189,11 @@ HostOptions HostOptionsFrom(const GlobalOptions& global) {
   if (global.require_memory_cgroup) options.require_memory_cgroup = true;
   options.libexec_dir = FindLibexec(
       global.libexec.empty() ? std::string() : Absolute(global.libexec));
+  if (global.allow == "web") options.allowed = AllowedMedia::Web();
+  if (global.allow_containers) {
+    options.allowed.containers = global.allow_containers;
+  }
+  if (global.allow_codecs) options.allowed.codecs = global.allow_codecs;
   if (global.max_frame_pixels) {
     options.limits.frame_pixels = *global.max_frame_pixels;
   }

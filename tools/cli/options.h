@@ -24,6 +24,10 @@ struct GlobalOptions {
   std::optional<uint64_t> max_frame_pixels;
   std::optional<uint64_t> max_session_bytes;
   std::vector<std::string> limits;  // Each is "NAME=N", already checked.
+  std::string allow;                // A preset: "all" or "web"; empty: all.
+  // Replace the list of the preset. nullopt: the list is not given.
+  std::optional<std::vector<std::string>> allow_containers;
+  std::optional<std::vector<std::string>> allow_codecs;
   bool quiet = false;
 };
 

@@ -95,11 +95,13 @@ void Demuxer::CloseInput() {
 }
 
 ipc::Expected<void> Demuxer::OpenInput() {
-  IPC_ASSIGN_OR_RETURN(file_,
-                       MediaFile::Open(bytes_, size_, name_, limits_.streams));
+  IPC_ASSIGN_OR_RETURN(
+      file_,
+      MediaFile::Open(bytes_, size_, name_, limits_.streams, limits_.allowed));
   format_ = file_->format();
 
   IPC_ASSIGN_OR_RETURN(stream_index_, ChooseStream());
+  IPC_TRY(file_->CheckCodec(*format_->streams[stream_index_]));
   stream_ = format_->streams[stream_index_];
   for (unsigned i = 0; i < format_->nb_streams; ++i) {
     format_->streams[i]->discard = AVDISCARD_ALL;

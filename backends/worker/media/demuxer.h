@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/sdk/bulkhead_backend.h"
+#include "backends/worker/media/allowed_media.h"
 #include "backends/worker/media/media_bytes.h"
 #include "backends/worker/media/orientation.h"
 #include "ipc/error.h"
@@ -26,6 +27,7 @@ enum class StreamKind { kVideo, kAudio };
 struct DemuxerLimits {
   uint32_t streams = UINT32_MAX;
   uint64_t packet_bytes = UINT64_MAX;
+  AllowedMedia allowed = {};
 };
 
 // Properties of the chosen stream that the container declares. Sent to the host

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include <climits>
+#include <memory>
 #include <utility>
 
 extern "C" {
@@ -34,43 +35,19 @@ std::string AvErrorText(int av_error) {
 }
 
 ipc::Expected<std::unique_ptr<MediaFile>> MediaFile::Open(
-    MediaBytes bytes, int64_t size, std::string_view name,
-    uint32_t max_streams) {
-  std::unique_ptr<MediaFile> file(new MediaFile(name, max_streams));
-  IPC_ASSIGN_OR_RETURN(file->source_,
-                       MediaSource::Create(bytes, size, [file = file.get()] {
-                         return file->MayReadOn();
-                       }));
-
-  AVFormatContext*& format = file->format_;
-  format = avformat_alloc_context();
-  if (format == nullptr) {
-    return ipc::Fail(ipc::Code::kInternal, "no memory for a demuxer");
+    MediaBytes bytes, int64_t size, std::string_view name, uint32_t max_streams,
+    const AllowedMedia& allowed) {
+  std::unique_ptr<MediaFile> file(new MediaFile(name, max_streams, allowed));
+  IPC_TRY(file->OpenHeader(bytes, size, 0));
+  if (allowed.codecs) {
+    MediaFile unparsed(name, max_streams, allowed);
+    IPC_TRY(unparsed.OpenHeader(bytes, size,
+                                AVFMT_FLAG_NOPARSE | AVFMT_FLAG_NOFILLIN));
+    IPC_TRY(unparsed.LookThrough());
   }
-  format->pb = file->source_->context();
-  format->opaque = file.get();
-  format->io_open = [](AVFormatContext* context, AVIOContext** io,
-                       const char* url, int flags, AVDictionary** options) {
-    return RefuseToOpen(context, io, url, flags, options);
-  };
-  format->flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_NONBLOCK;
-  format->protocol_whitelist = av_strdup("");
-  // libavformat reports its own limit like a lack of memory. Ours is checked at
-  // every read and after the header, and gets a message of its own.
-  format->max_streams = INT_MAX;
-
-  // The ffmpeg command sets this option too. It decides which programs of a
-  // transport stream are found.
-  AVDictionary* options = nullptr;
-  av_dict_set(&options, "scan_all_pmts", "1", 0);
-  int result = avformat_open_input(&format, file->name_.c_str(),
-                                   /*fmt=*/nullptr, &options);
-  av_dict_free(&options);
-  if (result < 0) return tl::unexpected(file->OpenFailure(result));
-
   if (file->MayReadOn()) {
-    result = avformat_find_stream_info(format, nullptr);
-    if (result < 0 && format->nb_streams == 0) {
+    const int result = avformat_find_stream_info(file->format_, nullptr);
+    if (result < 0 && file->format_->nb_streams == 0) {
       return tl::unexpected(file->OpenFailure(result));
     }
   }
@@ -78,8 +55,73 @@ ipc::Expected<std::unique_ptr<MediaFile>> MediaFile::Open(
   return file;
 }
 
-MediaFile::MediaFile(std::string_view name, uint32_t max_streams)
-    : name_(name), max_streams_(max_streams) {}
+MediaFile::MediaFile(std::string_view name, uint32_t max_streams,
+                     const AllowedMedia& allowed)
+    : name_(name), max_streams_(max_streams), allowed_(allowed) {}
+
+ipc::Expected<void> MediaFile::OpenHeader(MediaBytes bytes, int64_t size,
+                                          int flags) {
+  IPC_ASSIGN_OR_RETURN(source_, MediaSource::Create(bytes, size, [this] {
+                         return MayReadOn();
+                       }));
+  format_ = avformat_alloc_context();
+  if (format_ == nullptr) {
+    return ipc::Fail(ipc::Code::kInternal, "no memory for a demuxer");
+  }
+  format_->pb = source_->context();
+  format_->opaque = this;
+  format_->io_open = [](AVFormatContext* context, AVIOContext** io,
+                        const char* url, int open_flags,
+                        AVDictionary** options) {
+    return RefuseToOpen(context, io, url, open_flags, options);
+  };
+  format_->flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_NONBLOCK | flags;
+  format_->protocol_whitelist = av_strdup("");
+  allowed_.Restrict(*format_);
+  // libavformat reports its own limit like a lack of memory. Ours is checked at
+  // every read and after the header, and gets a message of its own.
+  format_->max_streams = INT_MAX;
+
+  // libavformat does not say which container it refuses, so this asks as it
+  // does.
+  const AVInputFormat* container = nullptr;
+  if (allowed_.containers) {
+    const int found = av_probe_input_buffer2(
+        format_->pb, &container, name_.c_str(), format_, 0,
+        static_cast<unsigned>(format_->format_probesize));
+    if (found < 0) return tl::unexpected(OpenFailure(found));
+    IPC_TRY(allowed_.Check(*container, name_));
+  }
+  // The ffmpeg command sets this option too. It decides which programs of a
+  // transport stream are found.
+  AVDictionary* options = nullptr;
+  av_dict_set(&options, "scan_all_pmts", "1", 0);
+  const int result =
+      avformat_open_input(&format_, name_.c_str(), container, &options);
+  av_dict_free(&options);
+  if (result < 0) return tl::unexpected(OpenFailure(result));
+  for (unsigned i = 0; i < format_->nb_streams; ++i) {
+    AVStream& stream = *format_->streams[i];
+    set_aside_.push_back(!allowed_.Allows(stream));
+    if (set_aside_.back()) stream.discard = AVDISCARD_ALL;
+  }
+  header_is_read_ = true;
+  return {};
+}
+
+ipc::Expected<void> MediaFile::LookThrough() {
+  const auto free_packet = [](AVPacket* packet) { av_packet_free(&packet); };
+  const std::unique_ptr<AVPacket, decltype(free_packet)> packet(
+      av_packet_alloc(), free_packet);
+  if (packet == nullptr) {
+    return ipc::Fail(ipc::Code::kInternal, "no memory for a packet");
+  }
+  int64_t bytes = 0;
+  while (bytes < format_->probesize && ReadPacket(packet.get())) {
+    bytes += packet->size;
+  }
+  return CheckStreams();
+}
 
 MediaFile::~MediaFile() { avformat_close_input(&format_); }
 
@@ -87,11 +129,19 @@ bool MediaFile::MayReadOn() {
   if (format_ != nullptr && format_->nb_streams > max_streams_) {
     too_many_streams_ = true;
   }
-  return !too_many_streams_;
+  // Before the end of the header, a stream may not have its codec yet.
+  for (unsigned i = 0; header_is_read_ && i < format_->nb_streams; ++i) {
+    const bool aside = i < set_aside_.size() && set_aside_[i];
+    if (aside || allowed_.Allows(*format_->streams[i])) continue;
+    refused_stream_ = format_->streams[i];
+    break;
+  }
+  return !too_many_streams_ && refused_stream_ == nullptr;
 }
 
 ipc::Expected<void> MediaFile::CheckStreams() {
   if (MayReadOn()) return {};
+  if (refused_stream_ != nullptr) return CheckCodec(*refused_stream_);
   return ipc::Fail(ipc::Code::kResourceExhausted,
                    name_ + " has more than " + std::to_string(max_streams_) +
                        " streams; raise " + ipc::LimitName("streams"));

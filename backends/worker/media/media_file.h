@@ -5,13 +5,16 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "backends/worker/media/allowed_media.h"
 #include "backends/worker/media/media_bytes.h"
 #include "ipc/error.h"
 
 struct AVFormatContext;
 struct AVIOContext;
 struct AVPacket;
+struct AVStream;
 
 namespace bulkhead::worker {
 
@@ -24,16 +27,24 @@ class MediaSource;
 // attempts to open them are refused. All contents of the file are hostile,
 // which is why this code runs in the sandbox. Used by one thread.
 //
+// A container that is not allowed is refused before its demuxer runs. A stream
+// that is not allowed is neither parsed nor decoded. One that the header
+// declares is set aside: its packets are discarded. One that shows itself only
+// among the packets refuses the file. To find it before any parser runs, the
+// file is first looked through without parsers, as far as libavformat will
+// probe it. One that appears even later ends the reading, when libavformat has
+// at most 32 KiB of the file read ahead.
+//
 // Failures: kBadInput for a file that is no media, kUnsupported for a playlist
-// of other files, kResourceExhausted without memory or for too many streams.
+// of other files and for what is not allowed, kResourceExhausted without memory
+// or for too many streams.
 class MediaFile {
  public:
   // `name` is a base name. Its extension decides between demuxers where the
   // bytes do not.
-  static ipc::Expected<std::unique_ptr<MediaFile>> Open(MediaBytes bytes,
-                                                        int64_t size,
-                                                        std::string_view name,
-                                                        uint32_t max_streams);
+  static ipc::Expected<std::unique_ptr<MediaFile>> Open(
+      MediaBytes bytes, int64_t size, std::string_view name,
+      uint32_t max_streams, const AllowedMedia& allowed = {});
 
   MediaFile(const MediaFile&) = delete;
   MediaFile& operator=(const MediaFile&) = delete;
@@ -52,24 +63,42 @@ class MediaFile {
   // Returns true if the file turned out to be shorter than it was at opening.
   bool cut_short() const;
   bool refers_to_others() const { return refused_references_ > 0; }
-  // Fails once the file has more streams than allowed. Some containers reveal
-  // streams only while packets are read, so call this again when reading stops:
-  // from the first stream too many on, all of libavformat's reads fail.
+  // Fails once the file has more streams than allowed, or one of a codec that
+  // refuses the file. Some containers reveal streams only while packets are
+  // read, so call this again when reading stops: from the first such stream on,
+  // all of libavformat's reads fail.
   ipc::Expected<void> CheckStreams();
+  // Fails for a stream that must not be decoded.
+  ipc::Expected<void> CheckCodec(const AVStream& stream) const {
+    return allowed_.Check(stream, name_);
+  }
 
  private:
-  MediaFile(std::string_view name, uint32_t max_streams);
+  MediaFile(std::string_view name, uint32_t max_streams,
+            const AllowedMedia& allowed);
+
+  // Opens the container, up to the end of its header. `flags` are added to
+  // those of the context.
+  ipc::Expected<void> OpenHeader(MediaBytes bytes, int64_t size, int flags);
+  // Reads as many packets as libavformat will read to probe the streams.
+  // Fails for a stream that is not allowed.
+  ipc::Expected<void> LookThrough();
 
   static int RefuseToOpen(AVFormatContext* context, AVIOContext** io,
                           const char* url, int flags, void* options);
 
-  // Returns false once the file has too many streams.
+  // Returns false once the file has too many streams, or one that is not
+  // allowed and not set aside.
   bool MayReadOn();
   ipc::Error OpenFailure(int av_error);
 
   const std::string name_;
   const uint32_t max_streams_;
+  const AllowedMedia allowed_;
   bool too_many_streams_ = false;
+  bool header_is_read_ = false;
+  std::vector<bool> set_aside_;  // of the streams that the header declares
+  const AVStream* refused_stream_ = nullptr;
   std::unique_ptr<MediaSource> source_;
   AVFormatContext* format_ = nullptr;
   uint64_t refused_references_ = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/worker/session/decoder_opening.h"
 
+#include "backends/worker/session/allowed_lists.h"
+
 namespace bulkhead::worker {
 
 DecoderOpening::DecoderOpening(ipc::schema::Open::Reader open)
@@ -16,7 +18,8 @@ DecoderOpening::DecoderOpening(ipc::schema::Open::Reader open)
 }
 
 DemuxerLimits DemuxerLimitsOf(ipc::schema::Open::Reader open) {
-  return {open.getMaxStreams(), open.getMaxPacketBytes()};
+  return {open.getMaxStreams(), open.getMaxPacketBytes(),
+          AllowedMediaOf(open.getAllowed())};
 }
 
 ipc::Expected<std::unique_ptr<Decoder>> DecoderOpening::Open(

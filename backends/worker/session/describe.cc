@@ -21,8 +21,10 @@ extern "C" {
 #include <libavutil/samplefmt.h>
 }
 
+#include "backends/worker/media/allowed_media.h"
 #include "backends/worker/media/display.h"
 #include "backends/worker/media/media_file.h"
+#include "backends/worker/session/allowed_lists.h"
 #include "ipc/limit_name.h"
 #include "ipc/try.h"
 
@@ -196,20 +198,20 @@ ipc::Expected<std::vector<Content>> Scan(const MediaFile& file,
 
 ipc::Expected<void> Describe(HostReplies& replies, MediaBytes media,
                              schema::Describe::Reader describe) {
-  IPC_ASSIGN_OR_RETURN(
-      const auto file,
-      MediaFile::Open(media, describe.getMediaBytes(),
-                      describe.getNameHint().cStr(), describe.getMaxStreams()));
+  const AllowedMedia allowed = AllowedMediaOf(describe.getAllowed());
+  const auto open = [&] {
+    return MediaFile::Open(media, describe.getMediaBytes(),
+                           describe.getNameHint().cStr(),
+                           describe.getMaxStreams(), allowed);
+  };
+  IPC_ASSIGN_OR_RETURN(const auto file, open());
   const AVFormatContext& format = *file->format();
   const uint32_t count = format.nb_streams;
   std::vector<Content> contents;
   if (describe.getScan()) {
     // Scans a second demuxer: reading packets changes what libavformat reports
     // about the header, and the description must not depend on the scan.
-    IPC_ASSIGN_OR_RETURN(const auto again,
-                         MediaFile::Open(media, describe.getMediaBytes(),
-                                         describe.getNameHint().cStr(),
-                                         describe.getMaxStreams()));
+    IPC_ASSIGN_OR_RETURN(const auto again, open());
     IPC_ASSIGN_OR_RETURN(contents, Scan(*again, replies));
     contents.resize(count);
   }
@@ -222,7 +224,8 @@ ipc::Expected<void> Describe(HostReplies& replies, MediaBytes media,
     IPC_TRY(replies.Send(kDescriptionWords, [&](schema::Reply::Builder reply) {
       auto stream = reply.initDescribed().initStream();
       FillStream(*format.streams[i], stream);
-      if (contents.empty()) return;
+      // The packets of a stream that is not allowed were not read.
+      if (contents.empty() || !allowed.Allows(*format.streams[i])) return;
       auto content = stream.getContent();
       content.setScanned(true);
       content.setPacketCount(contents[i].packets);

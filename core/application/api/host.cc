@@ -23,6 +23,7 @@
 #include "core/discovery/scan.h"
 #include "core/discovery/selection.h"
 #include "core/grants/grant_files.h"
+#include "core/worker_protocol/allowed_media.h"
 #include "ipc/schema/control.capnp.h"
 
 namespace bulkhead {
@@ -183,6 +184,8 @@ Result<std::unique_ptr<Host>> Host::Create(HostOptions options) {
   ASSIGN_OR_RETURN(
       settings.state_directory,
       ResolveStatePath(environment, options.state_directory, ::geteuid() == 0));
+  RETURN_IF_ERROR(
+      session::ValidateAllowed(options.allowed).WithContext("option allowed"));
   settings.eager = options.eager;
   settings.deadlines = options.deadlines;
   settings.limits = options.limits;
@@ -197,9 +200,17 @@ Host::Host(HostOptions options, std::shared_ptr<session::SupervisorLink> link)
 
 Host::~Host() = default;
 
+template <typename Options>
+Status Host::Complete(Options& options) const {
+  if (options.device.empty()) options.device = options_.default_device;
+  RETURN_IF_ERROR(session::ValidateAllowed(options.allowed));
+  options.allowed = session::Both(options_.allowed, options.allowed);
+  return Status();
+}
+
 Result<VideoDecoder> Host::OpenVideo(const Source& source,
                                      VideoOptions options) {
-  if (options.device.empty()) options.device = options_.default_device;
+  RETURN_IF_ERROR(Complete(options));
   ASSIGN_OR_RETURN(auto session,
                    session::VideoSession::Open(
                        link_, source, std::move(options), options_.limits));
@@ -208,7 +219,7 @@ Result<VideoDecoder> Host::OpenVideo(const Source& source,
 
 Result<AudioDecoder> Host::OpenAudio(const Source& source,
                                      AudioOptions options) {
-  if (options.device.empty()) options.device = options_.default_device;
+  RETURN_IF_ERROR(Complete(options));
   ASSIGN_OR_RETURN(auto session,
                    session::AudioSession::Open(
                        link_, source, std::move(options), options_.limits));
@@ -217,7 +228,7 @@ Result<AudioDecoder> Host::OpenAudio(const Source& source,
 
 Result<ContainerMetadata> Host::Probe(const Source& source,
                                       ProbeOptions options) {
-  if (options.device.empty()) options.device = options_.default_device;
+  RETURN_IF_ERROR(Complete(options));
   return session::ProbeSession::Run(link_, source, options, options_.limits);
 }
 

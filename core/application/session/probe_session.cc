@@ -6,6 +6,7 @@
 
 #include "core/application/supervisor_link/input_refusal.h"
 #include "core/base/status_macros.h"
+#include "core/worker_protocol/allowed_media.h"
 #include "core/worker_protocol/description_validation.h"
 #include "ipc/limit_name.h"
 
@@ -36,6 +37,7 @@ ProbeSession::ProbeSession(std::shared_ptr<SupervisorLink> supervisor,
                            std::shared_ptr<CancelSignal> cancel)
     : input_(std::move(input)),
       limits_(limits),
+      allowed_(options.allowed),
       recovery_(std::move(supervisor), input_,
                 {.device = options.device,
                  .input_key = DescriptionKey(input_.identity()),
@@ -54,14 +56,16 @@ void ProbeSession::WorkerLost(bool /*gone*/) {}
 Status ProbeSession::Describe(WorkerLink& link, bool scan) {
   link.SetLastRequest(scan ? "describe after a scan" : "describe");
   const std::string name_hint = input_.name_hint();
-  RETURN_IF_ERROR(link.Send(kSmallRequestWords + name_hint.size() / 8,
-                            [&](schema::Request::Builder request) {
-                              auto describe = request.initDescribe();
-                              describe.setNameHint(name_hint);
-                              describe.setMediaBytes(input_.bytes());
-                              describe.setScan(scan);
-                              describe.setMaxStreams(limits_.streams);
-                            }));
+  RETURN_IF_ERROR(link.Send(
+      kSmallRequestWords + name_hint.size() / 8 + AllowedWords(allowed_),
+      [&](schema::Request::Builder request) {
+        auto describe = request.initDescribe();
+        describe.setNameHint(name_hint);
+        describe.setMediaBytes(input_.bytes());
+        describe.setScan(scan);
+        describe.setMaxStreams(limits_.streams);
+        WriteAllowed(allowed_, describe.initAllowed());
+      }));
   container_known_ = false;
   const auto step = scan ? &Deadlines::scan : &Deadlines::open;
   StepDeadline deadline = link.Within(step);
@@ -114,6 +118,9 @@ Status ProbeSession::TakeIfValid(
       auto claimed = ValidateContainer(described_untrusted.getContainer(),
                                        limits_.streams);
       if (!claimed) return link.Misbehaved(claimed.error().message());
+      const Status allowed =
+          CheckContainer(allowed_, claimed->container.format);
+      if (!allowed.ok()) return link.Misbehaved(allowed.message());
       container_ = std::move(claimed->container);
       stream_count_ = claimed->stream_count;
       container_known_ = true;

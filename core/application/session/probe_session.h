@@ -41,6 +41,7 @@ class ProbeSession : private WorkerRecovery::Client {
 
   const MediaInput input_;
   const Limits limits_;
+  const AllowedMedia allowed_;
   // The part of the description that has arrived. The streams arrive after the
   // container, one by one, until there are stream_count_ of them.
   ContainerMetadata container_;

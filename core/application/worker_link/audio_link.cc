@@ -5,6 +5,7 @@
 
 #include "core/application/worker_link/step_deadline.h"
 #include "core/base/status_macros.h"
+#include "core/worker_protocol/allowed_media.h"
 #include "core/worker_protocol/published_output.h"
 
 namespace bulkhead::session {
@@ -23,7 +24,8 @@ Result<OpenedAudio> AudioLink::Open(const AudioOptions& options,
        .incarnation = incarnation,
        .name_hint = input.name_hint(),
        .media_bytes = input.bytes(),
-       .limits = limits},
+       .limits = limits,
+       .allowed = options.allowed},
       0,
       [&](schema::Open::Builder open) {
         open.setSampleRate(
@@ -39,6 +41,9 @@ Result<OpenedAudio> AudioLink::Open(const AudioOptions& options,
                                              options, limits);
         if (!validated) return link_.Misbehaved(validated.error().message());
         opened = *std::move(validated);
+        const Status allowed = CheckOpened(
+            options.allowed, opened.metadata.container, opened.metadata.codec);
+        if (!allowed.ok()) return link_.Misbehaved(allowed.message());
         return Status();
       }));
   sample_rate_ = opened.sample_rate;

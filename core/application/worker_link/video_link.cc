@@ -8,6 +8,7 @@
 #include "core/application/worker_link/output_options.h"
 #include "core/application/worker_link/step_deadline.h"
 #include "core/base/status_macros.h"
+#include "core/worker_protocol/allowed_media.h"
 #include "core/worker_protocol/reply_validation.h"
 #include "ipc/limit_name.h"
 
@@ -46,7 +47,8 @@ Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
        .incarnation = incarnation,
        .name_hint = input.name_hint(),
        .media_bytes = input.bytes(),
-       .limits = limits},
+       .limits = limits,
+       .allowed = options.allowed},
       OutputWords(options),
       [&](schema::Open::Builder open) {
         open.setIgnoreErrors(IgnoresErrors(options.on_corrupt));
@@ -63,6 +65,9 @@ Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
         auto validated = ValidateOpened(reply_untrusted.getOpened(), limits);
         if (!validated) return link_.Misbehaved(validated.error().message());
         metadata = *std::move(validated);
+        const Status allowed =
+            CheckOpened(options.allowed, metadata.container, metadata.codec);
+        if (!allowed.ok()) return link_.Misbehaved(allowed.message());
         const Status output = AddOutputIfValid(reply_untrusted.getOpened(),
                                                options, limits, metadata);
         return output.ok() ? output : link_.Misbehaved(output.message());

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "bulkhead/allowed_media.h"
 #include "bulkhead/cancellation.h"
 #include "bulkhead/metadata.h"
 #include "bulkhead/recovery.h"
@@ -46,6 +47,8 @@ struct AudioOptions {
   // Ends the opening, and later the calls of the decoder, from another thread.
   // nullopt: only AudioDecoder::Cancel() does, so not the opening.
   std::optional<Cancellation> cancellation;
+  // Narrows HostOptions::allowed for this stream.
+  AllowedMedia allowed;
 };
 
 // The metadata of an audio stream, from the container and the first samples.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "bulkhead/allowed_media.h"
 #include "bulkhead/audio_decoder.h"
 #include "bulkhead/cancellation.h"
 #include "bulkhead/entry_point.h"
@@ -40,6 +41,8 @@ struct ProbeOptions {
   bool scan = false;
   // Ends the call from another thread.
   std::optional<Cancellation> cancellation;
+  // Narrows HostOptions::allowed for this file.
+  AllowedMedia allowed;
 };
 
 // The door to Bulkhead: discovers backends and opens streams on their devices.
@@ -147,6 +150,10 @@ class Host {
 
  private:
   Host(HostOptions options, std::shared_ptr<session::SupervisorLink> link);
+
+  // Puts in what the options of a call leave to those of the Host.
+  template <typename Options>
+  Status Complete(Options& options) const;
 
   HostOptions options_;
   std::shared_ptr<session::SupervisorLink> link_;

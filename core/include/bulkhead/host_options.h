@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bulkhead/allowed_media.h"
 #include "bulkhead/event.h"
 
 namespace bulkhead {
@@ -158,6 +159,9 @@ struct HostOptions {
   std::string libexec_dir;
   Limits limits;
   Deadlines deadlines;
+  // The containers and codecs that any stream of this Host may be of. A
+  // restriction for files of strangers: AllowedMedia::Web().
+  AllowedMedia allowed;
   // Receives what happens to the backends and sessions of this Host; may be
   // empty. Called at the end of any call of the Host or of a decoder that has
   // spoken to bulkheadd, on the thread of that call and never on two threads at

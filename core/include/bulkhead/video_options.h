@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "bulkhead/allowed_media.h"
 #include "bulkhead/cancellation.h"
 #include "bulkhead/frame.h"
 #include "bulkhead/frame_mapping.h"
@@ -88,6 +89,8 @@ struct VideoOptions {
   // Ends the opening, and later the calls of the decoder, from another thread.
   // nullopt: only VideoDecoder::Cancel() does, so not the opening.
   std::optional<Cancellation> cancellation;
+  // Narrows HostOptions::allowed for this stream.
+  AllowedMedia allowed;
 };
 
 }  // namespace bulkhead
