@@ -243,11 +243,11 @@ TEST_F(Cli, DoctorIsContent) {
 
 TEST_F(Cli, DoctorSaysWhetherARequiredMemoryCgroupIsThere) {
   const ProgramResult free = Run({"doctor"});
-  EXPECT_NE(free.errors.find("memory cgroup: not required"), std::string::npos)
+  EXPECT_NE(free.output.find("memory cgroup: not required"), std::string::npos)
       << free.Describe();
   const ProgramResult bound = Run({"--require-memory-cgroup", "doctor"});
   const bool there =
-      bound.errors.find("memory cgroup: required, and each backend gets one") !=
+      bound.output.find("memory cgroup: required, and each backend gets one") !=
       std::string::npos;
   if (there) {
     EXPECT_EQ(bound.exit_code, 0) << bound.Describe();
@@ -258,7 +258,7 @@ TEST_F(Cli, DoctorSaysWhetherARequiredMemoryCgroupIsThere) {
                             "no cgroup can limit the "
                             "memory of a backend here",
                             "to do:"}) {
-    EXPECT_NE(bound.errors.find(words), std::string::npos) << bound.Describe();
+    EXPECT_NE(bound.output.find(words), std::string::npos) << bound.Describe();
   }
 }
 
@@ -329,7 +329,7 @@ TEST_F(Cli, BackendsAndDoctorSayWhichSessionsLoadTheirBackendAnew) {
   for (const char* command : {"backends", "doctor"}) {
     const ProgramResult people = Run({command}, required);
     EXPECT_EQ(people.exit_code, 0) << people.Describe();
-    EXPECT_THAT(people.errors,
+    EXPECT_THAT(people.output,
                 AllOf(HasSubstr("  start         clone: sessions are clones"),
                       HasSubstr("  start         exec: each session loads it "
                                 "anew (required by \"open*\" in "

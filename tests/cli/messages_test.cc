@@ -187,10 +187,10 @@ TEST_F(Messages, OfPlaces) {
   const ProgramResult result =
       Run({"--plugin-path", TemporaryDirectory(), "backends", "--search"});
   EXPECT_EQ(result.exit_code, 0) << result.Describe();
-  EXPECT_NE(result.errors.find("--plugin-path"), std::string::npos)
-      << result.errors;
-  const auto name = NameOfCpp(result.errors);
-  EXPECT_FALSE(name) << *name << " in: " << result.errors;
+  EXPECT_NE(result.output.find("--plugin-path"), std::string::npos)
+      << result.output;
+  const auto name = NameOfCpp(result.output);
+  EXPECT_FALSE(name) << *name << " in: " << result.output;
 }
 
 TEST_F(Messages, OfHelp) {

@@ -167,11 +167,11 @@ TEST_F(Crashes, ARefusedInputNamesItsRecordAndReplayReproducesIt) {
 
   const ProgramResult list = Cli({"crashes"});
   EXPECT_EQ(list.exit_code, 0) << list.Describe();
-  EXPECT_THAT(list.errors, HasSubstr("worker of chaos:0 (backend chaos): it "
+  EXPECT_THAT(list.output, HasSubstr("worker of chaos:0 (backend chaos): it "
                                      "was ended by signal 11"));
   const ProgramResult shown = Cli({"crashes", "show", "3"});
   EXPECT_EQ(shown.exit_code, 0) << shown.Describe();
-  EXPECT_THAT(shown.errors,
+  EXPECT_THAT(shown.output,
               AllOf(HasSubstr("what the process said itself, which need not be "
                               "true"),
                     HasSubstr("libbulkhead_chaos.so"), HasSubstr(clip_),
@@ -234,7 +234,7 @@ TEST_F(Crashes, WhatWasWrittenWithMediaIsLeftOutOfWhatTheVendorGets) {
 
   const ProgramResult shown = Cli({"crashes", "show", "1"});
   EXPECT_THAT(
-      shown.errors,
+      shown.output,
       ContainsRegex("since it had media[^\n]*may contain parts of the media"
                     "[^\n]*:\n(  chaos says[^\n]*\n)*  chaos got "));
 }
@@ -287,7 +287,7 @@ TEST_F(Crashes, WhatFramesWereToBeIsOnRecordAndReplayed) {
     EXPECT_EQ(center.width, 10u);
   }
   const ProgramResult shown = Cli({"crashes", "show", "1"});
-  EXPECT_THAT(shown.errors,
+  EXPECT_THAT(shown.output,
               AllOf(HasSubstr("float32"), HasSubstr("random-crop")));
 }
 
@@ -314,7 +314,7 @@ TEST_F(Crashes, WhatAudioWasAskedForIsOnRecordAndReplayed) {
     EXPECT_TRUE(crash.request.complete);
   }
   const ProgramResult shown = Cli({"crashes", "show", "1"});
-  EXPECT_THAT(shown.errors, AllOf(HasSubstr("sample 10240"),
+  EXPECT_THAT(shown.output, AllOf(HasSubstr("sample 10240"),
                                   HasSubstr("rate of the stream, channels 2")));
 }
 

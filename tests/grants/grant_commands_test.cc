@@ -136,12 +136,12 @@ TEST_F(GrantCommands, SlipsAreReportedAndNothingIsWritten) {
 TEST_F(GrantCommands, BackendsShowsBothToPeople) {
   ASSERT_EQ(Run({"grant", "asking", "ioctl=drm"}).exit_code, 0);
   const ProgramResult result = Run({"backends"});
-  EXPECT_NE(result.errors.find("asks for      device=/dev/zer*, read=" +
+  EXPECT_NE(result.output.find("asks for      device=/dev/zer*, read=" +
                                at_.path() + "/data, ioctl=drm"),
             std::string::npos)
-      << result.errors;
-  EXPECT_NE(result.errors.find("granted       ioctl=drm\n"), std::string::npos)
-      << result.errors;
+      << result.output;
+  EXPECT_NE(result.output.find("granted       ioctl=drm\n"), std::string::npos)
+      << result.output;
   EXPECT_NE(result.errors.find("bulkhead grant asking 'device=/dev/zer*'"),
             std::string::npos)
       << result.errors;

@@ -45,8 +45,8 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead demo                                kill decoders, compare the frames
   bulkhead crashes                             list processes that crashed
 
-`bulkhead SUBCOMMAND --help` has more examples. Data and JSON go to stdout,
-messages go to stderr.
+`bulkhead SUBCOMMAND --help` has more examples. What you ask for goes to
+stdout, as data, JSON or a table; messages go to stderr.
 
 Exit status: 0 done; 1 a bug in Bulkhead; 2 fix the call; 3 fix the file or
 choose another backend; 4 the backend failed or a limit was reached; 5 the

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <system_error>
 
 #include "core/base/clean_text.h"
 
@@ -24,8 +26,23 @@ std::string Printable(std::string_view text) {
 }
 
 void Say(std::string_view line) {
+  std::fflush(stdout);
   const std::string text = Printable(line) + "\n";
   std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+void Print(std::string_view line) {
+  const std::string text = Printable(line) + "\n";
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+int FinishPrinting() {
+  errno = 0;
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (written || errno == EPIPE) return 0;
+  return Fail(Status(
+      Code::kInvalidArgument,
+      "cannot write to stdout: " + std::generic_category().message(errno)));
 }
 
 int Fail(const Status& status) {

@@ -8,7 +8,8 @@
 
 namespace bulkhead::cli {
 
-// Messages to a person. All of them go to stderr: stdout is for data.
+// Lines for a person. What the user asked for, such as a list of backends, goes
+// to stdout, also as a table; everything said besides goes to stderr.
 //
 // Names, reasons and codecs come from untrusted files and backends, so every
 // line passes through Printable() on its way to the terminal.
@@ -17,8 +18,15 @@ namespace bulkhead::cli {
 // change the direction of a line, replaced by "?". Line feeds stay.
 std::string Printable(std::string_view text);
 
-// Prints one line to stderr.
+// Prints one line to stderr, after all lines that were printed to stdout.
 void Say(std::string_view line);
+
+// Prints one line to stdout, which is buffered.
+void Print(std::string_view line);
+// Flushes stdout and returns the exit status: 0, or 2 after a message if
+// something could not be written. It is 0 too if the reader of a pipe has gone
+// away (`| head`).
+int FinishPrinting();
 
 // Prints "bulkhead: MESSAGE" and returns the exit status for the code.
 int Fail(const Status& status);

@@ -68,7 +68,7 @@ std::string DescribeAudio(const StreamMetadata& stream) {
   return text;
 }
 
-void SayStream(const StreamMetadata& stream) {
+void PrintStream(const StreamMetadata& stream) {
   std::string line =
       fmt::format("  {:<3} {} {}", stream.index, StreamKindName(stream.kind),
                   OrUnknown(stream.codec));
@@ -78,7 +78,7 @@ void SayStream(const StreamMetadata& stream) {
   if (stream.is_cover) AddPart(line, "cover");
   AddPart(line, stream.language);
   AddPart(line, stream.title);
-  Say(line);
+  Print(line);
   line = fmt::format("      from {:.3f} s to {}", stream.begin_seconds,
                      Seconds(stream.end_seconds));
   if (stream.frame_count_from_content) {
@@ -90,10 +90,10 @@ void SayStream(const StreamMetadata& stream) {
   if (stream.bit_rate) {
     AddPart(line, fmt::format("{} kbit/s", *stream.bit_rate / 1000));
   }
-  Say(line);
+  Print(line);
 }
 
-void SayFacts(const std::string& file, const ContainerMetadata& container) {
+void PrintFile(const std::string& file, const ContainerMetadata& container) {
   std::string line = fmt::format(
       "{}: {}, {} stream{}, {}", file, OrUnknown(container.format),
       container.streams.size(), container.streams.size() == 1 ? "" : "s",
@@ -102,8 +102,8 @@ void SayFacts(const std::string& file, const ContainerMetadata& container) {
     AddPart(line, fmt::format("{} kbit/s", *container.bit_rate / 1000));
   }
   AddPart(line, container.title);
-  Say(line);
-  for (const StreamMetadata& stream : container.streams) SayStream(stream);
+  Print(line);
+  for (const StreamMetadata& stream : container.streams) PrintStream(stream);
 }
 
 int ProbeFile(Host& host, const std::string& file,
@@ -113,8 +113,8 @@ int ProbeFile(Host& host, const std::string& file,
   Result<ContainerMetadata> metadata = host.Probe(*source, options.probe);
   if (!metadata) return Fail(metadata.error());
   if (!options.json) {
-    SayFacts(file, *metadata);
-    return 0;
+    PrintFile(file, *metadata);
+    return FinishPrinting();
   }
   nlohmann::ordered_json facts{{"file", file}};
   facts.update(nlohmann::ordered_json::parse(ToJson(*metadata)));

@@ -43,10 +43,10 @@ std::string StartOf(const BackendInfo& backend) {
   return "clone: sessions are clones of one process that has loaded it";
 }
 
-void SayPlaces(const std::vector<SearchedPlace>& places) {
-  Say("searched in this order, the first match wins:");
+void PrintPlaces(const std::vector<SearchedPlace>& places) {
+  Print("searched in this order, the first match wins:");
   for (const SearchedPlace& place : places) {
-    Say(fmt::format("  {}  ({}): {}", place.path, place.origin, place.outcome));
+    Print(fmt::format("  {}  ({}): {}", place.path, place.origin, place.outcome));
   }
 }
 
@@ -56,33 +56,33 @@ int RunBackends(const GlobalOptions& global, bool json, bool search) {
   Result<BackendReport> report = (*host)->Backends();
   if (!report) return Fail(report.error());
   if (json) return PrintFacts(FactsOf(*report));
-  SayBackends(*report);
-  if (search) SayPlaces(report->places);
-  return 0;
+  PrintBackends(*report);
+  if (search) PrintPlaces(report->places);
+  return FinishPrinting();
 }
 
 }  // namespace
 
-void SayBackends(const BackendReport& report) {
+void PrintBackends(const BackendReport& report) {
   if (report.backends.empty()) Say("no backends found");
   for (const BackendInfo& backend : report.backends) {
     std::string state = backend.state;
     if (!backend.reason.empty()) state += ": " + backend.reason;
-    Say(backend.name);
-    Say("  state         " + state);
-    Say("  devices       " + NamesOf(backend.devices));
-    Say("  streams       " + Listed(backend.streams));
-    Say(fmt::format("  distribution  {} {}", backend.distribution,
+    Print(backend.name);
+    Print("  state         " + state);
+    Print("  devices       " + NamesOf(backend.devices));
+    Print("  streams       " + Listed(backend.streams));
+    Print(fmt::format("  distribution  {} {}", backend.distribution,
                     backend.version));
-    Say("  file          " + backend.file);
-    Say("  start         " + StartOf(backend));
-    Say(fmt::format("  sandbox       {}", SandboxTierName(backend.tier)));
-    Say("  asks for      " + Listed(backend.asked));
+    Print("  file          " + backend.file);
+    Print("  start         " + StartOf(backend));
+    Print(fmt::format("  sandbox       {}", SandboxTierName(backend.tier)));
+    Print("  asks for      " + Listed(backend.asked));
     if (!backend.asked.empty()) {
-      Say("  granted       " + Listed(backend.granted));
+      Print("  granted       " + Listed(backend.granted));
     }
     if (backend.zygote_pid != 0) {
-      Say(fmt::format("  processes     reaper {}, zygote {}, {} sessions",
+      Print(fmt::format("  processes     reaper {}, zygote {}, {} sessions",
                       backend.reaper_pid, backend.zygote_pid,
                       backend.session_pids.size()));
     }

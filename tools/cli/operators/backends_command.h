@@ -9,7 +9,8 @@ namespace bulkhead::cli {
 // the state of each.
 void AddBackendsCommand(CLI::App& app, Invocation& invocation);
 
-// Prints a paragraph for each backend and a line for each diagnostic to stderr.
-void SayBackends(const BackendReport& report);
+// Prints a paragraph for each backend to stdout, and a line for
+// each diagnostic to stderr.
+void PrintBackends(const BackendReport& report);
 
 }  // namespace bulkhead::cli

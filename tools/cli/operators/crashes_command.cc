@@ -48,10 +48,10 @@ std::string OrNotKnown(const std::string& text) {
   return text.empty() ? "not known" : text;
 }
 
-void SayList(const CrashList& list) {
+void PrintList(const CrashList& list) {
   if (list.crashes.empty()) Say("there are no records of crashes");
   for (const Crash& crash : list.crashes) {
-    Say(fmt::format(
+    Print(fmt::format(
         "{:>5}  {}  {}{}", crash.number, crash.time, Summary(crash),
         crash.end.position.empty() ? "" : "; " + crash.end.position));
   }
@@ -80,7 +80,7 @@ std::string OfStreamOr(const std::optional<int>& asked) {
   return asked ? std::to_string(*asked) : "of the stream";
 }
 
-void SayRequest(
+void PrintRequest(
     const Crash& crash,
     const std::function<void(std::string_view, std::string)>& line) {
   const Crash::Request& request = crash.request;
@@ -121,37 +121,37 @@ void SayRequest(
 constexpr char kMayHaveMedia[] =
     " and may contain parts of the media (--json leaves them out)";
 
-void SayLines(const std::string& heading,
+void PrintLines(const std::string& heading,
               const std::vector<std::string>& lines) {
   if (lines.empty()) return;
-  Say(heading);
-  for (const std::string& line : lines) Say("  " + line);
+  Print(heading);
+  for (const std::string& line : lines) Print("  " + line);
 }
 
-void SayClaims(const Crash& crash) {
+void PrintClaims(const Crash& crash) {
   const ExitReport& end = crash.end;
   if (end.claimed_address != 0 || !end.claimed_backtrace.empty()) {
-    Say(fmt::format("what the process said itself, which need not be true{}:",
+    Print(fmt::format("what the process said itself, which need not be true{}:",
                     crash.had_media ? kMayHaveMedia : ""));
-    Say(fmt::format("  it touched {:#x}", end.claimed_address));
+    Print(fmt::format("  it touched {:#x}", end.claimed_address));
     for (size_t i = 0; i < end.claimed_backtrace.size(); ++i) {
-      Say(fmt::format("  #{:<2} {}", i, end.claimed_backtrace[i]));
+      Print(fmt::format("  #{:<2} {}", i, end.claimed_backtrace[i]));
     }
   }
-  SayLines("the last lines that the backend wrote, which need not be true:",
+  PrintLines("the last lines that the backend wrote, which need not be true:",
            crash.log);
-  SayLines(
+  PrintLines(
       fmt::format("the last lines that the backend wrote since it had media, "
                   "which need not be true{}:",
                   kMayHaveMedia),
       crash.media_log);
 }
 
-void SayWhole(const Crash& crash) {
+void PrintWhole(const Crash& crash) {
   const auto line = [](std::string_view name, const std::string& value) {
-    Say(fmt::format("  {:<13} {}", name, value));
+    Print(fmt::format("  {:<13} {}", name, value));
   };
-  Say(fmt::format("crash {}: {}", crash.number, Summary(crash)));
+  Print(fmt::format("crash {}: {}", crash.number, Summary(crash)));
   line("when", crash.time);
   line("application", fmt::format("{} ({})", crash.application.program,
                                   crash.application.pid));
@@ -169,7 +169,7 @@ void SayWhole(const Crash& crash) {
     line("input", fmt::format("{}, {} bytes, device {}, inode {}",
                               crash.input->path, crash.input->bytes,
                               crash.input->device, crash.input->inode));
-    SayRequest(crash, line);
+    PrintRequest(crash, line);
   }
   line("to blame", crash.blamed);
   line("outcome", DescribeOutcome(crash.outcome));
@@ -177,13 +177,13 @@ void SayWhole(const Crash& crash) {
     line("before it",
          fmt::format("{} more that were not recorded", crash.unrecorded));
   }
-  SayClaims(crash);
+  PrintClaims(crash);
 }
 
 int RunList(const CrashesOptions& options) {
   const Result<CrashList> list = ReadCrashes();
   if (!list) return Fail(list.error());
-  if (!options.json) return SayList(*list), 0;
+  if (!options.json) return PrintList(*list), FinishPrinting();
   Json crashes = Json::array();
   for (const Crash& crash : list->crashes) {
     crashes.push_back(FactsOfCrash(crash, options));
@@ -196,7 +196,7 @@ int RunShow(const CrashesOptions& options) {
   const Result<Crash> crash = ReadCrash(options.number);
   if (!crash) return Fail(crash.error());
   if (options.json) return PrintFacts(FactsOfCrash(*crash, options));
-  return SayWhole(*crash), 0;
+  return PrintWhole(*crash), FinishPrinting();
 }
 
 int RunClear() {

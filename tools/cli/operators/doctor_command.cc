@@ -118,11 +118,11 @@ std::vector<std::string> PluginPath(const GlobalOptions& global) {
 }
 
 // Prints the lines of `text` in a column, with the label beside the first.
-void SayBeside(const std::string& label, const std::string& text) {
+void PrintBeside(const std::string& label, const std::string& text) {
   std::istringstream lines(text);
   std::string before = label;
   for (std::string line; std::getline(lines, line);) {
-    Say(fmt::format("    {:<9}{}", std::exchange(before, ""), line));
+    Print(fmt::format("    {:<9}{}", std::exchange(before, ""), line));
   }
 }
 
@@ -137,14 +137,14 @@ std::string DescribeMemoryCgroup(const SandboxReport& sandbox) {
              : "memory cgroup: REQUIRED and MISSING, so no backend starts";
 }
 
-void SaySandbox(const SandboxReport& sandbox) {
-  Say(fmt::format("sandbox: {}", SandboxTierName(sandbox.tier)));
-  Say(sandbox.landlock_abi == 0
+void PrintSandbox(const SandboxReport& sandbox) {
+  Print(fmt::format("sandbox: {}", SandboxTierName(sandbox.tier)));
+  Print(sandbox.landlock_abi == 0
           ? "  Landlock: none"
           : fmt::format("  Landlock: ABI {}", sandbox.landlock_abi));
-  Say(sandbox.own_uid ? "  user: backends have a uid of their own"
+  Print(sandbox.own_uid ? "  user: backends have a uid of their own"
                       : "  user: backends have this user's uid");
-  Say(sandbox.cgroup.empty()
+  Print(sandbox.cgroup.empty()
           ? "  cgroup: none; limits are for each process alone"
           : fmt::format(
                 "  cgroup: in {}, with limits of: {}", sandbox.cgroup,
@@ -152,40 +152,40 @@ void SaySandbox(const SandboxReport& sandbox) {
                     ? "nothing"
                     : fmt::format(
                           "{}", fmt::join(sandbox.cgroup_controllers, ", "))));
-  Say("  " + DescribeMemoryCgroup(sandbox));
+  Print("  " + DescribeMemoryCgroup(sandbox));
   for (const SandboxGap& gap : sandbox.gaps) {
-    Say("  missing: " + gap.missing);
-    SayBeside("seen:", gap.evidence);
-    SayBeside("to do:", gap.remedy);
-    SayBeside("or else:", gap.cost);
+    Print("  missing: " + gap.missing);
+    PrintBeside("seen:", gap.evidence);
+    PrintBeside("to do:", gap.remedy);
+    PrintBeside("or else:", gap.cost);
   }
   if (sandbox.tier == SandboxTier::kReduced) {
-    Say("  to accept less isolation: BULKHEAD_SANDBOX_FLOOR=reduced or");
-    Say("    --sandbox-floor reduced");
+    Print("  to accept less isolation: BULKHEAD_SANDBOX_FLOOR=reduced or");
+    Print("    --sandbox-floor reduced");
   }
 }
 
-void SayExamination(const GlobalOptions& global, const Examination& found) {
+void PrintForPeople(const GlobalOptions& global, const Examination& found) {
   for (const Program& program : found.programs) {
-    Say(fmt::format("program: {} {}", program.path,
+    Print(fmt::format("program: {} {}", program.path,
                     program.found ? "found"
                                   : "MISSING; build or install Bulkhead, or "
                                     "name the directory with --libexec"));
   }
   for (const std::string& directory : PluginPath(global)) {
-    Say("plugin path: " + directory);
+    Print("plugin path: " + directory);
   }
   for (const std::string& variable : found.variables) {
-    Say("environment: " + variable);
+    Print("environment: " + variable);
   }
   if (!found.host.ok()) {
-    Say("supervisor: " + found.host.message());
+    Print("supervisor: " + found.host.message());
     return;
   }
-  Say("supervisor: starts");
-  if (found.sandbox) SaySandbox(*found.sandbox);
-  if (found.backends) SayBackends(*found.backends);
-  Say(found.decoding.ok()
+  Print("supervisor: starts");
+  if (found.sandbox) PrintSandbox(*found.sandbox);
+  if (found.backends) PrintBackends(*found.backends);
+  Print(found.decoding.ok()
           ? fmt::format("decoding on cpu: works (one picture in {:.0f} ms)",
                         found.decoding_ms)
           : "decoding on cpu: " + found.decoding.message());
@@ -223,8 +223,9 @@ int PrintExamination(const GlobalOptions& global, const Examination& found) {
 int RunDoctor(const GlobalOptions& global, bool json) {
   const Examination found = Examine(global);
   if (json) return PrintExamination(global, found);
-  SayExamination(global, found);
-  return ExitStatus(found);
+  PrintForPeople(global, found);
+  const int printed = FinishPrinting();
+  return printed != 0 ? printed : ExitStatus(found);
 }
 
 }  // namespace

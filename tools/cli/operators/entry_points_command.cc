@@ -50,17 +50,17 @@ int RunEntryPoints(const GlobalOptions& global,
   }
   if (selected.empty()) Say("no entry points found");
   for (const std::string& group : selected.Groups()) {
-    Say("[" + group + "]");
+    Print("[" + group + "]");
     for (const EntryPoint& entry_point : selected.Select({.group = group})) {
-      Say(fmt::format("  {} = {}", entry_point.name, entry_point.value));
-      Say(fmt::format("    {} {}, {}:{}", entry_point.distribution,
+      Print(fmt::format("  {} = {}", entry_point.name, entry_point.value));
+      Print(fmt::format("    {} {}, {}:{}", entry_point.distribution,
                       entry_point.version, entry_point.file, entry_point.line));
     }
   }
   for (const Diagnostic& diagnostic : report.diagnostics) {
     Say(ToString(diagnostic));
   }
-  return 0;
+  return FinishPrinting();
 }
 
 }  // namespace

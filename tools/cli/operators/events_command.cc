@@ -69,30 +69,26 @@ std::string Sentence(const Event& event) {
   return line;
 }
 
-// Prints a line of JSON for each event and flushes, so that a reader of lines
-// need not wait for the next event. Returns false if the reader has gone away.
-Result<bool> Print(const std::vector<Event>& events) {
+std::string LineOf(const Event& event, bool json) {
+  return json ? FactsOf(event).dump(-1, ' ', true,
+                                    Json::error_handler_t::replace)
+              : Printable(Sentence(event));
+}
+
+// Prints a line for each event and flushes, so that a reader of lines need not
+// wait for the next event. Returns false if the reader has gone away.
+Result<bool> Show(const std::vector<Event>& events, bool json) {
   Result<std::unique_ptr<Output>> output = Output::Open("-");
   if (!output) return output.error();
   for (const Event& event : events) {
-    Status status = (*output)->Write(
-        FactsOf(event).dump(-1, ' ', true, Json::error_handler_t::replace) +
-        "\n");
-    if (status.ok() && &event == &events.back()) status = (*output)->Close();
-    if ((*output)->reader_gone()) return false;
-    if (!status.ok()) return status;
-  }
-  return true;
-}
-
-Result<bool> Show(const std::vector<Event>& events, bool json) {
-  if (json) return Print(events);
-  for (const Event& event : events) {
-    if (event.lost > 0) {
+    if (event.lost > 0 && !json) {
       Say(fmt::format("{} events of process {} are lost", event.lost,
                       event.host_pid));
     }
-    Say(Sentence(event));
+    Status status = (*output)->Write(LineOf(event, json) + "\n");
+    if (status.ok() && &event == &events.back()) status = (*output)->Close();
+    if ((*output)->reader_gone()) return false;
+    if (!status.ok()) return status;
   }
   return true;
 }

@@ -64,20 +64,20 @@ Json FactsOf(const Listing& listing) {
               {"diagnostics", cli::FactsOf(listing.diagnostics)}};
 }
 
-void SayListing(const Listing& listing) {
+void PrintListing(const Listing& listing) {
   for (const grants::GrantFile& file : listing.files.all()) {
-    Say(fmt::format("{} ({})", file.path, file.origin));
+    Print(fmt::format("{} ({})", file.path, file.origin));
     bool any = false;
     for (const grants::Grant& grant : listing.all) {
       if (grant.file != file.path) continue;
       any = true;
-      Say(fmt::format("  {} ({})", grant.backend,
+      Print(fmt::format("  {} ({})", grant.backend,
                       grant.hash.empty() ? "any file" : grant.hash));
       for (const std::string& text : ToTexts(grant.permissions)) {
-        Say("    " + text);
+        Print("    " + text);
       }
     }
-    if (!any) Say("  grants nothing");
+    if (!any) Print("  grants nothing");
   }
   for (const Diagnostic& diagnostic : listing.diagnostics) {
     Say(ToString(diagnostic));
@@ -87,8 +87,8 @@ void SayListing(const Listing& listing) {
 int RunGrants(bool json) {
   const Listing listing = List();
   if (json) return PrintFacts(FactsOf(listing));
-  SayListing(listing);
-  return 0;
+  PrintListing(listing);
+  return FinishPrinting();
 }
 
 }  // namespace

@@ -77,19 +77,19 @@ Json FactsOf(const RunningHost& host) {
           {"written_off", std::move(written_off)}};
 }
 
-void SayBackend(const RunningBackend& backend) {
+void PrintBackend(const RunningBackend& backend) {
   std::string state = backend.state;
   if (!backend.reason.empty()) state += ": " + backend.reason;
-  Say(fmt::format("  {}  {}", backend.name, state));
+  Print(fmt::format("  {}  {}", backend.name, state));
   if (backend.memory_bytes > 0) {
-    Say(
+    Print(
         fmt::format("    started {} times, {} workers, {} of them lost so far, "
                     "{:.1f} MiB",
                     backend.incarnation, backend.worker_pids.size(),
                     backend.restarts, backend.memory_bytes / kMebibyte));
   }
   for (const RunningSession& session : backend.sessions) {
-    Say(
+    Print(
         fmt::format("    session {}  {}  {}  worker {}, {} frames, {}/s, "
                     "{} restarts",
                     session.session, session.device, session.input,
@@ -112,23 +112,23 @@ int RunPs(bool json) {
   }
   if (running->hosts.empty()) Say("no application uses Bulkhead now");
   for (const RunningHost& host : running->hosts) {
-    Say(fmt::format("{} {}", host.pid, host.command));
-    Say(fmt::format("  bulkheadd {}, up {:.0f} s, sandbox {}, {:.1f} MiB",
+    Print(fmt::format("{} {}", host.pid, host.command));
+    Print(fmt::format("  bulkheadd {}, up {:.0f} s, sandbox {}, {:.1f} MiB",
                     host.supervisor_pid, host.uptime.count() / 1000.0,
                     host.tier == SandboxTier::kNone
                         ? "not needed yet"
                         : SandboxTierName(host.tier),
                     host.memory_bytes / kMebibyte));
-    for (const RunningBackend& backend : host.backends) SayBackend(backend);
+    for (const RunningBackend& backend : host.backends) PrintBackend(backend);
     for (const WrittenOffWorker& worker : host.written_off) {
-      Say(fmt::format(
+      Print(fmt::format(
           "  written off: worker {} of {}, killed {:.0f} s ago and "
           "held by the kernel",
           worker.pid, worker.backend, worker.since.count() / 1000.0));
     }
   }
   for (const std::string& sentence : running->silent) Say(sentence);
-  return 0;
+  return FinishPrinting();
 }
 
 }  // namespace
