@@ -150,6 +150,25 @@ TEST_P(Opening, MappingsTakeThePlaceOfTheScanAndNotOfAGuess) {
   }
 }
 
+TEST_P(Opening, MoreThreadsThanADecoderCanHaveAreTheCallersMistake) {
+  const auto video = TryOpen(Clip::kH264, {.threads = 1000});
+  EXPECT_EQ(CodeOf(video), Code::kInvalidArgument);
+  EXPECT_NE(video.error().message().find("threads"), std::string::npos);
+  EXPECT_TRUE(TryOpen(Clip::kH264, {.threads = 64}));
+}
+
+TEST_P(Opening, ADecoderThatWasMovedFromRefusesEveryCall) {
+  VideoDecoder from = Open(Clip::kH264);
+  const VideoDecoder to = std::move(from);
+  EXPECT_EQ(CodeOf(from.Next()), Code::kInvalidArgument);
+  EXPECT_EQ(CodeOf(from.FrameAt(0)), Code::kInvalidArgument);
+  EXPECT_EQ(CodeOf(from.FrameCount()), Code::kInvalidArgument);
+  EXPECT_EQ(from.metadata().width, 0u);
+  EXPECT_EQ(from.worker_pid(), 0);
+  EXPECT_TRUE(from.damage().empty());
+  from.Rewind();
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, Opening, testing::Values("cpu", "openreg:0"),
                          [](const auto& device) {
                            return device.param == "cpu" ? "Cpu" : "Openreg";

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/application/api/host_option_check.h"
 #include "core/application/api/refuse_inside_backend.h"
 #include "core/application/api/state_path.h"
 #include "core/application/session/audio_session.h"
@@ -164,6 +165,8 @@ EntryPointReport FindEntryPoints(const std::vector<std::string>& directories) {
 
 Result<std::unique_ptr<Host>> Host::Create(HostOptions options) {
   RETURN_IF_ERROR(RefuseInsideBackend());
+  RETURN_IF_ERROR(CheckLimits(options.limits));
+  RETURN_IF_ERROR(CheckDeadlines(options.deadlines));
   const auto environment = discovery::Environment::FromProcess();
   session::SupervisorSettings settings;
   settings.libexec_dir = LibexecOf(options, environment);

@@ -5,6 +5,16 @@
 #include "core/base/status_macros.h"
 
 namespace bulkhead {
+namespace {
+
+Status Begin(session::VideoSession* session) {
+  if (session) return session->BeginCall();
+  return Status(Code::kInvalidArgument,
+                "this VideoDecoder was moved from; use the one that it was "
+                "moved to");
+}
+
+}  // namespace
 
 VideoDecoder::VideoDecoder(std::unique_ptr<session::VideoSession> session)
     : session_(std::move(session)) {}
@@ -13,56 +23,61 @@ VideoDecoder::VideoDecoder(VideoDecoder&&) noexcept = default;
 VideoDecoder& VideoDecoder::operator=(VideoDecoder&&) noexcept = default;
 
 const VideoMetadata& VideoDecoder::metadata() const {
-  return session_->metadata();
+  static const VideoMetadata kNone;
+  return session_ ? session_->metadata() : kNone;
 }
-RecoveryStats VideoDecoder::recovery() const { return session_->recovery(); }
+RecoveryStats VideoDecoder::recovery() const {
+  return session_ ? session_->recovery() : RecoveryStats();
+}
 Result<std::optional<Frame>> VideoDecoder::Next() {
-  RETURN_IF_ERROR(session_->BeginCall());
+  RETURN_IF_ERROR(Begin(session_.get()));
   return session_->Next();
 }
-void VideoDecoder::Rewind() { session_->Rewind(); }
+void VideoDecoder::Rewind() {
+  if (session_) session_->Rewind();
+}
 Result<uint64_t> VideoDecoder::FrameCount() {
-  RETURN_IF_ERROR(session_->BeginCall());
+  RETURN_IF_ERROR(Begin(session_.get()));
   return session_->FrameCount();
 }
 Result<std::vector<int64_t>> VideoDecoder::KeyFrameIndices() {
-  RETURN_IF_ERROR(session_->BeginCall());
+  RETURN_IF_ERROR(Begin(session_.get()));
   return session_->KeyFrameIndices();
 }
 Result<Frame> VideoDecoder::FrameAt(int64_t index) {
-  RETURN_IF_ERROR(session_->BeginCall());
+  RETURN_IF_ERROR(Begin(session_.get()));
   return session_->FrameAt(index);
 }
 Result<FrameBatch> VideoDecoder::FramesAt(std::span<const int64_t> indices) {
-  RETURN_IF_ERROR(session_->BeginCall());
+  RETURN_IF_ERROR(Begin(session_.get()));
   return session_->FramesAt(indices);
 }
 Result<FrameBatch> VideoDecoder::FramesInRange(int64_t start,
                                                std::optional<int64_t> stop,
                                                int64_t step) {
-  RETURN_IF_ERROR(session_->BeginCall());
+  RETURN_IF_ERROR(Begin(session_.get()));
   return session_->FramesInRange(start, stop, step);
 }
 Result<SecondsRange> VideoDecoder::PlayedRange() {
-  RETURN_IF_ERROR(session_->BeginCall());
+  RETURN_IF_ERROR(Begin(session_.get()));
   return session_->PlayedRange();
 }
 Result<Frame> VideoDecoder::FramePlayedAt(double seconds) {
-  RETURN_IF_ERROR(session_->BeginCall());
+  RETURN_IF_ERROR(Begin(session_.get()));
   return session_->FramePlayedAt(seconds);
 }
 Result<FrameBatch> VideoDecoder::FramesPlayedAt(
     std::span<const double> seconds) {
-  RETURN_IF_ERROR(session_->BeginCall());
+  RETURN_IF_ERROR(Begin(session_.get()));
   return session_->FramesPlayedAt(seconds);
 }
 Result<FrameBatch> VideoDecoder::FramesPlayedInRange(
     double start, double stop, std::optional<double> fps) {
-  RETURN_IF_ERROR(session_->BeginCall());
+  RETURN_IF_ERROR(Begin(session_.get()));
   return session_->FramesPlayedInRange(start, stop, fps);
 }
 Result<FrameBatch> VideoDecoder::AllFrames(std::optional<double> fps) {
-  RETURN_IF_ERROR(session_->BeginCall());
+  RETURN_IF_ERROR(Begin(session_.get()));
   return session_->AllFrames(fps);
 }
 FrameIterator VideoDecoder::begin() {
@@ -70,10 +85,14 @@ FrameIterator VideoDecoder::begin() {
   return FrameIterator(*this);
 }
 std::vector<DamagedRange> VideoDecoder::damage() const {
-  return session_->damage();
+  return session_ ? session_->damage() : std::vector<DamagedRange>();
 }
 
-void VideoDecoder::Cancel() { session_->Cancel(); }
-int VideoDecoder::worker_pid() const { return session_->worker_pid(); }
+void VideoDecoder::Cancel() {
+  if (session_) session_->Cancel();
+}
+int VideoDecoder::worker_pid() const {
+  return session_ ? session_->worker_pid() : 0;
+}
 
 }  // namespace bulkhead

@@ -14,6 +14,12 @@
 #include "ipc/limit_name.h"
 
 namespace bulkhead::session {
+namespace {
+
+// What libavcodec's slice and frame threads can have.
+constexpr uint32_t kMostThreads = 64;
+
+}  // namespace
 
 Result<std::unique_ptr<VideoSession>> VideoSession::Open(
     std::shared_ptr<SupervisorLink> supervisor, const Source& source,
@@ -23,6 +29,11 @@ Result<std::unique_ptr<VideoSession>> VideoSession::Open(
                   source.name() + " has no stream " +
                       std::to_string(*options.stream_index) +
                       "; leave the index out for the first video stream");
+  }
+  if (options.threads > kMostThreads) {
+    return Status(Code::kInvalidArgument,
+                  "threads (--threads) is " + std::to_string(options.threads) +
+                      "; it must be from 0 to " + std::to_string(kMostThreads));
   }
   RETURN_IF_ERROR(ValidateOutput(options, limits));
   if (options.seek_mode == SeekMode::kApproximate &&

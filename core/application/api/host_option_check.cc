@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/application/api/host_option_check.h"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace bulkhead {
+namespace {
+
+Status TooSmall(const std::string& name, int64_t value, int64_t least) {
+  return Status(Code::kInvalidArgument,
+                "option " + name + " is " + std::to_string(value) +
+                    "; it must be at least " + std::to_string(least));
+}
+
+}  // namespace
+
+Status CheckLimits(const Limits& limits) {
+  for (const auto& [name, value] :
+       {std::pair<const char*, uint64_t>{"frame_pixels", limits.frame_pixels},
+        {"session_bytes", limits.session_bytes},
+        {"worker_bytes", limits.worker_bytes},
+        {"frame_slots", limits.frame_slots},
+        {"streams", limits.streams},
+        {"packet_bytes", limits.packet_bytes},
+        {"index_frames", limits.index_frames},
+        {"attempts_per_position", limits.attempts_per_position},
+        {"failures_per_backend", limits.failures_per_backend}}) {
+    if (value == 0) return TooSmall("limits." + std::string(name), 0, 1);
+  }
+  return Status();
+}
+
+Status CheckDeadlines(const Deadlines& deadlines) {
+  using std::chrono::milliseconds;
+  for (const auto& [name, value, least] :
+       {std::tuple<const char*, milliseconds, int64_t>{
+            "supervisor_start", deadlines.supervisor_start, 1},
+        {"backend_start", deadlines.backend_start, 1},
+        {"worker_start", deadlines.worker_start, 1},
+        {"open", deadlines.open, 1},
+        {"scan", deadlines.scan, 1},
+        {"seek", deadlines.seek, 1},
+        {"frame", deadlines.frame, 1},
+        {"close", deadlines.close, 0}}) {
+    if (value.count() >= least) continue;
+    return TooSmall("deadlines." + std::string(name), value.count(), least);
+  }
+  return Status();
+}
+
+}  // namespace bulkhead
