@@ -6,12 +6,15 @@
 #include <utility>
 
 #include "core/base/clean_text.h"
+#include "ipc/worker_exit.h"
 
 namespace bulkhead {
 namespace {
 
 constexpr uint32_t kMaxFrames = 64;
 constexpr size_t kMaxPlaceBytes = 160;
+// A sentence of the backend in the place of a call stack.
+constexpr size_t kMaxSentenceBytes = 480;
 
 }  // namespace
 
@@ -21,13 +24,15 @@ CrashClaim ReadCrashNote(ipc::schema::CrashNote::Reader note_untrusted) {
                    .device_lost = note_untrusted.getDeviceLost()};
   const auto frames = note_untrusted.getFrames();
   const uint32_t count =
-      std::min({note_untrusted.getFrameCount(), frames.size(), kMaxFrames});
+      std::min({note_untrusted.getFrameCount(), frames.size(),
+                claim.device_lost ? 1 : kMaxFrames});
   for (uint32_t i = 0; i < count; ++i) {
     const auto place = frames[i].getPlace();
     const std::string_view text(reinterpret_cast<const char*>(place.begin()),
                                 place.size());
     claim.backtrace.push_back(
-        CleanText(text.substr(0, text.find('\0')), kMaxPlaceBytes));
+        CleanText(text.substr(0, text.find('\0')),
+                  claim.device_lost ? kMaxSentenceBytes : kMaxPlaceBytes));
   }
   return claim;
 }
@@ -35,10 +40,12 @@ CrashClaim ReadCrashNote(ipc::schema::CrashNote::Reader note_untrusted) {
 // A claim of another signal than the kernel reported cannot be about this
 // death.
 void AddClaim(CrashClaim claim, ExitReport& report) {
-  if (report.kind != ExitReport::Kind::kSignaled ||
-      report.value != claim.signal) {
-    return;
-  }
+  const bool same = claim.device_lost
+                        ? report.kind == ExitReport::Kind::kExited &&
+                              report.value == ipc::kExitDeviceLost
+                        : report.kind == ExitReport::Kind::kSignaled &&
+                              report.value == claim.signal;
+  if (!same) return;
   report.claimed_address = claim.address;
   report.claimed_backtrace = std::move(claim.backtrace);
 }

@@ -16,7 +16,8 @@ struct CrashClaim {
   int signal = 0;
   uint64_t address = 0;
   std::vector<std::string> backtrace;
-  // The backend's interface said that the device is lost; `signal` is 0 then.
+  // The backend's interface said that the device is lost; `signal` is 0 then,
+  // and `backtrace` has at most one line, the backend's words about it.
   bool device_lost = false;
 };
 
@@ -24,7 +25,8 @@ struct CrashClaim {
 // ipc::ReadCatching, since reading may throw.
 CrashClaim ReadCrashNote(ipc::schema::CrashNote::Reader note_untrusted);
 
-// Adds the claim to the report of that death if both name the same signal.
+// Adds the claim to the report of that death if both name the same signal, or
+// if the process exited after it lost its device.
 void AddClaim(CrashClaim claim, ExitReport& report);
 
 }  // namespace bulkhead

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "ipc/worker_exit.h"
+
 namespace bulkhead {
 namespace {
 
@@ -45,6 +47,22 @@ TEST_F(CrashNoteTest, PlacesEndAtTheirFirstZero) {
   EXPECT_EQ(claim.address, 0x10u);
   EXPECT_EQ(claim.backtrace,
             std::vector<std::string>(2, "liba.so+0x1 (f+0x1)"));
+}
+
+TEST_F(CrashNoteTest, OfALostDeviceHasTheBackendsWords) {
+  AddPlaces(2, "acme: the card fell off the bus", 40);
+  note_.setSignal(0);
+  note_.setDeviceLost(true);
+  const CrashClaim claim = ReadCrashNote(note_.asReader());
+  ASSERT_EQ(claim.backtrace,
+            std::vector<std::string>{"acme: the card fell off the bus"});
+  ExitReport exited{.kind = ExitReport::Kind::kExited,
+                    .value = ipc::kExitDeviceLost};
+  AddClaim(claim, exited);
+  EXPECT_EQ(exited.claimed_backtrace, claim.backtrace);
+  ExitReport killed{.kind = ExitReport::Kind::kSignaled, .value = SIGKILL};
+  AddClaim(claim, killed);
+  EXPECT_TRUE(killed.claimed_backtrace.empty());
 }
 
 TEST_F(CrashNoteTest, IsBoundedAndCleaned) {

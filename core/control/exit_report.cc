@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "ipc/worker_exit.h"
+
 namespace bulkhead {
 namespace {
 
@@ -31,12 +33,21 @@ std::string DescribeSignal(const ExitReport& report) {
   return text;
 }
 
+std::string DescribeExitCode(const ExitReport& report) {
+  if (report.value != ipc::kExitDeviceLost ||
+      report.claimed_backtrace.empty()) {
+    return "it exited with code " + std::to_string(report.value);
+  }
+  return "it exited because its device is lost, in the backend's words: \"" +
+         report.claimed_backtrace.front() + "\"";
+}
+
 }  // namespace
 
 std::string DescribeExit(const ExitReport& report) {
   switch (report.kind) {
     case ExitReport::Kind::kExited:
-      return "it exited with code " + std::to_string(report.value);
+      return DescribeExitCode(report);
     case ExitReport::Kind::kSignaled:
       return DescribeSignal(report);
     case ExitReport::Kind::kSandboxViolation:

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "ipc/worker_exit.h"
+
 namespace bulkhead {
 namespace {
 
@@ -30,6 +32,17 @@ TEST(DescribeExitTest, SaysWhenTheSystemCallIsNotKnown) {
   EXPECT_EQ(DescribeExit(report),
             "it was killed by its sandbox for a forbidden system call; which "
             "one is not known");
+}
+
+TEST(DescribeExitTest, QuotesTheBackendOfALostDevice) {
+  ExitReport report;
+  report.kind = ExitReport::Kind::kExited;
+  report.value = ipc::kExitDeviceLost;
+  EXPECT_EQ(DescribeExit(report), "it exited with code 3");
+  report.claimed_backtrace = {"acme: the card fell off the bus"};
+  EXPECT_EQ(DescribeExit(report),
+            "it exited because its device is lost, in the backend's words: "
+            "\"acme: the card fell off the bus\"");
 }
 
 TEST(DescribeExitTest, SaysThatItWasForMemory) {

@@ -62,7 +62,7 @@ ipc::Error FailureOf(const bulkhead_backend& backend, bulkhead_decoder* decoder,
   std::string message = std::string(backend.name) + ": " + call + ": " + name;
   const char* sentence = backend.last_error(decoder);
   if (sentence != nullptr && *sentence != '\0') {
-    message += std::string(": ") + sentence;
+    message += std::string("; the backend says: \"") + sentence + "\"";
   }
   return {CodeOf(result), std::move(message)};
 }

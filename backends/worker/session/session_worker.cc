@@ -190,7 +190,13 @@ int SessionWorker::Run() {
     // exit() with it.
     if (done.error().code == ipc::Code::kBackendLost) {
       capnp::MallocMessageBuilder note;
-      note.initRoot<schema::CrashNote>().setDeviceLost(true);
+      auto lost = note.initRoot<schema::CrashNote>();
+      lost.setDeviceLost(true);
+      // In the place of a call stack, what the backend says of it.
+      const std::string& words = done.error().message;
+      lost.setFrameCount(1);
+      auto place = lost.initFrames(1)[0].initPlace(words.size());
+      std::copy(words.begin(), words.end(), place.begin());
       (void)ipc::SendMessage(socket_, note, {},
                              ipc::Deadline::After(kHostDeadline));
       return ipc::kExitDeviceLost;
