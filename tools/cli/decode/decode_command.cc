@@ -34,6 +34,7 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead decode clip.mp4 --device openreg:1 --format null      measure speed
   bulkhead decode clip.mp4 --audio --times 10:20 --sample-rate 16000 -o a.wav
   bulkhead decode clip.mp4 --on-corrupt skip --format null --json | jq .damage
+  bulkhead decode clip.mp4 --option skip_loop_filter=all --format null
   bulkhead decode *.mp4 -o out/{name}/%06d.png       several files
   curl -s URL | bulkhead decode -                    read a pipe
 
@@ -198,6 +199,12 @@ void AddDecodeCommand(CLI::App& app, Invocation& invocation) {
                    "(default 1)")
       ->type_name("N")
       ->check(CLI::Range(0, 64));
+  command
+      ->add_option("--option", options->backend_options,
+                   "Pass this to the backend; may be repeated. Bulkhead's own "
+                   "take the options of FFmpeg's decoders")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
   command
       ->add_option("--on-corrupt", options->video.on_corrupt,
                    "At damaged frames: error (default), skip, nearest or show")

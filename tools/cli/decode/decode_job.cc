@@ -77,7 +77,7 @@ Status ParseAudio(const DecodeOptions& options, DecodeJob& job) {
                            .sample_rate = options.sample_rate,
                            .num_channels = options.channels,
                            .on_corrupt = options.video.on_corrupt,
-                           .backend_options = {},
+                           .backend_options = job.video.backend_options,
                            .recovery_observer = {}};
   return Status();
 }
@@ -88,6 +88,15 @@ Result<std::vector<DecodeJob>> ParseJobs(const DecodeOptions& options) {
   DecodeJob common;
   common.video = options.video;
   common.several = options.files.size() > 1;
+  for (const std::string& option : options.backend_options) {
+    const size_t equals = option.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      return Status(Code::kInvalidArgument,
+                    fmt::format("--option {}: write KEY=VALUE", option));
+    }
+    common.video.backend_options.emplace_back(option.substr(0, equals),
+                                              option.substr(equals + 1));
+  }
   if (!options.frames.empty()) {
     Result<Slice> slice = ParseSlice(options.frames);
     if (!slice) return slice.error();
