@@ -112,8 +112,11 @@ Status FrameSequence::Resume(VideoLink& video) {
     ASSIGN_OR_RETURN(const bool matched, DropSeen(video, 0));
     if (!matched) {
       return Status(Code::kBadInput,
-                    "decoding it again gives other pictures than before, so "
-                    "the stream cannot go on where it stopped; start over");
+                    "it was decoded again in a new worker, and the pictures "
+                    "differ from those that were delivered, so it cannot go "
+                    "on: either the file was changed meanwhile, or its decoder "
+                    "does not give the same pictures twice; open it again from "
+                    "the start, on another device if that happens again");
     }
   }
   return Status();

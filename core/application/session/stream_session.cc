@@ -14,8 +14,9 @@ Status StreamSession::OpenOn(WorkerLink& link, uint32_t incarnation) {
   ASSIGN_OR_RETURN(const bool same, OpenStream(link, incarnation));
   if (!same) {
     return Status(Code::kBadInput,
-                  "the new worker finds another stream than the one that died; "
-                  "was the file changed?");
+                  "it was opened again in a new worker and has another stream "
+                  "now (another size, codec or index): the file was changed "
+                  "meanwhile; open it again from the start");
   }
   if (!pool_) {
     ASSIGN_OR_RETURN(pool_, MakePool());
