@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -180,6 +181,21 @@ Status StateDirectory::Remove(const std::string& name) const {
   }
   return Status(Code::kInvalidArgument, "cannot remove " + path_ + "/" + name +
                                             ": " + ErrnoText(errno));
+}
+
+Status StateDirectory::CheckWritable() const {
+  struct statvfs space = {};
+  int error = 0;
+  if (::faccessat(directory_.get(), ".", W_OK, AT_EACCESS) != 0) {
+    error = errno;
+  } else if (::fstatvfs(directory_.get(), &space) == 0 && space.f_blocks > 0 &&
+             (space.f_bavail == 0 ||
+              (space.f_files > 0 && space.f_favail == 0))) {
+    error = ENOSPC;
+  }
+  if (error == 0) return Status();
+  return Status(Code::kResourceExhausted,
+                "no record can be added: " + ErrnoText(error));
 }
 
 std::vector<std::string> StateDirectory::List(const std::string& prefix,

@@ -49,6 +49,9 @@ class StateDirectory {
                        const std::string& contents) const;
   // Removes a record. OK if there is none.
   Status Remove(const std::string& name) const;
+  // Returns why no record can be added: the directory cannot be written, or its
+  // file system is full.
+  Status CheckWritable() const;
   // Returns the names that begin with `prefix`, sorted; at most `max_names`.
   std::vector<std::string> List(const std::string& prefix,
                                 size_t max_names) const;

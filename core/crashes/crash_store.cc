@@ -131,6 +131,10 @@ Result<CrashList> CrashStore::ReadAll() const {
     if (directory.error().code() == Code::kNotFound) return list;
     return directory.error();
   }
+  if (const Status writable = directory->CheckWritable(); !writable.ok()) {
+    list.diagnostics.push_back(
+        {Diagnostic::Severity::kWarning, PathOf(""), 0, writable.message()});
+  }
   for (const std::string& name :
        directory->List(std::string(kPrefix), kMaxNames)) {
     auto crash = ReadFrom(*directory, name);

@@ -30,11 +30,13 @@ uint64_t MemoryOfLife(const Incarnation* life) {
   return memory;
 }
 
-void Describe(const Backend& backend, const HostCounters& counters,
+void Describe(const Backend& backend, const std::string& notice,
+              const HostCounters& counters,
               schema::RunningBackend::Builder out) {
   out.setName(backend.candidate().name());
   out.setState(NameOf(backend.lifecycle().state()));
-  out.setReason(backend.lifecycle().reason());
+  const std::string& reason = backend.lifecycle().reason();
+  out.setReason(reason.empty() ? notice : reason);
   out.setIncarnation(backend.lifecycle().lives());
   out.setRestarts(backend.worker_ends());
   const auto opened = backend.sessions();
@@ -76,7 +78,7 @@ void DescribeRunning(const Catalog& catalog, const HostCounters& counters,
   const auto backends = catalog.backends();
   auto list = out.initBackends(static_cast<unsigned>(backends.size()));
   for (unsigned i = 0; i < list.size(); ++i) {
-    Describe(*backends[i], counters, list[i]);
+    Describe(*backends[i], catalog.NoticeOf(*backends[i]), counters, list[i]);
   }
 }
 

@@ -3,14 +3,18 @@
 
 #include <capnp/message.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "core/base/from_ipc.h"
+#include "core/base/status_macros.h"
 #include "core/control/exit_messages.h"
 #include "core/supervisor/backend/application_limits.h"
+#include "core/supervisor/sandbox/policy.h"
 #include "core/supervisor/sockets/replies.h"
 #include "ipc/capnp_read.h"
 #include "ipc/protocol_version.h"
@@ -28,11 +32,13 @@ std::vector<std::string> ToStrings(capnp::List<capnp::Text>::Reader list) {
   return strings;
 }
 
-// Returns whether a probe of the sandbox will not fail for want of descriptors.
-bool HasSpareDescriptors() {
-  constexpr int kNeeded = 16;
+// What a launch opens besides what it shows in the sandbox: programs, sockets,
+// files of the distribution.
+constexpr size_t kFilesOfALaunch = 24;
+
+bool CanOpen(size_t files) {
   std::vector<ipc::UniqueFd> spare;
-  for (int i = 0; i < kNeeded; ++i) {
+  for (size_t i = 0; i < files; ++i) {
     spare.emplace_back(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0));
     if (!spare.back()) return false;
   }
@@ -222,6 +228,7 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
   cgroup_ = configuration.getCgroup().cStr();
   grants_ = grants::GrantReader(ToStrings(configuration.getGrantFiles()));
   quarantine_.emplace(configuration.getStateDirectory().cStr());
+  disabled_.emplace(configuration.getStateDirectory().cStr());
   crashes_.emplace(configuration.getStateDirectory().cStr(),
                    application_pidfd_.get());
   context_.emplace(StartContext{
@@ -240,6 +247,7 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
       .cgroup = {},
       .grants = grants_,
       .quarantine = *quarantine_,
+      .disabled = *disabled_,
       .events = events_,
       .crashes = *crashes_,
       .killed = killed_,
@@ -270,15 +278,41 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
   return Status();
 }
 
+Status Supervisor::CheckSpareFiles() const {
+  // In a sandbox of tier full each path is mounted from a descriptor of its
+  // own.
+  const auto shown = sandbox::MakePolicy(sandbox::Plugin(), {});
+  size_t needed = kFilesOfALaunch;
+  if (shown) {
+    needed += static_cast<size_t>(std::count_if(
+        shown->visible.begin(), shown->visible.end(), [](const auto& path) {
+          return path.kind != sandbox::VisiblePath::Kind::kSymlink;
+        }));
+  }
+  if (CanOpen(needed)) return Status();
+  rlimit most = {};
+  ::getrlimit(RLIMIT_NOFILE, &most);
+  return Status(Code::kResourceExhausted,
+                "bulkheadd may have " + std::to_string(most.rlim_cur) +
+                    " files open at a time, and has too few left to find and "
+                    "start a backend, which takes " +
+                    std::to_string(needed) +
+                    "; raise the limit on open files (ulimit -n) and try "
+                    "again");
+}
+
 Status Supervisor::EnsureTier() {
   // The probe makes namespaces and takes time, so it waits for the first
   // request that needs its result.
   if (!sandbox_ || !sandbox_->exhausted.ok()) {
-    sandbox_ =
-        HasSpareDescriptors()
-            ? sandbox::ProbeSandbox(
-                  ipc::Deadline::After(context_->start_deadline), cgroup_)
-            : WithoutDescriptors();
+    // The machine is not to blame for what such a probe would find.
+    if (Status spare = CheckSpareFiles(); !spare.ok()) {
+      // What is told to operators is there in any case.
+      if (!sandbox_) sandbox_ = WithoutDescriptors();
+      return spare;
+    }
+    sandbox_ = sandbox::ProbeSandbox(
+        ipc::Deadline::After(context_->start_deadline), cgroup_);
     context_->tier = sandbox_->tier;
     context_->own_uid = sandbox_->own_uid;
     context_->forbidden = sandbox_->forbidden;

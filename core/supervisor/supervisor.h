@@ -17,6 +17,7 @@
 #include "core/supervisor/backend/event_log.h"
 #include "core/supervisor/backend/host_counters.h"
 #include "core/supervisor/backend/killed_workers.h"
+#include "core/supervisor/blame/disabled_backends.h"
 #include "core/supervisor/blame/quarantine_records.h"
 #include "core/supervisor/catalog/catalog.h"
 #include "core/supervisor/sandbox/probe.h"
@@ -83,6 +84,9 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   // Returns the backend of `device`. Fails if the sandbox offers less than is
   // required.
   Result<Catalog::BackendPointer> FindBackend(const std::string& device);
+  // Fails with kResourceExhausted if bulkheadd cannot open as many files as the
+  // start of a backend, or its search, needs.
+  Status CheckSpareFiles() const;
   kj::Promise<void> Prepare(EventSocket& connection, const std::string& device);
   kj::Promise<void> Load(EventSocket& connection, const std::string& path,
                          const std::string& entry_point);
@@ -102,6 +106,7 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   kj::Own<kj::UnixEventPort::FdObserver> application_observer_;
   grants::GrantReader grants_;
   std::optional<QuarantineRecords> quarantine_;
+  std::optional<DisabledBackends> disabled_;
   EventLog events_;
   std::optional<CrashRecorder> crashes_;
   HostCounters counters_;

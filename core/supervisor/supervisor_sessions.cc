@@ -41,7 +41,13 @@ Result<Catalog::BackendPointer> Supervisor::FindBackend(
     const std::string& device) {
   ASSIGN_OR_RETURN(const discovery::DeviceName name,
                    discovery::ParseDeviceName(device));
-  ASSIGN_OR_RETURN(Catalog::BackendPointer backend, catalog_->Find(name));
+  const auto found = catalog_->Find(name);
+  // Without files to open nothing is found, and nothing can be started.
+  if (!found || !(*found)->lifecycle().serving()) {
+    RETURN_IF_ERROR(CheckSpareFiles());
+  }
+  if (!found) return found.error();
+  const Catalog::BackendPointer& backend = *found;
   RETURN_IF_ERROR(EnsureTier());
   return backend;
 }

@@ -377,6 +377,30 @@ TEST_F(Cli, WrongArgumentsAreTwo) {
   ExpectFailure({"decode", clip(), "--frames", "0:1", "--at", "1"}, 2, "--at");
 }
 
+TEST_F(Cli, TooFewDescriptorsAreFourAndNamed) {
+  for (const char* most : {"10", "12", "16", "40"}) {
+    const ProgramResult result = RunProgram(
+        {"bash", "-c",
+         "ulimit -n " + std::string(most) +
+             " && exec \"$0\" decode \"$1\" --at 0 --format null",
+         PathFromEnvironment("BULKHEAD_TEST_CLI"), clip()},
+        {.environment = {{"BULKHEAD_LIBEXEC_DIR", LibexecDirectory()}}});
+    EXPECT_EQ(result.exit_code, 4) << most << ": " << result.Describe();
+    EXPECT_THAT(result.errors, HasSubstr("ulimit -n")) << most;
+  }
+}
+
+TEST_F(Cli, OptionsOfTheBackendReachIt) {
+  const auto decode = [&](const std::string& option) {
+    return Run({"decode", clip(), "--format", "null", "--option", option});
+  };
+  EXPECT_EQ(decode("skip_loop_filter=none").exit_code, 0);
+  const ProgramResult unknown = decode("no_such_option=1");
+  EXPECT_NE(unknown.exit_code, 0);
+  EXPECT_THAT(unknown.errors, HasSubstr("no_such_option"));
+  ExpectFailure({"decode", clip(), "--option", "alone"}, 2, "KEY=VALUE");
+}
+
 TEST_F(Cli, PictureBeyondTheLimitIsFour) {
   ExpectFailure({"decode", clip(), "--max-frame-pixels", "1000"}, 4, "1000");
 }

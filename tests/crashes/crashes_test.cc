@@ -19,7 +19,9 @@
 #include <variant>
 #include <vector>
 
+#include "bulkhead/crashes.h"
 #include "bulkhead/host.h"
+#include "bulkhead/operators.h"
 #include "tests/chaos/chaos_installation.h"
 #include "tests/liars/lying_installation.h"
 #include "tests/media/generated_clips.h"
@@ -253,6 +255,56 @@ TEST_F(Crashes, RecordHasNoLinesOfAnotherStream) {
   EXPECT_EQ(whole.exit_code, 0) << whole.Describe();
   EXPECT_THAT(whole.output, AllOf(HasSubstr("\"media_log\": ["),
                                   Not(HasSubstr("chaos got"))));
+}
+
+TEST_F(Crashes, ARecordThatCannotBeWrittenIsNotLostInSilence) {
+  // No directory can be made below a file.
+  state_ = clip_ + "/state";
+  const auto host = NewHost();
+  const Status status =
+      Play(*host, clip_, installation_.Stream("at=packet:7 do=segfault"));
+  EXPECT_EQ(status.code(), Code::kPoisonedInput);
+  EXPECT_THAT(status.message(),
+              HasSubstr("no record of it could be kept in " + state_));
+  std::string told;
+  const BackendReport report = host->Backends().value();
+  for (const Diagnostic& diagnostic : report.diagnostics) {
+    told += ToString(diagnostic) + "\n";
+  }
+  EXPECT_THAT(told, AllOf(HasSubstr("3 records of crashes are lost"),
+                          HasSubstr(state_)));
+  std::string events;
+  for (const Event& event : RecentEvents(::getpid()).value()) {
+    events += event.text + "\n";
+  }
+  EXPECT_THAT(events, HasSubstr("no record of it could be kept: "));
+}
+
+TEST_F(Crashes, AStateDirectoryThatTakesNoRecordIsToldBeforeItIsNeeded) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can mount";
+  fs::create_directory(state_);
+  const ProgramResult list = RunProgram(
+      {"unshare", "--mount", "bash", "-c",
+       "mount -t tmpfs -o mode=700 none \"$1\" && mkdir -m 700 "
+       "\"$1/crashes\" && mount -o remount,ro \"$1\" && exec \"$0\" crashes",
+       PathFromEnvironment("BULKHEAD_TEST_CLI"), state_},
+      {.environment = {{"BULKHEAD_STATE_DIR", state_}}});
+  EXPECT_EQ(list.exit_code, 0) << list.Describe();
+  EXPECT_THAT(list.errors, AllOf(HasSubstr(state_ + "/crashes"),
+                                 HasSubstr("Read-only file system")));
+}
+
+TEST_F(Crashes, AReplayWithAnotherObjectSaysSo) {
+  const auto host = NewHost();
+  EXPECT_TRUE(Play(*host, clip_,
+                   installation_.Stream("at=packet:7 do=segfault lives=1"))
+                  .ok());
+  const ChaosInstallation other;
+  const ProgramResult again =
+      Cli({"--plugin-path", other.path(), "replay", "1"});
+  EXPECT_THAT(again.errors,
+              AllOf(HasSubstr("warning: it is replayed with " + other.path()),
+                    HasSubstr("but it was " + installation_.path())));
 }
 
 TEST_F(Crashes, WhatFramesWereToBeIsOnRecordAndReplayed) {

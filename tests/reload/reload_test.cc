@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "bulkhead/operators.h"
 #include "ipc/unique_fd.h"
 #include "tests/reload/reloading.h"
 #include "tests/support/frame_hash.h"
@@ -133,6 +134,13 @@ TEST_P(BrokenVersions, AreRolledBackWithTheReason) {
   EXPECT_THAT(Info().reason, HasSubstr(GetParam().reason));
   EXPECT_EQ(Info().state, "ready");
   EXPECT_EQ(Info().zygote_pid, zygote);
+  std::string told;
+  const RunningHosts running = FindRunningHosts(milliseconds(0)).value();
+  for (const RunningHost& host : running.hosts) {
+    if (host.supervisor_pid != host_->supervisor_pid()) continue;
+    for (const auto& backend : host.backends) told += backend.reason;
+  }
+  EXPECT_THAT(told, HasSubstr(GetParam().reason)) << "bulkhead ps shows it";
   // A command tries the new version again.
   const Status refused = host_->Reload("chaos");
   EXPECT_THAT(refused.code(),

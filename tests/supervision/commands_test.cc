@@ -5,11 +5,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <chrono>
 #include <future>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "bulkhead/host.h"
 #include "core/base/temporary_tree.h"
@@ -26,7 +28,10 @@ constexpr int kMadeUpFrames = 24;
 
 class Commands : public testing::Test {
  protected:
-  Commands() {
+  Commands() { NewHost(); }
+
+  // A bulkheadd of its own, which knows what is in the state directory.
+  void NewHost() {
     HostOptions options = installation_.options();
     options.state_directory = state_.path();
     host_ = Host::Create(options).value();
@@ -114,6 +119,45 @@ TEST_F(Commands, ADisabledBackendIsRefusedUntilItIsEnabled) {
   ASSERT_TRUE(host_->Enable("honest").ok());
   EXPECT_EQ(Info("honest").state, "discovered");
   EXPECT_EQ(CountFrames("honest").value(), kMadeUpFrames);
+}
+
+TEST_F(Commands, ADisabledBackendStaysSoForLaterApplicationsUntilItIsEnabled) {
+  ASSERT_TRUE(host_->Disable("honest").ok());
+  NewHost();
+  EXPECT_EQ(Info("honest").state, "disabled");
+  EXPECT_THAT(Info("honest").reason, HasSubstr("bulkhead enable honest"));
+  EXPECT_EQ(CountFrames("honest").error().code(), Code::kBackendUnavailable);
+  ASSERT_TRUE(host_->Enable("honest").ok());
+  NewHost();
+  EXPECT_EQ(Info("honest").state, "discovered");
+  EXPECT_EQ(CountFrames("honest").value(), kMadeUpFrames);
+}
+
+TEST_F(Commands, ADisableThatCannotBeKeptSaysSo) {
+  HostOptions options = installation_.options();
+  // No directory can be made below a file.
+  options.state_directory = installation_.media() + "/state";
+  host_ = Host::Create(options).value();
+  const Status status = host_->Disable("honest");
+  EXPECT_FALSE(status.ok());
+  EXPECT_THAT(status.message(), AllOf(HasSubstr("in this application only"),
+                                      HasSubstr(*options.state_directory)));
+  EXPECT_EQ(Info("honest").state, "disabled");
+}
+
+TEST_F(Commands, ASessionWhoseBackendWasKilledSaysBySignal) {
+  VideoOptions options{.device = "honest"};
+  std::vector<ExitReport> causes;
+  options.recovery_observer = [&](const Recovery& recovery) {
+    causes.push_back(recovery.cause);
+  };
+  auto video = host_->OpenVideo(installation_.media(), options).value();
+  ASSERT_TRUE(video.Next().value());
+  ASSERT_EQ(::kill(Info("honest").reaper_pid, SIGKILL), 0);
+  EXPECT_EQ(CountRest(video).value(), kMadeUpFrames - 1);
+  ASSERT_EQ(causes.size(), 1u);
+  EXPECT_EQ(causes[0].kind, ExitReport::Kind::kSignaled);
+  EXPECT_EQ(causes[0].value, SIGKILL);
 }
 
 TEST_F(Commands, AReloadGivesNewSessionsASuccessor) {

@@ -45,6 +45,7 @@ class Operators : public testing::Test {
 
   std::unique_ptr<Host> NewHost(EventObserver on_event = nullptr) {
     HostOptions options = installation_.options();
+    options.state_directory = TemporaryDirectory() + "/state";
     options.on_event = std::move(on_event);
     auto host = Host::Create(options).value();
     supervisors_.emplace_back(host->supervisor_pid());
@@ -280,6 +281,19 @@ TEST_F(Operators, TheCommandLineShowsAndCommands) {
   const ProgramResult events = Cli({"events", "--json", "--host", pid});
   EXPECT_EQ(events.exit_code, 0) << events.Describe();
   EXPECT_THAT(events.output, HasSubstr("\"text\":\"disable: done\""));
+}
+
+TEST_F(Operators, ACommandForAllFailsIfAnApplicationDoesNotAnswer) {
+  const auto host = NewHost();
+  ASSERT_TRUE(host->Prewarm("honest").ok());
+  const ProcessWatch supervisor(host->supervisor_pid());
+  ASSERT_TRUE(supervisor.Signal(SIGSTOP));
+  const ProgramResult all = Cli({"restart", "honest", "--all"});
+  ASSERT_TRUE(supervisor.Signal(SIGCONT));
+  EXPECT_EQ(all.exit_code, 4) << all.Describe();
+  EXPECT_THAT(all.errors,
+              HasSubstr("the bulkheadd of process " +
+                        std::to_string(::getpid()) + " does not answer"));
 }
 
 // The session of the parent continues undisturbed.

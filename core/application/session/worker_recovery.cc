@@ -163,6 +163,12 @@ Status WorkerRecovery::AccountDeath(const Status& death) {
       death.message() + " at " + report.position + ": " + stats_.last_cause;
   if (!given_up->reason.empty()) message += "; " + given_up->reason;
   message += SeeCrash(report.crash);
+  if (verdict.blamed && report.crash == 0 &&
+      !supervisor_->state_directory().empty()) {
+    message += "; no record of it could be kept in " +
+               supervisor_->state_directory() +
+               ", `bulkhead backends` and `bulkhead crashes` say why";
+  }
   return Status(given_up->code, std::move(message), std::move(report));
 }
 

@@ -94,6 +94,10 @@ class SupervisorLink {
   // Returns the pid of bulkheadd; 0 in a fork().
   pid_t pid() const;
   const Deadlines& deadlines() const { return settings_.deadlines; }
+  // Returns where crashes are recorded; empty if they are not.
+  const std::string& state_directory() const {
+    return settings_.state_directory;
+  }
 
  private:
   using Request = ipc::schema::HostRequest;

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -71,9 +72,26 @@ int RunIntermediate(void* argument) {
   ::_exit(0);
 }
 
+// bulkheadd needs this many for itself. It could not even say what it lacks.
+constexpr rlim_t kFewestFiles = 32;
+
+// bulkheadd inherits the limits of the application and raises the soft ones.
+Status CheckFileLimit() {
+  rlimit files;
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 ||
+      files.rlim_max >= kFewestFiles) {
+    return Status();
+  }
+  return Status(Code::kResourceExhausted,
+                "this process may have only " + std::to_string(files.rlim_max) +
+                    " files open at a time, too few to start bulkheadd; raise "
+                    "the limit on open files (ulimit -n)");
+}
+
 }  // namespace
 
 Result<SupervisorProcess> StartSupervisor(const std::string& path) {
+  RETURN_IF_ERROR(CheckFileLimit());
   ASSIGN_OR_RETURN(auto sockets, FromIpc(ipc::MakeSocketPair()));
   const ipc::UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!null) {
@@ -111,7 +129,11 @@ Result<SupervisorProcess> StartSupervisor(const std::string& path) {
   if (pid < 0) {
     return Status(Code::kResourceExhausted,
                   "cannot start " + path + ": " +
-                      std::generic_category().message(clone_error));
+                      std::generic_category().message(clone_error) +
+                      (clone_error == EAGAIN
+                           ? "; this user may have no more processes: raise "
+                             "the limit (ulimit -u)"
+                           : ""));
   }
   while (::waitpid(pid, nullptr, __WCLONE) < 0 && errno == EINTR) {
   }

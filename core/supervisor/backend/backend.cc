@@ -138,14 +138,16 @@ Backend::JudgedExit Backend::Judge(const ReportedExit& reported,
               : CulpritOf(told, reported.observed, reported.met_media);
   // The record comes between the two, since it names the culprit, and since
   // sessions that are refused later are told the record's number.
+  std::string unrecorded;
   if (CrashRecorder::IsWorthy(exit, verdict.culprit)) {
     EndedBackend ended = lifecycle_.Ended(workers_.IncarnationOf(reported.id));
     ended.worker_log = workers_.LogOf(reported.id);
     verdict.report.crash = context_.crashes.RecordWorker(
         ended, reported.facts, verdict.culprit, verdict.report);
+    if (verdict.report.crash == 0) unrecorded = context_.crashes.See(0);
   }
   ++worker_ends_;
-  book_.NoteWorkerEnd(reported.id, verdict.report);
+  book_.NoteWorkerEnd(reported.id, verdict.report, unrecorded);
   if (session || verdict.culprit == Culprit::kBackend) {
     verdict.deaths_here = blame.Count(death, verdict.culprit, verdict.report);
   }

@@ -171,7 +171,7 @@ SessionFacts ToSessionFacts(schema::SessionEnd::Reader end) {
 
 CrashRecorder::CrashRecorder(const std::string& state_directory,
                              int application)
-    : store_(state_directory) {
+    : store_(state_directory), directory_(state_directory) {
   application_.pid = PidOf(application);
   application_.program = ProgramOf(application_.pid);
 }
@@ -232,6 +232,7 @@ uint64_t CrashRecorder::RecordZygote(const EndedBackend& backend) {
 }
 
 uint64_t CrashRecorder::Record(const EndedBackend& backend, Crash crash) {
+  failed_ = false;
   if (!store_.enabled()) return 0;
   if (!TakeAllowance()) {
     ++unrecorded_;
@@ -265,7 +266,13 @@ uint64_t CrashRecorder::Record(const EndedBackend& backend, Crash crash) {
   // A failed start has an outcome at once; a session's comes later.
   const bool known = !crash.outcome.empty();
   const auto number = store_.Add(std::move(crash));
-  if (!number) return 0;
+  if (!number) {
+    failed_ = true;
+    ++lost_;
+    ++unrecorded_;
+    last_loss_ = number.error();
+    return 0;
+  }
   unrecorded_ = 0;
   if (!known) open_.insert(*number);
   // The application never told the outcome of the oldest.
@@ -273,6 +280,22 @@ uint64_t CrashRecorder::Record(const EndedBackend& backend, Crash crash) {
     open_.erase(open_.begin());
   }
   return *number;
+}
+
+std::string CrashRecorder::See(uint64_t crash) const {
+  if (crash != 0 || !failed_) return SeeCrash(crash);
+  return "; no record of it could be kept: " + last_loss_.message();
+}
+
+std::optional<Diagnostic> CrashRecorder::problem() const {
+  if (lost_ == 0) return std::nullopt;
+  return Diagnostic{
+      Diagnostic::Severity::kWarning, directory_, 0,
+      std::to_string(lost_) +
+          (lost_ == 1 ? " record of a crash is" : " records of crashes are") +
+          " lost: " + last_loss_.message() +
+          "; make room or make it writable, or name another directory by "
+          "BULKHEAD_STATE_DIR"};
 }
 
 void CrashRecorder::SetOutcome(uint64_t crash, const std::string& outcome) {

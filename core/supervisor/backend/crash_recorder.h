@@ -12,6 +12,7 @@
 #include "core/crashes/crash_store.h"
 #include "core/discovery/discover.h"
 #include "core/include/bulkhead/crashes.h"
+#include "core/include/bulkhead/diagnostic.h"
 #include "core/supervisor/backend/incarnation.h"
 #include "core/supervisor/backend/log_tail.h"
 #include "core/supervisor/blame/process_exit.h"
@@ -53,7 +54,8 @@ SessionFacts ToSessionFacts(ipc::schema::SessionEnd::Reader end);
 // Crashes in between are counted, and the next record tells their number. The
 // event loop waits while a record is written (2 ms measured under ten times the
 // usual load), but not for the disk. A record that cannot be written is
-// dropped, and nothing else changes.
+// dropped; problem() says so to operators, and See() to whoever is told of the
+// crash.
 //
 // Bound to the event loop's thread.
 class CrashRecorder {
@@ -79,6 +81,13 @@ class CrashRecorder {
   uint64_t RecordStart(const EndedBackend& backend, bool probing,
                        Culprit culprit, const Status& cause);
   uint64_t RecordZygote(const EndedBackend& backend);
+  // Returns "; see `bulkhead crashes show N`" for the record that the last of
+  // the calls above returned. If there is none because it could not be written,
+  // returns why.
+  std::string See(uint64_t crash) const;
+  // Returns how many records could not be written, and why the last one could
+  // not; nullopt if none was lost.
+  std::optional<Diagnostic> problem() const;
   // Adds the outcome of the session to a record that this object wrote.
   void SetOutcome(uint64_t crash, const std::string& outcome);
 
@@ -92,6 +101,10 @@ class CrashRecorder {
   Time refilled_ = std::chrono::steady_clock::now();
   uint64_t unrecorded_ = 0;
   std::set<uint64_t> open_;  // the records without an outcome
+  const std::string directory_;
+  uint64_t lost_ = 0;
+  Status last_loss_;  // why the last record that was lost could not be written
+  bool failed_ = false;  // the last attempt to write a record failed
 };
 
 }  // namespace bulkhead::supervisor

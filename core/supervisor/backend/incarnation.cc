@@ -76,6 +76,7 @@ Incarnation::~Incarnation() noexcept(false) {
 }
 
 void Incarnation::KillReaper() {
+  killed_reaper_ = true;
   ::syscall(SYS_pidfd_send_signal, reaper_pidfd_.get(), SIGKILL, nullptr, 0);
 }
 
@@ -225,7 +226,14 @@ void Incarnation::ForgetWorker(pid_t pid) {
 
 kj::Promise<void> Incarnation::ServeReaper() {
   return reaper_->Receive(1).then([this](auto received) -> kj::Promise<void> {
-    if (!received || !*received || !OnReaperEvent(**received).ok()) {
+    if (received && !*received) {
+      // The socket closes before the process has ended, and how it ended is
+      // worth waiting for.
+      return timer_.afterDelay(kReaperPatience).then([this] {
+        if (reaper_alive_) OnReaperGone();
+      });
+    }
+    if (!received || !OnReaperEvent(**received).ok()) {
       OnReaperGone();
       return kj::READY_NOW;
     }
@@ -397,17 +405,45 @@ void Incarnation::OnZygoteGone(Code code) {
 }
 
 void Incarnation::OnReaperGone() {
+  LookAtReaper();
   // A reaper that cannot be spoken to neither reaps nor reports.
   if (reaper_alive_) KillReaper();
-  if (!zygote_exit_ && zygote_end_.empty()) zygote_lost_ = true;
+  if (!zygote_exit_ && zygote_end_.empty()) {
+    zygote_lost_ = true;
+    if (reaper_exit_) {
+      zygote_end_ = "its reaper, without which nothing of it can run, ended: " +
+                    DescribeExit(ToReport(*reaper_exit_));
+    }
+  }
   OnZygoteGone();
   for (auto& [pid, watched] : watched_) {
     if (watched.end.kind != ProcessExit::Kind::kRunning) continue;
     // The kernel ended the worker together with its pid 1, by SIGKILL. Nobody
-    // is to blame.
+    // is to blame. Whoever killed the reaper by the same signal has killed the
+    // worker: a kernel without memory, or an operator.
     watched.end = {.kind = ProcessExit::Kind::kUnknown};
+    if (reaper_exit_ && IsForeignKill(*reaper_exit_)) {
+      watched.end = *reaper_exit_;
+    }
     watched.Resolve();
   }
+}
+
+void Incarnation::LookAtReaper() {
+  // What is left for waitid() below to reap, or was looked at before.
+  siginfo_t end = {};
+  if (!reaper_alive_ || reaper_exit_ || killed_reaper_ ||
+      ::waitid(static_cast<idtype_t>(P_PIDFD),
+               static_cast<id_t>(reaper_pidfd_.get()), &end,
+               WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 ||
+      end.si_pid == 0) {
+    return;
+  }
+  ProcessExit exit;
+  exit.kind = end.si_code == CLD_EXITED ? ProcessExit::Kind::kExited
+                                        : ProcessExit::Kind::kSignaled;
+  exit.value = end.si_status;
+  reaper_exit_ = exit;
 }
 
 void Incarnation::FailPending(const Status& status) {
@@ -443,6 +479,7 @@ ExitReport Incarnation::zygote_report() const {
 
 kj::Promise<void> Incarnation::ReapReaper() {
   return reaper_observer_.whenBecomesReadable().then([this] {
+    LookAtReaper();
     ::waitid(static_cast<idtype_t>(P_PIDFD), reaper_pidfd_.get(), nullptr,
              WEXITED | __WALL);
     reaper_alive_ = false;

@@ -193,6 +193,8 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   void EndStrangers();
   void OnZygoteGone(Code code = Code::kBackendLost);
   void OnReaperGone();
+  // Learns how the reaper ended, if it has.
+  void LookAtReaper();
   void KillReaper();
   void FailPending(const Status& status);
   Pending* PendingOf(pid_t pid);
@@ -224,6 +226,9 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   // True once the zygote's socket is closed and was read to the end.
   bool zygote_heard_out_ = false;
   bool reaper_alive_ = true;
+  bool killed_reaper_ = false;
+  // How the reaper ended, unless bulkheadd killed it.
+  std::optional<ProcessExit> reaper_exit_;
   std::optional<CrashClaim> zygote_claim_;
   std::optional<ExitReport> zygote_exit_;
   std::string zygote_end_;  // in words; empty while it lives

@@ -228,8 +228,8 @@ std::string Lifecycle::DescribeFailure(const Status& cause,
             candidate_.name() + " " + ToArguments(missing);
   }
   if (launched && culprit) {
-    text += SeeCrash(context_.crashes.RecordStart(Ended(launched), probing,
-                                                  *culprit, cause));
+    text += context_.crashes.See(context_.crashes.RecordStart(
+        Ended(launched), probing, *culprit, cause));
   }
   return text;
 }

@@ -39,12 +39,13 @@ std::vector<SessionBook::Source> SessionBook::TakeNewFrames() {
   return sources;
 }
 
-void SessionBook::NoteWorkerEnd(uint64_t id, const ExitReport& report) {
-  Note(Event::Kind::kWorkerEnded, id, &report);
+void SessionBook::NoteWorkerEnd(uint64_t id, const ExitReport& report,
+                                const std::string& more) {
+  Note(Event::Kind::kWorkerEnded, id, &report, more);
 }
 
-void SessionBook::Note(Event::Kind kind, uint64_t id,
-                       const ExitReport* report) {
+void SessionBook::Note(Event::Kind kind, uint64_t id, const ExitReport* report,
+                       const std::string& more) {
   const Session* session = Find(id);
   if (!session) return;
   Event event{.kind = kind,
@@ -54,7 +55,7 @@ void SessionBook::Note(Event::Kind kind, uint64_t id,
               .text = session->origin.path};
   if (report) {
     event.exit = *report;
-    event.text += ": " + DescribeExit(*report);
+    event.text += ": " + DescribeExit(*report) + more;
   }
   events_.Add(std::move(event));
 }

@@ -60,11 +60,14 @@ class SessionBook {
   // Includes the devices of sessions without a counter, since they may have got
   // a frame.
   std::vector<Source> TakeNewFrames();
-  // Tells the event log that the session's worker has ended.
-  void NoteWorkerEnd(uint64_t id, const ExitReport& report);
+  // Tells the event log that the session's worker has ended. `more` is appended
+  // to the text.
+  void NoteWorkerEnd(uint64_t id, const ExitReport& report,
+                     const std::string& more);
 
  private:
-  void Note(Event::Kind kind, uint64_t id, const ExitReport* report = nullptr);
+  void Note(Event::Kind kind, uint64_t id, const ExitReport* report = nullptr,
+            const std::string& more = "");
 
   const std::string backend_;
   const HostCounters& counters_;

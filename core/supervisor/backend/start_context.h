@@ -13,6 +13,7 @@
 #include "core/supervisor/backend/event_log.h"
 #include "core/supervisor/backend/host_counters.h"
 #include "core/supervisor/backend/killed_workers.h"
+#include "core/supervisor/blame/disabled_backends.h"
 #include "core/supervisor/blame/quarantine_records.h"
 #include "core/supervisor/sandbox/bpf.h"
 #include "core/supervisor/sandbox/cgroup.h"
@@ -42,6 +43,7 @@ struct StartContext {
   sandbox::CgroupParent cgroup;  // the parent of the backends' cgroups
   grants::GrantReader& grants;
   QuarantineRecords& quarantine;
+  DisabledBackends& disabled;
   EventLog& events;
   CrashRecorder& crashes;
   KilledWorkers& killed;

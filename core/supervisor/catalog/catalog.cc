@@ -136,7 +136,9 @@ void Catalog::Refresh() {
       if (known) Drain(std::move(known));
       known = MakeBackend(candidate);
       present_.emplace(known.get(), candidate);
-      if (disabled) known->lifecycle().Disable();
+      if (disabled || context_.disabled.Contains(candidate.name())) {
+        known->lifecycle().Disable();
+      }
     }
     backends.push_back(std::move(known));
   }
@@ -244,11 +246,28 @@ kj::Promise<Status> Catalog::Command(const std::string& name,
     case schema::BackendCommand::Action::RELOAD:
       return Reload(backend);
     case schema::BackendCommand::Action::DISABLE:
-      return backend->lifecycle().Disable();
+      return Disable(*backend);
     case schema::BackendCommand::Action::ENABLE:
-      return backend->lifecycle().Enable();
+      return Enable(*backend);
   }
   return Status(Code::kUnsupported, "bulkheadd does not know this command");
+}
+
+kj::Promise<Status> Catalog::Disable(Backend& backend) {
+  const Status kept = context_.disabled.Add(backend.candidate().name());
+  return backend.lifecycle().Disable().then([kept](Status disabled) {
+    if (!disabled.ok() || kept.ok()) return disabled;
+    return Status(kept.code(),
+                  "it is disabled in this application only, and only until "
+                  "its bulkheadd ends: " +
+                      kept.message());
+  });
+}
+
+kj::Promise<Status> Catalog::Enable(Backend& backend) {
+  const Status lifted = context_.disabled.Remove(backend.candidate().name());
+  return backend.lifecycle().Enable().then(
+      [lifted](Status enabled) { return enabled.ok() ? lifted : enabled; });
 }
 
 kj::Promise<Status> Catalog::Reload(BackendPointer backend) {
@@ -305,6 +324,7 @@ void Catalog::Describe(sandbox::Tier tier, schema::Backends::Builder out) {
   found.insert(found.end(), grants.begin(), grants.end());
   const Diagnostics& quarantine = context_.quarantine.diagnostics();
   found.insert(found.end(), quarantine.begin(), quarantine.end());
+  if (const auto lost = context_.crashes.problem()) found.push_back(*lost);
   if (watch_.problem()) found.push_back(*watch_.problem());
   const auto all = backends();
   for (const QuarantineRecord& record : context_.quarantine.All()) {

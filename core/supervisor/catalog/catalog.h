@@ -76,6 +76,9 @@ class Catalog : private BackendKeeper, private kj::TaskSet::ErrorHandler {
   // Returns the backend that serves the session, or null.
   BackendPointer OfSession(uint64_t session) const;
 
+  // Returns why a running backend differs from the installed files, such as why
+  // a reload was rolled back; empty if it does not differ.
+  std::string NoticeOf(const Backend& backend) const;
   // Describes the backends, after reading the installed files again.
   void Describe(sandbox::Tier tier, ipc::schema::Backends::Builder out);
 
@@ -113,9 +116,9 @@ class Catalog : private BackendKeeper, private kj::TaskSet::ErrorHandler {
   // Returns a number that gives the backend a uid of its own outside the
   // sandbox (sandbox::OutsideId).
   unsigned FreeNumber();
-  // Returns why a running backend differs from the installed files; empty if it
-  // does not.
-  std::string NoticeOf(const Backend& backend) const;
+  // Disables or enables the backend, and keeps a record of that.
+  kj::Promise<Status> Disable(Backend& backend);
+  kj::Promise<Status> Enable(Backend& backend);
   void WatchFiles();
   kj::Promise<void> AwaitChanges();
   void NoteChange();

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "tools/cli/terminal.h"
+#include "tools/cli/user_name.h"
 
 namespace bulkhead::cli {
 namespace {
@@ -20,9 +21,11 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead {0} acme --host 4711
   bulkhead {0} acme --all
 
-Without --host or --all there must be at most one running application; see
-`bulkhead ps`. Open streams continue. Without any, restart lifts a quarantine, and
-the other commands fail.)";
+Without --host or --all there must be at most one running application of this
+user; see `bulkhead ps`. Open streams continue. With --all the exit status is 4
+if an application did not answer. What is disabled stays so, also for
+applications that start later, until it is enabled. Without a running
+application, restart lifts a quarantine, and reload fails.)";
 
 struct CommandKind {
   const char* name;
@@ -46,23 +49,27 @@ struct Asked {
   bool all = false;
 };
 
-// Returns the command lines of the applications to act on, by pid; empty if
-// none is running. A map merges the several bulkheadds that one application may
-// have.
-Result<std::map<int, std::string>> HostsFor(const Asked& asked) {
-  if (asked.host) return std::map<int, std::string>{{*asked.host, ""}};
+// The applications to act on.
+struct Found {
+  // The command lines, by pid. A map merges the several bulkheadds that one
+  // application may have.
+  std::map<int, std::string> hosts;
+  bool complete = true;  // False if an application did not answer.
+};
+
+Result<Found> HostsFor(const Asked& asked) {
+  if (asked.host) return Found{.hosts = {{*asked.host, ""}}};
   const Result<RunningHosts> running =
       FindRunningHosts(std::chrono::milliseconds(0));
   if (!running) return running.error();
   for (const std::string& sentence : running->silent) Say(sentence);
-  std::map<int, std::string> hosts;
+  Found found{.hosts = {}, .complete = running->silent.empty()};
   for (const RunningHost& host : running->hosts) {
-    hosts[host.pid] = host.command;
+    found.hosts[host.pid] = host.command;
   }
-  if (hosts.empty()) return hosts;
-  if (hosts.size() == 1 || asked.all) return hosts;
+  if (found.hosts.size() < 2 || asked.all) return found;
   std::string list;
-  for (const auto& [pid, command] : hosts) {
+  for (const auto& [pid, command] : found.hosts) {
     list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", pid, command);
   }
   return Status(
@@ -71,22 +78,40 @@ Result<std::map<int, std::string>> HostsFor(const Asked& asked) {
           list);
 }
 
-// Does what a command can do for the applications that start later: a restart
-// lifts the quarantine that all applications of this user share.
+// Does what a command can do for the applications that start later: it changes
+// what is on record for all applications of this user. A Host of this process
+// does that: the record is its bulkheadd's.
 int RunWithoutApplication(const GlobalOptions& global, const CommandKind& kind,
-                          const Asked& asked) {
-  constexpr char kNobody[] = "no application uses Bulkhead now";
-  if (kind.command != BackendCommand::kRestart) {
-    return Fail(Status(Code::kNotFound, kNobody));
+                          const std::string& backend) {
+  if (kind.command == BackendCommand::kReload) {
+    return Fail(Status(Code::kNotFound,
+                       "no application of " + DescribeUser() +
+                           " uses Bulkhead now; those of other users are not "
+                           "looked at"));
   }
   const Result<std::unique_ptr<Host>> host =
       Host::Create(HostOptionsFrom(global));
   if (!host) return Fail(host.error());
-  const Status forgotten = (*host)->Restart(asked.backend);
-  if (!forgotten.ok()) return Fail(forgotten);
-  if (!global.quiet) {
-    Say(fmt::format("{}; forgot the recorded failures of {}", kNobody,
-                    asked.backend));
+  const auto act = [&] {
+    switch (kind.command) {
+      case BackendCommand::kDisable:
+        return (*host)->Disable(backend);
+      case BackendCommand::kEnable:
+        return (*host)->Enable(backend);
+      default:
+        return (*host)->Restart(backend);
+    }
+  };
+  if (const Status status = act(); !status.ok()) return Fail(status);
+  if (!global.quiet && kind.command == BackendCommand::kRestart) {
+    Say(fmt::format("no application of {} uses Bulkhead now; forgot the "
+                    "recorded failures of {}",
+                    DescribeUser(), backend));
+  } else if (!global.quiet) {
+    Say(
+        fmt::format("{} {} for applications that start later; none of {} uses "
+                    "Bulkhead now",
+                    kind.done, backend, DescribeUser()));
   }
   return 0;
 }
@@ -111,13 +136,18 @@ void SayReason(int pid, const Asked& asked) {
 
 int RunCommand(const GlobalOptions& global, const CommandKind& kind,
                const Asked& asked) {
-  const auto hosts = HostsFor(asked);
-  if (!hosts) return Fail(hosts.error());
-  if (hosts->empty()) return RunWithoutApplication(global, kind, asked);
+  const auto found = HostsFor(asked);
+  if (!found) return Fail(found.error());
+  // What did not answer was said; with --all the command was not done there.
+  int exit_code =
+      found->complete || !asked.all ? 0 : ExitCodeFor(Code::kDeadlineExceeded);
+  if (found->hosts.empty() && found->complete) {
+    return RunWithoutApplication(global, kind, asked.backend);
+  }
+  if (found->hosts.empty()) return ExitCodeFor(Code::kDeadlineExceeded);
   int done = 0;
   Status absent;
-  int exit_code = 0;
-  for (const auto& [pid, command] : *hosts) {
+  for (const auto& [pid, command] : found->hosts) {
     const Status status = CommandBackend(pid, asked.backend, kind.command);
     if (status.ok()) {
       ++done;

@@ -3,6 +3,7 @@
 
 #include <bulkhead/operators.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -10,6 +11,7 @@
 
 #include "tools/cli/facts.h"
 #include "tools/cli/terminal.h"
+#include "tools/cli/user_name.h"
 
 namespace bulkhead::cli {
 namespace {
@@ -24,7 +26,7 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead ps
   bulkhead ps --json | jq '.hosts[].backends[].sessions[].frames_per_second'
 
-Frames per second are measured during the half second that the command takes.
+Shows the applications of this user only. Frames per second are measured during the half second that the command takes.
 Memory is resident memory; shared pages count for each process.)";
 
 Json FactsOf(const RunningSession& session) {
@@ -107,18 +109,22 @@ int RunPs(bool json) {
   if (json) {
     Json hosts = Json::array();
     for (const auto& host : running->hosts) hosts.push_back(FactsOf(host));
-    return PrintFacts(
-        {{"hosts", std::move(hosts)}, {"silent", running->silent}});
+    return PrintFacts({{"uid", geteuid()},
+                       {"hosts", std::move(hosts)},
+                       {"silent", running->silent}});
   }
-  if (running->hosts.empty()) Say("no application uses Bulkhead now");
+  if (running->hosts.empty()) {
+    Say("no application of " + DescribeUser() +
+        " uses Bulkhead now; those of other users are not looked at");
+  }
   for (const RunningHost& host : running->hosts) {
     Print(fmt::format("{} {}", host.pid, host.command));
     Print(fmt::format("  bulkheadd {}, up {:.0f} s, sandbox {}, {:.1f} MiB",
-                    host.supervisor_pid, host.uptime.count() / 1000.0,
-                    host.tier == SandboxTier::kNone
-                        ? "not needed yet"
-                        : SandboxTierName(host.tier),
-                    host.memory_bytes / kMebibyte));
+                      host.supervisor_pid, host.uptime.count() / 1000.0,
+                      host.tier == SandboxTier::kNone
+                          ? "not needed yet"
+                          : SandboxTierName(host.tier),
+                      host.memory_bytes / kMebibyte));
     for (const RunningBackend& backend : host.backends) PrintBackend(backend);
     for (const WrittenOffWorker& worker : host.written_off) {
       Print(fmt::format(

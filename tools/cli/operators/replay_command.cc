@@ -66,13 +66,21 @@ bool IsAsRecorded(const std::string& path, int64_t bytes, int64_t modified_ns) {
              modified_ns;
 }
 
-void WarnOfChanges(const Crash& crash) {
+void WarnOfChanges(const Crash& crash, const BackendInfo& found) {
   const auto& input = crash.input;
   if (input && !IsAsRecorded(input->path, input->bytes, input->modified_ns)) {
     Say("warning: " + input->path + " has changed since");
   }
   const Crash::Backend& backend = crash.backend;
-  if (!IsAsRecorded(backend.file, backend.bytes, backend.modified_ns)) {
+  if (found.file != backend.file) {
+    Say("warning: it is replayed with " + found.file + ", but it was " +
+        backend.file + " that crashed" +
+        (backend.distribution == found.distribution &&
+                 backend.version == found.version
+             ? std::string()
+             : " (" + backend.distribution + " " + backend.version + ", now " +
+                   found.distribution + " " + found.version + ")"));
+  } else if (!IsAsRecorded(backend.file, backend.bytes, backend.modified_ns)) {
     Say("warning: the backend's file " + backend.file + " has changed since");
   }
   if (!crash.request.complete) {
@@ -210,7 +218,7 @@ int RunReplay(const GlobalOptions& global, const ReplayOptions& options) {
   const std::string& name = crash->backend.name;
   const Result<BackendInfo> before = Find(**host, name);
   if (!before) return Fail(before.error());
-  WarnOfChanges(*crash);
+  WarnOfChanges(*crash, *before);
   const Status status =
       crash->input ? Decode(**host, *crash) : Start(**host, *crash, *before);
   const Result<BackendInfo> after = Find(**host, name);

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "core/include/bulkhead/status.h"
+
+namespace bulkhead::supervisor {
+
+// The backends that an operator disabled, by name, one file for each in the
+// state directory. So a backend stays disabled for a later bulkheadd of the
+// same application, and for applications that start later, until it is enabled.
+//
+// The directory is not trusted (core/base/state_directory.h): a file whose text
+// is not the name that its own name stands for does not count. Bound to the
+// event loop's thread; blocks only as long as the file system does.
+class DisabledBackends {
+ public:
+  // `directory` is empty if no records are to be kept.
+  explicit DisabledBackends(std::string directory)
+      : directory_(std::move(directory)) {}
+
+  bool Contains(const std::string& backend) const;
+  // Fails, and changes nothing, if the record cannot be written. OK without a
+  // directory.
+  Status Add(const std::string& backend);
+  // OK if there is no record.
+  Status Remove(const std::string& backend);
+
+ private:
+  const std::string directory_;
+};
+
+}  // namespace bulkhead::supervisor
