@@ -46,7 +46,8 @@ std::string StartOf(const BackendInfo& backend) {
 void PrintPlaces(const std::vector<SearchedPlace>& places) {
   Print("searched in this order, the first match wins:");
   for (const SearchedPlace& place : places) {
-    Print(fmt::format("  {}  ({}): {}", place.path, place.origin, place.outcome));
+    Print(
+        fmt::format("  {}  ({}): {}", place.path, place.origin, place.outcome));
   }
 }
 
@@ -73,7 +74,7 @@ void PrintBackends(const BackendReport& report) {
     Print("  devices       " + NamesOf(backend.devices));
     Print("  streams       " + Listed(backend.streams));
     Print(fmt::format("  distribution  {} {}", backend.distribution,
-                    backend.version));
+                      backend.version));
     Print("  file          " + backend.file);
     Print("  start         " + StartOf(backend));
     Print(fmt::format("  sandbox       {}", SandboxTierName(backend.tier)));
@@ -83,8 +84,8 @@ void PrintBackends(const BackendReport& report) {
     }
     if (backend.zygote_pid != 0) {
       Print(fmt::format("  processes     reaper {}, zygote {}, {} sessions",
-                      backend.reaper_pid, backend.zygote_pid,
-                      backend.session_pids.size()));
+                        backend.reaper_pid, backend.zygote_pid,
+                        backend.session_pids.size()));
     }
   }
   for (const Diagnostic& diagnostic : report.diagnostics) {

@@ -122,7 +122,7 @@ constexpr char kMayHaveMedia[] =
     " and may contain parts of the media (--json leaves them out)";
 
 void PrintLines(const std::string& heading,
-              const std::vector<std::string>& lines) {
+                const std::vector<std::string>& lines) {
   if (lines.empty()) return;
   Print(heading);
   for (const std::string& line : lines) Print("  " + line);
@@ -132,14 +132,14 @@ void PrintClaims(const Crash& crash) {
   const ExitReport& end = crash.end;
   if (end.claimed_address != 0 || !end.claimed_backtrace.empty()) {
     Print(fmt::format("what the process said itself, which need not be true{}:",
-                    crash.had_media ? kMayHaveMedia : ""));
+                      crash.had_media ? kMayHaveMedia : ""));
     Print(fmt::format("  it touched {:#x}", end.claimed_address));
     for (size_t i = 0; i < end.claimed_backtrace.size(); ++i) {
       Print(fmt::format("  #{:<2} {}", i, end.claimed_backtrace[i]));
     }
   }
   PrintLines("the last lines that the backend wrote, which need not be true:",
-           crash.log);
+             crash.log);
   PrintLines(
       fmt::format("the last lines that the backend wrote since it had media, "
                   "which need not be true{}:",

@@ -140,18 +140,18 @@ std::string DescribeMemoryCgroup(const SandboxReport& sandbox) {
 void PrintSandbox(const SandboxReport& sandbox) {
   Print(fmt::format("sandbox: {}", SandboxTierName(sandbox.tier)));
   Print(sandbox.landlock_abi == 0
-          ? "  Landlock: none"
-          : fmt::format("  Landlock: ABI {}", sandbox.landlock_abi));
+            ? "  Landlock: none"
+            : fmt::format("  Landlock: ABI {}", sandbox.landlock_abi));
   Print(sandbox.own_uid ? "  user: backends have a uid of their own"
-                      : "  user: backends have this user's uid");
+                        : "  user: backends have this user's uid");
   Print(sandbox.cgroup.empty()
-          ? "  cgroup: none; limits are for each process alone"
-          : fmt::format(
-                "  cgroup: in {}, with limits of: {}", sandbox.cgroup,
-                sandbox.cgroup_controllers.empty()
-                    ? "nothing"
-                    : fmt::format(
-                          "{}", fmt::join(sandbox.cgroup_controllers, ", "))));
+            ? "  cgroup: none; limits are for each process alone"
+            : fmt::format(
+                  "  cgroup: in {}, with limits of: {}", sandbox.cgroup,
+                  sandbox.cgroup_controllers.empty()
+                      ? "nothing"
+                      : fmt::format("{}", fmt::join(sandbox.cgroup_controllers,
+                                                    ", "))));
   Print("  " + DescribeMemoryCgroup(sandbox));
   for (const SandboxGap& gap : sandbox.gaps) {
     Print("  missing: " + gap.missing);
@@ -168,9 +168,9 @@ void PrintSandbox(const SandboxReport& sandbox) {
 void PrintForPeople(const GlobalOptions& global, const Examination& found) {
   for (const Program& program : found.programs) {
     Print(fmt::format("program: {} {}", program.path,
-                    program.found ? "found"
-                                  : "MISSING; build or install Bulkhead, or "
-                                    "name the directory with --libexec"));
+                      program.found ? "found"
+                                    : "MISSING; build or install Bulkhead, or "
+                                      "name the directory with --libexec"));
   }
   for (const std::string& directory : PluginPath(global)) {
     Print("plugin path: " + directory);
@@ -186,9 +186,9 @@ void PrintForPeople(const GlobalOptions& global, const Examination& found) {
   if (found.sandbox) PrintSandbox(*found.sandbox);
   if (found.backends) PrintBackends(*found.backends);
   Print(found.decoding.ok()
-          ? fmt::format("decoding on cpu: works (one picture in {:.0f} ms)",
-                        found.decoding_ms)
-          : "decoding on cpu: " + found.decoding.message());
+            ? fmt::format("decoding on cpu: works (one picture in {:.0f} ms)",
+                          found.decoding_ms)
+            : "decoding on cpu: " + found.decoding.message());
 }
 
 nlohmann::ordered_json FactsOf(const Status& status) {

@@ -54,7 +54,8 @@ int RunEntryPoints(const GlobalOptions& global,
     for (const EntryPoint& entry_point : selected.Select({.group = group})) {
       Print(fmt::format("  {} = {}", entry_point.name, entry_point.value));
       Print(fmt::format("    {} {}, {}:{}", entry_point.distribution,
-                      entry_point.version, entry_point.file, entry_point.line));
+                        entry_point.version, entry_point.file,
+                        entry_point.line));
     }
   }
   for (const Diagnostic& diagnostic : report.diagnostics) {

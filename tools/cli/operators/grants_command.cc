@@ -72,7 +72,7 @@ void PrintListing(const Listing& listing) {
       if (grant.file != file.path) continue;
       any = true;
       Print(fmt::format("  {} ({})", grant.backend,
-                      grant.hash.empty() ? "any file" : grant.hash));
+                        grant.hash.empty() ? "any file" : grant.hash));
       for (const std::string& text : ToTexts(grant.permissions)) {
         Print("    " + text);
       }
