@@ -151,7 +151,7 @@ Status BackendStart::BlamingZygote(Status status) {
   if (status.code() == Code::kSandboxUnavailable) return status;
   if (incarnation_->before_loading()) {
     // A reaper that gives up says why there, and looks lost.
-    (void)incarnation_->ReadLog();
+    (void)incarnation_->log().Read();
     if (SaysExhausted(incarnation_->log().text())) {
       return Status(Code::kResourceExhausted, status.message());
     }

@@ -58,6 +58,7 @@ class LifecycleTest : public testing::Test {
   discovery::TemporaryTree tree_;
   grants::GrantReader grants_;
   QuarantineRecords quarantine_{""};
+  DisabledBackends disabled_{""};
   EventLog events_;
   CrashRecorder crashes_{"", -1};
   KilledWorkers killed_;
@@ -78,6 +79,7 @@ class LifecycleTest : public testing::Test {
                               .cgroup = {},
                               .grants = grants_,
                               .quarantine = quarantine_,
+                              .disabled = disabled_,
                               .events = events_,
                               .crashes = crashes_,
                               .killed = killed_,

@@ -104,7 +104,8 @@ int RunWithoutApplication(const GlobalOptions& global, const CommandKind& kind,
   };
   if (const Status status = act(); !status.ok()) return Fail(status);
   if (!global.quiet && kind.command == BackendCommand::kRestart) {
-    Say(fmt::format("no application of {} uses Bulkhead now; forgot the "
+    Say(
+        fmt::format("no application of {} uses Bulkhead now; forgot the "
                     "recorded failures of {}",
                     DescribeUser(), backend));
   } else if (!global.quiet) {
