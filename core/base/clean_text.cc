@@ -47,7 +47,7 @@ bool IsControl(char32_t code) {
          (code >= 0x2066 && code <= 0x2069) ||
          // Spaces without width, invisible operators, marks of the byte order
          // and tags, which nobody sees.
-         code == 0x200b || (code >= 0x2060 && code <= 0x2065) ||
+         code == 0x200b || (code >= 0x2060 && code <= 0x2064) ||
          code == 0xfeff || (code >= 0xe0000 && code <= 0xe007f);
 }
 

@@ -8,11 +8,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "core/base/record_hash.h"
 #include "core/base/status_macros.h"
 #include "core/base/text.h"
 #include "core/discovery/place_reading.h"
@@ -22,6 +25,8 @@ namespace {
 
 constexpr size_t kMaxRefusals = 16;
 constexpr int kMaxDepth = 32;
+// A package can name a file of any size, also a sparse one.
+constexpr uint64_t kMaxHashedBytes = uint64_t{1} << 30;
 
 struct CloseDirectory {
   void operator()(DIR* stream) const { closedir(stream); }
@@ -88,6 +93,32 @@ Status CheckFile(const struct stat& file, const std::string& path,
                    "object");
   }
   return Status();
+}
+
+// Compares a file with its hash in RECORD. A package could name private files
+// of the user that are no part of it; it does not know their hashes.
+Status CheckKnown(const ipc::UniqueFd& file, const std::string& path,
+                  const std::string& recorded) {
+  const Status refused = Refused(
+      path,
+      "is not for everybody, as the backend's shared object, and RECORD does "
+      "not have its hash: install the distribution again, or let everybody "
+      "read the object");
+  auto hash = RecordHash::Parse(recorded);
+  if (!hash) return refused;
+  const ipc::UniqueFd reading(
+      open(("/proc/self/fd/" + std::to_string(file.get())).c_str(),
+           O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (!reading) return FromErrno(path, path);
+  std::vector<char> chunk(size_t{1} << 16);
+  for (uint64_t bytes = 0; bytes <= kMaxHashedBytes;) {
+    const ssize_t got = read(reading.get(), chunk.data(), chunk.size());
+    if (got < 0) return FromErrno(path, path);
+    if (got == 0) return hash->Matches() ? Status() : refused;
+    hash->Add({chunk.data(), static_cast<size_t>(got)});
+    bytes += static_cast<uint64_t>(got);
+  }
+  return Refused(path, "is too large to be compared with RECORD's hash");
 }
 
 // Lists the files below a folder, which is opened without following a link.
@@ -243,6 +274,11 @@ Result<std::vector<std::string>> VisiblePaths(
   ASSIGN_OR_RETURN(std::vector<std::string> paths,
                    ClaimedPaths(directory_fd, record, plugin_path));
   const std::string file = distribution.dist_info_path() + "/RECORD";
+  const bool is_private = (object.st_mode & 0444) != 0444;
+  std::map<std::string_view, std::string_view> hashes;
+  if (is_private && record) {
+    for (const RecordedFile& row : *record) hashes[row.path] = row.hash;
+  }
   std::vector<std::string> accepted;
   size_t refused = 0;
   for (std::string& path : paths) {
@@ -257,6 +293,8 @@ Result<std::vector<std::string>> VisiblePaths(
                    index.OtherOwner(directory_fd, distribution, path);
                status.ok() && !other.empty()) {
       status = Refused(path, "is also named by the RECORD of " + other);
+    } else if (is_private && opened) {
+      status = CheckKnown(*opened, path, std::string(hashes[path]));
     }
     if (status.ok()) {
       accepted.push_back(std::move(path));

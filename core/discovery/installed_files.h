@@ -24,7 +24,8 @@ namespace bulkhead::discovery {
 //   - belongs to the owner of the backend's shared object, as do the folders
 //     above it;
 //   - can be read, and its folders entered, by everybody who can read the
-//     object;
+//     object; if that is not everybody, RECORD has to have the file's hash, so
+//     that the package names no private file whose content it does not know;
 //   - is named by the RECORD of no other distribution of the directory. The
 //     object itself may be: only its own code runs in its sandbox.
 //

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,11 @@ namespace bulkhead::discovery {
 namespace {
 
 using Paths = std::vector<std::string>;
+
+constexpr char kHashOfData[] =
+    "sha256=Om6weQ85rIfJTzhWst0sXREOaBFgImGpqSPTuyOtyLc";
+constexpr char kHashOfOther[] =
+    "sha256=2SmKENGwc1g33EvYXaxkGw887yekfl1TpU8vP1svz_o";
 
 // A distribution "acme" with the object acme/libp.so.
 class InstalledFilesTest : public testing::Test {
@@ -40,7 +46,9 @@ class InstalledFilesTest : public testing::Test {
     std::optional<std::vector<RecordedFile>> record;
     if (rows) {
       record.emplace();
-      for (const std::string& row : *rows) record->push_back({row, ""});
+      for (const std::string& row : *rows) {
+        record->push_back({row, hashes_[row]});
+      }
     }
     struct stat object = {};
     EXPECT_EQ(stat((tree_ / plugin).c_str(), &object), 0);
@@ -65,6 +73,7 @@ class InstalledFilesTest : public testing::Test {
 
   TemporaryTree tree_;
   Distribution acme_;
+  std::map<std::string, std::string> hashes_;  // of RECORD, by path
   Diagnostics diagnostics_;
 };
 
@@ -124,7 +133,15 @@ TEST_F(InstalledFilesTest, APrivateInstallationShowsItsPrivateFiles) {
   chmod((tree_ / "acme").c_str(), 0700);
   chmod((tree_ / "acme/libp.so").c_str(), 0600);
   chmod((tree_ / "acme/model.bin").c_str(), 0600);
-  EXPECT_EQ(Shown(Paths{"acme/libp.so", "acme/model.bin"}).value().size(), 2u);
+  WriteOpen("acme/diary");
+  chmod((tree_ / "acme/diary").c_str(), 0600);
+  // Without a hash nothing tells the package's files from the user's.
+  ExpectRefused("acme/diary", "RECORD does not have its hash");
+  hashes_ = {{"acme/model.bin", kHashOfData}, {"acme/diary", kHashOfOther}};
+  EXPECT_EQ(
+      Shown(Paths{"acme/libp.so", "acme/diary", "acme/model.bin"}).value(),
+      (Paths{"acme/libp.so", "acme/model.bin"}));
+  EXPECT_EQ(diagnostics_.size(), 1u);
 }
 
 TEST_F(InstalledFilesTest, AFileOfAnotherOwnerIsRefused) {

@@ -62,11 +62,15 @@ kj::Promise<void> Supervisor::Command(EventSocket& connection,
                                       schema::BackendCommand::Reader command) {
   const std::string backend = command.getBackend().cStr();
   const char* name = NameOf(command.getAction());
+  const bool reloads =
+      command.getAction() == schema::BackendCommand::Action::RELOAD;
   return catalog_->Command(backend, command.getAction())
-      .then([this, &connection, backend, name](Status status) {
+      .then([this, &connection, backend, name, reloads](Status status) {
         std::string outcome = status.ok() ? "done" : status.message();
         const auto served = catalog_->Named(backend);
-        if (status.ok() && served && !(*served)->lifecycle().reason().empty()) {
+        // A reload says what it did not check.
+        if (reloads && status.ok() && served &&
+            !(*served)->lifecycle().reason().empty()) {
           outcome += "; " + (*served)->lifecycle().reason();
         }
         events_.Add({.kind = Event::Kind::kCommand,

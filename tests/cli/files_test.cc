@@ -99,8 +99,8 @@ TEST_F(Cli, StdinIsAnInputPipedOrNot) {
 TEST_F(Cli, ProbeTellsOfEveryStreamOfEachFile) {
   const ProgramResult result = Run({"probe", clip(), clip(), "--count"});
   EXPECT_EQ(result.exit_code, 0) << result.Describe();
-  EXPECT_NE(result.errors.find("120 frames"), std::string::npos)
-      << result.errors;
+  EXPECT_NE(result.output.find("120 frames"), std::string::npos)
+      << result.output;
   const ProgramResult json = Run({"probe", clip(), "--json"});
   const auto facts = nlohmann::json::parse(json.output, nullptr, false);
   ASSERT_FALSE(facts.is_discarded()) << json.output;

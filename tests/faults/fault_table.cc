@@ -94,8 +94,11 @@ constexpr FaultEntry kTable[] = {
     {14, "closed by its caller while held", "chaos, SIGSTOP", "in time",
      kSessions, "ASessionWhoseWorkerIsHeldOrStoppedClosesAtOnce"},
     {15, "in an upgrade's hand-over", "killed while draining",
+     "goes on on the old", kReload,
+     "AStreamWhoseWorkerDiesIsReplayedOnTheVersionThatItHad"},
+    {15, "the same, and the old version has ended", "killed while draining",
      "goes on on the new", kReload,
-     "ASessionWhoseWorkerDiesWhileItDrainsGoesOnOnTheNew"},
+     "AStreamGoesOnOnTheNewVersionWhereTheOldOneHasEnded"},
 
     // Hang, slow, garbage.
     {16, "endless loop while it loads", "chaos do=spin", "kBackendUnavailable",

@@ -129,16 +129,6 @@ TEST_P(SeekModes, AnIndexBeyondItsLimitNamesIt) {
   }
 }
 
-TEST_P(SeekModes, StreamsBeyondTheirLimitNameIt) {
-  const auto small = Create({.streams = 0});
-  const auto probed = small->Probe(path(), {.device = GetParam()});
-  ASSERT_FALSE(probed);
-  EXPECT_EQ(probed.error().code(), Code::kResourceExhausted);
-  EXPECT_NE(probed.error().message().find("the limit streams"),
-            std::string::npos)
-      << probed.error();
-}
-
 INSTANTIATE_TEST_SUITE_P(Devices, SeekModes,
                          testing::Values("cpu", "openreg:1"),
                          [](const auto& device) {

@@ -214,13 +214,20 @@ Status SupervisorLink::WatchedExchange(const Connection& connection,
   }
 }
 
+bool SupervisorLink::Serves(uint64_t generation) const {
+  std::lock_guard lock(mutex_);
+  return alive_ && generation_ == generation;
+}
+
 Status SupervisorLink::Ask(const FillRequest& fill,
                            std::chrono::milliseconds timeout,
                            const TakeReply& take) {
-  const Status status = Call(fill, {}, timeout, take);
+  uint64_t generation = 0;
+  Status status = Call(fill, {}, timeout, take, &generation);
+  // A bulkheadd that serves on told of a backend that was lost.
+  if (status.code() != Code::kBackendLost || Serves(generation)) return status;
   // Any bulkheadd will do, so the one that takes its place is asked.
-  return status.code() == Code::kBackendLost ? Call(fill, {}, timeout, take)
-                                             : status;
+  return Call(fill, {}, timeout, take);
 }
 
 Status SupervisorLink::Call(const FillRequest& fill, std::span<const int> fds,

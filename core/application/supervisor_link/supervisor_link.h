@@ -135,6 +135,8 @@ class SupervisorLink {
   Status Call(const FillRequest& fill, std::span<const int> fds,
               std::chrono::milliseconds timeout, const TakeReply& take,
               uint64_t* generation = nullptr, CancelSignal* cancel = nullptr);
+  // Returns whether that bulkheadd is the present one and not known to be lost.
+  bool Serves(uint64_t generation) const;
   // Calls once more if bulkheadd is lost, as any bulkheadd can answer.
   Status Ask(const FillRequest& fill, std::chrono::milliseconds timeout,
              const TakeReply& take);

@@ -83,9 +83,7 @@ bool SupervisorLink::StillServes(const StartedWorker& worker) const {
   // A later bulkheadd numbers its sessions anew and knows nothing of this
   // worker, so there is no reason to start one just to ask. In a fork() the
   // mutex may stay locked for ever, so the mark is checked first.
-  if (fork_mark_.forked()) return false;
-  std::lock_guard lock(mutex_);
-  return alive_ && generation_ == worker.generation;
+  return !fork_mark_.forked() && Serves(worker.generation);
 }
 
 Status SupervisorLink::ConfirmSession(const StartedWorker& worker,
