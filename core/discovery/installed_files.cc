@@ -95,15 +95,18 @@ Status CheckFile(const struct stat& file, const std::string& path,
   return Status();
 }
 
-// Compares a file with its hash in RECORD. A package could name private files
-// of the user that are no part of it; it does not know their hashes.
+// Compares a file with its hash in RECORD. A package could name files that are
+// no part of it; it does not know their hashes.
 Status CheckKnown(const ipc::UniqueFd& file, const std::string& path,
-                  const std::string& recorded) {
+                  const std::string& recorded, bool is_private) {
   const Status refused = Refused(
       path,
-      "is not for everybody, as the backend's shared object, and RECORD does "
-      "not have its hash: install the distribution again, or let everybody "
-      "read the object");
+      is_private
+          ? "is not for everybody, as the backend's shared object, and RECORD "
+            "does not have its hash: install the distribution again, or let "
+            "everybody read the object"
+          : "lies outside of the backend's folder, and RECORD does not have "
+            "its hash: install the distribution again");
   auto hash = RecordHash::Parse(recorded);
   if (!hash) return refused;
   const ipc::UniqueFd reading(
@@ -276,9 +279,16 @@ Result<std::vector<std::string>> VisiblePaths(
   const std::string file = distribution.dist_info_path() + "/RECORD";
   const bool is_private = (object.st_mode & 0444) != 0444;
   std::map<std::string_view, std::string_view> hashes;
-  if (is_private && record) {
+  if (record) {
     for (const RecordedFile& row : *record) hashes[row.path] = row.hash;
   }
+  const size_t slash = plugin_path.find('/');
+  const std::string folder =
+      slash == std::string::npos ? "" : plugin_path.substr(0, slash + 1);
+  const auto lies_inside = [&](const std::string& path) {
+    return (!folder.empty() && path.starts_with(folder)) ||
+           path.starts_with(distribution.dist_info + "/");
+  };
   std::vector<std::string> accepted;
   size_t refused = 0;
   for (std::string& path : paths) {
@@ -293,8 +303,8 @@ Result<std::vector<std::string>> VisiblePaths(
                    index.OtherOwner(directory_fd, distribution, path);
                status.ok() && !other.empty()) {
       status = Refused(path, "is also named by the RECORD of " + other);
-    } else if (is_private && opened) {
-      status = CheckKnown(*opened, path, std::string(hashes[path]));
+    } else if (opened && (is_private || !lies_inside(path))) {
+      status = CheckKnown(*opened, path, std::string(hashes[path]), is_private);
     }
     if (status.ok()) {
       accepted.push_back(std::move(path));

@@ -24,8 +24,10 @@ namespace bulkhead::discovery {
 //   - belongs to the owner of the backend's shared object, as do the folders
 //     above it;
 //   - can be read, and its folders entered, by everybody who can read the
-//     object; if that is not everybody, RECORD has to have the file's hash, so
-//     that the package names no private file whose content it does not know;
+//     object;
+//   - has the hash that RECORD tells, if the object is not for everybody, or if
+//     the file lies outside of the folder of the object and of the dist-info.
+//     So a package names no file whose content it does not know;
 //   - is named by the RECORD of no other distribution of the directory. The
 //     object itself may be: only its own code runs in its sandbox.
 //

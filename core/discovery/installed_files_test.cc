@@ -80,6 +80,7 @@ class InstalledFilesTest : public testing::Test {
 TEST_F(InstalledFilesTest, RegularFilesOfRecordAreShown) {
   WriteOpen("acme/model.bin");
   WriteOpen("top.txt");
+  hashes_ = {{"top.txt", kHashOfData}};
   EXPECT_EQ(Shown(Paths{"top.txt", "acme/model.bin", "acme/libp.so", "top.txt"})
                 .value(),
             (Paths{"acme/libp.so", "acme/model.bin", "top.txt"}));
@@ -142,6 +143,17 @@ TEST_F(InstalledFilesTest, APrivateInstallationShowsItsPrivateFiles) {
       Shown(Paths{"acme/libp.so", "acme/diary", "acme/model.bin"}).value(),
       (Paths{"acme/libp.so", "acme/model.bin"}));
   EXPECT_EQ(diagnostics_.size(), 1u);
+}
+
+TEST_F(InstalledFilesTest, AFileOutsideOfTheFolderNeedsItsHash) {
+  WriteOpen("acme.libs/libdep.so");
+  ExpectRefused("acme.libs/libdep.so", "RECORD does not have its hash");
+  hashes_ = {{"acme.libs/libdep.so", kHashOfOther}};
+  ExpectRefused("acme.libs/libdep.so", "RECORD does not have its hash");
+  hashes_ = {{"acme.libs/libdep.so", kHashOfData}};
+  EXPECT_EQ(Shown(Paths{"acme/libp.so", "acme.libs/libdep.so"}).value().size(),
+            2u);
+  EXPECT_TRUE(diagnostics_.empty());
 }
 
 TEST_F(InstalledFilesTest, AFileOfAnotherOwnerIsRefused) {
