@@ -96,17 +96,14 @@ Status CheckFile(const struct stat& file, const std::string& path,
 }
 
 // Compares a file with its hash in RECORD. A package could name files that are
-// no part of it; it does not know their hashes.
+// no part of it; it does not know their hashes. `doubt` says why the file might
+// be no part of it.
 Status CheckKnown(const ipc::UniqueFd& file, const std::string& path,
-                  const std::string& recorded, bool is_private) {
-  const Status refused = Refused(
-      path,
-      is_private
-          ? "is not for everybody, as the backend's shared object, and RECORD "
-            "does not have its hash: install the distribution again, or let "
-            "everybody read the object"
-          : "lies outside of the backend's folder, and RECORD does not have "
-            "its hash: install the distribution again");
+                  const std::string& recorded, const std::string& doubt) {
+  const Status refused =
+      Refused(path, doubt +
+                        ", and RECORD does not have its hash: install the "
+                        "distribution again");
   auto hash = RecordHash::Parse(recorded);
   if (!hash) return refused;
   const ipc::UniqueFd reading(
@@ -122,6 +119,11 @@ Status CheckKnown(const ipc::UniqueFd& file, const std::string& path,
     bytes += static_cast<uint64_t>(got);
   }
   return Refused(path, "is too large to be compared with RECORD's hash");
+}
+
+bool HasFurtherNames(const ipc::UniqueFd& file) {
+  struct stat info = {};
+  return fstat(file.get(), &info) != 0 || info.st_nlink > 1;
 }
 
 // Lists the files below a folder, which is opened without following a link.
@@ -285,9 +287,16 @@ Result<std::vector<std::string>> VisiblePaths(
   const size_t slash = plugin_path.find('/');
   const std::string folder =
       slash == std::string::npos ? "" : plugin_path.substr(0, slash + 1);
-  const auto lies_inside = [&](const std::string& path) {
-    return (!folder.empty() && path.starts_with(folder)) ||
-           path.starts_with(distribution.dist_info + "/");
+  // Returns why a file might be no part of the package; empty if there is no
+  // doubt.
+  const auto doubt_of = [&](const std::string& path,
+                            const ipc::UniqueFd& opened) -> std::string {
+    if (is_private) return "is as private as the backend's shared object";
+    if ((folder.empty() || !path.starts_with(folder)) &&
+        !path.starts_with(distribution.dist_info + "/")) {
+      return "lies outside of the backend's folder";
+    }
+    return HasFurtherNames(opened) ? "has further names (hard links)" : "";
   };
   std::vector<std::string> accepted;
   size_t refused = 0;
@@ -303,8 +312,10 @@ Result<std::vector<std::string>> VisiblePaths(
                    index.OtherOwner(directory_fd, distribution, path);
                status.ok() && !other.empty()) {
       status = Refused(path, "is also named by the RECORD of " + other);
-    } else if (opened && (is_private || !lies_inside(path))) {
-      status = CheckKnown(*opened, path, std::string(hashes[path]), is_private);
+    } else if (opened) {
+      if (const std::string doubt = doubt_of(path, *opened); !doubt.empty()) {
+        status = CheckKnown(*opened, path, std::string(hashes[path]), doubt);
+      }
     }
     if (status.ok()) {
       accepted.push_back(std::move(path));

@@ -25,9 +25,11 @@ namespace bulkhead::discovery {
 //     above it;
 //   - can be read, and its folders entered, by everybody who can read the
 //     object;
-//   - has the hash that RECORD tells, if the object is not for everybody, or if
-//     the file lies outside of the folder of the object and of the dist-info.
-//     So a package names no file whose content it does not know;
+//   - has the hash that RECORD tells, if the object is not for everybody, if
+//   the
+//     file lies outside of the folder of the object and of the dist-info, or if
+//     it has further names (hard links). So a package names no file whose
+//     content it does not know;
 //   - is named by the RECORD of no other distribution of the directory. The
 //     object itself may be: only its own code runs in its sandbox.
 //

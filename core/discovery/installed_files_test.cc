@@ -156,6 +156,15 @@ TEST_F(InstalledFilesTest, AFileOutsideOfTheFolderNeedsItsHash) {
   EXPECT_TRUE(diagnostics_.empty());
 }
 
+TEST_F(InstalledFilesTest, AFileWithFurtherNamesNeedsItsHash) {
+  WriteOpen("elsewhere");
+  std::filesystem::create_hard_link((tree_ / "elsewhere"),
+                                    (tree_ / "acme/model.bin"));
+  ExpectRefused("acme/model.bin", "has further names (hard links)");
+  hashes_ = {{"acme/model.bin", kHashOfData}};
+  EXPECT_EQ(Shown(Paths{"acme/libp.so", "acme/model.bin"}).value().size(), 2u);
+}
+
 TEST_F(InstalledFilesTest, AFileOfAnotherOwnerIsRefused) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
   WriteOpen("acme/other");
