@@ -1,30 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/supervisor/backend/incarnation.h"
 
-#include <capnp/message.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "core/base/from_ipc.h"
 #include "core/base/pidfd.h"
-#include "core/base/status_macros.h"
 #include "core/control/exit_report.h"
-#include "core/supervisor/sandbox/child_processes.h"
-#include "core/supervisor/sandbox/log_socket.h"
 #include "core/supervisor/sandbox/memory_limit.h"
 #include "core/supervisor/sandbox/thread_status.h"
-#include "ipc/capnp_read.h"
 #include "ipc/limit_name.h"
 
 namespace bulkhead::supervisor {
 namespace {
 
-namespace schema = ipc::schema;
 using std::chrono::milliseconds;
 
 // The time between a zygote's end on its socket and the reaper's report of it.
@@ -100,128 +93,6 @@ kj::Promise<Status> Incarnation::AwaitReady(milliseconds timeout) {
                           std::to_string(timeout.count()) + " ms of " +
                           ipc::DeadlineName("backend_start"));
       }));
-}
-
-kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
-    WorkerKind kind, ipc::UniqueFd socket, milliseconds timeout,
-    const sandbox::MemoryAllowance& memory) {
-  if (!zygote_alive_) {
-    return Result<Worker>(
-        Status(Code::kBackendLost, "the backend's zygote died"));
-  }
-  auto message = kj::heap<capnp::MallocMessageBuilder>();
-  auto clone = message->initRoot<schema::ZygoteRequest>().initClone();
-  clone.setProbe(kind == WorkerKind::kProbe);
-  clone.setShared(kind == WorkerKind::kShared);
-  const sandbox::MemoryLimits limits =
-      sandbox::LimitsFor(zygote_pidfd_.get(), memory, loading_);
-  clone.setDataBytes(limits.data_bytes);
-  clone.setAddressBytes(limits.address_bytes);
-  auto paf = kj::newPromiseAndFulfiller<Result<Worker>>();
-  Pending pending{.fulfiller = kj::mv(paf.fulfiller),
-                  .pid = std::nullopt,
-                  .memory = limits,
-                  .descriptors = std::nullopt,
-                  .log = nullptr,
-                  .starved = std::nullopt};
-  // A probe sees no media and stays in stage 1.
-  if (violations_ && kind != WorkerKind::kProbe) {
-    Result<sandbox::LogSocket> log = sandbox::MakeLogSocket();
-    if (!log) return Result<Worker>(std::move(log).error());
-    clone.setSocketComesLater(true);
-    pending.descriptors = sandbox::ExpectedCalls::WorkerDescriptors{
-        .socket = std::move(socket), .log = std::move(log->writer)};
-    pending.log = std::make_unique<LogTail>(port_, std::move(log->reader));
-    pending.log->ExpectMedia();
-  }
-  const uint64_t ticket = next_ticket_++;
-  clone.setTicket(ticket);
-  pending_[ticket] = std::move(pending);
-  tasks_->add(SendClone(ticket, kj::mv(message), std::move(socket)));
-  return paf.promise.exclusiveJoin(
-      timer_.afterDelay(ToDuration(timeout)).then([this, ticket, timeout] {
-        auto late = pending_.extract(ticket);
-        if (late && late.mapped().starved) {
-          // The zygote named the worker and is not to blame. The worker's
-          // socket leads nowhere, so it ends.
-          if (late.mapped().pid) forgotten_.insert(*late.mapped().pid);
-          return Result<Worker>(*std::move(late.mapped().starved));
-        }
-        // A zygote that does not answer would fail every later session too, so
-        // it is replaced.
-        KillZygote(Code::kBackendLost, "it did not clone a worker in time");
-        return Result<Worker>(Status(
-            Code::kDeadlineExceeded,
-            "no worker was cloned within " + std::to_string(timeout.count()) +
-                " ms of " + ipc::DeadlineName("worker_start")));
-      }));
-}
-
-kj::Promise<void> Incarnation::SendClone(uint64_t ticket,
-                                         kj::Own<capnp::MessageBuilder> message,
-                                         ipc::UniqueFd socket) {
-  const auto pending = pending_.find(ticket);
-  if (pending == pending_.end()) return kj::READY_NOW;
-  const int descriptor = socket.get();
-  auto sent = zygote_->Send(
-      *message, std::span(&descriptor, socket ? size_t{1} : size_t{0}));
-  if (sent) {
-    expected_calls_.ExpectClone();
-    pending->second.starved.reset();
-    return kj::READY_NOW;
-  }
-  const bool starved = sent.error().code == ipc::Code::kResourceExhausted;
-  Status failure = FromIpc(std::move(sent).error());
-  if (!starved) {
-    pending->second.fulfiller->fulfill(Result<Worker>(std::move(failure)));
-    pending_.erase(pending);
-    return kj::READY_NOW;
-  }
-  pending->second.starved = std::move(failure);
-  return timer_.afterDelay(kStarvedPause)
-      .then([this, ticket, message = kj::mv(message),
-             socket = std::move(socket)]() mutable {
-        return SendClone(ticket, kj::mv(message), std::move(socket));
-      });
-}
-
-kj::Promise<ProcessExit> Incarnation::AwaitEnd(pid_t pid,
-                                               milliseconds timeout) {
-  const auto found = watched_.find(pid);
-  if (found == watched_.end()) {
-    return ProcessExit{.kind = ProcessExit::Kind::kUnknown};
-  }
-  if (found->second.end.kind != ProcessExit::Kind::kRunning) {
-    return found->second.end;
-  }
-  auto paf = kj::newPromiseAndFulfiller<ProcessExit>();
-  found->second.waiters.push_back(kj::mv(paf.fulfiller));
-  return paf.promise.exclusiveJoin(
-      timer_.afterDelay(ToDuration(timeout)).then([] {
-        return ProcessExit();
-      }));
-}
-
-bool Incarnation::WorkerRuns(pid_t pid) const {
-  const auto found = watched_.find(pid);
-  return found != watched_.end() &&
-         found->second.end.kind == ProcessExit::Kind::kRunning;
-}
-
-LogTail* Incarnation::LogOf(pid_t worker) {
-  const auto found = watched_.find(worker);
-  return found == watched_.end() ? nullptr : found->second.log.get();
-}
-
-void Incarnation::KillWorker(pid_t pid) {
-  capnp::MallocMessageBuilder message;
-  message.initRoot<schema::ReaperRequest>().setKill(pid);
-  if (!reaper_->Send(message)) OnReaperGone();
-}
-
-void Incarnation::ForgetWorker(pid_t pid) {
-  if (WorkerRuns(pid)) forgotten_.insert(pid);
-  watched_.erase(pid);
 }
 
 kj::Promise<void> Incarnation::ServeReaper() {
@@ -332,47 +203,6 @@ void Incarnation::ResolveReadiness(Status status) {
   if (ready_) ready_->fulfill(Status(*readiness_));
 }
 
-Status Incarnation::ConfirmWorker(const Worker& worker) {
-  Status checked =
-      sandbox::CheckEveryThread(worker.pidfd.get(), sandbox::kStage2Filters);
-  if (checked.ok()) {
-    checked = sandbox::CheckMemoryLimits(worker.pidfd.get(), worker.memory);
-  }
-  if (checked.ok()) log_.ExpectMedia();
-  if (checked.code() == Code::kSandboxUnavailable) KillWorker(worker.pid);
-  // Where nobody is asked, the zygote clones as it likes.
-  if (forbidden_ == sandbox::Forbidden::kKill) EndStrangers();
-  return checked;
-}
-
-void Incarnation::EndStrangers() {
-  // The pid of a reaped reaper may be another process's.
-  if (!reaper_alive_) return;
-  std::vector<ipc::UniqueFd> strangers;
-  for (auto& [pid, pidfd] : sandbox::ChildrenOf(launched_pid_)) {
-    if (pid == zygote_inner_pid_ || watched_.contains(pid) ||
-        forgotten_.contains(pid) || PendingOf(pid) != nullptr) {
-      continue;
-    }
-    strangers.push_back(std::move(pidfd));
-  }
-  // The zygote has yet to name the clones that were approved and not answered.
-  const size_t unnamed = zygote_alive_ ? expected_calls_.clones_under_way() : 0;
-  if (strangers.size() <= unnamed) return;
-  for (const ipc::UniqueFd& stranger : strangers) {
-    ::syscall(SYS_pidfd_send_signal, stranger.get(), SIGKILL, nullptr, 0);
-  }
-  if (zygote_alive_) {
-    KillZygote(Code::kBackendMisbehaved,
-               "it made a process that it did not name");
-  }
-}
-
-void Incarnation::Watched::Resolve() {
-  for (auto& waiter : waiters) waiter->fulfill(ProcessExit(end));
-  waiters.clear();
-}
-
 void Incarnation::KillZygote(Code code, std::string reason) {
   // Set before the reaper reports the SIGKILL, which would otherwise look like
   // one that others sent.
@@ -444,28 +274,6 @@ void Incarnation::LookAtReaper() {
                                         : ProcessExit::Kind::kSignaled;
   exit.value = end.si_status;
   reaper_exit_ = exit;
-}
-
-void Incarnation::FailPending(const Status& status) {
-  for (auto& [ticket, pending] : pending_) {
-    pending.fulfiller->fulfill(Result<Worker>(status));
-  }
-  pending_.clear();
-}
-
-Incarnation::Pending* Incarnation::PendingOf(pid_t pid) {
-  for (auto& [ticket, pending] : pending_) {
-    if (pending.pid == pid) return &pending;
-  }
-  return nullptr;
-}
-
-void Incarnation::FinishPending(pid_t pid, Result<Worker> result) {
-  if (Pending* const pending = PendingOf(pid)) {
-    pending->fulfiller->fulfill(std::move(result));
-  }
-  std::erase_if(pending_,
-                [pid](const auto& entry) { return entry.second.pid == pid; });
 }
 
 ExitReport Incarnation::zygote_report() const {
