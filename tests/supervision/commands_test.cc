@@ -16,6 +16,7 @@
 #include "bulkhead/host.h"
 #include "core/base/temporary_tree.h"
 #include "tests/liars/lying_installation.h"
+#include "tests/support/process_watch.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -153,8 +154,12 @@ TEST_F(Commands, ASessionWhoseBackendWasKilledSaysBySignal) {
   };
   auto video = host_->OpenVideo(installation_.media(), options).value();
   ASSERT_TRUE(video.Next().value());
+  const ProcessWatch worker(video.worker_pid());
   ASSERT_EQ(::kill(Info("honest").reaper_pid, SIGKILL), 0);
-  EXPECT_EQ(CountRest(video).value(), kMadeUpFrames - 1);
+  ASSERT_TRUE(worker.AwaitEnd(milliseconds(10'000)));
+  // The frames of the first pass may all be here already.
+  video.Rewind();
+  EXPECT_EQ(CountRest(video).value(), kMadeUpFrames);
   ASSERT_EQ(causes.size(), 1u);
   EXPECT_EQ(causes[0].kind, ExitReport::Kind::kSignaled);
   EXPECT_EQ(causes[0].value, SIGKILL);
