@@ -96,7 +96,7 @@ class AudioTimeline {
   int64_t junk_packets_ = 0;  // packets that fit into its surplus bytes
   bool surplus_ = false;
 
-  // What precedes that packet.
+  // The state before that packet.
   std::optional<int64_t> begin_;      // the timestamp of the first packet
   std::optional<int64_t> reference_;  // time of a sample minus its number
   int64_t end_ = 0;                   // the latest end of a packet, in ticks

@@ -45,12 +45,12 @@ struct AllowedMedia {
   std::optional<std::vector<std::string>> containers;
   std::optional<std::vector<std::string>> codecs;
 
-  // Everything that the installed FFmpeg and the backends know.
+  // Allows everything that the installed FFmpeg and the backends know.
   static AllowedMedia All() { return {}; }
-  // What the browsers of today play: MP4 and MOV, WebM and Matroska, Ogg, MP3,
-  // WAV, FLAC and ADTS; H.264, HEVC, VP8, VP9 and AV1; AAC, MP3, Opus, Vorbis,
-  // FLAC, and the PCM that WAV has. Not Theora, which browsers have given up,
-  // and no pictures, so no covers either.
+  // Returns the media that today's browsers play: MP4 and MOV, WebM and
+  // Matroska, Ogg, MP3, WAV, FLAC and ADTS; H.264, HEVC, VP8, VP9 and AV1; AAC,
+  // MP3, Opus, Vorbis, FLAC, and the PCM that WAV has. Not Theora, which
+  // browsers have given up, and no pictures, so no covers either.
   static AllowedMedia Web();
 };
 

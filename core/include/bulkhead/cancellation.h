@@ -35,8 +35,8 @@ class CancelSignal;
 // than that it may wait for a reader of the application, which it calls no
 // further, and for the end of a worker, at most Deadlines::close.
 //
-// What becomes of the step that was under way: its worker is killed, since it
-// may hang. That counts against neither the input nor the backend, and makes no
+// Cancelling kills the worker of the step that was under way, since it may
+// hang. That counts against neither the input nor the backend, and makes no
 // record. A worker that serves several sessions is left alive, and what it
 // still does for this one is thrown away. The decoder stays usable: its next
 // call gets another worker and goes on with the frame or sample that was due.

@@ -28,7 +28,7 @@ struct EndedBackend {
   Incarnation* incarnation;  // null if it is not known any more
   sandbox::Tier tier;
   uint32_t deadline_ms;  // the deadline of the backend's start
-  // What the worker wrote; null if it wrote to the log of the incarnation.
+  // The worker's own log; null if it wrote to the log of the incarnation.
   LogTail* worker_log = nullptr;
 };
 

@@ -156,7 +156,7 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   struct Watched {
     ProcessExit end;
     std::vector<kj::Own<kj::PromiseFulfiller<ProcessExit>>> waiters;
-    // What the worker writes once it has media, if that is known apart.
+    // Reads the worker's own stderr; null if the worker shares the zygote's.
     std::unique_ptr<LogTail> log;
     kj::Promise<void> drained = kj::READY_NOW;
 

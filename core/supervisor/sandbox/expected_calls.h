@@ -62,7 +62,7 @@ struct PendingCall {
 // process and thread, which the kernel names.
 class ExpectedCalls {
  public:
-  // What the workers install as stage 2.
+  // The lock-down that each worker installs as stage 2.
   struct SessionLockdown {
     std::vector<sock_filter> filter;
     // The kinds of access to files, to the network and to other processes that
@@ -84,7 +84,7 @@ class ExpectedCalls {
     // when.
     kAwaitDescriptors,
   };
-  // What a worker that has seen no media has not.
+  // The descriptors that a worker gets with its last filter, and not before.
   struct WorkerDescriptors {
     ipc::UniqueFd socket;
     ipc::UniqueFd log;  // its stderr
