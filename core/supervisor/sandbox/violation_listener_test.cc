@@ -123,6 +123,20 @@ class ViolationListenerTest : public testing::Test {
     return violation;
   }
 
+  // Expects that `deed`, in stage 1, ends its process by a seccomp().
+  void ExpectEndBySeccomp(const std::function<void()>& deed) {
+    Backend backend(deed, Backend::Stages::kOne);
+    auto listener = ViolationListener::Adopt(backend.TakeListener());
+    ASSERT_TRUE(listener) << listener.error();
+    backend.Go();
+    pollfd wait = {.fd = listener->fd(), .events = POLLIN, .revents = 0};
+    ASSERT_EQ(poll(&wait, 1, 10'000), 1);
+    const auto violation = listener->StopNext(expected_);
+    ASSERT_TRUE(violation);
+    EXPECT_EQ(violation->number, SYS_seccomp);
+    EXPECT_TRUE(WIFSIGNALED(backend.AwaitEnd()));
+  }
+
   int status_ = 0;
   ExpectedCalls expected_{{SessionFilter(Forbidden::kNotify), std::nullopt, {}},
                           true};
@@ -201,38 +215,17 @@ TEST_F(ViolationListenerTest, ApprovedCallIsExecuted) {
 }
 
 TEST_F(ViolationListenerTest, FilterThatLogsEndsItsProcess) {
-  const auto deed = [] {
-    InstallAndEnd({BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_LOG)});
-  };
-  Backend backend(deed, Backend::Stages::kOne);
-  auto listener = ViolationListener::Adopt(backend.TakeListener());
-  ASSERT_TRUE(listener) << listener.error();
-  backend.Go();
-  pollfd wait = {.fd = listener->fd(), .events = POLLIN, .revents = 0};
-  ASSERT_EQ(poll(&wait, 1, 10'000), 1);
-  const auto violation = listener->StopNext(expected_);
-  ASSERT_TRUE(violation);
-  EXPECT_EQ(violation->number, SYS_seccomp);
-  EXPECT_TRUE(WIFSIGNALED(backend.AwaitEnd()));
+  ExpectEndBySeccomp(
+      [] { InstallAndEnd({BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_LOG)}); });
 }
 
 // With this flag each call that the filter answers is written to the kernel's
 // log.
 TEST_F(ViolationListenerTest, FilterOfOursThatLogsEndsItsProcess) {
-  const auto deed = [] {
+  ExpectEndBySeccomp([] {
     Install(ipc::NoDescriptorsAreSent(),
             SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_LOG);
-  };
-  Backend backend(deed, Backend::Stages::kOne);
-  auto listener = ViolationListener::Adopt(backend.TakeListener());
-  ASSERT_TRUE(listener) << listener.error();
-  backend.Go();
-  pollfd wait = {.fd = listener->fd(), .events = POLLIN, .revents = 0};
-  ASSERT_EQ(poll(&wait, 1, 10'000), 1);
-  const auto violation = listener->StopNext(expected_);
-  ASSERT_TRUE(violation);
-  EXPECT_EQ(violation->number, SYS_seccomp);
-  EXPECT_TRUE(WIFSIGNALED(backend.AwaitEnd()));
+  });
 }
 
 TEST_F(ViolationListenerTest, RefusesWhatIsNoListener) {
