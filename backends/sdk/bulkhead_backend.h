@@ -237,7 +237,7 @@ typedef struct bulkhead_frame {
   uint8_t* data[BULKHEAD_MAX_PLANES];
   int32_t stride[BULKHEAD_MAX_PLANES]; /* bytes from one row to the next */
   /* That of the frame's packet, or the best estimate if the packet has none, in
-   * the time base of the stream. */
+   * the time base of the stream. The runtime finds the packet by it. */
   int64_t pts;
   int64_t duration;
   int32_t keyframe;
@@ -335,8 +335,11 @@ typedef struct bulkhead_backend {
   bulkhead_result (*open)(const bulkhead_open_parameters* parameters,
                           const bulkhead_runtime* runtime,
                           bulkhead_decoder** decoder);
-  /* Takes one packet. NULL marks the end of the stream; receive_frame then
-   * returns the remaining frames, and END_OF_STREAM after the last one. */
+  /* Takes one packet. A packet gives at most one frame; of several with its
+   * timestamp the first counts. By the end of the stream each packet that shows
+   * a picture has given its frame, or BAD_INPUT was returned for it. NULL marks
+   * the end of the stream; receive_frame then returns the remaining frames, and
+   * END_OF_STREAM after the last one. */
   bulkhead_result (*send_packet)(bulkhead_decoder* decoder,
                                  const bulkhead_packet* packet);
   /* Fills *frame with the next frame in display order. */

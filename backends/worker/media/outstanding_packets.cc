@@ -9,11 +9,13 @@ namespace {
 // A decoder holds back some tens of packets at most. If more are outstanding,
 // hardly anything is being decoded, and the losses are only counted.
 constexpr size_t kMostWaiting = 1 << 12;
+constexpr size_t kMostRemembered = 1 << 12;
 
 }  // namespace
 
 void OutstandingPackets::Restart(int64_t entry) {
   waiting_.clear();
+  earlier_.clear();
   entry_ = entry;
   timed_ = true;
   uncounted_ = 0;
@@ -39,23 +41,55 @@ void OutstandingPackets::Sent(int64_t pts, int64_t duration, int64_t position) {
   }
 }
 
-std::vector<Loss> OutstandingPackets::Shown(int64_t pts, int64_t* position) {
-  *position = -1;
+void OutstandingPackets::SentWithout(int64_t pts, bool discarded) {
+  if (pts == BULKHEAD_NO_TIMESTAMP) return;
+  Remember(pts, discarded ? Origin::kDiscarded : Origin::kPacket);
+}
+
+void OutstandingPackets::Remember(int64_t pts, Origin origin) {
+  // The same time may be both discarded and shown; then it is shown.
+  const auto [at, added] = earlier_.try_emplace(pts, origin);
+  if (at->second == Origin::kDiscarded) at->second = origin;
+  if (added && earlier_.size() > kMostRemembered) {
+    earlier_.erase(earlier_.begin());
+  }
+}
+
+OutstandingPackets::Origin OutstandingPackets::OriginOf(int64_t pts) const {
+  const auto earlier = earlier_.find(pts);
+  if (earlier != earlier_.end()) return earlier->second;
+  const bool forgotten = pts != BULKHEAD_NO_TIMESTAMP &&
+                         earlier_.size() == kMostRemembered &&
+                         pts < earlier_.begin()->first;
+  return forgotten ? Origin::kPacket : Origin::kNone;
+}
+
+OutstandingPackets::Picture OutstandingPackets::Shown(int64_t pts) {
+  const bool waits = timed_ && waiting_.count(pts) > 0;
+  if (!waits && OriginOf(pts) == Origin::kDiscarded) {
+    return {.origin = Origin::kDiscarded};
+  }
   if (timed_ && pts != BULKHEAD_NO_TIMESTAMP && pts < entry_) return {};
-  if (timed_ && waiting_.count(pts) == 0) OnlyCount();
+  Picture picture;
+  if (timed_ && !waits) {
+    picture.origin = OriginOf(pts);
+    if (picture.origin == Origin::kRepeated) return picture;
+    OnlyCount();
+  }
   if (!timed_) {
     --uncounted_;
-    return {};
+    return picture;
   }
-  std::vector<Loss> losses;
   auto packet = waiting_.begin();
   for (; packet->first != pts; packet = waiting_.erase(packet)) {
-    losses.push_back(
+    picture.losses.push_back(
         {packet->first, packet->second.duration, packet->second.position, 1});
+    Remember(packet->first, Origin::kRepeated);
   }
-  *position = packet->second.position;
+  picture.position = packet->second.position;
   waiting_.erase(packet);
-  return losses;
+  Remember(pts, Origin::kRepeated);
+  return picture;
 }
 
 std::vector<Loss> OutstandingPackets::Ended() {

@@ -15,19 +15,22 @@ struct Loss {
   uint64_t packets;  // 1 if pts is known
 };
 
-// Finds the packets that a decoder dropped. Decoders silently drop what they
-// cannot use, such as pictures before the first keyframe, or pictures that
-// refer to a lost one; comparing packets with pictures is the only way to
-// notice.
+// Matches the pictures that a decoder gives with the packets that it got.
+// Decoders silently drop what they cannot use, such as pictures before the
+// first keyframe, or pictures that refer to a lost one; comparing packets with
+// pictures is the only way to notice. It also finds pictures that no packet
+// accounts for.
 //
 //     outstanding.Sent(pts, duration, position);  // each that shows a picture
-//     for (const Loss& loss : outstanding.Shown(frame_pts, &at)) Report(loss);
+//     outstanding.SentWithout(pts, true);         // each other packet
+//     const auto shown = outstanding.Shown(frame_pts);
+//     for (const Loss& loss : shown.losses) Report(loss);
 //     for (const Loss& loss : outstanding.Ended()) Report(loss);
 //
 // Pictures come out in the order of their timestamps, so a packet is lost once
 // a later picture comes out. If timestamps are missing, repeated or out of
-// order, only the number of lost packets can be reported, at the end. A value
-// type.
+// order, only the number of lost packets can be reported, at the end. The
+// timestamps of the last few thousand packets are remembered. A value type.
 class OutstandingPackets {
  public:
   // Starts again after a seek to a keyframe with timestamp `entry`. Pictures
@@ -35,14 +38,27 @@ class OutstandingPackets {
   // refer to packets before the keyframe.
   void Restart(int64_t entry);
 
-  // Records that a packet was sent.
+  // Records that a packet was sent that shows a picture.
   void Sent(int64_t pts, int64_t duration, int64_t position);
+  // Records that a packet was sent that shows none. `discarded` tells that its
+  // picture is not to be output (BULKHEAD_PACKET_DISCARD).
+  void SentWithout(int64_t pts, bool discarded);
   // Only counts packets from now on, because the timestamps give no order.
   void OnlyCount();
 
-  // Records that a picture came out, and returns the packets found to be lost.
-  // Sets `*position` to the position of the picture's packet.
-  std::vector<Loss> Shown(int64_t pts, int64_t* position);
+  enum class Origin {
+    kPacket,     // a packet that had no picture yet, or that is not known
+    kRepeated,   // a packet whose picture came out, or was reported as lost
+    kDiscarded,  // a packet whose picture is not to be output
+    kNone,       // no packet has this timestamp, though all packets have one
+  };
+  struct Picture {
+    Origin origin = Origin::kPacket;
+    int64_t position = -1;     // of its packet in the file; -1 if unknown
+    std::vector<Loss> losses;  // the packets that are now known to be lost
+  };
+  // Records that a picture came out.
+  Picture Shown(int64_t pts);
   // Returns the packets that are lost after the last picture has come out.
   std::vector<Loss> Ended();
 
@@ -52,7 +68,13 @@ class OutstandingPackets {
     int64_t position;
   };
 
+  void Remember(int64_t pts, Origin origin);
+  Origin OriginOf(int64_t pts) const;
+
   std::map<int64_t, Packet> waiting_;  // by timestamp
+  // What another picture with the timestamp of an earlier packet would be. The
+  // smallest timestamps are forgotten first.
+  std::map<int64_t, Origin> earlier_;
   int64_t entry_ = INT64_MIN;
   bool timed_ = true;
   int64_t uncounted_ = 0;  // the number sent and not shown, if not timed_

@@ -14,7 +14,10 @@ class OutstandingPacketsTest : public testing::Test {
     for (const int64_t pts : timestamps) packets_.Sent(pts, 1, 100 + pts);
   }
   std::vector<int64_t> Show(int64_t pts) {
-    return Timestamps(packets_.Shown(pts, &position_));
+    const auto shown = packets_.Shown(pts);
+    position_ = shown.position;
+    origin_ = shown.origin;
+    return Timestamps(shown.losses);
   }
   static std::vector<int64_t> Timestamps(const std::vector<Loss>& losses) {
     std::vector<int64_t> timestamps;
@@ -24,6 +27,7 @@ class OutstandingPacketsTest : public testing::Test {
 
   OutstandingPackets packets_;
   int64_t position_ = 0;
+  OutstandingPackets::Origin origin_{};
 };
 
 using Times = std::vector<int64_t>;
@@ -59,9 +63,52 @@ TEST_F(OutstandingPacketsTest, WithoutTimestampsOnlyTheNumberIsTold) {
   EXPECT_EQ(losses[0].packets, 2u);
 }
 
+TEST_F(OutstandingPacketsTest, AnotherPictureOfAPacketIsRepeated) {
+  using Origin = OutstandingPackets::Origin;
+  Send({0, 1, 2});
+  EXPECT_EQ(Show(0), Times{});
+  EXPECT_EQ(origin_, Origin::kPacket);
+  EXPECT_EQ(Show(0), Times{});
+  EXPECT_EQ(origin_, Origin::kRepeated);
+  EXPECT_EQ(Show(2), Times{1});
+  EXPECT_EQ(Show(1), Times{});
+  EXPECT_EQ(origin_, Origin::kRepeated);
+  EXPECT_TRUE(packets_.Ended().empty());
+}
+
+TEST_F(OutstandingPacketsTest, APictureOfADiscardedPacketIsTold) {
+  using Origin = OutstandingPackets::Origin;
+  packets_.SentWithout(-2, true);
+  packets_.SentWithout(-1, false);
+  Send({0});
+  Show(-2);
+  EXPECT_EQ(origin_, Origin::kDiscarded);
+  Show(0);
+  EXPECT_EQ(origin_, Origin::kPacket);
+  EXPECT_TRUE(packets_.Ended().empty());
+  // A packet of which no picture was expected has one.
+  Show(-1);
+  EXPECT_EQ(origin_, Origin::kPacket);
+}
+
+TEST_F(OutstandingPacketsTest, ForgottenPacketsAreNotHeldAgainstAPicture) {
+  using Origin = OutstandingPackets::Origin;
+  for (int64_t pts = 0; pts < 10'000; ++pts) {
+    Send({pts});
+    EXPECT_EQ(Show(pts), Times{});
+  }
+  Show(5);
+  EXPECT_EQ(origin_, Origin::kPacket);
+  packets_.Restart(INT64_MIN);
+  Send({0});
+  Show(5);
+  EXPECT_EQ(origin_, Origin::kNone);
+}
+
 TEST_F(OutstandingPacketsTest, APictureThatNoPacketAnnouncedEndsTheOrder) {
   Send({0, 1});
   EXPECT_EQ(Show(7), Times{});
+  EXPECT_EQ(origin_, OutstandingPackets::Origin::kNone);
   const auto losses = packets_.Ended();
   ASSERT_EQ(losses.size(), 1u);
   EXPECT_EQ(losses[0].packets, 1u);

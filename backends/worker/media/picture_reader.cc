@@ -6,22 +6,32 @@
 #include "ipc/try.h"
 
 namespace bulkhead::worker {
+namespace {
+
+// The most pictures that a decoder may give for one packet on the average. A
+// damaged packet, or one of VP9, can hold several.
+constexpr uint64_t kMostPictures = 16;
+
+}  // namespace
 
 ipc::Expected<std::unique_ptr<PictureReader>> PictureReader::Open(
     std::unique_ptr<Demuxer> demuxer, OpenDecoder open_decoder,
-    std::function<void()> on_replace) {
-  std::unique_ptr<PictureReader> reader(new PictureReader(
-      std::move(demuxer), std::move(open_decoder), std::move(on_replace)));
+    std::function<void()> on_replace, bool every_picture) {
+  std::unique_ptr<PictureReader> reader(
+      new PictureReader(std::move(demuxer), std::move(open_decoder),
+                        std::move(on_replace), every_picture));
   IPC_TRY(reader->ReplaceDecoder());
   return reader;
 }
 
 PictureReader::PictureReader(std::unique_ptr<Demuxer> demuxer,
                              OpenDecoder open_decoder,
-                             std::function<void()> on_replace)
+                             std::function<void()> on_replace,
+                             bool every_picture)
     : demuxer_(std::move(demuxer)),
       open_decoder_(std::move(open_decoder)),
-      on_replace_(std::move(on_replace)) {}
+      on_replace_(std::move(on_replace)),
+      every_picture_(every_picture) {}
 
 ipc::Expected<void> PictureReader::ReplaceDecoder() {
   Forget();
@@ -33,6 +43,7 @@ ipc::Expected<void> PictureReader::ReplaceDecoder() {
   outstanding_.Restart(INT64_MIN);
   equal_timestamps_.Restart();
   packets_ = 0;
+  pictures_ = 0;
   shown_ = false;
   at_beginning_ = true;
   met_damage_ = false;
@@ -81,9 +92,12 @@ ipc::Expected<bool> PictureReader::Next() {
     IPC_ASSIGN_OR_RETURN(const auto received,
                          decoder_->ReceiveFrame(&picture_));
     switch (received) {
-      case Decoder::Received::kFrame:
-        IPC_TRY(Show());
-        return true;
+      case Decoder::Received::kFrame: {
+        IPC_ASSIGN_OR_RETURN(const bool shows, Show());
+        if (shows) return true;
+        picture_.Reset();
+        continue;
+      }
       case Decoder::Received::kEndOfStream:
         IPC_TRY(End());
         return false;
@@ -102,12 +116,43 @@ ipc::Expected<bool> PictureReader::Next() {
   }
 }
 
-ipc::Expected<void> PictureReader::Show() {
-  has_picture_ = true;
+ipc::Expected<bool> PictureReader::Show() {
   shown_ = true;
-  Note(outstanding_.Shown(picture_->pts, &position_));
+  ++pictures_;
+  const auto shown = outstanding_.Shown(picture_->pts);
+  IPC_TRY(CheckOrigin(shown.origin));
+  IPC_TRY(equal_timestamps_.Shown(picture_->pts));
+  Note(shown.losses);
   if (picture_->damaged != 0) met_damage_ = true;
-  return equal_timestamps_.Shown(picture_->pts);
+  using Origin = OutstandingPackets::Origin;
+  if (shown.origin == Origin::kDiscarded ||
+      (shown.origin == Origin::kRepeated && !every_picture_)) {
+    return false;
+  }
+  position_ = shown.position;
+  has_picture_ = true;
+  return true;
+}
+
+ipc::Expected<void> PictureReader::CheckOrigin(
+    OutstandingPackets::Origin origin) {
+  if (pictures_ > kMostPictures * (packets_ + 1)) {
+    return tl::unexpected(
+        BreachOf("receive_frame gave " + std::to_string(pictures_) +
+                     " pictures for " + std::to_string(packets_) + " packets",
+                 "A packet gives at most one frame"));
+  }
+  if (origin != OutstandingPackets::Origin::kNone || met_damage_ ||
+      decoder_->damage_count() > 0) {
+    return {};
+  }
+  const std::string time = picture_->pts == BULKHEAD_NO_TIMESTAMP
+                               ? "no timestamp"
+                               : "the timestamp " +
+                                     std::to_string(picture_->pts) +
+                                     ", which no packet has";
+  return tl::unexpected(BreachOf("receive_frame gave a picture with " + time,
+                                 "That of the frame's packet"));
 }
 
 ipc::Expected<void> PictureReader::End() {
@@ -160,10 +205,13 @@ ipc::Expected<void> PictureReader::ReadPacket() {
   last_position_ = packet.position;
   const bool shows = inspector_->Inspect(packet);
   if (!inspector_->ordered()) outstanding_.OnlyCount();
-  if (shows && (packet.flags & BULKHEAD_PACKET_DISCARD) == 0) {
-    outstanding_.Sent(packet.pts, packet.duration, packet.position);
-    equal_timestamps_.Sent(packet.pts);
+  const bool discarded = (packet.flags & BULKHEAD_PACKET_DISCARD) != 0;
+  if (!shows || discarded) {
+    outstanding_.SentWithout(packet.pts, discarded);
+    return {};
   }
+  outstanding_.Sent(packet.pts, packet.duration, packet.position);
+  equal_timestamps_.Sent(packet.pts);
   return {};
 }
 

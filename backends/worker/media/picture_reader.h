@@ -31,15 +31,22 @@ namespace bulkhead::worker {
 // the old one could show in later pictures. `on_replace` is called before a
 // decoder is closed, so that the caller can give up frames of that decoder.
 //
+// Each packet shows at most one picture, as in the index. A second picture with
+// the timestamp of the same packet is left out, unless every picture was asked
+// for, and so is the picture of a packet that is not to be output. A picture
+// with the timestamp of no packet is a breach of the ABI, except in a damaged
+// stream, where decoders guess; so are many more pictures than packets.
+//
 // Used by one thread. Fails as Demuxer and Decoder do.
 class PictureReader {
  public:
   using OpenDecoder = std::function<ipc::Expected<std::unique_ptr<Decoder>>()>;
 
-  // `demuxer` must be at the beginning.
+  // `demuxer` must be at the beginning. With `every_picture`, pictures beyond
+  // the first of a packet are read too.
   static ipc::Expected<std::unique_ptr<PictureReader>> Open(
       std::unique_ptr<Demuxer> demuxer, OpenDecoder open_decoder,
-      std::function<void()> on_replace);
+      std::function<void()> on_replace, bool every_picture);
 
   const Demuxer& demuxer() const { return *demuxer_; }
   // Returns whether the next picture is the first one, and no loss before that
@@ -69,25 +76,31 @@ class PictureReader {
 
  private:
   PictureReader(std::unique_ptr<Demuxer> demuxer, OpenDecoder open_decoder,
-                std::function<void()> on_replace);
+                std::function<void()> on_replace, bool every_picture);
 
   ipc::Expected<void> ReplaceDecoder();
   void Forget();
   ipc::Expected<void> ReadPacket();
   void Note(const std::vector<Loss>& losses);
-  // Takes the picture that the decoder gave, or the end of the stream.
-  ipc::Expected<void> Show();
+  // Takes the picture that the decoder gave. Returns false if the picture is to
+  // be left out.
+  ipc::Expected<bool> Show();
+  // Checks the number and the timestamp of the picture.
+  ipc::Expected<void> CheckOrigin(OutstandingPackets::Origin origin);
+  // Takes the end of the stream.
   ipc::Expected<void> End();
 
   const std::unique_ptr<Demuxer> demuxer_;
   const OpenDecoder open_decoder_;
   const std::function<void()> on_replace_;
+  const bool every_picture_;
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<PacketInspector> inspector_;
   OutstandingPackets outstanding_;
   EqualTimestamps equal_timestamps_;
   std::vector<Loss> losses_;
-  uint64_t packets_ = 0;  // sent since the decoder was opened
+  uint64_t packets_ = 0;   // sent since the decoder was opened
+  uint64_t pictures_ = 0;  // that the decoder has given for them
   int64_t last_pts_ = BULKHEAD_NO_TIMESTAMP;
   int64_t last_position_ = -1;
   bool shown_ = false;  // the decoder has given a picture
