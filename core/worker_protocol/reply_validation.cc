@@ -21,6 +21,7 @@ namespace schema = ipc::schema;
 // Names of codecs and formats have a few letters, messages a sentence or two.
 constexpr size_t kMaxNameBytes = 64;
 constexpr size_t kMaxMessageBytes = 512;
+constexpr size_t kMaxWordsBytes = 480;
 
 Status Violation(const char* what) {
   return Status(Code::kBackendMisbehaved, what);
@@ -123,6 +124,11 @@ Result<ClaimedFailure> ValidateFailure(
     default:
       return Violation("it reported a failure that it cannot know of");
   }
+}
+
+std::string CleanWords(capnp::Text::Reader words_untrusted) {
+  return CleanText({words_untrusted.begin(), words_untrusted.size()},
+                   kMaxWordsBytes);
 }
 
 }  // namespace bulkhead::session

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <capnp/blob.h>
+
+#include <string>
+
 #include "core/include/bulkhead/host.h"
 #include "core/include/bulkhead/status.h"
 #include "ipc/message_socket.h"
@@ -30,5 +34,9 @@ struct ClaimedFailure {
 };
 Result<ClaimedFailure> ValidateFailure(
     ipc::schema::Failure::Reader failure_untrusted);
+
+// Returns what a backend said about damage: one printable line of at most 480
+// bytes. The text must be in private memory.
+std::string CleanWords(capnp::Text::Reader words_untrusted);
 
 }  // namespace bulkhead::session

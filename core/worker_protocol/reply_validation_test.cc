@@ -208,5 +208,11 @@ TEST(ValidateFailureTest, CutsAndCleansItsMessage) {
   EXPECT_TRUE(claimed->status.message().starts_with("?]0;title?x"));
 }
 
+TEST(CleanWordsTest, CutsAndCleansWhatABackendSays) {
+  EXPECT_EQ(CleanWords("no \x1b[2J slices"), "no ?[2J slices");
+  const std::string words(30'000, 'x');
+  EXPECT_EQ(CleanWords(words.c_str()).size(), 480u);
+}
+
 }  // namespace
 }  // namespace bulkhead::session

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/worker_protocol/stream_index.h"
 
+#include <string>
+
 namespace bulkhead::session {
 
 Status ValidateStreamIndex(int32_t index_untrusted, uint32_t count_untrusted,
@@ -15,6 +17,13 @@ Status ValidateStreamIndex(int32_t index_untrusted, uint32_t count_untrusted,
                   "it reported more streams than it may");
   }
   return Status();
+}
+
+Status CheckAskedStream(std::optional<int> asked, int32_t opened) {
+  if (!asked || *asked == opened) return Status();
+  return Status(Code::kBackendMisbehaved,
+                "it opened stream " + std::to_string(opened) + ", and stream " +
+                    std::to_string(*asked) + " was asked for");
 }
 
 }  // namespace bulkhead::session

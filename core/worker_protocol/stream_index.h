@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "core/include/bulkhead/host.h"
 #include "core/include/bulkhead/status.h"
@@ -13,5 +14,8 @@ namespace bulkhead::session {
 // the worker broke the protocol.
 Status ValidateStreamIndex(int32_t index_untrusted, uint32_t count_untrusted,
                            const Limits& limits);
+// The same for a stream that the caller named: it must be the one that was
+// opened.
+Status CheckAskedStream(std::optional<int> asked, int32_t opened);
 
 }  // namespace bulkhead::session

@@ -296,6 +296,9 @@ struct Entered {
 struct Unseen {
   epoch @0 :UInt32;
   frames @1 :List(UnseenFrame);
+  words @2 :Text;
+  # What the backend said of the lost frames (last_error); may be empty. The host
+  # uses the first 480 bytes.
 }
 
 struct UnseenFrame {
@@ -555,6 +558,8 @@ struct LostSamples {
   lastByte @4 :Int64 = -1;
   # The offsets in the file of the first and the last damaged packet; -1 if not
   # known.
+  words @5 :Text;
+  # As in Unseen.
 }
 
 struct Skipping {

@@ -27,6 +27,7 @@ namespace bulkhead::tests {
 namespace {
 
 using std::chrono::milliseconds;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -172,6 +173,34 @@ TEST_F(BreachTest, FramesThatABackendLosesAreDamage) {
   const auto lost =
       indexed.FrameAt(static_cast<int64_t>(*video.damage()[0].first_frame));
   EXPECT_EQ(lost ? Code::kOk : lost.error().code(), Code::kBadInput);
+}
+
+// What the backend said is quoted as its own words, on one bounded line, where
+// the error is told and in the list of damage.
+TEST_F(BreachTest, WhatABackendSaysOfDamageIsQuoted) {
+  if (clip_.empty()) return;
+  const Status status = Play("reject");
+  EXPECT_EQ(status.code(), Code::kBadInput);
+  EXPECT_THAT(
+      status.message(),
+      AllOf(HasSubstr("is damaged; backend breaker says: \"packet "),
+            HasSubstr(" has ?[2Jno slices!!!"), HasSubstr("!\"; read")));
+  EXPECT_LT(status.message().size(), 1000u);
+
+  auto video = Open("reject", OnCorrupt::kSkip).value();
+  EXPECT_TRUE(DecodeStraight(video).failure.ok());
+  const std::vector<DamagedRange> damage = video.damage();
+  ASSERT_FALSE(damage.empty());
+  EXPECT_THAT(damage[0].backend_says, HasSubstr(" has ?[2Jno slices!!!"));
+  EXPECT_EQ(damage[0].backend_says.size(), 480u);
+
+  auto indexed = Open("reject").value();
+  const auto lost = static_cast<int64_t>(damage[0].first_frame.value());
+  for (int visit = 0; visit < 2; ++visit) {
+    const auto frame = indexed.FrameAt(lost);
+    ASSERT_FALSE(frame);
+    EXPECT_THAT(frame.error().message(), HasSubstr("backend breaker says: "));
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // The backend `cpu` with an option `breach`, which names one rule of
 // bulkhead_backend.h that the backend then breaks. "late" and "drop" break no
 // rule: the first is slow to give its last frames, the second loses frames.
+// "reject" breaks none either: it rejects packets, and says why.
 
 #include <cstdint>
 #include <map>
@@ -27,6 +28,7 @@ enum class Breach {
   kAgainAtEnd,
   kLate,
   kDrop,
+  kReject,
   kEndEarly,
   kEndFromSend,
   kNoFrame,
@@ -47,6 +49,7 @@ const std::map<std::string, Breach>& Breaches() {
       {"again_at_end", Breach::kAgainAtEnd},
       {"late", Breach::kLate},
       {"drop", Breach::kDrop},
+      {"reject", Breach::kReject},
       {"end_early", Breach::kEndEarly},
       {"end_from_send", Breach::kEndFromSend},
       {"no_frame", Breach::kNoFrame},
@@ -68,6 +71,8 @@ struct Stream {
   Breach breach = Breach::kNone;
   int frames = 0;
   int not_yet = 0;
+  int packets = 0;
+  std::string sentence;
   bool ended = false;
   int64_t first_pts = 0;
 };
@@ -112,6 +117,12 @@ bulkhead_result SendPacket(bulkhead_decoder* decoder,
     }
   }
   if (packet == nullptr) stream.ended = true;
+  if (stream.breach == Breach::kReject && packet != nullptr &&
+      ++stream.packets > kHonestFrames) {
+    stream.sentence = "packet " + std::to_string(stream.packets) +
+                      " has \x1b[2Jno slices" + std::string(1000, '!');
+    return BULKHEAD_BAD_INPUT;
+  }
   return Honest().send_packet(decoder, packet);
 }
 
@@ -173,6 +184,11 @@ void Flush(bulkhead_decoder* decoder) {
   Honest().flush(decoder);
 }
 
+const char* LastError(bulkhead_decoder* decoder) {
+  return stream.sentence.empty() ? Honest().last_error(decoder)
+                                 : stream.sentence.c_str();
+}
+
 bulkhead_backend MakeTable() {
   bulkhead_backend table = Honest();
   table.name = "breaker";
@@ -181,6 +197,7 @@ bulkhead_backend MakeTable() {
   table.send_packet = SendPacket;
   table.receive_frame = ReceiveFrame;
   table.flush = Flush;
+  table.last_error = LastError;
   return table;
 }
 

@@ -31,7 +31,8 @@ ipc::Expected<std::unique_ptr<AudioReader>> AudioReader::Open(
   IPC_ASSIGN_OR_RETURN(auto first, reader->Read());
   if (!first) {
     return ipc::Fail(ipc::Code::kBadInput,
-                     "no sample of its audio stream can be decoded");
+                     "no sample of its audio stream can be decoded" +
+                         Quoted(reader->decoder_->TakeComplaint()));
   }
   reader->queue_.push_front(*std::move(first));
   return reader;
@@ -151,7 +152,8 @@ void AudioReader::TellLost(int64_t count) {
   lost_.push_back({.first = decoded_,
                    .count = count,
                    .first_byte = timeline_.first_byte(),
-                   .last_byte = timeline_.last_byte()});
+                   .last_byte = timeline_.last_byte(),
+                   .complaint = decoder_->TakeComplaint()});
 }
 
 ipc::Expected<void> AudioReader::Decode(const bulkhead_packet* packet) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "backends/sdk/bulkhead_backend.h"
 #include "backends/worker/media/demuxer.h"
@@ -17,6 +18,7 @@ struct LostSamples {
   // unknown.
   int64_t first_byte = -1;
   int64_t last_byte = -1;
+  std::string complaint;  // the backend's last sentence about damage, or empty
 };
 
 // Finds out how many samples damage has cost, so that the samples behind the

@@ -2,7 +2,6 @@
 #include "backends/worker/media/decoder.h"
 
 #include <cstddef>
-#include <utility>
 
 #include "backends/sdk/sized.h"
 #include "backends/worker/media/abi_breach.h"
@@ -61,9 +60,7 @@ ipc::Error FailureOf(const bulkhead_backend& backend, bulkhead_decoder* decoder,
   }
   std::string message = std::string(backend.name) + ": " + call + ": " + name;
   const char* sentence = backend.last_error(decoder);
-  if (sentence != nullptr && *sentence != '\0') {
-    message += std::string("; the backend says: \"") + sentence + "\"";
-  }
+  if (sentence != nullptr) message += Quoted(sentence);
   return {CodeOf(result), std::move(message)};
 }
 
@@ -91,6 +88,10 @@ ipc::Expected<void> ValidateBackend(const bulkhead_backend* backend) {
                      "the backend's table leaves functions out");
   }
   return {};
+}
+
+std::string Quoted(const std::string& sentence) {
+  return sentence.empty() ? "" : "; the backend says: \"" + sentence + '"';
 }
 
 DecodedFrame& DecodedFrame::operator=(DecodedFrame&& other) noexcept {
@@ -133,7 +134,7 @@ ipc::Error Decoder::Failure(const char* call, bulkhead_result result) const {
 void Decoder::NoteDamage() {
   ++damage_count_;
   const char* sentence = backend_.last_error(decoder_);
-  damage_ = sentence != nullptr ? sentence : "";
+  complaint_ = sentence != nullptr ? sentence : "";
 }
 
 ipc::Error Decoder::Stuck(const char* what) const {
@@ -221,6 +222,7 @@ ipc::Expected<Decoder::Received> Decoder::ReceiveFrame(DecodedFrame* frame) {
 }
 
 void Decoder::Flush() {
+  complaint_.clear();
   damaged_in_a_row_ = 0;
   wants_packet_ = false;
   ended_ = false;

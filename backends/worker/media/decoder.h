@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "backends/sdk/bulkhead_backend.h"
 #include "backends/worker/media/abi_breach.h"
@@ -14,6 +15,10 @@ namespace bulkhead::worker {
 // Checks that a backend's function table is complete and has our ABI version.
 // Reads only the fields within the table's `size`.
 ipc::Expected<void> ValidateBackend(const bulkhead_backend* backend);
+
+// Returns what an error says of a backend's sentence: `; the backend says:
+// "..."`, or nothing if there is none.
+std::string Quoted(const std::string& sentence);
 
 class Decoder;
 
@@ -90,8 +95,9 @@ class Decoder {
   // seek.
   void Flush();
 
-  // Returns the backend's sentence about the last damaged packet or frame.
-  const std::string& damage() const { return damage_; }
+  // Returns the backend's sentence about the last damaged packet or frame, and
+  // forgets it.
+  std::string TakeComplaint() { return std::exchange(complaint_, {}); }
   uint64_t damage_count() const { return damage_count_; }
 
  private:
@@ -108,7 +114,7 @@ class Decoder {
 
   const bulkhead_backend& backend_;
   bulkhead_decoder* const decoder_;
-  std::string damage_;
+  std::string complaint_;
   uint64_t damage_count_ = 0;
   uint64_t damaged_in_a_row_ = 0;
   AgainPacer pacer_;

@@ -123,7 +123,8 @@ TEST_F(DecoderTest, DamageIsNoFailureUntilItNeverEnds) {
   auto decoder = Open();
   vendor_.answer = BULKHEAD_BAD_INPUT;
   EXPECT_EQ(*(*decoder)->SendPacket(nullptr), Decoder::Sent::kDamaged);
-  EXPECT_EQ((*decoder)->damage(), "the vendor's sentence");
+  EXPECT_EQ((*decoder)->TakeComplaint(), "the vendor's sentence");
+  EXPECT_EQ((*decoder)->TakeComplaint(), "");
   DecodedFrame frame;
   auto received = (*decoder)->ReceiveFrame(&frame);
   for (int i = 0; received && i < 1 << 20; ++i) {

@@ -27,7 +27,7 @@ namespace {
 constexpr uint32_t kSlots = 3;
 constexpr uint64_t kMostPixels = uint64_t{64} << 20;
 
-std::string Quoted(const std::string& path) { return "'" + path + "'"; }
+std::string ShellQuoted(const std::string& path) { return "'" + path + "'"; }
 
 // Returns the 16-bit number of which each float is exactly one 65535th, or an
 // empty vector if a float is no such fraction.
@@ -178,7 +178,7 @@ std::vector<std::string> FfmpegHashes(const std::string& path,
                                       const std::string& format,
                                       const std::string& filters) {
   const std::string command =
-      "ffmpeg -nostdin -v quiet -threads 1 -i " + Quoted(path) + " -map " +
+      "ffmpeg -nostdin -v quiet -threads 1 -i " + ShellQuoted(path) + " -map " +
       map + (filters.empty() ? "" : " -vf " + filters) + " -pix_fmt " + format +
       " -fps_mode passthrough -f framemd5 -";
   std::vector<std::string> hashes;
@@ -198,7 +198,7 @@ std::vector<std::string> FfmpegHashes(const std::string& path,
 std::vector<float> FfmpegSamples(const std::string& path,
                                  const std::string& options) {
   const std::string command = "ffmpeg -nostdin -v quiet -threads 1 -i " +
-                              Quoted(path) + " -map 0:a:0" + options +
+                              ShellQuoted(path) + " -map 0:a:0" + options +
                               " -f f32le -";
   std::vector<float> samples;
   FILE* pipe = popen(command.c_str(), "re");

@@ -73,6 +73,8 @@ class PictureReader {
 
   // Returns the losses since the last call.
   std::vector<Loss> TakeLosses();
+  // Returns the backend's last sentence about damage since the last call.
+  std::string TakeComplaint() { return decoder_->TakeComplaint(); }
 
  private:
   PictureReader(std::unique_ptr<Demuxer> demuxer, OpenDecoder open_decoder,

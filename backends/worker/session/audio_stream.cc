@@ -168,15 +168,16 @@ ipc::Expected<void> AudioStream::TellLost() {
         (__int128{lost.first + lost.count} * to + from - 1) / from);
     if (end <= first) continue;
     lost_until_ = end;
-    IPC_TRY(context_.replies.Send(kSmallReplyWords,
-                                  [&](schema::Reply::Builder reply) {
-                                    auto told = reply.initLostSamples();
-                                    told.setEpoch(play_.epoch);
-                                    told.setFirst(first);
-                                    told.setCount(end - first);
-                                    told.setFirstByte(lost.first_byte);
-                                    told.setLastByte(lost.last_byte);
-                                  }));
+    IPC_TRY(context_.replies.Send(
+        kSmallReplyWords + kComplaintWords, [&](schema::Reply::Builder reply) {
+          auto told = reply.initLostSamples();
+          told.setEpoch(play_.epoch);
+          told.setFirst(first);
+          told.setCount(end - first);
+          told.setFirstByte(lost.first_byte);
+          told.setLastByte(lost.last_byte);
+          told.setWords(lost.complaint.substr(0, kMostComplaintBytes));
+        }));
   }
   return {};
 }

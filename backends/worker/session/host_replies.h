@@ -16,6 +16,11 @@ namespace bulkhead::worker {
 // The number of words that any reply without text or data fits into.
 inline constexpr size_t kSmallReplyWords = 64;
 
+// What the host uses of a backend's sentence about damage.
+inline constexpr size_t kMostComplaintBytes = 480;
+inline constexpr size_t kComplaintWords =
+    kMostComplaintBytes / sizeof(uint64_t) + 1;
+
 // Sends the replies of a session worker to its host. Each reply is one Cap'n
 // Proto message in one record of the reply ring. A send waits until the ring
 // has room, and fails when the host is gone. Used by the session's thread only.

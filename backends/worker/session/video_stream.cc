@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "backends/worker/media/index_scan.h"
 #include "backends/worker/session/decoder_opening.h"
@@ -21,7 +22,8 @@ constexpr size_t kIndexEntriesPerChunk = 1000;
 constexpr uint32_t kFingerprintRowStep = 16;
 constexpr size_t kUnseenPerMessage = 128;
 // Each element of the list takes five words.
-constexpr size_t kUnseenWords = kSmallReplyWords + 5 * kUnseenPerMessage;
+constexpr size_t kUnseenWords =
+    kSmallReplyWords + 5 * kUnseenPerMessage + kComplaintWords;
 
 // Hashes every 16th row: enough for the host to verify that a replay delivers
 // the same frames, at little cost.
@@ -97,7 +99,8 @@ ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
   IPC_ASSIGN_OR_RETURN(const bool decoded, reader_->Next());
   if (!decoded) {
     return ipc::Fail(ipc::Code::kBadInput,
-                     "no frame of its video stream can be decoded");
+                     "no frame of its video stream can be decoded" +
+                         Quoted(reader_->TakeComplaint()));
   }
   IPC_ASSIGN_OR_RETURN(const auto shape,
                        converter_->Prepare(*reader_->picture()));
@@ -196,6 +199,7 @@ ipc::Expected<void> VideoStream::StartPlay(schema::Play::Reader play) {
     return ipc::Fail(ipc::Code::kInternal, "video has no samples");
   }
   unseen_.clear();
+  complaint_.clear();
   // Buffers are cleared for every seek, as they would be for a new process, so
   // that a damaged picture looks the same wherever playing began. A stream that
   // is still at its beginning does not seek.
@@ -219,6 +223,9 @@ ipc::Expected<void> VideoStream::StartPlay(schema::Play::Reader play) {
 void VideoStream::NoteLosses() {
   for (const Loss& loss : reader_->TakeLosses()) {
     unseen_.push_back({schema::UnseenFrame::Fate::LOST, loss});
+    if (auto words = reader_->TakeComplaint(); !words.empty()) {
+      complaint_ = std::move(words);
+    }
   }
 }
 
@@ -229,6 +236,7 @@ ipc::Expected<void> VideoStream::SendUnseen() {
         context_.replies.Send(kUnseenWords, [&](schema::Reply::Builder reply) {
           auto unseen = reply.initUnseen();
           unseen.setEpoch(play_.epoch);
+          unseen.setWords(complaint_.substr(0, kMostComplaintBytes));
           auto frames = unseen.initFrames(count);
           for (size_t i = 0; i < count; ++i) {
             const auto& [fate, frame] = unseen_[sent + i];
@@ -242,6 +250,7 @@ ipc::Expected<void> VideoStream::SendUnseen() {
     sent += count;
   }
   unseen_.clear();
+  complaint_.clear();
   return {};
 }
 

@@ -89,6 +89,7 @@ class VideoStream : public Stream {
   std::unique_ptr<OutputConverter> converter_;
   uint32_t stride_ = 0;
   std::vector<Unseen> unseen_;  // not reported to the host yet
+  std::string complaint_;       // what the backend said of the lost ones
   Play play_;
 
   std::shared_ptr<SlotPool> pool_;

@@ -11,6 +11,7 @@ void DamageLog::Add(const Damage& damage) {
     // Each pass over the stream finds the same damage again, so that passes are
     // not added up.
     unplaced_ = std::max(unplaced_, damage.frames);
+    if (unplaced_words_.empty()) unplaced_words_ = damage.words;
     return;
   }
   int64_t end_pts;
@@ -21,7 +22,10 @@ void DamageLog::Add(const Damage& damage) {
   const auto after = ranges_.upper_bound(frame);
   const auto before =
       after == ranges_.begin() ? ranges_.end() : std::prev(after);
-  if (before != ranges_.end() && frame <= before->second.last) return;
+  if (before != ranges_.end() && frame <= before->second.last) {
+    if (before->second.words.empty()) before->second.words = damage.words;
+    return;
+  }
   const bool full = ranges_.size() == kMostRanges;
   const bool joins_before =
       before != ranges_.end() && (full || frame == before->second.last + 1);
@@ -34,7 +38,8 @@ void DamageLog::Add(const Damage& damage) {
         .begin_pts = damage.pts,
         .end_pts = end_pts,
         .first_byte = damage.position,
-        .last_byte = damage.position},
+        .last_byte = damage.position,
+        .words = damage.words},
        range->second);
   const bool joins_after =
       after != ranges_.end() &&
@@ -49,10 +54,20 @@ bool DamageLog::Has(uint64_t first, uint64_t last) const {
   return after != ranges_.begin() && std::prev(after)->second.last >= first;
 }
 
+std::string DamageLog::WordsAbout(std::optional<uint64_t> frame) const {
+  if (!frame) return unplaced_words_;
+  const auto after = ranges_.upper_bound(*frame);
+  if (after == ranges_.begin() || std::prev(after)->second.last < *frame) {
+    return "";
+  }
+  return std::prev(after)->second.words;
+}
+
 void DamageLog::Join(const Range& later, Range& range) {
   range.last = later.last;
   range.frames += later.frames;
   range.end_pts = std::max(range.end_pts, later.end_pts);
+  if (range.words.empty()) range.words = later.words;
   if (later.first_byte < 0) return;
   range.first_byte = range.first_byte < 0
                          ? later.first_byte
@@ -75,9 +90,12 @@ std::vector<DamagedRange> DamageLog::Ranges(double seconds_per_unit) const {
              static_cast<double>(range.begin_pts) * seconds_per_unit,
          .end_seconds = static_cast<double>(range.end_pts) * seconds_per_unit,
          .first_byte = byte(range.first_byte),
-         .last_byte = byte(range.last_byte)});
+         .last_byte = byte(range.last_byte),
+         .backend_says = range.words});
   }
-  if (unplaced_ > 0) ranges.push_back({.frames = unplaced_});
+  if (unplaced_ > 0) {
+    ranges.push_back({.frames = unplaced_, .backend_says = unplaced_words_});
+  }
   return ranges;
 }
 

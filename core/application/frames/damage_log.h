@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/include/bulkhead/video_decoder.h"
@@ -17,6 +18,7 @@ struct Damage {
   int64_t duration = 0;           // in the time base; 0: unknown
   int64_t position = -1;          // byte of its packet in the file; -1: unknown
   uint64_t frames = 1;            // more than 1 only without `frame`
+  std::string words;              // what the backend said, or empty
 };
 
 // The damage that was found in a stream. Damage that is found again is counted
@@ -29,6 +31,9 @@ class DamageLog {
   static constexpr size_t kMostRanges = 1000;
 
   void Add(const Damage& damage);
+  // Returns what the backend said of the range that `frame` is in, or of the
+  // damage whose frame is unknown; may be empty.
+  std::string WordsAbout(std::optional<uint64_t> frame) const;
   // Returns true if one of the frames from `first` to `last` is damaged.
   bool Has(uint64_t first, uint64_t last) const;
   // Returns the ranges by frame number, and behind them one range for all
@@ -43,12 +48,14 @@ class DamageLog {
     int64_t end_pts = INT64_MIN;
     int64_t first_byte = -1;
     int64_t last_byte = -1;
+    std::string words;
   };
 
   static void Join(const Range& later, Range& range);
 
   std::map<uint64_t, Range> ranges_;  // keyed by the first frame
   uint64_t unplaced_ = 0;             // frames whose number is unknown
+  std::string unplaced_words_;
 };
 
 }  // namespace bulkhead::session

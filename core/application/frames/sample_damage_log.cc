@@ -13,6 +13,10 @@ int64_t EndOf(const SampleDamage& damage) {
 
 void Join(const SampleDamage& other, SampleDamage& run) {
   const int64_t end = std::max(EndOf(run), EndOf(other));
+  const bool begins = other.first < run.first;
+  if (run.words.empty() || (begins && !other.words.empty())) {
+    run.words = other.words;
+  }
   run.first = std::min(run.first, other.first);
   run.count = end - run.first;
   if (other.first_byte < 0) return;
@@ -76,7 +80,8 @@ DamagedSamples Describe(const SampleDamage& damage, double begin_seconds,
       .begin_seconds = begin_seconds + static_cast<double>(damage.first) / rate,
       .end_seconds = begin_seconds + static_cast<double>(EndOf(damage)) / rate,
       .first_byte = byte(damage.first_byte),
-      .last_byte = byte(damage.last_byte)};
+      .last_byte = byte(damage.last_byte),
+      .backend_says = damage.words};
 }
 
 }  // namespace bulkhead::session

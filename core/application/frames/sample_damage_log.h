@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/include/bulkhead/audio_decoder.h"
@@ -18,6 +19,7 @@ struct SampleDamage {
   // Offsets in the file; -1 if unknown.
   int64_t first_byte = -1;
   int64_t last_byte = -1;
+  std::string words;  // what the backend said, or empty
 };
 
 // The damage that was found in an audio stream. Damage that is found again is

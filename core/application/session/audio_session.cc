@@ -178,7 +178,8 @@ Result<bool> AudioSession::FetchSome(int64_t first, int64_t count,
     damage_.Add({.first = lost->first,
                  .count = lost->count,
                  .first_byte = lost->first_byte,
-                 .last_byte = lost->last_byte});
+                 .last_byte = lost->last_byte,
+                 .words = lost->words});
     return true;
   }
   const auto* published = std::get_if<PublishedSamples>(&event);
@@ -223,10 +224,11 @@ Status AudioSession::CheckDamage(int64_t first, int64_t end) const {
   if (damage.first_byte) {
     text += ", byte " + std::to_string(*damage.first_byte) + " of the file,";
   }
+  text += " are damaged" + Quote(metadata().backend, damage.backend_says);
   return Status(Code::kBadInput,
                 text +
-                    " are damaged; ask for ranges beside them, or set "
-                    "on_corrupt to skip (--on-corrupt skip) for silence there");
+                    "; ask for ranges beside them, or set on_corrupt to skip "
+                    "(--on-corrupt skip) for silence there");
 }
 
 std::vector<DamagedSamples> AudioSession::damage() const {

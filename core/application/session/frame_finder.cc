@@ -15,7 +15,8 @@ Damage Describe(const UnseenFrame& frame) {
   return {.pts = frame.pts,
           .duration = frame.duration,
           .position = frame.position,
-          .frames = frame.count};
+          .frames = frame.count,
+          .words = frame.words};
 }
 
 Damage Describe(const PublishedFrame& frame) {
@@ -121,8 +122,10 @@ Result<FrameFinder::Pass> FrameFinder::Seek(VideoLink& video, uint64_t i,
     } else {
       met.frame = i;
       log_.Add(met);
-      damaged_.emplace(i, met);
       pass.found = met;
+      // The log has the words, for a bounded number of ranges.
+      met.words.clear();
+      damaged_.emplace(i, met);
     }
     return pass;
   }

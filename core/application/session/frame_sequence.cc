@@ -31,7 +31,8 @@ std::optional<Damage> DamageOf(const PlayEvent& event) {
   return Damage{.pts = unseen->pts,
                 .duration = unseen->duration,
                 .position = unseen->position,
-                .frames = unseen->count};
+                .frames = unseen->count,
+                .words = unseen->words};
 }
 
 }  // namespace

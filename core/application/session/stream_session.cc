@@ -10,6 +10,12 @@ int StreamSession::worker_pid() const {
   return link ? link->pid() : 0;
 }
 
+std::string StreamSession::Quote(const std::string& backend,
+                                 const std::string& words) {
+  if (words.empty()) return "";
+  return "; backend " + backend + " says: \"" + words + '"';
+}
+
 Status StreamSession::OpenOn(WorkerLink& link, uint32_t incarnation) {
   ASSIGN_OR_RETURN(const bool same, OpenStream(link, incarnation));
   if (!same) {

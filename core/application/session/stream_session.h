@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "core/application/session/worker_recovery.h"
@@ -55,6 +56,10 @@ class StreamSession : private WorkerRecovery::Client {
   const MediaInput& input() const { return input_; }
   const Limits& limits() const { return limits_; }
   WorkerRecovery& worker() { return recovery_; }
+  // Returns how an error about damage quotes the backend, or nothing if the
+  // backend said nothing.
+  static std::string Quote(const std::string& backend,
+                           const std::string& words);
 
  private:
   template <typename Options>

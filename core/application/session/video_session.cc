@@ -365,6 +365,9 @@ Status VideoSession::DamagedError(const Damage& damage) const {
     }
     text += " is damaged";
   }
+  text += Quote(metadata_.backend, damage.words.empty()
+                                       ? damage_.WordsAbout(damage.frame)
+                                       : damage.words);
   return Status(Code::kBadInput,
                 text +
                     "; read on after it, or set on_corrupt to skip, nearest or "

@@ -7,6 +7,8 @@
 #include "core/base/status_macros.h"
 #include "core/worker_protocol/allowed_media.h"
 #include "core/worker_protocol/published_output.h"
+#include "core/worker_protocol/reply_validation.h"
+#include "core/worker_protocol/stream_index.h"
 
 namespace bulkhead::session {
 
@@ -41,6 +43,9 @@ Result<OpenedAudio> AudioLink::Open(const AudioOptions& options,
                                              options, limits);
         if (!validated) return link_.Misbehaved(validated.error().message());
         opened = *std::move(validated);
+        const Status asked = CheckAskedStream(options.stream_index,
+                                              opened.metadata.stream_index);
+        if (!asked.ok()) return link_.Misbehaved(asked.message());
         const Status allowed = CheckOpened(
             options.allowed, opened.metadata.container, opened.metadata.codec);
         if (!allowed.ok()) return link_.Misbehaved(allowed.message());
@@ -120,7 +125,7 @@ Result<std::optional<AudioEvent>> AudioLink::AdoptEventIfValid(
     ASSIGN_OR_RETURN(LostSamples lost,
                      AdoptLostIfValid(reply_untrusted.getLostSamples()));
     told_damage_ = true;
-    return Event(lost);
+    return Event(std::move(lost));
   }
   if (!current) return Event();
   if (reply_untrusted.isSkipping()) {
@@ -159,7 +164,8 @@ Result<LostSamples> AudioLink::AdoptLostIfValid(
   return LostSamples{.first = first,
                      .count = count,
                      .first_byte = lost_untrusted.getFirstByte(),
-                     .last_byte = lost_untrusted.getLastByte()};
+                     .last_byte = lost_untrusted.getLastByte(),
+                     .words = CleanWords(lost_untrusted.getWords())};
 }
 
 Result<PublishedSamples> AudioLink::AdoptSamplesIfValid(

@@ -38,6 +38,7 @@ struct LostSamples {
   int64_t count;
   int64_t first_byte;  // -1: unknown
   int64_t last_byte;
+  std::string words;  // what the backend said of them
 };
 using AudioEvent = std::variant<PublishedSamples, SamplesEnd, LostSamples>;
 

@@ -10,6 +10,7 @@
 #include "core/base/status_macros.h"
 #include "core/worker_protocol/allowed_media.h"
 #include "core/worker_protocol/reply_validation.h"
+#include "core/worker_protocol/stream_index.h"
 #include "ipc/limit_name.h"
 
 namespace bulkhead::session {
@@ -66,6 +67,9 @@ Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
         auto validated = ValidateOpened(reply_untrusted.getOpened(), limits);
         if (!validated) return link_.Misbehaved(validated.error().message());
         metadata = *std::move(validated);
+        const Status asked =
+            CheckAskedStream(options.stream_index, metadata.stream_index);
+        if (!asked.ok()) return link_.Misbehaved(asked.message());
         const Status allowed =
             CheckOpened(options.allowed, metadata.container, metadata.codec);
         if (!allowed.ok()) return link_.Misbehaved(allowed.message());
@@ -181,9 +185,9 @@ Result<PlayEvent> VideoLink::Await() {
 Result<PlayEvent> VideoLink::AwaitWithinDeadline() {
   for (;;) {
     if (!unseen_.empty()) {
-      const UnseenFrame frame = unseen_.front();
+      PlayEvent event(std::move(unseen_.front()));
       unseen_.pop_front();
-      return PlayEvent(frame);
+      return event;
     }
     RETURN_IF_ERROR(link_.GrantFreeSlots());
     std::optional<PlayEvent> event;
@@ -273,6 +277,7 @@ Status VideoLink::AdoptEntryIfValid(schema::Entered::Reader entered_untrusted) {
 
 Status VideoLink::AdoptUnseenIfValid(schema::Unseen::Reader unseen_untrusted) {
   if (entering_) return link_.Misbehaved("it did not say where it began");
+  const std::string words = CleanWords(unseen_untrusted.getWords());
   for (const auto frame_untrusted : unseen_untrusted.getFrames()) {
     UnseenFrame frame{.pts = frame_untrusted.getPts(),
                       .duration = frame_untrusted.getDuration(),
@@ -299,8 +304,9 @@ Status VideoLink::AdoptUnseenIfValid(schema::Unseen::Reader unseen_untrusted) {
     if (frame.count == 0 || (frame.count > 1 && (timed || !lost))) {
       return link_.Misbehaved("it reported an impossible number of frames");
     }
+    if (lost) frame.words = words;
     RETURN_IF_ERROR(CountPassed(frame.count));
-    unseen_.push_back(frame);
+    unseen_.push_back(std::move(frame));
   }
   return Status();
 }

@@ -42,10 +42,11 @@ struct UnseenFrame {
     kLost,     // the packet yielded no picture
   };
   Fate fate;
-  int64_t pts;       // in the time base; ipc::kNoTimestamp: unknown
-  int64_t duration;  // in the time base; 0: unknown
-  int64_t position;  // byte of its packet in the file; -1: unknown
-  uint64_t count;    // number of frames; more than 1 only without a timestamp
+  int64_t pts;        // in the time base; ipc::kNoTimestamp: unknown
+  int64_t duration;   // in the time base; 0: unknown
+  int64_t position;   // byte of its packet in the file; -1: unknown
+  uint64_t count;     // number of frames; more than 1 only without a timestamp
+  std::string words;  // what the backend said of it; only for kLost
 };
 // All frames that the play asked for have come.
 struct Paused {};

@@ -104,6 +104,7 @@ struct DamagedSamples {
   // begin; nullopt if unknown.
   std::optional<int64_t> first_byte;
   std::optional<int64_t> last_byte;
+  std::string backend_says;  // As in DamagedRange.
 };
 
 // One open audio stream, decoded in a sandboxed process of its own, the worker.

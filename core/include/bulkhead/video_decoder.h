@@ -72,6 +72,9 @@ struct DamagedRange {
   // last frame begin; nullopt if unknown.
   std::optional<int64_t> first_byte;
   std::optional<int64_t> last_byte;
+  // What the backend said of the first lost frame of which it said something:
+  // one line, not checked, at most 480 bytes. Empty if it said nothing.
+  std::string backend_says;
 };
 
 // One open video stream, decoded in a sandboxed process of its own, the worker.

@@ -18,6 +18,10 @@ Json OrNull(const std::optional<Value>& value) {
   return value ? Json(*value) : Json();
 }
 
+Json WordsOrNull(const std::string& words) {
+  return words.empty() ? Json() : Json(words);
+}
+
 const char* NameOf(OnCorrupt on_corrupt) {
   switch (on_corrupt) {
     case OnCorrupt::kError:
@@ -32,6 +36,11 @@ const char* NameOf(OnCorrupt on_corrupt) {
   return "";
 }
 
+std::string WordsOf(const std::string& backend_says) {
+  if (backend_says.empty()) return "";
+  return fmt::format("; the backend says: \"{}\"", backend_says);
+}
+
 std::string Describe(const DamagedRange& range) {
   std::string text = fmt::format("{} packets yielded no frame", range.frames);
   if (range.first_frame) {
@@ -43,7 +52,7 @@ std::string Describe(const DamagedRange& range) {
     text += fmt::format(", bytes from {} to {}", *range.first_byte,
                         *range.last_byte);
   }
-  return text;
+  return text + WordsOf(range.backend_says);
 }
 
 std::string Describe(const DamagedSamples& damage) {
@@ -55,7 +64,7 @@ std::string Describe(const DamagedSamples& damage) {
     text += fmt::format(", bytes from {} to {}", *damage.first_byte,
                         damage.last_byte.value_or(*damage.first_byte));
   }
-  return text;
+  return text + WordsOf(damage.backend_says);
 }
 
 bool HasFewerThanHeader(const FileOutcome& outcome) {
@@ -73,6 +82,7 @@ Json FactsOf(const DamagedRange& range) {
       {"end_seconds", placed ? Json(range.end_seconds) : Json()},
       {"first_byte", OrNull(range.first_byte)},
       {"last_byte", OrNull(range.last_byte)},
+      {"backend_says", WordsOrNull(range.backend_says)},
   };
 }
 
@@ -84,6 +94,7 @@ Json FactsOf(const DamagedSamples& damage) {
       {"end_seconds", damage.end_seconds},
       {"first_byte", OrNull(damage.first_byte)},
       {"last_byte", OrNull(damage.last_byte)},
+      {"backend_says", WordsOrNull(damage.backend_says)},
   };
 }
 
