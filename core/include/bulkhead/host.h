@@ -135,9 +135,14 @@ class Host {
   // message has the reason); the running backend then stays.
   Status Reload(const std::string& backend);
   // Makes the devices of the backend fail with kBackendUnavailable until the
-  // backend is enabled.
+  // backend is enabled. That lasts: the state directory keeps the name, so it
+  // outlives bulkheadd and this Host, and holds for applications that start
+  // later with the same directory. If the name cannot be written there, the
+  // call fails and changes nothing; without a state directory, it ends with
+  // bulkheadd.
   Status Disable(const std::string& backend);
-  // Undoes Disable. kBackendUnavailable if the installed files cannot be used.
+  // Undoes Disable, whichever Host or operator called it. kBackendUnavailable
+  // if the installed files cannot be used.
   Status Enable(const std::string& backend);
 
   // The following three report on every backend, also on those that are
