@@ -700,6 +700,8 @@ struct DeviceList {
   union {
     devices @0 :List(Device);
     failed @1 :Types.Failure;
+    crashed @2 :Types.CrashNote;
+    # The last message of a worker that dies of a fault.
   }
 }
 

@@ -79,8 +79,8 @@ struct ExitReport {
 struct CrashNote {
   # The last message of a process of a backend that dies of a fault, or that ends
   # because it has lost its device. A session
-  # worker sends it to its host, a zygote to bulkheadd (ZygoteEvent.crashed),
-  # each at most once. The sender may be hostile, so the note may be made up:
+  # worker sends it to its host, a zygote and a probe worker to bulkheadd
+  # (ZygoteEvent.crashed, DeviceList.crashed), each at most once. The sender may be hostile, so the note may be made up:
   # only the reaper knows how the process ended.
   signal @0 :UInt8;
   # The signal of the fault.

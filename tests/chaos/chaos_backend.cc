@@ -81,9 +81,10 @@ bulkhead_result Fail(const Fault& fault) {
   return static_cast<bulkhead_result>(fault.argument);
 }
 
-bulkhead_result EnumerateDevices(const bulkhead_runtime*,
-                                 void (*emit)(void*, const bulkhead_device*),
-                                 void* emit_context) {
+// Exported, so that a backtrace names it.
+extern "C" bulkhead_result chaos_enumerate_devices(
+    const bulkhead_runtime*, void (*emit)(void*, const bulkhead_device*),
+    void* emit_context) {
   bulkhead_device device = {
       .size = sizeof(device), .name = "chaos", .description = "accidents"};
   int count = 1;
@@ -280,7 +281,7 @@ const bulkhead_backend* Load() {
       .abi_version = BULKHEAD_ABI_VERSION,
       .name = "chaos",
       .version = "0.1.0",
-      .enumerate_devices = EnumerateDevices,
+      .enumerate_devices = chaos_enumerate_devices,
       .open = Open,
       .send_packet = SendPacket,
       .receive_frame = ReceiveFrame,

@@ -197,6 +197,12 @@ class LyingZygote {
     if (Tells("probe_failed")) {
       list.initFailed().setMessage("no \x1b[2J driver");
     }
+    if (Tells("probe_crashed")) {
+      auto note = list.initCrashed();
+      note.setSignal(SIGSEGV);
+      note.setFrameCount(1);
+      note.initFrames(1)[0].initPlace(8);
+    }
     Send(socket, message);
     ::_exit(0);
   }

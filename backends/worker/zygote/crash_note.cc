@@ -164,6 +164,12 @@ void SendCrashNotesOfZygote(int socket) {
   }));
 }
 
+void SendCrashNotesOfProbe(int socket) {
+  Install(new Note(socket, [](capnp::MessageBuilder& message) {
+    return message.initRoot<schema::DeviceList>().initCrashed();
+  }));
+}
+
 void SendCrashNotesOfSession(int socket) {
   Install(new Note(socket, [](capnp::MessageBuilder& message) {
     return message.initRoot<schema::CrashNote>();

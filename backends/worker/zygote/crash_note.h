@@ -19,11 +19,13 @@ namespace bulkhead::worker {
 //
 // Call these functions while the process has a single thread. The memory that
 // the handler needs is allocated here and never freed. A clone of the zygote
-// inherits the zygote's handlers, and calls the function for sessions with its
-// own socket.
+// inherits the zygote's handlers, and calls the function of its own kind with
+// its own socket.
 
 // Sends notes to bulkheadd, each as a ZygoteEvent.
 void SendCrashNotesOfZygote(int socket);
+// Sends notes to bulkheadd, each as a DeviceList.
+void SendCrashNotesOfProbe(int socket);
 // Sends notes to the host of a session.
 void SendCrashNotesOfSession(int socket);
 

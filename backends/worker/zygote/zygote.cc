@@ -97,7 +97,10 @@ int RunWorker(const bulkhead_backend& backend, const Lockdown& lockdown,
   CloseInherited(lockdown, socket);
   // The probe stays in stage 1: it sees no media, and drivers open device
   // files.
-  if (kind.getProbe()) return RunProbe(backend, socket);
+  if (kind.getProbe()) {
+    SendCrashNotesOfProbe(socket);
+    return RunProbe(backend, socket);
+  }
   // Limits what libraries allocate, so that a decompression bomb ends in a
   // failed allocation. Stage 2 forbids setrlimit, so this comes before it.
   if (!Limit(RLIMIT_DATA, kind.getDataBytes()) ||

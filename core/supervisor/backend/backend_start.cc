@@ -30,6 +30,19 @@ constexpr size_t kMaxDescriptionBytes = 200;
 // A process's socket closes a moment before its end is reported.
 constexpr milliseconds kProbeEndPatience{500};
 
+// Returns what the worker that counts the devices says of its crash, if that is
+// what it sent.
+std::optional<CrashClaim> CrashIn(ipc::ReceivedMessage& list_untrusted) {
+  auto claim =
+      ipc::ReadCatching([&]() -> ipc::Expected<std::optional<CrashClaim>> {
+        auto root = list_untrusted.root<schema::DeviceList>();
+        if (!root) return tl::unexpected(std::move(root).error());
+        if (!root->isCrashed()) return std::optional<CrashClaim>();
+        return std::make_optional(ReadCrashNote(root->getCrashed()));
+      });
+  return claim ? *std::move(claim) : std::nullopt;
+}
+
 }  // namespace
 
 Granting BackendStart::Granted() const {
@@ -197,19 +210,11 @@ kj::Promise<Status> BackendStart::Probe() {
                 return Blaming(Culprit::kStart,
                                FromIpc(std::move(received).error()));
               }
-              if (*received) return AdoptDevicesIfValid(**received);
-              return incarnation_->AwaitEnd(pid, kProbeEndPatience)
-                  .then([this](const ProcessExit& end) {
-                    Status died(
-                        Code::kBackendUnavailable,
-                        "its process died while it counted its devices: " +
-                            DescribeExit(ToReport(end)),
-                        ToReport(end));
-                    const bool lost = CulpritOf(end, HostObservation::kDied,
-                                                false) == Culprit::kNobody;
-                    return lost ? Blaming(Culprit::kNobody, std::move(died))
-                                : BlamingProbe(std::move(died));
-                  });
+              if (!*received) return DiedProbing(pid, {});
+              if (auto claim = CrashIn(**received)) {
+                return DiedProbing(pid, *std::move(claim));
+              }
+              return AdoptDevicesIfValid(**received);
             });
         const milliseconds limit = context_.worker_deadline;
         return answer
@@ -231,6 +236,22 @@ kj::Promise<Status> BackendStart::Probe() {
       });
 }
 
+kj::Promise<Status> BackendStart::DiedProbing(pid_t pid, CrashClaim claim) {
+  return incarnation_->AwaitEnd(pid, kProbeEndPatience)
+      .then([this, claim = std::move(claim)](const ProcessExit& end) mutable {
+        ExitReport report = ToReport(end);
+        AddClaim(std::move(claim), report);
+        Status died(Code::kBackendUnavailable,
+                    "its process died while it counted its devices: " +
+                        DescribeExit(report),
+                    report);
+        const bool lost =
+            CulpritOf(end, HostObservation::kDied, false) == Culprit::kNobody;
+        return lost ? Blaming(Culprit::kNobody, std::move(died))
+                    : BlamingProbe(std::move(died));
+      });
+}
+
 Status BackendStart::AdoptDevicesIfValid(ipc::ReceivedMessage& list_untrusted) {
   const auto adopted = ipc::ReadCatching([&]() -> ipc::Expected<Status> {
     auto root = list_untrusted.root<schema::DeviceList>();
@@ -239,6 +260,10 @@ Status BackendStart::AdoptDevicesIfValid(ipc::ReceivedMessage& list_untrusted) {
       return Status(
           Code::kBackendUnavailable,
           CleanText(root->getFailed().getMessage().cStr(), kMaxReasonBytes));
+    }
+    if (!root->isDevices()) {
+      return Blaming(Culprit::kStart, Status(Code::kBackendMisbehaved,
+                                             "it sent an unknown message"));
     }
     const auto devices_untrusted = root->getDevices();
     if (devices_untrusted.size() == 0) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kj/async.h>
+#include <sys/types.h>
 
 #include <cstdint>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/control/crash_note.h"
 #include "core/discovery/discover.h"
 #include "core/grants/grants.h"
 #include "core/include/bulkhead/status.h"
@@ -90,6 +92,8 @@ class BackendStart {
   kj::Promise<void> VerifyGrants(int object, std::vector<std::string> hashes);
   Status Launch(discovery::OpenedBackend opened);
   kj::Promise<Status> Probe();
+  // Waits until the worker that counts the devices has ended, and says how.
+  kj::Promise<Status> DiedProbing(pid_t pid, CrashClaim claim);
   Status AdoptDevicesIfValid(ipc::ReceivedMessage& list_untrusted);
   Status Blaming(Culprit culprit, Status status);
   // Blames the device, or the start of a backend that has none.
