@@ -164,6 +164,36 @@ TEST_F(Allowed, NoListLeadsToFurtherFiles) {
   EXPECT_TRUE(Has(refused.message(), "refers to other files")) << refused;
 }
 
+TEST_F(Allowed, WhatHasNoMediaOfItsOwnIsUnsupportedByName) {
+  const auto all = NewHost(AllowedMedia::All());
+  const auto web = NewHost(AllowedMedia::Web());
+  for (const auto& [name, container, text] :
+       {std::tuple{"list.m3u8", "hls",
+                   "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n"
+                   "target.ts\n#EXT-X-ENDLIST\n"},
+        std::tuple{"list.ffconcat", "concat",
+                   "ffconcat version 1.0\nfile target.ts\n"},
+        std::tuple{"call.sdp", "sdp",
+                   "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=-\n"
+                   "c=IN IP4 127.0.0.1\nt=0 0\nm=video 5004 RTP/AVP 96\n"
+                   "a=rtpmap:96 H264/90000\n"},
+        std::tuple{"stream.mpd", "dash",
+                   "<?xml version=\"1.0\"?>\n<MPD type=\"static\" "
+                   "profiles=\"urn:mpeg:dash:profile:isoff-main:2011\">"
+                   "</MPD>\n"}}) {
+    const std::string path = TemporaryDirectory() + "/" + name;
+    std::ofstream(path) << text;
+    const std::string what = std::string("the container ") + container;
+    for (const Status& refused :
+         {all->OpenVideo(path).error(), all->Probe(path).error()}) {
+      EXPECT_EQ(refused.code(), Code::kUnsupported) << refused;
+      EXPECT_TRUE(Has(refused.message(), what)) << refused;
+      EXPECT_TRUE(Has(refused.message(), "refers to other files")) << refused;
+    }
+    ExpectRefused(web->OpenVideo(path).error(), what);
+  }
+}
+
 TEST_F(Allowed, TheCommandTakesPresetsAndLists) {
   const std::string path = Make("cli.mkv", "mpeg4", "aac");
   const auto run = [&](const std::vector<std::string>& options) {

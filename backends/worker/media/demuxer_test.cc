@@ -42,12 +42,15 @@ TEST(Demuxer, APlaylistOpensNothing) {
     const auto failure = FailureOf(
         FileOf(name, "#EXTM3U\n#EXT-X-MEDIA-SEQUENCE:0\n#EXTINF:1.0,\n" +
                          TemporaryPath("secret.ts") + "\n#EXT-X-ENDLIST\n"));
-    EXPECT_FALSE(failure.message.empty()) << name;
+    EXPECT_EQ(failure.code, ipc::Code::kUnsupported) << failure.message;
+    EXPECT_NE(failure.message.find(name + " is of the container hls"),
+              std::string::npos)
+        << failure.message;
   }
   const auto concat =
       FailureOf(FileOf("list.ffconcat", "ffconcat version 1.0\nfile " +
                                             TemporaryPath("secret.ts") + "\n"));
-  EXPECT_FALSE(concat.message.empty());
+  EXPECT_EQ(concat.code, ipc::Code::kUnsupported) << concat.message;
 }
 
 class ClipDemuxer : public testing::Test {

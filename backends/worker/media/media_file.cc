@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include <algorithm>
+#include <array>
 #include <climits>
 #include <memory>
 #include <utility>
@@ -25,6 +27,17 @@ namespace {
 // A demuxer may answer EAGAIN. One that answers it for ever, which a hostile
 // file can cause, is taken to be at the end.
 constexpr int kMostRetries = 1 << 20;
+
+// Returns true for a container without media of its own: a playlist, a
+// manifest, a script or the description of a broadcast. Its demuxer fails with
+// any error where it can open nothing, so it is not even run.
+bool OnlyRefers(const AVInputFormat& container) {
+  static constexpr std::array<std::string_view, 10> kNames = {
+      "avisynth", "concat", "dash", "hls",         "imf",
+      "rtp",      "rtsp",   "sdp",  "vapoursynth", "webm_dash_manifest"};
+  return std::find(kNames.begin(), kNames.end(), container.name) !=
+         kNames.end();
+}
 
 }  // namespace
 
@@ -82,15 +95,17 @@ ipc::Expected<void> MediaFile::OpenHeader(MediaBytes bytes, int64_t size,
   // every read and after the header, and gets a message of its own.
   format_->max_streams = INT_MAX;
 
-  // libavformat does not say which container it refuses, so this asks as it
-  // does.
+  // libavformat does not say which container it refuses or cannot open, so this
+  // asks as it does.
   const AVInputFormat* container = nullptr;
-  if (allowed_.containers) {
-    const int found = av_probe_input_buffer2(
-        format_->pb, &container, name_.c_str(), format_, 0,
-        static_cast<unsigned>(format_->format_probesize));
-    if (found < 0) return tl::unexpected(OpenFailure(found));
-    IPC_TRY(allowed_.Check(*container, name_));
+  const int found =
+      av_probe_input_buffer2(format_->pb, &container, name_.c_str(), format_, 0,
+                             static_cast<unsigned>(format_->format_probesize));
+  if (found < 0) return tl::unexpected(OpenFailure(found));
+  IPC_TRY(allowed_.Check(*container, name_));
+  if (OnlyRefers(*container)) {
+    return tl::unexpected(Reference("is of the container " +
+                                    std::string(container->name) + ", which"));
   }
   // The ffmpeg command sets this option too. It decides which programs of a
   // transport stream are found.
@@ -167,6 +182,13 @@ int MediaFile::RefuseToOpen(AVFormatContext* context, AVIOContext** io,
   return AVERROR(EACCES);
 }
 
+ipc::Error MediaFile::Reference(const std::string& what) const {
+  return {ipc::Code::kUnsupported,
+          name_ + " " + what + (what.empty() ? "" : " ") +
+              "refers to other files, and a session opens no file but the one "
+              "it was given: decode those files instead"};
+}
+
 ipc::Error MediaFile::OpenFailure(int av_error) {
   if (auto few = CheckStreams(); !few) return std::move(few).error();
   if (source_->read_error() != 0) {
@@ -174,12 +196,7 @@ ipc::Error MediaFile::OpenFailure(int av_error) {
                           source_->read_error())
         .value();
   }
-  if (refers_to_others()) {
-    return {ipc::Code::kUnsupported,
-            name_ +
-                " refers to other files, and a session opens no file but "
-                "the one it was given: decode those files instead"};
-  }
+  if (refers_to_others()) return Reference("");
   return {av_error == AVERROR(ENOMEM) ? ipc::Code::kResourceExhausted
                                       : ipc::Code::kBadInput,
           name_ + " cannot be opened as media: " + AvErrorText(av_error)};

@@ -27,13 +27,14 @@ class MediaSource;
 // attempts to open them are refused. All contents of the file are hostile,
 // which is why this code runs in the sandbox. Used by one thread.
 //
-// A container that is not allowed is refused before its demuxer runs. A stream
-// that is not allowed is neither parsed nor decoded. One that the header
-// declares is set aside: its packets are discarded. One that shows itself only
-// among the packets refuses the file. To find it before any parser runs, the
-// file is first looked through without parsers, as far as libavformat will
-// probe it. One that appears even later ends the reading, when libavformat has
-// at most 32 KiB of the file read ahead.
+// A container that is not allowed, or that has no media of its own but refers
+// to other files, is refused before its demuxer runs. A stream that is not
+// allowed is neither parsed nor decoded. One that the header declares is set
+// aside: its packets are discarded. One that shows itself only among the
+// packets refuses the file. To find it before any parser runs, the file is
+// first looked through without parsers, as far as libavformat will probe it.
+// One that appears even later ends the reading, when libavformat has at most 32
+// KiB of the file read ahead.
 //
 // Failures: kBadInput for a file that is no media, kUnsupported for a playlist
 // of other files and for what is not allowed, kResourceExhausted without memory
@@ -91,6 +92,9 @@ class MediaFile {
   // allowed and not set aside.
   bool MayReadOn();
   ipc::Error OpenFailure(int av_error);
+  // Returns the error for a file that refers to others. `what` says what the
+  // file is, up to the word "which"; it may be empty.
+  ipc::Error Reference(const std::string& what) const;
 
   const std::string name_;
   const uint32_t max_streams_;
