@@ -5,11 +5,13 @@
 
 #include "bulkhead/crashes.h"
 
+#include <elf.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -307,6 +309,44 @@ TEST_F(Crashes, AReplayWithAnotherObjectSaysSo) {
                     HasSubstr("but it was " + installation_.path())));
 }
 
+// The record has the directory, so the variable is not needed any more.
+TEST_F(Crashes, AReplayUsesTheDirectoryThatAVariableNamed) {
+  installation_.SetFaults("at=packet:7 do=segfault");
+  const ProgramResult crashed = RunProgram(
+      {PathFromEnvironment("BULKHEAD_TEST_CLI"), "decode", clip_, "--device",
+       "chaos", "--format", "null"},
+      {.environment = {{"BULKHEAD_STATE_DIR", state_},
+                       {"BULKHEAD_LIBEXEC_DIR", LibexecDirectory()},
+                       {"BULKHEAD_ADD_PATH", installation_.path()}}});
+  EXPECT_EQ(crashed.exit_code, 3) << crashed.Describe();
+  ASSERT_FALSE(Records().empty());
+  const Crash::Backend backend = Records()[0].backend;
+  EXPECT_EQ(backend.directory, installation_.path());
+  const ProgramResult again = Cli({"replay", "1"});
+  EXPECT_EQ(again.exit_code, 4) << again.Describe();
+  EXPECT_THAT(again.errors, AllOf(HasSubstr("crashed again, in the same way"),
+                                  Not(HasSubstr("warning"))));
+
+  // Another object of the same size and time, by a byte that no loader reads.
+  const auto time = fs::last_write_time(backend.file);
+  std::fstream object(backend.file,
+                      std::ios::binary | std::ios::in | std::ios::out);
+  object.seekp(offsetof(Elf64_Ehdr, e_shstrndx));
+  object.put('\x7f');
+  object.close();
+  fs::last_write_time(backend.file, time);
+  EXPECT_THAT(Cli({"replay", "1"}).errors,
+              HasSubstr("warning: the backend's file " + backend.file +
+                        " has changed since; the one that crashed had " +
+                        backend.hash));
+
+  fs::remove_all(installation_.path());
+  const ProgramResult gone = Cli({"replay", "1"});
+  EXPECT_EQ(gone.exit_code, 2) << gone.Describe();
+  EXPECT_THAT(gone.errors, AllOf(HasSubstr("neither in " + backend.directory),
+                                 HasSubstr("BULKHEAD_ADD_PATH=DIR")));
+}
+
 TEST_F(Crashes, WhatFramesWereToBeIsOnRecordAndReplayed) {
   VideoOptions options = installation_.Stream("at=packet:7 do=segfault");
   options.output_dtype = OutputDtype::kFloat32;
@@ -471,7 +511,12 @@ TEST_F(Crashes, ACountOfDevicesThatDiesBlamesADeviceOnlyIfThereIsOne) {
   for (const Crash& crash : records) {
     EXPECT_EQ(crash.process, "worker");
     EXPECT_EQ(crash.end.value, SIGSEGV);
+    EXPECT_THAT(crash.end.claimed_backtrace,
+                Contains(ContainsRegex("^libbulkhead_chaos.so\\+0x[0-9a-f]+ "
+                                       "\\(chaos_enumerate_devices\\+0x")));
   }
+  EXPECT_THAT(Cli({"crashes", "show", "1"}).output,
+              HasSubstr("(chaos_enumerate_devices+0x"));
 }
 
 TEST_F(Crashes, AReplayOfAQuarantinedBackendSaysWhatToDo) {

@@ -7,8 +7,11 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <fstream>
 #include <memory>
+#include <vector>
 
+#include "core/base/record_hash.h"
 #include "tools/cli/terminal.h"
 
 namespace bulkhead::cli {
@@ -28,6 +31,8 @@ Exit status: 0 it did not crash again; 4 it crashed again, in the same way or in
 another, or its backend does not start; 2, 3 and 5 as for other subcommands.)";
 
 using Kind = Crash::Request::Kind;
+
+constexpr std::streamsize kPartBytes = 1 << 16;
 
 struct ReplayOptions {
   uint64_t number = 0;
@@ -66,6 +71,21 @@ bool IsAsRecorded(const std::string& path, int64_t bytes, int64_t modified_ns) {
              modified_ns;
 }
 
+// Compares the contents where the record has their hash, since a file may be
+// installed again without a change, or changed without a trace in its times.
+bool HasChanged(const Crash::Backend& backend) {
+  auto hash = discovery::RecordHash::Parse(backend.hash);
+  if (!hash) {
+    return !IsAsRecorded(backend.file, backend.bytes, backend.modified_ns);
+  }
+  std::ifstream file(backend.file, std::ios::binary);
+  std::vector<char> part(kPartBytes);
+  while (file.read(part.data(), kPartBytes) || file.gcount() > 0) {
+    hash->Add({part.data(), static_cast<size_t>(file.gcount())});
+  }
+  return !hash->Matches();
+}
+
 void WarnOfChanges(const Crash& crash, const BackendInfo& found) {
   const auto& input = crash.input;
   if (input && !IsAsRecorded(input->path, input->bytes, input->modified_ns)) {
@@ -80,23 +100,28 @@ void WarnOfChanges(const Crash& crash, const BackendInfo& found) {
              ? std::string()
              : " (" + backend.distribution + " " + backend.version + ", now " +
                    found.distribution + " " + found.version + ")"));
-  } else if (!IsAsRecorded(backend.file, backend.bytes, backend.modified_ns)) {
-    Say("warning: the backend's file " + backend.file + " has changed since");
+  } else if (HasChanged(backend)) {
+    Say("warning: the backend's file " + backend.file + " has changed since" +
+        (backend.hash.empty() ? ""
+                              : "; the one that crashed had " + backend.hash));
   }
   if (!crash.request.complete) {
     Say("warning: its options were too long to be recorded; it gets none");
   }
 }
 
-Result<BackendInfo> Find(Host& host, const std::string& name) {
+Result<BackendInfo> Find(Host& host, const Crash::Backend& wanted) {
   Result<BackendReport> report = host.Backends();
   if (!report) return report.error();
   for (BackendInfo& backend : report->backends) {
-    if (backend.name == name) return std::move(backend);
+    if (backend.name == wanted.name) return std::move(backend);
   }
   return Status(Code::kNotFound,
-                "there is no backend " + name +
-                    " any more; name its directory with --plugin-path");
+                "there is no backend " + wanted.name +
+                    " any more, neither in " + wanted.directory +
+                    ", where the one that crashed was, nor on the plugin path; "
+                    "name the directory that has it now with --plugin-path DIR "
+                    "or BULKHEAD_ADD_PATH=DIR");
 }
 
 Status Start(Host& host, const Crash& crash, const BackendInfo& backend) {
@@ -215,13 +240,12 @@ int RunReplay(const GlobalOptions& global, const ReplayOptions& options) {
   Result<std::unique_ptr<Host>> host =
       Host::Create(HostOptionsFor(global, options, *crash));
   if (!host) return Fail(host.error());
-  const std::string& name = crash->backend.name;
-  const Result<BackendInfo> before = Find(**host, name);
+  const Result<BackendInfo> before = Find(**host, crash->backend);
   if (!before) return Fail(before.error());
   WarnOfChanges(*crash, *before);
   const Status status =
       crash->input ? Decode(**host, *crash) : Start(**host, *crash, *before);
-  const Result<BackendInfo> after = Find(**host, name);
+  const Result<BackendInfo> after = Find(**host, crash->backend);
   return SayVerdict(*crash, after ? *after : *before, status);
 }
 
