@@ -22,6 +22,19 @@ LyingSession::Lie WhenOpened(void (*change)(Opened)) {
   return {Step::kOpen, [change](Session& s) { s.ReplyOpenedAudio(change); }};
 }
 
+// Returns the lie that stream `index` of two in an MP4 file has this codec.
+LyingSession::Lie WhenOpenedAs(const char* codec, int32_t index) {
+  return {Step::kOpen, [codec, index](Session& s) {
+            s.ReplyOpenedAudio([&](Opened o) {
+              o.setStreamCount(2);
+              o.setStreamIndex(index);
+              o.setContainer("mov,mp4,m4a,3gp,3g2,mj2");
+              o.setCodec(codec);
+            });
+            s.GoOn();
+          }};
+}
+
 // Returns the lie that changes the fourth block of samples.
 LyingSession::Lie OfSamples(void (*change)(Session&, Samples)) {
   return {Step::kFrame, [change](Session& s) {
@@ -59,6 +72,9 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
        o.setSampleRate(UINT32_MAX);
        o.setPublishedRate(UINT32_MAX);
      })},
+    {"audio_open_allowed", WhenOpenedAs("aac", 0)},
+    {"audio_open_other_codec", WhenOpenedAs("wmav2", 0)},
+    {"audio_open_other_stream", WhenOpenedAs("aac", 1)},
     {"audio_open_other_rate",
      WhenOpened([](Opened o) { o.setPublishedRate(kLyingRate + 1); })},
     {"audio_open_other_channels",

@@ -70,6 +70,17 @@ void SendIndex(Session& session, size_t bytes) {
       64 + bytes / 8);
 }
 
+// Answers `open` with a change to an answer that the preset `web` allows.
+void ClaimAllowed(Session& session, void (*change)(Opened)) {
+  session.ReplyOpened([&](Opened opened) {
+    opened.setStreamCount(2);
+    opened.setContainer("mov,mp4,m4a,3gp,3g2,mj2");
+    opened.setCodec("h264");
+    change(opened);
+  });
+  session.GoOn();
+}
+
 template <typename Say>
 [[noreturn]] void Forever(Say say) {
   for (;;) say();
@@ -171,6 +182,23 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
      {Step::kOpen,
       [](Session& s) {
         s.ReplyOpened([](Opened o) { o.setStreamIndex(-1); });
+      }}},
+    {"open_allowed",
+     {Step::kOpen, [](Session& s) { ClaimAllowed(s, [](Opened) {}); }}},
+    {"open_other_container",
+     {Step::kOpen,
+      [](Session& s) {
+        ClaimAllowed(s, [](Opened o) { o.setContainer("avi"); });
+      }}},
+    {"open_other_codec",
+     {Step::kOpen,
+      [](Session& s) {
+        ClaimAllowed(s, [](Opened o) { o.setCodec("mjpeg"); });
+      }}},
+    {"open_other_stream",
+     {Step::kOpen,
+      [](Session& s) {
+        ClaimAllowed(s, [](Opened o) { o.setStreamIndex(1); });
       }}},
     {"open_rotation",
      {Step::kOpen,

@@ -178,6 +178,8 @@ TEST_F(Cli, DamagedFramesAreSkippedAndListed) {
   const std::string path = Write("damaged.mkv", bytes);
   ExpectFailure({"decode", path, "--at", "7", "--format", "null"}, 3,
                 "frame 7");
+  ExpectFailure({"decode", path, "--format", "null"}, 3,
+                "is damaged; backend cpu says: \"");
   for (const auto& [words, frames] :
        {std::pair<std::vector<std::string>, size_t>{{}, 18},
         {{"--at", "6,7,9"}, 2},
@@ -207,6 +209,7 @@ TEST_F(Cli, DamagedFramesAreSkippedAndListed) {
   EXPECT_EQ(damage["last_frame"], 8);
   EXPECT_NEAR(damage["begin_seconds"].get<double>(), 0.35, 1e-6);
   EXPECT_LT(damage["first_byte"], damage["last_byte"]);
+  EXPECT_EQ(damage["backend_says"], "Invalid data found when processing input");
   ExpectFailure({"decode", path, "--json"}, 2, "--format null");
 }
 

@@ -175,7 +175,9 @@ LIES(Probe, Row{"probe_silent", Code::kBackendUnavailable, "took too long"},
      Row{"probe_none", Code::kBackendUnavailable, "no device"},
      Row{"probe_many", Code::kBackendUnavailable, "too many devices"},
      Row{"probe_stranger", Code::kBackendUnavailable, "str?[2Janger"},
-     Row{"probe_failed", Code::kBackendUnavailable, "no ?[2J driver"});
+     Row{"probe_failed", Code::kBackendUnavailable, "no ?[2J driver"},
+     // A crash of which the reaper knows nothing.
+     Row{"probe_crashed", Code::kBackendUnavailable, "exited with code 0"});
 
 LIES(ZygoteClonesSession, Row{"clone_never", Code::kDeadlineExceeded},
      Row{"clone_death", Code::kBackendLost, "signal 11"},
@@ -184,7 +186,8 @@ LIES(ZygoteClonesSession, Row{"clone_never", Code::kDeadlineExceeded},
      Row{"clone_pid_nobody", Code::kBackendMisbehaved},
      Row{"clone_garbage", Code::kBackendMisbehaved},
      Row{"clone_spare", Code::kBackendLost, "system call clone"},
-     Row{"clone_unnamed", Code::kBackendUnavailable, "no memory"},
+     Row{"clone_unnamed", Code::kBackendUnavailable,
+         "could not clone a worker, and says: \"no memory\""},
      Row{"filter_logs", Code::kBackendLost, "system call seccomp"},
      // It never gets its socket.
      Row{"lockdown_half", Code::kBackendLost, "exited with code 0"},
@@ -352,6 +355,44 @@ TEST_F(LiarsTest, AnotherSessionsProcessIsNotTaken) {
     }
     return Status();
   });
+}
+
+struct Claim {
+  const char* lie;
+  const char* says;  // empty: the claim is as it should be
+};
+
+// What is allowed holds in the host too: a worker that opens anything else, or
+// another stream than the one that was asked for, is ended.
+TEST_F(LiarsTest, AWorkerThatOpensWhatIsNotAllowedIsEnded) {
+  for (const auto& [lie, says] :
+       {Claim{"open_allowed", ""},
+        Claim{"open_other_container", "a container that is not allowed"},
+        Claim{"open_other_codec", "a codec that is not allowed"},
+        Claim{"open_other_stream", "stream 1, and stream 0 was asked for"},
+        Claim{"audio_open_allowed", ""},
+        Claim{"audio_open_other_codec", "a codec that is not allowed"},
+        Claim{"audio_open_other_stream",
+              "stream 1, and stream 0 was asked for"}}) {
+    const std::string device = lie;
+    const LyingInstallation installation({device});
+    HostOptions options = installation.options();
+    options.allowed = AllowedMedia::Web();
+    const Status status = ActOnHost(options, kLimit, [&](Host& host) {
+      if (device.starts_with("audio")) {
+        const auto audio = host.OpenAudio(
+            installation.media(), {.device = device, .stream_index = 0});
+        return audio ? Status() : audio.error();
+      }
+      const auto video = host.OpenVideo(installation.media(),
+                                        {.device = device, .stream_index = 0});
+      return video ? Status() : video.error();
+    });
+    EXPECT_EQ(status.code(), *says == 0 ? Code::kOk : Code::kBackendMisbehaved)
+        << lie << ": " << status;
+    EXPECT_NE(status.message().find(says), std::string::npos)
+        << lie << ": " << status;
+  }
 }
 
 // The zygote clones a worker for a session and says that it could not.

@@ -183,8 +183,10 @@ Status Incarnation::OnCloneFailed(
   if (found == pending_.end()) return Status();
   found->second.fulfiller->fulfill(
       Status(Code::kBackendUnavailable,
-             CleanText(failed_untrusted.getFailure().getMessage().cStr(),
-                       kMaxReasonBytes)));
+             "the backend's zygote could not clone a worker, and says: \"" +
+                 CleanText(failed_untrusted.getFailure().getMessage().cStr(),
+                           kMaxReasonBytes) +
+                 '"'));
   pending_.erase(found);
   EndStrangers();
   return Status();
