@@ -307,13 +307,15 @@ TEST_P(AudioDamageOn, ALostPacketIsAnErrorOrSilence) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), Code::kBadInput) << refused.error();
   const std::string message = refused.error().message();
-  for (const char* told : {"lost.m4a: samples ", " s, byte ", "on_corrupt"}) {
+  for (const char* told :
+       {"lost.m4a: samples ", " s, byte ", " says: \"", "on_corrupt"}) {
     EXPECT_NE(message.find(told), std::string::npos) << message;
   }
   const auto damage = strict.damage();
   ASSERT_EQ(damage.size(), 1u);
   EXPECT_EQ(damage[0].first_sample % 1024, 0u);
   EXPECT_EQ(damage[0].samples % 1024, 0u);
+  EXPECT_NE(damage[0].backend_says, "");
   EXPECT_GE(*damage[0].first_byte,
             static_cast<int64_t>(bytes.size() / 2) - 1000);
   EXPECT_LE(*damage[0].last_byte,
