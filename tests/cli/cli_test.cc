@@ -209,7 +209,9 @@ TEST_F(Cli, DamagedFramesAreSkippedAndListed) {
   EXPECT_EQ(damage["last_frame"], 8);
   EXPECT_NEAR(damage["begin_seconds"].get<double>(), 0.35, 1e-6);
   EXPECT_LT(damage["first_byte"], damage["last_byte"]);
-  EXPECT_EQ(damage["backend_says"], "Invalid data found when processing input");
+  EXPECT_EQ(damage["backend_says"],
+            "libavcodec could not decode a packet of the png stream: Invalid "
+            "data found when processing input");
   ExpectFailure({"decode", path, "--json"}, 2, "--format null");
 }
 
