@@ -220,6 +220,27 @@ INSTANTIATE_TEST_SUITE_P(Limits, Bombs,
                                   std::get<1>(info.param).name;
                          });
 
+// A Host with which nothing could ever be decoded is not made.
+TEST(Limits, OfZeroAndDeadlinesInThePastAreRefusedByCreate) {
+  HostOptions options;
+  options.libexec_dir = LibexecDirectory();
+  options.limits.frame_slots = 0;
+  const auto no_slots = Host::Create(options);
+  ASSERT_FALSE(no_slots);
+  EXPECT_EQ(no_slots.error().code(), Code::kInvalidArgument);
+  EXPECT_NE(no_slots.error().message().find("limits.frame_slots is 0"),
+            std::string::npos)
+      << no_slots.error();
+  options.limits = {};
+  options.deadlines.frame = milliseconds(-1);
+  const auto late = Host::Create(options);
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code(), Code::kInvalidArgument);
+  EXPECT_NE(late.error().message().find("deadlines.frame is -1"),
+            std::string::npos)
+      << late.error();
+}
+
 // Cases that no file causes quickly and reliably. The chaos backend causes
 // them.
 struct Late {

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <string>
+#include <utility>
+
 namespace bulkhead {
 namespace {
 
@@ -11,13 +15,26 @@ TEST(HostOptionCheck, TheDefaultsAreValid) {
   EXPECT_TRUE(CheckDeadlines(Deadlines()).ok());
 }
 
-TEST(HostOptionCheck, ALimitOfZeroIsNamed) {
+template <typename Number>
+void ExpectZeroIsNamed(Number Limits::*limit, const std::string& name) {
   Limits limits;
-  limits.frame_slots = 0;
+  limits.*limit = 0;
   const Status status = CheckLimits(limits);
-  EXPECT_EQ(status.code(), Code::kInvalidArgument);
+  EXPECT_EQ(status.code(), Code::kInvalidArgument) << name;
   EXPECT_EQ(status.message(),
-            "option limits.frame_slots is 0; it must be at least 1");
+            "option limits." + name + " is 0; it must be at least 1");
+}
+
+TEST(HostOptionCheck, ALimitOfZeroIsNamed) {
+  ExpectZeroIsNamed(&Limits::frame_pixels, "frame_pixels");
+  ExpectZeroIsNamed(&Limits::session_bytes, "session_bytes");
+  ExpectZeroIsNamed(&Limits::worker_bytes, "worker_bytes");
+  ExpectZeroIsNamed(&Limits::frame_slots, "frame_slots");
+  ExpectZeroIsNamed(&Limits::streams, "streams");
+  ExpectZeroIsNamed(&Limits::packet_bytes, "packet_bytes");
+  ExpectZeroIsNamed(&Limits::index_frames, "index_frames");
+  ExpectZeroIsNamed(&Limits::attempts_per_position, "attempts_per_position");
+  ExpectZeroIsNamed(&Limits::failures_per_backend, "failures_per_backend");
 }
 
 TEST(HostOptionCheck, RestartsMayBeForbidden) {
@@ -28,14 +45,25 @@ TEST(HostOptionCheck, RestartsMayBeForbidden) {
 }
 
 TEST(HostOptionCheck, ADeadlineInThePastIsNamed) {
-  Deadlines deadlines;
-  deadlines.close = std::chrono::milliseconds(0);
-  EXPECT_TRUE(CheckDeadlines(deadlines).ok());
-  deadlines.frame = std::chrono::milliseconds(-1);
-  const Status status = CheckDeadlines(deadlines);
-  EXPECT_EQ(status.code(), Code::kInvalidArgument);
-  EXPECT_EQ(status.message(),
-            "option deadlines.frame is -1; it must be at least 1");
+  for (const auto& [name, deadline] :
+       {std::pair{"supervisor_start", &Deadlines::supervisor_start},
+        {"backend_start", &Deadlines::backend_start},
+        {"worker_start", &Deadlines::worker_start},
+        {"open", &Deadlines::open},
+        {"scan", &Deadlines::scan},
+        {"seek", &Deadlines::seek},
+        {"frame", &Deadlines::frame},
+        {"close", &Deadlines::close}}) {
+    Deadlines deadlines;
+    deadlines.*deadline = std::chrono::milliseconds(0);
+    EXPECT_EQ(CheckDeadlines(deadlines).ok(), std::string(name) == "close");
+    deadlines.*deadline = std::chrono::milliseconds(-1);
+    const Status status = CheckDeadlines(deadlines);
+    EXPECT_EQ(status.code(), Code::kInvalidArgument) << name;
+    EXPECT_EQ(status.message(), "option deadlines." + std::string(name) +
+                                    " is -1; it must be at least " +
+                                    (std::string(name) == "close" ? "0" : "1"));
+  }
 }
 
 }  // namespace
