@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bulkhead/host.h"
@@ -57,6 +58,21 @@ TEST_P(Audio, MetadataTellsTheStream) {
   EXPECT_EQ(metadata.begin_seconds, 0);
   EXPECT_NEAR(metadata.duration_seconds_from_header.value_or(0), 3, 0.001);
   EXPECT_EQ(metadata.device.substr(0, 3), GetParam().substr(0, 3));
+}
+
+TEST_P(Audio, ADecoderThatWasMovedFromRefusesEveryCall) {
+  AudioDecoder from = Open(path_);
+  const AudioDecoder to = std::move(from);
+  for (const Status& refused :
+       {from.AllSamples().error(), from.SamplesPlayedInRange(0, 1).error()}) {
+    EXPECT_EQ(refused.code(), Code::kInvalidArgument) << refused;
+    EXPECT_NE(refused.message().find("was moved from"), std::string::npos);
+  }
+  EXPECT_EQ(from.metadata().sample_rate, 0u);
+  EXPECT_EQ(from.recovery().restarts, 0u);
+  EXPECT_EQ(from.worker_pid(), 0);
+  EXPECT_TRUE(from.damage().empty());
+  from.Cancel();
 }
 
 TEST_P(Audio, ARangeIsExactToTheSample) {

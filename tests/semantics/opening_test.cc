@@ -160,13 +160,29 @@ TEST_P(Opening, MoreThreadsThanADecoderCanHaveAreTheCallersMistake) {
 TEST_P(Opening, ADecoderThatWasMovedFromRefusesEveryCall) {
   VideoDecoder from = Open(Clip::kH264);
   const VideoDecoder to = std::move(from);
-  EXPECT_EQ(CodeOf(from.Next()), Code::kInvalidArgument);
-  EXPECT_EQ(CodeOf(from.FrameAt(0)), Code::kInvalidArgument);
-  EXPECT_EQ(CodeOf(from.FrameCount()), Code::kInvalidArgument);
+  const int64_t index = 0;
+  const double seconds = 0;
+  const Status refusals[] = {from.Next().error(),
+                             from.FrameCount().error(),
+                             from.KeyFrameIndices().error(),
+                             from.FrameAt(0).error(),
+                             from.FramesAt({&index, 1}).error(),
+                             from.FramesInRange(0, 1, 1).error(),
+                             from.PlayedRange().error(),
+                             from.FramePlayedAt(0).error(),
+                             from.FramesPlayedAt({&seconds, 1}).error(),
+                             from.FramesPlayedInRange(0, 1).error(),
+                             from.AllFrames().error()};
+  for (const Status& refused : refusals) {
+    EXPECT_EQ(refused.code(), Code::kInvalidArgument) << refused;
+    EXPECT_NE(refused.message().find("was moved from"), std::string::npos);
+  }
   EXPECT_EQ(from.metadata().width, 0u);
+  EXPECT_EQ(from.recovery().restarts, 0u);
   EXPECT_EQ(from.worker_pid(), 0);
   EXPECT_TRUE(from.damage().empty());
   from.Rewind();
+  from.Cancel();
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, Opening, testing::Values("cpu", "openreg:0"),
