@@ -178,6 +178,11 @@ TEST_F(Cancelling, BetweenTwoCallsEndsTheNextOneAndNoOther) {
   // Nothing was under way, so nothing was lost.
   EXPECT_EQ(video.worker_pid(), worker);
   EXPECT_EQ(HashesOfRest(video).size(), kFrames - 1);
+  // What is known without a worker is a call too.
+  ASSERT_EQ(video.FrameCount().value(), kFrames);
+  video.Cancel();
+  EXPECT_EQ(video.FrameCount().error().code(), Code::kCancelled);
+  EXPECT_EQ(video.FrameCount().value(), kFrames);
 }
 
 TEST_F(Cancelling, EndsABatchWhoseFramesKeepComing) {
@@ -200,6 +205,7 @@ TEST_F(Cancelling, EndsAnOpeningThroughItsOptions) {
   opening.AwaitSleep();
   options.cancellation->Cancel();
   EXPECT_EQ(opening.Join().error().code(), Code::kCancelled);
+  EXPECT_EQ(RecordedCrashes(), 0u) << "the deadline ended the call";
 
   // The same Cancellation serves again, and is the decoder's own.
   options.backend_options = {};
@@ -326,6 +332,7 @@ TEST_F(Cancelling, WorksInASignalHandlerAndNotInAFork) {
   find.AwaitSleep();
   ASSERT_EQ(::raise(SIGUSR1), 0);
   EXPECT_EQ(find.Join().error().code(), Code::kCancelled);
+  EXPECT_EQ(RecordedCrashes(), 0u) << "the deadline ended the call";
   ASSERT_EQ(::sigaction(SIGUSR1, &before, nullptr), 0);
 }
 
