@@ -19,6 +19,7 @@ namespace bulkhead::tests {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // The number of failures that leads to quarantine: see restart_policy.h.
@@ -48,6 +49,15 @@ class ApplicationLimits : public testing::Test {
     return {};
   }
 
+  // Returns the number of quarantines on record.
+  int Quarantines() const {
+    int count = 0;
+    for (const auto& entry : fs::directory_iterator(state_.path())) {
+      count += entry.path().filename().string().starts_with("quarantine-");
+    }
+    return count;
+  }
+
   const ChaosInstallation installation_;
   const discovery::TemporaryTree state_;
 };
@@ -72,21 +82,35 @@ TEST_F(ApplicationLimits, AreNeverHeldAgainstABackend) {
       EXPECT_THAT(refused.message(), HasSubstr(named));
     }
     EXPECT_EQ(Chaos(*host).state, "backing-off");
-    for (const auto& entry : fs::directory_iterator(state_.path())) {
-      EXPECT_FALSE(entry.path().filename().string().starts_with("quarantine-"));
-    }
+    EXPECT_EQ(Quarantines(), 0);
     const Status elsewhere = NewHost()->Prewarm("chaos");
     EXPECT_TRUE(elsewhere.ok()) << elsewhere;
   }
 }
 
+// Code of the vendor has run and died. It may have died of the limit.
+TEST_F(ApplicationLimits, ADeathUnderThemQuarantinesNothing) {
+  installation_.SetFaults("at=load do=abort");
+  const auto host = NewHostWith(RLIMIT_AS, rlim_t{2} << 30);
+  while (Chaos(*host).state != "quarantined" &&
+         Chaos(*host).incarnation <= kTooMany) {
+    const Status refused = host->Prewarm("chaos");
+    ASSERT_FALSE(refused.ok());
+    EXPECT_THAT(refused.message(),
+                AllOf(HasSubstr("signal 6"),
+                      HasSubstr("2097152 KiB of address space (ulimit -v)")));
+  }
+  EXPECT_EQ(Chaos(*host).state, "backing-off");
+  EXPECT_EQ(Quarantines(), 0);
+}
+
 TEST_F(ApplicationLimits, OnProcessesIsNamedAtOnce) {
   const auto host = NewHostWith(RLIMIT_NPROC, 1);
-  const auto video = host->OpenVideo("any", ChaosInstallation::Stream());
-  ASSERT_FALSE(video);
-  const Status refused = host->Prewarm("chaos");
-  EXPECT_EQ(refused.code(), Code::kResourceExhausted) << refused;
-  EXPECT_THAT(refused.message(), HasSubstr("(ulimit -u)"));
+  for (int i = 0; i < 2; ++i) {
+    const Status refused = host->Prewarm("chaos");
+    EXPECT_EQ(refused.code(), Code::kResourceExhausted) << refused;
+    EXPECT_THAT(refused.message(), HasSubstr("(ulimit -u)"));
+  }
 }
 
 // Neither is the machine called too weak a sandbox.
@@ -95,7 +119,9 @@ TEST_F(ApplicationLimits, OnOpenFilesIsNamedAtOnce) {
     const auto host = NewHostWith(RLIMIT_NOFILE, files);
     const Status refused = host->Prewarm("chaos");
     EXPECT_EQ(refused.code(), Code::kResourceExhausted) << refused;
-    EXPECT_THAT(refused.message(), HasSubstr("(ulimit -n)"));
+    EXPECT_THAT(refused.message(),
+                AllOf(HasSubstr("has too few left to find and start a backend"),
+                      HasSubstr("(ulimit -n)")));
     EXPECT_TRUE(host->Backends());
   }
 }

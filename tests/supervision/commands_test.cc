@@ -140,7 +140,7 @@ TEST_F(Commands, ADisableThatCannotBeKeptSaysSo) {
   options.state_directory = installation_.media() + "/state";
   host_ = Host::Create(options).value();
   const Status status = host_->Disable("honest");
-  EXPECT_FALSE(status.ok());
+  EXPECT_EQ(status.code(), Code::kInvalidArgument) << status;
   EXPECT_THAT(status.message(), AllOf(HasSubstr("in this application only"),
                                       HasSubstr(*options.state_directory)));
   EXPECT_EQ(Info("honest").state, "disabled");

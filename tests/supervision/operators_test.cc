@@ -296,6 +296,23 @@ TEST_F(Operators, ACommandForAllFailsIfAnApplicationDoesNotAnswer) {
                         std::to_string(::getpid()) + " does not answer"));
 }
 
+// What one application did is no success for another one.
+TEST_F(Operators, ACommandForAllFailsIfOneOfSeveralDoesNotAnswer) {
+  const auto other = ipc::ForkedChild::Prepared([&] {
+    static std::unique_ptr<Host> host;
+    host = Host::Create(installation_.options()).value();
+    EXPECT_TRUE(host->Prewarm("honest").ok());
+  });
+  const auto host = NewHost();
+  const ProcessWatch supervisor(host->supervisor_pid());
+  ASSERT_TRUE(supervisor.Signal(SIGSTOP));
+  const ProgramResult all = Cli({"restart", "honest", "--all"});
+  ASSERT_TRUE(supervisor.Signal(SIGCONT));
+  EXPECT_EQ(all.exit_code, 4) << all.Describe();
+  EXPECT_THAT(all.errors, HasSubstr("restarted honest in process " +
+                                    std::to_string(other.pid())));
+}
+
 // The session of the parent continues undisturbed.
 TEST_F(Operators, AForkedChildIsRefusedAndDisturbsNobody) {
   auto host = NewHost();

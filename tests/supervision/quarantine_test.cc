@@ -11,7 +11,9 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bulkhead/host.h"
@@ -77,6 +79,22 @@ class Quarantine : public testing::Test {
       return Info(host, device).state == "quarantined";
     });
     Await([&] { return host.Backends() && Records().size() == 1; });
+  }
+
+  using Variables =
+      std::vector<std::pair<std::string, std::optional<std::string>>>;
+
+  // Runs the command in a network of its own, where no bulkheadd of another
+  // test is found.
+  ProgramResult RunAlone(std::vector<std::string> arguments,
+                         Variables variables) const {
+    arguments.insert(arguments.begin(),
+                     {"unshare", ::geteuid() == 0 ? "-n" : "-rn",
+                      PathFromEnvironment("BULKHEAD_TEST_CLI")});
+    variables.emplace_back("BULKHEAD_LIBEXEC_DIR",
+                           installation_.options().libexec_dir);
+    variables.emplace_back("BULKHEAD_STATE_DIR", state_.path());
+    return RunProgram(arguments, {.environment = std::move(variables)});
   }
 
   Result<int> CountFrames(Host& host, const std::string& device) const {
@@ -162,16 +180,8 @@ TEST_F(Quarantine, IsListedAndLiftedWithoutAnApplication) {
   AwaitQuarantine(*NewHost(), "ready_death");
   EXPECT_EQ(Info(*NewHost(), "ready_death").state, "quarantined");
 
-  const HostOptions options = installation_.options();
-  // In a network of its own, no bulkheadd of another test is found.
   const auto run = [&](std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(),
-                     {"unshare", ::geteuid() == 0 ? "-n" : "-rn",
-                      PathFromEnvironment("BULKHEAD_TEST_CLI")});
-    return RunProgram(
-        arguments,
-        {.environment = {{"BULKHEAD_LIBEXEC_DIR", options.libexec_dir},
-                         {"BULKHEAD_STATE_DIR", state_.path()}}});
+    return RunAlone(std::move(arguments), {});
   };
   const ProgramResult listed = run({"backends"});
   if (!listed.started) GTEST_SKIP() << "there is no unshare";
@@ -183,8 +193,36 @@ TEST_F(Quarantine, IsListedAndLiftedWithoutAnApplication) {
   EXPECT_EQ(lifted.exit_code, 0) << lifted.Describe();
   EXPECT_TRUE(Records().empty());
   EXPECT_EQ(Info(*NewHost(), "ready_death").state, "discovered");
-  EXPECT_NE(run({"restart", "ready_death"}).exit_code, 0);
-  EXPECT_NE(run({"disable", "ready_death"}).exit_code, 0);
+  // It is not found without its directory, and nothing is left to lift.
+  for (const char* command : {"restart", "disable"}) {
+    const ProgramResult absent = run({command, "ready_death"});
+    EXPECT_EQ(absent.exit_code, 2) << absent.Describe();
+    EXPECT_THAT(absent.errors, HasSubstr("there is no backend ready_death"));
+  }
+}
+
+TEST_F(Quarantine, WhatIsDisabledAndEnabledWithoutAnApplicationIsOnRecord) {
+  const auto run = [&](std::vector<std::string> arguments) {
+    return RunAlone(
+        std::move(arguments),
+        {{"BULKHEAD_ADD_PATH", installation_.options().plugin_path->front()}});
+  };
+  const ProgramResult disabled = run({"disable", "honest"});
+  if (!disabled.started) GTEST_SKIP() << "there is no unshare";
+  EXPECT_EQ(disabled.exit_code, 0) << disabled.Describe();
+  EXPECT_THAT(disabled.errors,
+              HasSubstr("disabled honest for applications that start later"));
+  EXPECT_EQ(Info(*NewHost(), "honest").state, "disabled");
+  EXPECT_EQ(run({"enable", "honest"}).exit_code, 0);
+  EXPECT_EQ(Info(*NewHost(), "honest").state, "discovered");
+
+  const ProgramResult reloaded = run({"reload", "honest"});
+  EXPECT_EQ(reloaded.exit_code, 2) << reloaded.Describe();
+  for (const ProgramResult& none : {reloaded, run({"ps"})}) {
+    EXPECT_THAT(none.errors,
+                AllOf(HasSubstr("(uid " + std::to_string(::geteuid()) + ")"),
+                      HasSubstr("those of other users are not looked at")));
+  }
 }
 
 TEST_F(Quarantine, AHalfWrittenRecordIsNoneAndIsSaid) {
