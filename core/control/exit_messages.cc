@@ -21,6 +21,7 @@ schema::ExitReport::Kind ToSchema(ExitReport::Kind kind) {
     case ExitReport::Kind::kDeadline:
       return Kind::LATE;
     case ExitReport::Kind::kProtocolViolation:
+      return Kind::BROKE_PROTOCOL;
     case ExitReport::Kind::kUnknown:
       break;
   }
@@ -39,6 +40,8 @@ ExitReport::Kind FromSchema(schema::ExitReport::Kind kind) {
       return ExitReport::Kind::kOutOfMemory;
     case schema::ExitReport::Kind::LATE:
       return ExitReport::Kind::kDeadline;
+    case schema::ExitReport::Kind::BROKE_PROTOCOL:
+      return ExitReport::Kind::kProtocolViolation;
     case schema::ExitReport::Kind::UNKNOWN:
       break;
   }

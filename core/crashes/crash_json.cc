@@ -37,6 +37,12 @@ constexpr std::array<std::pair<Request::Kind, const char*>, 5> kRequests = {{
     {Request::Kind::kNext, "next"},
     {Request::Kind::kFrameAt, "frame-at"},
 }};
+constexpr std::array<std::pair<OnCorrupt, const char*>, 4> kOnCorrupt = {{
+    {OnCorrupt::kError, "error"},
+    {OnCorrupt::kSkip, "skip"},
+    {OnCorrupt::kNearest, "nearest"},
+    {OnCorrupt::kShow, "show"},
+}};
 constexpr std::array<std::pair<OutputDtype, const char*>, 3> kDtypes = {{
     {OutputDtype::kUint8, "uint8"},
     {OutputDtype::kFloat32, "float32"},
@@ -254,7 +260,7 @@ Json ToJson(const Request& request) {
       {"frame", request.frame},
       {"stream_index", OrNull(request.stream_index)},
       {"threads", request.threads},
-      {"ignores_errors", request.ignores_errors},
+      {"on_corrupt", NameOf(request.on_corrupt)},
       {"backend_options", options},
       {"complete", request.complete},
       {"deadline_ms", request.deadline_ms},
@@ -274,7 +280,7 @@ Request ToRequest(const Members& in) {
     request.stream_index = in.Number<int>("stream_index");
   }
   request.threads = in.Number<uint32_t>("threads", 1);
-  request.ignores_errors = in.Flag("ignores_errors");
+  request.on_corrupt = ValueIn(kOnCorrupt, in.Words("on_corrupt"));
   const Json& options = in["backend_options"];
   if (options.is_array()) {
     for (const Json& option : options) {
@@ -303,6 +309,10 @@ Request ToRequest(const Members& in) {
 }  // namespace
 
 const char* NameOf(Request::Kind kind) { return NameIn(kRequests, kind); }
+
+const char* NameOf(OnCorrupt on_corrupt) {
+  return NameIn(kOnCorrupt, on_corrupt);
+}
 
 Json ToJson(const Crash& crash) {
   Json input;
@@ -336,6 +346,7 @@ Json ToJson(const Crash& crash) {
       {"blamed", crash.blamed},
       {"end", ToJson(crash.end)},
       {"cause", crash.cause},
+      {"claims_cause", crash.claims_cause},
       {"input", input},
       {"request", ToJson(crash.request)},
       {"last_message", crash.last_message},
@@ -351,7 +362,11 @@ Json ToJson(const Crash& crash) {
 Json ToJsonWithoutMediaText(const Crash& crash) {
   Json json = ToJson(crash);
   json["media_log"] = nullptr;
-  if (crash.had_media) json["end"]["claimed"] = nullptr;
+  if (!crash.had_media) return json;
+  json["end"]["claimed"] = nullptr;
+  if (crash.claims_cause) {
+    json["cause"] = crash.cause.substr(0, crash.cause.find(':'));
+  }
   return json;
 }
 
@@ -404,6 +419,7 @@ Result<Crash> ParseCrash(const std::string& text_untrusted) {
   crash.end.device = crash.device;
   crash.end.crash = crash.number;
   crash.cause = in.Words("cause");
+  crash.claims_cause = in.Flag("claims_cause");
   const Members input(in["input"]);
   if (std::string path = input.ExactText("path"); !path.empty()) {
     crash.input =

@@ -16,7 +16,8 @@ namespace bulkhead::crashes {
 // process wrote itself is in an object `claimed`.
 nlohmann::ordered_json ToJson(const Crash& crash);
 // Returns the JSON of a crash for readers who must not have parts of the media:
-// `media_log` is null, and so is `claimed` if Crash::had_media. A hostile
+// `media_log` is null, and so is `claimed` if Crash::had_media; a claimed cause
+// ends before what the process said. A hostile
 // backend is left the exit status and a system call's number: some bytes for
 // each crash.
 nlohmann::ordered_json ToJsonWithoutMediaText(const Crash& crash);
@@ -34,5 +35,7 @@ Result<Crash> ParseCrash(const std::string& text_untrusted);
 
 // Returns "start", "open", "scan", "next" or "frame-at". Static storage.
 const char* NameOf(Crash::Request::Kind kind);
+// Returns "error", "skip", "nearest" or "show". Static storage.
+const char* NameOf(OnCorrupt on_corrupt);
 
 }  // namespace bulkhead::crashes

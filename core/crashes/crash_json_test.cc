@@ -42,6 +42,7 @@ Crash Example() {
       .frame = 5,
       .audio = true,
       .stream_index = 2,
+      .on_corrupt = OnCorrupt::kShow,
       .threads = 4,
       .output_dtype = OutputDtype::kAuto,
       .transforms = {Resize{.height = 1,
@@ -79,6 +80,17 @@ TEST(CrashJson, WhatTheProcessSaidIsMarkedAsItsClaim) {
   EXPECT_EQ(json["end"]["claimed"]["backtrace"][0],
             "libacme.so+0x1 (decode+0x2)");
   EXPECT_TRUE(json["end"]["syscall"].is_null());
+}
+
+TEST(CrashJson, OfACauseThatTheProcessReportedItsWordsAreLeftOut) {
+  Crash crash = Example();
+  crash.cause = "it reports that its backend breaks the ABI: a part of a film";
+  EXPECT_EQ(ToJsonWithoutMediaText(crash)["cause"], crash.cause);
+  crash.claims_cause = true;
+  EXPECT_EQ(ToJson(crash)["cause"], crash.cause);
+  EXPECT_EQ(ToJsonWithoutMediaText(crash)["cause"],
+            "it reports that its backend breaks the ABI");
+  EXPECT_EQ(ParseCrash(ToText(crash, 65'536)).value().claims_cause, true);
 }
 
 TEST(CrashJson, WhatMayContainMediaCanBeLeftOut) {

@@ -379,6 +379,8 @@ struct SessionEnd {
   device @10 :Text;
   positionText @11 :Text;
   # `position` in words.
+  claimsCause @12 :Bool;
+  # True if the worker itself reported what follows the first colon of `cause`.
 }
 
 struct SessionInput {
@@ -417,8 +419,8 @@ struct SessionRequest {
   # passed. Otherwise at least one of them was too large and is empty.
   deadlineMs @6 :UInt32;
   # The deadline of the step, in milliseconds.
-  ignoresErrors @7 :Bool;
-  # True if the decoder continues after errors: OnCorrupt::kSkip or kNearest.
+  onCorrupt @7 :UInt8;
+  # A bulkhead::OnCorrupt.
   audio @8 :Bool;
   # True if the session decodes audio; otherwise it decodes video.
   sampleRate @9 :UInt32;

@@ -54,6 +54,9 @@ struct ExitReport {
     violation @3;   # killed for a system call that its seccomp filters forbid
     late @4;        # killed by its host, because a step took too long
     outOfMemory @5; # killed while its backend was at its cgroup's memory limit
+    brokeProtocol @6;
+    # killed by its host, because it broke the protocol or reported that its
+    # backend broke the C ABI
   }
   kind @0 :Kind;
   value @1 :Int32;

@@ -350,6 +350,22 @@ TEST_F(Crashes, AReplayUsesTheDirectoryThatAVariableNamed) {
                                  HasSubstr("BULKHEAD_ADD_PATH=DIR")));
 }
 
+TEST_F(Crashes, WhatToDoWithDamageIsOnRecordAndReplayed) {
+  for (const OnCorrupt on_corrupt : {OnCorrupt::kError, OnCorrupt::kSkip,
+                                     OnCorrupt::kNearest, OnCorrupt::kShow}) {
+    fs::remove_all(state_);
+    VideoOptions options = installation_.Stream("at=packet:7 do=segfault");
+    options.on_corrupt = on_corrupt;
+    const auto host = NewHost();
+    EXPECT_EQ(Play(*host, clip_, options).code(), Code::kPoisonedInput);
+    for (const Crash& crash : ReplayOfRefusal()) {
+      EXPECT_EQ(crash.request.on_corrupt, on_corrupt);
+    }
+  }
+  EXPECT_THAT(Cli({"crashes", "show", "1"}).output,
+              ContainsRegex("on corrupt +show"));
+}
+
 TEST_F(Crashes, WhatFramesWereToBeIsOnRecordAndReplayed) {
   VideoOptions options = installation_.Stream("at=packet:7 do=segfault");
   options.output_dtype = OutputDtype::kFloat32;
@@ -479,7 +495,7 @@ TEST_F(Crashes, AViolationIsOnRecordWithWhatWasWrong) {
   const Crash crash = Records()[0];
   EXPECT_EQ(crash.end.kind, Kind::kProtocolViolation);
   EXPECT_THAT(crash.cause, HasSubstr("it broke the protocol: "));
-  EXPECT_EQ(crash.blamed, "input");
+  EXPECT_EQ(crash.blamed, "backend");
   EXPECT_EQ(crash.outcome, "kBackendMisbehaved");
 }
 

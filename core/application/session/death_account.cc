@@ -55,12 +55,12 @@ InputPosition DeathAccount::position() const {
 
 std::optional<DeathAccount::GivenUp> DeathAccount::Count(
     Code death, const ExitVerdict& verdict, bool overdue) {
-  verdict.blamed ? ++blamed_ : ++innocent_;
-  if (!verdict.blamed && IsKillForMemory(verdict)) ++kills_;
   // After a worker that broke the protocol no other worker is tried, whatever
-  // the input.
+  // the input. It is no attempt that later deaths at the position add to.
   if (death == Code::kBackendMisbehaved)
     return GivenUp{death, "report it to the vendor of the backend"};
+  verdict.blamed ? ++blamed_ : ++innocent_;
+  if (!verdict.blamed && IsKillForMemory(verdict)) ++kills_;
   // bulkheadd also knows of deaths in other sessions at this position; the
   // session also knows of deaths that an earlier bulkheadd counted.
   const uint32_t attempts = std::max(blamed_, verdict.deaths_here);

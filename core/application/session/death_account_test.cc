@@ -131,6 +131,14 @@ TEST_F(DeathAccountTest, AWorkerThatLiesGetsNoSecondChance) {
   EXPECT_EQ(given_up.reason, "report it to the vendor of the backend");
 }
 
+TEST_F(DeathAccountTest, ALieIsNoAttemptAtItsPosition) {
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_TRUE(account_.Count(Code::kBackendMisbehaved, kBackend));
+  }
+  EXPECT_FALSE(account_.blamed());
+  DieUntilGivenUp(Code::kBackendLost, kInput, 3);
+}
+
 TEST_F(DeathAccountTest, DeathsThatAreNobodysFaultAreRestartedLonger) {
   const auto given_up = DieUntilGivenUp(Code::kBackendLost, kNobody, 6);
   EXPECT_EQ(given_up.code, Code::kBackendLost);

@@ -67,7 +67,7 @@ void Write(const Crash::Request& request, schema::SessionRequest::Builder out) {
   }
   out.setComplete(request.complete);
   out.setDeadlineMs(request.deadline_ms);
-  out.setIgnoresErrors(request.ignores_errors);
+  out.setOnCorrupt(static_cast<uint8_t>(request.on_corrupt));
   out.setAudio(request.audio);
   out.setSampleRate(static_cast<uint32_t>(request.sample_rate.value_or(0)));
   out.setChannelCount(static_cast<uint32_t>(request.num_channels.value_or(0)));
@@ -94,7 +94,7 @@ void SetBackendOptions(
 void SetOptions(const VideoOptions& options, Crash::Request& request) {
   request.stream_index = options.stream_index;
   request.threads = options.threads;
-  request.ignores_errors = IgnoresErrors(options.on_corrupt);
+  request.on_corrupt = options.on_corrupt;
   request.output_dtype = options.output_dtype;
   SetBackendOptions(options.backend_options, request);
   request.complete &= options.transforms.size() <= kMaxTransforms;
@@ -106,6 +106,7 @@ void SetOptions(const AudioOptions& options, Crash::Request& request) {
   request.stream_index = options.stream_index;
   request.sample_rate = options.sample_rate;
   request.num_channels = options.num_channels;
+  request.on_corrupt = options.on_corrupt;
   SetBackendOptions(options.backend_options, request);
 }
 
@@ -119,6 +120,7 @@ void Write(const ObservedExit& seen, schema::SessionEnd::Builder out) {
   }
   out.setAttempt(seen.attempt);
   out.setCause(seen.cause);
+  out.setClaimsCause(seen.claims_cause);
   Write(seen.input, out.initInput());
   Write(seen.request, out.initRequest());
   out.setLastMessage(seen.last_message);

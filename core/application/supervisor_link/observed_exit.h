@@ -29,12 +29,13 @@ struct ObservedExit {
 
   // The members below go into the crash record.
   std::string position_text;
-  CrashClaim claim;          // the crash note; signal 0: no note
-  std::string cause;         // why the application killed the worker
-  uint32_t attempt = 1;      // number of the attempt at the position
-  Crash::Input input;        // set only if met_media
-  Crash::Request request;    // what the caller of the library asked for
-  std::string last_message;  // what the worker was asked for last, in words
+  CrashClaim claim;           // the crash note; signal 0: no note
+  std::string cause;          // why the application killed the worker
+  bool claims_cause = false;  // the worker's own words follow the first colon
+  uint32_t attempt = 1;       // number of the attempt at the position
+  Crash::Input input;         // set only if met_media
+  Crash::Request request;     // what the caller of the library asked for
+  std::string last_message;   // what the worker was asked for last, in words
 };
 
 // The most bytes of backend options, and the most transforms, that a record

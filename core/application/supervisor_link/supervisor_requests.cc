@@ -104,8 +104,9 @@ ExitVerdict SupervisorLink::SessionExit(const StartedWorker& worker,
   // A worker that the application killed for being late or for lying is blamed
   // even if no bulkheadd can be asked.
   const bool blamed = seen.how != ObservedExit::How::kDied;
-  ExitVerdict exit{.blamed = blamed,
-                   .input_to_blame = blamed && seen.met_media};
+  ExitVerdict exit{
+      .blamed = blamed,
+      .input_to_blame = seen.how == ObservedExit::How::kLate && seen.met_media};
   uint64_t generation = 0;
   ExitVerdict told;
   const auto ask = [&](Request::Builder request) {

@@ -332,6 +332,7 @@ Status WorkerLink::Misbehaved(const std::string& what) {
 }
 
 Status WorkerLink::BrokeAbi(const std::string& report) {
+  claims_cause_ = true;
   return Kill(Code::kBackendMisbehaved, ExitReport::Kind::kProtocolViolation,
               "reports that its backend breaks bulkhead_backend.h: " + report);
 }
@@ -342,7 +343,10 @@ ExitVerdict WorkerLink::TakeExit(ObservedExit seen) {
   if (killed_for_ == ExitReport::Kind::kDeadline) seen.how = How::kLate;
   if (killed_for_ == ExitReport::Kind::kProtocolViolation)
     seen.how = How::kLied;
-  if (seen.how != How::kDied) seen.cause = killed_because_;
+  if (seen.how != How::kDied) {
+    seen.cause = killed_because_;
+    seen.claims_cause = claims_cause_;
+  }
   seen.last_message = last_request_;
   seen.request.deadline_ms = (supervisor_->deadlines().*step_).count();
   // The hello was received before the worker met media, so that only a note can

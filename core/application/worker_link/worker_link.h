@@ -159,6 +159,7 @@ class WorkerLink {
   bool met_media_ = false;
   ExitReport::Kind killed_for_ = ExitReport::Kind::kUnknown;
   std::string killed_because_;
+  bool claims_cause_ = false;  // the worker reported what it was killed for
   std::string last_request_;
   // The deadline of the latest step.
   std::chrono::milliseconds Deadlines::*step_ = &Deadlines::worker_start;

@@ -56,9 +56,9 @@ struct Crash {
     uint64_t frame = 0;
     bool audio = false;  // True: OpenAudio; false: OpenVideo.
     std::optional<int> stream_index;
+    OnCorrupt on_corrupt = OnCorrupt::kError;
     // Options of OpenVideo.
     uint32_t threads = 1;
-    bool ignores_errors = false;  // OnCorrupt::kSkip or kNearest.
     OutputDtype output_dtype = OutputDtype::kUint8;
     std::vector<Transform> transforms;
     // Options of OpenAudio.
@@ -83,17 +83,19 @@ struct Crash {
   // members whose names begin with `claimed`.
   ExitReport end;
   // The end in one sentence; for a protocol violation with the violation, for a
-  // deadline with the step that was late.
+  // deadline with the step that was late. If `claims_cause`, the process itself
+  // reported what follows the first colon: a breach of bulkhead_backend.h.
   std::string cause;
+  bool claims_cause = false;
   std::optional<Input> input;  // nullopt if the process served no session.
   Request request;
   std::string last_message;  // The last message to the worker: "seek to ...".
   uint32_t attempt = 1;      // The number of the attempt at the position.
   // True if the processes of this start of the backend had been given media
-  // before the end. Then `media_log` and the claimed members of `end` may
-  // contain parts of it, of any of its sessions. Nothing else in a record is
-  // written by a process of the backend but its exit status, and what it sent
-  // before it had media.
+  // before the end. Then `media_log`, the claimed members of `end` and a
+  // claimed cause may contain parts of it, of any of its sessions. Nothing else
+  // in a record is written by a process of the backend but its exit status, and
+  // what it sent before it had media.
   bool had_media = false;
   // The last lines that the backend wrote to stderr before it had media, and
   // since; the backend may have written anything.

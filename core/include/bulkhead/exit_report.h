@@ -18,7 +18,8 @@ struct ExitReport {
     kSignaled,           // `value` is the signal.
     kSandboxViolation,   // Killed for a system call that the sandbox forbids.
     kDeadline,           // Killed by Bulkhead: a step took too long.
-    kProtocolViolation,  // Killed by Bulkhead: a message was not allowed.
+    kProtocolViolation,  // Killed by Bulkhead: a message was not allowed, or
+                         // the backend broke bulkhead_backend.h.
     kOutOfMemory,        // The backend was at the limit of its memory.
   };
 

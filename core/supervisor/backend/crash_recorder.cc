@@ -31,6 +31,7 @@ const char* NameOf(Culprit culprit) {
     case Culprit::kInput:
       return "input";
     case Culprit::kBackend:
+    case Culprit::kBreach:
       return "backend";
     case Culprit::kDevice:
       return "device";
@@ -132,7 +133,7 @@ Crash::Request ToRequest(schema::SessionRequest::Reader from) {
   }
   request.complete = from.getComplete();
   request.deadline_ms = from.getDeadlineMs();
-  request.ignores_errors = from.getIgnoresErrors();
+  request.on_corrupt = static_cast<OnCorrupt>(from.getOnCorrupt());
   request.audio = from.getAudio();
   if (const uint32_t rate = from.getSampleRate()) {
     request.sample_rate = static_cast<int>(rate);
@@ -156,6 +157,7 @@ SessionFacts ToSessionFacts(schema::SessionEnd::Reader end) {
   facts.position = CleanText(end.getPositionText().cStr(), kMaxPositionBytes);
   facts.attempt = end.getAttempt();
   facts.cause = CleanText(end.getCause().cStr(), kMaxWords);
+  facts.claims_cause = end.getClaimsCause();
   if (end.hasInput()) {
     const auto input = end.getInput();
     facts.input = Crash::Input{.path = input.getPath().cStr(),
@@ -189,6 +191,7 @@ uint64_t CrashRecorder::RecordWorker(const EndedBackend& backend,
   crash.process = "worker";
   crash.blamed = NameOf(culprit);
   crash.cause = facts.cause.empty() ? DescribeWithoutClaims(end) : facts.cause;
+  crash.claims_cause = facts.claims_cause;
   crash.end = std::move(end);
   crash.end.position = facts.position;
   crash.input = facts.input;

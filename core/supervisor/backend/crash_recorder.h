@@ -39,6 +39,7 @@ struct SessionFacts {
   std::string position;
   uint32_t attempt = 1;
   std::string cause;  // why the host killed the worker; empty if it did not
+  bool claims_cause = false;  // as Crash::claims_cause
   std::optional<Crash::Input> input;
   Crash::Request request;
   std::string last_message;

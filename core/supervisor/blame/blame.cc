@@ -21,12 +21,14 @@ Blame::Blame(BlameSubject& subject, const BlameLimits& limits,
 Culprit Blame::Attribute(const WorkerDeath& death) {
   const Culprit culprit =
       CulpritOf(death.exit, death.observed, death.met_media);
-  if (culprit != Culprit::kInput) return culprit;
+  if (culprit != Culprit::kInput && culprit != Culprit::kBreach) {
+    return culprit;
+  }
   if (suspects_.convicted()) return Culprit::kBackend;
   // The input that leads to the trial is blamed for this death all the same;
   // a conviction forgives all inputs.
   if (suspects_.Died(death.input)) BeginTrial();
-  return Culprit::kInput;
+  return culprit;
 }
 
 uint32_t Blame::Count(const WorkerDeath& death, Culprit culprit,
@@ -40,7 +42,7 @@ uint32_t Blame::Count(const WorkerDeath& death, Culprit culprit,
     case Culprit::kBackend:
       if (death.observed == HostObservation::kBrokeProtocol) {
         CountFailure(culprit, Code::kBackendMisbehaved,
-                     "a worker broke the protocol");
+                     "a worker broke the protocol" + SeeCrash(report.crash));
       } else {
         CountFailure(culprit, Code::kBackendUnavailable,
                      (death.met_media
@@ -49,6 +51,7 @@ uint32_t Blame::Count(const WorkerDeath& death, Culprit culprit,
                          DescribeExit(report));
       }
       return 0;
+    case Culprit::kBreach:
     case Culprit::kStart:
     case Culprit::kNobody:
       break;

@@ -95,6 +95,12 @@ class BlameTest : public testing::Test {
     return death;
   }
 
+  WorkerDeath LieWithMedia(const std::string& input) const {
+    WorkerDeath death = Crash(input);
+    death.observed = HostObservation::kBrokeProtocol;
+    return death;
+  }
+
   // Returns the deaths of the input at that position.
   uint32_t Die(const WorkerDeath& death, Culprit expected) {
     const Culprit culprit = blame_.Attribute(death);
@@ -186,15 +192,23 @@ TEST_F(BlameTest, TheFifthBrokenProtocolQuarantinesTheBackendAsMisbehaved) {
   EXPECT_TRUE(blame_.Refused("a").empty());
 }
 
-TEST_F(BlameTest, ABrokenProtocolWithMediaCountsAgainstTheInputAlone) {
-  WorkerDeath lie = Lie();
-  lie.met_media = true;
-  for (uint32_t i = 1; i <= 5; ++i) {
-    EXPECT_EQ(Die(lie, Culprit::kInput), i);
-  }
+TEST_F(BlameTest, ABrokenProtocolWithMediaRefusesNoInputAndNoBackend) {
+  for (int i = 0; i < 2; ++i) Die(Crash("a"), Culprit::kInput);
+  for (int i = 0; i < 5; ++i) Die(LieWithMedia("a"), Culprit::kBreach);
   EXPECT_EQ(blame_.failures(Culprit::kBackend), 0u);
   EXPECT_TRUE(subject_.quarantines.empty());
-  EXPECT_EQ(blame_.Refused("a").size(), 1u);
+  EXPECT_TRUE(blame_.Refused("a").empty());
+  EXPECT_EQ(Die(Crash("a"), Culprit::kInput), 3u);
+}
+
+TEST_F(BlameTest, ABackendThatBreaksTheProtocolWithAnyInputIsTried) {
+  for (const char* input : {"a", "b", "c"}) {
+    Die(LieWithMedia(input), Culprit::kBreach);
+  }
+  EndCheck(kNoPicture);
+  EndCheck(kNoPicture);
+  Die(LieWithMedia("d"), Culprit::kBackend);
+  EXPECT_EQ(blame_.failures(Culprit::kBackend), 2u);
 }
 
 TEST_F(BlameTest, ADeathBeforeAnyMediaIsTheBackendsFailure) {

@@ -22,6 +22,7 @@ Culprit CulpritOf(const ProcessExit& exit, HostObservation observed,
   const bool died = observed == HostObservation::kDied;
   if (died && !CanBeBlamed(exit)) return Culprit::kNobody;
   if (!met_media) return Culprit::kBackend;
+  if (observed == HostObservation::kBrokeProtocol) return Culprit::kBreach;
   const bool device_lost = died && exit.has_devices && exit.says_device_lost &&
                            exit.kind == ProcessExit::Kind::kExited &&
                            exit.value == ipc::kExitDeviceLost;

@@ -7,10 +7,10 @@
 
 namespace bulkhead::supervisor {
 
-// The party to blame for the end of a process. Each culprit except kNobody has
-// a counter and a limit of its own. So a file that kills its worker is not
-// counted against the backend, and a card that fell off the bus is counted
-// against neither the file nor the backend.
+// The party to blame for the end of a process. Each culprit except kNobody and
+// kBreach has a counter and a limit of its own. So a file that kills its worker
+// is not counted against the backend, and a card that fell off the bus is
+// counted against neither the file nor the backend.
 enum class Culprit : uint8_t {
   kNobody,   // a SIGKILL sent by others, or the end of a zygote or of bulkheadd
   kInput,    // counted by input and position, in InputDeaths
@@ -18,6 +18,8 @@ enum class Culprit : uint8_t {
   kDevice,   // was lost, or its enumeration crashed or hung
   kStart,    // the zygote, or the enumeration of no granted device, crashed,
              // hung or broke the protocol while starting
+  kBreach,   // broke the protocol or the C ABI with media: the backend's doing,
+             // for which nothing is counted
 };
 
 // A host's observation of a worker that ended. Only the host knows the reason
@@ -39,11 +41,15 @@ enum class HostObservation : uint8_t {
 // - kDevice: the backend was granted device nodes, and the worker said through
 //   the backend's interface that the device is lost, and ended.
 // - kBackend: the worker ended, missed a deadline or broke the protocol before
-//   it was given media. What a worker does with media counts against the input:
-//   a file may have taken it over.
+//   it was given media. A worker that ends or is late with media counts against
+//   the input.
+// - kBreach: the worker broke the protocol, or reported that its backend broke
+//   the C ABI, after it was given media. The file is not to blame: a backend
+//   has to take any file. Nor is the backend punished: a file may have taken
+//   the worker over. Every session reads what the backend did.
 //
-// A death that this function blames on the input may later be blamed on the
-// backend: see suspects.h.
+// A death that this function blames on the input, or a breach, may later be
+// blamed on the backend: see suspects.h.
 Culprit CulpritOf(const ProcessExit& exit, HostObservation observed,
                   bool met_media);
 

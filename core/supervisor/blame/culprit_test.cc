@@ -79,7 +79,7 @@ TEST(CulpritOf, OurOwnKillIsForWhatItDid) {
       Culprit::kInput);
   EXPECT_EQ(
       Judge(Ended(Kind::kSignaled, SIGKILL), HostObservation::kBrokeProtocol),
-      Culprit::kInput);
+      Culprit::kBreach);
   EXPECT_EQ(Judge(Ended(Kind::kSignaled, SIGKILL),
                   HostObservation::kBrokeProtocol, false),
             Culprit::kBackend);

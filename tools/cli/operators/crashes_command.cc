@@ -109,7 +109,7 @@ void PrintRequest(
   if (request.output_dtype != OutputDtype::kUint8) {
     line("dtype", facts["request"]["output_dtype"].get<std::string>());
   }
-  if (request.ignores_errors) line("errors", "ignored by the decoder");
+  line("on corrupt", crashes::NameOf(request.on_corrupt));
   for (const auto& [key, value] : request.backend_options) {
     line("option", key + "=" + value);
   }

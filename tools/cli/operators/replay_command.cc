@@ -141,6 +141,7 @@ Status Listen(Host& host, const Crash& crash) {
                           .stream_index = request.stream_index,
                           .sample_rate = request.sample_rate,
                           .num_channels = request.num_channels,
+                          .on_corrupt = request.on_corrupt,
                           .backend_options = request.backend_options});
   if (!audio) return audio.error();
   if (request.kind == Kind::kOpen) return Status();
@@ -159,16 +160,14 @@ Status Listen(Host& host, const Crash& crash) {
 Status Decode(Host& host, const Crash& crash) {
   const Crash::Request& request = crash.request;
   if (request.audio) return Listen(host, crash);
-  Result<VideoDecoder> video =
-      host.OpenVideo(crash.input->path,
-                     {.device = crash.backend.name + "/" + crash.device,
-                      .stream_index = request.stream_index,
-                      .threads = request.threads,
-                      .on_corrupt = request.ignores_errors ? OnCorrupt::kSkip
-                                                           : OnCorrupt::kError,
-                      .backend_options = request.backend_options,
-                      .output_dtype = request.output_dtype,
-                      .transforms = request.transforms});
+  Result<VideoDecoder> video = host.OpenVideo(
+      crash.input->path, {.device = crash.backend.name + "/" + crash.device,
+                          .stream_index = request.stream_index,
+                          .threads = request.threads,
+                          .on_corrupt = request.on_corrupt,
+                          .backend_options = request.backend_options,
+                          .output_dtype = request.output_dtype,
+                          .transforms = request.transforms});
   if (!video) return video.error();
   if (request.kind == Kind::kScan) {
     const Result<uint64_t> count = video->FrameCount();
