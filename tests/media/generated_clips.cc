@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/media/generated_clips.h"
 
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
@@ -134,8 +135,12 @@ Result<std::vector<ReferenceFrame>> DecodeWithFfmpeg(const std::string& path,
     if (fields.size() < 6) {
       return Status(Code::kInternal, "no line of framemd5: " + line);
     }
-    frames.push_back(
-        {std::strtoull(fields[4].c_str(), nullptr, 10), fields[5]});
+    ReferenceFrame frame{std::strtoull(fields[4].c_str(), nullptr, 10),
+                         fields[5]};
+    if (std::isdigit(fields[2].back())) {
+      frame.pts = std::strtoll(fields[2].c_str(), nullptr, 10);
+    }
+    frames.push_back(std::move(frame));
   }
   if (frames.empty() && !status.ok()) return status;
   return frames;

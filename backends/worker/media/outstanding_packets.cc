@@ -17,6 +17,8 @@ void OutstandingPackets::Restart(int64_t entry) {
   waiting_.clear();
   earlier_.clear();
   entry_ = entry;
+  shown_ = INT64_MIN;
+  lossy_ = false;
   timed_ = true;
   uncounted_ = 0;
 }
@@ -73,7 +75,11 @@ OutstandingPackets::Picture OutstandingPackets::Shown(int64_t pts) {
   Picture picture;
   if (timed_ && !waits) {
     picture.origin = OriginOf(pts);
-    if (picture.origin == Origin::kRepeated) return picture;
+    // After damage a decoder guesses timestamps that no packet has.
+    if (lossy_ && pts != BULKHEAD_NO_TIMESTAMP && pts <= shown_) {
+      picture.origin = Origin::kTooLate;
+    }
+    if (picture.origin == Origin::kTooLate) return picture;
     OnlyCount();
   }
   if (!timed_) {
@@ -84,11 +90,13 @@ OutstandingPackets::Picture OutstandingPackets::Shown(int64_t pts) {
   for (; packet->first != pts; packet = waiting_.erase(packet)) {
     picture.losses.push_back(
         {packet->first, packet->second.duration, packet->second.position, 1});
-    Remember(packet->first, Origin::kRepeated);
+    Remember(packet->first, Origin::kTooLate);
   }
+  lossy_ = lossy_ || !picture.losses.empty();
+  shown_ = pts;
   picture.position = packet->second.position;
   waiting_.erase(packet);
-  Remember(pts, Origin::kRepeated);
+  Remember(pts, Origin::kTooLate);
   return picture;
 }
 

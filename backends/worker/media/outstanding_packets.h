@@ -48,10 +48,13 @@ class OutstandingPackets {
 
   enum class Origin {
     kPacket,     // a packet that had no picture yet, or that is not known
-    kRepeated,   // a packet whose picture came out, or was reported as lost
+    kTooLate,    // a packet whose picture came out, or was reported as lost
     kDiscarded,  // a packet whose picture is not to be output
     kNone,       // no packet has this timestamp, though all packets have one
   };
+  // A picture that comes too late has no place any more. Damaged headers move
+  // pictures behind others, or make two of one packet; `ffmpeg -fps_mode vfr`
+  // drops such pictures too.
   struct Picture {
     Origin origin = Origin::kPacket;
     int64_t position = -1;     // of its packet in the file; -1 if unknown
@@ -76,6 +79,8 @@ class OutstandingPackets {
   // smallest timestamps are forgotten first.
   std::map<int64_t, Origin> earlier_;
   int64_t entry_ = INT64_MIN;
+  int64_t shown_ = INT64_MIN;  // the timestamp of the last picture
+  bool lossy_ = false;         // a packet was lost
   bool timed_ = true;
   int64_t uncounted_ = 0;  // the number sent and not shown, if not timed_
 };

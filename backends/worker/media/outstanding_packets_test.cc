@@ -54,6 +54,18 @@ TEST_F(OutstandingPacketsTest, LeadingPicturesOfASeekAreNoLoss) {
   EXPECT_EQ(Show(11), Times{});
 }
 
+TEST_F(OutstandingPacketsTest, AGuessedTimestampBehindDamageIsTooLate) {
+  using Origin = OutstandingPackets::Origin;
+  Send({0, 10, 20, 30, 40});
+  EXPECT_EQ(Show(0), Times{});
+  EXPECT_EQ(Show(30), (Times{10, 20}));
+  Show(15);
+  EXPECT_EQ(origin_, Origin::kTooLate);
+  EXPECT_EQ(Show(40), Times{});
+  Show(45);
+  EXPECT_EQ(origin_, Origin::kNone);
+}
+
 TEST_F(OutstandingPacketsTest, WithoutTimestampsOnlyTheNumberIsTold) {
   Send({0, BULKHEAD_NO_TIMESTAMP, 2});
   EXPECT_EQ(Show(2), Times{});
@@ -63,16 +75,16 @@ TEST_F(OutstandingPacketsTest, WithoutTimestampsOnlyTheNumberIsTold) {
   EXPECT_EQ(losses[0].packets, 2u);
 }
 
-TEST_F(OutstandingPacketsTest, AnotherPictureOfAPacketIsRepeated) {
+TEST_F(OutstandingPacketsTest, AnotherPictureOfAPacketIsTooLate) {
   using Origin = OutstandingPackets::Origin;
   Send({0, 1, 2});
   EXPECT_EQ(Show(0), Times{});
   EXPECT_EQ(origin_, Origin::kPacket);
   EXPECT_EQ(Show(0), Times{});
-  EXPECT_EQ(origin_, Origin::kRepeated);
+  EXPECT_EQ(origin_, Origin::kTooLate);
   EXPECT_EQ(Show(2), Times{1});
   EXPECT_EQ(Show(1), Times{});
-  EXPECT_EQ(origin_, Origin::kRepeated);
+  EXPECT_EQ(origin_, Origin::kTooLate);
   EXPECT_TRUE(packets_.Ended().empty());
 }
 

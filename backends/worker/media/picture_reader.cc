@@ -16,22 +16,19 @@ constexpr uint64_t kMostPictures = 16;
 
 ipc::Expected<std::unique_ptr<PictureReader>> PictureReader::Open(
     std::unique_ptr<Demuxer> demuxer, OpenDecoder open_decoder,
-    std::function<void()> on_replace, bool every_picture) {
-  std::unique_ptr<PictureReader> reader(
-      new PictureReader(std::move(demuxer), std::move(open_decoder),
-                        std::move(on_replace), every_picture));
+    std::function<void()> on_replace) {
+  std::unique_ptr<PictureReader> reader(new PictureReader(
+      std::move(demuxer), std::move(open_decoder), std::move(on_replace)));
   IPC_TRY(reader->ReplaceDecoder());
   return reader;
 }
 
 PictureReader::PictureReader(std::unique_ptr<Demuxer> demuxer,
                              OpenDecoder open_decoder,
-                             std::function<void()> on_replace,
-                             bool every_picture)
+                             std::function<void()> on_replace)
     : demuxer_(std::move(demuxer)),
       open_decoder_(std::move(open_decoder)),
-      on_replace_(std::move(on_replace)),
-      every_picture_(every_picture) {}
+      on_replace_(std::move(on_replace)) {}
 
 ipc::Expected<void> PictureReader::ReplaceDecoder() {
   Forget();
@@ -125,8 +122,7 @@ ipc::Expected<bool> PictureReader::Show() {
   Note(shown.losses);
   if (picture_->damaged != 0) met_damage_ = true;
   using Origin = OutstandingPackets::Origin;
-  if (shown.origin == Origin::kDiscarded ||
-      (shown.origin == Origin::kRepeated && !every_picture_)) {
+  if (shown.origin == Origin::kDiscarded || shown.origin == Origin::kTooLate) {
     return false;
   }
   position_ = shown.position;

@@ -32,8 +32,8 @@ namespace bulkhead::worker {
 // decoder is closed, so that the caller can give up frames of that decoder.
 //
 // Each packet shows at most one picture, as in the index. A second picture with
-// the timestamp of the same packet is left out, unless every picture was asked
-// for, and so is the picture of a packet that is not to be output. A picture
+// the timestamp of the same packet is left out, and so is the picture of a
+// packet that is not to be output, or that was reported as lost. A picture
 // with the timestamp of no packet is a breach of the ABI, except in a damaged
 // stream, where decoders guess; so are many more pictures than packets.
 //
@@ -42,11 +42,10 @@ class PictureReader {
  public:
   using OpenDecoder = std::function<ipc::Expected<std::unique_ptr<Decoder>>()>;
 
-  // `demuxer` must be at the beginning. With `every_picture`, pictures beyond
-  // the first of a packet are read too.
+  // `demuxer` must be at the beginning.
   static ipc::Expected<std::unique_ptr<PictureReader>> Open(
       std::unique_ptr<Demuxer> demuxer, OpenDecoder open_decoder,
-      std::function<void()> on_replace, bool every_picture);
+      std::function<void()> on_replace);
 
   const Demuxer& demuxer() const { return *demuxer_; }
   // Returns whether the next picture is the first one, and no loss before that
@@ -78,7 +77,7 @@ class PictureReader {
 
  private:
   PictureReader(std::unique_ptr<Demuxer> demuxer, OpenDecoder open_decoder,
-                std::function<void()> on_replace, bool every_picture);
+                std::function<void()> on_replace);
 
   ipc::Expected<void> ReplaceDecoder();
   void Forget();
@@ -95,7 +94,6 @@ class PictureReader {
   const std::unique_ptr<Demuxer> demuxer_;
   const OpenDecoder open_decoder_;
   const std::function<void()> on_replace_;
-  const bool every_picture_;
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<PacketInspector> inspector_;
   OutstandingPackets outstanding_;

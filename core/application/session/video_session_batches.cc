@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+#include <variant>
+
+#include "core/application/frames/frame_selection.h"
+#include "core/application/session/video_session.h"
+#include "core/base/status_macros.h"
+#include "ipc/limit_name.h"
+
+// Batches: what a VideoSession returns for a choice of many frames.
+namespace bulkhead::session {
+
+Result<FrameBatch> VideoSession::FramesAt(std::span<const int64_t> indices) {
+  RETURN_IF_ERROR(EnsureIndex());
+  return FetchBatch(ResolveIndices(indices, finder_->index().size()));
+}
+
+Result<FrameBatch> VideoSession::FramesInRange(int64_t start,
+                                               std::optional<int64_t> stop,
+                                               int64_t step) {
+  RETURN_IF_ERROR(EnsureIndex());
+  return FetchBatch(ResolveSlice(start, stop, step, finder_->index().size()));
+}
+
+Result<FrameBatch> VideoSession::FramesPlayedAt(
+    std::span<const double> seconds) {
+  RETURN_IF_ERROR(EnsureTimes());
+  return FetchBatch(times_->PlayedAt(seconds));
+}
+
+Result<FrameBatch> VideoSession::FramesPlayedInRange(
+    double start, double stop, std::optional<double> fps) {
+  RETURN_IF_ERROR(EnsureTimes());
+  return FetchBatch(times_->PlayedInRange(start, stop, fps, MostFrames()));
+}
+
+Result<FrameBatch> VideoSession::AllFrames(std::optional<double> fps) {
+  if (!fps) return FramesInRange(0, std::nullopt, 1);
+  RETURN_IF_ERROR(EnsureTimes());
+  return FramesPlayedInRange(times_->begin(), times_->end(), fps);
+}
+
+FrameBatch VideoSession::EmptyBatch() const {
+  return {.width = metadata_.width,
+          .height = metadata_.height,
+          .dtype = metadata_.dtype,
+          .order = options_.dimension_order};
+}
+
+uint64_t VideoSession::MostFrames() const {
+  // A batch is memory of the application, but a stream of a few kilobytes can
+  // ask for any amount of it.
+  return limits().session_bytes / EmptyBatch().picture_bytes();
+}
+
+Result<FrameBatch> VideoSession::FetchBatch(const Result<FrameChoice>& choice) {
+  if (!choice) return choice.error().WithContext(input().name());
+  if (choice->indices.size() > MostFrames()) {
+    return Status(Code::kResourceExhausted,
+                  std::to_string(choice->indices.size()) + " frames of " +
+                      input().name() +
+                      " are too many; ask for fewer at once, or raise " +
+                      ipc::LimitName("session_bytes"));
+  }
+  FrameBatch batch = EmptyBatch();
+  const auto fetch = [this](uint64_t index) -> Result<std::optional<Frame>> {
+    ASSIGN_OR_RETURN(FrameOrDamage found, Find(index));
+    if (auto* frame = std::get_if<Frame>(&found)) {
+      return std::make_optional(std::move(*frame));
+    }
+    if (options_.on_corrupt == OnCorrupt::kSkip ||
+        options_.on_corrupt == OnCorrupt::kShow) {
+      return std::optional<Frame>();
+    }
+    return DamagedError(std::get<Damage>(found));
+  };
+  RETURN_IF_ERROR(FetchInto(batch, *choice, fetch));
+  return batch;
+}
+
+}  // namespace bulkhead::session
