@@ -51,8 +51,9 @@ enum class OnCorrupt {
   // Next() and the batch calls deliver every picture that the decoder outputs,
   // as the ffmpeg command shows it, and Frame::damaged() tells which have parts
   // that the decoder made up. FrameAt() returns such a picture too. Frames
-  // without a picture are left out; FrameAt() fails for them. For people who
-  // watch.
+  // without a picture are left out; FrameAt() fails for them. So are, as with
+  // `ffmpeg -fps_mode vfr`, pictures that damage has put behind later ones. For
+  // people who watch.
   kShow,
 };
 
