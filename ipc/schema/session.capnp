@@ -130,9 +130,6 @@ struct Open {
   allowed @18 :AllowedMedia;
   # The worker fails with unsupported for a container or a stream that is not
   # allowed.
-  everyPicture @19 :Bool;
-  # True if further pictures with the timestamp of a packet that had one are
-  # published too. Video only.
 }
 
 struct Output {

@@ -77,15 +77,15 @@ ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
   converter_ = std::make_unique<OutputConverter>(
       demuxer->display_matrix_untrusted(), max_frame_pixels_, output_);
   const Demuxer& source = *demuxer;
-  IPC_ASSIGN_OR_RETURN(
-      reader_, PictureReader::Open(
-                   std::move(demuxer),
-                   [this, &source] {
-                     return opening_.Open(context_.backend,
+  IPC_ASSIGN_OR_RETURN(reader_, PictureReader::Open(
+                                    std::move(demuxer),
+                                    [this, &source] {
+                                      return opening_.Open(
+                                          context_.backend,
                                           *context_.buffers.runtime(),
                                           source.codec_parameters());
-                   },
-                   [this] { delivery_.reset(); }, open.getEveryPicture()));
+                                    },
+                                    [this] { delivery_.reset(); }));
 
   // A replay knows the size from the first worker, which decoded the first
   // frame. Another frame may be decoded first now, and must not set the size.

@@ -53,7 +53,6 @@ Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
       OutputWords(options),
       [&](schema::Open::Builder open) {
         open.setIgnoreErrors(IgnoresErrors(options.on_corrupt));
-        open.setEveryPicture(options.on_corrupt == OnCorrupt::kShow);
         if (known) {
           open.setKnownWidth(known->upright_width);
           open.setKnownHeight(known->upright_height);
