@@ -116,6 +116,13 @@ Status CrashStore::SetOutcome(uint64_t number,
   return directory.WriteSoon(NameOf(number), ToText(crash, kMaxBytes));
 }
 
+Status CrashStore::AddUnrecorded(uint64_t number, uint64_t count) const {
+  ASSIGN_OR_RETURN(const Directory directory, Open());
+  ASSIGN_OR_RETURN(Crash crash, ReadFrom(directory, NameOf(number)));
+  crash.unrecorded += count;
+  return directory.WriteSoon(NameOf(number), ToText(crash, kMaxBytes));
+}
+
 Result<Crash> CrashStore::ReadFrom(const Directory& directory,
                                    const std::string& name) const {
   ASSIGN_OR_RETURN(const std::string text, directory.Read(name, kMaxBytes));

@@ -45,6 +45,8 @@ class CrashStore {
   Result<uint64_t> Add(Crash crash) const;
   // Sets Crash::outcome of a record.
   Status SetOutcome(uint64_t number, const std::string& outcome) const;
+  // Adds `count` to Crash::unrecorded of a record.
+  Status AddUnrecorded(uint64_t number, uint64_t count) const;
 
   // Implement the functions of the same purpose in bulkhead/crashes.h.
   Result<CrashList> ReadAll() const;

@@ -28,6 +28,7 @@
 #include "tests/liars/lying_installation.h"
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
+#include "tests/support/process_watch.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
 
@@ -585,7 +586,7 @@ TEST_F(Crashes, WhatIsNobodysFaultAndWhatIsClosedIsNoCrash) {
 }
 
 TEST_F(Crashes, AStormIsCountedInsteadOfWritten) {
-  const auto host = NewHost();
+  auto host = NewHost();
   for (int i = 0; i < 15; ++i) {
     // Another input each time, since the same one would be refused.
     const std::string copy = TemporaryDirectory() + "/copy.webm";
@@ -598,6 +599,20 @@ TEST_F(Crashes, AStormIsCountedInsteadOfWritten) {
   const size_t recorded = Records().size();
   EXPECT_GE(recorded, 32u);
   EXPECT_LT(recorded, 45u);
+  std::string told;
+  const BackendReport report = host->Backends().value();
+  for (const Diagnostic& diagnostic : report.diagnostics) {
+    told += ToString(diagnostic) + "\n";
+  }
+  EXPECT_THAT(told, HasSubstr(std::to_string(45 - recorded) +
+                              " of the crashes have no record"));
+  // Nothing crashes any more, so that no later record could tell the rest.
+  const ProcessWatch supervisor(host->supervisor_pid());
+  host.reset();
+  ASSERT_TRUE(supervisor.AwaitEnd(milliseconds(10'000)));
+  uint64_t accounted = 0;
+  for (const Crash& crash : Records()) accounted += 1 + crash.unrecorded;
+  EXPECT_EQ(accounted, 45u);
 }
 
 TEST_F(Crashes, WithoutAStateDirectoryNothingIsKept) {

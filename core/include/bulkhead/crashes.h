@@ -104,8 +104,8 @@ struct Crash {
   // The outcome: "recovered", the name of the Code that the application
   // got, or empty if not known.
   std::string outcome;
-  // The number of ends right before this one that were not recorded because
-  // there were too many.
+  // The number of ends right before this one, or after it if no record follows,
+  // that were not recorded because there were too many.
   uint64_t unrecorded = 0;
 };
 

@@ -178,6 +178,8 @@ CrashRecorder::CrashRecorder(const std::string& state_directory,
   application_.program = ProgramOf(application_.pid);
 }
 
+CrashRecorder::~CrashRecorder() { TellUnrecorded(); }
+
 bool CrashRecorder::IsWorthy(const ProcessExit& exit, Culprit culprit) {
   if (culprit != Culprit::kNobody) return true;
   return !IsForeignKill(exit) && !exit.told;
@@ -235,10 +237,12 @@ uint64_t CrashRecorder::RecordZygote(const EndedBackend& backend) {
 }
 
 uint64_t CrashRecorder::Record(const EndedBackend& backend, Crash crash) {
-  failed_ = false;
+  unseen_.clear();
   if (!store_.enabled()) return 0;
   if (!TakeAllowance()) {
     ++unrecorded_;
+    ++skipped_;
+    unseen_ = "; no record of it was made, since there were too many at once";
     return 0;
   }
   const discovery::BackendCandidate& candidate = backend.candidate;
@@ -270,13 +274,14 @@ uint64_t CrashRecorder::Record(const EndedBackend& backend, Crash crash) {
   const bool known = !crash.outcome.empty();
   const auto number = store_.Add(std::move(crash));
   if (!number) {
-    failed_ = true;
     ++lost_;
     ++unrecorded_;
     last_loss_ = number.error();
+    unseen_ = "; no record of it could be kept: " + last_loss_.message();
     return 0;
   }
   unrecorded_ = 0;
+  latest_ = *number;
   if (!known) open_.insert(*number);
   // The application never told the outcome of the oldest.
   if (open_.size() > crashes::CrashStore::kMaxRecords) {
@@ -286,25 +291,41 @@ uint64_t CrashRecorder::Record(const EndedBackend& backend, Crash crash) {
 }
 
 std::string CrashRecorder::See(uint64_t crash) const {
-  if (crash != 0 || !failed_) return SeeCrash(crash);
-  return "; no record of it could be kept: " + last_loss_.message();
+  return crash == 0 ? unseen_ : SeeCrash(crash);
 }
 
 std::optional<Diagnostic> CrashRecorder::problem() const {
-  if (lost_ == 0) return std::nullopt;
-  return Diagnostic{
-      Diagnostic::Severity::kWarning, directory_, 0,
-      std::to_string(lost_) +
-          (lost_ == 1 ? " record of a crash is" : " records of crashes are") +
-          " lost: " + last_loss_.message() +
-          "; make room or make it writable, or name another directory by "
-          "BULKHEAD_STATE_DIR"};
+  std::string text;
+  if (skipped_ > 0) {
+    text = std::to_string(skipped_) + " of the crashes have no record, since " +
+           "there were too many at once (" + std::to_string(kAtOnce) +
+           ", then one every " + std::to_string(kPause.count()) +
+           " s); the records there are show the same trouble";
+  }
+  if (lost_ > 0) {
+    text += (text.empty() ? "" : ". ") + std::to_string(lost_) +
+            (lost_ == 1 ? " record of a crash is" : " records of crashes are") +
+            " lost: " + last_loss_.message() +
+            "; make room or make it writable, or name another directory by "
+            "BULKHEAD_STATE_DIR";
+  }
+  if (text.empty()) return std::nullopt;
+  return Diagnostic{Diagnostic::Severity::kWarning, directory_, 0, text};
+}
+
+void CrashRecorder::TellUnrecorded() {
+  if (unrecorded_ == 0 || latest_ == 0) return;
+  // Fails if the record was removed, or the directory is full.
+  const Status told = store_.AddUnrecorded(latest_, unrecorded_);
+  if (told.ok()) unrecorded_ = 0;
 }
 
 void CrashRecorder::SetOutcome(uint64_t crash, const std::string& outcome) {
   if (open_.erase(crash) == 0) return;
   // Fails if somebody has removed the record, which is their right.
   (void)store_.SetOutcome(crash, CleanText(outcome, kMaxWords));
+  // Here an episode ends, and with it perhaps the storm.
+  TellUnrecorded();
 }
 
 bool CrashRecorder::TakeAllowance() {

@@ -52,11 +52,11 @@ SessionFacts ToSessionFacts(ipc::schema::SessionEnd::Reader end);
 // facts that bulkheadd has about a backend with those that the host reports.
 //
 // A storm of crashes is limited: kAtOnce records, then one every kPause.
-// Crashes in between are counted, and the next record tells their number. The
-// event loop waits while a record is written (2 ms measured under ten times the
-// usual load), but not for the disk. A record that cannot be written is
-// dropped; problem() says so to operators, and See() to whoever is told of the
-// crash.
+// Crashes in between are counted, and the next record tells their number, or
+// the last one if none follows. The event loop waits while a record is written
+// (2 ms measured under ten times the usual load), but not for the disk. A
+// record that cannot be written is dropped. problem() tells operators of every
+// crash without a record, and See() whoever is told of the crash.
 //
 // Bound to the event loop's thread.
 class CrashRecorder {
@@ -68,6 +68,9 @@ class CrashRecorder {
   // `state_directory` is empty if no records are wanted. `application` is the
   // application's pidfd, borrowed for the call.
   CrashRecorder(const std::string& state_directory, int application);
+  ~CrashRecorder();
+  CrashRecorder(const CrashRecorder&) = delete;
+  CrashRecorder& operator=(const CrashRecorder&) = delete;
 
   // Returns whether an exit is worth a record. Two kinds of exit are not: a
   // SIGKILL that is nobody's fault, and the end of a shared worker that was
@@ -83,11 +86,12 @@ class CrashRecorder {
                        Culprit culprit, const Status& cause);
   uint64_t RecordZygote(const EndedBackend& backend);
   // Returns "; see `bulkhead crashes show N`" for the record that the last of
-  // the calls above returned. If there is none because it could not be written,
-  // returns why.
+  // the calls above returned. If none was made or could be written, returns
+  // why.
   std::string See(uint64_t crash) const;
-  // Returns how many records could not be written, and why the last one could
-  // not; nullopt if none was lost.
+  // Returns how many crashes have no record because there were too many, how
+  // many because it could not be written, and why the last one could not;
+  // nullopt if all have one.
   std::optional<Diagnostic> problem() const;
   // Adds the outcome of the session to a record that this object wrote.
   void SetOutcome(uint64_t crash, const std::string& outcome);
@@ -95,17 +99,21 @@ class CrashRecorder {
  private:
   bool TakeAllowance();
   uint64_t Record(const EndedBackend& backend, Crash crash);
+  // Adds what was not recorded since then to the latest record.
+  void TellUnrecorded();
 
   const crashes::CrashStore store_;
   Crash::Application application_;
   uint32_t allowance_ = kAtOnce;
   Time refilled_ = std::chrono::steady_clock::now();
-  uint64_t unrecorded_ = 0;
+  uint64_t unrecorded_ = 0;  // since the latest record
+  uint64_t latest_ = 0;      // the number of the latest record; 0 if none
   std::set<uint64_t> open_;  // the records without an outcome
   const std::string directory_;
-  uint64_t lost_ = 0;
+  uint64_t skipped_ = 0;  // not recorded, since there were too many
+  uint64_t lost_ = 0;     // not recorded, since it could not be written
   Status last_loss_;  // why the last record that was lost could not be written
-  bool failed_ = false;  // the last attempt to write a record failed
+  std::string unseen_;  // why the latest crash has no record; empty if it has
 };
 
 }  // namespace bulkhead::supervisor

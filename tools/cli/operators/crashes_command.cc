@@ -174,7 +174,7 @@ void PrintWhole(const Crash& crash) {
   line("to blame", crash.blamed);
   line("outcome", DescribeOutcome(crash.outcome));
   if (crash.unrecorded > 0) {
-    line("before it",
+    line("around it",
          fmt::format("{} more that were not recorded", crash.unrecorded));
   }
   PrintClaims(crash);
