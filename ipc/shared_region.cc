@@ -36,7 +36,9 @@ Expected<void> Allocate(int fd, size_t bytes) {
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes > limit.rlim_cur) {
     return Fail(Code::kResourceExhausted,
                 "shared memory of " + std::to_string(bytes) +
-                    " bytes is above RLIMIT_FSIZE: raise it");
+                    " bytes is above this process's limit of " +
+                    std::to_string(limit.rlim_cur / 1024) +
+                    " KiB for a file (ulimit -f); raise it");
   }
   // A signal undoes the whole call. Pieces of this size are allocated between
   // two ticks of an application's profiling timer.

@@ -116,6 +116,8 @@ Expected<std::unique_ptr<LibavDecoder>> LibavDecoder::Open(
         error == AVERROR(ENOSYS)) {
       failure.result = BULKHEAD_UNSUPPORTED;
     }
+    // libavcodec passes on what pthread_create() says.
+    if (error == AVERROR(EAGAIN)) failure.result = BULKHEAD_OUT_OF_MEMORY;
     return tl::unexpected(std::move(failure));
   }
   return decoder;

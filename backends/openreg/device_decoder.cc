@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <string>
+#include <system_error>
 #include <utility>
 
 extern "C" {
@@ -41,8 +43,14 @@ libav_codec::Expected<std::unique_ptr<DeviceDecoder>> DeviceDecoder::Open(
     size_t device_bytes) {
   auto decoder = libav_codec::LibavDecoder::Open(parameters, nullptr);
   if (!decoder) return tl::unexpected(std::move(decoder.error()));
-  std::unique_ptr<DeviceDecoder> opened(
-      new DeviceDecoder(runtime, device_bytes));
+  std::unique_ptr<DeviceDecoder> opened;
+  try {
+    opened.reset(new DeviceDecoder(runtime, device_bytes));
+  } catch (const std::system_error& error) {
+    return libav_codec::Fail(
+        BULKHEAD_OUT_OF_MEMORY,
+        std::string("no thread for the device: ") + error.what());
+  }
   opened->decoder_ = std::move(*decoder);
   opened->decoded_.reset(av_frame_alloc());
   if (!opened->decoded_) {

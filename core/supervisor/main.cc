@@ -25,10 +25,12 @@ int main(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGIO, SIG_IGN);  // of the leases of file_settling.h
   ::signal(SIGCHLD, SIG_DFL);
-  rlimit files;
-  if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
-    files.rlim_cur = files.rlim_max;
-    ::setrlimit(RLIMIT_NOFILE, &files);
+  ::signal(SIGXFSZ, SIG_IGN);  // a record above the limit is lost, not we
+  for (const auto resource : {RLIMIT_NOFILE, RLIMIT_CPU}) {
+    rlimit limit;
+    if (::getrlimit(resource, &limit) != 0) continue;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(resource, &limit);
   }
 
   constexpr int kControlFd = 3;

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/application_limits.h"
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
 #include "core/control/exit_messages.h"
-#include "core/supervisor/backend/application_limits.h"
 #include "core/supervisor/sandbox/policy.h"
 #include "core/supervisor/sockets/replies.h"
 #include "ipc/capnp_read.h"

@@ -126,5 +126,17 @@ TEST_F(ApplicationLimits, OnOpenFilesIsNamedAtOnce) {
   }
 }
 
+// At a soft limit the kernel sends SIGXCPU, which would look like a crash.
+TEST_F(ApplicationLimits, OnProcessorTimeEndNoBackendBySignal) {
+  const auto host = NewHost();
+  const rlimit limit = {60, 3'600};
+  ASSERT_EQ(::prlimit(host->supervisor_pid(), RLIMIT_CPU, &limit, nullptr), 0);
+  ASSERT_TRUE(host->Prewarm("chaos").ok());
+  rlimit inherited = {};
+  ASSERT_EQ(::prlimit(Chaos(*host).zygote_pid, RLIMIT_CPU, nullptr, &inherited),
+            0);
+  EXPECT_EQ(inherited.rlim_cur, 3'600u);
+}
+
 }  // namespace
 }  // namespace bulkhead::tests

@@ -17,9 +17,15 @@ namespace {
 constexpr size_t kGatherBytes = 64 * 1024;
 
 Status Failed(std::string_view what, const std::string& name, int error) {
-  return Status(Code::kInvalidArgument,
-                fmt::format("cannot {} {}: {}", what, name,
-                            std::generic_category().message(error)));
+  const std::string message = fmt::format(
+      "cannot {} {}: {}", what, name, std::generic_category().message(error));
+  if (error == EFBIG) {
+    return Status(Code::kResourceExhausted,
+                  message +
+                      "; raise the limit on the size of a file (ulimit "
+                      "-f), or write to another file system");
+  }
+  return Status(Code::kInvalidArgument, message);
 }
 
 }  // namespace

@@ -14,4 +14,10 @@ std::string DescribeUser() {
                          : std::string(user->pw_name) + " (" + number + ")";
 }
 
+std::string DescribeNoApplication() {
+  return "no application of " + DescribeUser() +
+         " uses Bulkhead now; those of other users are not looked at, which "
+         "root can do by `runuser -u USER -- bulkhead ps`";
+}
+
 }  // namespace bulkhead::cli

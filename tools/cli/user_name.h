@@ -9,4 +9,8 @@ namespace bulkhead::cli {
 // a uid without a name.
 std::string DescribeUser();
 
+// Returns the sentence that says that this user has no running application, and
+// how those of another user are seen.
+std::string DescribeNoApplication();
+
 }  // namespace bulkhead::cli

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/application/worker_link/step_deadline.h"
+#include "core/base/application_limits.h"
 #include "ipc/limit_name.h"
 
 namespace bulkhead::session {
@@ -75,6 +76,18 @@ std::optional<DeathAccount::GivenUp> DeathAccount::Count(
                    "given up because its call takes too long, more than " +
                        std::to_string(StepDeadline::kMostTimeouts) + " times " +
                        NameOf(&Deadlines::frame)};
+  }
+  if (const auto seconds = ProcessorSeconds();
+      seconds && kills_ > kills_allowed_) {
+    return GivenUp{
+        Code::kResourceExhausted,
+        "given up after " + std::to_string(kills_) +
+            " such deaths, as the kernel does this to a process that takes "
+            "more than " +
+            std::to_string(*seconds) +
+            " s of processor time where the application was started with such "
+            "a limit (ulimit -t): raise it there and start the application "
+            "again"};
   }
   if (kills_ > kills_allowed_) {
     return GivenUp{

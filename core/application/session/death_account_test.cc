@@ -4,6 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
+
+#include <string>
+
+#include "ipc/testing/forked_child.h"
 
 namespace bulkhead::session {
 namespace {
@@ -221,6 +226,24 @@ TEST_F(DeathAccountTest, AnotherWorkerIsNoProgress) {
   account_.Opened();
   EXPECT_EQ(account_.attempt(), 3u);
   EXPECT_TRUE(account_.Count(Code::kBackendLost, kInput));
+}
+
+// The limit cannot be raised again, so a child has it.
+TEST(DeathAccountUnderALimit, OfProcessorTimeNamesItAndNotTheMemory) {
+  ipc::ForkedChild child([] {
+    const rlimit hour = {3'600, 3'600};
+    if (::setrlimit(RLIMIT_CPU, &hour) != 0) return 2;
+    Limits limits;
+    limits.kills_per_position = 0;
+    const auto given_up =
+        DeathAccount(limits).Count(Code::kBackendLost, kKilled);
+    const bool named =
+        given_up && given_up->code == Code::kResourceExhausted &&
+        given_up->reason.find("3600 s") != std::string::npos &&
+        given_up->reason.find("(ulimit -t)") != std::string::npos;
+    return named ? 0 : 1;
+  });
+  EXPECT_EQ(child.Wait(), 0);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "core/application/supervisor_link/input_refusal.h"
 #include "core/application/worker_link/step_deadline.h"
+#include "core/base/application_limits.h"
 #include "core/base/status_macros.h"
 #include "core/control/exit_report.h"
 
@@ -44,7 +45,7 @@ Status WorkerRecovery::Failed(const Status& failure) {
   if (!died) {
     if (link_ && link_->spent()) DropWorker();
     EndEpisode(CodeName(failure.code()));
-    return failure.WithContext(input_.name());
+    return NamingLimits(failure).WithContext(input_.name());
   }
   const Status given_up = AccountDeath(failure);
   if (!given_up.ok()) EndEpisode(CodeName(given_up.code()));
@@ -162,6 +163,9 @@ Status WorkerRecovery::AccountDeath(const Status& death) {
   std::string message =
       death.message() + " at " + report.position + ": " + stats_.last_cause;
   if (!given_up->reason.empty()) message += "; " + given_up->reason;
+  if (const std::string low = LowLimits(); !low.empty()) {
+    message += "; if it lacked something, " + RaiseTheLimits(low);
+  }
   message += SeeCrash(report.crash);
   if (verdict.blamed && report.crash == 0 &&
       !supervisor_->state_directory().empty()) {

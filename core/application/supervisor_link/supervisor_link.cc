@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "core/base/application_limits.h"
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
 
@@ -16,6 +17,10 @@ namespace {
 // The time for which an answer is waited for before bulkheadd is asked whether
 // it still serves.
 constexpr std::chrono::milliseconds kUnwatched{1'000};
+
+// So many bulkheadds in a row that died without an answer died of something
+// that the next one would die of too.
+constexpr int kFutileStarts = 2;
 
 bool IsReadable(int fd) {
   pollfd readable = {.fd = fd, .events = POLLIN, .revents = 0};
@@ -30,11 +35,17 @@ SupervisorLink::SupervisorLink(SupervisorSettings settings,
 
 Result<std::shared_ptr<SupervisorLink>> SupervisorLink::Start(
     SupervisorSettings settings) {
-  ASSIGN_OR_RETURN(auto counting, SessionCounting::Create());
+  auto counting = SessionCounting::Create();
+  if (!counting) return NamingLimits(counting.error());
   std::shared_ptr<SupervisorLink> link(
-      new SupervisorLink(std::move(settings), std::move(counting)));
+      new SupervisorLink(std::move(settings), *std::move(counting)));
   std::lock_guard lock(link->mutex_);
-  RETURN_IF_ERROR(link->StartLocked());
+  if (Status started = link->StartLocked(); !started.ok()) {
+    if (started.code() != Code::kBackendLost) return NamingLimits(started);
+    // No caller tries again.
+    link->futile_starts_ = kFutileStarts;
+    return link->ExplainLossLocked(std::move(started));
+  }
   return link;
 }
 
@@ -113,7 +124,13 @@ Result<SupervisorLink::Connection> SupervisorLink::Acquire(
   // Tries twice, because the first attempt to connect may be the one that
   // notices the death of bulkheadd.
   for (int attempt = 0; attempt < 2; ++attempt) {
-    if (!alive_) RETURN_IF_ERROR(StartLocked());
+    if (!alive_) {
+      if (Status started = StartLocked(); !started.ok()) {
+        return started.code() == Code::kBackendLost
+                   ? ExplainLossLocked(std::move(started))
+                   : started;
+      }
+    }
     if (!idle_.empty()) {
       Connection connection = std::move(idle_.back());
       idle_.pop_back();
@@ -176,13 +193,24 @@ void SupervisorLink::DeliverEvents() {
 void SupervisorLink::Return(Connection connection) {
   std::lock_guard lock(mutex_);
   if (alive_ && connection.generation == generation_) {
+    futile_starts_ = 0;
     idle_.push_back(std::move(connection));
   }
 }
 
-void SupervisorLink::Lost(uint64_t generation) {
+Status SupervisorLink::Lost(uint64_t generation, Status loss) {
   std::lock_guard lock(mutex_);
-  if (generation == generation_) alive_ = false;
+  if (generation != generation_ || !alive_) return loss;
+  alive_ = false;
+  return ExplainLossLocked(std::move(loss));
+}
+
+Status SupervisorLink::ExplainLossLocked(Status loss) {
+  const std::string low = LowLimits();
+  if (++futile_starts_ < kFutileStarts || low.empty()) return loss;
+  return Status(
+      Code::kResourceExhausted,
+      loss.message() + " before it could answer; " + RaiseTheLimits(low));
 }
 
 Status SupervisorLink::WatchedExchange(const Connection& connection,
@@ -237,12 +265,12 @@ Status SupervisorLink::Call(const FillRequest& fill, std::span<const int> fds,
   ASSIGN_OR_RETURN(Connection connection, Acquire(timeout));
   if (generation) *generation = connection.generation;
   bool answered = false;
-  const Status status = WatchedExchange(
+  Status status = WatchedExchange(
       connection, fill, fds,
       ipc::Deadline::After(timeout).OrReadable(cancel ? cancel->fd() : -1),
       take, answered);
   if (status.code() == Code::kBackendLost && !answered) {
-    Lost(connection.generation);
+    status = Lost(connection.generation, std::move(status));
   } else if (status.code() != Code::kDeadlineExceeded) {
     // A connection on which an answer is overdue is dropped: the late answer
     // would be taken for the answer to the next question.

@@ -124,8 +124,12 @@ class SupervisorLink {
   // if it hangs and `timeout` is long enough to tell.
   Result<Connection> Acquire(std::chrono::milliseconds timeout);
   void Return(Connection connection);
-  // Records that the bulkheadd with the number `generation` is dead.
-  void Lost(uint64_t generation);
+  // Records that the bulkheadd with the number `generation` is dead. Returns
+  // `loss`, or kResourceExhausted if limits of this process explain it.
+  Status Lost(uint64_t generation, Status loss);
+  // Returns the same for a bulkheadd that has answered nothing but its
+  // configuration, and counts it.
+  Status ExplainLossLocked(Status loss);
   // Returns true if the bulkheadd that started the worker lives, as far as is
   // known.
   bool StillServes(const StartedWorker& worker) const;
@@ -165,6 +169,7 @@ class SupervisorLink {
   std::shared_ptr<SupervisorWatch> watch_;
   uint64_t generation_ = 0;
   bool alive_ = false;
+  int futile_starts_ = 0;  // in a row, of bulkheadds that answered nothing
   std::vector<Connection> idle_;
   std::vector<ExplicitLoad> loads_;
   // The events of each bulkheadd in turn. The thread that delivers uses the

@@ -15,6 +15,7 @@
 #include <memory>
 #include <system_error>
 
+#include "core/base/application_limits.h"
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
 #include "ipc/deadline.h"
@@ -88,6 +89,24 @@ Status CheckFileLimit() {
                     "the limit on open files (ulimit -n)");
 }
 
+Status CannotStart(const std::string& path, int error) {
+  const std::string message = "cannot start the supervisor " + path + ": " +
+                              std::generic_category().message(error);
+  switch (error) {
+    case EAGAIN:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+      return NamingLimits(Status(Code::kResourceExhausted, message));
+    default:
+      return Status(
+          error == ENOENT ? Code::kNotFound : Code::kBackendUnavailable,
+          message +
+              "; set BULKHEAD_LIBEXEC_DIR to the directory that holds "
+              "bulkheadd");
+  }
+}
+
 }  // namespace
 
 Result<SupervisorProcess> StartSupervisor(const std::string& path) {
@@ -126,25 +145,10 @@ Result<SupervisorProcess> StartSupervisor(const std::string& path) {
                           CLONE_VM | CLONE_VFORK, &spawn);
   const int clone_error = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (pid < 0) {
-    return Status(Code::kResourceExhausted,
-                  "cannot start " + path + ": " +
-                      std::generic_category().message(clone_error) +
-                      (clone_error == EAGAIN
-                           ? "; this user may have no more processes: raise "
-                             "the limit (ulimit -u)"
-                           : ""));
-  }
+  if (pid < 0) return CannotStart(path, clone_error);
   while (::waitpid(pid, nullptr, __WCLONE) < 0 && errno == EINTR) {
   }
-  if (spawn.error != 0) {
-    return Status(
-        spawn.error == ENOENT ? Code::kNotFound : Code::kBackendUnavailable,
-        "cannot start the supervisor " + path + ": " +
-            std::generic_category().message(spawn.error) +
-            "; set BULKHEAD_LIBEXEC_DIR to the directory that holds "
-            "bulkheadd");
-  }
+  if (spawn.error != 0) return CannotStart(path, spawn.error);
   // Without one, as where no descriptor is left, the process is not reaped.
   ipc::UniqueFd pidfd(
       static_cast<int>(::syscall(SYS_pidfd_open, spawn.daemon_pid, 0)));

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "core/base/application_limits.h"
 #include "core/base/from_ipc.h"
 #include "core/base/pidfd.h"
 #include "core/base/status_macros.h"
@@ -271,7 +272,9 @@ Status WorkerLink::FailureOf(schema::Failed::Reader failed_untrusted) {
                : Misbehaved(why);
   }
   const Status& failure = claimed->status;
-  if (failure.code() != Code::kResourceExhausted ||
+  // The limits of the application are named in place of ours (NamingLimits).
+  const bool theirs = SaysExhausted(failure.message()) && !LowLimits().empty();
+  if (failure.code() != Code::kResourceExhausted || theirs ||
       failure.message().find("(--limit ") != std::string::npos) {
     return std::move(claimed->status);
   }

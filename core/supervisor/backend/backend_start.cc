@@ -10,7 +10,6 @@
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
 #include "core/control/exit_report.h"
-#include "core/supervisor/backend/application_limits.h"
 #include "core/supervisor/backend/file_reach.h"
 #include "core/supervisor/backend/file_settling.h"
 #include "core/supervisor/backend/object_verification.h"
@@ -162,13 +161,11 @@ Status BackendStart::BlamingZygote(Status status) {
                : Status(status.code(), status.message() + "; " + obstacle);
   }
   if (status.code() == Code::kSandboxUnavailable) return status;
-  if (incarnation_->before_loading()) {
-    // A reaper that gives up says why there, and looks lost.
-    (void)incarnation_->log().Read();
-    if (SaysExhausted(incarnation_->log().text())) {
-      return Status(Code::kResourceExhausted, status.message());
-    }
-    if (!incarnation_->zygote_lost()) return status;
+  if (incarnation_->RanOutBeforeLoading()) {
+    return Status(Code::kResourceExhausted, status.message());
+  }
+  if (incarnation_->before_loading() && !incarnation_->zygote_lost()) {
+    return status;
   }
   return Blaming(
       incarnation_->zygote_lost() ? Culprit::kNobody : Culprit::kStart,
@@ -201,6 +198,7 @@ kj::Promise<Status> BackendStart::Probe() {
       ->CloneWorker(Incarnation::WorkerKind::kProbe, std::move(sockets->second),
                     context_.worker_deadline)
       .then([this, socket](auto worker) -> kj::Promise<Status> {
+        if (!worker && incarnation_->declined()) return worker.error();
         if (!worker) return BlamingZygote(std::move(worker).error());
         probing_ = true;
         const pid_t pid = worker->pid;

@@ -8,6 +8,7 @@
 
 #include <utility>
 
+#include "core/base/application_limits.h"
 #include "core/base/from_ipc.h"
 #include "core/base/pidfd.h"
 #include "core/control/exit_report.h"
@@ -274,6 +275,12 @@ void Incarnation::LookAtReaper() {
                                         : ProcessExit::Kind::kSignaled;
   exit.value = end.si_status;
   reaper_exit_ = exit;
+}
+
+bool Incarnation::RanOutBeforeLoading() {
+  if (!before_loading()) return false;
+  (void)log_.Read();
+  return SaysExhausted(log_.text());
 }
 
 ExitReport Incarnation::zygote_report() const {

@@ -118,6 +118,9 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   // that only Bulkhead's own code has run. Where no listener is handed over,
   // nobody can tell, and the answer is false.
   bool before_loading() const { return lacks_listener(); }
+  // Returns whether memory, processes or descriptors ran out by then, as the
+  // reaper or the zygote wrote before it gave up.
+  bool RanOutBeforeLoading();
   bool reaper_alive() const { return reaper_alive_; }
   pid_t reaper_pid() const { return launched_pid_; }
   pid_t zygote_pid() const;

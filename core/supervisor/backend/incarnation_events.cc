@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/base/application_limits.h"
 #include "core/base/clean_text.h"
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
@@ -181,12 +182,16 @@ Status Incarnation::OnCloneFailed(
   expected_calls_.CloneAnswered();
   const auto found = pending_.find(failed_untrusted.getTicket());
   if (found == pending_.end()) return Status();
-  found->second.fulfiller->fulfill(
-      Status(Code::kBackendUnavailable,
-             "the backend's zygote could not clone a worker, and says: \"" +
-                 CleanText(failed_untrusted.getFailure().getMessage().cStr(),
-                           kMaxReasonBytes) +
-                 '"'));
+  const auto failure_untrusted = failed_untrusted.getFailure();
+  // Believed, since it changes nothing but the caller's advice and that such a
+  // start begins a backoff and no quarantine.
+  declined_ =
+      failure_untrusted.getCode() == schema::ErrorCode::RESOURCE_EXHAUSTED;
+  found->second.fulfiller->fulfill(NamingLimits(Status(
+      declined_ ? Code::kResourceExhausted : Code::kBackendUnavailable,
+      "the backend's zygote could not clone a worker, and says: \"" +
+          CleanText(failure_untrusted.getMessage().cStr(), kMaxReasonBytes) +
+          '"')));
   pending_.erase(found);
   EndStrangers();
   return Status();

@@ -5,9 +5,9 @@
 #include <random>
 #include <utility>
 
+#include "core/base/application_limits.h"
 #include "core/control/exit_report.h"
 #include "core/grants/permissions.h"
-#include "core/supervisor/backend/application_limits.h"
 
 namespace bulkhead::supervisor {
 namespace {
@@ -218,7 +218,8 @@ std::string Lifecycle::DescribeFailure(const Status& cause,
     std::replace(log.begin(), log.end(), '\n', ' ');
     text += "; it wrote: " + log;
   }
-  if (const std::string low = LowLimits(); !low.empty()) {
+  const std::string low = LowLimits();
+  if (!low.empty() && text.find(low) == std::string::npos) {
     text += "; " + RaiseTheLimits(low);
   }
   const auto missing =

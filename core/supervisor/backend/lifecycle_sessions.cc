@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "core/base/application_limits.h"
 #include "core/supervisor/backend/lifecycle.h"
 
 // What a Lifecycle does for sessions: the processes from which their workers
@@ -45,7 +47,14 @@ kj::Promise<ForOne> Lifecycle::JudgeLaunch(const BackendStart& start,
   // Nobody is to blame while others of the user starve it of descriptors.
   if (!outcome.incarnation ||
       outcome.status.code() == Code::kResourceExhausted) {
-    return ForOne(std::move(outcome.status));
+    return ForOne(NamingLimits(outcome.status));
+  }
+  if (outcome.incarnation->RanOutBeforeLoading()) {
+    return ForOne(Status(
+        Code::kResourceExhausted,
+        "a session could not load the backend " + candidate_.name() + ": " +
+            DescribeFailure(outcome.status, outcome.incarnation.get(),
+                            std::nullopt, /*probing=*/false)));
   }
   if (outcome.incarnation->zygote_lost()) {
     return ForOne(Status(Code::kBackendLost,

@@ -28,7 +28,7 @@ class BlameSubject {
   // The monotonic time.
   virtual std::chrono::steady_clock::time_point Now() const = 0;
   // Returns whether the backend may fail for want of what only this application
-  // lacks (application_limits.h). It is never quarantined then.
+  // lacks (core/base/application_limits.h). It is never quarantined then.
   virtual bool ProvesNothingElsewhere() const = 0;
   // Returns whether the backend has a live zygote, so that a health check
   // proves something.

@@ -110,6 +110,9 @@ Status SetLimits(const Limits& limits, bool count_tasks) {
   // libgcrypt, which libavformat uses, locks this much before main(). With less
   // it would print a warning into every backend's log.
   RETURN_IF_ERROR(Limit(RLIMIT_MEMLOCK, 64 * 1024));
+  // At the soft limit a backend would be ended by SIGXCPU, which looks as if it
+  // had crashed. At the hard limit it is killed.
+  RETURN_IF_ERROR(Limit(RLIMIT_CPU, RLIM_INFINITY));
   RETURN_IF_ERROR(Limit(RLIMIT_MSGQUEUE, 0));
   RETURN_IF_ERROR(Limit(RLIMIT_NICE, 0));
   RETURN_IF_ERROR(Limit(RLIMIT_RTPRIO, 0));

@@ -84,10 +84,7 @@ Result<Found> HostsFor(const Asked& asked) {
 int RunWithoutApplication(const GlobalOptions& global, const CommandKind& kind,
                           const std::string& backend) {
   if (kind.command == BackendCommand::kReload) {
-    return Fail(Status(Code::kNotFound,
-                       "no application of " + DescribeUser() +
-                           " uses Bulkhead now; those of other users are not "
-                           "looked at"));
+    return Fail(Status(Code::kNotFound, DescribeNoApplication()));
   }
   const Result<std::unique_ptr<Host>> host =
       Host::Create(HostOptionsFrom(global));

@@ -113,9 +113,8 @@ int RunPs(bool json) {
                        {"hosts", std::move(hosts)},
                        {"silent", running->silent}});
   }
-  if (running->hosts.empty()) {
-    Say("no application of " + DescribeUser() +
-        " uses Bulkhead now; those of other users are not looked at");
+  if (running->hosts.empty() && running->silent.empty()) {
+    Say(DescribeNoApplication());
   }
   for (const RunningHost& host : running->hosts) {
     Print(fmt::format("{} {}", host.pid, host.command));
