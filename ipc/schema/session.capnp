@@ -557,6 +557,8 @@ struct LostSamples {
   # known.
   words @5 :Text;
   # As in Unseen.
+  estimated @6 :Bool;
+  # True if nothing in the file tells the count exactly.
 }
 
 struct Skipping {

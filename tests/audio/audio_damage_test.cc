@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Damages audio files in generated ways. Whatever is damaged, the samples and
-// the damage make up one timeline, the same in a pass and in ranges; without
-// the damage, the samples are those that ffmpeg decodes from the damaged file.
+// the damage make up the timeline of the sound file, or the damage says that it
+// is an estimate, the same in a pass and in ranges; without the damage, the
+// samples are those that ffmpeg decodes from the damaged file.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -61,24 +62,30 @@ std::string Damage(std::string bytes, Kind kind, std::mt19937& random) {
 struct Sound {
   const char* name;
   std::vector<std::string> encoding;
-  // The container has a table of all packets, which this test never damages,
-  // or packets that need none. So the timeline stays that of the sound file.
-  bool has_table = false;
+  // kTable: the container has a table of all packets, which this test never
+  // damages, or packets that need none. The timeline stays that of the sound
+  // file, whatever is damaged.
+  // kTimed: the packets have timestamps or numbers, or the header counts them.
+  // kBytes: only the number of bytes tells how many samples are lost. What was
+  // cut out leaves no trace.
+  enum Timeline { kTable, kTimed, kBytes } timeline = kTimed;
 };
 
 const std::vector<Sound>& Sounds() {
   static const std::vector<Sound> kSounds = {
-      {"aac.m4a", {"-c:a", "aac"}, true},
-      {"alac.m4a", {"-c:a", "alac"}, true},
-      {"flac.mp4", {"-c:a", "flac", "-strict", "-2"}, true},
-      {"opus.mp4", {"-ar", "48000", "-c:a", "libopus"}, true},
-      {"pcm.mov", {"-c:a", "pcm_s16le"}, true},
-      {"pcm.wav", {"-c:a", "pcm_s16le"}, true},
-      {"ac3.mp4", {"-ar", "48000", "-c:a", "ac3"}, true},
-      {"mp3.mp4", {"-c:a", "libmp3lame"}, true},
+      {"aac.m4a", {"-c:a", "aac"}, Sound::kTable},
+      {"alac.m4a", {"-c:a", "alac"}, Sound::kTable},
+      {"flac.mp4", {"-c:a", "flac", "-strict", "-2"}, Sound::kTable},
+      {"opus.mp4", {"-ar", "48000", "-c:a", "libopus"}, Sound::kTable},
+      {"pcm.mov", {"-c:a", "pcm_s16le"}, Sound::kTable},
+      {"pcm.wav", {"-c:a", "pcm_s16le"}, Sound::kTable},
+      {"ac3.mp4", {"-ar", "48000", "-c:a", "ac3"}, Sound::kTable},
+      {"mp3.mp4", {"-c:a", "libmp3lame"}, Sound::kTable},
       {"raw.mp3", {"-c:a", "libmp3lame"}},
-      {"raw.aac", {"-c:a", "aac"}},
-      {"raw.ac3", {"-ar", "48000", "-c:a", "ac3"}},
+      {"vbr.mp3", {"-c:a", "libmp3lame", "-q:a", "2"}},
+      {"bare.mp3", {"-c:a", "libmp3lame", "-write_xing", "0"}, Sound::kBytes},
+      {"raw.aac", {"-c:a", "aac"}, Sound::kBytes},
+      {"raw.ac3", {"-ar", "48000", "-c:a", "ac3"}, Sound::kBytes},
       {"raw.flac", {"-c:a", "flac"}},
       {"opus.ogg", {"-ar", "48000", "-c:a", "libopus", "-page_duration", "1"}},
       {"vorbis.ogg", {"-c:a", "libvorbis", "-page_duration", "1"}},
@@ -165,6 +172,7 @@ class AudioDamage : public testing::Test {
   std::unique_ptr<Host> host_;
   std::string device_ = "cpu";
   uint64_t samples_ = 0;  // of the last case
+  bool estimated_ = false;
   uint64_t cases_with_damage_ = 0;
 };
 
@@ -209,9 +217,10 @@ void AudioDamage::CheckRanges(const std::string& path,
 }
 
 void AudioDamage::Check(const std::string& path, std::mt19937& random) {
-  const std::vector<float> reference = SamplesByFfmpeg(path);
+  std::vector<float> reference = SamplesByFfmpeg(path);
   auto audio = Open(path, OnCorrupt::kSkip);
   samples_ = 0;
+  estimated_ = false;
   if (!audio) {
     EXPECT_TRUE(reference.empty()) << audio.error();
     return;
@@ -221,6 +230,8 @@ void AudioDamage::Check(const std::string& path, std::mt19937& random) {
   samples_ = whole->count();
   const std::vector<DamagedSamples> damage = audio->damage();
   if (!damage.empty()) ++cases_with_damage_;
+  estimated_ = std::any_of(damage.begin(), damage.end(),
+                           [](const auto& run) { return run.estimated; });
   EXPECT_LE(whole->count(), Sum(damage) + reference.size() / whole->channels);
   const std::vector<float> rest = WithoutDamage(*whole, damage);
   if (audio->metadata().codec == "opus") {
@@ -228,7 +239,14 @@ void AudioDamage::Check(const std::string& path, std::mt19937& random) {
     // place is left out.
     EXPECT_TRUE(IsMostOf(rest, reference));
   } else {
-    EXPECT_TRUE(Same(rest, reference));
+    // ffmpeg leaves the encoder's padding at the end once packets were lost.
+    const size_t padding = reference.size() - rest.size();
+    if (audio->metadata().container == "mp3" && !damage.empty() &&
+        reference.size() > rest.size() && padding <= 2 * 1152 * 2) {
+      reference.resize(rest.size());
+    }
+    EXPECT_TRUE(Same(rest, reference))
+        << rest.size() << " values, not " << reference.size();
   }
   for (const DamagedSamples& run : damage) {
     EXPECT_NEAR(run.end_seconds - run.begin_seconds,
@@ -252,28 +270,35 @@ TEST_F(AudioDamage, KeepsTheTimelineWhateverIsDamaged) {
       first != nullptr ? std::strtoul(first, nullptr, 10) : 1;
   std::vector<uint64_t> cases(sources.size());
   std::vector<uint64_t> exact(sources.size());
+  uint64_t estimates = 0;
   for (uint32_t seed = begin; seed < begin + Cases(); ++seed) {
     std::mt19937 random(seed);
     const size_t source = seed % sources.size();
     const Sound& sound = Sounds()[source];
-    const auto kind = static_cast<Kind>(random() % (sound.has_table ? 2 : 3));
+    const bool has_table = sound.timeline == Sound::kTable;
+    const auto kind = static_cast<Kind>(random() % (has_table ? 2 : 3));
     device_ = seed % 4 == 0 ? "openreg:0" : "cpu";
     SCOPED_TRACE("seed " + std::to_string(seed) + ", " + sound.name);
     const std::string path =
         TemporaryDirectory() + "/damaged_" + std::string(sound.name);
     Write(path, Damage(Read(sources[source]), kind, random));
     Check(path, random);
-    if (HasFailure()) return;
-    if (sound.has_table) {
-      EXPECT_EQ(samples_, timelines[source]);
-    }
+    const bool told = std::getenv("BULKHEAD_DAMAGE_TOLD") != nullptr;
+    if (HasFailure() && !told) return;
+    const bool is_exact = samples_ == timelines[source];
+    const bool may_differ =
+        sound.timeline == Sound::kBytes && kind == Kind::kCut;
+    EXPECT_TRUE(is_exact || (estimated_ && !has_table) || may_differ)
+        << samples_ << ", not " << timelines[source];
     ++cases[source];
-    exact[source] += samples_ == timelines[source];
-    if (std::getenv("BULKHEAD_DAMAGE_TOLD") != nullptr) {
-      std::printf("%u %s kind %d: %llu of %llu samples\n", seed, sound.name,
+    exact[source] += is_exact;
+    estimates += estimated_;
+    if (told) {
+      std::printf("%u %s kind %d: %llu of %llu samples%s\n", seed, sound.name,
                   static_cast<int>(kind),
                   static_cast<unsigned long long>(samples_),
-                  static_cast<unsigned long long>(timelines[source]));
+                  static_cast<unsigned long long>(timelines[source]),
+                  estimated_ ? ", an estimate" : "");
     }
   }
   for (size_t i = 0; i < sources.size(); ++i) {
@@ -282,7 +307,123 @@ TEST_F(AudioDamage, KeepsTheTimelineWhateverIsDamaged) {
         Sounds()[i].name, static_cast<unsigned long long>(cases[i]),
         static_cast<unsigned long long>(exact[i]));
   }
+  std::printf("%u cases, %llu with damage, %llu of them estimates\n", Cases(),
+              static_cast<unsigned long long>(cases_with_damage_),
+              static_cast<unsigned long long>(estimates));
   EXPECT_GT(cases_with_damage_, Cases() / 3);
+}
+
+// The issue that this was made for: 104,448 samples became 99,119.
+TEST_F(AudioDamage, ZeroedBytesOfRawFramesCostNoTime) {
+  struct Raw {
+    const char* name;
+    std::vector<std::string> encoding;
+    bool estimated;
+  };
+  const Raw raws[] = {
+      {"info44.mp3", {"-c:a", "libmp3lame"}, false},
+      {"info48.mp3", {"-ar", "48000", "-c:a", "libmp3lame"}, false},
+      {"info_vbr.mp3", {"-c:a", "libmp3lame", "-q:a", "2"}, false},
+      {"bare44.mp3", {"-c:a", "libmp3lame", "-write_xing", "0"}, false},
+      {"bare.ac3", {"-ar", "48000", "-c:a", "ac3"}, false},
+      {"bare.mp2", {"-c:a", "mp2"}, false},
+      {"numbered.flac", {"-c:a", "flac"}, false},
+      {"bare_vbr.mp3",
+       {"-c:a", "libmp3lame", "-q:a", "2", "-write_xing", "0"},
+       true},
+      {"bare.aac", {"-c:a", "aac"}, true},
+  };
+  for (const Raw& raw : raws) {
+    SCOPED_TRACE(raw.name);
+    const std::string path = MakeAudio(raw.name, raw.encoding, 2.37);
+    if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+    const size_t expected = SamplesByFfmpeg(path).size() / 2;
+    std::string bytes = Read(path);
+    std::fill_n(bytes.begin() + static_cast<ptrdiff_t>(bytes.size() / 2), 5000,
+                '\0');
+    Write(path, bytes);
+    const auto refused = Open(path, OnCorrupt::kError)->AllSamples();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), Code::kBadInput) << refused.error();
+    AudioDecoder audio = Open(path, OnCorrupt::kSkip).value();
+    const size_t count = audio.AllSamples().value().count();
+    const auto damage = audio.damage();
+    ASSERT_FALSE(damage.empty());
+    EXPECT_EQ(damage.front().estimated, raw.estimated);
+    if (raw.estimated) {
+      EXPECT_NEAR(static_cast<double>(count), static_cast<double>(expected),
+                  4096);
+    } else {
+      EXPECT_EQ(count, expected);
+    }
+  }
+}
+
+// Whole packets vanish without an error of the decoder.
+TEST_F(AudioDamage, BytesCutOutOfTimedPacketsCostNoTime) {
+  for (const Sound& sound : std::vector<Sound>{
+           {"cut_aac.ts", {"-c:a", "aac"}},
+           {"cut_mp2.ts", {"-c:a", "mp2"}},
+           {"cut_ac3.m2ts", {"-ar", "48000", "-c:a", "ac3"}},
+           {"cut_mp3.mka",
+            {"-c:a", "libmp3lame", "-cluster_time_limit", "300"}},
+           {"cut_flac.mka", {"-c:a", "flac", "-cluster_time_limit", "300"}}}) {
+    const std::string path = MakeAudio(sound.name, sound.encoding, 3);
+    if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+    const size_t expected = SamplesByFfmpeg(path).size() / 2;
+    const std::string bytes = Read(path);
+    for (size_t i = 0; i < 6; ++i) {
+      SCOPED_TRACE(std::string(sound.name) + ", cut " + std::to_string(i));
+      std::string cut = bytes;
+      cut.erase(bytes.size() / 4 + i * 1237, 1500 + i * 700);
+      Write(path, cut);
+      AudioDecoder audio = Open(path, OnCorrupt::kSkip).value();
+      EXPECT_EQ(audio.AllSamples().value().count(), expected);
+      EXPECT_FALSE(audio.damage().empty());
+      EXPECT_FALSE(Open(path, OnCorrupt::kError)->AllSamples());
+    }
+  }
+}
+
+// Timestamps of sound files may jump, begin late, and be rounded.
+TEST_F(AudioDamage, GapsOfSoundFilesAreNoDamage) {
+  const std::vector<std::string> jump = {"-bsf:a",
+                                         "setts=ts=TS+gte(N\\,40)*0.7/TB"};
+  struct Sound {
+    std::string name;
+    std::vector<std::string> encoding;
+    bool jumps;
+  };
+  std::vector<Sound> sounds;
+  for (const auto& [name, codec] :
+       std::vector<std::pair<std::string, std::string>>{
+           {"aac.ts", "aac"},
+           {"mp2.ts", "mp2"},
+           {"ac3.m2ts", "ac3"},
+           {"mp3.mka", "libmp3lame"},
+           {"opus.webm", "libopus"},
+           {"vorbis.mka", "libvorbis"},
+           {"aac.mp4", "aac"}}) {
+    const std::vector<std::string> encoding = {"-ar", "48000", "-c:a", codec};
+    sounds.push_back({"legal_" + name, encoding, false});
+    sounds.push_back({"jump_" + name, encoding, true});
+    sounds.push_back({"late_" + name, encoding, false});
+    sounds.back().encoding.insert(sounds.back().encoding.end(),
+                                  {"-output_ts_offset", "1.3"});
+  }
+  for (Sound& sound : sounds) {
+    SCOPED_TRACE(sound.name);
+    if (sound.jumps) {
+      sound.encoding.insert(sound.encoding.end(), jump.begin(), jump.end());
+    }
+    const std::string path = MakeAudio(sound.name, sound.encoding, 3);
+    ASSERT_FALSE(path.empty());
+    AudioDecoder audio = Open(path, OnCorrupt::kError).value();
+    const auto whole = audio.AllSamples();
+    ASSERT_TRUE(whole) << whole.error();
+    EXPECT_TRUE(audio.damage().empty());
+    EXPECT_TRUE(Same(Interleaved(*whole), SamplesByFfmpeg(path)));
+  }
 }
 
 class AudioDamageOn : public AudioDamage,

@@ -42,7 +42,7 @@ AudioReader::AudioReader(std::unique_ptr<Demuxer> demuxer,
                          OpenDecoder open_decoder)
     : demuxer_(std::move(demuxer)),
       open_decoder_(std::move(open_decoder)),
-      timeline_(demuxer_->facts(), demuxer_->size()) {}
+      timeline_(*demuxer_) {}
 
 ipc::Expected<void> AudioReader::Restart() {
   IPC_TRY(demuxer_->SeekToBeginning());
@@ -116,7 +116,12 @@ void AudioReader::PrecedeBySilence(int64_t samples) {
     const int64_t rate = converter_.format().sample_rate;
     silence_ = timeline_.MissingBefore(decoded_, samples, rate);
     TellLost(silence_);
-    if (!converter_.varied()) room_ = timeline_.Room(rate).value_or(kUnlimited);
+    if (!converter_.varied()) {
+      room_ = timeline_.Room(rate).value_or(kUnlimited);
+      if (const auto end = timeline_.End(rate)) {
+        room_ = std::clamp<int64_t>(*end - decoded_ - silence_, 0, room_);
+      }
+    }
   } else {
     silence_ = packets_[packet_].silence;
     room_ = packets_[packet_].samples;
@@ -153,7 +158,8 @@ void AudioReader::TellLost(int64_t count) {
                    .count = count,
                    .first_byte = timeline_.first_byte(),
                    .last_byte = timeline_.last_byte(),
-                   .complaint = decoder_->TakeComplaint()});
+                   .complaint = decoder_->TakeComplaint(),
+                   .estimated = timeline_.estimated()});
 }
 
 ipc::Expected<void> AudioReader::Decode(const bulkhead_packet* packet) {

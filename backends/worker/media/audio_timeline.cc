@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "backends/worker/media/audio_framing.h"
+#include "backends/worker/media/transport_gaps.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -17,13 +18,12 @@ namespace {
 constexpr int64_t kMostSecondsLost = 3600;
 // Headers of containers between two packets are shorter.
 constexpr int64_t kMostHeaderBytes = 1024;
+constexpr int64_t kMostMatroskaHeaderBytes = 64;
+// The longest page has half of that.
+constexpr size_t kMostOggBytes = 128 << 10;
 // So many packets must have had the same number of samples, or any at all,
 // before that counts as a rule.
 constexpr int64_t kRule = 4;
-
-bool IsUntimed(std::string_view container) {
-  return container == "mp3" || container == "aac" || container == "ac3";
-}
 
 // Reads the samples to leave out at the start of a packet, the first of the
 // little-endian numbers in FFmpeg's side data.
@@ -58,24 +58,20 @@ int64_t Sum(int64_t a, int64_t b) {
 
 }  // namespace
 
-AudioTimeline::AudioTimeline(const StreamFacts& facts, int64_t size)
-    : unit_(facts.time_base),
-      duration_(facts.duration),
-      container_microseconds_(facts.container_microseconds),
-      size_(size),
-      alone_(facts.stream_count == 1),
-      gapless_(alone_ && facts.container == "ogg"),
-      untimed_(IsUntimed(facts.container)),
-      ends_are_exact_(facts.codec == "vorbis") {
+AudioTimeline::AudioTimeline(const Demuxer& demuxer)
+    : unit_(demuxer.facts().time_base),
+      duration_(demuxer.facts().duration),
+      container_microseconds_(demuxer.facts().container_microseconds),
+      size_(demuxer.size()),
+      alone_(demuxer.facts().stream_count == 1),
+      gapless_(alone_ && demuxer.facts().container == "ogg"),
+      is_transport_(demuxer.facts().container == "mpegts"),
+      is_matroska_(demuxer.facts().container == "matroska,webm"),
+      is_flac_(demuxer.facts().container == "flac"),
+      bytes_(demuxer.bytes()),
+      ends_are_exact_(demuxer.facts().codec == "vorbis"),
+      gaps_(demuxer) {
   if (unit_.numerator <= 0 || unit_.denominator <= 0) unit_ = {1, 1};
-  if (facts.codec == "mp1" || facts.codec == "mp2" || facts.codec == "mp3") {
-    framing_ = Framing::kMpeg;
-  } else if (facts.codec == "ac3") {
-    framing_ = Framing::kAc3;
-  } else if (facts.codec == "aac" &&
-             (untimed_ || facts.container == "mpegts")) {
-    framing_ = Framing::kAdts;
-  }
 }
 
 int64_t AudioTimeline::At(int64_t ticks, int64_t rate) const {
@@ -117,25 +113,52 @@ void AudioTimeline::SeekSigns(const bulkhead_packet& packet) {
   if ((packet.flags & BULKHEAD_PACKET_CORRUPT) != 0) Suspect(packet.position);
   // Nothing may be missing between two pages of Ogg.
   if (gapless_ && reference_) Suspect(-1);
-  const bool hole = alone_ && packet.position >= 0 && end_position_ >= 0 &&
-                    packet.position > end_position_ + kMostHeaderBytes;
-  if (hole) Suspect(end_position_);
-  junk_packets_ = 0;
-  surplus_ = false;
-  if (framing_ == Framing::kNone) return;
-  const std::span<const uint8_t> bytes(packet.data, packet.bytes);
-  const size_t frame = framing_ == Framing::kMpeg   ? MpegAudioFrameBytes(bytes)
-                       : framing_ == Framing::kAdts ? AdtsFrameBytes(bytes)
-                                                    : Ac3FrameBytes(bytes);
-  if (frame >= bytes.size()) return;
-  if (IsTag(bytes.subspan(frame))) return;
-  surplus_ = true;
-  if (!untimed_ || sound_packets_ == 0) return;
-  const auto surplus = static_cast<int64_t>(bytes.size() - frame);
-  const int64_t average = std::max<int64_t>(sound_bytes_ / sound_packets_, 1);
-  junk_packets_ = (surplus + average / 2) / average;
-  // A packet without a header is junk as a whole, but its duration counts.
-  if (frame == 0 && junk_packets_ > 0) --junk_packets_;
+  gaps_.Examine(packet);
+  if (FollowsHole(packet) || gaps_.follows_hole()) {
+    Suspect(std::max<int64_t>(end_position_, 0));
+  }
+}
+
+bool AudioTimeline::FollowsHole(const bulkhead_packet& packet) const {
+  if (packet.position < 0) return false;
+  if (is_transport_) {
+    // Looks only where the timestamps jump, since it reads the bytes again. The
+    // first timestamp behind lost bytes can be too early, so that the jump
+    // comes in two parts.
+    return begin_ && packet.pts != BULKHEAD_NO_TIMESTAMP &&
+           packet.pts > Sum(end_, sent_.duration / 2) &&
+           HasTransportGap(
+               bytes_,
+               earlier_position_ >= 0 ? earlier_position_ : last_position_,
+               packet.position);
+  }
+  if (!alone_ || end_position_ < 0) return false;
+  const int64_t between = packet.position - end_position_;
+  if (!is_matroska_) return between > kMostHeaderBytes;
+  // The packets of one block have the same position.
+  return packet.position != last_position_ &&
+         (between < 0 || between > kMostMatroskaHeaderBytes);
+}
+
+void AudioTimeline::Stamp() {
+  sent_.pts = clock_;
+  if (!gaps_.has_frame()) {
+    sent_.duration = 0;
+    return;
+  }
+  if (sent_.duration > 0 && !gaps_.has_surplus()) {
+    frame_duration_ = sent_.duration;
+  } else {
+    sent_.duration = frame_duration_;
+  }
+  int64_t lost;
+  if (gaps_.lost_frames() > 0 &&
+      !__builtin_mul_overflow(gaps_.lost_frames(), frame_duration_, &lost)) {
+    sent_.pts = Sum(clock_, lost);
+    Suspect(-1);
+    guessed_ |= gaps_.estimated();
+  }
+  clock_ = Sum(sent_.pts, sent_.duration);
 }
 
 void AudioTimeline::Sent(const bulkhead_packet& packet) {
@@ -150,11 +173,18 @@ void AudioTimeline::Sent(const bulkhead_packet& packet) {
   } else {
     end_position_ = Sum(packet.position, bytes);
   }
-  if (packet.position >= 0) last_position_ = packet.position;
-  if (packet.pts == BULKHEAD_NO_TIMESTAMP) return;
-  const int64_t end = Sum(packet.pts, std::max<int64_t>(packet.duration, 0));
+  if (first_position_ < 0) first_position_ = packet.position;
+  if (packet.position >= 0 && packet.position != last_position_) {
+    earlier_position_ = std::exchange(last_position_, packet.position);
+  }
+  if (gaps_.untimed()) {
+    if (!begin_) begin_ = 0;
+    Stamp();
+  }
+  if (sent_.pts == BULKHEAD_NO_TIMESTAMP) return;
+  const int64_t end = Sum(sent_.pts, std::max<int64_t>(sent_.duration, 0));
   end_ = begin_ ? std::max(end_, end) : end;
-  if (!begin_) begin_ = packet.pts;
+  if (!begin_) begin_ = sent_.pts;
 }
 
 void AudioTimeline::NotDecoded() {
@@ -167,9 +197,10 @@ int64_t AudioTimeline::MissingBefore(int64_t next, int64_t count,
   if (started_) return 0;
   started_ = true;
   int64_t missing = 0;
-  if (suspect_ && untimed_) missing = lost_junk_ * block_;
+  estimated_ = false;
   if (sent_.pts == BULKHEAD_NO_TIMESTAMP) {
-    if (suspect_) missing += At(lost_ticks_, rate);
+    if (suspect_) missing = At(lost_ticks_, rate);
+    estimated_ = true;
   } else {
     int64_t here = At(sent_.pts, rate);
     if (ends_are_exact_ && sent_.duration > 0 && Tolerance(rate) == 0) {
@@ -179,17 +210,26 @@ int64_t AudioTimeline::MissingBefore(int64_t next, int64_t count,
     if (!reference_) {
       reference_ = suspect_ && begin_ ? At(*begin_, rate) : offset;
     }
-    if (suspect_) missing += Whole(offset - *reference_, rate);
-    if (missing > kMostSecondsLost * rate) missing = At(lost_ticks_, rate);
+    if (suspect_) missing = Whole(offset - *reference_, rate);
+    estimated_ = guessed_ || !IsExact(missing, rate);
+    if (missing > kMostSecondsLost * rate) {
+      missing = At(lost_ticks_, rate);
+      estimated_ = true;
+    }
     missing = std::clamp<int64_t>(missing, 0, kMostSecondsLost * rate);
     offset -= missing;
     // Deviations within the unit of the timestamps are no drift.
     if (std::abs(offset - *reference_) > Tolerance(rate)) reference_ = offset;
   }
   suspect_ = false;
+  guessed_ = false;
   lost_ticks_ = 0;
-  lost_junk_ = 0;
   return missing;
+}
+
+bool AudioTimeline::IsExact(int64_t missing, int64_t rate) const {
+  return Tolerance(rate) == 0 ||
+         (block_ > 0 && repeats_ >= kRule && missing % block_ == 0);
 }
 
 std::optional<int64_t> AudioTimeline::Room(int64_t rate) const {
@@ -206,6 +246,13 @@ void AudioTimeline::Done(int64_t samples, bool resampled) {
     repeats_ = 0;
   }
   if (reference_) reference_ = Sum(*reference_, skipped_);
+  if (is_flac_ && sound_packets_ == 0 && sent_.duration > 0 &&
+      samples > sent_.duration) {
+    // Damage has joined the first frames to one packet, which has the number of
+    // the last of them.
+    reference_ = 0;
+    Suspect(sent_.position);
+  }
   const bool trimmed = IsTrimmed(sent_);
   if (samples == 0) {
     const bool rule = always_yields_ && sound_packets_ >= kRule;
@@ -218,18 +265,14 @@ void AudioTimeline::Done(int64_t samples, bool resampled) {
   } else if (repeats_ >= kRule && samples < block_ && !trimmed) {
     if (!rejected_) Suspect(sent_.position);
     lost_ticks_ = Sum(lost_ticks_, 1);
-  } else if (!surplus_ && !rejected_) {
+  } else if (!gaps_.has_surplus() && !rejected_) {
     ++sound_packets_;
-    sound_bytes_ = Sum(sound_bytes_, static_cast<int64_t>(sent_.bytes));
     if (!trimmed) {
       repeats_ = samples == block_ ? repeats_ + 1 : 1;
       block_ = samples;
     }
   }
-  if (surplus_) {
-    Suspect(sent_.position);
-    lost_junk_ = Sum(lost_junk_, junk_packets_);
-  }
+  if (gaps_.has_surplus()) Suspect(sent_.position);
   sent_.side_data_count = 0;  // the memory is the demuxer's
 }
 
@@ -245,23 +288,64 @@ std::optional<int64_t> AudioTimeline::PromisedEnd(int64_t rate) const {
              static_cast<int64_t>(std::min<__int128>(samples, INT64_MAX / 4)));
 }
 
+bool AudioTimeline::OggGoesOn() const {
+  std::vector<char> rest(kMostOggBytes);
+  const ssize_t got = bytes_.ReadAt(
+      end_position_,
+      std::span(reinterpret_cast<uint8_t*>(rest.data()), rest.size()));
+  const std::string_view text(rest.data(),
+                              got < 0 ? 0 : static_cast<size_t>(got));
+  constexpr std::string_view kPage = "OggS";
+  const size_t first = text.find(kPage);
+  return first != text.npos && text.find(kPage, first + 1) != text.npos;
+}
+
+std::optional<int64_t> AudioTimeline::End(int64_t rate) const {
+  const auto& info = gaps_.agreed();
+  if (!info || !info->has_padding) return std::nullopt;
+  int64_t ticks;
+  if (__builtin_mul_overflow(int64_t{info->frames}, frame_duration_, &ticks)) {
+    return std::nullopt;
+  }
+  const int64_t end = At(ticks, rate) - info->start_padding - info->end_padding;
+  return end > 0 ? std::make_optional(end) : std::nullopt;
+}
+
 int64_t AudioTimeline::MissingAtEnd(int64_t next, int64_t rate, bool cut) {
   if (!reference_) return 0;
   int64_t missing = 0;
-  // Surplus bytes at the end of a file are no audio.
-  if (suspect_ && lost_ticks_ > 0 && !(untimed_ && surplus_)) {
+  estimated_ = guessed_;
+  if (gaps_.untimed()) gaps_.End();
+  const auto end = End(rate);
+  if (end && (suspect_ || gaps_.lost_frames() > 0)) {
+    missing = *end - next;
+    estimated_ |= gaps_.estimated();
+  } else if (suspect_ && lost_ticks_ > 0 &&
+             !(gaps_.untimed() && gaps_.has_surplus())) {
+    // Surplus bytes at the end of a file are no audio.
     missing = Whole(At(end_, rate) - *reference_ - next, rate);
+    estimated_ |= !IsExact(missing, rate);
   }
-  const bool unread = alone_ && !untimed_ && end_position_ >= 0 &&
+  const bool unread = alone_ && !gaps_.untimed() && end_position_ >= 0 &&
                       size_ - end_position_ > kMostHeaderBytes;
   const auto promised = PromisedEnd(rate);
   if ((cut || unread) && promised) {
     const int64_t rest = *promised - *reference_ - next;
     const int64_t least = cut ? Tolerance(rate) : 2 * block_ + Tolerance(rate);
-    if (rest > least && rest <= kMostSecondsLost * rate) {
-      missing = std::max(missing, rest);
+    if (rest > least && rest <= kMostSecondsLost * rate && rest > missing) {
+      missing = rest;
+      // The container's own duration is rounded, or follows from the bit rate.
+      estimated_ = duration_ <= 0 || gaps_.untimed() || Tolerance(rate) > 0;
       Suspect(std::max<int64_t>(end_position_, 0));
     }
+  }
+  const int64_t read = end_position_ - first_position_;
+  if (missing <= 0 && unread && gapless_ && read > 0 && OggGoesOn()) {
+    // libavformat has given up in the middle, and takes that for the end.
+    missing = static_cast<int64_t>(std::min<__int128>(
+        __int128{next} * (size_ - end_position_) / read, INT64_MAX / 4));
+    Suspect(end_position_);
+    estimated_ = true;
   }
   return std::clamp<int64_t>(missing, 0, kMostSecondsLost * rate);
 }

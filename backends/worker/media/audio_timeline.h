@@ -6,7 +6,9 @@
 #include <string>
 
 #include "backends/sdk/bulkhead_backend.h"
+#include "backends/worker/media/audio_gaps.h"
 #include "backends/worker/media/demuxer.h"
+#include "backends/worker/media/media_bytes.h"
 
 namespace bulkhead::worker {
 
@@ -18,7 +20,8 @@ struct LostSamples {
   // unknown.
   int64_t first_byte = -1;
   int64_t last_byte = -1;
-  std::string complaint;  // the backend's last sentence about damage, or empty
+  std::string complaint;   // the backend's last sentence about damage, or empty
+  bool estimated = false;  // nothing in the file tells `count` exactly
 };
 
 // Finds out how many samples damage has cost, so that the samples behind the
@@ -34,16 +37,16 @@ struct LostSamples {
 // count as lost only where there is a gap and a sign of damage before it: a
 // packet that the decoder rejects or of which too little comes back, one that
 // the demuxer marks, a packet with bytes behind its end, or bytes of the file
-// between two packets. In Ogg with one stream, a gap is sign enough. In formats
-// without timestamps (.mp3, .aac, .ac3) such bytes are counted as packets of
-// average size.
+// between two packets. In Ogg with one stream, a gap is sign enough. Formats
+// without timestamps (.mp3, .aac, .ac3) get timestamps here, which count the
+// frames, also those that are lost between two others (AudioGaps).
 //
 // Numbers of samples are those of one channel. A value type: a copy continues
 // from the same place.
 class AudioTimeline {
  public:
-  // `size` is that of the file in bytes.
-  AudioTimeline(const StreamFacts& facts, int64_t size);
+  // Borrows the demuxer, which is at its beginning.
+  explicit AudioTimeline(const Demuxer& demuxer);
 
   void Sent(const bulkhead_packet& packet);
   // The decoder could not decode the packet that was sent last.
@@ -59,6 +62,10 @@ class AudioTimeline {
   // `resampled`: the number of samples says nothing about the packet, since the
   // rate of the stream has changed.
   void Done(int64_t samples, bool resampled);
+  // Returns the number of the sample at which the stream ends, if that is known
+  // better here than by the demuxer: once frames of an .mp3 were lost, its
+  // timestamps do not tell where the encoder's padding begins.
+  std::optional<int64_t> End(int64_t rate) const;
   // Returns the number of samples that are missing at the end of the stream.
   // `cut` is true if the file turned out to be shorter than its size says.
   int64_t MissingAtEnd(int64_t next, int64_t rate, bool cut);
@@ -67,14 +74,26 @@ class AudioTimeline {
   // above 0.
   int64_t first_byte() const { return first_byte_; }
   int64_t last_byte() const { return last_byte_; }
+  // Returns true if that number is an estimate.
+  bool estimated() const { return estimated_; }
 
  private:
   void Suspect(int64_t position);
   void SeekSigns(const bulkhead_packet& packet);
+  // Returns true if bytes of the container before the packet are no packet and
+  // no header of one.
+  bool FollowsHole(const bulkhead_packet& packet) const;
+  // Counts the frames in place of the container's timestamps.
+  void Stamp();
+  // Returns true if pages of Ogg follow the last packet, and not just the page
+  // at which the file was cut off.
+  bool OggGoesOn() const;
   // Returns the time of `ticks` in samples.
   int64_t At(int64_t ticks, int64_t rate) const;
   // Returns how far timestamps may deviate because of their coarse unit.
   int64_t Tolerance(int64_t rate) const;
+  // Returns whether timestamps tell exactly that so many samples are missing.
+  bool IsExact(int64_t missing, int64_t rate) const;
   // Returns `gap` as a number of whole packets if that is what it is.
   int64_t Whole(int64_t gap, int64_t rate) const;
   std::optional<int64_t> PromisedEnd(int64_t rate) const;
@@ -84,38 +103,43 @@ class AudioTimeline {
   int64_t duration_;
   int64_t container_microseconds_;
   int64_t size_;
-  bool alone_;           // the container has no other stream
-  bool gapless_;         // every gap in the timestamps is damage
-  bool untimed_;         // the container has no timestamps
+  bool alone_;         // the container has no other stream
+  bool gapless_;       // every gap in the timestamps is damage
+  bool is_transport_;  // MPEG-TS
+  bool is_matroska_;
+  bool is_flac_;  // .flac, whose frames are numbered from 0
+  MediaBytes bytes_;
   bool ends_are_exact_;  // the end of a packet is more exact than its start
-  enum class Framing { kNone, kMpeg, kAdts, kAc3 } framing_ = Framing::kNone;
+  AudioGaps gaps_;
 
   // The packet that was sent last.
   bulkhead_packet sent_{};
   int64_t skipped_ = 0;   // samples that the packet tells to leave out
   bool started_ = false;  // its first samples have come
   bool rejected_ = false;
-  int64_t junk_packets_ = 0;  // packets that fit into its surplus bytes
-  bool surplus_ = false;
 
   // The state before that packet.
   std::optional<int64_t> begin_;      // the timestamp of the first packet
   std::optional<int64_t> reference_;  // time of a sample minus its number
   int64_t end_ = 0;                   // the latest end of a packet, in ticks
   int64_t end_position_ = -1;         // the end of its bytes in the file
+  int64_t first_position_ = -1;       // of the first packet
   int64_t last_position_ = -1;
+  int64_t earlier_position_ = -1;  // the one before
   int64_t block_ = 0;  // samples in a packet, if that number repeats
   int64_t repeats_ = 0;
   int64_t sound_packets_ = 0;
-  int64_t sound_bytes_ = 0;
-  bool always_yields_ = true;  // no packet so far has yielded nothing
+  int64_t clock_ = 0;           // the end of the last frame, without timestamps
+  int64_t frame_duration_ = 0;  // in ticks, without timestamps
+  bool always_yields_ = true;   // no packet so far has yielded nothing
 
   // Signs of damage since the last samples.
   bool suspect_ = false;
   int64_t lost_ticks_ = 0;
-  int64_t lost_junk_ = 0;
+  bool guessed_ = false;  // the timestamps here follow from an estimate
   int64_t first_byte_ = -1;
   int64_t last_byte_ = -1;
+  bool estimated_ = false;
 };
 
 }  // namespace bulkhead::worker

@@ -110,6 +110,12 @@ class Demuxer {
   // that was cut while it is open. Call this after ReadPacket.
   bool cut_short() const;
   int64_t size() const { return size_; }
+  MediaBytes bytes() const { return bytes_; }
+
+  // Opens the same stream once more, at its beginning.
+  ipc::Expected<std::unique_ptr<Demuxer>> OpenAgain() const {
+    return Open(bytes_, size_, name_, stream_index_, kind_, limits_);
+  }
 
   // Returns the packet that ReadPacket read. Valid until the next read or seek.
   const bulkhead_packet& packet() const { return packet_; }

@@ -176,6 +176,7 @@ ipc::Expected<void> AudioStream::TellLost() {
           told.setCount(end - first);
           told.setFirstByte(lost.first_byte);
           told.setLastByte(lost.last_byte);
+          told.setEstimated(lost.estimated);
           told.setWords(lost.complaint.substr(0, kMostComplaintBytes));
         }));
   }

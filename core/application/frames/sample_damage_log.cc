@@ -19,6 +19,7 @@ void Join(const SampleDamage& other, SampleDamage& run) {
   }
   run.first = std::min(run.first, other.first);
   run.count = end - run.first;
+  run.estimated |= other.estimated;
   if (other.first_byte < 0) return;
   run.first_byte = run.first_byte < 0
                        ? other.first_byte
@@ -81,7 +82,8 @@ DamagedSamples Describe(const SampleDamage& damage, double begin_seconds,
       .end_seconds = begin_seconds + static_cast<double>(EndOf(damage)) / rate,
       .first_byte = byte(damage.first_byte),
       .last_byte = byte(damage.last_byte),
-      .backend_says = damage.words};
+      .backend_says = damage.words,
+      .estimated = damage.estimated};
 }
 
 }  // namespace bulkhead::session

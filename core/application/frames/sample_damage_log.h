@@ -20,6 +20,7 @@ struct SampleDamage {
   int64_t first_byte = -1;
   int64_t last_byte = -1;
   std::string words;  // what the backend said, or empty
+  bool estimated = false;
 };
 
 // The damage that was found in an audio stream. Damage that is found again is

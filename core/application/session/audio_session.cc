@@ -179,7 +179,8 @@ Result<bool> AudioSession::FetchSome(int64_t first, int64_t count,
                  .count = lost->count,
                  .first_byte = lost->first_byte,
                  .last_byte = lost->last_byte,
-                 .words = lost->words});
+                 .words = lost->words,
+                 .estimated = lost->estimated});
     return true;
   }
   const auto* published = std::get_if<PublishedSamples>(&event);
@@ -224,9 +225,10 @@ Status AudioSession::CheckDamage(int64_t first, int64_t end) const {
   if (damage.first_byte) {
     text += ", byte " + std::to_string(*damage.first_byte) + " of the file,";
   }
-  text += " are damaged" + Quote(metadata().backend, damage.backend_says);
+  text += " are damaged";
+  if (damage.estimated) text += " (their number is an estimate)";
   return Status(Code::kBadInput,
-                text +
+                text + Quote(metadata().backend, damage.backend_says) +
                     "; ask for ranges beside them, or set on_corrupt to skip "
                     "(--on-corrupt skip) for silence there");
 }

@@ -165,7 +165,8 @@ Result<LostSamples> AudioLink::AdoptLostIfValid(
                      .count = count,
                      .first_byte = lost_untrusted.getFirstByte(),
                      .last_byte = lost_untrusted.getLastByte(),
-                     .words = CleanWords(lost_untrusted.getWords())};
+                     .words = CleanWords(lost_untrusted.getWords()),
+                     .estimated = lost_untrusted.getEstimated()};
 }
 
 Result<PublishedSamples> AudioLink::AdoptSamplesIfValid(

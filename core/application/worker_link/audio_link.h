@@ -39,6 +39,7 @@ struct LostSamples {
   int64_t first_byte;  // -1: unknown
   int64_t last_byte;
   std::string words;  // what the backend said of them
+  bool estimated;     // the count is an estimate
 };
 using AudioEvent = std::variant<PublishedSamples, SamplesEnd, LostSamples>;
 

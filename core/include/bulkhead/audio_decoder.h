@@ -105,6 +105,10 @@ struct DamagedSamples {
   std::optional<int64_t> first_byte;
   std::optional<int64_t> last_byte;
   std::string backend_says;  // As in DamagedRange.
+  // True if `samples` is an estimate, because nothing in the file tells how
+  // many are lost. The samples behind may then have numbers and times that are
+  // not those of the sound file.
+  bool estimated = false;
 };
 
 // One open audio stream, decoded in a sandboxed process of its own, the worker.
@@ -123,9 +127,11 @@ struct DamagedSamples {
 // cannot be decoded. They keep their place: the samples behind them have the
 // numbers and times that they have in the sound file, and OnCorrupt::kSkip
 // delivers silence for them. The timestamps and durations of the packets tell
-// how many are lost; .mp3, .aac and .ac3 files have no timestamps, so there the
-// number of lost bytes does. If a file becomes shorter while it is open, its
-// missing end is damaged too, up to the duration that its header told.
+// how many are lost. Files of .mp3, .aac and .ac3 have no timestamps; there the
+// number of frames in the header does, or the number of lost bytes, which is
+// exact at a constant bit rate (DamagedSamples::estimated). If a file becomes
+// shorter while it is open, its missing end is damaged too, up to the duration
+// that its header told.
 //
 // A range that follows the previous one goes on from there. For a range further
 // on, the samples between are decoded too, since nothing else tells where a

@@ -64,6 +64,7 @@ std::string Describe(const DamagedSamples& damage) {
     text += fmt::format(", bytes from {} to {}", *damage.first_byte,
                         damage.last_byte.value_or(*damage.first_byte));
   }
+  if (damage.estimated) text += "; their number is an estimate";
   return text + WordsOf(damage.backend_says);
 }
 
@@ -95,6 +96,7 @@ Json FactsOf(const DamagedSamples& damage) {
       {"first_byte", OrNull(damage.first_byte)},
       {"last_byte", OrNull(damage.last_byte)},
       {"backend_says", WordsOrNull(damage.backend_says)},
+      {"estimated", damage.estimated},
   };
 }
 
