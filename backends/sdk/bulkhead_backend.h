@@ -235,7 +235,8 @@ typedef struct bulkhead_frame {
   uint32_t plane_count; /* at least the planes of the pixel format */
   /* A palette, if the pixel format has one, is the second plane. */
   uint8_t* data[BULKHEAD_MAX_PLANES];
-  int32_t stride[BULKHEAD_MAX_PLANES]; /* bytes from one row to the next */
+  /* Bytes from one row to the next; below 0 if the rows lie upside down. */
+  int32_t stride[BULKHEAD_MAX_PLANES];
   /* That of the frame's packet, or the best estimate if the packet has none, in
    * the time base of the stream. The runtime finds the packet by it. */
   int64_t pts;
@@ -294,8 +295,8 @@ typedef struct bulkhead_runtime {
                                     bulkhead_buffer* buffer);
   void (*reference_buffer)(void* context, void* handle);
   void (*release_buffer)(void* context, void* handle);
-  /* Writes one line to the operator's log. The length and the rate of lines are
-   * limited. */
+  /* Writes one line to the log of this process, of which crash records keep the
+   * end (`bulkhead crashes`). The length and the rate of lines are limited. */
   void (*log)(void* context, const char* line);
 } bulkhead_runtime;
 

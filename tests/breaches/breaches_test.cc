@@ -176,7 +176,12 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"unknown_result", "send_packet returned 99"},
         Row{"damage_for_ever", "without another packet"},
         Row{"no_decoder", "BULKHEAD_OK and no decoder", "while opening"},
-        Row{"again_from_open", "open returned 1", "while opening"}),
+        Row{"again_from_open", "open returned 1", "while opening"},
+        Row{"foreign_times", "which no packet has"},
+        Row{"no_times", "gave a picture with no timestamp"},
+        Row{"invented", "which no packet has"},
+        Row{"upside_down", "not in the buffer that it names"},
+        Row{"odd_format", "in the format acme12", "while opening"}),
     [](const auto& row) { return std::string(row.param.breach); });
 
 TEST_F(BreachTest, AgainAfterTheEndMeansNotYet) {
@@ -208,7 +213,25 @@ TEST_F(BreachTest, FramesThatABackendLosesAreDamage) {
   auto indexed = Open("drop").value();
   const auto lost =
       indexed.FrameAt(static_cast<int64_t>(*video.damage()[0].first_frame));
-  EXPECT_EQ(lost ? Code::kOk : lost.error().code(), Code::kBadInput);
+  ASSERT_EQ(lost ? Code::kOk : lost.error().code(), Code::kBadInput);
+  EXPECT_THAT(lost.error().message(),
+              AllOf(HasSubstr("backend breaker gave neither a picture nor an "
+                              "error for it"),
+                    Not(HasSubstr("is damaged;"))));
+}
+
+// Each packet has one frame, whatever a backend makes of its timestamps.
+TEST_F(BreachTest, ASecondFrameOfAPacketIsLeftOut) {
+  if (clip_.empty()) return;
+  for (const OnCorrupt on_corrupt : {OnCorrupt::kSkip, OnCorrupt::kShow}) {
+    auto video = Open("time_of_another", on_corrupt).value();
+    const StraightPass pass = DecodeStraight(video);
+    EXPECT_TRUE(pass.failure.ok()) << pass.failure;
+    ASSERT_EQ(video.damage().size(), 1u);
+    EXPECT_EQ(video.damage()[0].frames, 1u);
+    EXPECT_EQ(pass.frames.size() + 1, kFrames);
+    EXPECT_EQ(video.FrameCount().value(), kFrames);
+  }
 }
 
 // What the backend said is quoted as its own words, on one bounded line, where

@@ -3,8 +3,10 @@
 // The backend `cpu` with an option `breach`, which names one rule of
 // bulkhead_backend.h that the backend then breaks. "late" and "drop" break no
 // rule: the first is slow to give its last frames, the second loses frames.
+// "time_of_another" gives one frame the timestamp of the frame before.
 // "reject" breaks none either: it rejects packets, and says why.
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -41,6 +43,12 @@ enum class Breach {
   kDamageForEver,
   kNoDecoder,
   kAgainFromOpen,
+  kForeignTimes,
+  kNoTimes,
+  kTimeOfAnother,
+  kInvented,
+  kUpsideDown,
+  kOddFormat,
 };
 
 const std::map<std::string, Breach>& Breaches() {
@@ -62,6 +70,12 @@ const std::map<std::string, Breach>& Breaches() {
       {"damage_for_ever", Breach::kDamageForEver},
       {"no_decoder", Breach::kNoDecoder},
       {"again_from_open", Breach::kAgainFromOpen},
+      {"foreign_times", Breach::kForeignTimes},
+      {"no_times", Breach::kNoTimes},
+      {"time_of_another", Breach::kTimeOfAnother},
+      {"invented", Breach::kInvented},
+      {"upside_down", Breach::kUpsideDown},
+      {"odd_format", Breach::kOddFormat},
   };
   return breaches;
 }
@@ -75,6 +89,9 @@ struct Stream {
   std::string sentence;
   bool ended = false;
   int64_t first_pts = 0;
+  int64_t last_pts = 0;
+  // A gray picture of 4:2:0, which no packet has.
+  std::array<uint8_t, size_t{320} * 240 * 3 / 2> gray{};
 };
 Stream stream;
 
@@ -127,7 +144,27 @@ bulkhead_result SendPacket(bulkhead_decoder* decoder,
 }
 
 void Spoil(bulkhead_frame* frame) {
+  const bool begun = stream.frames > kHonestFrames;
   switch (stream.breach) {
+    case Breach::kForeignTimes:
+      if (begun) ++frame->pts;
+      return;
+    case Breach::kNoTimes:
+      if (begun) frame->pts = BULKHEAD_NO_TIMESTAMP;
+      return;
+    case Breach::kTimeOfAnother:
+      if (stream.frames == kHonestFrames) frame->pts = stream.last_pts;
+      stream.last_pts = frame->pts;
+      return;
+    case Breach::kInvented:
+      stream.last_pts = frame->pts;
+      return;
+    case Breach::kUpsideDown:
+      frame->stride[0] = -frame->stride[0];
+      return;
+    case Breach::kOddFormat:
+      frame->pixel_format = "acme12";
+      return;
     case Breach::kEqualTimes:
       if (stream.frames == 1) stream.first_pts = frame->pts;
       frame->pts = stream.first_pts;
@@ -149,6 +186,23 @@ void Spoil(bulkhead_frame* frame) {
   }
 }
 
+void Invent(bulkhead_frame* frame) {
+  uint8_t* gray = stream.gray.data();
+  *frame = {.size = sizeof(*frame),
+            .pixel_format = "yuv420p",
+            .width = 320,
+            .height = 240,
+            .plane_count = 3,
+            .data = {gray, gray + 320 * 240, gray + 320 * 240 * 5 / 4},
+            .stride = {320, 160, 160},
+            .pts = ++stream.last_pts,
+            .private_data = &stream};
+}
+
+void ReleaseFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
+  if (frame->private_data != &stream) Honest().release_frame(decoder, frame);
+}
+
 bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
   const bool begun = stream.frames >= kHonestFrames;
   if (begun && stream.breach == Breach::kAgainFromBoth) return BULKHEAD_AGAIN;
@@ -166,6 +220,10 @@ bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
     return BULKHEAD_AGAIN;
   }
   const bulkhead_result result = Honest().receive_frame(decoder, frame);
+  if (result == BULKHEAD_END_OF_STREAM && stream.breach == Breach::kInvented) {
+    Invent(frame);
+    return BULKHEAD_OK;
+  }
   if (result != BULKHEAD_OK) return result;
   ++stream.frames;
   const bool dropped =
@@ -196,6 +254,7 @@ bulkhead_backend MakeTable() {
   table.open = Open;
   table.send_packet = SendPacket;
   table.receive_frame = ReceiveFrame;
+  table.release_frame = ReleaseFrame;
   table.flush = Flush;
   table.last_error = LastError;
   return table;

@@ -11,6 +11,7 @@
 #include "backends/sdk/sized.h"
 
 extern "C" {
+#include <libavutil/common.h>
 #include <libavutil/imgutils.h>
 #include <libavutil/pixdesc.h>
 }
@@ -72,6 +73,32 @@ std::optional<Layout> LayOut(AVPixelFormat format, int width, int height,
   return layout;
 }
 
+// The bytes of a plane, relative to the start of its first row.
+struct Extent {
+  int64_t first = 0;
+  int64_t end = 0;
+};
+
+// Returns an empty extent for a format that is not known, which is found later.
+Extent ExtentOf(const bulkhead_frame& frame, int plane) {
+  const AVPixelFormat format = frame.pixel_format != nullptr
+                                   ? av_get_pix_fmt(frame.pixel_format)
+                                   : AV_PIX_FMT_NONE;
+  const AVPixFmtDescriptor* descriptor = av_pix_fmt_desc_get(format);
+  if (descriptor == nullptr || frame.width <= 0 || frame.height <= 0) return {};
+  if ((descriptor->flags & AV_PIX_FMT_FLAG_PAL) != 0 && plane == 1) {
+    return {0, AVPALETTE_SIZE};
+  }
+  const int row = av_image_get_linesize(format, frame.width, plane);
+  if (row <= 0) return {};
+  const bool chroma = plane == 1 || plane == 2;
+  const int64_t rows =
+      chroma ? AV_CEIL_RSHIFT(frame.height, descriptor->log2_chroma_h)
+             : frame.height;
+  const int64_t last = (rows - 1) * frame.stride[plane];
+  return {std::min<int64_t>(last, 0), std::max<int64_t>(last, 0) + row};
+}
+
 }  // namespace
 
 struct BufferProvider::Buffer {
@@ -128,12 +155,22 @@ bool BufferProvider::Holds(const bulkhead_frame& frame) {
   const bool in_slot = buffer->pool != nullptr;
   const uint8_t* begin = in_slot ? buffer->slot.data : buffer->memory;
   const size_t bytes = in_slot ? buffer->slot.bytes : buffer->total_bytes;
-  const uint32_t planes =
-      std::min<uint32_t>(frame.plane_count, BULKHEAD_MAX_PLANES);
-  return std::all_of(frame.data, frame.data + planes, [&](const uint8_t* data) {
-    return std::less_equal<>()(begin, data) &&
-           std::less<>()(data, begin + bytes);
-  });
+  const int planes = static_cast<int>(
+      std::min<uint32_t>(frame.plane_count, BULKHEAD_MAX_PLANES));
+  for (int plane = 0; plane < planes; ++plane) {
+    const uint8_t* data = frame.data[plane];
+    if (!std::less_equal<>()(begin, data) ||
+        !std::less<>()(data, begin + bytes)) {
+      return false;
+    }
+    const Extent extent = ExtentOf(frame, plane);
+    const int64_t at = data - begin;
+    if (at + extent.first < 0 ||
+        at + extent.end > static_cast<int64_t>(bytes)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 size_t BufferProvider::bytes() const {

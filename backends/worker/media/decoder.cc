@@ -69,7 +69,8 @@ ipc::Error FailureOf(const bulkhead_backend& backend, bulkhead_decoder* decoder,
 ipc::Expected<void> ValidateBackend(const bulkhead_backend* backend) {
   if (backend == nullptr) {
     return ipc::Fail(ipc::Code::kBackendUnavailable,
-                     "the backend's entry point returned no table");
+                     "the backend's entry point returned no table; report it "
+                     "to the vendor of the backend");
   }
   const bulkhead_backend table = sdk::TakeSized(*backend);
   if (table.abi_version != BULKHEAD_ABI_VERSION) {
@@ -85,7 +86,9 @@ ipc::Expected<void> ValidateBackend(const bulkhead_backend* backend) {
       table.release_frame == nullptr || table.flush == nullptr ||
       table.close == nullptr || table.last_error == nullptr) {
     return ipc::Fail(ipc::Code::kBackendUnavailable,
-                     "the backend's table leaves functions out");
+                     "the backend's table leaves out its name, its version or "
+                     "one of its functions, which are all required; report it "
+                     "to the vendor of the backend");
   }
   return {};
 }
@@ -134,7 +137,8 @@ ipc::Error Decoder::Failure(const char* call, bulkhead_result result) const {
 void Decoder::NoteDamage() {
   ++damage_count_;
   const char* sentence = backend_.last_error(decoder_);
-  complaint_ = sentence != nullptr ? sentence : "";
+  complaint_ = sentence != nullptr && *sentence != '\0' ? sentence
+                                                        : "BULKHEAD_BAD_INPUT";
 }
 
 ipc::Error Decoder::Stuck(const char* what) const {

@@ -30,6 +30,7 @@ void FrameDelivery::Grant(uint32_t slot, uint32_t generation) {
 
 ipc::Expected<std::optional<DeliveredFrame>> FrameDelivery::Deliver(
     DecodedFrame& frame) {
+  IPC_ASSIGN_OR_RETURN(const auto shape, converter_.Prepare(*frame));
   if (frame->buffer != nullptr && !buffers_.Holds(*frame)) {
     return tl::unexpected(
         BreachOf("receive_frame gave a picture whose planes are not in the "
@@ -37,7 +38,6 @@ ipc::Expected<std::optional<DeliveredFrame>> FrameDelivery::Deliver(
                  "The planes of a picture lie in a buffer from "
                  "acquire_buffer, identified by `buffer`"));
   }
-  IPC_ASSIGN_OR_RETURN(const auto shape, converter_.Prepare(*frame));
   const PictureSize size = shape.size;
   IPC_ASSIGN_OR_RETURN(
       const auto geometry,

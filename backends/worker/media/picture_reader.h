@@ -64,7 +64,9 @@ class PictureReader {
   DecodedFrame& picture() { return picture_; }
   // Returns the byte offset of the picture's packet in the file, or -1.
   int64_t position() const { return position_; }
-  // Says how far the decoder got, for the message about a breach of the ABI:
+  // Returns whether a packet was sent since the decoder was opened.
+  bool begun() const { return packets_ > 0; }
+  // Says how far the decoder got, for the message about a failure:
   // "after 3 packets, the last with timestamp 1024, byte 48 of the file".
   std::string Progress() const;
   // Gives the current picture back, so that Next() decodes another one.

@@ -79,8 +79,13 @@ ipc::Expected<RgbConverter::Key> RgbConverter::ValidateFrame(
     known_format_ = av_get_pix_fmt(frame.pixel_format);
   }
   const AVPixFmtDescriptor* descriptor = av_pix_fmt_desc_get(known_format_);
-  if (descriptor == nullptr ||
-      (descriptor->flags & AV_PIX_FMT_FLAG_HWACCEL) != 0) {
+  if (descriptor == nullptr) {
+    return tl::unexpected(
+        BreachOf("receive_frame gave a picture in the format " + known_name_,
+                 "Names of codecs and of pixel and sample formats are those "
+                 "that FFmpeg prints"));
+  }
+  if ((descriptor->flags & AV_PIX_FMT_FLAG_HWACCEL) != 0) {
     return ipc::Fail(ipc::Code::kUnsupported,
                      "the decoder returned a picture in the format " +
                          known_name_ + ", which cannot be converted");

@@ -62,8 +62,7 @@ VideoStream::VideoStream(const StreamContext& context,
 
 template <typename T>
 ipc::Expected<T> VideoStream::Located(ipc::Expected<T> result) const {
-  if (!result && result.error().code == ipc::Code::kBackendMisbehaved &&
-      reader_) {
+  if (!result && reader_ && reader_->begun()) {
     result.error().message += ", " + reader_->Progress();
   }
   return result;

@@ -19,6 +19,7 @@ struct Damage {
   int64_t position = -1;          // byte of its packet in the file; -1: unknown
   uint64_t frames = 1;            // more than 1 only without `frame`
   std::string words;              // what the backend said, or empty
+  bool silent = false;  // the backend gave neither a picture nor an error
 };
 
 // The damage that was found in a stream. Damage that is found again is counted

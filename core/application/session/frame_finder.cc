@@ -12,11 +12,13 @@ namespace {
 constexpr uint64_t kMaxWindow = 64;
 
 Damage Describe(const UnseenFrame& frame) {
-  return {.pts = frame.pts,
-          .duration = frame.duration,
-          .position = frame.position,
-          .frames = frame.count,
-          .words = frame.words};
+  return {
+      .pts = frame.pts,
+      .duration = frame.duration,
+      .position = frame.position,
+      .frames = frame.count,
+      .words = frame.words,
+      .silent = frame.fate == UnseenFrame::Fate::kLost && frame.words.empty()};
 }
 
 Damage Describe(const PublishedFrame& frame) {

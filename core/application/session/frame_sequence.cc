@@ -32,7 +32,8 @@ std::optional<Damage> DamageOf(const PlayEvent& event) {
                 .duration = unseen->duration,
                 .position = unseen->position,
                 .frames = unseen->count,
-                .words = unseen->words};
+                .words = unseen->words,
+                .silent = unseen->words.empty()};
 }
 
 }  // namespace

@@ -363,7 +363,13 @@ Status VideoSession::DamagedError(const Damage& damage) const {
     if (damage.position >= 0) {
       text += ", byte " + std::to_string(damage.position) + " of the file,";
     }
-    text += " is damaged";
+    text += damage.silent ? " is missing" : " is damaged";
+  }
+  if (damage.silent) {
+    // Nothing but another decoder can tell which of the two it is.
+    text += ": backend " + metadata_.backend +
+            " gave neither a picture nor an error for it, so the file is "
+            "damaged there or before, or the backend lost it";
   }
   text += Quote(metadata_.backend, damage.words.empty()
                                        ? damage_.WordsAbout(damage.frame)
