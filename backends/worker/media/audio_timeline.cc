@@ -2,7 +2,10 @@
 #include "backends/worker/media/audio_timeline.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <cstring>
+#include <numeric>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -300,6 +303,48 @@ bool AudioTimeline::OggGoesOn() const {
   return first != text.npos && text.find(kPage, first + 1) != text.npos;
 }
 
+std::optional<int64_t> AudioTimeline::LastGranule() const {
+  // RFC 3533, section 6: the offsets of the fields of a page.
+  constexpr size_t kGranule = 6;
+  constexpr size_t kSerial = 14;
+  constexpr size_t kHeaderBytes = 27;
+  std::array<uint8_t, kHeaderBytes> first{};
+  std::vector<uint8_t> tail(kMostOggBytes);
+  const int64_t begin =
+      std::max<int64_t>(size_ - static_cast<int64_t>(tail.size()), 0);
+  const ssize_t got = bytes_.ReadAt(begin, tail);
+  if (bytes_.ReadAt(0, first) < ssize_t{kHeaderBytes} ||
+      got < ssize_t{kHeaderBytes}) {
+    return std::nullopt;
+  }
+  tail.resize(static_cast<size_t>(got));
+  // A page at which the file was cut off does not count.
+  const auto is_page = [&](size_t at) {
+    const uint8_t* page = &tail[at];
+    if (std::memcmp(page, "OggS\0", 5) != 0 ||
+        std::memcmp(page + kSerial, &first[kSerial], 4) != 0) {
+      return false;
+    }
+    const size_t body = at + kHeaderBytes + page[kHeaderBytes - 1];
+    if (body > tail.size()) return false;
+    const std::span<const uint8_t> sizes(page + kHeaderBytes,
+                                         page[kHeaderBytes - 1]);
+    return body + std::accumulate(sizes.begin(), sizes.end(), size_t{0}) <=
+           tail.size();
+  };
+  for (size_t at = tail.size() - kHeaderBytes + 1; at-- > 0;) {
+    if (!is_page(at)) continue;
+    uint64_t granule = 0;
+    for (size_t i = 8; i-- > 0;) {
+      granule = granule << 8 | tail[at + kGranule + i];
+    }
+    return granule <= INT64_MAX
+               ? std::make_optional(static_cast<int64_t>(granule))
+               : std::nullopt;
+  }
+  return std::nullopt;
+}
+
 std::optional<int64_t> AudioTimeline::End(int64_t rate) const {
   const auto& info = gaps_.agreed();
   if (!info || !info->has_padding) return std::nullopt;
@@ -329,14 +374,28 @@ int64_t AudioTimeline::MissingAtEnd(int64_t next, int64_t rate, bool cut) {
   const bool unread = alone_ && !gaps_.untimed() && end_position_ >= 0 &&
                       size_ - end_position_ > kMostHeaderBytes;
   const auto promised = PromisedEnd(rate);
-  if ((cut || unread) && promised) {
+  // The last page of Ogg counts the samples of the whole stream, and the
+  // packets of that page get no times of their own: they follow the packets
+  // before.
+  if ((cut || unread || gapless_) && promised) {
     const int64_t rest = *promised - *reference_ - next;
     const int64_t least = cut ? Tolerance(rate) : 2 * block_ + Tolerance(rate);
     if (rest > least && rest <= kMostSecondsLost * rate && rest > missing) {
       missing = rest;
       // The container's own duration is rounded, or follows from the bit rate.
-      estimated_ = duration_ <= 0 || gaps_.untimed() || Tolerance(rate) > 0;
+      estimated_ = duration_ <= 0 || gaps_.untimed() || Tolerance(rate) > 0 ||
+                   (gapless_ && !cut);
       Suspect(std::max<int64_t>(end_position_, 0));
+    }
+  }
+  // A stream that was recorded from its middle counts from elsewhere.
+  if (gapless_ && duration_ > 0 && begin_ && *begin_ <= 0) {
+    const auto last = LastGranule();
+    const int64_t refused = last ? At(*last, rate) - At(duration_, rate) : 0;
+    if (refused > 0 && refused <= kMostSecondsLost * rate) {
+      missing = Sum(std::max<int64_t>(missing, 0), refused);
+      Suspect(std::max<int64_t>(end_position_, 0));
+      estimated_ = true;
     }
   }
   const int64_t read = end_position_ - first_position_;

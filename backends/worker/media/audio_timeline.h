@@ -88,6 +88,9 @@ class AudioTimeline {
   // Returns true if pages of Ogg follow the last packet, and not just the page
   // at which the file was cut off.
   bool OggGoesOn() const;
+  // Returns the position, in ticks, at which the last page of an Ogg file says
+  // that its samples end, also if libavformat has refused that page.
+  std::optional<int64_t> LastGranule() const;
   // Returns the time of `ticks` in samples.
   int64_t At(int64_t ticks, int64_t rate) const;
   // Returns how far timestamps may deviate because of their coarse unit.
