@@ -386,6 +386,27 @@ TEST_F(AudioDamage, BytesCutOutOfTimedPacketsCostNoTime) {
 }
 
 // Timestamps of sound files may jump, begin late, and be rounded.
+// The packets of the last page of Ogg have no times of their own, so no gap
+// tells of a page that is lost before it.
+TEST_F(AudioDamage, PagesOfOggThatAreLostAtTheEndAreDamage) {
+  const std::string path = MakeAudio("pages.opus", {"-c:a", "libopus"}, 4);
+  if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+  const size_t expected = SamplesByFfmpeg(path).size() / 2;
+  const std::string bytes = Read(path);
+  const size_t last = bytes.rfind("OggS");
+  for (const size_t page : {last, bytes.rfind("OggS", last - 1)}) {
+    SCOPED_TRACE("page at " + std::to_string(page));
+    std::string spoiled = bytes;
+    spoiled.replace(page + 200, 100, 100, '\0');
+    Write(path, spoiled);
+    AudioDecoder audio = Open(path, OnCorrupt::kSkip).value();
+    EXPECT_EQ(audio.AllSamples().value().count(), expected);
+    ASSERT_EQ(audio.damage().size(), 1u);
+    EXPECT_TRUE(audio.damage()[0].estimated);
+    EXPECT_FALSE(Open(path, OnCorrupt::kError)->AllSamples());
+  }
+}
+
 TEST_F(AudioDamage, GapsOfSoundFilesAreNoDamage) {
   const std::vector<std::string> jump = {"-bsf:a",
                                          "setts=ts=TS+gte(N\\,40)*0.7/TB"};
