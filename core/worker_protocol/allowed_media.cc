@@ -61,7 +61,20 @@ bool Has(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-Names BothNames(const Names& one, const Names& other) {
+// FFmpeg's names have no capital letters.
+Names InLowerCase(Names names) {
+  if (!names) return names;
+  for (std::string& name : *names) {
+    for (char& letter : name) {
+      if (letter >= 'A' && letter <= 'Z') letter += 'a' - 'A';
+    }
+  }
+  return names;
+}
+
+Names BothNames(const Names& some, const Names& others) {
+  const Names one = InLowerCase(some);
+  const Names other = InLowerCase(others);
   if (!one || !other) return one ? one : other;
   std::vector<std::string> both;
   for (const std::string& name : *one) {

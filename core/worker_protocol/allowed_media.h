@@ -18,7 +18,7 @@ namespace bulkhead::session {
 // container or codec has.
 Status ValidateAllowed(const AllowedMedia& allowed);
 
-// Returns what both allow.
+// Returns what both allow, in FFmpeg's spelling.
 AllowedMedia Both(const AllowedMedia& one, const AllowedMedia& other);
 
 // Returns the most words that the message needs.

@@ -39,6 +39,12 @@ TEST(AllowedMediaTest, ANameHasToBeInBothLists) {
   EXPECT_FALSE(Both(AllowedMedia::All(), AllowedMedia::All()).codecs);
 }
 
+TEST(AllowedMediaTest, CaseDoesNotMatter) {
+  const std::vector<std::string> h264{"h264"};
+  EXPECT_EQ(Both({.codecs = {{"H264"}}}, AllowedMedia::All()).codecs, h264);
+  EXPECT_EQ(Both({.codecs = {{"H264"}}}, {.codecs = {{"h264"}}}).codecs, h264);
+}
+
 TEST(AllowedMediaTest, RefusesWhatIsNoListOfNames) {
   EXPECT_TRUE(ValidateAllowed(AllowedMedia::Web()).ok());
   for (const char* name : {"", "mp4,avi", "mp 4", "m\n", "h264%"}) {

@@ -216,6 +216,58 @@ TEST_F(Allowed, TheCommandTakesPresetsAndLists) {
   const ProgramResult mp4 = run({"--allow-containers", "mp4"});
   EXPECT_EQ(mp4.exit_code, 3) << mp4.Describe();
   EXPECT_TRUE(Has(mp4.errors, "container matroska,webm")) << mp4.errors;
+  EXPECT_EQ(run({"--allow-codecs", "MPEG4", "--allow-codecs", "aac"}).exit_code,
+            0);
+}
+
+TEST_F(Allowed, TheCommandRefusesAnEmptyListWhereverItStands) {
+  const std::string path = Make("empty.mkv", "mpeg4", "aac");
+  const std::string cli = PathFromEnvironment("BULKHEAD_TEST_CLI");
+  const std::vector<std::vector<std::string>> calls{
+      {"--allow-codecs", "", "decode", path},
+      {"--allow-containers", "", "decode", path},
+      {"decode", path, "--allow-codecs", "", "--allow-codecs", "mpeg4"},
+      {"decode", path, "--allow-codecs", "mpeg4", "--allow-codecs", ""},
+      {"decode", path, "--allow-codecs", "mpeg4,"},
+      {"--allow-codecs", ",", "decode", path},
+      {"--allow-codecs=", "decode", path},
+      {"decode", "--allow-containers=", path},
+      {"decode", path, "--allow", ""}};
+  for (std::vector<std::string> words : calls) {
+    words.insert(words.begin(), cli);
+    words.insert(words.end(),
+                 {"--format", "null", "--libexec", LibexecDirectory()});
+    const ProgramResult refused = RunProgram(words);
+    EXPECT_EQ(refused.exit_code, 2) << refused.Describe();
+    EXPECT_TRUE(Has(refused.errors, "--allow")) << refused.errors;
+    EXPECT_FALSE(Has(refused.errors, "subcommand")) << refused.errors;
+  }
+}
+
+TEST_F(Allowed, AnEmptyListAllowsNothing) {
+  const std::string path = Make("nothing.mp4", "libx264", "aac");
+  const std::vector<std::string> none;
+  const auto host = NewHost({.codecs = none});
+  ExpectRefused(host->OpenVideo(path).error(), "the codec h264");
+  ExpectRefused(host->OpenAudio(path).error(), "the codec aac");
+  EXPECT_EQ(host->Probe(path).value().streams[0].pixel_format, "");
+  ExpectRefused(NewHost({.containers = none})->OpenVideo(path).error(),
+                "the container mov,mp4");
+  VideoOptions options;
+  options.allowed.codecs = none;
+  ExpectRefused(NewHost(AllowedMedia::All())->OpenVideo(path, options).error(),
+                "the codec h264");
+  options.allowed.codecs = {{"h264"}};
+  ExpectRefused(
+      NewHost({.codecs = {{"aac"}}})->OpenVideo(path, options).error(),
+      "the codec h264");
+}
+
+TEST_F(Allowed, DoctorDecodesItsOwnPictureWhateverIsAllowed) {
+  const ProgramResult doctor =
+      RunProgram({PathFromEnvironment("BULKHEAD_TEST_CLI"), "--libexec",
+                  LibexecDirectory(), "--allow", "web", "doctor"});
+  EXPECT_EQ(doctor.exit_code, 0) << doctor.Describe();
 }
 
 }  // namespace

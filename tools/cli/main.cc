@@ -74,7 +74,27 @@ Status Explain(const CLI::App& app, const CLI::ParseError& error) {
   return Status(Code::kInvalidArgument, problem + help);
 }
 
+// Returns an error for "--NAME=" among the arguments, for which the parser
+// would take the argument that follows as the value.
+Status RefuseEmptyValues(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--") break;
+    if (!argument.starts_with("--") ||
+        argument.find('=') != argument.size() - 1) {
+      continue;
+    }
+    return Status(Code::kInvalidArgument,
+                  argument + " has an empty value; write " + argument +
+                      "VALUE, or leave the option out");
+  }
+  return Status();
+}
+
 int Run(int argc, char** argv) {
+  if (const Status status = RefuseEmptyValues(argc, argv); !status.ok()) {
+    return Fail(status);
+  }
   Invocation invocation;
   CLI::App app(kPurpose, "bulkhead");
   app.footer(kExamples);

@@ -83,6 +83,46 @@ Status TooLarge(const std::string& words, uint64_t most) {
                     std::to_string(most));
 }
 
+// Returns the names in a list "A,B,...", also the empty ones.
+std::vector<std::string> NamesOf(const std::string& list) {
+  std::vector<std::string> names;
+  for (size_t begin = 0; begin <= list.size();) {
+    const size_t end = std::min(list.find(',', begin), list.size());
+    names.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return names;
+}
+
+std::vector<std::string> Joined(const std::vector<std::string>& lists) {
+  std::vector<std::string> names;
+  for (const std::string& list : lists) {
+    for (std::string& name : NamesOf(list)) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+// An empty name is refused here, where it is typed: CLI11 takes an empty value
+// of a list for an option that was not given, and an unset variable of a script
+// would then allow everything.
+std::string ProblemOfList(const std::string& list) {
+  for (const std::string& name : NamesOf(list)) {
+    if (!name.empty()) continue;
+    return "\"" + list +
+           "\" has an empty name; write the names that are allowed as A,B,... "
+           "or leave the option out to allow all";
+  }
+  return std::string();
+}
+
+void AddListOption(CLI::App& app, const std::string& name,
+                   std::vector<std::string>& lists, const std::string& text) {
+  app.add_option(name, lists, text)
+      ->type_name("A,B,...")
+      ->allow_extra_args(false)
+      ->check(ProblemOfList);
+}
+
 }  // namespace
 
 CLI::App* AddSubcommand(CLI::App& app, Invocation& invocation,
@@ -136,16 +176,12 @@ void AddGlobalOptions(CLI::App& app, GlobalOptions& global) {
                  "which is what browsers play")
       ->type_name("SET")
       ->check(CLI::IsMember({"all", "web"}));
-  app.add_option("--allow-containers", global.allow_containers,
-                 "Open only these containers, as probe names them")
-      ->type_name("A,B,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  app.add_option("--allow-codecs", global.allow_codecs,
-                 "Decode only these codecs, as probe names them")
-      ->type_name("A,B,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  AddListOption(app, "--allow-containers", global.allow_containers,
+                "Open only these containers, as probe names them; lists that "
+                "are given together are joined");
+  AddListOption(app, "--allow-codecs", global.allow_codecs,
+                "Decode only these codecs, as probe names them; lists that are "
+                "given together are joined");
   app.add_flag("-q,--quiet", global.quiet, "Print nothing but errors");
 }
 
@@ -190,10 +226,12 @@ HostOptions HostOptionsFrom(const GlobalOptions& global) {
   options.libexec_dir = FindLibexec(
       global.libexec.empty() ? std::string() : Absolute(global.libexec));
   if (global.allow == "web") options.allowed = AllowedMedia::Web();
-  if (global.allow_containers) {
-    options.allowed.containers = global.allow_containers;
+  if (!global.allow_containers.empty()) {
+    options.allowed.containers = Joined(global.allow_containers);
   }
-  if (global.allow_codecs) options.allowed.codecs = global.allow_codecs;
+  if (!global.allow_codecs.empty()) {
+    options.allowed.codecs = Joined(global.allow_codecs);
+  }
   if (global.max_frame_pixels) {
     options.limits.frame_pixels = *global.max_frame_pixels;
   }

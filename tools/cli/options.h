@@ -25,9 +25,10 @@ struct GlobalOptions {
   std::optional<uint64_t> max_session_bytes;
   std::vector<std::string> limits;  // Each is "NAME=N", already checked.
   std::string allow;                // A preset: "all" or "web"; empty: all.
-  // Replace the list of the preset. nullopt: the list is not given.
-  std::optional<std::vector<std::string>> allow_containers;
-  std::optional<std::vector<std::string>> allow_codecs;
+  // Replace the list of the preset. Each is "A,B,...", already checked. Empty:
+  // the option is not given.
+  std::vector<std::string> allow_containers;
+  std::vector<std::string> allow_codecs;
   bool quiet = false;
 };
 

@@ -19,7 +19,8 @@ namespace bulkhead {
 //
 // Names are those of FFmpeg, as Host::Probe reports them: a container by any
 // name of its demuxer ("mp4" and "mov" are one, "matroska" and "webm" another),
-// a codec by the name of the codec ("av1"), whichever decoder decodes it.
+// a codec by the name of the codec ("av1"), whichever decoder decodes it. Case
+// does not matter.
 //
 // A file in another container is refused with kUnsupported, which names it, as
 // soon as FFmpeg has told the container by the first bytes, before its demuxer

@@ -74,7 +74,10 @@ Examination Examine(const GlobalOptions& global) {
     found.programs.push_back({path, access(path.c_str(), X_OK) == 0});
   }
   found.variables = OurVariables();
-  Result<std::unique_ptr<Host>> host = Host::Create(HostOptionsFrom(global));
+  HostOptions options = HostOptionsFrom(global);
+  // The picture that doctor decodes is its own, no stranger's.
+  options.allowed = AllowedMedia::All();
+  Result<std::unique_ptr<Host>> host = Host::Create(std::move(options));
   if (!host) {
     found.host = host.error();
     return found;
