@@ -120,6 +120,21 @@ Result<StateDirectory> StateDirectory::OpenOrCreate(const std::string& path) {
   }
 }
 
+Status StateDirectory::CheckKeeps(const std::string& path) {
+  const auto directory = Open(path);
+  if (directory) return directory->CheckWritable();
+  if (directory.error().code() != Code::kNotFound) return directory.error();
+  // The nearest directory above is where it would be made.
+  std::string above = path;
+  while (above.size() > 1) {
+    above.resize(std::max<size_t>(above.rfind('/'), 1));
+    ipc::UniqueFd fd(::open(above.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (fd) return StateDirectory(above, std::move(fd)).CheckWritable();
+    if (errno != ENOENT) return Refused(path, ErrnoText(errno));
+  }
+  return Status();
+}
+
 Result<std::string> StateDirectory::Read(const std::string& name,
                                          size_t max_bytes) const {
   auto contents = discovery::ReadFileBeneath(directory_.get(), name, max_bytes);
@@ -195,7 +210,9 @@ Status StateDirectory::CheckWritable() const {
   }
   if (error == 0) return Status();
   return Status(Code::kResourceExhausted,
-                "no record can be added: " + ErrnoText(error));
+                "cannot write to " + path_ + ": " + ErrnoText(error) + "; " +
+                    (error == ENOSPC ? "make room" : "make it writable") +
+                    ", or name another directory by BULKHEAD_STATE_DIR");
 }
 
 std::vector<std::string> StateDirectory::List(const std::string& prefix,

@@ -33,6 +33,9 @@ class StateDirectory {
   // Does the same, but first makes the directory and those above it, for this
   // user alone.
   static Result<StateDirectory> OpenOrCreate(const std::string& path);
+  // Returns why no record can be kept in the directory, as far as that can be
+  // told without writing one. The directory need not exist yet.
+  static Status CheckKeeps(const std::string& path);
 
   // Returns a record. kNotFound if there is none, kBadInput if it is not a
   // regular file of at most `max_bytes`.
@@ -49,9 +52,6 @@ class StateDirectory {
                        const std::string& contents) const;
   // Removes a record. OK if there is none.
   Status Remove(const std::string& name) const;
-  // Returns why no record can be added: the directory cannot be written, or its
-  // file system is full.
-  Status CheckWritable() const;
   // Returns the names that begin with `prefix`, sorted; at most `max_names`.
   std::vector<std::string> List(const std::string& prefix,
                                 size_t max_names) const;
@@ -64,6 +64,7 @@ class StateDirectory {
   int Replace(const std::string& name, const std::string& contents,
               Durability durability, unsigned flags) const;
   Status Failure(const std::string& name, int error) const;
+  Status CheckWritable() const;
   StateDirectory(std::string path, ipc::UniqueFd directory)
       : path_(std::move(path)), directory_(std::move(directory)) {}
 

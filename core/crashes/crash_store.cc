@@ -74,6 +74,13 @@ Result<CrashStore::Directory> CrashStore::Open() const {
   return Directory::Open(PathOf(""));
 }
 
+Status CrashStore::CheckKeeps() const {
+  if (!enabled()) return Status();
+  // Without the folder, what matters is whether it can be made.
+  RETURN_IF_ERROR(Directory::CheckKeeps(state_directory_));
+  return Directory::CheckKeeps(PathOf(""));
+}
+
 std::string CrashStore::PathOf(const std::string& name) const {
   return state_directory_ + "/crashes" + (name.empty() ? "" : "/" + name);
 }
@@ -133,14 +140,14 @@ Result<Crash> CrashStore::ReadFrom(const Directory& directory,
 
 Result<CrashList> CrashStore::ReadAll() const {
   CrashList list;
+  if (const Status kept = CheckKeeps(); !kept.ok()) {
+    list.diagnostics.push_back({Diagnostic::Severity::kWarning, PathOf(""), 0,
+                                "no record can be kept: " + kept.message()});
+  }
   const auto directory = Open();
   if (!directory) {
     if (directory.error().code() == Code::kNotFound) return list;
     return directory.error();
-  }
-  if (const Status writable = directory->CheckWritable(); !writable.ok()) {
-    list.diagnostics.push_back(
-        {Diagnostic::Severity::kWarning, PathOf(""), 0, writable.message()});
   }
   for (const std::string& name :
        directory->List(std::string(kPrefix), kMaxNames)) {

@@ -43,6 +43,9 @@ class CrashStore {
   // with kNotFound if records are not kept, and with kResourceExhausted if no
   // record can be added.
   Result<uint64_t> Add(Crash crash) const;
+  // Returns why no record can be added, as far as that can be told without
+  // adding one. OK if records are not kept.
+  Status CheckKeeps() const;
   // Sets Crash::outcome of a record.
   Status SetOutcome(uint64_t number, const std::string& outcome) const;
   // Adds `count` to Crash::unrecorded of a record.

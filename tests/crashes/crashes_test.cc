@@ -18,6 +18,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -272,7 +273,8 @@ TEST_F(Crashes, ARecordThatCannotBeWrittenIsNotLostInSilence) {
       Play(*host, clip_, installation_.Stream("at=packet:7 do=segfault"));
   EXPECT_EQ(status.code(), Code::kPoisonedInput);
   EXPECT_THAT(status.message(),
-              HasSubstr("no record of it could be kept in " + state_));
+              HasSubstr("no record of it could be kept: the state directory " +
+                        state_ + " does not count: Not a directory"));
   std::string told;
   const BackendReport report = host->Backends().value();
   for (const Diagnostic& diagnostic : report.diagnostics) {
@@ -289,15 +291,32 @@ TEST_F(Crashes, ARecordThatCannotBeWrittenIsNotLostInSilence) {
 TEST_F(Crashes, AStateDirectoryThatTakesNoRecordIsToldBeforeItIsNeeded) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can mount";
   fs::create_directory(state_);
-  const ProgramResult list = RunProgram(
-      {"unshare", "--mount", "bash", "-c",
-       "mount -t tmpfs -o mode=700 none \"$1\" && mkdir -m 700 "
-       "\"$1/crashes\" && mount -o remount,ro \"$1\" && exec \"$0\" crashes",
-       PathFromEnvironment("BULKHEAD_TEST_CLI"), state_},
-      {.environment = {{"BULKHEAD_STATE_DIR", state_}}});
-  EXPECT_EQ(list.exit_code, 0) << list.Describe();
-  EXPECT_THAT(list.errors, AllOf(HasSubstr(state_ + "/crashes"),
-                                 HasSubstr("Read-only file system")));
+  const auto list = [&](const std::string& state, const std::string& prepare) {
+    return RunProgram({"unshare", "--mount", "bash", "-c",
+                       "mount -t tmpfs -o mode=700,size=64k none \"$1\" && " +
+                           prepare + " && exec \"$0\" crashes",
+                       PathFromEnvironment("BULKHEAD_TEST_CLI"), state_},
+                      {.environment = {{"BULKHEAD_STATE_DIR", state}}});
+  };
+  const std::string read_only = "mount -o remount,ro \"$1\"";
+  for (const auto& [state, prepare, why] :
+       {std::tuple{state_, "mkdir -m 700 \"$1/crashes\" && " + read_only,
+                   "Read-only file system"},
+        std::tuple{state_, read_only, "Read-only file system"},
+        std::tuple{state_ + "/in/it", read_only, "Read-only file system"},
+        std::tuple{state_,
+                   std::string("{ head -c 1M /dev/zero > \"$1/full\" "
+                               "2>/dev/null || true; }"),
+                   "No space left on device"}}) {
+    const ProgramResult listed = list(state, prepare);
+    EXPECT_EQ(listed.exit_code, 0) << listed.Describe();
+    EXPECT_THAT(listed.errors, AllOf(HasSubstr("no record can be kept: cannot "
+                                               "write to " +
+                                               state_),
+                                     HasSubstr(why)));
+  }
+  EXPECT_THAT(list("", "true").errors,
+              HasSubstr("no record is kept: there is no state directory"));
 }
 
 TEST_F(Crashes, AReplayWithAnotherObjectSaysSo) {

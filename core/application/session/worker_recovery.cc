@@ -8,6 +8,7 @@
 #include "core/base/application_limits.h"
 #include "core/base/status_macros.h"
 #include "core/control/exit_report.h"
+#include "core/crashes/crash_store.h"
 
 namespace bulkhead::session {
 
@@ -169,9 +170,12 @@ Status WorkerRecovery::AccountDeath(const Status& death) {
   message += SeeCrash(report.crash);
   if (verdict.blamed && report.crash == 0 &&
       !supervisor_->state_directory().empty()) {
-    message += "; no record of it could be kept in " +
-               supervisor_->state_directory() +
-               ", `bulkhead backends` and `bulkhead crashes` say why";
+    const Status kept =
+        crashes::CrashStore(supervisor_->state_directory()).CheckKeeps();
+    message += "; no record of it could be kept" +
+               (kept.ok() ? " in " + supervisor_->state_directory() +
+                                ", `bulkhead events` says why"
+                          : ": " + kept.message());
   }
   return Status(given_up->code, std::move(message), std::move(report));
 }

@@ -132,6 +132,14 @@ Result<Crash> ReadCrash(
 Status ClearCrashes(
     const std::optional<std::string>& state_directory = std::nullopt);
 
+// Returns why no record can be kept in the state directory, be it of a crash, a
+// quarantine or a disabled backend: kInvalidArgument if there is no directory
+// or it must not be trusted, kResourceExhausted if it is full or cannot be
+// written. It is told without writing anything, and the directory need not
+// exist yet.
+Status CheckStateDirectory(
+    const std::optional<std::string>& state_directory = std::nullopt);
+
 // Returns "worker of openreg:1 (backend acme): it was ended by signal 11 ...".
 std::string Summary(const Crash& crash);
 
