@@ -313,6 +313,42 @@ TEST_F(Operators, ACommandForAllFailsIfOneOfSeveralDoesNotAnswer) {
                                     std::to_string(other.pid())));
 }
 
+// What is on record is changed first, whatever the applications answer.
+TEST_F(Operators, WhatIsDisabledIsOnRecordThoughAnApplicationDoesNotAnswer) {
+  const auto host = NewHost();
+  ASSERT_TRUE(host->Prewarm("honest").ok());
+  const ProcessWatch supervisor(host->supervisor_pid());
+  const auto state_of = [&] {
+    const auto later = NewHost();
+    const BackendReport report = later->Backends().value();
+    for (const BackendInfo& backend : report.backends) {
+      if (backend.name == "honest") return backend.state;
+    }
+    return std::string("there is none");
+  };
+  const auto run = [&](std::vector<std::string> arguments) {
+    const HostOptions options = installation_.options();
+    arguments.insert(arguments.begin(),
+                     {PathFromEnvironment("BULKHEAD_TEST_CLI"), "--libexec",
+                      options.libexec_dir, "--plugin-path",
+                      options.plugin_path.value().front()});
+    return RunProgram(arguments,
+                      {.environment = {{"BULKHEAD_STATE_DIR",
+                                        TemporaryDirectory() + "/state"}}});
+  };
+  ASSERT_TRUE(supervisor.Signal(SIGSTOP));
+  const ProgramResult disabled = run({"disable", "honest"});
+  EXPECT_EQ(disabled.exit_code, 4) << disabled.Describe();
+  EXPECT_THAT(disabled.errors, HasSubstr("does not answer"));
+  EXPECT_THAT(disabled.errors,
+              HasSubstr("disabled honest for applications that start later"));
+  EXPECT_EQ(state_of(), "disabled");
+  const ProgramResult enabled = run({"enable", "honest", "--all"});
+  EXPECT_EQ(enabled.exit_code, 4) << enabled.Describe();
+  EXPECT_EQ(state_of(), "discovered");
+  ASSERT_TRUE(supervisor.Signal(SIGCONT));
+}
+
 // The session of the parent continues undisturbed.
 TEST_F(Operators, AForkedChildIsRefusedAndDisturbsNobody) {
   auto host = NewHost();

@@ -225,6 +225,28 @@ TEST_F(Quarantine, WhatIsDisabledAndEnabledWithoutAnApplicationIsOnRecord) {
   }
 }
 
+TEST_F(Quarantine, ADisableWithoutARecordDisablesNothingAndSaysSo) {
+  const HostOptions options = installation_.options();
+  const auto run = [&](const std::string& state) {
+    return RunProgram(
+        {"unshare", ::geteuid() == 0 ? "-n" : "-rn",
+         PathFromEnvironment("BULKHEAD_TEST_CLI"), "disable", "cpu"},
+        {.environment = {{"BULKHEAD_LIBEXEC_DIR", options.libexec_dir},
+                         {"BULKHEAD_STATE_DIR", state}}});
+  };
+  const ProgramResult nowhere = run("");
+  if (!nowhere.started) GTEST_SKIP() << "there is no unshare";
+  EXPECT_EQ(nowhere.exit_code, 2) << nowhere.Describe();
+  EXPECT_THAT(nowhere.errors,
+              HasSubstr("nothing is disabled: there is no state directory "
+                        "(BULKHEAD_STATE_DIR is empty)"));
+  const ProgramResult unusable = run("/proc/1/state");
+  EXPECT_NE(unusable.exit_code, 0);
+  EXPECT_THAT(unusable.errors,
+              AllOf(HasSubstr("nothing is disabled: "), HasSubstr("/proc/1"),
+                    Not(HasSubstr("this application"))));
+}
+
 TEST_F(Quarantine, AHalfWrittenRecordIsNoneAndIsSaid) {
   AwaitQuarantine(*NewHost(), "ready_death");
   const fs::path record = Records().front();

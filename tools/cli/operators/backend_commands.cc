@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/cli/operators/backend_commands.h"
 
+#include <bulkhead/crashes.h>
 #include <bulkhead/host.h>
 #include <bulkhead/operators.h>
 #include <fmt/format.h>
@@ -22,10 +23,11 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead {0} acme --all
 
 Without --host or --all there must be at most one running application of this
-user; see `bulkhead ps`. Open streams continue. With --all the exit status is 4
-if an application did not answer. What is disabled stays so, also for
-applications that start later, until it is enabled. Without a running
-application, restart lifts a quarantine, and reload fails.)";
+user; see `bulkhead ps`. Open streams continue. The exit status is 4 if an
+application did not answer. What is disabled stays so, also for
+applications that start later, until it is enabled: that is put on record first,
+whatever the applications answer. Without a running application, restart lifts a
+quarantine, and reload fails.)";
 
 struct CommandKind {
   const char* name;
@@ -81,25 +83,42 @@ Result<Found> HostsFor(const Asked& asked) {
 // Does what a command can do for the applications that start later: it changes
 // what is on record for all applications of this user. A Host of this process
 // does that: the record is its bulkheadd's.
+Status Record(const GlobalOptions& global, const CommandKind& kind,
+              const std::string& backend) {
+  if (kind.command != BackendCommand::kRestart) {
+    if (const Status kept = CheckStateDirectory(); !kept.ok()) return kept;
+  }
+  const Result<std::unique_ptr<Host>> host =
+      Host::Create(HostOptionsFrom(global));
+  if (!host) return host.error();
+  switch (kind.command) {
+    case BackendCommand::kDisable:
+      return (*host)->Disable(backend);
+    case BackendCommand::kEnable:
+      return (*host)->Enable(backend);
+    default:
+      return (*host)->Restart(backend);
+  }
+}
+
+// Returns what a failure of Record means for the applications that start later.
+Status NothingRecorded(const CommandKind& kind, const Status& failure) {
+  if (failure.code() == Code::kNotFound ||
+      kind.command == BackendCommand::kRestart) {
+    return failure;
+  }
+  return Status(failure.code(),
+                fmt::format("nothing is {}: {}", kind.done, failure.message()));
+}
+
 int RunWithoutApplication(const GlobalOptions& global, const CommandKind& kind,
                           const std::string& backend) {
   if (kind.command == BackendCommand::kReload) {
     return Fail(Status(Code::kNotFound, DescribeNoApplication()));
   }
-  const Result<std::unique_ptr<Host>> host =
-      Host::Create(HostOptionsFrom(global));
-  if (!host) return Fail(host.error());
-  const auto act = [&] {
-    switch (kind.command) {
-      case BackendCommand::kDisable:
-        return (*host)->Disable(backend);
-      case BackendCommand::kEnable:
-        return (*host)->Enable(backend);
-      default:
-        return (*host)->Restart(backend);
-    }
-  };
-  if (const Status status = act(); !status.ok()) return Fail(status);
+  if (const Status recorded = Record(global, kind, backend); !recorded.ok()) {
+    return Fail(NothingRecorded(kind, recorded));
+  }
   if (!global.quiet && kind.command == BackendCommand::kRestart) {
     Say(
         fmt::format("no application of {} uses Bulkhead now; forgot the "
@@ -132,17 +151,47 @@ void SayReason(int pid, const Asked& asked) {
   }
 }
 
+// Returns true if the command changes what is on record besides the
+// applications. Those that answer forget a quarantine themselves.
+bool HasRecord(const CommandKind& kind, const Asked& asked,
+               const Found& found) {
+  if (asked.host || kind.command == BackendCommand::kReload) return false;
+  return kind.command != BackendCommand::kRestart || !found.complete;
+}
+
+// Does the part of a command that is for the applications that start later,
+// beside running ones, and says what came of it. Returns the exit status.
+int RunRecord(const GlobalOptions& global, const CommandKind& kind,
+              const Asked& asked, const Found& found) {
+  const Status recorded = Record(global, kind, asked.backend);
+  if (recorded.ok()) {
+    if (!global.quiet && !found.complete) {
+      Say(fmt::format("{} {} for applications that start later", kind.done,
+                      asked.backend));
+    }
+    return 0;
+  }
+  // A backend that only an application finds is put on record by that one.
+  if (recorded.code() == Code::kNotFound && !found.hosts.empty()) return 0;
+  return Fail(NothingRecorded(kind, recorded)
+                  .WithContext("for applications that start later"));
+}
+
 int RunCommand(const GlobalOptions& global, const CommandKind& kind,
                const Asked& asked) {
   const auto found = HostsFor(asked);
   if (!found) return Fail(found.error());
-  // What did not answer was said; with --all the command was not done there.
-  int exit_code =
-      found->complete || !asked.all ? 0 : ExitCodeFor(Code::kDeadlineExceeded);
   if (found->hosts.empty() && found->complete) {
     return RunWithoutApplication(global, kind, asked.backend);
   }
-  if (found->hosts.empty()) return ExitCodeFor(Code::kDeadlineExceeded);
+  // What did not answer was said; the command was not done there.
+  int exit_code = found->complete ? 0 : ExitCodeFor(Code::kDeadlineExceeded);
+  // The record comes first: it holds whatever the applications answer.
+  if (HasRecord(kind, asked, *found)) {
+    exit_code =
+        WorseExitCode(exit_code, RunRecord(global, kind, asked, *found));
+  }
+  if (found->hosts.empty()) return exit_code;
   int done = 0;
   Status absent;
   for (const auto& [pid, command] : found->hosts) {
