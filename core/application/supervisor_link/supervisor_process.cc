@@ -98,12 +98,17 @@ Status CannotStart(const std::string& path, int error) {
     case ENFILE:
     case ENOMEM:
       return NamingLimits(Status(Code::kResourceExhausted, message));
+    case EACCES:
+      return Status(Code::kBackendUnavailable,
+                    message +
+                        "; it is not executable, or a directory above it "
+                        "is closed to this user");
     default:
       return Status(
           error == ENOENT ? Code::kNotFound : Code::kBackendUnavailable,
           message +
-              "; set BULKHEAD_LIBEXEC_DIR to the directory that holds "
-              "bulkheadd");
+              "; name the directory of bulkheadd with --libexec DIR or "
+              "BULKHEAD_LIBEXEC_DIR");
   }
 }
 

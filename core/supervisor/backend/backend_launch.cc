@@ -32,10 +32,15 @@ constexpr uint64_t kDescriptorsPerSession = 10;
 Result<ipc::UniqueFd> OpenProgram(const std::string& path) {
   ipc::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) {
+    const int error = errno;
     return Status(Code::kNotFound,
                   "cannot open " + path + ": " +
-                      std::generic_category().message(errno) +
-                      "; set BULKHEAD_LIBEXEC_DIR to where it is");
+                      std::generic_category().message(error) +
+                      (error == EACCES
+                           ? "; it is not readable, or a directory above it is "
+                             "closed to this user"
+                           : "; name its directory with --libexec DIR or "
+                             "BULKHEAD_LIBEXEC_DIR"));
   }
   return fd;
 }
