@@ -165,6 +165,21 @@ std::string ReadFile(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+TEST_F(Cli, AShownDamagedFrameIsCountedOnce) {
+  std::string bytes = ReadFile(clip());
+  bytes.replace(bytes.size() / 2, 40, 40, '\x55');
+  const std::string path = Write("half.mp4", bytes);
+  const auto decode = [&](const char* how) {
+    const ProgramResult result = Run(
+        {"decode", path, "--on-corrupt", how, "--format", "null", "--json"});
+    return nlohmann::json::parse(result.output, nullptr, false);
+  };
+  const auto skipped = decode("skip");
+  const auto shown = decode("show");
+  EXPECT_GT(shown["frames"], skipped["frames"]) << shown;
+  EXPECT_EQ(shown["frame_count"], skipped["frame_count"]) << shown;
+}
+
 TEST_F(Cli, DamagedFramesAreSkippedAndListed) {
   const auto pictures = Generate(Clip::kPng);
   ASSERT_TRUE(pictures) << pictures.error();

@@ -137,6 +137,50 @@ TEST_F(Messages, OfDamage) {
                      "--on-corrupt");
 }
 
+TEST_F(Messages, OfDamageSpeakOfOneFrameAndOfTheCommand) {
+  ExpectPlainFailure(3, {"decode", damaged(), "--format", "null"},
+                     "; --on-corrupt skip, nearest or show goes on");
+  const ProgramResult one = Run({"decode", damaged(), "--format", "null"});
+  EXPECT_NE(one.errors.find("frame 7 is damaged, "), std::string::npos)
+      << one.errors;
+  EXPECT_EQ(one.errors.find("bytes from"), std::string::npos) << one.errors;
+}
+
+TEST_F(Messages, OfGlobalOptionsNameTheHelpThatHasThem) {
+  ExpectPlainFailure(2, {"decode", clip(), "--limit", "streams=0"},
+                     "(see bulkhead --help)");
+  ExpectPlainFailure(2, {"--sandbox-floor", "none", "decode", clip()},
+                     "(see bulkhead --help)");
+  ExpectPlainFailure(2, {"decode", clip(), "--dtype", "float"},
+                     "(see bulkhead decode --help)");
+}
+
+TEST_F(Messages, OfWhatIsMissingNameIt) {
+  ExpectPlainFailure(2, {"decode", clip(), "--audio", "-o", "a.wav"},
+                     "it has: video h264; decode that instead (leave out "
+                     "--audio)");
+  ExpectPlainFailure(2, {"uninstall", "nosuch", "--from", "/nowhere"},
+                     "\"nosuch\" is not installed");
+  ExpectPlainFailure(2, {"install", "nofile.whl"},
+                     "there is no file or directory \"nofile.whl\"");
+  ExpectPlainFailure(
+      2, {"revoke", "nosuch"}, "nothing was granted to nosuch",
+      {{"BULKHEAD_GRANTS", TemporaryDirectory() + "/none.toml"}});
+}
+
+TEST_F(Messages, AreJsonAlsoWithoutAHost) {
+  for (const Words& arguments :
+       {Words{"probe", "nosuch", "--json"},
+        Words{"probe", clip(), "--json", "--libexec", "/nonexistent"},
+        Words{"decode", clip(), "--format", "null", "--json", "--libexec",
+              "/nonexistent"}}) {
+    const ProgramResult failed = Run(arguments);
+    EXPECT_EQ(failed.exit_code, 2) << failed.Describe();
+    EXPECT_NE(failed.output.find("\"code\": \"kNotFound\""), std::string::npos)
+        << failed.output;
+  }
+}
+
 TEST_F(Messages, OfLimits) {
   const auto decode = [&](const std::string& limit, const std::string& words,
                           Words more = {}) {

@@ -32,6 +32,11 @@ Json FactsOf(const EntryPoints& entry_points) {
   return facts;
 }
 
+Json FactsOf(const Status& failure) {
+  return Json{{"code", CodeName(failure.code())},
+              {"message", failure.message()}};
+}
+
 Json FactsOf(const Diagnostics& diagnostics) {
   Json facts = Json::array();
   for (const Diagnostic& diagnostic : diagnostics) {

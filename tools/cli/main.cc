@@ -60,13 +60,21 @@ std::string SubcommandsOf(const CLI::App& app) {
   return names;
 }
 
+// Returns true if the parser's `problem` begins with the name of an option of
+// all subcommands, which only `bulkhead --help` describes.
+bool IsOfEverySubcommand(const CLI::App& app, const std::string& problem) {
+  const std::string name = problem.substr(0, problem.find_first_of(": "));
+  return name.starts_with('-') && app.get_option_no_throw(name) != nullptr;
+}
+
 // Returns the parser's error with the command that prints the right help.
 Status Explain(const CLI::App& app, const CLI::ParseError& error) {
   const auto chosen = app.get_subcommands();
-  const std::string help =
-      " (see bulkhead " +
-      (chosen.empty() ? "" : chosen.front()->get_name() + " ") + "--help)";
   std::string problem = error.what();
+  const bool general = chosen.empty() || IsOfEverySubcommand(app, problem);
+  const std::string help = " (see bulkhead " +
+                           (general ? "" : chosen.front()->get_name() + " ") +
+                           "--help)";
   if (const auto words = app.remaining(); chosen.empty() && !words.empty()) {
     problem = "there is no subcommand " + words.front() + "; there are " +
               SubcommandsOf(app);

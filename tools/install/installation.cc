@@ -315,6 +315,10 @@ Result<Installation> Install(const std::string& source,
                              const std::string& directory,
                              const InstallationOptions& options) {
   std::error_code error;
+  if (!fs::exists(source, error)) {
+    return Status(Code::kNotFound,
+                  "there is no file or directory " + Quoted(source));
+  }
   const bool created = fs::create_directories(directory, error);
   if (error) {
     return FromErrno("cannot make " + Quoted(directory), error.value());
@@ -337,6 +341,10 @@ Result<Removal> Uninstall(const std::string& name, const std::string& directory,
   Removal done;
   const Result<DirectoryLock> lock =
       Enter(directory, options, done.diagnostics);
+  if (!lock && lock.error().code() == Code::kNotFound) {
+    return Status(Code::kNotFound, Quoted(name) + " is not installed: there " +
+                                       "is no directory " + Quoted(directory));
+  }
   if (!lock) return lock.error();
   const Installed installed = Installed::Read(lock->fd(), directory);
   const Versions versions = installed.Named(NormalizedName(name));

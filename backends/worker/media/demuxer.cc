@@ -52,6 +52,32 @@ int64_t LatestTimestamp(const AVPacket& packet, int reordered) {
   return latest;
 }
 
+// Returns what a file has that has no stream of `kind`, and what to do about
+// it.
+std::string DescribeOthers(const AVFormatContext& format, StreamKind kind) {
+  constexpr unsigned kMostNamed = 4;
+  const AVMediaType other =
+      kind == StreamKind::kAudio ? AVMEDIA_TYPE_VIDEO : AVMEDIA_TYPE_AUDIO;
+  std::string streams;
+  bool has_other = false;
+  for (unsigned i = 0; i < format.nb_streams; ++i) {
+    const AVCodecParameters& codec = *format.streams[i]->codecpar;
+    has_other |= codec.codec_type == other;
+    if (i >= kMostNamed) continue;
+    const char* type = av_get_media_type_string(codec.codec_type);
+    streams += std::string(i == 0 ? "" : ", ") +
+               (type == nullptr ? "unknown" : type) + " " +
+               avcodec_get_name(codec.codec_id);
+  }
+  if (streams.empty()) return "it has no streams";
+  if (format.nb_streams > kMostNamed) streams += ", ...";
+  std::string text = "it has: " + streams;
+  if (!has_other) return text;
+  return text + (kind == StreamKind::kAudio
+                     ? "; decode that instead (leave out --audio)"
+                     : "; decode that instead (--audio)");
+}
+
 }  // namespace
 
 ipc::Expected<std::unique_ptr<Demuxer>> Demuxer::Open(
@@ -136,8 +162,8 @@ ipc::Expected<int> Demuxer::ChooseStream() const {
     const ipc::Code none = kind_ == StreamKind::kAudio ? ipc::Code::kNotFound
                                                        : ipc::Code::kBadInput;
     return ipc::Fail(file_->refers_to_others() ? ipc::Code::kUnsupported : none,
-                     name_ + " has no " + kind + " stream (" +
-                         std::to_string(count) + " other streams)");
+                     name_ + " has no " + kind + " stream; " +
+                         DescribeOthers(*format_, kind_));
   }
   if (stream_index_ == -1) return first_moving >= 0 ? first_moving : first;
   if (stream_index_ >= 0 && stream_index_ < count &&

@@ -68,7 +68,14 @@ int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
   Result<std::vector<DecodeJob>> jobs = ParseJobs(options);
   if (!jobs) return Fail(jobs.error());
   Result<std::unique_ptr<Host>> host = Host::Create(HostOptionsFrom(global));
-  if (!host) return Fail(host.error());
+  if (!host) {
+    if (options.json) {
+      for (const DecodeJob& job : *jobs) {
+        (void)PrintFacts(FactsOf(job, Failure(host.error())));
+      }
+    }
+    return Fail(host.error());
+  }
 
   Progress::Shown shown = Progress::Shown::kOnTerminals;
   if (options.progress) shown = Progress::Shown::kAlways;
@@ -78,9 +85,10 @@ int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
   FileOutcome sum;
   std::vector<std::string> failed;
   for (const DecodeJob& job : *jobs) {
-    const FileOutcome outcome = job.audio ? DecodeAudio(**host, job, shown)
-                                          : DecodeFile(**host, job, shown);
+    FileOutcome outcome = job.audio ? DecodeAudio(**host, job, shown)
+                                    : DecodeFile(**host, job, shown);
     if (outcome.reader_gone) return exit_code;
+    outcome.status = InWordsOfTheCommand(outcome.status);
     SayDamage(job, outcome);
     if (options.json) {
       exit_code = WorseExitCode(exit_code, PrintFacts(FactsOf(job, outcome)));

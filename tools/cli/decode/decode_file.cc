@@ -47,7 +47,9 @@ std::unique_ptr<FrameWriter> MakeWriter(const DecodeJob& job,
   return std::make_unique<Framemd5Writer>(stream, *output);
 }
 
-Status DecodeAll(VideoDecoder& video, FrameWriter& writer, Progress& progress) {
+// Adds to `damaged` the frames that were delivered although they are damaged.
+Status DecodeAll(VideoDecoder& video, FrameWriter& writer, Progress& progress,
+                 uint64_t& damaged) {
   while (true) {
     Result<std::optional<Frame>> frame = video.Next();
     if (!frame) return frame.error();
@@ -55,6 +57,7 @@ Status DecodeAll(VideoDecoder& video, FrameWriter& writer, Progress& progress) {
     if (Status status = writer.Write(PictureOf(**frame)); !status.ok()) {
       return status;
     }
+    if ((*frame)->damaged()) ++damaged;
     progress.Advance();
   }
 }
@@ -124,12 +127,13 @@ Status DecodeChosen(VideoDecoder& video, const DecodeJob& job,
 // nor a complete pass has counted them.
 std::optional<uint64_t> CountFrames(const VideoDecoder& video,
                                     const DecodeJob& job,
-                                    const FileOutcome& outcome) {
+                                    const FileOutcome& outcome,
+                                    uint64_t damaged_shown) {
   if (const auto& counted = video.metadata().frame_count_from_content) {
     return *counted;
   }
   if (job.chosen() || !outcome.status.ok()) return std::nullopt;
-  uint64_t frames = outcome.frames;
+  uint64_t frames = outcome.frames - damaged_shown;
   for (const DamagedRange& range : outcome.damage) frames += range.frames;
   return frames;
 }
@@ -190,14 +194,16 @@ FileOutcome DecodeFile(Host& host, const DecodeJob& job,
       job.file, shown,
       job.chosen() ? std::nullopt : video->metadata().frame_count_from_header);
   FileOutcome outcome;
-  outcome.status = job.chosen() ? DecodeChosen(*video, job, *writer, progress)
-                                : DecodeAll(*video, *writer, progress);
+  uint64_t damaged_shown = 0;
+  outcome.status = job.chosen()
+                       ? DecodeChosen(*video, job, *writer, progress)
+                       : DecodeAll(*video, *writer, progress, damaged_shown);
   outcome.frames = progress.done();
   outcome.seconds = progress.seconds();
   outcome.recovery = video->recovery();
   outcome.damage = video->damage();
   outcome.frame_count_from_header = video->metadata().frame_count_from_header;
-  outcome.frame_count = CountFrames(*video, job, outcome);
+  outcome.frame_count = CountFrames(*video, job, outcome, damaged_shown);
   if (output != nullptr) {
     outcome.reader_gone = output->reader_gone();
     // Flushes the frames decoded before the failure; the first error counts.

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "tools/cli/terminal.h"
 
@@ -41,31 +43,40 @@ std::string WordsOf(const std::string& backend_says) {
   return fmt::format("; the backend says: \"{}\"", backend_says);
 }
 
+std::string DescribeDamaged(const char* what, uint64_t first, uint64_t last) {
+  return first == last
+             ? fmt::format("{} {} is damaged", what, first)
+             : fmt::format("{}s {} to {} are damaged", what, first, last);
+}
+
+std::string DescribeBytes(const std::optional<int64_t>& first,
+                          const std::optional<int64_t>& last) {
+  if (!first) return "";
+  if (last.value_or(*first) == *first) return fmt::format(", byte {}", *first);
+  return fmt::format(", bytes from {} to {}", *first, *last);
+}
+
 std::string Describe(const DamagedRange& range) {
-  std::string text = fmt::format("{} packets yielded no frame", range.frames);
+  std::string text = fmt::format("{} packet{} yielded no frame", range.frames,
+                                 range.frames == 1 ? "" : "s");
   if (range.first_frame) {
-    text = fmt::format("frames {} to {} are damaged, {:.3f} s to {:.3f} s",
-                       *range.first_frame, *range.last_frame,
-                       range.begin_seconds, range.end_seconds);
+    text = fmt::format(
+        "{}, {:.3f} s to {:.3f} s",
+        DescribeDamaged("frame", *range.first_frame, *range.last_frame),
+        range.begin_seconds, range.end_seconds);
   }
-  if (range.first_byte) {
-    text += fmt::format(", bytes from {} to {}", *range.first_byte,
-                        *range.last_byte);
-  }
-  return text + WordsOf(range.backend_says);
+  return text + DescribeBytes(range.first_byte, range.last_byte) +
+         WordsOf(range.backend_says);
 }
 
 std::string Describe(const DamagedSamples& damage) {
-  std::string text =
-      fmt::format("samples {} to {} are damaged, {:.3f} s to {:.3f} s",
-                  damage.first_sample, damage.first_sample + damage.samples - 1,
-                  damage.begin_seconds, damage.end_seconds);
-  if (damage.first_byte) {
-    text += fmt::format(", bytes from {} to {}", *damage.first_byte,
-                        damage.last_byte.value_or(*damage.first_byte));
-  }
-  if (damage.estimated) text += "; their number is an estimate";
-  return text + WordsOf(damage.backend_says);
+  return fmt::format("{}, {:.3f} s to {:.3f} s",
+                     DescribeDamaged("sample", damage.first_sample,
+                                     damage.first_sample + damage.samples - 1),
+                     damage.begin_seconds, damage.end_seconds) +
+         DescribeBytes(damage.first_byte, damage.last_byte) +
+         (damage.estimated ? "; their number is an estimate" : "") +
+         WordsOf(damage.backend_says);
 }
 
 bool HasFewerThanHeader(const FileOutcome& outcome) {
@@ -102,6 +113,26 @@ Json FactsOf(const DamagedSamples& damage) {
 
 }  // namespace
 
+Status InWordsOfTheCommand(const Status& status) {
+  // What the library advises, and what that is called here.
+  constexpr std::pair<std::string_view, std::string_view> kAdvice[] = {
+      {"read on after it, or set on_corrupt to skip, nearest or show "
+       "(--on-corrupt skip)",
+       "--on-corrupt skip, nearest or show goes on"},
+      {"ask for ranges beside them, or set on_corrupt to skip (--on-corrupt "
+       "skip) for silence there",
+       "--on-corrupt skip makes silence there, --times asks for what is beside "
+       "them"}};
+  for (const auto& [library, command] : kAdvice) {
+    std::string message = status.message();
+    const size_t at = message.find(library);
+    if (at == std::string::npos) continue;
+    message.replace(at, library.size(), command);
+    return Status(status.code(), std::move(message));
+  }
+  return status;
+}
+
 std::string DescribeWork(const FileOutcome& outcome, bool audio) {
   if (audio) return fmt::format("audio in {:.2f} s", outcome.seconds);
   return fmt::format("{} frames in {:.2f} s, {:.0f} frames/s", outcome.frames,
@@ -135,11 +166,7 @@ void SayDamage(const DecodeJob& job, const FileOutcome& outcome) {
 }
 
 Json FactsOf(const DecodeJob& job, const FileOutcome& outcome) {
-  Json error;
-  if (!outcome.status.ok()) {
-    error = {{"code", CodeName(outcome.status.code())},
-             {"message", outcome.status.message()}};
-  }
+  const Json error = outcome.status.ok() ? Json() : FactsOf(outcome.status);
   Json damage = Json::array();
   for (const DamagedRange& range : outcome.damage) {
     damage.push_back(FactsOf(range));

@@ -11,6 +11,10 @@ namespace bulkhead::cli {
 
 // Functions by which `bulkhead decode` reports the result of one file.
 
+// Returns the failure with the advice in words of the command, where the
+// library's is for C++.
+Status InWordsOfTheCommand(const Status& status);
+
 // Returns a summary: "75 frames in 0.50 s, 150 frames/s".
 std::string DescribeWork(const FileOutcome& outcome, bool audio);
 

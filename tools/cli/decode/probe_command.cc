@@ -39,7 +39,7 @@ std::string Seconds(const std::optional<double>& seconds) {
 }
 
 void AddPart(std::string& line, const std::string& part) {
-  if (!part.empty()) line += ", " + part;
+  if (!part.empty()) line += (line.empty() ? "" : ", ") + part;
 }
 
 std::string DescribeVideo(const StreamMetadata& stream) {
@@ -106,12 +106,24 @@ void PrintFile(const std::string& file, const ContainerMetadata& container) {
   for (const StreamMetadata& stream : container.streams) PrintStream(stream);
 }
 
+// With --json, each file has an object on stdout, also one that failed.
+void PrintFailure(const std::string& file, const Status& failure, bool json) {
+  if (!json) return;
+  (void)PrintFacts(
+      nlohmann::ordered_json{{"file", file}, {"error", FactsOf(failure)}});
+}
+
+int FailFile(const std::string& file, const Status& failure, bool json) {
+  PrintFailure(file, failure, json);
+  return Fail(failure);
+}
+
 int ProbeFile(Host& host, const std::string& file,
               const ProbeCommandOptions& options) {
   Result<Source> source = OpenInput(file);
-  if (!source) return Fail(source.error());
+  if (!source) return FailFile(file, source.error(), options.json);
   Result<ContainerMetadata> metadata = host.Probe(*source, options.probe);
-  if (!metadata) return Fail(metadata.error());
+  if (!metadata) return FailFile(file, metadata.error(), options.json);
   if (!options.json) {
     PrintFile(file, *metadata);
     return FinishPrinting();
@@ -123,7 +135,12 @@ int ProbeFile(Host& host, const std::string& file,
 
 int RunProbe(const GlobalOptions& global, const ProbeCommandOptions& options) {
   Result<std::unique_ptr<Host>> host = Host::Create(HostOptionsFrom(global));
-  if (!host) return Fail(host.error());
+  if (!host) {
+    for (const std::string& file : options.files) {
+      PrintFailure(file, host.error(), options.json);
+    }
+    return Fail(host.error());
+  }
   int exit_code = 0;
   for (const std::string& file : options.files) {
     exit_code = WorseExitCode(exit_code, ProbeFile(**host, file, options));

@@ -51,7 +51,9 @@ int RunRevoke(const GlobalOptions& global, const RevokeOptions& options) {
   // EditGrantFile would create a missing file; revoking must not.
   const auto before = grants::ReadBelievedFile(target->path);
   if (!before && before.error().code() == Code::kNotFound) {
-    written = Status(Code::kNotFound, target->path + " does not exist");
+    written =
+        Status(Code::kNotFound, "nothing was granted to " + options.backend +
+                                    ": " + target->path + " does not exist");
   } else {
     written = grants::EditGrantFile(
         target->path, target->audience, [&](std::string_view text) {
