@@ -375,10 +375,11 @@ TEST_F(FaultySessions, ADecoderIsClosedAlthoughBulkheaddIsStopped) {
   EXPECT_EQ(host_->supervisor_pid(), supervisor.pid());
 }
 
-// The record of delivered frames keeps the last four.
+// The record of delivered frames keeps the last 60, which is also the number of
+// frames that a new worker may pass from a keyframe on.
 TEST_F(FaultySessions, ALongStreamGoesOnWithAShortRecord) {
   HostOptions options = installation_.options();
-  options.limits.index_frames = 4;
+  options.limits.index_frames = 60;
   host_ = Host::Create(options).value();
   VideoDecoder video = Open();
   std::vector<std::string> hashes = HashesOf(video, 70);

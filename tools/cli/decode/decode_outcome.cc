@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "tools/cli/facts.h"
 #include "tools/cli/terminal.h"
 
 namespace bulkhead::cli {
