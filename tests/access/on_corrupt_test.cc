@@ -63,8 +63,8 @@ class OnCorruptTest : public testing::TestWithParam<const char*> {
     ASSERT_EQ(damage.size(), 2u);
     EXPECT_EQ(damage[0].first_frame, 7u);
     EXPECT_EQ(damage[0].last_frame, 8u);
-    EXPECT_NEAR(damage[0].begin_seconds, 0.35, 1e-6);
-    EXPECT_NEAR(damage[0].end_seconds, 0.45, 1e-6);
+    EXPECT_NEAR(*damage[0].begin_seconds, 0.35, 1e-6);
+    EXPECT_NEAR(*damage[0].end_seconds, 0.45, 1e-6);
     ASSERT_TRUE(damage[0].first_byte && damage[0].last_byte);
     EXPECT_LT(*damage[0].first_byte, *damage[0].last_byte);
     EXPECT_EQ(damage[1].first_frame, 15u);

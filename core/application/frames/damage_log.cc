@@ -15,7 +15,8 @@ void DamageLog::Add(const Damage& damage) {
     return;
   }
   int64_t end_pts;
-  if (__builtin_add_overflow(damage.pts, damage.duration, &end_pts)) {
+  if (damage.pts == ipc::kNoTimestamp ||
+      __builtin_add_overflow(damage.pts, damage.duration, &end_pts)) {
     end_pts = damage.pts;
   }
   const uint64_t frame = *damage.frame;
@@ -32,7 +33,7 @@ void DamageLog::Add(const Damage& damage) {
   const auto range =
       joins_before
           ? before
-          : ranges_.emplace_hint(after, frame, Range{.begin_pts = damage.pts});
+          : ranges_.emplace_hint(after, frame, Range());
   Join({.last = frame,
         .frames = 1,
         .begin_pts = damage.pts,
@@ -66,6 +67,8 @@ std::string DamageLog::WordsAbout(std::optional<uint64_t> frame) const {
 void DamageLog::Join(const Range& later, Range& range) {
   range.last = later.last;
   range.frames += later.frames;
+  // kNoTimestamp is less than any timestamp.
+  if (range.begin_pts == ipc::kNoTimestamp) range.begin_pts = later.begin_pts;
   range.end_pts = std::max(range.end_pts, later.end_pts);
   if (range.words.empty()) range.words = later.words;
   if (later.first_byte < 0) return;
@@ -80,15 +83,18 @@ std::vector<DamagedRange> DamageLog::Ranges(double seconds_per_unit) const {
     if (position < 0) return std::nullopt;
     return position;
   };
+  const auto seconds = [=](int64_t pts) -> std::optional<double> {
+    if (pts == ipc::kNoTimestamp) return std::nullopt;
+    return static_cast<double>(pts) * seconds_per_unit;
+  };
   std::vector<DamagedRange> ranges;
   for (const auto& [first, range] : ranges_) {
     ranges.push_back(
         {.frames = range.frames,
          .first_frame = first,
          .last_frame = range.last,
-         .begin_seconds =
-             static_cast<double>(range.begin_pts) * seconds_per_unit,
-         .end_seconds = static_cast<double>(range.end_pts) * seconds_per_unit,
+         .begin_seconds = seconds(range.begin_pts),
+         .end_seconds = seconds(range.end_pts),
          .first_byte = byte(range.first_byte),
          .last_byte = byte(range.last_byte),
          .backend_says = range.words});

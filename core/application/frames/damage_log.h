@@ -8,13 +8,15 @@
 #include <vector>
 
 #include "core/include/bulkhead/video_decoder.h"
+#include "ipc/index_entry.h"
 
 namespace bulkhead::session {
 
 // A frame that is missing or damaged, as a worker reported it.
 struct Damage {
   std::optional<uint64_t> frame;  // number of the frame; nullopt: unknown
-  int64_t pts = 0;                // in the time base; only with `frame`
+  // In the time base, only with `frame`; ipc::kNoTimestamp: unknown.
+  int64_t pts = ipc::kNoTimestamp;
   int64_t duration = 0;           // in the time base; 0: unknown
   int64_t position = -1;          // byte of its packet in the file; -1: unknown
   uint64_t frames = 1;            // more than 1 only without `frame`
@@ -45,8 +47,8 @@ class DamageLog {
   struct Range {
     uint64_t last = 0;
     uint64_t frames = 0;
-    int64_t begin_pts = 0;
-    int64_t end_pts = INT64_MIN;
+    int64_t begin_pts = ipc::kNoTimestamp;
+    int64_t end_pts = ipc::kNoTimestamp;
     int64_t first_byte = -1;
     int64_t last_byte = -1;
     std::string words;

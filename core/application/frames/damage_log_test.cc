@@ -21,8 +21,8 @@ TEST(DamageLog, FramesThatFollowEachOtherAreOneRange) {
   EXPECT_EQ(ranges[0].first_frame, 5u);
   EXPECT_EQ(ranges[0].last_frame, 7u);
   EXPECT_EQ(ranges[0].frames, 3u);
-  EXPECT_DOUBLE_EQ(ranges[0].begin_seconds, 5.0);
-  EXPECT_DOUBLE_EQ(ranges[0].end_seconds, 8.0);
+  EXPECT_DOUBLE_EQ(*ranges[0].begin_seconds, 5.0);
+  EXPECT_DOUBLE_EQ(*ranges[0].end_seconds, 8.0);
   EXPECT_EQ(ranges[0].first_byte, 993);
   EXPECT_EQ(ranges[0].last_byte, 995);
   EXPECT_EQ(ranges[1].first_frame, 20u);
@@ -41,6 +41,26 @@ TEST(DamageLog, WhatHasNoPlaceComesLastAndIsNotAddedUp) {
   EXPECT_EQ(ranges[1].frames, 9u);
   EXPECT_FALSE(ranges[1].first_frame);
   EXPECT_FALSE(ranges[1].first_byte);
+}
+
+TEST(DamageLog, FramesWithoutTimestampsHaveNoTimes) {
+  DamageLog log;
+  for (const uint64_t frame : {7, 8}) {
+    log.Add({.frame = frame, .duration = 10, .position = 900});
+  }
+  const auto unknown = log.Ranges(0.1);
+  ASSERT_EQ(unknown.size(), 1u);
+  EXPECT_FALSE(unknown[0].begin_seconds);
+  EXPECT_FALSE(unknown[0].end_seconds);
+
+  // One frame of a run that has a timestamp is enough.
+  log.Add(At(9));
+  log.Add({.frame = 10});
+  const auto told = log.Ranges(0.1);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].first_frame, 7u);
+  EXPECT_DOUBLE_EQ(told[0].begin_seconds.value_or(-1), 9.0);
+  EXPECT_DOUBLE_EQ(told[0].end_seconds.value_or(-1), 10.0);
 }
 
 TEST(DamageLog, IsBoundedAndStillCounts) {

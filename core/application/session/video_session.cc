@@ -151,7 +151,7 @@ Status VideoSession::CheckEnd() {
     if (got >= index.size()) return Status();
     for (uint64_t i = got; i < index.size(); ++i) {
       damage_.Add({.frame = i,
-                   .pts = index.timestamped() ? index[i].pts : 0,
+                   .pts = index.timestamped() ? index[i].pts : ipc::kNoTimestamp,
                    .duration = index[i].duration});
     }
     text += ": frames " + std::to_string(got) + " to " +

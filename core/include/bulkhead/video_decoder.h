@@ -66,8 +66,10 @@ struct DamagedRange {
   // frame is known.
   std::optional<uint64_t> first_frame;
   std::optional<uint64_t> last_frame;
-  double begin_seconds = 0;
-  double end_seconds = 0;
+  // From the start of the first frame until the end of the last, as far as the
+  // timestamps of the damaged frames tell; nullopt if none of them has one.
+  std::optional<double> begin_seconds;
+  std::optional<double> end_seconds;
   // The byte offsets in the file at which the packets of the first and of the
   // last frame begin; nullopt if unknown.
   std::optional<int64_t> first_byte;

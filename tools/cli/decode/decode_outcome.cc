@@ -61,10 +61,11 @@ std::string Describe(const DamagedRange& range) {
   std::string text = fmt::format("{} packet{} yielded no frame", range.frames,
                                  range.frames == 1 ? "" : "s");
   if (range.first_frame) {
-    text = fmt::format(
-        "{}, {:.3f} s to {:.3f} s",
-        DescribeDamaged("frame", *range.first_frame, *range.last_frame),
-        range.begin_seconds, range.end_seconds);
+    text = DescribeDamaged("frame", *range.first_frame, *range.last_frame);
+  }
+  if (range.begin_seconds && range.end_seconds) {
+    text += fmt::format(", {:.3f} s to {:.3f} s", *range.begin_seconds,
+                        *range.end_seconds);
   }
   return text + DescribeBytes(range.first_byte, range.last_byte) +
          WordsOf(range.backend_says);
@@ -86,13 +87,12 @@ bool HasFewerThanHeader(const FileOutcome& outcome) {
 }
 
 Json FactsOf(const DamagedRange& range) {
-  const bool placed = range.first_frame.has_value();
   return Json{
       {"frames", range.frames},
       {"first_frame", OrNull(range.first_frame)},
       {"last_frame", OrNull(range.last_frame)},
-      {"begin_seconds", placed ? Json(range.begin_seconds) : Json()},
-      {"end_seconds", placed ? Json(range.end_seconds) : Json()},
+      {"begin_seconds", OrNull(range.begin_seconds)},
+      {"end_seconds", OrNull(range.end_seconds)},
       {"first_byte", OrNull(range.first_byte)},
       {"last_byte", OrNull(range.last_byte)},
       {"backend_says", WordsOrNull(range.backend_says)},

@@ -39,7 +39,8 @@ Status TimedFrames::FindStart(double seconds) {
   // then, since the decoder records the damage that it just met.
   std::optional<uint64_t> last;
   for (const DamagedRange& range : video_->damage()) {
-    if (range.last_frame && range.begin_seconds <= seconds) {
+    if (range.last_frame && range.begin_seconds &&
+        *range.begin_seconds <= seconds) {
       last = range.last_frame;
     }
   }
