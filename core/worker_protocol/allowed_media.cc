@@ -27,6 +27,8 @@ using Names = std::optional<std::vector<std::string>>;
 
 constexpr size_t kMostNames = 256;
 constexpr size_t kMostLetters = 64;
+// Both lists fit one request.
+constexpr size_t kMostLettersTogether = 2048;
 
 bool IsName(const std::string& text) {
   return !text.empty() && text.size() <= kMostLetters &&
@@ -47,14 +49,20 @@ Status ValidateNames(const char* list, const Names& names) {
                       " names; at most " + std::to_string(kMostNames) +
                       " are possible");
   }
+  size_t letters = 0;
   for (const std::string& name : *names) {
+    letters += name.size();
     if (IsName(name)) continue;
     return Status(Code::kInvalidArgument,
                   where + " has \"" + name +
                       "\", which is no name; write one name for each entry, as "
                       "`bulkhead probe` reports them");
   }
-  return Status();
+  if (letters <= kMostLettersTogether) return Status();
+  return Status(Code::kInvalidArgument,
+                where + " has " + std::to_string(letters) +
+                    " letters; at most " +
+                    std::to_string(kMostLettersTogether) + " are possible");
 }
 
 bool Has(const std::vector<std::string>& names, std::string_view name) {

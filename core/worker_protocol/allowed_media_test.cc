@@ -52,13 +52,16 @@ TEST(AllowedMediaTest, RefusesWhatIsNoListOfNames) {
               Code::kInvalidArgument)
         << name;
   }
+  const std::vector<std::string> long_names(33, std::string(64, 'x'));
+  EXPECT_EQ(ValidateAllowed({.codecs = long_names}).code(),
+            Code::kInvalidArgument);
   const std::vector<std::string> many(257, "avi");
   EXPECT_EQ(ValidateAllowed({.containers = many}).code(),
             Code::kInvalidArgument);
 }
 
 TEST(AllowedMediaTest, TheLongestListsFitTheWordsThatAreAskedFor) {
-  const std::vector<std::string> most(256, std::string(64, 'x'));
+  const std::vector<std::string> most(256, std::string(8, 'x'));
   const AllowedMedia allowed{.containers = most, .codecs = most};
   ASSERT_TRUE(ValidateAllowed(allowed).ok());
   capnp::MallocMessageBuilder message;

@@ -4,6 +4,26 @@
 #include "core/worker_protocol/allowed_media.h"
 
 namespace bulkhead::session {
+namespace {
+
+constexpr size_t kMostOptions = 32;
+constexpr size_t kMostOptionBytes = 8192;
+
+}  // namespace
+
+Status ValidateBackendOptions(BackendOptions options) {
+  size_t bytes = 0;
+  for (const auto& [key, value] : options) bytes += key.size() + value.size();
+  if (options.size() <= kMostOptions && bytes <= kMostOptionBytes) {
+    return Status();
+  }
+  return Status(
+      Code::kInvalidArgument,
+      "backend_options (--option KEY=VALUE) are " +
+          std::to_string(options.size()) + " with " + std::to_string(bytes) +
+          " bytes; at most " + std::to_string(kMostOptions) + " with " +
+          std::to_string(kMostOptionBytes) + " bytes together are possible");
+}
 
 size_t OpeningWords(const StreamOpening& opening) {
   size_t words =

@@ -11,9 +11,12 @@
 
 #include "core/include/bulkhead/allowed_media.h"
 #include "core/include/bulkhead/host_options.h"
+#include "core/include/bulkhead/status.h"
 #include "ipc/schema/session.capnp.h"
 
 namespace bulkhead::session {
+
+using BackendOptions = std::span<const std::pair<std::string, std::string>>;
 
 // The part of the request to open a stream that every kind of stream has in
 // common.
@@ -21,7 +24,7 @@ struct StreamOpening {
   ipc::schema::StreamKind kind;
   std::optional<int> stream_index;  // nullopt: the first of the kind
   uint32_t threads;                 // 0: the decoder chooses
-  std::span<const std::pair<std::string, std::string>> backend_options;
+  BackendOptions backend_options;
   uint32_t device = 0;       // ordinal of the device within the backend
   uint32_t incarnation = 1;  // number of this worker within its session
   std::string name_hint;     // base name, for choosing a demuxer
@@ -32,7 +35,13 @@ struct StreamOpening {
   AllowedMedia allowed = {};
 };
 
-// Returns the most words that the request needs.
+// Returns kInvalidArgument for options that are too many or too long for a
+// request.
+Status ValidateBackendOptions(BackendOptions options);
+
+// Returns the most words that the request needs. With options and lists that
+// were validated, and a name of a file, a request and what OutputWords() adds
+// fit a record of the ring.
 size_t OpeningWords(const StreamOpening& opening);
 void WriteOpening(const StreamOpening& opening, ipc::schema::Open::Builder out);
 

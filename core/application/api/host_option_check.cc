@@ -10,10 +10,15 @@
 namespace bulkhead {
 namespace {
 
-Status TooSmall(const std::string& name, int64_t value, int64_t least) {
-  return Status(Code::kInvalidArgument,
-                "option " + name + " is " + std::to_string(value) +
-                    "; it must be at least " + std::to_string(least));
+// A grant of each frame fits the ring of requests, which holds 64 KiB, beside
+// the other requests.
+constexpr uint32_t kMostFrameSlots = 1024;
+
+Status TooSmall(const std::string& name, const std::string& value,
+                int64_t least) {
+  return Status(Code::kInvalidArgument, "option " + name + " is " + value +
+                                            "; it must be at least " +
+                                            std::to_string(least));
 }
 
 }  // namespace
@@ -29,7 +34,13 @@ Status CheckLimits(const Limits& limits) {
         {"index_frames", limits.index_frames},
         {"attempts_per_position", limits.attempts_per_position},
         {"failures_per_backend", limits.failures_per_backend}}) {
-    if (value == 0) return TooSmall("limits." + std::string(name), 0, 1);
+    if (value == 0) return TooSmall("limits." + std::string(name), "0", 1);
+  }
+  if (limits.frame_slots > kMostFrameSlots) {
+    return Status(Code::kInvalidArgument,
+                  "option limits.frame_slots (--limit frame-slots=N) is " +
+                      std::to_string(limits.frame_slots) +
+                      "; it may be at most " + std::to_string(kMostFrameSlots));
   }
   return Status();
 }
@@ -47,7 +58,8 @@ Status CheckDeadlines(const Deadlines& deadlines) {
         {"frame", deadlines.frame, 1},
         {"close", deadlines.close, 0}}) {
     if (value.count() >= least) continue;
-    return TooSmall("deadlines." + std::string(name), value.count(), least);
+    return TooSmall("deadlines." + std::string(name),
+                    std::to_string(value.count()) + " ms", least);
   }
   return Status();
 }

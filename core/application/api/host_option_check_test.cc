@@ -37,6 +37,18 @@ TEST(HostOptionCheck, ALimitOfZeroIsNamed) {
   ExpectZeroIsNamed(&Limits::failures_per_backend, "failures_per_backend");
 }
 
+TEST(HostOptionCheck, MoreFramesThanRequestsHaveRoomForAreTheCallers) {
+  Limits limits;
+  limits.frame_slots = 1024;
+  EXPECT_TRUE(CheckLimits(limits).ok());
+  limits.frame_slots = 1025;
+  const Status status = CheckLimits(limits);
+  EXPECT_EQ(status.code(), Code::kInvalidArgument);
+  EXPECT_EQ(status.message(),
+            "option limits.frame_slots (--limit frame-slots=N) is 1025; it may "
+            "be at most 1024");
+}
+
 TEST(HostOptionCheck, RestartsMayBeForbidden) {
   Limits limits;
   limits.restarts_per_position = 0;
@@ -61,7 +73,7 @@ TEST(HostOptionCheck, ADeadlineInThePastIsNamed) {
     const Status status = CheckDeadlines(deadlines);
     EXPECT_EQ(status.code(), Code::kInvalidArgument) << name;
     EXPECT_EQ(status.message(), "option deadlines." + std::string(name) +
-                                    " is -1; it must be at least " +
+                                    " is -1 ms; it must be at least " +
                                     (std::string(name) == "close" ? "0" : "1"));
   }
 }

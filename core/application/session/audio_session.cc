@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "core/base/status_macros.h"
+#include "core/worker_protocol/stream_opening.h"
 #include "ipc/limit_name.h"
 
 namespace bulkhead::session {
@@ -50,6 +51,7 @@ Result<std::unique_ptr<AudioSession>> AudioSession::Open(
     std::shared_ptr<SupervisorLink> supervisor, const Source& source,
     AudioOptions options, const Limits& limits) {
   RETURN_IF_ERROR(CheckOptions(source.name(), options));
+  RETURN_IF_ERROR(ValidateBackendOptions(options.backend_options));
   ASSIGN_OR_RETURN(MediaInput input, MediaInput::Open(source));
   ASSIGN_OR_RETURN(auto cancel, CancelSignal::Of(options.cancellation));
   std::unique_ptr<AudioSession> session(

@@ -13,6 +13,11 @@
 namespace bulkhead::session {
 namespace {
 
+// The longest name of a file.
+constexpr size_t kMostHintBytes = 255;
+// The longest path of a file. Requests carry it.
+constexpr size_t kMostNameBytes = 4096;
+
 Code CodeOf(int error) {
   switch (error) {
     case ENOENT:
@@ -29,6 +34,12 @@ Code CodeOf(int error) {
 
 Result<MediaInput> MediaInput::Open(const Source& source) {
   const std::string& name = source.name_;
+  if (name.size() > kMostNameBytes) {
+    return Status(Code::kInvalidArgument,
+                  "the name of a source has " + std::to_string(name.size()) +
+                      " bytes; at most " + std::to_string(kMostNameBytes) +
+                      " are possible");
+  }
   if (source.data_) return MediaInput(name, source.data_);
   auto data = std::make_shared<MediaData>();
   // Without O_NONBLOCK a FIFO would block here before it could be refused.
@@ -61,7 +72,10 @@ int64_t MediaInput::lost_bytes() const {
 }
 
 std::string MediaInput::name_hint() const {
-  return name_.substr(name_.find_last_of('/') + 1);
+  // The extension is at the end of a name that is longer than a file's.
+  const size_t start = name_.find_last_of('/') + 1;
+  return name_.substr(
+      std::max(start, name_.size() - std::min(name_.size(), kMostHintBytes)));
 }
 
 Crash::Input MediaInput::Identify() const {

@@ -42,7 +42,7 @@ namespace bulkhead {
 // reports against the same lists, and ends a worker that opened anything else.
 struct AllowedMedia {
   // nullopt: all. An empty list allows nothing. At most 256 names of up to 64
-  // letters, digits and "_", "-", "+", ".".
+  // letters, digits and "_", "-", "+", ".", and of 2048 together.
   std::optional<std::vector<std::string>> containers;
   std::optional<std::vector<std::string>> codecs;
 

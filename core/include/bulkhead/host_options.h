@@ -38,7 +38,8 @@ struct Limits {
   // the rest, since drivers map far more than they use. Does not apply to a
   // worker that serves several sessions.
   uint64_t worker_bytes = uint64_t{4} << 30;
-  // Frames that the worker and the application can hold at the same time.
+  // Frames that the worker and the application can hold at the same time; at
+  // most 1024.
   uint32_t frame_slots = 8;
   // Streams of one file.
   uint32_t streams = 1000;
@@ -78,11 +79,12 @@ struct Limits {
 struct Deadlines {
   // The time until bulkheadd answers.
   std::chrono::milliseconds supervisor_start{5'000};
-  // The time until the zygote has loaded the backend, and the same time again
-  // until the devices are counted. A session that loads the backend anew has
-  // this time to load it, and waits as long for its turn at most.
+  // The time until the zygote has loaded the backend. A session that loads the
+  // backend anew has this time to load it, and waits as long for its turn at
+  // most.
   std::chrono::milliseconds backend_start{10'000};
-  // The time until a worker reports that it is locked down.
+  // The time until a worker reports that it is locked down, and until the
+  // devices of a backend are counted.
   std::chrono::milliseconds worker_start{5'000};
   // The time until the stream is open.
   std::chrono::milliseconds open{15'000};
