@@ -306,6 +306,52 @@ TEST_F(Cancelling, EndsAudioToo) {
   EXPECT_EQ(audio.recovery().restarts, 0u);
 }
 
+TEST_F(Cancelling, EndsACallThatWaitsForAStoppedBulkheadd) {
+  HostOptions options = installation_.options();
+  options.deadlines.supervisor_start = kLong;
+  host_ = Host::Create(options).value();
+  VideoDecoder video = Open("");
+  ASSERT_TRUE(video.Next());
+  const ProcessWatch supervisor(host_->supervisor_pid());
+  ASSERT_TRUE(supervisor.Signal(SIGSTOP));
+  ASSERT_EQ(::kill(video.worker_pid(), SIGKILL), 0);
+  video.Rewind();
+  Background pass([&]() -> Status {
+    for (;;) {
+      Result<std::optional<Frame>> frame = video.Next();
+      if (!frame) return frame.error();
+      if (!*frame) return Status();
+    }
+  });
+  pass.AwaitSleep();
+  const auto cancelled_at = std::chrono::steady_clock::now();
+  video.Cancel();
+  EXPECT_EQ(pass.Join().code(), Code::kCancelled);
+  EXPECT_LT(std::chrono::steady_clock::now() - cancelled_at, kLong / 2);
+  ASSERT_TRUE(supervisor.Signal(SIGCONT));
+  EXPECT_EQ(HashesOfRest(video), expected_);
+}
+
+TEST_F(Cancelling, AStormOfCancelsBlamesNobody) {
+  std::atomic<bool> done = false;
+  VideoOptions options = ChaosInstallation::Stream();
+  options.cancellation = Cancellation::Create().value();
+  std::thread storm([&] {
+    for (int i = 0; !done; ++i) {
+      options.cancellation->Cancel();
+      std::this_thread::sleep_for(milliseconds(i % 3));
+    }
+  });
+  for (int i = 0; i < 300; ++i) {
+    const auto opened = host_->OpenVideo(clip_, options);
+    if (opened) continue;
+    EXPECT_EQ(opened.error().code(), Code::kCancelled) << opened.error();
+  }
+  done = true;
+  storm.join();
+  EXPECT_TRUE(host_->OpenVideo(clip_, ChaosInstallation::Stream()));
+}
+
 // A handler may only do what is async-signal-safe.
 const Cancellation* interrupted = nullptr;
 

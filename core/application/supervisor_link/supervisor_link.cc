@@ -65,9 +65,16 @@ Status SupervisorLink::StartLocked() {
                    StartSupervisor(settings_.libexec_dir + "/bulkheadd"));
   ASSIGN_OR_RETURN(watch_, SupervisorWatch::Of(process_.pid, limit));
   const Status configured = ConfigureLocked();
-  return configured.code() == Code::kDeadlineExceeded
-             ? watch_->End(configured.code())
-             : configured;
+  if (configured.code() == Code::kDeadlineExceeded) {
+    return watch_->End(configured.code());
+  }
+  if (configured.code() != Code::kBackendLost) return configured;
+  return Status(configured.code(),
+                "the supervisor " + settings_.libexec_dir +
+                    "/bulkheadd (process " + std::to_string(process_.pid) +
+                    ") ended as soon as it was started; is it the one of this "
+                    "release of Bulkhead? If not, set BULKHEAD_LIBEXEC_DIR to "
+                    "the directory that holds it");
 }
 
 Status SupervisorLink::ConfigureLocked() {
@@ -92,7 +99,7 @@ Status SupervisorLink::ConfigureLocked() {
       ipc::Deadline::After(settings_.deadlines.supervisor_start),
       TakeConfigured));
   ASSIGN_OR_RETURN(auto watched,
-                   ConnectLocked(settings_.deadlines.supervisor_start));
+                   ConnectLocked(settings_.deadlines.supervisor_start, -1));
   watch_->Ask(std::move(watched));
   if (settings_.on_event) RETURN_IF_ERROR(FollowLocked());
   // The idle connections lead to the bulkheadd that died.
@@ -117,7 +124,7 @@ pid_t SupervisorLink::pid() const {
 }
 
 Result<SupervisorLink::Connection> SupervisorLink::Acquire(
-    std::chrono::milliseconds timeout) {
+    std::chrono::milliseconds timeout, int interrupt_fd) {
   const auto whole = settings_.deadlines.supervisor_start;
   RETURN_IF_ERROR(CheckProcess());
   std::lock_guard lock(mutex_);
@@ -136,9 +143,10 @@ Result<SupervisorLink::Connection> SupervisorLink::Acquire(
       idle_.pop_back();
       return connection;
     }
-    auto socket = ConnectLocked(std::min(timeout, whole));
+    auto socket = ConnectLocked(std::min(timeout, whole), interrupt_fd);
     if (socket) return Connection{*std::move(socket), generation_, watch_};
-    if (socket.error().code() == Code::kDeadlineExceeded && timeout >= whole) {
+    if (socket.error().code() == Code::kDeadlineExceeded && timeout >= whole &&
+        !IsReadable(interrupt_fd)) {
       (void)watch_->End(Code::kBackendLost);
     } else if (socket.error().code() != Code::kBackendLost) {
       return socket.error();
@@ -149,19 +157,25 @@ Result<SupervisorLink::Connection> SupervisorLink::Acquire(
 }
 
 Result<ipc::UniqueFd> SupervisorLink::ConnectLocked(
-    std::chrono::milliseconds timeout) {
+    std::chrono::milliseconds timeout, int interrupt_fd) {
+  // Answers that nobody waited for to the end are as good as the next one, and
+  // must not fill the socket.
+  for (;;) {
+    const auto late = ipc::TryReceiveMessage(process_.control.get(), 0);
+    if (!late || !std::holds_alternative<ipc::ReceivedMessage>(*late)) break;
+  }
   ASSIGN_OR_RETURN(auto sockets, FromIpc(ipc::MakeSocketPair()));
   const int descriptors[] = {sockets.second.get()};
   RETURN_IF_ERROR(Exchange(
       process_.control.get(),
       [](Request::Builder request) { request.setConnect(); }, descriptors,
-      ipc::Deadline::After(timeout), TakeConfigured));
+      ipc::Deadline::After(timeout).OrReadable(interrupt_fd), TakeConfigured));
   return std::move(sockets.first);
 }
 
 Status SupervisorLink::FollowLocked() {
   ASSIGN_OR_RETURN(auto socket,
-                   ConnectLocked(settings_.deadlines.supervisor_start));
+                   ConnectLocked(settings_.deadlines.supervisor_start, -1));
   EventStream stream(std::move(socket), ::getpid());
   RETURN_IF_ERROR(stream.Ask(0, /*wait=*/true));
   streams_.push_back(std::move(stream));
@@ -219,6 +233,7 @@ Status SupervisorLink::WatchedExchange(const Connection& connection,
                                        ipc::Deadline deadline,
                                        const TakeReply& take, bool& answered) {
   const int socket = connection.socket.get();
+  // The socket has room: it carries one request at a time.
   RETURN_IF_ERROR(SendRequest(socket, fill, fds, deadline));
   for (;;) {
     const auto left =
@@ -238,7 +253,7 @@ Status SupervisorLink::WatchedExchange(const Connection& connection,
         deadline.passed() || IsReadable(deadline.interrupt_fd())) {
       return FromIpc(std::move(received).error());
     }
-    RETURN_IF_ERROR(connection.watch->Check());
+    RETURN_IF_ERROR(connection.watch->Check(deadline.interrupt_fd()));
   }
 }
 
@@ -262,13 +277,20 @@ Status SupervisorLink::Call(const FillRequest& fill, std::span<const int> fds,
                             std::chrono::milliseconds timeout,
                             const TakeReply& take, uint64_t* generation,
                             CancelSignal* cancel) {
-  ASSIGN_OR_RETURN(Connection connection, Acquire(timeout));
+  const int interrupt_fd = cancel ? cancel->fd() : -1;
+  Result<Connection> acquired = Acquire(timeout, interrupt_fd);
+  if (!acquired) {
+    return acquired.error().code() == Code::kDeadlineExceeded && cancel &&
+                   cancel->Take()
+               ? Cancelled()
+               : std::move(acquired).error();
+  }
+  Connection connection = *std::move(acquired);
   if (generation) *generation = connection.generation;
   bool answered = false;
   Status status = WatchedExchange(
       connection, fill, fds,
-      ipc::Deadline::After(timeout).OrReadable(cancel ? cancel->fd() : -1),
-      take, answered);
+      ipc::Deadline::After(timeout).OrReadable(interrupt_fd), take, answered);
   if (status.code() == Code::kBackendLost && !answered) {
     status = Lost(connection.generation, std::move(status));
   } else if (status.code() != Code::kDeadlineExceeded) {

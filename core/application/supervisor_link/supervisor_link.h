@@ -64,9 +64,13 @@ class SupervisorLink {
   Status ConfirmSession(const StartedWorker& worker, CancelSignal& cancel);
   // Reports the exit to bulkheadd, which counts it, and blocks until bulkheadd
   // knows how the worker ended. The report has the kind kUnknown if bulkheadd
-  // does not know. Call it once for each worker.
-  ExitVerdict SessionExit(const StartedWorker& worker,
-                          const ObservedExit& seen);
+  // does not know, or if `cancel` was raised meanwhile, which stays raised.
+  // Call it once for each worker.
+  ExitVerdict SessionExit(const StartedWorker& worker, const ObservedExit& seen,
+                          CancelSignal& cancel);
+  // Returns true if the bulkheadd that started the worker lives, as far as is
+  // known.
+  bool StillServes(const StartedWorker& worker) const;
   // Tells bulkheadd that the session got past `position`: the input is not to
   // blame for the deaths there.
   void FrameDelivered(const StartedWorker& worker,
@@ -122,7 +126,9 @@ class SupervisorLink {
   Status ConfigureLocked();
   // Takes an idle connection or opens one; starts bulkheadd if it is dead, or
   // if it hangs and `timeout` is long enough to tell.
-  Result<Connection> Acquire(std::chrono::milliseconds timeout);
+  // Gives up once `interrupt_fd` is readable; -1 is for none.
+  Result<Connection> Acquire(std::chrono::milliseconds timeout,
+                             int interrupt_fd);
   void Return(Connection connection);
   // Records that the bulkheadd with the number `generation` is dead. Returns
   // `loss`, or kResourceExhausted if limits of this process explain it.
@@ -130,9 +136,6 @@ class SupervisorLink {
   // Returns the same for a bulkheadd that has answered nothing but its
   // configuration, and counts it.
   Status ExplainLossLocked(Status loss);
-  // Returns true if the bulkheadd that started the worker lives, as far as is
-  // known.
-  bool StillServes(const StartedWorker& worker) const;
   // Sends one request, passes the reply to `take`, then delivers events. Sets
   // `*generation` to the number of the bulkheadd that was asked. Returns
   // kCancelled if `cancel`, which may be null, was raised before the reply.
@@ -151,7 +154,8 @@ class SupervisorLink {
                                 ipc::Deadline deadline, const TakeReply& take,
                                 bool& answered);
   // Returns a socket on which bulkheadd serves.
-  Result<ipc::UniqueFd> ConnectLocked(std::chrono::milliseconds timeout);
+  Result<ipc::UniqueFd> ConnectLocked(std::chrono::milliseconds timeout,
+                                      int interrupt_fd);
   // Subscribes to the events of the present bulkheadd.
   Status FollowLocked();
   // Hands events to the observer, unless another thread is doing so.

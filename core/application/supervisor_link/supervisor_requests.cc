@@ -4,6 +4,7 @@
 #include "core/application/supervisor_link/input_refusal.h"
 #include "core/application/supervisor_link/report_reading.h"
 #include "core/application/supervisor_link/supervisor_link.h"
+#include "core/base/device_name.h"
 #include "core/base/status_macros.h"
 #include "core/control/exit_messages.h"
 
@@ -37,13 +38,15 @@ std::chrono::milliseconds SupervisorLink::ListPatience() const {
 Result<StartedWorker> SupervisorLink::OpenSession(const SessionRequest& asked,
                                                   int worker_socket,
                                                   CancelSignal& cancel) {
+  // A longer name would not fit a message.
+  ASSIGN_OR_RETURN(const auto device, discovery::ParseDeviceName(asked.device));
   StartedWorker worker;
   const int descriptors[] = {worker_socket};
   RETURN_IF_ERROR(Call(
       [&](Request::Builder request) {
         auto session = request.initOpenSession();
         session.setAudio(asked.audio);
-        session.setDevice(asked.device);
+        session.setDevice(device.ToString());
         session.setAlone(asked.alone);
         session.setInput(asked.input);
         session.setPath(asked.path);
@@ -100,7 +103,8 @@ Status SupervisorLink::ConfirmSession(const StartedWorker& worker,
 }
 
 ExitVerdict SupervisorLink::SessionExit(const StartedWorker& worker,
-                                        const ObservedExit& seen) {
+                                        const ObservedExit& seen,
+                                        CancelSignal& cancel) {
   // A worker that the application killed for being late or for lying is blamed
   // even if no bulkheadd can be asked.
   const bool blamed = seen.how != ObservedExit::How::kDied;
@@ -124,10 +128,12 @@ ExitVerdict SupervisorLink::SessionExit(const StartedWorker& worker,
     told.deaths_here = reply.getExit().getDeathsHere();
     return Status();
   };
-  if (StillServes(worker) &&
-      Call(ask, {}, kSlack + kSlack, take, &generation).ok() &&
-      generation == worker.generation) {
-    exit = std::move(told);
+  if (StillServes(worker)) {
+    const Status asked =
+        Call(ask, {}, kSlack + kSlack, take, &generation, &cancel);
+    // Whoever asks next for the signal ends the call of the application.
+    if (asked.code() == Code::kCancelled) cancel.Raise();
+    if (asked.ok() && generation == worker.generation) exit = std::move(told);
   }
   exit.report.backend = worker.backend;
   exit.report.device = worker.device;
@@ -180,8 +186,10 @@ void SupervisorLink::CloseSession(const StartedWorker& worker) {
 }
 
 Status SupervisorLink::Prepare(const std::string& device) {
-  return Ask([&](Request::Builder request) { request.setPrepare(device); },
-             StartPatience(), TakeConfigured);
+  ASSIGN_OR_RETURN(const auto name, discovery::ParseDeviceName(device));
+  return Ask(
+      [&](Request::Builder request) { request.setPrepare(name.ToString()); },
+      StartPatience(), TakeConfigured);
 }
 
 Status SupervisorLink::Command(const std::string& backend,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/application/supervisor_link/supervisor_watch.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,6 +21,9 @@ namespace {
 
 // A time in which this process was stopped spoils one part only.
 constexpr int kParts = 10;
+// How often a thread that waits for another one's check looks for a reason not
+// to wait on.
+constexpr std::chrono::milliseconds kInterruptPause{20};
 
 }  // namespace
 
@@ -35,21 +39,39 @@ Result<std::shared_ptr<SupervisorWatch>> SupervisorWatch::Of(
       new SupervisorWatch(pid, std::move(pidfd), patience));
 }
 
-Status SupervisorWatch::Check() {
-  std::lock_guard lock(mutex_);
-  RETURN_IF_ERROR(found_);
+Status SupervisorWatch::Check(int interrupt_fd) {
+  const auto interrupted = [interrupt_fd] {
+    pollfd raised = {.fd = interrupt_fd, .events = POLLIN, .revents = 0};
+    return ::poll(&raised, 1, 0) > 0;
+  };
+  const Status given_up(Code::kDeadlineExceeded, "the check was interrupted");
   const auto part = patience_ / kParts;
-  // No session has the number 0: this does nothing and is answered at once.
-  found_ = SendRequest(
-      connection_.get(),
-      [](ipc::schema::HostRequest::Builder request) {
-        request.setCloseSession(0);
-      },
-      {}, ipc::Deadline::After(part));
+  std::unique_lock lock(mutex_, std::defer_lock);
+  // Another thread may be asking, for as long as `patience_`.
+  while (!lock.try_lock_for(kInterruptPause)) {
+    if (interrupted()) return given_up;
+  }
+  RETURN_IF_ERROR(found_);
+  if (!asked_) {
+    // No session has the number 0: this does nothing and is answered at once.
+    found_ = SendRequest(
+        connection_.get(),
+        [](ipc::schema::HostRequest::Builder request) {
+          request.setCloseSession(0);
+        },
+        {}, ipc::Deadline::After(part));
+    asked_ = true;
+  }
   for (int i = 0; found_.ok() && i < kParts; ++i) {
-    const auto received =
-        ipc::ReceiveMessage(connection_.get(), 0, ipc::Deadline::After(part));
-    if (received && *received) return Status();
+    const auto received = ipc::ReceiveMessage(
+        connection_.get(), 0,
+        ipc::Deadline::After(part).OrReadable(interrupt_fd));
+    if (received && *received) {
+      asked_ = false;
+      return Status();
+    }
+    // The next check waits for the answer.
+    if (interrupted()) return given_up;
     if (received || received.error().code != ipc::Code::kDeadlineExceeded) {
       found_ = Status(Code::kBackendLost, "the supervisor bulkheadd died");
     }

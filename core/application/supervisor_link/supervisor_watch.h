@@ -30,8 +30,10 @@ class SupervisorWatch {
   void Ask(ipc::UniqueFd connection) { connection_ = std::move(connection); }
   // Returns OK if bulkheadd answers. Otherwise ends it, and returns
   // kBackendLost, with the reason if it had to be ended. Waits for `patience`,
-  // without the time for which this process itself was stopped.
-  Status Check();
+  // without the time for which this process itself was stopped. Returns
+  // kDeadlineExceeded, and leaves bulkheadd alone, once `interrupt_fd` is
+  // readable; -1 is for none.
+  Status Check(int interrupt_fd);
   // Ends bulkheadd, which was late, and returns the reason as `code`.
   Status End(Code code) const;
 
@@ -43,9 +45,10 @@ class SupervisorWatch {
   const pid_t pid_;
   const ipc::UniqueFd pidfd_;
   const std::chrono::milliseconds patience_;
-  std::mutex mutex_;
+  std::timed_mutex mutex_;
   // Protected by mutex_.
   ipc::UniqueFd connection_;
+  bool asked_ = false;  // and not answered
   Status found_;
 };
 

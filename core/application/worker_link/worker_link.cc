@@ -355,7 +355,7 @@ ExitVerdict WorkerLink::TakeExit(ObservedExit seen) {
   // The hello was received before the worker met media, so that only a note can
   // be left in the socket.
   if (met_media_) seen.claim = TakeCrashNote(socket_.get());
-  ExitVerdict exit = supervisor_->SessionExit(started_, seen);
+  ExitVerdict exit = supervisor_->SessionExit(started_, seen, *cancel_);
   // bulkheadd reports the SIGKILL that the link sent, not the reason for it.
   if (seen.how != How::kDied) exit.report.kind = killed_for_;
   AddClaim(std::move(seen.claim), exit.report);
