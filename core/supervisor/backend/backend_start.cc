@@ -222,8 +222,10 @@ kj::Promise<Status> BackendStart::Probe() {
                     .then([this] {
                       return BlamingProbe(Status(
                           Code::kBackendUnavailable,
-                          "it took too long to count its devices, more than " +
-                              ipc::DeadlineName("backend_start"),
+                          "it took too long to count its devices, more than "
+                          "the " +
+                              std::to_string(context_.worker_deadline.count()) +
+                              " ms of " + ipc::DeadlineName("worker_start"),
                           ExitReport{.kind = ExitReport::Kind::kDeadline}));
                     }))
             .then([this, socket, pid](Status status) {

@@ -260,6 +260,12 @@ void Incarnation::OnReaperGone() {
   }
 }
 
+void Incarnation::OnReaperHangs(const std::string& why) {
+  zygote_lost_ = true;
+  zygote_end_ = why;
+  OnReaperGone();
+}
+
 void Incarnation::LookAtReaper() {
   // What is left for waitid() below to reap, or was looked at before.
   siginfo_t end = {};

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -76,11 +77,12 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   // is not.
   kj::Promise<Status> AwaitReady(std::chrono::milliseconds timeout);
   // Clones a worker that will serve `socket`. The worker may use `memory`
-  // beyond what the zygote has. Fails with kBackendLost if the zygote died,
-  // with kBackendUnavailable if it cannot clone, and with kDeadlineExceeded
-  // after `timeout`, which ends the zygote. Fails with kResourceExhausted after
-  // `timeout` if other programs of the user had too many descriptors in flight
-  // all the time; the zygote is not to blame and lives on.
+  // beyond what the zygote has. Fails with kBackendLost if the zygote died, or
+  // after `timeout`, which ends the zygote, or the reaper if that owes the
+  // answer; with kBackendUnavailable if the zygote cannot clone. Fails with
+  // kResourceExhausted after `timeout` if other programs of the user had too
+  // many descriptors in flight all the time; the zygote is not to blame and
+  // lives on.
   kj::Promise<Result<Worker>> CloneWorker(
       WorkerKind kind, ipc::UniqueFd socket, std::chrono::milliseconds timeout,
       const sandbox::MemoryAllowance& memory = {});
@@ -196,6 +198,11 @@ class Incarnation : private kj::TaskSet::ErrorHandler {
   void EndStrangers();
   void OnZygoteGone(Code code = Code::kBackendLost);
   void OnReaperGone();
+  // Ends a reaper that does not answer, for which nobody is to blame.
+  void OnReaperHangs(const std::string& why);
+  // Sends a request to the reaper. Calls `again` later if its socket is full.
+  void SendToReaper(capnp::MessageBuilder& message,
+                    std::function<void()> again);
   // Learns how the reaper ended, if it has.
   void LookAtReaper();
   void KillReaper();

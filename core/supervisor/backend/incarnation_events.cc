@@ -154,7 +154,9 @@ void Incarnation::AskToWatch(pid_t pid_untrusted) {
   // is a child of its own, and opens the pidfd.
   capnp::MallocMessageBuilder request;
   request.initRoot<schema::ReaperRequest>().setWatch(pid_untrusted);
-  if (!reaper_->Send(request)) OnReaperGone();
+  SendToReaper(request, [this, pid_untrusted] {
+    if (PendingOf(pid_untrusted)) AskToWatch(pid_untrusted);
+  });
 }
 
 void Incarnation::OnStarved(pid_t pid) {

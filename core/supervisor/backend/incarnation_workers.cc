@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <capnp/message.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,6 +25,24 @@ using std::chrono::milliseconds;
 
 kj::Duration ToDuration(milliseconds time) {
   return time.count() * kj::MILLISECONDS;
+}
+
+// Returns whether nobody waits for the worker any more that is to serve the
+// socket.
+bool IsClosedByPeer(int socket) {
+  pollfd closed = {.fd = socket, .events = POLLRDHUP, .revents = 0};
+  return ::poll(&closed, 1, 0) > 0;
+}
+
+// Says which process did not do its part of a clone, and what helps.
+std::string Unanswered(const char* what, pid_t pid, milliseconds timeout) {
+  return "the backend's " + std::string(what) + " (process " +
+         std::to_string(pid) + ") did not help to clone a worker within " +
+         std::to_string(timeout.count()) + " ms of " +
+         ipc::DeadlineName("worker_start") +
+         " and was ended, so that another can take its place; if nobody has "
+         "stopped it (SIGSTOP, a debugger), the machine is overloaded, or the "
+         "backend hangs: raise that deadline, or report it to the vendor";
 }
 
 }  // namespace
@@ -73,13 +92,18 @@ kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
           if (late.mapped().pid) forgotten_.insert(*late.mapped().pid);
           return Result<Worker>(*std::move(late.mapped().starved));
         }
-        // A zygote that does not answer would fail every later session too, so
-        // it is replaced.
-        KillZygote(Code::kBackendLost, "it did not clone a worker in time");
-        return Result<Worker>(Status(
-            Code::kDeadlineExceeded,
-            "no worker was cloned within " + std::to_string(timeout.count()) +
-                " ms of " + ipc::DeadlineName("worker_start")));
+        // What does not answer would fail every later session too, so it is
+        // ended, and the session tries the one that takes its place.
+        const bool named = late && late.mapped().pid;
+        const std::string why =
+            Unanswered(named ? "reaper" : "zygote",
+                       named ? reaper_pid() : zygote_pid(), timeout);
+        if (named) {
+          OnReaperHangs(why);
+        } else {
+          KillZygote(Code::kBackendLost, why);
+        }
+        return Result<Worker>(Status(Code::kBackendLost, why));
       }));
 }
 
@@ -89,6 +113,13 @@ kj::Promise<void> Incarnation::SendClone(uint64_t ticket,
   const auto pending = pending_.find(ticket);
   if (pending == pending_.end()) return kj::READY_NOW;
   const int descriptor = socket.get();
+  const auto& later = pending->second.descriptors;
+  if (IsClosedByPeer(later ? later->socket.get() : descriptor)) {
+    pending->second.fulfiller->fulfill(Result<Worker>(
+        Status(Code::kBackendLost, "the session was closed meanwhile")));
+    pending_.erase(pending);
+    return kj::READY_NOW;
+  }
   auto sent = zygote_->Send(
       *message, std::span(&descriptor, socket ? size_t{1} : size_t{0}));
   if (sent) {
@@ -97,13 +128,15 @@ kj::Promise<void> Incarnation::SendClone(uint64_t ticket,
     return kj::READY_NOW;
   }
   const bool starved = sent.error().code == ipc::Code::kResourceExhausted;
+  // Sessions that were cancelled have asked too, faster than it can clone.
+  const bool full = sent.error().code == ipc::Code::kDeadlineExceeded;
   Status failure = FromIpc(std::move(sent).error());
-  if (!starved) {
+  if (!starved && !full) {
     pending->second.fulfiller->fulfill(Result<Worker>(std::move(failure)));
     pending_.erase(pending);
     return kj::READY_NOW;
   }
-  pending->second.starved = std::move(failure);
+  if (starved) pending->second.starved = std::move(failure);
   return timer_.afterDelay(kStarvedPause)
       .then([this, ticket, message = kj::mv(message),
              socket = std::move(socket)]() mutable {
@@ -142,7 +175,22 @@ LogTail* Incarnation::LogOf(pid_t worker) {
 void Incarnation::KillWorker(pid_t pid) {
   capnp::MallocMessageBuilder message;
   message.initRoot<schema::ReaperRequest>().setKill(pid);
-  if (!reaper_->Send(message)) OnReaperGone();
+  SendToReaper(message, [this, pid] { KillWorker(pid); });
+}
+
+void Incarnation::SendToReaper(capnp::MessageBuilder& message,
+                               std::function<void()> again) {
+  const auto sent = reaper_->Send(message);
+  if (sent) return;
+  if (sent.error().code != ipc::Code::kDeadlineExceeded) {
+    return OnReaperGone();
+  }
+  // The socket is full of requests for other workers, which may be more than
+  // the reaper has had time for.
+  tasks_->add(
+      timer_.afterDelay(kStarvedPause).then([this, again = std::move(again)] {
+        if (reaper_alive_) again();
+      }));
 }
 
 void Incarnation::ForgetWorker(pid_t pid) {

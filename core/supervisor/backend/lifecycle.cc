@@ -30,7 +30,7 @@ BlameLimits LimitsOf(const StartContext& context) {
 
 std::string QuarantineReason(const std::string& name,
                              const std::string& cause) {
-  return "quarantined, since it failed too often, at last so: " + cause +
+  return "it failed too often, at last so: " + cause +
          "; it is tried again when its files change, when libraries are "
          "installed, or after `bulkhead restart " +
          name + "`";
@@ -92,8 +92,9 @@ kj::Promise<Status> Lifecycle::Execute(Action action,
       reason_ = QuarantineReason(name, cause.text);
       refusal_ =
           cause.code == Code::kBackendMisbehaved
-              ? Status(cause.code, "the backend " + name + " is " + reason_)
-              : LoadFailure(cause.code, reason_);
+              ? Status(cause.code, "the backend " + name +
+                                       " is quarantined, since " + reason_)
+              : LoadFailure(cause.code, "quarantined, since " + reason_);
       Stop(cause.code, "it was quarantined");
       // Bulkhead's own backends are everybody's last resort: a later process
       // tries them again.
