@@ -220,6 +220,34 @@ TEST_P(ShrinkingFileTest, WhatTheIndexHasAndThePassDoesNotIsDamage) {
   }
 }
 
+TEST_P(ShrinkingFileTest, APassEndsWhereNothingIsLeftToOpen) {
+  for (const OnCorrupt on_corrupt : {OnCorrupt::kSkip, OnCorrupt::kError}) {
+    std::ofstream(path_, std::ios::binary) << bytes_;
+    VideoDecoder video = Open(on_corrupt);
+    ASSERT_TRUE(video.Next());
+    ASSERT_EQ(::truncate(path_.c_str(), 0), 0);
+    ASSERT_EQ(::kill(video.worker_pid(), SIGKILL), 0);
+    std::string said;
+    size_t errors = 0;
+    for (Status failure(Code::kInternal, ""); !failure.ok() && errors < 100;) {
+      failure = DecodeStraight(video).failure;
+      said += failure.message();
+      errors += !failure.ok();
+    }
+    // One frame may be cut off in the middle.
+    EXPECT_LE(errors, on_corrupt == OnCorrupt::kError ? 2 : 0) << said;
+    EXPECT_EQ(said.find("has become shorter") != std::string::npos,
+              on_corrupt == OnCorrupt::kError)
+        << said;
+    EXPECT_GT(DamagedFrames(video), 0u);
+    const auto count = video.FrameCount();
+    ASSERT_FALSE(count);
+    EXPECT_NE(count.error().message().find("has become shorter"),
+              std::string::npos)
+        << count.error();
+  }
+}
+
 TEST_P(ShrinkingFileTest, WithoutAnIndexTheLossIsToldToo) {
   VideoDecoder strict = Open(OnCorrupt::kError);
   VideoDecoder skipping = Open(OnCorrupt::kSkip);

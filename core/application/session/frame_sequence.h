@@ -49,6 +49,8 @@ class FrameSequence {
   uint64_t next() const { return dropped_ + seen_.size(); }
   // Returns the number of frames that were delivered or reported as damage.
   uint64_t frames() const { return frames_; }
+  // Ends the sequence, for a stream that cannot be decoded further.
+  void End() { ended_ = true; }
   bool ended() const { return ended_; }
 
   Result<Event> Next(VideoLink& video);

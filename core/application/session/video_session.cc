@@ -9,6 +9,7 @@
 #include "core/application/worker_link/output_options.h"
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
+#include "core/worker_protocol/stream_opening.h"
 #include "core/worker_protocol/stream_timing.h"
 #include "ipc/frame_geometry.h"
 #include "ipc/limit_name.h"
@@ -36,6 +37,7 @@ Result<std::unique_ptr<VideoSession>> VideoSession::Open(
                       "; it must be from 0 to " + std::to_string(kMostThreads));
   }
   RETURN_IF_ERROR(ValidateOutput(options, limits));
+  RETURN_IF_ERROR(ValidateBackendOptions(options.backend_options));
   if (options.seek_mode == SeekMode::kApproximate &&
       !options.frame_mappings.empty()) {
     return Status(
@@ -108,8 +110,19 @@ auto VideoSession::WithRecovery(WorkerRecovery::Step asked, const Call& step)
   } else {
     done = bool{result};
   }
-  if (!done) ForgetPlay();
-  return result;
+  if (done) return result;
+  ForgetPlay();
+  Status failure;
+  if constexpr (std::is_same_v<decltype(result), Status>) {
+    failure = std::move(result);
+  } else {
+    failure = std::move(result).error();
+  }
+  // Whatever a worker says of such a file, that explains it.
+  if (failure.code() == Code::kBadInput && input().lost_bytes() > 0) {
+    return Status(failure.code(), failure.message() + Shortened());
+  }
+  return failure;
 }
 
 Result<std::optional<Frame>> VideoSession::Next() {
@@ -128,13 +141,22 @@ Result<std::optional<Frame>> VideoSession::Next() {
       }
       return event;
     };
-    ASSIGN_OR_RETURN(Event event,
-                     WithRecovery(WorkerRecovery::Step::kNext, next));
-    if (auto* published = std::get_if<PublishedFrame>(&event)) {
+    Result<Event> event = WithRecovery(WorkerRecovery::Step::kNext, next);
+    if (!event) {
+      if (event.error().code() != Code::kBadInput || input().lost_bytes() == 0)
+        return std::move(event).error();
+      // What is left of the file is no such stream. The pass ends here, or a
+      // caller who reads on after an error would never come to an end.
+      sequence_.End();
+      event = Event(EndOfStream{});
+    }
+    if (auto* published = std::get_if<PublishedFrame>(&*event)) {
       return std::make_optional(MakeFrame(std::move(*published), number));
     }
-    if (std::holds_alternative<EndOfStream>(event)) RETURN_IF_ERROR(CheckEnd());
-    const auto* damage = std::get_if<Damage>(&event);
+    if (std::holds_alternative<EndOfStream>(*event)) {
+      RETURN_IF_ERROR(CheckEnd());
+    }
+    const auto* damage = std::get_if<Damage>(&*event);
     if (damage && options_.on_corrupt == OnCorrupt::kError) {
       return DamagedError(*damage);
     }
@@ -150,9 +172,10 @@ Status VideoSession::CheckEnd() {
     const FrameIndex& index = finder_->index();
     if (got >= index.size()) return Status();
     for (uint64_t i = got; i < index.size(); ++i) {
-      damage_.Add({.frame = i,
-                   .pts = index.timestamped() ? index[i].pts : ipc::kNoTimestamp,
-                   .duration = index[i].duration});
+      damage_.Add(
+          {.frame = i,
+           .pts = index.timestamped() ? index[i].pts : ipc::kNoTimestamp,
+           .duration = index[i].duration});
     }
     text += ": frames " + std::to_string(got) + " to " +
             std::to_string(index.size() - 1) + " are missing";
@@ -239,6 +262,11 @@ Result<FrameIndex> VideoSession::ScanForIndex() {
   worker().Acquit();
   index.Finish();
   index_is_whole_ = !AddUncounted(index.size());
+  if (!index_is_whole_) {
+    lost_frames_ =
+        metadata_.frame_count_from_header.value_or(index.size() + 1) -
+        index.size();
+  }
   if (index_is_whole_) return index;
   if (options_.on_corrupt != OnCorrupt::kError) return index;
   return Status(Code::kBadInput,
@@ -269,7 +297,7 @@ void VideoSession::TellContent() {
 
 Result<uint64_t> VideoSession::FrameCount() {
   RETURN_IF_ERROR(EnsureIndex());
-  return uint64_t{finder_->index().size()};
+  return uint64_t{finder_->index().size()} + lost_frames_;
 }
 
 Result<std::vector<int64_t>> VideoSession::KeyFrameIndices() {
@@ -296,8 +324,14 @@ Status VideoSession::EnsureTimes() {
 
 Result<Frame> VideoSession::FrameAt(int64_t index) {
   RETURN_IF_ERROR(EnsureIndex());
-  const auto from_start = ResolveIndex(index, finder_->index().size());
+  const uint64_t size = finder_->index().size();
+  const auto from_start = ResolveIndex(index, size + lost_frames_);
   if (!from_start) return from_start.error().WithContext(input().name());
+  if (*from_start >= size) {
+    return Status(Code::kBadInput, input().name() + ": frame " +
+                                       std::to_string(*from_start) +
+                                       " is missing" + Shortened());
+  }
   return Fetch(*from_start);
 }
 

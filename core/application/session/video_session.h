@@ -122,6 +122,8 @@ class VideoSession final : public StreamSession {
   std::optional<FrameFinder> finder_;  // set once there is an index
   // The index lists every frame of the file as it was when it was opened.
   bool index_is_whole_ = false;
+  // The frames behind the index that the file has lost since it was opened.
+  uint64_t lost_frames_ = 0;
   std::optional<FrameTimes> times_;     // for the frames of the index
   std::optional<NearbyFinder> nearby_;  // replaces finder_ if kApproximate
 };
