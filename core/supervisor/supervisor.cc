@@ -57,6 +57,10 @@ sandbox::SandboxReport WithoutDescriptors() {
 }
 
 Status CannotTry(const Status& exhausted) {
+  if (exhausted.code() == Code::kDeadlineExceeded) {
+    return exhausted.WithContext(
+        "cannot find out what sandbox this machine offers");
+  }
   const std::string low = LowLimits();
   return Status(
       Code::kResourceExhausted,

@@ -26,6 +26,7 @@
 #include "core/base/status_macros.h"
 #include "core/supervisor/sandbox/errno_status.h"
 #include "core/supervisor/sandbox/new_root.h"
+#include "ipc/limit_name.h"
 
 namespace bulkhead::sandbox {
 namespace {
@@ -243,9 +244,11 @@ Status AwaitEntered(int setup, ipc::Deadline deadline) {
     ready = ppoll(&wait, 1, &left, nullptr);
   } while (ready < 0 && errno == EINTR);
   if (ready == 0) {
-    return Status(
-        Code::kDeadlineExceeded,
-        "a sandbox was not ready in time; is the machine overloaded?");
+    return Status(Code::kDeadlineExceeded,
+                  "a sandbox was not ready within " +
+                      ipc::DeadlineName("backend_start") +
+                      "; raise that deadline, or relieve the machine if it is "
+                      "overloaded");
   }
   std::array<char, kMaxReasonBytes> reason;
   const ssize_t bytes = recv(setup, reason.data(), reason.size(), MSG_DONTWAIT);

@@ -213,7 +213,10 @@ SandboxReport ProbeSandbox(ipc::Deadline deadline, const std::string& cgroup) {
     const Status status = named.ok() ? named : attempt(Forbidden::kKill);
     if (!status.ok()) {
       *failure = status.message();
-      if (status.code() == Code::kResourceExhausted) exhausted = status;
+      if (status.code() == Code::kResourceExhausted ||
+          status.code() == Code::kDeadlineExceeded) {
+        exhausted = status;
+      }
       continue;
     }
     facts.tier = tier;

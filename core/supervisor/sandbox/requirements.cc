@@ -13,14 +13,17 @@ Status CheckRequirements(const Requirements& requirements,
                       TierName(report.tier) + "\", below the floor \"" +
                       TierName(requirements.floor) + "\"; " +
                       report.gaps.front().Sentence() +
-                      "; `bulkhead doctor` says what to do about it, or lower "
-                      "BULKHEAD_SANDBOX_FLOOR knowingly");
+                      "; `bulkhead doctor` says what to do about it" +
+                      (report.tier == Tier::kReduced
+                           ? ", or accept less: --sandbox-floor reduced or "
+                             "BULKHEAD_SANDBOX_FLOOR=reduced"
+                           : ""));
   }
   if (requirements.memory_cgroup && !report.cgroup.Has("memory")) {
     return Status(Code::kSandboxUnavailable,
                   "no cgroup can limit the memory of a backend here, which "
-                  "BULKHEAD_REQUIRE_MEMORY_CGROUP or the option "
-                  "require_memory_cgroup requires: " +
+                  "--require-memory-cgroup, BULKHEAD_REQUIRE_MEMORY_CGROUP or "
+                  "the option require_memory_cgroup requires: " +
                       report.cgroup.evidence +
                       "; `bulkhead doctor` says what to do about it, or no "
                       "longer require it");
