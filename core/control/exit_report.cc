@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/control/exit_report.h"
 
+#include <signal.h>
+
 #include <cstring>
 
 #include "ipc/worker_exit.h"
@@ -38,8 +40,9 @@ std::string DescribeExitCode(const ExitReport& report) {
       report.claimed_backtrace.empty()) {
     return "it exited with code " + std::to_string(report.value);
   }
-  return "it exited because its device is lost, in the backend's words: \"" +
-         report.claimed_backtrace.front() + "\"";
+  // The claim quotes the backend.
+  return "it exited because its device is lost, by its own account: " +
+         report.claimed_backtrace.front();
 }
 
 }  // namespace
@@ -62,6 +65,20 @@ std::string DescribeExit(const ExitReport& report) {
       break;
   }
   return "how it ended is not known";
+}
+
+bool IsRequestToEnd(int signal) {
+  switch (signal) {
+    case SIGTERM:
+    case SIGINT:
+    case SIGHUP:
+    case SIGQUIT:
+    case SIGUSR1:
+    case SIGUSR2:
+      return true;
+    default:
+      return false;
+  }
 }
 
 std::string SeeCrash(uint64_t crash) {

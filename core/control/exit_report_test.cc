@@ -41,8 +41,8 @@ TEST(DescribeExitTest, QuotesTheBackendOfALostDevice) {
   EXPECT_EQ(DescribeExit(report), "it exited with code 3");
   report.claimed_backtrace = {"acme: the card fell off the bus"};
   EXPECT_EQ(DescribeExit(report),
-            "it exited because its device is lost, in the backend's words: "
-            "\"acme: the card fell off the bus\"");
+            "it exited because its device is lost, by its own account: "
+            "acme: the card fell off the bus");
 }
 
 TEST(DescribeExitTest, SaysThatItWasForMemory) {

@@ -26,6 +26,7 @@ constexpr Name<Step> kSteps[] = {
 constexpr Name<Deed> kDeeds[] = {
     {"segfault", Deed::kSegfault},
     {"abort", Deed::kAbort},
+    {"terminate", Deed::kTerminate},
     {"exit", Deed::kExit},
     {"hang", Deed::kHang},
     {"spin", Deed::kSpin},

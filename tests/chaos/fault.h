@@ -47,6 +47,7 @@ enum class Deed {
   // Harm to the process, possible at every step.
   kSegfault,
   kAbort,
+  kTerminate,        // sends itself SIGTERM, as far as it may
   kExit,             // :CODE
   kHang,             // hangs for ever, in a call that IsHeld() in held.h knows
   kSpin,             // spins for ever

@@ -83,6 +83,9 @@ void Harm(const Fault& fault) {
     }
     case Deed::kAbort:
       std::abort();
+    case Deed::kTerminate:
+      syscall(SYS_tgkill, getpid(), gettid(), SIGTERM);
+      return;
     case Deed::kExit:
       _exit(static_cast<int>(fault.argument));
     case Deed::kHang:

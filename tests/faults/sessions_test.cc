@@ -212,6 +212,55 @@ TEST_F(FaultySessions, AStoppedReaperDelaysNoRunningSession) {
   ASSERT_TRUE(ProcessWatch(reaper).Signal(SIGCONT));
 }
 
+// Row 17. Nobody continues them.
+TEST_F(FaultySessions, AStoppedProcessOfTheBackendIsReplacedWithinTheCall) {
+  HostOptions options = installation_.options();
+  options.deadlines.worker_start = milliseconds(700);
+  host_ = Host::Create(options).value();
+  for (const bool reaper : {false, true}) {
+    VideoDecoder video = Open();
+    ASSERT_TRUE(video.Next().value());
+    const BackendInfo backend = Backend();
+    const ProcessWatch stopped(reaper ? backend.reaper_pid
+                                      : backend.zygote_pid);
+    ASSERT_TRUE(stopped.Signal(SIGSTOP));
+    ASSERT_TRUE(ProcessWatch(video.worker_pid()).Signal(SIGKILL));
+    video.Rewind();
+    EXPECT_EQ(HashesOfRest(video), expected_) << reaper;
+    EXPECT_TRUE(stopped.AwaitEnd(kSoon)) << reaper;
+    const std::string cause = video.recovery().last_cause;
+    EXPECT_NE(cause.find((reaper ? "reaper (process " : "zygote (process ") +
+                         std::to_string(stopped.pid())),
+              std::string::npos)
+        << cause;
+
+    // A call without a decoder goes on as well.
+    const ProcessWatch next(reaper ? Backend().reaper_pid
+                                   : Backend().zygote_pid);
+    ASSERT_TRUE(next.Signal(SIGSTOP));
+    const auto probed = host_->Probe(clip_, {.device = "chaos"});
+    EXPECT_TRUE(probed) << probed.error();
+    EXPECT_TRUE(next.AwaitEnd(kSoon)) << reaper;
+  }
+}
+
+// Somebody ends workers by a signal that no crash raises. The file is sound.
+TEST_F(FaultySessions, AWorkerThatIsAskedToEndSpeaksAgainstNoFile) {
+  VideoDecoder video = Open();
+  for (int death = 0; death < 3; ++death) {
+    video.Rewind();
+    End(video.worker_pid(), SIGTERM);
+  }
+  EXPECT_EQ(HashesOfRest(video), expected_);
+}
+
+// Or it would escape the blame for what it does.
+TEST_F(FaultySessions, ABackendCannotAskItselfToEnd) {
+  VideoDecoder video = Open("at=packet:40 do=terminate");
+  EXPECT_EQ(HashesOfRest(video), expected_);
+  EXPECT_EQ(video.recovery().restarts, 0u);
+}
+
 // Row 19.
 TEST_F(FaultySessions, ASlowWorkerIsNotKilled) {
   VideoDecoder video = Open("at=packet:50 do=slow:1500\nat=packet do=slow:3");

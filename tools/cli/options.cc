@@ -59,6 +59,7 @@ constexpr Limit kLimits[] = {
     Of<&Limits::streams>("streams"),
     Of<&Limits::packet_bytes>("packet-bytes"),
     Of<&Limits::index_frames>("index-frames"),
+    Of<&Limits::kills_per_position>("kills-per-position"),
     Within<&Deadlines::supervisor_start>("supervisor-start-ms"),
     Within<&Deadlines::backend_start>("backend-start-ms"),
     Within<&Deadlines::worker_start>("worker-start-ms"),

@@ -7,6 +7,7 @@
 
 #include "core/application/worker_link/step_deadline.h"
 #include "core/base/application_limits.h"
+#include "core/control/exit_report.h"
 #include "ipc/limit_name.h"
 
 namespace bulkhead::session {
@@ -38,12 +39,36 @@ Cause CauseOf(const ExitVerdict& verdict) {
   return {Code::kPoisonedInput, "skip this file or try another backend"};
 }
 
-// Returns whether the kernel may have killed the worker to get memory back.
-bool IsKillForMemory(const ExitVerdict& verdict) {
+// Returns whether somebody outside of Bulkhead ended the worker, which may be
+// the kernel, to get memory back.
+bool IsKill(const ExitVerdict& verdict) {
   const ExitReport& report = verdict.report;
   return report.kind == ExitReport::Kind::kOutOfMemory ||
          (report.kind == ExitReport::Kind::kSignaled &&
-          report.value == SIGKILL);
+          (report.value == SIGKILL || IsRequestToEnd(report.value)));
+}
+
+std::string Attempts(uint32_t count) {
+  return std::to_string(count) + (count == 1 ? " attempt" : " attempts");
+}
+
+DeathAccount::GivenUp TooManyKills(uint32_t kills, const ExitReport& last) {
+  const std::string begin = "given up after " + std::to_string(kills) +
+                            (kills == 1 ? " such death, " : " such deaths, ");
+  const std::string raise = "raise " + ipc::LimitName("kills_per_position");
+  if (last.kind == ExitReport::Kind::kSignaled && last.value != SIGKILL) {
+    return {Code::kBackendLost,
+            begin +
+                "since another program sends its workers this signal: find out "
+                "which does, or " +
+                raise};
+  }
+  return {Code::kResourceExhausted,
+          begin +
+              "as the kernel does this to a worker where the machine has no "
+              "memory left: free memory, decode fewer files at a time, lower " +
+              ipc::LimitName("worker_bytes") +
+              ", or, if somebody else kills workers, " + raise};
 }
 
 }  // namespace
@@ -61,24 +86,25 @@ std::optional<DeathAccount::GivenUp> DeathAccount::Count(
   if (death == Code::kBackendMisbehaved)
     return GivenUp{death, "report it to the vendor of the backend"};
   verdict.blamed ? ++blamed_ : ++innocent_;
-  if (!verdict.blamed && IsKillForMemory(verdict)) ++kills_;
+  if (!verdict.blamed && IsKill(verdict)) ++kills_;
   // bulkheadd also knows of deaths in other sessions at this position; the
   // session also knows of deaths that an earlier bulkheadd counted.
   const uint32_t attempts = std::max(blamed_, verdict.deaths_here);
   if (attempts >= attempts_) {
     const Cause cause = CauseOf(verdict);
-    return GivenUp{cause.code, "given up after " + std::to_string(attempts) +
-                                   " attempts, " + cause.advice};
+    return GivenUp{cause.code, "given up after " + Attempts(attempts) + ", " +
+                                   cause.advice};
   }
   // A worker could bring one frame and die, again and again.
   if (overdue && verdict.blamed) {
     return GivenUp{Code::kDeadlineExceeded,
                    "given up because its call takes too long, more than " +
                        std::to_string(StepDeadline::kMostTimeouts) + " times " +
-                       NameOf(&Deadlines::frame)};
+                       NameOf(&Deadlines::frame) +
+                       ": raise that deadline or skip the file"};
   }
   if (const auto seconds = ProcessorSeconds();
-      seconds && kills_ > kills_allowed_) {
+      seconds && kills_ > kills_allowed_ && verdict.report.value == SIGKILL) {
     return GivenUp{
         Code::kResourceExhausted,
         "given up after " + std::to_string(kills_) +
@@ -90,22 +116,15 @@ std::optional<DeathAccount::GivenUp> DeathAccount::Count(
             "again"};
   }
   if (kills_ > kills_allowed_) {
-    return GivenUp{
-        Code::kResourceExhausted,
-        "given up after " + std::to_string(kills_) +
-            " such deaths, as the kernel does this to a worker where the "
-            "machine has no memory left: free memory, decode fewer files at a "
-            "time, lower " +
-            ipc::LimitName("worker_bytes") +
-            ", or, if somebody else kills workers, raise "
-            "Limits::kills_per_position"};
+    return TooManyKills(kills_, verdict.report);
   }
   // Nobody is to blame, but a session must end even where workers are killed
   // from outside for ever.
   if (innocent_ > restarts_) {
     return GivenUp{
         Code::kBackendLost,
-        "given up after " + std::to_string(innocent_) + " restarts, retry"};
+        "given up after " + std::to_string(innocent_) +
+            (innocent_ == 1 ? " restart, retry" : " restarts, retry")};
   }
   return std::nullopt;
 }

@@ -31,14 +31,16 @@ namespace bulkhead::session {
 //   as many blamed deaths as attempts        give up, with the code of
 //                                            whatever is to blame
 //   a blamed death, and the call is overdue  give up: kDeadlineExceeded
-//   more kills for memory than allowed       give up: kResourceExhausted
+//   more kills than allowed                  give up: kResourceExhausted if by
+//                                            SIGKILL, else kBackendLost
 //   more innocent deaths than restarts       give up: kBackendLost
 //   otherwise                                try again with another worker
 //
-// A kill for memory is an innocent death by a SIGKILL that Bulkhead did not
-// send. A kernel without free memory kills so, and nothing tells its kill from
-// an operator's. Each further worker would take the same memory and make the
-// kernel kill again, perhaps another program.
+// A kill is an innocent death by a signal that Bulkhead did not send and no
+// fault raises (IsRequestToEnd). Most are SIGKILLs for memory: a kernel without
+// free memory kills so, and nothing tells its kill from an operator's. Each
+// further worker would take the same memory and make the kernel kill again,
+// perhaps another program.
 //
 // Not thread-safe.
 class DeathAccount {
@@ -94,7 +96,7 @@ class DeathAccount {
   uint64_t wanted_ = 0;
   uint32_t blamed_ = 0;
   uint32_t innocent_ = 0;
-  uint32_t kills_ = 0;  // of the innocent deaths, the kills for memory
+  uint32_t kills_ = 0;  // of the innocent deaths, the kills
 };
 
 }  // namespace bulkhead::session

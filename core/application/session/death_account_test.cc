@@ -154,11 +154,40 @@ TEST_F(DeathAccountTest, DeathsThatAreNobodysFaultAreRestartedLonger) {
 TEST_F(DeathAccountTest, KillsForMemoryAreSoonGivenUp) {
   const auto given_up = DieUntilGivenUp(Code::kBackendLost, kKilled, 3);
   EXPECT_EQ(given_up.code, Code::kResourceExhausted);
-  EXPECT_THAT(given_up.reason, AllOf(HasSubstr("given up after 3 such deaths"),
-                                     HasSubstr("no memory left"),
-                                     HasSubstr("--limit worker-bytes=N"),
-                                     HasSubstr("kills_per_position")));
+  EXPECT_THAT(
+      given_up.reason,
+      AllOf(HasSubstr("given up after 3 such deaths"),
+            HasSubstr("no memory left"), HasSubstr("--limit worker-bytes=N"),
+            HasSubstr("--limit kills-per-position=N")));
   EXPECT_FALSE(account_.blamed());
+}
+
+TEST_F(DeathAccountTest, OtherSignalsFromOutsideAreNoCheaperThanKills) {
+  ExitVerdict terminated = kKilled;
+  terminated.report.value = SIGTERM;
+  const auto given_up = DieUntilGivenUp(Code::kBackendLost, terminated, 3);
+  EXPECT_EQ(given_up.code, Code::kBackendLost);
+  EXPECT_THAT(given_up.reason,
+              AllOf(HasSubstr("given up after 3 such deaths, since another "
+                              "program sends its workers this signal"),
+                    HasSubstr("--limit kills-per-position=N")));
+  EXPECT_FALSE(account_.blamed());
+}
+
+TEST_F(DeathAccountTest, ACallThatTakesTooLongSaysWhatHelps) {
+  const auto given_up =
+      account_.Count(Code::kBackendLost, kInput, /*overdue=*/true);
+  ASSERT_TRUE(given_up);
+  EXPECT_THAT(given_up->reason,
+              HasSubstr("raise that deadline or skip the file"));
+}
+
+TEST_F(DeathAccountTest, OneAttemptIsNotSeveral) {
+  Limits limits;
+  limits.attempts_per_position = 1;
+  const auto given_up = DeathAccount(limits).Count(Code::kBackendLost, kInput);
+  ASSERT_TRUE(given_up);
+  EXPECT_THAT(given_up->reason, HasSubstr("given up after 1 attempt,"));
 }
 
 TEST_F(DeathAccountTest, AWorkerOfSeveralSessionsMayBeKilledForMemoryToo) {

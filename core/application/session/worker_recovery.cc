@@ -146,7 +146,15 @@ Status WorkerRecovery::AccountDeath(const Status& death) {
   if (report.crash) episode_->crashes.push_back(report.crash);
   ++stats_.restarts;
   counter_.AddRestart();
-  stats_.last_cause = link_ ? DescribeExit(report) : death.message();
+  if (!link_) {
+    stats_.last_cause = death.message();
+  } else if (report.kind == ExitReport::Kind::kUnknown &&
+             !supervisor_->StillServes(link_->started())) {
+    stats_.last_cause = "bulkheadd ended or hung and was replaced";
+  } else {
+    stats_.last_cause = DescribeExit(report);
+  }
+  const std::string end = link_ ? ": " + stats_.last_cause : "";
   // Drops the worker last, because the position becomes "opening" without a
   // worker.
   if (link_) {
@@ -161,8 +169,7 @@ Status WorkerRecovery::AccountDeath(const Status& death) {
   const auto given_up = account_.Count(death.code(), verdict, overdue);
   if (!given_up) return Status();
   lost_.reset();
-  std::string message =
-      death.message() + " at " + report.position + ": " + stats_.last_cause;
+  std::string message = death.message() + " at " + report.position + end;
   if (!given_up->reason.empty()) message += "; " + given_up->reason;
   if (const std::string low = LowLimits(); !low.empty()) {
     message += "; if it lacked something, " + RaiseTheLimits(low);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/supervisor/blame/culprit.h"
 
+#include "core/control/exit_report.h"
 #include "ipc/worker_exit.h"
 
 namespace bulkhead::supervisor {
@@ -21,6 +22,13 @@ Culprit CulpritOf(const ProcessExit& exit, HostObservation observed,
   // kernel's report counts only where the host did not kill.
   const bool died = observed == HostObservation::kDied;
   if (died && !CanBeBlamed(exit)) return Culprit::kNobody;
+  // Another program did that, not the file: the sandbox keeps the backend from
+  // it. If it could, it would gain no more restarts than by a SIGKILL, and none
+  // before it has media.
+  if (died && met_media && exit.kind == ProcessExit::Kind::kSignaled &&
+      IsRequestToEnd(exit.value)) {
+    return Culprit::kNobody;
+  }
   if (!met_media) return Culprit::kBackend;
   if (observed == HostObservation::kBrokeProtocol) return Culprit::kBreach;
   const bool device_lost = died && exit.has_devices && exit.says_device_lost &&

@@ -54,6 +54,7 @@ TEST(CulpritOf, ALostDeviceIsTheDevices) {
   EXPECT_EQ(Judge(other), Culprit::kInput);
   other = LostDevice();
   other.kind = Kind::kSignaled;
+  other.value = SIGSEGV;
   EXPECT_EQ(Judge(other), Culprit::kInput);
 }
 
@@ -71,6 +72,16 @@ TEST(CulpritOf, AKillThatWeDidNotSendIsNobodys) {
   EXPECT_EQ(
       Judge(Ended(Kind::kSignaled, SIGKILL), HostObservation::kDied, false),
       Culprit::kNobody);
+}
+
+TEST(CulpritOf, ARequestToEndIsNobodysOnceThereIsMedia) {
+  for (const int signal :
+       {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
+    const ProcessExit exit = Ended(Kind::kSignaled, signal);
+    EXPECT_EQ(Judge(exit), Culprit::kNobody) << signal;
+    EXPECT_EQ(Judge(exit, HostObservation::kMissedDeadline), Culprit::kInput);
+    EXPECT_EQ(Judge(exit, HostObservation::kDied, false), Culprit::kBackend);
+  }
 }
 
 TEST(CulpritOf, OurOwnKillIsForWhatItDid) {
