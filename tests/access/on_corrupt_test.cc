@@ -265,6 +265,28 @@ TEST_P(ShrinkingFileTest, WithoutAnIndexTheLossIsToldToo) {
   EXPECT_GT(DamagedFrames(skipping), 0u);
 }
 
+TEST_P(ShrinkingFileTest, FramesAndDamageAreWhatTheHeaderCounts) {
+  const auto clip = MakeAccessClip("h264_b_pyramid.mp4");
+  if (!clip) GTEST_SKIP() << clip.error();
+  bytes_ = Read(*clip);
+  path_ = TemporaryDirectory() + "/shrinking.mp4";
+  std::ofstream(path_, std::ios::binary) << bytes_;
+  VideoDecoder video = Open(OnCorrupt::kSkip);
+  const auto told = video.metadata().frame_count_from_header;
+  ASSERT_TRUE(told);
+  Shrink();
+  const StraightPass pass = DecodeStraight(video);
+  EXPECT_TRUE(pass.failure.ok()) << pass.failure;
+  EXPECT_LT(pass.frames.size(), *told);
+  EXPECT_EQ(pass.frames.size() + DamagedFrames(video), *told);
+  EXPECT_EQ(video.FrameCount().value(), *told);
+  const auto last = video.FrameAt(-1);
+  EXPECT_EQ(last.error().code(), Code::kBadInput);
+  EXPECT_NE(last.error().message().find("has become shorter"),
+            std::string::npos)
+      << last.error();
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, ShrinkingFileTest,
                          testing::Values("cpu", "openreg:0"),
                          [](const auto& device) {

@@ -332,26 +332,6 @@ TEST_F(Cancelling, EndsACallThatWaitsForAStoppedBulkheadd) {
   EXPECT_EQ(HashesOfRest(video), expected_);
 }
 
-TEST_F(Cancelling, AStormOfCancelsBlamesNobody) {
-  std::atomic<bool> done = false;
-  VideoOptions options = ChaosInstallation::Stream();
-  options.cancellation = Cancellation::Create().value();
-  std::thread storm([&] {
-    for (int i = 0; !done; ++i) {
-      options.cancellation->Cancel();
-      std::this_thread::sleep_for(milliseconds(i % 3));
-    }
-  });
-  for (int i = 0; i < 300; ++i) {
-    const auto opened = host_->OpenVideo(clip_, options);
-    if (opened) continue;
-    EXPECT_EQ(opened.error().code(), Code::kCancelled) << opened.error();
-  }
-  done = true;
-  storm.join();
-  EXPECT_TRUE(host_->OpenVideo(clip_, ChaosInstallation::Stream()));
-}
-
 // A handler may only do what is async-signal-safe.
 const Cancellation* interrupted = nullptr;
 

@@ -244,14 +244,23 @@ TEST_F(FaultySessions, AStoppedProcessOfTheBackendIsReplacedWithinTheCall) {
   }
 }
 
-// Somebody ends workers by a signal that no crash raises. The file is sound.
+// Another program ends workers by a signal that no crash raises. The file is
+// sound.
 TEST_F(FaultySessions, AWorkerThatIsAskedToEndSpeaksAgainstNoFile) {
-  VideoDecoder video = Open();
-  for (int death = 0; death < 3; ++death) {
-    video.Rewind();
-    End(video.worker_pid(), SIGTERM);
+  VideoDecoder video = Open("at=packet:40 do=hang");
+  std::thread killer([this] {
+    for (int death = 0; death < 3; ++death) {
+      const auto held = AwaitHeld(host_->supervisor_pid(), kSoon);
+      if (held) End(*held, SIGTERM);
+    }
+  });
+  Status end;
+  for (size_t frames = 0; end.ok() && frames < expected_.size(); ++frames) {
+    if (auto frame = video.Next(); !frame) end = frame.error();
   }
-  EXPECT_EQ(HashesOfRest(video), expected_);
+  killer.join();
+  EXPECT_EQ(end.code(), Code::kBackendLost) << end;
+  EXPECT_THAT(end.message(), HasSubstr("sends its workers this signal"));
 }
 
 // Or it would escape the blame for what it does.

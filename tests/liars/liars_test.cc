@@ -179,7 +179,8 @@ LIES(Probe, Row{"probe_silent", Code::kBackendUnavailable, "took too long"},
      // A crash of which the reaper knows nothing.
      Row{"probe_crashed", Code::kBackendUnavailable, "exited with code 0"});
 
-LIES(ZygoteClonesSession, Row{"clone_never", Code::kBackendLost, "did not help to clone"},
+LIES(ZygoteClonesSession,
+     Row{"clone_never", Code::kBackendLost, "did not help to clone"},
      Row{"clone_death", Code::kBackendLost, "signal 11"},
      Row{"clone_pid_one", Code::kBackendMisbehaved},
      Row{"clone_pid_own", Code::kBackendMisbehaved},

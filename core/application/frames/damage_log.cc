@@ -31,9 +31,7 @@ void DamageLog::Add(const Damage& damage) {
   const bool joins_before =
       before != ranges_.end() && (full || frame == before->second.last + 1);
   const auto range =
-      joins_before
-          ? before
-          : ranges_.emplace_hint(after, frame, Range());
+      joins_before ? before : ranges_.emplace_hint(after, frame, Range());
   Join({.last = frame,
         .frames = 1,
         .begin_pts = damage.pts,
@@ -89,15 +87,14 @@ std::vector<DamagedRange> DamageLog::Ranges(double seconds_per_unit) const {
   };
   std::vector<DamagedRange> ranges;
   for (const auto& [first, range] : ranges_) {
-    ranges.push_back(
-        {.frames = range.frames,
-         .first_frame = first,
-         .last_frame = range.last,
-         .begin_seconds = seconds(range.begin_pts),
-         .end_seconds = seconds(range.end_pts),
-         .first_byte = byte(range.first_byte),
-         .last_byte = byte(range.last_byte),
-         .backend_says = range.words});
+    ranges.push_back({.frames = range.frames,
+                      .first_frame = first,
+                      .last_frame = range.last,
+                      .begin_seconds = seconds(range.begin_pts),
+                      .end_seconds = seconds(range.end_pts),
+                      .first_byte = byte(range.first_byte),
+                      .last_byte = byte(range.last_byte),
+                      .backend_says = range.words});
   }
   if (unplaced_ > 0) {
     ranges.push_back({.frames = unplaced_, .backend_says = unplaced_words_});

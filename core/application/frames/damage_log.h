@@ -17,11 +17,11 @@ struct Damage {
   std::optional<uint64_t> frame;  // number of the frame; nullopt: unknown
   // In the time base, only with `frame`; ipc::kNoTimestamp: unknown.
   int64_t pts = ipc::kNoTimestamp;
-  int64_t duration = 0;           // in the time base; 0: unknown
-  int64_t position = -1;          // byte of its packet in the file; -1: unknown
-  uint64_t frames = 1;            // more than 1 only without `frame`
-  std::string words;              // what the backend said, or empty
-  bool silent = false;  // the backend gave neither a picture nor an error
+  int64_t duration = 0;   // in the time base; 0: unknown
+  int64_t position = -1;  // byte of its packet in the file; -1: unknown
+  uint64_t frames = 1;    // more than 1 only without `frame`
+  std::string words;      // what the backend said, or empty
+  bool silent = false;    // the backend gave neither a picture nor an error
 };
 
 // The damage that was found in a stream. Damage that is found again is counted
