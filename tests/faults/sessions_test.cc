@@ -247,7 +247,7 @@ TEST_F(FaultySessions, AStoppedProcessOfTheBackendIsReplacedWithinTheCall) {
 // Another program ends workers by a signal that no crash raises. The file is
 // sound.
 TEST_F(FaultySessions, AWorkerThatIsAskedToEndSpeaksAgainstNoFile) {
-  VideoDecoder video = Open("at=packet:40 do=hang");
+  VideoDecoder video = Open("at=picture:8192 do=hang");
   std::thread killer([this] {
     for (int death = 0; death < 3; ++death) {
       const auto held = AwaitHeld(host_->supervisor_pid(), kSoon);
