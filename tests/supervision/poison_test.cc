@@ -130,7 +130,8 @@ TEST_F(Poison, AnInputThatCannotBeOpenedCostsNoFurtherWorker) {
     const auto again = Open(clip_, 0);
     ASSERT_FALSE(again);
     EXPECT_EQ(again.error().code(), Code::kPoisonedInput) << again.error();
-    EXPECT_THAT(again.error().message(), HasSubstr("refused while opening"));
+    EXPECT_THAT(again.error().message(),
+                HasSubstr("while opening and is not tried"));
   }
   // The input is also refused under another name.
   const std::string link = TemporaryDirectory() + "/by-another-name.mp4";
