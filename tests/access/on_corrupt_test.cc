@@ -279,12 +279,13 @@ TEST_P(ShrinkingFileTest, FramesAndDamageAreWhatTheHeaderCounts) {
   EXPECT_TRUE(pass.failure.ok()) << pass.failure;
   EXPECT_LT(pass.frames.size(), *told);
   EXPECT_EQ(pass.frames.size() + DamagedFrames(video), *told);
-  EXPECT_EQ(video.FrameCount().value(), *told);
-  const auto last = video.FrameAt(-1);
-  EXPECT_EQ(last.error().code(), Code::kBadInput);
-  EXPECT_NE(last.error().message().find("has become shorter"),
+  // The header was in the lost bytes, so nothing can be scanned any more.
+  const auto count = video.FrameCount();
+  ASSERT_FALSE(count);
+  EXPECT_EQ(count.error().code(), Code::kBadInput);
+  EXPECT_NE(count.error().message().find("has become shorter"),
             std::string::npos)
-      << last.error();
+      << count.error();
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, ShrinkingFileTest,
