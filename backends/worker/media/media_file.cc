@@ -197,9 +197,17 @@ ipc::Error MediaFile::OpenFailure(int av_error) {
         .value();
   }
   if (refers_to_others()) return Reference("");
-  return {av_error == AVERROR(ENOMEM) ? ipc::Code::kResourceExhausted
-                                      : ipc::Code::kBadInput,
-          name_ + " cannot be opened as media: " + AvErrorText(av_error)};
+  const std::string text = name_ + " cannot be opened as media";
+  const std::string says = "FFmpeg says: " + AvErrorText(av_error);
+  if (av_error == AVERROR(ENOMEM)) {
+    return {ipc::Code::kResourceExhausted, text + ": " + says};
+  }
+  // FFmpeg's words may speak of arguments or of devices, though it is the file.
+  return {ipc::Code::kBadInput,
+          text +
+              ": it is of no kind that FFmpeg knows, or its header is damaged "
+              "or cut off (" +
+              says + ")"};
 }
 
 }  // namespace bulkhead::worker

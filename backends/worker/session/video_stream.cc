@@ -97,9 +97,15 @@ ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
   // size. The picture stays in the reader and is published by the first play.
   IPC_ASSIGN_OR_RETURN(const bool decoded, reader_->Next());
   if (!decoded) {
-    return ipc::Fail(ipc::Code::kBadInput,
-                     "no frame of its video stream can be decoded" +
-                         Quoted(reader_->TakeComplaint()));
+    const std::string complaint = reader_->TakeComplaint();
+    return ipc::Fail(
+        ipc::Code::kBadInput,
+        "no frame of its video stream can be decoded" +
+            (complaint.empty()
+                 ? "; the backend " + std::string(context_.backend.name) +
+                       " gave neither a picture nor an error for any packet, "
+                       "so another device may be able to"
+                 : Quoted(complaint)));
   }
   IPC_ASSIGN_OR_RETURN(const auto shape,
                        converter_->Prepare(*reader_->picture()));
