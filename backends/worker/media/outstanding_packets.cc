@@ -72,13 +72,14 @@ OutstandingPackets::Picture OutstandingPackets::Shown(int64_t pts) {
     return {.origin = Origin::kDiscarded};
   }
   if (timed_ && pts != BULKHEAD_NO_TIMESTAMP && pts < entry_) return {};
+  // After damage a decoder guesses timestamps, also that of a packet whose own
+  // picture is still to come. That packet is lost then.
+  if (timed_ && lossy_ && pts != BULKHEAD_NO_TIMESTAMP && pts <= shown_) {
+    return {.origin = Origin::kTooLate};
+  }
   Picture picture;
   if (timed_ && !waits) {
     picture.origin = OriginOf(pts);
-    // After damage a decoder guesses timestamps that no packet has.
-    if (lossy_ && pts != BULKHEAD_NO_TIMESTAMP && pts <= shown_) {
-      picture.origin = Origin::kTooLate;
-    }
     if (picture.origin == Origin::kTooLate) return picture;
     OnlyCount();
   }
