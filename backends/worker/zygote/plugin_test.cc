@@ -133,11 +133,13 @@ TEST(LoadPluginTest, OfAnotherAbiVersionNamesBoth) {
 }
 
 TEST(LoadPluginTest, OfATableWithHolesSaysSo) {
-  ExpectRefused(BadPlugin(), "table_with_holes", "leaves out its name, its version or one of its functions");
+  ExpectRefused(BadPlugin(), "table_with_holes",
+                "leaves out its name, its version or one of its functions");
 }
 
 TEST(LoadPluginTest, OfATableThatIsTooSmallSaysSo) {
-  ExpectRefused(BadPlugin(), "small_table", "leaves out its name, its version or one of its functions");
+  ExpectRefused(BadPlugin(), "small_table",
+                "leaves out its name, its version or one of its functions");
   ExpectRefused(BadPlugin(), "empty_table", "");
 }
 
