@@ -11,7 +11,7 @@
 namespace bulkhead {
 namespace {
 
-// What a backend may use by default (sandbox::Limits).
+// The limits that a backend has by default (sandbox::Limits).
 constexpr rlim_t kAddressSpaceBytes = rlim_t{16} << 30;
 constexpr rlim_t kOpenFiles = 256;
 // Hundreds of processes are usual for a user, and backends need a few. Some
@@ -20,11 +20,11 @@ constexpr rlim_t kFewTasks = 256;
 // The threads of a decoder have a stack of the limit's size.
 constexpr rlim_t kStackBytes = rlim_t{1} << 20;
 
-// What the kernel says to one who asks for a process or a file too many.
+// The kernel's errors, in words, for a process and for a file too many.
 constexpr char kNoProcess[] = "Resource temporarily unavailable";
 constexpr char kNoFile[] = "Too many open files";
 
-// Which of the two values of a limit a backend inherits.
+// Names the value of a limit, of the two, that a backend inherits.
 enum class Value { kSoft, kHard };
 
 struct Inherited {

@@ -16,7 +16,7 @@ namespace {
 
 using Options = std::vector<std::pair<std::string, std::string>>;
 
-// What output_options.cc needs for the most transforms.
+// The number of words that output_options.cc needs for the most transforms.
 constexpr size_t kMostOutputWords = 520;
 
 TEST(StreamOpeningTest, TheLargestRequestFitsARecord) {

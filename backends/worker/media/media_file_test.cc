@@ -22,10 +22,10 @@ extern "C" {
 namespace bulkhead::worker {
 namespace {
 
-// What libavcodec's parser of H.264 logs for each part of a stream's header.
+// libavcodec's parser of H.264 logs this for each part of a stream's header.
 constexpr char kParsed[] = "nal_unit_type:";
 
-// What libavformat and libavcodec log, at any level.
+// Holds all that libavformat and libavcodec log, at any level.
 std::string logged;
 
 ipc::Expected<void> Open(const std::string& path, const AllowedMedia& allowed) {

@@ -8,8 +8,8 @@
 
 namespace bulkhead::worker {
 
-// What the frame "Xing" or "Info" at the start of an .mp3 file tells about the
-// file. The file is hostile: a number can be any that fits its field.
+// Holds what the frame "Xing" or "Info" at the start of an .mp3 file tells
+// about the file. The file is hostile: a number can be any that fits its field.
 struct Mp3Info {
   int64_t begin = 0;  // the offset of the frame in the file
   int64_t end = 0;    // the offset behind it

@@ -75,8 +75,9 @@ class OutstandingPackets {
   Origin OriginOf(int64_t pts) const;
 
   std::map<int64_t, Packet> waiting_;  // by timestamp
-  // What another picture with the timestamp of an earlier packet would be. The
-  // smallest timestamps are forgotten first.
+  // Maps the timestamp of an earlier packet to the origin that another picture
+  // with that timestamp would have. The smallest timestamps are forgotten
+  // first.
   std::map<int64_t, Origin> earlier_;
   int64_t entry_ = INT64_MIN;
   int64_t shown_ = INT64_MIN;  // the timestamp of the last picture

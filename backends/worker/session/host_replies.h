@@ -16,7 +16,8 @@ namespace bulkhead::worker {
 // The number of words that any reply without text or data fits into.
 inline constexpr size_t kSmallReplyWords = 64;
 
-// What the host uses of a backend's sentence about damage.
+// The number of bytes, and of words, that a reply has for a backend's sentence
+// about damage. The host drops the rest of the sentence.
 inline constexpr size_t kMostComplaintBytes = 480;
 inline constexpr size_t kComplaintWords =
     kMostComplaintBytes / sizeof(uint64_t) + 1;

@@ -21,8 +21,8 @@ namespace {
 
 // A time in which this process was stopped spoils one part only.
 constexpr int kParts = 10;
-// How often a thread that waits for another one's check looks for a reason not
-// to wait on.
+// The time after which a thread that waits for the check of another thread
+// looks for a reason to give up, again and again.
 constexpr std::chrono::milliseconds kInterruptPause{20};
 
 }  // namespace

@@ -74,8 +74,8 @@ struct DamagedRange {
   // last frame begin; nullopt if unknown.
   std::optional<int64_t> first_byte;
   std::optional<int64_t> last_byte;
-  // What the backend said of the first lost frame of which it said something:
-  // one line, not checked, at most 480 bytes. Empty if it said nothing.
+  // Quotes the backend about the first lost frame for which it gave a sentence:
+  // one line, not checked, at most 480 bytes. Empty if it gave none.
   std::string backend_says;
 };
 

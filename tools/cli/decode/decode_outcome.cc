@@ -115,7 +115,7 @@ Json FactsOf(const DamagedSamples& damage) {
 }  // namespace
 
 Status InWordsOfTheCommand(const Status& status) {
-  // What the library advises, and what that is called here.
+  // Pairs the library's advice with the same advice in terms of options.
   constexpr std::pair<std::string_view, std::string_view> kAdvice[] = {
       {"read on after it, or set on_corrupt to skip, nearest or show "
        "(--on-corrupt skip)",
