@@ -11,9 +11,6 @@
 namespace bulkhead {
 namespace {
 
-// The limits that a backend has by default (sandbox::Limits).
-constexpr rlim_t kAddressSpaceBytes = rlim_t{16} << 30;
-constexpr rlim_t kOpenFiles = 256;
 // Hundreds of processes are usual for a user, and backends need a few. Some
 // systems allow as few as sandbox::Limits::tasks by default.
 constexpr rlim_t kFewTasks = 256;
@@ -40,13 +37,14 @@ struct Inherited {
 std::string LowLimits() {
   // bulkheadd and the launch raise the soft value of all but RLIMIT_DATA.
   const std::array<Inherited, 5> all = {{
-      {RLIMIT_AS, Value::kHard, kAddressSpaceBytes, 1024,
+      {RLIMIT_AS, Value::kHard, kBackendAddressSpaceBytes, 1024,
        " KiB of address space (ulimit -v)"},
-      {RLIMIT_DATA, Value::kSoft, kAddressSpaceBytes, 1024,
+      {RLIMIT_DATA, Value::kSoft, kBackendAddressSpaceBytes, 1024,
        " KiB of private memory (ulimit -d)"},
       {RLIMIT_NPROC, Value::kHard, kFewTasks, 1,
        " processes and threads of this user (ulimit -u)"},
-      {RLIMIT_NOFILE, Value::kHard, kOpenFiles, 1, " open files (ulimit -n)"},
+      {RLIMIT_NOFILE, Value::kHard, kBackendOpenFiles, 1,
+       " open files (ulimit -n)"},
       {RLIMIT_STACK, Value::kHard, kStackBytes, 1024,
        " KiB of stack (ulimit -s)"},
   }};

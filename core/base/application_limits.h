@@ -9,6 +9,10 @@
 
 namespace bulkhead {
 
+// The limits that each process of a backend has by default (sandbox::Limits).
+inline constexpr uint64_t kBackendAddressSpaceBytes = uint64_t{16} << 30;
+inline constexpr uint64_t kBackendOpenFiles = 256;
+
 // Resource limits that the application was started with. bulkheadd and the
 // processes of all its backends inherit them. A backend that fails under them
 // may be sound, so such a failure is never held against it elsewhere: the same

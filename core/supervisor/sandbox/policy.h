@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/application_limits.h"
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/sandbox/granted_paths.h"
 
@@ -65,14 +66,14 @@ uint64_t HalfOfMemory();
 struct Limits {
   // Bounds a leak. The default is high, because decoders reserve far more
   // memory than they touch.
-  uint64_t address_space_bytes = uint64_t{16} << 30;
+  uint64_t address_space_bytes = kBackendAddressSpaceBytes;
   // Bounds the part of the address space that is mapped when the backend is
   // loaded. Each session is a clone and has that part too (memory_limit.h).
   // Bulkhead's own backends have less than 200 MiB.
   uint64_t load_bytes = uint64_t{1} << 30;
   uint64_t stack_bytes = uint64_t{8} << 20;
   // Also bounds how many descriptors the process can have in flight in sockets.
-  uint64_t open_files = 256;
+  uint64_t open_files = kBackendOpenFiles;
   // Processes and threads of the backend together. A session worker starts no
   // task beyond three quarters of the limit, so that other workers can still be
   // cloned. Not enforced if the backend has no user namespace, no user id of
