@@ -71,9 +71,8 @@ Status ReadReply(ipc::ReceivedMessage& answer, const TakeReply& take) {
   return status ? *std::move(status) : FromIpc(std::move(status).error());
 }
 
-Status Exchange(int socket, const FillRequest& fill, std::span<const int> fds,
-                ipc::Deadline deadline, const TakeReply& take, bool* answered) {
-  RETURN_IF_ERROR(SendRequest(socket, fill, fds, deadline));
+Status AwaitReply(int socket, ipc::Deadline deadline, const TakeReply& take,
+                  bool* answered) {
   auto received = ipc::ReceiveMessage(socket, ipc::kMaxDescriptors, deadline);
   if (!received) return FromIpc(std::move(received).error());
   if (!*received) {
@@ -81,6 +80,12 @@ Status Exchange(int socket, const FillRequest& fill, std::span<const int> fds,
   }
   if (answered) *answered = true;
   return ReadReply(**received, take);
+}
+
+Status Exchange(int socket, const FillRequest& fill, std::span<const int> fds,
+                ipc::Deadline deadline, const TakeReply& take, bool* answered) {
+  RETURN_IF_ERROR(SendRequest(socket, fill, fds, deadline));
+  return AwaitReply(socket, deadline, take, answered);
 }
 
 }  // namespace bulkhead

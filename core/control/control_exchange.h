@@ -33,6 +33,10 @@ Status Exchange(int socket, const FillRequest& fill, std::span<const int> fds,
 // kResourceExhausted, as Exchange() does, if the request cannot be sent.
 Status SendRequest(int socket, const FillRequest& fill,
                    std::span<const int> fds, ipc::Deadline deadline);
+// Waits for the reply to a request that SendRequest() has sent, with the errors
+// of Exchange(). One that is there is taken also once the deadline has passed.
+Status AwaitReply(int socket, ipc::Deadline deadline, const TakeReply& take,
+                  bool* answered = nullptr);
 // Passes a reply to `take`. A reply that was too large for a message is read
 // from the memfd that came instead of it.
 Status ReadReply(ipc::ReceivedMessage& answer, const TakeReply& take);

@@ -2,6 +2,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <iterator>
 #include <set>
@@ -11,6 +12,7 @@
 #include "core/base/status_macros.h"
 #include "core/control/event_stream.h"
 #include "core/include/bulkhead/operators.h"
+#include "ipc/deadline.h"
 
 namespace bulkhead {
 
@@ -103,17 +105,36 @@ Result<std::vector<Event>> EventFollower::Next(milliseconds timeout) {
 Result<std::vector<Event>> RecentEvents(std::optional<int> host_pid) {
   ASSIGN_OR_RETURN(auto found, operators::FindPeers(host_pid));
   if (found.peers.empty()) return found.NotFound(host_pid);
-  std::vector<Event> events;
+  std::vector<EventStream> streams;
   for (auto& peer : found.peers) {
     EventStream stream(std::move(peer.socket), peer.host_pid);
-    uint64_t after = 0;
-    for (;;) {
-      if (!stream.Ask(after, /*wait=*/false).ok()) break;
-      auto taken = stream.Take(ipc::Deadline::After(kPatience));
-      if (!taken || taken->empty()) break;
-      after = taken->back().number;
-      Append(*std::move(taken), events);
+    if (stream.Ask(0, /*wait=*/false).ok()) {
+      streams.push_back(std::move(stream));
     }
+  }
+  std::vector<Event> events;
+  const auto deadline = ipc::Deadline::After(kPatience);
+  while (!streams.empty()) {
+    std::vector<pollfd> waiting;
+    for (const EventStream& stream : streams) {
+      waiting.push_back({stream.fd(), POLLIN, 0});
+    }
+    const timespec left = deadline.remaining_timespec();
+    const int ready = ::ppoll(waiting.data(), waiting.size(), &left, nullptr);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) break;
+    std::vector<EventStream> unfinished;
+    for (size_t i = 0; i < streams.size(); ++i) {
+      if (waiting[i].revents != 0) {
+        auto taken = streams[i].Take(deadline);
+        if (!taken || taken->empty()) continue;
+        const uint64_t last = taken->back().number;
+        Append(*std::move(taken), events);
+        if (!streams[i].Ask(last, /*wait=*/false).ok()) continue;
+      }
+      unfinished.push_back(std::move(streams[i]));
+    }
+    streams = std::move(unfinished);
   }
   SortByTime(events);
   return events;

@@ -12,6 +12,7 @@
 #include "core/base/status_macros.h"
 #include "core/control/control_exchange.h"
 #include "core/include/bulkhead/operators.h"
+#include "ipc/deadline.h"
 
 namespace bulkhead {
 namespace {
@@ -60,33 +61,58 @@ RunningBackend ToBackend(schema::RunningBackend::Reader backend) {
   return out;
 }
 
-Result<RunningHost> Describe(const OperatorPeer& peer) {
-  RunningHost host;
-  RETURN_IF_ERROR(Exchange(
+Status AskToDescribe(const OperatorPeer& peer, ipc::Deadline deadline) {
+  return SendRequest(
       peer.socket.get(),
       [](schema::HostRequest::Builder request) { request.setDescribeHost(); },
-      {}, ipc::Deadline::After(kPatience),
-      [&](schema::HostReply::Reader reply, ipc::ReceivedMessage&) {
-        if (!reply.isHost()) return UnexpectedReply();
-        const auto described = reply.getHost();
-        host.uptime = milliseconds(described.getUptimeMs());
-        host.tier = static_cast<SandboxTier>(described.getTier());
-        host.memory_bytes = described.getMemoryBytes();
-        for (const auto backend : described.getBackends()) {
-          host.backends.push_back(ToBackend(backend));
-        }
-        for (const auto worker : described.getWrittenOff()) {
-          host.written_off.push_back(
-              {.backend = worker.getBackend().cStr(),
-               .pid = worker.getPid(),
-               .since = milliseconds(worker.getSinceMs())});
-        }
-        return Status();
-      }));
+      {}, deadline);
+}
+
+Result<RunningHost> AwaitDescription(const OperatorPeer& peer,
+                                     ipc::Deadline deadline) {
+  RunningHost host;
+  RETURN_IF_ERROR(
+      AwaitReply(peer.socket.get(), deadline,
+                 [&](schema::HostReply::Reader reply, ipc::ReceivedMessage&) {
+                   if (!reply.isHost()) return UnexpectedReply();
+                   const auto described = reply.getHost();
+                   host.uptime = milliseconds(described.getUptimeMs());
+                   host.tier = static_cast<SandboxTier>(described.getTier());
+                   host.memory_bytes = described.getMemoryBytes();
+                   for (const auto backend : described.getBackends()) {
+                     host.backends.push_back(ToBackend(backend));
+                   }
+                   for (const auto worker : described.getWrittenOff()) {
+                     host.written_off.push_back(
+                         {.backend = worker.getBackend().cStr(),
+                          .pid = worker.getPid(),
+                          .since = milliseconds(worker.getSinceMs())});
+                   }
+                   return Status();
+                 }));
   host.pid = peer.host_pid;
   host.supervisor_pid = peer.supervisor_pid;
   host.command = CommandOf(peer.host_pid);
   return host;
+}
+
+// Asks all before it waits for the first. Returns an answer for each peer.
+std::vector<Result<RunningHost>> Describe(
+    const std::vector<OperatorPeer>& peers) {
+  const auto deadline = ipc::Deadline::After(kPatience);
+  std::vector<Status> asked;
+  for (const OperatorPeer& peer : peers) {
+    asked.push_back(AskToDescribe(peer, deadline));
+  }
+  std::vector<Result<RunningHost>> hosts;
+  for (size_t i = 0; i < peers.size(); ++i) {
+    if (!asked[i].ok()) {
+      hosts.emplace_back(asked[i]);
+    } else {
+      hosts.push_back(AwaitDescription(peers[i], deadline));
+    }
+  }
+  return hosts;
 }
 
 struct Sample {
@@ -124,51 +150,75 @@ Result<RunningHosts> FindRunningHosts(milliseconds window) {
   running.silent = std::move(found.silent);
   std::vector<Sample> samples;
   std::vector<OperatorPeer> peers;
-  const auto say_silent = [&](const OperatorPeer& peer, const Status& status) {
-    running.silent.push_back("the bulkheadd of process " +
-                             std::to_string(peer.host_pid) +
-                             " does not answer: " + status.message());
-  };
-  for (OperatorPeer& peer : found.peers) {
-    auto host = Describe(peer);
-    if (!host) {
-      say_silent(peer, host.error());
+  auto answers = Describe(found.peers);
+  for (size_t i = 0; i < answers.size(); ++i) {
+    OperatorPeer& peer = found.peers[i];
+    if (!answers[i]) {
+      running.silent.push_back(
+          "the bulkheadd of process " + std::to_string(peer.host_pid) +
+          " does not answer: " + answers[i].error().message());
       continue;
     }
-    samples.push_back(SampleOf(*host));
-    running.hosts.push_back(*std::move(host));
+    samples.push_back(SampleOf(*answers[i]));
+    running.hosts.push_back(*std::move(answers[i]));
     peers.push_back(std::move(peer));
   }
   if (window.count() <= 0 || peers.empty()) return running;
   ::poll(nullptr, 0, static_cast<int>(window.count()));
+  auto later = Describe(peers);
   for (size_t i = 0; i < peers.size(); ++i) {
-    auto host = Describe(peers[i]);
     // A bulkheadd that ended within the window is reported with the state that
     // the first round of questions found.
-    if (!host) continue;
-    AddRates(samples[i], *host);
-    running.hosts[i] = *std::move(host);
+    if (!later[i]) continue;
+    AddRates(samples[i], *later[i]);
+    running.hosts[i] = *std::move(later[i]);
   }
   return running;
 }
 
+std::vector<Status> CommandBackends(const std::vector<int>& host_pids,
+                                    const std::string& backend,
+                                    BackendCommand command) {
+  const auto deadline = ipc::Deadline::After(kCommandPatience);
+  struct Asked {
+    OperatorPeer peer;
+    Status* status;  // of its application
+  };
+  std::vector<Asked> asked;
+  std::vector<Status> statuses(host_pids.size());
+  for (size_t i = 0; i < host_pids.size(); ++i) {
+    auto found = operators::FindPeers(host_pids[i]);
+    if (!found || found->peers.empty()) {
+      statuses[i] = found ? found->NotFound(host_pids[i]) : found.error();
+      continue;
+    }
+    for (OperatorPeer& peer : found->peers) {
+      const Status sent = SendRequest(
+          peer.socket.get(),
+          [&](schema::HostRequest::Builder request) {
+            auto out = request.initCommand();
+            out.setBackend(backend);
+            out.setAction(static_cast<schema::BackendCommand::Action>(command));
+          },
+          {}, deadline);
+      if (sent.ok()) {
+        asked.push_back({std::move(peer), &statuses[i]});
+      } else {
+        statuses[i] = sent;
+      }
+    }
+  }
+  for (const Asked& each : asked) {
+    const Status status =
+        AwaitReply(each.peer.socket.get(), deadline, TakeConfigured);
+    if (!status.ok()) *each.status = status;
+  }
+  return statuses;
+}
+
 Status CommandBackend(int host_pid, const std::string& backend,
                       BackendCommand command) {
-  ASSIGN_OR_RETURN(const FoundPeers found, operators::FindPeers(host_pid));
-  if (found.peers.empty()) return found.NotFound(host_pid);
-  Status failure;
-  for (const OperatorPeer& peer : found.peers) {
-    const Status status = Exchange(
-        peer.socket.get(),
-        [&](schema::HostRequest::Builder request) {
-          auto out = request.initCommand();
-          out.setBackend(backend);
-          out.setAction(static_cast<schema::BackendCommand::Action>(command));
-        },
-        {}, ipc::Deadline::After(kCommandPatience), TakeConfigured);
-    if (!status.ok()) failure = status;
-  }
-  return failure;
+  return CommandBackends({host_pid}, backend, command).front();
 }
 
 }  // namespace bulkhead

@@ -21,8 +21,8 @@ namespace bulkhead {
 // Each bulkheadd listens on an abstract socket, which is found in
 // /proc/net/unix; a bulkheadd in another network namespace is therefore not
 // found. bulkheadd admits its own user and root, and is believed only if it
-// runs as this user or as root. Every step has a deadline, so a bulkheadd that
-// is stopped cannot block the caller. The functions are thread-safe, start no
+// runs as this user or as root. All are asked at once and share one deadline, so
+// any number that are stopped cost the caller that time once. The functions are thread-safe, start no
 // process and create no thread.
 
 // One open session of an application.
@@ -92,6 +92,12 @@ enum class BackendCommand { kRestart, kReload, kDisable, kEnable };
 // bulkheadd.
 Status CommandBackend(int host_pid, const std::string& backend,
                       BackendCommand command);
+
+// The same in several applications at once. Returns a status for each, in the
+// order of `host_pids`.
+std::vector<Status> CommandBackends(const std::vector<int>& host_pids,
+                                    const std::string& backend,
+                                    BackendCommand command);
 
 // Follows the events of running applications as they happen, including
 // applications that start later.

@@ -10,6 +10,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "tools/cli/terminal.h"
 #include "tools/cli/user_name.h"
@@ -133,19 +136,20 @@ int RunWithoutApplication(const GlobalOptions& global, const CommandKind& kind,
   return 0;
 }
 
-// Says what is to be known about the backend although the command succeeded.
-void SayReason(int pid, const Asked& asked) {
+// Says what is to be known about the backend although it was reloaded in
+// `hosts`.
+void SayReasons(const std::set<int>& hosts, const std::string& name) {
   const Result<RunningHosts> running =
       FindRunningHosts(std::chrono::milliseconds(0));
   if (!running) return;
   for (const RunningHost& host : running->hosts) {
-    if (host.pid != pid) continue;
+    if (!hosts.contains(host.pid)) continue;
     for (const RunningBackend& backend : host.backends) {
-      if (backend.name != asked.backend || backend.state != "ready" ||
+      if (backend.name != name || backend.state != "ready" ||
           backend.reason.empty()) {
         continue;
       }
-      Say(fmt::format("{} in process {}: {}", backend.name, pid,
+      Say(fmt::format("{} in process {}: {}", backend.name, host.pid,
                       backend.reason));
     }
   }
@@ -192,25 +196,32 @@ int RunCommand(const GlobalOptions& global, const CommandKind& kind,
         WorseExitCode(exit_code, RunRecord(global, kind, asked, *found));
   }
   if (found->hosts.empty()) return exit_code;
-  int done = 0;
+  std::vector<int> pids;
+  for (const auto& [pid, command] : found->hosts) pids.push_back(pid);
+  const std::vector<Status> statuses =
+      CommandBackends(pids, asked.backend, kind.command);
+  std::set<int> done;
   Status absent;
-  for (const auto& [pid, command] : found->hosts) {
-    const Status status = CommandBackend(pid, asked.backend, kind.command);
+  for (size_t i = 0; i < pids.size(); ++i) {
+    const Status& status = statuses[i];
     if (status.ok()) {
-      ++done;
-      if (!global.quiet) {
-        Say(fmt::format("{} {} in process {}", kind.done, asked.backend, pid));
-        if (kind.command == BackendCommand::kReload) SayReason(pid, asked);
-      }
+      done.insert(pids[i]);
+      if (global.quiet) continue;
+      Say(fmt::format("{} {} in process {}", kind.done, asked.backend,
+                      pids[i]));
     } else if (status.code() == Code::kNotFound) {
       // With --all, an application without this backend is no failure as long
       // as another one has it.
-      absent = status.WithContext(fmt::format("process {}", pid));
+      absent = status.WithContext(fmt::format("process {}", pids[i]));
     } else {
-      exit_code = Fail(status.WithContext(fmt::format("process {}", pid)));
+      exit_code = Fail(status.WithContext(fmt::format("process {}", pids[i])));
     }
   }
-  if (exit_code != 0 || done > 0) return exit_code;
+  if (!global.quiet && !done.empty() &&
+      kind.command == BackendCommand::kReload) {
+    SayReasons(done, asked.backend);
+  }
+  if (exit_code != 0 || !done.empty()) return exit_code;
   return Fail(absent);
 }
 
