@@ -11,6 +11,10 @@ Such a test needs three things that a plain cc_test does not have:
 * The tag `no-sanitizer`. A sanitizer's runtime makes system calls that the
   filters of the programs under test forbid. .bazelrc leaves tests with this tag
   out of the sanitizer builds.
+
+Where that is allowed, the main function puts the test into a network namespace
+of its own, so that operators' commands of others do not reach it: see
+tests/support/own_world.h.
 """
 
 _LIBEXEC = "//tools/dist:libexec"
@@ -44,7 +48,7 @@ def bulkhead_test(
 
     Args:
       name: The name of the target.
-      deps: The libraries under test. The macro adds gtest's main function.
+      deps: The libraries under test. The macro adds the main function.
       libexec: Whether the test needs bulkheadd, the reaper and the worker. If
         so, BULKHEAD_TEST_LIBEXEC holds their paths.
       distribution: A target whose files are an installed distribution with its
@@ -53,7 +57,8 @@ def bulkhead_test(
       uses: Further built files, by their names in _USABLE.
       as_ordinary_user: Whether the tests run as an ordinary user when Bazel
         runs as root. Without root, the tests run as the user that runs Bazel.
-      has_main: Whether `deps` define the main function themselves.
+      has_main: Whether `deps` define the main function themselves. It calls
+        EnterOwnWorld().
       data: Further files that the test reads.
       env: Further environment variables.
       tags: Further tags.
@@ -77,7 +82,7 @@ def bulkhead_test(
     elif has_main:
         main = []
     else:
-        main = ["@gtest//:gtest_main"]
+        main = ["//tests/support:own_world_main"]
 
     native.cc_test(
         name = name,

@@ -13,6 +13,7 @@
 #include <cstdio>
 
 #include "tests/faults/soak.h"
+#include "tests/support/own_world.h"
 
 namespace {
 
@@ -47,6 +48,7 @@ bool IsFlat(const SoakReport& report) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  bulkhead::tests::EnterOwnWorld();
   bulkhead::tests::SoakOptions options;
   CLI::App app("Random faults over many sessions");
   app.add_option("--seed", options.seed);

@@ -22,6 +22,7 @@
 #include "core/control/control_exchange.h"
 #include "ipc/testing/forked_child.h"
 #include "tests/liars/lying_installation.h"
+#include "tests/support/own_world.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
@@ -35,6 +36,9 @@ using ::testing::HasSubstr;
 
 constexpr int kMadeUpFrames = 24;
 constexpr milliseconds kLimit{30'000};
+constexpr char kReachesOthers[] =
+    "without a network namespace of its own, this test would restart the "
+    "backends of other applications";
 
 class Operators : public testing::Test {
  protected:
@@ -284,6 +288,7 @@ TEST_F(Operators, TheCommandLineShowsAndCommands) {
 }
 
 TEST_F(Operators, ACommandForAllFailsIfAnApplicationDoesNotAnswer) {
+  if (!HasOwnNetwork()) GTEST_SKIP() << kReachesOthers;
   const auto host = NewHost();
   ASSERT_TRUE(host->Prewarm("honest").ok());
   const ProcessWatch supervisor(host->supervisor_pid());
@@ -298,6 +303,7 @@ TEST_F(Operators, ACommandForAllFailsIfAnApplicationDoesNotAnswer) {
 
 // What one application did is no success for another one.
 TEST_F(Operators, ACommandForAllFailsIfOneOfSeveralDoesNotAnswer) {
+  if (!HasOwnNetwork()) GTEST_SKIP() << kReachesOthers;
   const auto other = ipc::ForkedChild::Prepared([&] {
     static std::unique_ptr<Host> host;
     host = Host::Create(installation_.options()).value();
@@ -343,7 +349,6 @@ TEST_F(Operators, WhatIsDisabledIsOnRecordThoughAnApplicationDoesNotAnswer) {
   EXPECT_THAT(disabled.errors,
               HasSubstr("disabled honest for applications that start later"));
   EXPECT_EQ(state_of(), "disabled");
-  // Not --all, which would ask every application of this user.
   const ProgramResult enabled = run({"enable", "honest"});
   EXPECT_EQ(enabled.exit_code, 4) << enabled.Describe();
   EXPECT_EQ(state_of(), "discovered");

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "tests/support/nobody.h"
+#include "tests/support/own_world.h"
 #include "tests/support/test_paths.h"
 
 namespace {
@@ -46,7 +47,10 @@ int RunTests(int argc, char** argv) {
 // and with copies of the files they use. Started as another user, runs the
 // tests directly.
 int main(int argc, char** argv) {
-  if (geteuid() != 0) return RunTests(argc, argv);
+  if (geteuid() != 0) {
+    bulkhead::tests::EnterOwnWorld();
+    return RunTests(argc, argv);
+  }
   // Another user cannot write Bazel's output files, and Bazel does not need
   // them.
   GTEST_FLAG_SET(output, "");
@@ -58,6 +62,7 @@ int main(int argc, char** argv) {
     std::perror(home);
     return 1;
   }
+  bulkhead::tests::EnterOwnWorld();  // while it may
   const pid_t pid = fork();
   if (pid == 0) {
     if (!bulkhead::tests::BecomeNobody({kFurtherGroup})) {
