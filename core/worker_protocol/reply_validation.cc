@@ -35,15 +35,22 @@ Ratio ToRatio(schema::Rational::Reader rational_untrusted) {
 
 }  // namespace
 
-Status ValidateHello(ipc::ReceivedMessage& hello_untrusted) {
-  const auto version = ipc::ReadCatching([&]() -> ipc::Expected<uint32_t> {
+Status ValidateHello(ipc::ReceivedMessage& hello_untrusted, bool shared) {
+  struct Claim {
+    uint32_t version;
+    std::string exhausted;
+  };
+  const auto claim = ipc::ReadCatching([&]() -> ipc::Expected<Claim> {
     auto root = hello_untrusted.root<schema::Hello>();
     if (!root) return tl::unexpected(root.error());
-    return root->getProtocolVersion();
+    return Claim{root->getProtocolVersion(), CleanWords(root->getExhausted())};
   });
-  return version && *version == ipc::kProtocolVersion
-             ? Status()
-             : Violation("its hello is not of this protocol version");
+  if (!claim || claim->version != ipc::kProtocolVersion) {
+    return Violation("its hello is not of this protocol version");
+  }
+  if (claim->exhausted.empty()) return Status();
+  if (!shared) return Violation("it refused the only session that it has");
+  return Status(Code::kResourceExhausted, claim->exhausted);
 }
 
 Result<VideoMetadata> ValidateOpened(schema::Opened::Reader opened_untrusted,

@@ -14,8 +14,9 @@
 namespace bulkhead::session {
 
 // Checks the first message of a worker: an error unless the worker speaks this
-// version of the protocol.
-Status ValidateHello(ipc::ReceivedMessage& hello_untrusted);
+// version of the protocol. kResourceExhausted, with the worker's words, if it
+// is `shared` and refuses the session.
+Status ValidateHello(ipc::ReceivedMessage& hello_untrusted, bool shared);
 
 // Checks what a worker says about an opened video stream, before anything else
 // sees it: sizes within the limits, ratios with sane denominators, texts short

@@ -30,6 +30,9 @@ struct Hello {
   seccompMode @1 :UInt32;
   # The worker's own claim, for diagnostics only. The host relies on
   # HostRequest.confirmSession instead.
+  exhausted @2 :Text;
+  # Not empty if a shared worker cannot serve this session: what ran out. The
+  # worker then closes the socket and serves its other sessions.
 }
 
 struct Attach {

@@ -122,6 +122,17 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
         const uint32_t framing[] = {0, 1000};
         ::send(s.socket(), framing, sizeof(framing), MSG_NOSIGNAL);
       }}},
+    {"hello_refusal",
+     {Step::kHello,
+      [](Session& s) {
+        capnp::MallocMessageBuilder message;
+        auto hello = message.initRoot<schema::Hello>();
+        hello.setProtocolVersion(ipc::kProtocolVersion);
+        hello.setExhausted("no more of anything");
+        (void)ipc::SendMessage(
+            s.socket(), message, {},
+            ipc::Deadline::After(std::chrono::milliseconds(1000)));
+      }}},
     {"hello_descriptor",
      {Step::kHello,
       [](Session& s) {

@@ -204,6 +204,7 @@ LIES(Hello, Row{"hello_none", Code::kDeadlineExceeded},
      Row{"hello_version", Code::kBackendMisbehaved, "version"},
      Row{"hello_garbage", Code::kBackendMisbehaved},
      Row{"hello_cut_off", Code::kBackendMisbehaved},
+     Row{"hello_refusal", Code::kBackendMisbehaved, "refused the only session"},
      // The sandbox lets no descriptor out.
      Row{"hello_descriptor", Code::kDeadlineExceeded},
      Row{"hello_closed", Code::kBackendMisbehaved});

@@ -3,6 +3,7 @@
 // (worker_scope = "backend"). Each session reads its own bytes.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -136,6 +137,35 @@ TEST_F(SharedWorker, EachReaderGoesOnWithTheNextWorker) {
   EXPECT_EQ(of_second, second_.reference);
   EXPECT_EQ(first.recovery().restarts, 1u);
   EXPECT_EQ(second.recovery().restarts, 1u);
+}
+
+TEST_F(SharedWorker, ASessionWithoutAThreadIsRefusedAndTheOthersGoOn) {
+  VideoDecoder first = Open(first_.source("first.mp4"));
+  std::vector<std::string> of_first;
+  Take(first, 10, of_first);
+  rlimit limit;
+  ASSERT_EQ(::prlimit(first.worker_pid(), RLIMIT_NPROC, nullptr, &limit), 0);
+  const rlimit none = {0, limit.rlim_max};
+  ASSERT_EQ(::prlimit(first.worker_pid(), RLIMIT_NPROC, &none, nullptr), 0);
+  const auto refused =
+      host_->OpenVideo(second_.source("second.ts"), {.device = kDevice});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::kResourceExhausted)
+      << refused.error();
+  EXPECT_NE(refused.error().message().find("no thread can be started"),
+            std::string::npos)
+      << refused.error();
+  EXPECT_NE(refused.error().message().find("(ulimit -u)"), std::string::npos)
+      << refused.error();
+  ASSERT_EQ(::prlimit(first.worker_pid(), RLIMIT_NPROC, &limit, nullptr), 0);
+  VideoDecoder third = Open(second_.source("third.ts"));
+  EXPECT_EQ(third.worker_pid(), first.worker_pid());
+  std::vector<std::string> of_third;
+  Take(third, 1000, of_third);
+  EXPECT_EQ(of_third, second_.reference);
+  Take(first, 1000, of_first);
+  EXPECT_EQ(of_first, first_.reference);
+  EXPECT_EQ(first.recovery().restarts + third.recovery().restarts, 0u);
 }
 
 TEST_F(SharedWorker, MemoryIsDecodedBesideAReader) {

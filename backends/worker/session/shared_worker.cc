@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/worker/session/shared_worker.h"
 
+#include <capnp/message.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <functional>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "backends/worker/session/session_worker.h"
+#include "ipc/deadline.h"
 #include "ipc/message_socket.h"
+#include "ipc/protocol_version.h"
+#include "ipc/schema/session.capnp.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::worker {
@@ -21,12 +26,25 @@ namespace {
 constexpr std::chrono::milliseconds kIdleDeadline{3'600'000};
 constexpr int kExitSession = 1;
 
-void Serve(const bulkhead_backend& backend, ipc::UniqueFd socket) {
+// Owns the socket.
+void Serve(const bulkhead_backend& backend, int session_socket) {
+  const ipc::UniqueFd socket(session_socket);
   auto session = SessionWorker::Attach(backend, socket.get());
   const int code = session ? (*session)->Run() : kExitSession;
   // A host that is still connected learns of the end of its session only from
   // the end of the process.
   if (!HostIsGone(socket.get())) ::_exit(code);
+}
+
+// Sends the hello of a session that gets no thread. The host, which is trusted,
+// has room for a first message.
+void Refuse(int socket, const std::string& reason) {
+  capnp::MallocMessageBuilder message;
+  auto hello = message.initRoot<ipc::schema::Hello>();
+  hello.setProtocolVersion(ipc::kProtocolVersion);
+  hello.setExhausted(reason);
+  (void)ipc::SendMessage(socket, message, {},
+                         ipc::Deadline::After(std::chrono::milliseconds(0)));
 }
 
 }  // namespace
@@ -41,12 +59,13 @@ int RunSharedWorker(const bulkhead_backend& backend, int socket) {
     }
     if (!*received) return 0;
     if ((*received)->descriptors.size() != 1) return kExitSession;
+    ipc::UniqueFd session = std::move((*received)->descriptors[0]);
     try {
-      std::thread(Serve, std::cref(backend),
-                  std::move((*received)->descriptors[0]))
-          .detach();
-    } catch (const std::system_error&) {
-      return kExitSession;
+      std::thread(Serve, std::cref(backend), session.get()).detach();
+      (void)session.release();  // the thread's
+    } catch (const std::system_error& error) {
+      Refuse(session.get(), std::string("no thread can be started: ") +
+                                error.code().message());
     }
   }
 }

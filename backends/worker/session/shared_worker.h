@@ -14,6 +14,9 @@ namespace bulkhead::worker {
 // The caller has installed the stage 2 lock-down, so every thread starts with
 // it.
 //
+// A session for which no thread can be started is refused with its hello, and
+// the others go on.
+//
 // When the host closes a session's socket, only the thread of that session
 // ends. Any other end of a session (a lost device, memory that cannot be
 // mapped, a crash) ends the process with all its sessions; their hosts then

@@ -81,9 +81,13 @@ Status WorkerLink::Attach(const MediaInput& input) {
     return Misbehaved(hello.error().message);
   }
   if (!*hello) return Died();
-  if (const Status valid = ValidateHello(**hello); !valid.ok()) {
-    return Misbehaved(valid.message());
+  const Status valid = ValidateHello(**hello, started_.shared);
+  if (valid.code() == Code::kResourceExhausted) {
+    return valid.WithContext("the worker of device " + started_.device +
+                             ", which serves all streams of backend " +
+                             started_.backend + ", cannot serve another");
   }
+  if (!valid.ok()) return Misbehaved(valid.message());
   // The hello is the worker's own claim. bulkheadd looks at the process itself,
   // and only then does the worker get media.
   const Status confirmed = supervisor_->ConfirmSession(started_, *cancel_);

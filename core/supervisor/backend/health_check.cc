@@ -79,7 +79,8 @@ kj::Promise<Status> HealthCheck::Decode(uint32_t device) {
                                    device](auto hello) -> kj::Promise<Status> {
     if (!hello) return FromIpc(std::move(hello).error());
     if (!*hello) return AwaitDeath();
-    if (Status valid = session::ValidateHello(**hello); !valid.ok()) {
+    if (Status valid = session::ValidateHello(**hello, /*shared=*/false);
+        !valid.ok()) {
       return Judged(valid);
     }
     if (Status status = incarnation_->ConfirmWorker(*worker_); !status.ok()) {
