@@ -21,9 +21,15 @@ namespace {
 
 // A time in which this process was stopped spoils one part only.
 constexpr int kParts = 10;
-// The time after which a thread that waits for the check of another thread
-// looks for a reason to give up, again and again.
-constexpr std::chrono::milliseconds kInterruptPause{20};
+
+bool IsReadable(int fd) {
+  pollfd raised = {.fd = fd, .events = POLLIN, .revents = 0};
+  return ::poll(&raised, 1, 0) > 0;
+}
+
+Status GivenUp() {
+  return Status(Code::kDeadlineExceeded, "the check was interrupted");
+}
 
 }  // namespace
 
@@ -35,22 +41,16 @@ Result<std::shared_ptr<SupervisorWatch>> SupervisorWatch::Of(
     return Status(Code::kUnsupported,
                   "this kernel has no pidfd_open; Linux 5.3 is the minimum");
   }
+  ASSIGN_OR_RETURN(auto turn, InterruptibleTurn::Create());
   return std::shared_ptr<SupervisorWatch>(
-      new SupervisorWatch(pid, std::move(pidfd), patience));
+      new SupervisorWatch(pid, std::move(pidfd), std::move(turn), patience));
 }
 
 Status SupervisorWatch::Check(int interrupt_fd) {
-  const auto interrupted = [interrupt_fd] {
-    pollfd raised = {.fd = interrupt_fd, .events = POLLIN, .revents = 0};
-    return ::poll(&raised, 1, 0) > 0;
-  };
-  const Status given_up(Code::kDeadlineExceeded, "the check was interrupted");
-  const auto part = patience_ / kParts;
-  std::unique_lock lock(mutex_, std::defer_lock);
   // Another thread may be asking, for as long as `patience_`.
-  while (!lock.try_lock_for(kInterruptPause)) {
-    if (interrupted()) return given_up;
-  }
+  const auto held = turn_.Take(interrupt_fd);
+  if (!held) return GivenUp();
+  const auto part = patience_ / kParts;
   RETURN_IF_ERROR(found_);
   if (!asked_) {
     // No session has the number 0: this does nothing and is answered at once.
@@ -71,7 +71,7 @@ Status SupervisorWatch::Check(int interrupt_fd) {
       return Status();
     }
     // The next check waits for the answer.
-    if (interrupted()) return given_up;
+    if (IsReadable(interrupt_fd)) return GivenUp();
     if (received || received.error().code != ipc::Code::kDeadlineExceeded) {
       found_ = Status(Code::kBackendLost, "the supervisor bulkheadd died");
     }

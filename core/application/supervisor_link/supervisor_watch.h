@@ -5,8 +5,9 @@
 
 #include <chrono>
 #include <memory>
-#include <mutex>
+#include <utility>
 
+#include "core/application/supervisor_link/interruptible_turn.h"
 #include "core/include/bulkhead/status.h"
 #include "ipc/unique_fd.h"
 
@@ -38,15 +39,18 @@ class SupervisorWatch {
   Status End(Code code) const;
 
  private:
-  SupervisorWatch(pid_t pid, ipc::UniqueFd pidfd,
+  SupervisorWatch(pid_t pid, ipc::UniqueFd pidfd, InterruptibleTurn turn,
                   std::chrono::milliseconds patience)
-      : pid_(pid), pidfd_(std::move(pidfd)), patience_(patience) {}
+      : pid_(pid),
+        pidfd_(std::move(pidfd)),
+        patience_(patience),
+        turn_(std::move(turn)) {}
 
   const pid_t pid_;
   const ipc::UniqueFd pidfd_;
   const std::chrono::milliseconds patience_;
-  std::timed_mutex mutex_;
-  // Protected by mutex_.
+  const InterruptibleTurn turn_;
+  // For the thread that has the turn.
   ipc::UniqueFd connection_;
   bool asked_ = false;  // and not answered
   Status found_;

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/application/supervisor_link/interruptible_turn.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <string>
+#include <system_error>
+
+namespace bulkhead::session {
+
+InterruptibleTurn::Held::~Held() {
+  const uint64_t turn = 1;
+  if (event_ >= 0) (void)!::write(event_, &turn, sizeof(turn));
+}
+
+Result<InterruptibleTurn> InterruptibleTurn::Create() {
+  ipc::UniqueFd event(::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!event) {
+    return Status(
+        Code::kResourceExhausted,
+        "cannot make an eventfd: " + std::generic_category().message(errno));
+  }
+  return InterruptibleTurn(std::move(event));
+}
+
+std::optional<InterruptibleTurn::Held> InterruptibleTurn::Take(
+    int interrupt_fd) const {
+  uint64_t turn = 0;
+  while (::read(event_.get(), &turn, sizeof(turn)) < 0) {
+    pollfd waiting[] = {{.fd = event_.get(), .events = POLLIN, .revents = 0},
+                        {.fd = interrupt_fd, .events = POLLIN, .revents = 0}};
+    (void)::poll(waiting, 2, -1);
+    if (waiting[1].revents != 0) return std::nullopt;
+  }
+  return Held(event_.get());
+}
+
+}  // namespace bulkhead::session
