@@ -21,9 +21,9 @@ namespace bulkhead {
 // Each bulkheadd listens on an abstract socket, which is found in
 // /proc/net/unix; a bulkheadd in another network namespace is therefore not
 // found. bulkheadd admits its own user and root, and is believed only if it
-// runs as this user or as root. All are asked at once and share one deadline, so
-// any number that are stopped cost the caller that time once. The functions are thread-safe, start no
-// process and create no thread.
+// runs as this user or as root. All are asked at once and share one deadline,
+// so any number that are stopped cost the caller that time once. The functions
+// are thread-safe, start no process and create no thread.
 
 // One open session of an application.
 struct RunningSession {
