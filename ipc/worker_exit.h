@@ -8,4 +8,8 @@ namespace bulkhead::ipc {
 // nothing: bulkheadd only waits for that worker's own device.
 inline constexpr int kExitDeviceLost = 3;
 
+// The exit code by which a worker reports that its backend failed, though the
+// file may be sound (BULKHEAD_FAILED).
+inline constexpr int kExitBackendFailed = 6;
+
 }  // namespace bulkhead::ipc

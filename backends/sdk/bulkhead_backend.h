@@ -93,6 +93,8 @@ typedef enum bulkhead_result {
   BULKHEAD_OUT_OF_MEMORY = 5,
   /* The device is gone; the stream will be opened again in a new process. */
   BULKHEAD_DEVICE_LOST = 6,
+  /* The backend failed, not the file: the stream will be opened again in a new
+   * process, and given up after a few. */
   BULKHEAD_FAILED = 7
 } bulkhead_result;
 

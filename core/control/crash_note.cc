@@ -21,18 +21,21 @@ constexpr size_t kMaxSentenceBytes = 480;
 CrashClaim ReadCrashNote(ipc::schema::CrashNote::Reader note_untrusted) {
   CrashClaim claim{.signal = note_untrusted.getSignal(),
                    .address = note_untrusted.getAddress(),
-                   .device_lost = note_untrusted.getDeviceLost()};
+                   .device_lost = note_untrusted.getDeviceLost(),
+                   .backend_failed = note_untrusted.getBackendFailed()};
+  const bool admission = IsAdmission(claim);
+  if (admission) claim.signal = 0;
+  if (admission) claim.address = 0;
   const auto frames = note_untrusted.getFrames();
-  const uint32_t count =
-      std::min({note_untrusted.getFrameCount(), frames.size(),
-                claim.device_lost ? 1 : kMaxFrames});
+  const uint32_t count = std::min({note_untrusted.getFrameCount(),
+                                   frames.size(), admission ? 1 : kMaxFrames});
   for (uint32_t i = 0; i < count; ++i) {
     const auto place = frames[i].getPlace();
     const std::string_view text(reinterpret_cast<const char*>(place.begin()),
                                 place.size());
     claim.backtrace.push_back(
         CleanText(text.substr(0, text.find('\0')),
-                  claim.device_lost ? kMaxSentenceBytes : kMaxPlaceBytes));
+                  admission ? kMaxSentenceBytes : kMaxPlaceBytes));
   }
   return claim;
 }
@@ -40,11 +43,13 @@ CrashClaim ReadCrashNote(ipc::schema::CrashNote::Reader note_untrusted) {
 // A claim of another signal than the kernel reported cannot be about this
 // death.
 void AddClaim(CrashClaim claim, ExitReport& report) {
-  const bool same = claim.device_lost
-                        ? report.kind == ExitReport::Kind::kExited &&
-                              report.value == ipc::kExitDeviceLost
-                        : report.kind == ExitReport::Kind::kSignaled &&
-                              report.value == claim.signal;
+  const int code =
+      claim.device_lost ? ipc::kExitDeviceLost : ipc::kExitBackendFailed;
+  const bool same =
+      IsAdmission(claim)
+          ? report.kind == ExitReport::Kind::kExited && report.value == code
+          : report.kind == ExitReport::Kind::kSignaled &&
+                report.value == claim.signal;
   if (!same) return;
   report.claimed_address = claim.address;
   report.claimed_backtrace = std::move(claim.backtrace);

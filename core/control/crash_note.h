@@ -16,17 +16,24 @@ struct CrashClaim {
   int signal = 0;
   uint64_t address = 0;
   std::vector<std::string> backtrace;
-  // The backend's interface said that the device is lost; `signal` is 0 then,
-  // and `backtrace` has at most one line, the backend's words about it.
+  // The backend's interface said that the device is lost, or that the backend
+  // failed. Then `signal` and `address` are 0, and `backtrace` has at most one
+  // line, the backend's words about it.
   bool device_lost = false;
+  bool backend_failed = false;
 };
+
+// Returns whether the claim is one of the backend's interface, and no fault.
+inline bool IsAdmission(const CrashClaim& claim) {
+  return claim.device_lost || claim.backend_failed;
+}
 
 // Reads a crash note, and ignores the parts that make no sense. Call it inside
 // ipc::ReadCatching, since reading may throw.
 CrashClaim ReadCrashNote(ipc::schema::CrashNote::Reader note_untrusted);
 
 // Adds the claim to the report of that death if both name the same signal, or
-// if the process exited after it lost its device.
+// if the process exited with the code of what the backend's interface said.
 void AddClaim(CrashClaim claim, ExitReport& report);
 
 }  // namespace bulkhead

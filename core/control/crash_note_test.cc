@@ -65,6 +65,22 @@ TEST_F(CrashNoteTest, OfALostDeviceHasTheBackendsWords) {
   EXPECT_TRUE(killed.claimed_backtrace.empty());
 }
 
+TEST_F(CrashNoteTest, OfABackendThatFailedTouchesNoAddress) {
+  AddPlaces(1, "acme: firmware error 0x42", 30);
+  note_.setBackendFailed(true);
+  const CrashClaim claim = ReadCrashNote(note_.asReader());
+  ExitReport failed{.kind = ExitReport::Kind::kExited,
+                    .value = ipc::kExitBackendFailed};
+  AddClaim(claim, failed);
+  EXPECT_EQ(failed.claimed_backtrace,
+            std::vector<std::string>{"acme: firmware error 0x42"});
+  EXPECT_EQ(failed.claimed_address, 0u);
+  ExitReport other{.kind = ExitReport::Kind::kExited,
+                   .value = ipc::kExitDeviceLost};
+  AddClaim(claim, other);
+  EXPECT_TRUE(other.claimed_backtrace.empty());
+}
+
 TEST_F(CrashNoteTest, IsBoundedAndCleaned) {
   AddPlaces(1000, "\x1b]0;title\a" + std::string(1000, 'x'), 1000);
   const CrashClaim claim = ReadCrashNote(note_.asReader());

@@ -36,13 +36,15 @@ std::string DescribeSignal(const ExitReport& report) {
 }
 
 std::string DescribeExitCode(const ExitReport& report) {
-  if (report.value != ipc::kExitDeviceLost ||
-      report.claimed_backtrace.empty()) {
+  const bool lost = report.value == ipc::kExitDeviceLost;
+  const bool failed = report.value == ipc::kExitBackendFailed;
+  if ((!lost && !failed) || report.claimed_backtrace.empty()) {
     return "it exited with code " + std::to_string(report.value);
   }
   // The claim quotes the backend.
-  return "it exited because its device is lost, by its own account: " +
-         report.claimed_backtrace.front();
+  return std::string("it exited because its ") +
+         (lost ? "device is lost" : "backend failed") +
+         ", by its own account: " + report.claimed_backtrace.front();
 }
 
 }  // namespace

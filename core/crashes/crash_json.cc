@@ -161,6 +161,8 @@ Json ToJson(const ExitReport& end) {
   const bool named = end.syscall_trusted;
   const bool claims =
       end.claimed_address != 0 || !end.claimed_backtrace.empty();
+  // Only a fault touches an address.
+  const bool fault = end.kind == ExitReport::Kind::kSignaled;
   return Json{
       {"kind", NameIn(kEnds, end.kind)},
       {"value", end.value},
@@ -169,9 +171,10 @@ Json ToJson(const ExitReport& end) {
       {"syscall_number", named ? Json(end.syscall_number) : Json()},
       {"architecture", named ? Json(end.architecture) : Json()},
       {"stage", end.stage},
-      {"claimed", claims ? Json{{"address", end.claimed_address},
-                                {"backtrace", end.claimed_backtrace}}
-                         : Json()},
+      {"claimed",
+       claims ? Json{{"address", fault ? Json(end.claimed_address) : Json()},
+                     {"backtrace", end.claimed_backtrace}}
+              : Json()},
   };
 }
 

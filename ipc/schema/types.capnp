@@ -81,7 +81,7 @@ struct ExitReport {
 
 struct CrashNote {
   # The last message of a process of a backend that dies of a fault, or that ends
-  # because it has lost its device. A session
+  # because its device is lost or because its backend failed. A session
   # worker sends it to its host, a zygote and a probe worker to bulkheadd
   # (ZygoteEvent.crashed, DeviceList.crashed), each at most once. The sender may be hostile, so the note may be made up:
   # only the reaper knows how the process ended.
@@ -96,8 +96,11 @@ struct CrashNote {
   # The call stack, innermost call first. The list always has its full size,
   # because a signal handler fills it in.
   deviceLost @4 :Bool;
-  # True if a call of the backend's interface returned BULKHEAD_DEVICE_LOST. The
-  # other fields mean nothing then. Only a session worker sends it.
+  # True if a call of the backend's interface returned BULKHEAD_DEVICE_LOST. Then
+  # the only entry in `frames` has the backend's words, and the other fields mean
+  # nothing. Only a session worker sends it.
+  backendFailed @5 :Bool;
+  # The same for BULKHEAD_FAILED.
 }
 
 struct StackFrame {

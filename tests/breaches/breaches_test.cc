@@ -22,6 +22,7 @@
 #include "tests/access/straight_pass.h"
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
+#include "tests/media/sample_files.h"
 #include "tests/support/distribution_options.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/program.h"
@@ -181,7 +182,8 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"no_times", "gave a picture with no timestamp"},
         Row{"invented", "which no packet has"},
         Row{"upside_down", "not in the buffer that it names"},
-        Row{"odd_format", "in the format acme12", "while opening"}),
+        Row{"odd_format", "in the format acme12", "while opening"},
+        Row{"swapped", "after one with a later timestamp", "at frame 9"}),
     [](const auto& row) { return std::string(row.param.breach); });
 
 TEST_F(BreachTest, AgainAfterTheEndMeansNotYet) {
@@ -218,6 +220,44 @@ TEST_F(BreachTest, FramesThatABackendLosesAreDamage) {
               AllOf(HasSubstr("backend breaker gave neither a picture nor an "
                               "error for it"),
                     Not(HasSubstr("is damaged;"))));
+}
+
+// Whether a backend or the file is to blame is known from the headers of the
+// packets, of whatever codec the file is.
+TEST_F(BreachTest, ABackendThatGivesNoFrameIsNamedForEachCodec) {
+  std::vector<std::string> files;
+  for (const SampleFile& file : MediaFiles()) {
+    for (const char* name :
+         {"mp4ff__av1.ivf", "media__hdr10-av1.mp4", "derived__mjpeg_avi.avi",
+          "gstreamer__theora-vorbis.ogg", "format-corpus__xdcam-ex-1080i50.mov",
+          "media__bbb_176x144_192kbps_15fps_mpeg4.mp4"}) {
+      if (file.name == name) files.push_back(file.path);
+    }
+  }
+  for (const Clip clip : {Clip::kVp9, Clip::kMpeg2}) {
+    if (const auto made = Generate(clip)) files.push_back(*made);
+  }
+  if (files.empty()) GTEST_SKIP() << WhyNoSamples();
+  for (const std::string& file : files) {
+    const auto video = host_->OpenVideo(
+        file,
+        {.device = "breaker", .backend_options = {{"breach", "no_frame"}}});
+    ASSERT_FALSE(video) << file;
+    EXPECT_EQ(video.error().code(), Code::kBackendMisbehaved) << video.error();
+    EXPECT_THAT(video.error().message(),
+                HasSubstr("also a keyframe with sound headers"));
+  }
+}
+
+// A loss was told before it is known that the frame only comes much later.
+TEST_F(BreachTest, AFrameThatComesMuchLaterIsNoDamage) {
+  if (clip_.empty()) return;
+  auto video = Open("much_later", OnCorrupt::kSkip).value();
+  const Status status = DecodeStraight(video).failure;
+  EXPECT_EQ(status.code(), Code::kBackendMisbehaved) << status;
+  EXPECT_THAT(status.message(),
+              AllOf(HasSubstr("after one with a later timestamp"),
+                    HasSubstr("\"the next frame in display order\"")));
 }
 
 // Each packet has one frame, whatever a backend makes of its timestamps.

@@ -9,7 +9,9 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "backends/cpu/cpu_backend.h"
 #include "backends/sdk/bulkhead_backend.h"
@@ -49,6 +51,8 @@ enum class Breach {
   kInvented,
   kUpsideDown,
   kOddFormat,
+  kSwapped,
+  kMuchLater,
 };
 
 const std::map<std::string, Breach>& Breaches() {
@@ -76,6 +80,8 @@ const std::map<std::string, Breach>& Breaches() {
       {"invented", Breach::kInvented},
       {"upside_down", Breach::kUpsideDown},
       {"odd_format", Breach::kOddFormat},
+      {"swapped", Breach::kSwapped},
+      {"much_later", Breach::kMuchLater},
   };
   return breaches;
 }
@@ -90,6 +96,9 @@ struct Stream {
   bool ended = false;
   int64_t first_pts = 0;
   int64_t last_pts = 0;
+  // A frame that is given after later ones, and how many of these come first.
+  std::optional<bulkhead_frame> held;
+  int before_held = 0;
   // A gray picture of 4:2:0, which no packet has.
   std::array<uint8_t, size_t{320} * 240 * 3 / 2> gray{};
 };
@@ -219,6 +228,10 @@ bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
       stream.not_yet++ % (kNotYet + 1) != kNotYet) {
     return BULKHEAD_AGAIN;
   }
+  if (stream.held && stream.before_held == 0) {
+    *frame = *std::exchange(stream.held, std::nullopt);
+    return BULKHEAD_OK;
+  }
   const bulkhead_result result = Honest().receive_frame(decoder, frame);
   if (result == BULKHEAD_END_OF_STREAM && stream.breach == Breach::kInvented) {
     Invent(frame);
@@ -226,6 +239,14 @@ bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
   }
   if (result != BULKHEAD_OK) return result;
   ++stream.frames;
+  const bool late =
+      stream.breach == Breach::kSwapped || stream.breach == Breach::kMuchLater;
+  if (late && stream.frames == kHonestFrames) {
+    stream.held = *frame;
+    stream.before_held = stream.breach == Breach::kSwapped ? 1 : 3;
+    return ReceiveFrame(decoder, frame);
+  }
+  if (stream.held) --stream.before_held;
   const bool dropped =
       stream.breach == Breach::kNoFrame ||
       (stream.breach == Breach::kDrop && stream.frames % kDropped == 0);

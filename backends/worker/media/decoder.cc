@@ -43,6 +43,8 @@ ipc::Code CodeOf(bulkhead_result result) {
       return ipc::Code::kResourceExhausted;
     case BULKHEAD_DEVICE_LOST:
       return ipc::Code::kBackendLost;
+    case BULKHEAD_FAILED:
+      return ipc::Code::kBackendUnavailable;
     default:
       return ipc::Code::kBadInput;
   }
@@ -61,10 +63,6 @@ ipc::Error FailureOf(const bulkhead_backend& backend, bulkhead_decoder* decoder,
   std::string message = std::string(backend.name) + ": " + call + ": " + name;
   const char* sentence = backend.last_error(decoder);
   if (sentence != nullptr) message += Quoted(sentence);
-  // Says nothing of the file, unlike the other results.
-  if (result == BULKHEAD_FAILED) {
-    message += "; another device may be able to decode the file";
-  }
   return {CodeOf(result), std::move(message)};
 }
 

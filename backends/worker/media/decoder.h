@@ -68,9 +68,9 @@ class DecodedFrame {
 // most `patience`.
 //
 // Failures: kBackendMisbehaved for what bulkhead_backend.h does not allow,
-// kUnsupported, kResourceExhausted, kBackendLost when the device is gone (a new
-// worker may continue), else kBadInput. After a failure the decoder can only be
-// destroyed.
+// kUnsupported, kResourceExhausted, kBackendLost when the device is gone and
+// kBackendUnavailable when the backend says that it failed (a new worker may
+// continue), else kBadInput. After a failure the decoder can only be destroyed.
 class Decoder {
  public:
   enum class Sent { kAccepted, kTakeFramesFirst, kDamaged };

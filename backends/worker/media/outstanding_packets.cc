@@ -75,7 +75,7 @@ OutstandingPackets::Picture OutstandingPackets::Shown(int64_t pts) {
   // After damage a decoder guesses timestamps, also that of a packet whose own
   // picture is still to come. That packet is lost then.
   if (timed_ && lossy_ && pts != BULKHEAD_NO_TIMESTAMP && pts <= shown_) {
-    return {.origin = Origin::kTooLate};
+    return {.origin = IsLost(pts) ? Origin::kLost : Origin::kTooLate};
   }
   Picture picture;
   if (timed_ && !waits) {
@@ -91,7 +91,7 @@ OutstandingPackets::Picture OutstandingPackets::Shown(int64_t pts) {
   for (; packet->first != pts; packet = waiting_.erase(packet)) {
     picture.losses.push_back(
         {packet->first, packet->second.duration, packet->second.position, 1});
-    Remember(packet->first, Origin::kTooLate);
+    Remember(packet->first, Origin::kLost);
   }
   lossy_ = lossy_ || !picture.losses.empty();
   shown_ = pts;

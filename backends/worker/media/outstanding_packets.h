@@ -48,9 +48,10 @@ class OutstandingPackets {
 
   enum class Origin {
     kPacket,     // a packet that had no picture yet, or that is not known
-    kTooLate,    // a packet whose picture came out, or was reported as lost
+    kTooLate,    // a packet whose picture came out
     kDiscarded,  // a packet whose picture is not to be output
     kNone,       // no packet has this timestamp, though all packets have one
+    kLost,       // a packet that was reported as lost
   };
   // A picture that comes too late has no place any more. Damaged headers move
   // pictures behind others, or make two of one packet; `ffmpeg -fps_mode vfr`
@@ -62,6 +63,9 @@ class OutstandingPackets {
   };
   // Records that a picture came out.
   Picture Shown(int64_t pts);
+  // Returns whether the packet with this timestamp was reported as lost, though
+  // a picture for it comes now.
+  bool IsLost(int64_t pts) const { return OriginOf(pts) == Origin::kLost; }
   // Returns the packets that are lost after the last picture has come out.
   std::vector<Loss> Ended();
 

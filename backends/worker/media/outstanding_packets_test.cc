@@ -87,8 +87,10 @@ TEST_F(OutstandingPacketsTest, AnotherPictureOfAPacketIsTooLate) {
   EXPECT_EQ(Show(0), Times{});
   EXPECT_EQ(origin_, Origin::kTooLate);
   EXPECT_EQ(Show(2), Times{1});
+  EXPECT_FALSE(packets_.IsLost(2));
+  EXPECT_TRUE(packets_.IsLost(1));
   EXPECT_EQ(Show(1), Times{});
-  EXPECT_EQ(origin_, Origin::kTooLate);
+  EXPECT_EQ(origin_, Origin::kLost);
   EXPECT_TRUE(packets_.Ended().empty());
 }
 

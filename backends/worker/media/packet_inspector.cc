@@ -5,6 +5,8 @@
 #include <climits>
 #include <iterator>
 
+#include "backends/worker/media/keyframe_headers.h"
+
 extern "C" {
 #include <libavcodec/avcodec.h>
 }
@@ -154,7 +156,7 @@ bool PacketInspector::IsKeyframe(const bulkhead_packet& packet) const {
       return HasBytes(packet, 1, kVp9SyncCode) &&
              (packet.data[0] & 0xfe) == 0x82;
     default:
-      return false;
+      return HoldsKeyframe(codec_, packet);
   }
 }
 

@@ -44,7 +44,8 @@ class PacketInspector {
 
   // Returns true once there was a keyframe whose headers are sound. A decoder
   // that takes such a packet without an error has a picture to show. Only for
-  // H.264, HEVC, VP8 and VP9; else always false.
+  // H.264, HEVC, VP8, VP9 and the codecs of keyframe_headers.h; else always
+  // false.
   bool met_keyframe() const { return met_keyframe_; }
 
   // Returns false once timestamps have contradicted the order of the pictures.

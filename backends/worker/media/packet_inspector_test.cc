@@ -39,6 +39,7 @@ class Inspected {
     return inspector_->Inspect(packet);
   }
   bool ordered() const { return inspector_->ordered(); }
+  bool met_keyframe() const { return inspector_->met_keyframe(); }
   void Restart() { inspector_->Restart(); }
 
  private:
@@ -147,6 +148,67 @@ TEST(PacketInspector, PacketsOfOtherCodecsAreTakenToBeRight) {
   Inspected png(AV_CODEC_ID_PNG);
   for (const int64_t pts : {5, 3, 4}) EXPECT_TRUE(png.Inspect("x", pts));
   EXPECT_TRUE(png.ordered());
+}
+
+// Returns whether a packet with the flag of a keyframe holds one.
+bool IsKeyframe(AVCodecID codec, const std::string& bytes) {
+  Inspected inspected(codec);
+  inspected.Inspect(bytes, BULKHEAD_NO_TIMESTAMP, BULKHEAD_PACKET_KEYFRAME);
+  return inspected.met_keyframe();
+}
+
+TEST(PacketInspector, FindsKeyframesOfAv1) {
+  const std::string delimiter = Bytes({0x12, 0});
+  const std::string sequence = Bytes({0x0a, 6, 0, 0, 0, 0, 0, 0});
+  const std::string key = Bytes({0x32, 2, 0x10, 0});
+  const auto is_keyframe = [](const std::string& bytes) {
+    return IsKeyframe(AV_CODEC_ID_AV1, bytes);
+  };
+  EXPECT_TRUE(is_keyframe(delimiter + sequence + key));
+  EXPECT_FALSE(is_keyframe(delimiter + key)) << "no sequence header";
+  EXPECT_FALSE(is_keyframe(delimiter + sequence));
+  EXPECT_FALSE(is_keyframe(sequence + Bytes({0x32, 2, 0x00, 0}))) << "hidden";
+  EXPECT_FALSE(is_keyframe(sequence + Bytes({0x32, 2, 0x90, 0}))) << "shown";
+  EXPECT_FALSE(is_keyframe(sequence + Bytes({0x32, 9, 0x10, 0}))) << "cut";
+  EXPECT_FALSE(is_keyframe(Bytes({0x32, 0xff, 0xff})));
+}
+
+TEST(PacketInspector, FindsKeyframesOfTheMpegFamily) {
+  const std::string sequence =
+      Bytes({0, 0, 1, 0xb3, 0x14, 0, 0xf0, 0x13, 0, 0, 0, 0});
+  const std::string slice = Bytes({0, 0, 1, 1, 8, 8, 8, 8});
+  const auto is_keyframe = [](const std::string& bytes) {
+    return IsKeyframe(AV_CODEC_ID_MPEG2VIDEO, bytes);
+  };
+  EXPECT_TRUE(is_keyframe(sequence + Mpeg2Picture(kI) + slice));
+  EXPECT_FALSE(is_keyframe(sequence + Mpeg2Picture(kP) + slice));
+  EXPECT_FALSE(is_keyframe(Mpeg2Picture(kI) + slice));
+  EXPECT_FALSE(is_keyframe(sequence + Mpeg2Picture(kI)));
+  const std::string field = Bytes({0, 0, 1, 0xb5, 0x8f, 0xff, 1, 0, 0});
+  EXPECT_FALSE(is_keyframe(sequence + Mpeg2Picture(kI) + field + slice));
+  const std::string data(20, '\x11');
+  EXPECT_TRUE(IsKeyframe(AV_CODEC_ID_MPEG4, Bytes({0, 0, 1, 0xb6, 0}) + data));
+  EXPECT_FALSE(
+      IsKeyframe(AV_CODEC_ID_MPEG4, Bytes({0, 0, 1, 0xb6, 0x50}) + data));
+}
+
+TEST(PacketInspector, FindsPicturesOfJpegAndTheora) {
+  const std::string size = Bytes({0xff, 0xc0, 0, 8, 8, 0, 16, 0, 16, 3});
+  const std::string scan = Bytes({0xff, 0xda, 0, 2, 1, 2, 3});
+  const std::string begin = Bytes({0xff, 0xd8});
+  const std::string end = Bytes({0xff, 0xd9});
+  const auto is_keyframe = [](const std::string& bytes) {
+    return IsKeyframe(AV_CODEC_ID_MJPEG, bytes);
+  };
+  EXPECT_TRUE(is_keyframe(begin + size + scan + end));
+  EXPECT_FALSE(is_keyframe(begin + scan + end));
+  EXPECT_FALSE(is_keyframe(begin + size + scan)) << "cut";
+  EXPECT_FALSE(is_keyframe(begin + size + Bytes({0xff, 0xda, 0xff, 0xff})));
+  const std::string field = Bytes({0xff, 0xe0, 0, 7, 'A', 'V', 'I', '1', 1});
+  EXPECT_FALSE(is_keyframe(begin + field + size + scan + end));
+  const std::string data(20, '\x11');
+  EXPECT_TRUE(IsKeyframe(AV_CODEC_ID_THEORA, Bytes({0x10}) + data));
+  EXPECT_FALSE(IsKeyframe(AV_CODEC_ID_THEORA, Bytes({0x40}) + data));
 }
 
 TEST(PacketInspector, TheSecondFieldOfAPictureShowsNothing) {

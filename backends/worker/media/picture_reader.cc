@@ -44,11 +44,14 @@ ipc::Expected<void> PictureReader::ReplaceDecoder() {
   shown_ = false;
   at_beginning_ = true;
   met_damage_ = false;
+  sound_ = true;
   return {};
 }
 
 void PictureReader::Forget() {
   Pass();
+  ahead_.reset();
+  ahead_picture_.Reset();
   packets_ended_ = false;
   packet_pending_ = false;
   losses_.clear();
@@ -86,20 +89,30 @@ ipc::Expected<void> PictureReader::SeekToKeyframe(int64_t timestamp) {
 ipc::Expected<bool> PictureReader::Next() {
   if (has_picture_) return true;
   for (;;) {
-    IPC_ASSIGN_OR_RETURN(const auto received,
-                         decoder_->ReceiveFrame(&picture_));
+    auto received =
+        ahead_ ? *std::exchange(ahead_, std::nullopt) : Decode(&picture_);
+    if (!received) return tl::unexpected(std::move(received).error());
+    if (*received == Decoder::Received::kEndOfStream) {
+      IPC_TRY(End());
+      return false;
+    }
+    if (!ahead_picture_.empty()) picture_ = std::move(ahead_picture_);
+    IPC_ASSIGN_OR_RETURN(const bool shows, Show());
+    if (shows) return true;
+    picture_.Reset();
+  }
+}
+
+ipc::Expected<Decoder::Received> PictureReader::Decode(DecodedFrame* frame) {
+  for (;;) {
+    IPC_ASSIGN_OR_RETURN(const auto received, decoder_->ReceiveFrame(frame));
     switch (received) {
-      case Decoder::Received::kFrame: {
-        IPC_ASSIGN_OR_RETURN(const bool shows, Show());
-        if (shows) return true;
-        picture_.Reset();
-        continue;
-      }
+      case Decoder::Received::kFrame:
       case Decoder::Received::kEndOfStream:
-        IPC_TRY(End());
-        return false;
+        return received;
       case Decoder::Received::kDamaged:
         met_damage_ = true;
+        sound_ = false;
         continue;
       case Decoder::Received::kNeedsPacket:
         break;
@@ -109,8 +122,26 @@ ipc::Expected<bool> PictureReader::Next() {
         const auto sent,
         decoder_->SendPacket(packets_ended_ ? nullptr : &demuxer_->packet()));
     packet_pending_ = sent == Decoder::Sent::kTakeFramesFirst;
-    if (sent == Decoder::Sent::kDamaged) met_damage_ = true;
+    if (sent == Decoder::Sent::kDamaged) {
+      met_damage_ = true;
+      sound_ = false;
+    }
   }
+}
+
+ipc::Expected<void> PictureReader::LookAhead() {
+  ahead_ = Decode(&ahead_picture_);
+  if (ahead_picture_.empty() || !sound_ ||
+      !outstanding_.IsLost(ahead_picture_->pts)) {
+    return {};
+  }
+  return tl::unexpected(OutOfOrder(ahead_picture_->pts));
+}
+
+ipc::Error PictureReader::OutOfOrder(int64_t pts) const {
+  return BreachOf("receive_frame gave the picture with the timestamp " +
+                      std::to_string(pts) + " after one with a later timestamp",
+                  "the next frame in display order");
 }
 
 ipc::Expected<bool> PictureReader::Show() {
@@ -119,10 +150,15 @@ ipc::Expected<bool> PictureReader::Show() {
   const auto shown = outstanding_.Shown(picture_->pts);
   IPC_TRY(CheckOrigin(shown.origin));
   IPC_TRY(equal_timestamps_.Shown(picture_->pts));
+  if (picture_->damaged != 0) {
+    met_damage_ = true;
+    sound_ = false;
+  }
+  if (sound_ && !met_damage_ && !shown.losses.empty()) IPC_TRY(LookAhead());
   Note(shown.losses);
-  if (picture_->damaged != 0) met_damage_ = true;
   using Origin = OutstandingPackets::Origin;
-  if (shown.origin == Origin::kDiscarded || shown.origin == Origin::kTooLate) {
+  if (shown.origin == Origin::kDiscarded || shown.origin == Origin::kTooLate ||
+      shown.origin == Origin::kLost) {
     return false;
   }
   position_ = shown.position;
@@ -137,6 +173,9 @@ ipc::Expected<void> PictureReader::CheckOrigin(
         BreachOf("receive_frame gave " + std::to_string(pictures_) +
                      " pictures for " + std::to_string(packets_) + " packets",
                  "A packet gives at most one frame"));
+  }
+  if (origin == OutstandingPackets::Origin::kLost && sound_) {
+    return tl::unexpected(OutOfOrder(picture_->pts));
   }
   if (origin != OutstandingPackets::Origin::kNone || met_damage_ ||
       decoder_->damage_count() > 0) {
@@ -201,6 +240,7 @@ ipc::Expected<void> PictureReader::ReadPacket() {
   last_position_ = packet.position;
   const bool shows = inspector_->Inspect(packet);
   if (!inspector_->ordered()) outstanding_.OnlyCount();
+  if ((packet.flags & BULKHEAD_PACKET_CORRUPT) != 0) sound_ = false;
   const bool discarded = (packet.flags & BULKHEAD_PACKET_DISCARD) != 0;
   if (!shows || discarded) {
     outstanding_.SentWithout(packet.pts, discarded);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,10 @@ namespace bulkhead::worker {
 // the timestamp of the same packet is left out, and so is the picture of a
 // packet that is not to be output, or that was reported as lost. A picture
 // with the timestamp of no packet is a breach of the ABI, except in a damaged
-// stream, where decoders guess; so are many more pictures than packets.
+// stream, where decoders guess; so are many more pictures than packets. So is
+// a picture that comes after a later one: where nothing else tells of damage,
+// the first loss is only reported once it is known that the decoder's next
+// picture is not the lost one.
 //
 // Used by one thread. Fails as Demuxer and Decoder do.
 class PictureReader {
@@ -83,11 +87,18 @@ class PictureReader {
 
   ipc::Expected<void> ReplaceDecoder();
   void Forget();
+  // Decodes into `frame` until there is a picture, or the stream ends.
+  ipc::Expected<Decoder::Received> Decode(DecodedFrame* frame);
+  // Decodes the picture that Next() takes next, because one was lost before the
+  // current picture. Fails if it is the lost one.
+  ipc::Expected<void> LookAhead();
   ipc::Expected<void> ReadPacket();
   void Note(const std::vector<Loss>& losses);
   // Takes the picture that the decoder gave. Returns false if the picture is to
   // be left out.
   ipc::Expected<bool> Show();
+  // Returns the error for a picture that comes after a later one.
+  ipc::Error OutOfOrder(int64_t pts) const;
   // Checks the number and the timestamp of the picture.
   ipc::Expected<void> CheckOrigin(OutstandingPackets::Origin origin);
   // Takes the end of the stream.
@@ -111,9 +122,14 @@ class PictureReader {
   bool packets_ended_ = false;
   bool packet_pending_ = false;
   bool met_damage_ = false;  // damage since the decoder was opened
+  // Since the decoder was opened, nothing but lost pictures told of damage.
+  bool sound_ = true;
   bool has_picture_ = false;
-  // The last member, so destroyed first: it belongs to the decoder.
+  // What LookAhead() got and Next() has not taken yet.
+  std::optional<ipc::Expected<Decoder::Received>> ahead_;
+  // The last members, so destroyed first: they belong to the decoder.
   DecodedFrame picture_;
+  DecodedFrame ahead_picture_;
 };
 
 }  // namespace bulkhead::worker

@@ -185,24 +185,32 @@ int SessionWorker::Run() {
       }
     }
     if (done) continue;
-    // The host replays in a new worker, which may get the device again; this
-    // process cannot. The exit code alone says nothing: any library may call
-    // exit() with it.
-    if (done.error().code == ipc::Code::kBackendLost) {
-      capnp::MallocMessageBuilder note;
-      auto lost = note.initRoot<schema::CrashNote>();
-      lost.setDeviceLost(true);
-      // In the place of a call stack, what the backend says of it.
-      const std::string& words = done.error().message;
-      lost.setFrameCount(1);
-      auto place = lost.initFrames(1)[0].initPlace(words.size());
-      std::copy(words.begin(), words.end(), place.begin());
-      (void)ipc::SendMessage(socket_, note, {},
-                             ipc::Deadline::After(kHostDeadline));
-      return ipc::kExitDeviceLost;
+    const ipc::Code code = done.error().code;
+    if (code == ipc::Code::kBackendLost ||
+        code == ipc::Code::kBackendUnavailable) {
+      return Admit(done.error());
     }
     if (!host_replies_.SendFailed(epoch, done.error())) return kExitHostGone;
   }
+}
+
+// The host replays in a new worker, which may get the device again, or be rid
+// of the backend's trouble; this process cannot. The exit code alone says
+// nothing: any library may call exit() with it.
+int SessionWorker::Admit(const ipc::Error& failure) {
+  const bool lost = failure.code == ipc::Code::kBackendLost;
+  capnp::MallocMessageBuilder message;
+  auto note = message.initRoot<schema::CrashNote>();
+  note.setDeviceLost(lost);
+  note.setBackendFailed(!lost);
+  // In the place of a call stack, what the backend says of it.
+  const std::string& words = failure.message;
+  note.setFrameCount(1);
+  auto place = note.initFrames(1)[0].initPlace(words.size());
+  std::copy(words.begin(), words.end(), place.begin());
+  (void)ipc::SendMessage(socket_, message, {},
+                         ipc::Deadline::After(kHostDeadline));
+  return lost ? ipc::kExitDeviceLost : ipc::kExitBackendFailed;
 }
 
 ipc::Expected<void> SessionWorker::Handle(schema::Request::Reader request) {

@@ -17,6 +17,7 @@ namespace schema = ipc::schema;
 void Write(const CrashClaim& claim, schema::CrashNote::Builder out) {
   out.setSignal(static_cast<uint8_t>(claim.signal));
   out.setDeviceLost(claim.device_lost);
+  out.setBackendFailed(claim.backend_failed);
   out.setAddress(claim.address);
   out.setFrameCount(claim.backtrace.size());
   auto frames = out.initFrames(claim.backtrace.size());
@@ -115,7 +116,7 @@ void Write(const ObservedExit& seen, schema::SessionEnd::Builder out) {
   out.setMetMedia(seen.met_media);
   Write(seen.position, out.initPosition());
   out.setPositionText(seen.position_text);
-  if (seen.claim.signal != 0 || seen.claim.device_lost) {
+  if (seen.claim.signal != 0 || IsAdmission(seen.claim)) {
     Write(seen.claim, out.initClaim());
   }
   out.setAttempt(seen.attempt);

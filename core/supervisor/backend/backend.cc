@@ -118,6 +118,7 @@ Backend::JudgedExit Backend::Judge(const ReportedExit& reported,
   }
   ProcessExit told = exit;
   told.says_device_lost = reported.facts.claim.device_lost;
+  told.says_backend_failed = reported.facts.claim.backend_failed;
   WorkerDeath death{.exit = told,
                     .observed = reported.observed,
                     .met_media = reported.met_media,

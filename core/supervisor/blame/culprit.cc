@@ -31,10 +31,15 @@ Culprit CulpritOf(const ProcessExit& exit, HostObservation observed,
   }
   if (!met_media) return Culprit::kBackend;
   if (observed == HostObservation::kBrokeProtocol) return Culprit::kBreach;
-  const bool device_lost = died && exit.has_devices && exit.says_device_lost &&
-                           exit.kind == ProcessExit::Kind::kExited &&
-                           exit.value == ipc::kExitDeviceLost;
-  return device_lost ? Culprit::kDevice : Culprit::kInput;
+  if (died && exit.kind == ProcessExit::Kind::kExited) {
+    if (exit.says_device_lost && exit.value == ipc::kExitDeviceLost) {
+      return exit.has_devices ? Culprit::kDevice : Culprit::kBreach;
+    }
+    if (exit.says_backend_failed && exit.value == ipc::kExitBackendFailed) {
+      return Culprit::kBreach;
+    }
+  }
+  return Culprit::kInput;
 }
 
 }  // namespace bulkhead::supervisor

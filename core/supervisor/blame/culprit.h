@@ -18,8 +18,8 @@ enum class Culprit : uint8_t {
   kDevice,   // was lost, or its enumeration crashed or hung
   kStart,    // the zygote, or the enumeration of no granted device, crashed,
              // hung or broke the protocol while starting
-  kBreach,   // broke the protocol or the C ABI with media: the backend's doing,
-             // for which nothing is counted
+  kBreach,   // broke the protocol or the C ABI with media, or said that it
+             // failed: the backend's doing, for which nothing is counted
 };
 
 // A host's observation of a worker that ended. Only the host knows the reason
@@ -46,7 +46,9 @@ enum class HostObservation : uint8_t {
 // - kBreach: the worker broke the protocol, or reported that its backend broke
 //   the C ABI, after it was given media. The file is not to blame: a backend
 //   has to take any file. Nor is the backend punished: a file may have taken
-//   the worker over. Every session reads what the backend did.
+//   the worker over. Every session reads what the backend did. The same holds
+//   for a worker that said through the backend's interface that the backend
+//   failed, or that a device is lost which the backend was not granted.
 //
 // A death that this function blames on the input, or a breach, may later be
 // blamed on the backend: see suspects.h.

@@ -58,10 +58,23 @@ TEST(CulpritOf, ALostDeviceIsTheDevices) {
   EXPECT_EQ(Judge(other), Culprit::kInput);
 }
 
+TEST(CulpritOf, ABackendThatSaysThatItFailedIsToBlame) {
+  ProcessExit exit = Ended(Kind::kExited, ipc::kExitBackendFailed);
+  EXPECT_EQ(Judge(exit), Culprit::kInput);
+  exit.says_backend_failed = true;
+  for (const bool has_devices : {false, true}) {
+    exit.has_devices = has_devices;
+    EXPECT_EQ(Judge(exit), Culprit::kBreach);
+  }
+  EXPECT_EQ(Judge(exit, HostObservation::kDied, false), Culprit::kBackend);
+  exit.value = 1;
+  EXPECT_EQ(Judge(exit), Culprit::kInput);
+}
+
 TEST(CulpritOf, OnlyABackendWithDevicesThatSaysSoLosesOne) {
   ProcessExit exit = LostDevice();
   exit.has_devices = false;
-  EXPECT_EQ(Judge(exit), Culprit::kInput);
+  EXPECT_EQ(Judge(exit), Culprit::kBreach);
   exit = LostDevice();
   exit.says_device_lost = false;
   EXPECT_EQ(Judge(exit), Culprit::kInput);

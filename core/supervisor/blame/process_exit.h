@@ -31,9 +31,10 @@ struct ProcessExit {
   bool zygote_alive = false;
   // True if the backend was granted device nodes, so that it can lose a device.
   bool has_devices = false;
-  // True if the worker said before it ended that its device is lost. Set by
-  // whoever has the worker's last message.
+  // True if the worker said before it ended that its device is lost, or that
+  // its backend failed. Set by whoever has the worker's last message.
   bool says_device_lost = false;
+  bool says_backend_failed = false;
   // True if the worker served several sessions, so that nobody knows which
   // input ended the worker.
   bool shared = false;

@@ -150,8 +150,9 @@ bulkhead_result Open(const bulkhead_open_parameters* parameters,
 bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
   const bulkhead_result result =
       bulkhead_cpu_backend()->receive_frame(decoder, frame);
-  return result == BULKHEAD_END_OF_STREAM && !sentence.empty() ? BULKHEAD_FAILED
-                                                               : result;
+  return result == BULKHEAD_END_OF_STREAM && !sentence.empty()
+             ? BULKHEAD_UNSUPPORTED
+             : result;
 }
 
 const char* LastError(bulkhead_decoder* decoder) {

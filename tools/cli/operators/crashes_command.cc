@@ -133,7 +133,9 @@ void PrintClaims(const Crash& crash) {
   if (end.claimed_address != 0 || !end.claimed_backtrace.empty()) {
     Print(fmt::format("what the process said itself, which need not be true{}:",
                       crash.had_media ? kMayHaveMedia : ""));
-    Print(fmt::format("  it touched {:#x}", end.claimed_address));
+    if (end.kind == ExitReport::Kind::kSignaled) {
+      Print(fmt::format("  it touched {:#x}", end.claimed_address));
+    }
     for (size_t i = 0; i < end.claimed_backtrace.size(); ++i) {
       Print(fmt::format("  #{:<2} {}", i, end.claimed_backtrace[i]));
     }
