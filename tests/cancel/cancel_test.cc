@@ -63,12 +63,12 @@ class Background {
     thread_.join();
     return *std::move(outcome_);
   }
-  // Waits until the thread sleeps in ppoll().
-  void AwaitSleep() const {
+  // Waits until the thread sleeps in ppoll(), or in another system call.
+  void AwaitSleep(long number = SYS_ppoll) const {
     const auto end = std::chrono::steady_clock::now() + kSoon;
-    const std::string poll = std::to_string(SYS_ppoll) + " ";
+    const std::string wanted = std::to_string(number) + " ";
     std::string call;
-    while (!call.starts_with(poll)) {
+    while (!call.starts_with(wanted)) {
       ASSERT_LT(std::chrono::steady_clock::now(), end) << call;
       std::ifstream file("/proc/self/task/" + std::to_string(thread_id_) +
                          "/syscall");
@@ -329,6 +329,43 @@ TEST_F(Cancelling, EndsACallThatWaitsForAStoppedBulkheadd) {
   EXPECT_EQ(pass.Join().code(), Code::kCancelled);
   EXPECT_LT(std::chrono::steady_clock::now() - cancelled_at, kLong / 2);
   ASSERT_TRUE(supervisor.Signal(SIGCONT));
+  EXPECT_EQ(HashesOfRest(video), expected_);
+}
+
+// Another thread's call connects to bulkheadd meanwhile.
+TEST_F(Cancelling, EndsACallThatWaitsForItsTurnAtAStoppedBulkheadd) {
+  HostOptions options = installation_.options();
+  options.deadlines.supervisor_start = kLong;
+  host_ = Host::Create(options).value();
+  // Leaves one connection, which the first of the calls takes.
+  ASSERT_EQ(HashesOfRest(*std::make_unique<VideoDecoder>(Open(""))), expected_);
+  const ProcessWatch supervisor(host_->supervisor_pid());
+  ASSERT_TRUE(supervisor.Signal(SIGSTOP));
+  std::vector<VideoOptions> openings(3, ChaosInstallation::Stream());
+  for (VideoOptions& opening : openings) {
+    opening.cancellation = Cancellation::Create().value();
+  }
+  const auto open = [&](size_t i) {
+    return [this, &opening = openings[i]] {
+      return host_->OpenVideo(clip_, opening);
+    };
+  };
+  Background asks(open(0));
+  asks.AwaitSleep();
+  Background connects(open(1));
+  connects.AwaitSleep();
+  Background waits(open(2));
+  waits.AwaitSleep(SYS_futex);
+  const auto cancelled_at = std::chrono::steady_clock::now();
+  openings[2].cancellation->Cancel();
+  EXPECT_EQ(waits.Join().error().code(), Code::kCancelled);
+  EXPECT_LT(std::chrono::steady_clock::now() - cancelled_at, kLong / 2);
+  openings[0].cancellation->Cancel();
+  openings[1].cancellation->Cancel();
+  EXPECT_EQ(asks.Join().error().code(), Code::kCancelled);
+  EXPECT_EQ(connects.Join().error().code(), Code::kCancelled);
+  ASSERT_TRUE(supervisor.Signal(SIGCONT));
+  VideoDecoder video = Open("");
   EXPECT_EQ(HashesOfRest(video), expected_);
 }
 

@@ -30,18 +30,24 @@ bool IsReadable(int fd) {
 }  // namespace
 
 SupervisorLink::SupervisorLink(SupervisorSettings settings,
-                               std::shared_ptr<SessionCounting> counting)
-    : settings_(std::move(settings)), counting_(std::move(counting)) {}
+                               std::shared_ptr<SessionCounting> counting,
+                               InterruptibleTurn turn)
+    : settings_(std::move(settings)),
+      counting_(std::move(counting)),
+      turn_(std::move(turn)) {}
 
 Result<std::shared_ptr<SupervisorLink>> SupervisorLink::Start(
     SupervisorSettings settings) {
   auto counting = SessionCounting::Create();
   if (!counting) return NamingLimits(counting.error());
-  std::shared_ptr<SupervisorLink> link(
-      new SupervisorLink(std::move(settings), *std::move(counting)));
-  std::lock_guard lock(link->mutex_);
-  if (Status started = link->StartLocked(); !started.ok()) {
+  auto turn = InterruptibleTurn::Create();
+  if (!turn) return NamingLimits(turn.error());
+  std::shared_ptr<SupervisorLink> link(new SupervisorLink(
+      std::move(settings), *std::move(counting), *std::move(turn)));
+  const auto held = link->turn_.Take(-1);
+  if (Status started = link->StartInTurn(-1); !started.ok()) {
     if (started.code() != Code::kBackendLost) return NamingLimits(started);
+    std::lock_guard lock(link->mutex_);
     // No caller tries again.
     link->futile_starts_ = kFutileStarts;
     return link->ExplainLossLocked(std::move(started));
@@ -58,26 +64,34 @@ SupervisorLink::~SupervisorLink() {
   ReapIfChild(process_, settings_.deadlines.close);
 }
 
-Status SupervisorLink::StartLocked() {
+Status SupervisorLink::StartInTurn(int interrupt_fd) {
   const auto limit = settings_.deadlines.supervisor_start;
   ReapIfChild(process_, settings_.deadlines.close);
-  ASSIGN_OR_RETURN(process_,
+  ASSIGN_OR_RETURN(SupervisorProcess process,
                    StartSupervisor(settings_.libexec_dir + "/bulkheadd"));
+  {
+    std::lock_guard lock(mutex_);
+    process_ = std::move(process);
+  }
   ASSIGN_OR_RETURN(watch_, SupervisorWatch::Of(process_.pid, limit));
-  const Status configured = ConfigureLocked();
+  const Status configured = ConfigureInTurn(interrupt_fd);
   if (configured.code() == Code::kDeadlineExceeded) {
     return watch_->End(configured.code());
   }
   if (configured.code() != Code::kBackendLost) return configured;
-  return Status(configured.code(),
-                "the supervisor " + settings_.libexec_dir +
-                    "/bulkheadd (process " + std::to_string(process_.pid) +
-                    ") ended as soon as it was started; is it the one of this "
-                    "release of Bulkhead? If not, set BULKHEAD_LIBEXEC_DIR to "
-                    "the directory that holds it");
+  return Status(
+      configured.code(),
+      "the supervisor " + settings_.libexec_dir + "/bulkheadd (process " +
+          std::to_string(process_.pid) +
+          ") ended as soon as it was started; is it the one of this "
+          "release of Bulkhead? If not, name the directory that holds "
+          "it with --libexec DIR or BULKHEAD_LIBEXEC_DIR");
 }
 
-Status SupervisorLink::ConfigureLocked() {
+Status SupervisorLink::ConfigureInTurn(int interrupt_fd) {
+  const auto deadline =
+      ipc::Deadline::After(settings_.deadlines.supervisor_start)
+          .OrReadable(interrupt_fd);
   const ipc::UniqueFd self(
       static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
   if (!self) {
@@ -88,20 +102,21 @@ Status SupervisorLink::ConfigureLocked() {
   RETURN_IF_ERROR(Exchange(
       process_.control.get(),
       [this](Request::Builder request) {
+        std::lock_guard lock(mutex_);
         Write(settings_, loads_, request.initConfigure());
       },
-      descriptors, ipc::Deadline::After(settings_.deadlines.supervisor_start),
-      TakeConfigured));
+      descriptors, deadline, TakeConfigured));
   const int counters[] = {counting_->fd()};
   RETURN_IF_ERROR(Exchange(
       process_.control.get(),
       [](Request::Builder request) { request.setCountSessions(); }, counters,
-      ipc::Deadline::After(settings_.deadlines.supervisor_start),
-      TakeConfigured));
-  ASSIGN_OR_RETURN(auto watched,
-                   ConnectLocked(settings_.deadlines.supervisor_start, -1));
+      deadline, TakeConfigured));
+  ASSIGN_OR_RETURN(
+      auto watched,
+      ConnectInTurn(settings_.deadlines.supervisor_start, interrupt_fd));
   watch_->Ask(std::move(watched));
-  if (settings_.on_event) RETURN_IF_ERROR(FollowLocked());
+  if (settings_.on_event) RETURN_IF_ERROR(FollowInTurn(interrupt_fd));
+  std::lock_guard lock(mutex_);
   // The idle connections lead to the bulkheadd that died.
   idle_.clear();
   alive_ = true;
@@ -123,27 +138,41 @@ pid_t SupervisorLink::pid() const {
   return process_.pid;
 }
 
+std::optional<SupervisorLink::Connection> SupervisorLink::TakeIdle() {
+  std::lock_guard lock(mutex_);
+  if (!alive_ || idle_.empty()) return std::nullopt;
+  Connection connection = std::move(idle_.back());
+  idle_.pop_back();
+  return connection;
+}
+
 Result<SupervisorLink::Connection> SupervisorLink::Acquire(
     std::chrono::milliseconds timeout, int interrupt_fd) {
   const auto whole = settings_.deadlines.supervisor_start;
   RETURN_IF_ERROR(CheckProcess());
-  std::lock_guard lock(mutex_);
+  if (auto idle = TakeIdle()) return *std::move(idle);
+  const auto held = turn_.Take(interrupt_fd);
+  if (!held) {
+    return Status(Code::kDeadlineExceeded, "the wait was interrupted");
+  }
   // Tries twice, because the first attempt to connect may be the one that
   // notices the death of bulkheadd.
   for (int attempt = 0; attempt < 2; ++attempt) {
-    if (!alive_) {
-      if (Status started = StartLocked(); !started.ok()) {
+    std::unique_lock lock(mutex_);
+    const bool alive = alive_;
+    lock.unlock();
+    if (!alive) {
+      if (Status started = StartInTurn(interrupt_fd); !started.ok()) {
+        lock.lock();
         return started.code() == Code::kBackendLost
                    ? ExplainLossLocked(std::move(started))
                    : started;
       }
     }
-    if (!idle_.empty()) {
-      Connection connection = std::move(idle_.back());
-      idle_.pop_back();
-      return connection;
-    }
-    auto socket = ConnectLocked(std::min(timeout, whole), interrupt_fd);
+    // One may have become idle meanwhile.
+    if (auto idle = TakeIdle()) return *std::move(idle);
+    auto socket = ConnectInTurn(std::min(timeout, whole), interrupt_fd);
+    lock.lock();
     if (socket) return Connection{*std::move(socket), generation_, watch_};
     if (socket.error().code() == Code::kDeadlineExceeded && timeout >= whole &&
         !IsReadable(interrupt_fd)) {
@@ -156,7 +185,7 @@ Result<SupervisorLink::Connection> SupervisorLink::Acquire(
   return Status(Code::kBackendLost, "the supervisor bulkheadd dies at once");
 }
 
-Result<ipc::UniqueFd> SupervisorLink::ConnectLocked(
+Result<ipc::UniqueFd> SupervisorLink::ConnectInTurn(
     std::chrono::milliseconds timeout, int interrupt_fd) {
   // Answers that nobody waited for to the end are as good as the next one, and
   // must not fill the socket.
@@ -173,11 +202,13 @@ Result<ipc::UniqueFd> SupervisorLink::ConnectLocked(
   return std::move(sockets.first);
 }
 
-Status SupervisorLink::FollowLocked() {
-  ASSIGN_OR_RETURN(auto socket,
-                   ConnectLocked(settings_.deadlines.supervisor_start, -1));
+Status SupervisorLink::FollowInTurn(int interrupt_fd) {
+  ASSIGN_OR_RETURN(
+      auto socket,
+      ConnectInTurn(settings_.deadlines.supervisor_start, interrupt_fd));
   EventStream stream(std::move(socket), ::getpid());
   RETURN_IF_ERROR(stream.Ask(0, /*wait=*/true));
+  std::lock_guard lock(mutex_);
   streams_.push_back(std::move(stream));
   return Status();
 }

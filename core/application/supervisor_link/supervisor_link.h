@@ -9,6 +9,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "core/application/supervisor_link/cancel_signal.h"
 #include "core/application/supervisor_link/exit_verdict.h"
 #include "core/application/supervisor_link/fork_mark.h"
+#include "core/application/supervisor_link/interruptible_turn.h"
 #include "core/application/supervisor_link/observed_exit.h"
 #include "core/application/supervisor_link/session_counting.h"
 #include "core/application/supervisor_link/started_worker.h"
@@ -39,9 +41,11 @@ namespace bulkhead::session {
 //
 // Thread-safe. A call occupies one connection until its answer; a thread that
 // finds all connections taken opens another, so that a slow start of one
-// backend holds up nobody else. bulkheadd is trusted, but may die or be stopped
-// at any point: each call has a deadline. In a fork() of the process every call
-// returns an error, and destroying the copy disturbs nobody.
+// backend holds up nobody else. Threads start bulkheadd and connect to it in
+// turn; a call that waits for its turn can be cancelled. bulkheadd is trusted,
+// but may die or be stopped at any point: each call has a deadline. In a fork()
+// of the process every call returns an error, and destroying the copy disturbs
+// nobody.
 class SupervisorLink {
  public:
   static Result<std::shared_ptr<SupervisorLink>> Start(
@@ -114,7 +118,8 @@ class SupervisorLink {
   };
 
   SupervisorLink(SupervisorSettings settings,
-                 std::shared_ptr<SessionCounting> counting);
+                 std::shared_ptr<SessionCounting> counting,
+                 InterruptibleTurn turn);
   // Returns how long bulkheadd may take to answer a request for which it may
   // have to start a backend. The time covers waiting until the installed files
   // no longer change, and the starts of the backend, of the worker that counts
@@ -122,11 +127,15 @@ class SupervisorLink {
   std::chrono::milliseconds StartPatience() const;
   // Returns the same for a request that waits for nothing.
   std::chrono::milliseconds ListPatience() const;
-  Status StartLocked();
-  Status ConfigureLocked();
+  // The functions with InTurn in their names need turn_, and not mutex_. They
+  // give up, with kDeadlineExceeded, once `interrupt_fd` is readable; -1 is for
+  // none.
+  Status StartInTurn(int interrupt_fd);
+  Status ConfigureInTurn(int interrupt_fd);
+  std::optional<Connection> TakeIdle();
   // Takes an idle connection or opens one; starts bulkheadd if it is dead, or
-  // if it hangs and `timeout` is long enough to tell.
-  // Gives up once `interrupt_fd` is readable; -1 is for none.
+  // if it hangs and `timeout` is long enough to tell. Gives up as the functions
+  // above do.
   Result<Connection> Acquire(std::chrono::milliseconds timeout,
                              int interrupt_fd);
   void Return(Connection connection);
@@ -154,10 +163,10 @@ class SupervisorLink {
                                 ipc::Deadline deadline, const TakeReply& take,
                                 bool& answered);
   // Returns a socket on which bulkheadd serves.
-  Result<ipc::UniqueFd> ConnectLocked(std::chrono::milliseconds timeout,
+  Result<ipc::UniqueFd> ConnectInTurn(std::chrono::milliseconds timeout,
                                       int interrupt_fd);
   // Subscribes to the events of the present bulkheadd.
-  Status FollowLocked();
+  Status FollowInTurn(int interrupt_fd);
   // Hands events to the observer, unless another thread is doing so.
   void DeliverEvents();
 
@@ -167,10 +176,17 @@ class SupervisorLink {
   const std::shared_ptr<SessionCounting> counting_;
   std::atomic<bool> delivering_ = false;
 
-  mutable std::mutex mutex_;
-  // Protected by mutex_.
-  SupervisorProcess process_;
+  // Held while bulkheadd is started or connected to, for as long as that takes.
+  // Taken before mutex_.
+  const InterruptibleTurn turn_;
+  // Protected by turn_.
   std::shared_ptr<SupervisorWatch> watch_;
+
+  // Held for moments only.
+  mutable std::mutex mutex_;
+  // Changed under both turn_ and mutex_.
+  SupervisorProcess process_;
+  // Protected by mutex_.
   uint64_t generation_ = 0;
   bool alive_ = false;
   int futile_starts_ = 0;  // in a row, of bulkheadds that answered nothing
