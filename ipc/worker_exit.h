@@ -8,6 +8,10 @@ namespace bulkhead::ipc {
 // nothing: bulkheadd only waits for that worker's own device.
 inline constexpr int kExitDeviceLost = 3;
 
+// The exit code of a clone whose memory cannot be limited or whose stage 2
+// cannot be installed. It has met no media and says why on stderr.
+inline constexpr int kExitLockdown = 5;
+
 // The exit code by which a worker reports that its backend failed, though the
 // file may be sound (BULKHEAD_FAILED).
 inline constexpr int kExitBackendFailed = 6;

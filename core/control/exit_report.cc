@@ -38,6 +38,10 @@ std::string DescribeSignal(const ExitReport& report) {
 std::string DescribeExitCode(const ExitReport& report) {
   const bool lost = report.value == ipc::kExitDeviceLost;
   const bool failed = report.value == ipc::kExitBackendFailed;
+  if (report.value == ipc::kExitLockdown) {
+    return "it exited with code 5, with which a worker says that stage 2 of "
+           "its sandbox, or the limit of its memory, cannot be installed";
+  }
   if ((!lost && !failed) || report.claimed_backtrace.empty()) {
     return "it exited with code " + std::to_string(report.value);
   }

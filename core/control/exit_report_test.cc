@@ -45,6 +45,15 @@ TEST(DescribeExitTest, QuotesTheBackendOfALostDevice) {
             "acme: the card fell off the bus");
 }
 
+TEST(DescribeExitTest, SaysWhenAWorkerCouldNotBeLockedDown) {
+  ExitReport report;
+  report.kind = ExitReport::Kind::kExited;
+  report.value = ipc::kExitLockdown;
+  EXPECT_EQ(DescribeExit(report),
+            "it exited with code 5, with which a worker says that stage 2 of "
+            "its sandbox, or the limit of its memory, cannot be installed");
+}
+
 TEST(DescribeExitTest, SaysThatItWasForMemory) {
   ExitReport report;
   report.kind = ExitReport::Kind::kOutOfMemory;

@@ -4,7 +4,10 @@
 // library, which is written for C++ and Python too, so this runs the program
 // through the mistakes that users make and reads all that it says to a person.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -168,6 +171,35 @@ TEST_F(Messages, OfWhatIsMissingNameIt) {
       {{"BULKHEAD_GRANTS", TemporaryDirectory() + "/none.toml"}});
 }
 
+TEST_F(Messages, OfWhatIsNoFileSayWhatToDo) {
+  const std::string pipe = TemporaryDirectory() + "/pipe";
+  ::unlink(pipe.c_str());
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const char* command : {"decode", "probe"}) {
+    ExpectPlainFailure(2, {command, "https://example.com/clip.mp4"},
+                       "download it first, or pipe it into the input - (curl "
+                       "URL | bulkhead decode -)");
+    ExpectPlainFailure(2, {command, "file:///nowhere/clip.mp4"},
+                       "name /nowhere/clip.mp4");
+    ExpectPlainFailure(2, {command, pipe},
+                       "pipe them into the input - (bulkhead decode - < PIPE)");
+  }
+  const ProgramResult absent = Run({"decode", "no/such/clip.mp4"});
+  EXPECT_EQ(absent.errors.find("URL"), std::string::npos) << absent.errors;
+}
+
+// A bulkheadd that ends at once.
+TEST_F(Messages, OfAWrongDirectoryOfProgramsNameTheOption) {
+  const std::string directory = TemporaryDirectory() + "/wrong";
+  std::filesystem::create_directory(directory);
+  const std::string program = directory + "/bulkheadd";
+  std::ofstream(program) << "#!/bin/sh\nexit 0\n";
+  std::filesystem::permissions(program, std::filesystem::perms(0755));
+  ExpectPlainFailure(
+      4, {"--libexec", directory, "decode", clip(), "--format", "null"},
+      "with --libexec DIR or BULKHEAD_LIBEXEC_DIR");
+}
+
 TEST_F(Messages, AreJsonAlsoWithoutAHost) {
   for (const Words& arguments :
        {Words{"probe", "nosuch", "--json"},
@@ -191,6 +223,7 @@ TEST_F(Messages, OfLimits) {
   decode("frame-pixels=1000", "--limit frame-pixels=N");
   decode("packet-bytes=10", "--limit packet-bytes=N");
   decode("session-bytes=1000", "--limit session-bytes=N");
+  decode("worker-bytes=1000", "--limit worker-bytes=N");
   decode("index-frames=3", "--limit index-frames=N", {"--at", "0"});
   decode("frame-pixels=100000", "--limit frame-pixels=N",
          {"--resize", "1000x1000"});

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 
 #include "bulkhead/host.h"
 #include "core/base/temporary_tree.h"
+#include "ipc/testing/forked_child.h"
 #include "tests/liars/lying_installation.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/program.h"
@@ -240,11 +242,48 @@ TEST_F(Quarantine, ADisableWithoutARecordDisablesNothingAndSaysSo) {
   EXPECT_THAT(nowhere.errors,
               HasSubstr("nothing is disabled: there is no state directory "
                         "(BULKHEAD_STATE_DIR is empty)"));
+  const ProgramResult forgotten =
+      RunProgram({"unshare", ::geteuid() == 0 ? "-n" : "-rn",
+                  PathFromEnvironment("BULKHEAD_TEST_CLI"), "restart", "cpu"},
+                 {.environment = {{"BULKHEAD_LIBEXEC_DIR", options.libexec_dir},
+                                  {"BULKHEAD_STATE_DIR", "/proc/1/state"}}});
+  EXPECT_NE(forgotten.exit_code, 0);
+  EXPECT_THAT(forgotten.errors,
+              AllOf(HasSubstr("nothing is forgotten: "), HasSubstr("/proc/1"),
+                    Not(HasSubstr("forgot the"))));
   const ProgramResult unusable = run("/proc/1/state");
   EXPECT_NE(unusable.exit_code, 0);
   EXPECT_THAT(unusable.errors,
               AllOf(HasSubstr("nothing is disabled: "), HasSubstr("/proc/1"),
                     Not(HasSubstr("this application"))));
+}
+
+// In a network namespace, where no other application answers the command.
+TEST_F(Quarantine, WhatOnlyARunningApplicationKnowsIsSaidToBeSo) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may make the namespace";
+  ipc::ForkedChild application([this] {
+    if (::unshare(CLONE_NEWNET) != 0) return 1;
+    HostOptions options = installation_.options();
+    options.state_directory = "";
+    const auto host = Host::Create(options);
+    if (!host || !(*host)->Backends()) return 2;
+    const ProgramResult result = RunProgram(
+        {PathFromEnvironment("BULKHEAD_TEST_CLI"), "disable", "honest"},
+        {.environment = {{"BULKHEAD_LIBEXEC_DIR", options.libexec_dir},
+                         {"BULKHEAD_STATE_DIR", ""}}});
+    EXPECT_EQ(result.exit_code, 2) << result.Describe();
+    EXPECT_THAT(
+        result.errors,
+        AllOf(HasSubstr("honest is not disabled for applications that start "
+                        "later, and running ones forget it when their "
+                        "bulkheadd is replaced: there is no state directory"),
+              HasSubstr("disabled honest in process " +
+                        std::to_string(::getpid())),
+              Not(HasSubstr("nothing"))));
+    EXPECT_EQ(Info(**host, "honest").state, "disabled");
+    return HasFailure() ? 3 : 0;
+  });
+  EXPECT_EQ(application.Wait(), 0);
 }
 
 TEST_F(Quarantine, AHalfWrittenRecordIsNoneAndIsSaid) {

@@ -2,10 +2,12 @@
 #include "backends/worker/zygote/plugin.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <exception>
@@ -56,6 +58,43 @@ ipc::Expected<std::string> LoadablePath(const std::string& path, int object) {
   return path;
 }
 
+struct Machine {
+  Elf64_Half number;
+  const char* name;
+};
+constexpr Machine kMachines[] = {
+    {EM_386, "32-bit x86"},  {EM_X86_64, "x86-64"}, {EM_ARM, "32-bit Arm"},
+    {EM_AARCH64, "AArch64"}, {EM_RISCV, "RISC-V"},  {EM_PPC64, "64-bit POWER"},
+    {EM_S390, "s390"},
+};
+#if defined(__x86_64__)
+constexpr Elf64_Half kThisMachine = EM_X86_64;
+#elif defined(__aarch64__)
+constexpr Elf64_Half kThisMachine = EM_AARCH64;
+#endif
+
+std::string NameOf(Elf64_Half number) {
+  for (const Machine& machine : kMachines) {
+    if (machine.number == number) return machine.name;
+  }
+  return "the machine " + std::to_string(number) + " of ELF";
+}
+
+// Returns why the dynamic linker passes over the file, which it then calls
+// absent; empty if the object is for this machine or is no ELF file.
+std::string ForeignTo(int object) {
+  Elf64_Ehdr header = {};
+  if (::pread(object, &header, sizeof(header), 0) !=
+          static_cast<ssize_t>(sizeof(header)) ||
+      ::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+      header.e_machine == kThisMachine) {
+    return "";
+  }
+  return "it was built for " + NameOf(header.e_machine) +
+         ", and this machine is " + NameOf(kThisMachine) +
+         ": install the release for this machine";
+}
+
 // Gives a loaded object the name that dladdr() returns, to crash notes among
 // others.
 void Rename(void* handle, const std::string& name) {
@@ -73,10 +112,11 @@ ipc::Expected<const bulkhead_backend*> LoadPlugin(const std::string& path,
   IPC_ASSIGN_OR_RETURN(const std::string loadable, LoadablePath(path, object));
   void* const handle = ::dlopen(loadable.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
-    return ipc::Fail(
-        ipc::Code::kBackendUnavailable,
-        std::string("the dynamic linker refuses the shared object: ") +
-            ::dlerror());
+    const std::string refusal = ::dlerror();
+    const std::string foreign = ForeignTo(object);
+    return ipc::Fail(ipc::Code::kBackendUnavailable,
+                     "the dynamic linker refuses the shared object: " +
+                         (foreign.empty() ? refusal : foreign));
   }
   if (loadable != path) Rename(handle, path);
   const auto entry =

@@ -2,10 +2,12 @@
 #include "backends/worker/zygote/plugin.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -75,6 +77,18 @@ TEST(LoadPluginTest, OfAFileThatReplacedTheOpenedOneIsRefused) {
                 fs::copy_options::overwrite_existing);
   fs::rename(path + ".new", path);
   ExpectRefused(LoadPlugin(path, object.get(), "good"), "was replaced");
+}
+
+// The dynamic linker says of it that there is no such file.
+TEST(LoadPluginTest, OfAnotherMachineNamesBoth) {
+  const std::string path = ::testing::TempDir() + "/libforeign.so";
+  fs::copy_file(BadPlugin(), path, fs::copy_options::overwrite_existing);
+  fs::permissions(path, fs::perms::owner_write, fs::perm_options::add);
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(offsetof(Elf64_Ehdr, e_machine));
+  file.put(static_cast<char>(EM_S390)).put(0);
+  file.close();
+  ExpectRefused(path, "good", "it was built for s390, and this machine is ");
 }
 
 TEST(LoadPluginTest, OfAFileInAClosedDirectoryTakesTheOpenedOne) {

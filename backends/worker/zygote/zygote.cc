@@ -28,6 +28,7 @@ extern "C" {
 #include "ipc/descriptors.h"
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"
+#include "ipc/worker_exit.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -39,7 +40,6 @@ constexpr milliseconds kSendDeadline{5'000};
 // Only bounds a single wait: bulkheadd may be silent for any time, and if it is
 // gone, the reaper ends this process.
 constexpr milliseconds kIdleDeadline{3'600'000};
-constexpr int kExitLockdown = 5;
 
 bool Send(capnp::MessageBuilder& message) {
   return ipc::SendMessage(ipc::kZygoteControlFd, message, {},
@@ -89,6 +89,14 @@ bool Limit(__rlimit_resource resource, uint64_t bytes) {
   return ::setrlimit(resource, &limit) == 0;
 }
 
+// Says why the clone ends, where its crash record has it. Returns the exit
+// code.
+int FailLockdown(const std::string& why) {
+  const std::string line = "stage 2 of the sandbox: " + why + "\n";
+  (void)!::write(STDERR_FILENO, line.data(), line.size());
+  return ipc::kExitLockdown;
+}
+
 // `socket` is -1 if bulkheadd gives the worker its socket with the last filter.
 int RunWorker(const bulkhead_backend& backend, const Lockdown& lockdown,
               schema::CloneWorker::Reader kind, int socket) {
@@ -105,10 +113,10 @@ int RunWorker(const bulkhead_backend& backend, const Lockdown& lockdown,
   // failed allocation. Stage 2 forbids setrlimit, so this comes before it.
   if (!Limit(RLIMIT_DATA, kind.getDataBytes()) ||
       !Limit(RLIMIT_AS, kind.getAddressBytes())) {
-    return kExitLockdown;
+    return FailLockdown("cannot limit its memory");
   }
   if (auto installed = lockdown.InstallStage2(); !installed) {
-    return kExitLockdown;
+    return FailLockdown(installed.error().message);
   }
   if (socket < 0) socket = ipc::kWorkerSocketFd;
   // The handlers inherited from the zygote name its socket, which is closed by

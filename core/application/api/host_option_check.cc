@@ -7,12 +7,16 @@
 #include <tuple>
 #include <utility>
 
+#include "ipc/limit_name.h"
+
 namespace bulkhead {
 namespace {
 
 // A grant of each frame fits the ring of requests, which holds 64 KiB, beside
 // the other requests.
 constexpr uint32_t kMostFrameSlots = 1024;
+// With less, a worker ends before it can say what it lacks.
+constexpr uint64_t kFewestWorkerBytes = uint64_t{8} << 20;
 
 Status TooSmall(const std::string& name, const std::string& value,
                 int64_t least) {
@@ -41,6 +45,13 @@ Status CheckLimits(const Limits& limits) {
                   "option limits.frame_slots (--limit frame-slots=N) is " +
                       std::to_string(limits.frame_slots) +
                       "; it may be at most " + std::to_string(kMostFrameSlots));
+  }
+  if (limits.worker_bytes < kFewestWorkerBytes) {
+    return Status(Code::kResourceExhausted,
+                  "a worker needs " + std::to_string(kFewestWorkerBytes) +
+                      " bytes at least, and may have " +
+                      std::to_string(limits.worker_bytes) + "; raise " +
+                      ipc::LimitName("worker_bytes"));
   }
   return Status();
 }

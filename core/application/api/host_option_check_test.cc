@@ -49,6 +49,18 @@ TEST(HostOptionCheck, MoreFramesThanRequestsHaveRoomForAreTheCallers) {
             "be at most 1024");
 }
 
+TEST(HostOptionCheck, MemoryForNoWorkerIsNamed) {
+  Limits limits;
+  limits.worker_bytes = uint64_t{8} << 20;
+  EXPECT_TRUE(CheckLimits(limits).ok());
+  --limits.worker_bytes;
+  const Status status = CheckLimits(limits);
+  EXPECT_EQ(status.code(), Code::kResourceExhausted);
+  EXPECT_EQ(status.message(),
+            "a worker needs 8388608 bytes at least, and may have 8388607; "
+            "raise the limit worker_bytes (--limit worker-bytes=N)");
+}
+
 TEST(HostOptionCheck, RestartsMayBeForbidden) {
   Limits limits;
   limits.restarts_per_position = 0;

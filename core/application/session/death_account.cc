@@ -22,7 +22,8 @@ struct Cause {
 // have run out.
 Cause CauseOf(const ExitVerdict& verdict) {
   if (verdict.report.kind == ExitReport::Kind::kDeadline) {
-    return {Code::kDeadlineExceeded, "raise that deadline or skip the file"};
+    return {Code::kDeadlineExceeded,
+            "raise that deadline, try another backend or skip the file"};
   }
   if (verdict.report.kind == ExitReport::Kind::kOutOfMemory) {
     return {Code::kResourceExhausted,
@@ -97,11 +98,12 @@ std::optional<DeathAccount::GivenUp> DeathAccount::Count(
   }
   // A worker could bring one frame and die, again and again.
   if (overdue && verdict.blamed) {
-    return GivenUp{Code::kDeadlineExceeded,
-                   "given up because its call takes too long, more than " +
-                       std::to_string(StepDeadline::kMostTimeouts) + " times " +
-                       NameOf(&Deadlines::frame) +
-                       ": raise that deadline or skip the file"};
+    return GivenUp{
+        Code::kDeadlineExceeded,
+        "given up because its call takes too long, more than " +
+            std::to_string(StepDeadline::kMostTimeouts) + " times " +
+            NameOf(&Deadlines::frame) +
+            ": raise that deadline, try another backend or skip the file"};
   }
   if (const auto seconds = ProcessorSeconds();
       seconds && kills_ > kills_allowed_ && verdict.report.value == SIGKILL) {

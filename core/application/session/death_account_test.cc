@@ -113,7 +113,8 @@ TEST_F(DeathAccountTest, AWorkerThatIsLateEachTimeExceedsItsDeadline) {
   const auto given_up = DieUntilGivenUp(Code::kDeadlineExceeded, kLate, 3);
   EXPECT_EQ(given_up.code, Code::kDeadlineExceeded);
   EXPECT_EQ(given_up.reason,
-            "given up after 3 attempts, raise that deadline or skip the file");
+            "given up after 3 attempts, raise that deadline, try another "
+            "backend or skip the file");
 }
 
 TEST_F(DeathAccountTest, ALostDeviceIsNotTheFilesFault) {
@@ -179,7 +180,8 @@ TEST_F(DeathAccountTest, ACallThatTakesTooLongSaysWhatHelps) {
       account_.Count(Code::kBackendLost, kInput, /*overdue=*/true);
   ASSERT_TRUE(given_up);
   EXPECT_THAT(given_up->reason,
-              HasSubstr("raise that deadline or skip the file"));
+              HasSubstr("raise that deadline, try another backend or "
+                        "skip the file"));
 }
 
 TEST_F(DeathAccountTest, OneAttemptIsNotSeveral) {

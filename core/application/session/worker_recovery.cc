@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/application/session/worker_recovery.h"
 
+#include <signal.h>
+
 #include <algorithm>
 
 #include "core/application/supervisor_link/input_refusal.h"
@@ -9,6 +11,7 @@
 #include "core/base/status_macros.h"
 #include "core/control/exit_report.h"
 #include "core/crashes/crash_store.h"
+#include "ipc/limit_name.h"
 
 namespace bulkhead::session {
 
@@ -173,6 +176,14 @@ Status WorkerRecovery::AccountDeath(const Status& death) {
   if (!given_up->reason.empty()) message += "; " + given_up->reason;
   if (const std::string low = LowLimits(); !low.empty()) {
     message += "; if it lacked something, " + RaiseTheLimits(low);
+  }
+  // Many programs abort where memory is short.
+  const uint64_t allowed = settings_.limits.worker_bytes;
+  if (report.kind == ExitReport::Kind::kSignaled && report.value == SIGABRT &&
+      allowed < Limits().worker_bytes) {
+    message += "; if it lacked memory, of which it may have " +
+               std::to_string(allowed) + " bytes, raise " +
+               ipc::LimitName("worker_bytes");
   }
   message += SeeCrash(report.crash);
   if (verdict.blamed && report.crash == 0 &&

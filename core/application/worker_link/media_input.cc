@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 #include "core/application/worker_link/media_identity.h"
@@ -30,6 +31,29 @@ Code CodeOf(int error) {
   }
 }
 
+// Returns what helps where there is no file of that name, because the name is a
+// URL.
+std::string AdviceFor(const std::string& name) {
+  constexpr std::string_view kFile = "file://";
+  const size_t scheme = name.find("://");
+  if (scheme == std::string::npos || name.find('/') < scheme) return "";
+  if (name.starts_with(kFile)) {
+    return "; Bulkhead takes paths and no URLs: name " +
+           name.substr(kFile.size());
+  }
+  return "; Bulkhead opens no URLs: download it first, or pipe it into the "
+         "input - (curl URL | bulkhead decode -)";
+}
+
+const char* DescribeKind(mode_t mode) {
+  if (S_ISDIR(mode)) return " is a directory; name a media file";
+  if (S_ISFIFO(mode)) {
+    return " is a pipe and has no end to seek from; write its data to a file "
+           "first, or pipe them into the input - (bulkhead decode - < PIPE)";
+  }
+  return " is not a regular file; name a media file";
+}
+
 }  // namespace
 
 Result<MediaInput> MediaInput::Open(const Source& source) {
@@ -48,14 +72,12 @@ Result<MediaInput> MediaInput::Open(const Source& source) {
   if (!data->fd) {
     const int error = errno;
     return Status(CodeOf(error), "cannot open " + name + ": " +
-                                     std::generic_category().message(error));
+                                     std::generic_category().message(error) +
+                                     (error == ENOENT ? AdviceFor(name) : ""));
   }
   struct stat& file = data->file;
   if (::fstat(data->fd.get(), &file) != 0 || !S_ISREG(file.st_mode)) {
-    return Status(Code::kInvalidArgument,
-                  name + (S_ISDIR(file.st_mode)
-                              ? " is a directory; name a media file"
-                              : " is not a regular file; name a media file"));
+    return Status(Code::kInvalidArgument, name + DescribeKind(file.st_mode));
   }
   if (file.st_size == 0) {
     return Status(Code::kBadInput, name + " is empty");

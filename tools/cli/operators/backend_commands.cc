@@ -37,15 +37,19 @@ struct CommandKind {
   const char* purpose;
   const char* done;
   BackendCommand command;
+  // What is not done if only running applications can be told.
+  const char* unrecorded;
 };
 
 constexpr CommandKind kKinds[] = {
     {"restart", "Start a backend afresh and forget its failures", "restarted",
-     BackendCommand::kRestart},
+     BackendCommand::kRestart, "the recorded failures of {} are not forgotten"},
     {"reload", "Use the files installed now for new streams", "reloaded",
-     BackendCommand::kReload},
+     BackendCommand::kReload, ""},
     {"disable", "Keep running applications from using a backend", "disabled",
-     BackendCommand::kDisable},
+     BackendCommand::kDisable,
+     "{} is not disabled for applications that start later, and running ones "
+     "forget it when their bulkheadd is replaced"},
     {"enable", "Undo disable", "enabled", BackendCommand::kEnable}};
 
 struct Asked {
@@ -88,9 +92,7 @@ Result<Found> HostsFor(const Asked& asked) {
 // does that: the record is its bulkheadd's.
 Status Record(const GlobalOptions& global, const CommandKind& kind,
               const std::string& backend) {
-  if (kind.command != BackendCommand::kRestart) {
-    if (const Status kept = CheckStateDirectory(); !kept.ok()) return kept;
-  }
+  if (const Status kept = CheckStateDirectory(); !kept.ok()) return kept;
   const Result<std::unique_ptr<Host>> host =
       Host::Create(HostOptionsFrom(global));
   if (!host) return host.error();
@@ -106,12 +108,11 @@ Status Record(const GlobalOptions& global, const CommandKind& kind,
 
 // Returns what a failure of Record means for the applications that start later.
 Status NothingRecorded(const CommandKind& kind, const Status& failure) {
-  if (failure.code() == Code::kNotFound ||
-      kind.command == BackendCommand::kRestart) {
-    return failure;
-  }
-  return Status(failure.code(),
-                fmt::format("nothing is {}: {}", kind.done, failure.message()));
+  if (failure.code() == Code::kNotFound) return failure;
+  const bool forgets = kind.command == BackendCommand::kRestart;
+  return Status(failure.code(), fmt::format("nothing is {}: {}",
+                                            forgets ? "forgotten" : kind.done,
+                                            failure.message()));
 }
 
 int RunWithoutApplication(const GlobalOptions& global, const CommandKind& kind,
@@ -177,8 +178,10 @@ int RunRecord(const GlobalOptions& global, const CommandKind& kind,
   }
   // A backend that only an application finds is put on record by that one.
   if (recorded.code() == Code::kNotFound && !found.hosts.empty()) return 0;
-  return Fail(NothingRecorded(kind, recorded)
-                  .WithContext("for applications that start later"));
+  if (found.hosts.empty()) return Fail(NothingRecorded(kind, recorded));
+  return Fail(Status(recorded.code(),
+                     fmt::format(fmt::runtime(kind.unrecorded), asked.backend) +
+                         ": " + recorded.message()));
 }
 
 int RunCommand(const GlobalOptions& global, const CommandKind& kind,
