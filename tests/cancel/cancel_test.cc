@@ -336,6 +336,7 @@ TEST_F(Cancelling, EndsACallThatWaitsForAStoppedBulkheadd) {
 TEST_F(Cancelling, EndsACallThatWaitsForItsTurnAtAStoppedBulkheadd) {
   HostOptions options = installation_.options();
   options.deadlines.supervisor_start = kLong;
+  options.deadlines.backend_start = kLong;
   host_ = Host::Create(options).value();
   // Leaves one connection, which the first of the calls takes.
   ASSERT_EQ(HashesOfRest(*std::make_unique<VideoDecoder>(Open(""))), expected_);
