@@ -2,15 +2,11 @@
 #include "backends/worker/media/audio_timeline.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
-#include <cstring>
-#include <numeric>
-#include <span>
 #include <string_view>
 #include <utility>
-#include <vector>
 
+#include "backends/worker/media/matroska_elements.h"
 #include "backends/worker/media/transport_gaps.h"
 
 namespace bulkhead::worker {
@@ -19,11 +15,10 @@ namespace {
 // A longer gap is taken for timestamps that are wrong: a file of a few
 // kilobytes could otherwise ask for days of silence.
 constexpr int64_t kMostSecondsLost = 3600;
+// So much is taken for lost at the start at most, where nothing tells more.
+constexpr int64_t kMostSecondsLostAtStart = 60;
 // Headers of containers between two packets are shorter.
 constexpr int64_t kMostHeaderBytes = 1024;
-constexpr int64_t kMostMatroskaHeaderBytes = 64;
-// The longest page has half of that.
-constexpr size_t kMostOggBytes = 128 << 10;
 // So many packets must have had the same number of samples, or any at all,
 // before that counts as a rule.
 constexpr int64_t kRule = 4;
@@ -73,7 +68,8 @@ AudioTimeline::AudioTimeline(const Demuxer& demuxer)
       is_flac_(demuxer.facts().container == "flac"),
       bytes_(demuxer.bytes()),
       ends_are_exact_(demuxer.facts().codec == "vorbis"),
-      gaps_(demuxer) {
+      gaps_(demuxer),
+      ogg_(demuxer) {
   if (unit_.numerator <= 0 || unit_.denominator <= 0) unit_ = {1, 1};
 }
 
@@ -84,6 +80,10 @@ int64_t AudioTimeline::At(int64_t ticks, int64_t rate) const {
       (scaled + (scaled < 0 ? -half : half)) / unit_.denominator;
   constexpr __int128 kMost = INT64_MAX / 4;
   return static_cast<int64_t>(std::clamp(samples, -kMost, kMost));
+}
+
+int64_t AudioTimeline::TicksOf(int64_t seconds) const {
+  return seconds * unit_.denominator / unit_.numerator;
 }
 
 int64_t AudioTimeline::Tolerance(int64_t rate) const {
@@ -122,7 +122,7 @@ void AudioTimeline::SeekSigns(const bulkhead_packet& packet) {
   }
 }
 
-bool AudioTimeline::FollowsHole(const bulkhead_packet& packet) const {
+bool AudioTimeline::FollowsHole(const bulkhead_packet& packet) {
   if (packet.position < 0) return false;
   if (is_transport_) {
     // Looks only where the timestamps jump, since it reads the bytes again. The
@@ -135,12 +135,21 @@ bool AudioTimeline::FollowsHole(const bulkhead_packet& packet) const {
                earlier_position_ >= 0 ? earlier_position_ : last_position_,
                packet.position);
   }
-  if (!alone_ || end_position_ < 0) return false;
-  const int64_t between = packet.position - end_position_;
-  if (!is_matroska_) return between > kMostHeaderBytes;
-  // The packets of one block have the same position.
-  return packet.position != last_position_ &&
-         (between < 0 || between > kMostMatroskaHeaderBytes);
+  if (is_matroska_) {
+    // The packets of one block have the same position.
+    if (packet.position == last_position_ ||
+        packet.pts == BULKHEAD_NO_TIMESTAMP ||
+        packet.pts <= Sum(begin_ ? end_ : 0, 1)) {
+      return false;
+    }
+    if (MatroskaLeadsTo(bytes_, last_position_, packet.position, alone_)) {
+      return false;
+    }
+    guessed_ |= !MatroskaBeginsCluster(bytes_, packet.position);
+    return true;
+  }
+  return alone_ && end_position_ >= 0 &&
+         packet.position - end_position_ > kMostHeaderBytes;
 }
 
 void AudioTimeline::Stamp() {
@@ -164,12 +173,30 @@ void AudioTimeline::Stamp() {
   clock_ = Sum(sent_.pts, sent_.duration);
 }
 
+void AudioTimeline::StampByPages() {
+  const auto found = ogg_.Find(sent_);
+  sent_.pts = BULKHEAD_NO_TIMESTAMP;
+  end_is_trimmed_ = found && found->end_is_trimmed;
+  if (!found) return;
+  if (found->starts_stream) {
+    reference_.reset();
+    begin_.reset();
+  }
+  if (found->follows_hole) Suspect(std::max<int64_t>(end_position_, 0));
+  sent_.duration = found->duration;
+  if (!found->end) return;
+  sent_.pts = ogg_.TicksOf(*found->end - found->duration);
+  if (found->stream_start) begin_ = ogg_.TicksOf(*found->stream_start);
+  guessed_ |= found->start_is_guessed;
+}
+
 void AudioTimeline::Sent(const bulkhead_packet& packet) {
   SeekSigns(packet);
   sent_ = packet;
   skipped_ = SkippedBy(packet);
   started_ = false;
   rejected_ = false;
+  if (ogg_.is_known()) StampByPages();
   const auto bytes = static_cast<int64_t>(packet.bytes);
   if (packet.position < 0 || packet.position == last_position_) {
     if (end_position_ >= 0) end_position_ = Sum(end_position_, bytes);
@@ -187,7 +214,14 @@ void AudioTimeline::Sent(const bulkhead_packet& packet) {
   if (sent_.pts == BULKHEAD_NO_TIMESTAMP) return;
   const int64_t end = Sum(sent_.pts, std::max<int64_t>(sent_.duration, 0));
   end_ = begin_ ? std::max(end_, end) : end;
-  if (!begin_) begin_ = sent_.pts;
+  if (begin_) return;
+  begin_ = sent_.pts;
+  if (is_matroska_ && suspect_) {
+    // The first cluster is lost, and with it the time at which it began.
+    begin_ = std::max(Sum(sent_.pts, -TicksOf(kMostSecondsLostAtStart)),
+                      std::min<int64_t>(sent_.pts, 0));
+    guessed_ = true;
+  }
 }
 
 void AudioTimeline::NotDecoded() {
@@ -211,10 +245,10 @@ int64_t AudioTimeline::MissingBefore(int64_t next, int64_t count,
     }
     int64_t offset = here - next;
     if (!reference_) {
-      reference_ = suspect_ && begin_ ? At(*begin_, rate) : offset;
+      reference_ = suspect_ && begin_ ? At(*begin_, rate) - next : offset;
     }
     if (suspect_) missing = Whole(offset - *reference_, rate);
-    estimated_ = guessed_ || !IsExact(missing, rate);
+    estimated_ = guessed_ || end_is_trimmed_ || !IsExact(missing, rate);
     if (missing > kMostSecondsLost * rate) {
       missing = At(lost_ticks_, rate);
       estimated_ = true;
@@ -291,60 +325,6 @@ std::optional<int64_t> AudioTimeline::PromisedEnd(int64_t rate) const {
              static_cast<int64_t>(std::min<__int128>(samples, INT64_MAX / 4)));
 }
 
-bool AudioTimeline::OggGoesOn() const {
-  std::vector<char> rest(kMostOggBytes);
-  const ssize_t got = bytes_.ReadAt(
-      end_position_,
-      std::span(reinterpret_cast<uint8_t*>(rest.data()), rest.size()));
-  const std::string_view text(rest.data(),
-                              got < 0 ? 0 : static_cast<size_t>(got));
-  constexpr std::string_view kPage = "OggS";
-  const size_t first = text.find(kPage);
-  return first != text.npos && text.find(kPage, first + 1) != text.npos;
-}
-
-std::optional<int64_t> AudioTimeline::LastGranule() const {
-  // RFC 3533, section 6: the offsets of the fields of a page.
-  constexpr size_t kGranule = 6;
-  constexpr size_t kSerial = 14;
-  constexpr size_t kHeaderBytes = 27;
-  std::array<uint8_t, kHeaderBytes> first{};
-  std::vector<uint8_t> tail(kMostOggBytes);
-  const int64_t begin =
-      std::max<int64_t>(size_ - static_cast<int64_t>(tail.size()), 0);
-  const ssize_t got = bytes_.ReadAt(begin, tail);
-  if (bytes_.ReadAt(0, first) < ssize_t{kHeaderBytes} ||
-      got < ssize_t{kHeaderBytes}) {
-    return std::nullopt;
-  }
-  tail.resize(static_cast<size_t>(got));
-  // A page at which the file was cut off does not count.
-  const auto is_page = [&](size_t at) {
-    const uint8_t* page = &tail[at];
-    if (std::memcmp(page, "OggS\0", 5) != 0 ||
-        std::memcmp(page + kSerial, &first[kSerial], 4) != 0) {
-      return false;
-    }
-    const size_t body = at + kHeaderBytes + page[kHeaderBytes - 1];
-    if (body > tail.size()) return false;
-    const std::span<const uint8_t> sizes(page + kHeaderBytes,
-                                         page[kHeaderBytes - 1]);
-    return body + std::accumulate(sizes.begin(), sizes.end(), size_t{0}) <=
-           tail.size();
-  };
-  for (size_t at = tail.size() - kHeaderBytes + 1; at-- > 0;) {
-    if (!is_page(at)) continue;
-    uint64_t granule = 0;
-    for (size_t i = 8; i-- > 0;) {
-      granule = granule << 8 | tail[at + kGranule + i];
-    }
-    return granule <= INT64_MAX
-               ? std::make_optional(static_cast<int64_t>(granule))
-               : std::nullopt;
-  }
-  return std::nullopt;
-}
-
 std::optional<int64_t> AudioTimeline::End(int64_t rate) const {
   const auto& info = gaps_.agreed();
   if (!info || !info->has_padding) return std::nullopt;
@@ -356,8 +336,27 @@ std::optional<int64_t> AudioTimeline::End(int64_t rate) const {
   return end > 0 ? std::make_optional(end) : std::nullopt;
 }
 
+int64_t AudioTimeline::MissingAtEndOfPages(int64_t next, int64_t rate) {
+  const OggEnd end = ogg_.Finish();
+  int64_t missing = 0;
+  if (end.granule) {
+    missing = At(ogg_.TicksOf(*end.granule), rate) - *reference_ - next;
+  }
+  // A gap that sound files have, too.
+  if (!suspect_ && end.is_sure && missing <= 2 * block_) return 0;
+  estimated_ = guessed_ || !end.is_sure;
+  const int64_t read = end_position_ - first_position_;
+  if (missing <= 0 && end.stray_bytes > 0 && read > 0) {
+    missing = static_cast<int64_t>(std::min<__int128>(
+        __int128{next} * end.stray_bytes / read, INT64_MAX / 4));
+  }
+  Suspect(std::max<int64_t>(end_position_, 0));
+  return std::clamp<int64_t>(missing, 0, kMostSecondsLost * rate);
+}
+
 int64_t AudioTimeline::MissingAtEnd(int64_t next, int64_t rate, bool cut) {
   if (!reference_) return 0;
+  if (ogg_.is_known() && !cut) return MissingAtEndOfPages(next, rate);
   int64_t missing = 0;
   estimated_ = guessed_;
   if (gaps_.untimed()) gaps_.End();
@@ -371,15 +370,19 @@ int64_t AudioTimeline::MissingAtEnd(int64_t next, int64_t rate, bool cut) {
     missing = Whole(At(end_, rate) - *reference_ - next, rate);
     estimated_ |= !IsExact(missing, rate);
   }
-  const bool unread = alone_ && !gaps_.untimed() && end_position_ >= 0 &&
-                      size_ - end_position_ > kMostHeaderBytes;
+  const bool unread =
+      alone_ && !gaps_.untimed() && end_position_ >= 0 &&
+      (is_matroska_ ? !MatroskaEndsBehind(bytes_, last_position_, size_)
+                    : size_ - end_position_ > kMostHeaderBytes);
   const auto promised = PromisedEnd(rate);
   // The last page of Ogg counts the samples of the whole stream, and the
   // packets of that page get no times of their own: they follow the packets
   // before.
   if ((cut || unread || gapless_) && promised) {
     const int64_t rest = *promised - *reference_ - next;
-    const int64_t least = cut ? Tolerance(rate) : 2 * block_ + Tolerance(rate);
+    const int64_t least = cut || (unread && is_matroska_)
+                              ? Tolerance(rate)
+                              : 2 * block_ + Tolerance(rate);
     if (rest > least && rest <= kMostSecondsLost * rate && rest > missing) {
       missing = rest;
       // The container's own duration is rounded, or follows from the bit rate.
@@ -387,24 +390,6 @@ int64_t AudioTimeline::MissingAtEnd(int64_t next, int64_t rate, bool cut) {
                    (gapless_ && !cut);
       Suspect(std::max<int64_t>(end_position_, 0));
     }
-  }
-  // A stream that was recorded from its middle counts from elsewhere.
-  if (gapless_ && duration_ > 0 && begin_ && *begin_ <= 0) {
-    const auto last = LastGranule();
-    const int64_t refused = last ? At(*last, rate) - At(duration_, rate) : 0;
-    if (refused > 0 && refused <= kMostSecondsLost * rate) {
-      missing = Sum(std::max<int64_t>(missing, 0), refused);
-      Suspect(std::max<int64_t>(end_position_, 0));
-      estimated_ = true;
-    }
-  }
-  const int64_t read = end_position_ - first_position_;
-  if (missing <= 0 && unread && gapless_ && read > 0 && OggGoesOn()) {
-    // libavformat has given up in the middle, and takes that for the end.
-    missing = static_cast<int64_t>(std::min<__int128>(
-        __int128{next} * (size_ - end_position_) / read, INT64_MAX / 4));
-    Suspect(end_position_);
-    estimated_ = true;
   }
   return std::clamp<int64_t>(missing, 0, kMostSecondsLost * rate);
 }

@@ -9,6 +9,7 @@
 #include "backends/worker/media/audio_gaps.h"
 #include "backends/worker/media/demuxer.h"
 #include "backends/worker/media/media_bytes.h"
+#include "backends/worker/media/ogg_timing.h"
 
 namespace bulkhead::worker {
 
@@ -82,17 +83,15 @@ class AudioTimeline {
   void SeekSigns(const bulkhead_packet& packet);
   // Returns true if bytes of the container before the packet are no packet and
   // no header of one.
-  bool FollowsHole(const bulkhead_packet& packet) const;
+  bool FollowsHole(const bulkhead_packet& packet);
   // Counts the frames in place of the container's timestamps.
   void Stamp();
-  // Returns true if pages of Ogg follow the last packet, and not just the page
-  // at which the file was cut off.
-  bool OggGoesOn() const;
-  // Returns the position, in ticks, at which the last page of an Ogg file says
-  // that its samples end, also if libavformat has refused that page.
-  std::optional<int64_t> LastGranule() const;
+  // Takes the times of the pages in place of libavformat's timestamps.
+  void StampByPages();
+  int64_t MissingAtEndOfPages(int64_t next, int64_t rate);
   // Returns the time of `ticks` in samples.
   int64_t At(int64_t ticks, int64_t rate) const;
+  int64_t TicksOf(int64_t seconds) const;
   // Returns how far timestamps may deviate because of their coarse unit.
   int64_t Tolerance(int64_t rate) const;
   // Returns whether timestamps tell exactly that so many samples are missing.
@@ -114,12 +113,14 @@ class AudioTimeline {
   MediaBytes bytes_;
   bool ends_are_exact_;  // the end of a packet is more exact than its start
   AudioGaps gaps_;
+  OggTiming ogg_;
 
   // The packet that was sent last.
   bulkhead_packet sent_{};
   int64_t skipped_ = 0;   // samples that the packet tells to leave out
   bool started_ = false;  // its first samples have come
   bool rejected_ = false;
+  bool end_is_trimmed_ = false;  // by a number of samples that nothing tells
 
   // The state before that packet.
   std::optional<int64_t> begin_;      // the timestamp of the first packet
