@@ -125,15 +125,16 @@ void AudioTimeline::SeekSigns(const bulkhead_packet& packet) {
 bool AudioTimeline::FollowsHole(const bulkhead_packet& packet) {
   if (packet.position < 0) return false;
   if (is_transport_) {
+    if (!begin_) {
+      return alone_ && HasTransportGap(bytes_, 0, 0, packet.position);
+    }
     // Looks only where the timestamps jump, since it reads the bytes again. The
     // first timestamp behind lost bytes can be too early, so that the jump
     // comes in two parts.
-    return begin_ && packet.pts != BULKHEAD_NO_TIMESTAMP &&
-           packet.pts > Sum(end_, sent_.duration / 2) &&
-           HasTransportGap(
-               bytes_,
-               earlier_position_ >= 0 ? earlier_position_ : last_position_,
-               packet.position);
+    return packet.pts != BULKHEAD_NO_TIMESTAMP &&
+           packet.pts > Sum(sound_end_, sent_.duration / 2) &&
+           HasTransportGap(bytes_, EarlierPosition(), last_position_,
+                           packet.position);
   }
   if (is_matroska_) {
     // The packets of one block have the same position.
@@ -194,6 +195,11 @@ void AudioTimeline::Sent(const bulkhead_packet& packet) {
   SeekSigns(packet);
   sent_ = packet;
   skipped_ = SkippedBy(packet);
+  is_counted_ = is_transport_ &&
+                (packet.position < 0 || packet.position == last_position_);
+  if (is_transport_ && !is_counted_ && std::exchange(was_suspect_, false)) {
+    Suspect(-1);
+  }
   started_ = false;
   rejected_ = false;
   if (ogg_.is_known()) StampByPages();
@@ -216,6 +222,14 @@ void AudioTimeline::Sent(const bulkhead_packet& packet) {
   end_ = begin_ ? std::max(end_, end) : end;
   if (begin_) return;
   begin_ = sent_.pts;
+  if (is_transport_ && suspect_ && bytes > 0) {
+    // By the bytes, since nothing tells when the stream began.
+    const __int128 lost = __int128{sent_.duration} *
+                          std::max<int64_t>(packet.position, bytes) / bytes;
+    begin_ = Sum(sent_.pts, -static_cast<int64_t>(std::min<__int128>(
+                                lost, TicksOf(kMostSecondsLostAtStart))));
+    guessed_ = true;
+  }
   if (is_matroska_ && suspect_) {
     // The first cluster is lost, and with it the time at which it began.
     begin_ = std::max(Sum(sent_.pts, -TicksOf(kMostSecondsLostAtStart)),
@@ -248,7 +262,10 @@ int64_t AudioTimeline::MissingBefore(int64_t next, int64_t count,
       reference_ = suspect_ && begin_ ? At(*begin_, rate) - next : offset;
     }
     if (suspect_) missing = Whole(offset - *reference_, rate);
-    estimated_ = guessed_ || end_is_trimmed_ || !IsExact(missing, rate);
+    const int64_t counted = missing;
+    if (is_counted_ && suspect_) missing = LostByBytes();
+    estimated_ = guessed_ || missing != counted || end_is_trimmed_ ||
+                 !IsExact(missing, rate);
     if (missing > kMostSecondsLost * rate) {
       missing = At(lost_ticks_, rate);
       estimated_ = true;
@@ -256,12 +273,23 @@ int64_t AudioTimeline::MissingBefore(int64_t next, int64_t count,
     missing = std::clamp<int64_t>(missing, 0, kMostSecondsLost * rate);
     offset -= missing;
     // Deviations within the unit of the timestamps are no drift.
-    if (std::abs(offset - *reference_) > Tolerance(rate)) reference_ = offset;
+    if (!is_counted_ && std::abs(offset - *reference_) > Tolerance(rate))
+      reference_ = offset;
   }
   suspect_ = false;
   guessed_ = false;
   lost_ticks_ = 0;
+  lost_bytes_ = 0;
   return missing;
+}
+
+int64_t AudioTimeline::LostByBytes() const {
+  if (sound_bytes_ <= 0) return block_;
+  const __int128 packets =
+      (__int128{lost_bytes_} * sound_packets_ + sound_bytes_ / 2) /
+      sound_bytes_;
+  return static_cast<int64_t>(
+      std::min<__int128>(packets * block_, INT64_MAX / 4));
 }
 
 bool AudioTimeline::IsExact(int64_t missing, int64_t rate) const {
@@ -299,17 +327,23 @@ void AudioTimeline::Done(int64_t samples, bool resampled) {
       always_yields_ = false;
     }
     lost_ticks_ = Sum(lost_ticks_, std::max<int64_t>(sent_.duration, 0));
+    lost_bytes_ += static_cast<int64_t>(sent_.bytes);
   } else if (repeats_ >= kRule && samples < block_ && !trimmed) {
     if (!rejected_) Suspect(sent_.position);
     lost_ticks_ = Sum(lost_ticks_, 1);
   } else if (!gaps_.has_surplus() && !rejected_) {
     ++sound_packets_;
+    sound_bytes_ += static_cast<int64_t>(sent_.bytes);
     if (!trimmed) {
       repeats_ = samples == block_ ? repeats_ + 1 : 1;
       block_ = samples;
     }
   }
   if (gaps_.has_surplus()) Suspect(sent_.position);
+  was_suspect_ |= suspect_;
+  if (samples > 0 && sent_.pts != BULKHEAD_NO_TIMESTAMP) {
+    sound_end_ = Sum(sent_.pts, std::max<int64_t>(sent_.duration, 0));
+  }
   sent_.side_data_count = 0;  // the memory is the demuxer's
 }
 
@@ -336,6 +370,13 @@ std::optional<int64_t> AudioTimeline::End(int64_t rate) const {
   return end > 0 ? std::make_optional(end) : std::nullopt;
 }
 
+int64_t AudioTimeline::ByBytes(int64_t next, int64_t bytes) const {
+  const int64_t read = end_position_ - first_position_;
+  if (bytes <= 0 || read <= 0) return 0;
+  return static_cast<int64_t>(
+      std::min<__int128>(__int128{next} * bytes / read, INT64_MAX / 4));
+}
+
 int64_t AudioTimeline::MissingAtEndOfPages(int64_t next, int64_t rate) {
   const OggEnd end = ogg_.Finish();
   int64_t missing = 0;
@@ -345,11 +386,7 @@ int64_t AudioTimeline::MissingAtEndOfPages(int64_t next, int64_t rate) {
   // A gap that sound files have, too.
   if (!suspect_ && end.is_sure && missing <= 2 * block_) return 0;
   estimated_ = guessed_ || !end.is_sure;
-  const int64_t read = end_position_ - first_position_;
-  if (missing <= 0 && end.stray_bytes > 0 && read > 0) {
-    missing = static_cast<int64_t>(std::min<__int128>(
-        __int128{next} * end.stray_bytes / read, INT64_MAX / 4));
-  }
+  if (missing <= 0) missing = ByBytes(next, end.stray_bytes);
   Suspect(std::max<int64_t>(end_position_, 0));
   return std::clamp<int64_t>(missing, 0, kMostSecondsLost * rate);
 }
@@ -369,6 +406,13 @@ int64_t AudioTimeline::MissingAtEnd(int64_t next, int64_t rate, bool cut) {
     // Surplus bytes at the end of a file are no audio.
     missing = Whole(At(end_, rate) - *reference_ - next, rate);
     estimated_ |= !IsExact(missing, rate);
+  }
+  // Nothing tells how many packets were behind the last one.
+  estimated_ |= is_transport_ && suspect_;
+  if (is_transport_ && alone_ && last_position_ >= 0 &&
+      HasTransportGap(bytes_, EarlierPosition(), last_position_, size_)) {
+    missing = std::max(missing, ByBytes(next, size_ - end_position_));
+    estimated_ = true;
   }
   const bool unread =
       alone_ && !gaps_.untimed() && end_position_ >= 0 &&

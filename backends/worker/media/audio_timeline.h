@@ -89,6 +89,11 @@ class AudioTimeline {
   // Takes the times of the pages in place of libavformat's timestamps.
   void StampByPages();
   int64_t MissingAtEndOfPages(int64_t next, int64_t rate);
+  // Returns how many samples `bytes` have if they are like the others so far.
+  int64_t ByBytes(int64_t next, int64_t bytes) const;
+  int64_t EarlierPosition() const {
+    return earlier_position_ >= 0 ? earlier_position_ : last_position_;
+  }
   // Returns the time of `ticks` in samples.
   int64_t At(int64_t ticks, int64_t rate) const;
   int64_t TicksOf(int64_t seconds) const;
@@ -96,6 +101,8 @@ class AudioTimeline {
   int64_t Tolerance(int64_t rate) const;
   // Returns whether timestamps tell exactly that so many samples are missing.
   bool IsExact(int64_t missing, int64_t rate) const;
+  // Returns how many samples the rejected bytes had, by those of sound packets.
+  int64_t LostByBytes() const;
   // Returns `gap` as a number of whole packets if that is what it is.
   int64_t Whole(int64_t gap, int64_t rate) const;
   std::optional<int64_t> PromisedEnd(int64_t rate) const;
@@ -121,11 +128,15 @@ class AudioTimeline {
   bool started_ = false;  // its first samples have come
   bool rejected_ = false;
   bool end_is_trimmed_ = false;  // by a number of samples that nothing tells
+  // Its timestamp is counted on from that of an earlier packet, which damage
+  // that merges and splits packets makes wrong.
+  bool is_counted_ = false;
 
   // The state before that packet.
   std::optional<int64_t> begin_;      // the timestamp of the first packet
   std::optional<int64_t> reference_;  // time of a sample minus its number
   int64_t end_ = 0;                   // the latest end of a packet, in ticks
+  int64_t sound_end_ = 0;             // of the last one with samples
   int64_t end_position_ = -1;         // the end of its bytes in the file
   int64_t first_position_ = -1;       // of the first packet
   int64_t last_position_ = -1;
@@ -133,6 +144,7 @@ class AudioTimeline {
   int64_t block_ = 0;  // samples in a packet, if that number repeats
   int64_t repeats_ = 0;
   int64_t sound_packets_ = 0;
+  int64_t sound_bytes_ = 0;
   int64_t clock_ = 0;           // the end of the last frame, without timestamps
   int64_t frame_duration_ = 0;  // in ticks, without timestamps
   bool always_yields_ = true;   // no packet so far has yielded nothing
@@ -140,6 +152,9 @@ class AudioTimeline {
   // Signs of damage since the last samples.
   bool suspect_ = false;
   int64_t lost_ticks_ = 0;
+  int64_t lost_bytes_ = 0;
+  // There was one since the last timestamp of MPEG-TS that was not counted on.
+  bool was_suspect_ = false;
   bool guessed_ = false;  // the timestamps here follow from an estimate
   int64_t first_byte_ = -1;
   int64_t last_byte_ = -1;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -34,6 +35,22 @@ Layout LayoutOf(std::span<const uint8_t> bytes) {
   return {};
 }
 
+uint16_t PidOf(std::span<const uint8_t, kPacket> packet) {
+  return static_cast<uint16_t>((packet[1] & 0x1f) << 8 | packet[2]);
+}
+
+bool BeginsPes(std::span<const uint8_t, kPacket> packet) {
+  return (packet[1] & 0x40) != 0 && (packet[3] & 0x10) != 0;
+}
+
+// Returns whether the payload begins as a PES packet does.
+bool HasPesHeader(std::span<const uint8_t, kPacket> packet) {
+  const bool has_adaptation = (packet[3] & 0x20) != 0;
+  const size_t at = has_adaptation ? size_t{5} + packet[4] : 4;
+  return at + 4 <= kPacket && packet[at] == 0 && packet[at + 1] == 0 &&
+         packet[at + 2] == 1;
+}
+
 // The continuity counters of all parts of the stream.
 class Counters {
  public:
@@ -41,7 +58,7 @@ class Counters {
   bool IsGapBefore(std::span<const uint8_t, kPacket> packet) {
     const bool is_error = (packet[1] & 0x80) != 0;
     if (is_error) return true;
-    const auto pid = static_cast<uint16_t>((packet[1] & 0x1f) << 8 | packet[2]);
+    const uint16_t pid = PidOf(packet);
     const bool has_payload = (packet[3] & 0x10) != 0;
     const bool has_adaptation = (packet[3] & 0x20) != 0;
     const bool is_meant =
@@ -62,7 +79,7 @@ class Counters {
 
 }  // namespace
 
-bool HasTransportGap(MediaBytes file, int64_t from, int64_t to) {
+bool HasTransportGap(MediaBytes file, int64_t from, int64_t read, int64_t to) {
   if (from < 0 || to <= from) return false;
   // One packet more, which the bytes must lead to.
   std::vector<uint8_t> buffer(static_cast<size_t>(
@@ -78,11 +95,17 @@ bool HasTransportGap(MediaBytes file, int64_t from, int64_t to) {
   const Layout layout = LayoutOf(bytes);
   if (layout.stride == 0) return have > 3 * size_t{204};
   Counters counters;
+  std::optional<uint16_t> pid;
   for (size_t at = layout.offset; at + kPacket <= bytes.size();
        at += layout.stride) {
     if (at > static_cast<size_t>(to - from) + layout.offset) break;
     if (bytes[at] != kSync) return true;
-    if (counters.IsGapBefore(bytes.subspan(at).first<kPacket>())) return true;
+    const auto packet = bytes.subspan(at).first<kPacket>();
+    if (counters.IsGapBefore(packet)) return true;
+    const int64_t offset = from + static_cast<int64_t>(at - layout.offset);
+    if (from > 0 && offset == from) pid = PidOf(packet);
+    if (pid != PidOf(packet) || !BeginsPes(packet)) continue;
+    if (!HasPesHeader(packet) || (offset > read && offset < to)) return true;
   }
   return false;
 }
