@@ -10,6 +10,7 @@
 #include "core/supervisor/blame/process_exit.h"
 #include "core/worker_protocol/reply_validation.h"
 #include "core/worker_protocol/stream_opening.h"
+#include "ipc/capnp_read.h"
 #include "ipc/message_socket.h"
 
 namespace bulkhead::supervisor {
@@ -27,6 +28,18 @@ constexpr milliseconds kEndPatience{500};
 // Completes a violation that worker_protocol reports.
 Status Judged(const Status& valid) {
   return valid.ok() ? valid : Misbehaved(valid.message());
+}
+
+// Returns what a worker said of its own end; empty if it said nothing.
+CrashClaim ClaimIn(
+    ipc::Expected<std::optional<ipc::ReceivedMessage>> note_untrusted) {
+  if (!note_untrusted || !*note_untrusted) return {};
+  auto claim = ipc::ReadCatching([&]() -> ipc::Expected<CrashClaim> {
+    auto note = (*note_untrusted)->root<schema::CrashNote>();
+    if (!note) return tl::unexpected(std::move(note).error());
+    return ReadCrashNote(*note);
+  });
+  return claim ? *std::move(claim) : CrashClaim();
 }
 
 }  // namespace
@@ -66,11 +79,13 @@ kj::Promise<Status> HealthCheck::Run(discovery::StreamKind kind,
       });
 }
 
-kj::Promise<Status> HealthCheck::AwaitDeath() {
+kj::Promise<Status> HealthCheck::AwaitDeath(CrashClaim claim) {
   return incarnation_->AwaitEnd(worker_->pid, kEndPatience)
-      .then([](const ProcessExit& end) {
+      .then([claim = std::move(claim)](const ProcessExit& end) mutable {
+        ExitReport report = ToReport(end);
+        AddClaim(std::move(claim), report);
         return Status(Code::kBackendLost,
-                      "its process died: " + DescribeExit(ToReport(end)));
+                      "its process died: " + DescribeExit(report));
       });
 }
 
@@ -78,7 +93,7 @@ kj::Promise<Status> HealthCheck::Decode(uint32_t device) {
   return socket_->Receive(0).then([this,
                                    device](auto hello) -> kj::Promise<Status> {
     if (!hello) return FromIpc(std::move(hello).error());
-    if (!*hello) return AwaitDeath();
+    if (!*hello) return AwaitDeath({});
     if (Status valid = session::ValidateHello(**hello, /*shared=*/false);
         !valid.ok()) {
       return Judged(valid);
@@ -90,7 +105,8 @@ kj::Promise<Status> HealthCheck::Decode(uint32_t device) {
     if (Status asked = AskToOpen(device); !asked.ok()) return asked;
     // From here on the worker sends nothing over its socket but the note of a
     // crash, so whatever arrives there means that it dies.
-    auto died = socket_->Receive(0).then([this](auto) { return AwaitDeath(); });
+    auto died = socket_->Receive(0).then(
+        [this](auto note) { return AwaitDeath(ClaimIn(std::move(note))); });
     return AwaitReply([this](Reply::Reader reply_untrusted) {
              const auto judged = stream_->JudgeOpened(reply_untrusted);
              return judged ? *judged : FailureOf(reply_untrusted);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/control/crash_note.h"
 #include "core/discovery/manifest.h"
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/built_in_stream.h"
@@ -68,8 +69,8 @@ class HealthCheck {
   Status FailureOf(Reply::Reader reply_untrusted);
   // Resolves with what `take` returns for the next reply.
   kj::Promise<Status> AwaitReply(session::WorkerChannel::TakeReply take);
-  // Resolves with how the worker died.
-  kj::Promise<Status> AwaitDeath();
+  // Resolves with how the worker died. `claim` is what it said of that itself.
+  kj::Promise<Status> AwaitDeath(CrashClaim claim);
   // Returns a function that sends over the worker's socket without waiting.
   session::WorkerChannel::SendMessage SendAtOnce();
 
