@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -20,6 +21,7 @@
 #include "bulkhead/host.h"
 #include "tests/audio/audio_files.h"
 #include "tests/audio/samples.h"
+#include "tests/support/program.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
@@ -142,6 +144,92 @@ bool IsMostOf(const std::vector<float>& part, const std::vector<float>& whole) {
   return true;
 }
 
+// Returns true if nearly all samples are those of the sound file at the same
+// place, far from the damage: decoders need a while to recover.
+bool IsInPlace(const AudioSamples& samples, const AudioSamples& sound,
+               const std::vector<DamagedSamples>& damage) {
+  constexpr size_t kBlock = 256;
+  const auto is_near = [&](size_t at) {
+    return std::any_of(damage.begin(), damage.end(), [&](const auto& run) {
+      return at + kBlock + 4096 > run.first_sample &&
+             at < run.first_sample + run.samples + 8192;
+    });
+  };
+  size_t blocks = 0;
+  size_t other = 0;
+  for (size_t at = 0; at + kBlock <= samples.count(); at += kBlock) {
+    if (is_near(at)) continue;
+    ++blocks;
+    double error = 0;
+    double power = 0;
+    for (size_t i = at; i < at + kBlock && i < sound.count(); ++i) {
+      const double value = sound.channel(0)[i];
+      error +=
+          (samples.channel(0)[i] - value) * (samples.channel(0)[i] - value);
+      power += value * value;
+    }
+    other += at + kBlock > sound.count() || error > power / 100 + 1e-6;
+  }
+  return other * 5 <= blocks + 100;
+}
+
+// Returns true if at most two packets differ, and the rest by a rounding error.
+// The decoder of MP2 rounds by what it has decoded before. Of a damaged packet,
+// it reads what is behind it in memory.
+bool IsRoundedAlike(const std::vector<float>& a, const std::vector<float>& b) {
+  if (a.size() != b.size()) return false;
+  size_t differ = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    differ += std::abs(a[i] - b[i]) > 1.0F / 16384;
+  }
+  return differ <= size_t{2} * 2 * 1152;
+}
+
+// The offsets of the pages of an Ogg file without damage.
+std::vector<size_t> PagesOf(const std::string& bytes) {
+  std::vector<size_t> pages;
+  for (size_t at = 0; at + 27 <= bytes.size();) {
+    pages.push_back(at);
+    const auto segments = static_cast<uint8_t>(bytes[at + 26]);
+    size_t next = at + 27 + segments;
+    for (size_t i = 0; i < segments; ++i) {
+      next += static_cast<uint8_t>(bytes[at + 27 + i]);
+    }
+    at = next;
+  }
+  return pages;
+}
+
+uint64_t GranuleOf(const std::string& bytes, size_t page) {
+  uint64_t granule = 0;
+  for (size_t i = 8; i-- > 0;) {
+    granule = granule << 8 | static_cast<uint8_t>(bytes[page + 6 + i]);
+  }
+  return granule;
+}
+
+// Changes numbers of a page, and its checksum with them.
+void Renumber(std::string& page, uint64_t granule, uint32_t serial,
+              uint32_t sequence) {
+  const auto put = [&](size_t at, uint64_t value, size_t count) {
+    for (size_t i = 0; i < count; ++i, value >>= 8) {
+      page[at + i] = static_cast<char>(value & 0xff);
+    }
+  };
+  put(6, granule, 8);
+  put(14, serial, 4);
+  put(18, sequence, 4);
+  put(22, 0, 4);
+  uint32_t sum = 0;
+  for (const char byte : page) {
+    sum ^= uint32_t{static_cast<uint8_t>(byte)} << 24;
+    for (int bit = 0; bit < 8; ++bit) {
+      sum = sum << 1 ^ ((sum >> 31) != 0 ? 0x04c11db7 : 0);
+    }
+  }
+  put(22, sum, 4);
+}
+
 class AudioDamage : public testing::Test {
  protected:
   void SetUp() override {
@@ -245,7 +333,8 @@ void AudioDamage::Check(const std::string& path, std::mt19937& random) {
         reference.size() > rest.size() && padding <= 2 * 1152 * 2) {
       reference.resize(rest.size());
     }
-    EXPECT_TRUE(Same(rest, reference))
+    EXPECT_TRUE(Same(rest, reference) || (audio->metadata().codec == "mp2" &&
+                                          IsRoundedAlike(rest, reference)))
         << rest.size() << " values, not " << reference.size();
   }
   for (const DamagedSamples& run : damage) {
@@ -385,9 +474,198 @@ TEST_F(AudioDamage, BytesCutOutOfTimedPacketsCostNoTime) {
   }
 }
 
-// Timestamps of sound files may jump, begin late, and be rounded.
-// The packets of the last page of Ogg have no times of their own, so no gap
-// tells of a page that is lost before it.
+// Every page of Ogg in turn, the first page of sound and the last one too.
+// Other pages tell exactly what is lost; the last page has fewer samples than
+// its packets, so that a page before it, or its own start, are estimates.
+TEST_F(AudioDamage, APageOfOggThatIsLostIsDamageInItsPlace) {
+  for (const Sound& sound : std::vector<Sound>{
+           {"lost_page.ogg", {"-c:a", "libvorbis"}},
+           {"lost_page.opus", {"-ar", "48000", "-c:a", "libopus"}},
+           {"lost_page.oga", {"-c:a", "flac"}},
+           {"lost_packet.ogg", {"-c:a", "libvorbis", "-page_duration", "1"}}}) {
+    const std::string path = MakeAudio(sound.name, sound.encoding, 5);
+    if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+    const AudioSamples whole =
+        Open(path, OnCorrupt::kError)->AllSamples().value();
+    const std::string bytes = Read(path);
+    const std::vector<size_t> pages = PagesOf(bytes);
+    const size_t step = pages.size() > 20 ? pages.size() / 9 : 1;
+    ASSERT_GT(pages.size(), 5u);
+    for (size_t i = 0; i < pages.size(); i += step) {
+      if (GranuleOf(bytes, pages[i]) == 0) continue;  // headers
+      SCOPED_TRACE(std::string(sound.name) + ", page " + std::to_string(i));
+      const size_t last = std::min(i + step, pages.size()) - 1;
+      std::string spoiled = bytes;
+      spoiled.replace(pages[last] + 60, 20, 20, '\0');
+      Write(path, spoiled);
+      AudioDecoder audio = Open(path, OnCorrupt::kSkip).value();
+      const AudioSamples rest = audio.AllSamples().value();
+      const auto damage = audio.damage();
+      ASSERT_EQ(damage.size(), 1u);
+      EXPECT_EQ(rest.count(), whole.count());
+      EXPECT_EQ(damage[0].estimated, last + 2 >= pages.size());
+      if (last + 2 < pages.size()) {
+        EXPECT_TRUE(IsInPlace(rest, whole, damage));
+      }
+      EXPECT_NEAR(
+          static_cast<double>(damage[0].first_sample + damage[0].samples),
+          static_cast<double>(GranuleOf(bytes, pages[last])), 3000);
+      EXPECT_FALSE(Open(path, OnCorrupt::kError)->AllSamples());
+    }
+  }
+}
+
+TEST_F(AudioDamage, BytesBehindTheLastPageOfOggAreDamage) {
+  const std::string path = MakeAudio("behind.ogg", {"-c:a", "libvorbis"}, 4);
+  if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+  const size_t expected = SamplesByFfmpeg(path).size() / 2;
+  const std::string bytes = Read(path);
+  const std::vector<size_t> pages = PagesOf(bytes);
+  // With the header of the last page, and without.
+  for (const size_t from : {pages.back() + 1000, pages.back() - 1000}) {
+    SCOPED_TRACE(from);
+    std::string cut = bytes;
+    cut.erase(from, 2000);
+    Write(path, cut);
+    EXPECT_FALSE(Open(path, OnCorrupt::kError)->AllSamples());
+    AudioDecoder audio = Open(path, OnCorrupt::kSkip).value();
+    const size_t count = audio.AllSamples().value().count();
+    ASSERT_EQ(audio.damage().size(), 1u);
+    EXPECT_TRUE(audio.damage()[0].estimated);
+    EXPECT_NEAR(static_cast<double>(count), static_cast<double>(expected),
+                from > pages.back() ? 0 : 20000);
+  }
+}
+
+// With one cluster, whatever is behind a block that cannot be read is lost.
+TEST_F(AudioDamage, WhatIsLostOfMatroskaIsDamageAlsoAtBothEnds) {
+  for (const Sound& sound : std::vector<Sound>{
+           {"ends_vorbis.mkv", {"-c:a", "libvorbis"}},
+           {"ends_opus.webm",
+            {"-ar", "48000", "-c:a", "libopus", "-cluster_time_limit", "300"}},
+           {"ends_mp3.mka",
+            {"-c:a", "libmp3lame", "-cluster_time_limit", "300"}}}) {
+    const std::string path = MakeAudio(sound.name, sound.encoding, 4);
+    if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+    const auto expected = static_cast<double>(
+        Open(path, OnCorrupt::kError)->AllSamples()->count());
+    const std::string bytes = Read(path);
+    const size_t cluster = bytes.find("\x1f\x43\xb6\x75");
+    for (const auto& [from, count] :
+         std::vector<std::pair<size_t, size_t>>{{bytes.size() * 3 / 4, 2000},
+                                                {cluster - 2, 1500},
+                                                {bytes.size() - 2500, 1500}}) {
+      for (const bool cuts : {false, true}) {
+        SCOPED_TRACE(std::string(sound.name) + (cuts ? ", cut " : ", zeroed ") +
+                     std::to_string(from));
+        std::string spoiled = bytes;
+        if (cuts) {
+          spoiled.erase(from, count);
+        } else {
+          spoiled.replace(from, count, count, '\0');
+        }
+        Write(path, spoiled);
+        auto audio = Open(path, OnCorrupt::kSkip);
+        if (!audio) continue;
+        const auto samples = audio->AllSamples();
+        ASSERT_TRUE(samples) << samples.error();
+        EXPECT_FALSE(audio->damage().empty());
+        EXPECT_NEAR(static_cast<double>(samples->count()), expected, 1500);
+        EXPECT_FALSE(Open(path, OnCorrupt::kError)->AllSamples());
+      }
+    }
+  }
+}
+
+// A torn frame of a stream becomes parts of frames, whose timestamps are made
+// up by libavformat.
+TEST_F(AudioDamage, PacketsOfATransportStreamThatAreLostCostNoTime) {
+  for (const Sound& sound :
+       std::vector<Sound>{{"torn_mp2.ts", {"-c:a", "mp2"}},
+                          {"torn_mp3.ts", {"-c:a", "libmp3lame"}},
+                          {"torn_aac.ts", {"-c:a", "aac"}}}) {
+    const std::string path = MakeAudio(sound.name, sound.encoding, 4);
+    if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+    const AudioSamples whole =
+        Open(path, OnCorrupt::kError)->AllSamples().value();
+    const std::string bytes = Read(path);
+    for (size_t part = 21; part < 80; part += 4) {
+      for (const bool cuts : {false, true}) {
+        SCOPED_TRACE(std::string(sound.name) +
+                     (cuts ? ", cut at " : ", zeroed ") + std::to_string(part) +
+                     " %");
+        const size_t from = bytes.size() * part / 100 / 188 * 188;
+        std::string spoiled = bytes;
+        if (cuts) {
+          spoiled.erase(from, 752);
+        } else {
+          spoiled.replace(from, 752, 752, '\0');
+        }
+        Write(path, spoiled);
+        AudioDecoder audio = Open(path, OnCorrupt::kSkip).value();
+        const AudioSamples rest = audio.AllSamples().value();
+        EXPECT_EQ(rest.count(), whole.count());
+        EXPECT_FALSE(audio.damage().empty());
+        EXPECT_TRUE(IsInPlace(rest, whole, audio.damage()));
+      }
+    }
+  }
+}
+
+// Anywhere in the file, its first and its last bytes too: whoever gets no error
+// has every sample.
+TEST_F(AudioDamage, NothingIsLostInSilence) {
+  std::vector<AudioSamples> sounds;
+  std::vector<std::string> files;
+  const std::vector<Sound> kinds = {
+      {"silent.ogg", {"-c:a", "libvorbis"}},
+      {"silent.opus", {"-ar", "48000", "-c:a", "libopus"}},
+      {"silent.oga", {"-c:a", "flac"}},
+      {"silent_vorbis.mka", {"-c:a", "libvorbis"}},
+      {"silent_aac.mka", {"-c:a", "aac", "-cluster_time_limit", "300"}},
+      {"silent_opus.webm", {"-ar", "48000", "-c:a", "libopus"}},
+      {"silent_mp3.ts", {"-c:a", "libmp3lame"}},
+  };
+  for (const Sound& sound : kinds) {
+    files.push_back(MakeAudio(sound.name, sound.encoding, 3));
+    if (files.back().empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+    sounds.push_back(
+        Open(files.back(), OnCorrupt::kError)->AllSamples().value());
+  }
+  const std::string path = TemporaryDirectory() + "/silent";
+  for (uint32_t seed = 1; seed <= Cases() / 2; ++seed) {
+    std::mt19937 random(seed);
+    const size_t kind = seed % kinds.size();
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", " + kinds[kind].name);
+    std::string bytes = Read(files[kind]);
+    const size_t size = bytes.size();
+    const size_t edge = size / 8;
+    const size_t place = random() % 3;
+    const size_t from = place == 0   ? random() % edge
+                        : place == 1 ? size - 200 - random() % edge
+                                     : random() % (size - 200);
+    const size_t count = 20 + random() % 3000;
+    if (random() % 3 == 0) {
+      // Up to the end would be a file that is cut off.
+      bytes.erase(from, std::min(count, size - from - 100));
+    } else {
+      for (size_t i = from; i < std::min(from + count, size); ++i) bytes[i] = 0;
+    }
+    Write(path, bytes);
+    auto audio = Open(path, OnCorrupt::kSkip);
+    if (!audio) continue;
+    const auto samples = audio->AllSamples();
+    if (!samples) continue;
+    const auto damage = audio->damage();
+    if (std::any_of(damage.begin(), damage.end(),
+                    [](const auto& run) { return run.estimated; })) {
+      continue;
+    }
+    EXPECT_EQ(samples->count(), sounds[kind].count());
+    EXPECT_TRUE(IsInPlace(*samples, sounds[kind], damage));
+  }
+}
+
 TEST_F(AudioDamage, PagesOfOggThatAreLostAtTheEndAreDamage) {
   const std::string path = MakeAudio("pages.opus", {"-c:a", "libopus"}, 4);
   if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
@@ -407,6 +685,75 @@ TEST_F(AudioDamage, PagesOfOggThatAreLostAtTheEndAreDamage) {
   }
 }
 
+// Recordings of broadcasts have their headers from elsewhere, chained files
+// have several streams, and numbers of pages begin anywhere.
+TEST_F(AudioDamage, UnusualPagesOfOggAreNoDamage) {
+  for (const Sound& sound :
+       std::vector<Sound>{{"pages.ogg", {"-c:a", "libvorbis"}},
+                          {"pages.opus", {"-ar", "48000", "-c:a", "libopus"}},
+                          {"pages.oga", {"-c:a", "flac"}}}) {
+    const std::string path = MakeAudio(sound.name, sound.encoding, 4);
+    if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+    const std::string bytes = Read(path);
+    const std::vector<size_t> offsets = PagesOf(bytes);
+    size_t headers = 0;
+    while (GranuleOf(bytes, offsets[headers]) == 0) ++headers;
+    // Returns the pages with other numbers, without those at the start of the
+    // sound that are left out.
+    const auto renumbered = [&](size_t left_out, uint64_t later,
+                                uint32_t serial, uint32_t sequence,
+                                uint32_t step) {
+      std::string changed;
+      for (size_t i = 0; i < offsets.size(); ++i) {
+        if (i >= headers && i < headers + left_out) continue;
+        const size_t end =
+            i + 1 < offsets.size() ? offsets[i + 1] : bytes.size();
+        std::string page = bytes.substr(offsets[i], end - offsets[i]);
+        const bool is_header = i < headers;
+        Renumber(page, GranuleOf(page, 0) + (is_header ? 0 : later), serial,
+                 is_header ? static_cast<uint32_t>(i)
+                           : sequence + static_cast<uint32_t>(i) * step);
+        changed += page;
+      }
+      return changed;
+    };
+    const std::pair<const char*, std::string> files[] = {
+        {"numbered from 7", renumbered(0, 0, 1, 7, 1)},
+        {"not numbered", renumbered(0, 0, 1, 0, 0)},
+        {"recorded from its middle", renumbered(2, 0, 1, 0, 1)},
+        {"recorded after hours", renumbered(0, 1'000'000'000, 1, 50'000, 1)},
+        {"chained", bytes + renumbered(0, 0, 2, 0, 1)},
+        {"chained with the same number", bytes + bytes},
+        {"chained later", bytes + renumbered(0, 1'000'000'000, 2, 50'000, 1)},
+        {"with a tag", bytes + "TAG" + std::string(125, ' ')},
+    };
+    for (const auto& [name, file] : files) {
+      SCOPED_TRACE(std::string(sound.name) + ", " + name);
+      Write(path, file);
+      AudioDecoder audio = Open(path, OnCorrupt::kError).value();
+      const auto whole = audio.AllSamples();
+      ASSERT_TRUE(whole) << whole.error();
+      EXPECT_TRUE(Same(Interleaved(*whole), SamplesByFfmpeg(path)));
+    }
+    Write(path, bytes);
+    for (const std::vector<std::string>& options :
+         std::vector<std::vector<std::string>>{
+             {"-ss", "1.3"}, {"-copyts", "-ss", "1.3"}, {"-t", "2.2"}}) {
+      const std::string part =
+          TemporaryDirectory() + "/part_" + std::string(sound.name);
+      std::vector<std::string> arguments = options;
+      arguments.insert(arguments.end(), {"-i", path, "-c", "copy", part});
+      ASSERT_EQ(RunFfmpeg(arguments).exit_code, 0);
+      AudioDecoder audio = Open(part, OnCorrupt::kError).value();
+      const auto whole = audio.AllSamples();
+      ASSERT_TRUE(whole) << whole.error();
+      EXPECT_TRUE(Same(Interleaved(*whole), SamplesByFfmpeg(part)));
+      std::filesystem::remove(part);
+    }
+  }
+}
+
+// Timestamps of sound files may jump, begin late, and be rounded.
 TEST_F(AudioDamage, GapsOfSoundFilesAreNoDamage) {
   const std::vector<std::string> jump = {"-bsf:a",
                                          "setts=ts=TS+gte(N\\,40)*0.7/TB"};

@@ -105,6 +105,10 @@ TEST_P(OnDevice, EverySharedFileIsDecodedAsFfmpegDoes) {
       continue;
     }
     const auto all = audio->AllSamples();
+    if (IsCutOff(path)) {
+      EXPECT_FALSE(all) << path;
+      continue;
+    }
     ASSERT_TRUE(all) << path << ": " << all.error();
     EXPECT_TRUE(Same(Interleaved(*all), expected)) << path;
     ++heard;
@@ -134,9 +138,10 @@ TEST_P(OnDevice, ChunksOfEverySharedFileMakeUpTheWholeAlsoResampled) {
          {std::optional<int>(), std::optional(16'000)}) {
       auto audio =
           host_->OpenAudio(path, {.device = GetParam(), .sample_rate = rate});
-      if (!audio) continue;
+      if (!audio || IsCutOff(path)) continue;
       const auto whole = audio->AllSamples();
       ASSERT_TRUE(whole) << path << ": " << whole.error();
+      if (whole->count() == 0) continue;
       ExpectChunksMakeUp(*audio, *whole, whole->duration_seconds / 6.3);
       if (HasFailure()) FAIL() << path << " at " << whole->sample_rate;
       ++compared;

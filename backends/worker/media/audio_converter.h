@@ -29,6 +29,8 @@ class AudioConverter {
   // Returns the samples that the resampler still holds at the end of the
   // stream.
   ipc::Expected<AudioSamples> Finish();
+  // Takes the format that the container declares, for a stream without frames.
+  void Declare(const AudioFormat& format) { format_ = format; }
   // Prepares for decoding from the beginning again.
   void Reset();
 

@@ -90,9 +90,15 @@ void ExpectSameAsFfmpeg(const std::string& path) {
     EXPECT_TRUE(expected.empty()) << path << ": " << renderer.error().message;
     return;
   }
-  EXPECT_FALSE(expected.empty()) << path;
-  ExpectSame(Render(**renderer, 0, kEnd), expected.data(), expected.size(),
-             path);
+  auto actual = Render(**renderer, 0, kEnd);
+  // What a file has lost at its end is silence here, and nothing in ffmpeg.
+  const auto lost = (*renderer)->TakeLost();
+  if (lost.size() == 1) {
+    const auto width = static_cast<size_t>((*renderer)->format().channels);
+    EXPECT_EQ(expected.size() / width, static_cast<size_t>(lost[0].first));
+    actual.resize(expected.size());
+  }
+  ExpectSame(actual, expected.data(), expected.size(), path);
 }
 
 void ExpectPartsOfTheWhole(const std::string& path, int32_t rate,

@@ -127,6 +127,10 @@ void AudioGaps::Examine(const bulkhead_packet& packet) {
   sound_bytes_ += length;
 }
 
+bool AudioGaps::may_hide_frames() const {
+  return untimed_ && !agreed_ && longest_ - shortest_ > kPadding;
+}
+
 void AudioGaps::End() {
   lost_frames_ = 0;
   if (!info_ || gap_ == 0) return;

@@ -46,6 +46,10 @@ class AudioGaps {
   int64_t lost_frames() const { return lost_frames_; }
   bool estimated() const { return estimated_; }
   bool untimed() const { return untimed_; }
+  // Returns true if only the headers of frames tell where the next one begins:
+  // a frame that cannot be decoded may be the trace of others that were cut
+  // out.
+  bool may_hide_frames() const;
 
   // Returns what the header of the file tells, once a gap was found and the
   // frames of the file agree with it.

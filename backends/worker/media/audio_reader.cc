@@ -29,6 +29,11 @@ ipc::Expected<std::unique_ptr<AudioReader>> AudioReader::Open(
       new AudioReader(std::move(demuxer), std::move(open_decoder)));
   IPC_TRY(reader->Restart());
   IPC_ASSIGN_OR_RETURN(auto first, reader->Read());
+  if (const auto format = reader->FormatOfNothing(); !first && format) {
+    reader->converter_.Declare(*format);
+    reader->first_pts_ = BULKHEAD_NO_TIMESTAMP;
+    return reader;
+  }
   if (!first) {
     return ipc::Fail(ipc::Code::kBadInput,
                      "no sample of its audio stream can be decoded" +
@@ -56,6 +61,19 @@ ipc::Expected<void> AudioReader::Restart() {
   packet_ = 0;
   ended_ = false;
   return {};
+}
+
+std::optional<AudioFormat> AudioReader::FormatOfNothing() const {
+  const StreamFacts& facts = demuxer_->facts();
+  const bulkhead_codec_parameters& declared = demuxer_->codec_parameters();
+  if (packet_ > 0 || facts.duration > 0 || facts.container_microseconds > 0 ||
+      !facts.codec.starts_with("pcm_") || demuxer_->cut_short() ||
+      declared.sample_rate <= 0 || declared.channels <= 0 ||
+      declared.channels > kMaxChannels) {
+    return std::nullopt;
+  }
+  return AudioFormat{declared.sample_rate, declared.channels,
+                     declared.channel_mask};
 }
 
 int64_t AudioReader::next_sample() const {

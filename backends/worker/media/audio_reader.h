@@ -38,8 +38,10 @@ class AudioReader {
  public:
   using OpenDecoder = std::function<ipc::Expected<std::unique_ptr<Decoder>>()>;
 
-  // Decodes until there are samples; fails with kBadInput if there are none.
-  // `demuxer` must be at the beginning.
+  // Decodes until there are samples; fails with kBadInput if none of the
+  // stream's packets yields one. PCM without a packet, in a container that
+  // tells no duration, is a sound without samples. `demuxer` must be at the
+  // beginning.
   static ipc::Expected<std::unique_ptr<AudioReader>> Open(
       std::unique_ptr<Demuxer> demuxer, OpenDecoder open_decoder);
 
@@ -90,6 +92,9 @@ class AudioReader {
 
   Way WayTo(int64_t sample) const;
   ipc::Expected<void> Restart();
+  // Returns the format of a stream that has no samples and is sound. In other
+  // codecs than PCM, bytes that are no packet look the same.
+  std::optional<AudioFormat> FormatOfNothing() const;
   // Seeks to the start of `way` and decodes along it. Returns false if the
   // packets there are not the remembered ones, or yield other samples.
   ipc::Expected<bool> JumpAlong(Way way);

@@ -12,13 +12,8 @@
 namespace bulkhead::worker {
 namespace {
 
-// A longer gap is taken for timestamps that are wrong: a file of a few
-// kilobytes could otherwise ask for days of silence.
-constexpr int64_t kMostSecondsLost = 3600;
 // So much is taken for lost at the start at most, where nothing tells more.
 constexpr int64_t kMostSecondsLostAtStart = 60;
-// Headers of containers between two packets are shorter.
-constexpr int64_t kMostHeaderBytes = 1024;
 // So many packets must have had the same number of samples, or any at all,
 // before that counts as a rule.
 constexpr int64_t kRule = 4;
@@ -169,8 +164,9 @@ void AudioTimeline::Stamp() {
       !__builtin_mul_overflow(gaps_.lost_frames(), frame_duration_, &lost)) {
     sent_.pts = Sum(clock_, lost);
     Suspect(-1);
-    guessed_ |= gaps_.estimated();
   }
+  // Also a few bytes, which may be the trace of frames that were cut out.
+  guessed_ |= gaps_.estimated();
   clock_ = Sum(sent_.pts, sent_.duration);
 }
 
@@ -183,7 +179,11 @@ void AudioTimeline::StampByPages() {
     reference_.reset();
     begin_.reset();
   }
-  if (found->follows_hole) Suspect(std::max<int64_t>(end_position_, 0));
+  if (found->follows_hole) {
+    // More exact than the bytes between two packets.
+    first_byte_ = last_byte_ = -1;
+    Suspect(found->hole);
+  }
   sent_.duration = found->duration;
   if (!found->end) return;
   sent_.pts = ogg_.TicksOf(*found->end - found->duration);
@@ -197,7 +197,8 @@ void AudioTimeline::Sent(const bulkhead_packet& packet) {
   skipped_ = SkippedBy(packet);
   is_counted_ = is_transport_ &&
                 (packet.position < 0 || packet.position == last_position_);
-  if (is_transport_ && !is_counted_ && std::exchange(was_suspect_, false)) {
+  if (is_transport_ && !is_counted_ && doubtful_ > 0) {
+    --doubtful_;
     Suspect(-1);
   }
   started_ = false;
@@ -264,6 +265,7 @@ int64_t AudioTimeline::MissingBefore(int64_t next, int64_t count,
     if (suspect_) missing = Whole(offset - *reference_, rate);
     const int64_t counted = missing;
     if (is_counted_ && suspect_) missing = LostByBytes();
+    guessed_ |= suspect_ && gaps_.may_hide_frames();
     estimated_ = guessed_ || missing != counted || end_is_trimmed_ ||
                  !IsExact(missing, rate);
     if (missing > kMostSecondsLost * rate) {
@@ -340,102 +342,12 @@ void AudioTimeline::Done(int64_t samples, bool resampled) {
     }
   }
   if (gaps_.has_surplus()) Suspect(sent_.position);
-  was_suspect_ |= suspect_;
+  // The first timestamp behind damage can be that of the frame before.
+  if (suspect_) doubtful_ = 2;
   if (samples > 0 && sent_.pts != BULKHEAD_NO_TIMESTAMP) {
     sound_end_ = Sum(sent_.pts, std::max<int64_t>(sent_.duration, 0));
   }
   sent_.side_data_count = 0;  // the memory is the demuxer's
-}
-
-std::optional<int64_t> AudioTimeline::PromisedEnd(int64_t rate) const {
-  if (!begin_) return std::nullopt;
-  const int64_t begin = At(*begin_, rate);
-  if (duration_ != BULKHEAD_NO_TIMESTAMP && duration_ > 0) {
-    return Sum(begin, At(duration_, rate));
-  }
-  if (container_microseconds_ <= 0) return std::nullopt;
-  const __int128 samples = __int128{container_microseconds_} * rate / 1'000'000;
-  return Sum(begin,
-             static_cast<int64_t>(std::min<__int128>(samples, INT64_MAX / 4)));
-}
-
-std::optional<int64_t> AudioTimeline::End(int64_t rate) const {
-  const auto& info = gaps_.agreed();
-  if (!info || !info->has_padding) return std::nullopt;
-  int64_t ticks;
-  if (__builtin_mul_overflow(int64_t{info->frames}, frame_duration_, &ticks)) {
-    return std::nullopt;
-  }
-  const int64_t end = At(ticks, rate) - info->start_padding - info->end_padding;
-  return end > 0 ? std::make_optional(end) : std::nullopt;
-}
-
-int64_t AudioTimeline::ByBytes(int64_t next, int64_t bytes) const {
-  const int64_t read = end_position_ - first_position_;
-  if (bytes <= 0 || read <= 0) return 0;
-  return static_cast<int64_t>(
-      std::min<__int128>(__int128{next} * bytes / read, INT64_MAX / 4));
-}
-
-int64_t AudioTimeline::MissingAtEndOfPages(int64_t next, int64_t rate) {
-  const OggEnd end = ogg_.Finish();
-  int64_t missing = 0;
-  if (end.granule) {
-    missing = At(ogg_.TicksOf(*end.granule), rate) - *reference_ - next;
-  }
-  // A gap that sound files have, too.
-  if (!suspect_ && end.is_sure && missing <= 2 * block_) return 0;
-  estimated_ = guessed_ || !end.is_sure;
-  if (missing <= 0) missing = ByBytes(next, end.stray_bytes);
-  Suspect(std::max<int64_t>(end_position_, 0));
-  return std::clamp<int64_t>(missing, 0, kMostSecondsLost * rate);
-}
-
-int64_t AudioTimeline::MissingAtEnd(int64_t next, int64_t rate, bool cut) {
-  if (!reference_) return 0;
-  if (ogg_.is_known() && !cut) return MissingAtEndOfPages(next, rate);
-  int64_t missing = 0;
-  estimated_ = guessed_;
-  if (gaps_.untimed()) gaps_.End();
-  const auto end = End(rate);
-  if (end && (suspect_ || gaps_.lost_frames() > 0)) {
-    missing = *end - next;
-    estimated_ |= gaps_.estimated();
-  } else if (suspect_ && lost_ticks_ > 0 &&
-             !(gaps_.untimed() && gaps_.has_surplus())) {
-    // Surplus bytes at the end of a file are no audio.
-    missing = Whole(At(end_, rate) - *reference_ - next, rate);
-    estimated_ |= !IsExact(missing, rate);
-  }
-  // Nothing tells how many packets were behind the last one.
-  estimated_ |= is_transport_ && suspect_;
-  if (is_transport_ && alone_ && last_position_ >= 0 &&
-      HasTransportGap(bytes_, EarlierPosition(), last_position_, size_)) {
-    missing = std::max(missing, ByBytes(next, size_ - end_position_));
-    estimated_ = true;
-  }
-  const bool unread =
-      alone_ && !gaps_.untimed() && end_position_ >= 0 &&
-      (is_matroska_ ? !MatroskaEndsBehind(bytes_, last_position_, size_)
-                    : size_ - end_position_ > kMostHeaderBytes);
-  const auto promised = PromisedEnd(rate);
-  // The last page of Ogg counts the samples of the whole stream, and the
-  // packets of that page get no times of their own: they follow the packets
-  // before.
-  if ((cut || unread || gapless_) && promised) {
-    const int64_t rest = *promised - *reference_ - next;
-    const int64_t least = cut || (unread && is_matroska_)
-                              ? Tolerance(rate)
-                              : 2 * block_ + Tolerance(rate);
-    if (rest > least && rest <= kMostSecondsLost * rate && rest > missing) {
-      missing = rest;
-      // The container's own duration is rounded, or follows from the bit rate.
-      estimated_ = duration_ <= 0 || gaps_.untimed() || Tolerance(rate) > 0 ||
-                   (gapless_ && !cut);
-      Suspect(std::max<int64_t>(end_position_, 0));
-    }
-  }
-  return std::clamp<int64_t>(missing, 0, kMostSecondsLost * rate);
 }
 
 }  // namespace bulkhead::worker

@@ -3,27 +3,15 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "backends/sdk/bulkhead_backend.h"
 #include "backends/worker/media/audio_gaps.h"
 #include "backends/worker/media/demuxer.h"
+#include "backends/worker/media/lost_samples.h"
 #include "backends/worker/media/media_bytes.h"
 #include "backends/worker/media/ogg_timing.h"
 
 namespace bulkhead::worker {
-
-// Consecutive samples of a stream that cannot be decoded.
-struct LostSamples {
-  int64_t first = 0;  // the number of the first lost sample
-  int64_t count = 0;
-  // The offsets in the file of the first and the last damaged packet; -1 if
-  // unknown.
-  int64_t first_byte = -1;
-  int64_t last_byte = -1;
-  std::string complaint;   // the backend's last sentence about damage, or empty
-  bool estimated = false;  // nothing in the file tells `count` exactly
-};
 
 // Finds out how many samples damage has cost, so that the samples behind the
 // damage keep their numbers. The packets of the container decide that, by their
@@ -38,7 +26,10 @@ struct LostSamples {
 // count as lost only where there is a gap and a sign of damage before it: a
 // packet that the decoder rejects or of which too little comes back, one that
 // the demuxer marks, a packet with bytes behind its end, or bytes of the file
-// between two packets. In Ogg with one stream, a gap is sign enough. Formats
+// between two packets. Ogg, Matroska and MPEG-TS have structures that show such
+// bytes, also before the first and behind the last packet (OggTiming,
+// matroska_elements.h, transport_gaps.h). In Ogg with one stream, a gap is sign
+// enough, and the pages tell the times of packets, not libavformat. Formats
 // without timestamps (.mp3, .aac, .ac3) get timestamps here, which count the
 // frames, also those that are lost between two others (AudioGaps).
 //
@@ -60,8 +51,7 @@ class AudioTimeline {
   // container says so and was right so far. A decoder yields more if damage
   // changed the length that the packet tells.
   std::optional<int64_t> Room(int64_t rate) const;
-  // `resampled`: the number of samples says nothing about the packet, since the
-  // rate of the stream has changed.
+  // `resampled`: the rate has changed, and the number says nothing.
   void Done(int64_t samples, bool resampled);
   // Returns the number of the sample at which the stream ends, if that is known
   // better here than by the demuxer: once frames of an .mp3 were lost, its
@@ -71,35 +61,37 @@ class AudioTimeline {
   // `cut` is true if the file turned out to be shorter than its size says.
   int64_t MissingAtEnd(int64_t next, int64_t rate, bool cut);
 
-  // Returns the place of the damage for which the last call returned a number
-  // above 0.
+  // Returns the place of what the last call that returned a number found.
   int64_t first_byte() const { return first_byte_; }
   int64_t last_byte() const { return last_byte_; }
   // Returns true if that number is an estimate.
   bool estimated() const { return estimated_; }
 
  private:
+  // A longer gap is wrong timestamps; a small file could ask for days of it.
+  static constexpr int64_t kMostSecondsLost = 3600;
+  // Headers of containers between two packets are shorter.
+  static constexpr int64_t kMostHeaderBytes = 1024;
+
   void Suspect(int64_t position);
   void SeekSigns(const bulkhead_packet& packet);
-  // Returns true if bytes of the container before the packet are no packet and
-  // no header of one.
+  // Returns true if bytes before the packet are neither packet nor header.
   bool FollowsHole(const bulkhead_packet& packet);
   // Counts the frames in place of the container's timestamps.
   void Stamp();
   // Takes the times of the pages in place of libavformat's timestamps.
   void StampByPages();
   int64_t MissingAtEndOfPages(int64_t next, int64_t rate);
-  // Returns how many samples `bytes` have if they are like the others so far.
+  // Returns how many samples `bytes` have if they are like all before.
   int64_t ByBytes(int64_t next, int64_t bytes) const;
   int64_t EarlierPosition() const {
     return earlier_position_ >= 0 ? earlier_position_ : last_position_;
   }
-  // Returns the time of `ticks` in samples.
   int64_t At(int64_t ticks, int64_t rate) const;
   int64_t TicksOf(int64_t seconds) const;
   // Returns how far timestamps may deviate because of their coarse unit.
   int64_t Tolerance(int64_t rate) const;
-  // Returns whether timestamps tell exactly that so many samples are missing.
+  // Returns whether timestamps tell exactly that so many are missing.
   bool IsExact(int64_t missing, int64_t rate) const;
   // Returns how many samples the rejected bytes had, by those of sound packets.
   int64_t LostByBytes() const;
@@ -112,10 +104,9 @@ class AudioTimeline {
   int64_t duration_;
   int64_t container_microseconds_;
   int64_t size_;
-  bool alone_;         // the container has no other stream
-  bool gapless_;       // every gap in the timestamps is damage
-  bool is_transport_;  // MPEG-TS
-  bool is_matroska_;
+  bool alone_;    // the container has no other stream
+  bool gapless_;  // every gap in the timestamps is damage
+  bool is_transport_, is_matroska_;
   bool is_flac_;  // .flac, whose frames are numbered from 0
   MediaBytes bytes_;
   bool ends_are_exact_;  // the end of a packet is more exact than its start
@@ -128,8 +119,7 @@ class AudioTimeline {
   bool started_ = false;  // its first samples have come
   bool rejected_ = false;
   bool end_is_trimmed_ = false;  // by a number of samples that nothing tells
-  // Its timestamp is counted on from that of an earlier packet, which damage
-  // that merges and splits packets makes wrong.
+  // Its timestamp is counted on from an earlier one, and wrong after damage.
   bool is_counted_ = false;
 
   // The state before that packet.
@@ -138,23 +128,19 @@ class AudioTimeline {
   int64_t end_ = 0;                   // the latest end of a packet, in ticks
   int64_t sound_end_ = 0;             // of the last one with samples
   int64_t end_position_ = -1;         // the end of its bytes in the file
-  int64_t first_position_ = -1;       // of the first packet
-  int64_t last_position_ = -1;
+  int64_t first_position_ = -1, last_position_ = -1;
   int64_t earlier_position_ = -1;  // the one before
   int64_t block_ = 0;  // samples in a packet, if that number repeats
   int64_t repeats_ = 0;
-  int64_t sound_packets_ = 0;
-  int64_t sound_bytes_ = 0;
+  int64_t sound_packets_ = 0, sound_bytes_ = 0;
   int64_t clock_ = 0;           // the end of the last frame, without timestamps
   int64_t frame_duration_ = 0;  // in ticks, without timestamps
   bool always_yields_ = true;   // no packet so far has yielded nothing
 
   // Signs of damage since the last samples.
   bool suspect_ = false;
-  int64_t lost_ticks_ = 0;
-  int64_t lost_bytes_ = 0;
-  // There was one since the last timestamp of MPEG-TS that was not counted on.
-  bool was_suspect_ = false;
+  int64_t lost_ticks_ = 0, lost_bytes_ = 0;
+  int doubtful_ = 0;      // so many of the next timestamps not counted on
   bool guessed_ = false;  // the timestamps here follow from an estimate
   int64_t first_byte_ = -1;
   int64_t last_byte_ = -1;

@@ -93,6 +93,7 @@ bool OggTiming::TakePage(int64_t limit) {
     }
     Assemble(*page);
     sequence_ = page->sequence;
+    end_ = page->end;
     is_at_end_ = page->ends_stream;
     stray_bytes_ = 0;
     return true;
@@ -104,6 +105,7 @@ void OggTiming::Assemble(const OggPage& page) {
   size_t next = 0;
   if (sequence_ && page.sequence != *sequence_ + 1) {
     if (!jumps_) lost_pages_ = 0;
+    if (!jumps_) hole_ = end_;
     jumps_ = true;
     lost_pages_ += int64_t{page.sequence} - *sequence_ - 1;
   }
@@ -155,6 +157,7 @@ void OggTiming::SetEnds(const OggPage& page, size_t first) {
     packet->end = end;
   }
   begin->follows_hole = jumps && has_sound_;
+  begin->hole = hole_;
   begin->end_is_trimmed = jumps && page.ends_stream;
   begin->starts_stream = !has_sound_;
   if (!has_sound_ && jumps) SetStart(page, sum, &*begin);
@@ -195,13 +198,15 @@ OggEnd OggTiming::Finish() {
   end.granule = granule_;
   end.is_sure = is_at_end_ && granule_;
   if (is_at_end_) return end;
+  if (alone_) end.stray_bytes = stray_bytes_ + pages_.stray_bytes();
   const auto& torn = pages_.torn();
-  if (torn && torn->serial == *serial_ && torn->granule && granule_ &&
-      *torn->granule > *granule_ &&
-      *torn->granule - *granule_ < kMostTicksTorn) {
+  const bool may_be_next = torn && torn->serial == *serial_ && torn->granule &&
+                           granule_ && *torn->granule > *granule_ &&
+                           *torn->granule - *granule_ < kMostTicksTorn;
+  end.is_broken = may_be_next || end.stray_bytes > 0;
+  if (may_be_next) {
     end.granule = torn->granule;
-  } else if (alone_) {
-    end.stray_bytes = stray_bytes_ + pages_.stray_bytes();
+    if (torn->ends_stream) end.stray_bytes = 0;
   }
   return end;
 }

@@ -23,6 +23,7 @@ struct OggPacket {
   std::optional<int64_t> end;
   bool starts_stream = false;   // the first packet behind the headers
   bool follows_hole = false;    // pages are missing before it
+  int64_t hole = -1;            // then: the offset at which they begin
   bool end_is_trimmed = false;  // by a number of samples that nothing tells
   // The granule at which the stream begins, if pages are missing at its start.
   std::optional<int64_t> stream_start;
@@ -33,7 +34,8 @@ struct OggPacket {
 struct OggEnd {
   std::optional<int64_t> granule;
   bool is_sure = false;     // the page is whole, and says that it is the last
-  int64_t stray_bytes = 0;  // behind the last whole page, if none is the last
+  bool is_broken = false;   // the pages end with bytes that are no whole page
+  int64_t stray_bytes = 0;  // those of which no page tells how long they last
 };
 
 // Tells when the packets of an audio stream in Ogg are due, and where pages are
@@ -85,10 +87,12 @@ class OggTiming {
   std::optional<uint32_t> serial_;
   std::optional<uint32_t> sequence_;  // of the last page
   std::optional<int64_t> granule_;    // the last one
+  int64_t end_ = 0;                   // the offset behind it
   bool has_sound_ = false;            // its last page had sound
   bool is_at_end_ = false;            // it was the stream's last
   int64_t stray_bytes_ = 0;           // since then
   bool jumps_ = false;  // pages are missing since the last packet that ended
+  int64_t hole_ = -1;   // the offset at which they begin
   int64_t lost_pages_ = 0;  // that many, if the numbers of pages are right
   std::deque<OggPacket> packets_;  // that were not asked for yet
   // A packet that began on an earlier page.

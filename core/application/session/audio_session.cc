@@ -128,11 +128,17 @@ Result<AudioSamples> AudioSession::SamplesPlayedInRange(
   if (end > first) {
     ASSIGN_OR_RETURN(channels, Fetch(first, end - first));
   }
+  if (channels.empty() && first == 0 && end > 0) {
+    return Describe(metadata().begin_seconds);  // a sound without samples
+  }
   if (channels.empty()) {
+    const std::string from =
+        std::isinf(start_seconds)
+            ? " before "
+            : " between " + std::to_string(start_seconds) + " s and ";
     return Status(
         Code::kOutOfRange,
-        input().name() + " has no sample between " +
-            std::to_string(start_seconds) + " s and " +
+        input().name() + " has no sample" + from +
             (stop_seconds ? std::to_string(*stop_seconds) + " s" : "its end") +
             "; it begins at " + std::to_string(metadata().begin_seconds) +
             " s");

@@ -38,6 +38,13 @@ Status WriteAll(AudioDecoder& audio, const DecodeJob& job, SampleWriter& writer,
   const double start = std::max(times.start.value_or(begin), begin);
   const double stop =
       times.stop.value_or(std::numeric_limits<double>::infinity());
+  if (stop <= begin) {
+    // The error names what was asked for.
+    constexpr double kEver = -std::numeric_limits<double>::infinity();
+    const auto none =
+        audio.SamplesPlayedInRange(times.start.value_or(kEver), stop);
+    if (!none) return none.error();
+  }
   bool any = false;
   for (int i = 0;; ++i) {
     // A product, not a running sum: each stop equals the next start exactly,

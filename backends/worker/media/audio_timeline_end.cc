@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an AudioTimeline finds missing at the end of a stream.
+#include <algorithm>
+#include <cstdlib>
+
+#include "backends/worker/media/audio_timeline.h"
+#include "backends/worker/media/matroska_elements.h"
+#include "backends/worker/media/transport_gaps.h"
+
+namespace bulkhead::worker {
+
+std::optional<int64_t> AudioTimeline::PromisedEnd(int64_t rate) const {
+  if (!begin_) return std::nullopt;
+  const int64_t begin = At(*begin_, rate);
+  if (duration_ != BULKHEAD_NO_TIMESTAMP && duration_ > 0) {
+    return begin + At(duration_, rate);
+  }
+  if (container_microseconds_ <= 0) return std::nullopt;
+  const __int128 samples = __int128{container_microseconds_} * rate / 1'000'000;
+  return begin +
+         static_cast<int64_t>(std::min<__int128>(samples, INT64_MAX / 4));
+}
+
+std::optional<int64_t> AudioTimeline::End(int64_t rate) const {
+  const auto& info = gaps_.agreed();
+  if (!info || !info->has_padding) return std::nullopt;
+  int64_t ticks;
+  if (__builtin_mul_overflow(int64_t{info->frames}, frame_duration_, &ticks)) {
+    return std::nullopt;
+  }
+  const int64_t end = At(ticks, rate) - info->start_padding - info->end_padding;
+  return end > 0 ? std::make_optional(end) : std::nullopt;
+}
+
+int64_t AudioTimeline::ByBytes(int64_t next, int64_t bytes) const {
+  const int64_t read = end_position_ - first_position_;
+  if (bytes <= 0 || read <= 0) return 0;
+  return static_cast<int64_t>(
+      std::min<__int128>(__int128{next} * bytes / read, INT64_MAX / 4));
+}
+
+int64_t AudioTimeline::MissingAtEndOfPages(int64_t next, int64_t rate) {
+  const OggEnd end = ogg_.Finish();
+  int64_t missing = 0;
+  if (end.granule) {
+    missing = At(ogg_.TicksOf(*end.granule), rate) - *reference_ - next;
+  }
+  // A gap that sound files have, too.
+  if (!suspect_ && !end.is_broken && missing <= 2 * block_) return 0;
+  estimated_ = guessed_ || !end.is_sure;
+  missing = std::max(missing, ByBytes(next, end.stray_bytes));
+  Suspect(std::max<int64_t>(end_position_, 0));
+  return std::clamp<int64_t>(missing, 0, kMostSecondsLost * rate);
+}
+
+int64_t AudioTimeline::MissingAtEnd(int64_t next, int64_t rate, bool cut) {
+  if (!reference_) return 0;
+  if (ogg_.is_known() && !cut) return MissingAtEndOfPages(next, rate);
+  int64_t missing = 0;
+  estimated_ = guessed_;
+  if (gaps_.untimed()) gaps_.End();
+  const auto end = End(rate);
+  if (end && (suspect_ || gaps_.lost_frames() > 0)) {
+    missing = *end - next;
+    estimated_ |= gaps_.estimated();
+  } else if (suspect_ && lost_ticks_ > 0 &&
+             !(gaps_.untimed() && gaps_.has_surplus())) {
+    // Surplus bytes at the end of a file are no audio.
+    missing = Whole(At(end_, rate) - *reference_ - next, rate);
+    estimated_ |= !IsExact(missing, rate);
+  }
+  if (is_transport_ && alone_ && last_position_ >= 0 &&
+      HasTransportGap(bytes_, EarlierPosition(), last_position_, size_)) {
+    missing = std::max(missing, ByBytes(next, size_ - end_position_));
+    estimated_ = true;
+  }
+  const bool unread =
+      alone_ && !gaps_.untimed() && end_position_ >= 0 &&
+      (is_matroska_ ? !MatroskaEndsBehind(bytes_, last_position_, size_)
+                    : size_ - end_position_ > kMostHeaderBytes);
+  const auto promised = PromisedEnd(rate);
+  // Else nothing tells how many packets were behind the last one.
+  const bool agrees = promised && std::abs(*promised - *reference_ - next -
+                                           missing) <= 2 * block_;
+  estimated_ |= suspect_ && !agrees && !end;
+  // The last page of Ogg counts the samples of the whole stream, and the
+  // packets of that page get no times of their own: they follow the packets
+  // before.
+  if ((cut || unread || gapless_) && promised) {
+    const int64_t rest = *promised - *reference_ - next;
+    const int64_t least = cut || (unread && is_matroska_)
+                              ? Tolerance(rate)
+                              : 2 * block_ + Tolerance(rate);
+    if (rest > least && rest <= kMostSecondsLost * rate && rest > missing) {
+      missing = rest;
+      // The container's own duration is rounded, or follows from the bit rate.
+      estimated_ = duration_ <= 0 || gaps_.untimed() || Tolerance(rate) > 0 ||
+                   (gapless_ && !cut);
+      Suspect(std::max<int64_t>(end_position_, 0));
+    }
+  }
+  return std::clamp<int64_t>(missing, 0, kMostSecondsLost * rate);
+}
+
+}  // namespace bulkhead::worker

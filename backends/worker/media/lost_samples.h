@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace bulkhead::worker {
+
+// Consecutive samples of a stream that cannot be decoded.
+struct LostSamples {
+  int64_t first = 0;  // the number of the first lost sample
+  int64_t count = 0;
+  // The offsets in the file of the first and the last damaged packet; -1 if
+  // unknown.
+  int64_t first_byte = -1;
+  int64_t last_byte = -1;
+  std::string complaint;   // the backend's last sentence about damage, or empty
+  bool estimated = false;  // nothing in the file tells `count` exactly
+};
+
+}  // namespace bulkhead::worker

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fuzzes the worker's readers of the bytes of media files. The first byte of
+// the input selects the reader, the next two an offset; the rest is the file.
+
+#include <cstdint>
+#include <string>
+
+#include "backends/worker/media/matroska_elements.h"
+#include "backends/worker/media/media_bytes.h"
+#include "backends/worker/media/memory_bytes.h"
+#include "backends/worker/media/mp3_info.h"
+#include "backends/worker/media/ogg_pages.h"
+#include "backends/worker/media/transport_gaps.h"
+#include "tests/fuzz/check.h"
+
+namespace {
+
+using namespace bulkhead::worker;
+
+void FuzzMp3(MemoryBytes& file) {
+  const auto info = ReadMp3Info(MediaBytes(file));
+  if (!info) return;
+  FUZZ_CHECK(info->frames > 0);
+  FUZZ_CHECK(info->begin >= 0 && info->begin < info->end);
+  FUZZ_CHECK(info->end <= file.size());
+  FUZZ_CHECK(info->start_padding < 4096 && info->end_padding < 4096);
+}
+
+void FuzzOgg(MemoryBytes& file, int64_t offset) {
+  OggPages pages(MediaBytes(file), offset);
+  int64_t end = offset;
+  while (const auto page = pages.Next(file.size())) {
+    FUZZ_CHECK(page->offset == end + page->stray_bytes);
+    FUZZ_CHECK(page->end > page->offset && page->end <= file.size());
+    FUZZ_CHECK(page->parts.size() <= 255);
+    end = page->end;
+  }
+  FUZZ_CHECK(pages.offset() >= end);
+}
+
+void FuzzMatroska(MemoryBytes& file, int64_t offset) {
+  for (const bool alone : {false, true}) {
+    (void)MatroskaLeadsTo(MediaBytes(file), -1, offset, alone);
+    (void)MatroskaLeadsTo(MediaBytes(file), offset, file.size() / 2, alone);
+  }
+  (void)MatroskaBeginsCluster(MediaBytes(file), offset);
+  (void)MatroskaEndsBehind(MediaBytes(file), offset, file.size());
+}
+
+void FuzzTransport(MemoryBytes& file, int64_t offset) {
+  (void)HasTransportGap(MediaBytes(file), 0, 0, offset);
+  (void)HasTransportGap(MediaBytes(file), offset, offset, file.size());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size < 3) return 0;
+  const int64_t offset = data[1] << 8 | data[2];
+  MemoryBytes file(
+      std::string(reinterpret_cast<const char*>(data) + 3, size - 3));
+  switch (data[0]) {
+    case 'm':
+      FuzzMp3(file);
+      break;
+    case 'o':
+      FuzzOgg(file, offset);
+      break;
+    case 'e':
+      FuzzMatroska(file, offset);
+      break;
+    case 't':
+      FuzzTransport(file, offset);
+      break;
+  }
+  return 0;
+}
