@@ -83,7 +83,7 @@ int64_t AudioTimeline::MissingAtEnd(int64_t next, int64_t rate, bool cut) {
   // Else nothing tells how many packets were behind the last one.
   const bool agrees = promised && std::abs(*promised - *reference_ - next -
                                            missing) <= 2 * block_;
-  estimated_ |= suspect_ && !agrees && !end;
+  estimated_ |= suspect_ && !end && (!agrees || unread || is_transport_);
   // The last page of Ogg counts the samples of the whole stream, and the
   // packets of that page get no times of their own: they follow the packets
   // before.
