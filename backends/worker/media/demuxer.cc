@@ -13,6 +13,7 @@ extern "C" {
 }
 
 #include "backends/libav_format/stream_to_abi.h"
+#include "backends/worker/media/container_walk.h"
 #include "backends/worker/media/display.h"
 #include "backends/worker/media/media_file.h"
 #include "backends/worker/media/packet_inspector.h"
@@ -133,6 +134,7 @@ ipc::Expected<void> Demuxer::OpenInput() {
     format_->streams[i]->discard = AVDISCARD_ALL;
   }
   stream_->discard = AVDISCARD_NONE;
+  walk_ = ContainerWalk::Of(format_->iformat->name, stream_->id, bytes_, size_);
   parameters_ = libav_format::ParametersOf(*stream_, &stream_side_data_);
   return {};
 }
@@ -254,11 +256,20 @@ ipc::Expected<bool> Demuxer::ReadPacket() {
   return true;
 }
 
+bool Demuxer::LostBefore() {
+  return walk_ != nullptr && walk_->LostUntil(packet_.position);
+}
+
+int64_t Demuxer::lost_from() const {
+  return walk_ == nullptr ? -1 : walk_->broken_at();
+}
+
 bool Demuxer::cut_short() const { return file_ && file_->cut_short(); }
 
 ipc::Expected<void> Demuxer::SeekToKeyframe(int64_t timestamp) {
   if (stream_ == nullptr) return SeekToBeginning();
   at_beginning_ = false;
+  if (walk_ != nullptr) walk_->Restart();
   const AVRational base = stream_->time_base;
   const int64_t second =
       base.num > 0 ? std::max<int64_t>(base.den / base.num, 1) : 1;

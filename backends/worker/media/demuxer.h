@@ -19,6 +19,7 @@ struct AVStream;
 
 namespace bulkhead::worker {
 
+class ContainerWalk;
 class MediaFile;
 class PacketInspector;
 
@@ -120,6 +121,13 @@ class Demuxer {
   // Returns the packet that ReadPacket read. Valid until the next read or seek.
   const bulkhead_packet& packet() const { return packet_; }
 
+  // Returns whether the container has lost bytes of the stream between this
+  // packet and the one before (container_walk.h), so that packets may be
+  // missing there. Call this once for each packet.
+  bool LostBefore();
+  // Returns the offset in the file from which on they are lost.
+  int64_t lost_from() const;
+
   // Seeks to a keyframe at or before `timestamp` (in the stream's time base),
   // in the worst case to the beginning. The next packet is that keyframe, or
   // the first packet of the stream. Fails with kOutOfRange for a stream that
@@ -155,8 +163,9 @@ class Demuxer {
   const DemuxerLimits limits_;
 
   std::unique_ptr<MediaFile> file_;
-  AVFormatContext* format_ = nullptr;  // owned by file_
-  AVStream* stream_ = nullptr;         // null after a failed reopening
+  std::unique_ptr<ContainerWalk> walk_;  // null if nothing is known
+  AVFormatContext* format_ = nullptr;    // owned by file_
+  AVStream* stream_ = nullptr;           // null after a failed reopening
   AVPacket* av_packet_ = nullptr;
   bool packet_is_pending_ = false;  // av_packet_ was read ahead by a seek
   bool at_beginning_ = true;

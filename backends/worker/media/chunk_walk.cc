@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/chunk_walk.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace bulkhead::worker {
+namespace {
+
+// An AVI chunk begins with a code and a size, a list also with its kind.
+constexpr int64_t kAviHeaderBytes = 8;
+constexpr int64_t kAviListBytes = 12;
+constexpr int64_t kFlvHeaderBytes = 11;
+constexpr int64_t kFlvSizeBytes = 4;
+
+bool IsCode(std::string_view code) {
+  return std::all_of(code.begin(), code.end(),
+                     [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+}  // namespace
+
+bool ChunkWalk::LostUntil(int64_t position) {
+  if (position < 0 || position == last_) return false;
+  const int64_t chunk = ChunkOf(position);
+  // Chunks that libavformat reads in another order than that of the file.
+  const bool forward = position > last_ && next_ >= 0 && next_ <= chunk;
+  last_ = position;
+  bool lost = false;
+  while (forward && next_ < chunk && !lost) {
+    const int64_t after = After(next_);
+    lost = after < 0 || after > chunk;
+    if (lost) {
+      broken_at_ = next_;
+    } else {
+      next_ = after;
+    }
+  }
+  next_ = After(chunk);
+  return lost;
+}
+
+void ChunkWalk::Restart() {
+  last_ = -1;
+  next_ = -1;
+}
+
+int64_t AviWalk::After(int64_t offset) {
+  const auto bytes = file_.At(offset, kAviListBytes);
+  if (bytes.size() < kAviHeaderBytes) return -1;
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
+                              bytes.size());
+  const std::string_view code = text.substr(0, 4);
+  if (!IsCode(code)) return -1;
+  const std::string_view kind = text.substr(8);
+  if (code == "RIFF") return offset + kAviListBytes;
+  if (code == "LIST" && (kind == "movi" || kind == "rec ")) {
+    return offset + kAviListBytes;
+  }
+  const int64_t size = int64_t{bytes[4]} | int64_t{bytes[5]} << 8 |
+                       int64_t{bytes[6]} << 16 | int64_t{bytes[7]} << 24;
+  const int64_t end = offset + kAviHeaderBytes + size;
+  if (size % 2 == 0) return end;
+  // Some programs leave out the byte that makes the size even.
+  const auto next = file_.At(end, 5);
+  if (next.size() < 5) return end + 1;
+  const std::string_view behind(reinterpret_cast<const char*>(next.data()), 5);
+  return !IsCode(behind.substr(1)) && IsCode(behind.substr(0, 4)) ? end
+                                                                  : end + 1;
+}
+
+int64_t FlvWalk::After(int64_t offset) {
+  const auto bytes = file_.At(offset, kFlvHeaderBytes);
+  if (bytes.size() < 9) return -1;
+  if (offset == 0) {
+    const int64_t header = int64_t{bytes[5]} << 24 | int64_t{bytes[6]} << 16 |
+                           int64_t{bytes[7]} << 8 | int64_t{bytes[8]};
+    return header + kFlvSizeBytes;
+  }
+  const int kind = bytes[0] & 0x1f;
+  if (kind != 8 && kind != 9 && kind != 18) return -1;
+  const int64_t size =
+      int64_t{bytes[1]} << 16 | int64_t{bytes[2]} << 8 | int64_t{bytes[3]};
+  return offset + kFlvHeaderBytes + size + kFlvSizeBytes;
+}
+
+}  // namespace bulkhead::worker

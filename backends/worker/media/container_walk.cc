@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/container_walk.h"
+
+#include "backends/worker/media/chunk_walk.h"
+#include "backends/worker/media/matroska_walk.h"
+#include "backends/worker/media/ogg_walk.h"
+#include "backends/worker/media/transport_walk.h"
+
+namespace bulkhead::worker {
+
+std::unique_ptr<ContainerWalk> ContainerWalk::Of(std::string_view container,
+                                                 int stream_id,
+                                                 MediaBytes bytes,
+                                                 int64_t size) {
+  const FileWindow window(bytes, size);
+  if (container == "matroska,webm") {
+    return std::make_unique<MatroskaWalk>(window);
+  }
+  if (container == "ogg") return std::make_unique<OggWalk>(window);
+  if (container == "mpegts") {
+    return std::make_unique<TransportWalk>(window, stream_id);
+  }
+  if (container == "avi") return std::make_unique<AviWalk>(window);
+  if (container == "flv") return std::make_unique<FlvWalk>(window);
+  return nullptr;
+}
+
+}  // namespace bulkhead::worker

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "backends/worker/media/media_bytes.h"
+
+namespace bulkhead::worker {
+
+// Follows the structure of a container from packet to packet of one stream, and
+// tells where bytes are lost: libavformat skips what it cannot read, and
+// returns the next packet that it can as if nothing had been there.
+//
+//     auto walk = ContainerWalk::Of("matroska,webm", stream_id, bytes, size);
+//     for each packet of the stream: walk->LostUntil(packet.position)
+//
+// An intact file never shows a loss, whatever its timestamps are. Each kind has
+// its own sign:
+//
+// - Matroska, WebM: elements that lead from one block exactly to the next
+//   (matroska_walk.h);
+// - Ogg: the numbers and checksums of the stream's pages (ogg_walk.h);
+// - MPEG-TS: the continuity counters of the stream's packets
+//   (transport_walk.h);
+// - AVI, FLV: chunks and tags that lead exactly to the next (chunk_walk.h).
+//
+// In other containers nothing is known. MP4 lists its packets in one place.
+//
+// The file is hostile. Every byte is read at most a few times, so a walk is
+// linear in the size of the file. Used by one thread.
+class ContainerWalk {
+ public:
+  // Returns null for a container of which nothing is known. `container` is the
+  // name of libavformat's demuxer, `stream_id` AVStream::id.
+  static std::unique_ptr<ContainerWalk> Of(std::string_view container,
+                                           int stream_id, MediaBytes bytes,
+                                           int64_t size);
+  virtual ~ContainerWalk() = default;
+
+  // Goes on to the packet of the stream at `position`. Returns true if bytes of
+  // the stream are lost between the packet before and this one, or before the
+  // first packet of the file. Packets may share a position; an unknown position
+  // (-1) says nothing.
+  virtual bool LostUntil(int64_t position) = 0;
+
+  // Returns the offset at which the structure broke off that LostUntil returned
+  // true for.
+  int64_t broken_at() const { return broken_at_; }
+
+  // Forgets the place: the next packet may be any.
+  virtual void Restart() = 0;
+
+ protected:
+  int64_t broken_at_ = -1;
+};
+
+}  // namespace bulkhead::worker

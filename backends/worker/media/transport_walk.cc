@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/transport_walk.h"
+
+namespace bulkhead::worker {
+namespace {
+
+constexpr uint8_t kSync = 0x47;
+constexpr size_t kPacketBytes = 188;
+constexpr int64_t kCounters = 16;
+
+}  // namespace
+
+void TransportWalk::LearnLayout(int64_t position) {
+  // Packets of 188 bytes may have 4 or 16 more around them.
+  for (const int64_t stride : {188, 192, 204}) {
+    for (const int64_t offset : {0, 4}) {
+      stride_ = stride;
+      next_ = position + offset;
+      if ((offset == 0 || stride == 192) && IsInStep(next_)) return;
+    }
+  }
+  stride_ = 0;
+  next_ = -1;
+}
+
+bool TransportWalk::IsInStep(int64_t offset) {
+  for (int64_t i = 0; i < 3; ++i) {
+    const int64_t at = offset + i * stride_;
+    if (at + static_cast<int64_t>(kPacketBytes) > file_.size()) return i > 0;
+    const auto byte = file_.At(at, 1);
+    if (byte.empty() || byte[0] != kSync) return false;
+  }
+  return true;
+}
+
+bool TransportWalk::LostUntil(int64_t position) {
+  if (position < 0) return false;
+  if (next_ < 0 || stride_ == 0) {
+    LearnLayout(position);
+    if (next_ < 0) return false;
+  }
+  bool lost = false;
+  while (next_ <= position + stride_ - static_cast<int64_t>(kPacketBytes)) {
+    const auto packet = file_.At(next_, kPacketBytes);
+    if (packet.size() < kPacketBytes) return lost;
+    if (packet[0] == kSync) {
+      if (Take(packet) && !lost) {
+        lost = true;
+        broken_at_ = next_;
+      }
+      next_ += stride_;
+      continue;
+    }
+    const int64_t broken = next_;
+    do {
+      ++next_;
+    } while (next_ < position && !IsInStep(next_));
+    // Behind so many bytes the counter may have its old value again.
+    if (next_ - broken >= kCounters * stride_) counter_.reset();
+    if (next_ - broken >= kCounters * stride_ && !lost) {
+      lost = true;
+      broken_at_ = broken;
+    }
+  }
+  return lost;
+}
+
+bool TransportWalk::Take(std::span<const uint8_t> packet) {
+  const int pid = (packet[1] & 0x1f) << 8 | packet[2];
+  const bool has_payload = (packet[3] & 0x10) != 0;
+  if (pid != pid_ || !has_payload) return false;
+  const bool is_damaged = (packet[1] & 0x80) != 0;
+  const bool is_meant =
+      (packet[3] & 0x20) != 0 && packet[4] > 0 && (packet[5] & 0x80) != 0;
+  const uint8_t counter = packet[3] & 0x0f;
+  // A packet may come twice.
+  const bool follows =
+      !counter_ || counter == *counter_ || counter == ((*counter_ + 1) & 0x0f);
+  counter_ = counter;
+  return is_damaged || (!follows && !is_meant);
+}
+
+void TransportWalk::Restart() {
+  next_ = -1;
+  counter_.reset();
+}
+
+}  // namespace bulkhead::worker
