@@ -309,7 +309,14 @@ struct UnseenFrame {
   # The offset of the packet in the file; -1 if not known.
   count @4 :UInt64 = 1;
   # The number of frames that this entry stands for. More than one only for lost
-  # frames without a timestamp.
+  # frames without a timestamp, and for notInIndex.
+  endPosition @5 :Int64 = -1;
+  # For notInIndex: the offset in the file behind the lost bytes, which begin at
+  # `position`; -1 if not known.
+  declaredSize @6 :Int64 = -1;
+  # For notInIndex at the end of a file that is cut off: the size that the file
+  # should have according to its headers, more than Open.mediaBytes. -1
+  # otherwise.
 
   enum Fate {
     sound @0;
@@ -319,8 +326,14 @@ struct UnseenFrame {
     # skipBefore.
     lost @2;
     # The packet yielded no picture.
+    notInIndex @3;
+    # The container lost the packets, so that the index has none for them. `pts`
+    # and `duration` tell where they would be shown, and `count` is an estimate,
+    # at most mostFramesOfGap.
   }
 }
+
+const mostFramesOfGap :UInt64 = 1000000;
 
 struct Failed {
   epoch @0 :UInt32;

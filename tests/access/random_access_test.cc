@@ -75,7 +75,9 @@ std::vector<int64_t> Order(size_t frames, size_t accesses, uint32_t seed) {
 
 uint64_t DamagedFrames(const VideoDecoder& video) {
   uint64_t damaged = 0;
-  for (const DamagedRange& range : video.damage()) damaged += range.frames;
+  for (const DamagedRange& range : video.damage()) {
+    if (!range.not_in_index) damaged += range.frames;
+  }
   return damaged;
 }
 

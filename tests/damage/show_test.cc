@@ -146,6 +146,7 @@ void ShowTest::Check(const std::string& path, const std::string& device,
   uint64_t listed = 0;
   std::string ranges;
   for (const DamagedRange& range : video.damage()) {
+    if (range.not_in_index) continue;
     listed += range.frames;
     ranges += " " + std::to_string(range.first_frame.value_or(0)) + "+" +
               std::to_string(range.frames);

@@ -40,6 +40,14 @@ bool ChunkWalk::LostUntil(int64_t position) {
   return lost;
 }
 
+bool ChunkWalk::LostUntilEnd() {
+  while (next_ >= 0 && next_ < file_.size()) {
+    broken_at_ = next_;
+    next_ = After(next_);
+  }
+  return next_ < 0 || next_ > file_.size() + 1;
+}
+
 void ChunkWalk::Restart() {
   last_ = -1;
   next_ = -1;

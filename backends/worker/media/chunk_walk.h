@@ -14,6 +14,7 @@ namespace bulkhead::worker {
 class ChunkWalk : public ContainerWalk {
  public:
   bool LostUntil(int64_t position) final;
+  bool LostUntilEnd() final;
   void Restart() final;
 
  protected:

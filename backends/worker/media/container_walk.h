@@ -45,8 +45,12 @@ class ContainerWalk {
   // (-1) says nothing.
   virtual bool LostUntil(int64_t position) = 0;
 
-  // Returns the offset at which the structure broke off that LostUntil returned
-  // true for.
+  // Goes on to the end of the file. Returns true if bytes of the stream are
+  // lost behind the last packet.
+  virtual bool LostUntilEnd() = 0;
+
+  // Returns the offset at which the structure broke off, after one of the above
+  // has returned true.
   int64_t broken_at() const { return broken_at_; }
 
   // Forgets the place: the next packet may be any.

@@ -14,6 +14,7 @@ extern "C" {
 
 #include "backends/libav_format/stream_to_abi.h"
 #include "backends/worker/media/container_walk.h"
+#include "backends/worker/media/declared_size.h"
 #include "backends/worker/media/display.h"
 #include "backends/worker/media/media_file.h"
 #include "backends/worker/media/packet_inspector.h"
@@ -207,6 +208,7 @@ void Demuxer::DescribeStream() {
   facts_.color_transfer = codec.color_trc;
   facts_.color_space = codec.color_space;
   facts_.color_range = codec.color_range;
+  facts_.video_delay = codec.video_delay;
 }
 
 std::unique_ptr<PacketInspector> Demuxer::MakeInspector() const {
@@ -258,6 +260,12 @@ ipc::Expected<bool> Demuxer::ReadPacket() {
 
 bool Demuxer::LostBefore() {
   return walk_ != nullptr && walk_->LostUntil(packet_.position);
+}
+
+bool Demuxer::LostAtEnd() { return walk_ != nullptr && walk_->LostUntilEnd(); }
+
+int64_t Demuxer::declared_size() const {
+  return DeclaredSize(facts_.container, bytes_, size_);
 }
 
 int64_t Demuxer::lost_from() const {

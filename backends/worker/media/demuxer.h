@@ -57,6 +57,8 @@ struct StreamFacts {
   int32_t color_transfer = 2;
   int32_t color_space = 2;
   int32_t color_range = 0;
+  // By how many pictures the order of decoding may differ from that of showing.
+  int32_t video_delay = 0;
 };
 
 // Reads one stream of a media file, as packets in the structs of the C ABI.
@@ -125,8 +127,14 @@ class Demuxer {
   // packet and the one before (container_walk.h), so that packets may be
   // missing there. Call this once for each packet.
   bool LostBefore();
+  // Returns whether bytes of the stream are lost behind the last packet. Call
+  // this once, after ReadPacket has returned false.
+  bool LostAtEnd();
   // Returns the offset in the file from which on they are lost.
   int64_t lost_from() const;
+  // Returns the size that the file should have according to its headers
+  // (declared_size.h); at most size() if nothing tells that bytes are missing.
+  int64_t declared_size() const;
 
   // Seeks to a keyframe at or before `timestamp` (in the stream's time base),
   // in the worst case to the beginning. The next packet is that keyframe, or

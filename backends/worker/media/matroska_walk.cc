@@ -108,6 +108,19 @@ bool MatroskaWalk::Walk(int64_t position) {
   return false;
 }
 
+bool MatroskaWalk::LostUntilEnd() {
+  if (next_ < 0) return false;
+  while (next_ < file_.size()) {
+    const auto element = ReadEbmlElement(file_, next_);
+    broken_at_ = next_;
+    if (!element) return true;
+    const bool descends = element->id == kSegment || element->id == kCluster ||
+                          element->id == kBlockGroup || element->size < 0;
+    next_ = descends ? element->data : element->data + element->size;
+  }
+  return next_ > file_.size();
+}
+
 void MatroskaWalk::Resume(int64_t position) {
   cluster_end_ = INT64_MAX;
   next_ = -1;

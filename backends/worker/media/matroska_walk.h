@@ -30,6 +30,7 @@ class MatroskaWalk final : public ContainerWalk {
   explicit MatroskaWalk(FileWindow file) : file_(std::move(file)) {}
 
   bool LostUntil(int64_t position) override;
+  bool LostUntilEnd() override;
   void Restart() override;
 
  private:

@@ -71,6 +71,17 @@ bool OggWalk::LostUntil(int64_t position) {
   return lost;
 }
 
+bool OggWalk::LostUntilEnd() {
+  while (serial_ && next_ >= 0 && next_ < file_.size()) {
+    const auto page = ReadOggPage(file_, next_);
+    broken_at_ = next_;
+    if (!page || page->end > file_.size()) return true;
+    if (page->serial == *serial_ && Take(*page, next_)) return true;
+    next_ = page->end;
+  }
+  return false;
+}
+
 bool OggWalk::Take(const OggPage& page, int64_t offset) {
   if (!HasRightChecksum(page, offset)) {
     // Its number may be wrong as well; the next page shows it.

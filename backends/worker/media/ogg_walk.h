@@ -34,6 +34,7 @@ class OggWalk final : public ContainerWalk {
 
   // `position` is that of the page in which the packet begins.
   bool LostUntil(int64_t position) override;
+  bool LostUntilEnd() override;
   void Restart() override;
 
  private:

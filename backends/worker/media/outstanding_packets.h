@@ -7,12 +7,18 @@
 
 namespace bulkhead::worker {
 
-// Packets that were sent to a decoder and yielded no picture.
+// Packets that were sent to a decoder and yielded no picture, or that the
+// container lost before.
 struct Loss {
   int64_t pts;       // NO_TIMESTAMP if the packets are not known
   int64_t duration;  // 0 if unknown
   int64_t position;  // the byte offset in the file, -1 if unknown
   uint64_t packets;  // 1 if pts is known
+  // The container lost the packets (packet_gaps.h): their number is an
+  // estimate, and the index does not have them.
+  bool not_in_index = false;
+  int64_t end_position = -1;   // then: the offset behind the lost bytes
+  int64_t declared_size = -1;  // then: of a file that is cut off
 };
 
 // Matches the pictures that a decoder gives with the packets that it got.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/worker/media/picture_reader.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "ipc/try.h"
@@ -28,7 +29,8 @@ PictureReader::PictureReader(std::unique_ptr<Demuxer> demuxer,
                              std::function<void()> on_replace)
     : demuxer_(std::move(demuxer)),
       open_decoder_(std::move(open_decoder)),
-      on_replace_(std::move(on_replace)) {}
+      on_replace_(std::move(on_replace)),
+      gaps_(demuxer_->facts()) {}
 
 ipc::Expected<void> PictureReader::ReplaceDecoder() {
   Forget();
@@ -38,6 +40,7 @@ ipc::Expected<void> PictureReader::ReplaceDecoder() {
   IPC_ASSIGN_OR_RETURN(decoder_, open_decoder_());
   inspector_ = demuxer_->MakeInspector();
   outstanding_.Restart(INT64_MIN);
+  gaps_ = PacketGaps(demuxer_->facts());
   equal_timestamps_.Restart();
   packets_ = 0;
   pictures_ = 0;
@@ -82,6 +85,7 @@ ipc::Expected<void> PictureReader::SeekToKeyframe(int64_t timestamp) {
   }
   inspector_->Restart();
   outstanding_.Restart(demuxer_->entry());
+  gaps_.Restart();
   equal_timestamps_.Restart();
   return {};
 }
@@ -161,6 +165,7 @@ ipc::Expected<bool> PictureReader::Show() {
       shown.origin == Origin::kLost) {
     return false;
   }
+  NoteGaps(picture_->pts, picture_->duration);
   position_ = shown.position;
   has_picture_ = true;
   return true;
@@ -202,6 +207,7 @@ ipc::Expected<void> PictureReader::End() {
                  "receive_frame then returns the remaining frames"));
   }
   Note(outstanding_.Ended());
+  NoteGapAtEnd();
   at_beginning_ = false;
   return {};
 }
@@ -238,6 +244,7 @@ ipc::Expected<void> PictureReader::ReadPacket() {
   ++packets_;
   last_pts_ = packet.pts;
   last_position_ = packet.position;
+  gaps_.Sent(packet, demuxer_->LostBefore(), demuxer_->lost_from());
   const bool shows = inspector_->Inspect(packet);
   if (!inspector_->ordered()) outstanding_.OnlyCount();
   if ((packet.flags & BULKHEAD_PACKET_CORRUPT) != 0) sound_ = false;
@@ -254,7 +261,38 @@ ipc::Expected<void> PictureReader::ReadPacket() {
 void PictureReader::Note(const std::vector<Loss>& losses) {
   if (losses.empty()) return;
   met_damage_ = true;
-  losses_.insert(losses_.end(), losses.begin(), losses.end());
+  for (const Loss& loss : losses) {
+    if (loss.pts != BULKHEAD_NO_TIMESTAMP) NoteGaps(loss.pts, loss.duration);
+    losses_.push_back(loss);
+  }
+}
+
+void PictureReader::NoteGaps(int64_t pts, int64_t duration) {
+  for (const PacketGap& gap : gaps_.Shown(pts, duration)) {
+    met_damage_ = true;
+    losses_.push_back({.pts = gap.pts,
+                       .duration = gap.duration,
+                       .position = gap.first_byte,
+                       .packets = gap.packets,
+                       .not_in_index = true,
+                       .end_position = gap.end_byte});
+  }
+}
+
+void PictureReader::NoteGapAtEnd() {
+  const int64_t size = demuxer_->size();
+  const int64_t declared = demuxer_->declared_size();
+  if (!demuxer_->LostAtEnd() && declared <= size) return;
+  const int64_t from = std::clamp<int64_t>(demuxer_->lost_from(), 0, size);
+  const auto gap = gaps_.LostAtEnd(from, std::max(size, declared));
+  if (!gap) return;
+  losses_.push_back({.pts = gap->pts,
+                     .duration = gap->duration,
+                     .position = gap->first_byte,
+                     .packets = gap->packets,
+                     .not_in_index = true,
+                     .end_position = size,
+                     .declared_size = declared > size ? declared : -1});
 }
 
 }  // namespace bulkhead::worker

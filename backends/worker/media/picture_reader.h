@@ -12,6 +12,7 @@
 #include "backends/worker/media/decoder.h"
 #include "backends/worker/media/demuxer.h"
 #include "backends/worker/media/outstanding_packets.h"
+#include "backends/worker/media/packet_gaps.h"
 #include "backends/worker/media/packet_inspector.h"
 #include "ipc/error.h"
 
@@ -103,6 +104,9 @@ class PictureReader {
   ipc::Expected<void> CheckOrigin(OutstandingPackets::Origin origin);
   // Takes the end of the stream.
   ipc::Expected<void> End();
+  // Notes what the container has lost before a picture, and at the end.
+  void NoteGaps(int64_t pts, int64_t duration);
+  void NoteGapAtEnd();
 
   const std::unique_ptr<Demuxer> demuxer_;
   const OpenDecoder open_decoder_;
@@ -110,6 +114,7 @@ class PictureReader {
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<PacketInspector> inspector_;
   OutstandingPackets outstanding_;
+  PacketGaps gaps_;
   EqualTimestamps equal_timestamps_;
   std::vector<Loss> losses_;
   uint64_t packets_ = 0;   // sent since the decoder was opened

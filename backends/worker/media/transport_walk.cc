@@ -39,8 +39,16 @@ bool TransportWalk::LostUntil(int64_t position) {
     LearnLayout(position);
     if (next_ < 0) return false;
   }
+  return Walk(position + stride_ - static_cast<int64_t>(kPacketBytes));
+}
+
+bool TransportWalk::LostUntilEnd() {
+  return next_ >= 0 && stride_ > 0 && Walk(file_.size());
+}
+
+bool TransportWalk::Walk(int64_t end) {
   bool lost = false;
-  while (next_ <= position + stride_ - static_cast<int64_t>(kPacketBytes)) {
+  while (next_ <= end) {
     const auto packet = file_.At(next_, kPacketBytes);
     if (packet.size() < kPacketBytes) return lost;
     if (packet[0] == kSync) {
@@ -54,7 +62,7 @@ bool TransportWalk::LostUntil(int64_t position) {
     const int64_t broken = next_;
     do {
       ++next_;
-    } while (next_ < position && !IsInStep(next_));
+    } while (next_ < end && !IsInStep(next_));
     // Behind so many bytes the counter may have its old value again.
     if (next_ - broken >= kCounters * stride_) counter_.reset();
     if (next_ - broken >= kCounters * stride_ && !lost) {

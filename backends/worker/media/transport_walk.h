@@ -20,9 +20,11 @@ class TransportWalk final : public ContainerWalk {
 
   // `position` is that of the transport packet in which the packet begins.
   bool LostUntil(int64_t position) override;
+  bool LostUntilEnd() override;
   void Restart() override;
 
  private:
+  bool Walk(int64_t end);
   // Returns true if a packet of the stream is lost before this one.
   bool Take(std::span<const uint8_t> packet);
   // Returns whether packets begin at `offset`, one behind the other.

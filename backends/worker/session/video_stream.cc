@@ -21,9 +21,9 @@ namespace schema = ipc::schema;
 constexpr size_t kIndexEntriesPerChunk = 1000;
 constexpr uint32_t kFingerprintRowStep = 16;
 constexpr size_t kUnseenPerMessage = 128;
-// Each element of the list takes five words.
+// Each element of the list takes seven words.
 constexpr size_t kUnseenWords =
-    kSmallReplyWords + 5 * kUnseenPerMessage + kComplaintWords;
+    kSmallReplyWords + 7 * kUnseenPerMessage + kComplaintWords;
 
 // Hashes every 16th row: enough for the host to verify that a replay delivers
 // the same frames, at little cost.
@@ -227,7 +227,10 @@ ipc::Expected<void> VideoStream::StartPlay(schema::Play::Reader play) {
 
 void VideoStream::NoteLosses() {
   for (const Loss& loss : reader_->TakeLosses()) {
-    unseen_.push_back({schema::UnseenFrame::Fate::LOST, loss});
+    unseen_.push_back({loss.not_in_index
+                           ? schema::UnseenFrame::Fate::NOT_IN_INDEX
+                           : schema::UnseenFrame::Fate::LOST,
+                       loss});
     if (auto words = reader_->TakeComplaint(); !words.empty()) {
       complaint_ = std::move(words);
     }
@@ -250,6 +253,8 @@ ipc::Expected<void> VideoStream::SendUnseen() {
             frames[i].setDuration(frame.duration);
             frames[i].setPosition(frame.position);
             frames[i].setCount(frame.packets);
+            frames[i].setEndPosition(frame.end_position);
+            frames[i].setDeclaredSize(frame.declared_size);
           }
         }));
     sent += count;

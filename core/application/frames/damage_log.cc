@@ -6,7 +6,23 @@
 
 namespace bulkhead::session {
 
+GapKey KeyOf(const Damage& gap) { return {gap.end_position, gap.pts}; }
+
+void DamageLog::AddGap(const Damage& gap) {
+  if (gaps_.count(KeyOf(gap)) > 0) return;
+  if (gaps_.size() < kMostRanges) {
+    gaps_.emplace(KeyOf(gap), gap);
+    return;
+  }
+  Damage& last = gaps_.rbegin()->second;
+  last.frames = std::min(last.frames + gap.frames, uint64_t{UINT32_MAX});
+}
+
 void DamageLog::Add(const Damage& damage) {
+  if (damage.not_in_index) {
+    AddGap(damage);
+    return;
+  }
   if (!damage.frame) {
     // Each pass over the stream finds the same damage again, so that passes are
     // not added up.
@@ -98,6 +114,19 @@ std::vector<DamagedRange> DamageLog::Ranges(double seconds_per_unit) const {
   }
   if (unplaced_ > 0) {
     ranges.push_back({.frames = unplaced_, .backend_says = unplaced_words_});
+  }
+  for (const auto& [key, gap] : gaps_) {
+    int64_t end;
+    if (gap.pts == ipc::kNoTimestamp ||
+        __builtin_add_overflow(gap.pts, gap.duration, &end)) {
+      end = gap.pts;
+    }
+    ranges.push_back({.frames = gap.frames,
+                      .begin_seconds = seconds(gap.pts),
+                      .end_seconds = seconds(end),
+                      .first_byte = byte(gap.position),
+                      .last_byte = byte(gap.end_position - 1),
+                      .not_in_index = true});
   }
   return ranges;
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/include/bulkhead/video_decoder.h"
@@ -22,13 +23,23 @@ struct Damage {
   uint64_t frames = 1;    // more than 1 only without `frame`
   std::string words;      // what the backend said, or empty
   bool silent = false;    // the backend gave neither a picture nor an error
+  // The container lost the frames, so that they have no number: `frames` is an
+  // estimate, and `position` the first of the lost bytes.
+  bool not_in_index = false;
+  int64_t end_position = -1;   // then: the byte behind the lost ones
+  int64_t declared_size = -1;  // then: of a file that is cut off
 };
+
+// Tells one gap in the container from another, whichever pass met it.
+using GapKey = std::pair<int64_t, int64_t>;
+GapKey KeyOf(const Damage& gap);
 
 // The damage that was found in a stream. Damage that is found again is counted
 // once, and damaged frames that follow each other become one range.
 //
 // The log is bounded: once it has kMostRanges ranges, new damage extends the
-// range before the damage. Value type.
+// range before the damage. The same number of gaps in the container is kept.
+// Value type.
 class DamageLog {
  public:
   static constexpr size_t kMostRanges = 1000;
@@ -39,8 +50,8 @@ class DamageLog {
   std::string WordsAbout(std::optional<uint64_t> frame) const;
   // Returns true if one of the frames from `first` to `last` is damaged.
   bool Has(uint64_t first, uint64_t last) const;
-  // Returns the ranges by frame number, and behind them one range for all
-  // damage whose frame is unknown.
+  // Returns the ranges by frame number, behind them one range for all damage
+  // whose frame is unknown, and last what the container lost.
   std::vector<DamagedRange> Ranges(double seconds_per_unit) const;
 
  private:
@@ -54,11 +65,13 @@ class DamageLog {
     std::string words;
   };
 
+  void AddGap(const Damage& gap);
   static void Join(const Range& later, Range& range);
 
   std::map<uint64_t, Range> ranges_;  // keyed by the first frame
   uint64_t unplaced_ = 0;             // frames whose number is unknown
   std::string unplaced_words_;
+  std::map<GapKey, Damage> gaps_;  // not in the index
 };
 
 }  // namespace bulkhead::session

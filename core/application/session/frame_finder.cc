@@ -4,22 +4,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/application/session/unseen_damage.h"
 #include "core/base/status_macros.h"
 
 namespace bulkhead::session {
 namespace {
 
 constexpr uint64_t kMaxWindow = 64;
-
-Damage Describe(const UnseenFrame& frame) {
-  return {
-      .pts = frame.pts,
-      .duration = frame.duration,
-      .position = frame.position,
-      .frames = frame.count,
-      .words = frame.words,
-      .silent = frame.fate == UnseenFrame::Fate::kLost && frame.words.empty()};
-}
 
 Damage Describe(const PublishedFrame& frame) {
   return {
@@ -103,8 +94,12 @@ Result<FrameFinder::Pass> FrameFinder::Seek(VideoLink& video, uint64_t i,
       if (published->pts == target) met = Describe(*published);
       pass.verdict = record_.Saw(published->pts, published->damaged);
     } else if (const auto* unseen = std::get_if<UnseenFrame>(&event)) {
-      if (unseen->fate != UnseenFrame::Fate::kSound) Log(Describe(*unseen));
-      if (unseen->pts == target) met = Describe(*unseen);
+      if (unseen->fate == UnseenFrame::Fate::kNotInIndex) {
+        log_.Add(DamageOf(*unseen));
+        continue;
+      }
+      if (unseen->fate != UnseenFrame::Fate::kSound) Log(DamageOf(*unseen));
+      if (unseen->pts == target) met = DamageOf(*unseen);
       // The record compares pictures only. It notices the gap that this packet
       // leaves when the next picture comes.
       if (unseen->fate == UnseenFrame::Fate::kLost) continue;
@@ -148,10 +143,14 @@ Result<FrameFinder::Found> FrameFinder::FindByCounting(VideoLink& video,
     if (published) {
       if (published->damaged) damage = Describe(*published);
     } else if (const auto* unseen = std::get_if<UnseenFrame>(&event)) {
-      damage = Describe(*unseen);
+      damage = DamageOf(*unseen);
     } else {
       counted_ = position_;
       return Found(beyond);
+    }
+    if (damage && damage->not_in_index) {
+      log_.Add(*damage);
+      continue;
     }
     if (damage) {
       if (damage->frames == 1) damage->frame = position_;

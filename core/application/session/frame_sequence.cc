@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/application/session/unseen_damage.h"
 #include "core/base/status_macros.h"
 #include "ipc/limit_name.h"
 
@@ -27,13 +28,11 @@ std::optional<Damage> DamageOf(const PlayEvent& event) {
                   .position = published->position};
   }
   const auto* unseen = std::get_if<UnseenFrame>(&event);
-  if (!unseen || unseen->fate != UnseenFrame::Fate::kLost) return std::nullopt;
-  return Damage{.pts = unseen->pts,
-                .duration = unseen->duration,
-                .position = unseen->position,
-                .frames = unseen->count,
-                .words = unseen->words,
-                .silent = unseen->words.empty()};
+  if (!unseen || (unseen->fate != UnseenFrame::Fate::kLost &&
+                  unseen->fate != UnseenFrame::Fate::kNotInIndex)) {
+    return std::nullopt;
+  }
+  return DamageOf(*unseen);
 }
 
 }  // namespace
@@ -50,6 +49,12 @@ Result<FrameSequence::Event> FrameSequence::Next(VideoLink& video) {
     auto* const published = std::get_if<PublishedFrame>(&event);
     std::optional<Damage> damage = DamageOf(event);
     if (!published && !damage) continue;
+    if (damage && damage->not_in_index) {
+      // The worker that takes over from a dead one meets it again.
+      if (!gaps_told_.insert(KeyOf(*damage)).second) continue;
+      log_.Add(*damage);
+      return Event(*damage);
+    }
     const int64_t pts = published ? published->pts : damage->pts;
     if (pts == ipc::kNoTimestamp ||
         (!seen_.empty() && pts <= seen_.back().pts)) {
@@ -70,6 +75,7 @@ Result<FrameSequence::Event> FrameSequence::Next(VideoLink& video) {
 }
 
 void FrameSequence::Record(Stamp stamp) {
+  gaps_told_.clear();
   seen_.push_back(stamp);
   if (seen_.size() <= std::max(most_recorded_, uint64_t{kComparedFrames})) {
     return;
@@ -80,6 +86,7 @@ void FrameSequence::Record(Stamp stamp) {
 
 void FrameSequence::Rewind() {
   seen_.clear();
+  gaps_told_.clear();
   dropped_ = 0;
   frames_ = 0;
   ascending_ = true;

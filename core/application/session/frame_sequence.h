@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <set>
 #include <variant>
 
 #include "core/application/frames/damage_log.h"
@@ -79,7 +80,8 @@ class FrameSequence {
   const bool shows_damaged_;
   const uint64_t most_recorded_;
   std::deque<Stamp> seen_;
-  uint64_t dropped_ = 0;  // frames that were before those of seen_
+  std::set<GapKey> gaps_told_;  // gaps in the container since the last of seen_
+  uint64_t dropped_ = 0;        // frames that were before those of seen_
   uint64_t frames_ = 0;
   bool ascending_ = true;  // all of seen_ have timestamps, in ascending order
   bool ended_ = false;

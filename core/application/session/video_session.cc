@@ -382,7 +382,45 @@ Result<Frame> VideoSession::Fetch(uint64_t index) {
 }
 
 Status VideoSession::DamagedError(const Damage& damage) const {
-  std::string text = input().name() + ": ";
+  return Status(
+      Code::kBadInput,
+      input().name() + ": " +
+          (damage.not_in_index ? DescribeGap(damage)
+                               : DescribeDamaged(damage)) +
+          "; read on after it, or set on_corrupt to skip, nearest or show "
+          "(--on-corrupt skip)");
+}
+
+std::string VideoSession::DescribeGap(const Damage& gap) const {
+  const auto seconds = [this](int64_t pts) {
+    return std::to_string(static_cast<double>(pts) *
+                          metadata_.time_base.value());
+  };
+  std::string text = "about " + std::to_string(gap.frames) +
+                     (gap.frames == 1 ? " frame is" : " frames are");
+  const bool timed = gap.pts != ipc::kNoTimestamp;
+  if (gap.declared_size >= 0) {
+    text += " missing at the end";
+    if (timed) text += ", from " + seconds(gap.pts) + " s on";
+    return text + ": the file is cut off, it needs " +
+           std::to_string(gap.declared_size) + " bytes and has " +
+           std::to_string(input().bytes());
+  }
+  text += " lost";
+  int64_t end;
+  if (timed && !__builtin_add_overflow(gap.pts, gap.duration, &end)) {
+    text += gap.duration > 0
+                ? " between " + seconds(gap.pts) + " and " + seconds(end) + " s"
+                : " before " + seconds(gap.pts) + " s";
+  }
+  if (gap.position < 0) return text;
+  return text + ": the file is damaged from byte " +
+         std::to_string(gap.position) + " to " +
+         std::to_string(gap.end_position);
+}
+
+std::string VideoSession::DescribeDamaged(const Damage& damage) const {
+  std::string text;
   const bool timed = damage.pts != ipc::kNoTimestamp;
   if (damage.frames > 1) {
     text += std::to_string(damage.frames) + " packets yielded no frame";
@@ -405,13 +443,9 @@ Status VideoSession::DamagedError(const Damage& damage) const {
             " gave neither a picture nor an error for it, so the file is "
             "damaged there or before, or the backend lost it";
   }
-  text += Quote(metadata_.backend, damage.words.empty()
-                                       ? damage_.WordsAbout(damage.frame)
-                                       : damage.words);
-  return Status(Code::kBadInput,
-                text +
-                    "; read on after it, or set on_corrupt to skip, nearest or "
-                    "show (--on-corrupt skip)");
+  return text + Quote(metadata_.backend, damage.words.empty()
+                                             ? damage_.WordsAbout(damage.frame)
+                                             : damage.words);
 }
 
 std::vector<DamagedRange> VideoSession::damage() const {

@@ -99,6 +99,9 @@ class VideoSession final : public StreamSession {
   uint64_t MostFrames() const;
   Result<FrameBatch> FetchBatch(const Result<FrameChoice>& choice);
   Status DamagedError(const Damage& damage) const;
+  std::string DescribeDamaged(const Damage& damage) const;
+  // Says what the container lost.
+  std::string DescribeGap(const Damage& gap) const;
   // Checks at the end of the stream that every frame of the index came, and
   // that the file is as long as it was. What did not come is damage, and an
   // error if that is what on_corrupt says.

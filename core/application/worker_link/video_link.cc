@@ -80,6 +80,7 @@ Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
             .height = metadata.height,
             .element = ElementOf(metadata.dtype)};
   max_passed_ = limits.index_frames;
+  media_bytes_ = input.bytes();
   metadata.backend = link_.started().backend;
   metadata.device = link_.started().device;
   return metadata;
@@ -281,7 +282,9 @@ Status VideoLink::AdoptUnseenIfValid(schema::Unseen::Reader unseen_untrusted) {
     UnseenFrame frame{.pts = frame_untrusted.getPts(),
                       .duration = frame_untrusted.getDuration(),
                       .position = frame_untrusted.getPosition(),
-                      .count = frame_untrusted.getCount()};
+                      .count = frame_untrusted.getCount(),
+                      .end_position = frame_untrusted.getEndPosition(),
+                      .declared_size = frame_untrusted.getDeclaredSize()};
     switch (frame_untrusted.getFate()) {
       case schema::UnseenFrame::Fate::SOUND:
         frame.fate = UnseenFrame::Fate::kSound;
@@ -292,6 +295,12 @@ Status VideoLink::AdoptUnseenIfValid(schema::Unseen::Reader unseen_untrusted) {
       case schema::UnseenFrame::Fate::LOST:
         frame.fate = UnseenFrame::Fate::kLost;
         break;
+      case schema::UnseenFrame::Fate::NOT_IN_INDEX:
+        frame.fate = UnseenFrame::Fate::kNotInIndex;
+        RETURN_IF_ERROR(CheckGap(frame));
+        RETURN_IF_ERROR(CountPassed(1));
+        unseen_.push_back(std::move(frame));
+        continue;
       default:
         return link_.Misbehaved("it reported a frame of no known fate");
     }
@@ -306,6 +315,18 @@ Status VideoLink::AdoptUnseenIfValid(schema::Unseen::Reader unseen_untrusted) {
     if (lost) frame.words = words;
     RETURN_IF_ERROR(CountPassed(frame.count));
     unseen_.push_back(std::move(frame));
+  }
+  return Status();
+}
+
+Status VideoLink::CheckGap(const UnseenFrame& gap_untrusted) {
+  if (gap_untrusted.count == 0 ||
+      gap_untrusted.count > schema::MOST_FRAMES_OF_GAP) {
+    return link_.Misbehaved("it reported an impossible number of frames");
+  }
+  if (gap_untrusted.declared_size >= 0 &&
+      gap_untrusted.declared_size <= media_bytes_) {
+    return link_.Misbehaved("it reported a file that is not cut off as such");
   }
   return Status();
 }

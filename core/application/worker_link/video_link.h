@@ -40,13 +40,21 @@ struct UnseenFrame {
     kSound,    // the frame is before PlayRequest::skip_before
     kDamaged,  // the same, and parts of the picture are made up
     kLost,     // the packet yielded no picture
+    // The container lost the packets, so that the index does not have them.
+    kNotInIndex,
   };
   Fate fate;
-  int64_t pts;        // in the time base; ipc::kNoTimestamp: unknown
-  int64_t duration;   // in the time base; 0: unknown
-  int64_t position;   // byte of its packet in the file; -1: unknown
-  uint64_t count;     // number of frames; more than 1 only without a timestamp
+  int64_t pts;       // in the time base; ipc::kNoTimestamp: unknown
+  int64_t duration;  // in the time base; 0: unknown
+  int64_t position;  // byte of its packet in the file; -1: unknown
+  // The number of frames; more than 1 only without a timestamp, or as an
+  // estimate for kNotInIndex.
+  uint64_t count;
   std::string words;  // what the backend said of it; only for kLost
+  // Only for kNotInIndex: the offset behind the lost bytes, and the size that
+  // the file should have; -1: unknown.
+  int64_t end_position = -1;
+  int64_t declared_size = -1;
 };
 // All frames that the play asked for have come.
 struct Paused {};
@@ -112,6 +120,7 @@ class VideoLink {
       ipc::schema::PublishedFrame::Reader frame_untrusted);
   Status AdoptEntryIfValid(ipc::schema::Entered::Reader entered_untrusted);
   Status AdoptUnseenIfValid(ipc::schema::Unseen::Reader unseen_untrusted);
+  Status CheckGap(const UnseenFrame& gap_untrusted);
   // Counts frames that cannot be the one that the caller searches.
   Status CountPassed(uint64_t frames);
 
@@ -126,6 +135,7 @@ class VideoLink {
   bool entering_ = false;      // the worker has yet to say where the play began
   bool to_beginning_ = false;  // the play must begin at the beginning
   std::optional<int64_t> entry_untrusted_;
+  int64_t media_bytes_ = 0;
   uint64_t max_passed_ = 0;   // Limits::index_frames
   uint64_t passed_left_ = 0;  // number of frames that may still be passed
   std::optional<StepDeadline> deadline_;  // of the step, from its first wait on

@@ -60,7 +60,7 @@ struct VideoMetadata : StreamTiming {
 
 // A run of consecutive damaged frames, as the worker reported it.
 struct DamagedRange {
-  uint64_t frames = 0;
+  uint64_t frames = 0;  // an estimate, at least 1, if not_in_index
   // The first and the last frame number, both damaged. nullopt: the timestamps
   // of the stream give no order, so only the number of packets that yielded no
   // frame is known.
@@ -77,6 +77,11 @@ struct DamagedRange {
   // Quotes the backend about the first lost frame for which it gave a sentence:
   // one line, not checked, at most 480 bytes. Empty if it gave none.
   std::string backend_says;
+  // The container lost the frames: their packets cannot be read, or the file is
+  // cut off. The index does not have them, so they have no number and do not
+  // count for FrameCount(). The times are those of the gap in the timestamps,
+  // the bytes the first and the last of those that are lost.
+  bool not_in_index = false;
 };
 
 // One open video stream, decoded in a sandboxed process of its own, the worker.
@@ -100,8 +105,9 @@ struct DamagedRange {
 // outputs them, and every frame has the size of the first. Every packet that
 // shows a picture counts as one frame, even if it does not decode. So frame
 // numbers are those of the file, the same for Next() and for indexed access,
-// and a whole pass delivers FrameCount() minus the frames of damage(). The
-// index is made by one scan on first use, unless VideoOptions say otherwise.
+// and a whole pass delivers FrameCount() minus the frames of damage(), without
+// those that are not in the index. The index is made by one scan on first use,
+// unless VideoOptions say otherwise.
 //
 // Indexed access returns the picture that a pass from the beginning shows; the
 // calls before it make no difference. The decoder seeks to a keyframe if what
@@ -113,9 +119,12 @@ struct DamagedRange {
 // in the frames that are decoded after it, and a seek may skip it or meet it in
 // another state.
 //
-// Truncated files. A file that is cut off ends like a shorter one. If its
-// header counts frames, metadata().frame_count_from_header exceeds
-// FrameCount(). Bytes that are appended after the file was opened are not seen.
+// Lost packets. Where the container lost packets, Next() fails once between
+// the frames before and behind (see OnCorrupt), and damage() lists about how
+// many are lost (DamagedRange::not_in_index). So it is at the end of a file
+// that is shorter than its headers say. If a header counts frames,
+// metadata().frame_count_from_header then exceeds FrameCount(). Bytes that are
+// appended after the file was opened are not seen.
 // A file that becomes shorter while it is open ends with kBadInput (see
 // OnCorrupt), and damage() lists what did not come.
 //

@@ -134,7 +134,9 @@ std::optional<uint64_t> CountFrames(const VideoDecoder& video,
   }
   if (job.chosen() || !outcome.status.ok()) return std::nullopt;
   uint64_t frames = outcome.frames - damaged_shown;
-  for (const DamagedRange& range : outcome.damage) frames += range.frames;
+  for (const DamagedRange& range : outcome.damage) {
+    if (!range.not_in_index) frames += range.frames;
+  }
   return frames;
 }
 

@@ -60,6 +60,10 @@ std::string DescribeBytes(const std::optional<int64_t>& first,
 std::string Describe(const DamagedRange& range) {
   std::string text = fmt::format("{} packet{} yielded no frame", range.frames,
                                  range.frames == 1 ? "" : "s");
+  if (range.not_in_index) {
+    text = fmt::format("about {} frame{} lost, not in the index", range.frames,
+                       range.frames == 1 ? " is" : "s are");
+  }
   if (range.first_frame) {
     text = DescribeDamaged("frame", *range.first_frame, *range.last_frame);
   }
@@ -96,6 +100,7 @@ Json FactsOf(const DamagedRange& range) {
       {"first_byte", OrNull(range.first_byte)},
       {"last_byte", OrNull(range.last_byte)},
       {"backend_says", WordsOrNull(range.backend_says)},
+      {"not_in_index", range.not_in_index},
   };
 }
 

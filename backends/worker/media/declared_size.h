@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "backends/worker/media/media_bytes.h"
+
+namespace bulkhead::worker {
+
+// Returns the size that a file should have according to the headers of its
+// container, if that is more than its `size`: the file is cut off. Returns
+// `size` if nothing tells so.
+//
+// - Matroska, WebM: the size of the segment;
+// - WAV, RF64, AVI: the size of a chunk at the top (RIFF), or in WAV of the
+//   samples;
+// - MP4, MOV: the size of a box at the top;
+// - Ogg: the last page that begins in the file.
+//
+// Sizes that stand for "unknown", as a program writes them that cannot seek
+// back, tell nothing. The file is hostile: reads a bounded number of headers.
+// `container` is the name of libavformat's demuxer.
+int64_t DeclaredSize(std::string_view container, MediaBytes bytes,
+                     int64_t size);
+
+}  // namespace bulkhead::worker

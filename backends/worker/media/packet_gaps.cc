@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/packet_gaps.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace bulkhead::worker {
+namespace {
+
+// The host refuses more in one gap. A longer hole is taken for timestamps that
+// are wrong.
+constexpr uint64_t kMostPackets = 1'000'000;
+// Decoders hold back some tens of pictures.
+constexpr size_t kMostNumbers = 512;
+constexpr size_t kMostLosses = 64;
+// Pages of Ogg have one timestamp for all their packets.
+constexpr uint64_t kMostPacketsOfPage = 128;
+
+int64_t Sum(int64_t a, int64_t b) {
+  int64_t sum;
+  return __builtin_add_overflow(a, b, &sum) ? a : sum;
+}
+
+int64_t DurationAt(bulkhead_rational rate, bulkhead_rational unit) {
+  if (rate.numerator <= 0 || rate.denominator <= 0 || unit.numerator <= 0 ||
+      unit.denominator <= 0) {
+    return 0;
+  }
+  return static_cast<int64_t>(__int128{rate.denominator} * unit.denominator /
+                              (__int128{rate.numerator} * unit.numerator));
+}
+
+int64_t PromisedEnd(const StreamFacts& facts) {
+  const int64_t start = std::max<int64_t>(facts.start, 0);
+  if (facts.duration != BULKHEAD_NO_TIMESTAMP && facts.duration > 0) {
+    return Sum(start, facts.duration);
+  }
+  // Another stream may be longer.
+  if (facts.container_microseconds <= 0 || facts.stream_count != 1 ||
+      facts.time_base.numerator <= 0) {
+    return BULKHEAD_NO_TIMESTAMP;
+  }
+  const __int128 ticks = __int128{facts.container_microseconds} *
+                         facts.time_base.denominator /
+                         (__int128{facts.time_base.numerator} * 1'000'000);
+  return Sum(start,
+             static_cast<int64_t>(std::min<__int128>(ticks, INT64_MAX / 4)));
+}
+
+}  // namespace
+
+PacketGaps::PacketGaps(const StreamFacts& facts)
+    : counts_bytes_(facts.container == "avi"),
+      reordered_(2 * static_cast<uint64_t>(std::max(facts.video_delay, 0))),
+      late_(facts.container == "ogg" ? kMostPacketsOfPage : 0),
+      rate_duration_(DurationAt(facts.average_frame_rate, facts.time_base)),
+      frame_count_(facts.frame_count),
+      promised_end_(PromisedEnd(facts)) {
+  if (rate_duration_ == 0) {
+    rate_duration_ = DurationAt(facts.base_frame_rate, facts.time_base);
+  }
+}
+
+void PacketGaps::Restart() {
+  numbers_.clear();
+  losses_.clear();
+  edge_.reset();
+  edge_number_ = sent_;
+  from_beginning_ = false;
+}
+
+int64_t PacketGaps::FrameDuration(int64_t duration) const {
+  if (duration > 0) return duration;
+  return last_duration_ > 0 ? last_duration_ : rate_duration_;
+}
+
+uint64_t PacketGaps::PacketsIn(int64_t bytes) const {
+  const int64_t mean = sent_ == 0 ? 0 : bytes_ / static_cast<int64_t>(sent_);
+  if (mean <= 0 || bytes <= 0) return 1;
+  return std::clamp<uint64_t>(static_cast<uint64_t>((bytes + mean / 2) / mean),
+                              1, kMostPackets);
+}
+
+void PacketGaps::Sent(const bulkhead_packet& packet, bool lost_before,
+                      int64_t lost_from) {
+  if (lost_before) {
+    losses_.push_back({.number = sent_,
+                       .first_byte = lost_from,
+                       .end_byte = packet.position,
+                       .pts = packet.pts});
+    if (losses_.size() > kMostLosses) losses_.pop_front();
+    // The first packet of the stream is lost, so the hole begins before it.
+    if (sent_ == 0 && packet.pts > 0) edge_ = 0;
+  }
+  if (packet.pts != BULKHEAD_NO_TIMESTAMP) {
+    numbers_[packet.pts] = sent_;
+    if (numbers_.size() > kMostNumbers) numbers_.erase(numbers_.begin());
+  }
+  ++sent_;
+  bytes_ = Sum(bytes_, static_cast<int64_t>(packet.bytes));
+}
+
+const PacketGaps::Loss* PacketGaps::FindLoss(uint64_t a, uint64_t b) const {
+  const auto [first, last] = std::minmax(a, b);
+  for (const Loss& loss : losses_) {
+    if (loss.number + reordered_ + late_ >= first + (late_ > 0 ? 0 : 1) &&
+        loss.number <= last + reordered_) {
+      return &loss;
+    }
+  }
+  return nullptr;
+}
+
+std::vector<PacketGap> PacketGaps::Shown(int64_t pts, int64_t duration) {
+  std::vector<PacketGap> gaps;
+  ++shown_;
+  const auto known = numbers_.find(pts);
+  const uint64_t number = known == numbers_.end() ? sent_ : known->second;
+  const int64_t frame = FrameDuration(duration);
+  if (counts_bytes_) {
+    while (!losses_.empty() && losses_.front().number <= number) {
+      const Loss& loss = losses_.front();
+      gaps.push_back({.pts = loss.pts,
+                      .first_byte = loss.first_byte,
+                      .end_byte = loss.end_byte,
+                      .packets = PacketsIn(loss.end_byte - loss.first_byte)});
+      losses_.pop_front();
+    }
+  }
+  if (pts == BULKHEAD_NO_TIMESTAMP) return gaps;
+  int64_t hole = 0;
+  if (edge_ && !__builtin_sub_overflow(pts, *edge_, &hole) &&
+      hole > frame / 2) {
+    if (const Loss* loss = FindLoss(edge_number_, number)) {
+      const uint64_t packets = frame > 0
+                                   ? static_cast<uint64_t>(hole + frame / 2) /
+                                         static_cast<uint64_t>(frame)
+                                   : 1;
+      gaps.push_back(
+          {.pts = *edge_,
+           .duration = hole,
+           .first_byte = loss->first_byte,
+           .end_byte = loss->end_byte,
+           .packets = std::clamp<uint64_t>(packets, 1, kMostPackets)});
+      // The first timestamp behind lost pages accounts for all of them.
+      if (late_ > 0) losses_.clear();
+    }
+  }
+  if (!edge_ || pts >= *edge_) edge_number_ = number;
+  const int64_t end = Sum(pts, frame);
+  edge_ = edge_ ? std::max(*edge_, end) : end;
+  if (duration > 0) last_duration_ = duration;
+  while (!losses_.empty() && !counts_bytes_ &&
+         losses_.front().number + 2 * reordered_ + late_ + 1 < number) {
+    losses_.pop_front();
+  }
+  return gaps;
+}
+
+std::optional<PacketGap> PacketGaps::LostAtEnd(int64_t from,
+                                               int64_t size) const {
+  PacketGap gap{.pts = edge_.value_or(BULKHEAD_NO_TIMESTAMP),
+                .first_byte = from,
+                .end_byte = size,
+                .packets = PacketsIn(size - from)};
+  const int64_t frame = FrameDuration(0);
+  int64_t hole = 0;
+  if (from_beginning_ && frame_count_ > 0) {
+    if (frame_count_ <= shown_) return std::nullopt;
+    gap.packets = std::min(frame_count_ - shown_, kMostPackets);
+  } else if (edge_ && promised_end_ != BULKHEAD_NO_TIMESTAMP && frame > 0) {
+    if (__builtin_sub_overflow(promised_end_, *edge_, &hole) ||
+        hole <= frame / 2) {
+      return std::nullopt;
+    }
+    gap.packets = std::clamp<uint64_t>(
+        static_cast<uint64_t>(hole + frame / 2) / static_cast<uint64_t>(frame),
+        1, kMostPackets);
+  }
+  if (edge_ && frame > 0 &&
+      __builtin_mul_overflow(static_cast<int64_t>(gap.packets), frame,
+                             &gap.duration)) {
+    gap.duration = 0;
+  }
+  return gap;
+}
+
+}  // namespace bulkhead::worker

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "backends/sdk/bulkhead_backend.h"
+#include "backends/worker/media/demuxer.h"
+
+namespace bulkhead::worker {
+
+// Packets that the container has lost before the demuxer could return them.
+struct PacketGap {
+  // Where their pictures would be shown, in the time base;
+  // BULKHEAD_NO_TIMESTAMP if unknown.
+  int64_t pts = BULKHEAD_NO_TIMESTAMP;
+  int64_t duration = 0;
+  // The bytes of the file that are lost, up to that of the next packet; -1 if
+  // unknown.
+  int64_t first_byte = -1;
+  int64_t end_byte = -1;
+  uint64_t packets = 1;  // an estimate
+};
+
+// Estimates how many packets of a video stream the container has lost, and
+// where they would be shown.
+//
+//     gaps.Sent(packet, lost_before, lost_from);  // each packet
+//     for (auto& gap : gaps.Shown(pts, duration)) // each picture, in order
+//
+// A gap is a hole in the timestamps of the pictures, in the order of
+// presentation, of more than half a frame, with lost bytes beside it
+// (Demuxer::LostBefore). A hole alone is none, since frame rates vary. AVI has
+// no timestamps, only frames one behind the other: there the lost bytes alone
+// are a gap, and their number tells how many packets it had.
+//
+// A value type, bounded in size.
+class PacketGaps {
+ public:
+  explicit PacketGaps(const StreamFacts& facts);
+
+  // Forgets where the stream is, for a seek.
+  void Restart();
+
+  // Takes the next packet. `lost_before` and `lost_from` are the demuxer's.
+  void Sent(const bulkhead_packet& packet, bool lost_before, int64_t lost_from);
+  // Takes the next picture, or a packet that is known to give none. Returns the
+  // gaps before it.
+  std::vector<PacketGap> Shown(int64_t pts, int64_t duration);
+  // Returns the gap at the end of the stream, whose bytes are lost from `from`
+  // on. Returns nullopt if the header tells that nothing is missing.
+  std::optional<PacketGap> LostAtEnd(int64_t from, int64_t size) const;
+
+ private:
+  // Lost bytes, before the packet with this number.
+  struct Loss {
+    uint64_t number = 0;
+    int64_t first_byte = -1;
+    int64_t end_byte = -1;
+    int64_t pts = BULKHEAD_NO_TIMESTAMP;  // of that packet
+  };
+
+  // Returns the duration of one frame, or 0 if unknown.
+  int64_t FrameDuration(int64_t duration) const;
+  // Returns the number of packets that such a number of bytes is.
+  uint64_t PacketsIn(int64_t bytes) const;
+  // Returns the loss between two packets that are shown one after the other.
+  const Loss* FindLoss(uint64_t a, uint64_t b) const;
+
+  bool counts_bytes_;   // AVI
+  uint64_t reordered_;  // how far decoding and presentation may differ
+  uint64_t late_;       // so many packets may have no timestamps behind a loss
+  int64_t rate_duration_ = 0;  // of a frame, from the frame rate
+  uint64_t frame_count_;       // according to the header; 0: unknown
+  int64_t promised_end_ = BULKHEAD_NO_TIMESTAMP;
+
+  uint64_t sent_ = 0;
+  uint64_t shown_ = 0;
+  int64_t bytes_ = 0;                    // of all packets
+  std::map<int64_t, uint64_t> numbers_;  // of packets, by timestamp
+  std::deque<Loss> losses_;
+  // The end of the last picture, and the number of its packet.
+  std::optional<int64_t> edge_;
+  uint64_t edge_number_ = 0;
+  int64_t last_duration_ = 0;
+  bool from_beginning_ = true;
+};
+
+}  // namespace bulkhead::worker
