@@ -575,6 +575,9 @@ struct LostSamples {
   # As in Unseen.
   estimated @6 :Bool;
   # True if nothing in the file tells the count exactly.
+  declaredSize @7 :Int64 = -1;
+  # At the end of a file that is cut off: the size that the file should have
+  # according to its headers, more than Open.mediaBytes. -1 otherwise.
 }
 
 struct Skipping {

@@ -794,6 +794,59 @@ TEST_F(AudioDamage, GapsOfSoundFilesAreNoDamage) {
   }
 }
 
+// Where the headers tell how large the file should be, its end is not lost
+// without a word.
+TEST_F(AudioDamage, AFileThatIsCutOffSaysSo) {
+  struct Kind {
+    const char* name;
+    std::vector<std::string> encoding;
+    bool has_length;  // the header tells it
+  };
+  for (const Kind& kind : std::vector<Kind>{
+           {"cut_flac.mkv", {"-c:a", "flac"}, true},
+           {"cut_vorbis.mka", {"-c:a", "libvorbis"}, true},
+           {"cut_opus.webm", {"-c:a", "libopus"}, true},
+           {"cut_aac.mp4", {"-c:a", "aac", "-movflags", "+faststart"}, true},
+           {"cut_rf64.wav", {"-c:a", "pcm_s16le", "-rf64", "always"}, true},
+           {"cut.wav", {"-c:a", "pcm_s16le"}, true},
+           {"cut.opus", {"-c:a", "libopus"}, false},
+           {"cut.ogg", {"-c:a", "libvorbis"}, false},
+           {"cut.ts", {"-c:a", "mp2"}, false}}) {
+    SCOPED_TRACE(kind.name);
+    const std::string path = MakeAudio(kind.name, kind.encoding, 4);
+    if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+    AudioDecoder intact = Open(path, OnCorrupt::kError).value();
+    const auto whole = intact.AllSamples();
+    ASSERT_TRUE(whole) << whole.error();
+    EXPECT_TRUE(intact.damage().empty());
+
+    const std::string bytes = Read(path);
+    // In the middle of a page or a packet.
+    const size_t size = bytes.size() * 6 / 10 / 188 * 188 + 100;
+    Write(path, bytes.substr(0, size));
+    AudioDecoder audio = Open(path, OnCorrupt::kSkip).value();
+    const auto samples = audio.AllSamples();
+    ASSERT_TRUE(samples) << samples.error();
+    ASSERT_EQ(audio.damage().size(), 1u);
+    const DamagedSamples damage = audio.damage()[0];
+    EXPECT_EQ(damage.first_sample + damage.samples, samples->count());
+    const auto told = static_cast<double>(samples->count());
+    if (kind.has_length) {
+      EXPECT_NEAR(told, static_cast<double>(whole->count()), 2100);
+    } else {
+      EXPECT_LE(told, static_cast<double>(whole->count()));
+    }
+    const auto refused = Open(path, OnCorrupt::kError)->AllSamples();
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message().find("cut off, it needs "),
+              std::string::npos)
+        << refused.error();
+    EXPECT_NE(refused.error().message().find(" has " + std::to_string(size)),
+              std::string::npos)
+        << refused.error();
+  }
+}
+
 class AudioDamageOn : public AudioDamage,
                       public testing::WithParamInterface<const char*> {
  protected:

@@ -429,6 +429,30 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
           f.setCount(UINT64_MAX);
         });
       }}},
+    {"gap_of_nothing",
+     {Step::kEntered,
+      [](Session& s) {
+        s.ReplyUnseen([](Unseen f) {
+          f.setFate(Fate::NOT_IN_INDEX);
+          f.setCount(0);
+        });
+      }}},
+    {"gap_too_large",
+     {Step::kEntered,
+      [](Session& s) {
+        s.ReplyUnseen([](Unseen f) {
+          f.setFate(Fate::NOT_IN_INDEX);
+          f.setCount(ipc::schema::MOST_FRAMES_OF_GAP + 1);
+        });
+      }}},
+    {"gap_in_a_whole_file",
+     {Step::kEntered,
+      [](Session& s) {
+        s.ReplyUnseen([](Unseen f) {
+          f.setFate(Fate::NOT_IN_INDEX);
+          f.setDeclaredSize(1);
+        });
+      }}},
     {"unseen_storm",
      {Step::kEntered,
       [](Session& s) {

@@ -284,7 +284,10 @@ LIES(Unseen, Row{"entered_not", Code::kBackendMisbehaved, "where it began"},
      Row{"unseen_unknown_fate", Code::kBackendMisbehaved, "fate"},
      Row{"unseen_none", Code::kBackendMisbehaved, "number of frames"},
      Row{"unseen_beyond_the_file", Code::kResourceExhausted, "index_frames"},
-     Row{"unseen_storm", Code::kBadInput, "damaged"});
+     Row{"unseen_storm", Code::kBadInput, "damaged"},
+     Row{"gap_of_nothing", Code::kBackendMisbehaved, "number of frames"},
+     Row{"gap_too_large", Code::kBackendMisbehaved, "number of frames"},
+     Row{"gap_in_a_whole_file", Code::kBackendMisbehaved, "not cut off"});
 
 LIES(Seek, Row{"seek_paused", Code::kBackendMisbehaved, "", Act::kFrameAt},
      Row{"seek_early_frames", Code::kBackendMisbehaved, "", Act::kFrameAt});

@@ -150,14 +150,17 @@ void AudioReader::PrecedeBySilence(int64_t samples) {
 
 void AudioReader::QueueSilenceAtEnd() {
   if (!silence_at_end_) {
+    const bool cut = demuxer_->cut_short();
+    // The host tells of a file that has become shorter.
+    const int64_t declared = cut ? -1 : demuxer_->declared_size();
     silence_at_end_ = timeline_.MissingAtEnd(
-        decoded_, converter_.format().sample_rate, demuxer_->cut_short());
-    TellLost(*silence_at_end_);
+        decoded_, converter_.format().sample_rate, cut, declared);
+    TellLost(*silence_at_end_, declared > demuxer_->size() ? declared : -1);
   }
   QueueSilence(*silence_at_end_);
 }
 
-void AudioReader::TellLost(int64_t count) {
+void AudioReader::TellLost(int64_t count, int64_t declared_size) {
   if (count == 0) return;
   const int64_t rate = converter_.format().sample_rate;
   const bulkhead_rational unit = demuxer_->facts().time_base;
@@ -177,7 +180,8 @@ void AudioReader::TellLost(int64_t count) {
                    .first_byte = timeline_.first_byte(),
                    .last_byte = timeline_.last_byte(),
                    .complaint = decoder_->TakeComplaint(),
-                   .estimated = timeline_.estimated()});
+                   .estimated = timeline_.estimated(),
+                   .declared_size = declared_size});
 }
 
 ipc::Expected<void> AudioReader::Decode(const bulkhead_packet* packet) {

@@ -112,7 +112,7 @@ class AudioReader {
   // Returns true if the current packet was never decoded before, so that the
   // timeline has to tell what is missing.
   bool IsNew() const { return packet_ >= packets_.size(); }
-  void TellLost(int64_t count);
+  void TellLost(int64_t count, int64_t declared_size = -1);
   void NoteDamage();
   void Remember(const bulkhead_packet& packet);
   int64_t next_sample() const;

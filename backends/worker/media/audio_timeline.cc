@@ -59,6 +59,8 @@ AudioTimeline::AudioTimeline(const Demuxer& demuxer)
       alone_(demuxer.facts().stream_count == 1),
       gapless_(alone_ && demuxer.facts().container == "ogg"),
       is_transport_(demuxer.facts().container == "mpegts"),
+      length_follows_(is_transport_ || demuxer.facts().container == "ogg" ||
+                      demuxer.facts().container == "wav"),
       is_matroska_(demuxer.facts().container == "matroska,webm"),
       is_flac_(demuxer.facts().container == "flac"),
       bytes_(demuxer.bytes()),

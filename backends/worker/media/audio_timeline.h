@@ -59,7 +59,8 @@ class AudioTimeline {
   std::optional<int64_t> End(int64_t rate) const;
   // Returns the number of samples that are missing at the end of the stream.
   // `cut` is true if the file turned out to be shorter than its size says.
-  int64_t MissingAtEnd(int64_t next, int64_t rate, bool cut);
+  // `declared` is the size that it should have (declared_size.h).
+  int64_t MissingAtEnd(int64_t next, int64_t rate, bool cut, int64_t declared);
 
   // Returns the place of what the last call that returned a number found.
   int64_t first_byte() const { return first_byte_; }
@@ -82,6 +83,9 @@ class AudioTimeline {
   // Takes the times of the pages in place of libavformat's timestamps.
   void StampByPages();
   int64_t MissingAtEndOfPages(int64_t next, int64_t rate);
+  // Returns the same by the times of the packets and of the header. `cut_off`
+  // is true if the file has fewer bytes than its headers tell.
+  int64_t MissingByTimes(int64_t next, int64_t rate, bool cut, bool cut_off);
   // Returns how many samples `bytes` have if they are like all before.
   int64_t ByBytes(int64_t next, int64_t bytes) const;
   int64_t EarlierPosition() const {
@@ -106,7 +110,9 @@ class AudioTimeline {
   int64_t size_;
   bool alone_;    // the container has no other stream
   bool gapless_;  // every gap in the timestamps is damage
-  bool is_transport_, is_matroska_;
+  bool is_transport_;
+  bool length_follows_;  // libavformat takes it from the end of the file
+  bool is_matroska_;
   bool is_flac_;  // .flac, whose frames are numbered from 0
   MediaBytes bytes_;
   bool ends_are_exact_;  // the end of a packet is more exact than its start

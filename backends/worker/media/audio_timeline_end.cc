@@ -54,9 +54,23 @@ int64_t AudioTimeline::MissingAtEndOfPages(int64_t next, int64_t rate) {
   return std::clamp<int64_t>(missing, 0, kMostSecondsLost * rate);
 }
 
-int64_t AudioTimeline::MissingAtEnd(int64_t next, int64_t rate, bool cut) {
+int64_t AudioTimeline::MissingAtEnd(int64_t next, int64_t rate, bool cut,
+                                    int64_t declared) {
   if (!reference_) return 0;
-  if (ogg_.is_known() && !cut) return MissingAtEndOfPages(next, rate);
+  const bool cut_off = declared > size_;
+  int64_t missing = ogg_.is_known() && !cut
+                        ? MissingAtEndOfPages(next, rate)
+                        : MissingByTimes(next, rate, cut, cut_off);
+  if (missing <= 0 && cut_off && length_follows_) {
+    missing = std::max<int64_t>(ByBytes(next, declared - end_position_), 1);
+    Suspect(std::max<int64_t>(end_position_, 0));
+    estimated_ = true;
+  }
+  return std::clamp<int64_t>(missing, 0, kMostSecondsLost * rate);
+}
+
+int64_t AudioTimeline::MissingByTimes(int64_t next, int64_t rate, bool cut,
+                                      bool cut_off) {
   int64_t missing = 0;
   estimated_ = guessed_;
   if (gaps_.untimed()) gaps_.End();
@@ -87,7 +101,7 @@ int64_t AudioTimeline::MissingAtEnd(int64_t next, int64_t rate, bool cut) {
   // The last page of Ogg counts the samples of the whole stream, and the
   // packets of that page get no times of their own: they follow the packets
   // before.
-  if ((cut || unread || gapless_) && promised) {
+  if ((cut || cut_off || unread || gapless_) && promised) {
     const int64_t rest = *promised - *reference_ - next;
     const int64_t least = cut || (unread && is_matroska_)
                               ? Tolerance(rate)
@@ -100,7 +114,7 @@ int64_t AudioTimeline::MissingAtEnd(int64_t next, int64_t rate, bool cut) {
       Suspect(std::max<int64_t>(end_position_, 0));
     }
   }
-  return std::clamp<int64_t>(missing, 0, kMostSecondsLost * rate);
+  return missing;
 }
 
 }  // namespace bulkhead::worker

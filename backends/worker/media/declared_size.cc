@@ -99,6 +99,19 @@ int64_t OfOgg(FileWindow& file) {
   return 0;
 }
 
+int64_t OfTransport(FileWindow& file) {
+  constexpr int64_t kPacketBytes = 188;
+  constexpr uint8_t kSync = 0x47;
+  const int64_t last = file.size() / kPacketBytes * kPacketBytes;
+  if (last == file.size()) return 0;
+  for (const int64_t at :
+       {int64_t{0}, kPacketBytes, last - kPacketBytes, last}) {
+    const auto byte = file.At(at, 1);
+    if (byte.empty() || byte[0] != kSync) return 0;
+  }
+  return last + kPacketBytes;
+}
+
 }  // namespace
 
 int64_t DeclaredSize(std::string_view container, MediaBytes bytes,
@@ -108,6 +121,7 @@ int64_t DeclaredSize(std::string_view container, MediaBytes bytes,
   if (container == "matroska,webm") declared = OfMatroska(file);
   if (container == "avi" || container == "wav") declared = OfRiff(file);
   if (container == "mov,mp4,m4a,3gp,3g2,mj2") declared = OfBoxes(file);
+  if (container == "mpegts") declared = OfTransport(file);
   if (container == "ogg") declared = OfOgg(file);
   return std::max(declared, size);
 }

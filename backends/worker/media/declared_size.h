@@ -16,7 +16,8 @@ namespace bulkhead::worker {
 // - WAV, RF64, AVI: the size of a chunk at the top (RIFF), or in WAV of the
 //   samples;
 // - MP4, MOV: the size of a box at the top;
-// - Ogg: the last page that begins in the file.
+// - Ogg: the last page that begins in the file;
+// - MPEG-TS: the last packet that begins in the file.
 //
 // Sizes that stand for "unknown", as a program writes them that cannot seek
 // back, tell nothing. The file is hostile: reads a bounded number of headers.

@@ -262,6 +262,28 @@ bool Demuxer::LostBefore() {
   return walk_ != nullptr && walk_->LostUntil(packet_.position);
 }
 
+uint64_t Demuxer::ListedAsLost() const {
+  // Finds the first entry at or behind an offset. In a damaged index it may be
+  // any.
+  const auto find = [this](int64_t offset) {
+    int first = 0;
+    int end = avformat_index_get_entries_count(stream_);
+    while (first < end) {
+      const int middle = first + (end - first) / 2;
+      const AVIndexEntry* entry = avformat_index_get_entry(stream_, middle);
+      if (entry != nullptr && entry->pos < offset) {
+        first = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    return first;
+  };
+  // The packet's own entry has the offset of its header.
+  const int listed = find(packet_.position) - 1 - find(lost_from());
+  return static_cast<uint64_t>(std::max(listed, 0));
+}
+
 bool Demuxer::LostAtEnd() { return walk_ != nullptr && walk_->LostUntilEnd(); }
 
 int64_t Demuxer::declared_size() const {

@@ -127,6 +127,9 @@ class Demuxer {
   // packet and the one before (container_walk.h), so that packets may be
   // missing there. Call this once for each packet.
   bool LostBefore();
+  // Returns how many packets the file's own index, if libavformat has read one,
+  // lists of the stream from lost_from() to this packet.
+  uint64_t ListedAsLost() const;
   // Returns whether bytes of the stream are lost behind the last packet. Call
   // this once, after ReadPacket has returned false.
   bool LostAtEnd();

@@ -23,6 +23,8 @@ ipc::Expected<void> ScanIndex(Demuxer& demuxer, size_t chunk_entries,
   std::vector<ipc::IndexEntry> chunk;
   chunk.reserve(chunk_entries);
   uint64_t total = 0;
+  const bool counts_packets = demuxer.facts().container == "avi";
+  bool shifted = false;
   for (;;) {
     IPC_ASSIGN_OR_RETURN(const bool read, demuxer.ReadPacket());
     if (!read) break;
@@ -41,7 +43,10 @@ ipc::Expected<void> ScanIndex(Demuxer& demuxer, size_t chunk_entries,
     entry.keyframe = (packet.flags & BULKHEAD_PACKET_KEYFRAME) ? 1 : 0;
     // A decoder derives the missing timestamp from a decoding timestamp, and
     // the result depends on where decoding began. The host must not seek by it.
-    const bool timed = packet.pts != BULKHEAD_NO_TIMESTAMP;
+    // Nor by one that counts packets where packets are lost: a seek counts
+    // those that the file's own index has.
+    shifted = shifted || (counts_packets && demuxer.LostBefore());
+    const bool timed = packet.pts != BULKHEAD_NO_TIMESTAMP && !shifted;
     entry.disordered = timed && inspector->ordered() ? 0 : 1;
     chunk.push_back(entry);
     if (chunk.size() == chunk_entries) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/worker/media/matroska_walk.h"
 
+#include <algorithm>
+
 namespace bulkhead::worker {
 namespace {
 
@@ -68,7 +70,7 @@ bool MatroskaWalk::LostUntil(int64_t position) {
   const bool forward = position > last_;
   last_ = position;
   if (forward && next_ >= 0 && !Walk(position)) {
-    broken_at_ = next_;
+    broken_at_ = std::min(next_, position);
     Resume(position);
     return true;
   }

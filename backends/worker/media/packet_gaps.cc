@@ -21,6 +21,12 @@ int64_t Sum(int64_t a, int64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? a : sum;
 }
 
+// Of numbers of 0 or more and 1 or more.
+uint64_t RoundedRatio(int64_t a, int64_t b) {
+  return (static_cast<uint64_t>(a) + static_cast<uint64_t>(b) / 2) /
+         static_cast<uint64_t>(b);
+}
+
 int64_t DurationAt(bulkhead_rational rate, bulkhead_rational unit) {
   if (rate.numerator <= 0 || rate.denominator <= 0 || unit.numerator <= 0 ||
       unit.denominator <= 0) {
@@ -30,14 +36,18 @@ int64_t DurationAt(bulkhead_rational rate, bulkhead_rational unit) {
                               (__int128{rate.numerator} * unit.numerator));
 }
 
+// Returns the time at which the stream ends according to the header. For Ogg
+// and transport streams, libavformat takes it from the end of the file.
 int64_t PromisedEnd(const StreamFacts& facts) {
+  if (facts.container == "ogg" || facts.container == "mpegts") {
+    return BULKHEAD_NO_TIMESTAMP;
+  }
   const int64_t start = std::max<int64_t>(facts.start, 0);
   if (facts.duration != BULKHEAD_NO_TIMESTAMP && facts.duration > 0) {
     return Sum(start, facts.duration);
   }
-  // Another stream may be longer.
-  if (facts.container_microseconds <= 0 || facts.stream_count != 1 ||
-      facts.time_base.numerator <= 0) {
+  // Another stream may be longer; the number of lost packets is an estimate.
+  if (facts.container_microseconds <= 0 || facts.time_base.numerator <= 0) {
     return BULKHEAD_NO_TIMESTAMP;
   }
   const __int128 ticks = __int128{facts.container_microseconds} *
@@ -74,30 +84,49 @@ int64_t PacketGaps::FrameDuration(int64_t duration) const {
   return last_duration_ > 0 ? last_duration_ : rate_duration_;
 }
 
-uint64_t PacketGaps::PacketsIn(int64_t bytes) const {
-  const int64_t mean = sent_ == 0 ? 0 : bytes_ / static_cast<int64_t>(sent_);
-  if (mean <= 0 || bytes <= 0) return 1;
-  return std::clamp<uint64_t>(static_cast<uint64_t>((bytes + mean / 2) / mean),
-                              1, kMostPackets);
+uint64_t PacketGaps::PacketsIn(int64_t first_byte, int64_t end_byte) const {
+  // Of the packets that came, with those of other streams between them.
+  int64_t mean = 0;
+  if (sent_ > 1 && !__builtin_sub_overflow(last_byte_, first_byte_, &mean) &&
+      !__builtin_sub_overflow(mean, lost_bytes_, &mean)) {
+    mean /= static_cast<int64_t>(sent_ - 1);
+  }
+  int64_t bytes;
+  if (mean <= 0 || __builtin_sub_overflow(end_byte, first_byte, &bytes) ||
+      bytes <= 0) {
+    return 1;
+  }
+  return std::clamp<uint64_t>(RoundedRatio(bytes, mean), 1, kMostPackets);
 }
 
-void PacketGaps::Sent(const bulkhead_packet& packet, bool lost_before,
-                      int64_t lost_from) {
-  if (lost_before) {
-    losses_.push_back({.number = sent_,
-                       .first_byte = lost_from,
-                       .end_byte = packet.position,
-                       .pts = packet.pts});
-    if (losses_.size() > kMostLosses) losses_.pop_front();
-    // The first packet of the stream is lost, so the hole begins before it.
-    if (sent_ == 0 && packet.pts > 0) edge_ = 0;
+void PacketGaps::SentBehindLoss(const bulkhead_packet& packet, int64_t from,
+                                uint64_t listed) {
+  losses_.push_back({.number = sent_ + 1,
+                     .first_byte = from,
+                     .end_byte = packet.position,
+                     .pts = packet.pts,
+                     .listed = listed});
+  if (losses_.size() > kMostLosses) losses_.pop_front();
+  // The first packet of the stream is lost, so the hole begins before it.
+  if (sent_ == 0 && packet.pts > 0) edge_ = 0;
+  int64_t lost;
+  if (first_byte_ >= 0 &&
+      !__builtin_sub_overflow(packet.position, from, &lost) && lost > 0) {
+    lost_bytes_ = Sum(lost_bytes_, lost);
   }
+  Sent(packet);
+}
+
+void PacketGaps::Sent(const bulkhead_packet& packet) {
+  ++sent_;
   if (packet.pts != BULKHEAD_NO_TIMESTAMP) {
     numbers_[packet.pts] = sent_;
     if (numbers_.size() > kMostNumbers) numbers_.erase(numbers_.begin());
   }
-  ++sent_;
-  bytes_ = Sum(bytes_, static_cast<int64_t>(packet.bytes));
+  if (packet.position < 0) return;
+  if (first_byte_ < 0) first_byte_ = packet.position;
+  last_byte_ = packet.position;
+  end_byte_ = Sum(packet.position, static_cast<int64_t>(packet.bytes));
 }
 
 const PacketGaps::Loss* PacketGaps::FindLoss(uint64_t a, uint64_t b) const {
@@ -113,17 +142,20 @@ const PacketGaps::Loss* PacketGaps::FindLoss(uint64_t a, uint64_t b) const {
 
 std::vector<PacketGap> PacketGaps::Shown(int64_t pts, int64_t duration) {
   std::vector<PacketGap> gaps;
-  ++shown_;
   const auto known = numbers_.find(pts);
-  const uint64_t number = known == numbers_.end() ? sent_ : known->second;
+  const uint64_t number = known == numbers_.end() ? sent_ + 1 : known->second;
   const int64_t frame = FrameDuration(duration);
   if (counts_bytes_) {
     while (!losses_.empty() && losses_.front().number <= number) {
       const Loss& loss = losses_.front();
-      gaps.push_back({.pts = loss.pts,
-                      .first_byte = loss.first_byte,
-                      .end_byte = loss.end_byte,
-                      .packets = PacketsIn(loss.end_byte - loss.first_byte)});
+      gaps.push_back(
+          {.pts = loss.pts,
+           .first_byte = loss.first_byte,
+           .end_byte = loss.end_byte,
+           .packets = loss.listed > 0
+                          ? std::min(loss.listed, kMostPackets)
+                          : PacketsIn(loss.first_byte, loss.end_byte)});
+      told_ += gaps.back().packets;
       losses_.pop_front();
     }
   }
@@ -132,16 +164,14 @@ std::vector<PacketGap> PacketGaps::Shown(int64_t pts, int64_t duration) {
   if (edge_ && !__builtin_sub_overflow(pts, *edge_, &hole) &&
       hole > frame / 2) {
     if (const Loss* loss = FindLoss(edge_number_, number)) {
-      const uint64_t packets = frame > 0
-                                   ? static_cast<uint64_t>(hole + frame / 2) /
-                                         static_cast<uint64_t>(frame)
-                                   : 1;
+      const uint64_t packets = frame > 0 ? RoundedRatio(hole, frame) : 1;
       gaps.push_back(
           {.pts = *edge_,
            .duration = hole,
            .first_byte = loss->first_byte,
            .end_byte = loss->end_byte,
            .packets = std::clamp<uint64_t>(packets, 1, kMostPackets)});
+      told_ += gaps.back().packets;
       // The first timestamp behind lost pages accounts for all of them.
       if (late_ > 0) losses_.clear();
     }
@@ -157,25 +187,23 @@ std::vector<PacketGap> PacketGaps::Shown(int64_t pts, int64_t duration) {
   return gaps;
 }
 
-std::optional<PacketGap> PacketGaps::LostAtEnd(int64_t from,
-                                               int64_t size) const {
+std::optional<PacketGap> PacketGaps::LostAtEnd(int64_t end) const {
   PacketGap gap{.pts = edge_.value_or(BULKHEAD_NO_TIMESTAMP),
-                .first_byte = from,
-                .end_byte = size,
-                .packets = PacketsIn(size - from)};
+                .first_byte = end_byte_,
+                .end_byte = end,
+                .packets = PacketsIn(end_byte_, end)};
   const int64_t frame = FrameDuration(0);
   int64_t hole = 0;
   if (from_beginning_ && frame_count_ > 0) {
-    if (frame_count_ <= shown_) return std::nullopt;
-    gap.packets = std::min(frame_count_ - shown_, kMostPackets);
+    if (frame_count_ <= sent_ + told_) return std::nullopt;
+    gap.packets = std::min(frame_count_ - sent_ - told_, kMostPackets);
   } else if (edge_ && promised_end_ != BULKHEAD_NO_TIMESTAMP && frame > 0) {
     if (__builtin_sub_overflow(promised_end_, *edge_, &hole) ||
         hole <= frame / 2) {
       return std::nullopt;
     }
-    gap.packets = std::clamp<uint64_t>(
-        static_cast<uint64_t>(hole + frame / 2) / static_cast<uint64_t>(frame),
-        1, kMostPackets);
+    gap.packets =
+        std::clamp<uint64_t>(RoundedRatio(hole, frame), 1, kMostPackets);
   }
   if (edge_ && frame > 0 &&
       __builtin_mul_overflow(static_cast<int64_t>(gap.packets), frame,

@@ -28,14 +28,16 @@ struct PacketGap {
 // Estimates how many packets of a video stream the container has lost, and
 // where they would be shown.
 //
-//     gaps.Sent(packet, lost_before, lost_from);  // each packet
+//     gaps.Sent(packet);                          // each packet,
+//     gaps.SentBehindLoss(packet, from, listed);  // or this
 //     for (auto& gap : gaps.Shown(pts, duration)) // each picture, in order
 //
 // A gap is a hole in the timestamps of the pictures, in the order of
 // presentation, of more than half a frame, with lost bytes beside it
 // (Demuxer::LostBefore). A hole alone is none, since frame rates vary. AVI has
 // no timestamps, only frames one behind the other: there the lost bytes alone
-// are a gap, and their number tells how many packets it had.
+// are a gap. The file's own index tells how many packets it had, or else their
+// number.
 //
 // A value type, bounded in size.
 class PacketGaps {
@@ -45,14 +47,19 @@ class PacketGaps {
   // Forgets where the stream is, for a seek.
   void Restart();
 
-  // Takes the next packet. `lost_before` and `lost_from` are the demuxer's.
-  void Sent(const bulkhead_packet& packet, bool lost_before, int64_t lost_from);
+  // Takes the next packet, before which nothing is lost.
+  void Sent(const bulkhead_packet& packet);
+  // Takes the next packet, before which bytes of the file are lost from `from`
+  // on. `listed` is Demuxer::ListedAsLost().
+  void SentBehindLoss(const bulkhead_packet& packet, int64_t from,
+                      uint64_t listed);
   // Takes the next picture, or a packet that is known to give none. Returns the
   // gaps before it.
   std::vector<PacketGap> Shown(int64_t pts, int64_t duration);
-  // Returns the gap at the end of the stream, whose bytes are lost from `from`
-  // on. Returns nullopt if the header tells that nothing is missing.
-  std::optional<PacketGap> LostAtEnd(int64_t from, int64_t size) const;
+  // Returns the gap at the end of the stream, if the bytes from the last packet
+  // to `end` are lost. Returns nullopt if the header tells that no frame is
+  // missing.
+  std::optional<PacketGap> LostAtEnd(int64_t end) const;
 
  private:
   // Lost bytes, before the packet with this number.
@@ -61,12 +68,13 @@ class PacketGaps {
     int64_t first_byte = -1;
     int64_t end_byte = -1;
     int64_t pts = BULKHEAD_NO_TIMESTAMP;  // of that packet
+    uint64_t listed = 0;
   };
 
   // Returns the duration of one frame, or 0 if unknown.
   int64_t FrameDuration(int64_t duration) const;
-  // Returns the number of packets that such a number of bytes is.
-  uint64_t PacketsIn(int64_t bytes) const;
+  // Returns the number of packets that fit into these bytes of the file.
+  uint64_t PacketsIn(int64_t first_byte, int64_t end_byte) const;
   // Returns the loss between two packets that are shown one after the other.
   const Loss* FindLoss(uint64_t a, uint64_t b) const;
 
@@ -78,8 +86,12 @@ class PacketGaps {
   int64_t promised_end_ = BULKHEAD_NO_TIMESTAMP;
 
   uint64_t sent_ = 0;
-  uint64_t shown_ = 0;
-  int64_t bytes_ = 0;                    // of all packets
+  uint64_t told_ = 0;  // packets in all gaps
+  // Places in the file: the first and the last packet, and its end.
+  int64_t first_byte_ = -1;
+  int64_t last_byte_ = -1;
+  int64_t end_byte_ = 0;
+  int64_t lost_bytes_ = 0;               // between them
   std::map<int64_t, uint64_t> numbers_;  // of packets, by timestamp
   std::deque<Loss> losses_;
   // The end of the last picture, and the number of its packet.

@@ -244,7 +244,12 @@ ipc::Expected<void> PictureReader::ReadPacket() {
   ++packets_;
   last_pts_ = packet.pts;
   last_position_ = packet.position;
-  gaps_.Sent(packet, demuxer_->LostBefore(), demuxer_->lost_from());
+  if (demuxer_->LostBefore()) {
+    gaps_.SentBehindLoss(packet, demuxer_->lost_from(),
+                         demuxer_->ListedAsLost());
+  } else {
+    gaps_.Sent(packet);
+  }
   const bool shows = inspector_->Inspect(packet);
   if (!inspector_->ordered()) outstanding_.OnlyCount();
   if ((packet.flags & BULKHEAD_PACKET_CORRUPT) != 0) sound_ = false;
@@ -280,15 +285,16 @@ void PictureReader::NoteGaps(int64_t pts, int64_t duration) {
 }
 
 void PictureReader::NoteGapAtEnd() {
+  // The host tells of a file that has become shorter.
+  if (demuxer_->cut_short()) return;
   const int64_t size = demuxer_->size();
   const int64_t declared = demuxer_->declared_size();
   if (!demuxer_->LostAtEnd() && declared <= size) return;
-  const int64_t from = std::clamp<int64_t>(demuxer_->lost_from(), 0, size);
-  const auto gap = gaps_.LostAtEnd(from, std::max(size, declared));
+  const auto gap = gaps_.LostAtEnd(std::max(size, declared));
   if (!gap) return;
   losses_.push_back({.pts = gap->pts,
                      .duration = gap->duration,
-                     .position = gap->first_byte,
+                     .position = std::min(gap->first_byte, size - 1),
                      .packets = gap->packets,
                      .not_in_index = true,
                      .end_position = size,

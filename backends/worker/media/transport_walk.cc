@@ -24,11 +24,12 @@ void TransportWalk::LearnLayout(int64_t position) {
 }
 
 bool TransportWalk::IsInStep(int64_t offset) {
-  for (int64_t i = 0; i < 3; ++i) {
-    const int64_t at = offset + i * stride_;
-    if (at + static_cast<int64_t>(kPacketBytes) > file_.size()) return i > 0;
-    const auto byte = file_.At(at, 1);
-    if (byte.empty() || byte[0] != kSync) return false;
+  const auto stride = static_cast<size_t>(stride_);
+  const auto bytes = file_.At(offset, 2 * stride + kPacketBytes);
+  // Fewer packets may follow at the end of the file.
+  if (bytes.size() < kPacketBytes) return false;
+  for (size_t at = 0; at + kPacketBytes <= bytes.size(); at += stride) {
+    if (bytes[at] != kSync) return false;
   }
   return true;
 }

@@ -177,6 +177,7 @@ ipc::Expected<void> AudioStream::TellLost() {
           told.setFirstByte(lost.first_byte);
           told.setLastByte(lost.last_byte);
           told.setEstimated(lost.estimated);
+          told.setDeclaredSize(lost.declared_size);
           told.setWords(lost.complaint.substr(0, kMostComplaintBytes));
         }));
   }

@@ -121,12 +121,14 @@ std::vector<DamagedRange> DamageLog::Ranges(double seconds_per_unit) const {
         __builtin_add_overflow(gap.pts, gap.duration, &end)) {
       end = gap.pts;
     }
-    ranges.push_back({.frames = gap.frames,
-                      .begin_seconds = seconds(gap.pts),
-                      .end_seconds = seconds(end),
-                      .first_byte = byte(gap.position),
-                      .last_byte = byte(gap.end_position - 1),
-                      .not_in_index = true});
+    ranges.push_back(
+        {.frames = gap.frames,
+         .begin_seconds = seconds(gap.pts),
+         .end_seconds = seconds(end),
+         .first_byte = byte(gap.position),
+         // Where bytes were cut out, there are none in between.
+         .last_byte = byte(std::max(gap.end_position - 1, gap.position)),
+         .not_in_index = true});
   }
   return ranges;
 }

@@ -20,6 +20,7 @@ void Join(const SampleDamage& other, SampleDamage& run) {
   run.first = std::min(run.first, other.first);
   run.count = end - run.first;
   run.estimated |= other.estimated;
+  run.declared_size = std::max(run.declared_size, other.declared_size);
   if (other.first_byte < 0) return;
   run.first_byte = run.first_byte < 0
                        ? other.first_byte

@@ -188,7 +188,8 @@ Result<bool> AudioSession::FetchSome(int64_t first, int64_t count,
                  .first_byte = lost->first_byte,
                  .last_byte = lost->last_byte,
                  .words = lost->words,
-                 .estimated = lost->estimated});
+                 .estimated = lost->estimated,
+                 .declared_size = lost->declared_size});
     return true;
   }
   const auto* published = std::get_if<PublishedSamples>(&event);
@@ -234,6 +235,11 @@ Status AudioSession::CheckDamage(int64_t first, int64_t end) const {
     text += ", byte " + std::to_string(*damage.first_byte) + " of the file,";
   }
   text += " are damaged";
+  if (found->declared_size >= 0) {
+    text += ": the file is cut off, it needs " +
+            std::to_string(found->declared_size) + " bytes and has " +
+            std::to_string(input().bytes());
+  }
   if (damage.estimated) text += " (their number is an estimate)";
   return Status(Code::kBadInput,
                 text + Quote(metadata().backend, damage.backend_says) +

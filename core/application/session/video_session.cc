@@ -414,9 +414,9 @@ std::string VideoSession::DescribeGap(const Damage& gap) const {
                 : " before " + seconds(gap.pts) + " s";
   }
   if (gap.position < 0) return text;
-  return text + ": the file is damaged from byte " +
-         std::to_string(gap.position) + " to " +
-         std::to_string(gap.end_position);
+  text += ": the file is damaged at byte " + std::to_string(gap.position);
+  if (gap.end_position <= gap.position) return text;
+  return text + " to " + std::to_string(gap.end_position);
 }
 
 std::string VideoSession::DescribeDamaged(const Damage& damage) const {

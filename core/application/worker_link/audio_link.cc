@@ -18,6 +18,7 @@ Result<OpenedAudio> AudioLink::Open(const AudioOptions& options,
                                     uint32_t incarnation, const Limits& limits,
                                     const MediaInput& input) {
   OpenedAudio opened;
+  media_bytes_ = input.bytes();
   RETURN_IF_ERROR(stream_.Open(
       {.kind = schema::StreamKind::AUDIO,
        .stream_index = options.stream_index,
@@ -160,13 +161,18 @@ Result<LostSamples> AudioLink::AdoptLostIfValid(
       count > kMostSamples) {
     return link_.Misbehaved("it reported damage of an impossible place");
   }
+  const int64_t declared = lost_untrusted.getDeclaredSize();
+  if (declared >= 0 && declared <= media_bytes_) {
+    return link_.Misbehaved("it reported a file that is not cut off as such");
+  }
   lost_until_ = first + count;
   return LostSamples{.first = first,
                      .count = count,
                      .first_byte = lost_untrusted.getFirstByte(),
                      .last_byte = lost_untrusted.getLastByte(),
                      .words = CleanWords(lost_untrusted.getWords()),
-                     .estimated = lost_untrusted.getEstimated()};
+                     .estimated = lost_untrusted.getEstimated(),
+                     .declared_size = declared};
 }
 
 Result<PublishedSamples> AudioLink::AdoptSamplesIfValid(

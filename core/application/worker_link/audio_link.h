@@ -40,6 +40,8 @@ struct LostSamples {
   int64_t last_byte;
   std::string words;  // what the backend said of them
   bool estimated;     // the count is an estimate
+  // The size that a file should have which is cut off; -1 otherwise.
+  int64_t declared_size = -1;
 };
 using AudioEvent = std::variant<PublishedSamples, SamplesEnd, LostSamples>;
 
@@ -76,6 +78,7 @@ class AudioLink {
   WorkerLink& link_;
   StreamLink stream_;
   // The format of what the worker publishes; fixed by Open().
+  int64_t media_bytes_ = 0;
   uint32_t sample_rate_ = 0;
   uint32_t channels_ = 0;
   // The samples that the worker still owes to the last play.
