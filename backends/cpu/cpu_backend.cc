@@ -67,6 +67,7 @@ bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
   const bulkhead_result result = Self(decoder)->Receive(picture.get());
   if (result != BULKHEAD_OK) return result;
   libav_codec::DescribeFrame(*picture, frame);
+  frame->met_error = Self(decoder)->TakeLoggedError();
   frame->buffer = Self(decoder)->HandleOf(*picture);
   frame->private_data = picture.release();
   return BULKHEAD_OK;

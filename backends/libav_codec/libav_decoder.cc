@@ -194,6 +194,7 @@ void LibavDecoder::Flush() {
   avcodec_flush_buffers(context_.get());
   ended_ = false;
   picture_too_large_ = false;
+  logged_error_ = false;
 }
 
 void* LibavDecoder::HandleOf(const AVFrame& frame) const {
@@ -237,22 +238,25 @@ int LibavDecoder::GetBuffer(AVCodecContext* context, AVFrame* frame,
   return decoder->buffers_->Allocate(context, frame, flags);
 }
 
-// Notices pictures beyond max_pixels. libavcodec reports them as damage, and
-// only its log tells the two apart. Prints nothing, since a hostile stream
-// could make it print for ever.
-void LibavDecoder::ReadLog(void* object, int, const char* format,
+// Notices errors, and pictures beyond max_pixels. libavcodec reports those as
+// damage, and only its log tells the two apart. Prints nothing, since a hostile
+// stream could make it print for ever.
+void LibavDecoder::ReadLog(void* object, int level, const char* format,
                            va_list values) {
+  const int severity = level & 0xff;  // the rest is a colour
   const bool beyond_own = std::strstr(format, "Picture size %ux%u is invalid");
-  if (!beyond_own &&
-      std::strstr(format, "exceeds specified max pixel count") == nullptr &&
-      std::strstr(format, "exceeds limit") == nullptr) {
-    return;
-  }
+  const bool beyond =
+      beyond_own ||
+      std::strstr(format, "exceeds specified max pixel count") != nullptr ||
+      std::strstr(format, "exceeds limit") != nullptr;
+  if (severity > AV_LOG_ERROR && !beyond) return;
   const AVCodecContext* context = OwningContext(object);
   if (context == nullptr || context->get_buffer2 != GetBuffer) return;
   // The decoder of AAC says of damaged bands that they exceed a limit.
   if (context->codec_type != AVMEDIA_TYPE_VIDEO) return;
   auto* const decoder = static_cast<LibavDecoder*>(context->opaque);
+  if (severity <= AV_LOG_ERROR) decoder->logged_error_ = true;
+  if (!beyond) return;
   if (beyond_own) {
     // libavutil refuses some sizes by itself, among them empty ones. Only sizes
     // beyond our limit count.

@@ -44,6 +44,10 @@ class LibavDecoder {
   // Receives one frame, which is valid if the result is OK.
   bulkhead_result Receive(AVFrame* frame);
   void Flush();
+  // Returns whether libavcodec logged an error since the last call. It goes on
+  // after many errors, and tells them nowhere else before the picture comes
+  // out.
+  bool TakeLoggedError() { return logged_error_.exchange(false); }
 
   // Returns the handle of the buffer that holds the frame; see
   // RuntimeBuffers::HandleOf.
@@ -68,6 +72,7 @@ class LibavDecoder {
   // Side data of the container's stream, which is sent with the first packet.
   PacketPtr stream_side_data_;
   std::atomic<bool> picture_too_large_ = false;
+  std::atomic<bool> logged_error_ = false;
   bool ended_ = false;
   std::string last_error_;
   // The last member, so destroyed first: closing the context returns the

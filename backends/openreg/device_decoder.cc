@@ -144,6 +144,7 @@ void DeviceDecoder::DecodeAndUpload() {
     return;
   }
   libav_codec::DescribeFrame(*decoded_, &description_);
+  description_.met_error = decoder_->TakeLoggedError();
   kernel_result_ = Upload();
   av_frame_unref(decoded_.get());
 }

@@ -270,6 +270,12 @@ typedef struct bulkhead_frame {
   /* 1 if parts of the picture are invented, because its packet was damaged or a
    * picture that it refers to is missing. */
   int32_t damaged;
+  /* 1 if, since the frame before, the decoder met an error in a packet for
+   * which no call returned BAD_INPUT. The frame itself may be sound. The
+   * runtime then waits for the frames of all packets sent so far before it
+   * delivers one that may refer to them. Without this, frames that are shown
+   * before a damaged one, and refer to it, count as sound. */
+  int32_t met_error;
 } bulkhead_frame;
 
 typedef struct bulkhead_device {

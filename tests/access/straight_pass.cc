@@ -28,4 +28,20 @@ StraightPass DecodeStraight(VideoDecoder& video) {
   }
 }
 
+bool IsListedAsDamaged(const VideoDecoder& video, int64_t pts) {
+  constexpr double kTolerance = 1e-6;
+  const double seconds =
+      static_cast<double>(pts) * video.metadata().time_base.value();
+  for (const DamagedRange& range : video.damage()) {
+    if (!range.begin_seconds) return true;
+    const double begin = *range.begin_seconds;
+    const double end = range.end_seconds.value_or(begin);
+    if (seconds > begin - kTolerance &&
+        (seconds < end - kTolerance || seconds < begin + kTolerance)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace bulkhead::tests

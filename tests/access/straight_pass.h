@@ -23,6 +23,10 @@ struct SeenFrame {
 SeenFrame See(const Frame& frame);
 std::string Describe(const SeenFrame& frame);
 
+// Returns whether the frame with the timestamp is one of video.damage(). Also
+// true if some of the damage has no time.
+bool IsListedAsDamaged(const VideoDecoder& video, int64_t pts);
+
 // The frames that Next() returned, from the first one on. `failure` is OK if
 // the pass reached the end of the stream.
 struct StraightPass {

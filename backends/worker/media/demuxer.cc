@@ -296,6 +296,10 @@ int64_t Demuxer::lost_from() const {
 
 bool Demuxer::cut_short() const { return file_ && file_->cut_short(); }
 
+bool Demuxer::disposable() const {
+  return (av_packet_->flags & AV_PKT_FLAG_DISPOSABLE) != 0;
+}
+
 ipc::Expected<void> Demuxer::SeekToKeyframe(int64_t timestamp) {
   if (stream_ == nullptr) return SeekToBeginning();
   at_beginning_ = false;

@@ -122,6 +122,8 @@ class Demuxer {
 
   // Returns the packet that ReadPacket read. Valid until the next read or seek.
   const bulkhead_packet& packet() const { return packet_; }
+  // Returns whether the container says that no packet refers to this one.
+  bool disposable() const;
 
   // Returns whether the container has lost bytes of the stream between this
   // packet and the one before (container_walk.h), so that packets may be
@@ -133,6 +135,8 @@ class Demuxer {
   // Returns whether bytes of the stream are lost behind the last packet. Call
   // this once, after ReadPacket has returned false.
   bool LostAtEnd();
+  // Returns whether LostBefore() knows anything of this container.
+  bool tells_losses() const { return walk_ != nullptr; }
   // Returns the offset in the file from which on they are lost.
   int64_t lost_from() const;
   // Returns the size that the file should have according to its headers

@@ -51,6 +51,8 @@ class OutstandingPackets {
   void SentWithout(int64_t pts, bool discarded);
   // Only counts packets from now on, because the timestamps give no order.
   void OnlyCount();
+  // Returns whether packets are matched by their timestamps.
+  bool timed() const { return timed_; }
 
   enum class Origin {
     kPacket,     // a packet that had no picture yet, or that is not known

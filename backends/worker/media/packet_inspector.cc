@@ -11,32 +11,14 @@ extern "C" {
 #include <libavcodec/avcodec.h>
 }
 
+#include "backends/worker/media/header_bits.h"
+
 namespace bulkhead::worker {
 namespace {
 
 // Twice the size of the largest decoded picture buffer. No decoder delays a
 // picture by more than that.
 constexpr size_t kRecentPictures = 32;
-
-// Reads the bits of a VP9 frame header, the most significant bit first. Yields
-// zeroes after the end.
-class BitReader {
- public:
-  BitReader(const uint8_t* data, size_t bytes)
-      : data_(data), bits_(bytes * 8) {}
-
-  int Bit() {
-    if (at_ >= bits_) return 0;
-    const int bit = data_[at_ / 8] >> (7 - at_ % 8) & 1;
-    ++at_;
-    return bit;
-  }
-
- private:
-  const uint8_t* const data_;
-  const size_t bits_;
-  size_t at_ = 0;
-};
 
 // The bytes that a keyframe has behind its first ones (RFC 6386, section 9.1;
 // VP9 bitstream specification, section 6.2).
@@ -53,27 +35,11 @@ bool Vp8Shows(const uint8_t* data, size_t bytes) {
   return bytes == 0 || (data[0] & 0x10) != 0;
 }
 
-// Parses the header as in the VP9 bitstream specification, section 6.2 and
-// annex B. Malformed headers count as shown, so that their loss is reported.
-bool Vp9Shows(const uint8_t* data, size_t bytes) {
-  if (bytes == 0) return true;
-  const bool superframe = (data[bytes - 1] & 0xe0) == 0xc0;
-  if (superframe) return true;
-  BitReader header(data, bytes);
-  if (header.Bit() != 1 || header.Bit() != 0) return true;  // frame marker
-  const int profile = header.Bit() + 2 * header.Bit();
-  if (profile == 3) header.Bit();
-  const bool shows_existing = header.Bit() != 0;
-  if (shows_existing) return true;
-  header.Bit();  // frame type
-  return header.Bit() != 0;
-}
-
 }  // namespace
 
 std::unique_ptr<PacketInspector> PacketInspector::Create(
     const AVCodecParameters& parameters) {
-  std::unique_ptr<PacketInspector> inspector(new PacketInspector);
+  std::unique_ptr<PacketInspector> inspector(new PacketInspector(parameters));
   inspector->codec_ = parameters.codec_id;
   switch (parameters.codec_id) {
     case AV_CODEC_ID_H264:
@@ -124,11 +90,18 @@ void PacketInspector::Parse(const bulkhead_packet& packet) {
 
 bool PacketInspector::Inspect(const bulkhead_packet& packet) {
   if (parser_ != nullptr) Parse(packet);
+  role_ = roles_.Read(packet, parser_ == nullptr ? int{AV_PICTURE_TYPE_NONE}
+                                                 : parser_->pict_type);
   met_keyframe_ = met_keyframe_ || IsKeyframe(packet);
   if (codec_ == AV_CODEC_ID_VP8) return Vp8Shows(packet.data, packet.bytes);
-  if (codec_ == AV_CODEC_ID_VP9) return Vp9Shows(packet.data, packet.bytes);
+  if (codec_ == AV_CODEC_ID_VP9) {
+    return ReadVp9Header(packet.data, packet.bytes).shows;
+  }
   if (parser_ == nullptr) return true;
-  if (codec_ == AV_CODEC_ID_H264 && IsSecondField()) return false;
+  if (codec_ == AV_CODEC_ID_H264 && IsSecondField()) {
+    role_.second_field = true;
+    return false;
+  }
   const bool discarded = (packet.flags & BULKHEAD_PACKET_DISCARD) != 0;
   if (packet.pts != BULKHEAD_NO_TIMESTAMP && !discarded) {
     if (reordering_ == Reordering::kByCount) CheckCount(packet.pts);
@@ -158,6 +131,14 @@ bool PacketInspector::IsKeyframe(const bulkhead_packet& packet) const {
     default:
       return HoldsKeyframe(codec_, packet);
   }
+}
+
+bool PacketInspector::notices_missing_end() const {
+  if (codec_ == AV_CODEC_ID_MPEG1VIDEO || codec_ == AV_CODEC_ID_MPEG2VIDEO) {
+    return true;
+  }
+  return codec_ == AV_CODEC_ID_H264 && parser_ != nullptr &&
+         parser_->picture_structure == AV_PICTURE_STRUCTURE_FRAME;
 }
 
 bool PacketInspector::IsSecondField() {

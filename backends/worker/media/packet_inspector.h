@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/sdk/bulkhead_backend.h"
+#include "backends/worker/media/packet_role.h"
 
 struct AVCodecContext;
 struct AVCodecParameters;
@@ -42,6 +43,14 @@ class PacketInspector {
   // not damaged.
   bool Inspect(const bulkhead_packet& packet);
 
+  // Returns what other packets need of the packet inspected last.
+  const PacketRole& role() const { return role_; }
+
+  // Returns whether decoders are known to notice that the end of the packet
+  // inspected last is missing: those of H.264 and MPEG-1/2 miss macroblocks,
+  // but not where a picture is coded as two fields.
+  bool notices_missing_end() const;
+
   // Returns true once there was a keyframe whose headers are sound. A decoder
   // that takes such a packet without an error has a picture to show. Only for
   // H.264, HEVC, VP8, VP9 and the codecs of keyframe_headers.h; else always
@@ -61,7 +70,8 @@ class PacketInspector {
     int64_t pts;
   };
 
-  PacketInspector() = default;
+  explicit PacketInspector(const AVCodecParameters& parameters)
+      : roles_(parameters) {}
 
   void Parse(const bulkhead_packet& packet);
   bool IsKeyframe(const bulkhead_packet& packet) const;
@@ -71,6 +81,8 @@ class PacketInspector {
 
   AVCodecContext* context_ = nullptr;
   AVCodecParserContext* parser_ = nullptr;  // null if the codec has no parser
+  RoleReader roles_;
+  PacketRole role_;
   int codec_ = 0;
   Reordering reordering_ = Reordering::kUnknown;
   bool ordered_ = true;

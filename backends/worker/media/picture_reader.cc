@@ -2,6 +2,8 @@
 #include "backends/worker/media/picture_reader.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 #include "ipc/try.h"
@@ -12,6 +14,18 @@ namespace {
 // The most pictures that a decoder may give for one packet on the average. A
 // damaged packet, or one of VP9, can hold several.
 constexpr uint64_t kMostPictures = 16;
+
+// No decoder delays a picture by more than its picture buffer, which has room
+// for 16. A packet that is waited for longer has a damaged timestamp.
+constexpr size_t kMostHeld = 32;
+
+// The bytes that are compared with zero around a hole in the file.
+constexpr size_t kZeroes = 8;
+
+bool AreZero(std::span<const uint8_t> bytes) {
+  return std::all_of(bytes.begin(), bytes.end(),
+                     [](uint8_t byte) { return byte == 0; });
+}
 
 }  // namespace
 
@@ -41,6 +55,7 @@ ipc::Expected<void> PictureReader::ReplaceDecoder() {
   inspector_ = demuxer_->MakeInspector();
   outstanding_.Restart(INT64_MIN);
   gaps_ = PacketGaps(demuxer_->facts());
+  chain_.Restart();
   equal_timestamps_.Restart();
   packets_ = 0;
   pictures_ = 0;
@@ -53,11 +68,14 @@ ipc::Expected<void> PictureReader::ReplaceDecoder() {
 
 void PictureReader::Forget() {
   Pass();
-  ahead_.reset();
-  ahead_picture_.Reset();
+  held_.clear();
+  awaits_next_ = false;
+  drained_ = false;
+  read_ahead_ = {};
   packets_ended_ = false;
   packet_pending_ = false;
   losses_.clear();
+  later_losses_.clear();
 }
 
 ipc::Expected<void> PictureReader::SeekToBeginning() {
@@ -86,6 +104,7 @@ ipc::Expected<void> PictureReader::SeekToKeyframe(int64_t timestamp) {
   inspector_->Restart();
   outstanding_.Restart(demuxer_->entry());
   gaps_.Restart();
+  chain_.Restart();
   equal_timestamps_.Restart();
   return {};
 }
@@ -93,30 +112,24 @@ ipc::Expected<void> PictureReader::SeekToKeyframe(int64_t timestamp) {
 ipc::Expected<bool> PictureReader::Next() {
   if (has_picture_) return true;
   for (;;) {
-    auto received =
-        ahead_ ? *std::exchange(ahead_, std::nullopt) : Decode(&picture_);
-    if (!received) return tl::unexpected(std::move(received).error());
-    if (*received == Decoder::Received::kEndOfStream) {
-      IPC_TRY(End());
-      return false;
+    if (!held_.empty() && NeedsLookAhead()) {
+      // A failure comes behind the pictures that are there already.
+      read_ahead_ = ReadPacket();
     }
-    if (!ahead_picture_.empty()) picture_ = std::move(ahead_picture_);
-    IPC_ASSIGN_OR_RETURN(const bool shows, Show());
-    if (shows) return true;
-    picture_.Reset();
-  }
-}
-
-ipc::Expected<Decoder::Received> PictureReader::Decode(DecodedFrame* frame) {
-  for (;;) {
-    IPC_ASSIGN_OR_RETURN(const auto received, decoder_->ReceiveFrame(frame));
+    if (Release()) return true;
+    if (drained_) break;
+    IPC_TRY(std::exchange(read_ahead_, {}));
+    DecodedFrame frame;
+    IPC_ASSIGN_OR_RETURN(const auto received, decoder_->ReceiveFrame(&frame));
     switch (received) {
       case Decoder::Received::kFrame:
+        IPC_TRY(Take(std::move(frame)));
+        continue;
       case Decoder::Received::kEndOfStream:
-        return received;
+        IPC_TRY(End());
+        continue;
       case Decoder::Received::kDamaged:
-        met_damage_ = true;
-        sound_ = false;
+        Rejected();
         continue;
       case Decoder::Received::kNeedsPacket:
         break;
@@ -126,53 +139,68 @@ ipc::Expected<Decoder::Received> PictureReader::Decode(DecodedFrame* frame) {
         const auto sent,
         decoder_->SendPacket(packets_ended_ ? nullptr : &demuxer_->packet()));
     packet_pending_ = sent == Decoder::Sent::kTakeFramesFirst;
-    if (sent == Decoder::Sent::kDamaged) {
-      met_damage_ = true;
-      sound_ = false;
-    }
+    if (sent == Decoder::Sent::kDamaged) Rejected();
   }
+  at_beginning_ = false;
+  losses_.insert(losses_.end(), later_losses_.begin(), later_losses_.end());
+  later_losses_.clear();
+  return false;
 }
 
-ipc::Expected<void> PictureReader::LookAhead() {
-  ahead_ = Decode(&ahead_picture_);
-  if (ahead_picture_.empty() || !sound_ ||
-      !outstanding_.IsLost(ahead_picture_->pts)) {
-    return {};
-  }
-  return tl::unexpected(OutOfOrder(ahead_picture_->pts));
+bool PictureReader::NeedsLookAhead() const {
+  return demuxer_->tells_losses() && !packet_pending_ && !packets_ended_ &&
+         read_ahead_ && chain_.IsLatest(held_.front().frame->pts);
 }
 
-ipc::Error PictureReader::OutOfOrder(int64_t pts) const {
-  return BreachOf("receive_frame gave the picture with the timestamp " +
-                      std::to_string(pts) + " after one with a later timestamp",
-                  "the next frame in display order");
+void PictureReader::Rejected() {
+  met_damage_ = true;
+  sound_ = false;
+  chain_.Rejected();
 }
 
-ipc::Expected<bool> PictureReader::Show() {
-  shown_ = true;
-  ++pictures_;
-  const auto shown = outstanding_.Shown(picture_->pts);
-  IPC_TRY(CheckOrigin(shown.origin));
-  IPC_TRY(equal_timestamps_.Shown(picture_->pts));
-  if (picture_->damaged != 0) {
-    met_damage_ = true;
-    sound_ = false;
-  }
-  if (sound_ && !met_damage_ && !shown.losses.empty()) IPC_TRY(LookAhead());
-  Note(shown.losses);
-  using Origin = OutstandingPackets::Origin;
-  if (shown.origin == Origin::kDiscarded || shown.origin == Origin::kTooLate ||
-      shown.origin == Origin::kLost) {
+bool PictureReader::Release() {
+  if (held_.empty() || awaits_next_) return false;
+  Held& next = held_.front();
+  if (!drained_ && held_.size() < kMostHeld &&
+      !chain_.Settled(next.frame->pts)) {
     return false;
   }
-  NoteGaps(picture_->pts, picture_->duration);
-  position_ = shown.position;
+  picture_ = std::move(next.frame);
+  position_ = next.position;
+  losses_.insert(losses_.end(), next.losses.begin(), next.losses.end());
+  held_.pop_front();
+  damaged_ = picture_->damaged != 0 || chain_.Broken(picture_->pts);
   has_picture_ = true;
   return true;
 }
 
+ipc::Expected<void> PictureReader::Take(DecodedFrame frame) {
+  shown_ = true;
+  ++pictures_;
+  const auto shown = outstanding_.Shown(frame->pts);
+  IPC_TRY(CheckOrigin(shown.origin, frame->pts));
+  IPC_TRY(equal_timestamps_.Shown(frame->pts));
+  const bool damaged = frame->damaged != 0;
+  if (damaged || frame->met_error != 0) sound_ = false;
+  awaits_next_ = sound_ && !met_damage_ && !shown.losses.empty();
+  Note(shown.losses);
+  if (!outstanding_.timed()) chain_.OnlyCount();
+  if (frame->met_error != 0) chain_.Doubt();
+  chain_.Shown(frame->pts, frame->keyframe != 0, damaged);
+  met_damage_ = met_damage_ || damaged;
+  using Origin = OutstandingPackets::Origin;
+  if (shown.origin == Origin::kDiscarded || shown.origin == Origin::kTooLate ||
+      shown.origin == Origin::kLost) {
+    return {};
+  }
+  NoteGaps(frame->pts, frame->duration);
+  held_.push_back(
+      {std::move(frame), shown.position, std::exchange(later_losses_, {})});
+  return {};
+}
+
 ipc::Expected<void> PictureReader::CheckOrigin(
-    OutstandingPackets::Origin origin) {
+    OutstandingPackets::Origin origin, int64_t pts) {
   if (pictures_ > kMostPictures * (packets_ + 1)) {
     return tl::unexpected(
         BreachOf("receive_frame gave " + std::to_string(pictures_) +
@@ -180,17 +208,19 @@ ipc::Expected<void> PictureReader::CheckOrigin(
                  "A packet gives at most one frame"));
   }
   if (origin == OutstandingPackets::Origin::kLost && sound_) {
-    return tl::unexpected(OutOfOrder(picture_->pts));
+    return tl::unexpected(
+        BreachOf("receive_frame gave the picture with the timestamp " +
+                     std::to_string(pts) + " after one with a later timestamp",
+                 "the next frame in display order"));
   }
   if (origin != OutstandingPackets::Origin::kNone || met_damage_ ||
       decoder_->damage_count() > 0) {
     return {};
   }
-  const std::string time = picture_->pts == BULKHEAD_NO_TIMESTAMP
-                               ? "no timestamp"
-                               : "the timestamp " +
-                                     std::to_string(picture_->pts) +
-                                     ", which no packet has";
+  const std::string time =
+      pts == BULKHEAD_NO_TIMESTAMP
+          ? "no timestamp"
+          : "the timestamp " + std::to_string(pts) + ", which no packet has";
   return tl::unexpected(BreachOf("receive_frame gave a picture with " + time,
                                  "That of the frame's packet"));
 }
@@ -208,7 +238,8 @@ ipc::Expected<void> PictureReader::End() {
   }
   Note(outstanding_.Ended());
   NoteGapAtEnd();
-  at_beginning_ = false;
+  awaits_next_ = false;
+  drained_ = true;
   return {};
 }
 
@@ -239,7 +270,11 @@ ipc::Expected<void> PictureReader::ReadPacket() {
   IPC_ASSIGN_OR_RETURN(const bool read, demuxer_->ReadPacket());
   packets_ended_ = !read;
   packet_pending_ = true;
-  if (packets_ended_) return {};
+  if (packets_ended_) {
+    lost_at_end_ = demuxer_->LostAtEnd();
+    if (lost_at_end_ && IsTorn()) chain_.Cut();
+    return {};
+  }
   const bulkhead_packet& packet = demuxer_->packet();
   ++packets_;
   last_pts_ = packet.pts;
@@ -247,6 +282,9 @@ ipc::Expected<void> PictureReader::ReadPacket() {
   if (demuxer_->LostBefore()) {
     gaps_.SentBehindLoss(packet, demuxer_->lost_from(),
                          demuxer_->ListedAsLost());
+    met_damage_ = true;
+    sound_ = false;
+    chain_.LostBefore(IsTorn());
   } else {
     gaps_.Sent(packet);
   }
@@ -254,6 +292,16 @@ ipc::Expected<void> PictureReader::ReadPacket() {
   if (!inspector_->ordered()) outstanding_.OnlyCount();
   if ((packet.flags & BULKHEAD_PACKET_CORRUPT) != 0) sound_ = false;
   const bool discarded = (packet.flags & BULKHEAD_PACKET_DISCARD) != 0;
+  const size_t tail = std::min(packet.bytes, kZeroes);
+  ends_in_zeroes_ = AreZero({packet.data + packet.bytes - tail, tail});
+  PacketRole role = inspector_->role();
+  role.referred = role.referred && !demuxer_->disposable();
+  chain_.Sent(role, packet.pts, shows && !discarded);
+  // Of a transport stream, IsTorn() knows more.
+  if ((packet.flags & BULKHEAD_PACKET_CORRUPT) != 0 &&
+      !demuxer_->tells_losses()) {
+    chain_.Cut();
+  }
   if (!shows || discarded) {
     outstanding_.SentWithout(packet.pts, discarded);
     return {};
@@ -263,24 +311,40 @@ ipc::Expected<void> PictureReader::ReadPacket() {
   return {};
 }
 
+bool PictureReader::IsTorn() const {
+  if (demuxer_->facts().container == "mpegts") {
+    // Nothing tells where the packets end. Some decoders notice it if the end
+    // of one is missing, but not if it goes on with the middle of another.
+    return demuxer_->lost_from() != demuxer_->packet().position ||
+           !inspector_->notices_missing_end();
+  }
+  // The packet before is whole if exactly what follows it was overwritten.
+  std::array<uint8_t, kZeroes> hole;
+  return ends_in_zeroes_ || demuxer_->lost_from() < 0 ||
+         demuxer_->bytes().ReadAt(demuxer_->lost_from(), hole) !=
+             ssize_t{kZeroes} ||
+         !AreZero(hole);
+}
+
 void PictureReader::Note(const std::vector<Loss>& losses) {
   if (losses.empty()) return;
   met_damage_ = true;
   for (const Loss& loss : losses) {
+    chain_.Lost(loss.pts);
     if (loss.pts != BULKHEAD_NO_TIMESTAMP) NoteGaps(loss.pts, loss.duration);
-    losses_.push_back(loss);
+    later_losses_.push_back(loss);
   }
 }
 
 void PictureReader::NoteGaps(int64_t pts, int64_t duration) {
   for (const PacketGap& gap : gaps_.Shown(pts, duration)) {
     met_damage_ = true;
-    losses_.push_back({.pts = gap.pts,
-                       .duration = gap.duration,
-                       .position = gap.first_byte,
-                       .packets = gap.packets,
-                       .not_in_index = true,
-                       .end_position = gap.end_byte});
+    later_losses_.push_back({.pts = gap.pts,
+                             .duration = gap.duration,
+                             .position = gap.first_byte,
+                             .packets = gap.packets,
+                             .not_in_index = true,
+                             .end_position = gap.end_byte});
   }
 }
 
@@ -289,16 +353,16 @@ void PictureReader::NoteGapAtEnd() {
   if (demuxer_->cut_short()) return;
   const int64_t size = demuxer_->size();
   const int64_t declared = demuxer_->declared_size();
-  if (!demuxer_->LostAtEnd() && declared <= size) return;
+  if (!lost_at_end_ && declared <= size) return;
   const auto gap = gaps_.LostAtEnd(std::max(size, declared));
   if (!gap) return;
-  losses_.push_back({.pts = gap->pts,
-                     .duration = gap->duration,
-                     .position = std::min(gap->first_byte, size - 1),
-                     .packets = gap->packets,
-                     .not_in_index = true,
-                     .end_position = size,
-                     .declared_size = declared > size ? declared : -1});
+  later_losses_.push_back({.pts = gap->pts,
+                           .duration = gap->duration,
+                           .position = std::min(gap->first_byte, size - 1),
+                           .packets = gap->packets,
+                           .not_in_index = true,
+                           .end_position = size,
+                           .declared_size = declared > size ? declared : -1});
 }
 
 }  // namespace bulkhead::worker

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +14,7 @@
 #include "backends/worker/media/outstanding_packets.h"
 #include "backends/worker/media/packet_gaps.h"
 #include "backends/worker/media/packet_inspector.h"
+#include "backends/worker/media/reference_chain.h"
 #include "ipc/error.h"
 
 namespace bulkhead::worker {
@@ -28,10 +29,13 @@ namespace bulkhead::worker {
 //       reader->Pass();
 //     }
 //
-// Damage is not a failure: a frame that cannot be decoded is a loss. A seek to
-// the beginning, or any seek after damage, opens a new decoder, since state of
-// the old one could show in later pictures. `on_replace` is called before a
-// decoder is closed, so that the caller can give up frames of that decoder.
+// Damage is not a failure: a frame that cannot be decoded is a loss, and a
+// picture that refers to a lost one is damaged (reference_chain.h). After an
+// error, pictures are held back until it is known what the error concerns. A
+// seek to the beginning, or any seek after damage, opens a new decoder, since
+// state of the old one could show in later pictures. `on_replace` is called
+// before a decoder is closed, so that the caller can give up frames of that
+// decoder.
 //
 // Each packet shows at most one picture, as in the index. A second picture with
 // the timestamp of the same packet is left out, and so is the picture of a
@@ -67,6 +71,9 @@ class PictureReader {
   ipc::Expected<bool> Next();
   bool has_picture() const { return has_picture_; }
   DecodedFrame& picture() { return picture_; }
+  // Returns whether the decoder made up parts of the picture, or a picture that
+  // it refers to.
+  bool damaged() const { return damaged_; }
   // Returns the byte offset of the picture's packet in the file, or -1.
   int64_t position() const { return position_; }
   // Returns whether a packet was sent since the decoder was opened.
@@ -88,20 +95,29 @@ class PictureReader {
 
   ipc::Expected<void> ReplaceDecoder();
   void Forget();
-  // Decodes into `frame` until there is a picture, or the stream ends.
-  ipc::Expected<Decoder::Received> Decode(DecodedFrame* frame);
-  // Decodes the picture that Next() takes next, because one was lost before the
-  // current picture. Fails if it is the lost one.
-  ipc::Expected<void> LookAhead();
   ipc::Expected<void> ReadPacket();
   void Note(const std::vector<Loss>& losses);
-  // Takes the picture that the decoder gave. Returns false if the picture is to
-  // be left out.
-  ipc::Expected<bool> Show();
-  // Returns the error for a picture that comes after a later one.
-  ipc::Error OutOfOrder(int64_t pts) const;
+  // A picture that waits for Next().
+  struct Held {
+    DecodedFrame frame;
+    int64_t position;
+    std::vector<Loss> losses;  // before the picture
+  };
+
+  // Takes the picture that the decoder gave.
+  ipc::Expected<void> Take(DecodedFrame frame);
+  // Makes the first of the pictures that are held the current one, if it is
+  // known whether it is damaged.
+  bool Release();
+  // Returns whether only the packet after that of the first held picture will
+  // tell whether the end of the packet is missing.
+  bool NeedsLookAhead() const;
+  void Rejected();
+  // Returns whether lost bytes may begin inside the packet before them.
+  bool IsTorn() const;
   // Checks the number and the timestamp of the picture.
-  ipc::Expected<void> CheckOrigin(OutstandingPackets::Origin origin);
+  ipc::Expected<void> CheckOrigin(OutstandingPackets::Origin origin,
+                                  int64_t pts);
   // Takes the end of the stream.
   ipc::Expected<void> End();
   // Notes what the container has lost before a picture, and at the end.
@@ -115,26 +131,34 @@ class PictureReader {
   std::unique_ptr<PacketInspector> inspector_;
   OutstandingPackets outstanding_;
   PacketGaps gaps_;
+  ReferenceChain chain_;
   EqualTimestamps equal_timestamps_;
-  std::vector<Loss> losses_;
-  uint64_t packets_ = 0;   // sent since the decoder was opened
-  uint64_t pictures_ = 0;  // that the decoder has given for them
+  std::vector<Loss> losses_;        // up to the current picture
+  std::vector<Loss> later_losses_;  // behind the pictures that are held
+  uint64_t packets_ = 0;            // sent since the decoder was opened
+  uint64_t pictures_ = 0;           // that the decoder has given for them
   int64_t last_pts_ = BULKHEAD_NO_TIMESTAMP;
   int64_t last_position_ = -1;
   bool shown_ = false;  // the decoder has given a picture
   int64_t position_ = -1;
   bool at_beginning_ = true;
   bool packets_ended_ = false;
+  bool lost_at_end_ = false;  // the container lost what follows
   bool packet_pending_ = false;
   bool met_damage_ = false;  // damage since the decoder was opened
   // Since the decoder was opened, nothing but lost pictures told of damage.
   bool sound_ = true;
   bool has_picture_ = false;
-  // What LookAhead() got and Next() has not taken yet.
-  std::optional<ipc::Expected<Decoder::Received>> ahead_;
+  // The last picture that was taken comes behind a loss, and the next one may
+  // be the lost one.
+  bool awaits_next_ = false;
+  bool damaged_ = false;
+  bool ends_in_zeroes_ = false;     // the packet read last
+  ipc::Expected<void> read_ahead_;  // the failure behind the pictures held
+  bool drained_ = false;            // the decoder has given its last picture
   // The last members, so destroyed first: they belong to the decoder.
+  std::deque<Held> held_;
   DecodedFrame picture_;
-  DecodedFrame ahead_picture_;
 };
 
 }  // namespace bulkhead::worker

@@ -287,7 +287,7 @@ ipc::Expected<bool> VideoStream::PlayOn() {
     return Show();
   }
   using Fate = schema::UnseenFrame::Fate;
-  unseen_.push_back({frame->damaged ? Fate::DAMAGED : Fate::SOUND,
+  unseen_.push_back({reader_->damaged() ? Fate::DAMAGED : Fate::SOUND,
                      {frame->pts, frame->duration, reader_->position(), 1}});
   reader_->Pass();
   if (unseen_.size() >= kUnseenPerMessage) {
@@ -304,7 +304,7 @@ ipc::Expected<bool> VideoStream::Show() {
                         .duration = frame->duration,
                         .position = reader_->position(),
                         .keyframe = frame->keyframe != 0,
-                        .damaged = frame->damaged != 0};
+                        .damaged = reader_->damaged()};
   IPC_ASSIGN_OR_RETURN(const auto delivered, delivery_->Deliver(frame));
   if (!delivered) return false;
   reader_->Pass();

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace bulkhead::worker {
+
+// Reads the bits of a header, the most significant bit first. Yields zeroes
+// after the end.
+class HeaderBits {
+ public:
+  HeaderBits(const uint8_t* data, size_t bytes)
+      : data_(data), bits_(bytes * 8) {}
+
+  int Bit() {
+    if (at_ >= bits_) return 0;
+    const int bit = data_[at_ / 8] >> (7 - at_ % 8) & 1;
+    ++at_;
+    return bit;
+  }
+  uint32_t Bits(int count);
+  // Reads a number in the Exp-Golomb code of H.264 and HEVC, ue(v).
+  uint32_t Ue();
+
+ private:
+  const uint8_t* const data_;
+  const size_t bits_;
+  size_t at_ = 0;
+};
+
+// Returns the first `most` bytes of a NAL unit without the bytes that keep
+// start codes out of it.
+std::vector<uint8_t> WithoutEscapes(std::span<const uint8_t> unit, size_t most);
+
+// The header of a VP9 frame, or of the first frame of a superframe (VP9
+// bitstream specification, section 6.2 and annex B).
+struct Vp9Header {
+  bool shows = true;  // also if the header is malformed
+  bool keyframe = false;
+};
+Vp9Header ReadVp9Header(const uint8_t* data, size_t bytes);
+
+}  // namespace bulkhead::worker

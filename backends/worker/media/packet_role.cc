@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/packet_role.h"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+}
+
+#include "backends/worker/media/header_bits.h"
+
+namespace bulkhead::worker {
+namespace {
+
+using Bytes = std::span<const uint8_t>;
+
+// No sound packet has as many NAL units.
+constexpr int kMostUnits = 1 << 12;
+
+// Calls `use` with each NAL unit of `data`, from its header byte on. With start
+// codes, a unit may have zero bytes behind it.
+template <typename Use>
+void ForEachUnit(Bytes data, uint32_t length_bytes, const Use& use) {
+  for (int units = 0; units < kMostUnits && data.size() > 3; ++units) {
+    if (length_bytes > 0) {
+      size_t bytes = 0;
+      for (uint32_t i = 0; i < length_bytes; ++i) bytes = bytes << 8 | data[i];
+      data = data.subspan(length_bytes);
+      bytes = std::min(bytes, data.size());
+      if (bytes > 0) use(data.first(bytes));
+      data = data.subspan(bytes);
+      continue;
+    }
+    static constexpr uint8_t kStart[] = {0, 0, 1};
+    const auto start = std::search(data.begin(), data.end(), std::begin(kStart),
+                                   std::end(kStart));
+    if (data.end() - start <= 3) return;
+    data = data.subspan(static_cast<size_t>(start - data.begin()) + 3);
+    const auto next = std::search(data.begin(), data.end(), std::begin(kStart),
+                                  std::end(kStart));
+    use(data.first(static_cast<size_t>(next - data.begin())));
+  }
+}
+
+uint32_t LengthBytes(int codec, Bytes extradata) {
+  if (extradata.empty() || extradata[0] != 1) return 0;
+  const size_t at = codec == AV_CODEC_ID_H264 ? 4 : 21;
+  return extradata.size() > at ? (extradata[at] & 3) + 1 : 0;
+}
+
+// Returns recovery_frame_cnt of the recovery point that an H.264 SEI unit
+// holds, or -1 if it holds none (ITU-T H.264, sections 7.3.2.3.1 and D.1.8).
+int64_t RecoveryCount(Bytes unit) {
+  constexpr uint32_t kRecoveryPoint = 6;
+  const std::vector<uint8_t> payload = WithoutEscapes(unit.subspan(1), 512);
+  const Bytes rest(payload);
+  for (size_t at = 0; at + 2 < rest.size();) {
+    uint32_t number[2] = {};  // type, bytes
+    for (uint32_t& value : number) {
+      while (at < rest.size() && rest[at] == 0xff) value += rest[at++];
+      if (at < rest.size()) value += rest[at++];
+    }
+    if (number[0] == kRecoveryPoint) {
+      HeaderBits bits(rest.data() + at, rest.size() - at);
+      return bits.Ue();
+    }
+    at += number[1];
+  }
+  return -1;
+}
+
+}  // namespace
+
+RoleReader::RoleReader(const AVCodecParameters& parameters)
+    : codec_(parameters.codec_id) {
+  const AVCodecDescriptor* codec = avcodec_descriptor_get(parameters.codec_id);
+  intra_only_ =
+      codec != nullptr && (codec->props & AV_CODEC_PROP_INTRA_ONLY) != 0;
+  const Bytes extradata(
+      parameters.extradata,
+      parameters.extradata == nullptr
+          ? 0
+          : static_cast<size_t>(std::max(parameters.extradata_size, 0)));
+  if (codec_ != AV_CODEC_ID_H264 && codec_ != AV_CODEC_ID_HEVC) return;
+  length_bytes_ = LengthBytes(codec_, extradata);
+  if (codec_ == AV_CODEC_ID_HEVC && length_bytes_ > 0) {
+    highest_layer_ = (extradata[21] >> 3 & 7) - 1;
+  }
+}
+
+PacketRole RoleReader::Read(const bulkhead_packet& packet, int parsed_type) {
+  PacketRole role;
+  role.keyframe = (packet.flags & BULKHEAD_PACKET_KEYFRAME) != 0;
+  role.entry = role.keyframe || intra_only_;
+  switch (codec_) {
+    case AV_CODEC_ID_H264:
+      ReadH264(packet, parsed_type, role);
+      break;
+    case AV_CODEC_ID_HEVC:
+      ReadHevc(packet, role);
+      break;
+    case AV_CODEC_ID_MPEG1VIDEO:
+    case AV_CODEC_ID_MPEG2VIDEO:
+    case AV_CODEC_ID_MPEG4:
+      if (parsed_type == AV_PICTURE_TYPE_NONE) break;
+      role.entry = parsed_type == AV_PICTURE_TYPE_I;
+      role.referred = parsed_type != AV_PICTURE_TYPE_B;
+      break;
+    case AV_CODEC_ID_VP8:
+      role.entry = role.keyframe && packet.bytes > 0 && !(packet.data[0] & 1);
+      break;
+    case AV_CODEC_ID_VP9:
+      role.entry =
+          role.keyframe && ReadVp9Header(packet.data, packet.bytes).keyframe;
+      break;
+    default:
+      break;
+  }
+  return role;
+}
+
+void RoleReader::ReadH264(const bulkhead_packet& packet, int parsed_type,
+                          PacketRole& role) const {
+  bool has_slice = false;
+  bool referred = false;
+  int64_t recovery = -1;
+  ForEachUnit({packet.data, packet.bytes}, length_bytes_, [&](Bytes unit) {
+    switch (unit[0] & 0x1f) {
+      case 5:
+        role.closed = true;
+        [[fallthrough]];
+      case 1:
+      case 2:
+        has_slice = true;
+        referred = referred || (unit[0] & 0x60) != 0;
+        break;
+      case 6:
+        if (recovery < 0) recovery = RecoveryCount(unit);
+        break;
+      default:
+        break;
+    }
+  });
+  role.referred = !has_slice || referred;
+  const bool intra = has_slice && parsed_type == AV_PICTURE_TYPE_I;
+  role.entry =
+      role.closed || recovery == 0 || (recovery < 0 && role.keyframe && intra);
+  if (!role.entry && recovery > 0 && has_slice) {
+    role.refresh = static_cast<uint32_t>(recovery);
+  }
+}
+
+void RoleReader::ReadHevc(const bulkhead_packet& packet, PacketRole& role) {
+  bool has_slice = false;
+  bool entry = false;
+  ForEachUnit({packet.data, packet.bytes}, length_bytes_, [&](Bytes unit) {
+    constexpr int kMostSlices = 31;
+    constexpr int kParameterSet = 33;
+    if (unit.size() < 3) return;
+    const int type = unit[0] >> 1 & 0x3f;
+    const int layer = (unit[1] & 7) - 1;
+    const bool is_base = (unit[0] & 1) == 0 && unit[1] >> 3 == 0;
+    if (!is_base) return;
+    if (type == kParameterSet) {
+      highest_layer_ = std::max(highest_layer_, unit[2] >> 1 & 7);
+    }
+    if (type > kMostSlices || has_slice) return;
+    has_slice = true;
+    entry = type >= 16 && type <= 21;
+    role.closed = type == 20;  // IDR_N_LP
+    role.alone = type == 6 || type == 7;
+    role.referred = type > 14 || type % 2 != 0 || layer != highest_layer_;
+  });
+  role.entry = entry;
+}
+
+}  // namespace bulkhead::worker
