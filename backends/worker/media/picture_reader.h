@@ -31,11 +31,11 @@ namespace bulkhead::worker {
 //
 // Damage is not a failure: a frame that cannot be decoded is a loss, and a
 // picture that refers to a lost one is damaged (reference_chain.h). After an
-// error, pictures are held back until it is known what the error concerns. A
-// seek to the beginning, or any seek after damage, opens a new decoder, since
+// error, pictures are held back until it is known what the error concerns.
+//
+// A seek to the beginning, or any seek after damage, opens a new decoder, since
 // state of the old one could show in later pictures. `on_replace` is called
-// before a decoder is closed, so that the caller can give up frames of that
-// decoder.
+// before a decoder is closed, so that the caller can give up its frames.
 //
 // Each packet shows at most one picture, as in the index. A second picture with
 // the timestamp of the same packet is left out, and so is the picture of a
@@ -97,30 +97,24 @@ class PictureReader {
   void Forget();
   ipc::Expected<void> ReadPacket();
   void Note(const std::vector<Loss>& losses);
-  // A picture that waits for Next().
-  struct Held {
+  struct Held {  // a picture that waits for Next()
     DecodedFrame frame;
     int64_t position;
     std::vector<Loss> losses;  // before the picture
   };
-
-  // Takes the picture that the decoder gave.
   ipc::Expected<void> Take(DecodedFrame frame);
   // Makes the first of the pictures that are held the current one, if it is
   // known whether it is damaged.
   bool Release();
-  // Returns whether only the packet after that of the first held picture will
-  // tell whether the end of the packet is missing.
+  // Returns whether only the next packet will tell whether the end of the one
+  // of the first held picture is missing.
   bool NeedsLookAhead() const;
   void Rejected();
   // Returns whether lost bytes may begin inside the packet before them.
   bool IsTorn() const;
-  // Checks the number and the timestamp of the picture.
   ipc::Expected<void> CheckOrigin(OutstandingPackets::Origin origin,
                                   int64_t pts);
-  // Takes the end of the stream.
   ipc::Expected<void> End();
-  // Notes what the container has lost before a picture, and at the end.
   void NoteGaps(int64_t pts, int64_t duration);
   void NoteGapAtEnd();
 

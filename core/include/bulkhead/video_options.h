@@ -33,7 +33,10 @@ enum class SeekMode {
 };
 
 // Chooses how a call treats damaged frames. A frame is damaged if its packets
-// do not decode, or if the decoder made up parts of the picture.
+// do not decode or are cut, if the decoder made up parts of the picture, or if
+// the picture refers to a damaged one or to one that is missing: then all
+// frames are damaged up to the next at which decoding may begin
+// (core/application/damage.md).
 enum class OnCorrupt {
   // The call fails with kBadInput; the message names the frame, the time and
   // the byte in the file. The decoder stays usable, and the following Next()
@@ -50,7 +53,7 @@ enum class OnCorrupt {
   kNearest,
   // Next() and the batch calls deliver every picture that the decoder outputs,
   // as the ffmpeg command shows it, and Frame::damaged() tells which have parts
-  // that the decoder made up. FrameAt() returns such a picture too. Frames
+  // that are made up, there or in a picture that they refer to. FrameAt() returns such a picture too. Frames
   // without a picture are left out; FrameAt() fails for them. So are, as with
   // `ffmpeg -fps_mode vfr`, pictures that damage has put behind later ones. For
   // people who watch.

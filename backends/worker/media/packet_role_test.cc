@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/packet_role.h"
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+}
+
+#include "backends/sdk/bulkhead_backend.h"
+
+namespace bulkhead::worker {
+namespace {
+
+class Roles {
+ public:
+  explicit Roles(AVCodecID codec, std::string extradata = "")
+      : extradata_(std::move(extradata)), reader_(Make(codec)) {}
+
+  PacketRole Read(std::initializer_list<int> bytes, uint32_t flags = 0,
+                  int type = AV_PICTURE_TYPE_NONE) {
+    std::string data;
+    for (const int byte : bytes) data += static_cast<char>(byte);
+    bulkhead_packet packet{};
+    packet.size = sizeof(packet);
+    packet.flags = flags;
+    packet.data = reinterpret_cast<const uint8_t*>(data.data());
+    packet.bytes = data.size();
+    return reader_.Read(packet, type);
+  }
+
+ private:
+  RoleReader Make(AVCodecID codec) {
+    AVCodecParameters parameters{};
+    parameters.codec_id = codec;
+    parameters.extradata = reinterpret_cast<uint8_t*>(extradata_.data());
+    parameters.extradata_size = static_cast<int>(extradata_.size());
+    return RoleReader(parameters);
+  }
+
+  std::string extradata_;
+  RoleReader reader_;
+};
+
+constexpr uint32_t kKey = BULKHEAD_PACKET_KEYFRAME;
+
+TEST(PacketRole, H264TellsItByTheHeadersOfItsUnits) {
+  Roles roles(AV_CODEC_ID_H264);
+  const PacketRole idr = roles.Read({0, 0, 1, 0x65, 0x88}, kKey);
+  EXPECT_TRUE(idr.entry && idr.closed && idr.referred);
+  EXPECT_FALSE(roles.Read({0, 0, 1, 0x01, 0x88}).referred);
+  EXPECT_TRUE(roles.Read({0, 0, 1, 0x41, 0x88}).referred);
+  EXPECT_TRUE(roles.Read({0, 0, 0, 0, 0, 0}).referred) << "is no H.264";
+  EXPECT_FALSE(roles.Read({0, 0, 0, 0, 0, 0}, kKey).entry);
+  // A recovery point is whole at once, or after 6 pictures (00111).
+  const PacketRole open =
+      roles.Read({0, 0, 1, 6, 6, 1, 0x84, 0x80, 0, 0, 1, 0x61, 0x88}, kKey);
+  EXPECT_TRUE(open.entry && !open.closed);
+  const PacketRole refresh =
+      roles.Read({0, 0, 1, 6, 6, 1, 0x3c, 0x80, 0, 0, 1, 0x61, 0x88}, kKey);
+  EXPECT_FALSE(refresh.entry);
+  EXPECT_EQ(refresh.refresh, 6u);
+}
+
+TEST(PacketRole, UnitsMayHaveALengthInFrontInsteadOfAStartCode) {
+  Roles roles(AV_CODEC_ID_H264, std::string("\x01\x4d\x00\x0a\xff\xe0\x00", 7));
+  EXPECT_TRUE(roles.Read({0, 0, 0, 2, 0x65, 0x88}, kKey).closed);
+  EXPECT_FALSE(roles.Read({0, 0, 0, 2, 0x01, 0x88}).referred);
+  EXPECT_TRUE(roles.Read({0xff, 0xff, 0xff, 0xff, 0x01}).entry == false);
+}
+
+TEST(PacketRole, HevcRefersToAllButTheHighestLayer) {
+  Roles roles(AV_CODEC_ID_HEVC);
+  EXPECT_TRUE(roles.Read({0, 0, 1, 0, 1, 0}).referred) << "no parameter set";
+  // A parameter set with one layer, then TRAIL_N and TRAIL_R.
+  roles.Read({0, 0, 1, 0x42, 1, 0x01, 0, 0});
+  EXPECT_FALSE(roles.Read({0, 0, 1, 0x00, 1, 0x80}).referred);
+  EXPECT_TRUE(roles.Read({0, 0, 1, 0x02, 1, 0x80}).referred);
+  const PacketRole cra = roles.Read({0, 0, 1, 0x2a, 1, 0x80}, kKey);
+  EXPECT_TRUE(cra.entry && !cra.closed);
+  EXPECT_TRUE(roles.Read({0, 0, 1, 0x0c, 1, 0x80}).alone) << "RADL";
+}
+
+TEST(PacketRole, MpegTellsItByTheTypesOfPictures) {
+  Roles roles(AV_CODEC_ID_MPEG2VIDEO);
+  EXPECT_TRUE(roles.Read({0}, 0, AV_PICTURE_TYPE_I).entry);
+  EXPECT_FALSE(roles.Read({0}, kKey, AV_PICTURE_TYPE_P).entry);
+  EXPECT_FALSE(roles.Read({0}, 0, AV_PICTURE_TYPE_B).referred);
+}
+
+TEST(PacketRole, OtherwiseTheContainerTellsKeyframes) {
+  Roles av1(AV_CODEC_ID_AV1);
+  EXPECT_TRUE(av1.Read({0}, kKey).entry);
+  EXPECT_FALSE(av1.Read({0}).entry);
+  EXPECT_TRUE(av1.Read({0}).referred);
+  EXPECT_TRUE(Roles(AV_CODEC_ID_MJPEG).Read({0}).entry) << "always intra";
+}
+
+}  // namespace
+}  // namespace bulkhead::worker

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/reference_chain.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "backends/sdk/bulkhead_backend.h"
+
+namespace bulkhead::worker {
+namespace {
+
+class ReferenceChainTest : public testing::Test {
+ protected:
+  // Sends one packet for each letter, with the timestamps in `times`: K is a
+  // keyframe, P a picture that others refer to, B one that nothing refers to, H
+  // a hidden one, R the beginning of a refresh that takes two more pictures.
+  void Send(const std::string& kinds, std::initializer_list<int64_t> times) {
+    const int64_t* pts = times.begin();
+    for (const char kind : kinds) {
+      PacketRole role;
+      role.entry = role.keyframe = kind == 'K';
+      role.referred = kind != 'B';
+      role.refresh = kind == 'R' ? 2 : 0;
+      chain_.Sent(role, *pts++, kind != 'H');
+    }
+  }
+  std::string BrokenOf(std::initializer_list<int64_t> times) {
+    std::string text;
+    for (const int64_t pts : times) text += chain_.Broken(pts) ? 'x' : '.';
+    return text;
+  }
+
+  ReferenceChain chain_;
+};
+
+TEST_F(ReferenceChainTest, ALossBreaksWhatFollowsUpToTheNextEntry) {
+  Send("KPPPKP", {0, 1, 2, 3, 4, 5});
+  chain_.Lost(2);
+  EXPECT_EQ(BrokenOf({0, 1, 3, 4, 5}), "..x..");
+}
+
+TEST_F(ReferenceChainTest, WhatNothingRefersToBreaksNothing) {
+  Send("KPBP", {0, 2, 1, 3});
+  chain_.Lost(1);
+  EXPECT_EQ(BrokenOf({0, 2, 3}), "...");
+}
+
+TEST_F(ReferenceChainTest, PicturesThatLeadTheNextEntryAreBrokenToo) {
+  Send("KPKBBP", {0, 1, 4, 2, 3, 5});
+  chain_.Shown(1, false, true);
+  EXPECT_EQ(BrokenOf({2, 3, 4, 5}), "xx..");
+}
+
+TEST_F(ReferenceChainTest, ADamagedLeadingPictureBreaksOnlyLeadingOnes) {
+  Send("KPKPBP", {0, 1, 4, 3, 2, 5});
+  chain_.Lost(3);
+  EXPECT_EQ(BrokenOf({2, 4, 5}), "x..");
+}
+
+TEST_F(ReferenceChainTest, PacketsThatTheContainerLostCount) {
+  Send("KP", {0, 1});
+  chain_.LostBefore(false);
+  Send("PK", {3, 4});
+  chain_.LostBefore(true);
+  Send("P", {6});
+  EXPECT_EQ(BrokenOf({0, 1, 3, 4, 6}), "..xxx") << "4 may be torn";
+}
+
+TEST_F(ReferenceChainTest, ALossBeforeAKeyframeBreaksOnlyWhatLeadsIt) {
+  Send("KP", {0, 1});
+  chain_.LostBefore(false);
+  Send("KBP", {5, 4, 6});
+  EXPECT_EQ(BrokenOf({1, 4, 5, 6}), ".x..");
+}
+
+TEST_F(ReferenceChainTest, BeforeTheFirstKeyframeOnlyTheDecoderKnows) {
+  Send("PPPK", {0, 1, 2, 3});
+  chain_.Lost(0);
+  EXPECT_EQ(BrokenOf({1, 2, 3}), "...");
+}
+
+TEST_F(ReferenceChainTest, AnErrorHoldsBackWhatMayReferToIt) {
+  Send("KPBP", {0, 2, 1, 3});
+  EXPECT_TRUE(chain_.Settled(1)) << "no error";
+  chain_.Doubt();
+  chain_.Shown(0, true, false);
+  EXPECT_TRUE(chain_.Settled(0));
+  EXPECT_FALSE(chain_.Settled(1)) << "2 is shown later";
+  chain_.Shown(1, false, false);
+  chain_.Shown(2, false, true);
+  EXPECT_TRUE(chain_.Settled(1));
+  EXPECT_EQ(BrokenOf({1, 3}), "xx");
+}
+
+TEST_F(ReferenceChainTest, AHiddenPacketThatIsRejectedBreaksTheChain) {
+  Send("KPH", {0, 1, 2});
+  chain_.Shown(0, true, false);
+  chain_.Shown(1, false, false);
+  chain_.Rejected();
+  Send("P", {3});
+  EXPECT_EQ(BrokenOf({1, 3}), ".x");
+}
+
+TEST_F(ReferenceChainTest, ARefreshIsAnEntryOnceItIsComplete) {
+  Send("KPRPPP", {0, 1, 2, 3, 4, 5});
+  chain_.Lost(1);
+  EXPECT_EQ(BrokenOf({2, 3, 4, 5}), "xx..");
+  chain_.Restart();
+  Send("KPRPPP", {0, 1, 2, 3, 4, 5});
+  chain_.Lost(3);
+  EXPECT_EQ(BrokenOf({2, 4, 5}), ".xx") << "broken while it went on";
+}
+
+TEST_F(ReferenceChainTest, WithoutTimestampsABreakLastsUntilALaterKeyframe) {
+  constexpr int64_t kNone = BULKHEAD_NO_TIMESTAMP;
+  chain_.OnlyCount();
+  Send("KPP", {kNone, kNone, kNone});
+  chain_.Shown(kNone, true, false);
+  EXPECT_FALSE(chain_.Broken(kNone));
+  chain_.Rejected();
+  Send("PK", {kNone, kNone});
+  chain_.Shown(kNone, false, false);
+  EXPECT_TRUE(chain_.Broken(kNone));
+  chain_.Shown(kNone, false, false);
+  chain_.Shown(kNone, true, false);
+  EXPECT_FALSE(chain_.Broken(kNone));
+}
+
+}  // namespace
+}  // namespace bulkhead::worker
