@@ -26,8 +26,8 @@ std::vector<float> SamplesByFfmpeg(
 // none if the variable is not set.
 std::vector<std::string> SharedMedia();
 
-// Returns true for a file of those that was cut off within its last page of Ogg:
-// its end is damage, where ffmpeg takes it for that of a shorter file.
+// Returns true for a file of those that was cut off within its last page of
+// Ogg: its end is damage, where ffmpeg takes it for that of a shorter file.
 bool IsCutOff(const std::string& path);
 
 }  // namespace bulkhead::tests
