@@ -25,6 +25,7 @@
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
 #include "tests/support/frame_hash.h"
+#include "tests/support/own_world.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/test_paths.h"
 
@@ -119,6 +120,7 @@ TEST_F(LeapingClock, KillsAStoppedWorkerAtItsDeadlineAndASlowOneNever) {
 }  // namespace bulkhead::tests
 
 int main(int argc, char** argv) {
+  bulkhead::tests::EnterOwnWorld();
   testing::InitGoogleTest(&argc, argv);
   if (!::getenv(bulkhead::tests::kPreload) && !GTEST_FLAG_GET(list_tests)) {
     const std::string clock = std::filesystem::absolute(

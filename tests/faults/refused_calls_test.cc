@@ -23,6 +23,7 @@
 #include "tests/chaos/chaos_installation.h"
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
+#include "tests/support/own_world.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/program.h"
 #include "tests/support/refusals.h"
@@ -136,6 +137,7 @@ int main(int argc, char** argv) {
     return bulkhead::tests::BeApplication(argv[2], std::stol(argv[3]),
                                           std::stoi(argv[4]));
   }
+  bulkhead::tests::EnterOwnWorld();
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }
