@@ -68,7 +68,7 @@ TEST(ResultTest, ValueThrowsTheStatus) {
     FAIL() << "no exception";
   } catch (const StatusError& error) {
     EXPECT_EQ(error.status().code(), Code::kInvalidArgument);
-    EXPECT_STREQ(error.what(), "odd");
+    EXPECT_STREQ(error.what(), "kInvalidArgument: odd");
   }
 }
 

@@ -8,7 +8,6 @@ namespace bulkhead::cli {
 namespace {
 
 constexpr char kVariable[] = "BULKHEAD_LIBEXEC_DIR";
-constexpr char kInstalled[] = "/usr/lib/bulkhead/libexec";
 
 }  // namespace
 
@@ -23,13 +22,6 @@ std::string FindLibexec(const std::string& chosen) {
       program.parent_path().parent_path() / "dist" / "libexec";
   return std::filesystem::exists(built / "bulkheadd", error) ? built.string()
                                                              : std::string();
-}
-
-std::string DescribeLibexec(const std::string& chosen) {
-  const std::string found = FindLibexec(chosen);
-  if (!found.empty()) return found;
-  const char* variable = secure_getenv(kVariable);
-  return variable != nullptr && *variable != '\0' ? variable : kInstalled;
 }
 
 }  // namespace bulkhead::cli

@@ -12,8 +12,4 @@ namespace bulkhead::cli {
 // decides, by the variable or its default.
 std::string FindLibexec(const std::string& chosen);
 
-// Returns the same directory and never an empty text: the decision of the
-// library is spelled out. For `bulkhead doctor`.
-std::string DescribeLibexec(const std::string& chosen);
-
 }  // namespace bulkhead::cli

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/application/api/host_option_check.h"
+#include "core/application/api/installed_place.h"
 #include "core/application/api/refuse_inside_backend.h"
 #include "core/application/api/state_path.h"
 #include "core/application/session/audio_session.h"
@@ -36,7 +37,6 @@ constexpr const char* kFloorVariable = "BULKHEAD_SANDBOX_FLOOR";
 constexpr const char* kCgroupVariable = "BULKHEAD_CGROUP";
 constexpr const char* kRequireCgroupVariable = "BULKHEAD_REQUIRE_MEMORY_CGROUP";
 constexpr const char* kLibexecVariable = "BULKHEAD_LIBEXEC_DIR";
-constexpr const char* kDefaultLibexec = "/usr/lib/bulkhead/libexec";
 
 Result<SandboxTier> FloorOf(const HostOptions& options,
                             const discovery::Environment& environment) {
@@ -74,9 +74,9 @@ Result<bool> RequiresMemoryCgroup(const HostOptions& options,
 
 std::string LibexecOf(const HostOptions& options,
                       const discovery::Environment& environment) {
-  return !options.libexec_dir.empty()
-             ? options.libexec_dir
-             : environment.Get(kLibexecVariable).value_or(kDefaultLibexec);
+  if (!options.libexec_dir.empty()) return options.libexec_dir;
+  const auto directory = environment.Get(kLibexecVariable);
+  return directory ? *directory : InstalledLibexec();
 }
 
 discovery::PluginPath PluginPathOf(const HostOptions& options,
@@ -136,6 +136,10 @@ Result<discovery::Selection> SelectionOf(
 }
 
 }  // namespace
+
+std::string ProgramsDirectory(const HostOptions& options) {
+  return LibexecOf(options, discovery::Environment::FromProcess());
+}
 
 const char* SandboxTierName(SandboxTier tier) {
   switch (tier) {

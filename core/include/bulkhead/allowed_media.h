@@ -43,8 +43,8 @@ namespace bulkhead {
 struct AllowedMedia {
   // nullopt: all. An empty list allows nothing. At most 256 names of up to 64
   // letters, digits and "_", "-", "+", ".", and of 2048 together.
-  std::optional<std::vector<std::string>> containers;
-  std::optional<std::vector<std::string>> codecs;
+  std::optional<std::vector<std::string>> containers = {};
+  std::optional<std::vector<std::string>> codecs = {};
 
   // Allows everything that the installed FFmpeg and the backends know.
   static AllowedMedia All() { return {}; }

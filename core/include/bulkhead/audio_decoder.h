@@ -27,28 +27,28 @@ class AudioSession;
 struct AudioOptions {
   // The device, named as in VideoOptions::device. A backend decodes audio if
   // its manifest says so.
-  std::string device;
+  std::string device = {};
   // The absolute index of the stream in the container. nullopt: the first audio
   // stream.
-  std::optional<int> stream_index;
+  std::optional<int> stream_index = {};
   // The sample rate in Hz and the number of channels of the delivered samples.
   // nullopt: as in the stream.
-  std::optional<int> sample_rate;
-  std::optional<int> num_channels;
+  std::optional<int> sample_rate = {};
+  std::optional<int> num_channels = {};
   // kError: a call whose range holds damaged samples fails with kBadInput; the
   // message names the samples, the time and the byte in the file. kSkip:
   // damaged samples are silence. Audio has no other way; both deliver the same
   // samples otherwise.
   OnCorrupt on_corrupt = OnCorrupt::kError;
   // Names and values for the backend; Bulkhead passes them on unread.
-  std::vector<std::pair<std::string, std::string>> backend_options;
+  std::vector<std::pair<std::string, std::string>> backend_options = {};
   // Called for each recovery, also while the file is being opened.
-  RecoveryObserver recovery_observer;
+  RecoveryObserver recovery_observer = {};
   // Ends the opening, and later the calls of the decoder, from another thread.
   // nullopt: only AudioDecoder::Cancel() does, so not the opening.
-  std::optional<Cancellation> cancellation;
+  std::optional<Cancellation> cancellation = {};
   // Narrows HostOptions::allowed for this stream.
-  AllowedMedia allowed;
+  AllowedMedia allowed = {};
 };
 
 // The metadata of an audio stream, from the container and the first samples.

@@ -8,7 +8,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
+
+#include "bulkhead/status.h"
 
 namespace bulkhead {
 
@@ -88,6 +91,15 @@ class Frame {
     return {data() + size_t{y} * info_.stride,
             3 * BytesOf(info_.dtype) * info_.width};
   }
+  // Returns the numbers of row `y`: red, green and blue of its pixels in turn.
+  // T is uint8_t or float, as dtype() says; throws StatusError
+  // (kInvalidArgument) for the other.
+  template <typename T>
+  std::span<const T> numbers(uint32_t y) const {
+    static_assert(std::is_same_v<T, uint8_t> || std::is_same_v<T, float>);
+    CheckDtype(std::is_same_v<T, float> ? Dtype::kFloat32 : Dtype::kUint8);
+    return {reinterpret_cast<const T*>(row(y).data()), size_t{3} * width()};
+  }
 
   // The picture as an array: [height, width, 3], or [3, height, width] with
   // kNCHW. Strides count elements, not bytes. data() is valid as long as the
@@ -113,6 +125,16 @@ class Frame {
   Frame Snapshot() const;
 
  private:
+  void CheckDtype(Dtype wanted) const {
+    if (dtype() == wanted) return;
+    throw StatusError(Status(Code::kInvalidArgument,
+                             wanted == Dtype::kFloat32
+                                 ? "the pixels of the frame are bytes; open "
+                                   "the stream with OutputDtype::kFloat32"
+                                 : "the pixels of the frame are floats; ask "
+                                   "for numbers<float>()"));
+  }
+
   std::shared_ptr<session::FrameLease> lease_;
   const std::byte* pixels_;
   FrameInfo info_;

@@ -35,14 +35,14 @@ EntryPointReport FindEntryPoints(const std::vector<std::string>& directories);
 // Options of Host::Probe.
 struct ProbeOptions {
   // The device whose worker reads the file. Empty: HostOptions::default_device.
-  std::string device;
+  std::string device = {};
   // True: the worker reads every packet too, which fills the *_from_content
   // members.
   bool scan = false;
   // Ends the call from another thread.
-  std::optional<Cancellation> cancellation;
+  std::optional<Cancellation> cancellation = {};
   // Narrows HostOptions::allowed for this file.
-  AllowedMedia allowed;
+  AllowedMedia allowed = {};
 };
 
 // The door to Bulkhead: discovers backends and opens streams on their devices.

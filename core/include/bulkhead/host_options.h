@@ -107,22 +107,22 @@ struct Deadlines {
 struct HostOptions {
   // Absolute directories that hold distributions. nullopt: BULKHEAD_PATH, or
   // the standard directories if that is unset.
-  std::optional<std::vector<std::string>> plugin_path;
+  std::optional<std::vector<std::string>> plugin_path = {};
   // Absolute directories that are searched before those of the plugin path.
   // nullopt: BULKHEAD_ADD_PATH.
-  std::optional<std::vector<std::string>> plugin_add_path;
+  std::optional<std::vector<std::string>> plugin_add_path = {};
   // True: the backends on the plugin path are registered. nullopt:
   // BULKHEAD_DEVICE_BACKEND_AUTOLOAD.
-  std::optional<bool> autoload;
+  std::optional<bool> autoload = {};
   // Globs on entry-point names: the backends to use, and those not to use.
   // nullopt: BULKHEAD_BACKENDS and BULKHEAD_BACKENDS_DISABLE.
-  std::optional<std::vector<std::string>> backends;
-  std::optional<std::vector<std::string>> backends_disable;
+  std::optional<std::vector<std::string>> backends = {};
+  std::optional<std::vector<std::string>> backends_disable = {};
   // Globs on entry-point names: the backends that each session loads anew, in
   // processes and a sandbox of its own, so that not even the vendor can carry
   // anything from one session into another. Costs a load for each session. A
   // manifest can ask for the same. nullopt: BULKHEAD_BACKENDS_EXEC.
-  std::optional<std::vector<std::string>> backends_exec;
+  std::optional<std::vector<std::string>> backends_exec = {};
   // True: Create starts every backend. False: each backend starts when one of
   // its devices is first asked for. Create does not wait for the backends; one
   // that fails reports its error when a device of it is asked for.
@@ -131,44 +131,50 @@ struct HostOptions {
   // addition to /etc/bulkhead/grants.toml. nullopt: BULKHEAD_GRANTS, or the
   // user's ~/.config/bulkhead/grants.toml if that is unset. In a privileged
   // process (AT_SECURE) only /etc/bulkhead/grants.toml counts.
-  std::optional<std::string> grants;
+  std::optional<std::string> grants = {};
   // The absolute path of a directory for records that outlive this process,
   // such as which backends are quarantined. Created with the first record.
   // Empty: no records are kept. nullopt: BULKHEAD_STATE_DIR; if that is unset,
   // /var/lib/bulkhead for root, and for others $XDG_STATE_HOME/bulkhead or
   // ~/.local/state/bulkhead.
-  std::optional<std::string> state_directory;
+  std::optional<std::string> state_directory = {};
   // The device of calls that name none.
   std::string default_device = "cpu";
   // The weakest sandbox with which a backend may run; below it, the backend's
   // devices fail with kSandboxUnavailable. nullopt: BULKHEAD_SANDBOX_FLOOR
   // ("full" or "reduced"), or kFull if that is unset.
-  std::optional<SandboxTier> sandbox_floor;
+  std::optional<SandboxTier> sandbox_floor = {};
   // The absolute path of a cgroup (version 2) directory, below which each
   // backend gets a cgroup that limits it as a whole. nullopt: BULKHEAD_CGROUP;
   // if that is unset, a directory that was delegated to this user, if there is
   // one (`bulkhead doctor` shows it). In a privileged process (AT_SECURE) this
   // option is ignored as well.
-  std::optional<std::string> cgroup;
+  std::optional<std::string> cgroup = {};
   // True: no backend runs unless it has a cgroup that limits the memory of all
   // its processes together; without one, its devices fail with
   // kSandboxUnavailable. nullopt: BULKHEAD_REQUIRE_MEMORY_CGROUP ("1" or "0"),
   // or false if that is unset.
-  std::optional<bool> require_memory_cgroup;
+  std::optional<bool> require_memory_cgroup = {};
   // The directory of Bulkhead's programs: bulkheadd, bulkhead-reaper,
-  // bulkhead-worker and the directory `backends`. Empty: BULKHEAD_LIBEXEC_DIR,
-  // or /usr/lib/bulkhead/libexec if that is unset.
-  std::string libexec_dir;
-  Limits limits;
-  Deadlines deadlines;
+  // bulkhead-worker and the directory `backends`. Empty: BULKHEAD_LIBEXEC_DIR;
+  // if that is unset, the directory that was installed with this library
+  // (ProgramsDirectory), or else /usr/lib/bulkhead/libexec.
+  std::string libexec_dir = {};
+  Limits limits = {};
+  Deadlines deadlines = {};
   // The containers and codecs that any stream of this Host may be of. A
   // restriction for files of strangers: AllowedMedia::Web().
-  AllowedMedia allowed;
+  AllowedMedia allowed = {};
   // Receives what happens to the backends and sessions of this Host; may be
   // empty. Called at the end of any call of the Host or of a decoder that has
   // spoken to bulkheadd, on the thread of that call and never on two threads at
   // once; no thread is started for it. May use the Host. Must not throw.
-  EventObserver on_event;
+  EventObserver on_event = {};
 };
+
+// Returns the directory of Bulkhead's programs that a Host with these options
+// uses. In a privileged process (AT_SECURE) neither the environment nor the
+// place of the library counts.
+std::string ProgramsDirectory(const HostOptions& options = {});
 
 }  // namespace bulkhead

@@ -103,11 +103,12 @@ class [[nodiscard]] Status {
 std::ostream& operator<<(std::ostream& out, const Status& status);
 
 // The exception that Result::value() throws, for callers who prefer exceptions
-// and for language bindings. what() returns the message of the status.
+// and for language bindings. what() returns Status::ToString(), the code and
+// the message.
 class StatusError : public std::runtime_error {
  public:
   explicit StatusError(Status status)
-      : std::runtime_error(status.message()), status_(std::move(status)) {}
+      : std::runtime_error(status.ToString()), status_(std::move(status)) {}
   const Status& status() const noexcept { return status_; }
 
  private:
@@ -116,7 +117,9 @@ class StatusError : public std::runtime_error {
 
 // A T, or the Status that says why there is none. The interface is that of
 // std::expected<T, Status>: `*` and `->` require a value, error() requires an
-// error, and value() throws StatusError if there is no value.
+// error, and value() throws StatusError if there is no value. Unlike there, `*`
+// and value() of a temporary return the T itself and no reference to it, so
+// that `for (auto& device : host.Devices().value())` has something to refer to.
 //
 //   Result<Frame> frame = decoder.FrameAt(7);
 //   if (!frame) return frame.error();
@@ -150,13 +153,13 @@ class [[nodiscard]] Result {
 
   T& operator*() & { return *value_; }
   const T& operator*() const& { return *value_; }
-  T&& operator*() && { return *std::move(value_); }
+  T operator*() && { return *std::move(value_); }
   T* operator->() { return &*value_; }
   const T* operator->() const { return &*value_; }
 
   T& value() & { return Checked(), *value_; }
   const T& value() const& { return Checked(), *value_; }
-  T&& value() && { return Checked(), *std::move(value_); }
+  T value() && { return Checked(), *std::move(value_); }
 
   template <typename U>
   T value_or(U&& other) const& {

@@ -199,6 +199,11 @@ class VideoDecoder {
   // keyframes.
   Result<std::vector<int64_t>> KeyFrameIndices();
 
+  // The number of frames and frame `index` for callers who prefer exceptions:
+  // FrameCount() and FrameAt(), but they throw StatusError.
+  uint64_t size() { return FrameCount().value(); }
+  Frame operator[](int64_t index) { return FrameAt(index).value(); }
+
   // Iterates over every frame from the first (frame_iterator.h). begin()
   // rewinds, so each loop starts anew.
   FrameIterator begin();

@@ -53,7 +53,8 @@ enum class OnCorrupt {
   kNearest,
   // Next() and the batch calls deliver every picture that the decoder outputs,
   // as the ffmpeg command shows it, and Frame::damaged() tells which have parts
-  // that are made up, there or in a picture that they refer to. FrameAt() returns such a picture too. Frames
+  // that are made up, there or in a picture that they refer to. FrameAt()
+  // returns such a picture too. Frames
   // without a picture are left out; FrameAt() fails for them. So are, as with
   // `ffmpeg -fps_mode vfr`, pictures that damage has put behind later ones. For
   // people who watch.
@@ -66,35 +67,35 @@ struct VideoOptions {
   // "cpu", "openreg", "openreg:1", or "BACKEND/openreg:1" if two backends have
   // a device of that name. A backend acts only if the caller names one of its
   // devices. Empty: HostOptions::default_device.
-  std::string device;
+  std::string device = {};
   // The absolute index of the stream in the container. nullopt: the first video
   // stream.
-  std::optional<int> stream_index;
+  std::optional<int> stream_index = {};
   // The number of threads that the decoder uses; 0 lets the decoder choose.
   uint32_t threads = 1;
   SeekMode seek_mode = SeekMode::kExact;
   // An index of the frames that replaces the scan and is as exact as its source
   // (ParseFrameMappings). Empty: there is no such index. Not allowed together
   // with kApproximate.
-  std::vector<FrameMapping> frame_mappings;
+  std::vector<FrameMapping> frame_mappings = {};
   // Damage is an error by default, because FFmpeg drops or shows damaged frames
   // silently. A caller that trains or judges by pictures should decide.
   OnCorrupt on_corrupt = OnCorrupt::kError;
   // Names and values for the backend; Bulkhead passes them on unread.
-  std::vector<std::pair<std::string, std::string>> backend_options;
+  std::vector<std::pair<std::string, std::string>> backend_options = {};
   DimensionOrder dimension_order = DimensionOrder::kNHWC;
   // The conversion to RGB has 8 bits for kUint8 and 16 bits for kFloat32: only
   // floats keep all of a 10-bit stream. Neither maps tones.
   OutputDtype output_dtype = OutputDtype::kUint8;
   // Applied in this order, after rotation.
-  std::vector<Transform> transforms;
+  std::vector<Transform> transforms = {};
   // Called for each recovery, also while the file is being opened.
-  RecoveryObserver recovery_observer;
+  RecoveryObserver recovery_observer = {};
   // Ends the opening, and later the calls of the decoder, from another thread.
   // nullopt: only VideoDecoder::Cancel() does, so not the opening.
-  std::optional<Cancellation> cancellation;
+  std::optional<Cancellation> cancellation = {};
   // Narrows HostOptions::allowed for this stream.
-  AllowedMedia allowed;
+  AllowedMedia allowed = {};
 };
 
 }  // namespace bulkhead

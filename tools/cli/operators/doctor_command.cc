@@ -15,7 +15,6 @@
 
 #include "tools/cli/demo/self_test.h"
 #include "tools/cli/facts.h"
-#include "tools/cli/libexec.h"
 #include "tools/cli/operators/backends_command.h"
 #include "tools/cli/terminal.h"
 
@@ -68,7 +67,7 @@ std::vector<std::string> OurVariables() {
 
 Examination Examine(const GlobalOptions& global) {
   Examination found;
-  const std::string libexec = DescribeLibexec(global.libexec);
+  const std::string libexec = ProgramsDirectory(HostOptionsFrom(global));
   for (const char* name : kPrograms) {
     const std::string path = libexec + "/" + name;
     found.programs.push_back({path, access(path.c_str(), X_OK) == 0});
@@ -115,7 +114,7 @@ std::vector<std::string> PluginPath(const GlobalOptions& global) {
           "/usr/local/lib/bulkhead, /usr/lib/bulkhead (standard)");
     }
   }
-  lines.push_back(DescribeLibexec(global.libexec) +
+  lines.push_back(ProgramsDirectory(HostOptionsFrom(global)) +
                   "/backends (comes with Bulkhead)");
   return lines;
 }

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/reference/completion_command.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "tools/cli/reference/completion.h"
+#include "tools/cli/terminal.h"
+
+namespace bulkhead::cli {
+namespace {
+
+constexpr char kExamples[] = R"(Examples:
+  source <(bulkhead completion bash)     for this shell
+  bulkhead completion bash > ~/.local/share/bash-completion/completions/bulkhead
+  bulkhead completion zsh > ~/.zfunc/_bulkhead       (with ~/.zfunc in fpath)
+  bulkhead completion fish > ~/.config/fish/completions/bulkhead.fish
+
+The packages of Bulkhead install these files already.)";
+
+}  // namespace
+
+void AddCompletionCommand(CLI::App& app, Invocation& invocation) {
+  auto shell = std::make_shared<std::string>();
+  CLI::App* command = AddSubcommand(
+      app, invocation, "completion", "Print the completion script of a shell",
+      kExamples, [&app, shell](const GlobalOptions&) {
+        const ProgramReference reference = Describe(app);
+        std::string script = *shell == "bash"   ? BashCompletion(reference)
+                             : *shell == "fish" ? FishCompletion(reference)
+                                                : ZshCompletion(reference);
+        script.pop_back();  // Print() adds the last line feed
+        Print(script);
+        return FinishPrinting();
+      });
+  command->add_option("SHELL", *shell, "The shell: bash, fish or zsh")
+      ->required()
+      ->check(CLI::IsMember({"bash", "fish", "zsh"}));
+}
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "tools/cli/commands.h"
+#include "tools/cli/reference/completion.h"
+#include "tools/cli/reference/man_page.h"
+
+// Writes the man pages and the completions of the program below a directory, as
+// an installation has them: share/man/man1/bulkhead.1 and so on. A step of the
+// build; nothing of it is installed.
+
+namespace {
+
+bool Write(const std::filesystem::path& file, const std::string& text) {
+  std::filesystem::create_directories(file.parent_path());
+  std::ofstream out(file, std::ios::binary);
+  out << text;
+  return static_cast<bool>(out.flush());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace bulkhead::cli;
+  if (argc != 2) {
+    std::fputs("Usage: write_reference DIRECTORY\n", stderr);
+    return 2;
+  }
+  Invocation invocation;
+  CLI::App app;
+  AddCommands(app, invocation);
+  const ProgramReference reference = Describe(app);
+  const std::filesystem::path share = std::filesystem::path(argv[1]) / "share";
+  bool written =
+      Write(share / "man/man1/bulkhead.1", ProgramPage(reference)) &&
+      Write(share / "bash-completion/completions/bulkhead",
+            BashCompletion(reference)) &&
+      Write(share / "fish/vendor_completions.d/bulkhead.fish",
+            FishCompletion(reference)) &&
+      Write(share / "zsh/site-functions/_bulkhead", ZshCompletion(reference));
+  for (const CommandReference& command : reference.commands) {
+    written = written &&
+              Write(share / "man/man1" / ("bulkhead-" + command.name + ".1"),
+                    CommandPage(command));
+  }
+  if (!written) std::perror(argv[1]);
+  return written ? 0 : 1;
+}
