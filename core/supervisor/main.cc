@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
@@ -22,6 +23,9 @@ int main(int argc, char** argv) {
       ->required();
   CLI11_PARSE(app, argc, argv);
 
+  // A program that was executed by a descriptor has the number of that as its
+  // name.
+  ::prctl(PR_SET_NAME, "bulkheadd");
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGIO, SIG_IGN);  // of the leases of file_settling.h
   ::signal(SIGCHLD, SIG_DFL);

@@ -26,6 +26,9 @@ namespace {
 namespace schema = ipc::schema;
 using std::chrono::milliseconds;
 
+// Of one message: the pidfd of the application, the reaper and the worker.
+constexpr size_t kMostDescriptors = 3;
+
 std::vector<std::string> ToStrings(capnp::List<capnp::Text>::Reader list) {
   std::vector<std::string> strings;
   for (const auto text : list) strings.push_back(text.cStr());
@@ -96,13 +99,12 @@ kj::Promise<void> Supervisor::Run() {
 }
 
 kj::Promise<void> Supervisor::Serve(std::shared_ptr<EventSocket> connection) {
-  return connection->Receive(1).then([this, connection](
-                                         auto received) -> kj::Promise<void> {
-    if (!received || !*received) return kj::READY_NOW;
-    return Answer(*connection, **std::move(received)).then([this, connection] {
-      return Serve(connection);
-    });
-  });
+  return connection->Receive(kMostDescriptors)
+      .then([this, connection](auto received) -> kj::Promise<void> {
+        if (!received || !*received) return kj::READY_NOW;
+        return Answer(*connection, **std::move(received))
+            .then([this, connection] { return Serve(connection); });
+      });
 }
 
 kj::Promise<void> Supervisor::Answer(EventSocket& connection,
@@ -119,7 +121,8 @@ kj::Promise<void> Supervisor::Answer(EventSocket& connection,
   switch (request->which()) {
     case Request::CONFIGURE: {
       const Status status =
-          Configure(request->getConfigure(), std::move(descriptor));
+          Configure(request->getConfigure(), std::move(descriptor),
+                    std::move(message.descriptors));
       status.ok() ? reply.setConfigured() : SetFailure(reply, status);
       break;
     }
@@ -196,7 +199,8 @@ kj::Promise<void> Supervisor::Answer(EventSocket& connection,
 }
 
 Status Supervisor::Configure(schema::Configuration::Reader configuration,
-                             ipc::UniqueFd application_pidfd) {
+                             ipc::UniqueFd application_pidfd,
+                             std::vector<ipc::UniqueFd> descriptors) {
   if (configuration.getProtocolVersion() != ipc::kProtocolVersion) {
     return Status(Code::kInvalidArgument,
                   "bulkheadd and libbulkhead are of different versions; "
@@ -235,11 +239,19 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
   disabled_.emplace(configuration.getStateDirectory().cStr());
   crashes_.emplace(configuration.getStateDirectory().cStr(),
                    application_pidfd_.get());
+  // Behind the pidfd, the application sends both programs or none.
+  const bool has_programs = descriptors.size() == kMostDescriptors;
+  InstalledProgram reaper{
+      .path = configuration.getReaperPath().cStr(),
+      .file = has_programs ? std::move(descriptors[1]) : ipc::UniqueFd()};
+  InstalledProgram worker{
+      .path = configuration.getWorkerPath().cStr(),
+      .file = has_programs ? std::move(descriptors[2]) : ipc::UniqueFd()};
   context_.emplace(StartContext{
       .port = port_,
       .application_pidfd = application_pidfd_.get(),
-      .reaper_path = configuration.getReaperPath().cStr(),
-      .worker_path = configuration.getWorkerPath().cStr(),
+      .reaper = std::move(reaper),
+      .worker = std::move(worker),
       .start_deadline = milliseconds(configuration.getStartDeadlineMs()),
       .worker_deadline = milliseconds(configuration.getWorkerDeadlineMs()),
       .attempts_per_position = configuration.getAttemptsPerPosition(),

@@ -78,7 +78,8 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   kj::Promise<void> AnswerExit(EventSocket& connection,
                                ipc::schema::SessionEnd::Reader seen);
   Status Configure(ipc::schema::Configuration::Reader configuration,
-                   ipc::UniqueFd application_pidfd);
+                   ipc::UniqueFd application_pidfd,
+                   std::vector<ipc::UniqueFd> descriptors);
   // Probes the sandbox once; fails if it offers less than is required.
   Status EnsureTier();
   // Returns the backend of `device`. Fails if the sandbox offers less than is

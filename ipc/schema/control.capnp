@@ -28,8 +28,9 @@ struct HostRequest {
   # of HostReply, as are all other answers.
   union {
     configure @0 :Configuration;
-    # The first message on the first connection. Descriptor: the pidfd of the
-    # application. Answered by configured or failed.
+    # The first message on the first connection. Descriptors: the pidfd of the
+    # application; then, if the application could open both, the programs of
+    # reaper and worker. Answered by configured or failed.
     connect @1 :Void;
     # Opens a further connection. Descriptor: a socket on which bulkheadd serves
     # from now on. Answered by configured.

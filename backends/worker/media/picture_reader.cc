@@ -272,7 +272,7 @@ ipc::Expected<void> PictureReader::ReadPacket() {
   packet_pending_ = true;
   if (packets_ended_) {
     lost_at_end_ = demuxer_->LostAtEnd();
-    if (lost_at_end_ && IsTorn()) chain_.Cut();
+    if (lost_at_end_ && IsTornAtEnd()) chain_.Cut();
     return {};
   }
   const bulkhead_packet& packet = demuxer_->packet();
@@ -290,7 +290,8 @@ ipc::Expected<void> PictureReader::ReadPacket() {
   }
   const bool shows = inspector_->Inspect(packet);
   if (!inspector_->ordered()) outstanding_.OnlyCount();
-  if ((packet.flags & BULKHEAD_PACKET_CORRUPT) != 0) sound_ = false;
+  last_is_corrupt_ = (packet.flags & BULKHEAD_PACKET_CORRUPT) != 0;
+  if (last_is_corrupt_) sound_ = false;
   const bool discarded = (packet.flags & BULKHEAD_PACKET_DISCARD) != 0;
   const size_t tail = std::min(packet.bytes, kZeroes);
   ends_in_zeroes_ = AreZero({packet.data + packet.bytes - tail, tail});
@@ -298,10 +299,7 @@ ipc::Expected<void> PictureReader::ReadPacket() {
   role.referred = role.referred && !demuxer_->disposable();
   chain_.Sent(role, packet.pts, shows && !discarded);
   // Of a transport stream, IsTorn() knows more.
-  if ((packet.flags & BULKHEAD_PACKET_CORRUPT) != 0 &&
-      !demuxer_->tells_losses()) {
-    chain_.Cut();
-  }
+  if (last_is_corrupt_ && !demuxer_->tells_losses()) chain_.Cut();
   if (!shows || discarded) {
     outstanding_.SentWithout(packet.pts, discarded);
     return {};
@@ -309,6 +307,13 @@ ipc::Expected<void> PictureReader::ReadPacket() {
   outstanding_.Sent(packet.pts, packet.duration, packet.position);
   equal_timestamps_.Sent(packet.pts);
   return {};
+}
+
+bool PictureReader::IsTornAtEnd() const {
+  // Where a file is cut off, a packet that its container has in full is whole.
+  const bool cut_off = demuxer_->declared_size() > demuxer_->size() &&
+                       demuxer_->facts().container != "mpegts";
+  return cut_off ? last_is_corrupt_ : IsTorn();
 }
 
 bool PictureReader::IsTorn() const {

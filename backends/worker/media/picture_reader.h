@@ -112,6 +112,9 @@ class PictureReader {
   void Rejected();
   // Returns whether lost bytes may begin inside the packet before them.
   bool IsTorn() const;
+  // Returns the same of the last packet, for bytes that are lost behind it.
+  bool IsTornAtEnd() const;
+  // Checks the number and the timestamp of the pictures.
   ipc::Expected<void> CheckOrigin(OutstandingPackets::Origin origin,
                                   int64_t pts);
   ipc::Expected<void> End();
@@ -147,6 +150,7 @@ class PictureReader {
   // be the lost one.
   bool awaits_next_ = false;
   bool damaged_ = false;
+  bool last_is_corrupt_ = false;    // the packet read last
   bool ends_in_zeroes_ = false;     // the packet read last
   ipc::Expected<void> read_ahead_;  // the failure behind the pictures held
   bool drained_ = false;            // the decoder has given its last picture

@@ -16,6 +16,7 @@
 #include "core/application/session/audio_session.h"
 #include "core/application/session/probe_session.h"
 #include "core/application/session/video_session.h"
+#include "core/application/supervisor_link/installed_programs.h"
 #include "core/application/supervisor_link/supervisor_link.h"
 #include "core/base/device_name.h"
 #include "core/base/environment.h"
@@ -173,7 +174,8 @@ Result<std::unique_ptr<Host>> Host::Create(HostOptions options) {
   RETURN_IF_ERROR(CheckDeadlines(options.deadlines));
   const auto environment = discovery::Environment::FromProcess();
   session::SupervisorSettings settings;
-  settings.libexec_dir = LibexecOf(options, environment);
+  settings.programs =
+      session::InstalledPrograms(LibexecOf(options, environment));
   ASSIGN_OR_RETURN(settings.floor, FloorOf(options, environment));
   ASSIGN_OR_RETURN(settings.cgroup, CgroupOf(options, environment));
   ASSIGN_OR_RETURN(settings.require_memory_cgroup,
@@ -185,7 +187,7 @@ Result<std::unique_ptr<Host>> Host::Create(HostOptions options) {
                   "option default_device: " + device.error().message());
   }
   settings.plugin_path =
-      PluginPathOf(options, environment, settings.libexec_dir);
+      PluginPathOf(options, environment, settings.programs.directory());
   settings.grant_files = grants::ResolveGrantFiles(environment, options.grants,
                                                    grants::IsPrivileged());
   ASSIGN_OR_RETURN(

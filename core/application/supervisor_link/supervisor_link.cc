@@ -68,7 +68,8 @@ Status SupervisorLink::StartInTurn(int interrupt_fd) {
   const auto limit = settings_.deadlines.supervisor_start;
   ReapIfChild(process_, settings_.deadlines.close);
   ASSIGN_OR_RETURN(SupervisorProcess process,
-                   StartSupervisor(settings_.libexec_dir + "/bulkheadd"));
+                   StartSupervisor(settings_.programs.supervisor_path(),
+                                   settings_.programs.supervisor()));
   {
     std::lock_guard lock(mutex_);
     process_ = std::move(process);
@@ -81,7 +82,7 @@ Status SupervisorLink::StartInTurn(int interrupt_fd) {
   if (configured.code() != Code::kBackendLost) return configured;
   return Status(
       configured.code(),
-      "the supervisor " + settings_.libexec_dir + "/bulkheadd (process " +
+      "the supervisor " + settings_.programs.supervisor_path() + " (process " +
           std::to_string(process_.pid) +
           ") ended as soon as it was started; is it the one of this "
           "release of Bulkhead? If not, name the directory that holds "
@@ -98,7 +99,12 @@ Status SupervisorLink::ConfigureInTurn(int interrupt_fd) {
     return Status(Code::kUnsupported,
                   "this kernel has no pidfd_open; Linux 5.3 is the minimum");
   }
-  const int descriptors[] = {self.get()};
+  const InstalledPrograms& programs = settings_.programs;
+  std::vector<int> descriptors = {self.get()};
+  if (programs.reaper() >= 0 && programs.worker() >= 0) {
+    descriptors.insert(descriptors.end(),
+                       {programs.reaper(), programs.worker()});
+  }
   RETURN_IF_ERROR(Exchange(
       process_.control.get(),
       [this](Request::Builder request) {

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 #include <system_error>
@@ -31,6 +32,7 @@ constexpr int kControlFd = 3;
 // run in the same address space.
 struct Spawn {
   const char* path;
+  int program_fd;
   char* const* argv;
   char* const* environment;
   int control_fd;
@@ -47,6 +49,10 @@ int RunDaemon(void* argument) {
   // its standard descriptors they may have the numbers 0 to 3.
   const int control = ::fcntl(spawn->control_fd, F_DUPFD, kControlFd + 1);
   const int null = ::fcntl(spawn->null_fd, F_DUPFD, kControlFd + 1);
+  const int program =
+      spawn->program_fd < 0
+          ? -1
+          : ::fcntl(spawn->program_fd, F_DUPFD_CLOEXEC, kControlFd + 1);
   if (control < 0 || null < 0 || ::dup2(null, STDIN_FILENO) < 0 ||
       ::dup2(null, STDOUT_FILENO) < 0 ||
       (::fcntl(STDERR_FILENO, F_GETFD) != 0 &&
@@ -55,11 +61,23 @@ int RunDaemon(void* argument) {
     spawn->error = errno;
     ::_exit(127);
   }
-  ::syscall(SYS_close_range, kControlFd + 1, ~0U, 0U);
+  // Closes all others but the program, which is close-on-exec.
+  if (program > kControlFd + 1) {
+    ::syscall(SYS_close_range, kControlFd + 1, program - 1, 0U);
+  }
+  ::syscall(SYS_close_range, std::max(program, kControlFd) + 1, ~0U, 0U);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::execve(spawn->path, spawn->argv, spawn->environment);
+  if (program >= 0) {
+    ::syscall(SYS_execveat, program, "", spawn->argv, spawn->environment,
+              AT_EMPTY_PATH);
+  }
+  // A script cannot be executed by a descriptor that its interpreter will not
+  // have.
+  if (program < 0 || errno == ENOENT) {
+    ::execve(spawn->path, spawn->argv, spawn->environment);
+  }
   spawn->error = errno;
   ::_exit(127);
 }
@@ -114,7 +132,8 @@ Status CannotStart(const std::string& path, int error) {
 
 }  // namespace
 
-Result<SupervisorProcess> StartSupervisor(const std::string& path) {
+Result<SupervisorProcess> StartSupervisor(const std::string& path,
+                                          int program) {
   RETURN_IF_ERROR(CheckFileLimit());
   ASSIGN_OR_RETURN(auto sockets, FromIpc(ipc::MakeSocketPair()));
   const ipc::UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
@@ -134,6 +153,7 @@ Result<SupervisorProcess> StartSupervisor(const std::string& path) {
   char* const environment[] = {locale.data(), nullptr};
   auto stacks = std::make_unique<char[]>(2 * kStackBytes);
   Spawn spawn{.path = path.c_str(),
+              .program_fd = program,
               .argv = argv,
               .environment = environment,
               .control_fd = sockets.second.get(),

@@ -27,7 +27,8 @@ struct SupervisorProcess {
 void ReapIfChild(const SupervisorProcess& process,
                  std::chrono::milliseconds patience);
 
-// Starts `path` as `bulkheadd --host PID`, with the control socket as
+// Starts `program`, a descriptor of the file that had the name `path`, or if it
+// is -1 the file itself, as `bulkheadd --host PID`, with the control socket as
 // descriptor 3, stdin and stdout on /dev/null and the application's stderr.
 //
 // Safe in a process with any number of threads and gigabytes of memory: two
@@ -36,6 +37,6 @@ void ReapIfChild(const SupervisorProcess& process,
 // of the application notices. Between clone and exec only async-signal-safe
 // calls are made. The daemon leaves the application's session, so that ^C does
 // not reach it.
-Result<SupervisorProcess> StartSupervisor(const std::string& path);
+Result<SupervisorProcess> StartSupervisor(const std::string& path, int program);
 
 }  // namespace bulkhead::session

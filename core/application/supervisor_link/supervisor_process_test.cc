@@ -2,6 +2,7 @@
 #include "core/application/supervisor_link/supervisor_process.h"
 
 #include <capnp/message.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
@@ -11,6 +12,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -44,8 +46,25 @@ bool AwaitEnd(pid_t pid) {
 
 std::atomic<int> child_signals = 0;
 
+// An upgrade renames another program over the one that was opened.
+TEST(StartSupervisorTest, StartsTheProgramThatWasOpened) {
+  std::string directory = ::testing::TempDir() + "/programs-XXXXXX";
+  ASSERT_NE(::mkdtemp(directory.data()), nullptr);
+  const std::string path = directory + "/bulkheadd";
+  std::filesystem::copy(Child(), path);
+  const ipc::UniqueFd program(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_TRUE(program);
+  std::filesystem::copy("/bin/false", directory + "/new");
+  std::filesystem::rename(directory + "/new", path);
+  auto process = StartSupervisor(path, program.get());
+  ASSERT_TRUE(process) << process.error();
+  const std::string report = ReportOf(*process);
+  EXPECT_NE(report.find("descriptors=0,1,2,3;"), std::string::npos) << report;
+  std::filesystem::remove_all(directory);
+}
+
 TEST(StartSupervisorTest, GivesDescriptor3AndNothingElse) {
-  auto process = StartSupervisor(Child());
+  auto process = StartSupervisor(Child(), -1);
   ASSERT_TRUE(process) << process.error();
   const std::string report = ReportOf(*process);
   EXPECT_NE(report.find("descriptors=0,1,2,3;"), std::string::npos) << report;
@@ -61,7 +80,7 @@ TEST(StartSupervisorTest, GivesDescriptor3AndNothingElse) {
 }
 
 TEST(StartSupervisorTest, StandsApartFromTheApplicationsSession) {
-  auto process = StartSupervisor(Child());
+  auto process = StartSupervisor(Child(), -1);
   ASSERT_TRUE(process) << process.error();
   const std::string report = ReportOf(*process);
   EXPECT_NE(report.find("session_leader=1;"), std::string::npos) << report;
@@ -74,7 +93,7 @@ TEST(StartSupervisorTest, LeavesNoChildToTheApplication) {
   count.sa_handler = [](int) { ++child_signals; };
   ASSERT_EQ(::sigaction(SIGCHLD, &count, &before), 0);
   child_signals = 0;
-  auto process = StartSupervisor(Child());
+  auto process = StartSupervisor(Child(), -1);
   ASSERT_TRUE(process) << process.error();
   errno = 0;
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
@@ -96,7 +115,7 @@ TEST(StartSupervisorTest, KeepsTheCallersSignalMask) {
   sigemptyset(&mine);
   sigaddset(&mine, SIGUSR2);
   ASSERT_EQ(::pthread_sigmask(SIG_SETMASK, &mine, &before), 0);
-  auto process = StartSupervisor(Child());
+  auto process = StartSupervisor(Child(), -1);
   sigset_t after;
   ::pthread_sigmask(SIG_SETMASK, &before, &after);
   ASSERT_TRUE(process) << process.error();
@@ -110,7 +129,7 @@ TEST(StartSupervisorTest, WorksFromManyThreadsAtOnce) {
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&] {
       for (int n = 0; n < 4; ++n) {
-        auto process = StartSupervisor(Child());
+        auto process = StartSupervisor(Child(), -1);
         if (process && ReportOf(*process).find("descriptors=0,1,2,3;") !=
                            std::string::npos) {
           ++good;
@@ -123,7 +142,7 @@ TEST(StartSupervisorTest, WorksFromManyThreadsAtOnce) {
 }
 
 TEST(StartSupervisorTest, OfAMissingProgramSaysWhichAndWhatToDo) {
-  const auto process = StartSupervisor("/no/such/bulkheadd");
+  const auto process = StartSupervisor("/no/such/bulkheadd", -1);
   ASSERT_FALSE(process);
   EXPECT_EQ(process.error().code(), Code::kNotFound) << process.error();
   EXPECT_NE(process.error().message().find("/no/such/bulkheadd"),
@@ -134,7 +153,7 @@ TEST(StartSupervisorTest, OfAMissingProgramSaysWhichAndWhatToDo) {
 }
 
 TEST(StartSupervisorTest, OfSomethingThatIsNoProgramIsAnError) {
-  const auto process = StartSupervisor("/");
+  const auto process = StartSupervisor("/", -1);
   ASSERT_FALSE(process);
   EXPECT_EQ(process.error().code(), Code::kBackendUnavailable)
       << process.error();

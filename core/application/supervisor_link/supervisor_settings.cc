@@ -49,8 +49,8 @@ void Write(const SupervisorSettings& settings,
   out.setFloor(static_cast<schema::Tier>(settings.floor));
   out.setCgroup(settings.cgroup);
   out.setRequireMemoryCgroup(settings.require_memory_cgroup);
-  out.setReaperPath(settings.libexec_dir + "/bulkhead-reaper");
-  out.setWorkerPath(settings.libexec_dir + "/bulkhead-worker");
+  out.setReaperPath(settings.programs.reaper_path());
+  out.setWorkerPath(settings.programs.worker_path());
   out.setStartDeadlineMs(settings.deadlines.backend_start.count());
   out.setWorkerDeadlineMs(settings.deadlines.worker_start.count());
   out.setAttemptsPerPosition(settings.limits.attempts_per_position);

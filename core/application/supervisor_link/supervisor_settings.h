@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/application/supervisor_link/installed_programs.h"
 #include "core/discovery/plugin_path.h"
 #include "core/discovery/selection.h"
 #include "core/grants/grant_files.h"
@@ -15,7 +16,7 @@ namespace bulkhead::session {
 // The settings that bulkheadd receives when it is started, also when it is
 // started again after its death. The fields are those of HostOptions, resolved.
 struct SupervisorSettings {
-  std::string libexec_dir;
+  InstalledPrograms programs{std::string()};
   discovery::PluginPath plugin_path;
   discovery::Selection selection;
   grants::GrantFiles grant_files;

@@ -29,22 +29,6 @@ namespace {
 // that a scan opens.
 constexpr uint64_t kDescriptorsPerSession = 10;
 
-Result<ipc::UniqueFd> OpenProgram(const std::string& path) {
-  ipc::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) {
-    const int error = errno;
-    return Status(Code::kNotFound,
-                  "cannot open " + path + ": " +
-                      std::generic_category().message(error) +
-                      (error == EACCES
-                           ? "; it is not readable, or a directory above it is "
-                             "closed to this user"
-                           : "; name its directory with --libexec DIR or "
-                             "BULKHEAD_LIBEXEC_DIR"));
-  }
-  return fd;
-}
-
 Status CannotExamine(const std::string& path) {
   return Status(Code::kBackendUnavailable,
                 path + ": " + std::generic_category().message(errno));
@@ -123,10 +107,8 @@ bool BackendLaunch::HasChanged() const {
 }
 
 Result<std::shared_ptr<Incarnation>> BackendLaunch::Launch() const {
-  ASSIGN_OR_RETURN(const ipc::UniqueFd reaper,
-                   OpenProgram(context_.reaper_path));
-  ASSIGN_OR_RETURN(const ipc::UniqueFd worker,
-                   OpenProgram(context_.worker_path));
+  ASSIGN_OR_RETURN(const ipc::UniqueFd reaper, context_.reaper.Open());
+  ASSIGN_OR_RETURN(const ipc::UniqueFd worker, context_.worker.Open());
   sandbox::Plugin plugin{.object_path = ObjectPath(candidate_),
                          .entry_symbol = candidate_.entry_point.attr};
   for (const SeenFile& seen : files_) plugin.files.push_back(seen.file);

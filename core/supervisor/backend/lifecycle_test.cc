@@ -66,8 +66,8 @@ class LifecycleTest : public testing::Test {
   HostCounters counters_;
   const StartContext context_{.port = loop_.port,
                               .application_pidfd = -1,
-                              .reaper_path = "",
-                              .worker_path = "",
+                              .reaper = {},
+                              .worker = {},
                               .start_deadline = std::chrono::seconds(10),
                               .worker_deadline = std::chrono::seconds(10),
                               .attempts_per_position = 3,

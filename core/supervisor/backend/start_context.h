@@ -12,6 +12,7 @@
 #include "core/supervisor/backend/ending_reapers.h"
 #include "core/supervisor/backend/event_log.h"
 #include "core/supervisor/backend/host_counters.h"
+#include "core/supervisor/backend/installed_program.h"
 #include "core/supervisor/backend/killed_workers.h"
 #include "core/supervisor/blame/disabled_backends.h"
 #include "core/supervisor/blame/quarantine_records.h"
@@ -27,8 +28,8 @@ namespace bulkhead::supervisor {
 struct StartContext {
   kj::UnixEventPort& port;
   int application_pidfd;
-  std::string reaper_path;
-  std::string worker_path;
+  InstalledProgram reaper;
+  InstalledProgram worker;
   std::chrono::milliseconds start_deadline;
   std::chrono::milliseconds worker_deadline;
   uint32_t attempts_per_position;
