@@ -356,7 +356,7 @@ TEST_F(Cancelling, EndsACallThatWaitsForItsTurnAtAStoppedBulkheadd) {
   Background connects(open(1));
   connects.AwaitSleep();
   Background waits(open(2));
-  waits.AwaitSleep(SYS_futex);
+  waits.AwaitSleep(SYS_poll);
   const auto cancelled_at = std::chrono::steady_clock::now();
   openings[2].cancellation->Cancel();
   EXPECT_EQ(waits.Join().error().code(), Code::kCancelled);
