@@ -182,5 +182,48 @@ TEST(ContainerWalk, NoFileOfTheCollectionHasOneThatFfmpegDoesNotNotice) {
   EXPECT_GT(files, 50);
 }
 
+TEST(ContainerWalkTest, JoinedTransportStreamsLoseNothing) {
+  for (const Kind& kind : Kinds()) {
+    if (!kind.name.ends_with("ts")) continue;
+    SCOPED_TRACE(kind.name);
+    std::ifstream file(Make(kind), std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    const std::string path = TemporaryPath("joined-" + kind.name);
+    std::ofstream(path, std::ios::binary) << bytes << bytes;
+    const Walked walked = WalkFile(path);
+    EXPECT_EQ(walked.packets, 200);
+    EXPECT_EQ(walked.losses, 0);
+  }
+}
+
+// A packet without a payload announces that the counter jumps.
+TEST(ContainerWalkTest, SpliceThatIsAnnouncedLosesNothing) {
+  constexpr size_t kPacket = 188;
+  std::ifstream file(Make({"h264.ts", "-c:v libx264 -bf 2 -c:a mp2"}),
+                     std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  std::vector<size_t> units;  // in which pictures of the video stream begin
+  for (size_t at = 0; at < bytes.size(); at += kPacket) {
+    if ((bytes[at + 1] & 0x5f) == 0x41 && bytes[at + 2] == 0) {
+      units.push_back(at);
+    }
+  }
+  ASSERT_GT(units.size(), 60u);
+  std::string announcement = bytes.substr(units[40], kPacket);
+  announcement[1] = 0x01;
+  announcement[3] = 0x20;  // an adaptation field alone
+  announcement[4] = static_cast<char>(183);
+  announcement[5] = static_cast<char>(0x80);
+  const std::string path = TemporaryPath("splice.ts");
+  for (const bool announced : {true, false}) {
+    std::ofstream(path, std::ios::binary)
+        << bytes.substr(0, units[20]) << (announced ? announcement : "")
+        << bytes.substr(units[41]);
+    const Walked walked = WalkFile(path);
+    EXPECT_GT(walked.packets, 70);
+    EXPECT_EQ(walked.losses, announced ? 0 : 1);
+  }
+}
+
 }  // namespace
 }  // namespace bulkhead::worker

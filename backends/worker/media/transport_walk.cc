@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/worker/media/transport_walk.h"
 
+#include <utility>
+
 namespace bulkhead::worker {
 namespace {
 
 constexpr uint8_t kSync = 0x47;
 constexpr size_t kPacketBytes = 188;
 constexpr int64_t kCounters = 16;
+constexpr int kProgramTable = 0;  // the pid of the programs' table
 
 }  // namespace
 
@@ -77,21 +80,33 @@ bool TransportWalk::Walk(int64_t end) {
 bool TransportWalk::Take(std::span<const uint8_t> packet) {
   const int pid = (packet[1] & 0x1f) << 8 | packet[2];
   const bool has_payload = (packet[3] & 0x10) != 0;
-  if (pid != pid_ || !has_payload) return false;
-  const bool is_damaged = (packet[1] & 0x80) != 0;
+  const bool begins_unit = (packet[1] & 0x40) != 0;
+  if (has_payload && pid == kProgramTable) {
+    begins_file_ = begins_unit && (packet[3] & 0x0f) == 0;
+  }
+  if (pid != pid_) return false;
   const bool is_meant =
       (packet[3] & 0x20) != 0 && packet[4] > 0 && (packet[5] & 0x80) != 0;
+  if (!has_payload) {
+    // Packets without a payload do not count, but can announce a jump.
+    if (is_meant) counter_.reset();
+    return false;
+  }
+  const bool is_damaged = (packet[1] & 0x80) != 0;
   const uint8_t counter = packet[3] & 0x0f;
   // A packet may come twice.
   const bool follows =
       !counter_ || counter == *counter_ || counter == ((*counter_ + 1) & 0x0f);
+  const bool is_joined = std::exchange(begins_file_, false) && begins_unit &&
+                         counter == 0 && !is_damaged;
   counter_ = counter;
-  return is_damaged || (!follows && !is_meant);
+  return is_damaged || (!follows && !is_meant && !is_joined);
 }
 
 void TransportWalk::Restart() {
   next_ = -1;
   counter_.reset();
+  begins_file_ = false;
 }
 
 }  // namespace bulkhead::worker

@@ -13,6 +13,8 @@ namespace bulkhead::worker {
 // where the continuity counter of its packets leaves out a number without the
 // sign that this is meant, where one of its packets is marked as damaged, and
 // where so many bytes are no packets that the counter could have come round.
+// Files that were joined lose nothing: there the table of programs and then the
+// stream count from 0, with the beginning of a table and of a packet.
 class TransportWalk final : public ContainerWalk {
  public:
   // `pid` is the number of the stream's packets.
@@ -36,6 +38,9 @@ class TransportWalk final : public ContainerWalk {
   int64_t stride_ = 0;  // from packet to packet; 0: unknown
   int64_t next_ = -1;   // the offset of the next packet; -1: unknown
   std::optional<uint8_t> counter_;
+  // The last packet of the table of programs, since the last one of the stream,
+  // is as the first of a file.
+  bool begins_file_ = false;
 };
 
 }  // namespace bulkhead::worker
