@@ -173,8 +173,8 @@ bool ReferenceChain::Broken(int64_t pts) const {
   if (!packet.leading) return false;
   if (sequences_[at].leading_broken <= number) return true;
   if (packet.alone || at == 0) return false;
-  const Sequence& before = sequences_[at - 1];
-  return std::min(before.broken, before.leading_broken) != UINT64_MAX;
+  // No picture behind an entry refers to those that lead it.
+  return sequences_[at - 1].broken != UINT64_MAX;
 }
 
 uint64_t ReferenceChain::Find(int64_t pts) const {
@@ -199,7 +199,8 @@ bool ReferenceChain::DependsOn(uint64_t number, uint64_t other) const {
   const size_t at = SequenceOf(number);
   const size_t from = SequenceOf(other);
   if (from == at) return At(number).leading || !At(other).leading;
-  return from + 1 == at && At(number).leading && !At(number).alone;
+  return from + 1 == at && At(number).leading && !At(number).alone &&
+         !At(other).leading;
 }
 
 }  // namespace bulkhead::worker

@@ -58,6 +58,13 @@ TEST_F(ReferenceChainTest, ADamagedLeadingPictureBreaksOnlyLeadingOnes) {
   EXPECT_EQ(BrokenOf({2, 4, 5}), "x..");
 }
 
+// As where a stream was cut at an open group of pictures.
+TEST_F(ReferenceChainTest, ALostLeadingPictureBreaksNoLaterGroup) {
+  Send("KPBPKPB", {4, 3, 2, 5, 8, 7, 6});
+  chain_.Lost(3);
+  EXPECT_EQ(BrokenOf({2, 4, 5, 6, 7, 8}), "x.....");
+}
+
 TEST_F(ReferenceChainTest, PacketsThatTheContainerLostCount) {
   Send("KP", {0, 1});
   chain_.LostBefore(false);
