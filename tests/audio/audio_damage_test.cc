@@ -515,6 +515,24 @@ TEST_F(AudioDamage, APageOfOggThatIsLostIsDamageInItsPlace) {
   }
 }
 
+// The last page has fewer samples than its packets by a number that only the
+// page before it tells. The first packet behind the damage yields no samples.
+TEST_F(AudioDamage, WhereOnlyTheLastPageOfOggIsLeftItsStartIsAnEstimate) {
+  const std::string path = MakeAudio("last.ogg", {"-c:a", "libvorbis"}, 3);
+  if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+  const size_t expected = SamplesByFfmpeg(path).size() / 2;
+  std::string bytes = Read(path);
+  const std::vector<size_t> pages = PagesOf(bytes);
+  for (size_t i = 0; i + 1 < pages.size(); ++i) {
+    if (GranuleOf(bytes, pages[i]) > 0) bytes[pages[i] + 200] ^= 1;
+  }
+  Write(path, bytes);
+  AudioDecoder audio = Open(path, OnCorrupt::kSkip).value();
+  EXPECT_EQ(audio.AllSamples().value().count(), expected);
+  ASSERT_EQ(audio.damage().size(), 1u);
+  EXPECT_TRUE(audio.damage()[0].estimated);
+}
+
 TEST_F(AudioDamage, BytesBehindTheLastPageOfOggAreDamage) {
   const std::string path = MakeAudio("behind.ogg", {"-c:a", "libvorbis"}, 4);
   if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";

@@ -175,7 +175,6 @@ void AudioTimeline::Stamp() {
 void AudioTimeline::StampByPages() {
   const auto found = ogg_.Find(sent_);
   sent_.pts = BULKHEAD_NO_TIMESTAMP;
-  end_is_trimmed_ = found && found->end_is_trimmed;
   if (!found) return;
   if (found->starts_stream) {
     reference_.reset();
@@ -190,7 +189,8 @@ void AudioTimeline::StampByPages() {
   if (!found->end) return;
   sent_.pts = ogg_.TicksOf(*found->end - found->duration);
   if (found->stream_start) begin_ = ogg_.TicksOf(*found->stream_start);
-  guessed_ |= found->start_is_guessed;
+  // Also where the first packet yields nothing, and the next one tells.
+  guessed_ |= found->start_is_guessed || found->end_is_trimmed;
 }
 
 void AudioTimeline::Sent(const bulkhead_packet& packet) {
@@ -268,8 +268,7 @@ int64_t AudioTimeline::MissingBefore(int64_t next, int64_t count,
     const int64_t counted = missing;
     if (is_counted_ && suspect_) missing = LostByBytes();
     guessed_ |= suspect_ && gaps_.may_hide_frames();
-    estimated_ = guessed_ || missing != counted || end_is_trimmed_ ||
-                 !IsExact(missing, rate);
+    estimated_ = guessed_ || missing != counted || !IsExact(missing, rate);
     if (missing > kMostSecondsLost * rate) {
       missing = At(lost_ticks_, rate);
       estimated_ = true;

@@ -124,7 +124,6 @@ class AudioTimeline {
   int64_t skipped_ = 0;   // samples that the packet tells to leave out
   bool started_ = false;  // its first samples have come
   bool rejected_ = false;
-  bool end_is_trimmed_ = false;  // by a number of samples that nothing tells
   // Its timestamp is counted on from an earlier one, and wrong after damage.
   bool is_counted_ = false;
 

@@ -96,10 +96,11 @@ bool HasTransportGap(MediaBytes file, int64_t from, int64_t read, int64_t to) {
   if (layout.stride == 0) return have > 3 * size_t{204};
   Counters counters;
   std::optional<uint16_t> pid;
-  for (size_t at = layout.offset; at + kPacket <= bytes.size();
-       at += layout.stride) {
+  for (size_t at = layout.offset; at < bytes.size(); at += layout.stride) {
     if (at > static_cast<size_t>(to - from) + layout.offset) break;
     if (bytes[at] != kSync) return true;
+    // The start of a packet that is cut off (declared_size.h).
+    if (at + kPacket > bytes.size()) break;
     const auto packet = bytes.subspan(at).first<kPacket>();
     if (counters.IsGapBefore(packet)) return true;
     const int64_t offset = from + static_cast<int64_t>(at - layout.offset);

@@ -98,6 +98,14 @@ TEST(TransportGaps, RepeatedEmptyAndMeantPacketsAreNone) {
   EXPECT_FALSE(HasGap(Joined(packets)));
 }
 
+// As where packets behind the last whole one were cut out.
+TEST(TransportGaps, BytesOfNoPacketAtTheEndAreAGap) {
+  const std::string bytes = Joined(Stream(10));
+  EXPECT_FALSE(HasGap(bytes));
+  EXPECT_TRUE(HasGap(bytes + std::string(82, 'x')));
+  EXPECT_FALSE(HasGap(bytes + Packet(256, 10, true).substr(0, 82)));
+}
+
 TEST(TransportGaps, PacketsCanHaveMoreAroundThem) {
   for (const size_t more : {4, 16}) {
     std::string bytes;
