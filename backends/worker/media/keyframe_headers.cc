@@ -117,14 +117,16 @@ bool HoldsJpeg(Bytes packet) {
                    (segment[3] | segment[4]) != 0;
         break;
       case 0xe0:
-        if (std::ranges::search(segment, kField).begin() != segment.end()) {
+        if (std::search(segment.begin(), segment.end(), kField.begin(),
+                        kField.end()) != segment.end()) {
           return false;
         }
         break;
       case 0xda: {
         const auto tail = packet.last(std::min<size_t>(packet.size(), 16));
         constexpr auto kEnd = std::to_array<uint8_t>({0xff, 0xd9});
-        return has_size && !std::ranges::search(tail, kEnd).empty();
+        return has_size && std::search(tail.begin(), tail.end(), kEnd.begin(),
+                                       kEnd.end()) != tail.end();
       }
       default:
         break;
