@@ -159,6 +159,20 @@ TEST_P(Container, IntactLosesNothing) {
   EXPECT_TRUE(video.damage().empty());
 }
 
+// Where headers tell the end, or how long the stream is. Elsewhere zeros may
+// have been frames.
+TEST_P(Container, ZerosBehindItsEndAreNoLoss) {
+  const bool knows_end =
+      !GetParam().name.ends_with(".ts") && !GetParam().name.ends_with(".ogv");
+  const std::string path = TemporaryDirectory() + "/padded-" + GetParam().name;
+  std::ofstream(path, std::ios::binary) << Read(path_) << std::string(4096, 0);
+  VideoDecoder video = Open(path, OnCorrupt::kError);
+  const StraightPass pass = DecodeStraight(video);
+  EXPECT_EQ(pass.failure.ok(), knows_end) << pass.failure;
+  EXPECT_EQ(video.damage().empty(), knows_end);
+  EXPECT_GE(pass.frames.size(), knows_end ? kFrames : kFrames - 1);
+}
+
 TEST_P(Container, LostFramesAreToldAndCounted) {
   VideoDecoder intact = Open(path_, OnCorrupt::kSkip);
   const auto whole = HashesOf(DecodeStraight(intact).frames);

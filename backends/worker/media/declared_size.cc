@@ -123,7 +123,7 @@ int64_t DeclaredSize(std::string_view container, MediaBytes bytes,
   if (container == "mov,mp4,m4a,3gp,3g2,mj2") declared = OfBoxes(file);
   if (container == "mpegts") declared = OfTransport(file);
   if (container == "ogg") declared = OfOgg(file);
-  return std::max(declared, size);
+  return declared;
 }
 
 }  // namespace bulkhead::worker

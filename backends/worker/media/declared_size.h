@@ -9,8 +9,8 @@
 namespace bulkhead::worker {
 
 // Returns the size that a file should have according to the headers of its
-// container, if that is more than its `size`: the file is cut off. Returns
-// `size` if nothing tells so.
+// container; 0 if they do not tell. If that is more than its `size`, the file
+// is cut off.
 //
 // - Matroska, WebM: the size of the segment;
 // - WAV, RF64, AVI: the size of a chunk at the top (RIFF), or in WAV of the

@@ -140,7 +140,7 @@ class Demuxer {
   // Returns the offset in the file from which on they are lost.
   int64_t lost_from() const;
   // Returns the size that the file should have according to its headers
-  // (declared_size.h); at most size() if nothing tells that bytes are missing.
+  // (declared_size.h); 0 if they do not tell.
   int64_t declared_size() const;
 
   // Seeks to a keyframe at or before `timestamp` (in the stream's time base),

@@ -42,9 +42,8 @@ int64_t PromisedEnd(const StreamFacts& facts) {
   if (facts.container == "ogg" || facts.container == "mpegts") {
     return BULKHEAD_NO_TIMESTAMP;
   }
-  const int64_t start = std::max<int64_t>(facts.start, 0);
   if (facts.duration != BULKHEAD_NO_TIMESTAMP && facts.duration > 0) {
-    return Sum(start, facts.duration);
+    return Sum(std::max<int64_t>(facts.start, 0), facts.duration);
   }
   // Another stream may be longer; the number of lost packets is an estimate.
   if (facts.container_microseconds <= 0 || facts.time_base.numerator <= 0) {
@@ -53,8 +52,8 @@ int64_t PromisedEnd(const StreamFacts& facts) {
   const __int128 ticks = __int128{facts.container_microseconds} *
                          facts.time_base.denominator /
                          (__int128{facts.time_base.numerator} * 1'000'000);
-  return Sum(start,
-             static_cast<int64_t>(std::min<__int128>(ticks, INT64_MAX / 4)));
+  // Counted from 0 and not from where this stream starts.
+  return static_cast<int64_t>(std::min<__int128>(ticks, INT64_MAX / 4));
 }
 
 }  // namespace

@@ -359,6 +359,12 @@ void PictureReader::NoteGapAtEnd() {
   const int64_t size = demuxer_->size();
   const int64_t declared = demuxer_->declared_size();
   if (!lost_at_end_ && declared <= size) return;
+  // What stands behind the end that the headers tell belongs to no stream.
+  const std::string& container = demuxer_->facts().container;
+  if ((container == "matroska,webm" || container == "avi") && declared > 0 &&
+      declared <= size && demuxer_->lost_from() >= declared) {
+    return;
+  }
   const auto gap = gaps_.LostAtEnd(std::max(size, declared));
   if (!gap) return;
   later_losses_.push_back({.pts = gap->pts,
