@@ -108,7 +108,11 @@ TEST(OperatorsReach, AllThatAreStoppedTakeNoLongerThanOne) {
   }
   const auto began = std::chrono::steady_clock::now();
   const RunningHosts running = FindRunningHosts(milliseconds(0)).value();
+  // Much less than the time that a command may take.
+  const std::vector<Status> commanded =
+      CommandBackends({::getpid()}, "honest", BackendCommand::kEnable);
   const auto took = std::chrono::steady_clock::now() - began;
+  EXPECT_EQ(commanded[0].code(), Code::kDeadlineExceeded) << commanded[0];
   for (const ProcessWatch& supervisor : stopped) {
     EXPECT_TRUE(supervisor.Signal(SIGCONT));
   }

@@ -179,13 +179,9 @@ Result<RunningHosts> FindRunningHosts(milliseconds window) {
 std::vector<Status> CommandBackends(const std::vector<int>& host_pids,
                                     const std::string& backend,
                                     BackendCommand command) {
-  const auto deadline = ipc::Deadline::After(kCommandPatience);
-  struct Asked {
-    OperatorPeer peer;
-    Status* status;  // of its application
-  };
-  std::vector<Asked> asked;
   std::vector<Status> statuses(host_pids.size());
+  std::vector<OperatorPeer> peers;
+  std::vector<size_t> hosts;  // of each peer, as a position in `host_pids`
   for (size_t i = 0; i < host_pids.size(); ++i) {
     auto found = operators::FindPeers(host_pids[i]);
     if (!found || found->peers.empty()) {
@@ -193,25 +189,36 @@ std::vector<Status> CommandBackends(const std::vector<int>& host_pids,
       continue;
     }
     for (OperatorPeer& peer : found->peers) {
-      const Status sent = SendRequest(
-          peer.socket.get(),
-          [&](schema::HostRequest::Builder request) {
-            auto out = request.initCommand();
-            out.setBackend(backend);
-            out.setAction(static_cast<schema::BackendCommand::Action>(command));
-          },
-          {}, deadline);
-      if (sent.ok()) {
-        asked.push_back({std::move(peer), &statuses[i]});
-      } else {
-        statuses[i] = sent;
-      }
+      peers.push_back(std::move(peer));
+      hosts.push_back(i);
     }
   }
-  for (const Asked& each : asked) {
+  // A bulkheadd that does not even describe itself in time is not given the
+  // time of a command.
+  const auto described = Describe(peers);
+  const auto deadline = ipc::Deadline::After(kCommandPatience);
+  std::vector<bool> asked(peers.size());
+  for (size_t i = 0; i < peers.size(); ++i) {
+    const Status sent =
+        described[i]
+            ? SendRequest(
+                  peers[i].socket.get(),
+                  [&](schema::HostRequest::Builder request) {
+                    auto out = request.initCommand();
+                    out.setBackend(backend);
+                    out.setAction(
+                        static_cast<schema::BackendCommand::Action>(command));
+                  },
+                  {}, deadline)
+            : described[i].error();
+    asked[i] = sent.ok();
+    if (!sent.ok()) statuses[hosts[i]] = sent;
+  }
+  for (size_t i = 0; i < peers.size(); ++i) {
+    if (!asked[i]) continue;
     const Status status =
-        AwaitReply(each.peer.socket.get(), deadline, TakeConfigured);
-    if (!status.ok()) *each.status = status;
+        AwaitReply(peers[i].socket.get(), deadline, TakeConfigured);
+    if (!status.ok()) statuses[hosts[i]] = status;
   }
   return statuses;
 }
