@@ -38,7 +38,8 @@ bool TransportWalk::IsInStep(int64_t offset) {
 }
 
 bool TransportWalk::LostUntil(int64_t position) {
-  if (position < 0) return false;
+  // libavformat took the position from the file, so it may be any.
+  if (position < 0 || position >= file_.size()) return false;
   if (next_ < 0 || stride_ == 0) {
     LearnLayout(position);
     if (next_ < 0) return false;
