@@ -26,7 +26,8 @@ namespace {
 namespace schema = ipc::schema;
 using std::chrono::milliseconds;
 
-// Of one message: the pidfd of the application, the reaper and the worker.
+// One message has at most these: the pidfd of the application, the reaper and
+// the worker.
 constexpr size_t kMostDescriptors = 3;
 
 std::vector<std::string> ToStrings(capnp::List<capnp::Text>::Reader list) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an AudioTimeline finds missing at the end of a stream.
+// This file tells what an AudioTimeline finds missing at the end of a stream.
 #include <algorithm>
 #include <cstdlib>
 

@@ -36,10 +36,10 @@ struct PacketRole {
 //
 // H.264 and HEVC tell in the headers of their NAL units which pictures are
 // entries and which are referred to, the MPEG family by the types of pictures,
-// Of other codecs only the keyframes are known, and each picture counts as
-// referred to. In VP8, VP9 and AV1 that is also true of a frame that no picture
-// is predicted from: the next frame takes over probabilities or motion vectors.
-// Where all pictures are intra coded, each packet is an entry.
+// The keyframes are all that is known of other codecs, and each picture counts
+// as referred to. In VP8, VP9 and AV1 that is also true of a frame that no
+// picture is predicted from: the next frame takes over probabilities or motion
+// vectors. Where all pictures are intra coded, each packet is an entry.
 //
 // The packets are hostile; a role is wrong at worst. A value type.
 class RoleReader {

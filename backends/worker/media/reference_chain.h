@@ -19,9 +19,9 @@ namespace bulkhead::worker {
 //     chain.Rejected();                      // the decoder reported an error
 //     if (chain.Settled(pts)) Use(chain.Broken(pts));
 //
-// What is lost or damaged breaks the chain for all packets sent after it, until
-// the next entry (PacketRole), and for pictures that are shown before that
-// entry but sent after it. What no packet refers to breaks nothing. Where
+// A packet that is lost or damaged breaks the chain for all packets sent after
+// it, until the next entry (PacketRole), and for pictures that are shown before
+// that entry but sent after it. What no packet refers to breaks nothing. Where
 // nothing tells whether a packet is referred to, it is. Packets before the
 // first keyframe break nothing either: many sound files begin in the middle,
 // and only the decoder knows from where on its pictures are whole.

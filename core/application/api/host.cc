@@ -77,7 +77,7 @@ std::string LibexecOf(const HostOptions& options,
                       const discovery::Environment& environment) {
   if (!options.libexec_dir.empty()) return options.libexec_dir;
   const auto directory = environment.Get(kLibexecVariable);
-  return directory ? *directory : InstalledLibexec();
+  return directory && !directory->empty() ? *directory : InstalledLibexec();
 }
 
 discovery::PluginPath PluginPathOf(const HostOptions& options,

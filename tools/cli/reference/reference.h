@@ -10,7 +10,7 @@ class App;
 
 namespace bulkhead::cli {
 
-// What the parser of the command line knows of the program, as data. The man
+// These structs hold as data what the parser of the command line knows. The man
 // pages and the completions of shells are made of it, so that they say what
 // `--help` says.
 
