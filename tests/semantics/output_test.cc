@@ -103,6 +103,47 @@ TEST_P(Output, ABatchIsOneBlock) {
   EXPECT_EQ(rows.pixels, planes.pixels);
 }
 
+TEST_P(Output, ABatchGoesIntoTheMemoryOfTheCaller) {
+  VideoDecoder video = Open(Clip::kOddSize);
+  const std::vector<int64_t> indices = {3, 0, 3};
+  std::vector<std::byte> memory(size_t{4} * 143 * 175 * 3, std::byte{0xab});
+  const std::vector<std::byte> untouched = memory;
+  const std::span<std::byte> all(memory);
+
+  const auto refused =
+      video.FramesAt(indices, all.first(3 * 143 * 175 * 3 - 1));
+  EXPECT_EQ(refused.error().code(), Code::kInvalidArgument);
+  EXPECT_NE(refused.error().message().find("it needs 225225, 75075 for each"),
+            std::string::npos)
+      << refused.error();
+  EXPECT_EQ(memory, untouched);
+
+  const auto expect_equal = [&](const FrameBatch& own,
+                                const FrameBatch& given) {
+    ASSERT_EQ(own.size(), 3u);
+    EXPECT_TRUE(given.pixels.empty());
+    EXPECT_EQ(given.data(), memory.data());
+    EXPECT_EQ(given.pts_seconds, own.pts_seconds);
+    EXPECT_TRUE(std::ranges::equal(own.pixels, all.first(own.pixels.size())));
+    EXPECT_TRUE(
+        std::ranges::equal(all.last(75075), std::span(untouched).last(75075)));
+    memory = untouched;
+  };
+  expect_equal(video.FramesAt(indices).value(),
+               video.FramesAt(indices, memory).value());
+  expect_equal(video.FramesInRange(1, 4).value(),
+               video.FramesInRange(1, 4, 1, memory).value());
+  const std::vector<double> times = {0.1, 0, 0.1};
+  expect_equal(video.FramesPlayedAt(times).value(),
+               video.FramesPlayedAt(times, memory).value());
+  expect_equal(video.FramesPlayedInRange(0, 0.3, 10).value(),
+               video.FramesPlayedInRange(0, 0.3, 10, memory).value());
+  const double whole =
+      3 / (video.PlayedRange()->end - video.PlayedRange()->begin);
+  expect_equal(video.AllFrames(whole).value(),
+               video.AllFrames(whole, memory).value());
+}
+
 TEST_P(Output, FloatsAreThe16BitNumbersOfFfmpegDividedBy65535) {
   VideoDecoder video =
       Open(Clip::kH264, {.output_dtype = OutputDtype::kFloat32});

@@ -48,15 +48,17 @@ Result<Frame> VideoDecoder::FrameAt(int64_t index) {
   RETURN_IF_ERROR(Begin(session_.get()));
   return session_->FrameAt(index);
 }
-Result<FrameBatch> VideoDecoder::FramesAt(std::span<const int64_t> indices) {
+Result<FrameBatch> VideoDecoder::FramesAt(std::span<const int64_t> indices,
+                                          std::span<std::byte> into) {
   RETURN_IF_ERROR(Begin(session_.get()));
-  return session_->FramesAt(indices);
+  return session_->FramesAt(indices, into);
 }
 Result<FrameBatch> VideoDecoder::FramesInRange(int64_t start,
                                                std::optional<int64_t> stop,
-                                               int64_t step) {
+                                               int64_t step,
+                                               std::span<std::byte> into) {
   RETURN_IF_ERROR(Begin(session_.get()));
-  return session_->FramesInRange(start, stop, step);
+  return session_->FramesInRange(start, stop, step, into);
 }
 Result<SecondsRange> VideoDecoder::PlayedRange() {
   RETURN_IF_ERROR(Begin(session_.get()));
@@ -66,19 +68,21 @@ Result<Frame> VideoDecoder::FramePlayedAt(double seconds) {
   RETURN_IF_ERROR(Begin(session_.get()));
   return session_->FramePlayedAt(seconds);
 }
-Result<FrameBatch> VideoDecoder::FramesPlayedAt(
-    std::span<const double> seconds) {
+Result<FrameBatch> VideoDecoder::FramesPlayedAt(std::span<const double> seconds,
+                                                std::span<std::byte> into) {
   RETURN_IF_ERROR(Begin(session_.get()));
-  return session_->FramesPlayedAt(seconds);
+  return session_->FramesPlayedAt(seconds, into);
 }
 Result<FrameBatch> VideoDecoder::FramesPlayedInRange(
-    double start, double stop, std::optional<double> fps) {
+    double start, double stop, std::optional<double> fps,
+    std::span<std::byte> into) {
   RETURN_IF_ERROR(Begin(session_.get()));
-  return session_->FramesPlayedInRange(start, stop, fps);
+  return session_->FramesPlayedInRange(start, stop, fps, into);
 }
-Result<FrameBatch> VideoDecoder::AllFrames(std::optional<double> fps) {
+Result<FrameBatch> VideoDecoder::AllFrames(std::optional<double> fps,
+                                           std::span<std::byte> into) {
   RETURN_IF_ERROR(Begin(session_.get()));
-  return session_->AllFrames(fps);
+  return session_->AllFrames(fps, into);
 }
 FrameIterator VideoDecoder::begin() {
   Rewind();

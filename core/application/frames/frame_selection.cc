@@ -53,20 +53,21 @@ Result<FrameChoice> ResolveSlice(int64_t start, std::optional<int64_t> stop,
 namespace {
 
 // Closes the gaps that pictures which were left out have left.
-void Compact(FrameBatch& batch, const std::vector<bool>& present) {
+void Compact(FrameBatch& batch, std::byte* pixels,
+             const std::vector<bool>& present) {
   const size_t picture_bytes = batch.picture_bytes();
   size_t kept = 0;
   for (size_t at = 0; at < present.size(); ++at) {
     if (!present[at]) continue;
     if (kept < at) {
-      std::memcpy(batch.pixels.data() + kept * picture_bytes,
-                  batch.pixels.data() + at * picture_bytes, picture_bytes);
+      std::memcpy(pixels + kept * picture_bytes, pixels + at * picture_bytes,
+                  picture_bytes);
       batch.pts_seconds[kept] = batch.pts_seconds[at];
       batch.duration_seconds[kept] = batch.duration_seconds[at];
     }
     ++kept;
   }
-  batch.pixels.resize(kept * picture_bytes);
+  if (batch.caller_pixels.empty()) batch.pixels.resize(kept * picture_bytes);
   batch.pts_seconds.resize(kept);
   batch.duration_seconds.resize(kept);
 }
@@ -79,7 +80,12 @@ Status FetchInto(
   const std::vector<uint64_t>& indices = choice.indices;
   const size_t picture_bytes = batch.picture_bytes();
   const size_t row_bytes = picture_bytes / batch.height;
-  batch.pixels.resize(picture_bytes * indices.size());
+  if (batch.caller_pixels.empty()) {
+    batch.pixels.resize(picture_bytes * indices.size());
+  }
+  std::byte* const pixels = batch.caller_pixels.empty()
+                                ? batch.pixels.data()
+                                : batch.caller_pixels.data();
   batch.pts_seconds.resize(indices.size());
   batch.duration_seconds.resize(indices.size());
   std::vector<bool> present(indices.size());
@@ -89,12 +95,11 @@ Status FetchInto(
                    [&](size_t a, size_t b) { return indices[a] < indices[b]; });
   for (size_t n = 0; n < order.size(); ++n) {
     const size_t at = order[n];
-    std::byte* const out = batch.pixels.data() + at * picture_bytes;
+    std::byte* const out = pixels + at * picture_bytes;
     if (n > 0 && indices[order[n - 1]] == indices[at]) {
       const size_t twin = order[n - 1];
       present[at] = present[twin];
-      std::memcpy(out, batch.pixels.data() + twin * picture_bytes,
-                  picture_bytes);
+      std::memcpy(out, pixels + twin * picture_bytes, picture_bytes);
       batch.pts_seconds[at] = batch.pts_seconds[twin];
       batch.duration_seconds[at] = batch.duration_seconds[twin];
       continue;
@@ -112,7 +117,7 @@ Status FetchInto(
     batch.pts_seconds = choice.pts_seconds;
     batch.duration_seconds.assign(indices.size(), choice.duration_seconds);
   }
-  Compact(batch, present);
+  Compact(batch, pixels, present);
   return Status();
 }
 

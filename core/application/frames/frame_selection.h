@@ -33,7 +33,8 @@ Result<FrameChoice> ResolveSlice(int64_t start, std::optional<int64_t> stop,
                                  int64_t step, uint64_t frame_count);
 
 // Fetches the chosen frames and copies each to its place in `batch`, which must
-// describe the size and format of the pictures and contain none yet. Calls
+// describe the size and format of the pictures and contain none yet; its
+// caller_pixels have room for all of them, if there are any. Calls
 // `fetch` for each number once and in ascending order, so that the stream is
 // decoded once. A frame for which `fetch` returns nullopt is left out of the
 // batch. After an error of `fetch`, which is returned, the batch is of no use.

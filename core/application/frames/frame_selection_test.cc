@@ -49,12 +49,11 @@ class FetchIntoTest : public ::testing::Test {
   std::vector<uint64_t> Pictures() const {
     std::vector<uint64_t> numbers;
     const size_t bytes = batch_.picture_bytes();
-    EXPECT_EQ(batch_.pixels.size() % bytes, 0u);
-    for (size_t at = 0; at < batch_.pixels.size(); at += bytes) {
-      const std::byte number = batch_.pixels[at];
-      for (size_t i = 0; i < bytes; ++i) {
-        EXPECT_EQ(batch_.pixels[at + i], number);
-      }
+    EXPECT_EQ(batch_.pixels.size(),
+              batch_.caller_pixels.empty() ? bytes * batch_.size() : 0);
+    for (size_t at = 0; at < batch_.size(); ++at) {
+      const std::byte number = batch_.picture(at)[0];
+      for (const std::byte byte : batch_.picture(at)) EXPECT_EQ(byte, number);
       numbers.push_back(static_cast<uint64_t>(number));
     }
     return numbers;
@@ -108,6 +107,16 @@ TEST_F(FetchIntoTest, FramesKeepTheTimesThatAreChosenForThem) {
   EXPECT_EQ(Pictures(), (Numbers{0, 2}));
   EXPECT_EQ(batch_.pts_seconds, (Times{0.1, 0.3}));
   EXPECT_EQ(batch_.duration_seconds, (Times{0.1, 0.1}));
+}
+
+TEST_F(FetchIntoTest, WritesIntoTheMemoryOfTheCallerAndNotBehindIt) {
+  std::vector<std::byte> memory(4 * batch_.picture_bytes() + 1, std::byte{99});
+  batch_.caller_pixels = std::span(memory).first(memory.size() - 1);
+  damaged_ = {4};
+  ASSERT_TRUE(Fetch({.indices = {5, 4, 1, 5}}).ok());
+  EXPECT_EQ(Pictures(), (Numbers{5, 1, 5}));
+  EXPECT_EQ(batch_.data(), memory.data());
+  EXPECT_EQ(memory.back(), std::byte{99});
 }
 
 TEST_F(FetchIntoTest, ABatchOfNothingButDamageIsEmpty) {

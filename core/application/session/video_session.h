@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -52,13 +53,17 @@ class VideoSession final : public StreamSession {
   Result<Frame> FrameAt(int64_t index);
   Result<SecondsRange> PlayedRange();
   Result<Frame> FramePlayedAt(double seconds);
-  Result<FrameBatch> FramesAt(std::span<const int64_t> indices);
+  Result<FrameBatch> FramesAt(std::span<const int64_t> indices,
+                              std::span<std::byte> into);
   Result<FrameBatch> FramesInRange(int64_t start, std::optional<int64_t> stop,
-                                   int64_t step);
-  Result<FrameBatch> FramesPlayedAt(std::span<const double> seconds);
+                                   int64_t step, std::span<std::byte> into);
+  Result<FrameBatch> FramesPlayedAt(std::span<const double> seconds,
+                                    std::span<std::byte> into);
   Result<FrameBatch> FramesPlayedInRange(double start, double stop,
-                                         std::optional<double> fps);
-  Result<FrameBatch> AllFrames(std::optional<double> fps);
+                                         std::optional<double> fps,
+                                         std::span<std::byte> into);
+  Result<FrameBatch> AllFrames(std::optional<double> fps,
+                               std::span<std::byte> into);
   std::vector<DamagedRange> damage() const;
 
  private:
@@ -97,7 +102,8 @@ class VideoSession final : public StreamSession {
   // most pictures that a batch may have.
   FrameBatch EmptyBatch() const;
   uint64_t MostFrames() const;
-  Result<FrameBatch> FetchBatch(const Result<FrameChoice>& choice);
+  Result<FrameBatch> FetchBatch(const Result<FrameChoice>& choice,
+                                std::span<std::byte> into);
   Status DamagedError(const Damage& damage) const;
   std::string DescribeDamaged(const Damage& damage) const;
   // Says what the container lost.

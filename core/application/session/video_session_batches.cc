@@ -10,34 +10,40 @@
 // Batches: what a VideoSession returns for a choice of many frames.
 namespace bulkhead::session {
 
-Result<FrameBatch> VideoSession::FramesAt(std::span<const int64_t> indices) {
+Result<FrameBatch> VideoSession::FramesAt(std::span<const int64_t> indices,
+                                          std::span<std::byte> into) {
   RETURN_IF_ERROR(EnsureIndex());
-  return FetchBatch(ResolveIndices(indices, finder_->index().size()));
+  return FetchBatch(ResolveIndices(indices, finder_->index().size()), into);
 }
 
 Result<FrameBatch> VideoSession::FramesInRange(int64_t start,
                                                std::optional<int64_t> stop,
-                                               int64_t step) {
+                                               int64_t step,
+                                               std::span<std::byte> into) {
   RETURN_IF_ERROR(EnsureIndex());
-  return FetchBatch(ResolveSlice(start, stop, step, finder_->index().size()));
+  return FetchBatch(ResolveSlice(start, stop, step, finder_->index().size()),
+                    into);
 }
 
-Result<FrameBatch> VideoSession::FramesPlayedAt(
-    std::span<const double> seconds) {
+Result<FrameBatch> VideoSession::FramesPlayedAt(std::span<const double> seconds,
+                                                std::span<std::byte> into) {
   RETURN_IF_ERROR(EnsureTimes());
-  return FetchBatch(times_->PlayedAt(seconds));
+  return FetchBatch(times_->PlayedAt(seconds), into);
 }
 
 Result<FrameBatch> VideoSession::FramesPlayedInRange(
-    double start, double stop, std::optional<double> fps) {
+    double start, double stop, std::optional<double> fps,
+    std::span<std::byte> into) {
   RETURN_IF_ERROR(EnsureTimes());
-  return FetchBatch(times_->PlayedInRange(start, stop, fps, MostFrames()));
+  return FetchBatch(times_->PlayedInRange(start, stop, fps, MostFrames()),
+                    into);
 }
 
-Result<FrameBatch> VideoSession::AllFrames(std::optional<double> fps) {
-  if (!fps) return FramesInRange(0, std::nullopt, 1);
+Result<FrameBatch> VideoSession::AllFrames(std::optional<double> fps,
+                                           std::span<std::byte> into) {
+  if (!fps) return FramesInRange(0, std::nullopt, 1, into);
   RETURN_IF_ERROR(EnsureTimes());
-  return FramesPlayedInRange(times_->begin(), times_->end(), fps);
+  return FramesPlayedInRange(times_->begin(), times_->end(), fps, into);
 }
 
 FrameBatch VideoSession::EmptyBatch() const {
@@ -53,7 +59,8 @@ uint64_t VideoSession::MostFrames() const {
   return limits().session_bytes / EmptyBatch().picture_bytes();
 }
 
-Result<FrameBatch> VideoSession::FetchBatch(const Result<FrameChoice>& choice) {
+Result<FrameBatch> VideoSession::FetchBatch(const Result<FrameChoice>& choice,
+                                            std::span<std::byte> into) {
   if (!choice) return choice.error().WithContext(input().name());
   if (choice->indices.size() > MostFrames()) {
     return Status(Code::kResourceExhausted,
@@ -63,6 +70,18 @@ Result<FrameBatch> VideoSession::FetchBatch(const Result<FrameChoice>& choice) {
                       ipc::LimitName("session_bytes"));
   }
   FrameBatch batch = EmptyBatch();
+  const size_t needed = choice->indices.size() * batch.picture_bytes();
+  if (!into.empty() && into.size() < needed) {
+    return Status(Code::kInvalidArgument,
+                  "the buffer for " + std::to_string(choice->indices.size()) +
+                      " frames of " + input().name() + " has " +
+                      std::to_string(into.size()) + " bytes; it needs " +
+                      std::to_string(needed) + ", " +
+                      std::to_string(batch.picture_bytes()) +
+                      " for each frame of " + std::to_string(batch.width) +
+                      "x" + std::to_string(batch.height));
+  }
+  batch.caller_pixels = into;
   const auto fetch = [this](uint64_t index) -> Result<std::optional<Frame>> {
     ASSIGN_OR_RETURN(FrameOrDamage found, Find(index));
     if (auto* frame = std::get_if<Frame>(&found)) {

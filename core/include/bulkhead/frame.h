@@ -141,25 +141,33 @@ class Frame {
   std::shared_ptr<const std::string> device_;
 };
 
-// Several pictures of one size in one block of memory that the caller owns,
-// with packed rows and pictures. As an array: [N, height, width, 3], or
-// [N, 3, height, width] with kNCHW, which is the same memory with other
-// strides. Strides count elements, not bytes.
+// Several pictures of one size in one block of memory, with packed rows and
+// pictures. As an array: [N, height, width, 3], or [N, 3, height, width] with
+// kNCHW, which is the same memory with other strides. Strides count elements,
+// not bytes. The memory belongs to the batch, or to the caller who gave it to
+// the call that made the batch.
 struct FrameBatch {
   uint32_t width = 0;
   uint32_t height = 0;
   Dtype dtype = Dtype::kUint8;
   DimensionOrder order = DimensionOrder::kNHWC;
-  std::vector<std::byte> pixels;         // size() * picture_bytes()
+  // size() * picture_bytes() bytes; empty if the pixels are in the caller's
+  // memory.
+  std::vector<std::byte> pixels;
+  std::span<std::byte> caller_pixels;    // the memory that the caller gave
   std::vector<double> pts_seconds;       // [N]
   std::vector<double> duration_seconds;  // [N]
 
   // Returns N, the number of pictures.
   size_t size() const { return pts_seconds.size(); }
   size_t picture_bytes() const { return 3 * BytesOf(dtype) * width * height; }
+  // Returns the pixels of all pictures, wherever they are.
+  const std::byte* data() const {
+    return caller_pixels.empty() ? pixels.data() : caller_pixels.data();
+  }
   // Returns the pixels of picture `i`; requires i < size().
   std::span<const std::byte> picture(size_t i) const {
-    return {pixels.data() + i * picture_bytes(), picture_bytes()};
+    return {data() + i * picture_bytes(), picture_bytes()};
   }
   std::array<size_t, 4> shape() const;
   std::array<size_t, 4> strides() const;

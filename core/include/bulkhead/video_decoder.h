@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <memory>
@@ -89,6 +90,8 @@ struct DamagedRange {
 //     auto video = host->OpenVideo("clip.mp4", {.device = "openreg:1"});
 //     Result<Frame> tenth = video->FrameAt(10);
 //     Result<FrameBatch> second = video->FramesPlayedInRange(1, 2);
+//     std::vector<std::byte> tensor(...);
+//     video->FramesAt(indices, tensor);  // without another copy
 //
 // Indices, times and ranges mean what they mean in torchcodec's VideoDecoder.
 //
@@ -163,15 +166,24 @@ class VideoDecoder {
   // there is no such frame; kBadInput for a damaged frame (see OnCorrupt). The
   // position of Next() does not change.
   Result<Frame> FrameAt(int64_t index);
+
+  // The calls that return batches write the pixels into `into`, if it is not
+  // empty: picture i begins at byte i * FrameBatch::picture_bytes().
+  // kInvalidArgument if the pictures do not fit; the message says how many
+  // bytes they need, and nothing is written. After another error `into` may
+  // have some of the pictures.
+
   // Returns the frames of `indices`, in the order of the request; duplicates
   // are decoded once. Errors as of FrameAt; kResourceExhausted if the batch
   // exceeds Limits::session_bytes.
-  Result<FrameBatch> FramesAt(std::span<const int64_t> indices);
+  Result<FrameBatch> FramesAt(std::span<const int64_t> indices,
+                              std::span<std::byte> into = {});
   // Returns the frames of Python's slice [start:stop:step]: negative bounds
   // count from the end, bounds beyond the stream are clipped. kInvalidArgument
   // if step < 1.
   Result<FrameBatch> FramesInRange(int64_t start, std::optional<int64_t> stop,
-                                   int64_t step = 1);
+                                   int64_t step = 1,
+                                   std::span<std::byte> into = {});
 
   // The following calls find frames by time. A frame is played from its
   // timestamp until that of the next frame, and the last frame until the stream
@@ -185,15 +197,18 @@ class VideoDecoder {
   // Returns the frame that is played at `seconds`.
   Result<Frame> FramePlayedAt(double seconds);
   // Returns the frames that are played at `seconds`, in that order.
-  Result<FrameBatch> FramesPlayedAt(std::span<const double> seconds);
+  Result<FrameBatch> FramesPlayedAt(std::span<const double> seconds,
+                                    std::span<std::byte> into = {});
   // Returns the frames that are played in [start, stop); none if start == stop.
   // With `fps`, returns round((stop - start) * fps) frames: frame i is the one
   // that is played at start + i / fps, so frames repeat or are left out, and
   // that time is its pts_seconds. kInvalidArgument if start > stop or fps <= 0.
   Result<FrameBatch> FramesPlayedInRange(
-      double start, double stop, std::optional<double> fps = std::nullopt);
+      double start, double stop, std::optional<double> fps = std::nullopt,
+      std::span<std::byte> into = {});
   // Returns every frame, or with `fps` the frames of the whole PlayedRange().
-  Result<FrameBatch> AllFrames(std::optional<double> fps = std::nullopt);
+  Result<FrameBatch> AllFrames(std::optional<double> fps = std::nullopt,
+                               std::span<std::byte> into = {});
   // Returns the indices of the keyframes, ascending. Seeking to a keyframe
   // costs least. kInvalidArgument with SeekMode::kApproximate, which knows no
   // keyframes.
