@@ -13,7 +13,7 @@ namespace bulkhead {
 // AudioOptions and ProbeOptions have one that narrows it further, so a name has
 // to be in both.
 //
-//     auto host = Host::Create({.allowed = AllowedMedia::Web()});
+//     auto host = *Host::Create({.allowed = AllowedMedia::Web()});
 //     auto video = host->OpenVideo(upload, {.allowed = {.codecs =
 //     {{"h264"}}}});
 //

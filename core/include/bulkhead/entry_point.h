@@ -60,9 +60,9 @@ struct EntryPoint {
 // A list of entry points, in the order in which they were found. Immutable, so
 // const calls are safe from any number of threads.
 //
-//   EntryPoints scripts = all.Select({.group = "console_scripts"});
-//   for (const std::string& name : scripts.Names()) ...
-//   Result<EntryPoint> torchrun = scripts.Named("torchrun");
+//     EntryPoints scripts = all.Select({.group = "console_scripts"});
+//     for (const std::string& name : scripts.Names()) Show(name);
+//     Result<EntryPoint> torchrun = scripts.Named("torchrun");
 class EntryPoints {
  public:
   EntryPoints() = default;

@@ -20,7 +20,7 @@ struct FrameMapping {
 };
 
 // Parses the output of
-//     ffprobe -select_streams v:0 -show_frames -of json FILE
+//     $ ffprobe -select_streams v:0 -show_frames -of json FILE
 // that is, an object with "frames", a list of objects with "pts" or "pkt_pts",
 // "duration" or "pkt_duration", and "key_frame". Other members are ignored.
 // These are torchcodec's custom_frame_mappings. kInvalidArgument if a frame

@@ -16,7 +16,9 @@ namespace bulkhead {
 // Functions for operators, about every application of this user that uses
 // Bulkhead. They are behind `bulkhead ps`, `events` and `restart`.
 //
-//     for (const RunningHost& host : FindRunningHosts().value().hosts) ...
+//     for (const RunningHost& host : FindRunningHosts().value().hosts) {
+//       Show(host);
+//     }
 //
 // Each bulkheadd listens on an abstract socket, which is found in
 // /proc/net/unix; a bulkheadd in another network namespace is therefore not

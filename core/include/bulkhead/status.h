@@ -54,10 +54,10 @@ int ExitCodeFor(Code code);
 // The outcome of a call that returns no value. Success is a null pointer and
 // costs nothing; a failure is immutable and cheap to copy.
 //
-//   if (Status status = host.Restart("cpu"); !status.ok()) {
-//     std::cerr << status.message() << '\n';
-//     return ExitCodeFor(status.code());
-//   }
+//     if (Status status = host->Restart("cpu"); !status.ok()) {
+//       std::cerr << status.message() << '\n';
+//       return ExitCodeFor(status.code());
+//     }
 //
 // Thread safety is that of an int: any number of threads may call const
 // methods at the same time.
@@ -121,9 +121,9 @@ class StatusError : public std::runtime_error {
 // and value() of a temporary return the T itself and no reference to it, so
 // that `for (auto& device : host.Devices().value())` has something to refer to.
 //
-//   Result<Frame> frame = decoder.FrameAt(7);
-//   if (!frame) return frame.error();
-//   Show(*frame);
+//     Result<Frame> frame = decoder.FrameAt(7);
+//     if (!frame) return frame.error();
+//     Show(*frame);
 //
 // Thread safety is that of T.
 template <typename T>

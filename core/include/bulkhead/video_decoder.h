@@ -90,8 +90,8 @@ struct DamagedRange {
 //     auto video = host->OpenVideo("clip.mp4", {.device = "openreg:1"});
 //     Result<Frame> tenth = video->FrameAt(10);
 //     Result<FrameBatch> second = video->FramesPlayedInRange(1, 2);
-//     std::vector<std::byte> tensor(...);
-//     video->FramesAt(indices, tensor);  // without another copy
+//     std::vector<std::byte> tensor(indices.size() * 3 * width * height);
+//     Result<FrameBatch> batch = video->FramesAt(indices, tensor);
 //
 // Indices, times and ranges mean what they mean in torchcodec's VideoDecoder.
 //
