@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# outsider.sh PREFIX SOURCES: uses an installation of Bulkhead as a stranger does, with
+# nothing of the repository but the program in SOURCES: compiles and links it with
+# pkg-config and with CMake, against the shared and the static library; decodes on
+# both devices, and compares with ffmpeg. Works in a new directory below $TMPDIR.
+set -euo pipefail
+
+prefix=$(readlink -f "$1")
+sources=$(readlink -f "$2")
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/outsider.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+# The installation must be found by its place and not by a variable of the test.
+unset BULKHEAD_LIBEXEC_DIR BULKHEAD_PATH BULKHEAD_ADD_PATH LD_LIBRARY_PATH
+export BULKHEAD_STATE_DIR=$work/state XDG_RUNTIME_DIR=$work/run XDG_DATA_HOME=$work/data
+mkdir -m 0700 "$XDG_RUNTIME_DIR"
+
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+
+expect() { # WANTED COMMAND...
+  local wanted=$1 got
+  shift
+  got=$("$@") || fail "$* failed"
+  [[ $got == "$wanted" ]] || fail "$* printed \"$got\", not \"$wanted\""
+}
+
+libdir=$prefix/lib
+if [[ ! -e $libdir/libbulkhead.so ]]; then libdir=$prefix/lib/$(c++ -print-multiarch); fi
+[[ -e $libdir/libbulkhead.so ]] || fail "there is no libbulkhead.so below $prefix/lib"
+export PKG_CONFIG_PATH=$libdir/pkgconfig
+
+ffmpeg -v error -f lavfi -i testsrc=duration=2:size=160x120:rate=10 -c:v libx264 clip.mp4
+read -ra flags < <(pkg-config --cflags --libs bulkhead)
+c++ -std=c++20 -Wall -Wextra -Werror "$sources/decode.cc" -o shared "${flags[@]}"
+read -ra flags < <(pkg-config --static --cflags --libs bulkhead)
+c++ -std=c++20 "$sources/decode.cc" -o static "${flags[@]/-lbulkhead/-l:libbulkhead.a}"
+cmake -S "$sources" -B cmake "-DCMAKE_PREFIX_PATH=$prefix" > cmake.log || fail "$(cat cmake.log)"
+cmake --build cmake > cmake.log || fail "$(cat cmake.log)"
+
+version=$(pkg-config --modversion bulkhead)
+for device in cpu openreg:1; do
+  for program in ./shared cmake/decode; do
+    expect "20 frames with $version" env "LD_LIBRARY_PATH=$libdir" "$program" clip.mp4 "$device"
+  done
+  # A program that has the library inside is found from its own place.
+  for program in static cmake/decode_static; do
+    install "$program" "$prefix/bin/outsider"
+    expect "20 frames with $version" "$prefix/bin/outsider" clip.mp4 "$device"
+    rm "$prefix/bin/outsider"
+  done
+done
+
+expect "bulkhead $version" "$prefix/bin/bulkhead" --version
+"$prefix/bin/bulkhead" decode clip.mp4 > got
+ffmpeg -v error -i clip.mp4 -pix_fmt rgb24 -f framemd5 - > wanted
+# The columns are aligned differently.
+hashes() { grep -v '^#' "$1" | awk '{ print $NF }'; }
+diff <(hashes got) <(hashes wanted) || fail "the frames differ from those of ffmpeg"
+(($(hashes got | wc -l) == 20)) || fail "not 20 frames were compared"
+
+for program in shared cmake/decode; do
+  linked=$(LD_LIBRARY_PATH=$libdir ldd "$program")
+  grep -q 'libbulkhead\.so\.0 => /' <<< "$linked" || fail "not linked with the soname: $linked"
+  ! grep -E 'libav|libsw|not found' <<< "$linked" || fail "$program links a media library"
+done
+
+"$prefix/bin/bulkhead" demo > demo.log 2>&1 || fail "the demo: $(cat demo.log)"
+grep -q 'all frames of all runs are equal' demo.log || fail "the demo: $(cat demo.log)"
