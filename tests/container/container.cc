@@ -3,9 +3,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 #include "tests/support/test_paths.h"
 
@@ -17,10 +19,6 @@ using std::chrono::minutes;
 
 constexpr minutes kDownload{10};
 constexpr minutes kLimit{5};
-// What `ldd` finds in the programs, and ffmpeg, which makes the demo's clip.
-constexpr char kPackages[] =
-    "ffmpeg,libcapnp-0.9.2,libfmt9,libmd0,libpng16-16,libtomlplusplus3,"
-    "libutf8proc2,libxxhash0,libzip4";
 // debootstrap lies where only root looks, and calls programs that do too.
 constexpr char kPath[] =
     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:"
@@ -43,12 +41,12 @@ std::string LastLine(const ProgramResult& result) {
 
 }  // namespace
 
-Containers::Containers() : obstacle_(FindObstacle()) {}
+Containers::Containers(ContainerRoot root)
+    : made_of_(std::move(root)), obstacle_(FindObstacle()) {}
 
 Containers::~Containers() {
   std::error_code ignored;
   if (!keeps_root_ && !root_.empty()) fs::remove_all(root_, ignored);
-  if (!application_.empty()) fs::remove_all(application_, ignored);
 }
 
 std::string Containers::FindObstacle() {
@@ -60,11 +58,6 @@ std::string Containers::FindObstacle() {
     }
   }
   if (std::string obstacle = MakeRoot(); !obstacle.empty()) return obstacle;
-  application_ = TemporaryDirectory() + "/application";
-  fs::create_directories(application_ + "/cli");
-  fs::create_directories(application_ + "/dist");
-  fs::copy(PathFromEnvironment("BULKHEAD_TEST_CLI"), application_ + "/cli");
-  CopyForAll(LibexecDirectory(), application_ + "/dist/libexec");
   // Each runtime refuses some machines: crun those with both versions of
   // cgroups.
   std::string reasons;
@@ -82,9 +75,10 @@ std::string Containers::FindObstacle() {
 std::string Containers::MakeRoot() {
   if (const char* kept = std::getenv("BULKHEAD_CONTAINER_ROOT");
       kept != nullptr && *kept != '\0') {
-    root_ = kept;
+    root_ = std::string(kept) + "/" + made_of_.name;
     keeps_root_ = true;
-    if (fs::exists(root_ + "/usr/bin/ffmpeg")) return "";
+    if (fs::exists(root_ + made_of_.last_file)) return "";
+    fs::create_directories(root_);
   } else {
     std::string name = "/var/tmp/bulkhead-container-XXXXXX";
     if (mkdtemp(name.data()) == nullptr) return "cannot make " + name;
@@ -93,7 +87,7 @@ std::string Containers::MakeRoot() {
   }
   const ProgramResult made =
       RunAsRoot({"debootstrap", "--variant=minbase",
-                 std::string("--include=") + kPackages, "bookworm", root_},
+                 "--include=" + made_of_.packages, "bookworm", root_},
                 kDownload);
   return made.exit_code == 0
              ? ""
@@ -105,13 +99,19 @@ ProgramResult Containers::Run(const std::vector<std::string>& options,
   std::vector<std::string> command = {"podman"};
   command.insert(command.end(), runtime_.begin(), runtime_.end());
   // Podman's own limits may be above those that this process may set.
-  command.insert(command.end(),
-                 {"run", "--rm", "--network=none", "--ulimit=nofile=4096:4096",
-                  "--ulimit=nproc=4096:4096",
-                  "--volume=" + application_ + ":/bulkhead:ro"});
+  command.insert(
+      command.end(),
+      {"run", "--rm", "--ulimit=nofile=4096:4096", "--ulimit=nproc=4096:4096",
+       "--volume=" + made_of_.application + ":/bulkhead:ro"});
   if (const char* shared = std::getenv("BULKHEAD_SHARED");
       shared != nullptr && *shared != '\0') {
     command.push_back(std::string("--volume=") + shared + "/media:/media:ro");
+  }
+  const auto names_network = [](const std::string& option) {
+    return option.starts_with("--network=");
+  };
+  if (std::none_of(options.begin(), options.end(), names_network)) {
+    command.emplace_back("--network=none");
   }
   command.insert(command.end(), options.begin(), options.end());
   command.insert(command.end(), {"--rootfs", root_, "/bin/sh", "-c", script});

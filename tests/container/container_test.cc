@@ -23,6 +23,10 @@ namespace {
 namespace fs = std::filesystem;
 using Options = std::vector<std::string>;
 
+// What `ldd` finds in the programs, and ffmpeg, which makes the demo's clip.
+constexpr char kPackages[] =
+    "libcapnp-0.9.2,libfmt9,libmd0,libpng16-16,libtomlplusplus3,"
+    "libutf8proc2,libxxhash0,libzip4,ffmpeg";
 constexpr char kDoctor[] = "/bulkhead/cli/bulkhead doctor --json";
 constexpr char kDemo[] = "cd /tmp && /bulkhead/cli/bulkhead demo";
 constexpr char kFloorReduced[] = "--env=BULKHEAD_SANDBOX_FLOOR=reduced";
@@ -50,8 +54,22 @@ Options With(Options options, const std::string& option) {
 
 class ContainerTest : public testing::Test {
  protected:
-  static void SetUpTestSuite() { containers_ = std::make_unique<Containers>(); }
-  static void TearDownTestSuite() { containers_.reset(); }
+  static void SetUpTestSuite() {
+    application_ = TemporaryDirectory() + "/application";
+    fs::create_directories(application_ + "/cli");
+    fs::create_directories(application_ + "/dist");
+    fs::copy(PathFromEnvironment("BULKHEAD_TEST_CLI"), application_ + "/cli");
+    CopyForAll(LibexecDirectory(), application_ + "/dist/libexec");
+    containers_ = std::make_unique<Containers>(
+        ContainerRoot{.name = "programs",
+                      .packages = kPackages,
+                      .last_file = "/usr/bin/ffmpeg",
+                      .application = application_});
+  }
+  static void TearDownTestSuite() {
+    containers_.reset();
+    fs::remove_all(application_);
+  }
   void SetUp() override {
     if (!containers_->obstacle().empty()) {
       GTEST_SKIP() << containers_->obstacle();
@@ -90,10 +108,9 @@ class ContainerTest : public testing::Test {
   }
 
  private:
-  static std::unique_ptr<Containers> containers_;
+  static inline std::string application_;
+  static inline std::unique_ptr<Containers> containers_;
 };
-
-std::unique_ptr<Containers> ContainerTest::containers_;
 
 // The table of the sandbox's README.
 TEST_F(ContainerTest, TiersAreThoseOfTheReadme) {
