@@ -7,9 +7,7 @@
  * A backend is a shared object that exports one function of type
  * bulkhead_backend_entry, whose name the entry point gives (`name =
  * module:attr`). Bulkhead loads the object into a sandboxed process of its own,
- * never into the application. In the sandbox there is no network, and no file
- * except those of the backend's distribution and those that an operator has
- * granted.
+ * never into the application.
  *
  *     static const bulkhead_backend kBackend = {
  *         .size = sizeof(bulkhead_backend),
@@ -18,40 +16,68 @@
  *         .enumerate_devices = acme_enumerate_devices, ...};
  *     const bulkhead_backend* acme_backend(void) { return &kBackend; }
  *
- * Life of a backend. The entry function runs once, in a process called the
- * zygote, which never sees media. The zygote is then cloned, as by fork(). One
+ * The pages beside this file: README.md (where to begin), packaging.md (files,
+ * bulkhead.toml), environment.md (processes, files, libraries, signals, logs,
+ * options) and clauses.md (how each clause is checked).
+ *
+ * Each rule is a clause: an id in brackets and its sentences. Errors and the
+ * conformance suite name the id. An id keeps its meaning in all releases; that
+ * of a clause that was given up is not used again.
+ *
+ * Results. BULKHEAD_OK, AGAIN and so on stand for the results below.
+ * [result-1] A call returns only the results that its clauses name.
+ * [result-2] After another result than OK, AGAIN and END_OF_STREAM, last_error
+ *   returns a sentence that describes the problem for people.
+ * [result-3] A backend that breaks a clause loses its worker, and the caller of
+ *   the stream gets an error that names the backend, the clause and the place
+ *   in the file.
+ *
+ * Life of a backend. The entry function runs in a process called the zygote,
+ * which never sees media. The zygote is then cloned, as by fork(). One
  * short-lived clone calls enumerate_devices. Each stream gets a clone of its
- * own, which calls open and decodes that stream. With start = "exec" in
- * bulkhead.toml, or if an operator requires it, each stream has a zygote of its
- * own too, in which the entry function runs, and which is cloned once.
+ * own, which calls open and decodes that stream (environment.md tells of other
+ * ways).
+ * [life-1] The entry function returns the backend's table, never NULL. The table
+ *   and what it refers to stay valid and unchanged until the process ends.
+ * [life-2] The entry function starts no thread and initializes no driver:
+ *   threads and most drivers do not survive the cloning. Both may be done from
+ *   enumerate_devices and open on.
+ * [life-3] From open on the process can open no file and start no process. What
+ *   it needs of these the entry function opens; threads can be started.
+ * [life-4] The same packets give the same pictures in each process and with any
+ *   number of threads. After a crash the runtime decodes the stream again and
+ *   compares.
  *
- * Start no thread and initialize no driver before enumerate_devices or open:
- * threads and most drivers do not survive the cloning. The clone that decodes
- * can neither open files nor start processes, not even in open; it can start
- * threads from open on. It inherits the descriptors of granted devices that
- * were open in the zygote. A backend that needs such a device therefore opens
- * the device file in its entry function, and uses it from open on.
+ * Threads.
+ * [thread-1] The runtime calls the functions of one decoder one at a time and
+ *   on one thread.
+ * [thread-2] With worker_scope = "backend" the runtime may call open and the
+ *   functions of different decoders at the same time. It calls last_error(NULL)
+ *   on the thread of the failed open.
+ * [thread-3] The backend may call the services in bulkhead_runtime from any of
+ *   its threads.
+ * [thread-4] No C++ exception and no longjmp leaves a function of the backend.
  *
- * A backend whose device context is expensive to create can set worker_scope =
- * "backend" in bulkhead.toml. Then one clone serves many streams, each on a
- * thread of its own. When that process ends, for any reason, each of its
- * streams is opened again in a clone of its own, which must work as well.
+ * Versions.
+ * [abi-1] Each struct begins with its size in bytes, set by the side that fills
+ *   the struct; the reader treats fields beyond that size as zero.
+ * [abi-2] A struct for the other side to fill in (bulkhead_buffer,
+ *   bulkhead_frame) is passed with `size` set to the size of its memory, and is
+ *   returned with `size` set to the part that was filled.
+ * [abi-3] New releases only append fields. The version changes when the meaning
+ *   of a field or a function changes.
+ * [abi-4] A backend serves the versions from min_abi_version to abi_version,
+ *   the runtime those from BULKHEAD_ABI_MIN_VERSION to BULKHEAD_ABI_VERSION. In
+ *   force is the newest version that both serve: bulkhead_runtime.abi_version.
+ *   Without one the backend is not used, and the error names both ranges.
+ * [abi-5] An optional function is appended to a struct and may be NULL. Neither
+ *   side needs to ask for extensions by name.
  *
- * Threads. The runtime calls the functions of one decoder from one thread. With
- * worker_scope = "backend", calls of open and of the functions of different
- * decoders can run at the same time; last_error(NULL) is called on the thread
- * of the failed open. The backend may call the services in bulkhead_runtime
- * from any of its threads.
- *
- * Versioning. Each struct begins with its size in bytes, set by the side that
- * fills the struct; the reader treats fields beyond that size as zero. A struct
- * for the other side to fill in (bulkhead_buffer, bulkhead_frame) is passed
- * with `size` set to the size of its memory, and is returned with `size` set to
- * the part that was filled. New versions only append fields. abi_version
- * changes when the meaning of a field changes.
- *
- * Strings are UTF-8 and NUL-terminated. Names of codecs and of pixel and sample
- * formats are those that FFmpeg prints ("h264", "yuv420p10le", "fltp").
+ * Texts.
+ * [text-1] Strings are UTF-8 and NUL-terminated, and not NULL unless a comment
+ *   says so.
+ * [text-2] Names of codecs and of pixel and sample formats are those that
+ *   FFmpeg prints ("h264", "yuv420p10le", "fltp").
  */
 
 #include <stddef.h>
@@ -62,39 +88,49 @@ extern "C" {
 #endif
 
 #define BULKHEAD_ABI_VERSION 1u
+#define BULKHEAD_ABI_MIN_VERSION 1u
 
 /* The value of an unknown timestamp. */
 #define BULKHEAD_NO_TIMESTAMP INT64_MIN
 
 #define BULKHEAD_MAX_PLANES 4
 
-/* The result of a call. No call returns another value. A call that does not
- * return OK, AGAIN or END_OF_STREAM should make last_error return a sentence
- * that describes the problem for people.
- *
- * A backend that breaks a rule of this file loses its worker. The caller of the
- * stream gets an error that names the backend, the rule and the position. */
+/* The value of bulkhead_capability.profile that stands for all profiles. */
+#define BULKHEAD_ALL_PROFILES (-1)
+
 typedef enum bulkhead_result {
   BULKHEAD_OK = 0,
-  /* From send_packet: receive frames first, then send the same packet again.
-   * From receive_frame: send another packet first; or, after the end was sent,
-   * the next frame is not ready yet, and the runtime asks again. A decoder that
-   * is at work may return AGAIN from both for a while, but not for half of the
-   * deadline of a frame (10 s by default). */
+  /* [again-1] From send_packet: the packet was not taken; receive frames first,
+   *   then send the same packet again.
+   * [again-2] From receive_frame before the end was sent: send another packet
+   *   first. After the end was sent: the next frame is not ready yet, and the
+   *   runtime asks again.
+   * [again-3] A decoder that is at work may return AGAIN from both for a while,
+   *   but not for half of the deadline of a frame (10 s by default). */
   BULKHEAD_AGAIN = 1,
-  /* Only from receive_frame, and only after the end was sent: there are no more
-   * frames. */
+  /* [end-1] Only from receive_frame, and only after the end was sent: there are
+   *   no more frames. Until a flush, further calls return the same. */
   BULKHEAD_END_OF_STREAM = 2,
-  /* This packet is damaged; the next one may decode. */
+  /* [bad-1] From send_packet: this packet is damaged and dropped; the next one
+   *   may decode.
+   * [bad-2] From receive_frame: a packet that was sent is damaged. It is not
+   *   told which: the runtime finds it by the frame that does not come.
+   * [bad-3] Not without end: each damaged packet gives BAD_INPUT at most a few
+   *   times. */
   BULKHEAD_BAD_INPUT = 3,
-  /* From open: this device does not decode this codec, profile or size, or does
-   * not know an option. */
+  /* [unsupported-1] From open: this device does not decode this codec, profile
+   *   or size, does not exist, or does not know an option.
+   * [unsupported-2] From send_packet and receive_frame: the stream goes on with
+   *   something that the device does not decode. The stream ends. */
   BULKHEAD_UNSUPPORTED = 4,
+  /* [memory-1] From each function that returns a result: there is no memory, or
+   *   the picture is beyond a limit of the application. The stream ends. */
   BULKHEAD_OUT_OF_MEMORY = 5,
-  /* The device is gone; the stream will be opened again in a new process. */
+  /* [lost-1] The device is gone; the stream is opened again in a new process.
+   */
   BULKHEAD_DEVICE_LOST = 6,
-  /* The backend failed, not the file: the stream will be opened again in a new
-   * process, and given up after a few. */
+  /* [failed-1] The backend failed, not the file: the stream is opened again in
+   *   a new process, and given up after a few. */
   BULKHEAD_FAILED = 7
 } bulkhead_result;
 
@@ -117,34 +153,47 @@ enum {
 };
 
 /* Extra data of a packet or a stream, such as a palette. `kind` is FFmpeg's
- * name of the packet side data type ("Palette", "New Extradata"). */
+ * name of the packet side data type ("Palette", "New Extradata"). Ignore kinds
+ * that you do not know. */
 typedef struct bulkhead_side_data {
   const char* kind;
   const uint8_t* data;
   size_t bytes;
 } bulkhead_side_data;
 
-/* Properties of the stream that the container declares. Valid during the call
- * of open only: copy what you need. */
+/* Properties of the stream that the container declares.
+ * [codec-1] Valid during the call of open only, with all that it refers to.
+ * [codec-2] The container may be wrong or hostile: what is declared is not
+ *   checked against the stream.
+ * [codec-3] extradata and packets are framed as FFmpeg's demuxers give them.
+ *   H.264 and HEVC: if extradata is an avcC or hvcC record (its first byte is
+ *   1), packets hold NAL units behind their lengths; otherwise Annex B. AV1:
+ *   extradata is empty, an av1C record (its first byte is 0x81) or OBUs; a
+ *   packet is one temporal unit of OBUs with sizes, without an av1C record. */
 typedef struct bulkhead_codec_parameters {
   uint32_t size;
   const char* codec;
   uint32_t codec_tag;
-  const uint8_t* extradata;
+  const uint8_t* extradata; /* NULL if there is none */
   size_t extradata_bytes;
-  int32_t width;
+  int32_t width; /* 0 if unknown */
   int32_t height;
   const char* pixel_format; /* NULL if unknown */
   int32_t profile;          /* FFmpeg's number; -99 if unknown */
-  int32_t level;
+  int32_t level;            /* FFmpeg's number; -99 if unknown */
   int32_t bits_per_coded_sample;
   int32_t bits_per_raw_sample;
   int64_t bit_rate;
+  /* [color-1] field_order: 0 unknown, 1 progressive, 2 top field coded and
+   *   shown first, 3 bottom field coded and shown first, 4 top coded first and
+   *   bottom shown first, 5 bottom coded first and top shown first. */
   int32_t field_order;
   int32_t video_delay;
+  /* [color-2] chroma_location: 0 unknown, 1 left, 2 center, 3 top left, 4 top,
+   *   5 bottom left, 6 bottom (one more than in ITU-T H.273). */
   int32_t chroma_location;
-  /* color_range is 0 (unknown), 1 (limited) or 2 (full). The other three are
-   * code points of ITU-T H.273. */
+  /* [color-3] color_range: 0 unknown, 1 limited, 2 full. The other three are
+   *   code points of ITU-T H.273, of which 2 means unknown. */
   int32_t color_range;
   int32_t color_primaries;
   int32_t color_transfer;
@@ -177,8 +226,11 @@ enum {
   BULKHEAD_PACKET_DISCARD = 1u << 2
 };
 
-/* One packet. 64 readable zero bytes follow the `bytes` bytes at `data`. Valid
- * during the call of send_packet only. */
+/* One packet. Packets come in decoding order.
+ * [packet-1] Valid during the call of send_packet only, with all that it refers
+ *   to.
+ * [packet-2] 64 readable zero bytes follow the `bytes` bytes at `data`. `bytes`
+ *   may be 0; such a packet has no frame. */
 typedef struct bulkhead_packet {
   uint32_t size;
   uint32_t flags;
@@ -186,7 +238,7 @@ typedef struct bulkhead_packet {
   size_t bytes;
   int64_t pts;
   int64_t dts;
-  int64_t duration;
+  int64_t duration; /* 0 if unknown */
   int64_t position; /* byte offset in the file, -1 if unknown */
   const bulkhead_side_data* side_data;
   size_t side_data_count;
@@ -210,7 +262,9 @@ typedef struct bulkhead_buffer_request {
   uint32_t padding;
 } bulkhead_buffer_request;
 
-/* Memory for one picture. */
+/* Memory for one picture.
+ * [buffer-1] Planes 1 and 2 of a format with two planes of chroma have equal
+ *   strides, in the ratio to that of plane 0 that their widths have. */
 typedef struct bulkhead_buffer {
   uint32_t size;
   uint32_t plane_count;
@@ -222,30 +276,35 @@ typedef struct bulkhead_buffer {
 
 /* One decoded picture, or a number of decoded audio samples. Audio uses only
  * pts, duration, private_data and the fields from sample_format to planes.
- *
- * Return only the samples that are to be heard: leave out the encoder's padding
- * that the side data "Skip Samples" of a packet names.
- *
- * The planes of a picture lie in a buffer from acquire_buffer, identified by
- * `buffer`, or in memory of the backend, with `buffer` NULL. In both cases they
- * must stay unchanged until release_frame. */
+ * [frame-1] A picture has a width, a height and a pixel format that FFmpeg
+ *   knows, in host memory.
+ * [frame-2] It has at least the planes of the pixel format, none of them NULL.
+ *   A palette, if the pixel format has one, is the second plane.
+ * [frame-3] A stride is the number of bytes from one row to the next, below 0
+ *   if the rows lie upside down, and not less than the bytes of a row.
+ * [frame-4] The planes lie in the buffer from acquire_buffer that `buffer`
+ *   names, or in memory of the backend, with `buffer` NULL.
+ * [frame-5] The planes stay unchanged until release_frame.
+ * [frame-6] pts is that of the frame's packet, in the time base of the stream,
+ *   or the best estimate if the packet has none. The runtime finds the packet
+ *   by it.
+ * [frame-7] Audio has a sample format that FFmpeg knows, a rate, channels and
+ *   planes. It has only the samples that are to be heard: leave out the
+ *   encoder's padding that the side data "Skip Samples" of a packet names. */
 typedef struct bulkhead_frame {
   uint32_t size;
   const char* pixel_format;
   int32_t width;
   int32_t height;
-  uint32_t plane_count; /* at least the planes of the pixel format */
-  /* A palette, if the pixel format has one, is the second plane. */
+  uint32_t plane_count;
   uint8_t* data[BULKHEAD_MAX_PLANES];
-  /* Bytes from one row to the next; below 0 if the rows lie upside down. */
   int32_t stride[BULKHEAD_MAX_PLANES];
-  /* That of the frame's packet, or the best estimate if the packet has none, in
-   * the time base of the stream. The runtime finds the packet by it. */
   int64_t pts;
   int64_t duration;
   int32_t keyframe;
   int32_t interlaced;
   int32_t top_field_first;
+  /* As in bulkhead_codec_parameters: [color-2], [color-3]. */
   int32_t color_range;
   int32_t color_primaries;
   int32_t color_transfer;
@@ -267,47 +326,93 @@ typedef struct bulkhead_frame {
   int32_t sample_count;
   /* One plane for each channel if the format is planar, else a single one. */
   const uint8_t* const* planes;
-  /* 1 if parts of the picture are invented, because its packet was damaged or a
-   * picture that it refers to is missing. */
+  /* [frame-8] damaged is 1 if parts of the picture are invented, because its
+   *   packet was damaged or a picture that it refers to is missing. */
   int32_t damaged;
-  /* 1 if, since the frame before, the decoder met an error in a packet for
-   * which no call returned BAD_INPUT. The frame itself may be sound. The
-   * runtime then waits for the frames of all packets sent so far before it
-   * delivers one that may refer to them. Without this, frames that are shown
-   * before a damaged one, and refer to it, count as sound. */
+  /* [frame-9] met_error is 1 if, since the frame before, the decoder met an
+   *   error in a packet for which no call returned BAD_INPUT. The frame itself
+   *   may be sound. The runtime then waits for the frames of all packets sent
+   *   so far before it delivers one that may refer to them. Without this,
+   *   frames that are shown before a damaged one, and refer to it, count as
+   *   sound. */
   int32_t met_error;
 } bulkhead_frame;
 
+/* One kind of stream that a device decodes. */
+typedef struct bulkhead_capability {
+  uint32_t size;
+  uint32_t stream_kind; /* one of BULKHEAD_STREAM_* */
+  const char* codec;
+  int32_t profile; /* FFmpeg's number, or BULKHEAD_ALL_PROFILES */
+  /* The largest picture; 0 if the device has no limit of its own. */
+  int32_t max_width;
+  int32_t max_height;
+  /* The pixel or sample formats of the frames; none: not told. */
+  const char* const* formats;
+  size_t format_count;
+} bulkhead_capability;
+
+/* The bits of bulkhead_device.outputs: where the planes of frames may lie. */
+enum {
+  BULKHEAD_OUTPUT_OWN_MEMORY = 1u << 0,
+  BULKHEAD_OUTPUT_RUNTIME_BUFFERS = 1u << 1
+};
+
+/* [device-1] Valid during the call of emit only, with all that it refers to.
+ * [device-2] Each process enumerates the same devices in the same order.
+ * [device-3] A device that has capabilities decodes nothing else: open returns
+ *   UNSUPPORTED for another stream. The runtime does not start a backend for a
+ *   stream that its capabilities rule out, as far as it knows both, and names
+ *   the devices that decode the stream. A device without capabilities may
+ *   decode anything.
+ * [device-4] A device decodes what its capabilities say: open returns
+ *   UNSUPPORTED for such a stream only because of its options. */
 typedef struct bulkhead_device {
   uint32_t size;
   /* One of the device names in bulkhead.toml. Several devices may have the same
    * name; the runtime numbers them. */
   const char* name;
-  const char* description; /* a few words for people */
+  const char* description; /* a few words for people, or NULL */
+  /* The elements lie capabilities[0].size bytes apart. Several may name one
+   * codec. NULL with capability_count 0. */
+  const bulkhead_capability* capabilities;
+  size_t capability_count;
+  /* The largest number of sessions at once; 0 if the device has no limit. The
+   * runtime tells it to those who ask, and does not count sessions by it. */
+  uint32_t max_sessions;
+  uint32_t outputs; /* bits of BULKHEAD_OUTPUT_*; 0: not told */
 } bulkhead_device;
 
-/* The runtime's services for the backend. The struct passed to open is valid
- * until close, and the one passed to enumerate_devices during that call. */
+/* The runtime's services for the backend.
+ * [runtime-1] The struct passed to open is valid until close, and the one
+ *   passed to enumerate_devices during that call. No function in it is NULL.
+ * [acquire-1] acquire_buffer fills *buffer and returns OK; the backend then
+ *   owns one reference to the buffer. UNSUPPORTED: the runtime has no buffers
+ *   for such a picture; decode into memory of the backend. OUT_OF_MEMORY: the
+ *   session's memory is used up; return the same. FAILED: the request makes no
+ *   sense.
+ * [acquire-2] As long as the backend holds a reference, the runtime does not
+ *   reuse the buffer, even after a picture in it has been published. From then
+ *   on the backend may read the buffer, but must not write to it.
+ * [acquire-3] reference_buffer adds a reference, and release_buffer gives one
+ *   back. Before close returns, the backend has given back each one.
+ * [log-1] log writes one line to the log of this process, of which crash
+ *   records keep the end: only operators see it, with `bulkhead crashes show N
+ *   --with-media-text`. Lines are cut, and left out if there are many. What is
+ *   written to stdout and stderr goes the same way. */
 typedef struct bulkhead_runtime {
   uint32_t size;
-  uint32_t abi_version;
+  uint32_t abi_version; /* the version in force: [abi-4] */
   void* context; /* pass this as the first argument of every service */
-  /* Fills *buffer. The backend then owns one reference to the buffer. As long
-   * as the backend holds a reference, the runtime does not reuse the buffer,
-   * even after a picture in it has been published. From then on the backend
-   * may read the buffer, but must not write to it. Returns UNSUPPORTED if the
-   * runtime has no buffers for such a picture; then decode into memory of the
-   * backend. */
   bulkhead_result (*acquire_buffer)(void* context,
                                     const bulkhead_buffer_request* request,
                                     bulkhead_buffer* buffer);
   void (*reference_buffer)(void* context, void* handle);
   void (*release_buffer)(void* context, void* handle);
-  /* Writes one line to the log of this process, of which crash records keep the
-   * end (`bulkhead crashes`). The length and the rate of lines are limited. */
   void (*log)(void* context, const char* line);
 } bulkhead_runtime;
 
+/* Valid during the call of open only, with all that it refers to. */
 typedef struct bulkhead_open_parameters {
   uint32_t size;
   uint32_t device; /* the index of the device in enumerate_devices' order */
@@ -316,10 +421,13 @@ typedef struct bulkhead_open_parameters {
   /* 1 in the first worker of the session, and above 1 after a crash: the number
    * of workers that this session has had. */
   uint32_t incarnation;
-  /* Options from the application. Return UNSUPPORTED for an unknown key. */
+  /* [open-3] Options come from the application, key by key as it wrote them
+   *   (VideoOptions::backend_options, `--option KEY=VALUE`), with values that
+   *   nobody has checked. Return UNSUPPORTED for an unknown key. */
   const bulkhead_option* options;
   size_t option_count;
-  /* Refuse larger pictures with OUT_OF_MEMORY; 0 means no limit. */
+  /* [open-4] Refuse larger pictures with OUT_OF_MEMORY, from whichever call
+   *   meets them; 0 means no limit. */
   uint64_t max_frame_pixels;
   /* 1: continue after errors that can be ignored, like ffmpeg with -err_detect
    * ignore_err; pictures with invented parts must still be marked
@@ -331,45 +439,72 @@ typedef struct bulkhead_decoder bulkhead_decoder;
 
 typedef struct bulkhead_backend {
   uint32_t size;
+  /* The newest version that the backend serves: the BULKHEAD_ABI_VERSION of the
+   * header that it was built with. */
   uint32_t abi_version;
   const char* name;
   const char* version;
-  /* Calls `emit` once for each device, with `emit_context`. */
+  /* [enumerate-1] Calls `emit` once for each device, with `emit_context`.
+   *   Results: OK, OUT_OF_MEMORY, DEVICE_LOST, FAILED. */
   bulkhead_result (*enumerate_devices)(const bulkhead_runtime* runtime,
                                        void (*emit)(void* emit_context,
                                                     const bulkhead_device*),
                                        void* emit_context);
-  /* Opens a decoder for one stream. On success *decoder is the backend's
-   * object, which the runtime passes to the functions below until close. */
+  /* Opens a decoder for one stream.
+   * [open-1] On success *decoder is the backend's object, not NULL, which the
+   *   runtime passes to the functions below until close. After a failure there
+   *   is nothing to close.
+   * [open-2] Results: OK, BAD_INPUT, UNSUPPORTED, OUT_OF_MEMORY, DEVICE_LOST,
+   *   FAILED. */
   bulkhead_result (*open)(const bulkhead_open_parameters* parameters,
                           const bulkhead_runtime* runtime,
                           bulkhead_decoder** decoder);
-  /* Takes one packet. A packet gives at most one frame; of several with its
-   * timestamp the first counts. By the end of the stream each packet that shows
-   * a picture has given its frame, or BAD_INPUT was returned for it. NULL marks
-   * the end of the stream; receive_frame then returns the remaining frames, and
-   * END_OF_STREAM after the last one. */
+  /* [send-1] Takes one packet. Only after AGAIN it was not taken, and the same
+   *   packet comes again; after BAD_INPUT it was dropped.
+   * [send-2] A packet gives at most one frame; of several with its timestamp
+   *   the first counts.
+   * [send-3] By the end of the stream each packet that shows a picture has
+   *   given its frame, or BAD_INPUT was returned for it.
+   * [send-4] NULL marks the end of the stream; receive_frame then returns the
+   *   remaining frames, and END_OF_STREAM after the last one. A second NULL
+   *   changes nothing. No packet follows before a flush.
+   * [send-5] Results: OK, AGAIN, BAD_INPUT, UNSUPPORTED, OUT_OF_MEMORY,
+   *   DEVICE_LOST, FAILED. After the last four the runtime closes the decoder.
+   */
   bulkhead_result (*send_packet)(bulkhead_decoder* decoder,
                                  const bulkhead_packet* packet);
-  /* Fills *frame with the next frame in display order. */
+  /* [receive-1] Fills *frame with the next frame in display order: pts ascend.
+   * [receive-2] Fills *frame only if it returns OK. The runtime may hold any
+   *   number of frames at once.
+   * [receive-3] Results: OK, AGAIN, END_OF_STREAM, BAD_INPUT, UNSUPPORTED,
+   *   OUT_OF_MEMORY, DEVICE_LOST, FAILED. After the last four the runtime
+   *   closes the decoder. */
   bulkhead_result (*receive_frame)(bulkhead_decoder* decoder,
                                    bulkhead_frame* frame);
-  /* Takes a frame back. *frame has the contents that receive_frame filled in,
-   * but may lie at another address. Called once for every received frame, in
-   * any order, possibly after a flush, and always before close. */
+  /* [release-1] Takes a frame back. Called once for every received frame, in
+   *   any order, possibly after a flush, and always before close.
+   * [release-2] *frame has the contents that receive_frame filled in, but may
+   *   lie at another address. */
   void (*release_frame)(bulkhead_decoder* decoder, bulkhead_frame* frame);
-  /* Drops all packets and all frames not yet received, before a seek. After the
-   * end of the stream, packets can be sent again. */
+  /* [flush-1] Drops all packets and all frames not yet received, before a seek.
+   *   Frames that were received stay valid until release_frame.
+   * [flush-2] After the end of the stream, packets can be sent again. */
   void (*flush)(bulkhead_decoder* decoder);
+  /* [close-1] Frees the decoder, at any time after open. Each frame was
+   *   released before. When it returns, no thread of the decoder is left. */
   void (*close)(bulkhead_decoder* decoder);
-  /* Returns the sentence about the last failure. `decoder` is NULL after a
-   * failed open or enumerate_devices. The string stays valid until the next
-   * call. */
+  /* [error-1] Returns the sentence about the last failure, or NULL. `decoder`
+   *   is NULL after a failed open or enumerate_devices. The string stays valid
+   *   until the next call of a function for the same decoder. The runtime
+   *   copies the beginning, and shows it as the backend's words. */
   const char* (*last_error)(bulkhead_decoder* decoder);
   /* The kinds of streams that the backend decodes: bits of BULKHEAD_DECODES_*.
    * 0, which is also the value of a backend older than this field, means video.
    * The runtime calls open for no other kind. */
   uint32_t stream_kinds;
+  /* The oldest version that the backend serves; 0, which is also the value of a
+   * backend older than this field: abi_version and no other. */
+  uint32_t min_abi_version;
 } bulkhead_backend;
 
 typedef const bulkhead_backend* (*bulkhead_backend_entry)(void);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A vendor's backend breaks the C ABI in one way. The user of its device reads
-// that the backend did it, which rule of bulkhead_backend.h does not allow it,
+// that the backend did it, which clause of bulkhead_backend.h forbids it,
 // and where in the file it was; never that the file is slow or damaged, and
 // never nothing. The fifth time says the same as the first, in every process.
 
@@ -38,23 +38,36 @@ using testing::Not;
 
 constexpr uint64_t kFrames = 120;
 
-// Returns the text of bulkhead_backend.h without line breaks and comment marks.
-std::string HeaderText() {
+// Returns the text of bulkhead_backend.h from the clause `id` to the next one,
+// without line breaks and comment marks.
+std::string ClauseOf(const std::string& id) {
   std::ifstream file(PathFromEnvironment("BULKHEAD_TEST_HEADER"));
   std::string text;
+  bool inside = false;
   for (std::string word; file >> word;) {
-    if (word != "*") text += word + " ";
+    if (word.starts_with('[') && word.ends_with(']')) {
+      inside = word == "[" + id + "]";
+    }
+    if (inside && word != "*") text += word + " ";
   }
   return text;
 }
 
-// Returns the rule that a message quotes.
-std::string RuleIn(const std::string& message) {
-  const std::string before = "against its rule \"";
+// The clause that a message names, and the words of it that the message quotes.
+struct QuotedClause {
+  std::string id;
+  std::string words;
+};
+
+QuotedClause ClauseIn(const std::string& message) {
+  const std::string before = "against its clause ";
   const size_t begin = message.find(before);
-  if (begin == std::string::npos) return "";
-  const size_t rule = begin + before.size();
-  return message.substr(rule, message.find('"', rule) - rule);
+  const size_t quote = message.find(", \"", begin);
+  if (begin == std::string::npos || quote == std::string::npos) return {};
+  const size_t id = begin + before.size();
+  const size_t words = quote + 3;
+  return {message.substr(id, quote - id),
+          message.substr(words, message.find('"', words) - words)};
 }
 
 class BreachTest : public testing::Test {
@@ -130,9 +143,9 @@ TEST_P(Breaches, AreTheBackendsAndNamedWithRuleAndPosition) {
   EXPECT_THAT(message, Not(HasSubstr("too long")));
   EXPECT_THAT(message, Not(HasSubstr("of the file, is damaged")));
   EXPECT_THAT(message, Not(HasSubstr("skip")));
-  const std::string rule = RuleIn(message);
-  EXPECT_NE(rule, "") << message;
-  EXPECT_THAT(HeaderText(), HasSubstr(rule));
+  const QuotedClause clause = ClauseIn(message);
+  EXPECT_NE(clause.words, "") << message;
+  EXPECT_THAT(ClauseOf(clause.id), HasSubstr(clause.words)) << message;
 }
 
 // A breach counts neither against the input nor against the backend, which

@@ -17,9 +17,10 @@ constexpr uint64_t kMostEqual = 16;
 
 }  // namespace
 
-ipc::Error BreachOf(const std::string& deed, const char* rule) {
+ipc::Error BreachOf(const std::string& deed, const char* clause,
+                    const char* words) {
   return {ipc::Code::kBackendMisbehaved,
-          deed + ", against its rule \"" + rule + "\""};
+          deed + ", against its clause " + clause + ", \"" + words + "\""};
 }
 
 bool AgainPacer::Wait() {
@@ -64,7 +65,7 @@ ipc::Expected<void> EqualTimestamps::Judge(uint64_t most) const {
       "receive_frame gave " + std::to_string(equal_) +
           " frames in a row the timestamp " + std::to_string(shown_pts_) +
           ", though their packets have different ones",
-      "That of the frame's packet"));
+      "frame-6", "that of the frame's packet"));
 }
 
 }  // namespace bulkhead::worker

@@ -13,10 +13,12 @@
 namespace bulkhead::worker {
 
 // Returns the error, kBackendMisbehaved, for a backend that breaks the C ABI.
-// `deed` says in words what the backend did, and `rule` quotes the sentence of
-// bulkhead_backend.h that does not allow the deed. The host adds the backend's
-// name, the file and the frame.
-ipc::Error BreachOf(const std::string& deed, const char* rule);
+// `deed` says in words what the backend did, `clause` is the id of the clause
+// of bulkhead_backend.h that does not allow the deed, and `words` quotes the
+// part of the clause that matters. The host adds the backend's name, the file
+// and the frame.
+ipc::Error BreachOf(const std::string& deed, const char* clause,
+                    const char* words);
 
 // Paces a call that is repeated because its result is not ready: sleeps between
 // two attempts, longer each time, so that waiting takes no processor from the

@@ -7,6 +7,7 @@ extern "C" {
 #include <libavutil/samplefmt.h>
 }
 
+#include "backends/worker/media/abi_breach.h"
 #include "ipc/try.h"
 
 namespace bulkhead::worker {
@@ -18,9 +19,12 @@ ipc::Expected<AudioSamples> AudioConverter::Convert(
                                 : AV_SAMPLE_FMT_NONE;
   if (sample_format == AV_SAMPLE_FMT_NONE || frame.planes == nullptr ||
       frame.sample_rate <= 0 || frame.channels <= 0 || frame.sample_count < 0) {
-    return ipc::Fail(ipc::Code::kBackendMisbehaved,
-                     "the backend's receive_frame() returned no samples for an "
-                     "audio stream");
+    return tl::unexpected(BreachOf(
+        "receive_frame gave a frame without samples, or in a format "
+        "that FFmpeg does not know, for a stream of audio",
+        "frame-7",
+        "Audio has a sample format that FFmpeg knows, a rate, channels "
+        "and planes."));
   }
   if (frame.channels > kMaxChannels) {
     return ipc::Fail(ipc::Code::kUnsupported,

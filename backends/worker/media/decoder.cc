@@ -54,11 +54,9 @@ ipc::Error FailureOf(const bulkhead_backend& backend, bulkhead_decoder* decoder,
                      const char* call, bulkhead_result result) {
   const char* name = NameOf(result);
   if (name == nullptr) {
-    return BreachOf(
-        std::string(call) + " returned " + std::to_string(result),
-        result == BULKHEAD_AGAIN ? "From send_packet: receive frames first"
-        : result == BULKHEAD_END_OF_STREAM ? "Only from receive_frame"
-                                           : "No call returns another value.");
+    return BreachOf(std::string(call) + " returned " + std::to_string(result),
+                    "result-1",
+                    "A call returns only the results that its clauses name.");
   }
   std::string message = std::string(backend.name) + ": " + call + ": " + name;
   const char* sentence = backend.last_error(decoder);
@@ -124,7 +122,7 @@ ipc::Expected<std::unique_ptr<Decoder>> Decoder::Open(
   }
   if (result == BULKHEAD_OK) {
     return tl::unexpected(
-        BreachOf("open returned BULKHEAD_OK and no decoder",
+        BreachOf("open returned BULKHEAD_OK and no decoder", "open-1",
                  "On success *decoder is the backend's object"));
   }
   return tl::unexpected(FailureOf(backend, nullptr, "open", result));
@@ -146,7 +144,7 @@ void Decoder::NoteDamage() {
 ipc::Error Decoder::Stuck(const char* what) const {
   return BreachOf(std::string(what) + " returned BULKHEAD_AGAIN for " +
                       std::to_string(pacer_.limit().count()) + " ms",
-                  "not for half of the deadline of a frame");
+                  "again-3", "not for half of the deadline of a frame");
 }
 
 ipc::Expected<Decoder::Sent> Decoder::SendPacket(
@@ -162,7 +160,7 @@ ipc::Expected<Decoder::Sent> Decoder::SendPacket(
       // A backend may report the end of the stream for a repeated drain.
       if (packet != nullptr) {
         return tl::unexpected(
-            BreachOf("send_packet returned BULKHEAD_END_OF_STREAM",
+            BreachOf("send_packet returned BULKHEAD_END_OF_STREAM", "end-1",
                      "Only from receive_frame"));
       }
       [[fallthrough]];
@@ -213,7 +211,7 @@ ipc::Expected<Decoder::Received> Decoder::ReceiveFrame(DecodedFrame* frame) {
       return tl::unexpected(BreachOf(
           "receive_frame returned BULKHEAD_END_OF_STREAM before the end was "
           "sent",
-          "only after the end was sent"));
+          "end-1", "only after the end was sent"));
     case BULKHEAD_BAD_INPUT:
       NoteDamage();
       if (++damaged_in_a_row_ < kMostDamagedReceives) return Received::kDamaged;
@@ -221,7 +219,7 @@ ipc::Expected<Decoder::Received> Decoder::ReceiveFrame(DecodedFrame* frame) {
           BreachOf("receive_frame returned BULKHEAD_BAD_INPUT " +
                        std::to_string(damaged_in_a_row_) +
                        " times without another packet",
-                   "This packet is damaged; the next one may decode."));
+                   "bad-3", "Not without end"));
     default:
       return tl::unexpected(Failure("receive_frame", result));
   }

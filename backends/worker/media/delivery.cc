@@ -35,8 +35,9 @@ ipc::Expected<std::optional<DeliveredFrame>> FrameDelivery::Deliver(
     return tl::unexpected(
         BreachOf("receive_frame gave a picture whose planes are not in the "
                  "buffer that it names",
-                 "The planes of a picture lie in a buffer from "
-                 "acquire_buffer, identified by `buffer`"));
+                 "frame-4",
+                 "The planes lie in the buffer from acquire_buffer that "
+                 "`buffer` names"));
   }
   const PictureSize size = shape.size;
   IPC_ASSIGN_OR_RETURN(

@@ -205,13 +205,13 @@ ipc::Expected<void> PictureReader::CheckOrigin(
     return tl::unexpected(
         BreachOf("receive_frame gave " + std::to_string(pictures_) +
                      " pictures for " + std::to_string(packets_) + " packets",
-                 "A packet gives at most one frame"));
+                 "send-2", "A packet gives at most one frame"));
   }
   if (origin == OutstandingPackets::Origin::kLost && sound_) {
     return tl::unexpected(
         BreachOf("receive_frame gave the picture with the timestamp " +
                      std::to_string(pts) + " after one with a later timestamp",
-                 "the next frame in display order"));
+                 "receive-1", "the next frame in display order"));
   }
   if (origin != OutstandingPackets::Origin::kNone || met_damage_ ||
       decoder_->damage_count() > 0) {
@@ -222,7 +222,7 @@ ipc::Expected<void> PictureReader::CheckOrigin(
           ? "no timestamp"
           : "the timestamp " + std::to_string(pts) + ", which no packet has";
   return tl::unexpected(BreachOf("receive_frame gave a picture with " + time,
-                                 "That of the frame's packet"));
+                                 "frame-6", "that of the frame's packet"));
 }
 
 ipc::Expected<void> PictureReader::End() {
@@ -231,10 +231,10 @@ ipc::Expected<void> PictureReader::End() {
   // that, and the headers of a keyframe tell that it could.
   if (at_beginning_ && !shown_ && decoder_->damage_count() == 0 &&
       inspector_->met_keyframe()) {
-    return tl::unexpected(
-        BreachOf("receive_frame gave no frame, though send_packet took every "
-                 "packet, also a keyframe with sound headers",
-                 "receive_frame then returns the remaining frames"));
+    return tl::unexpected(BreachOf(
+        "receive_frame gave no frame, though send_packet took every "
+        "packet, also a keyframe with sound headers",
+        "send-3", "each packet that shows a picture has given its frame"));
   }
   Note(outstanding_.Ended());
   NoteGapAtEnd();

@@ -60,9 +60,9 @@ RgbConverter::~RgbConverter() = default;
 ipc::Expected<RgbConverter::Key> RgbConverter::ValidateFrame(
     const bulkhead_frame& frame) {
   if (frame.pixel_format == nullptr || frame.width <= 0 || frame.height <= 0) {
-    return tl::unexpected(
-        BreachOf("receive_frame gave a picture without a size or pixel format",
-                 "Fills *frame with the next frame in display order."));
+    return tl::unexpected(BreachOf(
+        "receive_frame gave a picture without a size or pixel format",
+        "frame-1", "A picture has a width, a height and a pixel format"));
   }
   const std::string size =
       std::to_string(frame.width) + "x" + std::to_string(frame.height);
@@ -82,8 +82,7 @@ ipc::Expected<RgbConverter::Key> RgbConverter::ValidateFrame(
   if (descriptor == nullptr) {
     return tl::unexpected(
         BreachOf("receive_frame gave a picture in the format " + known_name_,
-                 "Names of codecs and of pixel and sample formats are those "
-                 "that FFmpeg prints"));
+                 "frame-1", "a pixel format that FFmpeg knows"));
   }
   if ((descriptor->flags & AV_PIX_FMT_FLAG_HWACCEL) != 0) {
     return ipc::Fail(ipc::Code::kUnsupported,
@@ -103,7 +102,7 @@ ipc::Expected<RgbConverter::Key> RgbConverter::ValidateFrame(
       return tl::unexpected(
           BreachOf(picture + std::to_string(i) + " of its " +
                        std::to_string(planes) + " planes",
-                   "at least the planes of the pixel format"));
+                   "frame-2", "at least the planes of the pixel format"));
     }
     const bool is_palette = has_palette && i == 1;
     if (!is_palette &&
@@ -111,7 +110,7 @@ ipc::Expected<RgbConverter::Key> RgbConverter::ValidateFrame(
       return tl::unexpected(BreachOf(
           picture + "a stride of " + std::to_string(frame.stride[i]) +
               " for rows of " + std::to_string(least_strides[i]) + " bytes",
-          "bytes from one row to the next"));
+          "frame-3", "not less than the bytes of a row"));
     }
   }
   return Key{
