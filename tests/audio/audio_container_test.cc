@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// Damages Ogg, Matroska and transport streams with audio: whatever is lost is
+// damage, and what is behind it has its place.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bulkhead/host.h"
+#include "tests/audio/audio_damage_fixture.h"
+#include "tests/audio/audio_files.h"
+#include "tests/audio/samples.h"
+#include "tests/support/test_paths.h"
+
+namespace bulkhead::tests {
+namespace {
+
+// Whole packets vanish without an error of the decoder.
+TEST_F(AudioDamage, BytesCutOutOfTimedPacketsCostNoTime) {
+  for (const EncodedSound& sound : std::vector<EncodedSound>{
+           {"cut_aac.ts", {"-c:a", "aac"}},
+           {"cut_mp2.ts", {"-c:a", "mp2"}},
+           {"cut_ac3.m2ts", {"-ar", "48000", "-c:a", "ac3"}},
+           {"cut_mp3.mka",
+            {"-c:a", "libmp3lame", "-cluster_time_limit", "300"}},
+           {"cut_flac.mka", {"-c:a", "flac", "-cluster_time_limit", "300"}}}) {
+    const std::string path = MakeAudio(sound.name, sound.encoding, 3);
+    if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+    const size_t expected = SamplesByFfmpeg(path).size() / 2;
+    const std::string bytes = ReadBytes(path);
+    for (size_t i = 0; i < 6; ++i) {
+      SCOPED_TRACE(std::string(sound.name) + ", cut " + std::to_string(i));
+      std::string cut = bytes;
+      cut.erase(bytes.size() / 4 + i * 1237, 1500 + i * 700);
+      WriteBytes(path, cut);
+      AudioDecoder audio = Open(path, OnCorrupt::kSkip).value();
+      EXPECT_EQ(audio.AllSamples().value().count(), expected);
+      EXPECT_FALSE(audio.damage().empty());
+      EXPECT_FALSE(Open(path, OnCorrupt::kError)->AllSamples());
+    }
+  }
+}
+
+// Every page of Ogg in turn, the first page of sound and the last one too.
+// Other pages tell exactly what is lost; the last page has fewer samples than
+// its packets, so that a page before it, or its own start, are estimates.
+TEST_F(AudioDamage, APageOfOggThatIsLostIsDamageInItsPlace) {
+  for (const EncodedSound& sound : std::vector<EncodedSound>{
+           {"lost_page.ogg", {"-c:a", "libvorbis"}},
+           {"lost_page.opus", {"-ar", "48000", "-c:a", "libopus"}},
+           {"lost_page.oga", {"-c:a", "flac"}},
+           {"lost_packet.ogg", {"-c:a", "libvorbis", "-page_duration", "1"}}}) {
+    const std::string path = MakeAudio(sound.name, sound.encoding, 5);
+    if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+    const AudioSamples whole =
+        Open(path, OnCorrupt::kError)->AllSamples().value();
+    const std::string bytes = ReadBytes(path);
+    const std::vector<size_t> pages = OggPagesOf(bytes);
+    const size_t step = pages.size() > 20 ? pages.size() / 9 : 1;
+    ASSERT_GT(pages.size(), 5u);
+    for (size_t i = 0; i < pages.size(); i += step) {
+      if (OggGranuleOf(bytes, pages[i]) == 0) continue;  // headers
+      SCOPED_TRACE(std::string(sound.name) + ", page " + std::to_string(i));
+      const size_t last = std::min(i + step, pages.size()) - 1;
+      std::string spoiled = bytes;
+      spoiled.replace(pages[last] + 60, 20, 20, '\0');
+      WriteBytes(path, spoiled);
+      AudioDecoder audio = Open(path, OnCorrupt::kSkip).value();
+      const AudioSamples rest = audio.AllSamples().value();
+      const auto damage = audio.damage();
+      ASSERT_EQ(damage.size(), 1u);
+      EXPECT_EQ(rest.count(), whole.count());
+      EXPECT_EQ(damage[0].estimated, last + 2 >= pages.size());
+      if (last + 2 < pages.size()) {
+        EXPECT_TRUE(IsInPlace(rest, whole, damage));
+      }
+      EXPECT_NEAR(
+          static_cast<double>(damage[0].first_sample + damage[0].samples),
+          static_cast<double>(OggGranuleOf(bytes, pages[last])), 3000);
+      EXPECT_FALSE(Open(path, OnCorrupt::kError)->AllSamples());
+    }
+  }
+}
+
+// The last page has fewer samples than its packets by a number that only the
+// page before it tells. The first packet behind the damage yields no samples.
+TEST_F(AudioDamage, WhereOnlyTheLastPageOfOggIsLeftItsStartIsAnEstimate) {
+  const std::string path = MakeAudio("last.ogg", {"-c:a", "libvorbis"}, 3);
+  if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+  const size_t expected = SamplesByFfmpeg(path).size() / 2;
+  std::string bytes = ReadBytes(path);
+  const std::vector<size_t> pages = OggPagesOf(bytes);
+  for (size_t i = 0; i + 1 < pages.size(); ++i) {
+    if (OggGranuleOf(bytes, pages[i]) > 0) bytes[pages[i] + 200] ^= 1;
+  }
+  WriteBytes(path, bytes);
+  AudioDecoder audio = Open(path, OnCorrupt::kSkip).value();
+  EXPECT_EQ(audio.AllSamples().value().count(), expected);
+  ASSERT_EQ(audio.damage().size(), 1u);
+  EXPECT_TRUE(audio.damage()[0].estimated);
+}
+
+TEST_F(AudioDamage, BytesBehindTheLastPageOfOggAreDamage) {
+  const std::string path = MakeAudio("behind.ogg", {"-c:a", "libvorbis"}, 4);
+  if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+  const size_t expected = SamplesByFfmpeg(path).size() / 2;
+  const std::string bytes = ReadBytes(path);
+  const std::vector<size_t> pages = OggPagesOf(bytes);
+  // With the header of the last page, and without.
+  for (const size_t from : {pages.back() + 1000, pages.back() - 1000}) {
+    SCOPED_TRACE(from);
+    std::string cut = bytes;
+    cut.erase(from, 2000);
+    WriteBytes(path, cut);
+    EXPECT_FALSE(Open(path, OnCorrupt::kError)->AllSamples());
+    AudioDecoder audio = Open(path, OnCorrupt::kSkip).value();
+    const size_t count = audio.AllSamples().value().count();
+    ASSERT_EQ(audio.damage().size(), 1u);
+    EXPECT_TRUE(audio.damage()[0].estimated);
+    EXPECT_NEAR(static_cast<double>(count), static_cast<double>(expected),
+                from > pages.back() ? 0 : 20000);
+  }
+}
+
+// With one cluster, whatever is behind a block that cannot be read is lost.
+TEST_F(AudioDamage, WhatIsLostOfMatroskaIsDamageAlsoAtBothEnds) {
+  for (const EncodedSound& sound : std::vector<EncodedSound>{
+           {"ends_vorbis.mkv", {"-c:a", "libvorbis"}},
+           {"ends_opus.webm",
+            {"-ar", "48000", "-c:a", "libopus", "-cluster_time_limit", "300"}},
+           {"ends_mp3.mka",
+            {"-c:a", "libmp3lame", "-cluster_time_limit", "300"}}}) {
+    const std::string path = MakeAudio(sound.name, sound.encoding, 4);
+    if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+    const auto expected = static_cast<double>(
+        Open(path, OnCorrupt::kError)->AllSamples()->count());
+    const std::string bytes = ReadBytes(path);
+    const size_t cluster = bytes.find("\x1f\x43\xb6\x75");
+    for (const auto& [from, count] :
+         std::vector<std::pair<size_t, size_t>>{{bytes.size() * 3 / 4, 2000},
+                                                {cluster - 2, 1500},
+                                                {bytes.size() - 2500, 1500}}) {
+      for (const bool cuts : {false, true}) {
+        SCOPED_TRACE(std::string(sound.name) + (cuts ? ", cut " : ", zeroed ") +
+                     std::to_string(from));
+        std::string spoiled = bytes;
+        if (cuts) {
+          spoiled.erase(from, count);
+        } else {
+          spoiled.replace(from, count, count, '\0');
+        }
+        WriteBytes(path, spoiled);
+        auto audio = Open(path, OnCorrupt::kSkip);
+        if (!audio) continue;
+        const auto samples = audio->AllSamples();
+        ASSERT_TRUE(samples) << samples.error();
+        EXPECT_FALSE(audio->damage().empty());
+        EXPECT_NEAR(static_cast<double>(samples->count()), expected, 1500);
+        EXPECT_FALSE(Open(path, OnCorrupt::kError)->AllSamples());
+      }
+    }
+  }
+}
+
+// A torn frame of a stream becomes parts of frames, whose timestamps are made
+// up by libavformat.
+TEST_F(AudioDamage, PacketsOfATransportStreamThatAreLostCostNoTime) {
+  for (const EncodedSound& sound :
+       std::vector<EncodedSound>{{"torn_mp2.ts", {"-c:a", "mp2"}},
+                                 {"torn_mp3.ts", {"-c:a", "libmp3lame"}},
+                                 {"torn_aac.ts", {"-c:a", "aac"}}}) {
+    const std::string path = MakeAudio(sound.name, sound.encoding, 4);
+    if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+    const AudioSamples whole =
+        Open(path, OnCorrupt::kError)->AllSamples().value();
+    const std::string bytes = ReadBytes(path);
+    for (size_t part = 20; part <= 80; part += 5) {
+      for (const bool cuts : {false, true}) {
+        SCOPED_TRACE(std::string(sound.name) +
+                     (cuts ? ", cut at " : ", zeroed ") + std::to_string(part) +
+                     " %");
+        const size_t from = bytes.size() * part / 100 / 188 * 188;
+        std::string spoiled = bytes;
+        if (cuts) {
+          spoiled.erase(from, 752);
+        } else {
+          spoiled.replace(from, 752, 752, '\0');
+        }
+        WriteBytes(path, spoiled);
+        AudioDecoder audio = Open(path, OnCorrupt::kSkip).value();
+        const AudioSamples rest = audio.AllSamples().value();
+        EXPECT_EQ(rest.count(), whole.count());
+        EXPECT_FALSE(audio.damage().empty());
+        EXPECT_TRUE(IsInPlace(rest, whole, audio.damage()));
+      }
+    }
+  }
+}
+
+// Anywhere in the file, its first and its last bytes too: whoever gets no error
+// has every sample.
+TEST_F(AudioDamage, NothingIsLostInSilence) {
+  std::vector<AudioSamples> sounds;
+  std::vector<std::string> files;
+  const std::vector<EncodedSound> kinds = {
+      {"silent.ogg", {"-c:a", "libvorbis"}},
+      {"silent.opus", {"-ar", "48000", "-c:a", "libopus"}},
+      {"silent.oga", {"-c:a", "flac"}},
+      {"silent_vorbis.mka", {"-c:a", "libvorbis"}},
+      {"silent_aac.mka", {"-c:a", "aac", "-cluster_time_limit", "300"}},
+      {"silent_opus.webm", {"-ar", "48000", "-c:a", "libopus"}},
+      {"silent_mp3.ts", {"-c:a", "libmp3lame"}},
+  };
+  for (const EncodedSound& sound : kinds) {
+    files.push_back(MakeAudio(sound.name, sound.encoding, 3));
+    if (files.back().empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+    sounds.push_back(
+        Open(files.back(), OnCorrupt::kError)->AllSamples().value());
+  }
+  const std::string path = TemporaryDirectory() + "/silent";
+  for (uint32_t seed = 1; seed <= DamageCases() / 2; ++seed) {
+    std::mt19937 random(seed);
+    const size_t kind = seed % kinds.size();
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", " + kinds[kind].name);
+    std::string bytes = ReadBytes(files[kind]);
+    const size_t size = bytes.size();
+    const size_t edge = size / 8;
+    const size_t place = random() % 3;
+    const size_t from = place == 0   ? random() % edge
+                        : place == 1 ? size - 200 - random() % edge
+                                     : random() % (size - 200);
+    const size_t count = 20 + random() % 3000;
+    if (random() % 3 == 0) {
+      // Up to the end would be a file that is cut off.
+      bytes.erase(from, std::min(count, size - from - 100));
+    } else {
+      for (size_t i = from; i < std::min(from + count, size); ++i) bytes[i] = 0;
+    }
+    WriteBytes(path, bytes);
+    auto audio = Open(path, OnCorrupt::kSkip);
+    if (!audio) continue;
+    const auto samples = audio->AllSamples();
+    if (!samples) continue;
+    const auto damage = audio->damage();
+    if (std::any_of(damage.begin(), damage.end(),
+                    [](const auto& run) { return run.estimated; })) {
+      continue;
+    }
+    EXPECT_EQ(samples->count(), sounds[kind].count());
+    EXPECT_TRUE(IsInPlace(*samples, sounds[kind], damage));
+  }
+}
+
+TEST_F(AudioDamage, PagesOfOggThatAreLostAtTheEndAreDamage) {
+  const std::string path = MakeAudio("pages.opus", {"-c:a", "libopus"}, 4);
+  if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+  const size_t expected = SamplesByFfmpeg(path).size() / 2;
+  const std::string bytes = ReadBytes(path);
+  const size_t last = bytes.rfind("OggS");
+  for (const size_t page : {last, bytes.rfind("OggS", last - 1)}) {
+    SCOPED_TRACE("page at " + std::to_string(page));
+    std::string spoiled = bytes;
+    spoiled.replace(page + 200, 100, 100, '\0');
+    WriteBytes(path, spoiled);
+    AudioDecoder audio = Open(path, OnCorrupt::kSkip).value();
+    EXPECT_EQ(audio.AllSamples().value().count(), expected);
+    ASSERT_EQ(audio.damage().size(), 1u);
+    EXPECT_TRUE(audio.damage()[0].estimated);
+    EXPECT_FALSE(Open(path, OnCorrupt::kError)->AllSamples());
+  }
+}
+
+}  // namespace
+}  // namespace bulkhead::tests
