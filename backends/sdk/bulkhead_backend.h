@@ -31,6 +31,8 @@
  * [result-3] A backend that breaks a clause loses its worker, and the caller of
  *   the stream gets an error that names the backend, the clause and the place
  *   in the file.
+ * [result-4] A call returns within the deadline of its step, 10 s for a frame by
+ *   default. The process of a call that does not is killed.
  *
  * Life of a backend. The entry function runs in a process called the zygote,
  * which never sees media. The zygote is then cloned, as by fork(). One
@@ -47,6 +49,8 @@
  * [life-4] The same packets give the same pictures in each process and with any
  *   number of threads. After a crash the runtime decodes the stream again and
  *   compares.
+ * [life-5] No packet, whatever its bytes, ends the process: packets can be
+ *   damaged or hostile.
  *
  * Threads.
  * [thread-1] The runtime calls the functions of one decoder one at a time and
@@ -334,7 +338,9 @@ typedef struct bulkhead_frame {
    *   may be sound. The runtime then waits for the frames of all packets sent
    *   so far before it delivers one that may refer to them. Without this,
    *   frames that are shown before a damaged one, and refer to it, count as
-   *   sound. */
+   *   sound.
+   * [frame-10] The picture is the one that FFmpeg's decoder of the codec gives,
+   *   bit for bit, as the specifications of today's codecs ask for. */
   int32_t met_error;
 } bulkhead_frame;
 

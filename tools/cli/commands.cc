@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tools/cli/conformance/conformance_command.h"
 #include "tools/cli/decode/decode_command.h"
 #include "tools/cli/decode/probe_command.h"
 #include "tools/cli/decode/sheet_command.h"
@@ -44,6 +45,7 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead decode clip.mp4 --audio -o clip.wav write the sound
   bulkhead sheet clip.mp4 -o sheet.png         draw an overview of a file
   bulkhead demo                                kill decoders, compare the frames
+  bulkhead conformance acme                    test a vendor's backend
   bulkhead crashes                             list processes that crashed
 
 `bulkhead SUBCOMMAND --help` has more examples. What you ask for goes to
@@ -81,6 +83,7 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddDecodeCommand(app, invocation);
   AddSheetCommand(app, invocation);
   AddDemoCommand(app, invocation);
+  AddConformanceCommand(app, invocation);
   AddCrashesCommand(app, invocation);
   AddReplayCommand(app, invocation);
   AddCompletionCommand(app, invocation);

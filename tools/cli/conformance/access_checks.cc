@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "tools/cli/conformance/checks.h"
+#include "tools/cli/conformance/compare.h"
+
+namespace bulkhead::cli {
+namespace {
+
+// Opens `clip` in a new Host and passes the decoder to `use`.
+template <typename Use>
+Verdict WithDecoder(Subject& subject, const ReferenceClip& clip,
+                    const VideoOptions& options, const Use& use,
+                    const Subject::Change& change = {}) {
+  const auto host = subject.NewHost(change);
+  if (!host) return FailedBy(host.error(), "life-1");
+  auto video = subject.Open(**host, clip, options);
+  if (!video) return FailedBy(video.error(), "open-1");
+  Verdict verdict = use(*video);
+  return verdict.passed() ? CompareRestarts(*video, 0) : verdict;
+}
+
+Verdict CompareAt(VideoDecoder& video, const ReferenceClip& clip, size_t index,
+                  const std::string& clause) {
+  const auto frame = video.FrameAt(static_cast<int64_t>(index));
+  if (!frame) return FailedBy(frame.error(), clause);
+  return CompareFrame(*frame, clip, index, clause);
+}
+
+Verdict Seeks(Subject& subject) {
+  for (const ReferenceClip& clip : subject.clips()) {
+    std::vector<size_t> order(clip.frames.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::shuffle(order.begin(), order.end(), std::mt19937(1));
+    // Files of --media can be long.
+    order.resize(std::min<size_t>(order.size(), 50));
+    const Verdict verdict =
+        WithDecoder(subject, clip, {}, [&](VideoDecoder& video) {
+          for (const size_t index : order) {
+            Verdict each = CompareAt(video, clip, index, "flush-1");
+            if (!each.passed()) return each;
+          }
+          return Verdict::Passed();
+        });
+    if (!verdict.passed()) return verdict;
+  }
+  return Verdict::Passed();
+}
+
+Verdict GoesOnAfterTheEnd(Subject& subject) {
+  const ReferenceClip& clip = subject.clips().front();
+  return WithDecoder(subject, clip, {}, [&](VideoDecoder& video) {
+    Verdict verdict = CompareRest(video, clip, 0, "frame-10");
+    // The last frame comes from a decoder that was drained before.
+    for (const size_t index :
+         {clip.frames.size() - 1, clip.frames.size() / 2}) {
+      if (verdict.passed()) verdict = CompareAt(video, clip, index, "flush-2");
+    }
+    video.Rewind();
+    if (verdict.passed()) verdict = CompareRest(video, clip, 0, "flush-2");
+    return verdict;
+  });
+}
+
+Verdict IsTheSameWithThreads(Subject& subject) {
+  for (const ReferenceClip& clip : subject.clips()) {
+    for (const uint32_t threads : {2, 8}) {
+      const Verdict verdict = WithDecoder(
+          subject, clip, {.threads = threads}, [&](VideoDecoder& video) {
+            return CompareRest(video, clip, 0, "life-4");
+          });
+      if (!verdict.passed()) return verdict;
+    }
+  }
+  return Verdict::Passed();
+}
+
+Verdict IsTheSameOnEachDevice(Subject& subject) {
+  const ReferenceClip& clip = subject.clips().front();
+  for (const DeviceInfo& device : subject.backend().devices) {
+    const Verdict verdict = WithDecoder(
+        subject, clip, {.device = device.name}, [&](VideoDecoder& video) {
+          return CompareRest(video, clip, 0, "life-4");
+        });
+    if (!verdict.passed()) return verdict;
+  }
+  return Verdict::Passed();
+}
+
+Verdict ServesManySessions(Subject& subject) {
+  constexpr size_t kSessions = 8;
+  const auto host = subject.NewHost();
+  if (!host) return FailedBy(host.error(), "life-1");
+  std::vector<VideoDecoder> videos;
+  const auto clip_of = [&](size_t i) -> const ReferenceClip& {
+    return subject.clips()[i % subject.clips().size()];
+  };
+  for (size_t i = 0; i < kSessions; ++i) {
+    auto video = subject.Open(**host, clip_of(i));
+    if (!video) return FailedBy(video.error(), "thread-2");
+    videos.push_back(*std::move(video));
+  }
+  // In turns, so that each session has another one in between.
+  size_t longest = 0;
+  for (size_t i = 0; i < kSessions; ++i) {
+    longest = std::max(longest, clip_of(i).frames.size());
+  }
+  for (size_t index = 0; index < longest; ++index) {
+    for (size_t i = 0; i < kSessions; ++i) {
+      if (index >= clip_of(i).frames.size()) continue;
+      auto frame = videos[i].Next();
+      if (!frame) return FailedBy(frame.error(), "thread-2");
+      if (!*frame) return Verdict::Failed("send-3", "a session ended early");
+      Verdict verdict = CompareFrame(**frame, clip_of(i), index, "thread-2");
+      if (!verdict.passed()) return verdict;
+    }
+  }
+  for (const VideoDecoder& video : videos) {
+    Verdict verdict = CompareRestarts(video, 0);
+    if (!verdict.passed()) return verdict;
+  }
+  return Verdict::Passed();
+}
+
+Verdict ManagesWithFewSlots(Subject& subject) {
+  const ReferenceClip& clip = subject.clips().front();
+  return WithDecoder(
+      subject, clip, {},
+      [&](VideoDecoder& video) {
+        return CompareRest(video, clip, 0, "receive-2");
+      },
+      [](HostOptions& options) { options.limits.frame_slots = 2; });
+}
+
+}  // namespace
+
+std::vector<Check> AccessChecks() {
+  return {
+      {"seeks to each frame, in any order", "flush-1", Seeks},
+      {"goes on after the end", "flush-2", GoesOnAfterTheEnd},
+      {"gives the same pictures with 2 and 8 threads", "life-4",
+       IsTheSameWithThreads},
+      {"gives the same pictures on each device", "life-4",
+       IsTheSameOnEachDevice},
+      {"serves eight sessions in turns", "thread-2", ServesManySessions},
+      {"manages with two slots for frames", "receive-2", ManagesWithFewSlots},
+  };
+}
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tools/cli/conformance/finding.h"
+#include "tools/cli/conformance/subject.h"
+
+namespace bulkhead::cli {
+
+// One thing that is tried with a backend.
+struct Check {
+  std::string name;    // "seeks"
+  std::string clause;  // the clause of bulkhead_backend.h that it is about
+  std::function<Verdict(Subject&)> run;
+  // Does the same with the backend `cpu`, where the time says something; may be
+  // empty.
+  std::function<void(Subject&)> run_on_cpu = {};
+  // Makes what the check needs, before its time is taken; may be empty.
+  std::function<void(Subject&)> prepare = {};
+};
+
+// The checks, by subject. The order matters: the first ones find the clips that
+// the later ones use.
+
+// That the backend loads, and tells the same devices each time.
+std::vector<Check> DescriptionChecks();
+// That each clip comes out as ffmpeg decodes it: `codecs` with clips that are
+// made, and the files of `media`.
+std::vector<Check> DecodingChecks(const std::vector<std::string>& codecs,
+                                  const std::vector<std::string>& media);
+// Seeks, flushes, several sessions, devices and threads.
+std::vector<Check> AccessChecks();
+// What is not supported, damaged, too large or cancelled.
+std::vector<Check> ErrorChecks();
+// Deaths, memory, and a thousand opens.
+std::vector<Check> EnduranceChecks();
+
+}  // namespace bulkhead::cli

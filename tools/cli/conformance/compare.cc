@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/conformance/compare.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "tools/cli/conformance/clauses.h"
+#include "tools/cli/writers/md5.h"
+
+namespace bulkhead::cli {
+namespace {
+
+std::string Ticks(const std::optional<int64_t>& pts) {
+  return pts ? fmt::format("{}", *pts) : "none";
+}
+
+// Returns the clause that a process broke by the way it ended, or an empty text
+// if none did.
+std::string ClauseOfEnd(const Status& error) {
+  if (error.code() == Code::kDeadlineExceeded) return "result-4";
+  if (error.exit_report() == nullptr) return "";
+  switch (error.exit_report()->kind) {
+    case ExitReport::Kind::kDeadline:
+      return "result-4";
+    case ExitReport::Kind::kSandboxViolation:
+      return "life-3";
+    case ExitReport::Kind::kOutOfMemory:
+      return "memory-1";
+    case ExitReport::Kind::kUnknown:
+    case ExitReport::Kind::kExited:
+    case ExitReport::Kind::kSignaled:
+      return "life-5";
+    case ExitReport::Kind::kProtocolViolation:
+      return "";
+  }
+  return "";
+}
+
+}  // namespace
+
+Verdict FailedBy(const Status& error, const std::string& clause) {
+  std::string named = ClauseNamedIn(error.message());
+  if (named.empty()) named = ClauseOfEnd(error);
+  return Verdict::Failed(named.empty() ? clause : named, error.message());
+}
+
+Verdict CompareFrame(const Frame& frame, const ReferenceClip& clip,
+                     size_t index, const std::string& clause) {
+  const ReferenceClip::Frame& wanted = clip.frames[index];
+  if (frame.width() != clip.width || frame.height() != clip.height) {
+    return Verdict::Failed(
+        "frame-1", fmt::format("frame {} of {} has {}x{} pixels, not {}x{}",
+                               index, clip.name, frame.width(), frame.height(),
+                               clip.width, clip.height));
+  }
+  if (frame.pts() != wanted.pts) {
+    return Verdict::Failed(
+        "frame-6",
+        fmt::format("frame {} of {} has the timestamp {}, not {}", index,
+                    clip.name, Ticks(frame.pts()), Ticks(wanted.pts)));
+  }
+  if (Md5(PictureOf(frame)) != wanted.md5) {
+    return Verdict::Failed(
+        clause, fmt::format("frame {} of {} has another picture than with "
+                            "ffmpeg",
+                            index, clip.name));
+  }
+  return Verdict::Passed();
+}
+
+Verdict CompareRest(VideoDecoder& video, const ReferenceClip& clip,
+                    size_t first, const std::string& clause,
+                    const std::function<void(size_t)>& before) {
+  for (size_t index = first;; ++index) {
+    if (before) before(index);
+    Result<std::optional<Frame>> frame = video.Next();
+    if (!frame) return FailedBy(frame.error(), "send-3");
+    if (!*frame) {
+      if (index == clip.frames.size()) return Verdict::Passed();
+      return Verdict::Failed(
+          "send-3", fmt::format("{} has {} frames, and {} came", clip.name,
+                                clip.frames.size(), index));
+    }
+    if (index >= clip.frames.size()) {
+      return Verdict::Failed(
+          "send-2", fmt::format("{} has {} frames, and more came", clip.name,
+                                clip.frames.size()));
+    }
+    Verdict verdict = CompareFrame(**frame, clip, index, clause);
+    if (!verdict.passed()) return verdict;
+  }
+}
+
+Verdict CompareRestarts(const VideoDecoder& video, uint32_t expected) {
+  const RecoveryStats stats = video.recovery();
+  if (stats.restarts <= expected) return Verdict::Passed();
+  const std::string named = ClauseNamedIn(stats.last_cause);
+  return Verdict::Failed(
+      named.empty() ? "life-5" : named,
+      fmt::format("the process of the stream ended {} times, at last: {}",
+                  stats.restarts - expected, stats.last_cause));
+}
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/conformance/conformance_command.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "core/base/status_macros.h"
+#include "tools/cli/conformance/checks.h"
+#include "tools/cli/conformance/report.h"
+#include "tools/cli/conformance/subject.h"
+#include "tools/cli/facts.h"
+#include "tools/cli/terminal.h"
+
+namespace bulkhead::cli {
+namespace {
+
+constexpr char kExamples[] = R"(Examples:
+  bulkhead conformance acme
+  bulkhead conformance acme --device acme:1 --media clips
+  bulkhead conformance acme --junit report.xml
+  bulkhead conformance acme --json | jq '.checks[] | select(.result == "failed")'
+
+Decodes small clips, which the ffmpeg program makes, and the files of --media, and
+compares each frame with what ffmpeg decodes. Each check names the clause of
+bulkhead_backend.h that it is about. The backend runs in the sandbox, as always;
+what it does here counts against it nowhere else.
+
+Exit status: 0 if no check failed, 4 if one did.)";
+
+constexpr int kNotConforming = 4;
+
+struct Options {
+  ConformanceRequest request;
+  std::string junit;
+  bool json = false;
+};
+
+double SecondsOf(const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+      .count();
+}
+
+Finding Run(Subject& subject, const Check& check, bool needs_clip) {
+  Finding finding{.check = check.name,
+                  .clause = check.clause,
+                  .verdict = Verdict::NotTried("no clip could be decoded")};
+  if (needs_clip && subject.clips().empty()) return finding;
+  if (check.prepare) check.prepare(subject);
+  finding.seconds = SecondsOf([&] { finding.verdict = check.run(subject); });
+  if (check.run_on_cpu && finding.verdict.passed() &&
+      subject.backend().name != "cpu") {
+    finding.cpu_seconds = SecondsOf([&] { check.run_on_cpu(subject); });
+  }
+  return finding;
+}
+
+// Returns the regular files of a directory, by name.
+Result<std::vector<std::string>> FilesOf(const std::string& directory) {
+  std::vector<std::string> files;
+  if (directory.empty()) return files;
+  std::error_code error;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(directory, error)) {
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  }
+  if (error) {
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("cannot read {}: {}", directory, error.message()));
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+int RunConformance(const GlobalOptions& global, const Options& options) {
+  const auto files = FilesOf(options.request.media);
+  if (!files) return Fail(files.error());
+  const auto made = Subject::Make(global, options.request);
+  if (!made) return Fail(made.error());
+  Subject& subject = **made;
+
+  std::vector<Finding> findings;
+  const auto run = [&](const std::vector<Check>& checks, bool needs_clip) {
+    for (const Check& check : checks) {
+      findings.push_back(Run(subject, check, needs_clip));
+      if (options.json) {
+        if (!global.quiet) Say(DescribeFinding(findings.back()));
+      } else {
+        Print(DescribeFinding(findings.back()));
+        // A person watches: some checks take seconds.
+        FinishPrinting();
+      }
+    }
+  };
+  if (!options.json) Print(DescribeSubject(subject) + "\n");
+  run(DescriptionChecks(), false);
+  if (findings.front().verdict.passed()) {
+    run(DecodingChecks(CodecsOfClips(), *files), false);
+    run(AccessChecks(), true);
+    run(ErrorChecks(), true);
+    run(EnduranceChecks(), true);
+  }
+  if (!options.junit.empty()) {
+    const Status written = WriteJunit(subject, findings, options.junit);
+    if (!written.ok()) return Fail(written);
+  }
+  const bool conforms = std::none_of(
+      findings.begin(), findings.end(), [](const Finding& finding) {
+        return finding.verdict.kind() == Verdict::Kind::kFailed;
+      });
+  if (!options.json) Print("\n" + Summarize(findings));
+  const int printed =
+      options.json ? PrintFacts(FactsOf(subject, findings)) : FinishPrinting();
+  return WorseExitCode(printed, conforms ? 0 : kNotConforming);
+}
+
+}  // namespace
+
+void AddConformanceCommand(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = AddSubcommand(
+      app, invocation, "conformance",
+      "Test whether a backend keeps to the rules of bulkhead_backend.h",
+      kExamples, [options](const GlobalOptions& global) {
+        return RunConformance(global, *options);
+      });
+  command
+      ->add_option("backend", options->request.backend,
+                   "The backend, by the name that `bulkhead backends` lists")
+      ->type_name("BACKEND")
+      ->required();
+  command
+      ->add_option("--device,-d", options->request.device,
+                   "The device (default: the first of the backend)")
+      ->type_name("DEVICE");
+  command
+      ->add_option("--media", options->request.media,
+                   "Also decode the files of this directory")
+      ->type_name("DIR");
+  command
+      ->add_option("--junit", options->junit,
+                   "Also write the report as the XML of JUnit")
+      ->type_name("FILE");
+  command->add_flag("--json", options->json, "Print the report as JSON");
+}
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tools/cli/options.h"
+
+namespace bulkhead::cli {
+
+// Adds `bulkhead conformance`, the integration tests of one backend.
+void AddConformanceCommand(CLI::App& app, Invocation& invocation);
+
+}  // namespace bulkhead::cli

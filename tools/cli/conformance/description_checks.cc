@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "tools/cli/conformance/checks.h"
+#include "tools/cli/conformance/compare.h"
+
+namespace bulkhead::cli {
+namespace {
+
+Verdict Loads(Subject& subject) {
+  const auto host = subject.NewHost();
+  if (!host) return FailedBy(host.error(), "life-1");
+  const Status started = (*host)->Prewarm(subject.device());
+  if (!started.ok()) return FailedBy(started, "life-1");
+  const auto backend = subject.Describe(**host);
+  if (!backend) return FailedBy(backend.error(), "life-1");
+  subject.SetCounted(*backend);
+  return Verdict::Passed();
+}
+
+std::vector<std::string> NamesOf(const BackendInfo& backend) {
+  std::vector<std::string> names;
+  for (const DeviceInfo& device : backend.devices) {
+    names.push_back(device.name + " " + device.description);
+  }
+  return names;
+}
+
+Verdict CountsTheSameDevices(Subject& subject) {
+  constexpr int kTimes = 3;
+  const auto host = subject.NewHost();
+  if (!host) return FailedBy(host.error(), "device-2");
+  for (int i = 0; i < kTimes; ++i) {
+    Status started = (*host)->Restart(subject.backend().name);
+    if (started.ok()) started = (*host)->Prewarm(subject.device());
+    if (!started.ok()) return FailedBy(started, "device-2");
+    const auto backend = subject.Describe(**host);
+    if (!backend) return FailedBy(backend.error(), "device-2");
+    if (NamesOf(*backend) != NamesOf(subject.backend())) {
+      return Verdict::Failed(
+          "device-2", fmt::format("one process counted {} devices, another {}, "
+                                  "or in another order",
+                                  subject.backend().devices.size(),
+                                  backend->devices.size()));
+    }
+  }
+  return Verdict::Passed();
+}
+
+}  // namespace
+
+std::vector<Check> DescriptionChecks() {
+  return {
+      {"loads", "life-1", Loads},
+      {"counts the same devices each time", "device-2", CountsTheSameDevices}};
+}
+
+}  // namespace bulkhead::cli

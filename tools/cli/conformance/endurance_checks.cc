@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <string_view>
+
+#include "tools/cli/conformance/checks.h"
+#include "tools/cli/conformance/compare.h"
+
+namespace bulkhead::cli {
+namespace {
+
+constexpr int kOpens = 1'000;
+// What allocators and lazily loaded libraries still take after the first opens.
+constexpr int kWarmUp = 100;
+constexpr uint64_t kSlackKib = 4'096;
+
+Verdict GoesOnAfterSigkill(Subject& subject) {
+  const ReferenceClip& clip = subject.clips().front();
+  const auto host = subject.NewHost();
+  if (!host) return FailedBy(host.error(), "life-1");
+  auto video = subject.Open(**host, clip);
+  if (!video) return FailedBy(video.error(), "open-1");
+  const size_t step = std::max<size_t>(clip.frames.size() / 4, 1);
+  uint32_t kills = 0;
+  Verdict verdict = CompareRest(*video, clip, 0, "life-4", [&](size_t index) {
+    if (index % step != 1 || video->worker_pid() <= 0) return;
+    if (kill(video->worker_pid(), SIGKILL) == 0) ++kills;
+  });
+  if (verdict.passed()) verdict = CompareRestarts(*video, kills);
+  return verdict;
+}
+
+// Frames that are decoded on the way to another one come from the restarted
+// backend as from the first.
+Verdict RestartsWithTheSameFrames(Subject& subject) {
+  const ReferenceClip& clip = subject.clips().front();
+  const auto host = subject.NewHost();
+  if (!host) return FailedBy(host.error(), "life-1");
+  for (int i = 0; i < 3; ++i) {
+    auto video = subject.Open(**host, clip);
+    if (!video) return FailedBy(video.error(), "open-1");
+    Verdict verdict = CompareRest(*video, clip, 0, "life-4");
+    if (!verdict.passed()) return verdict;
+    const Status restarted = (*host)->Restart(subject.backend().name);
+    if (!restarted.ok()) return FailedBy(restarted, "life-1");
+  }
+  return Verdict::Passed();
+}
+
+struct Usage {
+  uint64_t memory_kib = 0;
+  uint64_t threads = 0;
+};
+
+// Returns what a process uses, or nullopt if it is gone.
+std::optional<Usage> UsageOf(int pid) {
+  std::ifstream file(fmt::format("/proc/{}/status", pid));
+  Usage usage;
+  std::string key;
+  for (std::string line; std::getline(file, line);) {
+    const auto value = [&](std::string_view name) -> uint64_t {
+      return line.starts_with(name) ? std::stoull(line.substr(name.size())) : 0;
+    };
+    usage.memory_kib = std::max(usage.memory_kib, value("RssAnon:"));
+    usage.threads = std::max(usage.threads, value("Threads:"));
+  }
+  if (usage.threads == 0) return std::nullopt;
+  return usage;
+}
+
+// A decoder that begins anew from the first frame is closed and opened again in
+// the same process.
+Verdict LeaksNothing(Subject& subject) {
+  const ReferenceClip& clip = subject.clips().front();
+  const auto host = subject.NewHost();
+  if (!host) return FailedBy(host.error(), "life-1");
+  auto video = subject.Open(**host, clip, {.threads = 2});
+  if (!video) return FailedBy(video.error(), "open-1");
+  std::optional<Usage> before;
+  for (int i = 0; i < kOpens; ++i) {
+    if (i == kWarmUp) before = UsageOf(video->worker_pid());
+    video->Rewind();
+    const auto frame = video->Next();
+    if (!frame) return FailedBy(frame.error(), "close-1");
+    if (!*frame) return Verdict::Failed("send-3", "a session ended early");
+    Verdict verdict = CompareFrame(**frame, clip, 0, "close-1");
+    if (!verdict.passed()) return verdict;
+  }
+  const std::optional<Usage> after = UsageOf(video->worker_pid());
+  if (!before || !after) {
+    return Verdict::NotTried("/proc does not show the process of the stream");
+  }
+  if (after->threads > before->threads) {
+    return Verdict::Failed(
+        "close-1",
+        fmt::format("{} threads after {} opens, and {} after {}",
+                    before->threads, kWarmUp, after->threads, kOpens));
+  }
+  if (after->memory_kib > before->memory_kib + kSlackKib) {
+    return Verdict::Failed(
+        "close-1",
+        fmt::format(
+            "the process has {} KiB after {} opens, and {} KiB after "
+            "{}: {} KiB for each",
+            before->memory_kib, kWarmUp, after->memory_kib, kOpens,
+            (after->memory_kib - before->memory_kib) / (kOpens - kWarmUp)));
+  }
+  return CompareRestarts(*video, 0);
+}
+
+// Decodes the clip with a limit of memory. It ends well, or with an error that
+// says that the limit was reached.
+Verdict StarveWith(Subject& subject, uint64_t bytes) {
+  const ReferenceClip& clip = subject.clips().front();
+  const auto host = subject.NewHost(
+      [bytes](HostOptions& options) { options.limits.worker_bytes = bytes; });
+  if (!host) return FailedBy(host.error(), "life-1");
+  auto video = subject.Open(**host, clip, {.threads = 8});
+  Status status = video ? Status() : video.error();
+  for (size_t index = 0; status.ok(); ++index) {
+    const auto frame = video->Next();
+    if (!frame) status = frame.error();
+    if (!frame) break;
+    if (!*frame) return CompareRestarts(*video, 0);
+    Verdict verdict = CompareFrame(**frame, clip, index, "memory-1");
+    if (!verdict.passed()) return verdict;
+  }
+  return status.code() == Code::kResourceExhausted
+             ? Verdict::Passed()
+             : FailedBy(status, "memory-1");
+}
+
+Verdict StarvesInOrder(Subject& subject) {
+  for (const uint64_t mebibytes : {12, 24, 48, 96}) {
+    const Verdict verdict = StarveWith(subject, mebibytes << 20);
+    if (verdict.passed()) continue;
+    return Verdict::Failed(
+        verdict.clause(),
+        fmt::format("with {} MiB of memory: {}", mebibytes, verdict.words()));
+  }
+  return Verdict::Passed();
+}
+
+}  // namespace
+
+std::vector<Check> EnduranceChecks() {
+  return {
+      {"goes on with the same frames after SIGKILL", "life-4",
+       GoesOnAfterSigkill},
+      {"gives the same frames after a restart", "life-4",
+       RestartsWithTheSameFrames},
+      {"starves in order", "memory-1", StarvesInOrder},
+      {fmt::format("leaks nothing in {} opens", kOpens), "close-1",
+       LeaksNothing},
+  };
+}
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace bulkhead::cli {
+
+// What a check of a backend came to.
+class Verdict {
+ public:
+  enum class Kind { kPassed, kFailed, kNotTried };
+
+  static Verdict Passed() { return Verdict(Kind::kPassed, "", ""); }
+  // `clause` is the id of the clause of bulkhead_backend.h that does not hold,
+  // and `words` say what happened instead.
+  static Verdict Failed(std::string clause, std::string words) {
+    return Verdict(Kind::kFailed, std::move(clause), std::move(words));
+  }
+  // `words` say what the check would have needed.
+  static Verdict NotTried(std::string words) {
+    return Verdict(Kind::kNotTried, "", std::move(words));
+  }
+
+  bool passed() const { return kind_ == Kind::kPassed; }
+  Kind kind() const { return kind_; }
+  const std::string& clause() const { return clause_; }
+  const std::string& words() const { return words_; }
+
+ private:
+  Verdict(Kind kind, std::string clause, std::string words)
+      : kind_(kind), clause_(std::move(clause)), words_(std::move(words)) {}
+
+  Kind kind_;
+  std::string clause_;
+  std::string words_;
+};
+
+// One line of the report.
+struct Finding {
+  std::string check;  // "decodes h264"
+  // The clause that the check is about; that of the verdict if it failed.
+  std::string clause;
+  Verdict verdict;
+  double seconds = 0;
+  // The time that the backend `cpu` takes for the same, where that says
+  // something.
+  std::optional<double> cpu_seconds;
+};
+
+}  // namespace bulkhead::cli

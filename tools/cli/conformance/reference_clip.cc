@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/conformance/reference_clip.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string_view>
+
+#include "core/base/status_macros.h"
+#include "tools/cli/demo/program.h"
+
+namespace bulkhead::cli {
+namespace {
+
+constexpr std::chrono::minutes kLimit{10};
+constexpr int kFrames = 30;
+
+struct Recipe {
+  const char* codec;
+  const char* container;  // the ending of the file's name
+  // The options of ffmpeg that choose the encoder and its frames.
+  std::vector<const char*> options;
+};
+
+const std::vector<Recipe>& Recipes() {
+  static const std::vector<Recipe> recipes = {
+      {"h264", "mp4", {"-c:v", "libx264", "-bf", "2", "-g", "10"}},
+      {"hevc",
+       "mp4",
+       {"-c:v", "libx265", "-x265-params", "log-level=none:keyint=10"}},
+      {"av1", "mkv", {"-c:v", "libaom-av1", "-cpu-used", "8", "-g", "10"}},
+      {"vp9",
+       "webm",
+       {"-c:v", "libvpx-vp9", "-deadline", "realtime", "-g", "10"}},
+      {"vp8", "webm", {"-c:v", "libvpx", "-deadline", "realtime", "-g", "10"}},
+      {"mpeg4", "mp4", {"-c:v", "mpeg4", "-bf", "2", "-g", "10"}},
+      {"mpeg2video", "ts", {"-c:v", "mpeg2video", "-bf", "2", "-g", "10"}},
+      {"mpeg1video", "mkv", {"-c:v", "mpeg1video", "-bf", "2", "-g", "10"}},
+      {"theora", "ogg", {"-c:v", "libtheora", "-g", "10"}},
+      {"mjpeg", "avi", {"-c:v", "mjpeg"}},
+      {"ffv1", "mkv", {"-c:v", "ffv1", "-level", "3", "-g", "10"}},
+      {"flv1", "flv", {"-c:v", "flv", "-g", "10"}},
+      {"prores", "mov", {"-c:v", "prores_ks"}},
+      {"huffyuv", "avi", {"-c:v", "huffyuv"}},
+      {"png", "mkv", {"-c:v", "png"}},
+      {"msmpeg4v3", "avi", {"-c:v", "msmpeg4", "-g", "10"}},
+      {"wmv2", "asf", {"-c:v", "wmv2", "-g", "10"}},
+  };
+  return recipes;
+}
+
+// MJPEG and RGB codecs have pixel formats of their own.
+std::string PixelFormatOf(std::string_view codec) {
+  if (codec == "mjpeg") return "yuvj420p";
+  if (codec == "huffyuv" || codec == "prores") return "yuv422p";
+  if (codec == "png") return "rgb24";
+  return "yuv420p";
+}
+
+Status RunFfmpeg(const std::vector<std::string>& arguments) {
+  std::vector<std::string> command = {"ffmpeg", "-nostdin", "-v", "fatal",
+                                      "-y"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  const Status status = RunProgram(command, kLimit);
+  if (status.code() != Code::kNotFound) return status;
+  return Status(Code::kNotFound,
+                "the ffmpeg program, which makes and decodes the clips that "
+                "the backend is compared with, is not installed; on Debian: "
+                "apt install ffmpeg");
+}
+
+// Returns the fields of a line that are separated by commas.
+std::vector<std::string> FieldsOf(const std::string& line) {
+  std::vector<std::string> fields;
+  std::istringstream words(line);
+  for (std::string field; std::getline(words >> std::ws, field, ',');) {
+    fields.push_back(field);
+  }
+  return fields;
+}
+
+// Reads the lines of ffmpeg's framemd5: "stream, dts, pts, duration, size,
+// md5".
+Status ReadFrames(const std::string& path, ReferenceClip& clip) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    constexpr std::string_view kSize = "#dimensions 0: ";
+    if (line.starts_with(kSize)) {
+      const char* at = line.data() + kSize.size();
+      const char* end = line.data() + line.size();
+      at = std::from_chars(at, end, clip.width).ptr;
+      if (at != end) std::from_chars(at + 1, end, clip.height);
+    }
+    if (line.starts_with('#')) continue;
+    const std::vector<std::string> fields = FieldsOf(line);
+    constexpr size_t kFields = 6;
+    if (fields.size() != kFields) continue;
+    int64_t pts = 0;
+    const std::string& text = fields[2];
+    const bool timed =
+        std::from_chars(text.data(), text.data() + text.size(), pts).ec ==
+        std::errc();
+    clip.frames.push_back(
+        {timed ? std::optional(pts) : std::nullopt, fields[kFields - 1]});
+  }
+  if (!clip.frames.empty() && clip.width > 0 && clip.height > 0) return {};
+  return Status(Code::kBadInput, "ffmpeg decodes no frame of it");
+}
+
+}  // namespace
+
+Result<ReferenceClip> ReadReference(const std::string& path,
+                                    const std::string& name,
+                                    const std::string& scratch) {
+  ReferenceClip clip{.name = name, .path = path};
+  const std::string base =
+      scratch + "/" + std::filesystem::path(path).filename().string();
+  const std::string list = base + ".framemd5";
+  // The timestamps are to be those of the container, ticks and all.
+  const std::vector<std::string> as_is = {
+      "-map",           "0:v:0", "-fps_mode", "passthrough", "-copyts",
+      "-enc_time_base", "-1",    "-pix_fmt",  "rgb24"};
+  std::vector<std::string> arguments = {"-i", path};
+  arguments.insert(arguments.end(), as_is.begin(), as_is.end());
+  arguments.insert(arguments.end(), {"-f", "framemd5", list});
+  RETURN_IF_ERROR(RunFfmpeg(arguments).WithContext(path));
+  RETURN_IF_ERROR(ReadFrames(list, clip).WithContext(path));
+  return clip;
+}
+
+std::vector<std::string> CodecsOfClips() {
+  std::vector<std::string> codecs;
+  for (const Recipe& recipe : Recipes()) codecs.emplace_back(recipe.codec);
+  return codecs;
+}
+
+Result<ReferenceClip> MakeClip(const std::string& codec,
+                               const std::string& scratch) {
+  const auto recipe =
+      std::find_if(Recipes().begin(), Recipes().end(),
+                   [&](const Recipe& each) { return each.codec == codec; });
+  if (recipe == Recipes().end()) {
+    return Status(Code::kUnsupported, "there is no clip of " + codec +
+                                          "; give one with --media DIR");
+  }
+  const std::string path =
+      fmt::format("{}/{}.{}", scratch, codec, recipe->container);
+  std::vector<std::string> arguments = {
+      "-f",        "lavfi",
+      "-i",        "testsrc2=size=322x182:rate=25",
+      "-frames:v", fmt::format("{}", kFrames),
+      "-pix_fmt",  PixelFormatOf(codec)};
+  arguments.insert(arguments.end(), recipe->options.begin(),
+                   recipe->options.end());
+  arguments.push_back(path);
+  const Status made = RunFfmpeg(arguments);
+  if (made.code() == Code::kNotFound) return made;
+  if (!made.ok()) {
+    return Status(Code::kUnsupported, "this ffmpeg makes no " + codec +
+                                          "; give a file with "
+                                          "--media DIR");
+  }
+  ASSIGN_OR_RETURN(ReferenceClip clip, ReadReference(path, codec, scratch));
+  clip.codec = codec;
+  return clip;
+}
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bulkhead/status.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bulkhead::cli {
+
+// A file with one video stream and what the ffmpeg program, which shares no
+// code with a backend that is under test, says of its frames.
+struct ReferenceClip {
+  struct Frame {
+    std::optional<int64_t> pts;  // in ticks of the stream's time base
+    std::string md5;             // of the picture as packed RGB
+  };
+
+  std::string name;  // "h264", or the name of the file
+  std::string codec;
+  std::string path;
+  uint32_t width = 0;
+  uint32_t height = 0;
+  std::vector<Frame> frames;
+};
+
+// Reads the frames of a file with the ffmpeg program. `scratch` is a directory
+// for temporary files. Returns kNotFound, with the package to install, if there
+// is no such program, and kBadInput if it cannot read the file.
+Result<ReferenceClip> ReadReference(const std::string& path,
+                                    const std::string& name,
+                                    const std::string& scratch);
+
+// The codecs of which MakeClip can make a clip: those of Debian's ffmpeg.
+std::vector<std::string> CodecsOfClips();
+// Makes a small clip of a codec in `scratch`, with frames that refer to each
+// other and several keyframes where the codec has such, and an odd size where
+// the codec allows one. Errors as of ReadReference; kUnsupported if this ffmpeg
+// has no encoder for the codec.
+Result<ReferenceClip> MakeClip(const std::string& codec,
+                               const std::string& scratch);
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/conformance/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "tools/cli/conformance/clauses.h"
+#include "tools/cli/output.h"
+#include "tools/cli/terminal.h"
+
+namespace bulkhead::cli {
+namespace {
+
+using Kind = Verdict::Kind;
+
+const char* WordOf(Kind kind) {
+  switch (kind) {
+    case Kind::kPassed:
+      return "passed";
+    case Kind::kFailed:
+      return "FAILED";
+    case Kind::kNotTried:
+      return "-";
+  }
+  return "";
+}
+
+std::string Joined(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+  return all.empty() ? "nothing" : all;
+}
+
+int64_t Count(const std::vector<Finding>& findings, Kind kind) {
+  return std::count_if(
+      findings.begin(), findings.end(),
+      [kind](const Finding& each) { return each.verdict.kind() == kind; });
+}
+
+// Returns `text` for an attribute or the content of an element. Backends wrote
+// parts of it, so there may be any bytes in it.
+std::string Escaped(std::string_view text) {
+  std::string escaped;
+  for (const char c : Printable(text)) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::string Testcase(const std::string& backend, const Finding& finding) {
+  std::string text = fmt::format(
+      "  <testcase classname=\"{}\" name=\"{} [{}]\" time=\"{:.3f}\"",
+      Escaped(backend), Escaped(finding.check), Escaped(finding.clause),
+      finding.seconds);
+  const Verdict& verdict = finding.verdict;
+  switch (verdict.kind()) {
+    case Kind::kPassed:
+      return text + "/>\n";
+    case Kind::kFailed:
+      return text + fmt::format(
+                        ">\n    <failure message=\"[{}] {}\">{}"
+                        "</failure>\n  </testcase>\n",
+                        Escaped(verdict.clause()),
+                        Escaped(ClauseWords(verdict.clause())),
+                        Escaped(verdict.words()));
+    case Kind::kNotTried:
+      return text + fmt::format(
+                        ">\n    <skipped message=\"{}\"/>\n"
+                        "  </testcase>\n",
+                        Escaped(verdict.words()));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string DescribeFinding(const Finding& finding) {
+  std::string text = fmt::format("{:>6}  {:<46} {:<11} {:7.2f} s",
+                                 WordOf(finding.verdict.kind()), finding.check,
+                                 "[" + finding.clause + "]", finding.seconds);
+  if (finding.cpu_seconds) {
+    text += fmt::format("  cpu {:.2f} s", *finding.cpu_seconds);
+  }
+  const Verdict& verdict = finding.verdict;
+  if (!verdict.words().empty()) text += "\n        " + verdict.words();
+  if (verdict.kind() == Kind::kFailed) {
+    text += fmt::format("\n        [{}] {}", verdict.clause(),
+                        ClauseWords(verdict.clause()));
+  }
+  return text;
+}
+
+std::string DescribeSubject(const Subject& subject) {
+  const BackendInfo& backend = subject.backend();
+  return fmt::format(
+      "{} of {} {}, {}\ndevice {} of {}; asks for {}; granted {}", backend.name,
+      backend.distribution, backend.version, backend.file, subject.device(),
+      backend.devices.size(), Joined(backend.asked), Joined(backend.granted));
+}
+
+std::string Summarize(const std::vector<Finding>& findings) {
+  return fmt::format(
+      "{} passed, {} failed, {} not tried", Count(findings, Kind::kPassed),
+      Count(findings, Kind::kFailed), Count(findings, Kind::kNotTried));
+}
+
+nlohmann::ordered_json FactsOf(const Subject& subject,
+                               const std::vector<Finding>& findings) {
+  const BackendInfo& backend = subject.backend();
+  nlohmann::ordered_json checks = nlohmann::ordered_json::array();
+  for (const Finding& finding : findings) {
+    const Verdict& verdict = finding.verdict;
+    const char* result = verdict.kind() == Kind::kPassed   ? "passed"
+                         : verdict.kind() == Kind::kFailed ? "failed"
+                                                           : "not tried";
+    const std::string& clause =
+        verdict.kind() == Kind::kFailed ? verdict.clause() : finding.clause;
+    checks.push_back(
+        {{"check", finding.check},
+         {"result", result},
+         {"clause", clause},
+         {"clause_says", ClauseWords(clause)},
+         {"words", verdict.words()},
+         {"seconds", finding.seconds},
+         {"cpu_seconds", finding.cpu_seconds
+                             ? nlohmann::ordered_json(*finding.cpu_seconds)
+                             : nlohmann::ordered_json()}});
+  }
+  return {{"backend", backend.name},
+          {"distribution", backend.distribution},
+          {"version", backend.version},
+          {"file", backend.file},
+          {"device", subject.device()},
+          {"asked", backend.asked},
+          {"granted", backend.granted},
+          {"passed", Count(findings, Kind::kPassed)},
+          {"failed", Count(findings, Kind::kFailed)},
+          {"not_tried", Count(findings, Kind::kNotTried)},
+          {"checks", checks}};
+}
+
+Status WriteJunit(const Subject& subject, const std::vector<Finding>& findings,
+                  const std::string& path) {
+  double seconds = 0;
+  for (const Finding& finding : findings) seconds += finding.seconds;
+  const std::string& name = subject.backend().name;
+  std::string text = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<testsuite name=\"bulkhead conformance {}\" tests=\"{}\" "
+      "failures=\"{}\" skipped=\"{}\" time=\"{:.3f}\">\n",
+      Escaped(name), findings.size(), Count(findings, Kind::kFailed),
+      Count(findings, Kind::kNotTried), seconds);
+  for (const Finding& finding : findings) text += Testcase(name, finding);
+  text += "</testsuite>\n";
+  auto output = Output::Open(path);
+  if (!output) return output.error();
+  Status status = (*output)->Write(text);
+  return status.ok() ? (*output)->Close() : status;
+}
+
+}  // namespace bulkhead::cli

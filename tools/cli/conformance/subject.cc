@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/conformance/subject.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/status_macros.h"
+
+namespace bulkhead::cli {
+namespace {
+
+// Returns the name of a device without its index: "acme/npu:1" is "acme/npu".
+std::string WithoutIndex(const std::string& device) {
+  return device.substr(0, device.find(':'));
+}
+
+}  // namespace
+
+Subject::Subject(HostOptions options, const ConformanceRequest& request)
+    : options_(std::move(options)),
+      name_(request.backend),
+      media_(request.media),
+      device_(request.device) {}
+
+Result<std::unique_ptr<Subject>> Subject::Make(
+    const GlobalOptions& global, const ConformanceRequest& request) {
+  HostOptions options = HostOptionsFrom(global);
+  options.autoload = true;
+  options.backends_disable.emplace();
+  std::unique_ptr<Subject> subject(new Subject(std::move(options), request));
+  if (subject->scratch().empty()) {
+    return Status(Code::kInvalidArgument,
+                  "cannot make a temporary directory; is TMPDIR writable?");
+  }
+  ASSIGN_OR_RETURN(const auto host, subject->NewHostFor("*", {}));
+  ASSIGN_OR_RETURN(subject->backend_, subject->Describe(*host));
+  const std::vector<DeviceInfo>& devices = subject->backend_.devices;
+  if (devices.empty()) {
+    return Status(Code::kInvalidArgument,
+                  "the backend " + request.backend +
+                      " has no device: its bulkhead.toml names none");
+  }
+  if (subject->device_.empty()) subject->device_ = devices.front().name;
+  const std::string wanted = WithoutIndex(subject->device_);
+  const bool known = std::any_of(devices.begin(), devices.end(),
+                                 [&](const DeviceInfo& device) {
+                                   return WithoutIndex(device.name) == wanted;
+                                 });
+  if (known) return subject;
+  std::string names;
+  for (const DeviceInfo& device : devices) names += " " + device.name;
+  return Status(Code::kInvalidArgument,
+                fmt::format("the backend {} has no device {}; it has{}",
+                            request.backend, subject->device_, names));
+}
+
+Result<std::unique_ptr<Host>> Subject::NewHostFor(const std::string& backend,
+                                                  const Change& change) {
+  HostOptions options = options_;
+  options.backends = {backend};
+  options.state_directory = fmt::format("{}/state-{}", scratch(), ++hosts_);
+  if (change) change(options);
+  return Host::Create(std::move(options));
+}
+
+Result<std::unique_ptr<Host>> Subject::NewHost(const Change& change) {
+  return NewHostFor(name_, change);
+}
+
+Result<std::unique_ptr<Host>> Subject::NewCpuHost() {
+  return NewHostFor("cpu", {});
+}
+
+Result<VideoDecoder> Subject::Open(Host& host, const ReferenceClip& clip,
+                                   VideoOptions options) const {
+  if (options.device.empty()) options.device = device_;
+  return host.OpenVideo(clip.path, std::move(options));
+}
+
+Result<BackendInfo> Subject::Describe(Host& host) const {
+  ASSIGN_OR_RETURN(const BackendReport report, host.Backends());
+  std::string names;
+  for (const BackendInfo& backend : report.backends) {
+    if (backend.name == name_) return backend;
+    names += (names.empty() ? "" : ", ") + backend.name;
+  }
+  return Status(Code::kNotFound,
+                fmt::format("there is no backend {}; there are: {}. `bulkhead "
+                            "backends` tells where they are searched",
+                            name_, names));
+}
+
+void Subject::SetCounted(const BackendInfo& backend) {
+  backend_ = backend;
+  if (device_.find(':') != std::string::npos) return;
+  for (const DeviceInfo& device : backend_.devices) {
+    if (WithoutIndex(device.name) != device_) continue;
+    device_ = device.name;
+    return;
+  }
+}
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bulkhead/host.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/cli/conformance/reference_clip.h"
+#include "tools/cli/demo/sample_clip.h"
+#include "tools/cli/options.h"
+
+namespace bulkhead::cli {
+
+// What the user asks to be checked.
+struct ConformanceRequest {
+  std::string backend;  // the name of the entry point
+  std::string device;   // empty: the first device of the backend
+  std::string media;    // a directory with files to decode too; may be empty
+};
+
+// The backend that is checked, and the clips to check it with.
+//
+//     ASSIGN_OR_RETURN(auto subject, Subject::Make(global, request));
+//     ASSIGN_OR_RETURN(auto host, subject->NewHost());
+//     auto video = subject->Open(*host, clip);
+//
+// Each Host is a new one with records of its own that are thrown away, so that
+// no check sees the failures of another, and nothing that a check provokes
+// counts against the backend in production. Used by one thread.
+class Subject {
+ public:
+  using Change = std::function<void(HostOptions&)>;
+
+  // Finds the backend, without starting it. kNotFound, with the backends that
+  // there are, if there is none of that name; kInvalidArgument if it has no
+  // such device.
+  static Result<std::unique_ptr<Subject>> Make(
+      const GlobalOptions& global, const ConformanceRequest& request);
+
+  // Returns a Host that uses this backend and no other; `change` changes its
+  // options.
+  Result<std::unique_ptr<Host>> NewHost(const Change& change = {});
+  // Returns a Host that uses `cpu`, to compare times with.
+  Result<std::unique_ptr<Host>> NewCpuHost();
+  // Opens a clip on the device.
+  Result<VideoDecoder> Open(Host& host, const ReferenceClip& clip,
+                            VideoOptions options = {}) const;
+
+  // The backend as `host` knows it now.
+  Result<BackendInfo> Describe(Host& host) const;
+
+  const BackendInfo& backend() const { return backend_; }
+  // The device that is checked, with its index once the backend has run.
+  const std::string& device() const { return device_; }
+  // Takes the devices that the backend counted when it ran.
+  void SetCounted(const BackendInfo& backend);
+
+  // A directory for the files of checks.
+  const std::string& scratch() const { return directory_.path(); }
+  const std::string& media() const { return media_; }
+
+  // The clips that the device has decoded. The first is used where one is
+  // enough.
+  const std::vector<ReferenceClip>& clips() const { return clips_; }
+  void AddClip(ReferenceClip clip) { clips_.push_back(std::move(clip)); }
+
+ private:
+  Subject(HostOptions options, const ConformanceRequest& request);
+
+  Result<std::unique_ptr<Host>> NewHostFor(const std::string& backend,
+                                           const Change& change);
+
+  const HostOptions options_;
+  const std::string name_;
+  const std::string media_;
+  std::string device_;
+  BackendInfo backend_;
+  TemporaryDirectory directory_;
+  std::vector<ReferenceClip> clips_;
+  int hosts_ = 0;  // that were made
+};
+
+}  // namespace bulkhead::cli
