@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "backends/libav_codec/capabilities.h"
 #include "backends/libav_codec/libav_decoder.h"
 #include "backends/libav_codec/libav_types.h"
 #include "backends/libav_codec/translate.h"
@@ -31,9 +32,11 @@ bulkhead_result EnumerateDevices(const bulkhead_runtime*,
       "libavcodec " + std::to_string(AV_VERSION_MAJOR(version)) + "." +
       std::to_string(AV_VERSION_MINOR(version)) + "." +
       std::to_string(AV_VERSION_MICRO(version));
-  const bulkhead_device device = {.size = sizeof(device),
-                                  .name = "cpu",
-                                  .description = description.c_str()};
+  bulkhead_device device = {.size = sizeof(device),
+                            .name = "cpu",
+                            .description = description.c_str()};
+  const libav_codec::Capabilities capabilities;
+  capabilities.Describe(&device);
   emit(emit_context, &device);
   return BULKHEAD_OK;
 }

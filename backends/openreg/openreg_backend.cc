@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "backends/libav_codec/capabilities.h"
 #include "backends/openreg/device_decoder.h"
 #include "backends/sdk/sized.h"
 
@@ -28,9 +29,11 @@ DeviceDecoder* Self(bulkhead_decoder* decoder) {
 bulkhead_result EnumerateDevices(const bulkhead_runtime*,
                                  void (*emit)(void*, const bulkhead_device*),
                                  void* emit_context) {
+  const libav_codec::Capabilities capabilities;
   for (const char* description : kDescriptions) {
-    const bulkhead_device device = {
+    bulkhead_device device = {
         .size = sizeof(device), .name = "openreg", .description = description};
+    capabilities.Describe(&device);
     emit(emit_context, &device);
   }
   return BULKHEAD_OK;

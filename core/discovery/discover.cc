@@ -68,6 +68,13 @@ FileIdentity IdentityOf(const struct stat& info) {
           .changed_ns = Nanoseconds(info.st_ctim)};
 }
 
+std::string InWords(const AbiVersions& versions) {
+  const std::string newest = std::to_string(versions.newest);
+  return versions.oldest == versions.newest
+             ? "version " + newest
+             : "versions " + std::to_string(versions.oldest) + " to " + newest;
+}
+
 // Sets everything that is read from the distribution's files.
 Status Complete(const Distribution& distribution, RecordIndex& index,
                 Diagnostics& diagnostics, BackendCandidate& candidate) {
@@ -83,13 +90,12 @@ Status Complete(const Distribution& distribution, RecordIndex& index,
   ASSIGN_OR_RETURN(
       candidate.manifest,
       ReadManifest(directory.get(), distribution, entry_point, diagnostics));
-  if (candidate.manifest.abi.value_or(kBackendAbi) != kBackendAbi) {
+  const AbiVersions abi = candidate.manifest.abi.value_or(kBackendAbi);
+  if (abi.oldest > kBackendAbi.newest || abi.newest < kBackendAbi.oldest) {
     return Status(Code::kUnsupported,
-                  "it is built for version " +
-                      std::to_string(*candidate.manifest.abi) +
-                      " of the interface for backends; this Bulkhead has "
-                      "version " +
-                      std::to_string(kBackendAbi) +
+                  "it is built for " + InWords(abi) +
+                      " of the interface for backends; this Bulkhead has " +
+                      InWords(kBackendAbi) +
                       ": install releases of both that fit");
   }
   ASSIGN_OR_RETURN(const PluginFile plugin,

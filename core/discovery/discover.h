@@ -19,9 +19,10 @@
 
 namespace bulkhead::discovery {
 
-// The value of BULKHEAD_ABI_VERSION in backends/sdk/bulkhead_backend.h. core
-// does not see that header; a test compares both.
-inline constexpr int64_t kBackendAbi = 1;
+// BULKHEAD_ABI_MIN_VERSION and BULKHEAD_ABI_VERSION in
+// backends/sdk/bulkhead_backend.h. core does not see that header; a test
+// compares both.
+inline constexpr AbiVersions kBackendAbi{1, 1};
 
 // Identifies a file and its state. A different value means that the file was
 // written or replaced.

@@ -14,6 +14,7 @@ namespace bulkhead::discovery {
 namespace {
 
 constexpr size_t kMaxDevices = 64;
+constexpr size_t kMaxCodecs = 1024;
 constexpr size_t kMaxDiagnostics = 100;
 
 class Reader {
@@ -59,6 +60,27 @@ class Reader {
     return false;
   }
 
+  void Abi(const toml::table& table, std::optional<AbiVersions>& abi) {
+    const toml::node* node = table.get("abi");
+    if (node == nullptr) return;
+    if (const toml::value<int64_t>* version = node->as_integer()) {
+      abi = {version->get(), version->get()};
+      return;
+    }
+    const toml::array* range = node->as_array();
+    if (range != nullptr && range->size() == 2) {
+      const auto oldest = (*range)[0].value_exact<int64_t>();
+      const auto newest = (*range)[1].value_exact<int64_t>();
+      if (oldest && newest && *oldest <= *newest) {
+        abi = {*oldest, *newest};
+        return;
+      }
+    }
+    Report(Diagnostic::Severity::kError, node->source(),
+           "abi should be an integer, or an array of two: the oldest and the "
+           "newest version");
+  }
+
   void Devices(const toml::table& table, std::vector<std::string>& devices) {
     const toml::node* node = table.get("devices");
     if (node == nullptr) return;
@@ -83,6 +105,24 @@ class Reader {
         devices.push_back(name->get());
       }
     }
+  }
+
+  // A list that is wrong is only a warning: the backend is used without it.
+  void Codecs(const toml::table& table, std::vector<std::string>& codecs) {
+    const toml::node* node = table.get("codecs");
+    if (node == nullptr) return;
+    const toml::array* array = node->as_array();
+    bool sound = array != nullptr && array->size() <= kMaxCodecs;
+    for (size_t i = 0; sound && i < array->size(); ++i) {
+      const auto name = (*array)[i].value_exact<std::string>().value_or("");
+      sound = IsPlainName(name);
+      codecs.push_back(name);
+    }
+    if (sound) return;
+    codecs.clear();
+    Report(Diagnostic::Severity::kWarning, node->source(),
+           "codecs is ignored: it should be an array of at most " +
+               std::to_string(kMaxCodecs) + " of FFmpeg's names");
   }
 
   void Streams(const toml::table& table, std::set<StreamKind>& streams) {
@@ -118,8 +158,8 @@ class Reader {
 
 bool IsKnownKey(std::string_view key) {
   static constexpr std::string_view kKeys[] = {
-      "schema_version", "abi",          "devices",    "streams",
-      "start",          "worker_scope", "permissions"};
+      "schema_version", "abi",          "devices",     "streams",
+      "start",          "worker_scope", "permissions", "codecs"};
   return std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys);
 }
 
@@ -136,11 +176,10 @@ void Read(const toml::table& table, Reader& reader, Manifest& manifest) {
             std::to_string(kManifestSchemaVersion) +
             ": update Bulkhead, or install an older release of the backend");
   }
-  if (const auto* abi = reader.Find<int64_t>(table, "abi", "an integer")) {
-    manifest.abi = abi->get();
-  }
+  reader.Abi(table, manifest.abi);
   reader.Devices(table, manifest.devices);
   reader.Streams(table, manifest.streams);
+  reader.Codecs(table, manifest.codecs);
   if (reader.IsSecondOf(table, "start", "clone", "exec")) {
     manifest.start = Manifest::Start::kExec;
   }

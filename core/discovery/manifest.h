@@ -16,6 +16,14 @@ namespace bulkhead::discovery {
 // The newest schema of bulkhead.toml that this library understands.
 inline constexpr int64_t kManifestSchemaVersion = 1;
 
+// Versions of the C ABI, from the oldest to the newest.
+struct AbiVersions {
+  int64_t oldest;
+  int64_t newest;
+
+  bool operator==(const AbiVersions&) const = default;
+};
+
 enum class StreamKind { kVideo, kAudio };
 
 // Returns "video" or "audio". The string has static storage.
@@ -25,10 +33,12 @@ const char* NameOf(StreamKind kind);
 // backend describes itself. Every line is optional too:
 //
 //   schema_version = 1
-//   abi = 1                      # the ABI version of its function table
+//   abi = 1                      # the ABI version of its function table; or
+//                                # [1, 2]: the oldest and the newest it serves
 //   devices = ["openreg"]        # default: the entry point's name
 //   start = "clone"              # or "exec": each session loads it anew
 //   streams = ["video"]          # kinds that it decodes; or "audio", or both
+//   codecs = ["av1"]             # it decodes no other; default: not told
 //   worker_scope = "session"     # or "backend": one worker for all sessions
 //   [permissions]                # asked for; the operator grants or does not
 //   read = ["/usr/share/vendor"] # and further keys, see permissions_toml.h
@@ -45,9 +55,10 @@ struct Manifest {
   enum class WorkerScope { kSession, kBackend };
 
   bool from_file = false;  // False: no file, all defaults.
-  std::optional<int64_t> abi;
+  std::optional<AbiVersions> abi;
   std::vector<std::string> devices;
   std::set<StreamKind> streams = {StreamKind::kVideo};
+  std::vector<std::string> codecs;  // FFmpeg's names; empty: not told
   Start start = Start::kClone;
   WorkerScope worker_scope = WorkerScope::kSession;
   grants::Permissions permissions;

@@ -19,12 +19,14 @@ ParsedManifest Parse(std::string_view text) {
 
 TEST(ManifestTest, ReadsEveryKey) {
   const ParsedManifest parsed = Parse(
-      "schema_version = 1\nabi = 3\ndevices = [\"npu\", \"dsp\"]\n"
+      "schema_version = 1\nabi = [2, 3]\ncodecs = [\"av1\", \"vp9\"]\ndevices "
+      "= [\"npu\", \"dsp\"]\n"
       "streams = [\"audio\", \"video\"]\n"
       "start = \"exec\"\nworker_scope = \"backend\"\n"
       "[permissions]\nread = [\"/usr/share/acme\"]\n");
   ASSERT_TRUE(parsed.manifest) << parsed.refusal;
-  EXPECT_EQ(parsed.manifest->abi, 3);
+  EXPECT_EQ(parsed.manifest->abi, (AbiVersions{2, 3}));
+  EXPECT_EQ(parsed.manifest->codecs, (std::vector<std::string>{"av1", "vp9"}));
   EXPECT_EQ(parsed.manifest->devices, (std::vector<std::string>{"npu", "dsp"}));
   EXPECT_EQ(parsed.manifest->streams,
             (std::set{StreamKind::kVideo, StreamKind::kAudio}));
@@ -41,6 +43,7 @@ TEST(ManifestTest, EveryKeyHasADefault) {
   EXPECT_EQ(parsed.manifest->devices, std::vector<std::string>{"acme"});
   EXPECT_EQ(parsed.manifest->streams, std::set{StreamKind::kVideo});
   EXPECT_EQ(parsed.manifest->abi, std::nullopt);
+  EXPECT_TRUE(parsed.manifest->codecs.empty());
   EXPECT_EQ(parsed.manifest->start, Manifest::Start::kClone);
   EXPECT_EQ(parsed.manifest->worker_scope, Manifest::WorkerScope::kSession);
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/status_macros.h"
+#include "core/control/capability_messages.h"
 #include "core/control/exit_messages.h"
 #include "core/supervisor/sockets/replies.h"
 #include "core/supervisor/supervisor.h"
@@ -93,6 +94,7 @@ kj::Promise<void> Supervisor::Load(EventSocket& connection,
             entry.setName(device.name);
             entry.setDescription(device.description);
             entry.setBackend(backend->candidate().name());
+            Write(device.capabilities, entry.initCapabilities());
           }
         }
         Send(connection, answer);
@@ -125,6 +127,13 @@ kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
   if (!refused.empty() && refused[0].position == InputPosition()) {
     capnp::MallocMessageBuilder answer;
     Write(refused[0], answer.initRoot<Reply>().initPoisoned());
+    Send(connection, answer);
+    return kj::READY_NOW;
+  }
+  if (const std::string describer = catalog_->DescriberFor(**backend);
+      !describer.empty() && !request.getDescribed()) {
+    capnp::MallocMessageBuilder answer;
+    answer.initRoot<Reply>().setDescribeFirst(describer);
     Send(connection, answer);
     return kj::READY_NOW;
   }

@@ -208,6 +208,11 @@ struct HostReply {
     # opened it.
     events @9 :Events;
     host @10 :HostDescription;
+    describeFirst @11 :Text;
+    # Answers openSession without `described`: the backend does not run, and
+    # tells which codecs it decodes. The application asks a worker of the device
+    # with this name what the input is, and opens the session with `described`
+    # unless the backend does not decode that.
   }
 }
 
@@ -315,6 +320,8 @@ struct OpenSession {
   # something, or 0. If its backend was replaced meanwhile and still clones, the
   # new session is placed there. Close that session only afterwards: a backend
   # that was replaced ends with its last session.
+  described @9 :Bool;
+  # True if bulkheadd is not to answer describeFirst.
 }
 
 struct SessionStarted {
@@ -499,6 +506,30 @@ struct KnownDevice {
   # backends offer a device of the same name.
   description @1 :Text;
   backend @2 :Text;
+  capabilities @3 :Capabilities;
+}
+
+struct Capabilities {
+  # What a device says it can do.
+  streams @0 :List(StreamCapability);
+  # The device decodes nothing else. Empty: not told.
+  maxSessions @1 :UInt32;
+  # The largest number of sessions at once; 0 if there is no limit.
+  outputs @2 :UInt32;
+  # The bits of bulkhead_device.outputs.
+}
+
+struct StreamCapability {
+  audio @0 :Bool;
+  # True for streams of audio, else of video.
+  codecs @1 :List(Text);
+  profiles @2 :List(Text);
+  # Empty: all.
+  formats @3 :List(Text);
+  # The pixel or sample formats of the frames. Empty: not told.
+  maxWidth @4 :UInt32;
+  maxHeight @5 :UInt32;
+  # The largest picture; 0 if there is no limit.
 }
 
 struct Backend {
@@ -713,4 +744,5 @@ struct Device {
   # The device's name without an index. bulkheadd accepts only a name that the
   # backend's manifest reserves.
   description @1 :Text;
+  capabilities @2 :Capabilities;
 }

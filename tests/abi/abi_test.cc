@@ -8,9 +8,11 @@ namespace bulkhead::tests {
 namespace {
 
 // Discovery refuses a manifest of another ABI version without including the
-// SDK, so both have the version as a constant. This test keeps them equal.
-TEST(Abi, DiscoveryAndTheSdkMeanOneVersion) {
-  EXPECT_EQ(discovery::kBackendAbi, int64_t{BULKHEAD_ABI_VERSION});
+// SDK, so both have the versions as constants. This test keeps them equal.
+TEST(Abi, DiscoveryAndTheSdkMeanTheSameVersions) {
+  const discovery::AbiVersions sdk{BULKHEAD_ABI_MIN_VERSION,
+                                   BULKHEAD_ABI_VERSION};
+  EXPECT_EQ(discovery::kBackendAbi, sdk);
 }
 
 }  // namespace

@@ -62,13 +62,31 @@ Json FactsOf(const std::vector<SearchedPlace>& places) {
   return facts;
 }
 
+Json FactsOf(const DeviceCapabilities& capabilities) {
+  Json streams = Json::array();
+  for (const StreamCapability& stream : capabilities.streams) {
+    streams.push_back({
+        {"kind", stream.kind},
+        {"codecs", stream.codecs},
+        {"profiles", stream.profiles},
+        {"formats", stream.formats},
+        {"max_width", stream.max_width},
+        {"max_height", stream.max_height},
+    });
+  }
+  return Json{{"streams", streams},
+              {"max_sessions", capabilities.max_sessions},
+              {"outputs", capabilities.outputs}};
+}
+
 Json FactsOf(const BackendReport& report) {
   Json backends = Json::array();
   for (const BackendInfo& backend : report.backends) {
     Json devices = Json::array();
     for (const DeviceInfo& device : backend.devices) {
-      devices.push_back(
-          {{"name", device.name}, {"description", device.description}});
+      devices.push_back({{"name", device.name},
+                         {"description", device.description},
+                         {"capabilities", FactsOf(device.capabilities)}});
     }
     backends.push_back({
         {"name", backend.name},

@@ -115,10 +115,11 @@ struct BufferProvider::Buffer {
 };
 
 BufferProvider::BufferProvider(size_t most_bytes,
-                               std::function<void(std::string_view)> log)
+                               std::function<void(std::string_view)> log,
+                               uint32_t abi_version)
     : most_bytes_(most_bytes), log_(std::move(log)) {
   runtime_ = {sizeof(runtime_),
-              BULKHEAD_ABI_VERSION,
+              abi_version,
               this,
               &Acquire,
               &Reference,

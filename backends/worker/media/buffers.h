@@ -36,9 +36,10 @@ namespace bulkhead::worker {
 class BufferProvider {
  public:
   // `most_bytes` limits the private memory. `log` may be called from any thread
-  // of the backend.
+  // of the backend. `abi_version` is the version in force (backend_table.h).
   explicit BufferProvider(size_t most_bytes,
-                          std::function<void(std::string_view)> log = nullptr);
+                          std::function<void(std::string_view)> log = nullptr,
+                          uint32_t abi_version = BULKHEAD_ABI_VERSION);
 
   BufferProvider(const BufferProvider&) = delete;
   BufferProvider& operator=(const BufferProvider&) = delete;

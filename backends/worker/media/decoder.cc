@@ -66,33 +66,6 @@ ipc::Error FailureOf(const bulkhead_backend& backend, bulkhead_decoder* decoder,
 
 }  // namespace
 
-ipc::Expected<void> ValidateBackend(const bulkhead_backend* backend) {
-  if (backend == nullptr) {
-    return ipc::Fail(ipc::Code::kBackendUnavailable,
-                     "the backend's entry point returned no table; report it "
-                     "to the vendor of the backend");
-  }
-  const bulkhead_backend table = sdk::TakeSized(*backend);
-  if (table.abi_version != BULKHEAD_ABI_VERSION) {
-    return ipc::Fail(ipc::Code::kBackendUnavailable,
-                     "the backend was built for ABI version " +
-                         std::to_string(table.abi_version) +
-                         ", this is version " +
-                         std::to_string(BULKHEAD_ABI_VERSION) + ": rebuild it");
-  }
-  if (table.name == nullptr || table.version == nullptr ||
-      table.enumerate_devices == nullptr || table.open == nullptr ||
-      table.send_packet == nullptr || table.receive_frame == nullptr ||
-      table.release_frame == nullptr || table.flush == nullptr ||
-      table.close == nullptr || table.last_error == nullptr) {
-    return ipc::Fail(ipc::Code::kBackendUnavailable,
-                     "the backend's table leaves out its name, its version or "
-                     "one of its functions, which are all required; report it "
-                     "to the vendor of the backend");
-  }
-  return {};
-}
-
 std::string Quoted(const std::string& sentence) {
   return sentence.empty() ? "" : "; the backend says: \"" + sentence + '"';
 }

@@ -12,10 +12,6 @@
 
 namespace bulkhead::worker {
 
-// Checks that a backend's function table is complete and has our ABI version.
-// Reads only the fields within the table's `size`.
-ipc::Expected<void> ValidateBackend(const bulkhead_backend* backend);
-
 // Returns what an error says of a backend's sentence: `; the backend says:
 // "..."`, or nothing if there is none.
 std::string Quoted(const std::string& sentence);

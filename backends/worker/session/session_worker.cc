@@ -9,6 +9,7 @@
 #include <new>
 #include <string_view>
 
+#include "backends/worker/media/backend_table.h"
 #include "backends/worker/session/audio_stream.h"
 #include "backends/worker/session/describe.h"
 #include "backends/worker/session/video_stream.h"
@@ -128,12 +129,15 @@ SessionWorker::SessionWorker(const bulkhead_backend& backend, int socket,
               descriptors_[kWakeWorker].get(), socket),
       host_replies_(writer_, waiter_, ipc::HeaderOf(requests_.bytes()),
                     descriptors_[kWakeHost].get()),
-      buffers_(kMaxBufferBytes, [](std::string_view line) {
-        // stderr is non-blocking. If the pipe is full, the line is lost, since
-        // a log must not delay the stream.
-        const std::string whole = std::string(line) + "\n";
-        (void)!::write(STDERR_FILENO, whole.data(), whole.size());
-      }) {
+      buffers_(
+          kMaxBufferBytes,
+          [](std::string_view line) {
+            // stderr is non-blocking. If the pipe is full, the line is lost,
+            // since a log must not delay the stream.
+            const std::string whole = std::string(line) + "\n";
+            (void)!::write(STDERR_FILENO, whole.data(), whole.size());
+          },
+          VersionInForce(backend)) {
   if (window) served_.emplace(host_replies_, waiter_, *std::move(window));
 }
 

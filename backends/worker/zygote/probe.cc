@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "backends/worker/media/backend_table.h"
 #include "backends/worker/media/buffers.h"
+#include "backends/worker/zygote/device_list.h"
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"
 
@@ -17,22 +19,22 @@ namespace {
 constexpr std::chrono::milliseconds kSendDeadline{5'000};
 constexpr size_t kMaxProbeBytes = size_t{64} << 20;
 
-struct Device {
-  std::string name;
-  std::string description;
-};
-
 void Emit(void* devices, const bulkhead_device* device) {
-  static_cast<std::vector<Device>*>(devices)->push_back(
-      {device->name ? device->name : "",
-       device->description ? device->description : ""});
+  static_cast<std::vector<EmittedDevice>*>(devices)->push_back(
+      CopyDevice(*device));
+}
+
+void Fail(const std::string& reason, ipc::schema::DeviceList::Builder list) {
+  auto failure = list.initFailed();
+  failure.setCode(ipc::schema::ErrorCode::BACKEND_UNAVAILABLE);
+  failure.setMessage("the backend cannot enumerate its devices: " + reason);
 }
 
 }  // namespace
 
 int RunProbe(const bulkhead_backend& backend, int socket) {
-  BufferProvider buffers(kMaxProbeBytes);
-  std::vector<Device> devices;
+  BufferProvider buffers(kMaxProbeBytes, nullptr, VersionInForce(backend));
+  std::vector<EmittedDevice> devices;
   const bulkhead_result result =
       backend.enumerate_devices(buffers.runtime(), Emit, &devices);
 
@@ -40,18 +42,17 @@ int RunProbe(const bulkhead_backend& backend, int socket) {
   auto list = message.initRoot<ipc::schema::DeviceList>();
   if (result == BULKHEAD_OK) {
     auto out = list.initDevices(devices.size());
-    for (size_t i = 0; i < devices.size(); ++i) {
-      out[i].setName(devices[i].name);
-      out[i].setDescription(devices[i].description);
+    for (size_t i = 0; i < devices.size(); ++i) Write(devices[i], out[i]);
+    if (capnp::computeSerializedSizeInWords(message) * sizeof(capnp::word) >
+        ipc::kMaxMessageBytes) {
+      Fail("what it tells of them is more than " +
+               std::to_string(ipc::kMaxMessageBytes) + " bytes",
+           list);
     }
   } else {
     const char* reason =
         backend.last_error ? backend.last_error(nullptr) : nullptr;
-    auto failure = list.initFailed();
-    failure.setCode(ipc::schema::ErrorCode::BACKEND_UNAVAILABLE);
-    failure.setMessage(
-        std::string("the backend cannot enumerate its devices: ") +
-        (reason ? reason : "it gave no reason"));
+    Fail(reason ? reason : "it gave no reason", list);
   }
   return ipc::SendMessage(socket, message, {},
                           ipc::Deadline::After(kSendDeadline))

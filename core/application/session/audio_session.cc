@@ -57,7 +57,7 @@ Result<std::unique_ptr<AudioSession>> AudioSession::Open(
   std::unique_ptr<AudioSession> session(
       new AudioSession(std::move(supervisor), std::move(input),
                        std::move(options), limits, std::move(cancel)));
-  RETURN_IF_ERROR(session->worker().Open());
+  RETURN_IF_ERROR(session->OpenFirst());
   return session;
 }
 

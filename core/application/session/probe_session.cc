@@ -19,6 +19,14 @@ Result<ContainerMetadata> ProbeSession::Run(
     const ProbeOptions& options, const Limits& limits) {
   ASSIGN_OR_RETURN(MediaInput input, MediaInput::Open(source));
   ASSIGN_OR_RETURN(auto cancel, CancelSignal::Of(options.cancellation));
+  return Run(std::move(supervisor), std::move(input), options, limits,
+             std::move(cancel));
+}
+
+Result<ContainerMetadata> ProbeSession::Run(
+    std::shared_ptr<SupervisorLink> supervisor, MediaInput input,
+    const ProbeOptions& options, const Limits& limits,
+    std::shared_ptr<CancelSignal> cancel) {
   ProbeSession session(std::move(supervisor), std::move(input), options, limits,
                        std::move(cancel));
   RETURN_IF_ERROR(session.recovery_.Open());
@@ -44,7 +52,8 @@ ProbeSession::ProbeSession(std::shared_ptr<SupervisorLink> supervisor,
                  .request = {},
                  .observer = {},
                  .limits = limits,
-                 .cancel = std::move(cancel)},
+                 .cancel = std::move(cancel),
+                 .vet = {}},
                 *this) {}
 
 Status ProbeSession::OpenOn(WorkerLink& link, uint32_t /*incarnation*/) {

@@ -21,6 +21,12 @@ class ProbeSession : private WorkerRecovery::Client {
   static Result<ContainerMetadata> Run(
       std::shared_ptr<SupervisorLink> supervisor, const Source& source,
       const ProbeOptions& options, const Limits& limits);
+  // As above, for an input that is open already. `cancel` replaces the
+  // cancellation in `options`.
+  static Result<ContainerMetadata> Run(
+      std::shared_ptr<SupervisorLink> supervisor, MediaInput input,
+      const ProbeOptions& options, const Limits& limits,
+      std::shared_ptr<CancelSignal> cancel);
 
  private:
   ProbeSession(std::shared_ptr<SupervisorLink> supervisor, MediaInput input,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/application/session/stream_session.h"
 
+#include <utility>
+
 #include "core/base/status_macros.h"
 
 namespace bulkhead::session {
@@ -16,7 +18,14 @@ std::string StreamSession::Quote(const std::string& backend,
   return "; backend " + backend + " says: \"" + words + '"';
 }
 
+Status StreamSession::OpenFirst() {
+  Status opened = recovery_.Open();
+  // Before a worker was met, nobody knows what the input is.
+  return met_worker_ ? vetting_.Explain(std::move(opened)) : opened;
+}
+
 Status StreamSession::OpenOn(WorkerLink& link, uint32_t incarnation) {
+  met_worker_ = true;
   ASSIGN_OR_RETURN(const bool same, OpenStream(link, incarnation));
   if (!same) {
     return Status(Code::kBadInput,

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 
+#include "core/application/session/device_vetting.h"
 #include "core/application/session/worker_recovery.h"
 #include "core/application/supervisor_link/cancel_signal.h"
 #include "core/application/supervisor_link/input_refusal.h"
@@ -48,10 +50,13 @@ class StreamSession : private WorkerRecovery::Client {
                 std::shared_ptr<CancelSignal> cancel)
       : input_(std::move(input)),
         limits_(limits),
+        vetting_(supervisor, input_, WantedOf(options), limits, cancel),
         recovery_(std::move(supervisor), input_,
-                  SettingsOf(input_, options, limits, std::move(cancel)),
-                  *this) {}
+                  SettingsOf(options, std::move(cancel)), *this) {}
   ~StreamSession() = default;
+
+  // Starts the first worker and has the stream opened.
+  Status OpenFirst();
 
   const MediaInput& input() const { return input_; }
   const Limits& limits() const { return limits_; }
@@ -63,17 +68,27 @@ class StreamSession : private WorkerRecovery::Client {
 
  private:
   template <typename Options>
-  static WorkerRecovery::Settings SettingsOf(
-      const MediaInput& input, const Options& options, const Limits& limits,
-      std::shared_ptr<CancelSignal> cancel) {
+  WorkerRecovery::Settings SettingsOf(
+      const Options& options, std::shared_ptr<CancelSignal> cancel) const {
     WorkerRecovery::Settings settings{
         .device = options.device,
-        .input_key = InputKey(input.identity(), options),
+        .input_key = InputKey(input_.identity(), options),
         .observer = options.recovery_observer,
-        .limits = limits,
-        .cancel = std::move(cancel)};
+        .limits = limits_,
+        .cancel = std::move(cancel),
+        .vet = [this](const std::string& describer) {
+          return vetting_.Vet(describer);
+        }};
     SetOptions(options, settings.request);
     return settings;
+  }
+  template <typename Options>
+  static DeviceVetting::Wanted WantedOf(const Options& options) {
+    constexpr bool kAudio = std::is_same_v<Options, AudioOptions>;
+    return {.device = options.device,
+            .kind = kAudio ? StreamKind::kAudio : StreamKind::kVideo,
+            .stream_index = options.stream_index,
+            .allowed = options.allowed};
   }
 
   // Opens the stream on `link`, which stays valid until LinkLost(). Returns
@@ -89,6 +104,8 @@ class StreamSession : private WorkerRecovery::Client {
 
   const MediaInput input_;
   const Limits limits_;
+  const DeviceVetting vetting_;
+  bool met_worker_ = false;
   std::shared_ptr<FramePool> pool_;  // null before the first stream was opened
   WorkerRecovery recovery_;
 };

@@ -50,7 +50,7 @@ Result<std::unique_ptr<VideoSession>> VideoSession::Open(
   std::unique_ptr<VideoSession> session(
       new VideoSession(std::move(supervisor), std::move(input),
                        std::move(options), limits, std::move(cancel)));
-  RETURN_IF_ERROR(session->worker().Open());
+  RETURN_IF_ERROR(session->OpenFirst());
   return session;
 }
 

@@ -97,6 +97,7 @@ Status WorkerRecovery::StartWorker() {
                          .counter = counter_.place(),
                          .worker_bytes = settings_.limits.worker_bytes,
                          .session_bytes = settings_.limits.session_bytes};
+  if (incarnation_ == 0) request.vet = settings_.vet;
   const std::unique_ptr<WorkerLink> lost = std::move(lost_);
   // A version on which a worker died and delivered nothing is not preferred.
   if (lost && delivered_) {

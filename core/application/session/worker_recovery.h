@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,6 +76,9 @@ class WorkerRecovery {
     RecoveryObserver observer;  // may be empty
     Limits limits;
     std::shared_ptr<CancelSignal> cancel;
+    // Checks before the first worker is started whether the device is right for
+    // the input; see SessionRequest::vet. May be empty.
+    std::function<Status(const std::string&)> vet;
   };
 
   // `input` and `client` must outlive the object.

@@ -3,10 +3,19 @@
 
 #include <iterator>
 
+#include "core/control/capability_messages.h"
+
 namespace bulkhead::session {
 namespace {
 
 namespace schema = ipc::schema;
+
+// bulkheadd has checked them.
+DeviceCapabilities CapabilitiesOf(schema::KnownDevice::Reader device) {
+  TextBudget budget;
+  return ReadCapabilities(device.getCapabilities(), budget)
+      .value_or(DeviceCapabilities());
+}
 
 SandboxTier TierOf(schema::Tier tier) { return static_cast<SandboxTier>(tier); }
 
@@ -27,7 +36,8 @@ BackendInfo ToBackendInfo(schema::Backend::Reader backend) {
                             .backend = info.name,
                             .description = device.getDescription().cStr(),
                             .state = info.state,
-                            .reason = info.reason});
+                            .reason = info.reason,
+                            .capabilities = CapabilitiesOf(device)});
   }
   info.start = backend.getStartsByExec() ? "exec" : "clone";
   info.start_reason = backend.getStartReason().cStr();
@@ -91,7 +101,8 @@ std::vector<DeviceInfo> ToDevices(
                      .backend = device.getBackend().cStr(),
                      .description = device.getDescription().cStr(),
                      .state = "ready",
-                     .reason = ""});
+                     .reason = "",
+                     .capabilities = CapabilitiesOf(device)});
   }
   return infos;
 }

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "core/control/input_position.h"
+#include "core/include/bulkhead/status.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::session {
@@ -25,6 +27,11 @@ struct SessionRequest {
   // backend that it had is preferred.
   uint64_t continues = 0;
   uint64_t continues_generation = 0;
+  // Called if the backend does not run and declares what it decodes, with the
+  // name of another device whose worker can tell what the input is. Unless it
+  // returns OK, the backend is not started, and the session fails with that
+  // error. Empty: the backend is started.
+  std::function<Status(const std::string& describer)> vet = {};
 };
 
 // The worker that bulkheadd found or started for a session.

@@ -41,44 +41,58 @@ Result<StartedWorker> SupervisorLink::OpenSession(const SessionRequest& asked,
   // A longer name would not fit a message.
   ASSIGN_OR_RETURN(const auto device, discovery::ParseDeviceName(asked.device));
   StartedWorker worker;
+  std::string describer;
+  bool vetted = !asked.vet;
   const int descriptors[] = {worker_socket};
-  RETURN_IF_ERROR(Call(
-      [&](Request::Builder request) {
-        auto session = request.initOpenSession();
-        session.setAudio(asked.audio);
-        session.setDevice(device.ToString());
-        session.setAlone(asked.alone);
-        session.setInput(asked.input);
-        session.setPath(asked.path);
-        session.setCounter(asked.counter);
-        session.setWorkerBytes(asked.worker_bytes);
-        session.setSharedBytes(asked.session_bytes);
-        if (asked.continues_generation == worker.generation) {
-          session.setContinues(asked.continues);
-        }
-      },
-      descriptors, StartPatience(),
-      [&](Reply::Reader reply, ipc::ReceivedMessage& message) {
-        if (reply.isPoisoned()) {
-          return RefusalOf(ToPoisoned(reply.getPoisoned()),
-                           asked.audio ? "sample" : "frame", asked.device);
-        }
-        if (!reply.isSessionStarted() || message.descriptors.size() != 1) {
-          return UnexpectedReply();
-        }
-        const auto started = reply.getSessionStarted();
-        worker.session = started.getSession();
-        worker.backend = started.getBackend().cStr();
-        worker.device = started.getDevice().cStr();
-        worker.device_ordinal = started.getDeviceOrdinal();
-        worker.pidfd = std::move(message.descriptors[0]);
-        worker.shared = started.getShared();
-        for (const auto poisoned : started.getPoisoned()) {
-          worker.poisoned.push_back(ToPoisoned(poisoned));
-        }
-        return Status();
-      },
-      &worker.generation, &cancel));
+  const auto call = [&] {
+    return Call(
+        [&](Request::Builder request) {
+          auto session = request.initOpenSession();
+          session.setAudio(asked.audio);
+          session.setDevice(device.ToString());
+          session.setAlone(asked.alone);
+          session.setInput(asked.input);
+          session.setPath(asked.path);
+          session.setCounter(asked.counter);
+          session.setWorkerBytes(asked.worker_bytes);
+          session.setSharedBytes(asked.session_bytes);
+          session.setDescribed(vetted);
+          if (asked.continues_generation == worker.generation) {
+            session.setContinues(asked.continues);
+          }
+        },
+        descriptors, StartPatience(),
+        [&](Reply::Reader reply, ipc::ReceivedMessage& message) {
+          if (reply.isPoisoned()) {
+            return RefusalOf(ToPoisoned(reply.getPoisoned()),
+                             asked.audio ? "sample" : "frame", asked.device);
+          }
+          if (reply.isDescribeFirst()) {
+            describer = reply.getDescribeFirst().cStr();
+            return Status();
+          }
+          if (!reply.isSessionStarted() || message.descriptors.size() != 1) {
+            return UnexpectedReply();
+          }
+          const auto started = reply.getSessionStarted();
+          worker.session = started.getSession();
+          worker.backend = started.getBackend().cStr();
+          worker.device = started.getDevice().cStr();
+          worker.device_ordinal = started.getDeviceOrdinal();
+          worker.pidfd = std::move(message.descriptors[0]);
+          worker.shared = started.getShared();
+          for (const auto poisoned : started.getPoisoned()) {
+            worker.poisoned.push_back(ToPoisoned(poisoned));
+          }
+          return Status();
+        },
+        &worker.generation, &cancel);
+  };
+  RETURN_IF_ERROR(call());
+  if (describer.empty()) return worker;
+  RETURN_IF_ERROR(asked.vet(describer));
+  vetted = true;
+  RETURN_IF_ERROR(call());
   return worker;
 }
 

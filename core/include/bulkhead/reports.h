@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bulkhead/device_capabilities.h"
 #include "bulkhead/diagnostic.h"
 #include "bulkhead/entry_point.h"
 #include "bulkhead/host_options.h"
@@ -23,6 +24,7 @@ struct DeviceInfo {
   std::string description;  // The backend's words; empty until it has run.
   std::string state;        // The state of the backend, as in BackendInfo.
   std::string reason;       // Why the device is not available, if it is not.
+  DeviceCapabilities capabilities = {};
 };
 
 // One backend and its processes.

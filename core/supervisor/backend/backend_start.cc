@@ -9,6 +9,7 @@
 #include "core/base/clean_text.h"
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
+#include "core/control/capability_messages.h"
 #include "core/control/exit_report.h"
 #include "core/supervisor/backend/file_reach.h"
 #include "core/supervisor/backend/file_settling.h"
@@ -274,6 +275,7 @@ Status BackendStart::AdoptDevicesIfValid(ipc::ReceivedMessage& list_untrusted) {
                                              "it names too many devices"));
     }
     std::vector<CountedDevice> devices;
+    TextBudget budget;
     for (const auto device_untrusted : devices_untrusted) {
       const std::string name = device_untrusted.getName().cStr();
       const auto& reserved = candidate_.manifest.devices;
@@ -286,9 +288,15 @@ Status BackendStart::AdoptDevicesIfValid(ipc::ReceivedMessage& list_untrusted) {
       const auto index = static_cast<uint32_t>(std::count_if(
           devices.begin(), devices.end(),
           [&](const CountedDevice& d) { return d.name == name; }));
+      auto capabilities =
+          ReadCapabilities(device_untrusted.getCapabilities(), budget);
+      if (!capabilities) {
+        return Blaming(Culprit::kStart, std::move(capabilities).error());
+      }
       devices.push_back({name, index, static_cast<uint32_t>(devices.size()),
                          CleanText(device_untrusted.getDescription().cStr(),
-                                   kMaxDescriptionBytes)});
+                                   kMaxDescriptionBytes),
+                         *std::move(capabilities)});
     }
     devices_ = std::move(devices);
     return Status();

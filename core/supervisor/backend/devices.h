@@ -8,6 +8,7 @@
 
 #include "core/base/device_name.h"
 #include "core/discovery/discover.h"
+#include "core/include/bulkhead/device_capabilities.h"
 #include "core/include/bulkhead/status.h"
 
 namespace bulkhead::supervisor {
@@ -18,6 +19,7 @@ struct CountedDevice {
   uint32_t index;    // among the devices of that name
   uint32_t ordinal;  // among all devices of the backend
   std::string description;
+  DeviceCapabilities capabilities;
 
   // Returns the canonical name: "openreg:1".
   std::string text() const { return name + ":" + std::to_string(index); }
@@ -27,6 +29,7 @@ struct CountedDevice {
 struct DescribedDevice {
   std::string name;
   std::string description;
+  DeviceCapabilities capabilities;
 };
 
 // The devices of one backend: the names that its manifest reserves, until a

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/status_macros.h"
+#include "core/control/capability_messages.h"
 #include "core/discovery/entry_points.h"
 #include "core/grants/permissions.h"
 #include "core/include/bulkhead/diagnostic.h"
@@ -74,6 +75,7 @@ void Describe(const Backend& backend, const std::string& notice,
     devices[i].setName(known[i].name);
     devices[i].setDescription(known[i].description);
     devices[i].setBackend(candidate.name());
+    Write(known[i].capabilities, devices[i].initCapabilities());
   }
   out.setStartsByExec(candidate.start == discovery::Manifest::Start::kExec);
   out.setStartReason(candidate.start_rule);
@@ -308,6 +310,25 @@ Status Catalog::CheckDecodes(const Backend& backend,
                     words + "; " +
                     (able.empty() ? "no backend that is installed does"
                                   : "devices that do: " + able));
+}
+
+std::string Catalog::DescriberFor(const Backend& backend) const {
+  const auto devices = backend.devices();
+  const bool tells = std::any_of(devices.begin(), devices.end(),
+                                 [](const DescribedDevice& device) {
+                                   return !device.capabilities.streams.empty();
+                                 });
+  if (!tells || backend.lifecycle().serving()) return "";
+  std::string describer;
+  for (const BackendPointer& other : Usable()) {
+    const auto offered = other->devices();
+    if (other.get() == &backend || offered.empty()) continue;
+    if (other->lifecycle().serving()) return offered.front().name;
+    if (describer.empty() && other->candidate().built_in) {
+      describer = offered.front().name;
+    }
+  }
+  return describer;
 }
 
 Catalog::BackendPointer Catalog::OfSession(uint64_t session) const {

@@ -73,6 +73,10 @@ class Catalog : private BackendKeeper, private kj::TaskSet::ErrorHandler {
   // Fails with kUnsupported if the backend's manifest says that it does not
   // decode such streams. The message names the devices that do.
   Status CheckDecodes(const Backend& backend, discovery::StreamKind kind) const;
+  // Returns the device whose worker can tell what an input is before `backend`
+  // is started for it; empty if the backend runs already or does not tell what
+  // it decodes. Only a backend that runs, or one of Bulkhead's own, is named.
+  std::string DescriberFor(const Backend& backend) const;
   // Returns the backend that serves the session, or null.
   BackendPointer OfSession(uint64_t session) const;
 

@@ -31,6 +31,40 @@ std::string NamesOf(const std::vector<DeviceInfo>& devices) {
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
 }
 
+// Returns "video av1 (Main), up to 8192x4320", or only the number of codecs if
+// there are many.
+std::string Decodes(const StreamCapability& stream) {
+  constexpr size_t kFew = 8;
+  std::string words = stream.kind + " ";
+  words += stream.codecs.size() > kFew
+               ? fmt::format("{} codecs", stream.codecs.size())
+               : fmt::format("{}", fmt::join(stream.codecs, ", "));
+  if (!stream.profiles.empty()) {
+    words += fmt::format(" ({})", fmt::join(stream.profiles, ", "));
+  }
+  if (stream.max_width != 0 || stream.max_height != 0) {
+    words += fmt::format(", up to {}x{}", stream.max_width, stream.max_height);
+  }
+  return words;
+}
+
+void PrintCapabilities(const std::vector<DeviceInfo>& devices) {
+  constexpr size_t kMost = 8;
+  if (devices.empty()) return;
+  const auto& streams = devices.front().capabilities.streams;
+  if (streams.size() > kMost) {
+    size_t codecs = 0;
+    for (const StreamCapability& stream : streams) {
+      codecs += stream.codecs.size();
+    }
+    Print(fmt::format("  decodes       {} codecs (--json lists them)", codecs));
+    return;
+  }
+  for (const StreamCapability& stream : streams) {
+    Print("  decodes       " + Decodes(stream));
+  }
+}
+
 std::string Listed(const std::vector<std::string>& permissions) {
   return permissions.empty() ? "nothing"
                              : fmt::format("{}", fmt::join(permissions, ", "));
@@ -73,6 +107,7 @@ void PrintBackends(const BackendReport& report) {
     Print("  state         " + state);
     Print("  devices       " + NamesOf(backend.devices));
     Print("  streams       " + Listed(backend.streams));
+    PrintCapabilities(backend.devices);
     Print(fmt::format("  distribution  {} {}", backend.distribution,
                       backend.version));
     Print("  file          " + backend.file);
