@@ -28,9 +28,13 @@ struct Check {
 // That the backend loads, and tells the same devices each time.
 std::vector<Check> DescriptionChecks();
 // That each clip comes out as ffmpeg decodes it: `codecs` with clips that are
-// made, and the files of `media`.
-std::vector<Check> DecodingChecks(const std::vector<std::string>& codecs,
+// made, and the files of `media`. The backend has run, so that its device says
+// what it decodes; that it refuses the other codecs is checked too.
+std::vector<Check> DecodingChecks(const Subject& subject,
+                                  const std::vector<std::string>& codecs,
                                   const std::vector<std::string>& media);
+// That sound comes out as ffmpeg decodes it, if the backend decodes sound.
+std::vector<Check> AudioChecks(const Subject& subject);
 // Seeks, flushes, several sessions, devices and threads.
 std::vector<Check> AccessChecks();
 // What is not supported, damaged, too large or cancelled.

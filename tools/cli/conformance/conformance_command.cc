@@ -15,6 +15,7 @@
 
 #include "core/base/status_macros.h"
 #include "tools/cli/conformance/checks.h"
+#include "tools/cli/conformance/reference_clip.h"
 #include "tools/cli/conformance/report.h"
 #include "tools/cli/conformance/subject.h"
 #include "tools/cli/facts.h"
@@ -26,7 +27,7 @@ namespace {
 constexpr char kExamples[] = R"(Examples:
   bulkhead conformance acme
   bulkhead conformance acme --device acme:1 --media clips
-  bulkhead conformance acme --junit report.xml
+  bulkhead conformance acme --codec av1 --junit report.xml
   bulkhead conformance acme --json | jq '.checks[] | select(.result == "failed")'
 
 Decodes small clips, which the ffmpeg program makes, and the files of --media, and
@@ -40,6 +41,7 @@ constexpr int kNotConforming = 4;
 
 struct Options {
   ConformanceRequest request;
+  std::vector<std::string> codecs;
   std::string junit;
   bool json = false;
 };
@@ -65,6 +67,19 @@ Finding Run(Subject& subject, const Check& check, bool needs_clip) {
   return finding;
 }
 
+// Returns the codecs that the user names, or all of which there are clips.
+Result<std::vector<std::string>> CodecsOf(
+    const std::vector<std::string>& named) {
+  const std::vector<std::string> known = CodecsOfClips();
+  for (const std::string& codec : named) {
+    if (std::find(known.begin(), known.end(), codec) != known.end()) continue;
+    return Status(Code::kInvalidArgument,
+                  fmt::format("--codec {}: there are clips of {}", codec,
+                              fmt::join(known, ", ")));
+  }
+  return named.empty() ? known : named;
+}
+
 // Returns the regular files of a directory, by name.
 Result<std::vector<std::string>> FilesOf(const std::string& directory) {
   std::vector<std::string> files;
@@ -84,6 +99,8 @@ Result<std::vector<std::string>> FilesOf(const std::string& directory) {
 }
 
 int RunConformance(const GlobalOptions& global, const Options& options) {
+  const auto codecs = CodecsOf(options.codecs);
+  if (!codecs) return Fail(codecs.error());
   const auto files = FilesOf(options.request.media);
   if (!files) return Fail(files.error());
   const auto made = Subject::Make(global, options.request);
@@ -106,7 +123,8 @@ int RunConformance(const GlobalOptions& global, const Options& options) {
   if (!options.json) Print(DescribeSubject(subject) + "\n");
   run(DescriptionChecks(), false);
   if (findings.front().verdict.passed()) {
-    run(DecodingChecks(CodecsOfClips(), *files), false);
+    run(DecodingChecks(subject, *codecs, *files), false);
+    run(AudioChecks(subject), false);
     run(AccessChecks(), true);
     run(ErrorChecks(), true);
     run(EnduranceChecks(), true);
@@ -144,6 +162,11 @@ void AddConformanceCommand(CLI::App& app, Invocation& invocation) {
       ->add_option("--device,-d", options->request.device,
                    "The device (default: the first of the backend)")
       ->type_name("DEVICE");
+  command
+      ->add_option("--codec", options->codecs,
+                   "Make clips of these codecs only (default: all)")
+      ->type_name("CODEC,...")
+      ->delimiter(',');
   command
       ->add_option("--media", options->request.media,
                    "Also decode the files of this directory")

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "tools/cli/conformance/checks.h"
@@ -11,15 +13,14 @@
 namespace bulkhead::cli {
 namespace {
 
-// Decodes the clip and compares it. Keeps the clip for later checks if the
-// device decodes its codec.
-Verdict Decode(Subject& subject, const ReferenceClip& clip) {
+// Decodes the clip and compares it, and keeps it for later checks. `declared`:
+// the device says that it decodes the codec.
+Verdict Decode(Subject& subject, const ReferenceClip& clip, bool declared) {
   const auto host = subject.NewHost();
   if (!host) return FailedBy(host.error(), "life-1");
   auto video = subject.Open(**host, clip);
-  if (!video && video.error().code() == Code::kUnsupported) {
-    return Verdict::NotTried("the device does not decode it: " +
-                             video.error().message());
+  if (!video && !declared && video.error().code() == Code::kUnsupported) {
+    return Verdict::NotTried("the device does not decode it");
   }
   if (!video) return FailedBy(video.error(), "device-4");
   Verdict verdict = CompareRest(*video, clip, 0, "frame-10");
@@ -35,42 +36,105 @@ void DecodeOnCpu(Subject& subject, const ReferenceClip& clip) {
   if (video) CompareRest(*video, clip, 0, "frame-10");
 }
 
-// The clip is made in the first run, so that the time of its making counts for
-// nobody: the runner asks for it before it starts the clock.
-Check DecodesClip(const std::string& name,
-                  std::function<Result<ReferenceClip>(Subject&)> make) {
+Check DecodesClip(const std::string& name, bool declared,
+                  const std::function<Result<ReferenceClip>(Subject&)>& make) {
   const auto clip = std::make_shared<Result<ReferenceClip>>(ReferenceClip());
   return {.name = "decodes " + name,
           .clause = "frame-10",
           .run =
-              [clip](Subject& subject) {
-                if (*clip) return Decode(subject, **clip);
+              [clip, declared](Subject& subject) {
+                if (*clip) return Decode(subject, **clip, declared);
                 return Verdict::NotTried(clip->error().message());
               },
           .run_on_cpu =
               [clip](Subject& subject) {
                 if (*clip) DecodeOnCpu(subject, **clip);
               },
-          .prepare = [clip, make = std::move(make)](
-                         Subject& subject) { *clip = make(subject); }};
+          .prepare = [clip, make](Subject& subject) { *clip = make(subject); }};
+}
+
+// Checks that the device refuses a codec that it does not declare.
+Check RefusesCodec(const std::string& codec) {
+  const auto clip = std::make_shared<Result<ReferenceClip>>(ReferenceClip());
+  return {.name = "refuses " + codec + ", which it does not declare",
+          .clause = "device-3",
+          .run =
+              [clip](Subject& subject) {
+                if (!*clip) return Verdict::NotTried(clip->error().message());
+                const auto host = subject.NewHost();
+                if (!host) return FailedBy(host.error(), "life-1");
+                const auto video = subject.Open(**host, **clip);
+                if (video) {
+                  return Verdict::Failed("device-3",
+                                         "open took " + (*clip)->name);
+                }
+                return video.error().code() == Code::kUnsupported
+                           ? Verdict::Passed()
+                           : FailedBy(video.error(), "device-3");
+              },
+          .prepare =
+              [clip, codec](Subject& subject) {
+                *clip = MakeClip(codec, subject.scratch());
+              }};
+}
+
+// Returns the codecs of videos that the device declares; none if it declares
+// nothing.
+std::set<std::string> DeclaredBy(const Subject& subject) {
+  std::set<std::string> codecs;
+  for (const DeviceInfo& device : subject.backend().devices) {
+    if (device.name != subject.device()) continue;
+    for (const StreamCapability& stream : device.capabilities.streams) {
+      if (stream.kind != "video") continue;
+      codecs.insert(stream.codecs.begin(), stream.codecs.end());
+    }
+  }
+  return codecs;
+}
+
+// Tells of the declared codecs of which there is no clip.
+Check OtherCodecs(const std::set<std::string>& others) {
+  std::string names;
+  constexpr size_t kNamed = 8;
+  size_t named = 0;
+  for (const std::string& codec : others) {
+    if (named++ == kNamed) break;
+    names += (names.empty() ? "" : ", ") + codec;
+  }
+  if (others.size() > kNamed) names += ", ...";
+  const std::string words = fmt::format(
+      "{}: there are no clips of these; give files with --media DIR", names);
+  return {
+      fmt::format("decodes {} other codecs that it declares", others.size()),
+      "device-4", [words](Subject&) { return Verdict::NotTried(words); }};
 }
 
 }  // namespace
 
-std::vector<Check> DecodingChecks(const std::vector<std::string>& codecs,
+std::vector<Check> DecodingChecks(const Subject& subject,
+                                  const std::vector<std::string>& codecs,
                                   const std::vector<std::string>& media) {
+  const std::set<std::string> declared = DeclaredBy(subject);
+  std::set<std::string> others = declared;
   std::vector<Check> checks;
   for (const std::string& codec : codecs) {
-    checks.push_back(DecodesClip(codec, [codec](Subject& subject) {
-      return MakeClip(codec, subject.scratch());
-    }));
+    others.erase(codec);
+    if (!declared.empty() && !declared.contains(codec)) {
+      checks.push_back(RefusesCodec(codec));
+      continue;
+    }
+    checks.push_back(
+        DecodesClip(codec, !declared.empty(), [codec](Subject& made_for) {
+          return MakeClip(codec, made_for.scratch());
+        }));
   }
   for (const std::string& path : media) {
     const std::string name = std::filesystem::path(path).filename().string();
-    checks.push_back(DecodesClip(name, [path, name](Subject& subject) {
-      return ReadReference(path, name, subject.scratch());
+    checks.push_back(DecodesClip(name, false, [path, name](Subject& made_for) {
+      return ReadReference(path, name, made_for.scratch());
     }));
   }
+  if (!others.empty()) checks.push_back(OtherCodecs(others));
   return checks;
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -170,6 +171,27 @@ Result<ReferenceClip> MakeClip(const std::string& codec,
   ASSIGN_OR_RETURN(ReferenceClip clip, ReadReference(path, codec, scratch));
   clip.codec = codec;
   return clip;
+}
+
+Result<std::vector<float>> MakeSound(const std::string& encoder,
+                                     const std::string& path) {
+  // Two tones, so that no channel stands for the other.
+  const Status made =
+      RunFfmpeg({"-f", "lavfi", "-i",
+                 "aevalsrc=sin(440*2*PI*t)/4|sin(660*2*PI*t)/3:s=48000:d=1",
+                 "-c:a", encoder, path});
+  if (made.code() == Code::kNotFound) return made;
+  if (!made.ok()) {
+    return Status(Code::kUnsupported, "this ffmpeg has no encoder " + encoder);
+  }
+  const std::string decoded = path + ".f32";
+  RETURN_IF_ERROR(
+      RunFfmpeg({"-i", path, "-f", "f32le", decoded}).WithContext(path));
+  std::ifstream file(decoded, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  std::vector<float> samples(bytes.size() / sizeof(float));
+  std::memcpy(samples.data(), bytes.data(), samples.size() * sizeof(float));
+  return samples;
 }
 
 }  // namespace bulkhead::cli

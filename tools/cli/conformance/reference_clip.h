@@ -43,4 +43,10 @@ std::vector<std::string> CodecsOfClips();
 Result<ReferenceClip> MakeClip(const std::string& codec,
                                const std::string& scratch);
 
+// Makes a second of sound with an encoder of ffmpeg, and returns the samples
+// that ffmpeg decodes from it: the numbers of all channels, sample by sample.
+// Errors as of MakeClip.
+Result<std::vector<float>> MakeSound(const std::string& encoder,
+                                     const std::string& path);
+
 }  // namespace bulkhead::cli

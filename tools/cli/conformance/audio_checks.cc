@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "tools/cli/conformance/checks.h"
+#include "tools/cli/conformance/compare.h"
+#include "tools/cli/conformance/reference_clip.h"
+
+namespace bulkhead::cli {
+namespace {
+
+// A codec, and the file and the encoder of ffmpeg that make a clip of it.
+struct Sound {
+  const char* codec;
+  const char* file;
+  const char* encoder;
+};
+
+constexpr Sound kSounds[] = {
+    {"aac", "sound.m4a", "aac"},
+    {"mp3", "sound.mp3", "libmp3lame"},
+    {"flac", "sound.flac", "flac"},
+    {"opus", "sound.opus", "libopus"},
+    {"vorbis", "sound.ogg", "libvorbis"},
+    {"pcm_s16le", "sound.wav", "pcm_s16le"},
+};
+
+// Compares a whole stream with the samples that ffmpeg decodes.
+Verdict CompareSamples(const AudioSamples& samples,
+                       const std::vector<float>& wanted) {
+  if (samples.count() * samples.channels != wanted.size()) {
+    return Verdict::Failed(
+        "frame-7",
+        fmt::format("{} samples of {} channels came, and ffmpeg "
+                    "decodes {} numbers",
+                    samples.count(), samples.channels, wanted.size()));
+  }
+  for (size_t i = 0; i < samples.count(); ++i) {
+    for (uint32_t channel = 0; channel < samples.channels; ++channel) {
+      const float got = samples.channel(channel)[i];
+      if (std::bit_cast<uint32_t>(got) ==
+          std::bit_cast<uint32_t>(wanted[i * samples.channels + channel])) {
+        continue;
+      }
+      return Verdict::Failed(
+          "frame-7", fmt::format("sample {} of channel {} is another one than "
+                                 "with ffmpeg",
+                                 i, channel));
+    }
+  }
+  return Verdict::Passed();
+}
+
+Verdict DecodeSound(Subject& subject, const Sound& sound, bool declared) {
+  const auto wanted =
+      MakeSound(sound.encoder, subject.scratch() + "/" + sound.file);
+  if (!wanted) return Verdict::NotTried(wanted.error().message());
+  const auto host = subject.NewHost();
+  if (!host) return FailedBy(host.error(), "life-1");
+  auto audio = (*host)->OpenAudio(subject.scratch() + "/" + sound.file,
+                                  {.device = subject.device()});
+  if (!audio && !declared && audio.error().code() == Code::kUnsupported) {
+    return Verdict::NotTried("the device does not decode it");
+  }
+  if (!audio) return FailedBy(audio.error(), "device-4");
+  const auto samples = audio->AllSamples();
+  if (!samples) return FailedBy(samples.error(), "frame-7");
+  return CompareSamples(*samples, *wanted);
+}
+
+// Returns whether the device says that it decodes the codec.
+bool Declares(const Subject& subject, const std::string& codec) {
+  for (const DeviceInfo& device : subject.backend().devices) {
+    if (device.name != subject.device()) continue;
+    for (const StreamCapability& stream : device.capabilities.streams) {
+      if (stream.kind == "audio" &&
+          std::find(stream.codecs.begin(), stream.codecs.end(), codec) !=
+              stream.codecs.end()) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<Check> AudioChecks(const Subject& subject) {
+  const std::vector<std::string>& kinds = subject.backend().streams;
+  if (std::find(kinds.begin(), kinds.end(), "audio") == kinds.end()) return {};
+  std::vector<Check> checks;
+  for (const Sound& sound : kSounds) {
+    const bool declared = Declares(subject, sound.codec);
+    checks.push_back({fmt::format("decodes {}", sound.codec), "frame-7",
+                      [sound, declared](Subject& checked) {
+                        return DecodeSound(checked, sound, declared);
+                      }});
+  }
+  return checks;
+}
+
+}  // namespace bulkhead::cli
