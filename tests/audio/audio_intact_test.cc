@@ -109,6 +109,34 @@ TEST_F(AudioDamage, UnusualPagesOfOggAreNoDamage) {
   }
 }
 
+// A short sound has one page, which is the first and the last, and tells what
+// to leave out at its end.
+TEST_F(AudioDamage, ShortSoundsOfOggAreNoDamage) {
+  for (const EncodedSound& sound : std::vector<EncodedSound>{
+           {"short.ogg", {"-c:a", "libvorbis"}},
+           {"short.opus", {"-ar", "48000", "-c:a", "libopus"}},
+           {"short.oga", {"-c:a", "flac"}}}) {
+    for (const char* seconds : {"0.02", "0.1", "0.5", "1", "1.5"}) {
+      SCOPED_TRACE(std::string(sound.name) + ", " + seconds + " s");
+      const std::string path = TemporaryDirectory() + "/" + sound.name;
+      std::vector<std::string> arguments = {
+          "-f", "lavfi", "-i",
+          std::string("sine=sample_rate=48000:duration=") + seconds};
+      arguments.insert(arguments.end(), sound.encoding.begin(),
+                       sound.encoding.end());
+      arguments.push_back(path);
+      if (RunFfmpeg(arguments).exit_code != 0) {
+        GTEST_SKIP() << "no ffmpeg with this encoder on this machine";
+      }
+      AudioDecoder audio = Open(path, OnCorrupt::kError).value();
+      const auto whole = audio.AllSamples();
+      ASSERT_TRUE(whole) << whole.error();
+      EXPECT_TRUE(Same(Interleaved(*whole), SamplesByFfmpeg(path)));
+      EXPECT_TRUE(audio.damage().empty());
+    }
+  }
+}
+
 // Timestamps of sound files may jump, begin late, and be rounded.
 TEST_F(AudioDamage, GapsOfSoundFilesAreNoDamage) {
   const std::vector<std::string> jump = {"-bsf:a",

@@ -111,8 +111,9 @@ void AudioTimeline::Suspect(int64_t position) {
 
 void AudioTimeline::SeekSigns(const bulkhead_packet& packet) {
   if ((packet.flags & BULKHEAD_PACKET_CORRUPT) != 0) Suspect(packet.position);
-  // Nothing may be missing between two pages of Ogg.
-  if (gapless_ && reference_) Suspect(-1);
+  // Nothing may be missing between two pages of Ogg, but the last packet may be
+  // left out as a whole.
+  if (gapless_ && reference_ && !IsTrimmed(packet)) Suspect(-1);
   gaps_.Examine(packet);
   if (FollowsHole(packet) || gaps_.follows_hole()) {
     Suspect(std::max<int64_t>(end_position_, 0));
@@ -257,7 +258,11 @@ int64_t AudioTimeline::MissingBefore(int64_t next, int64_t count,
     estimated_ = true;
   } else {
     int64_t here = At(sent_.pts, rate);
-    if (ends_are_exact_ && sent_.duration > 0 && Tolerance(rate) == 0) {
+    // Where libavformat leaves out the end of a packet, it may leave out more
+    // than the page says: of a file of one page, the length of the first
+    // packet.
+    if (ends_are_exact_ && sent_.duration > 0 && Tolerance(rate) == 0 &&
+        !IsTrimmed(sent_)) {
       here = At(Sum(sent_.pts, sent_.duration), rate) - count;
     }
     int64_t offset = here - next;

@@ -149,7 +149,7 @@ void OggTiming::SetEnds(const OggPage& page, size_t first) {
   const bool jumps = std::exchange(jumps_, false);
   int64_t end = *page.granule - sum;
   // The last page has fewer samples than its packets.
-  if (page.ends_stream && granule_) end = std::max(end, *granule_);
+  if (page.ends_stream) end = std::max(end, granule_.value_or(0));
   for (auto packet = begin; packet != packets_.end(); ++packet) {
     const int64_t most = std::max<int64_t>(*page.granule - end, 0);
     packet->duration = std::min(packet->duration, most);
