@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The backend `cpu` with one thing that a vendor could get wrong. The file
+// `wrong` beside the shared object names it; without the file nothing is wrong.
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <future>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "backends/cpu/cpu_backend.h"
+#include "backends/sdk/bulkhead_backend.h"
+
+namespace bulkhead::tests {
+namespace {
+
+constexpr int kHonestFrames = 10;
+constexpr size_t kLeaked = size_t{64} << 10;
+constexpr unsigned kSleepSeconds = 8;
+
+std::string wrong;  // set while the object is loaded
+bool Is(const char* name) { return wrong == name; }
+
+// The one stream of this process.
+struct Stream {
+  int opens = 0;
+  int frames = 0;
+  bool threaded = false;
+  bool later_life = false;
+  std::optional<bulkhead_frame> held;
+  // A picture of its own, in the place of the honest one.
+  std::vector<uint8_t> picture;
+};
+Stream stream;
+
+const bulkhead_backend& Honest() { return *bulkhead_cpu_backend(); }
+
+bulkhead_result EnumerateDevices(const bulkhead_runtime*,
+                                 void (*emit)(void*, const bulkhead_device*),
+                                 void* emit_context) {
+  static const char* const formats[] = {"yuv420p"};
+  std::vector<bulkhead_capability> capabilities;
+  for (const char* codec : {"h264", "mpeg4"}) {
+    capabilities.push_back({.size = sizeof(bulkhead_capability),
+                            .stream_kind = BULKHEAD_STREAM_VIDEO,
+                            .codec = codec,
+                            .profile = BULKHEAD_ALL_PROFILES,
+                            .formats = formats,
+                            .format_count = 1});
+  }
+  const bulkhead_device device = {.size = sizeof(device),
+                                  .name = "wrong",
+                                  .description = "has one thing wrong",
+                                  .capabilities = capabilities.data(),
+                                  .capability_count = capabilities.size()};
+  emit(emit_context, &device);
+  if (Is("unsteady_devices")) {
+    // A number that no two processes are likely to share.
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    for (int64_t i = now.count() / 1'000 % 61; i > 0; --i) {
+      emit(emit_context, &device);
+    }
+  }
+  return BULKHEAD_OK;
+}
+
+bulkhead_result Open(const bulkhead_open_parameters* parameters,
+                     const bulkhead_runtime* runtime,
+                     bulkhead_decoder** decoder) {
+  if (Is("declares_too_much") &&
+      std::strcmp(parameters->codec->codec, "h264") != 0) {
+    return BULKHEAD_UNSUPPORTED;
+  }
+  stream.frames = 0;
+  stream.held.reset();
+  ++stream.opens;
+  stream.threaded = parameters->threads > 1;
+  stream.later_life = parameters->incarnation > 1;
+  if (Is("leaks_memory")) {
+    // Kept, or the compiler would leave it out.
+    static void* volatile leaked;
+    leaked = std::malloc(kLeaked);
+    std::memset(leaked, 1, kLeaked);
+  }
+  if (Is("leaks_threads"))
+    std::thread([] { std::promise<void>().get_future().wait(); }).detach();
+  bulkhead_open_parameters passed = *parameters;
+  if (Is("takes_any_option")) passed.option_count = 0;
+  return Honest().open(&passed, runtime, decoder);
+}
+
+bulkhead_result SendPacket(bulkhead_decoder* decoder,
+                           const bulkhead_packet* packet) {
+  const bool begun = stream.frames >= kHonestFrames;
+  if (begun && packet != nullptr) {
+    if (Is("exits")) _exit(0);
+    if (Is("loses_the_device")) return BULKHEAD_DEVICE_LOST;
+    if (Is("unknown_result")) return static_cast<bulkhead_result>(99);
+  }
+  const bulkhead_result result = Honest().send_packet(decoder, packet);
+  if (Is("crashes_on_damage") && result == BULKHEAD_BAD_INPUT) std::abort();
+  return result;
+}
+
+// Puts the picture into memory of its own, where it may be changed.
+uint8_t* Own(bulkhead_frame* frame) {
+  const size_t luma = static_cast<size_t>(frame->stride[0]) * frame->height;
+  const size_t chroma =
+      static_cast<size_t>(frame->stride[1]) * ((frame->height + 1) / 2);
+  stream.picture.assign(luma + 2 * chroma, 0);
+  uint8_t* at = stream.picture.data();
+  for (int plane = 0; plane < 3; ++plane) {
+    const size_t bytes = plane == 0 ? luma : chroma;
+    frame->data[plane] =
+        static_cast<uint8_t*>(std::memcpy(at, frame->data[plane], bytes));
+    at += bytes;
+  }
+  frame->buffer = nullptr;
+  return stream.picture.data();
+}
+
+void Spoil(bulkhead_frame* frame) {
+  const bool begun = stream.frames > kHonestFrames;
+  if (Is("wrong_pts") && begun) frame->pts += 1;
+  if (Is("no_pts") && begun) frame->pts = BULKHEAD_NO_TIMESTAMP;
+  if (Is("swapped_planes")) std::swap(frame->data[1], frame->data[2]);
+  if (Is("narrow_rows") && begun) frame->stride[0] = 16;
+  if (Is("few_planes") && begun) frame->plane_count = 1;
+  if (Is("no_format") && begun) frame->pixel_format = nullptr;
+  if (Is("no_size") && begun) frame->size = 0;
+  const bool another = (Is("wrong_picture") && stream.frames == 20) ||
+                       (Is("differs_with_threads") && stream.threaded) ||
+                       (Is("differs_after_a_crash") && stream.later_life) ||
+                       (Is("differs_when_opened_again") && stream.opens > 1);
+  if (another) Own(frame)[100] ^= 0x80;
+}
+
+bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
+  const bool begun = stream.frames >= kHonestFrames;
+  if (begun && Is("never_ready")) return BULKHEAD_AGAIN;
+  if (begun && Is("ends_early")) return BULKHEAD_END_OF_STREAM;
+  if (begun && Is("sleeps")) sleep(kSleepSeconds);
+  if (begun && Is("crashes")) std::abort();
+  if (begun && Is("starts_a_program")) execl("/bin/true", "true", nullptr);
+  if (stream.held && !Is("forgets_the_last")) {
+    *frame = *std::exchange(stream.held, std::nullopt);
+    return BULKHEAD_OK;
+  }
+  bulkhead_result result = Honest().receive_frame(decoder, frame);
+  if (Is("forgets_the_last")) {
+    // Gives each frame when the next one is there.
+    if (result == BULKHEAD_END_OF_STREAM && stream.held) {
+      bulkhead_frame last = *std::exchange(stream.held, std::nullopt);
+      Honest().release_frame(decoder, &last);
+    }
+    if (result != BULKHEAD_OK) return result;
+    if (!stream.held) {
+      stream.held = *frame;
+      return ReceiveFrame(decoder, frame);
+    }
+    std::swap(*stream.held, *frame);
+  }
+  if (result != BULKHEAD_OK) return result;
+  ++stream.frames;
+  if (Is("reorders") && stream.frames == kHonestFrames) {
+    stream.held = *frame;
+    result = Honest().receive_frame(decoder, frame);
+    if (result == BULKHEAD_OK) return result;
+    *frame = *std::exchange(stream.held, std::nullopt);
+  }
+  Spoil(frame);
+  return BULKHEAD_OK;
+}
+
+void Flush(bulkhead_decoder* decoder) {
+  if (Is("ignores_flush")) return;
+  stream.held.reset();
+  Honest().flush(decoder);
+}
+
+const char* LastError(bulkhead_decoder* decoder) {
+  return Is("says_nothing") ? nullptr : Honest().last_error(decoder);
+}
+
+bulkhead_backend MakeTable() {
+  bulkhead_backend table = Honest();
+  table.name = "wrong";
+  table.enumerate_devices = EnumerateDevices;
+  table.open = Open;
+  table.send_packet = SendPacket;
+  table.receive_frame = ReceiveFrame;
+  table.flush = Flush;
+  table.last_error = LastError;
+  table.stream_kinds = BULKHEAD_DECODES_VIDEO;
+  return table;
+}
+
+std::string ReadWrong() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<const void*>(&ReadWrong), &info) == 0) return "";
+  const std::string library = info.dli_fname;
+  std::ifstream file(library.substr(0, library.rfind('/') + 1) + "wrong");
+  std::string name;
+  file >> name;
+  return name;
+}
+
+}  // namespace
+}  // namespace bulkhead::tests
+
+extern "C" const bulkhead_backend* bulkhead_wrong_backend(void) {
+  bulkhead::tests::wrong = bulkhead::tests::ReadWrong();
+  if (bulkhead::tests::Is("no_table")) return nullptr;
+  static const bulkhead_backend table = bulkhead::tests::MakeTable();
+  return &table;
+}
