@@ -402,10 +402,10 @@ typedef struct bulkhead_device {
  *   on the backend may read the buffer, but must not write to it.
  * [acquire-3] reference_buffer adds a reference, and release_buffer gives one
  *   back. Before close returns, the backend has given back each one.
- * [log-1] log writes one line to the log of this process, of which crash
- *   records keep the end: only operators see it, with `bulkhead crashes show N
- *   --with-media-text`. Lines are cut, and left out if there are many. What is
- *   written to stdout and stderr goes the same way. */
+ * [log-1] log writes one line to the stderr of this process, of which records
+ *   of crashes keep the end. Operators see it (`bulkhead crashes show N`), and
+ *   vendors what was written before there was media. Lines are cut, and left
+ *   out if there are many. stdout leads nowhere. */
 typedef struct bulkhead_runtime {
   uint32_t size;
   uint32_t abi_version; /* the version in force: [abi-4] */

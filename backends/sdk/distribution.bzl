@@ -59,7 +59,7 @@ def _bulkhead_distribution_impl(ctx):
     manifest = ctx.actions.declare_file(info + "bulkhead.toml")
     ctx.actions.write(manifest, "\n".join([
         "schema_version = 1",
-        "abi = {}".format(ctx.attr.abi),
+        "abi = {}".format(ctx.attr.abi[0] if len(ctx.attr.abi) == 1 else ctx.attr.abi),
     ] + ([
         "devices = " + _toml_list(ctx.attr.devices),
     ] if ctx.attr.devices else []) + ([
@@ -105,9 +105,10 @@ def _bulkhead_distribution_impl(ctx):
 bulkhead_distribution = rule(
     implementation = _bulkhead_distribution_impl,
     attrs = {
-        "abi": attr.int(
-            default = 1,
-            doc = "The BULKHEAD_ABI_VERSION that the library was built with.",
+        "abi": attr.int_list(
+            default = [1],
+            doc = "The version of the ABI that the library serves, or the " +
+                  "oldest and the newest one.",
         ),
         "devices": attr.string_list(
             doc = "The device names that bulkhead.toml reserves. If empty, " +

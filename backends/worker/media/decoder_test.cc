@@ -73,18 +73,6 @@ class DecoderTest : public testing::Test {
   bulkhead_runtime runtime_{};
 };
 
-TEST_F(DecoderTest, ATableOfAnotherVersionOrWithGapsIsRefused) {
-  EXPECT_TRUE(ValidateBackend(&table_));
-  EXPECT_FALSE(ValidateBackend(nullptr));
-  bulkhead_backend other = table_;
-  other.abi_version = 99;
-  EXPECT_EQ(ValidateBackend(&other).error().code,
-            ipc::Code::kBackendUnavailable);
-  other = table_;
-  other.size = offsetof(bulkhead_backend, last_error);
-  EXPECT_FALSE(ValidateBackend(&other));
-}
-
 TEST_F(DecoderTest, AFailedOpenCarriesTheVendorsSentence) {
   vendor_.answer = BULKHEAD_UNSUPPORTED;
   const auto decoder = Open();

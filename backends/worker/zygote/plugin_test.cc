@@ -143,7 +143,8 @@ TEST(LoadPluginTest, OfNoTableSaysSo) {
 }
 
 TEST(LoadPluginTest, OfAnotherAbiVersionNamesBoth) {
-  ExpectRefused(BadPlugin(), "other_abi", "ABI version 77");
+  ExpectRefused(BadPlugin(), "other_abi",
+                "serves version 77 of the ABI, and this Bulkhead version 1");
 }
 
 TEST(LoadPluginTest, OfATableWithHolesSaysSo) {
