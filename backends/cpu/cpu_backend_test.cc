@@ -4,8 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+}
 
 #include "backends/sdk/testing/clip.h"
 #include "backends/sdk/testing/fake_runtime.h"
@@ -168,6 +173,49 @@ TEST(CpuBackendTest, AFullRuntimeIsOutOfMemory) {
       Decode(*bulkhead_cpu_backend(), *runtime.services(), *clip);
   EXPECT_TRUE(decoded.pictures.empty());
   EXPECT_EQ(decoded.failure, BULKHEAD_OUT_OF_MEMORY) << decoded.error;
+}
+
+// [device-3], [device-4].
+TEST(CpuBackendTest, ItsCapabilitiesAreWhatItOpens) {
+  const bulkhead_backend& backend = *bulkhead_cpu_backend();
+  const FakeRuntime runtime;
+  std::set<std::string> declared;
+  const auto emit = [](void* names, const bulkhead_device* device) {
+    for (size_t i = 0; i < device->capability_count; ++i) {
+      const bulkhead_capability& capability = device->capabilities[i];
+      static_cast<std::set<std::string>*>(names)->insert(capability.codec);
+      EXPECT_EQ(capability.profile, BULKHEAD_ALL_PROFILES);
+    }
+  };
+  ASSERT_EQ(backend.enumerate_devices(runtime.services(), emit, &declared),
+            BULKHEAD_OK);
+  EXPECT_GT(declared.size(), 300u);
+  const AVCodecDescriptor* codec = nullptr;
+  while ((codec = avcodec_descriptor_next(codec)) != nullptr) {
+    const bool audio = codec->type == AVMEDIA_TYPE_AUDIO;
+    if (!audio && codec->type != AVMEDIA_TYPE_VIDEO) continue;
+    bulkhead_codec_parameters parameters = {.size = sizeof(parameters),
+                                            .codec = codec->name};
+    parameters.stream_kind = audio ? BULKHEAD_STREAM_AUDIO : 0;
+    parameters.width = parameters.height = 64;
+    parameters.sample_rate = 48000;
+    parameters.channels = 2;
+    const bulkhead_open_parameters asked = {
+        .size = sizeof(asked), .codec = &parameters, .threads = 1};
+    bulkhead_decoder* decoder = nullptr;
+    const bulkhead_result result =
+        backend.open(&asked, runtime.services(), &decoder);
+    if (result == BULKHEAD_OK) backend.close(decoder);
+    if (declared.contains(codec->name)) {
+      // Some need more than these parameters tell.
+      EXPECT_TRUE(result != BULKHEAD_UNSUPPORTED ||
+                  std::string(backend.last_error(nullptr))
+                      .starts_with("libavcodec could not open"))
+          << backend.last_error(nullptr);
+    } else {
+      EXPECT_EQ(result, BULKHEAD_UNSUPPORTED) << codec->name;
+    }
+  }
 }
 
 TEST(CpuBackendTest, ACodecOfTheOtherKindIsUnsupported) {

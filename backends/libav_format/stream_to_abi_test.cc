@@ -29,6 +29,31 @@ class StreamToAbi : public testing::Test {
   std::vector<bulkhead_side_data> side_data_;
 };
 
+// [color-1], [color-2], [color-3]: the header tells these numbers.
+TEST(Numberings, AreThoseOfTheHeader) {
+  EXPECT_EQ(AV_FIELD_UNKNOWN, 0);
+  EXPECT_EQ(AV_FIELD_PROGRESSIVE, 1);
+  EXPECT_EQ(AV_FIELD_TT, 2);
+  EXPECT_EQ(AV_FIELD_BB, 3);
+  EXPECT_EQ(AV_FIELD_TB, 4);
+  EXPECT_EQ(AV_FIELD_BT, 5);
+  EXPECT_EQ(AVCHROMA_LOC_UNSPECIFIED, 0);
+  EXPECT_EQ(AVCHROMA_LOC_LEFT, 1);
+  EXPECT_EQ(AVCHROMA_LOC_CENTER, 2);
+  EXPECT_EQ(AVCHROMA_LOC_TOPLEFT, 3);
+  EXPECT_EQ(AVCHROMA_LOC_TOP, 4);
+  EXPECT_EQ(AVCHROMA_LOC_BOTTOMLEFT, 5);
+  EXPECT_EQ(AVCHROMA_LOC_BOTTOM, 6);
+  EXPECT_EQ(AVCOL_RANGE_UNSPECIFIED, 0);
+  EXPECT_EQ(AVCOL_RANGE_MPEG, 1);
+  EXPECT_EQ(AVCOL_RANGE_JPEG, 2);
+  EXPECT_EQ(AVCOL_PRI_UNSPECIFIED, 2);
+  EXPECT_EQ(AVCOL_TRC_UNSPECIFIED, 2);
+  EXPECT_EQ(AVCOL_SPC_UNSPECIFIED, 2);
+  EXPECT_EQ(FF_PROFILE_UNKNOWN, -99);
+  EXPECT_EQ(FF_LEVEL_UNKNOWN, -99);
+}
+
 // Every field has a value of its own, so that none can stand for another.
 TEST_F(StreamToAbi, EachParameterOfVideoArrives) {
   codec_->codec_type = AVMEDIA_TYPE_VIDEO;

@@ -29,6 +29,7 @@ struct Stream {
   bulkhead_runtime lent{};
   bool ended = false;
   bool reject = false;
+  std::string codec;
   bool length_prefixed = false;
   int sends = 0;
   int packets = 0;
@@ -58,6 +59,7 @@ std::string Contents(const bulkhead_packet& packet) {
 
 void CheckFraming(const bulkhead_codec_parameters& codec) {
   const std::string name = codec.codec;
+  stream.codec = name;
   const uint8_t* extra = codec.extradata;
   const size_t bytes = codec.extradata_bytes;
   stream.length_prefixed = name == "h264" && bytes > 0 && extra[0] == 1;
@@ -77,6 +79,14 @@ void CheckFraming(const bulkhead_packet& packet) {
                  size_t{unit[2]} << 8 | unit[3]);
     }
     Require(at == packet.bytes, "codec-3", "NAL units behind their lengths");
+  } else if (stream.codec == "h264") {
+    const uint8_t* code = packet.data;
+    const bool begins = packet.bytes > 4 && code[0] == 0 && code[1] == 0 &&
+                        (code[2] == 1 || (code[2] == 0 && code[3] == 1));
+    Require(begins, "codec-3", "NAL units of Annex B");
+  } else if (stream.codec == "av1") {
+    // An OBU header with the flag for a size.
+    Require((packet.data[0] & 0x82) == 0x02, "codec-3", "OBUs with sizes");
   }
 }
 

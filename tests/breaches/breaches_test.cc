@@ -315,5 +315,20 @@ TEST_F(BreachTest, WhatABackendSaysOfDamageIsQuoted) {
   }
 }
 
+// [bad-2]: a backend that finds the damage later need not tell where it was.
+TEST_F(BreachTest, DamageThatIsFoundLateBelongsToThePacketWithoutAFrame) {
+  if (clip_.empty()) return;
+  auto video = Open("reject_late", OnCorrupt::kSkip).value();
+  const StraightPass pass = DecodeStraight(video);
+  EXPECT_TRUE(pass.failure.ok()) << pass.failure;
+  const std::vector<DamagedRange> damage = video.damage();
+  ASSERT_FALSE(damage.empty());
+  EXPECT_EQ(damage[0].first_frame, 9u);
+  EXPECT_EQ(damage[0].backend_says, "a tile is torn");
+  uint64_t damaged = 0;
+  for (const DamagedRange& range : damage) damaged += range.frames;
+  EXPECT_EQ(pass.frames.size() + damaged, kFrames);
+}
+
 }  // namespace
 }  // namespace bulkhead::tests

@@ -4,7 +4,8 @@
 // bulkhead_backend.h that the backend then breaks. "late" and "drop" break no
 // rule: the first is slow to give its last frames, the second loses frames.
 // "time_of_another" gives one frame the timestamp of the frame before.
-// "reject" breaks none either: it rejects packets, and says why.
+// "reject" breaks none either: it rejects packets, and says why. "reject_late"
+// takes a packet, and says in place of its frame that it is damaged.
 
 #include <array>
 #include <cstdint>
@@ -33,6 +34,7 @@ enum class Breach {
   kLate,
   kDrop,
   kReject,
+  kRejectLate,
   kEndEarly,
   kEndFromSend,
   kNoFrame,
@@ -62,6 +64,7 @@ const std::map<std::string, Breach>& Breaches() {
       {"late", Breach::kLate},
       {"drop", Breach::kDrop},
       {"reject", Breach::kReject},
+      {"reject_late", Breach::kRejectLate},
       {"end_early", Breach::kEndEarly},
       {"end_from_send", Breach::kEndFromSend},
       {"no_frame", Breach::kNoFrame},
@@ -247,6 +250,11 @@ bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
     return ReceiveFrame(decoder, frame);
   }
   if (stream.held) --stream.before_held;
+  if (stream.breach == Breach::kRejectLate && stream.frames == kHonestFrames) {
+    stream.sentence = "a tile is torn";
+    Honest().release_frame(decoder, frame);
+    return BULKHEAD_BAD_INPUT;
+  }
   const bool dropped =
       stream.breach == Breach::kNoFrame ||
       (stream.breach == Breach::kDrop && stream.frames % kDropped == 0);

@@ -56,6 +56,30 @@ TEST(BufferProvider, PlanesAreAlignedAndZeroed) {
   Release(buffers, buffer);
 }
 
+// [buffer-1]: some decoders have one stride for both planes of chroma, and
+// compute it from that of luma.
+TEST(BufferProvider, StridesOfChromaFollowThatOfLuma) {
+  const struct {
+    const char* format;
+    int ratio;
+  } kFormats[] = {{"yuv420p", 2},
+                  {"yuv422p10le", 2},
+                  {"yuv444p12le", 1},
+                  {"yuv410p", 4},
+                  {"gbrp", 1}};
+  for (const auto& [format, ratio] : kFormats) {
+    for (const int width : {1, 34, 127, 178, 1921}) {
+      BufferProvider buffers(8 * kMiB);
+      bulkhead_buffer buffer{};
+      ASSERT_EQ(Acquire(buffers, Request(format, width, 16), &buffer),
+                BULKHEAD_OK);
+      EXPECT_EQ(buffer.stride[1], buffer.stride[2]) << format << width;
+      EXPECT_EQ(buffer.stride[0], ratio * buffer.stride[1]) << format << width;
+      Release(buffers, buffer);
+    }
+  }
+}
+
 TEST(BufferProvider, RecyclesWhatWasReleasedLast) {
   BufferProvider buffers(kMiB);
   bulkhead_buffer first{}, second{}, third{};

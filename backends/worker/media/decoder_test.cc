@@ -161,12 +161,29 @@ TEST_F(DecoderTest, TheStreamEndsOnlyAfterTheEndWasSent) {
   EXPECT_EQ(*(*decoder)->ReceiveFrame(&frame), Decoder::Received::kEndOfStream);
 }
 
-TEST_F(DecoderTest, ALostDeviceIsALostBackend) {
-  auto decoder = Open();
-  vendor_.answer = BULKHEAD_DEVICE_LOST;
-  const auto sent = (*decoder)->SendPacket(nullptr);
-  ASSERT_FALSE(sent);
-  EXPECT_EQ(sent.error().code, ipc::Code::kBackendLost);
+TEST_F(DecoderTest, EachFailureEndsTheStreamWithACodeOfItsOwn) {
+  const std::pair<bulkhead_result, ipc::Code> kFailures[] = {
+      {BULKHEAD_UNSUPPORTED, ipc::Code::kUnsupported},
+      {BULKHEAD_OUT_OF_MEMORY, ipc::Code::kResourceExhausted},
+      {BULKHEAD_DEVICE_LOST, ipc::Code::kBackendLost},
+      {BULKHEAD_FAILED, ipc::Code::kBackendUnavailable},
+  };
+  for (const auto& [result, code] : kFailures) {
+    vendor_.answer = BULKHEAD_OK;
+    auto decoder = Open();
+    vendor_.answer = result;
+    const auto sent = (*decoder)->SendPacket(nullptr);
+    ASSERT_FALSE(sent);
+    EXPECT_EQ(sent.error().code, code) << result;
+    DecodedFrame frame;
+    const auto received = (*decoder)->ReceiveFrame(&frame);
+    ASSERT_FALSE(received);
+    EXPECT_EQ(received.error().code, code) << result;
+    decoder->reset();
+    const auto opened = Open();
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code, code) << result;
+  }
 }
 
 }  // namespace

@@ -182,6 +182,9 @@ TEST(SyscallTablesTest, SignalsReachNobodyElse) {
   EXPECT_EQ(Session(SYS_kill, {1, SIGKILL}), Errno(EPERM));
   EXPECT_EQ(Session(SYS_tgkill, {2, 2, SIGABRT}), kAllow);
   EXPECT_EQ(Session(SYS_tgkill, {2, 2, SIGKILL}), Errno(EPERM));
+  // So raise(SIGSEGV) returns an error; vendors' environment.md tells it.
+  EXPECT_EQ(Session(SYS_tgkill, {2, 2, SIGSEGV}), Errno(EPERM));
+  EXPECT_EQ(Zygote(SYS_tgkill, {2, 2, SIGSEGV}), Errno(EPERM));
   EXPECT_EQ(Session(SYS_rt_tgsigqueueinfo), kKill);
   EXPECT_EQ(Session(SYS_pidfd_send_signal), kKill);
   EXPECT_EQ(Ask(ReaperTable(), SYS_kill, {2, SIGKILL}), kAllow);
