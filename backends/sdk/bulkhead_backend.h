@@ -78,8 +78,8 @@
  *   side needs to ask for extensions by name.
  *
  * Texts.
- * [text-1] Strings are UTF-8 and NUL-terminated, and not NULL unless a comment
- *   says so.
+ * [text-1] Strings are UTF-8 and NUL-terminated. Neither they nor other
+ *   pointers are NULL unless a comment says so.
  * [text-2] Names of codecs and of pixel and sample formats are those that
  *   FFmpeg prints ("h264", "yuv420p10le", "fltp").
  */

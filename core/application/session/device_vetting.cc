@@ -59,7 +59,8 @@ std::string DeviceVetting::Others(const StreamMetadata& stream) const {
     for (const DeviceInfo& device : backend.devices) {
       if (Names(wanted_.device, device)) {
         ruled_out = RulesOut(device.capabilities, stream);
-      } else {
+      } else if (backend.state != "disabled" &&
+                 backend.state != "quarantined") {
         others.push_back(device);
       }
     }

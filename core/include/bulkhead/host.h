@@ -146,7 +146,8 @@ class Host {
   Status Enable(const std::string& backend);
 
   // The following three report on every backend, also on those that are
-  // disabled or have failed. They start no backend.
+  // disabled or have failed. They start no backend: what a device decodes is
+  // known in full once its backend has run, as after Prewarm().
   Result<std::vector<DeviceInfo>> Devices();
   Result<BackendReport> Backends();
   Result<SandboxReport> Sandbox();
