@@ -5,8 +5,12 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
-#include "backends/worker/media/matroska_elements.h"
+#include "backends/worker/media/avi_index.h"
+#include "backends/worker/media/container_walk.h"
+#include "backends/worker/media/file_window.h"
+#include "backends/worker/media/matroska_walk.h"
 #include "backends/worker/media/media_bytes.h"
 #include "backends/worker/media/memory_bytes.h"
 #include "backends/worker/media/mp3_info.h"
@@ -39,13 +43,32 @@ void FuzzOgg(MemoryBytes& file, int64_t offset) {
   FUZZ_CHECK(pages.offset() >= end);
 }
 
-void FuzzMatroska(MemoryBytes& file, int64_t offset) {
-  for (const bool alone : {false, true}) {
-    (void)MatroskaLeadsTo(MediaBytes(file), -1, offset, alone);
-    (void)MatroskaLeadsTo(MediaBytes(file), offset, file.size() / 2, alone);
+// Walks from block to block, as libavformat may claim that they are.
+void FuzzWalk(std::string_view container, MemoryBytes& file, int64_t offset) {
+  const auto walk =
+      ContainerWalk::Of(container, 1, MediaBytes(file), file.size());
+  for (const int64_t position : {offset, offset + 300, file.size() / 2}) {
+    if (walk->LostUntil(position)) FUZZ_CHECK(walk->broken_at() >= 0);
   }
-  (void)MatroskaBeginsCluster(MediaBytes(file), offset);
-  (void)MatroskaEndsBehind(MediaBytes(file), offset, file.size());
+  (void)walk->LostUntilEnd();
+}
+
+void FuzzMatroska(MemoryBytes& file, int64_t offset) {
+  FuzzWalk("matroska,webm", file, offset);
+  MatroskaWalk walk(FileWindow(MediaBytes(file), file.size()), 1);
+  (void)walk.BeginsCluster(offset);
+}
+
+void FuzzAvi(MemoryBytes& file, int64_t offset) {
+  FuzzWalk("avi", file, offset);
+  FileWindow window(MediaBytes(file), file.size());
+  auto index = AviIndex::Read(window, file.size() + offset % 64, 1);
+  if (!index) return;
+  FUZZ_CHECK(index->end() >= 0);
+  for (const bool is_lost : {false, true}) {
+    const auto time = index->TimeOf(window, offset, is_lost);
+    FUZZ_CHECK(!time || (*time >= 0 && *time <= index->end()));
+  }
 }
 
 void FuzzTransport(MemoryBytes& file, int64_t offset) {
@@ -69,6 +92,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       break;
     case 'e':
       FuzzMatroska(file, offset);
+      break;
+    case 'a':
+      FuzzAvi(file, offset);
+      break;
+    case 'f':
+      FuzzWalk("flv", file, offset);
       break;
     case 't':
       FuzzTransport(file, offset);

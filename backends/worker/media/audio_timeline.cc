@@ -6,7 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include "backends/worker/media/matroska_elements.h"
 #include "backends/worker/media/transport_gaps.h"
 
 namespace bulkhead::worker {
@@ -62,10 +61,12 @@ AudioTimeline::AudioTimeline(const Demuxer& demuxer)
       length_follows_(is_transport_ || demuxer.facts().container == "ogg" ||
                       demuxer.facts().container == "wav"),
       is_matroska_(demuxer.facts().container == "matroska,webm"),
+      is_avi_(demuxer.facts().container == "avi"),
       is_flac_(demuxer.facts().container == "flac"),
       bytes_(demuxer.bytes()),
       ends_are_exact_(demuxer.facts().codec == "vorbis"),
       gaps_(demuxer),
+      walk_(demuxer),
       ogg_(demuxer) {
   if (unit_.numerator <= 0 || unit_.denominator <= 0) unit_ = {1, 1};
 }
@@ -85,8 +86,10 @@ int64_t AudioTimeline::TicksOf(int64_t seconds) const {
 
 int64_t AudioTimeline::Tolerance(int64_t rate) const {
   const int64_t tick = At(2, rate);
+  // AVI counts packets, the others may round to their unit.
   const bool exact =
-      __int128{unit_.numerator} * rate % unit_.denominator == 0 && tick <= 2;
+      __int128{unit_.numerator} * rate % unit_.denominator == 0 &&
+      (tick <= 2 || is_avi_);
   const bool finer =
       __int128{unit_.denominator} % (__int128{unit_.numerator} * rate) == 0;
   return exact || finer ? 0 : tick + 1;
@@ -134,17 +137,14 @@ bool AudioTimeline::FollowsHole(const bulkhead_packet& packet) {
            HasTransportGap(bytes_, EarlierPosition(), last_position_,
                            packet.position);
   }
-  if (is_matroska_) {
-    // The packets of one block have the same position.
-    if (packet.position == last_position_ ||
-        packet.pts == BULKHEAD_NO_TIMESTAMP ||
-        packet.pts <= Sum(begin_ ? end_ : 0, 1)) {
+  if (walk_.is_known()) {
+    // Times in milliseconds are rounded.
+    const int64_t edge = Sum(begin_ ? end_ : 0, is_avi_ ? 0 : 1);
+    if (!walk_.LostBefore(packet) || packet.pts == BULKHEAD_NO_TIMESTAMP ||
+        Sum(packet.pts, walk_.delay()) <= edge) {
       return false;
     }
-    if (MatroskaLeadsTo(bytes_, last_position_, packet.position, alone_)) {
-      return false;
-    }
-    guessed_ |= !MatroskaBeginsCluster(bytes_, packet.position);
+    guessed_ |= !walk_.has_sure_time();
     return true;
   }
   return alone_ && end_position_ >= 0 &&
@@ -207,6 +207,9 @@ void AudioTimeline::Sent(const bulkhead_packet& packet) {
   started_ = false;
   rejected_ = false;
   if (ogg_.is_known()) StampByPages();
+  if (sent_.pts != BULKHEAD_NO_TIMESTAMP) {
+    sent_.pts = Sum(sent_.pts, walk_.delay());
+  }
   const auto bytes = static_cast<int64_t>(packet.bytes);
   if (packet.position < 0 || packet.position == last_position_) {
     if (end_position_ >= 0) end_position_ = Sum(end_position_, bytes);
@@ -234,8 +237,8 @@ void AudioTimeline::Sent(const bulkhead_packet& packet) {
                                 lost, TicksOf(kMostSecondsLostAtStart))));
     guessed_ = true;
   }
-  if (is_matroska_ && suspect_) {
-    // The first cluster is lost, and with it the time at which it began.
+  if (walk_.is_known() && suspect_) {
+    // The first packets are lost, and with them the time at which they began.
     begin_ = std::max(Sum(sent_.pts, -TicksOf(kMostSecondsLostAtStart)),
                       std::min<int64_t>(sent_.pts, 0));
     guessed_ = true;

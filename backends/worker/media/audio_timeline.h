@@ -6,6 +6,7 @@
 
 #include "backends/sdk/bulkhead_backend.h"
 #include "backends/worker/media/audio_gaps.h"
+#include "backends/worker/media/audio_walk.h"
 #include "backends/worker/media/demuxer.h"
 #include "backends/worker/media/lost_samples.h"
 #include "backends/worker/media/media_bytes.h"
@@ -26,9 +27,9 @@ namespace bulkhead::worker {
 // count as lost only where there is a gap and a sign of damage before it: a
 // packet that the decoder rejects or of which too little comes back, one that
 // the demuxer marks, a packet with bytes behind its end, or bytes of the file
-// between two packets. Ogg, Matroska and MPEG-TS have structures that show such
-// bytes, also before the first and behind the last packet (OggTiming,
-// matroska_elements.h, transport_gaps.h). In Ogg with one stream, a gap is sign
+// between two packets. Ogg, Matroska, FLV, AVI and MPEG-TS have structures that
+// show such bytes, also before the first and behind the last packet (OggTiming,
+// AudioWalk, transport_gaps.h). In Ogg with one stream, a gap is sign
 // enough, and the pages tell the times of packets, not libavformat. Formats
 // without timestamps (.mp3, .aac, .ac3) get timestamps here, which count the
 // frames, also those that are lost between two others (AudioGaps).
@@ -113,10 +114,12 @@ class AudioTimeline {
   bool is_transport_;
   bool length_follows_;  // libavformat takes it from the end of the file
   bool is_matroska_;
+  bool is_avi_;
   bool is_flac_;  // .flac, whose frames are numbered from 0
   MediaBytes bytes_;
   bool ends_are_exact_;  // the end of a packet is more exact than its start
   AudioGaps gaps_;
+  AudioWalk walk_;
   OggTiming ogg_;
 
   // The packet that was sent last.

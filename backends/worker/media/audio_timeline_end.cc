@@ -5,7 +5,6 @@
 #include <cstdlib>
 
 #include "backends/worker/media/audio_timeline.h"
-#include "backends/worker/media/matroska_elements.h"
 #include "backends/worker/media/transport_gaps.h"
 
 namespace bulkhead::worker {
@@ -13,6 +12,7 @@ namespace bulkhead::worker {
 std::optional<int64_t> AudioTimeline::PromisedEnd(int64_t rate) const {
   if (!begin_) return std::nullopt;
   const int64_t begin = At(*begin_, rate);
+  if (const auto end = walk_.listed_end()) return begin + At(*end, rate);
   if (duration_ != BULKHEAD_NO_TIMESTAMP && duration_ > 0) {
     return begin + At(duration_, rate);
   }
@@ -89,10 +89,10 @@ int64_t AudioTimeline::MissingByTimes(int64_t next, int64_t rate, bool cut,
     missing = std::max(missing, ByBytes(next, size_ - end_position_));
     estimated_ = true;
   }
-  const bool unread =
-      alone_ && !gaps_.untimed() && end_position_ >= 0 &&
-      (is_matroska_ ? !MatroskaEndsBehind(bytes_, last_position_, size_)
-                    : size_ - end_position_ > kMostHeaderBytes);
+  const bool unread = walk_.is_known()
+                          ? walk_.LostAtEnd() && (alone_ || is_avi_)
+                          : alone_ && !gaps_.untimed() && end_position_ >= 0 &&
+                                size_ - end_position_ > kMostHeaderBytes;
   const auto promised = PromisedEnd(rate);
   // Else nothing tells how many packets were behind the last one.
   const bool agrees = promised && std::abs(*promised - *reference_ - next -
@@ -103,9 +103,9 @@ int64_t AudioTimeline::MissingByTimes(int64_t next, int64_t rate, bool cut,
   // before.
   if ((cut || cut_off || unread || gapless_) && promised) {
     const int64_t rest = *promised - *reference_ - next;
-    const int64_t least = cut || (unread && is_matroska_)
-                              ? Tolerance(rate)
-                              : 2 * block_ + Tolerance(rate);
+    const bool is_sign = unread && (is_matroska_ || walk_.listed_end());
+    const int64_t least =
+        cut || is_sign ? Tolerance(rate) : 2 * block_ + Tolerance(rate);
     if (rest > least && rest <= kMostSecondsLost * rate && rest > missing) {
       missing = rest;
       // The container's own duration is rounded, or follows from the bit rate.

@@ -22,6 +22,11 @@ bool IsCode(std::string_view code) {
 
 bool ChunkWalk::LostUntil(int64_t position) {
   if (position < 0 || position == last_) return false;
+  // Sound is read in parts of a chunk.
+  if (last_ >= 0 && position > last_ && position < next_) {
+    last_ = position;
+    return false;
+  }
   const int64_t chunk = ChunkOf(position);
   // Chunks that libavformat reads in another order than that of the file.
   const bool forward = position > last_ && next_ >= 0 && next_ <= chunk;

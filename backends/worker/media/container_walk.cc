@@ -14,7 +14,7 @@ std::unique_ptr<ContainerWalk> ContainerWalk::Of(std::string_view container,
                                                  int64_t size) {
   const FileWindow window(bytes, size);
   if (container == "matroska,webm") {
-    return std::make_unique<MatroskaWalk>(window);
+    return std::make_unique<MatroskaWalk>(window, stream_id);
   }
   if (container == "ogg") return std::make_unique<OggWalk>(window);
   if (container == "mpegts") {

@@ -182,6 +182,7 @@ ipc::Expected<int> Demuxer::ChooseStream() const {
 void Demuxer::DescribeStream() {
   const AVCodecParameters& codec = *stream_->codecpar;
   facts_.stream_index = stream_index_;
+  facts_.stream_id = stream_->id;
   facts_.stream_count = format_->nb_streams;
   facts_.codec = avcodec_get_name(codec.codec_id);
   const char* pixel_format =

@@ -35,6 +35,7 @@ struct DemuxerLimits {
 // in the schema's Opened or OpenedAudio.
 struct StreamFacts {
   int32_t stream_index = -1;
+  int32_t stream_id = 0;  // the number that the container has for it
   uint32_t stream_count = 0;
   std::string codec;
   std::string pixel_format;  // may be empty

@@ -2,6 +2,7 @@
 #include "backends/worker/media/matroska_walk.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace bulkhead::worker {
 namespace {
@@ -12,6 +13,19 @@ constexpr uint32_t kCluster = 0x1F43B675;
 constexpr uint32_t kBlockGroup = 0xA0;
 constexpr uint32_t kBlock = 0xA1;
 constexpr uint32_t kSimpleBlock = 0xA3;
+constexpr uint32_t kTracks = 0x1654AE6B;
+constexpr uint32_t kTrackEntry = 0xAE;
+constexpr uint32_t kTrackNumber = 0xD7;
+// The others that can be in a cluster, or in a group of blocks.
+constexpr uint32_t kInClusters[] = {
+    0xEC, 0xBF, 0xE7, 0xA7, 0xAB,   0x5854, 0xAF, 0x9B, 0xFB,
+    0xFD, 0xFA, 0xA4, 0xA2, 0x75A2, 0x75A1, 0x8E, 0xC8,
+};
+// A block begins with the number of its track, a time and flags.
+constexpr int64_t kEmptyBlock = 4;
+// The elements before the first block of a cluster are shorter.
+constexpr int64_t kClusterHeadBytes = 128;
+constexpr int kMostTrackElements = 1 << 16;
 
 // Elements that are beside clusters, never in one.
 bool IsOutsideClusters(uint32_t id) {
@@ -21,7 +35,7 @@ bool IsOutsideClusters(uint32_t id) {
     case kCluster:
     case 0x114D9B74:  // SeekHead
     case 0x1549A966:  // Info
-    case 0x1654AE6B:  // Tracks
+    case kTracks:
     case 0x1C53BB6B:  // Cues
     case 0x1941A469:  // Attachments
     case 0x1043A770:  // Chapters
@@ -30,6 +44,15 @@ bool IsOutsideClusters(uint32_t id) {
     default:
       return false;
   }
+}
+
+bool IsBlock(const EbmlElement& element) {
+  return element.id == kBlock || element.id == kSimpleBlock;
+}
+
+bool HasBlocks(const EbmlElement& element) {
+  return element.id == kSegment || element.id == kCluster ||
+         element.id == kBlockGroup;
 }
 
 // Returns the number of bytes of the number that begins with `first`: 9 if
@@ -78,49 +101,126 @@ bool MatroskaWalk::LostUntil(int64_t position) {
   return false;
 }
 
+std::optional<EbmlElement> MatroskaWalk::Next() {
+  const auto element = ReadEbmlElement(file_, next_);
+  if (!element) return std::nullopt;
+  const bool is_known =
+      IsBlock(*element) || HasBlocks(*element) ||
+      IsOutsideClusters(element->id) ||
+      std::find(std::begin(kInClusters), std::end(kInClusters), element->id) !=
+          std::end(kInClusters);
+  return is_known ? element : std::nullopt;
+}
+
+bool MatroskaWalk::Pass(const EbmlElement& element) {
+  if (next_ >= cluster_end_) cluster_end_ = INT64_MAX;
+  bool whole = true;
+  if (IsOutsideClusters(element.id)) {
+    // Whole blocks were cut out of the cluster before.
+    whole = cluster_end_ == INT64_MAX;
+    cluster_end_ = INT64_MAX;
+  }
+  if (element.id == kSegment && element.size >= 0) {
+    segment_end_ = element.data + element.size;
+  }
+  if (element.id == kCluster && element.size >= 0) {
+    cluster_end_ = element.data + element.size;
+  }
+  if (element.id == kTracks) LearnTracks(element);
+  if (HasBlocks(element)) {
+    next_ = element.data;
+    return whole;
+  }
+  if (element.size < 0 || element.data + element.size > cluster_end_) {
+    return false;
+  }
+  next_ = element.data + element.size;
+  return whole;
+}
+
 bool MatroskaWalk::Walk(int64_t position) {
   bool whole = true;
   while (next_ < position) {
-    const auto element = ReadEbmlElement(file_, next_);
+    const auto element = Next();
     if (!element || element->data > position) return false;
-    if (next_ >= cluster_end_) cluster_end_ = INT64_MAX;
-    if (IsOutsideClusters(element->id)) {
-      // Whole blocks were cut out of the cluster before.
-      if (cluster_end_ != INT64_MAX) whole = false;
-      cluster_end_ = INT64_MAX;
+    const bool is_here = IsBlock(*element) && element->data == position;
+    if (!is_here && !HasBlocks(*element) &&
+        (element->size < 0 || element->data + element->size > position)) {
+      return false;
     }
-    if (element->id == kSegment || element->id == kCluster ||
-        element->id == kBlockGroup) {
-      if (element->id == kCluster && element->size >= 0) {
-        cluster_end_ = element->data + element->size;
-      }
-      next_ = element->data;
-      continue;
-    }
-    const bool is_block = element->id == kBlock || element->id == kSimpleBlock;
-    if (element->size < 0) return false;
-    const int64_t end = element->data + element->size;
-    if (is_block && element->data == position) {
-      next_ = end;
-      return whole && end <= cluster_end_;
-    }
-    if (end > position || end > cluster_end_) return false;
-    next_ = end;
+    if (!is_here && IsBlock(*element)) whole &= !IsMissed(*element);
+    const int64_t before = next_;
+    whole &= Pass(*element);
+    if (is_here) return whole;
+    if (next_ == before) return false;
   }
   return false;
 }
 
+bool MatroskaWalk::IsMissed(const EbmlElement& block) {
+  if (block.size <= kEmptyBlock) return false;
+  const auto bytes = file_.At(block.data, 8);
+  const size_t length = bytes.empty() ? 9 : LengthOf(bytes[0]);
+  if (length > bytes.size()) return true;
+  uint64_t number = bytes[0] & (0xffU >> length);
+  for (size_t i = 1; i < length; ++i) number = number << 8 | bytes[i];
+  return number == track_ ||
+         (!tracks_.empty() &&
+          std::find(tracks_.begin(), tracks_.end(), number) == tracks_.end());
+}
+
+void MatroskaWalk::LearnTracks(const EbmlElement& tracks) {
+  tracks_.clear();
+  const int64_t end = tracks.data + tracks.size;
+  int64_t at = tracks.data;
+  for (int i = 0; i < kMostTrackElements && at < end; ++i) {
+    const auto element = ReadEbmlElement(file_, at);
+    if (!element || element->size < 0) break;
+    at = element->id == kTrackEntry ? element->data
+                                    : element->data + element->size;
+    if (element->id != kTrackNumber || element->size > 8) continue;
+    uint64_t number = 0;
+    for (const uint8_t byte :
+         file_.At(element->data, static_cast<size_t>(element->size))) {
+      number = number << 8 | byte;
+    }
+    tracks_.push_back(number);
+  }
+  // Damaged, or of another kind.
+  if (at != end ||
+      std::find(tracks_.begin(), tracks_.end(), track_) == tracks_.end()) {
+    tracks_.clear();
+  }
+}
+
 bool MatroskaWalk::LostUntilEnd() {
   if (next_ < 0) return false;
-  while (next_ < file_.size()) {
-    const auto element = ReadEbmlElement(file_, next_);
+  const int64_t end = segment_end_ > 0 ? segment_end_ : file_.size();
+  broken_at_ = next_;
+  if (end > file_.size()) return true;
+  while (next_ < end) {
+    const auto element = Next();
     broken_at_ = next_;
-    if (!element) return true;
-    const bool descends = element->id == kSegment || element->id == kCluster ||
-                          element->id == kBlockGroup || element->size < 0;
-    next_ = descends ? element->data : element->data + element->size;
+    if (!element || (IsBlock(*element) && IsMissed(*element)) ||
+        !Pass(*element)) {
+      return true;
+    }
   }
-  return next_ > file_.size();
+  const bool cluster_goes_on =
+      cluster_end_ != INT64_MAX && next_ < cluster_end_;
+  return next_ > end || cluster_goes_on;
+}
+
+bool MatroskaWalk::BeginsCluster(int64_t position) {
+  for (int64_t at = std::max<int64_t>(position - kClusterHeadBytes, 0);
+       at < position; ++at) {
+    const auto cluster = ReadEbmlElement(file_, at);
+    if (!cluster || cluster->id != kCluster) continue;
+    MatroskaWalk walk(file_, static_cast<int>(track_));
+    walk.next_ = at;
+    if (walk.Walk(position)) return true;
+  }
+  return false;
 }
 
 void MatroskaWalk::Resume(int64_t position) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "backends/worker/media/container_walk.h"
 #include "backends/worker/media/file_window.h"
@@ -22,25 +23,45 @@ std::optional<EbmlElement> ReadEbmlElement(FileWindow& file, int64_t offset);
 
 // Walks the elements of Matroska and WebM: every byte belongs to an element,
 // and those of one block end where the next element begins. Bytes are lost
-// where there is no element, where elements do not lead to a block that
-// libavformat returned, and where a cluster does not have the size that it
-// declares.
+// where there is no element that can be there, where elements do not lead to a
+// block that libavformat returned, where a cluster does not have the size that
+// it declares, and where libavformat passed over a block: one of this track, or
+// of a track that the file does not have.
 class MatroskaWalk final : public ContainerWalk {
  public:
-  explicit MatroskaWalk(FileWindow file) : file_(std::move(file)) {}
+  // `track` is the number of the stream's blocks.
+  MatroskaWalk(FileWindow file, int track)
+      : file_(std::move(file)), track_(track) {}
 
+  // `position` is that of the content of a block.
   bool LostUntil(int64_t position) override;
+  // The end is that of the segment, where its header tells it.
   bool LostUntilEnd() override;
   void Restart() override;
+
+  // Returns whether the block is the first one of a cluster, whose header tells
+  // its time. A block within damage can have any time.
+  bool BeginsCluster(int64_t position);
 
  private:
   // Goes to the end of the block whose content is at `position`.
   void Resume(int64_t position);
   bool Walk(int64_t position);
+  // Returns the element at `next_` if it can be there.
+  std::optional<EbmlElement> Next();
+  // Goes behind its header, if elements are in it that are looked at, or behind
+  // the element. Returns false if bytes are lost there.
+  bool Pass(const EbmlElement& element);
+  // Returns whether libavformat should not have passed over this block.
+  bool IsMissed(const EbmlElement& block);
+  void LearnTracks(const EbmlElement& tracks);
 
   FileWindow file_;
-  int64_t last_ = -1;  // the position of the last packet
-  int64_t next_ = 0;   // the offset of the next element; -1: unknown
+  uint64_t track_;
+  std::vector<uint64_t> tracks_;  // all that the file has; empty: unknown
+  int64_t segment_end_ = 0;       // 0: unknown
+  int64_t last_ = -1;             // the position of the last packet
+  int64_t next_ = 0;              // the offset of the next element; -1: unknown
   int64_t cluster_end_ = INT64_MAX;
 };
 

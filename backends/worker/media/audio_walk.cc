@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/audio_walk.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+namespace bulkhead::worker {
+namespace {
+
+constexpr int64_t kChunkHeaderBytes = 8;
+constexpr int64_t kMostPacketsLost = 1'000'000;
+
+}  // namespace
+
+AudioWalk::AudioWalk(const Demuxer& demuxer)
+    : file_(demuxer.bytes(), demuxer.size()),
+      declared_(demuxer.declared_size()),
+      stream_(demuxer.facts().stream_index),
+      is_shorter_(declared_ > demuxer.size()),
+      alone_(demuxer.facts().stream_count == 1) {
+  const StreamFacts& facts = demuxer.facts();
+  if (facts.container == "matroska,webm") {
+    walk_ = MatroskaWalk(file_, facts.stream_id);
+  } else if (facts.container == "avi") {
+    walk_ = AviWalk(file_);
+  } else if (facts.container == "flv") {
+    walk_ = FlvWalk(file_);
+  }
+}
+
+ContainerWalk* AudioWalk::walk() const {
+  return std::visit(
+      [](auto& walk) -> ContainerWalk* {
+        if constexpr (std::is_same_v<decltype(walk), std::monostate&>) {
+          return nullptr;
+        } else {
+          return &walk;
+        }
+      },
+      walk_);
+}
+
+bool AudioWalk::LostBefore(const bulkhead_packet& packet) {
+  const bool is_new = packet.position >= 0 && packet.position != position_;
+  const bool is_lost = walk()->LostUntil(packet.position);
+  ++packets_;
+  if (!is_new) return false;
+  bool lost = is_lost || is_shorter_;
+  if (std::holds_alternative<AviWalk>(walk_)) {
+    lost = LostBeforeChunk(packet, is_lost);
+  }
+  if (first_position_ < 0) first_position_ = packet.position;
+  if (position_ >= 0 && !is_lost) {
+    most_between_ = std::max(most_between_, packet.position - position_);
+  }
+  position_ = packet.position;
+  last_pts_ = packet.pts;
+  return lost;
+}
+
+void AudioWalk::ReadIndex(const bulkhead_packet& packet) {
+  has_read_index_ = true;
+  index_ = AviIndex::Read(file_, declared_, stream_);
+  const bool is_first = position_ < 0;
+  if (!index_ || (is_first && is_behind_loss_)) return;
+  // libavformat may count in other units.
+  const int64_t known = is_first ? packet.position : position_;
+  const auto time =
+      index_->TimeOf(file_, known - kChunkHeaderBytes, /*is_lost=*/false);
+  if (time != (is_first ? packet.pts : last_pts_)) index_.reset();
+}
+
+bool AudioWalk::LostBeforeChunk(const bulkhead_packet& packet, bool is_lost) {
+  is_guessed_ = false;
+  is_behind_loss_ |= is_lost;
+  if (!is_behind_loss_ && declared_ == file_.size()) return false;
+  if (packet.pts == BULKHEAD_NO_TIMESTAMP) return false;
+  if (!has_read_index_) ReadIndex(packet);
+  if (!index_) {
+    if (std::exchange(is_behind_loss_, false)) GuessDelay(packet);
+    return is_lost;
+  }
+  const auto time = index_->TimeOf(file_, packet.position - kChunkHeaderBytes,
+                                   is_behind_loss_);
+  // Within damage, bytes may look like a chunk.
+  if (!time) return is_behind_loss_;
+  is_guessed_ = !index_->is_exact();
+  is_behind_loss_ = false;
+  const int64_t before = std::exchange(delay_, *time - packet.pts);
+  return is_lost || delay_ > before;
+}
+
+void AudioWalk::GuessDelay(const bulkhead_packet& packet) {
+  is_guessed_ = true;
+  const int64_t span = position_ - first_position_;
+  const int64_t lost_bytes = packet.position - lost_from();
+  if (packets_ < 3 || span <= 0 || lost_bytes <= 0) return;
+  const __int128 lost =
+      (__int128{lost_bytes} * (packets_ - 2) + span / 2) / span;
+  const int64_t duration = std::clamp<int64_t>(packet.duration, 1, 1 << 20);
+  delay_ += static_cast<int64_t>(std::min<__int128>(lost, kMostPacketsLost)) *
+            duration;
+}
+
+bool AudioWalk::LostAtEnd() {
+  const bool is_lost = walk()->LostUntilEnd();
+  if (is_behind_loss_ || index_) return true;
+  if (alone_) return is_lost || is_shorter_;
+  return is_lost && lost_from() - position_ <= 2 * most_between_;
+}
+
+bool AudioWalk::has_sure_time() {
+  auto* const matroska = std::get_if<MatroskaWalk>(&walk_);
+  return matroska != nullptr ? matroska->BeginsCluster(position_)
+                             : !is_guessed_;
+}
+
+std::optional<int64_t> AudioWalk::listed_end() const {
+  return index_ ? std::make_optional(index_->end()) : std::nullopt;
+}
+
+}  // namespace bulkhead::worker
