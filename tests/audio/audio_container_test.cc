@@ -165,6 +165,54 @@ TEST_F(AudioDamage, WhatIsLostOfMatroskaIsDamageAlsoAtBothEnds) {
   }
 }
 
+// FLV has timestamps, and AVI an index of its packets.
+TEST_F(AudioDamage, WhatIsLostOfFlvAndAviCostsNoTime) {
+  for (const EncodedSound& sound :
+       std::vector<EncodedSound>{{"lost_mp3.flv", {"-c:a", "libmp3lame"}},
+                                 {"lost_aac.flv", {"-c:a", "aac"}},
+                                 {"lost_both.flv",
+                                  {"-f", "lavfi", "-i", "testsrc", "-t", "3",
+                                   "-c:a", "aac", "-c:v", "flv"}},
+                                 {"lost_pcm.avi", {"-c:a", "pcm_s16le"}},
+                                 {"lost_both.avi",
+                                  {"-f", "lavfi", "-i", "testsrc", "-t", "3",
+                                   "-c:a", "libmp3lame", "-c:v", "mpeg4"}}}) {
+    const std::string path = MakeAudio(sound.name, sound.encoding, 3);
+    if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+    const AudioSamples whole =
+        Open(path, OnCorrupt::kError)->AllSamples().value();
+    const std::string bytes = ReadBytes(path);
+    for (size_t part = 15; part <= 85; part += 7) {
+      for (const bool cuts : {false, true}) {
+        SCOPED_TRACE(std::string(sound.name) +
+                     (cuts ? ", cut at " : ", zeroed ") + std::to_string(part) +
+                     " %");
+        const size_t from = bytes.size() * part / 100;
+        const size_t count = 3000 + part * 50;
+        std::string spoiled = bytes;
+        if (cuts) {
+          spoiled.erase(from, count);
+        } else {
+          spoiled.replace(from, count, count, '\0');
+        }
+        WriteBytes(path, spoiled);
+        AudioDecoder audio = Open(path, OnCorrupt::kSkip).value();
+        const AudioSamples rest = audio.AllSamples().value();
+        const auto damage = audio.damage();
+        const bool same = rest.data == whole.data;
+        EXPECT_TRUE(same || !damage.empty());
+        if (std::none_of(damage.begin(), damage.end(),
+                         [](const auto& run) { return run.estimated; })) {
+          EXPECT_EQ(rest.count(), whole.count());
+        }
+        EXPECT_NEAR(static_cast<double>(rest.count()),
+                    static_cast<double>(whole.count()), 2304);
+        EXPECT_TRUE(IsInPlace(rest, whole, damage));
+      }
+    }
+  }
+}
+
 // A torn frame of a stream becomes parts of frames, whose timestamps are made
 // up by libavformat.
 TEST_F(AudioDamage, PacketsOfATransportStreamThatAreLostCostNoTime) {
@@ -213,6 +261,9 @@ TEST_F(AudioDamage, NothingIsLostInSilence) {
       {"silent_aac.mka", {"-c:a", "aac", "-cluster_time_limit", "300"}},
       {"silent_opus.webm", {"-ar", "48000", "-c:a", "libopus"}},
       {"silent_mp3.ts", {"-c:a", "libmp3lame"}},
+      {"silent_aac.flv", {"-c:a", "aac"}},
+      {"silent_mp3.flv", {"-c:a", "libmp3lame"}},
+      {"silent_mp3.avi", {"-c:a", "libmp3lame"}},
   };
   for (const EncodedSound& sound : kinds) {
     files.push_back(MakeAudio(sound.name, sound.encoding, 3));
@@ -233,7 +284,10 @@ TEST_F(AudioDamage, NothingIsLostInSilence) {
                         : place == 1 ? size - 200 - random() % edge
                                      : random() % (size - 200);
     const size_t count = 20 + random() % 3000;
-    if (random() % 3 == 0) {
+    const bool cuts = random() % 3 == 0;
+    SCOPED_TRACE(std::to_string(count) + " bytes from " + std::to_string(from) +
+                 (cuts ? " cut out" : " zeroed"));
+    if (cuts) {
       // Up to the end would be a file that is cut off.
       bytes.erase(from, std::min(count, size - from - 100));
     } else {

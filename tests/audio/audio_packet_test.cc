@@ -13,6 +13,7 @@
 #include "tests/audio/audio_damage_fixture.h"
 #include "tests/audio/audio_files.h"
 #include "tests/audio/samples.h"
+#include "tests/support/program.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
@@ -62,6 +63,49 @@ TEST_F(AudioDamage, ZeroedBytesOfRawFramesCostNoTime) {
       EXPECT_EQ(count, expected);
     }
   }
+}
+
+// FLAC and WavPack number their samples, so that a frame without a trace is
+// missed.
+TEST_F(AudioDamage, ANumberedFrameThatIsMissingIsDamage) {
+  for (const EncodedSound& sound :
+       std::vector<EncodedSound>{{"numbered.flac", {"-c:a", "flac"}},
+                                 {"numbered.wv", {"-c:a", "wavpack"}}}) {
+    SCOPED_TRACE(sound.name);
+    const std::string path = MakeAudio(sound.name, sound.encoding, 4);
+    if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+    const AudioSamples whole =
+        Open(path, OnCorrupt::kError)->AllSamples().value();
+    const std::string part = TemporaryDirectory() + "/part_" + sound.name;
+    ASSERT_EQ(RunFfmpeg({"-i", path, "-c", "copy", "-bsf:a",
+                         "noise=drop=eq(n\\,2)", part})
+                  .exit_code,
+              0);
+    EXPECT_FALSE(Open(part, OnCorrupt::kError)->AllSamples());
+    AudioDecoder audio = Open(part, OnCorrupt::kSkip).value();
+    const AudioSamples rest = audio.AllSamples().value();
+    const auto damage = audio.damage();
+    ASSERT_EQ(damage.size(), 1u);
+    EXPECT_FALSE(damage[0].estimated);
+    EXPECT_EQ(rest.count(), whole.count());
+    const size_t behind = damage[0].first_sample + damage[0].samples;
+    EXPECT_TRUE(Same(PartOf(rest, behind, rest.count()),
+                     PartOf(whole, behind, whole.count())));
+  }
+}
+
+// The header tells how many samples the last packet has.
+TEST_F(AudioDamage, TheLastPacketOfTtaStaysAsLongAsItWas) {
+  const std::string path = MakeAudio("last.tta", {"-c:a", "tta"}, 3.3);
+  if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+  const size_t expected = SamplesByFfmpeg(path).size() / 2;
+  std::string bytes = ReadBytes(path);
+  bytes.replace(bytes.size() - 8000, 6000, 6000, '\0');
+  WriteBytes(path, bytes);
+  AudioDecoder audio = Open(path, OnCorrupt::kSkip).value();
+  EXPECT_EQ(audio.AllSamples().value().count(), expected);
+  EXPECT_EQ(audio.damage().size(), 1u);
+  EXPECT_FALSE(Open(path, OnCorrupt::kError)->AllSamples());
 }
 
 // Where the headers tell how large the file should be, its end is not lost

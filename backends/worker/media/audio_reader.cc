@@ -135,7 +135,7 @@ void AudioReader::PrecedeBySilence(int64_t samples) {
     silence_ = timeline_.MissingBefore(decoded_, samples, rate);
     TellLost(silence_);
     if (!converter_.varied()) {
-      room_ = timeline_.Room(rate).value_or(kUnlimited);
+      room_ = timeline_.Room(samples, rate).value_or(kUnlimited);
       if (const auto end = timeline_.End(rate)) {
         room_ = std::clamp<int64_t>(*end - decoded_ - silence_, 0, room_);
       }

@@ -62,7 +62,9 @@ AudioTimeline::AudioTimeline(const Demuxer& demuxer)
                       demuxer.facts().container == "wav"),
       is_matroska_(demuxer.facts().container == "matroska,webm"),
       is_avi_(demuxer.facts().container == "avi"),
-      is_flac_(demuxer.facts().container == "flac"),
+      numbers_frames_(demuxer.facts().container == "flac" ||
+                      demuxer.facts().container == "wv"),
+      is_tta_(demuxer.facts().container == "tta"),
       bytes_(demuxer.bytes()),
       ends_are_exact_(demuxer.facts().codec == "vorbis"),
       gaps_(demuxer),
@@ -136,6 +138,10 @@ bool AudioTimeline::FollowsHole(const bulkhead_packet& packet) {
            packet.pts > Sum(sound_end_, sent_.duration / 2) &&
            HasTransportGap(bytes_, EarlierPosition(), last_position_,
                            packet.position);
+  }
+  if (numbers_frames_) {
+    // A later number may be that of a file which was joined to this one.
+    return begin_ && packet.pts > end_ && packet.pts < duration_;
   }
   if (walk_.is_known()) {
     // Times in milliseconds are rounded.
@@ -308,7 +314,12 @@ bool AudioTimeline::IsExact(int64_t missing, int64_t rate) const {
          (block_ > 0 && repeats_ >= kRule && missing % block_ == 0);
 }
 
-std::optional<int64_t> AudioTimeline::Room(int64_t rate) const {
+std::optional<int64_t> AudioTimeline::Room(int64_t count, int64_t rate) {
+  if (is_tta_ && sent_.duration > 0 && count > At(sent_.duration, rate)) {
+    // Only the length of the last packet shows that damage was decoded.
+    NotDecoded();
+    return 0;
+  }
   if (repeats_ < kRule || sent_.duration <= 0 || IsTrimmed(sent_) ||
       std::abs(At(sent_.duration, rate) - block_) > Tolerance(rate)) {
     return std::nullopt;
@@ -322,7 +333,7 @@ void AudioTimeline::Done(int64_t samples, bool resampled) {
     repeats_ = 0;
   }
   if (reference_) reference_ = Sum(*reference_, skipped_);
-  if (is_flac_ && sound_packets_ == 0 && sent_.duration > 0 &&
+  if (numbers_frames_ && sound_packets_ == 0 && sent_.duration > 0 &&
       samples > sent_.duration) {
     // Damage has joined the first frames to one packet, which has the number of
     // the last of them.

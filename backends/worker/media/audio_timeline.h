@@ -29,10 +29,11 @@ namespace bulkhead::worker {
 // the demuxer marks, a packet with bytes behind its end, or bytes of the file
 // between two packets. Ogg, Matroska, FLV, AVI and MPEG-TS have structures that
 // show such bytes, also before the first and behind the last packet (OggTiming,
-// AudioWalk, transport_gaps.h). In Ogg with one stream, a gap is sign
-// enough, and the pages tell the times of packets, not libavformat. Formats
-// without timestamps (.mp3, .aac, .ac3) get timestamps here, which count the
-// frames, also those that are lost between two others (AudioGaps).
+// AudioWalk, transport_gaps.h). .flac and .wv number their frames. In Ogg with
+// one stream, a gap is sign enough, and the pages tell the times of packets,
+// not libavformat. Formats without timestamps (.mp3, .aac, .ac3) get timestamps
+// here, which count the frames, also those that are lost between two others
+// (AudioGaps).
 //
 // Numbers of samples are those of one channel. A value type: a copy continues
 // from the same place.
@@ -49,9 +50,9 @@ class AudioTimeline {
   // samples would have without damage, `rate` the rate of samples in hertz.
   int64_t MissingBefore(int64_t next, int64_t count, int64_t rate);
   // Returns how many samples the packet that was sent last has room for, if the
-  // container says so and was right so far. A decoder yields more if damage
-  // changed the length that the packet tells.
-  std::optional<int64_t> Room(int64_t rate) const;
+  // container says so and was right so far. A decoder yields more, `count`, if
+  // damage changed the length that the packet tells.
+  std::optional<int64_t> Room(int64_t count, int64_t rate);
   // `resampled`: the rate has changed, and the number says nothing.
   void Done(int64_t samples, bool resampled);
   // Returns the number of the sample at which the stream ends, if that is known
@@ -115,7 +116,8 @@ class AudioTimeline {
   bool length_follows_;  // libavformat takes it from the end of the file
   bool is_matroska_;
   bool is_avi_;
-  bool is_flac_;  // .flac, whose frames are numbered from 0
+  bool numbers_frames_;  // .flac, .wv: from 0
+  bool is_tta_;
   MediaBytes bytes_;
   bool ends_are_exact_;  // the end of a packet is more exact than its start
   AudioGaps gaps_;

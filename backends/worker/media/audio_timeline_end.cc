@@ -90,7 +90,7 @@ int64_t AudioTimeline::MissingByTimes(int64_t next, int64_t rate, bool cut,
     estimated_ = true;
   }
   const bool unread = walk_.is_known()
-                          ? walk_.LostAtEnd() && (alone_ || is_avi_)
+                          ? walk_.LostAtEnd()
                           : alone_ && !gaps_.untimed() && end_position_ >= 0 &&
                                 size_ - end_position_ > kMostHeaderBytes;
   const auto promised = PromisedEnd(rate);
@@ -103,9 +103,15 @@ int64_t AudioTimeline::MissingByTimes(int64_t next, int64_t rate, bool cut,
   // before.
   if ((cut || cut_off || unread || gapless_) && promised) {
     const int64_t rest = *promised - *reference_ - next;
-    const bool is_sign = unread && (is_matroska_ || walk_.listed_end());
-    const int64_t least =
-        cut || is_sign ? Tolerance(rate) : 2 * block_ + Tolerance(rate);
+    // The bytes that were not read could hold what is promised.
+    const bool is_exact =
+        cut ||
+        (unread &&
+         (is_matroska_ || walk_.listed_end() ||
+          (duration_ > 0 && ByBytes(next, size_ - end_position_) >= rest / 2)));
+    const bool is_sign = unread && walk_.is_known();
+    const int64_t slack = is_exact ? 0 : is_sign ? block_ / 2 : 2 * block_;
+    const int64_t least = slack + Tolerance(rate);
     if (rest > least && rest <= kMostSecondsLost * rate && rest > missing) {
       missing = rest;
       // The container's own duration is rounded, or follows from the bit rate.

@@ -9,7 +9,7 @@ namespace bulkhead::worker {
 namespace {
 
 constexpr int64_t kChunkHeaderBytes = 8;
-constexpr int64_t kMostPacketsLost = 1'000'000;
+constexpr int64_t kMostTicksLost = int64_t{1} << 40;
 
 }  // namespace
 
@@ -18,7 +18,8 @@ AudioWalk::AudioWalk(const Demuxer& demuxer)
       declared_(demuxer.declared_size()),
       stream_(demuxer.facts().stream_index),
       is_shorter_(declared_ > demuxer.size()),
-      alone_(demuxer.facts().stream_count == 1) {
+      alone_(demuxer.facts().stream_count == 1),
+      duration_(demuxer.facts().duration) {
   const StreamFacts& facts = demuxer.facts();
   if (facts.container == "matroska,webm") {
     walk_ = MatroskaWalk(file_, facts.stream_id);
@@ -93,14 +94,19 @@ bool AudioWalk::LostBeforeChunk(const bulkhead_packet& packet, bool is_lost) {
 
 void AudioWalk::GuessDelay(const bulkhead_packet& packet) {
   is_guessed_ = true;
+  // Bytes that nobody can read, and those that the file does not have.
+  const int64_t bytes = std::max<int64_t>(packet.position - lost_from(), 0) +
+                        (is_shorter_ ? declared_ - file_.size() : 0);
+  is_shorter_ = false;
   const int64_t span = position_ - first_position_;
-  const int64_t lost_bytes = packet.position - lost_from();
-  if (packets_ < 3 || span <= 0 || lost_bytes <= 0) return;
-  const __int128 lost =
-      (__int128{lost_bytes} * (packets_ - 2) + span / 2) / span;
-  const int64_t duration = std::clamp<int64_t>(packet.duration, 1, 1 << 20);
-  delay_ += static_cast<int64_t>(std::min<__int128>(lost, kMostPacketsLost)) *
-            duration;
+  __int128 ticks = 0;
+  if (packets_ > 2 && span > 0) {
+    const int64_t each = std::clamp<int64_t>(packet.duration, 1, 1 << 20);
+    ticks = (__int128{bytes} * (packets_ - 2) + span / 2) / span * each;
+  } else if (duration_ > 0) {
+    ticks = __int128{bytes} * duration_ / file_.size();
+  }
+  delay_ += static_cast<int64_t>(std::min<__int128>(ticks, kMostTicksLost));
 }
 
 bool AudioWalk::LostAtEnd() {

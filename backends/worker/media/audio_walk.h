@@ -62,6 +62,7 @@ class AudioWalk {
   int64_t most_between_ = 0;  // bytes from one packet to the next
 
   // AVI.
+  int64_t duration_;  // according to the header
   bool has_read_index_ = false;
   std::optional<AviIndex> index_;
   bool is_behind_loss_ = false;  // and nothing has told how much is lost

@@ -94,7 +94,16 @@ int64_t FlvWalk::After(int64_t offset) {
   if (kind != 8 && kind != 9 && kind != 18) return -1;
   const int64_t size =
       int64_t{bytes[1]} << 16 | int64_t{bytes[2]} << 8 | int64_t{bytes[3]};
-  return offset + kFlvHeaderBytes + size + kFlvSizeBytes;
+  const int64_t end = offset + kFlvHeaderBytes + size;
+  const auto behind = file_.At(end, kFlvSizeBytes);
+  if (behind.size() == kFlvSizeBytes) {
+    const int64_t again = int64_t{behind[0]} << 24 | int64_t{behind[1]} << 16 |
+                          int64_t{behind[2]} << 8 | int64_t{behind[3]};
+    const bool is_right = again == kFlvHeaderBytes + size;
+    if (!has_right_sizes_) has_right_sizes_ = is_right;
+    if (*has_right_sizes_ && !is_right) return -1;
+  }
+  return end + kFlvSizeBytes;
 }
 
 }  // namespace bulkhead::worker

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "backends/worker/media/container_walk.h"
 #include "backends/worker/media/file_window.h"
@@ -43,7 +44,8 @@ class AviWalk final : public ChunkWalk {
   int64_t ChunkOf(int64_t position) const override { return position - 8; }
 };
 
-// Flash Video. Behind each tag there is its size.
+// Flash Video. Behind each tag there is its size, wrong in files of some
+// programs: it counts as a sign if that of the first tag is right.
 class FlvWalk final : public ChunkWalk {
  public:
   explicit FlvWalk(FileWindow file) : ChunkWalk(std::move(file)) {}
@@ -51,6 +53,8 @@ class FlvWalk final : public ChunkWalk {
  private:
   int64_t After(int64_t offset) override;
   int64_t ChunkOf(int64_t position) const override { return position; }
+
+  std::optional<bool> has_right_sizes_;
 };
 
 }  // namespace bulkhead::worker
