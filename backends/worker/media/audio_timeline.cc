@@ -147,7 +147,7 @@ bool AudioTimeline::FollowsHole(const bulkhead_packet& packet) {
     // Times in milliseconds are rounded.
     const int64_t edge = Sum(begin_ ? end_ : 0, is_avi_ ? 0 : 1);
     if (!walk_.LostBefore(packet) || packet.pts == BULKHEAD_NO_TIMESTAMP ||
-        Sum(packet.pts, walk_.delay()) <= edge) {
+        (Sum(packet.pts, walk_.delay()) <= edge && !follows_gap_)) {
       return false;
     }
     guessed_ |= !walk_.has_sure_time();
@@ -278,6 +278,7 @@ int64_t AudioTimeline::MissingBefore(int64_t next, int64_t count,
     if (!reference_) {
       reference_ = suspect_ && begin_ ? At(*begin_, rate) - next : offset;
     }
+    if (suspect_ && follows_gap_) reference_ = before_gap_;
     if (suspect_) missing = Whole(offset - *reference_, rate);
     const int64_t counted = missing;
     if (is_counted_ && suspect_) missing = LostByBytes();
@@ -290,6 +291,8 @@ int64_t AudioTimeline::MissingBefore(int64_t next, int64_t count,
     missing = std::clamp<int64_t>(missing, 0, kMostSecondsLost * rate);
     offset -= missing;
     // Deviations within the unit of the timestamps are no drift.
+    follows_gap_ = walk_.is_known() && offset - *reference_ > Tolerance(rate);
+    before_gap_ = *reference_;
     if (!is_counted_ && std::abs(offset - *reference_) > Tolerance(rate))
       reference_ = offset;
   }

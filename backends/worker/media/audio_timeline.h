@@ -135,9 +135,13 @@ class AudioTimeline {
   // The state before that packet.
   std::optional<int64_t> begin_;      // the timestamp of the first packet
   std::optional<int64_t> reference_;  // time of a sample minus its number
-  int64_t end_ = 0;                   // the latest end of a packet, in ticks
-  int64_t sound_end_ = 0;             // of the last one with samples
-  int64_t end_position_ = -1;         // the end of its bytes in the file
+  // The packet before followed a gap without a sign of damage. It may be what
+  // is left of two packets, which shows only behind it.
+  bool follows_gap_ = false;
+  int64_t before_gap_ = 0;     // the reference
+  int64_t end_ = 0;            // the latest end of a packet, in ticks
+  int64_t sound_end_ = 0;      // of the last one with samples
+  int64_t end_position_ = -1;  // the end of its bytes in the file
   int64_t first_position_ = -1, last_position_ = -1;
   int64_t earlier_position_ = -1;  // the one before
   int64_t block_ = 0;  // samples in a packet, if that number repeats

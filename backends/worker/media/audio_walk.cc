@@ -111,8 +111,10 @@ void AudioWalk::GuessDelay(const bulkhead_packet& packet) {
 
 bool AudioWalk::LostAtEnd() {
   const bool is_lost = walk()->LostUntilEnd();
+  // The header of AVI has the length of each stream.
+  const bool has_own_length = std::holds_alternative<AviWalk>(walk_);
   if (is_behind_loss_ || index_) return true;
-  if (alone_) return is_lost || is_shorter_;
+  if (alone_ || has_own_length) return is_lost || is_shorter_;
   return is_lost && lost_from() - position_ <= 2 * most_between_;
 }
 
