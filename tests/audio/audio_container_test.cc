@@ -248,6 +248,44 @@ TEST_F(AudioDamage, PacketsOfATransportStreamThatAreLostCostNoTime) {
   }
 }
 
+// Sixteen packets leave the stream's counter as it was; the tables that went
+// with them show it, and the timestamps how much it was.
+TEST_F(AudioDamage, AWholePacketOfSoundIsMissedInATransportStream) {
+  const std::string path = MakeAudio("whole.ts", {"-c:a", "aac"}, 5);
+  if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+  constexpr size_t kPacket = 188;
+  const AudioSamples whole =
+      Open(path, OnCorrupt::kError)->AllSamples().value();
+  const std::string bytes = ReadBytes(path);
+  size_t cases = 0;
+  for (size_t from = bytes.size() / kPacket / 4; cases < 5; ++from) {
+    // From a packet on which begins one of sound, to behind 16 of the stream.
+    size_t sound = 0;
+    size_t tables = 0;
+    size_t to = from;
+    ASSERT_LT(to + 40, bytes.size() / kPacket);
+    while (sound < 16) {
+      const bool is_sound =
+          bytes[to * kPacket + 2] == 0 && (bytes[to * kPacket + 1] & 1) != 0;
+      ++(is_sound ? sound : tables);
+      ++to;
+    }
+    if (tables == 0) continue;
+    ++cases;
+    SCOPED_TRACE("packets " + std::to_string(from) + " to " +
+                 std::to_string(to));
+    std::string cut = bytes;
+    cut.erase(from * kPacket, (to - from) * kPacket);
+    WriteBytes(path, cut);
+    AudioDecoder audio = Open(path, OnCorrupt::kSkip).value();
+    const AudioSamples rest = audio.AllSamples().value();
+    EXPECT_EQ(rest.count(), whole.count());
+    EXPECT_FALSE(audio.damage().empty());
+    EXPECT_TRUE(IsInPlace(rest, whole, audio.damage()));
+    from = to;
+  }
+}
+
 // Anywhere in the file, its first and its last bytes too: whoever gets no error
 // has every sample.
 TEST_F(AudioDamage, NothingIsLostInSilence) {

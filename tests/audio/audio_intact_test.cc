@@ -137,6 +137,35 @@ TEST_F(AudioDamage, ShortSoundsOfOggAreNoDamage) {
   }
 }
 
+// A recording of a broadcast begins anywhere, and parts of several are joined.
+TEST_F(AudioDamage, PartsOfTransportStreamsAreNoDamage) {
+  for (const EncodedSound& sound :
+       std::vector<EncodedSound>{{"parts_aac.ts", {"-c:a", "aac"}},
+                                 {"parts_mp2.ts", {"-c:a", "mp2"}}}) {
+    const std::string path = MakeAudio(sound.name, sound.encoding, 4);
+    if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+    std::vector<std::string> later = sound.encoding;
+    later.insert(later.end(), {"-output_ts_offset", "9"});
+    const std::string bytes = ReadBytes(path);
+    const std::string other =
+        ReadBytes(MakeAudio("later_" + std::string(sound.name), later, 4));
+    const size_t third = bytes.size() / 188 / 3 * 188;
+    const std::pair<const char*, std::string> files[] = {
+        {"from a packet on", bytes.substr(third)},
+        {"from within a packet on", bytes.substr(third + 70)},
+        {"joined", bytes + bytes},
+        {"joined with a gap", bytes + other},
+    };
+    for (const auto& [name, file] : files) {
+      SCOPED_TRACE(std::string(sound.name) + ", " + name);
+      WriteBytes(path, file);
+      const auto whole = Open(path, OnCorrupt::kError)->AllSamples();
+      ASSERT_TRUE(whole) << whole.error();
+      EXPECT_TRUE(Same(Interleaved(*whole), SamplesByFfmpeg(path)));
+    }
+  }
+}
+
 // Timestamps of sound files may jump, begin late, and be rounded.
 TEST_F(AudioDamage, GapsOfSoundFilesAreNoDamage) {
   const std::vector<std::string> jump = {"-bsf:a",
@@ -155,7 +184,10 @@ TEST_F(AudioDamage, GapsOfSoundFilesAreNoDamage) {
            {"mp3.mka", "libmp3lame"},
            {"opus.webm", "libopus"},
            {"vorbis.mka", "libvorbis"},
-           {"aac.mp4", "aac"}}) {
+           {"aac.mp4", "aac"},
+           {"aac.flv", "aac"},
+           {"mp3.avi", "libmp3lame"},
+           {"pcm.avi", "pcm_s16le"}}) {
     const std::vector<std::string> encoding = {"-ar", "48000", "-c:a", codec};
     sounds.push_back({"legal_" + name, encoding, false});
     sounds.push_back({"jump_" + name, encoding, true});

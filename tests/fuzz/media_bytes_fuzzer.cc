@@ -15,7 +15,7 @@
 #include "backends/worker/media/memory_bytes.h"
 #include "backends/worker/media/mp3_info.h"
 #include "backends/worker/media/ogg_pages.h"
-#include "backends/worker/media/transport_gaps.h"
+#include "backends/worker/media/transport_walk.h"
 #include "tests/fuzz/check.h"
 
 namespace {
@@ -72,8 +72,12 @@ void FuzzAvi(MemoryBytes& file, int64_t offset) {
 }
 
 void FuzzTransport(MemoryBytes& file, int64_t offset) {
-  (void)HasTransportGap(MediaBytes(file), 0, 0, offset);
-  (void)HasTransportGap(MediaBytes(file), offset, offset, file.size());
+  FuzzWalk("mpegts", file, offset);
+  TransportWalk walk(FileWindow(MediaBytes(file), file.size()), 256);
+  (void)walk.LostUntilFirst(offset);
+  (void)walk.LostUntil(file.size() / 2);
+  (void)walk.IsSuspiciousBehind();
+  (void)walk.LostUntilEnd();
 }
 
 }  // namespace

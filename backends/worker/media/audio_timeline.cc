@@ -6,8 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include "backends/worker/media/transport_gaps.h"
-
 namespace bulkhead::worker {
 namespace {
 
@@ -65,7 +63,6 @@ AudioTimeline::AudioTimeline(const Demuxer& demuxer)
       numbers_frames_(demuxer.facts().container == "flac" ||
                       demuxer.facts().container == "wv"),
       is_tta_(demuxer.facts().container == "tta"),
-      bytes_(demuxer.bytes()),
       ends_are_exact_(demuxer.facts().codec == "vorbis"),
       gaps_(demuxer),
       walk_(demuxer),
@@ -128,16 +125,11 @@ void AudioTimeline::SeekSigns(const bulkhead_packet& packet) {
 bool AudioTimeline::FollowsHole(const bulkhead_packet& packet) {
   if (packet.position < 0) return false;
   if (is_transport_) {
-    if (!begin_) {
-      return alone_ && HasTransportGap(bytes_, 0, 0, packet.position);
-    }
-    // Looks only where the timestamps jump, since it reads the bytes again. The
-    // first timestamp behind lost bytes can be too early, so that the jump
-    // comes in two parts.
-    return packet.pts != BULKHEAD_NO_TIMESTAMP &&
-           packet.pts > Sum(sound_end_, sent_.duration / 2) &&
-           HasTransportGap(bytes_, EarlierPosition(), last_position_,
-                           packet.position);
+    const bool lost = walk_.LostBefore(packet);
+    if (!begin_) return lost;
+    const bool jumps = packet.pts != BULKHEAD_NO_TIMESTAMP &&
+                       packet.pts > Sum(sound_end_, sent_.duration / 2);
+    return jumps && (lost || walk_.ShowsLossBehind());
   }
   if (numbers_frames_) {
     // A later number may be that of a file which was joined to this one.
@@ -146,10 +138,10 @@ bool AudioTimeline::FollowsHole(const bulkhead_packet& packet) {
   if (walk_.is_known()) {
     // Times in milliseconds are rounded.
     const int64_t edge = Sum(begin_ ? end_ : 0, is_avi_ ? 0 : 1);
-    if (!walk_.LostBefore(packet) || packet.pts == BULKHEAD_NO_TIMESTAMP ||
-        (Sum(packet.pts, walk_.delay()) <= edge && !follows_gap_)) {
-      return false;
-    }
+    const bool lost = walk_.LostBefore(packet);
+    jumps_ = packet.pts != BULKHEAD_NO_TIMESTAMP &&
+             Sum(packet.pts, walk_.delay()) > edge;
+    if (!lost || (!jumps_ && !follows_gap_)) return false;
     guessed_ |= !walk_.has_sure_time();
     return true;
   }
@@ -223,9 +215,7 @@ void AudioTimeline::Sent(const bulkhead_packet& packet) {
     end_position_ = Sum(packet.position, bytes);
   }
   if (first_position_ < 0) first_position_ = packet.position;
-  if (packet.position >= 0 && packet.position != last_position_) {
-    earlier_position_ = std::exchange(last_position_, packet.position);
-  }
+  if (packet.position >= 0) last_position_ = packet.position;
   if (gaps_.untimed()) {
     if (!begin_) begin_ = 0;
     Stamp();
@@ -243,7 +233,7 @@ void AudioTimeline::Sent(const bulkhead_packet& packet) {
                                 lost, TicksOf(kMostSecondsLostAtStart))));
     guessed_ = true;
   }
-  if (walk_.is_known() && suspect_) {
+  if (walk_.is_known() && !is_transport_ && suspect_) {
     // The first packets are lost, and with them the time at which they began.
     begin_ = std::max(Sum(sent_.pts, -TicksOf(kMostSecondsLostAtStart)),
                       std::min<int64_t>(sent_.pts, 0));
@@ -291,7 +281,7 @@ int64_t AudioTimeline::MissingBefore(int64_t next, int64_t count,
     missing = std::clamp<int64_t>(missing, 0, kMostSecondsLost * rate);
     offset -= missing;
     // Deviations within the unit of the timestamps are no drift.
-    follows_gap_ = walk_.is_known() && offset - *reference_ > Tolerance(rate);
+    follows_gap_ = std::exchange(jumps_, false) && !suspect_;
     before_gap_ = *reference_;
     if (!is_counted_ && std::abs(offset - *reference_) > Tolerance(rate))
       reference_ = offset;

@@ -9,7 +9,6 @@
 #include "backends/worker/media/audio_walk.h"
 #include "backends/worker/media/demuxer.h"
 #include "backends/worker/media/lost_samples.h"
-#include "backends/worker/media/media_bytes.h"
 #include "backends/worker/media/ogg_timing.h"
 
 namespace bulkhead::worker {
@@ -29,7 +28,7 @@ namespace bulkhead::worker {
 // the demuxer marks, a packet with bytes behind its end, or bytes of the file
 // between two packets. Ogg, Matroska, FLV, AVI and MPEG-TS have structures that
 // show such bytes, also before the first and behind the last packet (OggTiming,
-// AudioWalk, transport_gaps.h). .flac and .wv number their frames. In Ogg with
+// AudioWalk). .flac and .wv number their frames. In Ogg with
 // one stream, a gap is sign enough, and the pages tell the times of packets,
 // not libavformat. Formats without timestamps (.mp3, .aac, .ac3) get timestamps
 // here, which count the frames, also those that are lost between two others
@@ -90,9 +89,6 @@ class AudioTimeline {
   int64_t MissingByTimes(int64_t next, int64_t rate, bool cut, bool cut_off);
   // Returns how many samples `bytes` have if they are like all before.
   int64_t ByBytes(int64_t next, int64_t bytes) const;
-  int64_t EarlierPosition() const {
-    return earlier_position_ >= 0 ? earlier_position_ : last_position_;
-  }
   int64_t At(int64_t ticks, int64_t rate) const;
   int64_t TicksOf(int64_t seconds) const;
   // Returns how far timestamps may deviate because of their coarse unit.
@@ -118,7 +114,6 @@ class AudioTimeline {
   bool is_avi_;
   bool numbers_frames_;  // .flac, .wv: from 0
   bool is_tta_;
-  MediaBytes bytes_;
   bool ends_are_exact_;  // the end of a packet is more exact than its start
   AudioGaps gaps_;
   AudioWalk walk_;
@@ -139,11 +134,11 @@ class AudioTimeline {
   // is left of two packets, which shows only behind it.
   bool follows_gap_ = false;
   int64_t before_gap_ = 0;     // the reference
+  bool jumps_ = false;         // the timestamp of the packet that was sent last
   int64_t end_ = 0;            // the latest end of a packet, in ticks
   int64_t sound_end_ = 0;      // of the last one with samples
   int64_t end_position_ = -1;  // the end of its bytes in the file
   int64_t first_position_ = -1, last_position_ = -1;
-  int64_t earlier_position_ = -1;  // the one before
   int64_t block_ = 0;  // samples in a packet, if that number repeats
   int64_t repeats_ = 0;
   int64_t sound_packets_ = 0, sound_bytes_ = 0;

@@ -5,7 +5,6 @@
 #include <cstdlib>
 
 #include "backends/worker/media/audio_timeline.h"
-#include "backends/worker/media/transport_gaps.h"
 
 namespace bulkhead::worker {
 
@@ -84,12 +83,11 @@ int64_t AudioTimeline::MissingByTimes(int64_t next, int64_t rate, bool cut,
     missing = Whole(At(end_, rate) - *reference_ - next, rate);
     estimated_ |= !IsExact(missing, rate);
   }
-  if (is_transport_ && alone_ && last_position_ >= 0 &&
-      HasTransportGap(bytes_, EarlierPosition(), last_position_, size_)) {
+  if (is_transport_ && walk_.LostAtEnd()) {
     missing = std::max(missing, ByBytes(next, size_ - end_position_));
     estimated_ = true;
   }
-  const bool unread = walk_.is_known()
+  const bool unread = walk_.is_known() && !is_transport_
                           ? walk_.LostAtEnd()
                           : alone_ && !gaps_.untimed() && end_position_ >= 0 &&
                                 size_ - end_position_ > kMostHeaderBytes;
@@ -109,7 +107,7 @@ int64_t AudioTimeline::MissingByTimes(int64_t next, int64_t rate, bool cut,
         (unread &&
          (is_matroska_ || walk_.listed_end() ||
           (duration_ > 0 && ByBytes(next, size_ - end_position_) >= rest / 2)));
-    const bool is_sign = unread && walk_.is_known();
+    const bool is_sign = unread && walk_.is_known() && !is_transport_;
     const int64_t slack = is_exact ? 0 : is_sign ? block_ / 2 : 2 * block_;
     const int64_t least = slack + Tolerance(rate);
     if (rest > least && rest <= kMostSecondsLost * rate && rest > missing) {

@@ -26,7 +26,10 @@ AudioWalk::AudioWalk(const Demuxer& demuxer)
   } else if (facts.container == "avi") {
     walk_ = AviWalk(file_);
   } else if (facts.container == "flv") {
-    walk_ = FlvWalk(file_);
+    walk_ = FlvWalk(file_, /*is_sound=*/true);
+  } else if (facts.container == "mpegts") {
+    walk_ = TransportWalk(file_, facts.stream_id);
+    is_shorter_ = false;
   }
 }
 
@@ -44,6 +47,9 @@ ContainerWalk* AudioWalk::walk() const {
 
 bool AudioWalk::LostBefore(const bulkhead_packet& packet) {
   const bool is_new = packet.position >= 0 && packet.position != position_;
+  if (auto* const transport = std::get_if<TransportWalk>(&walk_)) {
+    return LostInTransport(*transport, packet);
+  }
   const bool is_lost = walk()->LostUntil(packet.position);
   ++packets_;
   if (!is_new) return false;
@@ -58,6 +64,23 @@ bool AudioWalk::LostBefore(const bulkhead_packet& packet) {
   position_ = packet.position;
   last_pts_ = packet.pts;
   return lost;
+}
+
+bool AudioWalk::LostInTransport(TransportWalk& walk,
+                                const bulkhead_packet& packet) {
+  // Packets that libavformat has taken apart have the same position.
+  if (packet.position < 0 || packet.position == position_) {
+    return packet.position >= 0 && was_lost_;
+  }
+  const bool is_first = std::exchange(position_, packet.position) < 0;
+  bool lost;
+  if (is_first) {
+    lost = walk.LostUntilFirst(packet.position);
+    return alone_ && (lost || walk.is_suspicious());
+  }
+  lost = walk.LostUntil(packet.position);
+  lost |= walk.is_suspicious();
+  return std::exchange(was_lost_, lost) || lost;
 }
 
 void AudioWalk::ReadIndex(const bulkhead_packet& packet) {
@@ -109,8 +132,17 @@ void AudioWalk::GuessDelay(const bulkhead_packet& packet) {
   delay_ += static_cast<int64_t>(std::min<__int128>(ticks, kMostTicksLost));
 }
 
+bool AudioWalk::ShowsLossBehind() {
+  auto* const transport = std::get_if<TransportWalk>(&walk_);
+  return transport != nullptr && transport->IsSuspiciousBehind();
+}
+
 bool AudioWalk::LostAtEnd() {
   const bool is_lost = walk()->LostUntilEnd();
+  if (auto* const transport = std::get_if<TransportWalk>(&walk_)) {
+    return alone_ && position_ >= 0 &&
+           (is_lost || transport->is_suspicious() || was_lost_);
+  }
   // The header of AVI has the length of each stream.
   const bool has_own_length = std::holds_alternative<AviWalk>(walk_);
   if (is_behind_loss_ || index_) return true;

@@ -11,11 +11,13 @@
 #include "backends/worker/media/demuxer.h"
 #include "backends/worker/media/file_window.h"
 #include "backends/worker/media/matroska_walk.h"
+#include "backends/worker/media/transport_walk.h"
 
 namespace bulkhead::worker {
 
 // Tells an AudioTimeline where the container has lost bytes of the stream, by
-// the walks that video uses too (container_walk.h): Matroska, FLV and AVI.
+// the walks that video uses too (container_walk.h): Matroska, FLV, AVI and
+// transport streams.
 //
 // AVI has no timestamps: libavformat counts the chunks that it has read. Where
 // bytes are lost, the file's index tells which chunk is the next one, or else
@@ -30,6 +32,9 @@ class AudioWalk {
   // Takes the next packet of the stream. Returns true if bytes are lost before
   // it, so that a gap in the timestamps there is damage.
   bool LostBefore(const bulkhead_packet& packet);
+  // Returns whether bytes behind the packet that was taken last show that some
+  // before it are lost. Call this where its timestamp jumps.
+  bool ShowsLossBehind();
   // Takes the end of the stream. Returns true if bytes are lost behind the last
   // packet, and if packets of the stream came until then.
   bool LostAtEnd();
@@ -46,12 +51,15 @@ class AudioWalk {
 
  private:
   ContainerWalk* walk() const;
+  bool LostInTransport(TransportWalk& walk, const bulkhead_packet& packet);
   bool LostBeforeChunk(const bulkhead_packet& packet, bool is_lost);
   void ReadIndex(const bulkhead_packet& packet);
   // Adds the packets that bytes before `packet` had, by the mean of all before.
   void GuessDelay(const bulkhead_packet& packet);
 
-  mutable std::variant<std::monostate, MatroskaWalk, AviWalk, FlvWalk> walk_;
+  mutable std::variant<std::monostate, MatroskaWalk, AviWalk, FlvWalk,
+                       TransportWalk>
+      walk_;
   FileWindow file_;
   int64_t declared_;
   int stream_;
@@ -60,6 +68,10 @@ class AudioWalk {
   bool is_shorter_;
   bool alone_;                // the container has no other stream
   int64_t most_between_ = 0;  // bytes from one packet to the next
+
+  // Transport streams: before the last packet bytes were lost. The first
+  // timestamp behind them can be too early, so that the gap comes in two parts.
+  bool was_lost_ = false;
 
   // AVI.
   int64_t duration_;  // according to the header

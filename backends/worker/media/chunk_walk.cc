@@ -32,17 +32,17 @@ bool ChunkWalk::LostUntil(int64_t position) {
   const bool forward = position > last_ && next_ >= 0 && next_ <= chunk;
   last_ = position;
   bool lost = false;
+  bool missed = false;
   while (forward && next_ < chunk && !lost) {
     const int64_t after = After(next_);
     lost = after < 0 || after > chunk;
-    if (lost) {
-      broken_at_ = next_;
-    } else {
-      next_ = after;
-    }
+    const bool is_missed = !lost && IsMissed(next_);
+    if (lost || (is_missed && !missed)) broken_at_ = next_;
+    missed |= is_missed;
+    if (!lost) next_ = after;
   }
   next_ = After(chunk);
-  return lost;
+  return lost || missed;
 }
 
 bool ChunkWalk::LostUntilEnd() {
@@ -80,6 +80,19 @@ int64_t AviWalk::After(int64_t offset) {
   const std::string_view behind(reinterpret_cast<const char*>(next.data()), 5);
   return !IsCode(behind.substr(1)) && IsCode(behind.substr(0, 4)) ? end
                                                                   : end + 1;
+}
+
+bool FlvWalk::IsMissed(int64_t offset) {
+  constexpr int kSound = 8;
+  constexpr int kAac = 10;
+  const auto bytes = file_.At(offset, kFlvHeaderBytes + 2);
+  if (!is_sound_ || offset == 0 || bytes.size() < kFlvHeaderBytes + 2 ||
+      (bytes[0] & 0x1f) != kSound) {
+    return false;
+  }
+  const bool is_short = bytes[1] == 0 && bytes[2] == 0 && bytes[3] <= 2;
+  const bool is_header = bytes[11] >> 4 == kAac && bytes[12] == 0;
+  return !is_short && !is_header;
 }
 
 int64_t FlvWalk::After(int64_t offset) {

@@ -24,6 +24,8 @@ class ChunkWalk : public ContainerWalk {
   // Returns the offset behind the chunk at `offset`, or behind its header if
   // the chunks inside come next, or -1 if there is none.
   virtual int64_t After(int64_t offset) = 0;
+  // Returns whether libavformat should not have passed over the chunk there.
+  virtual bool IsMissed(int64_t /*offset*/) { return false; }
   // Returns the offset of the chunk of the packet at `position`.
   virtual int64_t ChunkOf(int64_t position) const = 0;
 
@@ -48,12 +50,17 @@ class AviWalk final : public ChunkWalk {
 // programs: it counts as a sign if that of the first tag is right.
 class FlvWalk final : public ChunkWalk {
  public:
-  explicit FlvWalk(FileWindow file) : ChunkWalk(std::move(file)) {}
+  // `is_sound`: the stream is that of the tags of sound. libavformat passes
+  // over one whose codec is another.
+  explicit FlvWalk(FileWindow file, bool is_sound = false)
+      : ChunkWalk(std::move(file)), is_sound_(is_sound) {}
 
  private:
+  bool IsMissed(int64_t offset) override;
   int64_t After(int64_t offset) override;
   int64_t ChunkOf(int64_t position) const override { return position; }
 
+  bool is_sound_;
   std::optional<bool> has_right_sizes_;
 };
 

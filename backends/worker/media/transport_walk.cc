@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/worker/media/transport_walk.h"
 
+#include <set>
 #include <utility>
 
 namespace bulkhead::worker {
@@ -9,7 +10,20 @@ namespace {
 constexpr uint8_t kSync = 0x47;
 constexpr size_t kPacketBytes = 188;
 constexpr int64_t kCounters = 16;
+constexpr int kNullPackets = 0x1fff;
 constexpr int kProgramTable = 0;  // the pid of the programs' table
+
+// The tables are repeated at least twice a second.
+constexpr int64_t kMostBytesBehind = int64_t{1} << 18;
+
+int PidOf(std::span<const uint8_t> packet) {
+  return (packet[1] & 0x1f) << 8 | packet[2];
+}
+
+// Returns whether the packet announces that its counter jumps.
+bool IsMeant(std::span<const uint8_t> packet) {
+  return (packet[3] & 0x20) != 0 && packet[4] > 0 && (packet[5] & 0x80) != 0;
+}
 
 }  // namespace
 
@@ -44,7 +58,25 @@ bool TransportWalk::LostUntil(int64_t position) {
     LearnLayout(position);
     if (next_ < 0) return false;
   }
-  return Walk(position + stride_ - static_cast<int64_t>(kPacketBytes));
+  const bool lost =
+      Walk(position + stride_ - static_cast<int64_t>(kPacketBytes));
+  has_read_ = true;
+  return lost;
+}
+
+bool TransportWalk::LostUntilFirst(int64_t position) {
+  if (position < 0 || position >= file_.size()) return false;
+  LearnLayout(position);
+  if (next_ < 0) return false;
+  const int64_t end = next_;
+  next_ -= position;
+  const int64_t limit = next_ + stride_;
+  while (next_ < limit && !IsInStep(next_)) ++next_;
+  const bool is_torn = next_ == limit;
+  const bool lost = Walk(end);
+  has_read_ = true;
+  is_suspicious_ |= is_torn;
+  return lost;
 }
 
 bool TransportWalk::LostUntilEnd() {
@@ -53,11 +85,17 @@ bool TransportWalk::LostUntilEnd() {
 
 bool TransportWalk::Walk(int64_t end) {
   bool lost = false;
+  is_suspicious_ = false;
+  const int64_t around = stride_ - static_cast<int64_t>(kPacketBytes);
   while (next_ <= end) {
     const auto packet = file_.At(next_, kPacketBytes);
-    if (packet.size() < kPacketBytes) return lost;
+    if (packet.size() < kPacketBytes) {
+      // The start of a packet is cut off (declared_size.h).
+      if (!packet.empty() && packet[0] != kSync) DoubtOthers();
+      return lost;
+    }
     if (packet[0] == kSync) {
-      if (Take(packet) && !lost) {
+      if (Take(packet, next_ >= end - around) && !lost) {
         lost = true;
         broken_at_ = next_;
       }
@@ -65,6 +103,7 @@ bool TransportWalk::Walk(int64_t end) {
       continue;
     }
     const int64_t broken = next_;
+    DoubtOthers();
     do {
       ++next_;
     } while (next_ < end && !IsInStep(next_));
@@ -78,30 +117,75 @@ bool TransportWalk::Walk(int64_t end) {
   return lost;
 }
 
-bool TransportWalk::Take(std::span<const uint8_t> packet) {
-  const int pid = (packet[1] & 0x1f) << 8 | packet[2];
+bool TransportWalk::Take(std::span<const uint8_t> packet, bool is_wanted) {
+  const int pid = PidOf(packet);
   const bool has_payload = (packet[3] & 0x10) != 0;
+  const bool has_adaptation = (packet[3] & 0x20) != 0;
   const bool begins_unit = (packet[1] & 0x40) != 0;
+  const bool is_meant = IsMeant(packet);
+  const bool is_damaged = (packet[1] & 0x80) != 0;
+  const uint8_t counter = packet[3] & 0x0f;
+  is_suspicious_ |= is_damaged;
   if (has_payload && pid == kProgramTable) {
-    begins_file_ = begins_unit && (packet[3] & 0x0f) == 0;
+    begins_file_ = begins_unit && counter == 0;
   }
-  if (pid != pid_) return false;
-  const bool is_meant =
-      (packet[3] & 0x20) != 0 && packet[4] > 0 && (packet[5] & 0x80) != 0;
+  if (pid != pid_) {
+    if (!has_payload || pid == kNullPackets) return false;
+    // The others would show the same loss later.
+    if (IsGapInOther(packet)) DoubtOthers();
+    others_[pid] = counter;
+    return false;
+  }
   if (!has_payload) {
     // Packets without a payload do not count, but can announce a jump.
     if (is_meant) counter_.reset();
     return false;
   }
-  const bool is_damaged = (packet[1] & 0x80) != 0;
-  const uint8_t counter = packet[3] & 0x0f;
+  if (begins_unit) {
+    const size_t at = has_adaptation ? size_t{5} + packet[4] : 4;
+    const bool is_whole = at + 3 < kPacketBytes && packet[at] == 0 &&
+                          packet[at + 1] == 0 && packet[at + 2] == 1;
+    is_suspicious_ |= !is_whole || (has_read_ && !is_wanted);
+  }
   // A packet may come twice.
   const bool follows =
       !counter_ || counter == *counter_ || counter == ((*counter_ + 1) & 0x0f);
   const bool is_joined = std::exchange(begins_file_, false) && begins_unit &&
                          counter == 0 && !is_damaged;
   counter_ = counter;
-  return is_damaged || (!follows && !is_meant && !is_joined);
+  const bool lost = is_damaged || (!follows && !is_meant && !is_joined);
+  if (lost || is_joined) others_.clear();
+  return lost;
+}
+
+void TransportWalk::DoubtOthers() {
+  is_suspicious_ = true;
+  others_.clear();
+}
+
+bool TransportWalk::IsGapInOther(std::span<const uint8_t> packet) const {
+  const auto known = others_.find(PidOf(packet));
+  if (known == others_.end()) return false;
+  const uint8_t counter = packet[3] & 0x0f;
+  const bool begins_again = (packet[1] & 0x40) != 0 && counter == 0;
+  return !IsMeant(packet) && !begins_again && counter != known->second &&
+         counter != ((known->second + 1) & 0x0f);
+}
+
+bool TransportWalk::IsSuspiciousBehind() {
+  if (next_ < 0 || stride_ == 0) return false;
+  std::set<int> seen;
+  for (int64_t at = next_; at < next_ + kMostBytesBehind; at += stride_) {
+    const auto packet = file_.At(at, kPacketBytes);
+    if (packet.size() < kPacketBytes || packet[0] != kSync) break;
+    const bool has_payload = (packet[3] & 0x10) != 0;
+    if (!has_payload || PidOf(packet) == pid_) continue;
+    if (seen.insert(PidOf(packet)).second && IsGapInOther(packet)) {
+      others_.clear();
+      return true;
+    }
+  }
+  return false;
 }
 
 void TransportWalk::Restart() {

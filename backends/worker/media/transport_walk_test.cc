@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/worker/media/transport_gaps.h"
+#include "backends/worker/media/transport_walk.h"
 
 #include <gtest/gtest.h>
 
@@ -40,20 +40,31 @@ std::string Joined(const std::vector<std::string>& packets) {
   return bytes;
 }
 
-// Between the PES packets at 5 and 10.
+// Reads the PES packets at 0, 5 and 10. Returns whether something is lost
+// between the last two.
 bool HasGap(const std::string& bytes, size_t stride = kPacket) {
   MemoryBytes file(bytes);
-  const auto at = [&](size_t packet) {
-    return static_cast<int64_t>(packet * stride);
-  };
-  return HasTransportGap(MediaBytes(file), at(5), at(5), at(10));
+  TransportWalk walk(FileWindow(MediaBytes(file), file.size()), 256);
+  (void)walk.LostUntilFirst(0);
+  EXPECT_FALSE(walk.LostUntil(static_cast<int64_t>(5 * stride)));
+  EXPECT_FALSE(walk.is_suspicious());
+  const bool lost = walk.LostUntil(static_cast<int64_t>(10 * stride));
+  return lost || walk.is_suspicious();
 }
 
-TEST(TransportGaps, AnIntactStreamHasNone) {
+bool LosesEnd(const std::string& bytes) {
+  MemoryBytes file(bytes);
+  TransportWalk walk(FileWindow(MediaBytes(file), file.size()), 256);
+  (void)walk.LostUntilFirst(5 * kPacket);
+  const bool lost = walk.LostUntilEnd();
+  return lost || walk.is_suspicious();
+}
+
+TEST(TransportWalk, AnIntactStreamHasNone) {
   EXPECT_FALSE(HasGap(Joined(Stream(20))));
 }
 
-TEST(TransportGaps, LostDamagedAndForeignBytesAreGaps) {
+TEST(TransportWalk, LostDamagedAndForeignBytesAreGaps) {
   auto lost = Stream(21);
   lost.erase(lost.begin() + 7);
   EXPECT_TRUE(HasGap(Joined(lost)));
@@ -66,7 +77,7 @@ TEST(TransportGaps, LostDamagedAndForeignBytesAreGaps) {
   EXPECT_TRUE(HasGap(Joined(Stream(20)).insert(7 * kPacket, "x")));
 }
 
-TEST(TransportGaps, APesPacketThatWasNotReadIsAGap) {
+TEST(TransportWalk, APesPacketThatWasNotReadIsAGap) {
   auto unread = Stream(20);
   unread[7] = Packet(256, 7, true);
   EXPECT_TRUE(HasGap(Joined(unread)));
@@ -81,7 +92,7 @@ TEST(TransportGaps, APesPacketThatWasNotReadIsAGap) {
   EXPECT_FALSE(HasGap(Joined(unread)));
 }
 
-TEST(TransportGaps, RepeatedEmptyAndMeantPacketsAreNone) {
+TEST(TransportWalk, RepeatedEmptyAndMeantPacketsAreNone) {
   auto packets = Stream(20);
   packets[7] = packets[6];
   packets[8][3] = static_cast<char>(0x17);
@@ -99,14 +110,62 @@ TEST(TransportGaps, RepeatedEmptyAndMeantPacketsAreNone) {
 }
 
 // As where packets behind the last whole one were cut out.
-TEST(TransportGaps, BytesOfNoPacketAtTheEndAreAGap) {
+TEST(TransportWalk, BytesOfNoPacketAtTheEndAreAGap) {
   const std::string bytes = Joined(Stream(10));
-  EXPECT_FALSE(HasGap(bytes));
-  EXPECT_TRUE(HasGap(bytes + std::string(82, 'x')));
-  EXPECT_FALSE(HasGap(bytes + Packet(256, 10, true).substr(0, 82)));
+  EXPECT_FALSE(LosesEnd(bytes));
+  EXPECT_TRUE(LosesEnd(bytes + std::string(82, 'x')));
+  EXPECT_FALSE(LosesEnd(bytes + Packet(256, 10, true).substr(0, 82)));
 }
 
-TEST(TransportGaps, PacketsCanHaveMoreAroundThem) {
+// A recording begins where its receiver was switched on.
+TEST(TransportWalk, WhatIsBeforeTheFirstPacketIsNoneIfItIsTorn) {
+  const std::string bytes = Joined(Stream(20));
+  const auto is_gap = [](const std::string& file, size_t first) {
+    MemoryBytes served(file);
+    TransportWalk walk(FileWindow(MediaBytes(served), served.size()), 256);
+    const bool lost = walk.LostUntilFirst(static_cast<int64_t>(first));
+    return lost || walk.is_suspicious();
+  };
+  EXPECT_FALSE(is_gap(bytes, 10 * kPacket));
+  EXPECT_FALSE(is_gap(bytes.substr(kPacket), 9 * kPacket));
+  EXPECT_FALSE(is_gap(bytes.substr(kPacket + 70), 9 * kPacket - 70));
+  EXPECT_TRUE(is_gap(std::string(500, '\0') + bytes, 500));
+  EXPECT_TRUE(is_gap(bytes.substr(0, 2 * kPacket) + bytes.substr(4 * kPacket),
+                     8 * kPacket));
+}
+
+// Sixteen packets leave the counter of a stream as it was, but not that of the
+// tables among them.
+TEST(TransportWalk, TheTablesShowWhatTheStreamDoesNot) {
+  const auto stream = [](int lost_from, int lost_to) {
+    std::string bytes;
+    int counter = 0;
+    int table = 0;
+    for (int i = 0; i < 60; ++i) {
+      const bool is_table = i % 8 == 7;
+      const std::string packet = is_table ? Packet(0, table++, true)
+                                          : Packet(256, counter++, i % 5 == 0);
+      if (i < lost_from || i >= lost_to) bytes += packet;
+    }
+    return bytes;
+  };
+  for (const bool lost : {false, true}) {
+    // The tables at 23 and 31, and 16 packets of the stream.
+    MemoryBytes file(lost ? stream(17, 35) : stream(0, 0));
+    TransportWalk walk(FileWindow(MediaBytes(file), file.size()), 256);
+    (void)walk.LostUntilFirst(0);
+    for (const int64_t packet : {5, 10}) {
+      EXPECT_FALSE(walk.LostUntil(packet * int64_t{kPacket}));
+      EXPECT_FALSE(walk.is_suspicious());
+    }
+    EXPECT_FALSE(walk.IsSuspiciousBehind());
+    EXPECT_FALSE(walk.LostUntil((lost ? 17 : 20) * int64_t{kPacket}));
+    EXPECT_FALSE(walk.is_suspicious());
+    EXPECT_EQ(walk.IsSuspiciousBehind(), lost);
+  }
+}
+
+TEST(TransportWalk, PacketsCanHaveMoreAroundThem) {
   for (const size_t more : {4, 16}) {
     std::string bytes;
     for (const std::string& packet : Stream(20)) {
@@ -118,7 +177,7 @@ TEST(TransportGaps, PacketsCanHaveMoreAroundThem) {
   }
 }
 
-TEST(TransportGaps, AnyBytesAndOffsetsAreTaken) {
+TEST(TransportWalk, AnyBytesAndOffsetsAreTaken) {
   const std::string bytes = Joined(Stream(20));
   const std::vector<int64_t> offsets = {INT64_MIN, -1,   0,    1,
                                         187,       3760, 5000, INT64_MAX / 2};
@@ -127,7 +186,11 @@ TEST(TransportGaps, AnyBytesAndOffsetsAreTaken) {
     MemoryBytes file(bytes.substr(0, size));
     for (const int64_t from : offsets) {
       for (const int64_t to : offsets) {
-        (void)HasTransportGap(MediaBytes(file), from, from, to);
+        TransportWalk walk(FileWindow(MediaBytes(file), file.size()), 256);
+        (void)walk.LostUntilFirst(from);
+        (void)walk.LostUntil(to);
+        (void)walk.IsSuspiciousBehind();
+        (void)walk.LostUntilEnd();
       }
     }
   }
@@ -137,7 +200,7 @@ TEST(TransportGaps, AnyBytesAndOffsetsAreTaken) {
     for (int flips = 0; flips < 9; ++flips) {
       changed[random() % changed.size()] = static_cast<char>(random());
     }
-    (void)HasGap(changed);
+    (void)LosesEnd(changed);
   }
 }
 
