@@ -52,6 +52,12 @@ const std::vector<Kind>& Kinds() {
        false},
       {"mjpeg.avi", {"-c:v", "mjpeg", "-c:a", "pcm_s16le"}, true, 1},
       {"flv1.flv", {"-an", "-c:v", "flv", "-g", "1"}, true, 1, false},
+      {"fragments.mp4",
+       {"-c:v", "libx264", "-bf", "2", "-g", "10", "-c:a", "aac", "-movflags",
+        "frag_keyframe+empty_moov+default_base_moof"},
+       false,
+       0,
+       false},
   };
   return kinds;
 }
@@ -246,6 +252,7 @@ TEST_P(Container, AGapIsToldOnceThoughItsWorkerDies) {
   VideoDecoder video = Open(path, OnCorrupt::kError);
   std::vector<std::string> errors;
   std::vector<SeenFrame> frames;
+  bool goes_on = false;  // behind an error
   for (;;) {
     auto frame = video.Next();
     if (!frame) {
@@ -255,11 +262,12 @@ TEST_P(Container, AGapIsToldOnceThoughItsWorkerDies) {
       continue;
     }
     if (!*frame) break;
+    goes_on |= !errors.empty();
     frames.push_back(See(**frame));
   }
   EXPECT_EQ(errors, expected);
   EXPECT_EQ(frames, pass.frames);
-  EXPECT_GT(video.recovery().restarts, 0u);
+  EXPECT_EQ(video.recovery().restarts > 0, goes_on);
   EXPECT_EQ(SumsOf(video).not_in_index, SumsOf(calm).not_in_index);
   EXPECT_EQ(video.damage().size(), calm.damage().size());
 }

@@ -2,6 +2,7 @@
 #include "backends/worker/media/container_walk.h"
 
 #include "backends/worker/media/chunk_walk.h"
+#include "backends/worker/media/fragment_walk.h"
 #include "backends/worker/media/matroska_walk.h"
 #include "backends/worker/media/ogg_walk.h"
 #include "backends/worker/media/transport_walk.h"
@@ -22,6 +23,9 @@ std::unique_ptr<ContainerWalk> ContainerWalk::Of(std::string_view container,
   }
   if (container == "avi") return std::make_unique<AviWalk>(window);
   if (container == "flv") return std::make_unique<FlvWalk>(window);
+  if (container == "mov,mp4,m4a,3gp,3g2,mj2") {
+    return FragmentWalk::Open(window, stream_id);
+  }
   return nullptr;
 }
 

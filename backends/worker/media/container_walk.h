@@ -24,9 +24,12 @@ namespace bulkhead::worker {
 // - Ogg: the numbers and checksums of the stream's pages (ogg_walk.h);
 // - MPEG-TS: the continuity counters of the stream's packets
 //   (transport_walk.h);
-// - AVI, FLV: chunks and tags that lead exactly to the next (chunk_walk.h).
+// - AVI, FLV: chunks and tags that lead exactly to the next (chunk_walk.h);
+// - fragmented MP4: the boxes, and the numbers and times of the fragments
+//   (fragment_walk.h).
 //
-// In other containers nothing is known. MP4 lists its packets in one place.
+// In other containers nothing is known. Other MP4 lists its packets in one
+// place.
 //
 // The file is hostile. Every byte is read at most a few times, so a walk is
 // linear in the size of the file. Used by one thread.
@@ -52,12 +55,18 @@ class ContainerWalk {
   // Returns the offset at which the structure broke off, after one of the above
   // has returned true.
   int64_t broken_at() const { return broken_at_; }
+  // Returns whether they may begin inside the packet before.
+  bool is_torn() const { return is_torn_; }
+  // Returns how many packets LostUntilEnd() has found lost; 0 if unknown.
+  uint64_t lost_packets() const { return lost_packets_; }
 
   // Forgets the place: the next packet may be any.
   virtual void Restart() = 0;
 
  protected:
   int64_t broken_at_ = -1;
+  bool is_torn_ = true;
+  uint64_t lost_packets_ = 0;
 };
 
 }  // namespace bulkhead::worker

@@ -287,6 +287,14 @@ uint64_t Demuxer::ListedAsLost() const {
 
 bool Demuxer::LostAtEnd() { return walk_ != nullptr && walk_->LostUntilEnd(); }
 
+uint64_t Demuxer::LostPacketsAtEnd() const {
+  return walk_ == nullptr ? 0 : walk_->lost_packets();
+}
+
+bool Demuxer::loss_may_tear() const {
+  return walk_ == nullptr || walk_->is_torn();
+}
+
 int64_t Demuxer::declared_size() const {
   return DeclaredSize(facts_.container, bytes_, size_);
 }

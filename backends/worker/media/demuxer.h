@@ -136,6 +136,10 @@ class Demuxer {
   // Returns whether bytes of the stream are lost behind the last packet. Call
   // this once, after ReadPacket has returned false.
   bool LostAtEnd();
+  // Returns how many packets are lost there; 0 if unknown.
+  uint64_t LostPacketsAtEnd() const;
+  // Returns whether the lost bytes may begin inside the packet before.
+  bool loss_may_tear() const;
   // Returns whether LostBefore() knows anything of this container.
   bool tells_losses() const { return walk_ != nullptr; }
   // Returns the offset in the file from which on they are lost.

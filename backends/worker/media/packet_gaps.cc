@@ -42,6 +42,10 @@ int64_t PromisedEnd(const StreamFacts& facts) {
   if (facts.container == "ogg" || facts.container == "mpegts") {
     return BULKHEAD_NO_TIMESTAMP;
   }
+  // Of fragmented MP4, it is the end of the fragments that were read so far.
+  if (facts.container == "mov,mp4,m4a,3gp,3g2,mj2" && facts.frame_count == 0) {
+    return BULKHEAD_NO_TIMESTAMP;
+  }
   if (facts.duration != BULKHEAD_NO_TIMESTAMP && facts.duration > 0) {
     return Sum(std::max<int64_t>(facts.start, 0), facts.duration);
   }
@@ -186,14 +190,17 @@ std::vector<PacketGap> PacketGaps::Shown(int64_t pts, int64_t duration) {
   return gaps;
 }
 
-std::optional<PacketGap> PacketGaps::LostAtEnd(int64_t end) const {
+std::optional<PacketGap> PacketGaps::LostAtEnd(int64_t end,
+                                               uint64_t listed) const {
   PacketGap gap{.pts = edge_.value_or(BULKHEAD_NO_TIMESTAMP),
                 .first_byte = end_byte_,
                 .end_byte = end,
                 .packets = PacketsIn(end_byte_, end)};
   const int64_t frame = FrameDuration(0);
   int64_t hole = 0;
-  if (from_beginning_ && frame_count_ > 0) {
+  if (listed > 0) {
+    gap.packets = std::min(listed, kMostPackets);
+  } else if (from_beginning_ && frame_count_ > 0) {
     if (frame_count_ <= sent_ + told_) return std::nullopt;
     gap.packets = std::min(frame_count_ - sent_ - told_, kMostPackets);
   } else if (edge_ && promised_end_ != BULKHEAD_NO_TIMESTAMP && frame > 0) {

@@ -57,9 +57,9 @@ class PacketGaps {
   // gaps before it.
   std::vector<PacketGap> Shown(int64_t pts, int64_t duration);
   // Returns the gap at the end of the stream, if the bytes from the last packet
-  // to `end` are lost. Returns nullopt if the header tells that no frame is
-  // missing.
-  std::optional<PacketGap> LostAtEnd(int64_t end) const;
+  // to `end` are lost. `listed` is Demuxer::LostPacketsAtEnd(). Returns nullopt
+  // if the header tells that no frame is missing.
+  std::optional<PacketGap> LostAtEnd(int64_t end, uint64_t listed) const;
 
  private:
   // Lost bytes, before the packet with this number.

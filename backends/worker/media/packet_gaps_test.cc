@@ -125,13 +125,13 @@ TEST(PacketGaps, TheHeaderTellsWhatIsMissingAtTheEnd) {
   facts.duration = 10 * kDuration;
   PacketGaps gaps(facts);
   EXPECT_TRUE(GapsOf(gaps, {0, 1, 2, 3}, -1).empty());
-  const auto gap = gaps.LostAtEnd(100'000);
+  const auto gap = gaps.LostAtEnd(100'000, 0);
   ASSERT_TRUE(gap);
   EXPECT_EQ(gap->packets, 6u);
   EXPECT_EQ(gap->pts, 4 * kDuration);
   // Everything came; what is cut off is an index.
   GapsOf(gaps, {4, 5, 6, 7, 8, 9}, -1);
-  EXPECT_FALSE(gaps.LostAtEnd(100'000));
+  EXPECT_FALSE(gaps.LostAtEnd(100'000, 0));
 }
 
 TEST(PacketGaps, AnyNumbersGiveBoundedGaps) {
@@ -156,7 +156,7 @@ TEST(PacketGaps, AnyNumbersGiveBoundedGaps) {
         ASSERT_GE(gap.packets, 1u);
         ASSERT_LE(gap.packets, 1'000'000u);
       }
-      const auto end = gaps.LostAtEnd(any());
+      const auto end = gaps.LostAtEnd(any(), 0);
       ASSERT_TRUE(!end || end->packets <= 1'000'000u);
     }
   }

@@ -323,6 +323,7 @@ bool PictureReader::IsTorn() const {
     return demuxer_->lost_from() != demuxer_->packet().position ||
            !inspector_->notices_missing_end();
   }
+  if (!demuxer_->loss_may_tear()) return false;
   // The packet before is whole if exactly what follows it was overwritten.
   std::array<uint8_t, kZeroes> hole;
   return ends_in_zeroes_ || demuxer_->lost_from() < 0 ||
@@ -365,7 +366,8 @@ void PictureReader::NoteGapAtEnd() {
       declared <= size && demuxer_->lost_from() >= declared) {
     return;
   }
-  const auto gap = gaps_.LostAtEnd(std::max(size, declared));
+  const auto gap =
+      gaps_.LostAtEnd(std::max(size, declared), demuxer_->LostPacketsAtEnd());
   if (!gap) return;
   later_losses_.push_back({.pts = gap->pts,
                            .duration = gap->duration,
