@@ -317,6 +317,9 @@ struct UnseenFrame {
   # For notInIndex at the end of a file that is cut off: the size that the file
   # should have according to its headers, more than Open.mediaBytes. -1
   # otherwise.
+  declaredFrames @7 :UInt64;
+  # Likewise where the headers tell no size: the number of frames that the file
+  # should have, at least `count`. 0 otherwise.
 
   enum Fate {
     sound @0;
@@ -578,6 +581,9 @@ struct LostSamples {
   declaredSize @7 :Int64 = -1;
   # At the end of a file that is cut off: the size that the file should have
   # according to its headers, more than Open.mediaBytes. -1 otherwise.
+  declaredSamples @8 :Int64 = -1;
+  # Likewise where the headers tell no size: the number of samples that the
+  # stream should have, more than `first`. -1 otherwise.
 }
 
 struct Skipping {

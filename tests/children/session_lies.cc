@@ -453,6 +453,15 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
           f.setDeclaredSize(1);
         });
       }}},
+    {"gap_of_more_than_all",
+     {Step::kEntered,
+      [](Session& s) {
+        s.ReplyUnseen([](Unseen f) {
+          f.setFate(Fate::NOT_IN_INDEX);
+          f.setCount(3);
+          f.setDeclaredFrames(2);
+        });
+      }}},
     {"unseen_storm",
      {Step::kEntered,
       [](Session& s) {

@@ -287,7 +287,8 @@ LIES(Unseen, Row{"entered_not", Code::kBackendMisbehaved, "where it began"},
      Row{"unseen_storm", Code::kBadInput, "damaged"},
      Row{"gap_of_nothing", Code::kBackendMisbehaved, "number of frames"},
      Row{"gap_too_large", Code::kBackendMisbehaved, "number of frames"},
-     Row{"gap_in_a_whole_file", Code::kBackendMisbehaved, "not cut off"});
+     Row{"gap_in_a_whole_file", Code::kBackendMisbehaved, "not cut off"},
+     Row{"gap_of_more_than_all", Code::kBackendMisbehaved, "than there are"});
 
 LIES(Seek, Row{"seek_paused", Code::kBackendMisbehaved, "", Act::kFrameAt},
      Row{"seek_early_frames", Code::kBackendMisbehaved, "", Act::kFrameAt});

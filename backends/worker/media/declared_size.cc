@@ -2,7 +2,9 @@
 #include "backends/worker/media/declared_size.h"
 
 #include <algorithm>
+#include <bit>
 #include <span>
+#include <string>
 
 #include "backends/worker/media/file_window.h"
 #include "backends/worker/media/matroska_walk.h"
@@ -84,7 +86,8 @@ int64_t OfBoxes(FileWindow& file) {
     if (size < 8) return 0;
     at = Sum(at, size);
     if (at == 0) return 0;
-    if (at > file.size() && kind != "mdat" && kind != "moof") return 0;
+    constexpr std::string_view kOfMedia = "mdat moof styp sidx emsg prft";
+    if (at > file.size() && kOfMedia.find(kind) == kOfMedia.npos) return 0;
   }
   return at;
 }
@@ -112,6 +115,104 @@ int64_t OfTransport(FileWindow& file) {
   return last + kPacketBytes;
 }
 
+// Returns the number with this name in the metadata of FLV, or 0.
+double MetadataOfFlv(std::string_view metadata, std::string_view name) {
+  // In front of a name there is its length, and behind it the type, 0 for a
+  // number.
+  std::string text{'\0', static_cast<char>(name.size())};
+  text.append(name).push_back('\0');
+  const size_t found = metadata.find(text);
+  if (found == metadata.npos || found + text.size() + 8 > metadata.size()) {
+    return 0;
+  }
+  uint64_t bits = 0;
+  for (const char c : metadata.substr(found + text.size(), 8)) {
+    bits = bits << 8 | static_cast<uint8_t>(c);
+  }
+  return std::bit_cast<double>(bits);
+}
+
+// Returns the time of the last tag of FLV in milliseconds, or -1 if the file
+// does not end with a whole tag.
+int64_t LastTimeOfFlv(FileWindow& file) {
+  constexpr int64_t kHeaderBytes = 11;
+  const auto end = file.At(file.size() - 4, 4);
+  if (end.size() < 4) return -1;
+  const auto tag_bytes = static_cast<int64_t>(Read(end, true));
+  const auto tag = file.At(file.size() - 4 - tag_bytes, kHeaderBytes);
+  if (tag_bytes < kHeaderBytes || tag.size() < kHeaderBytes ||
+      static_cast<int64_t>(Read(tag.subspan(1, 3), true)) + kHeaderBytes !=
+          tag_bytes) {
+    return -1;
+  }
+  return static_cast<int64_t>(Read(tag.subspan(4, 3), true) | uint64_t{tag[7]}
+                                                                  << 24);
+}
+
+int64_t OfFlv(FileWindow& file) {
+  constexpr size_t kMostMetadata = 64 << 10;
+  // Programs that copy the metadata of another file write its size, too.
+  constexpr double kClearlyMissing = 1000;
+  const auto bytes = file.At(0, kMostMetadata);
+  const std::string metadata(Text(bytes));
+  if (metadata.find("onMetaData") == metadata.npos) return 0;
+  const double size = MetadataOfFlv(metadata, "filesize");
+  const double milliseconds = 1000 * MetadataOfFlv(metadata, "duration");
+  if (!(size > 0 && size < 0x1p52)) return 0;
+  const int64_t last = LastTimeOfFlv(file);
+  const bool is_exact = metadata.find("Lavf") != metadata.npos;
+  if (last >= 0 && !(milliseconds - static_cast<double>(last) >
+                     (is_exact ? 0 : kClearlyMissing))) {
+    return 0;
+  }
+  return static_cast<int64_t>(size);
+}
+
+// What the header of an ASF file tells.
+struct AsfHeader {
+  int64_t end = 0;  // of the packets; 0: unknown
+  int64_t microseconds = -1;
+};
+
+AsfHeader ReadAsfHeader(FileWindow& file) {
+  constexpr std::string_view kHeader(
+      "\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c", 16);
+  constexpr std::string_view kData(
+      "\x36\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c", 16);
+  constexpr std::string_view kProperties(
+      "\xa1\xdc\xab\x8c\x47\xa9\xcf\x11\x8e\xe4\x00\xc0\x0c\x20\x53\x65", 16);
+  constexpr size_t kMostHeader = 64 << 10;
+  constexpr int64_t kDataHeader = 50;
+  const auto number = [](std::string_view text, size_t at, size_t count) {
+    const auto part = at > text.size() ? "" : text.substr(at, count);
+    return Read({reinterpret_cast<const uint8_t*>(part.data()), part.size()},
+                false);
+  };
+  const std::string header(Text(file.At(0, kMostHeader)));
+  const size_t found = header.find(kProperties);
+  if (!header.starts_with(kHeader) || found == header.npos) return {};
+  const std::string_view properties = std::string_view(header).substr(found);
+  // A broadcast has no end that the header could tell.
+  if (number(properties, 88, 4) & 1) return {};
+  AsfHeader told;
+  const auto length = number(properties, 64, 8) / 10;
+  const auto buffered = number(properties, 80, 8);
+  if (length < INT64_MAX / 2 && buffered < length / 1000) {
+    told.microseconds = static_cast<int64_t>(length - buffered * 1000);
+  }
+  const int64_t data = Sum(0, number(header, 16, 8));
+  const std::string data_header(Text(file.At(data, kDataHeader)));
+  const uint64_t packet_bytes = number(properties, 96, 4);
+  const uint64_t bytes = number(data_header, 16, 8);
+  // A program that cannot seek back has not written the number of packets.
+  if (data_header.starts_with(kData) && packet_bytes > 0 &&
+      bytes > kDataHeader &&
+      (bytes - kDataHeader) / packet_bytes == number(data_header, 40, 8)) {
+    told.end = Sum(data, bytes);
+  }
+  return told;
+}
+
 }  // namespace
 
 int64_t DeclaredSize(std::string_view container, MediaBytes bytes,
@@ -123,7 +224,14 @@ int64_t DeclaredSize(std::string_view container, MediaBytes bytes,
   if (container == "mov,mp4,m4a,3gp,3g2,mj2") declared = OfBoxes(file);
   if (container == "mpegts") declared = OfTransport(file);
   if (container == "ogg") declared = OfOgg(file);
+  if (container == "flv") declared = OfFlv(file);
+  if (container == "asf") declared = ReadAsfHeader(file).end;
   return declared;
+}
+
+int64_t AsfMicroseconds(MediaBytes bytes, int64_t size) {
+  FileWindow file(bytes, size);
+  return ReadAsfHeader(file).microseconds;
 }
 
 }  // namespace bulkhead::worker

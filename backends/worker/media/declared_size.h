@@ -17,12 +17,18 @@ namespace bulkhead::worker {
 //   samples;
 // - MP4, MOV: the size of a box at the top;
 // - Ogg: the last page that begins in the file;
-// - MPEG-TS: the last packet that begins in the file.
+// - MPEG-TS: the last packet that begins in the file;
+// - FLV: the size in its metadata, if the tags do not reach the duration there;
+// - ASF (WMA, WMV): the size of the object with the packets.
 //
 // Sizes that stand for "unknown", as a program writes them that cannot seek
 // back, tell nothing. The file is hostile: reads a bounded number of headers.
 // `container` is the name of libavformat's demuxer.
 int64_t DeclaredSize(std::string_view container, MediaBytes bytes,
                      int64_t size);
+
+// Returns how long the header of an ASF file says that it is, which libavformat
+// does not tell of one that is cut off; -1 if that is unknown.
+int64_t AsfMicroseconds(MediaBytes bytes, int64_t size);
 
 }  // namespace bulkhead::worker

@@ -203,6 +203,9 @@ void Demuxer::DescribeStream() {
       static_cast<uint64_t>(std::max<int64_t>(stream_->nb_frames, 0));
   facts_.duration = stream_->duration;
   facts_.container_microseconds = format_->duration;
+  if (facts_.container == "asf" && facts_.duration == AV_NOPTS_VALUE) {
+    facts_.container_microseconds = AsfMicroseconds(bytes_, size_);
+  }
   facts_.start = stream_->start_time;
   facts_.bit_rate = codec.bit_rate > 0 ? codec.bit_rate : format_->bit_rate;
   facts_.color_primaries = codec.color_primaries;
@@ -297,6 +300,10 @@ bool Demuxer::loss_may_tear() const {
 
 int64_t Demuxer::declared_size() const {
   return DeclaredSize(facts_.container, bytes_, size_);
+}
+
+DeclaredFrames Demuxer::declared_frames() const {
+  return ReadDeclaredFrames(facts_.container, bytes_, size_);
 }
 
 int64_t Demuxer::lost_from() const {

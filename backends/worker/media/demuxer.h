@@ -9,6 +9,7 @@
 
 #include "backends/sdk/bulkhead_backend.h"
 #include "backends/worker/media/allowed_media.h"
+#include "backends/worker/media/declared_frames.h"
 #include "backends/worker/media/media_bytes.h"
 #include "backends/worker/media/orientation.h"
 #include "ipc/error.h"
@@ -147,6 +148,9 @@ class Demuxer {
   // Returns the size that the file should have according to its headers
   // (declared_size.h); 0 if they do not tell.
   int64_t declared_size() const;
+
+  // Returns the number of frames in the header, where libavformat reads none.
+  DeclaredFrames declared_frames() const;
 
   // Seeks to a keyframe at or before `timestamp` (in the stream's time base),
   // in the worst case to the beginning. The next packet is that keyframe, or

@@ -16,8 +16,10 @@ struct LostSamples {
   int64_t last_byte = -1;
   std::string complaint;   // the backend's last sentence about damage, or empty
   bool estimated = false;  // nothing in the file tells `count` exactly
-  // The size that a file should have which is cut off; -1 otherwise.
+  // Of a file that is cut off, what its headers tell: the size that it should
+  // have, or else the number of samples; -1 otherwise.
   int64_t declared_size = -1;
+  int64_t declared_samples = -1;
 };
 
 }  // namespace bulkhead::worker

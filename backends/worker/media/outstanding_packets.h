@@ -17,8 +17,11 @@ struct Loss {
   // The container lost the packets (packet_gaps.h): their number is an
   // estimate, and the index does not have them.
   bool not_in_index = false;
-  int64_t end_position = -1;   // then: the offset behind the lost bytes
-  int64_t declared_size = -1;  // then: of a file that is cut off
+  int64_t end_position = -1;  // then: the offset behind the lost bytes
+  // Then, of a file that is cut off, what its headers tell: its size, or else
+  // the number of its frames.
+  int64_t declared_size = -1;
+  uint64_t declared_frames = 0;
 };
 
 // Matches the pictures that a decoder gives with the packets that it got.

@@ -2,6 +2,7 @@
 #include "backends/worker/media/packet_gaps.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace bulkhead::worker {
@@ -13,6 +14,8 @@ constexpr uint64_t kMostPackets = 1'000'000;
 // Decoders hold back some tens of pictures.
 constexpr size_t kMostNumbers = 512;
 constexpr size_t kMostLosses = 64;
+constexpr uint64_t kLeastPace = 8;
+constexpr int64_t kMostStep = INT64_MAX / 8;
 // Pages of Ogg have one timestamp for all their packets.
 constexpr uint64_t kMostPacketsOfPage = 128;
 
@@ -123,6 +126,13 @@ void PacketGaps::SentBehindLoss(const bulkhead_packet& packet, int64_t from,
 void PacketGaps::Sent(const bulkhead_packet& packet) {
   ++sent_;
   if (packet.pts != BULKHEAD_NO_TIMESTAMP) {
+    int64_t step;
+    if (numbers_.empty()) {
+      first_pts_ = packet.pts;
+    } else if (!__builtin_sub_overflow(packet.pts, numbers_.rbegin()->first,
+                                       &step)) {
+      longest_step_ = std::max(longest_step_, std::min(step, kMostStep));
+    }
     numbers_[packet.pts] = sent_;
     if (numbers_.size() > kMostNumbers) numbers_.erase(numbers_.begin());
   }
@@ -190,27 +200,92 @@ std::vector<PacketGap> PacketGaps::Shown(int64_t pts, int64_t duration) {
   return gaps;
 }
 
+uint64_t PacketGaps::Pace::Packets(int64_t time) const {
+  if (time <= 0 || ticks <= 0) return 0;
+  // Half a packet may be rounding.
+  return static_cast<uint64_t>(std::min<__int128>(
+      (__int128{time} * packets + (ticks - 1) / 2) / ticks, kMostPackets));
+}
+
+PacketGaps::Pace PacketGaps::PaceOf() const {
+  int64_t ticks;
+  // Of a few packets that are not sent in order, some between are to come.
+  if (from_beginning_ && sent_ > 1 + kLeastPace * reordered_ &&
+      !numbers_.empty() &&
+      !__builtin_sub_overflow(numbers_.rbegin()->first, first_pts_, &ticks) &&
+      ticks > 0) {
+    return {.ticks = ticks, .packets = sent_ + told_ - 1};
+  }
+  return {.ticks = FrameDuration(0), .packets = 1};
+}
+
+uint64_t PacketGaps::SkippedAtEnd(Pace pace) const {
+  // Packets that are shown earlier than some before them were to follow.
+  uint64_t skipped = 0;
+  uint64_t left = reordered_ > 0 ? reordered_ + 1 : 0;
+  for (auto later = numbers_.rbegin(); left > 0; ++later, --left) {
+    const auto earlier = std::next(later);
+    if (later == numbers_.rend() || earlier == numbers_.rend()) break;
+    int64_t ticks;
+    if (__builtin_sub_overflow(later->first, earlier->first, &ticks)) break;
+    skipped += std::max<uint64_t>(pace.Packets(ticks), 1) - 1;
+  }
+  return skipped;
+}
+
 std::optional<PacketGap> PacketGaps::LostAtEnd(int64_t end,
                                                uint64_t listed) const {
+  uint64_t packets = PacketsIn(end_byte_, end);
+  const Pace pace = PaceOf();
+  int64_t hole = 0;
+  if (listed > 0) {
+    packets = listed;
+  } else if (from_beginning_ && frame_count_ > 0) {
+    if (frame_count_ <= sent_ + told_) return std::nullopt;
+    packets = frame_count_ - sent_ - told_;
+  } else if (edge_ && promised_end_ != BULKHEAD_NO_TIMESTAMP &&
+             pace.ticks > 0) {
+    if (__builtin_sub_overflow(promised_end_, *edge_, &hole)) {
+      return std::nullopt;
+    }
+    packets = pace.Packets(hole) + SkippedAtEnd(pace);
+    if (packets == 0) return std::nullopt;
+  }
+  return GapAtEnd(end, packets);
+}
+
+std::optional<PacketGap> PacketGaps::UncountedAtEnd(
+    int64_t end, DeclaredFrames declared) const {
+  if (!from_beginning_ || declared.frames <= sent_ || sent_ == 0) {
+    return std::nullopt;
+  }
+  uint64_t missing = declared.frames - sent_;
+  const Pace pace = PaceOf();
+  if (declared.may_be_time && pace.ticks < INT64_MAX / 4) {
+    // Programs that do not know how long the last packet lasts take the mean.
+    const auto count = static_cast<int64_t>(pace.packets);
+    const int64_t mean = pace.ticks / count;
+    const int64_t hole =
+        static_cast<int64_t>(declared.frames) - pace.ticks - mean;
+    // Otherwise the last one may have been longer than any other.
+    const bool is_constant = longest_step_ <= mean + 1;
+    const int64_t least = is_constant ? mean / 2 : 4 * longest_step_;
+    // A time that ends before the last packet begins is a number.
+    if (hole > -2 * mean && hole <= least) return std::nullopt;
+    if (hole > 0) missing = std::min(missing, pace.Packets(hole));
+    if (missing == 0) return std::nullopt;
+  }
+  PacketGap gap = GapAtEnd(end, missing);
+  gap.declared = sent_ + gap.packets;
+  return gap;
+}
+
+PacketGap PacketGaps::GapAtEnd(int64_t end, uint64_t packets) const {
   PacketGap gap{.pts = edge_.value_or(BULKHEAD_NO_TIMESTAMP),
                 .first_byte = end_byte_,
                 .end_byte = end,
-                .packets = PacketsIn(end_byte_, end)};
+                .packets = std::clamp<uint64_t>(packets, 1, kMostPackets)};
   const int64_t frame = FrameDuration(0);
-  int64_t hole = 0;
-  if (listed > 0) {
-    gap.packets = std::min(listed, kMostPackets);
-  } else if (from_beginning_ && frame_count_ > 0) {
-    if (frame_count_ <= sent_ + told_) return std::nullopt;
-    gap.packets = std::min(frame_count_ - sent_ - told_, kMostPackets);
-  } else if (edge_ && promised_end_ != BULKHEAD_NO_TIMESTAMP && frame > 0) {
-    if (__builtin_sub_overflow(promised_end_, *edge_, &hole) ||
-        hole <= frame / 2) {
-      return std::nullopt;
-    }
-    gap.packets =
-        std::clamp<uint64_t>(RoundedRatio(hole, frame), 1, kMostPackets);
-  }
   if (edge_ && frame > 0 &&
       __builtin_mul_overflow(static_cast<int64_t>(gap.packets), frame,
                              &gap.duration)) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/sdk/bulkhead_backend.h"
+#include "backends/worker/media/declared_frames.h"
 #include "backends/worker/media/demuxer.h"
 
 namespace bulkhead::worker {
@@ -23,6 +24,9 @@ struct PacketGap {
   int64_t first_byte = -1;
   int64_t end_byte = -1;
   uint64_t packets = 1;  // an estimate
+  // The number of packets that the stream should have according to its header;
+  // 0 if that does not tell of this gap.
+  uint64_t declared = 0;
 };
 
 // Estimates how many packets of a video stream the container has lost, and
@@ -60,6 +64,10 @@ class PacketGaps {
   // to `end` are lost. `listed` is Demuxer::LostPacketsAtEnd(). Returns nullopt
   // if the header tells that no frame is missing.
   std::optional<PacketGap> LostAtEnd(int64_t end, uint64_t listed) const;
+  // Returns the gap at the end of the stream of which only the number of frames
+  // in the header tells (declared_frames.h), `end` being that of the file.
+  std::optional<PacketGap> UncountedAtEnd(int64_t end,
+                                          DeclaredFrames declared) const;
 
  private:
   // Lost bytes, before the packet with this number.
@@ -70,6 +78,18 @@ class PacketGaps {
     int64_t pts = BULKHEAD_NO_TIMESTAMP;  // of that packet
     uint64_t listed = 0;
   };
+
+  // So many packets follow each other in a time.
+  struct Pace {
+    int64_t ticks = 0;  // 0: unknown
+    uint64_t packets = 1;
+    uint64_t Packets(int64_t time) const;
+  };
+  // Returns that of the packets that came.
+  Pace PaceOf() const;
+  // Returns how many packets are missing between the last ones.
+  uint64_t SkippedAtEnd(Pace pace) const;
+  PacketGap GapAtEnd(int64_t end, uint64_t packets) const;
 
   // Returns the duration of one frame, or 0 if unknown.
   int64_t FrameDuration(int64_t duration) const;
@@ -93,6 +113,8 @@ class PacketGaps {
   int64_t end_byte_ = 0;
   int64_t lost_bytes_ = 0;               // between them
   std::map<int64_t, uint64_t> numbers_;  // of packets, by timestamp
+  int64_t first_pts_ = 0;                // of the first that has one
+  int64_t longest_step_ = 0;             // from one to the next
   std::deque<Loss> losses_;
   // The end of the last picture, and the number of its packet.
   std::optional<int64_t> edge_;

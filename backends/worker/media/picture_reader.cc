@@ -359,7 +359,18 @@ void PictureReader::NoteGapAtEnd() {
   if (demuxer_->cut_short()) return;
   const int64_t size = demuxer_->size();
   const int64_t declared = demuxer_->declared_size();
-  if (!lost_at_end_ && declared <= size) return;
+  if (!lost_at_end_ && declared <= size) {
+    const auto gap = gaps_.UncountedAtEnd(size, demuxer_->declared_frames());
+    if (!gap) return;
+    later_losses_.push_back({.pts = gap->pts,
+                             .duration = gap->duration,
+                             .position = std::min(gap->first_byte, size - 1),
+                             .packets = gap->packets,
+                             .not_in_index = true,
+                             .end_position = size,
+                             .declared_frames = gap->declared});
+    return;
+  }
   // What stands behind the end that the headers tell belongs to no stream.
   const std::string& container = demuxer_->facts().container;
   if ((container == "matroska,webm" || container == "avi") && declared > 0 &&

@@ -178,6 +178,7 @@ ipc::Expected<void> AudioStream::TellLost() {
           told.setLastByte(lost.last_byte);
           told.setEstimated(lost.estimated);
           told.setDeclaredSize(lost.declared_size);
+          if (lost.declared_samples >= 0) told.setDeclaredSamples(end);
           told.setWords(lost.complaint.substr(0, kMostComplaintBytes));
         }));
   }

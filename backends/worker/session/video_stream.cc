@@ -255,6 +255,7 @@ ipc::Expected<void> VideoStream::SendUnseen() {
             frames[i].setCount(frame.packets);
             frames[i].setEndPosition(frame.end_position);
             frames[i].setDeclaredSize(frame.declared_size);
+            frames[i].setDeclaredFrames(frame.declared_frames);
           }
         }));
     sent += count;

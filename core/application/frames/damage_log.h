@@ -26,8 +26,11 @@ struct Damage {
   // The container lost the frames, so that they have no number: `frames` is an
   // estimate, and `position` the first of the lost bytes.
   bool not_in_index = false;
-  int64_t end_position = -1;   // then: the byte behind the lost ones
-  int64_t declared_size = -1;  // then: of a file that is cut off
+  int64_t end_position = -1;  // then: the byte behind the lost ones
+  // Then, of a file that is cut off, what its headers tell: its size, or else
+  // the number of its frames.
+  int64_t declared_size = -1;
+  uint64_t declared_frames = 0;
 };
 
 // Tells one gap in the container from another, whichever pass met it.

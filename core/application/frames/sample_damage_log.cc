@@ -21,6 +21,7 @@ void Join(const SampleDamage& other, SampleDamage& run) {
   run.count = end - run.first;
   run.estimated |= other.estimated;
   run.declared_size = std::max(run.declared_size, other.declared_size);
+  run.declared_samples = std::max(run.declared_samples, other.declared_samples);
   if (other.first_byte < 0) return;
   run.first_byte = run.first_byte < 0
                        ? other.first_byte

@@ -21,8 +21,10 @@ struct SampleDamage {
   int64_t last_byte = -1;
   std::string words;  // what the backend said, or empty
   bool estimated = false;
-  // The size that a file should have which is cut off; -1 otherwise.
+  // The size that a file should have which is cut off, or else the number of
+  // samples; -1 otherwise.
   int64_t declared_size = -1;
+  int64_t declared_samples = -1;
 };
 
 // The damage that was found in an audio stream. Damage that is found again is

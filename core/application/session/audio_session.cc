@@ -189,7 +189,8 @@ Result<bool> AudioSession::FetchSome(int64_t first, int64_t count,
                  .last_byte = lost->last_byte,
                  .words = lost->words,
                  .estimated = lost->estimated,
-                 .declared_size = lost->declared_size});
+                 .declared_size = lost->declared_size,
+                 .declared_samples = lost->declared_samples});
     return true;
   }
   const auto* published = std::get_if<PublishedSamples>(&event);
@@ -239,6 +240,10 @@ Status AudioSession::CheckDamage(int64_t first, int64_t end) const {
     text += ": the file is cut off, it needs " +
             std::to_string(found->declared_size) + " bytes and has " +
             std::to_string(input().bytes());
+  } else if (found->declared_samples >= 0) {
+    text += ": the file is cut off, its header tells " +
+            std::to_string(found->declared_samples) + " samples and it has " +
+            std::to_string(found->first);
   }
   if (damage.estimated) text += " (their number is an estimate)";
   return Status(Code::kBadInput,

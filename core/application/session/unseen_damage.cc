@@ -13,7 +13,8 @@ Damage DamageOf(const UnseenFrame& frame) {
       .silent = frame.fate == UnseenFrame::Fate::kLost && frame.words.empty(),
       .not_in_index = frame.fate == UnseenFrame::Fate::kNotInIndex,
       .end_position = frame.end_position,
-      .declared_size = frame.declared_size};
+      .declared_size = frame.declared_size,
+      .declared_frames = frame.declared_frames};
 }
 
 }  // namespace bulkhead::session

@@ -399,12 +399,17 @@ std::string VideoSession::DescribeGap(const Damage& gap) const {
   std::string text = "about " + std::to_string(gap.frames) +
                      (gap.frames == 1 ? " frame is" : " frames are");
   const bool timed = gap.pts != ipc::kNoTimestamp;
-  if (gap.declared_size >= 0) {
+  if (gap.declared_size >= 0 || gap.declared_frames > 0) {
     text += " missing at the end";
     if (timed) text += ", from " + seconds(gap.pts) + " s on";
-    return text + ": the file is cut off, it needs " +
-           std::to_string(gap.declared_size) + " bytes and has " +
-           std::to_string(input().bytes());
+    text += ": the file is cut off, ";
+    if (gap.declared_size < 0) {
+      return text + "its header tells " + std::to_string(gap.declared_frames) +
+             " frames and it has " +
+             std::to_string(gap.declared_frames - gap.frames);
+    }
+    return text + "it needs " + std::to_string(gap.declared_size) +
+           " bytes and has " + std::to_string(input().bytes());
   }
   text += " lost";
   int64_t end;

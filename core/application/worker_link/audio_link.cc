@@ -165,6 +165,10 @@ Result<LostSamples> AudioLink::AdoptLostIfValid(
   if (declared >= 0 && declared <= media_bytes_) {
     return link_.Misbehaved("it reported a file that is not cut off as such");
   }
+  const int64_t samples = lost_untrusted.getDeclaredSamples();
+  if (samples >= 0 && samples <= first) {
+    return link_.Misbehaved("it reported a stream that is not cut off as such");
+  }
   lost_until_ = first + count;
   return LostSamples{.first = first,
                      .count = count,
@@ -172,7 +176,8 @@ Result<LostSamples> AudioLink::AdoptLostIfValid(
                      .last_byte = lost_untrusted.getLastByte(),
                      .words = CleanWords(lost_untrusted.getWords()),
                      .estimated = lost_untrusted.getEstimated(),
-                     .declared_size = declared};
+                     .declared_size = declared,
+                     .declared_samples = samples};
 }
 
 Result<PublishedSamples> AudioLink::AdoptSamplesIfValid(

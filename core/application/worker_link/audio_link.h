@@ -40,8 +40,10 @@ struct LostSamples {
   int64_t last_byte;
   std::string words;  // what the backend said of them
   bool estimated;     // the count is an estimate
-  // The size that a file should have which is cut off; -1 otherwise.
+  // The size that a file should have which is cut off, or else the number of
+  // samples; -1 otherwise.
   int64_t declared_size = -1;
+  int64_t declared_samples = -1;
 };
 using AudioEvent = std::variant<PublishedSamples, SamplesEnd, LostSamples>;
 

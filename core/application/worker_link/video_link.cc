@@ -284,7 +284,8 @@ Status VideoLink::AdoptUnseenIfValid(schema::Unseen::Reader unseen_untrusted) {
                       .position = frame_untrusted.getPosition(),
                       .count = frame_untrusted.getCount(),
                       .end_position = frame_untrusted.getEndPosition(),
-                      .declared_size = frame_untrusted.getDeclaredSize()};
+                      .declared_size = frame_untrusted.getDeclaredSize(),
+                      .declared_frames = frame_untrusted.getDeclaredFrames()};
     switch (frame_untrusted.getFate()) {
       case schema::UnseenFrame::Fate::SOUND:
         frame.fate = UnseenFrame::Fate::kSound;
@@ -327,6 +328,10 @@ Status VideoLink::CheckGap(const UnseenFrame& gap_untrusted) {
   if (gap_untrusted.declared_size >= 0 &&
       gap_untrusted.declared_size <= media_bytes_) {
     return link_.Misbehaved("it reported a file that is not cut off as such");
+  }
+  if (gap_untrusted.declared_frames > 0 &&
+      gap_untrusted.declared_frames < gap_untrusted.count) {
+    return link_.Misbehaved("it reported more lost frames than there are");
   }
   return Status();
 }

@@ -52,9 +52,11 @@ struct UnseenFrame {
   uint64_t count;
   std::string words;  // what the backend said of it; only for kLost
   // Only for kNotInIndex: the offset behind the lost bytes, and the size that
-  // the file should have; -1: unknown.
+  // the file should have; -1: unknown. If that is unknown: the number of frames
+  // that it should have; 0: unknown.
   int64_t end_position = -1;
   int64_t declared_size = -1;
+  uint64_t declared_frames = 0;
 };
 // All frames that the play asked for have come.
 struct Paused {};
