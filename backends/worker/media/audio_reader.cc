@@ -156,6 +156,10 @@ void AudioReader::QueueSilenceAtEnd() {
     silence_at_end_ = timeline_.MissingAtEnd(
         decoded_, converter_.format().sample_rate, cut, declared);
     TellLost(*silence_at_end_, declared > demuxer_->size() ? declared : -1);
+    if (*silence_at_end_ > 0 && timeline_.counted() &&
+        lost_.back().declared_size < 0) {
+      lost_.back().declared_samples = decoded_ + *silence_at_end_;
+    }
   }
   QueueSilence(*silence_at_end_);
 }

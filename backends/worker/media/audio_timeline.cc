@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <initializer_list>
 #include <string_view>
 #include <utility>
 
@@ -41,6 +42,11 @@ bool IsTrimmed(const bulkhead_packet& packet) {
                      });
 }
 
+bool IsOneOf(std::string_view name,
+             std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 int64_t Sum(int64_t a, int64_t b) {
   int64_t sum;
   return __builtin_add_overflow(a, b, &sum) ? a : sum;
@@ -56,8 +62,14 @@ AudioTimeline::AudioTimeline(const Demuxer& demuxer)
       alone_(demuxer.facts().stream_count == 1),
       gapless_(alone_ && demuxer.facts().container == "ogg"),
       is_transport_(demuxer.facts().container == "mpegts"),
-      length_follows_(is_transport_ || demuxer.facts().container == "ogg" ||
-                      demuxer.facts().container == "wav"),
+      length_follows_(
+          is_transport_ || demuxer.facts().container == "ogg" ||
+          demuxer.facts().container == "wav" ||
+          (alone_ && IsOneOf(demuxer.facts().container, {"asf", "flv"}))),
+      counts_samples_(
+          IsOneOf(demuxer.facts().container, {"flac", "tta", "wv"})),
+      counts_samples_of_cut_(IsOneOf(demuxer.facts().container,
+                                     {"aiff", "au", "avi", "caf", "wav"})),
       is_matroska_(demuxer.facts().container == "matroska,webm"),
       is_avi_(demuxer.facts().container == "avi"),
       numbers_frames_(demuxer.facts().container == "flac" ||

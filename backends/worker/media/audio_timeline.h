@@ -68,6 +68,8 @@ class AudioTimeline {
   int64_t last_byte() const { return last_byte_; }
   // Returns true if that number is an estimate.
   bool estimated() const { return estimated_; }
+  // Returns true if the header's number of samples has told it.
+  bool counted() const { return counted_; }
 
  private:
   // A longer gap is wrong timestamps; a small file could ask for days of it.
@@ -87,6 +89,9 @@ class AudioTimeline {
   // Returns the same by the times of the packets and of the header. `cut_off`
   // is true if the file has fewer bytes than its headers tell.
   int64_t MissingByTimes(int64_t next, int64_t rate, bool cut, bool cut_off);
+  // Returns how many samples the header counts behind the last one; 0 if it
+  // counts none.
+  int64_t MissingByCount(int64_t next, int64_t rate, bool cut_off) const;
   // Returns how many samples `bytes` have if they are like all before.
   int64_t ByBytes(int64_t next, int64_t bytes) const;
   int64_t At(int64_t ticks, int64_t rate) const;
@@ -110,6 +115,9 @@ class AudioTimeline {
   bool gapless_;  // every gap in the timestamps is damage
   bool is_transport_;
   bool length_follows_;  // libavformat takes it from the end of the file
+  // The header has the number of samples: so many are in a sound file, or in
+  // one that is cut off according to the size that it tells, too.
+  bool counts_samples_, counts_samples_of_cut_;
   bool is_matroska_;
   bool is_avi_;
   bool numbers_frames_;  // .flac, .wv: from 0
@@ -154,6 +162,7 @@ class AudioTimeline {
   int64_t first_byte_ = -1;
   int64_t last_byte_ = -1;
   bool estimated_ = false;
+  bool counted_ = false;
 };
 
 }  // namespace bulkhead::worker

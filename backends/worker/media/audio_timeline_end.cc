@@ -57,15 +57,32 @@ int64_t AudioTimeline::MissingAtEnd(int64_t next, int64_t rate, bool cut,
                                     int64_t declared) {
   if (!reference_) return 0;
   const bool cut_off = declared > size_;
+  counted_ = false;
   int64_t missing = ogg_.is_known() && !cut
                         ? MissingAtEndOfPages(next, rate)
                         : MissingByTimes(next, rate, cut, cut_off);
-  if (missing <= 0 && cut_off && length_follows_) {
+  const int64_t counted = cut ? 0 : MissingByCount(next, rate, cut_off);
+  if (counted > 0) {
+    missing = counted;
+    counted_ = true;
+    estimated_ = guessed_;
+    Suspect(std::max<int64_t>(end_position_, 0));
+  } else if (missing <= 0 && cut_off && length_follows_) {
     missing = std::max<int64_t>(ByBytes(next, declared - end_position_), 1);
     Suspect(std::max<int64_t>(end_position_, 0));
     estimated_ = true;
   }
   return std::clamp<int64_t>(missing, 0, kMostSecondsLost * rate);
+}
+
+int64_t AudioTimeline::MissingByCount(int64_t next, int64_t rate,
+                                      bool cut_off) const {
+  if (duration_ <= 0 || (counts_samples_ ? begin_ != 0 : !cut_off) ||
+      !(counts_samples_ || counts_samples_of_cut_)) {
+    return 0;
+  }
+  return std::min(*PromisedEnd(rate) - *reference_ - next,
+                  kMostSecondsLost * rate);
 }
 
 int64_t AudioTimeline::MissingByTimes(int64_t next, int64_t rate, bool cut,

@@ -15,6 +15,7 @@ namespace {
 
 // A file has few parts at the top. A fragmented MP4 has two for each fragment.
 constexpr int kMostParts = 1 << 16;
+constexpr int kMostChunks = 1024;
 constexpr int64_t kMostOggPage = 27 + 255 + 255 * 255;
 // Programs that cannot seek back write the largest number, or the largest with
 // a sign, less what is before it.
@@ -59,16 +60,53 @@ int64_t OfRiff(FileWindow& file) {
     const auto bytes = file.At(at, kHeaderBytes);
     if (bytes.size() < kHeaderBytes) return end;
     const std::string_view code = Text(bytes.first(4));
-    if (code == "RF64" || code == "BW64") {
-      const auto ds64 = file.At(kHeaderBytes, 16);
-      if (ds64.size() < 16 || Text(ds64.first(4)) != "ds64") return end;
-      return Sum(8, Read(ds64.subspan(8, 8), false));
-    }
     const auto size = static_cast<int64_t>(Read(bytes.subspan(4, 4), false));
     if (code != "RIFF" || size < 4 || size >= kLeastUnknown) return end;
     end = at = at + 8 + size;
   }
   return end;
+}
+
+// Returns the content of the chunk `name` among those from `at` on; empty if it
+// is not told. A size of `size_bytes` follows the name of a chunk.
+ByteRange OfChunk(FileWindow& file, int64_t at, std::string_view name,
+                  int64_t size_bytes, bool big_endian) {
+  int64_t long_size = 0;
+  for (int part = 0; part < kMostChunks; ++part) {
+    const auto bytes = file.At(at, 24);
+    const int64_t header = 4 + size_bytes;
+    if (static_cast<int64_t>(bytes.size()) < header) return {};
+    const auto size = static_cast<int64_t>(
+        Read(bytes.subspan(4, static_cast<size_t>(size_bytes)), big_endian));
+    const std::string_view code = Text(bytes.first(4));
+    if (code == "ds64" && bytes.size() == 24) {
+      long_size = static_cast<int64_t>(Read(bytes.subspan(16, 8), false));
+    }
+    if (code == name) {
+      const bool is_long = size_bytes == 4 && size == UINT32_MAX;
+      const int64_t told = is_long ? long_size : size;
+      const bool is_known =
+          told > 0 && (is_long || size_bytes == 8 || told < kLeastUnknown);
+      if (!is_known) return {};
+      return {at + header, Sum(at + header, static_cast<uint64_t>(told))};
+    }
+    if (size < 0 || size > file.size()) return {};
+    // All but CAF fill up to an even size.
+    at += header + size + (size_bytes == 4 ? size % 2 : 0);
+  }
+  return {};
+}
+
+ByteRange OfWav(FileWindow& file) {
+  return OfChunk(file, 12, "data", 4, false);
+}
+
+int64_t OfAu(FileWindow& file) {
+  const auto bytes = file.At(0, 12);
+  if (bytes.size() < 12 || Text(bytes.first(4)) != ".snd") return 0;
+  const auto header = static_cast<int64_t>(Read(bytes.subspan(4, 4), true));
+  const auto size = static_cast<int64_t>(Read(bytes.subspan(8, 4), true));
+  return size < kLeastUnknown ? header + size : 0;
 }
 
 int64_t OfBoxes(FileWindow& file) {
@@ -153,12 +191,15 @@ int64_t OfFlv(FileWindow& file) {
   constexpr size_t kMostMetadata = 64 << 10;
   // Programs that copy the metadata of another file write its size, too.
   constexpr double kClearlyMissing = 1000;
+  // Behind the last tag there is only its size.
+  constexpr double kSizeBytes = 4;
   const auto bytes = file.At(0, kMostMetadata);
   const std::string metadata(Text(bytes));
   if (metadata.find("onMetaData") == metadata.npos) return 0;
   const double size = MetadataOfFlv(metadata, "filesize");
   const double milliseconds = 1000 * MetadataOfFlv(metadata, "duration");
   if (!(size > 0 && size < 0x1p52)) return 0;
+  if (size - static_cast<double>(file.size()) <= kSizeBytes) return 0;
   const int64_t last = LastTimeOfFlv(file);
   const bool is_exact = metadata.find("Lavf") != metadata.npos;
   if (last >= 0 && !(milliseconds - static_cast<double>(last) >
@@ -220,13 +261,22 @@ int64_t DeclaredSize(std::string_view container, MediaBytes bytes,
   FileWindow file(bytes, size);
   int64_t declared = 0;
   if (container == "matroska,webm") declared = OfMatroska(file);
-  if (container == "avi" || container == "wav") declared = OfRiff(file);
+  if (container == "avi") declared = OfRiff(file);
+  if (container == "wav") declared = OfWav(file).end;
+  if (container == "aiff") declared = OfChunk(file, 12, "SSND", 4, true).end;
+  if (container == "caf") declared = OfChunk(file, 8, "data", 8, true).end;
+  if (container == "au") declared = OfAu(file);
   if (container == "mov,mp4,m4a,3gp,3g2,mj2") declared = OfBoxes(file);
   if (container == "mpegts") declared = OfTransport(file);
   if (container == "ogg") declared = OfOgg(file);
   if (container == "flv") declared = OfFlv(file);
   if (container == "asf") declared = ReadAsfHeader(file).end;
   return declared;
+}
+
+ByteRange WavSamples(MediaBytes bytes, int64_t size) {
+  FileWindow file(bytes, size);
+  return OfWav(file);
 }
 
 int64_t AsfMicroseconds(MediaBytes bytes, int64_t size) {

@@ -13,12 +13,13 @@ namespace bulkhead::worker {
 // is cut off.
 //
 // - Matroska, WebM: the size of the segment;
-// - WAV, RF64, AVI: the size of a chunk at the top (RIFF), or in WAV of the
-//   samples;
+// - AVI: the size of a chunk at the top (RIFF);
+// - WAV, RF64, AIFF, AU, CAF: the size of the chunk with the samples;
 // - MP4, MOV: the size of a box at the top;
 // - Ogg: the last page that begins in the file;
 // - MPEG-TS: the last packet that begins in the file;
-// - FLV: the size in its metadata, if the tags do not reach the duration there;
+// - FLV: the size in its metadata, if more than the size behind the last tag is
+//   missing, and the tags do not reach the duration there;
 // - ASF (WMA, WMV): the size of the object with the packets.
 //
 // Sizes that stand for "unknown", as a program writes them that cannot seek
@@ -26,6 +27,14 @@ namespace bulkhead::worker {
 // `container` is the name of libavformat's demuxer.
 int64_t DeclaredSize(std::string_view container, MediaBytes bytes,
                      int64_t size);
+
+struct ByteRange {
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+// Returns the place of the samples in a WAV file according to its header, empty
+// if that does not tell.
+ByteRange WavSamples(MediaBytes bytes, int64_t size);
 
 // Returns how long the header of an ASF file says that it is, which libavformat
 // does not tell of one that is cut off; -1 if that is unknown.

@@ -203,9 +203,7 @@ void Demuxer::DescribeStream() {
       static_cast<uint64_t>(std::max<int64_t>(stream_->nb_frames, 0));
   facts_.duration = stream_->duration;
   facts_.container_microseconds = format_->duration;
-  if (facts_.container == "asf" && facts_.duration == AV_NOPTS_VALUE) {
-    facts_.container_microseconds = AsfMicroseconds(bytes_, size_);
-  }
+  DescribeLengthOfCut();
   facts_.start = stream_->start_time;
   facts_.bit_rate = codec.bit_rate > 0 ? codec.bit_rate : format_->bit_rate;
   facts_.color_primaries = codec.color_primaries;
@@ -213,6 +211,31 @@ void Demuxer::DescribeStream() {
   facts_.color_space = codec.color_space;
   facts_.color_range = codec.color_range;
   facts_.video_delay = codec.video_delay;
+}
+
+void Demuxer::DescribeLengthOfCut() {
+  // libavformat estimates how long such a file is, by its bytes.
+  const std::string& container = facts_.container;
+  const bool is_pcm = facts_.codec.starts_with("pcm_");
+  const bool counts = container == "avi" || (container == "caf" && is_pcm);
+  if ((!counts && container != "asf" && container != "wav") ||
+      declared_size() <= size_) {
+    return;
+  }
+  const AVRational unit = stream_->time_base;
+  if (container == "asf") {
+    const int64_t length = AsfMicroseconds(bytes_, size_);
+    if (length > 0) {
+      facts_.duration = av_rescale_q(length, AV_TIME_BASE_Q, unit);
+    }
+  } else if (container == "wav" && is_pcm &&
+             stream_->codecpar->block_align > 0) {
+    const ByteRange samples = WavSamples(bytes_, size_);
+    facts_.duration =
+        (samples.end - samples.begin) / stream_->codecpar->block_align;
+  } else if (counts && stream_->nb_frames > facts_.duration) {
+    facts_.duration = stream_->nb_frames;
+  }
 }
 
 std::unique_ptr<PacketInspector> Demuxer::MakeInspector() const {

@@ -176,6 +176,8 @@ class Demuxer {
   ipc::Expected<int> ChooseStream() const;
   void CloseInput();
   void DescribeStream();
+  // Corrects the duration of a file that is cut off to what its header tells.
+  void DescribeLengthOfCut();
   bool IsOfKind(const AVStream& stream) const;
   bool NextAvPacket();
 
