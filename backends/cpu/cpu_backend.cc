@@ -7,7 +7,6 @@
 #include "backends/libav_codec/capabilities.h"
 #include "backends/libav_codec/libav_decoder.h"
 #include "backends/libav_codec/libav_types.h"
-#include "backends/libav_codec/translate.h"
 #include "backends/sdk/sized.h"
 
 namespace bulkhead::cpu {
@@ -69,8 +68,7 @@ bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
   if (!picture) return BULKHEAD_OUT_OF_MEMORY;
   const bulkhead_result result = Self(decoder)->Receive(picture.get());
   if (result != BULKHEAD_OK) return result;
-  libav_codec::DescribeFrame(*picture, frame);
-  frame->met_error = Self(decoder)->TakeLoggedError();
+  Self(decoder)->Describe(*picture, frame);
   frame->buffer = Self(decoder)->HandleOf(*picture);
   frame->private_data = picture.release();
   return BULKHEAD_OK;

@@ -72,6 +72,7 @@ Expected<std::unique_ptr<LibavDecoder>> LibavDecoder::Open(
 
   std::unique_ptr<LibavDecoder> decoder(new LibavDecoder);
   decoder->codec_ = codec.codec;
+  decoder->log_ = std::make_unique<PictureLog>((*found)->id);
   if (runtime != nullptr) {
     decoder->buffers_ = RuntimeBuffers::Create(sdk::TakeSized(*runtime));
   }
@@ -111,7 +112,7 @@ Expected<std::unique_ptr<LibavDecoder>> LibavDecoder::Open(
   }
   av_log_set_callback(ReadLog);
   if (const int error = avcodec_open2(context, *found, nullptr); error < 0) {
-    Failure failure = decoder->Describe(error, "open the decoder");
+    Failure failure = decoder->FailureOf(error, "open the decoder");
     if (error == AVERROR_PATCHWELCOME || error == AVERROR_EXPERIMENTAL ||
         error == AVERROR(ENOSYS)) {
       failure.result = BULKHEAD_UNSUPPORTED;
@@ -177,8 +178,15 @@ bulkhead_result LibavDecoder::SendTranslated(AVPacket* packet) {
     last_error_ = "no memory for the stream's side data";
     return BULKHEAD_OUT_OF_MEMORY;
   }
+  context_->reordered_opaque =
+      log_->NextPacket((packet->flags & AV_PKT_FLAG_KEY) != 0, packet->pts);
   const int error = avcodec_send_packet(context_.get(), packet);
-  if (error != AVERROR(EAGAIN)) stream_side_data_.reset();
+  if (error == AVERROR(EAGAIN)) {
+    // The packet before is decoded first.
+    context_->reordered_opaque = log_->NotTaken();
+  } else {
+    stream_side_data_.reset();
+  }
   return Report(error, "decode a packet");
 }
 
@@ -190,18 +198,25 @@ bulkhead_result LibavDecoder::Receive(AVFrame* frame) {
   return result;
 }
 
+void LibavDecoder::Describe(const AVFrame& frame, bulkhead_frame* to) {
+  DescribeFrame(frame, to);
+  if (IsAudio(frame)) return;
+  if (log_->IsDamaged(frame.reordered_opaque, to->pts)) to->damaged = 1;
+  to->met_error = log_->TakeError();
+}
+
 void LibavDecoder::Flush() {
   avcodec_flush_buffers(context_.get());
+  log_->Flush();
   ended_ = false;
   picture_too_large_ = false;
-  logged_error_ = false;
 }
 
 void* LibavDecoder::HandleOf(const AVFrame& frame) const {
   return buffers_ ? buffers_->HandleOf(frame) : nullptr;
 }
 
-Failure LibavDecoder::Describe(int av_error, const char* action) {
+Failure LibavDecoder::FailureOf(int av_error, const char* action) {
   if (picture_too_large_.exchange(false)) {
     return {
         BULKHEAD_OUT_OF_MEMORY,
@@ -224,7 +239,7 @@ bulkhead_result LibavDecoder::Report(int av_error, const char* action) {
   if (av_error >= 0) return BULKHEAD_OK;
   if (av_error == AVERROR(EAGAIN)) return BULKHEAD_AGAIN;
   if (av_error == AVERROR_EOF) return BULKHEAD_END_OF_STREAM;
-  Failure failure = Describe(av_error, action);
+  Failure failure = FailureOf(av_error, action);
   last_error_ = std::move(failure.sentence);
   return failure.result;
 }
@@ -232,30 +247,32 @@ bulkhead_result LibavDecoder::Report(int av_error, const char* action) {
 int LibavDecoder::GetBuffer(AVCodecContext* context, AVFrame* frame,
                             int flags) {
   const auto* decoder = static_cast<const LibavDecoder*>(context->opaque);
-  if (!decoder->buffers_ || context->codec_type != AVMEDIA_TYPE_VIDEO) {
-    return avcodec_default_get_buffer2(context, frame, flags);
+  if (context->codec_type == AVMEDIA_TYPE_VIDEO) {
+    decoder->log_->Begins(context->reordered_opaque);
+    if (decoder->buffers_) {
+      return decoder->buffers_->Allocate(context, frame, flags);
+    }
   }
-  return decoder->buffers_->Allocate(context, frame, flags);
+  return avcodec_default_get_buffer2(context, frame, flags);
 }
 
-// Notices errors, and pictures beyond max_pixels. libavcodec reports those as
-// damage, and only its log tells the two apart. Prints nothing, since a hostile
-// stream could make it print for ever.
+// Notices what picture_log.h tells, and pictures beyond max_pixels. libavcodec
+// reports those as damage, and only its log tells the two apart. Prints
+// nothing, since a hostile stream could make it print for ever.
 void LibavDecoder::ReadLog(void* object, int level, const char* format,
                            va_list values) {
-  const int severity = level & 0xff;  // the rest is a colour
-  const bool beyond_own = std::strstr(format, "Picture size %ux%u is invalid");
-  const bool beyond =
-      beyond_own ||
-      std::strstr(format, "exceeds specified max pixel count") != nullptr ||
-      std::strstr(format, "exceeds limit") != nullptr;
-  if (severity > AV_LOG_ERROR && !beyond) return;
   const AVCodecContext* context = OwningContext(object);
   if (context == nullptr || context->get_buffer2 != GetBuffer) return;
   // The decoder of AAC says of damaged bands that they exceed a limit.
   if (context->codec_type != AVMEDIA_TYPE_VIDEO) return;
   auto* const decoder = static_cast<LibavDecoder*>(context->opaque);
-  if (severity <= AV_LOG_ERROR) decoder->logged_error_ = true;
+  const int severity = level & 0xff;  // the rest is a colour
+  decoder->log_->Line(context->reordered_opaque, severity, format);
+  const bool beyond_own = std::strstr(format, "Picture size %ux%u is invalid");
+  const bool beyond =
+      beyond_own ||
+      std::strstr(format, "exceeds specified max pixel count") != nullptr ||
+      std::strstr(format, "exceeds limit") != nullptr;
   if (!beyond) return;
   if (beyond_own) {
     // libavutil refuses some sizes by itself, among them empty ones. Only sizes

@@ -7,6 +7,7 @@
 
 #include "backends/libav_codec/failure.h"
 #include "backends/libav_codec/libav_types.h"
+#include "backends/libav_codec/picture_log.h"
 #include "backends/libav_codec/runtime_buffers.h"
 #include "backends/sdk/bulkhead_backend.h"
 
@@ -43,11 +44,10 @@ class LibavDecoder {
   bulkhead_result SendTranslated(AVPacket* packet);
   // Receives one frame, which is valid if the result is OK.
   bulkhead_result Receive(AVFrame* frame);
+  // Fills all fields of *to except `buffer` and `private_data` (translate.h).
+  // Call this once for each frame, when it was received.
+  void Describe(const AVFrame& frame, bulkhead_frame* to);
   void Flush();
-  // Returns whether libavcodec logged an error since the last call. It goes on
-  // after many errors, and tells them nowhere else before the picture comes
-  // out.
-  bool TakeLoggedError() { return logged_error_.exchange(false); }
 
   // Returns the handle of the buffer that holds the frame; see
   // RuntimeBuffers::HandleOf.
@@ -63,7 +63,7 @@ class LibavDecoder {
   static void ReadLog(void* object, int level, const char* format,
                       va_list arguments);
   Expected<void> SetOptions(const bulkhead_open_parameters& parameters);
-  Failure Describe(int av_error, const char* action);
+  Failure FailureOf(int av_error, const char* action);
   bulkhead_result Report(int av_error, const char* action);
 
   std::string codec_;
@@ -72,9 +72,9 @@ class LibavDecoder {
   // Side data of the container's stream, which is sent with the first packet.
   PacketPtr stream_side_data_;
   std::atomic<bool> picture_too_large_ = false;
-  std::atomic<bool> logged_error_ = false;
   bool ended_ = false;
   std::string last_error_;
+  std::unique_ptr<PictureLog> log_;
   // The last member, so destroyed first: closing the context returns the
   // buffers and ends libavcodec's threads, which use the members above.
   CodecContextPtr context_;

@@ -143,8 +143,7 @@ void DeviceDecoder::DecodeAndUpload() {
     kernel_error_ = decoder_->last_error();
     return;
   }
-  libav_codec::DescribeFrame(*decoded_, &description_);
-  description_.met_error = decoder_->TakeLoggedError();
+  decoder_->Describe(*decoded_, &description_);
   kernel_result_ = Upload();
   av_frame_unref(decoded_.get());
 }

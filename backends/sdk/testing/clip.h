@@ -73,6 +73,7 @@ struct Decoded {
   bulkhead_result opened = BULKHEAD_FAILED;
   std::string open_error;
   std::vector<Picture> pictures;
+  std::vector<int64_t> damaged;  // the timestamps of pictures that are marked
   int bad_packets = 0;
   // The result that ended decoding early, and the backend's sentence about it.
   bulkhead_result failure = BULKHEAD_OK;

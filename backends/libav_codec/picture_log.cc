@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/libav_codec/picture_log.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+extern "C" {
+#include <libavutil/log.h>
+}
+
+namespace bulkhead::libav_codec {
+namespace {
+
+// More than any decoder has outstanding: 64 threads, and 16 pictures that wait
+// to be shown.
+constexpr size_t kMostPictures = 512;
+
+// Said of a picture while it is decoded, by H.264, the MPEG family and others
+// that conceal errors, by FFV1, and by HEVC.
+constexpr const char* kDamage[] = {
+    "concealing %d DC",
+    "error while decoding MB",
+    "slice CRC mismatch",
+    "bytestream end mismatching",
+    "Previous slice segment missing",
+};
+
+// HEVC says so before it makes up a picture that another refers to.
+constexpr const char* kMissing = "Could not find ref with POC";
+
+// HEVC says so of a picture whose last block was decoded, and nothing of
+// another.
+constexpr const char* kComplete = "Decoded frame with POC";
+
+bool TellsDamage(const char* format) {
+  return std::any_of(
+      std::begin(kDamage), std::end(kDamage),
+      [&](const char* text) { return std::strstr(format, text) != nullptr; });
+}
+
+}  // namespace
+
+int64_t PictureLog::NextPacket(bool keyframe, int64_t pts) {
+  const std::lock_guard lock(mutex_);
+  ++packets_;
+  if (keyframe) keyframes_[packets_] = pts;
+  if (keyframes_.size() > kMostPictures) keyframes_.erase(keyframes_.begin());
+  return packets_;
+}
+
+int64_t PictureLog::NotTaken() {
+  const std::lock_guard lock(mutex_);
+  keyframes_.erase(packets_);
+  return --packets_;
+}
+
+void PictureLog::Begins(int64_t packet) {
+  const std::lock_guard lock(mutex_);
+  pictures_.try_emplace(packet);
+  if (pictures_.size() > kMostPictures) pictures_.erase(pictures_.begin());
+}
+
+void PictureLog::Line(int64_t packet, int level, const char* format) {
+  const bool missing = std::strstr(format, kMissing) != nullptr;
+  const bool damage = missing || TellsDamage(format);
+  const bool complete =
+      codec_ == AV_CODEC_ID_HEVC && std::strstr(format, kComplete) != nullptr;
+  const bool error = level <= AV_LOG_ERROR;
+  if (!damage && !complete && !error) return;
+  const std::lock_guard lock(mutex_);
+  met_error_ = met_error_ || damage || error;
+  // A second field comes in a packet of its own, and begins no picture.
+  auto picture = pictures_.upper_bound(packet);
+  if (picture == pictures_.begin()) return;
+  --picture;
+  picture->second.damaged = picture->second.damaged || damage;
+  if (missing) {
+    picture->second.lacks_reference = true;
+    latest_missing_ = std::max(latest_missing_, picture->first);
+  }
+  if (!complete) return;
+  picture->second.complete = true;
+  first_complete_ = std::min(first_complete_, picture->first);
+}
+
+void PictureLog::Flush() {
+  const std::lock_guard lock(mutex_);
+  pictures_.clear();
+  keyframes_.clear();
+  met_error_ = false;
+}
+
+bool PictureLog::SeesMadeUp(int64_t packet, int64_t pts) const {
+  auto keyframe = keyframes_.upper_bound(packet);
+  int64_t from = 0;
+  if (keyframe != keyframes_.begin()) {
+    --keyframe;
+    const bool leads = pts < keyframe->second;
+    if (!leads) {
+      from = keyframe->first;
+    } else if (keyframe != keyframes_.begin()) {
+      from = std::prev(keyframe)->first;
+    }
+  }
+  if (latest_missing_ < from) return false;
+  return std::any_of(
+      pictures_.lower_bound(from), pictures_.upper_bound(packet),
+      [](const auto& picture) { return picture.second.lacks_reference; });
+}
+
+bool PictureLog::IsDamaged(int64_t packet, int64_t pts) const {
+  const std::lock_guard lock(mutex_);
+  const auto picture = pictures_.find(packet);
+  if (picture == pictures_.end()) return false;
+  // A version of libavcodec that never says "complete" says nothing this way.
+  return picture->second.damaged ||
+         (!picture->second.complete && first_complete_ < packet) ||
+         SeesMadeUp(packet, pts);
+}
+
+bool PictureLog::TakeError() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(met_error_, false);
+}
+
+}  // namespace bulkhead::libav_codec

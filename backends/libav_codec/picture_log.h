@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+extern "C" {
+#include <libavcodec/codec_id.h>
+}
+
+namespace bulkhead::libav_codec {
+
+// Tells which pictures are damaged, from the lines that libavcodec logs while
+// it decodes them.
+//
+//     context->reordered_opaque = log.NextPacket(keyframe, pts);
+//     log.Begins(context->reordered_opaque);          // in get_buffer2
+//     log.Line(context->reordered_opaque, level, format);
+//     if (log.IsDamaged(frame->reordered_opaque, pts)) ...
+//
+// The flags of AVFrame do not tell it. With frame threads, a thread outputs a
+// copy of the picture that another one may still be decoding, so flags that are
+// set later are lost, in some runs and not in others. Some decoders set no
+// flags: FFV1 copies slices with a wrong checksum from the picture before, HEVC
+// makes up references and leaves out slices. HEVC says only once that it made
+// up a picture, and later pictures refer to it too; so all are damaged up to
+// the next keyframe, except that those shown before it may refer to it as well.
+//
+// A line belongs to the packet whose number its context has: libavcodec copies
+// reordered_opaque to the thread that decodes the packet, and to the picture.
+// All packets up to that of a picture have been decoded when the picture comes
+// out, so the answer does not depend on timing.
+//
+// Only lines that no sound picture causes count as damage. Others of the
+// severity of an error are a reason for doubt (TakeError). Remembers the last
+// few hundred pictures. Thread-safe.
+class PictureLog {
+ public:
+  explicit PictureLog(AVCodecID codec) : codec_(codec) {}
+
+  // Returns the number of the packet that is sent next.
+  int64_t NextPacket(bool keyframe, int64_t pts);
+  // Takes back the number of a packet that the decoder did not take yet.
+  int64_t NotTaken();
+
+  // Records that a picture is being decoded from the packet.
+  void Begins(int64_t packet);
+  // Records a line of that level. `format` is without its values.
+  void Line(int64_t packet, int level, const char* format);
+  void Flush();
+
+  // Returns whether the picture that was decoded from the packet has parts that
+  // libavcodec made up, or refers to a picture that it made up.
+  bool IsDamaged(int64_t packet, int64_t pts) const;
+  // Returns whether there was an error since the last call.
+  bool TakeError();
+
+ private:
+  struct Picture {
+    bool damaged = false;
+    bool complete = false;
+    bool lacks_reference = false;
+  };
+  // Returns whether a picture that was made up may be seen in this one.
+  bool SeesMadeUp(int64_t packet, int64_t pts) const;
+
+  const AVCodecID codec_;
+  int64_t packets_ = 0;
+  mutable std::mutex mutex_;
+  std::map<int64_t, Picture> pictures_;   // by packet
+  std::map<int64_t, int64_t> keyframes_;  // the timestamps, by packet
+  // The first picture that was said to be complete.
+  int64_t first_complete_ = INT64_MAX;
+  int64_t latest_missing_ = -1;  // the last picture that lacks a reference
+  bool met_error_ = false;
+};
+
+}  // namespace bulkhead::libav_codec
