@@ -134,11 +134,7 @@ bool PacketInspector::IsKeyframe(const bulkhead_packet& packet) const {
 }
 
 bool PacketInspector::notices_missing_end() const {
-  if (codec_ == AV_CODEC_ID_MPEG1VIDEO || codec_ == AV_CODEC_ID_MPEG2VIDEO) {
-    return true;
-  }
-  return codec_ == AV_CODEC_ID_H264 && parser_ != nullptr &&
-         parser_->picture_structure == AV_PICTURE_STRUCTURE_FRAME;
+  return codec_ == AV_CODEC_ID_MPEG1VIDEO || codec_ == AV_CODEC_ID_MPEG2VIDEO;
 }
 
 bool PacketInspector::IsSecondField() {

@@ -46,9 +46,9 @@ class PacketInspector {
   // Returns what other packets need of the packet inspected last.
   const PacketRole& role() const { return role_; }
 
-  // Returns whether decoders are known to notice that the end of the packet
-  // inspected last is missing: those of H.264 and MPEG-1/2 miss macroblocks,
-  // but not where a picture is coded as two fields.
+  // Returns whether decoders notice that the end of a packet is missing. Those
+  // of MPEG-1/2 miss macroblocks; what is left of an H.264 or HEVC slice may
+  // decode to the last block.
   bool notices_missing_end() const;
 
   // Returns true once there was a keyframe whose headers are sound. A decoder

@@ -272,13 +272,14 @@ ipc::Expected<void> PictureReader::ReadPacket() {
   packet_pending_ = true;
   if (packets_ended_) {
     lost_at_end_ = demuxer_->LostAtEnd();
-    if (lost_at_end_ && IsTornAtEnd()) chain_.Cut();
+    if (IsTornAtEnd()) chain_.Cut();
     return {};
   }
   const bulkhead_packet& packet = demuxer_->packet();
   ++packets_;
   last_pts_ = packet.pts;
   last_position_ = packet.position;
+  const bool in_damaged_unit = IsInDamagedUnit();
   if (demuxer_->LostBefore()) {
     gaps_.SentBehindLoss(packet, demuxer_->lost_from(),
                          demuxer_->ListedAsLost());
@@ -287,6 +288,7 @@ ipc::Expected<void> PictureReader::ReadPacket() {
     chain_.LostBefore(IsTorn());
   } else {
     gaps_.Sent(packet);
+    if (in_damaged_unit) chain_.LostBefore(true);
   }
   const bool shows = inspector_->Inspect(packet);
   if (!inspector_->ordered()) outstanding_.OnlyCount();
@@ -299,7 +301,8 @@ ipc::Expected<void> PictureReader::ReadPacket() {
   role.referred = role.referred && !demuxer_->disposable();
   chain_.Sent(role, packet.pts, shows && !discarded);
   // Of a transport stream, IsTorn() knows more.
-  if (last_is_corrupt_ && !demuxer_->tells_losses()) chain_.Cut();
+  const bool corrupt = last_is_corrupt_ && !demuxer_->tells_losses();
+  if (corrupt || in_damaged_unit) chain_.Cut();
   if (!shows || discarded) {
     outstanding_.SentWithout(packet.pts, discarded);
     return {};
@@ -310,10 +313,19 @@ ipc::Expected<void> PictureReader::ReadPacket() {
 }
 
 bool PictureReader::IsTornAtEnd() const {
+  const bool cut_off = demuxer_->declared_size() > demuxer_->size();
+  if (demuxer_->facts().container == "mpegts") {
+    // The rest of the last packet may be what is cut off.
+    return lost_at_end_ ? IsTorn()
+                        : cut_off && !inspector_->notices_missing_end();
+  }
   // Where a file is cut off, a packet that its container has in full is whole.
-  const bool cut_off = demuxer_->declared_size() > demuxer_->size() &&
-                       demuxer_->facts().container != "mpegts";
-  return cut_off ? last_is_corrupt_ : IsTorn();
+  return cut_off ? lost_at_end_ && last_is_corrupt_ : lost_at_end_ && IsTorn();
+}
+
+bool PictureReader::IsInDamagedUnit() const {
+  return last_is_corrupt_ && demuxer_->tells_losses() &&
+         demuxer_->packet().position < 0;
 }
 
 bool PictureReader::IsTorn() const {

@@ -112,6 +112,9 @@ class PictureReader {
   void Rejected();
   // Returns whether lost bytes may begin inside the packet before them.
   bool IsTorn() const;
+  // Returns whether the packet read last begins in the middle of what the
+  // container transports as one, and lost bytes of, as did the packet before.
+  bool IsInDamagedUnit() const;
   // Returns the same of the last packet, for bytes that are lost behind it.
   bool IsTornAtEnd() const;
   // Checks the number and the timestamp of the pictures.

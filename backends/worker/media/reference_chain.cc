@@ -75,6 +75,7 @@ void ReferenceChain::Sent(const PacketRole& role, int64_t pts, bool shows) {
                       .referred = role.referred,
                       .leading = leading,
                       .alone = role.alone,
+                      .keyframe = is_entry || role.keyframe,
                       .waits = shows});
   Forget();
 }
@@ -90,6 +91,8 @@ void ReferenceChain::Forget() {
 
 void ReferenceChain::Cut() {
   if (packets_.empty()) return;
+  broken_ = true;
+  broken_from_ = end();
   packets_.back().cut = true;
   Break(end() - 1);
 }
@@ -118,17 +121,27 @@ void ReferenceChain::Lost(int64_t pts) {
 }
 
 void ReferenceChain::Shown(int64_t pts, bool keyframe, bool damaged) {
+  const uint64_t number = Find(pts);
+  if (keyframe && KeyframeOf(number) >= broken_from_) broken_ = false;
   ++accounted_;
-  if (keyframe && accounted_ >= broken_from_) broken_ = false;
   if (damaged) {
     broken_ = true;
     broken_from_ = end();
   }
-  const uint64_t number = Find(pts);
   if (number == end()) return;
   At(number).waits = false;
   shown_end_ = std::max(shown_end_, number + 1);
   if (damaged) Break(number);
+}
+
+uint64_t ReferenceChain::KeyframeOf(uint64_t number) const {
+  if (number != end() && At(number).keyframe) return number;
+  // Pictures that lead a keyframe come out before it and are sent behind it. If
+  // others were dropped, this finds a keyframe before the right one.
+  for (number = std::min(accounted_ + 1, end()); number > first_;) {
+    if (At(--number).keyframe) return number;
+  }
+  return 0;
 }
 
 void ReferenceChain::Break(uint64_t number) {

@@ -92,6 +92,7 @@ class ReferenceChain {
     bool referred;
     bool leading;
     bool alone;
+    bool keyframe;
     bool waits;        // its picture is not out yet, and not known to be lost
     bool cut = false;  // itself damaged
   };
@@ -99,6 +100,9 @@ class ReferenceChain {
   // Returns the number of the latest packet with the timestamp; end() if
   // there is none.
   uint64_t Find(int64_t pts) const;
+  // Returns the number of the keyframe that comes out now, or of one before it.
+  // `number` is that of the packet with its timestamp.
+  uint64_t KeyframeOf(uint64_t number) const;
   size_t SequenceOf(uint64_t number) const;
   bool DependsOn(uint64_t number, uint64_t other) const;
   void Break(uint64_t number);

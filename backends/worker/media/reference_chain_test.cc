@@ -134,5 +134,32 @@ TEST_F(ReferenceChainTest, WithoutTimestampsABreakLastsUntilALaterKeyframe) {
   EXPECT_FALSE(chain_.Broken(kNone));
 }
 
+// An MPEG-2 keyframe whose B-pictures come out first, and more of them because
+// the next P-picture is lost.
+TEST_F(ReferenceChainTest, AKeyframeSentBeforeTheBreakDoesNotEndIt) {
+  Send("KPKBB", {0, 3, 6, 4, 5});
+  chain_.OnlyCount();
+  chain_.Shown(0, true, false);
+  chain_.Shown(3, false, false);
+  chain_.LostBefore(true);
+  Send("BBPK", {7, 8, 12, 15});
+  for (const int64_t pts : {4, 5, 7, 8}) chain_.Shown(pts, false, false);
+  chain_.Shown(9, true, false);  // that of 6, with a guessed timestamp
+  EXPECT_TRUE(chain_.Broken(9));
+  chain_.Shown(12, false, false);
+  chain_.Shown(15, true, false);
+  EXPECT_FALSE(chain_.Broken(15));
+}
+
+TEST_F(ReferenceChainTest, WithoutTimestampsADamagedPacketBreaksTheChain) {
+  constexpr int64_t kNone = BULKHEAD_NO_TIMESTAMP;
+  chain_.OnlyCount();
+  Send("KP", {kNone, kNone});
+  chain_.Cut();
+  chain_.Shown(kNone, true, false);
+  chain_.Shown(kNone, false, false);
+  EXPECT_TRUE(chain_.Broken(kNone));
+}
+
 }  // namespace
 }  // namespace bulkhead::worker
