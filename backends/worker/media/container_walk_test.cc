@@ -204,6 +204,27 @@ TEST(ContainerWalkTest, JoinedTransportStreamsLoseNothing) {
   }
 }
 
+// So many packets that the counter has its old value again, and the half of
+// another one; or bytes put into a packet.
+TEST(ContainerWalkTest, TransportPacketThatLeadsToNoneIsALoss) {
+  constexpr size_t kPacket = 188;
+  std::ifstream file(Make({"alone.ts", "-an -c:v mpeg2video"}),
+                     std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const size_t at = bytes.size() / 2 / kPacket * kPacket + 100;
+  for (const size_t lost : {size_t{7}, 16 * kPacket + 7, size_t{0}}) {
+    const std::string path = TemporaryPath("spliced.ts");
+    const std::string junk = lost == 0 ? std::string(90, 'x') : "";
+    std::ofstream(path, std::ios::binary)
+        << bytes.substr(0, at) << junk << bytes.substr(at + lost);
+    EXPECT_GE(WalkFile(path).losses, 1) << lost;
+  }
+  const std::string path = TemporaryPath("padded.ts");
+  std::ofstream(path, std::ios::binary)
+      << bytes << std::string(1000, '\0') << bytes;
+  EXPECT_EQ(WalkFile(path).losses, 0) << "joined";
+}
+
 // A packet without a payload announces that the counter jumps.
 TEST(ContainerWalkTest, SpliceThatIsAnnouncedLosesNothing) {
   constexpr size_t kPacket = 188;

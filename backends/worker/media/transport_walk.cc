@@ -12,6 +12,7 @@ constexpr size_t kPacketBytes = 188;
 constexpr int64_t kCounters = 16;
 constexpr int kNullPackets = 0x1fff;
 constexpr int kProgramTable = 0;  // the pid of the programs' table
+constexpr int kServiceTable = 17;
 
 // The tables are repeated at least twice a second.
 constexpr int64_t kMostBytesBehind = int64_t{1} << 18;
@@ -23,6 +24,21 @@ int PidOf(std::span<const uint8_t> packet) {
 // Returns whether the packet announces that its counter jumps.
 bool IsMeant(std::span<const uint8_t> packet) {
   return (packet[3] & 0x20) != 0 && packet[4] > 0 && (packet[5] & 0x80) != 0;
+}
+
+// Returns whether the payload is the beginning of a PES packet. Tables have
+// none.
+bool BeginsPes(std::span<const uint8_t> packet) {
+  const size_t at = (packet[3] & 0x20) != 0 ? size_t{5} + packet[4] : 4;
+  return (packet[3] & 0x10) != 0 && at + 3 <= packet.size() &&
+         packet[at] == 0 && packet[at + 1] == 0 && packet[at + 2] == 1;
+}
+
+// Muxers begin a file with a table, whose packets count from 0.
+bool IsStartOfFile(std::span<const uint8_t> packet) {
+  const int pid = PidOf(packet);
+  return (pid == kProgramTable || pid == kServiceTable) &&
+         (packet[1] & 0x40) != 0 && (packet[3] & 0x0f) == 0;
 }
 
 }  // namespace
@@ -108,19 +124,26 @@ bool TransportWalk::Walk(int64_t end) {
       ++next_;
     } while (next_ < end && !IsInStep(next_));
     // Behind so many bytes the counter may have its old value again.
-    if (next_ - broken >= kCounters * stride_) counter_.reset();
-    if (next_ - broken >= kCounters * stride_ && !lost) {
+    const bool far = next_ - broken >= kCounters * stride_;
+    if (far) counter_.reset();
+    if (!lost && (far || IsSpliced(broken))) {
       lost = true;
-      broken_at_ = broken;
+      broken_at_ = far ? broken : broken - stride_;
     }
   }
   return lost;
 }
 
+bool TransportWalk::IsSpliced(int64_t broken) {
+  const auto before = file_.At(broken - stride_, kPacketBytes);
+  if (before.size() < kPacketBytes || streams_[PidOf(before)]) return false;
+  const auto behind = file_.At(next_, kPacketBytes);
+  return behind.size() == kPacketBytes && !IsStartOfFile(behind);
+}
+
 bool TransportWalk::Take(std::span<const uint8_t> packet, bool is_wanted) {
   const int pid = PidOf(packet);
   const bool has_payload = (packet[3] & 0x10) != 0;
-  const bool has_adaptation = (packet[3] & 0x20) != 0;
   const bool begins_unit = (packet[1] & 0x40) != 0;
   const bool is_meant = IsMeant(packet);
   const bool is_damaged = (packet[1] & 0x80) != 0;
@@ -130,6 +153,7 @@ bool TransportWalk::Take(std::span<const uint8_t> packet, bool is_wanted) {
     begins_file_ = begins_unit && counter == 0;
   }
   if (pid != pid_) {
+    if (begins_unit && BeginsPes(packet)) streams_.set(pid);
     if (!has_payload || pid == kNullPackets) return false;
     // The others would show the same loss later.
     if (IsGapInOther(packet)) DoubtOthers();
@@ -142,10 +166,7 @@ bool TransportWalk::Take(std::span<const uint8_t> packet, bool is_wanted) {
     return false;
   }
   if (begins_unit) {
-    const size_t at = has_adaptation ? size_t{5} + packet[4] : 4;
-    const bool is_whole = at + 3 < kPacketBytes && packet[at] == 0 &&
-                          packet[at + 1] == 0 && packet[at + 2] == 1;
-    is_suspicious_ |= !is_whole || (has_read_ && !is_wanted);
+    is_suspicious_ |= !BeginsPes(packet) || (has_read_ && !is_wanted);
   }
   // A packet may come twice.
   const bool follows =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
@@ -12,10 +13,11 @@ namespace bulkhead::worker {
 
 // Walks the packets of an MPEG transport stream. Bytes of a stream are lost
 // where the continuity counter of its packets leaves out a number without the
-// sign that this is meant, where one of its packets is marked as damaged, and
-// where so many bytes are no packets that the counter could have come round.
-// Files that were joined lose nothing: there the table of programs and then the
-// stream count from 0, with the beginning of a table and of a packet.
+// sign that this is meant, where one of its packets is marked as damaged, where
+// one of its packets, or of a table, does not lead to another one, and where so
+// many bytes are no packets that the counter could have come round. Files that
+// were joined lose nothing: there the table of programs and then the stream
+// count from 0, with the beginning of a table and of a packet.
 //
 // Sixteen lost packets leave the stream's counter as it was. Whoever knows that
 // the timestamps jump asks is_suspicious() too.
@@ -47,6 +49,9 @@ class TransportWalk final : public ContainerWalk {
   // Returns true if a packet of the stream is lost before this one.
   // `is_wanted`: it is the one that libavformat has returned.
   bool Take(std::span<const uint8_t> packet, bool is_wanted);
+  // Returns whether bytes were taken out of the packet before `broken`, or put
+  // into it, unless it is one of another stream.
+  bool IsSpliced(int64_t broken);
   bool IsGapInOther(std::span<const uint8_t> packet) const;
   void DoubtOthers();
   // Returns whether packets begin at `offset`, one behind the other.
@@ -66,6 +71,7 @@ class TransportWalk final : public ContainerWalk {
   bool has_read_ = false;
   bool is_suspicious_ = false;
   std::unordered_map<int, uint8_t> others_;  // their counters
+  std::bitset<1 << 13> streams_;  // the numbers of the others, without tables
 };
 
 }  // namespace bulkhead::worker
