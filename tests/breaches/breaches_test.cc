@@ -196,7 +196,10 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"invented", "which no packet has"},
         Row{"upside_down", "not in the buffer that it names"},
         Row{"odd_format", "in the format acme12", "while opening"},
-        Row{"swapped", "after one with a later timestamp", "at frame 9"}),
+        Row{"swapped", "after one with a later timestamp", "at frame 9"},
+        Row{"no_size", "a frame whose size is 0 bytes", "at frame 10"},
+        Row{"bad_pointer", "plane 1 in memory that cannot be read",
+            "at frame 10"}),
     [](const auto& row) { return std::string(row.param.breach); });
 
 TEST_F(BreachTest, AgainAfterTheEndMeansNotYet) {

@@ -55,6 +55,8 @@ enum class Breach {
   kOddFormat,
   kSwapped,
   kMuchLater,
+  kNoSize,
+  kBadPointer,
 };
 
 const std::map<std::string, Breach>& Breaches() {
@@ -85,6 +87,8 @@ const std::map<std::string, Breach>& Breaches() {
       {"odd_format", Breach::kOddFormat},
       {"swapped", Breach::kSwapped},
       {"much_later", Breach::kMuchLater},
+      {"no_size", Breach::kNoSize},
+      {"bad_pointer", Breach::kBadPointer},
   };
   return breaches;
 }
@@ -192,6 +196,14 @@ void Spoil(bulkhead_frame* frame) {
       return;
     case Breach::kNoFormat:
       frame->pixel_format = nullptr;
+      return;
+    case Breach::kNoSize:
+      if (begun) frame->size = 0;
+      return;
+    case Breach::kBadPointer:
+      if (!begun) return;
+      frame->buffer = nullptr;
+      frame->data[1] = reinterpret_cast<uint8_t*>(uintptr_t{1} << 20);
       return;
     default:
       return;

@@ -5,6 +5,7 @@
 
 #include "backends/sdk/sized.h"
 #include "backends/worker/media/abi_breach.h"
+#include "backends/worker/media/readable_memory.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -12,6 +13,12 @@ namespace {
 // Bounds the draining of a decoder that reports damage on every call of
 // receive_frame.
 constexpr uint64_t kMostDamagedReceives = 1 << 16;
+
+// The host uses much less of a backend's sentence.
+constexpr size_t kMostOfSentence = 4096;
+
+// The fields up to the timestamp. Without these, a frame is of no use.
+constexpr uint32_t kLeastOfFrame = offsetof(bulkhead_frame, duration);
 
 // Returns the result in the words of a failure, or null for a result that is no
 // failure.
@@ -59,8 +66,7 @@ ipc::Error FailureOf(const bulkhead_backend& backend, bulkhead_decoder* decoder,
                     "A call returns only the results that its clauses name.");
   }
   std::string message = std::string(backend.name) + ": " + call + ": " + name;
-  const char* sentence = backend.last_error(decoder);
-  if (sentence != nullptr) message += Quoted(sentence);
+  message += Quoted(ReadText(backend.last_error(decoder), kMostOfSentence));
   return {CodeOf(result), std::move(message)};
 }
 
@@ -109,9 +115,8 @@ ipc::Error Decoder::Failure(const char* call, bulkhead_result result) const {
 
 void Decoder::NoteDamage() {
   ++damage_count_;
-  const char* sentence = backend_.last_error(decoder_);
-  complaint_ = sentence != nullptr && *sentence != '\0' ? sentence
-                                                        : "BULKHEAD_BAD_INPUT";
+  complaint_ = ReadText(backend_.last_error(decoder_), kMostOfSentence);
+  if (complaint_.empty()) complaint_ = "BULKHEAD_BAD_INPUT";
 }
 
 ipc::Error Decoder::Stuck(const char* what) const {
@@ -172,6 +177,12 @@ ipc::Expected<Decoder::Received> Decoder::ReceiveFrame(DecodedFrame* frame) {
       frame->view_ = sdk::TakeSized(frame->raw_);
       damaged_in_a_row_ = 0;
       wants_packet_ = false;
+      if (frame->raw_.size < kLeastOfFrame) {
+        return tl::unexpected(BreachOf(
+            "receive_frame gave a frame whose size is " +
+                std::to_string(frame->raw_.size) + " bytes",
+            "is returned with `size` set to the part that was filled"));
+      }
       return Received::kFrame;
     case BULKHEAD_AGAIN:
       if (ended_) {

@@ -2,9 +2,12 @@
 #include "backends/worker/media/decoder.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -105,6 +108,24 @@ TEST_F(DecoderTest, FieldsBeyondTheVendorsSizeAreZero) {
   ASSERT_TRUE((*decoder)->ReceiveFrame(&frame));
   EXPECT_EQ(frame->pts, 42);
   EXPECT_EQ(frame->interlaced, 0);
+}
+
+// There is no memory behind the sentence.
+TEST_F(DecoderTest, ASentenceWithoutAnEndIsReadAsFarAsItGoes) {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  void* memory = mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  ASSERT_EQ(munmap(static_cast<char*>(memory) + page, page), 0);
+  static char* sentence;
+  sentence = static_cast<char*>(memory) + page - 4;
+  std::memcpy(sentence, "oops", 4);
+  table_.last_error = [](bulkhead_decoder*) -> const char* { return sentence; };
+  vendor_.answer = BULKHEAD_UNSUPPORTED;
+  const auto decoder = Open();
+  ASSERT_FALSE(decoder);
+  EXPECT_NE(decoder.error().message.find("\"oops\""), std::string::npos);
+  munmap(memory, page);
 }
 
 TEST_F(DecoderTest, DamageIsNoFailureUntilItNeverEnds) {

@@ -14,6 +14,7 @@ extern "C" {
 }
 
 #include "backends/worker/media/abi_breach.h"
+#include "backends/worker/media/readable_memory.h"
 #include "ipc/limit_name.h"
 #include "ipc/try.h"
 
@@ -46,6 +47,22 @@ Picture PictureOf(const bulkhead_frame& frame, AVPixelFormat format) {
 tl::unexpected<ipc::Error> ShortOfMemory() {
   return ipc::Fail(ipc::Code::kResourceExhausted,
                    "no memory to convert a picture");
+}
+
+// Returns whether the rows of a plane can be read. A wrong pointer is likely to
+// lead to no memory at all.
+bool IsReadablePlane(const bulkhead_frame& frame, int plane,
+                     const AVPixFmtDescriptor& format, int row_bytes) {
+  const bool is_chroma = plane == 1 || plane == 2;
+  const int64_t rows = is_chroma
+                           ? AV_CEIL_RSHIFT(frame.height, format.log2_chroma_h)
+                           : frame.height;
+  const int64_t stride = frame.stride[plane];
+  const int64_t others = (rows - 1) * stride;
+  const auto first = reinterpret_cast<uintptr_t>(frame.data[plane]) +
+                     static_cast<uintptr_t>(std::min<int64_t>(others, 0));
+  return IsReadable(reinterpret_cast<const void*>(first),
+                    static_cast<size_t>(std::llabs(others) + row_bytes));
 }
 
 }  // namespace
@@ -111,6 +128,14 @@ ipc::Expected<RgbConverter::Key> RgbConverter::ValidateFrame(
           picture + "a stride of " + std::to_string(frame.stride[i]) +
               " for rows of " + std::to_string(least_strides[i]) + " bytes",
           "frame-3", "not less than the bytes of a row"));
+    }
+    // What lies in a buffer of the runtime was checked already.
+    if (frame.buffer == nullptr && !is_palette &&
+        !IsReadablePlane(frame, i, *descriptor, least_strides[i])) {
+      return tl::unexpected(
+          BreachOf(picture + "plane " + std::to_string(i) +
+                       " in memory that cannot be read",
+                   "or in memory of the backend, with `buffer` NULL"));
     }
   }
   return Key{

@@ -445,8 +445,9 @@ std::string VideoSession::DescribeDamaged(const Damage& damage) const {
   if (damage.silent) {
     // Nothing but another decoder can tell which of the two it is.
     text += ": backend " + metadata_.backend +
-            " gave neither a picture nor an error for it, so the file is "
-            "damaged there or before, or the backend lost it";
+            " gave neither a picture nor an error for it before it gave later "
+            "ones or ended the stream, so the file is damaged there or before, "
+            "or the backend lost it";
   }
   return text + Quote(metadata_.backend, damage.words.empty()
                                              ? damage_.WordsAbout(damage.frame)
