@@ -228,6 +228,60 @@ TEST(CpuBackendTest, OptionsReachTheDecoder) {
              {.options = {{"skip_frame", "sometimes"}}});
   EXPECT_EQ(refused.opened, BULKHEAD_UNSUPPORTED);
   EXPECT_NE(refused.open_error.find("sometimes"), std::string::npos);
+  EXPECT_NE(refused.open_error.find("it takes none, default, noref"),
+            std::string::npos)
+      << refused.open_error;
+  const Decoded threads = Decode(*bulkhead_cpu_backend(), *runtime.services(),
+                                 *clip, {.options = {{"threads", "many"}}});
+  EXPECT_NE(threads.open_error.find("a whole number from 0 to 2147483647 or "
+                                    "auto"),
+            std::string::npos)
+      << threads.open_error;
+}
+
+TEST(CpuBackendTest, WhatFfmpegCannotDecodeIsSaidInPlainWords) {
+  const FakeRuntime runtime;
+  const auto animated = Clip::Make(
+      "animated.webp", {"-f", "lavfi", "-i", "testsrc2=size=64x48:rate=5",
+                        "-frames:v", "3", "-c:v", "libwebp_anim"});
+  if (!animated) GTEST_SKIP() << "ffmpeg cannot make an animated WebP";
+  const bulkhead_open_parameters parameters = OpenParameters(*animated, {});
+  bulkhead_decoder* decoder = nullptr;
+  const bulkhead_backend& backend = *bulkhead_cpu_backend();
+  ASSERT_EQ(backend.open(&parameters, runtime.services(), &decoder),
+            BULKHEAD_OK);
+  EXPECT_EQ(backend.send_packet(decoder, &animated->packets()[0]),
+            BULKHEAD_BAD_INPUT);
+  EXPECT_STREQ(backend.last_error(decoder),
+               "the picture is animated, and libavcodec has no decoder for "
+               "animated WebP; convert the file to another format");
+  backend.close(decoder);
+}
+
+TEST(CpuBackendTest, NumbersWithoutAMeaningAreDamage) {
+  const auto clip =
+      Clip::Make("damaged.aac.mkv",
+                 {"-f", "lavfi", "-i", "sine=frequency=440:duration=2", "-ac",
+                  "2", "-c:a", "aac"},
+                 BULKHEAD_STREAM_AUDIO);
+  if (!clip) GTEST_SKIP() << "ffmpeg cannot encode AAC";
+  const FakeRuntime runtime;
+  const bulkhead_backend& backend = *bulkhead_cpu_backend();
+  const bulkhead_open_parameters parameters = OpenParameters(*clip, {});
+  bulkhead_decoder* decoder = nullptr;
+  ASSERT_EQ(backend.open(&parameters, runtime.services(), &decoder),
+            BULKHEAD_OK);
+  std::string said;
+  for (bulkhead_packet packet : clip->packets()) {
+    const std::vector<uint8_t> bytes(packet.bytes + 64, 0xff);
+    packet.data = bytes.data();
+    if (backend.send_packet(decoder, &packet) == BULKHEAD_BAD_INPUT) {
+      said += backend.last_error(decoder);
+    }
+  }
+  EXPECT_NE(said.find("the data is damaged"), std::string::npos) << said;
+  EXPECT_EQ(said.find("Error number"), std::string::npos);
+  backend.close(decoder);
 }
 
 class PictureLimitTest : public testing::TestWithParam<const char*> {};

@@ -27,9 +27,21 @@ bulkhead_result ResultOf(int av_error) {
 }
 
 std::string TextOf(int av_error) {
+  switch (av_error) {
+    case AVERROR(EINVAL):
+      return "a value in the data, or of an option, is not valid";
+    case AVERROR(EPERM):
+    case AVERROR(ERANGE):
+    case AVERROR(EIO):
+      // Decoders return -1, which is EPERM, and other numbers for damage.
+      return "the data is damaged";
+    default:
+      break;
+  }
   char text[AV_ERROR_MAX_STRING_SIZE];
-  av_strerror(av_error, text, sizeof(text));
-  return text;
+  // Numbers of one decoder's own, such as those of AC-3, have no text.
+  return av_strerror(av_error, text, sizeof(text)) < 0 ? "the data is damaged"
+                                                       : text;
 }
 
 }  // namespace bulkhead::libav_codec

@@ -28,7 +28,8 @@ inline tl::unexpected<Failure> Fail(bulkhead_result result,
 // packet.
 bulkhead_result ResultOf(int av_error);
 
-// Returns the text that FFmpeg prints for an error number.
+// Returns the text that FFmpeg prints for an error number, or what the number
+// means where that text would lead people astray.
 std::string TextOf(int av_error);
 
 }  // namespace bulkhead::libav_codec

@@ -9,6 +9,7 @@ extern "C" {
 #include <libavutil/opt.h>
 }
 
+#include "backends/libav_codec/allowed_values.h"
 #include "backends/libav_codec/translate.h"
 #include "backends/sdk/sized.h"
 
@@ -40,6 +41,14 @@ Expected<const AVCodec*> FindDecoder(const char* name, uint32_t stream_kind) {
                     Quoted(name) + "; choose another backend or file");
   }
   return decoder;
+}
+
+// Returns whether the header of a WebP file says so ("Extended File Format" in
+// the WebP container specification).
+bool IsAnimated(const AVPacket& webp) {
+  constexpr int kFlags = 20;
+  return webp.size > kFlags && std::memcmp(webp.data + 12, "VP8X", 4) == 0 &&
+         (webp.data[kFlags] & 0x02) != 0;
 }
 
 // Returns the codec context on whose behalf a line is logged, or null.
@@ -137,10 +146,13 @@ Expected<void> LibavDecoder::SetOptions(
                       "; remove it or choose another backend");
     }
     if (error < 0) {
+      const std::string allowed = AllowedValues(context_.get(), option.key);
       return Fail(BULKHEAD_UNSUPPORTED,
                   "the decoder of " + Quoted(codec_.c_str()) +
                       " does not take option " + Quoted(option.key) + " = " +
-                      Quoted(option.value) + ": " + TextOf(error));
+                      Quoted(option.value) +
+                      (allowed.empty() ? "; choose another value"
+                                       : "; it takes " + allowed));
     }
   }
   max_frame_pixels_ = parameters.max_frame_pixels;
@@ -178,6 +190,7 @@ bulkhead_result LibavDecoder::SendTranslated(AVPacket* packet) {
     last_error_ = "no memory for the stream's side data";
     return BULKHEAD_OUT_OF_MEMORY;
   }
+  animated_ = context_->codec_id == AV_CODEC_ID_WEBP && IsAnimated(*packet);
   context_->reordered_opaque =
       log_->NextPacket((packet->flags & AV_PKT_FLAG_KEY) != 0, packet->pts);
   const int error = avcodec_send_packet(context_.get(), packet);
@@ -223,6 +236,11 @@ Failure LibavDecoder::FailureOf(int av_error, const char* action) {
         "a picture of the " + codec_ + " stream is larger than the limit of " +
             std::to_string(max_frame_pixels_) +
             " pixels; raise the limit frame_pixels (--limit frame-pixels=N)"};
+  }
+  if (animated_) {
+    return {ResultOf(av_error),
+            "the picture is animated, and libavcodec has no decoder for "
+            "animated WebP; convert the file to another format"};
   }
   return {ResultOf(av_error), "libavcodec could not " + std::string(action) +
                                   " of the " + codec_ +

@@ -73,6 +73,7 @@ class LibavDecoder {
   PacketPtr stream_side_data_;
   std::atomic<bool> picture_too_large_ = false;
   bool ended_ = false;
+  bool animated_ = false;  // the packet sent last is an animated picture
   std::string last_error_;
   std::unique_ptr<PictureLog> log_;
   // The last member, so destroyed first: closing the context returns the

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/libav_codec/allowed_values.h"
+
+#include <climits>
+#include <cstdio>
+#include <cstring>
+
+extern "C" {
+#include <libavutil/opt.h>
+}
+
+namespace bulkhead::libav_codec {
+namespace {
+
+// Some options have dozens of names, such as those of codecs.
+constexpr int kMostNames = 24;
+
+std::string Number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.15g", value);
+  return text;
+}
+
+// Returns the kind of value, and whether it is a number with bounds.
+const char* KindOf(AVOptionType type, bool* is_number) {
+  *is_number = true;
+  switch (type) {
+    case AV_OPT_TYPE_INT:
+    case AV_OPT_TYPE_INT64:
+    case AV_OPT_TYPE_UINT64:
+      return "a whole number";
+    case AV_OPT_TYPE_DOUBLE:
+    case AV_OPT_TYPE_FLOAT:
+      return "a number";
+    default:
+      *is_number = false;
+  }
+  switch (type) {
+    case AV_OPT_TYPE_BOOL:
+      return "0, 1 or auto";
+    case AV_OPT_TYPE_RATIONAL:
+      return "a fraction such as 25/1";
+    case AV_OPT_TYPE_DURATION:
+      return "a time such as 1.5 or 00:01:30";
+    case AV_OPT_TYPE_IMAGE_SIZE:
+      return "a size such as 320x240";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+std::string AllowedValues(AVCodecContext* context, const char* option) {
+  void* target = nullptr;
+  const AVOption* found = av_opt_find2(context, option, nullptr, 0,
+                                       AV_OPT_SEARCH_CHILDREN, &target);
+  if (found == nullptr || target == nullptr) return "";
+  bool is_number;
+  std::string text = KindOf(found->type, &is_number);
+  // Options whose values have names are numbers without bounds.
+  if (is_number && found->unit != nullptr && found->min <= INT_MIN) text = "";
+  if (is_number && !text.empty()) {
+    text += " from " + Number(found->min) + " to " + Number(found->max);
+  }
+  int names = 0;
+  for (const AVOption* other = nullptr;
+       found->unit != nullptr && names < kMostNames &&
+       (other = av_opt_next(target, other)) != nullptr;) {
+    if (other->type != AV_OPT_TYPE_CONST || other->unit == nullptr ||
+        std::strcmp(other->unit, found->unit) != 0) {
+      continue;
+    }
+    if (!text.empty()) text += names == 0 ? " or " : ", ";
+    text += other->name;
+    ++names;
+  }
+  return text;
+}
+
+}  // namespace bulkhead::libav_codec
