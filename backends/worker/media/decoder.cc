@@ -181,6 +181,7 @@ ipc::Expected<Decoder::Received> Decoder::ReceiveFrame(DecodedFrame* frame) {
         return tl::unexpected(BreachOf(
             "receive_frame gave a frame whose size is " +
                 std::to_string(frame->raw_.size) + " bytes",
+            "abi-2",
             "is returned with `size` set to the part that was filled"));
       }
       return Received::kFrame;

@@ -132,10 +132,10 @@ ipc::Expected<RgbConverter::Key> RgbConverter::ValidateFrame(
     // What lies in a buffer of the runtime was checked already.
     if (frame.buffer == nullptr && !is_palette &&
         !IsReadablePlane(frame, i, *descriptor, least_strides[i])) {
-      return tl::unexpected(
-          BreachOf(picture + "plane " + std::to_string(i) +
-                       " in memory that cannot be read",
-                   "or in memory of the backend, with `buffer` NULL"));
+      return tl::unexpected(BreachOf(
+          picture + "plane " + std::to_string(i) +
+              " in memory that cannot be read",
+          "frame-4", "or in memory of the backend, with `buffer` NULL"));
     }
   }
   return Key{

@@ -2,6 +2,7 @@
 #include "core/application/frames/damage_log.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 namespace bulkhead::session {
@@ -92,14 +93,21 @@ void DamageLog::Join(const Range& later, Range& range) {
   range.last_byte = std::max(range.last_byte, later.last_byte);
 }
 
+std::optional<double> TimeOf(int64_t pts, double seconds_per_unit) {
+  constexpr double kMostSeconds = 1e10;  // three centuries
+  if (pts == ipc::kNoTimestamp) return std::nullopt;
+  const double seconds = static_cast<double>(pts) * seconds_per_unit;
+  if (std::abs(seconds) > kMostSeconds) return std::nullopt;
+  return seconds;
+}
+
 std::vector<DamagedRange> DamageLog::Ranges(double seconds_per_unit) const {
   const auto byte = [](int64_t position) -> std::optional<int64_t> {
     if (position < 0) return std::nullopt;
     return position;
   };
   const auto seconds = [=](int64_t pts) -> std::optional<double> {
-    if (pts == ipc::kNoTimestamp) return std::nullopt;
-    return static_cast<double>(pts) * seconds_per_unit;
+    return TimeOf(pts, seconds_per_unit);
   };
   std::vector<DamagedRange> ranges;
   for (const auto& [first, range] : ranges_) {

@@ -33,6 +33,10 @@ struct Damage {
   uint64_t declared_frames = 0;
 };
 
+// Returns the time in seconds. Returns nullopt if it is unknown, or so far away
+// that only a damaged file has it: such a time would tell people nothing.
+std::optional<double> TimeOf(int64_t pts, double seconds_per_unit);
+
 // Tells one gap in the container from another, whichever pass met it.
 using GapKey = std::pair<int64_t, int64_t>;
 GapKey KeyOf(const Damage& gap);

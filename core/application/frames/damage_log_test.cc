@@ -63,6 +63,17 @@ TEST(DamageLog, FramesWithoutTimestampsHaveNoTimes) {
   EXPECT_DOUBLE_EQ(told[0].end_seconds.value_or(-1), 10.0);
 }
 
+TEST(DamageLog, TimesThatOnlyADamagedFileHasAreUnknown) {
+  DamageLog log;
+  log.Add({.frame = 1, .pts = INT64_MIN / 3, .duration = 1});
+  log.Add({.frame = 3, .pts = INT64_C(1'700'000'000'000), .duration = 1});
+  const auto ranges = log.Ranges(0.001);
+  ASSERT_EQ(ranges.size(), 2u);
+  EXPECT_FALSE(ranges[0].begin_seconds);
+  EXPECT_FALSE(ranges[0].end_seconds);
+  EXPECT_TRUE(ranges[1].begin_seconds) << "seconds since 1970";
+}
+
 TEST(DamageLog, IsBoundedAndStillCounts) {
   DamageLog log;
   constexpr uint64_t kFrames = 3 * DamageLog::kMostRanges;

@@ -398,7 +398,7 @@ std::string VideoSession::DescribeGap(const Damage& gap) const {
   };
   std::string text = "about " + std::to_string(gap.frames) +
                      (gap.frames == 1 ? " frame is" : " frames are");
-  const bool timed = gap.pts != ipc::kNoTimestamp;
+  const bool timed = TimeOf(gap.pts, metadata_.time_base.value()).has_value();
   if (gap.declared_size >= 0 || gap.declared_frames > 0) {
     text += " missing at the end";
     if (timed) text += ", from " + seconds(gap.pts) + " s on";
@@ -426,17 +426,12 @@ std::string VideoSession::DescribeGap(const Damage& gap) const {
 
 std::string VideoSession::DescribeDamaged(const Damage& damage) const {
   std::string text;
-  const bool timed = damage.pts != ipc::kNoTimestamp;
+  const auto time = TimeOf(damage.pts, metadata_.time_base.value());
   if (damage.frames > 1) {
     text += std::to_string(damage.frames) + " packets yielded no frame";
   } else {
     text += damage.frame ? "frame " + std::to_string(*damage.frame) : "a frame";
-    if (timed) {
-      text += " at " +
-              std::to_string(static_cast<double>(damage.pts) *
-                             metadata_.time_base.value()) +
-              " s";
-    }
+    if (time) text += " at " + std::to_string(*time) + " s";
     if (damage.position >= 0) {
       text += ", byte " + std::to_string(damage.position) + " of the file,";
     }
