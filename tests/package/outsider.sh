@@ -4,7 +4,8 @@
 # outsider.sh PREFIX SOURCES: uses an installation of Bulkhead as a stranger does, with
 # nothing of the repository but the program in SOURCES: compiles and links it with
 # pkg-config and with CMake, against the shared and the static library; decodes on
-# both devices, and compares with ffmpeg. Works in a new directory below $TMPDIR.
+# both devices, and compares with ffmpeg; then does what a vendor does with the
+# example. Works in a new directory below $TMPDIR.
 set -euo pipefail
 
 prefix=$(readlink -f "$1")
@@ -69,6 +70,14 @@ for program in shared cmake/decode; do
   grep -q 'libbulkhead\.so\.0 => /' <<< "$linked" || fail "not linked with the soname: $linked"
   ! grep -E 'libav|libsw|not found' <<< "$linked" || fail "$program links a media library"
 done
+
+# A vendor builds the example, packs it, installs it and tests it.
+bulkhead=$prefix/bin/bulkhead
+cp -r "$(pkg-config --variable=example bulkhead)" dav1d
+make -s -C dav1d wheel > make.log 2>&1 || fail "$(cat make.log)"
+"$bulkhead" install dav1d/*.whl --into plugins > install.log || fail "$(cat install.log)"
+"$bulkhead" --plugin-path "$PWD/plugins" conformance dav1d > report || fail "$(cat report)"
+grep -q '^passed  decodes av1 ' report || fail "AV1 was not decoded: $(cat report)"
 
 "$prefix/bin/bulkhead" demo > demo.log 2>&1 || fail "the demo: $(cat demo.log)"
 grep -q 'all frames of all runs are equal' demo.log || fail "the demo: $(cat demo.log)"
