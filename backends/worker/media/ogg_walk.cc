@@ -22,7 +22,7 @@ uint64_t ReadLittle(std::span<const uint8_t> bytes) {
 
 }  // namespace
 
-std::optional<OggPage> ReadOggPage(FileWindow& file, int64_t offset) {
+std::optional<OggPageHeader> ReadOggPage(FileWindow& file, int64_t offset) {
   const auto bytes = file.At(offset, kHeaderBytes + 255);
   if (bytes.size() < kHeaderBytes ||
       std::memcmp(bytes.data(), "OggS\0", 5) != 0) {
@@ -30,7 +30,7 @@ std::optional<OggPage> ReadOggPage(FileWindow& file, int64_t offset) {
   }
   const size_t segments = bytes[kHeaderBytes - 1];
   if (bytes.size() < kHeaderBytes + segments) return std::nullopt;
-  OggPage page;
+  OggPageHeader page;
   page.flags = bytes[5];
   page.granule = static_cast<int64_t>(ReadLittle(bytes.subspan(6, 8)));
   page.serial = static_cast<uint32_t>(ReadLittle(bytes.subspan(14, 4)));
@@ -82,18 +82,18 @@ bool OggWalk::LostUntilEnd() {
   return false;
 }
 
-bool OggWalk::Take(const OggPage& page, int64_t offset) {
+bool OggWalk::Take(const OggPageHeader& page, int64_t offset) {
   if (!HasRightChecksum(page, offset)) {
     // Its number may be wrong as well; the next page shows it.
     return true;
   }
-  const bool lost = number_ && (page.flags & OggPage::kFirst) == 0 &&
+  const bool lost = number_ && (page.flags & OggPageHeader::kFirst) == 0 &&
                     page.number != *number_ + 1;
   number_ = page.number;
   return lost;
 }
 
-bool OggWalk::HasRightChecksum(const OggPage& page, int64_t offset) {
+bool OggWalk::HasRightChecksum(const OggPageHeader& page, int64_t offset) {
   static_assert(kMostPageBytes < (1 << 17));
   const auto bytes = file_.At(offset, static_cast<size_t>(page.end - offset));
   if (static_cast<int64_t>(bytes.size()) < page.end - offset) return false;

@@ -10,7 +10,7 @@
 namespace bulkhead::worker {
 
 // The header of a page (RFC 3533, section 6).
-struct OggPage {
+struct OggPageHeader {
   uint8_t flags = 0;
   int64_t granule = -1;
   uint32_t serial = 0;
@@ -23,7 +23,7 @@ struct OggPage {
 };
 
 // Returns the page that begins at `offset`, or nullopt.
-std::optional<OggPage> ReadOggPage(FileWindow& file, int64_t offset);
+std::optional<OggPageHeader> ReadOggPage(FileWindow& file, int64_t offset);
 
 // Walks the pages of Ogg. Bytes of a stream are lost where the numbers of its
 // pages leave one out, and where the checksum of a page is wrong, which
@@ -39,8 +39,8 @@ class OggWalk final : public ContainerWalk {
 
  private:
   // Takes a page of the stream. Returns true if one is lost before it.
-  bool Take(const OggPage& page, int64_t offset);
-  bool HasRightChecksum(const OggPage& page, int64_t offset);
+  bool Take(const OggPageHeader& page, int64_t offset);
+  bool HasRightChecksum(const OggPageHeader& page, int64_t offset);
 
   FileWindow file_;
   int64_t last_ = -1;
