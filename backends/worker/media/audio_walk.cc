@@ -111,7 +111,9 @@ bool AudioWalk::LostBeforeChunk(const bulkhead_packet& packet, bool is_lost) {
   if (!time) return is_behind_loss_;
   is_guessed_ = !index_->is_exact();
   is_behind_loss_ = false;
-  const int64_t before = std::exchange(delay_, *time - packet.pts);
+  int64_t delay;
+  if (__builtin_sub_overflow(*time, packet.pts, &delay)) return is_lost;
+  const int64_t before = std::exchange(delay_, delay);
   return is_lost || delay_ > before;
 }
 
@@ -129,7 +131,8 @@ void AudioWalk::GuessDelay(const bulkhead_packet& packet) {
   } else if (duration_ > 0) {
     ticks = __int128{bytes} * duration_ / file_.size();
   }
-  delay_ += static_cast<int64_t>(std::min<__int128>(ticks, kMostTicksLost));
+  delay_ =
+      static_cast<int64_t>(std::min<__int128>(delay_ + ticks, kMostTicksLost));
 }
 
 bool AudioWalk::ShowsLossBehind() {

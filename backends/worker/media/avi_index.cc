@@ -11,6 +11,7 @@ namespace {
 constexpr int64_t kHeaderBytes = 8;
 constexpr int64_t kListBytes = 12;
 constexpr int64_t kEntryBytes = 16;
+constexpr int64_t kMostBytes = int64_t{128} << 20;
 constexpr size_t kMostEntries = size_t{1} << 20;
 // Lists and chunks before the index, beside those of the streams.
 constexpr int kMostChunks = 1 << 10;
@@ -75,16 +76,17 @@ std::optional<AviIndex> AviIndex::Read(FileWindow file, int64_t declared,
   if (!layout || stream > 99) return std::nullopt;
   AviIndex index;
   int64_t at = 0;
+  int64_t listed = 0;  // bytes of the index
   for (const int64_t lost : {int64_t{0}, declared - file.size()}) {
     const auto bytes = file.At(layout->end - lost, kHeaderBytes);
     if (bytes.size() < kHeaderBytes || Text(bytes, 0) != "idx1") continue;
     index.lost_bytes_ = lost;
+    listed = std::min(int64_t{Number(bytes, 4)}, kMostBytes);
     at = layout->end - lost;
     break;
   }
   if (at == 0) return std::nullopt;
-  const int64_t end = std::min(
-      at + kHeaderBytes + int64_t{Number(file.At(at, 8), 4)}, file.size());
+  const int64_t end = std::min(at + kHeaderBytes + listed, file.size());
   std::vector<Entry> entries;
   std::optional<int64_t> base;
   int64_t units = 0;

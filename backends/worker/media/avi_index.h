@@ -16,7 +16,7 @@ namespace bulkhead::worker {
 //
 // libavformat does not find the index of a file that lost bytes, and makes up
 // another one. This one finds it by the difference between the size that the
-// file has and the one that it should have. The file is hostile: reads at most
+// file has and the one that it should have. The file is hostile: keeps at most
 // a million entries. A value type; copies share the entries.
 class AviIndex {
  public:

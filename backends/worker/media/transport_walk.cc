@@ -16,6 +16,7 @@ constexpr int kServiceTable = 17;
 
 // The tables are repeated at least twice a second.
 constexpr int64_t kMostBytesBehind = int64_t{1} << 18;
+constexpr int kMostLooksBehind = 1000;  // in a file, which is hostile
 
 int PidOf(std::span<const uint8_t> packet) {
   return (packet[1] & 0x1f) << 8 | packet[2];
@@ -194,7 +195,9 @@ bool TransportWalk::IsGapInOther(std::span<const uint8_t> packet) const {
 }
 
 bool TransportWalk::IsSuspiciousBehind() {
-  if (next_ < 0 || stride_ == 0) return false;
+  if (next_ < 0 || stride_ == 0 || ++looks_behind_ > kMostLooksBehind) {
+    return false;
+  }
   std::set<int> seen;
   for (int64_t at = next_; at < next_ + kMostBytesBehind; at += stride_) {
     const auto packet = file_.At(at, kPacketBytes);

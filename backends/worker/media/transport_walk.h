@@ -70,6 +70,7 @@ class TransportWalk final : public ContainerWalk {
   // before the table of programs tells what they are.
   bool has_read_ = false;
   bool is_suspicious_ = false;
+  int looks_behind_ = 0;
   std::unordered_map<int, uint8_t> others_;  // their counters
   std::bitset<1 << 13> streams_;  // the numbers of the others, without tables
 };
