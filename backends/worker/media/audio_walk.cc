@@ -9,6 +9,7 @@ namespace bulkhead::worker {
 namespace {
 
 constexpr int64_t kChunkHeaderBytes = 8;
+constexpr size_t kTagHeaderBytes = 11;
 constexpr int64_t kMostTicksLost = int64_t{1} << 40;
 
 }  // namespace
@@ -56,6 +57,8 @@ bool AudioWalk::LostBefore(const bulkhead_packet& packet) {
   bool lost = is_lost || is_shorter_;
   if (std::holds_alternative<AviWalk>(walk_)) {
     lost = LostBeforeChunk(packet, is_lost);
+  } else if (std::holds_alternative<FlvWalk>(walk_)) {
+    ReadTime(packet, is_lost);
   }
   if (first_position_ < 0) first_position_ = packet.position;
   if (position_ >= 0 && !is_lost) {
@@ -81,6 +84,24 @@ bool AudioWalk::LostInTransport(TransportWalk& walk,
   lost = walk.LostUntil(packet.position);
   lost |= walk.is_suspicious();
   return std::exchange(was_lost_, lost) || lost;
+}
+
+void AudioWalk::ReadTime(const bulkhead_packet& packet, bool is_lost) {
+  const auto tag = file_.At(packet.position, kTagHeaderBytes);
+  delay_ = 0;
+  if (packet.pts == BULKHEAD_NO_TIMESTAMP || tag.size() < kTagHeaderBytes) {
+    return;
+  }
+  const int64_t time = int64_t{tag[7]} << 24 | int64_t{tag[4]} << 16 |
+                       int64_t{tag[5]} << 8 | int64_t{tag[6]};
+  int64_t offset;
+  if (__builtin_sub_overflow(packet.pts, time, &offset)) return;
+  // libavformat may have taken it from elsewhere while it looked for the tag.
+  if (is_lost) {
+    if (__builtin_sub_overflow(offset_, offset, &delay_)) delay_ = 0;
+  } else {
+    offset_ = offset;
+  }
 }
 
 void AudioWalk::ReadIndex(const bulkhead_packet& packet) {

@@ -52,6 +52,8 @@ class AudioWalk {
  private:
   ContainerWalk* walk() const;
   bool LostInTransport(TransportWalk& walk, const bulkhead_packet& packet);
+  // Takes the time of a tag of FLV from its header.
+  void ReadTime(const bulkhead_packet& packet, bool is_lost);
   bool LostBeforeChunk(const bulkhead_packet& packet, bool is_lost);
   void ReadIndex(const bulkhead_packet& packet);
   // Adds the packets that bytes before `packet` had, by the mean of all before.
@@ -72,6 +74,9 @@ class AudioWalk {
   // Transport streams: before the last packet bytes were lost. The first
   // timestamp behind them can be too early, so that the gap comes in two parts.
   bool was_lost_ = false;
+
+  // FLV: the timestamp of the last packet minus that of its tag.
+  int64_t offset_ = 0;
 
   // AVI.
   int64_t duration_;  // according to the header
