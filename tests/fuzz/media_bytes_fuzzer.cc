@@ -9,6 +9,8 @@
 
 #include "backends/worker/media/avi_index.h"
 #include "backends/worker/media/container_walk.h"
+#include "backends/worker/media/declared_frames.h"
+#include "backends/worker/media/declared_size.h"
 #include "backends/worker/media/file_window.h"
 #include "backends/worker/media/matroska_walk.h"
 #include "backends/worker/media/media_bytes.h"
@@ -47,6 +49,7 @@ void FuzzOgg(MemoryBytes& file, int64_t offset) {
 void FuzzWalk(std::string_view container, MemoryBytes& file, int64_t offset) {
   const auto walk =
       ContainerWalk::Of(container, 1, MediaBytes(file), file.size());
+  if (walk == nullptr) return;
   for (const int64_t position : {offset, offset + 300, file.size() / 2}) {
     if (walk->LostUntil(position)) FUZZ_CHECK(walk->broken_at() >= 0);
   }
@@ -69,6 +72,24 @@ void FuzzAvi(MemoryBytes& file, int64_t offset) {
     const auto time = index->TimeOf(window, offset, is_lost);
     FUZZ_CHECK(!time || (*time >= 0 && *time <= index->end()));
   }
+}
+
+void FuzzFragments(MemoryBytes& file, int64_t offset) {
+  FuzzWalk("mov,mp4,m4a,3gp,3g2,mj2", file, offset);
+}
+
+void FuzzHeaders(MemoryBytes& file) {
+  const MediaBytes bytes(file);
+  for (const char* container :
+       {"matroska,webm", "avi", "wav", "aiff", "caf", "au", "flv", "asf",
+        "mov,mp4,m4a,3gp,3g2,mj2", "mpegts", "ogg"}) {
+    FUZZ_CHECK(DeclaredSize(container, bytes, file.size()) >= 0);
+  }
+  const ByteRange samples = WavSamples(bytes, file.size());
+  FUZZ_CHECK(samples.begin >= 0);
+  FUZZ_CHECK(AsfMicroseconds(bytes, file.size()) >= -1);
+  (void)ReadDeclaredFrames("ivf", bytes, file.size());
+  FUZZ_CHECK(!ReadDeclaredFrames("apng", bytes, file.size()).may_be_time);
 }
 
 void FuzzTransport(MemoryBytes& file, int64_t offset) {
@@ -102,6 +123,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       break;
     case 'f':
       FuzzWalk("flv", file, offset);
+      break;
+    case 'p':
+      FuzzFragments(file, offset);
+      break;
+    case 'd':
+      FuzzHeaders(file);
       break;
     case 't':
       FuzzTransport(file, offset);

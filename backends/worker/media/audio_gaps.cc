@@ -44,7 +44,9 @@ AudioGaps::AudioGaps(const Demuxer& demuxer)
     framing_ = Framing::kAdts;
   }
   if (facts.container == "mp3") info_ = ReadMp3Info(demuxer.bytes());
-  if (info_) end_ = info_->end;
+  if (!info_) return;
+  end_ = info_->end;
+  shorter_ = demuxer.size() - info_->begin < int64_t{info_->bytes};
 }
 
 size_t AudioGaps::FrameBytes(const bulkhead_packet& packet) const {
@@ -100,6 +102,7 @@ void AudioGaps::Examine(const bulkhead_packet& packet) {
   const size_t frame = FrameBytes(packet);
   const std::span<const uint8_t> bytes(packet.data, packet.bytes);
   has_frame_ = frame > 0;
+  is_torn_ = shorter_ && frame > packet.bytes;
   has_surplus_ = frame < packet.bytes && !IsTag(bytes.subspan(frame));
   follows_hole_ = false;
   lost_frames_ = 0;
@@ -133,9 +136,20 @@ bool AudioGaps::may_hide_frames() const {
 
 void AudioGaps::End() {
   lost_frames_ = 0;
-  if (!info_ || gap_ == 0) return;
-  Close(std::exchange(gap_, 0));
-  if (!agreed_) lost_frames_ = 0;
+  if (!info_) return;
+  if (gap_ > 0) Close(std::exchange(gap_, 0));
+  if (agreed_) return;
+  const int64_t whole = seen_.frames - (is_torn_ ? 1 : 0);
+  lost_frames_ =
+      std::max<int64_t>(int64_t{info_->frames} - whole - lost_so_far_, 0);
+  // Some programs count the frame that counts, too.
+  const int64_t least = info_->has_padding ? 1 : 2;
+  if (!shorter_ || lost_frames_ < least) {
+    lost_frames_ = 0;
+    return;
+  }
+  estimated_ = seen_.gaps > 0 || !info_->has_padding;
+  agreed_ = info_;
 }
 
 void AudioGaps::Close(int64_t gap) {
@@ -198,7 +212,6 @@ void AudioGaps::Agree() {
   if (!info_) return;
   const auto totals = Count();
   if (!totals || totals->gap_bytes == 0) return;
-  shorter_ = demuxer_->size() - info_->begin < int64_t{info_->bytes};
   // A file that ends within a frame was cut off there. Nothing tells how many
   // of the missing frames were in the gaps.
   if (shorter_ && !totals->ends_whole) return;

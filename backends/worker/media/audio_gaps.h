@@ -41,6 +41,12 @@ class AudioGaps {
   bool has_surplus() const { return has_surplus_; }
   bool follows_hole() const { return follows_hole_; }
 
+  // Returns whether the file has fewer bytes than its header tells.
+  bool is_shorter() const { return shorter_; }
+  // Returns whether the file is cut off within the frame of that packet, as the
+  // header of the file tells.
+  bool is_torn() const { return is_torn_; }
+
   // Returns how many frames were lost between the last two frames, if the
   // container has no timestamps, else 0.
   int64_t lost_frames() const { return lost_frames_; }
@@ -89,6 +95,7 @@ class AudioGaps {
   bool has_frame_ = true;
   bool has_surplus_ = false;
   bool follows_hole_ = false;
+  bool is_torn_ = false;
   int64_t lost_frames_ = 0;
   bool estimated_ = false;
 

@@ -325,6 +325,11 @@ std::optional<int64_t> AudioTimeline::Room(int64_t count, int64_t rate) {
     NotDecoded();
     return 0;
   }
+  if (gaps_.is_torn()) {
+    // A decoder takes the bytes of the frame that are left for all.
+    NotDecoded();
+    return 0;
+  }
   if (repeats_ < kRule || sent_.duration <= 0 || IsTrimmed(sent_) ||
       std::abs(At(sent_.duration, rate) - block_) > Tolerance(rate)) {
     return std::nullopt;

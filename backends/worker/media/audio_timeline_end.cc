@@ -93,7 +93,12 @@ int64_t AudioTimeline::MissingByTimes(int64_t next, int64_t rate, bool cut,
   const auto end = End(rate);
   if (end && (suspect_ || gaps_.lost_frames() > 0)) {
     missing = *end - next;
+    counted_ = gaps_.is_shorter() && gaps_.lost_frames() > 0;
     estimated_ |= gaps_.estimated();
+  } else if (gaps_.untimed() && gaps_.lost_frames() > 0) {
+    missing = At(end_, rate) - *reference_ - next +
+              At(frame_duration_, rate) * gaps_.lost_frames();
+    estimated_ = true;
   } else if (suspect_ && lost_ticks_ > 0 &&
              !(gaps_.untimed() && gaps_.has_surplus())) {
     // Surplus bytes at the end of a file are no audio.
