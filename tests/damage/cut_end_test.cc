@@ -154,7 +154,11 @@ INSTANTIATE_TEST_SUITE_P(
         Kind{"pictures.apng", {"-c:v", "apng"}, "frames", 30},
         Kind{"wmv2.wmv", {"-c:v", "wmv2"}, "bytes", 4000, false},
         Kind{"flv1.flv", {"-c:v", "flv"}, "bytes", 30},
-        Kind{"bframes.flv", {"-c:v", "libx264", "-bf", "2"}, "bytes", 30, false}),
+        Kind{"bframes.flv",
+             {"-c:v", "libx264", "-bf", "2"},
+             "bytes",
+             30,
+             false}),
     [](const auto& kind) {
       std::string name = kind.param.name;
       std::replace(name.begin(), name.end(), '.', '_');

@@ -62,10 +62,10 @@ AudioTimeline::AudioTimeline(const Demuxer& demuxer)
       alone_(demuxer.facts().stream_count == 1),
       gapless_(alone_ && demuxer.facts().container == "ogg"),
       is_transport_(demuxer.facts().container == "mpegts"),
-      length_follows_(
-          is_transport_ || demuxer.facts().container == "ogg" ||
-          demuxer.facts().container == "wav" ||
-          (alone_ && IsOneOf(demuxer.facts().container, {"asf", "flv"}))),
+      length_follows_(is_transport_ ||
+                      IsOneOf(demuxer.facts().container, {"ogg", "wav"})),
+      size_follows_(alone_ &&
+                    IsOneOf(demuxer.facts().container, {"asf", "flv"})),
       counts_samples_(
           IsOneOf(demuxer.facts().container, {"flac", "tta", "wv"})),
       counts_samples_of_cut_(IsOneOf(demuxer.facts().container,
@@ -302,6 +302,7 @@ int64_t AudioTimeline::MissingBefore(int64_t next, int64_t count,
   guessed_ = false;
   lost_ticks_ = 0;
   lost_bytes_ = 0;
+  has_lost_ |= missing > 0;
   return missing;
 }
 

@@ -115,6 +115,7 @@ class AudioTimeline {
   bool gapless_;  // every gap in the timestamps is damage
   bool is_transport_;
   bool length_follows_;  // libavformat takes it from the end of the file
+  bool size_follows_;  // the header tells no more than the size, of all streams
   // The header has the number of samples: so many are in a sound file, or in
   // one that is cut off according to the size that it tells, too.
   bool counts_samples_, counts_samples_of_cut_;
@@ -163,6 +164,7 @@ class AudioTimeline {
   int64_t last_byte_ = -1;
   bool estimated_ = false;
   bool counted_ = false;
+  bool has_lost_ = false;  // samples before others
 };
 
 }  // namespace bulkhead::worker

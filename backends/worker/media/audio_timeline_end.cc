@@ -67,7 +67,8 @@ int64_t AudioTimeline::MissingAtEnd(int64_t next, int64_t rate, bool cut,
     counted_ = true;
     estimated_ = guessed_;
     Suspect(std::max<int64_t>(end_position_, 0));
-  } else if (missing <= 0 && cut_off && length_follows_) {
+  } else if (missing <= 0 && cut_off &&
+             (length_follows_ || (size_follows_ && !has_lost_))) {
     missing = std::max<int64_t>(ByBytes(next, declared - end_position_), 1);
     Suspect(std::max<int64_t>(end_position_, 0));
     estimated_ = true;
