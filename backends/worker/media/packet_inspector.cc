@@ -51,8 +51,14 @@ std::unique_ptr<PacketInspector> PacketInspector::Create(
     case AV_CODEC_ID_MPEG4:
       inspector->reordering_ = Reordering::kByType;
       break;
-    default:
+    default: {
+      const AVCodecDescriptor* codec =
+          avcodec_descriptor_get(parameters.codec_id);
+      if (codec != nullptr && (codec->props & AV_CODEC_PROP_REORDER) == 0) {
+        inspector->reordering_ = Reordering::kNone;
+      }
       return inspector;
+    }
   }
   inspector->context_ = avcodec_alloc_context3(nullptr);
   if (inspector->context_ != nullptr &&
@@ -93,21 +99,38 @@ bool PacketInspector::Inspect(const bulkhead_packet& packet) {
   role_ = roles_.Read(packet, parser_ == nullptr ? int{AV_PICTURE_TYPE_NONE}
                                                  : parser_->pict_type);
   met_keyframe_ = met_keyframe_ || IsKeyframe(packet);
-  if (codec_ == AV_CODEC_ID_VP8) return Vp8Shows(packet.data, packet.bytes);
-  if (codec_ == AV_CODEC_ID_VP9) {
-    return ReadVp9Header(packet.data, packet.bytes).shows;
-  }
-  if (parser_ == nullptr) return true;
-  if (codec_ == AV_CODEC_ID_H264 && IsSecondField()) {
-    role_.second_field = true;
-    return false;
-  }
+  if (!Shows(packet)) return false;
   const bool discarded = (packet.flags & BULKHEAD_PACKET_DISCARD) != 0;
-  if (packet.pts != BULKHEAD_NO_TIMESTAMP && !discarded) {
-    if (reordering_ == Reordering::kByCount) CheckCount(packet.pts);
-    if (reordering_ == Reordering::kByType) CheckType(packet.pts);
+  if (packet.pts == BULKHEAD_NO_TIMESTAMP || discarded) return true;
+  switch (reordering_) {
+    case Reordering::kNone:
+      if (packet.pts < latest_) ordered_ = false;
+      latest_ = std::max(latest_, packet.pts);
+      break;
+    case Reordering::kByCount:
+      if (parser_ != nullptr) CheckCount(packet.pts);
+      break;
+    case Reordering::kByType:
+      if (parser_ != nullptr) CheckType(packet.pts);
+      break;
+    case Reordering::kUnknown:
+      break;
   }
   return true;
+}
+
+bool PacketInspector::Shows(const bulkhead_packet& packet) {
+  switch (codec_) {
+    case AV_CODEC_ID_VP8:
+      return Vp8Shows(packet.data, packet.bytes);
+    case AV_CODEC_ID_VP9:
+      return ReadVp9Header(packet.data, packet.bytes).shows;
+    case AV_CODEC_ID_H264:
+      role_.second_field = parser_ != nullptr && IsSecondField();
+      return !role_.second_field;
+    default:
+      return true;
+  }
 }
 
 bool PacketInspector::IsKeyframe(const bulkhead_packet& packet) const {

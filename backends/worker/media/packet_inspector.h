@@ -26,8 +26,9 @@ namespace bulkhead::worker {
 // and VP9, and the second field of an H.264 picture. Some files have timestamps
 // in another order than their pictures (a muxer's jitter); libavcodec then
 // guesses timestamps, and the guess depends on where decoding began. Timestamps
-// of H.264, HEVC and the MPEG family are checked for that; those of other
-// codecs that reorder pictures are assumed to be right.
+// of H.264, HEVC and the MPEG family are checked for that, and those of codecs
+// that do not reorder pictures; those of other codecs that do are assumed to be
+// right.
 //
 // The packets are hostile; libavcodec's parsers read them inside the sandbox.
 // Used by one thread.
@@ -64,7 +65,7 @@ class PacketInspector {
   void Restart();
 
  private:
-  enum class Reordering { kUnknown, kByCount, kByType };
+  enum class Reordering { kUnknown, kNone, kByCount, kByType };
   struct Picture {
     int count;  // picture order count
     int64_t pts;
@@ -74,6 +75,7 @@ class PacketInspector {
       : roles_(parameters) {}
 
   void Parse(const bulkhead_packet& packet);
+  bool Shows(const bulkhead_packet& packet);
   bool IsKeyframe(const bulkhead_packet& packet) const;
   bool IsSecondField();
   void CheckCount(int64_t pts);
