@@ -145,6 +145,9 @@ TEST_P(DamagedPictureTest, IsMarkedWhateverTheNumberOfThreads) {
     if (packets.damaged().count(pts) > 0) ++marked;
   }
   EXPECT_GE(marked, GetParam().least_marked);
+  // Told before the pictures that are shown before the damaged one.
+  EXPECT_GE(one.errors, marked * 3 / 4);
+  EXPECT_EQ(intact.errors, 0);
   for (const uint32_t threads : {2u, 4u, 8u}) {
     EXPECT_EQ(packets.Decode(*clip, threads).damaged, one.damaged) << threads;
   }

@@ -215,7 +215,7 @@ void LibavDecoder::Describe(const AVFrame& frame, bulkhead_frame* to) {
   DescribeFrame(frame, to);
   if (IsAudio(frame)) return;
   if (log_->IsDamaged(frame.reordered_opaque, to->pts)) to->damaged = 1;
-  to->met_error = log_->TakeError();
+  to->met_error = log_->TakeError(frame.reordered_opaque);
 }
 
 void LibavDecoder::Flush() {

@@ -92,6 +92,11 @@ void PictureLog::Flush() {
   met_error_ = false;
 }
 
+bool PictureLog::IsIncomplete(int64_t packet, const Picture& picture) const {
+  // A version of libavcodec that never says "complete" says nothing this way.
+  return !picture.complete && first_complete_ < packet;
+}
+
 bool PictureLog::SeesMadeUp(int64_t packet, int64_t pts) const {
   auto keyframe = keyframes_.upper_bound(packet);
   int64_t from = 0;
@@ -114,14 +119,17 @@ bool PictureLog::IsDamaged(int64_t packet, int64_t pts) const {
   const std::lock_guard lock(mutex_);
   const auto picture = pictures_.find(packet);
   if (picture == pictures_.end()) return false;
-  // A version of libavcodec that never says "complete" says nothing this way.
-  return picture->second.damaged ||
-         (!picture->second.complete && first_complete_ < packet) ||
+  return picture->second.damaged || IsIncomplete(packet, picture->second) ||
          SeesMadeUp(packet, pts);
 }
 
-bool PictureLog::TakeError() {
+bool PictureLog::TakeError(int64_t packet) {
   const std::lock_guard lock(mutex_);
+  for (auto picture = pictures_.upper_bound(judged_);
+       picture != pictures_.end() && picture->first <= packet; ++picture) {
+    judged_ = picture->first;
+    met_error_ = met_error_ || IsIncomplete(judged_, picture->second);
+  }
   return std::exchange(met_error_, false);
 }
 

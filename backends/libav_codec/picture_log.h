@@ -54,8 +54,9 @@ class PictureLog {
   // Returns whether the picture that was decoded from the packet has parts that
   // libavcodec made up, or refers to a picture that it made up.
   bool IsDamaged(int64_t packet, int64_t pts) const;
-  // Returns whether there was an error since the last call.
-  bool TakeError();
+  // Returns whether there was an error since the last call, now that the
+  // picture of this packet has come out.
+  bool TakeError(int64_t packet);
 
  private:
   struct Picture {
@@ -63,6 +64,9 @@ class PictureLog {
     bool complete = false;
     bool lacks_reference = false;
   };
+  // Returns whether the last block of a picture was not decoded, once it was
+  // time to.
+  bool IsIncomplete(int64_t packet, const Picture& picture) const;
   // Returns whether a picture that was made up may be seen in this one.
   bool SeesMadeUp(int64_t packet, int64_t pts) const;
 
@@ -74,6 +78,7 @@ class PictureLog {
   // The first picture that was said to be complete.
   int64_t first_complete_ = INT64_MAX;
   int64_t latest_missing_ = -1;  // the last picture that lacks a reference
+  int64_t judged_ = 0;  // the last picture of which incompleteness was told
   bool met_error_ = false;
 };
 

@@ -78,6 +78,7 @@ bulkhead_result TakeFrames(const bulkhead_backend& backend,
     if (result != BULKHEAD_OK) return result;
     decoded->pictures.push_back(CopyPicture(frame));
     if (frame.damaged != 0) decoded->damaged.push_back(frame.pts);
+    if (frame.met_error != 0) ++decoded->errors;
     backend.release_frame(decoder, &frame);
   }
 }

@@ -74,6 +74,7 @@ struct Decoded {
   std::string open_error;
   std::vector<Picture> pictures;
   std::vector<int64_t> damaged;  // the timestamps of pictures that are marked
+  int errors = 0;                // pictures that say that there was an error
   int bad_packets = 0;
   // The result that ended decoding early, and the backend's sentence about it.
   bulkhead_result failure = BULKHEAD_OK;
