@@ -44,6 +44,27 @@ void ForEachUnit(Bytes data, uint32_t length_bytes, const Use& use) {
   }
 }
 
+// Returns whether there are so many zeroes inside a NAL unit. Encoders put a 3
+// behind two (ITU-T H.264 and H.265, section 7.4.1); only at the end of a unit
+// have muxers left some.
+bool HasZeroes(Bytes unit) {
+  constexpr size_t kMost = 8;
+  for (size_t at = 0; at + kMost < unit.size();) {
+    // No run of that length is without one of these.
+    if (unit[at + kMost - 1] != 0) {
+      at += kMost;
+      continue;
+    }
+    size_t begin = at + kMost - 1;
+    while (begin > at && unit[begin - 1] == 0) --begin;
+    size_t end = at + kMost;
+    while (end < unit.size() && unit[end] == 0) ++end;
+    if (end - begin >= kMost && end < unit.size()) return true;
+    at = end;
+  }
+  return false;
+}
+
 uint32_t LengthBytes(int codec, Bytes extradata) {
   if (extradata.empty() || extradata[0] != 1) return 0;
   const size_t at = codec == AV_CODEC_ID_H264 ? 4 : 21;
@@ -135,6 +156,7 @@ void RoleReader::ReadH264(const bulkhead_packet& packet, int parsed_type,
       case 2:
         has_slice = true;
         referred = referred || (unit[0] & 0x60) != 0;
+        role.overwritten = role.overwritten || HasZeroes(unit);
         break;
       case 6:
         if (recovery < 0) recovery = RecoveryCount(unit);
@@ -166,7 +188,9 @@ void RoleReader::ReadHevc(const bulkhead_packet& packet, PacketRole& role) {
     if (type == kParameterSet) {
       highest_layer_ = std::max(highest_layer_, unit[2] >> 1 & 7);
     }
-    if (type > kMostSlices || has_slice) return;
+    if (type > kMostSlices) return;
+    role.overwritten = role.overwritten || HasZeroes(unit);
+    if (has_slice) return;
     has_slice = true;
     entry = type >= 16 && type <= 21;
     role.closed = type == 20;  // IDR_N_LP

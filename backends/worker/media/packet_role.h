@@ -27,6 +27,8 @@ struct PacketRole {
   uint32_t refresh = 0;
   // Belongs to the picture of the packet before (a second field).
   bool second_field = false;
+  // Has zeroes where no encoder writes any, so bytes were overwritten.
+  bool overwritten = false;
 };
 
 // Reads the roles of one stream's packets.
@@ -35,7 +37,8 @@ struct PacketRole {
 //     const PacketRole role = roles.Read(packet, type);   // every packet
 //
 // H.264 and HEVC tell in the headers of their NAL units which pictures are
-// entries and which are referred to, the MPEG family by the types of pictures,
+// entries and which are referred to (and never have more than two zeroes inside
+// of one), the MPEG family by the types of pictures,
 // The keyframes are all that is known of other codecs, and each picture counts
 // as referred to. In VP8, VP9 and AV1 that is also true of a frame that no
 // picture is predicted from: the next frame takes over probabilities or motion

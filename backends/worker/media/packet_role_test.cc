@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <string>
 #include <utility>
+#include <vector>
 
 extern "C" {
 #include <libavcodec/avcodec.h>
@@ -21,7 +22,7 @@ class Roles {
   explicit Roles(AVCodecID codec, std::string extradata = "")
       : extradata_(std::move(extradata)), reader_(Make(codec)) {}
 
-  PacketRole Read(std::initializer_list<int> bytes, uint32_t flags = 0,
+  PacketRole Read(const std::vector<int>& bytes, uint32_t flags = 0,
                   int type = AV_PICTURE_TYPE_NONE) {
     std::string data;
     for (const int byte : bytes) data += static_cast<char>(byte);
@@ -98,6 +99,24 @@ TEST(PacketRole, OtherwiseTheContainerTellsKeyframes) {
   EXPECT_FALSE(av1.Read({0}).entry);
   EXPECT_TRUE(av1.Read({0}).referred);
   EXPECT_TRUE(Roles(AV_CODEC_ID_MJPEG).Read({0}).entry) << "always intra";
+}
+
+TEST(PacketRole, ZeroesInsideOfASliceAreNoneOfTheEncoder) {
+  for (const AVCodecID codec : {AV_CODEC_ID_H264, AV_CODEC_ID_HEVC}) {
+    Roles roles(codec);
+    const int type = codec == AV_CODEC_ID_H264 ? 0x65 : 0x26;
+    const auto read = [&](std::initializer_list<int> rest) {
+      std::vector<int> bytes = {0, 0, 1, type, 1};
+      bytes.insert(bytes.end(), rest);
+      return roles.Read(bytes).overwritten;
+    };
+    EXPECT_TRUE(read({9, 9, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9}));
+    EXPECT_TRUE(read({0, 0, 0, 0, 0, 0, 0, 0, 9}));
+    EXPECT_FALSE(read({9, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 3, 0, 0, 3, 9}));
+    EXPECT_FALSE(read({9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})) << "padding";
+    EXPECT_FALSE(read({9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, type, 1, 9}))
+        << "padding between units";
+  }
 }
 
 }  // namespace

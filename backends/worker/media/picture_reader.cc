@@ -293,7 +293,7 @@ ipc::Expected<void> PictureReader::ReadPacket() {
   const bool shows = inspector_->Inspect(packet);
   if (!inspector_->ordered()) outstanding_.OnlyCount();
   last_is_corrupt_ = (packet.flags & BULKHEAD_PACKET_CORRUPT) != 0;
-  if (last_is_corrupt_) sound_ = false;
+  if (last_is_corrupt_ || inspector_->role().overwritten) sound_ = false;
   const bool discarded = (packet.flags & BULKHEAD_PACKET_DISCARD) != 0;
   const size_t tail = std::min(packet.bytes, kZeroes);
   ends_in_zeroes_ = AreZero({packet.data + packet.bytes - tail, tail});
@@ -302,7 +302,7 @@ ipc::Expected<void> PictureReader::ReadPacket() {
   chain_.Sent(role, packet.pts, shows && !discarded);
   // Of a transport stream, IsTorn() knows more.
   const bool corrupt = last_is_corrupt_ && !demuxer_->tells_losses();
-  if (corrupt || in_damaged_unit) chain_.Cut();
+  if (corrupt || in_damaged_unit || role.overwritten) chain_.Cut();
   if (!shows || discarded) {
     outstanding_.SentWithout(packet.pts, discarded);
     return {};
