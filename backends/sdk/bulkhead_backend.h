@@ -31,16 +31,16 @@
  * [result-3] A backend that breaks a clause loses its worker, and the caller of
  *   the stream gets an error that names the backend, the clause and the place
  *   in the file.
- * [result-4] A call returns within the deadline of its step, 10 s for a frame by
- *   default. The process of a call that does not is killed.
+ * [result-4] A call returns within the deadline of its step, 10 s for a frame
+ * by default. The process of a call that does not is killed.
  *
  * Life of a backend. The entry function runs in a process called the zygote,
  * which never sees media. The zygote is then cloned, as by fork(). One
  * short-lived clone calls enumerate_devices. Each stream gets a clone of its
  * own, which calls open and decodes that stream (environment.md tells of other
  * ways).
- * [life-1] The entry function returns the backend's table, never NULL. The table
- *   and what it refers to stay valid and unchanged until the process ends.
+ * [life-1] The entry function returns the backend's table, never NULL. The
+ * table and what it refers to stay valid and unchanged until the process ends.
  * [life-2] The entry function starts no thread and initializes no driver:
  *   threads and most drivers do not survive the cloning. Both may be done from
  *   enumerate_devices and open on.
@@ -409,7 +409,7 @@ typedef struct bulkhead_device {
 typedef struct bulkhead_runtime {
   uint32_t size;
   uint32_t abi_version; /* the version in force: [abi-4] */
-  void* context; /* pass this as the first argument of every service */
+  void* context;        /* pass this as the first argument of every service */
   bulkhead_result (*acquire_buffer)(void* context,
                                     const bulkhead_buffer_request* request,
                                     bulkhead_buffer* buffer);

@@ -124,8 +124,8 @@ TEST_F(CapabilitiesTest, WithoutAnotherDeviceTheBackendDecides) {
   EXPECT_TRUE(host_->Enable("cpu").ok());
   ASSERT_FALSE(video);
   EXPECT_EQ(video.error().code(), Code::kUnsupported) << video.error();
-  EXPECT_THAT(video.error().message(), AllOf(HasSubstr("\"only small H.264\""),
-                                             Not(HasSubstr("cpu"))));
+  EXPECT_THAT(video.error().message(),
+              AllOf(HasSubstr("\"only small H.264\""), Not(HasSubstr("cpu"))));
 }
 
 TEST_F(CapabilitiesTest, WhatARunningBackendRefusesNamesOtherDevicesToo) {

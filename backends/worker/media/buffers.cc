@@ -118,13 +118,8 @@ BufferProvider::BufferProvider(size_t most_bytes,
                                std::function<void(std::string_view)> log,
                                uint32_t abi_version)
     : most_bytes_(most_bytes), log_(std::move(log)) {
-  runtime_ = {sizeof(runtime_),
-              abi_version,
-              this,
-              &Acquire,
-              &Reference,
-              &Release,
-              &Log};
+  runtime_ = {sizeof(runtime_), abi_version, this, &Acquire,
+              &Reference,       &Release,    &Log};
 }
 
 BufferProvider::~BufferProvider() = default;
