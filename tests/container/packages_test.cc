@@ -20,7 +20,8 @@ using std::chrono::minutes;
 
 // What a user of the packages brings along. What the packages need they have to
 // say themselves, so that apt installs it.
-constexpr char kTools[] = "ca-certificates,pkg-config,make,g++,ffmpeg,libdav1d-dev,python3,cmake";
+constexpr char kTools[] =
+    "ca-certificates,pkg-config,make,g++,ffmpeg,libdav1d-dev,python3,cmake";
 
 TEST(DebianPackages, AreInstalledAndUsedOnACleanDebian) {
   const std::string directory = TemporaryDirectory() + "/packages";
