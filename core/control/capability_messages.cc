@@ -32,6 +32,15 @@ Result<std::vector<std::string>> ReadTexts(
   return texts;
 }
 
+size_t TextsIn(const std::vector<StreamCapability>& streams) {
+  size_t texts = streams.size();
+  for (const StreamCapability& stream : streams) {
+    texts +=
+        stream.codecs.size() + stream.profiles.size() + stream.formats.size();
+  }
+  return texts;
+}
+
 void Fill(const std::vector<std::string>& texts,
           capnp::List<capnp::Text>::Builder list) {
   for (unsigned i = 0; i < list.size(); ++i) list.set(i, texts[i]);
@@ -61,7 +70,8 @@ bool TextBudget::Take(size_t texts) {
 }
 
 Result<DeviceCapabilities> ReadCapabilities(
-    schema::Capabilities::Reader capabilities_untrusted, TextBudget& budget) {
+    schema::Capabilities::Reader capabilities_untrusted,
+    const DeviceCapabilities* before, TextBudget& budget) {
   DeviceCapabilities capabilities{.max_sessions =
                                       capabilities_untrusted.getMaxSessions()};
   const auto streams_untrusted = capabilities_untrusted.getStreams();
@@ -70,6 +80,11 @@ Result<DeviceCapabilities> ReadCapabilities(
     ASSIGN_OR_RETURN(StreamCapability stream,
                      ReadStream(stream_untrusted, budget));
     capabilities.streams.push_back(std::move(stream));
+  }
+  if (capabilities_untrusted.getAsBefore() && before != nullptr) {
+    // Copies count too: there may be many devices.
+    if (!budget.Take(TextsIn(before->streams))) return TooMany();
+    capabilities.streams = before->streams;
   }
   for (size_t bit = 0; bit < std::size(kOutputs); ++bit) {
     if ((capabilities_untrusted.getOutputs() >> bit & 1) != 0) {

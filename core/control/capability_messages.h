@@ -21,11 +21,12 @@ class TextBudget {
 };
 
 // Reads what a device says of itself, on its way from a hostile probe worker to
-// bulkheadd, and from there to the application. Texts are cut and made safe to
-// show. Returns kBackendMisbehaved if there are too many of them.
+// bulkheadd, and from there to the application. `before` is the device before
+// it in the list, or null. Texts are cut and made safe to show. Returns
+// kBackendMisbehaved if there are too many of them.
 Result<DeviceCapabilities> ReadCapabilities(
     ipc::schema::Capabilities::Reader capabilities_untrusted,
-    TextBudget& budget);
+    const DeviceCapabilities* before, TextBudget& budget);
 void Write(const DeviceCapabilities& capabilities,
            ipc::schema::Capabilities::Builder out);
 

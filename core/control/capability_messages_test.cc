@@ -25,10 +25,28 @@ TEST(CapabilityMessagesTest, WhatWasWrittenIsRead) {
   capnp::MallocMessageBuilder message;
   Write(device, message.initRoot<schema::Capabilities>());
   TextBudget budget;
-  const auto read =
-      ReadCapabilities(message.getRoot<schema::Capabilities>(), budget);
+  const auto read = ReadCapabilities(message.getRoot<schema::Capabilities>(),
+                                     nullptr, budget);
   ASSERT_TRUE(read) << read.error();
   EXPECT_EQ(*read, device);
+}
+
+TEST(CapabilityMessagesTest, ADeviceMayHaveTheStreamsOfTheOneBefore) {
+  DeviceCapabilities before;
+  before.streams = {
+      {.kind = "video", .codecs = std::vector<std::string>(4000, "x")}};
+  capnp::MallocMessageBuilder message;
+  auto root = message.initRoot<schema::Capabilities>();
+  root.setAsBefore(true);
+  TextBudget budget;
+  const auto second = ReadCapabilities(root.asReader(), &before, budget);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->streams, before.streams);
+  EXPECT_TRUE(ReadCapabilities(root.asReader(), &before, budget));
+  // Copies are counted.
+  EXPECT_FALSE(ReadCapabilities(root.asReader(), &before, budget));
+  EXPECT_TRUE(
+      ReadCapabilities(root.asReader(), nullptr, budget)->streams.empty());
 }
 
 TEST(CapabilityMessagesTest, TextsAreCutAndMadeSafeToShow) {
@@ -39,7 +57,7 @@ TEST(CapabilityMessagesTest, TextsAreCutAndMadeSafeToShow) {
   codecs.set(1, std::string(1000, 'x'));
   root.setOutputs(0xfffffffc);
   TextBudget budget;
-  const auto read = ReadCapabilities(root.asReader(), budget);
+  const auto read = ReadCapabilities(root.asReader(), nullptr, budget);
   ASSERT_TRUE(read);
   EXPECT_EQ(read->streams[0].codecs[0], "h264?[2J?");
   EXPECT_EQ(read->streams[0].codecs[1].size(), 64u);
@@ -55,8 +73,8 @@ TEST(CapabilityMessagesTest, TextsAreCountedOverTheWholeMessage) {
     for (unsigned i = 0; i < codecs.size(); ++i) codecs.set(i, "x");
   }
   TextBudget budget;
-  const auto read =
-      ReadCapabilities(message.getRoot<schema::Capabilities>(), budget);
+  const auto read = ReadCapabilities(message.getRoot<schema::Capabilities>(),
+                                     nullptr, budget);
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code(), Code::kBackendMisbehaved);
 }

@@ -130,8 +130,9 @@ kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
     Send(connection, answer);
     return kj::READY_NOW;
   }
-  if (const std::string describer = catalog_->DescriberFor(**backend);
-      !describer.empty() && !request.getDescribed()) {
+  const std::string describer =
+      request.getDescribed() ? "" : catalog_->DescriberFor(**backend);
+  if (!describer.empty()) {
     capnp::MallocMessageBuilder answer;
     answer.initRoot<Reply>().setDescribeFirst(describer);
     Send(connection, answer);

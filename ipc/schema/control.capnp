@@ -517,6 +517,9 @@ struct Capabilities {
   # The largest number of sessions at once; 0 if there is no limit.
   outputs @2 :UInt32;
   # The bits of bulkhead_device.outputs.
+  asBefore @3 :Bool;
+  # True if `streams` is empty and stands for that of the device before, in a
+  # DeviceList.
 }
 
 struct StreamCapability {

@@ -87,6 +87,9 @@ TEST_F(CapabilitiesTest, OurOwnBackendsTellTheirs) {
   EXPECT_THAT(video, IsSupersetOf({"h264", "hevc", "vp9", "mpeg2video"}));
   EXPECT_THAT(audio, IsSupersetOf({"aac", "opus", "flac"}));
   EXPECT_THAT(cpu.outputs, ElementsAre("own-memory", "runtime-buffers"));
+  ASSERT_TRUE(host_->Prewarm("openreg").ok());
+  EXPECT_EQ(Of("openreg:0"), cpu);
+  EXPECT_EQ(Of("openreg:1"), cpu);
 }
 
 // [device-3].

@@ -89,7 +89,8 @@ EmittedDevice CopyDevice(const bulkhead_device& device) {
   return copy;
 }
 
-void Write(const EmittedDevice& device, ipc::schema::Device::Builder out) {
+void Write(const EmittedDevice& device, const EmittedDevice* before,
+           ipc::schema::Device::Builder out) {
   const auto fill = [](const std::vector<std::string>& texts,
                        capnp::List<capnp::Text>::Builder list) {
     for (unsigned i = 0; i < list.size(); ++i) list.set(i, texts[i]);
@@ -99,6 +100,10 @@ void Write(const EmittedDevice& device, ipc::schema::Device::Builder out) {
   auto capabilities = out.initCapabilities();
   capabilities.setMaxSessions(device.max_sessions);
   capabilities.setOutputs(device.outputs);
+  if (before != nullptr && before->streams == device.streams) {
+    capabilities.setAsBefore(true);
+    return;
+  }
   auto streams = capabilities.initStreams(device.streams.size());
   for (unsigned i = 0; i < streams.size(); ++i) {
     const DeclaredStreams& declared = device.streams[i];

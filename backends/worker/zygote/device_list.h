@@ -20,6 +20,8 @@ struct DeclaredStreams {
   std::vector<std::string> formats;
   uint32_t max_width = 0;
   uint32_t max_height = 0;
+
+  bool operator==(const DeclaredStreams&) const = default;
 };
 
 // A device as the backend emitted it, copied.
@@ -32,6 +34,9 @@ struct EmittedDevice {
 };
 
 EmittedDevice CopyDevice(const bulkhead_device& device);
-void Write(const EmittedDevice& device, ipc::schema::Device::Builder out);
+// `before` is the device before it in the list, or null: devices of one kind
+// decode the same, which is told once.
+void Write(const EmittedDevice& device, const EmittedDevice* before,
+           ipc::schema::Device::Builder out);
 
 }  // namespace bulkhead::worker

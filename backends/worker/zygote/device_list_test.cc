@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/worker/zygote/device_list.h"
 
+#include <capnp/message.h>
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -65,6 +66,23 @@ TEST(DeviceListTest, StructsOfOtherReleasesAreRead) {
   const EmittedDevice copy = CopyDevice(device);
   ASSERT_EQ(copy.streams.size(), 1u);
   EXPECT_EQ(copy.streams[0].codecs, (Texts{"h264", "vp9"}));
+}
+
+TEST(DeviceListTest, DevicesThatDecodeTheSameTellItOnce) {
+  const std::vector<bulkhead_capability> streams = {Stream("h264", -1)};
+  const EmittedDevice first = CopyDevice(DeviceWith(streams));
+  EmittedDevice other = first;
+  other.streams[0].max_width = 0;
+  capnp::MallocMessageBuilder message;
+  auto devices = message.initRoot<ipc::schema::DeviceList>().initDevices(3);
+  Write(first, nullptr, devices[0]);
+  Write(first, &first, devices[1]);
+  Write(other, &first, devices[2]);
+  EXPECT_EQ(devices[0].getCapabilities().getStreams().size(), 1u);
+  EXPECT_FALSE(devices[0].getCapabilities().getAsBefore());
+  EXPECT_EQ(devices[1].getCapabilities().getStreams().size(), 0u);
+  EXPECT_TRUE(devices[1].getCapabilities().getAsBefore());
+  EXPECT_EQ(devices[2].getCapabilities().getStreams().size(), 1u);
 }
 
 }  // namespace

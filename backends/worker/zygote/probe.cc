@@ -42,7 +42,9 @@ int RunProbe(const bulkhead_backend& backend, int socket) {
   auto list = message.initRoot<ipc::schema::DeviceList>();
   if (result == BULKHEAD_OK) {
     auto out = list.initDevices(devices.size());
-    for (size_t i = 0; i < devices.size(); ++i) Write(devices[i], out[i]);
+    for (size_t i = 0; i < devices.size(); ++i) {
+      Write(devices[i], i > 0 ? &devices[i - 1] : nullptr, out[i]);
+    }
     if (capnp::computeSerializedSizeInWords(message) * sizeof(capnp::word) >
         ipc::kMaxMessageBytes) {
       Fail("what it tells of them is more than " +

@@ -13,7 +13,7 @@ namespace schema = ipc::schema;
 // bulkheadd has checked them.
 DeviceCapabilities CapabilitiesOf(schema::KnownDevice::Reader device) {
   TextBudget budget;
-  return ReadCapabilities(device.getCapabilities(), budget)
+  return ReadCapabilities(device.getCapabilities(), nullptr, budget)
       .value_or(DeviceCapabilities());
 }
 

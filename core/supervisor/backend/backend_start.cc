@@ -288,8 +288,9 @@ Status BackendStart::AdoptDevicesIfValid(ipc::ReceivedMessage& list_untrusted) {
       const auto index = static_cast<uint32_t>(std::count_if(
           devices.begin(), devices.end(),
           [&](const CountedDevice& d) { return d.name == name; }));
-      auto capabilities =
-          ReadCapabilities(device_untrusted.getCapabilities(), budget);
+      auto capabilities = ReadCapabilities(
+          device_untrusted.getCapabilities(),
+          devices.empty() ? nullptr : &devices.back().capabilities, budget);
       if (!capabilities) {
         return Blaming(Culprit::kStart, std::move(capabilities).error());
       }

@@ -313,12 +313,13 @@ Status Catalog::CheckDecodes(const Backend& backend,
 }
 
 std::string Catalog::DescriberFor(const Backend& backend) const {
+  if (backend.lifecycle().serving()) return "";
   const auto devices = backend.devices();
   const bool tells = std::any_of(devices.begin(), devices.end(),
                                  [](const DescribedDevice& device) {
                                    return !device.capabilities.streams.empty();
                                  });
-  if (!tells || backend.lifecycle().serving()) return "";
+  if (!tells) return "";
   std::string describer;
   for (const BackendPointer& other : Usable()) {
     const auto offered = other->devices();
