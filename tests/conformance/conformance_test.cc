@@ -7,20 +7,19 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
 #include <vector>
 
+#include "tests/conformance/wrong_installation.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr std::chrono::minutes kLimit{5};
@@ -75,24 +74,10 @@ void PrintTo(const Wrong& wrong, std::ostream* stream) {
   *stream << wrong.name;
 }
 
-class WrongBackend : public testing::TestWithParam<Wrong> {
- protected:
-  // Installs the backend with one thing wrong.
-  std::string Install(const char* wrong) {
-    const std::string path = TemporaryDirectory() + "/" + wrong;
-    fs::remove_all(path);
-    CopyForAll(DistributionDirectory(), path);
-    std::ofstream(path + "/bulkhead_wrong/wrong") << wrong;
-    fs::permissions(path + "/bulkhead_wrong/wrong", fs::perms(0644));
-    std::ofstream(path + "/bulkhead_wrong-0.1.0.dist-info/RECORD",
-                  std::ios::app)
-        << "bulkhead_wrong/wrong,,\n";
-    return path;
-  }
-};
+class WrongBackend : public testing::TestWithParam<Wrong> {};
 
 TEST_P(WrongBackend, FailsAndTheClauseIsNamed) {
-  const std::string path = Install(GetParam().name);
+  const std::string path = InstallWrong(GetParam().name);
   const ProgramResult result =
       Conformance({"wrong", "--codec", "h264,mpeg4", "--json", "--plugin-path",
                    path, "--limit", "open-ms=3000", "--limit", "seek-ms=3000",

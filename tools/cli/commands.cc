@@ -24,6 +24,7 @@
 #include "tools/cli/operators/revoke_command.h"
 #include "tools/cli/operators/uninstall_command.h"
 #include "tools/cli/reference/completion_command.h"
+#include "tools/cli/verify/verify_command.h"
 
 namespace bulkhead::cli {
 namespace {
@@ -46,6 +47,7 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead sheet clip.mp4 -o sheet.png         draw an overview of a file
   bulkhead demo                                kill decoders, compare the frames
   bulkhead conformance acme                    test a vendor's backend
+  bulkhead verify clip.mp4 --device acme       compare its pictures with cpu's
   bulkhead crashes                             list processes that crashed
 
 `bulkhead SUBCOMMAND --help` has more examples. What you ask for goes to
@@ -84,6 +86,7 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddSheetCommand(app, invocation);
   AddDemoCommand(app, invocation);
   AddConformanceCommand(app, invocation);
+  AddVerifyCommand(app, invocation);
   AddCrashesCommand(app, invocation);
   AddReplayCommand(app, invocation);
   AddCompletionCommand(app, invocation);

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace bulkhead::tests {
+
+// Installs the backend `wrong` (wrong_backend.cc) with one thing wrong, and
+// returns the directory to put on the plugin path.
+std::string InstallWrong(const std::string& wrong);
+
+}  // namespace bulkhead::tests

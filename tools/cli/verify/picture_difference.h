@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "tools/cli/writers/picture.h"
+
+namespace bulkhead::cli {
+
+// How two pictures of bytes differ.
+struct PictureDifference {
+  // They have different sizes; nothing else is compared then.
+  bool sizes = false;
+  uint64_t bytes = 0;  // that differ, of those of one picture
+  uint64_t of = 0;
+  // The peak signal-to-noise ratio in dB over red, green and blue; nullopt if
+  // the pictures are equal.
+  std::optional<double> psnr;
+
+  bool none() const { return !sizes && bytes == 0; }
+};
+
+// Requires Dtype::kUint8 of both.
+PictureDifference Compare(const Picture& a, const Picture& b);
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/verify/picture_difference.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace bulkhead::cli {
+namespace {
+
+constexpr uint32_t kWidth = 5;
+constexpr uint32_t kHeight = 3;
+
+class CompareTest : public testing::Test {
+ protected:
+  // A picture whose rows have padding, which is no part of it.
+  static Picture View(std::vector<std::byte>& bytes, uint32_t stride) {
+    bytes.resize(size_t{stride} * kHeight);
+    return {.pixels = bytes.data(),
+            .width = kWidth,
+            .height = kHeight,
+            .stride = stride};
+  }
+
+  std::vector<std::byte> first_;
+  std::vector<std::byte> second_;
+  const Picture a_ = View(first_, 15);
+  const Picture b_ = View(second_, 16);
+};
+
+TEST_F(CompareTest, EqualPicturesHaveNoDifference) {
+  second_[15] = std::byte{9};  // behind a row
+  const PictureDifference difference = Compare(a_, b_);
+  EXPECT_TRUE(difference.none());
+  EXPECT_FALSE(difference.psnr);
+}
+
+TEST_F(CompareTest, OneBitIsFound) {
+  second_[16 * 2 + 14] = std::byte{1};
+  const PictureDifference difference = Compare(a_, b_);
+  EXPECT_FALSE(difference.none());
+  EXPECT_EQ(difference.bytes, 1u);
+  EXPECT_EQ(difference.of, 45u);
+  // 10 * log10(255 * 255 * 45)
+  EXPECT_NEAR(*difference.psnr, 64.66, 0.01);
+}
+
+TEST_F(CompareTest, TheOppositeOfAPictureIsAsFarAwayAsCanBe) {
+  std::fill(second_.begin(), second_.end(), std::byte{255});
+  const PictureDifference difference = Compare(a_, b_);
+  EXPECT_EQ(difference.bytes, 45u);
+  EXPECT_NEAR(*difference.psnr, 0, 1e-9);
+}
+
+TEST_F(CompareTest, PicturesOfDifferentSizesAreNotCompared) {
+  Picture narrow = b_;
+  narrow.width = 4;
+  EXPECT_TRUE(Compare(a_, narrow).sizes);
+  EXPECT_FALSE(Compare(a_, narrow).none());
+}
+
+}  // namespace
+}  // namespace bulkhead::cli

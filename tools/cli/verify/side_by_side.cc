@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/verify/side_by_side.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "tools/cli/writers/picture.h"
+
+namespace bulkhead::cli {
+namespace {
+
+using Answer = Result<std::optional<Frame>>;
+
+Answer TimedNext(VideoDecoder& video, double& seconds) {
+  const auto begin = std::chrono::steady_clock::now();
+  Answer answer = video.Next();
+  seconds +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+          .count();
+  return answer;
+}
+
+bool IsDamage(const Answer& answer) {
+  return !answer && answer.error().code() == Code::kBadInput;
+}
+
+// Says what is there in place of a frame.
+std::string InWords(const Answer& answer, const VideoDecoder& video) {
+  const std::string& device = video.metadata().device;
+  if (IsDamage(answer)) {
+    return device + " calls it damaged: " + answer.error().message();
+  }
+  return device + (*answer ? " has it" : " is at its end");
+}
+
+// Says how two frames differ; an empty text if they are equal.
+std::string Differs(const Frame& a, const Frame& b, Comparison& comparison) {
+  if (a.pts() != b.pts()) {
+    return fmt::format("its time, {:.6f} s and {:.6f} s", a.pts_seconds(),
+                       b.pts_seconds());
+  }
+  const PictureDifference difference = Compare(PictureOf(a), PictureOf(b));
+  if (difference.none()) return "";
+  if (difference.sizes) {
+    return fmt::format("its size, {}x{} and {}x{}", a.width(), a.height(),
+                       b.width(), b.height());
+  }
+  comparison.lowest_psnr = std::min(
+      comparison.lowest_psnr.value_or(*difference.psnr), *difference.psnr);
+  return fmt::format("its picture, in {} of {} bytes, PSNR {:.1f} dB",
+                     difference.bytes, difference.of, *difference.psnr);
+}
+
+void Note(Comparison& comparison, double seconds, std::string words) {
+  ++comparison.differing;
+  if (comparison.first) return;
+  comparison.first =
+      FirstDifference{.frame = comparison.frames + comparison.refused,
+                      .seconds = seconds,
+                      .words = std::move(words)};
+}
+
+}  // namespace
+
+Result<Comparison> CompareSideBySide(VideoDecoder& video, VideoDecoder& against,
+                                     const std::function<void()>& seen) {
+  Comparison comparison;
+  double last = 0;
+  for (;;) {
+    const Answer a = TimedNext(video, comparison.seconds);
+    const Answer b = TimedNext(against, comparison.against_seconds);
+    if (!a && !IsDamage(a)) return a.error();
+    if (!b && !IsDamage(b)) return b.error();
+    seen();
+    if (IsDamage(a) && IsDamage(b)) {
+      ++comparison.refused;
+      continue;
+    }
+    if (a && b && !*a && !*b) return comparison;
+    if (a && b && *a && *b) {
+      last = (*a)->pts_seconds();
+      std::string words = Differs(**a, **b, comparison);
+      if (!words.empty()) Note(comparison, last, std::move(words));
+      ++comparison.frames;
+      continue;
+    }
+    // From here on the two are out of step, and all else would differ.
+    Note(comparison, last,
+         "whether it is there: " + InWords(a, video) + ", " +
+             InWords(b, against));
+    return comparison;
+  }
+}
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bulkhead/host.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "tools/cli/verify/picture_difference.h"
+
+namespace bulkhead::cli {
+
+// The first frame that differs.
+struct FirstDifference {
+  uint64_t frame = 0;
+  double seconds = 0;  // the time of the frame in the stream
+  // What differs, in words: "its picture, in 1 of 691200 bytes, PSNR 106.5 dB".
+  std::string words;
+};
+
+// What two devices make of one video stream.
+struct Comparison {
+  uint64_t frames = 0;     // that both gave
+  uint64_t refused = 0;    // that both call damaged
+  uint64_t differing = 0;  // of which time, size or picture differ
+  std::optional<FirstDifference> first;
+  std::optional<double> lowest_psnr;  // of the pictures that differ
+  // The time that was spent in the calls of each device.
+  double seconds = 0;
+  double against_seconds = 0;
+};
+
+// Decodes both streams from their beginning, frame by frame in turns, and
+// compares pictures byte by byte. Damage that both tell at the same place is no
+// difference. Returns the error of a device that fails where the other one goes
+// on, unless that is for damage, which is a difference. `seen` is called after
+// each frame.
+Result<Comparison> CompareSideBySide(VideoDecoder& video, VideoDecoder& against,
+                                     const std::function<void()>& seen);
+
+}  // namespace bulkhead::cli

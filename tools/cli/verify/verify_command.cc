@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/verify/verify_command.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/cli/decode/progress.h"
+#include "tools/cli/facts.h"
+#include "tools/cli/terminal.h"
+#include "tools/cli/verify/side_by_side.h"
+
+namespace bulkhead::cli {
+namespace {
+
+constexpr char kExamples[] = R"(Examples:
+  bulkhead verify clip.mp4 --device acme
+  bulkhead verify *.mp4 --device acme:1 --against cpu --threads 8
+  bulkhead verify *.mp4 --device acme --json | jq 'select(.differing > 0)'
+
+Decodes the video of each file on both devices at once, each in a sandboxed process
+of its own, and compares every picture, byte by byte. With --json the output is one
+object for each file.
+
+Exit status: 0 if all pictures are equal, 4 if any differ.)";
+
+constexpr int kDiffers = 4;
+
+struct Options {
+  std::vector<std::string> files;
+  std::string device;
+  std::string against = "cpu";
+  uint32_t threads = 1;
+  bool json = false;
+};
+
+nlohmann::ordered_json FactsOf(const Comparison& comparison) {
+  using Json = nlohmann::ordered_json;
+  Json first;
+  if (comparison.first) {
+    first = {{"frame", comparison.first->frame},
+             {"seconds", comparison.first->seconds},
+             {"words", comparison.first->words}};
+  }
+  return {{"frames", comparison.frames},
+          {"refused_by_both", comparison.refused},
+          {"differing", comparison.differing},
+          {"first_difference", first},
+          {"lowest_psnr",
+           comparison.lowest_psnr ? Json(*comparison.lowest_psnr) : Json()},
+          {"seconds", comparison.seconds},
+          {"against_seconds", comparison.against_seconds}};
+}
+
+void PrintComparison(const std::string& file, const Comparison& comparison,
+                     const VideoDecoder& video, const VideoDecoder& against) {
+  const std::string& device = video.metadata().device;
+  const std::string& other = against.metadata().device;
+  const std::string times =
+      fmt::format("{} took {:.2f} s, {} {:.2f} s", device, comparison.seconds,
+                  other, comparison.against_seconds);
+  const std::string refused =
+      comparison.refused == 0
+          ? ""
+          : fmt::format(", {} are damaged for both", comparison.refused);
+  if (!comparison.first) {
+    Print(fmt::format("{}: {} frames are equal{}; {}", file, comparison.frames,
+                      refused, times));
+    return;
+  }
+  Print(fmt::format("{}: {} of {} frames DIFFER{}; {}", file,
+                    comparison.differing, comparison.frames, refused, times));
+  Print(fmt::format("  first, frame {} at {:.3f} s, in {}",
+                    comparison.first->frame, comparison.first->seconds,
+                    comparison.first->words));
+  if (comparison.differing > 1 && comparison.lowest_psnr) {
+    Print(fmt::format("  lowest PSNR {:.1f} dB", *comparison.lowest_psnr));
+  }
+}
+
+Result<VideoDecoder> OpenOn(Host& host, const std::string& file,
+                            const std::string& device, const Options& options) {
+  return host.OpenVideo(file, {.device = device, .threads = options.threads});
+}
+
+int FailFile(const std::string& file, const Status& failure, bool json) {
+  if (json) {
+    (void)PrintFacts(nlohmann::ordered_json{
+        {"file", file}, {"error", bulkhead::cli::FactsOf(failure)}});
+  }
+  return Fail(failure);
+}
+
+int VerifyFile(Host& host, const std::string& file, const GlobalOptions& global,
+               const Options& options) {
+  auto video = OpenOn(host, file, options.device, options);
+  if (!video) return FailFile(file, video.error(), options.json);
+  auto against = OpenOn(host, file, options.against, options);
+  if (!against) return FailFile(file, against.error(), options.json);
+  Result<Comparison> comparison = [&] {
+    Progress progress(
+        file,
+        global.quiet ? Progress::Shown::kNever : Progress::Shown::kOnTerminals,
+        video->metadata().frame_count_from_header);
+    return CompareSideBySide(*video, *against, [&] { progress.Advance(); });
+  }();
+  if (!comparison) return FailFile(file, comparison.error(), options.json);
+  int printed = 0;
+  if (options.json) {
+    nlohmann::ordered_json facts{{"file", file},
+                                 {"device", video->metadata().device},
+                                 {"against", against->metadata().device}};
+    facts.update(FactsOf(*comparison));
+    printed = PrintFacts(facts);
+  } else {
+    PrintComparison(file, *comparison, *video, *against);
+    printed = FinishPrinting();
+  }
+  return WorseExitCode(printed, comparison->first ? kDiffers : 0);
+}
+
+int RunVerify(const GlobalOptions& global, const Options& options) {
+  Result<std::unique_ptr<Host>> host = Host::Create(HostOptionsFrom(global));
+  if (!host) return Fail(host.error());
+  int exit_code = 0;
+  for (const std::string& file : options.files) {
+    exit_code =
+        WorseExitCode(exit_code, VerifyFile(**host, file, global, options));
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+void AddVerifyCommand(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = AddSubcommand(
+      app, invocation, "verify", "Compare the pictures that two devices decode",
+      kExamples, [options](const GlobalOptions& global) {
+        return RunVerify(global, *options);
+      });
+  command->add_option("files", options->files, "The files")
+      ->type_name("FILE")
+      ->required();
+  command->add_option("--device,-d", options->device, "The device to verify")
+      ->type_name("DEVICE")
+      ->required();
+  command
+      ->add_option("--against", options->against,
+                   "The device to compare with (default cpu)")
+      ->type_name("DEVICE");
+  command
+      ->add_option("--threads", options->threads,
+                   "The threads of each decoder; 0 lets it choose (default 1)")
+      ->type_name("N");
+  command->add_flag("--json", options->json, "Print JSON");
+}
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tools/cli/options.h"
+
+namespace bulkhead::cli {
+
+// Adds `bulkhead verify`, which compares what two devices decode.
+void AddVerifyCommand(CLI::App& app, Invocation& invocation);
+
+}  // namespace bulkhead::cli
