@@ -30,7 +30,13 @@ using testing::StartsWith;
 
 class CapabilitiesTest : public testing::Test {
  protected:
-  CapabilitiesTest() : host_(Host::Create(DistributionOptions()).value()) {}
+  CapabilitiesTest() {
+    HostOptions options = DistributionOptions();
+    // Another vendor's backend beside the one under test.
+    options.plugin_path->push_back(DistributionDirectory("BULKHEAD_TEST_PAST"));
+    options.state_directory = TemporaryDirectory() + "/state";
+    host_ = Host::Create(options).value();
+  }
 
   BackendInfo Narrow() {
     const BackendReport report = host_->Backends().value();
@@ -92,6 +98,20 @@ TEST_F(CapabilitiesTest, OurOwnBackendsTellTheirs) {
   EXPECT_EQ(Of("openreg:1"), cpu);
 }
 
+// The description comes from another of our own backends then.
+TEST_F(CapabilitiesTest, ADisabledBackendIsNotAskedWhatTheInputIs) {
+  const std::string mpeg2 = ClipOrSkip(Clip::kMpeg2);
+  if (mpeg2.empty()) return;
+  ASSERT_TRUE(host_->Disable("cpu").ok());
+  const auto video = host_->OpenVideo(mpeg2, {.device = "narrow"});
+  EXPECT_TRUE(host_->Enable("cpu").ok());
+  ASSERT_FALSE(video);
+  EXPECT_THAT(video.error().message(),
+              AllOf(HasSubstr("; devices that decode it: openreg:0, openreg:1"),
+                    Not(HasSubstr("cpu"))));
+  EXPECT_EQ(Narrow().incarnation, 0u);
+}
+
 // [device-3].
 TEST_F(CapabilitiesTest, ABackendIsNotStartedForAStreamThatItRulesOut) {
   const std::string mpeg2 = ClipOrSkip(Clip::kMpeg2);
@@ -118,13 +138,20 @@ TEST_F(CapabilitiesTest, ABackendIsStartedForAStreamThatItDecodes) {
   EXPECT_TRUE(upright) << upright.error();
 }
 
-// What cannot be found out before the start rules nothing out.
+// No process of another vendor is given the input, also if one runs: there, the
+// backend decides. What cannot be found out before rules nothing out.
 TEST_F(CapabilitiesTest, WithoutAnotherDeviceTheBackendDecides) {
   const std::string mpeg2 = ClipOrSkip(Clip::kMpeg2);
   if (mpeg2.empty()) return;
-  ASSERT_TRUE(host_->Disable("cpu").ok());
+  ASSERT_TRUE(host_->Prewarm("past").ok());
+  for (const char* name : {"cpu", "openreg"}) {
+    ASSERT_TRUE(host_->Disable(name).ok());
+  }
   const auto video = host_->OpenVideo(mpeg2, {.device = "narrow"});
-  EXPECT_TRUE(host_->Enable("cpu").ok());
+  // Each is disabled on record.
+  for (const char* name : {"cpu", "openreg"}) {
+    EXPECT_TRUE(host_->Enable(name).ok());
+  }
   ASSERT_FALSE(video);
   EXPECT_EQ(video.error().code(), Code::kUnsupported) << video.error();
   EXPECT_THAT(video.error().message(),

@@ -10,7 +10,7 @@ known=$({
   sed -n '/kKeys\[\]/,/^};/p' "$2" | grep -oP '\{"\K[a-z_]+(?=")'
 } | sort -u)
 # Files of a distribution have rows of the same form.
-told=$(grep -oP '^\| `\[?\K[a-z_]+(?=[]` ])' "$3" | grep -vx bulkhead | sort -u)
+told=$(grep -oP '^\| \x60\[?\K[a-z_]+(?=[]\x60 ])' "$3" | grep -vx bulkhead | sort -u)
 diff <(echo "$known") <(echo "$told") || {
   echo "FAILED: the keys that are read (<) and those on the page (>) differ" >&2
   exit 1

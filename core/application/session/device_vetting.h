@@ -16,8 +16,9 @@ namespace bulkhead::session {
 // Tells whether the device that the caller named declares that it does not
 // decode the stream, and which devices do. Asks a worker what the stream is:
 // neither the application nor bulkheadd reads media. The worker runs
-// Bulkhead's demuxers and no code of its vendor's, so that of any device will
-// do. It is hostile, but can only make this error wrong, not the stream.
+// Bulkhead's demuxers and no code of its vendor's; it is one of the device that
+// the caller named, or of Bulkhead's own. It is hostile, but can only make this
+// error wrong, not the stream.
 //
 // Not thread-safe. Each function takes as long as a worker needs to open a
 // file.

@@ -323,11 +323,12 @@ std::string Catalog::DescriberFor(const Backend& backend) const {
   std::string describer;
   for (const BackendPointer& other : Usable()) {
     const auto offered = other->devices();
-    if (other.get() == &backend || offered.empty()) continue;
-    if (other->lifecycle().serving()) return offered.front().name;
-    if (describer.empty() && other->candidate().built_in) {
-      describer = offered.front().name;
+    if (!other->candidate().built_in || other->lifecycle().disabled() ||
+        other.get() == &backend || offered.empty()) {
+      continue;
     }
+    if (other->lifecycle().serving()) return offered.front().name;
+    if (describer.empty()) describer = offered.front().name;
   }
   return describer;
 }

@@ -75,7 +75,8 @@ class Catalog : private BackendKeeper, private kj::TaskSet::ErrorHandler {
   Status CheckDecodes(const Backend& backend, discovery::StreamKind kind) const;
   // Returns the device whose worker can tell what an input is before `backend`
   // is started for it; empty if the backend runs already or does not tell what
-  // it decodes. Only a backend that runs, or one of Bulkhead's own, is named.
+  // it decodes. Only devices of Bulkhead's own backends are named: the caller
+  // lets no other vendor's process read the input than the one it chose.
   std::string DescriberFor(const Backend& backend) const;
   // Returns the backend that serves the session, or null.
   BackendPointer OfSession(uint64_t session) const;
