@@ -21,9 +21,10 @@ namespace schema = ipc::schema;
 constexpr size_t kIndexEntriesPerChunk = 1000;
 constexpr uint32_t kFingerprintRowStep = 16;
 constexpr size_t kUnseenPerMessage = 128;
-// Each element of the list takes seven words.
 constexpr size_t kUnseenWords =
-    kSmallReplyWords + 7 * kUnseenPerMessage + kComplaintWords;
+    kSmallReplyWords +
+    schema::UnseenFrame::_capnpPrivate::dataWordSize * kUnseenPerMessage +
+    kComplaintWords;
 
 // Hashes every 16th row: enough for the host to verify that a replay delivers
 // the same frames, at little cost.
