@@ -166,6 +166,22 @@ TEST_F(AudioDamage, PartsOfTransportStreamsAreNoDamage) {
   }
 }
 
+// Where no header tells a duration, libavformat guesses one from the size of
+// the file and the bit rate. The file does not have to last that long.
+TEST_F(AudioDamage, AGuessedDurationPromisesNothing) {
+  for (const EncodedSound& sound : std::vector<EncodedSound>{
+           {"guess.aptx", {"-ar", "48000", "-ac", "2", "-c:a", "aptx"}},
+           {"guess.spdif", {"-ar", "48000", "-c:a", "ac3"}}}) {
+    SCOPED_TRACE(sound.name);
+    const std::string path = MakeAudio(sound.name, sound.encoding, 1);
+    ASSERT_FALSE(path.empty());
+    AudioDecoder audio = Open(path, OnCorrupt::kError).value();
+    const auto whole = audio.AllSamples();
+    ASSERT_TRUE(whole) << whole.error();
+    EXPECT_TRUE(audio.damage().empty());
+  }
+}
+
 // Timestamps of sound files may jump, begin late, and be rounded.
 TEST_F(AudioDamage, GapsOfSoundFilesAreNoDamage) {
   const std::vector<std::string> jump = {"-bsf:a",

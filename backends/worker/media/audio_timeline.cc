@@ -58,6 +58,7 @@ AudioTimeline::AudioTimeline(const Demuxer& demuxer)
     : unit_(demuxer.facts().time_base),
       duration_(demuxer.facts().duration),
       container_microseconds_(demuxer.facts().container_microseconds),
+      is_duration_estimated_(demuxer.facts().is_duration_estimated),
       size_(demuxer.size()),
       alone_(demuxer.facts().stream_count == 1),
       gapless_(alone_ && demuxer.facts().container == "ogg"),
@@ -338,6 +339,12 @@ std::optional<int64_t> AudioTimeline::Room(int64_t count, int64_t rate) {
   return block_;
 }
 
+bool AudioTimeline::HasUsualBytes(int64_t samples) const {
+  return __int128{static_cast<int64_t>(sent_.bytes)} * sound_packets_ *
+             block_ ==
+         __int128{samples} * sound_bytes_;
+}
+
 void AudioTimeline::Done(int64_t samples, bool resampled) {
   if (resampled) {
     always_yields_ = false;
@@ -361,7 +368,8 @@ void AudioTimeline::Done(int64_t samples, bool resampled) {
     }
     lost_ticks_ = Sum(lost_ticks_, std::max<int64_t>(sent_.duration, 0));
     lost_bytes_ += static_cast<int64_t>(sent_.bytes);
-  } else if (repeats_ >= kRule && samples < block_ && !trimmed) {
+  } else if (repeats_ >= kRule && samples < block_ && !trimmed &&
+             !HasUsualBytes(samples)) {
     if (!rejected_) Suspect(sent_.position);
     lost_ticks_ = Sum(lost_ticks_, 1);
   } else if (!gaps_.has_surplus() && !rejected_) {

@@ -102,6 +102,9 @@ class AudioTimeline {
   bool IsExact(int64_t missing, int64_t rate) const;
   // Returns how many samples the rejected bytes had, by those of sound packets.
   int64_t LostByBytes() const;
+  // Returns whether the packet has as many bytes for each sample as those
+  // before, which is so at the end of codecs without frames of their own.
+  bool HasUsualBytes(int64_t samples) const;
   // Returns `gap` as a number of whole packets if that is what it is.
   int64_t Whole(int64_t gap, int64_t rate) const;
   std::optional<int64_t> PromisedEnd(int64_t rate) const;
@@ -110,6 +113,7 @@ class AudioTimeline {
   bulkhead_rational unit_;
   int64_t duration_;
   int64_t container_microseconds_;
+  bool is_duration_estimated_;
   int64_t size_;
   bool alone_;    // the container has no other stream
   bool gapless_;  // every gap in the timestamps is damage

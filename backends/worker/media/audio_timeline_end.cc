@@ -122,7 +122,10 @@ int64_t AudioTimeline::MissingByTimes(int64_t next, int64_t rate, bool cut,
   // The last page of Ogg counts the samples of the whole stream, and the
   // packets of that page get no times of their own: they follow the packets
   // before.
-  if ((cut || cut_off || unread || gapless_) && promised) {
+  // An estimate by the size of the file says nothing of what is in it, only of
+  // what a file had that became shorter since.
+  const bool is_told = cut || !is_duration_estimated_;
+  if ((cut || cut_off || unread || gapless_) && promised && is_told) {
     const int64_t rest = *promised - *reference_ - next;
     // The bytes that were not read could hold what is promised.
     const bool is_exact =

@@ -203,6 +203,8 @@ void Demuxer::DescribeStream() {
       static_cast<uint64_t>(std::max<int64_t>(stream_->nb_frames, 0));
   facts_.duration = stream_->duration;
   facts_.container_microseconds = format_->duration;
+  facts_.is_duration_estimated =
+      format_->duration_estimation_method == AVFMT_DURATION_FROM_BITRATE;
   DescribeLengthOfCut();
   facts_.start = stream_->start_time;
   facts_.bit_rate = codec.bit_rate > 0 ? codec.bit_rate : format_->bit_rate;

@@ -53,6 +53,9 @@ struct StreamFacts {
   int64_t duration = BULKHEAD_NO_TIMESTAMP;
   // The duration of the whole container.
   int64_t container_microseconds = BULKHEAD_NO_TIMESTAMP;
+  // Both durations follow from the size of the file and the bit rate: no header
+  // tells them.
+  bool is_duration_estimated = false;
   int64_t start = BULKHEAD_NO_TIMESTAMP;
   int64_t bit_rate = 0;
   int32_t color_primaries = 2;
