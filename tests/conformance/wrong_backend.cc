@@ -37,7 +37,9 @@ struct Stream {
   int frames = 0;
   bool threaded = false;
   bool later_life = false;
+  // A frame that is given later, once so many others were given.
   std::optional<bulkhead_frame> held;
+  int before_held = 0;
   // A picture of its own, in the place of the honest one.
   std::vector<uint8_t> picture;
 };
@@ -152,11 +154,11 @@ bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
   if (begun && Is("sleeps")) sleep(kSleepSeconds);
   if (begun && Is("crashes")) std::abort();
   if (begun && Is("starts_a_program")) execl("/bin/true", "true", nullptr);
-  if (stream.held && !Is("forgets_the_last")) {
+  if (stream.held && stream.before_held == 0 && !Is("forgets_the_last")) {
     *frame = *std::exchange(stream.held, std::nullopt);
     return BULKHEAD_OK;
   }
-  bulkhead_result result = Honest().receive_frame(decoder, frame);
+  const bulkhead_result result = Honest().receive_frame(decoder, frame);
   if (Is("forgets_the_last")) {
     // Gives each frame when the next one is there.
     if (result == BULKHEAD_END_OF_STREAM && stream.held) {
@@ -174,10 +176,10 @@ bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
   ++stream.frames;
   if (Is("reorders") && stream.frames == kHonestFrames) {
     stream.held = *frame;
-    result = Honest().receive_frame(decoder, frame);
-    if (result == BULKHEAD_OK) return result;
-    *frame = *std::exchange(stream.held, std::nullopt);
+    stream.before_held = 1;
+    return ReceiveFrame(decoder, frame);
   }
+  if (stream.held) stream.before_held = 0;
   Spoil(frame);
   return BULKHEAD_OK;
 }

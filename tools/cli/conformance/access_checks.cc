@@ -72,6 +72,11 @@ Verdict GoesOnAfterTheEnd(Subject& subject) {
         }
         video.Rewind();
         if (verdict.passed()) verdict = CompareRest(video, clip, 0, "flush-2");
+        // The decoder is at its end, and is closed there.
+        video.Rewind();
+        const auto first = video.Next();
+        if (verdict.passed() && !first)
+          return FailedBy(first.error(), "close-1");
         return verdict;
       });
   return Against("flush-2", went_on);

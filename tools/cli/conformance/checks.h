@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/cli/conformance/finding.h"
+#include "tools/cli/conformance/reference_clip.h"
 #include "tools/cli/conformance/subject.h"
 
 namespace bulkhead::cli {
@@ -25,13 +26,16 @@ struct Check {
 // The checks, by subject. The order matters: the first ones find the clips that
 // the later ones use.
 
-// That the backend loads, and tells the same devices each time.
-std::vector<Check> DescriptionChecks();
-// That each clip comes out as ffmpeg decodes it: `codecs` with clips that are
-// made, and the files of `media`. The backend has run, so that its device says
-// what it decodes; that it refuses the other codecs is checked too.
+// That the backend loads. Passes too if the device has an index that the
+// backend has not counted.
+Check LoadingCheck();
+// That it tells the same devices each time.
+Check EnumerationCheck();
+// That each clip comes out as ffmpeg decodes it: `clips`, which are made, and
+// the files of `media`. The backend has run, so that its device says what it
+// decodes; that it refuses the other codecs is checked too.
 std::vector<Check> DecodingChecks(const Subject& subject,
-                                  const std::vector<std::string>& codecs,
+                                  const std::vector<ClipName>& clips,
                                   const std::vector<std::string>& media);
 // That sound comes out as ffmpeg decodes it, if the backend decodes sound.
 std::vector<Check> AudioChecks(const Subject& subject);

@@ -112,21 +112,23 @@ Check OtherCodecs(const std::set<std::string>& others) {
 }  // namespace
 
 std::vector<Check> DecodingChecks(const Subject& subject,
-                                  const std::vector<std::string>& codecs,
+                                  const std::vector<ClipName>& clips,
                                   const std::vector<std::string>& media) {
   const std::set<std::string> declared = DeclaredBy(subject);
   std::set<std::string> others = declared;
+  for (const ClipName& known : NamesOfClips()) others.erase(known.codec);
   std::vector<Check> checks;
-  for (const std::string& codec : codecs) {
-    others.erase(codec);
+  for (const auto& [name, codec] : clips) {
+    const bool is_plain = name == codec;
     if (!declared.empty() && !declared.contains(codec)) {
-      checks.push_back(RefusesCodec(codec));
+      if (is_plain) checks.push_back(RefusesCodec(codec));
       continue;
     }
-    checks.push_back(
-        DecodesClip(codec, !declared.empty(), [codec](Subject& made_for) {
-          return MakeClip(codec, made_for.scratch());
-        }));
+    // A device need not decode each profile and format of a codec.
+    checks.push_back(DecodesClip(name, is_plain && !declared.empty(),
+                                 [name](Subject& made_for) {
+                                   return MakeClip(name, made_for.scratch());
+                                 }));
   }
   for (const std::string& path : media) {
     const std::string name = std::filesystem::path(path).filename().string();

@@ -24,45 +24,128 @@ constexpr std::chrono::minutes kLimit{10};
 constexpr int kFrames = 30;
 
 struct Recipe {
+  const char* name;
   const char* codec;
   const char* container;  // the ending of the file's name
+  const char* pixel_format;
+  // Codecs without macroblocks of fixed size can have an odd one.
+  bool is_odd;
   // The options of ffmpeg that choose the encoder and its frames.
   std::vector<const char*> options;
 };
 
 const std::vector<Recipe>& Recipes() {
   static const std::vector<Recipe> recipes = {
-      {"h264", "mp4", {"-c:v", "libx264", "-bf", "2", "-g", "10"}},
-      {"hevc",
+      {"h264",
+       "h264",
        "mp4",
+       "yuv420p",
+       false,
+       {"-c:v", "libx264", "-bf", "2", "-g", "10"}},
+      {"h264 of 10 bits",
+       "h264",
+       "mkv",
+       "yuv420p10le",
+       false,
+       {"-c:v", "libx264", "-bf", "2", "-g", "10"}},
+      {"h264 with whole chroma",
+       "h264",
+       "mkv",
+       "yuv444p",
+       true,
+       {"-c:v", "libx264", "-g", "10"}},
+      {"hevc",
+       "hevc",
+       "mp4",
+       "yuv420p",
+       false,
        {"-c:v", "libx265", "-x265-params", "log-level=none:keyint=10"}},
-      {"av1", "mkv", {"-c:v", "libaom-av1", "-cpu-used", "8", "-g", "10"}},
+      {"hevc of 10 bits",
+       "hevc",
+       "mkv",
+       "yuv420p10le",
+       false,
+       {"-c:v", "libx265", "-x265-params", "log-level=none:keyint=10"}},
+      {"av1",
+       "av1",
+       "mkv",
+       "yuv420p",
+       true,
+       {"-c:v", "libaom-av1", "-cpu-used", "8", "-g", "10"}},
+      {"av1 of 10 bits",
+       "av1",
+       "mp4",
+       "yuv420p10le",
+       false,
+       {"-c:v", "libaom-av1", "-cpu-used", "8", "-g", "10"}},
       {"vp9",
+       "vp9",
        "webm",
+       "yuv420p",
+       true,
        {"-c:v", "libvpx-vp9", "-deadline", "realtime", "-g", "10"}},
-      {"vp8", "webm", {"-c:v", "libvpx", "-deadline", "realtime", "-g", "10"}},
-      {"mpeg4", "mp4", {"-c:v", "mpeg4", "-bf", "2", "-g", "10"}},
-      {"mpeg2video", "ts", {"-c:v", "mpeg2video", "-bf", "2", "-g", "10"}},
-      {"mpeg1video", "mkv", {"-c:v", "mpeg1video", "-bf", "2", "-g", "10"}},
-      {"theora", "ogg", {"-c:v", "libtheora", "-g", "10"}},
-      {"mjpeg", "avi", {"-c:v", "mjpeg"}},
-      {"ffv1", "mkv", {"-c:v", "ffv1", "-level", "3", "-g", "10"}},
-      {"flv1", "flv", {"-c:v", "flv", "-g", "10"}},
-      {"prores", "mov", {"-c:v", "prores_ks"}},
-      {"huffyuv", "avi", {"-c:v", "huffyuv"}},
-      {"png", "mkv", {"-c:v", "png"}},
-      {"msmpeg4v3", "avi", {"-c:v", "msmpeg4", "-g", "10"}},
-      {"wmv2", "asf", {"-c:v", "wmv2", "-g", "10"}},
+      {"vp9 of 10 bits",
+       "vp9",
+       "mkv",
+       "yuv420p10le",
+       false,
+       {"-c:v", "libvpx-vp9", "-deadline", "realtime", "-g", "10"}},
+      {"vp9 with whole chroma",
+       "vp9",
+       "mkv",
+       "yuv444p",
+       true,
+       {"-c:v", "libvpx-vp9", "-deadline", "realtime", "-g", "10"}},
+      {"vp8",
+       "vp8",
+       "webm",
+       "yuv420p",
+       true,
+       {"-c:v", "libvpx", "-deadline", "realtime", "-g", "10"}},
+      {"mpeg4",
+       "mpeg4",
+       "mp4",
+       "yuv420p",
+       false,
+       {"-c:v", "mpeg4", "-bf", "2", "-g", "10"}},
+      {"mpeg2video",
+       "mpeg2video",
+       "ts",
+       "yuv420p",
+       false,
+       {"-c:v", "mpeg2video", "-bf", "2", "-g", "10"}},
+      {"mpeg1video",
+       "mpeg1video",
+       "mkv",
+       "yuv420p",
+       false,
+       {"-c:v", "mpeg1video", "-bf", "2", "-g", "10"}},
+      {"theora",
+       "theora",
+       "ogg",
+       "yuv420p",
+       false,
+       {"-c:v", "libtheora", "-g", "10"}},
+      {"mjpeg", "mjpeg", "avi", "yuvj420p", true, {"-c:v", "mjpeg"}},
+      {"ffv1",
+       "ffv1",
+       "mkv",
+       "yuv420p",
+       true,
+       {"-c:v", "ffv1", "-level", "3", "-g", "10"}},
+      {"flv1", "flv1", "flv", "yuv420p", false, {"-c:v", "flv", "-g", "10"}},
+      {"prores", "prores", "mov", "yuv422p10le", false, {"-c:v", "prores_ks"}},
+      {"huffyuv", "huffyuv", "avi", "yuv422p", false, {"-c:v", "huffyuv"}},
+      {"png", "png", "mkv", "rgb24", true, {"-c:v", "png"}},
+      {"msmpeg4v3",
+       "msmpeg4v3",
+       "avi",
+       "yuv420p",
+       false,
+       {"-c:v", "msmpeg4", "-g", "10"}},
+      {"wmv2", "wmv2", "asf", "yuv420p", false, {"-c:v", "wmv2", "-g", "10"}},
   };
   return recipes;
-}
-
-// MJPEG and RGB codecs have pixel formats of their own.
-std::string PixelFormatOf(std::string_view codec) {
-  if (codec == "mjpeg") return "yuvj420p";
-  if (codec == "huffyuv" || codec == "prores") return "yuv422p";
-  if (codec == "png") return "rgb24";
-  return "yuv420p";
 }
 
 Status RunFfmpeg(const std::vector<std::string>& arguments) {
@@ -136,40 +219,42 @@ Result<ReferenceClip> ReadReference(const std::string& path,
   return clip;
 }
 
-std::vector<std::string> CodecsOfClips() {
-  std::vector<std::string> codecs;
-  for (const Recipe& recipe : Recipes()) codecs.emplace_back(recipe.codec);
-  return codecs;
+std::vector<ClipName> NamesOfClips() {
+  std::vector<ClipName> names;
+  for (const Recipe& recipe : Recipes()) {
+    names.push_back({recipe.name, recipe.codec});
+  }
+  return names;
 }
 
-Result<ReferenceClip> MakeClip(const std::string& codec,
+Result<ReferenceClip> MakeClip(const std::string& name,
                                const std::string& scratch) {
   const auto recipe =
       std::find_if(Recipes().begin(), Recipes().end(),
-                   [&](const Recipe& each) { return each.codec == codec; });
+                   [&](const Recipe& each) { return each.name == name; });
   if (recipe == Recipes().end()) {
-    return Status(Code::kUnsupported, "there is no clip of " + codec +
-                                          "; give one with --media DIR");
+    return Status(Code::kUnsupported, "there is no clip of " + name);
   }
+  std::string file = name;
+  std::replace(file.begin(), file.end(), ' ', '_');
   const std::string path =
-      fmt::format("{}/{}.{}", scratch, codec, recipe->container);
+      fmt::format("{}/{}.{}", scratch, file, recipe->container);
+  const char* size = recipe->is_odd ? "321x181" : "322x182";
   std::vector<std::string> arguments = {
       "-f",        "lavfi",
-      "-i",        "testsrc2=size=322x182:rate=25",
+      "-i",        fmt::format("testsrc2=size={}:rate=25", size),
       "-frames:v", fmt::format("{}", kFrames),
-      "-pix_fmt",  PixelFormatOf(codec)};
+      "-pix_fmt",  recipe->pixel_format};
   arguments.insert(arguments.end(), recipe->options.begin(),
                    recipe->options.end());
   arguments.push_back(path);
   const Status made = RunFfmpeg(arguments);
   if (made.code() == Code::kNotFound) return made;
   if (!made.ok()) {
-    return Status(Code::kUnsupported, "this ffmpeg makes no " + codec +
-                                          "; give a file with "
-                                          "--media DIR");
+    return Status(Code::kUnsupported, "this ffmpeg makes no " + name);
   }
-  ASSIGN_OR_RETURN(ReferenceClip clip, ReadReference(path, codec, scratch));
-  clip.codec = codec;
+  ASSIGN_OR_RETURN(ReferenceClip clip, ReadReference(path, name, scratch));
+  clip.codec = recipe->codec;
   return clip;
 }
 

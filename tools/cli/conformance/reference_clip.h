@@ -34,13 +34,17 @@ Result<ReferenceClip> ReadReference(const std::string& path,
                                     const std::string& name,
                                     const std::string& scratch);
 
-// The codecs of which MakeClip can make a clip: those of Debian's ffmpeg.
-std::vector<std::string> CodecsOfClips();
-// Makes a small clip of a codec in `scratch`, with frames that refer to each
-// other and several keyframes where the codec has such, and an odd size where
-// the codec allows one. Errors as of ReadReference; kUnsupported if this ffmpeg
-// has no encoder for the codec.
-Result<ReferenceClip> MakeClip(const std::string& codec,
+// A clip that MakeClip can make.
+struct ClipName {
+  std::string
+      name;  // that of the codec, for its plainest clip; "vp9 of 10 bits"
+  std::string codec;
+};
+std::vector<ClipName> NamesOfClips();
+// Makes a small clip in `scratch`, with frames that refer to each other and
+// several keyframes where the codec has such. Errors as of ReadReference;
+// kUnsupported if this ffmpeg has no encoder for it.
+Result<ReferenceClip> MakeClip(const std::string& name,
                                const std::string& scratch);
 
 // Makes a second of sound with an encoder of ffmpeg, and returns the samples

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -45,7 +46,14 @@ int64_t Count(const std::vector<Finding>& findings, Kind kind) {
 // parts of it, so there may be any bytes in it.
 std::string Escaped(std::string_view text) {
   std::string escaped;
-  for (const char c : Printable(text)) {
+  std::string printable = Printable(text);
+  // XML has no characters U+FFFE and U+FFFF.
+  for (const char* none : {"\xef\xbf\xbe", "\xef\xbf\xbf"}) {
+    for (size_t at; (at = printable.find(none)) != std::string::npos;) {
+      printable.replace(at, std::strlen(none), "?");
+    }
+  }
+  for (const char c : printable) {
     switch (c) {
       case '&':
         escaped += "&amp;";

@@ -102,4 +102,10 @@ void Subject::SetCounted(const BackendInfo& backend) {
   }
 }
 
+bool Subject::has_device() const {
+  return std::any_of(
+      backend_.devices.begin(), backend_.devices.end(),
+      [this](const DeviceInfo& device) { return device.name == device_; });
+}
+
 }  // namespace bulkhead::cli

@@ -57,6 +57,8 @@ class Subject {
   const std::string& device() const { return device_; }
   // Takes the devices that the backend counted when it ran.
   void SetCounted(const BackendInfo& backend);
+  // Returns whether the device is among those that were counted.
+  bool has_device() const;
 
   // A directory for the files of checks.
   const std::string& scratch() const { return directory_.path(); }
