@@ -125,6 +125,9 @@ bool PacketInspector::Shows(const bulkhead_packet& packet) {
       return Vp8Shows(packet.data, packet.bytes);
     case AV_CODEC_ID_VP9:
       return ReadVp9Header(packet.data, packet.bytes).shows;
+    case AV_CODEC_ID_THEORA:
+      // The headers of a stream that was joined to another one come as packets.
+      return packet.bytes == 0 || (packet.data[0] & 0x80) == 0;
     case AV_CODEC_ID_H264:
       role_.second_field = parser_ != nullptr && IsSecondField();
       return !role_.second_field;

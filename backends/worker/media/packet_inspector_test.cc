@@ -225,6 +225,14 @@ TEST(PacketInspector, FindsPicturesOfJpegAndTheora) {
   EXPECT_FALSE(IsKeyframe(AV_CODEC_ID_THEORA, Bytes({0x40}) + data));
 }
 
+// Where two files of Ogg were joined, they lie between the pictures.
+TEST(PacketInspector, HeadersOfTheoraShowNothing) {
+  Inspected theora(AV_CODEC_ID_THEORA);
+  EXPECT_FALSE(theora.Inspect(Bytes({0x81}) + "theora"));
+  EXPECT_TRUE(theora.Inspect(Bytes({0x40, 1, 2, 3})));
+  EXPECT_TRUE(theora.Inspect(""));
+}
+
 TEST(PacketInspector, TheSecondFieldOfAPictureShowsNothing) {
   Inspected h264(AV_CODEC_ID_H264);
   const auto field = [](bool idr, uint32_t count, Field which) {
