@@ -13,6 +13,7 @@
 #include "tests/audio/audio_damage_fixture.h"
 #include "tests/audio/audio_files.h"
 #include "tests/audio/samples.h"
+#include "tests/support/program.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
@@ -215,6 +216,37 @@ TEST_F(AudioDamage, WhatIsLostOfFlvAndAviCostsNoTime) {
 
 // A torn frame of a stream becomes parts of frames, whose timestamps are made
 // up by libavformat.
+// The sound of a file need not begin with the file. That it begins later is no
+// loss, also where bytes are missing elsewhere.
+TEST_F(AudioDamage, ALateBeginningIsNotLostWithBytesElsewhere) {
+  for (const char* name : {"late.flv", "late.mkv"}) {
+    SCOPED_TRACE(name);
+    const std::string path = TemporaryDirectory() + "/" + name;
+    ASSERT_EQ(
+        RunFfmpeg({"-f", "lavfi", "-i",
+                   "testsrc2=size=160x120:rate=25:duration=3", "-itsoffset",
+                   "0.2", "-f", "lavfi", "-i", "sine=duration=3", "-c:v", "flv",
+                   "-c:a", "libmp3lame", path})
+            .exit_code,
+        0);
+    const size_t count = Open(path, OnCorrupt::kError)->AllSamples()->count();
+    const std::string bytes = ReadBytes(path);
+    for (const size_t tenth : {4, 6}) {
+      std::string shorter = bytes;
+      shorter.erase(bytes.size() / 10 * tenth, 700);
+      WriteBytes(path, shorter);
+      AudioDecoder audio = Open(path, OnCorrupt::kSkip).value();
+      const auto whole = audio.AllSamples();
+      ASSERT_TRUE(whole) << whole.error();
+      EXPECT_NEAR(static_cast<double>(whole->count()),
+                  static_cast<double>(count), 2'304);
+      for (const DamagedSamples& damage : audio.damage()) {
+        EXPECT_GT(damage.first_sample, 10'000u);
+      }
+    }
+  }
+}
+
 TEST_F(AudioDamage, PacketsOfATransportStreamThatAreLostCostNoTime) {
   for (const EncodedSound& sound :
        std::vector<EncodedSound>{{"torn_mp2.ts", {"-c:a", "mp2"}},

@@ -166,6 +166,22 @@ TEST_F(AudioDamage, PartsOfTransportStreamsAreNoDamage) {
   }
 }
 
+// Zeroes behind the end of a file are no sound, and nothing is missing there.
+TEST_F(AudioDamage, ZeroesBehindTheEndAreNoDamage) {
+  const std::string path = TemporaryDirectory() + "/late_zeroes.flv";
+  ASSERT_EQ(RunFfmpeg({"-f", "lavfi", "-i",
+                       "testsrc2=size=160x120:rate=25:duration=2", "-itsoffset",
+                       "0.2", "-f", "lavfi", "-i", "sine=duration=1.8", "-c:v",
+                       "flv", "-c:a", "libmp3lame", path})
+                .exit_code,
+            0);
+  WriteBytes(path, ReadBytes(path) + std::string(500, '\0'));
+  AudioDecoder audio = Open(path, OnCorrupt::kError).value();
+  const auto whole = audio.AllSamples();
+  ASSERT_TRUE(whole) << whole.error();
+  EXPECT_TRUE(audio.damage().empty());
+}
+
 // Where no header tells a duration, libavformat guesses one from the size of
 // the file and the bit rate. The file does not have to last that long.
 TEST_F(AudioDamage, AGuessedDurationPromisesNothing) {

@@ -59,6 +59,8 @@ AudioTimeline::AudioTimeline(const Demuxer& demuxer)
       duration_(demuxer.facts().duration),
       container_microseconds_(demuxer.facts().container_microseconds),
       is_duration_estimated_(demuxer.facts().is_duration_estimated),
+      is_duration_end_(demuxer.facts().container == "flv" ||
+                       demuxer.facts().container == "matroska,webm"),
       size_(demuxer.size()),
       alone_(demuxer.facts().stream_count == 1),
       gapless_(alone_ && demuxer.facts().container == "ogg"),

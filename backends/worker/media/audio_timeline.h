@@ -114,6 +114,8 @@ class AudioTimeline {
   int64_t duration_;
   int64_t container_microseconds_;
   bool is_duration_estimated_;
+  // The container's duration is the time of its end, whenever the sound begins.
+  bool is_duration_end_;
   int64_t size_;
   bool alone_;    // the container has no other stream
   bool gapless_;  // every gap in the timestamps is damage

@@ -17,7 +17,7 @@ std::optional<int64_t> AudioTimeline::PromisedEnd(int64_t rate) const {
   }
   if (container_microseconds_ <= 0) return std::nullopt;
   const __int128 samples = __int128{container_microseconds_} * rate / 1'000'000;
-  return begin +
+  return (is_duration_end_ ? 0 : begin) +
          static_cast<int64_t>(std::min<__int128>(samples, INT64_MAX / 4));
 }
 

@@ -54,7 +54,9 @@ bool AudioWalk::LostBefore(const bulkhead_packet& packet) {
   const bool is_lost = walk()->LostUntil(packet.position);
   ++packets_;
   if (!is_new) return false;
-  bool lost = is_lost || is_shorter_;
+  // Of a file that is too short, any gap in the timestamps may be what it
+  // lacks. The time at which its sound begins is no gap.
+  bool lost = is_lost || (is_shorter_ && first_position_ >= 0);
   if (std::holds_alternative<AviWalk>(walk_)) {
     lost = LostBeforeChunk(packet, is_lost);
   } else if (std::holds_alternative<FlvWalk>(walk_)) {
