@@ -144,7 +144,7 @@ void Spoil(bulkhead_frame* frame) {
                        (Is("differs_with_threads") && stream.threaded) ||
                        (Is("differs_after_a_crash") && stream.later_life) ||
                        (Is("differs_when_opened_again") && stream.opens > 1);
-  if (another) Own(frame)[100] ^= 1;
+  if (another) Own(frame)[100] ^= Is("wrong_picture") ? 1 : 0x80;
 }
 
 bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
