@@ -15,7 +15,7 @@ namespace {
 namespace schema = ipc::schema;
 
 constexpr size_t kMaxNameBytes = 64;
-// By the bits of bulkhead_device.outputs.
+// The names of the bits of bulkhead_device.outputs.
 constexpr const char* kOutputs[] = {"own-memory", "runtime-buffers"};
 
 Status TooMany() {

@@ -510,7 +510,7 @@ struct KnownDevice {
 }
 
 struct Capabilities {
-  # What a device says it can do.
+  # The abilities of a device, as its backend tells them.
   streams @0 :List(StreamCapability);
   # The device decodes nothing else. Empty: not told.
   maxSessions @1 :UInt32;

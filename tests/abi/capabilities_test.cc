@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What devices say they decode can be asked for before a stream is opened,
-// keeps backends from being started for other streams, and names the devices
-// that a caller can use instead.
+// The codecs that devices say they decode can be asked for before a stream is
+// opened, keeps backends from being started for other streams, and names the
+// devices that a caller can use instead.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

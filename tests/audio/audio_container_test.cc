@@ -110,7 +110,7 @@ TEST_F(AudioDamage, BytesBehindTheLastPageOfOggAreDamage) {
   const size_t expected = SamplesByFfmpeg(path).size() / 2;
   const std::string bytes = ReadBytes(path);
   const std::vector<size_t> pages = OggPagesOf(bytes);
-  // With the header of the last page, and without.
+  // The file ends with the header of the last page, or without it.
   for (const size_t from : {pages.back() + 1000, pages.back() - 1000}) {
     SCOPED_TRACE(from);
     std::string cut = bytes;
@@ -126,7 +126,8 @@ TEST_F(AudioDamage, BytesBehindTheLastPageOfOggAreDamage) {
   }
 }
 
-// With one cluster, whatever is behind a block that cannot be read is lost.
+// In a file of one cluster, whatever is behind a block that cannot be read is
+// lost.
 TEST_F(AudioDamage, WhatIsLostOfMatroskaIsDamageAlsoAtBothEnds) {
   for (const EncodedSound& sound : std::vector<EncodedSound>{
            {"ends_vorbis.mkv", {"-c:a", "libvorbis"}},

@@ -14,7 +14,7 @@
 
 namespace bulkhead::tests {
 
-// What the tests of damaged audio share.
+// The fixture that the tests of damaged audio share.
 
 // An audio file that the ffmpeg program makes.
 struct EncodedSound {

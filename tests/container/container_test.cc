@@ -23,7 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 using Options = std::vector<std::string>;
 
-// What `ldd` finds in the programs, and ffmpeg, which makes the demo's clip.
+// The packages of the libraries that `ldd` finds in the programs, and ffmpeg,
+// which makes the demo's clip.
 constexpr char kPackages[] =
     "libcapnp-0.9.2,libfmt9,libmd0,libpng16-16,libtomlplusplus3,"
     "libutf8proc2,libxxhash0,libzip4,ffmpeg";

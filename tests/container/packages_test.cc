@@ -18,8 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::minutes;
 
-// What a user of the packages brings along. What the packages need they have to
-// say themselves, so that apt installs it.
+// The tools that a user of the packages brings along. The packages say
+// themselves what they need, so that apt installs it.
 constexpr char kTools[] =
     "ca-certificates,pkg-config,make,g++,ffmpeg,libdav1d-dev,python3,cmake";
 

@@ -25,7 +25,7 @@ namespace {
 [[maybe_unused]] void Show(const auto&) {}
 [[maybe_unused]] void Use(const auto&) {}
 
-// What is around an example.
+// The names that an example takes for granted.
 struct Surroundings {
   Host* host;
   VideoDecoder& decoder;

@@ -26,7 +26,7 @@ std::string_view Text(std::span<const uint8_t> bytes, size_t at) {
   return {reinterpret_cast<const char*>(bytes.data()) + at, 4};
 }
 
-// What the headers of a file tell of a stream.
+// The facts that the headers of a file tell of a stream.
 struct Layout {
   int64_t movi = 0;       // the offset of the list of chunks, at its kind
   int64_t end = 0;        // the offset behind it

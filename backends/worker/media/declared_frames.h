@@ -8,9 +8,8 @@
 
 namespace bulkhead::worker {
 
-// What the header of a file tells of the number of its frames, where
-// libavformat reads no number. A number that stands for "unknown" tells
-// nothing.
+// The number of frames that the header of a file tells, where libavformat reads
+// no number. A number that stands for "unknown" tells nothing.
 struct DeclaredFrames {
   uint64_t frames = 0;  // 0: not told
   // The number is that of the frames (libvpx, libaom) or the time that they

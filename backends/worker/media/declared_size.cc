@@ -209,7 +209,7 @@ int64_t OfFlv(FileWindow& file) {
   return static_cast<int64_t>(size);
 }
 
-// What the header of an ASF file tells.
+// The facts that the header of an ASF file tells.
 struct AsfHeader {
   int64_t end = 0;  // of the packets; 0: unknown
   int64_t microseconds = -1;

@@ -35,7 +35,7 @@ class FragmentWalk final : public ContainerWalk {
   void Restart() override;
 
  private:
-  // What is known where a box begins.
+  // A place at which a box begins, and what is known there.
   struct Place {
     int64_t offset = 0;
     std::optional<int64_t> expected;  // the time of the next fragment

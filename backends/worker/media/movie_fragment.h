@@ -25,7 +25,8 @@ std::optional<Mp4Box> ReadMp4Box(FileWindow& file, int64_t offset);
 // Returns whether the kind of a box is written as all known ones are.
 bool IsMp4Kind(std::string_view kind);
 
-// What the header of a file tells of the fragments of one track ("trex").
+// The defaults that the header of a file tells for the fragments of one track
+// ("trex").
 struct FragmentedTrack {
   uint32_t id = 0;
   uint32_t duration = 0;      // of a sample, in ticks, where it has no other

@@ -79,7 +79,7 @@ class PacketGaps {
     uint64_t listed = 0;
   };
 
-  // So many packets follow each other in a time.
+  // The number of packets that follow each other in a time.
   struct Pace {
     int64_t ticks = 0;  // 0: unknown
     uint64_t packets = 1;

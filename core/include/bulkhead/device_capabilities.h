@@ -21,7 +21,7 @@ struct StreamCapability {
   bool operator==(const StreamCapability&) const = default;
 };
 
-// What a device says it can do, in the backend's words. Before the backend has
+// The abilities of a device, in the backend's words. Before the backend has
 // run, only the codecs that its bulkhead.toml lists.
 struct DeviceCapabilities {
   // The device decodes nothing else. Empty: it does not tell what it decodes.

@@ -26,24 +26,25 @@ struct Check {
 // The checks, by subject. The order matters: the first ones find the clips that
 // the later ones use.
 
-// That the backend loads. Passes too if the device has an index that the
+// Checks that the backend loads. Passes too if the device has an index that the
 // backend has not counted.
 Check LoadingCheck();
-// That it tells the same devices each time.
+// Checks that it tells the same devices each time.
 Check EnumerationCheck();
-// That each clip comes out as ffmpeg decodes it: `clips`, which are made, and
-// the files of `media`. The backend has run, so that its device says what it
-// decodes; that it refuses the other codecs is checked too.
+// Check that each clip comes out as ffmpeg decodes it: `clips`, which are made,
+// and the files of `media`. The backend has run, so that its device says what
+// it decodes; that it refuses the other codecs is checked too.
 std::vector<Check> DecodingChecks(const Subject& subject,
                                   const std::vector<ClipName>& clips,
                                   const std::vector<std::string>& media);
-// That sound comes out as ffmpeg decodes it, if the backend decodes sound.
+// Check that sound comes out as ffmpeg decodes it, if the backend decodes
+// sound.
 std::vector<Check> AudioChecks(const Subject& subject);
-// Seeks, flushes, several sessions, devices and threads.
+// Check seeks, flushes, several sessions, devices and threads.
 std::vector<Check> AccessChecks();
-// What is not supported, damaged, too large or cancelled.
+// Check streams that are not supported, damaged, too large or cancelled.
 std::vector<Check> ErrorChecks();
-// Deaths, memory, and a thousand opens.
+// Check deaths, little memory, and a thousand opens.
 std::vector<Check> EnduranceChecks();
 
 }  // namespace bulkhead::cli

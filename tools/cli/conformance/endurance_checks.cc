@@ -17,7 +17,8 @@ namespace {
 constexpr int kOpens = 1'000;
 // A slow decoder is opened less often.
 constexpr std::chrono::seconds kMostTime{60};
-// What allocators and lazily loaded libraries still take after the first opens.
+// The memory that allocators and lazily loaded libraries still take after the
+// first opens.
 constexpr int kWarmUp = 100;
 constexpr uint64_t kSlackKib = 4'096;
 

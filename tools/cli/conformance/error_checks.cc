@@ -62,7 +62,7 @@ Verdict DecodeDamaged(Host& host, const std::string& device,
                       const std::string& path) {
   auto video =
       host.OpenVideo(path, {.device = device, .on_corrupt = OnCorrupt::kSkip});
-  // What is left may be no video.
+  // A damaged file may be no video any more.
   Status status = video ? Status() : video.error();
   while (status.ok()) {
     const auto frame = video->Next();
@@ -79,7 +79,7 @@ Verdict DecodeDamaged(Host& host, const std::string& device,
 
 Verdict SurvivesDamage(Subject& subject) {
   constexpr int kFiles = 12;
-  // So that it is mostly packets that are hit, and no headers of the container.
+  // The headers of the container are spared, so that mostly packets are hit.
   constexpr size_t kHeader = 1'000;
   const auto host = subject.NewHost();
   if (!host) return FailedBy(host.error(), "life-1");

@@ -7,7 +7,7 @@
 
 namespace bulkhead::cli {
 
-// What a check of a backend came to.
+// The outcome of one check of a backend.
 class Verdict {
  public:
   enum class Kind { kPassed, kFailed, kNotTried };

@@ -14,7 +14,7 @@
 
 namespace bulkhead::cli {
 
-// What the user asks to be checked.
+// The backend, device and files that the user asks to be checked.
 struct ConformanceRequest {
   std::string backend;  // the name of the entry point
   std::string device;   // empty: the first device of the backend

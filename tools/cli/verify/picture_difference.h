@@ -8,7 +8,7 @@
 
 namespace bulkhead::cli {
 
-// How two pictures of bytes differ.
+// The differences between two pictures of bytes.
 struct PictureDifference {
   // They have different sizes; nothing else is compared then.
   bool sizes = false;

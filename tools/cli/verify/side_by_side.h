@@ -16,11 +16,12 @@ namespace bulkhead::cli {
 struct FirstDifference {
   uint64_t frame = 0;
   double seconds = 0;  // the time of the frame in the stream
-  // What differs, in words: "its picture, in 1 of 691200 bytes, PSNR 106.5 dB".
+  // The difference in words: "its picture, in 1 of 691200 bytes, PSNR 106.5
+  // dB".
   std::string words;
 };
 
-// What two devices make of one video stream.
+// The result of decoding one video stream on two devices.
 struct Comparison {
   uint64_t frames = 0;     // that both gave
   uint64_t refused = 0;    // that both call damaged
