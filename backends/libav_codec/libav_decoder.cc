@@ -68,6 +68,20 @@ AVCodecContext* OwningContext(void* object) {
   return nullptr;
 }
 
+// Returns the flags by which a decoder rejects a packet whose own checksum is
+// wrong: unless asked, libavcodec does not look at the checksums of lossless
+// sound. It has none that an encoder may leave out.
+int ChecksumsOf(AVCodecID codec) {
+  switch (codec) {
+    case AV_CODEC_ID_FLAC:
+    case AV_CODEC_ID_TTA:
+    case AV_CODEC_ID_WAVPACK:
+      return AV_EF_CRCCHECK | AV_EF_EXPLODE;
+    default:
+      return 0;
+  }
+}
+
 }  // namespace
 
 Expected<std::unique_ptr<LibavDecoder>> LibavDecoder::Open(
@@ -106,6 +120,7 @@ Expected<std::unique_ptr<LibavDecoder>> LibavDecoder::Open(
   if (parameters.ignore_errors != 0) {
     context->err_recognition |= AV_EF_IGNORE_ERR;
   }
+  context->err_recognition |= ChecksumsOf(context->codec_id);
   context->opaque = decoder.get();
   context->get_buffer2 = GetBuffer;
 #if LIBAVCODEC_VERSION_MAJOR < 60

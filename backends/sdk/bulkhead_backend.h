@@ -294,7 +294,11 @@ typedef struct bulkhead_buffer {
  *   by it.
  * [frame-7] Audio has a sample format that FFmpeg knows, a rate, channels and
  *   planes. It has only the samples that are to be heard: leave out the
- *   encoder's padding that the side data "Skip Samples" of a packet names. */
+ *   encoder's padding that the side data "Skip Samples" of a packet names.
+ * [frame-10] The picture is the one that FFmpeg's decoder of the codec gives,
+ *   bit for bit, as the specifications of today's codecs ask for.
+ * [frame-11] duration, interlaced, top_field_first and sample_aspect_ratio are
+ *   those that FFmpeg's decoder of the codec gives. */
 typedef struct bulkhead_frame {
   uint32_t size;
   const char* pixel_format;
@@ -338,9 +342,7 @@ typedef struct bulkhead_frame {
    *   may be sound. The runtime then waits for the frames of all packets sent
    *   so far before it delivers one that may refer to them. Without this,
    *   frames that are shown before a damaged one, and refer to it, count as
-   *   sound.
-   * [frame-10] The picture is the one that FFmpeg's decoder of the codec gives,
-   *   bit for bit, as the specifications of today's codecs ask for. */
+   *   sound. */
   int32_t met_error;
 } bulkhead_frame;
 
@@ -429,7 +431,8 @@ typedef struct bulkhead_open_parameters {
   uint32_t incarnation;
   /* [open-3] Options come from the application, key by key as it wrote them
    *   (VideoOptions::backend_options, `--option KEY=VALUE`), with values that
-   *   nobody has checked. Return UNSUPPORTED for an unknown key. */
+   *   nobody has checked. Return UNSUPPORTED for an unknown key. Keys that
+   *   begin with "bulkhead." are for the runtime, and do not come. */
   const bulkhead_option* options;
   size_t option_count;
   /* [open-4] Refuse larger pictures with OUT_OF_MEMORY, from whichever call

@@ -12,9 +12,10 @@ using std::chrono::milliseconds;
 using Clock = std::chrono::system_clock;
 
 const char* EventKindName(Event::Kind kind) {
-  static constexpr const char* kNames[] = {"backend-state",  "zygote-ended",
-                                           "worker-ended",   "session-opened",
-                                           "session-closed", "command"};
+  static constexpr const char* kNames[] = {
+      "backend-state",  "zygote-ended", "worker-ended",   "session-opened",
+      "session-closed", "command",      "shadow-differs", "shadow-closed",
+      "trial",          "failover",     "failover-failed"};
   const auto index = static_cast<size_t>(kind);
   return index < std::size(kNames) ? kNames[index] : "unknown";
 }

@@ -262,6 +262,7 @@ Json ToJson(const Request& request) {
       {"kind", NameOf(request.kind)},
       {"frame", request.frame},
       {"stream_index", OrNull(request.stream_index)},
+      {"best_stream", request.stream_choice == StreamChoice::kBest},
       {"threads", request.threads},
       {"on_corrupt", NameOf(request.on_corrupt)},
       {"backend_options", options},
@@ -282,6 +283,7 @@ Request ToRequest(const Members& in) {
   if (in["stream_index"].is_number_integer()) {
     request.stream_index = in.Number<int>("stream_index");
   }
+  if (in.Flag("best_stream")) request.stream_choice = StreamChoice::kBest;
   request.threads = in.Number<uint32_t>("threads", 1);
   request.on_corrupt = ValueIn(kOnCorrupt, in.Words("on_corrupt"));
   const Json& options = in["backend_options"];

@@ -56,18 +56,6 @@ Result<Manifest> ReadManifest(int directory, const Distribution& distribution,
   return *std::move(parsed.manifest);
 }
 
-int64_t Nanoseconds(const timespec& time) {
-  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
-FileIdentity IdentityOf(const struct stat& info) {
-  return {.device = info.st_dev,
-          .inode = info.st_ino,
-          .bytes = info.st_size,
-          .modified_ns = Nanoseconds(info.st_mtim),
-          .changed_ns = Nanoseconds(info.st_ctim)};
-}
-
 std::string InWords(const AbiVersions& versions) {
   const std::string newest = std::to_string(versions.newest);
   return versions.oldest == versions.newest
@@ -115,6 +103,10 @@ Status Complete(const Distribution& distribution, RecordIndex& index,
   ASSIGN_OR_RETURN(candidate.visible_paths,
                    VisiblePaths(directory.get(), distribution, record,
                                 plugin.path, object, index, diagnostics));
+  candidate.own_clips = FindOwnClips(
+      directory.get(), distribution.dist_info, candidate.manifest,
+      candidate.visible_paths, object,
+      distribution.dist_info_path() + "/bulkhead.toml", diagnostics);
   for (const RecordedFile& file :
        record.value_or(std::vector<RecordedFile>())) {
     if (file.path == plugin.path) candidate.plugin_hash = file.hash;
@@ -331,8 +323,8 @@ bool BackendCandidate::operator==(const BackendCandidate& other) const {
     return std::tie(from, from.distribution, from.version, from.file, from.line,
                     backend.manifest, backend.directory, backend.plugin_path,
                     backend.plugin_hash, backend.plugin_identity,
-                    backend.visible_paths, backend.devices, backend.standing,
-                    backend.reason);
+                    backend.visible_paths, backend.own_clips, backend.devices,
+                    backend.standing, backend.reason);
   };
   return key(*this) == key(other);
 }

@@ -9,7 +9,9 @@
 #include "core/base/device_name.h"
 #include "core/discovery/entry_points.h"
 #include "core/discovery/explicit_load.h"
+#include "core/discovery/file_identity.h"
 #include "core/discovery/manifest.h"
+#include "core/discovery/own_clips.h"
 #include "core/discovery/plugin_path.h"
 #include "core/discovery/scan.h"
 #include "core/discovery/selection.h"
@@ -23,18 +25,6 @@ namespace bulkhead::discovery {
 // backends/sdk/bulkhead_backend.h. core does not see that header; a test
 // compares both.
 inline constexpr AbiVersions kBackendAbi{1, 1};
-
-// Identifies a file and its state. A different value means that the file was
-// written or replaced.
-struct FileIdentity {
-  uint64_t device = 0;
-  uint64_t inode = 0;
-  int64_t bytes = 0;
-  int64_t modified_ns = 0;
-  int64_t changed_ns = 0;
-
-  bool operator==(const FileIdentity&) const = default;
-};
 
 // An installed backend, whether or not it can be used. Discovery runs none of
 // its code. A plain value.
@@ -54,6 +44,7 @@ struct BackendCandidate {
   FileIdentity plugin_identity;
   // Relative to `directory`; see VisiblePaths in installed_files.h.
   std::vector<std::string> visible_paths;
+  std::vector<OwnClip> own_clips;  // Those that the manifest names.
   // The devices of the manifest that callers reach by the bare name. The bare
   // names of the others belong to an earlier backend, so callers reach them as
   // BACKEND/DEVICE.

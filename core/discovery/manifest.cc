@@ -8,6 +8,7 @@
 #include "core/base/device_name.h"
 #include "core/base/text.h"
 #include "core/base/toml.h"
+#include "core/discovery/distribution.h"
 #include "core/grants/permissions_toml.h"
 
 namespace bulkhead::discovery {
@@ -16,6 +17,16 @@ namespace {
 constexpr size_t kMaxDevices = 64;
 constexpr size_t kMaxCodecs = 1024;
 constexpr size_t kMaxDiagnostics = 100;
+constexpr size_t kMaxClipPathBytes = 256;
+
+bool IsMd5(std::string_view text) {
+  return text.size() == 32 &&
+         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+bool IsKnownKeyOfClip(std::string_view key) {
+  return key == "clip" || key == "md5";
+}
 
 class Reader {
  public:
@@ -125,6 +136,29 @@ class Reader {
                std::to_string(kMaxCodecs) + " of FFmpeg's names");
   }
 
+  void HealthCheck(const toml::table& table, Manifest& manifest) {
+    const toml::node* node = table.get("health_check");
+    if (node == nullptr) return;
+    const toml::array* array = node->as_array();
+    if (array == nullptr || !array->is_array_of_tables() ||
+        array->size() > kMaxHealthCheckClips) {
+      Report(Diagnostic::Severity::kError, node->source(),
+             "health_check should be 1 to " +
+                 std::to_string(kMaxHealthCheckClips) +
+                 " tables, each under [[health_check]]");
+      return;
+    }
+    if (!manifest.streams.contains(StreamKind::kVideo)) {
+      Report(Diagnostic::Severity::kError, node->source(),
+             "health_check is for backends that decode video, and streams "
+             "does not have it");
+      return;
+    }
+    for (const toml::node& element : *array) {
+      manifest.health_check.push_back(Clip(*element.as_table()));
+    }
+  }
+
   void Streams(const toml::table& table, std::set<StreamKind>& streams) {
     const toml::node* node = table.get("streams");
     if (node == nullptr) return;
@@ -152,14 +186,50 @@ class Reader {
   }
 
  private:
+  HealthCheckClip Clip(const toml::table& table) {
+    HealthCheckClip clip;
+    const auto* path = table["clip"].as_string();
+    if (path != nullptr && path->get().size() <= kMaxClipPathBytes) {
+      clip.path = CleanedRelativePath(path->get()).value_or("");
+    }
+    if (clip.path.empty()) {
+      Report(Diagnostic::Severity::kError,
+             path != nullptr ? path->source() : table.source(),
+             "clip should be the path of a file, relative to bulkhead.toml, "
+             "without \"..\"");
+    }
+    const toml::array* md5s = table["md5"].as_array();
+    bool sound = md5s != nullptr && !md5s->empty() &&
+                 md5s->size() <= kMaxHealthCheckPictures;
+    for (size_t i = 0; sound && i < md5s->size(); ++i) {
+      clip.picture_md5s.push_back(
+          (*md5s)[i].value_exact<std::string>().value_or(""));
+      sound = IsMd5(clip.picture_md5s.back());
+    }
+    if (!sound) {
+      Report(Diagnostic::Severity::kError,
+             md5s != nullptr ? md5s->source() : table.source(),
+             "md5 should be an array of 1 to " +
+                 std::to_string(kMaxHealthCheckPictures) +
+                 " strings of 32 of the digits 0 to 9 and a to f");
+    }
+    for (const auto& [key, node] : table) {
+      if (IsKnownKeyOfClip(key.str())) continue;
+      Report(
+          Diagnostic::Severity::kWarning, key.source(),
+          "unknown key " + Quoted(key.str()) + " of health_check is ignored");
+    }
+    return clip;
+  }
+
   const std::string& file_;
   ParsedManifest& result_;
 };
 
 bool IsKnownKey(std::string_view key) {
   static constexpr std::string_view kKeys[] = {
-      "schema_version", "abi",          "devices",     "streams",
-      "start",          "worker_scope", "permissions", "codecs"};
+      "schema_version", "abi",         "devices", "streams",     "start",
+      "worker_scope",   "permissions", "codecs",  "health_check"};
   return std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys);
 }
 
@@ -180,6 +250,7 @@ void Read(const toml::table& table, Reader& reader, Manifest& manifest) {
   reader.Devices(table, manifest.devices);
   reader.Streams(table, manifest.streams);
   reader.Codecs(table, manifest.codecs);
+  reader.HealthCheck(table, manifest);
   if (reader.IsSecondOf(table, "start", "clone", "exec")) {
     manifest.start = Manifest::Start::kExec;
   }

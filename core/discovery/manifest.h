@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -29,6 +30,19 @@ enum class StreamKind { kVideo, kAudio };
 // Returns "video" or "audio". The string has static storage.
 const char* NameOf(StreamKind kind);
 
+// A clip that a backend brings, and the pictures that it has to give.
+struct HealthCheckClip {
+  // Relative to the dist-info; has no "..".
+  std::string path;
+  // The MD5 of the RGB24 pixels of the first picture, the second, and so on, as
+  // core/base/picture_md5.h writes it.
+  std::vector<std::string> picture_md5s;
+
+  bool operator==(const HealthCheckClip&) const = default;
+};
+inline constexpr size_t kMaxHealthCheckClips = 4;
+inline constexpr size_t kMaxHealthCheckPictures = 32;  // of one clip
+
 // The contents of bulkhead.toml, an optional file in the dist-info in which a
 // backend describes itself. Every line is optional too:
 //
@@ -42,6 +56,10 @@ const char* NameOf(StreamKind kind);
 //   worker_scope = "session"     # or "backend": one worker for all sessions
 //   [permissions]                # asked for; the operator grants or does not
 //   read = ["/usr/share/vendor"] # and further keys, see permissions_toml.h
+//   [[health_check]]             # a clip of its own, for health checks
+//   clip = "clip.ivf"            # beside bulkhead.toml, or in a folder there
+//   md5 = ["0f...", "c4..."]     # of its first pictures, as `bulkhead decode`
+//                                # prints them
 //
 // A stranger wrote the manifest. The manifest can only narrow the uses of the
 // backend and ask for permissions.
@@ -62,6 +80,7 @@ struct Manifest {
   Start start = Start::kClone;
   WorkerScope worker_scope = WorkerScope::kSession;
   grants::Permissions permissions;
+  std::vector<HealthCheckClip> health_check;
 
   bool operator==(const Manifest&) const = default;
 };

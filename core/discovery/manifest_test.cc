@@ -48,6 +48,66 @@ TEST(ManifestTest, EveryKeyHasADefault) {
   EXPECT_EQ(parsed.manifest->worker_scope, Manifest::WorkerScope::kSession);
 }
 
+constexpr const char* kMd5 = "\"d704bda19e4703a5a5dbab2af672b2a8\"";
+
+// Returns a health_check with the given values.
+std::string HealthCheck(const std::string& clip, const std::string& md5) {
+  return "[[health_check]]\nclip = " + clip + "\nmd5 = " + md5 + "\n";
+}
+
+TEST(ManifestTest, ReadsClipsForHealthChecks) {
+  const std::string one = std::string("[") + kMd5 + "]";
+  const ParsedManifest parsed =
+      Parse(HealthCheck("\"clip.ivf\"", one) +
+            HealthCheck("\"./clips//b.mp4\"", one) + "speed = 9\n");
+  ASSERT_TRUE(parsed.manifest) << parsed.refusal;
+  ASSERT_EQ(parsed.manifest->health_check.size(), 2u);
+  EXPECT_EQ(parsed.manifest->health_check[0].path, "clip.ivf");
+  EXPECT_EQ(parsed.manifest->health_check[1].path, "clips/b.mp4");
+  EXPECT_EQ(parsed.manifest->health_check[1].picture_md5s,
+            std::vector<std::string>{"d704bda19e4703a5a5dbab2af672b2a8"});
+  ASSERT_EQ(parsed.diagnostics.size(), 1u);
+  EXPECT_NE(parsed.diagnostics[0].message.find("unknown key \"speed\""),
+            std::string::npos);
+}
+
+TEST(ManifestTest, ClipsThatAreNoneKeepTheBackendFromBeingUsed) {
+  const std::string one = std::string("[") + kMd5 + "]";
+  std::string many = "[";
+  for (size_t i = 0; i <= kMaxHealthCheckPictures; ++i) {
+    many += std::string(kMd5) + ",";
+  }
+  std::string clips;
+  for (size_t i = 0; i <= kMaxHealthCheckClips; ++i) {
+    clips += HealthCheck("\"clip.ivf\"", one);
+  }
+  const std::pair<std::string, std::string> rows[] = {
+      {HealthCheck("\"../clip.ivf\"", one), "without \"..\""},
+      {HealthCheck("\"a/../../clip.ivf\"", one), "without \"..\""},
+      {HealthCheck("\"/etc/passwd\"", one), "relative to bulkhead.toml"},
+      {HealthCheck("\"\"", one), "the path of a file"},
+      {HealthCheck("\"" + std::string(300, 'a') + "\"", one), "the path"},
+      {HealthCheck("7", one), "the path of a file"},
+      {"[[health_check]]\nmd5 = " + one + "\n", "the path of a file"},
+      {"[[health_check]]\nclip = \"clip.ivf\"\n", "md5 should be"},
+      {HealthCheck("\"clip.ivf\"", "[]"), "md5 should be"},
+      {HealthCheck("\"clip.ivf\"", kMd5), "md5 should be"},
+      {HealthCheck("\"clip.ivf\"", "[7]"), "md5 should be"},
+      {HealthCheck("\"clip.ivf\"", "[\"D704\"]"), "md5 should be"},
+      {HealthCheck("\"clip.ivf\"", many + "]"), "1 to 32 strings"},
+      {clips, "1 to 4 tables"},
+      {"health_check = \"clip.ivf\"\n", "tables"},
+      {"[health_check]\nclip = \"clip.ivf\"\n", "[[health_check]]"},
+      {"streams = [\"audio\"]\n" + HealthCheck("\"a.ivf\"", one),
+       "for backends that decode video"}};
+  for (const auto& [text, words] : rows) {
+    const ParsedManifest parsed = Parse(text);
+    EXPECT_FALSE(parsed.manifest) << text;
+    EXPECT_NE(parsed.refusal.find(words), std::string::npos)
+        << text << ": " << parsed.refusal;
+  }
+}
+
 TEST(ManifestTest, BadPermissionsAreLeftOutWithLineAndColumn) {
   const ParsedManifest parsed = Parse(
       "[permissions]\n"

@@ -39,6 +39,8 @@ void Describe(const Backend& backend, const std::string& notice,
   out.setReason(reason.empty() ? notice : reason);
   out.setIncarnation(backend.lifecycle().lives());
   out.setRestarts(backend.worker_ends());
+  out.setFailovers(backend.failovers());
+  out.setFailedFailovers(backend.failed_failovers());
   const auto opened = backend.sessions();
   auto sessions = out.initSessions(static_cast<unsigned>(opened.size()));
   std::set<pid_t> workers;

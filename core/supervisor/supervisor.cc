@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/application_limits.h"
+#include "core/base/device_name.h"
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
 #include "core/control/exit_messages.h"
@@ -136,6 +137,7 @@ kj::Promise<void> Supervisor::Answer(EventSocket& connection,
       // A report is made even where the tier is too low to start anything.
       (void)EnsureTier();
       catalog_->Describe(sandbox_->tier, reply.initBackends());
+      shadows_->Describe(reply.getBackends().getBackends());
       break;
     case Request::OPEN_SESSION:
       return OpenSession(connection, request->getOpenSession(),
@@ -167,6 +169,19 @@ kj::Promise<void> Supervisor::Answer(EventSocket& connection,
       reply.setConfigured();
       break;
     }
+    case Request::FIND_DEVICE: {
+      const auto name =
+          discovery::ParseDeviceName(request->getFindDevice().cStr());
+      const auto found = name ? catalog_->Find(*name)
+                              : Result<Catalog::BackendPointer>(name.error());
+      found ? reply.setDeviceFound((*found)->candidate().name())
+            : SetFailure(reply, found.error());
+      break;
+    }
+    case Request::FAILED_OVER:
+      NoteFailover(request->getFailedOver());
+      reply.setConfigured();
+      break;
     case Request::CLOSE_SESSION:
       if (auto backend = catalog_->OfSession(request->getCloseSession())) {
         backend->CloseSession(request->getCloseSession());
@@ -193,6 +208,11 @@ kj::Promise<void> Supervisor::Answer(EventSocket& connection,
     }
     case Request::DESCRIBE_HOST:
       DescribeHost(reply.initHost());
+      break;
+    case Request::SHADOW:
+      StartShadow(request->getShadow(), std::move(descriptor),
+                  std::move(message.descriptors));
+      reply.setConfigured();
       break;
   }
   Send(connection, answer);
@@ -271,6 +291,7 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
       .ending = ending_,
       .counters = counters_});
   catalog_.emplace(std::move(path), std::move(selection), *context_);
+  shadows_.emplace(*context_);
   for (const auto load : configuration.getLoads()) {
     // A Host that was restarted repeats its loads. What is wrong with one was
     // said when the application asked for it first.

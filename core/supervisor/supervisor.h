@@ -22,6 +22,7 @@
 #include "core/supervisor/catalog/catalog.h"
 #include "core/supervisor/sandbox/probe.h"
 #include "core/supervisor/sandbox/requirements.h"
+#include "core/supervisor/shadow/shadows.h"
 #include "core/supervisor/sockets/event_socket.h"
 #include "core/supervisor/sockets/operator_socket.h"
 #include "ipc/schema/control.capnp.h"
@@ -77,6 +78,7 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
                                 ipc::UniqueFd socket);
   kj::Promise<void> AnswerExit(EventSocket& connection,
                                ipc::schema::SessionEnd::Reader seen);
+  void NoteFailover(ipc::schema::FailedOver::Reader failed);
   Status Configure(ipc::schema::Configuration::Reader configuration,
                    ipc::UniqueFd application_pidfd,
                    std::vector<ipc::UniqueFd> descriptors);
@@ -88,6 +90,9 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   // Fails with kResourceExhausted if bulkheadd cannot open as many files as the
   // start of a backend, or its search, needs.
   Status CheckSpareFiles() const;
+  // Begins to compare the frames of a session, if that is possible.
+  void StartShadow(ipc::schema::Shadow::Reader request, ipc::UniqueFd media,
+                   std::vector<ipc::UniqueFd> descriptors);
   kj::Promise<void> Prepare(EventSocket& connection, const std::string& device);
   kj::Promise<void> Load(EventSocket& connection, const std::string& path,
                          const std::string& entry_point);
@@ -118,6 +123,7 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   std::string cgroup_;  // the configured directory, or empty
   std::optional<sandbox::SandboxReport> sandbox_;  // empty before the probe
   std::optional<Catalog> catalog_;                 // empty before `configure`
+  std::optional<Shadows> shadows_;                 // with catalog_
   uint64_t next_session_ = 1;
   const pid_t application_pid_;
   const kj::TimePoint born_;

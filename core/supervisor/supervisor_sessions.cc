@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/device_name.h"
 #include "core/base/status_macros.h"
 #include "core/control/capability_messages.h"
 #include "core/control/exit_messages.h"
@@ -183,6 +184,32 @@ kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
       .attach(Catalog::BackendPointer(*backend));
 }
 
+void Supervisor::StartShadow(schema::Shadow::Reader request,
+                             ipc::UniqueFd media,
+                             std::vector<ipc::UniqueFd> descriptors) {
+  const uint64_t session = request.getSession();
+  const Catalog::BackendPointer origin = catalog_->OfSession(session);
+  // The session was closed meanwhile, or its bulkheadd was replaced.
+  if (!origin) return;
+  std::string device;
+  for (const Backend::OpenedSession& opened : origin->sessions()) {
+    if (opened.id == session) device = opened.device;
+  }
+  // The first descriptor is `media`, unless the stream is left out.
+  ipc::UniqueFd frames;
+  if (request.hasLeftOut() && request.getLeftOut().size() > 0) {
+    frames = std::move(media);
+  } else if (descriptors.size() > 1) {
+    frames = std::move(descriptors[1]);
+  }
+  shadows_->Start({.session = session,
+                   .device = std::move(device),
+                   .path = request.getPath().cStr(),
+                   .origin = origin,
+                   .backend = FindBackend(request.getAgainst().cStr())},
+                  request, std::move(media), std::move(frames));
+}
+
 kj::Promise<void> Supervisor::AnswerExit(EventSocket& connection,
                                          schema::SessionEnd::Reader seen) {
   const Catalog::BackendPointer backend =
@@ -202,6 +229,23 @@ kj::Promise<void> Supervisor::AnswerExit(EventSocket& connection,
         Send(connection, answer);
       })
       .attach(Catalog::BackendPointer(backend));
+}
+
+void Supervisor::NoteFailover(schema::FailedOver::Reader failed) {
+  const std::string device = failed.getDevice().cStr();
+  const auto name = discovery::ParseDeviceName(device);
+  const Catalog::BackendPointer backend =
+      name ? catalog_->Find(*name).value_or(nullptr) : nullptr;
+  const bool both = failed.getFailed();
+  if (backend) {
+    both ? backend->CountFailedFailover() : backend->CountFailover();
+  }
+  events_.Add(
+      {.kind = both ? Event::Kind::kFailoverFailed : Event::Kind::kFailover,
+       .backend = backend ? backend->candidate().name() : "",
+       .session = failed.getSession(),
+       .device = device,
+       .text = failed.getText().cStr()});
 }
 
 }  // namespace bulkhead::supervisor

@@ -41,6 +41,7 @@ void WriteOpening(const StreamOpening& opening,
   out.setMediaBytes(opening.media_bytes);
   out.setDevice(opening.device);
   out.setStreamIndex(opening.stream_index.value_or(-1));
+  out.setBestStream(opening.stream_choice == StreamChoice::kBest);
   out.setThreads(opening.threads);
   auto options = out.initOptions(opening.backend_options.size());
   for (size_t i = 0; i < opening.backend_options.size(); ++i) {

@@ -12,6 +12,7 @@
 #include "core/include/bulkhead/allowed_media.h"
 #include "core/include/bulkhead/host_options.h"
 #include "core/include/bulkhead/status.h"
+#include "core/include/bulkhead/video_options.h"
 #include "ipc/schema/session.capnp.h"
 
 namespace bulkhead::session {
@@ -22,8 +23,10 @@ using BackendOptions = std::span<const std::pair<std::string, std::string>>;
 // common.
 struct StreamOpening {
   ipc::schema::StreamKind kind;
-  std::optional<int> stream_index;  // nullopt: the first of the kind
-  uint32_t threads;                 // 0: the decoder chooses
+  // nullopt: the stream of the kind that `stream_choice` tells.
+  std::optional<int> stream_index;
+  StreamChoice stream_choice;
+  uint32_t threads;  // 0: the decoder chooses
   BackendOptions backend_options;
   uint32_t device = 0;       // ordinal of the device within the backend
   uint32_t incarnation = 1;  // number of this worker within its session

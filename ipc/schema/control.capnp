@@ -13,6 +13,7 @@
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("bulkhead::ipc::schema");
 using Types = import "types.capnp";
+using Session = import "session.capnp";
 
 # --- application <-> bulkheadd: both trusted ---------------------------------
 # A connection carries one request and one answer at a time. A thread that would
@@ -78,7 +79,87 @@ struct HostRequest {
     crashOutcome @15 :CrashOutcome;
     # Tells what became of sessions whose worker ended, for the crash records of
     # those ends. Answered by configured.
+    shadow @16 :Shadow;
+    # Has a worker of another device decode the media of a session as well.
+    # Descriptors: the media, unless `leftOut` is set; a socket over which the
+    # application sends a ShadowedFrame for each frame of the session, and which
+    # it closes after the last one. Once no hashes are needed any more, bulkheadd
+    # closes the socket for writing. Answered by configured at once, whatever
+    # becomes of the shadow.
+    findDevice @17 :Text;
+    # The name of a device. Starts nothing. Answered by deviceFound or failed.
+    failedOver @18 :FailedOver;
+    # Tells that a stream goes on on another device, or that it fails there too.
+    # Answered by configured.
   }
+}
+
+struct Shadow {
+  session @0 :UInt64;
+  # The session whose frames are compared.
+  against @1 :Text;
+  # The name of the device that decodes the media as well.
+  path @2 :Text;
+  # The path of the input, for people.
+  open @3 :Session.Open;
+  # The request for the worker of that device; bulkheadd sets Open.device.
+  key @4 :UInt64;
+  # The key of the hashes (core/control/picture_hash.h).
+  stepMs @5 :UInt32;
+  # The time that each step of the worker may take, in milliseconds, and the time
+  # that it has to catch up once the application has closed the stream.
+  workerBytes @6 :UInt64;
+  sharedBytes @7 :UInt64;
+  # As in OpenSession.
+  leftOut @8 :Text;
+  # Why a stream that was drawn has no shadow, for people. If it is not empty,
+  # there is no `open`; the frames are counted all the same.
+}
+
+struct ShadowedFrame {
+  # Application to bulkheadd, over the socket of `shadow`.
+  number @0 :UInt64;
+  # The number of the frame in the stream.
+  pts @1 :Int64;
+  # The timestamp in the time base of the stream, or kNoTimestamp.
+  seconds @2 :Float64;
+  # The same in seconds, for people.
+  hash @3 :UInt64;
+  inOrder @4 :Bool;
+  # True for a frame of VideoDecoder::Next().
+  damaged @5 :Bool;
+  ended @6 :Bool;
+  # True if this is no frame: `number` frames have come, and the stream ended.
+  notSent @7 :UInt64;
+  # The frames since the last message that could not be sent.
+  closed @8 :Bool;
+  # True if this is no frame: the application has closed the stream, and only
+  # `notSent` counts.
+}
+
+struct ShadowReport {
+  # bulkhead::ShadowReport.
+  streams @0 :UInt64;
+  failed @1 :UInt64;
+  lastFailure @2 :Text;
+  compared @3 :UInt64;
+  differing @4 :UInt64;
+  notCompared @5 :UInt64;
+  first @6 :ShadowDifference;
+  # Absent if `differing` is 0.
+  trials @7 :UInt32;
+  failedTrials @8 :UInt32;
+  lastTrial @9 :Text;
+}
+
+struct ShadowDifference {
+  # bulkhead::ShadowDifference.
+  path @0 :Text;
+  device @1 :Text;
+  frame @2 :UInt64;
+  seconds @3 :Float64;
+  words @4 :Text;
+  compared @5 :UInt64;
 }
 
 struct EventsRequest {
@@ -103,6 +184,11 @@ struct Event {
     sessionOpened @3;
     sessionClosed @4;
     command @5;
+    shadowDiffers @6;
+    shadowClosed @7;
+    trial @8;
+    failover @9;
+    failoverFailed @10;
   }
   number @0 :UInt64;
   # Counts from 1 without gaps.
@@ -160,6 +246,11 @@ struct RunningBackend {
   # The memory of the backend's reaper, zygote and workers. A page that several
   # of them share counts once for each.
   sessions @7 :List(RunningSession);
+  shadow @8 :ShadowReport;
+  failovers @9 :UInt32;
+  # The number of streams that left the backend for another one.
+  failedFailovers @10 :UInt32;
+  # The number of streams for which the other one failed as well.
 }
 
 struct RunningSession {
@@ -213,6 +304,8 @@ struct HostReply {
     # tells which codecs it decodes. The application asks a worker of the device
     # with this name what the input is, and opens the session with `described`
     # unless the backend does not decode that.
+    deviceFound @12 :Text;
+    # Answers findDevice: the backend that has the device.
   }
 }
 
@@ -438,6 +531,8 @@ struct SessionRequest {
   dtype @11 :UInt8;
   # A bulkhead::OutputDtype.
   transforms @12 :List(AskedTransform);
+  bestStream @13 :Bool;
+  # The value of Open.bestStream.
 }
 
 struct AskedTransform {
@@ -465,6 +560,17 @@ struct CrashOutcome {
   # The numbers of the crash records: ExitReport.crash.
   outcome @1 :Text;
   # What became of the session, in words.
+}
+
+struct FailedOver {
+  session @0 :UInt64;
+  # The session on the new device.
+  device @1 :Text;
+  # The device that failed, as the application named it.
+  text @2 :Text;
+  # What happened, for people.
+  failed @3 :Bool;
+  # True if the new device failed as well. `session` may then be 0.
 }
 
 struct SessionExit {
@@ -578,6 +684,7 @@ struct Backend {
   # True if each session loads the backend anew.
   startReason @16 :Text;
   # Who decided that, for people; empty if startsByExec is false.
+  shadow @17 :ShadowReport;
 }
 
 struct Diagnostic {

@@ -133,6 +133,9 @@ struct Open {
   allowed @18 :AllowedMedia;
   # The worker fails with unsupported for a container or a stream that is not
   # allowed.
+  bestStream @19 :Bool;
+  # With a streamIndex of -1, selects the stream of `kind` that FFmpeg's
+  # av_find_best_stream selects, in place of the first.
 }
 
 struct Output {

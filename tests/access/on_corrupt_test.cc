@@ -99,6 +99,7 @@ TEST_P(OnCorruptTest, ErrorNamesTheFrameAndNextGoesOnBehindIt) {
 
 TEST_P(OnCorruptTest, AWorkersDeathChangesNothing) {
   VideoDecoder video = Open(OnCorrupt::kError);
+  int killed = 0;
   for (uint64_t frame = 0; frame < kFrames; ++frame) {
     const auto next = video.Next();
     EXPECT_EQ(bool{next}, kDamaged.count(frame) == 0) << frame;
@@ -106,9 +107,13 @@ TEST_P(OnCorruptTest, AWorkersDeathChangesNothing) {
       EXPECT_EQ((*next)->index(), frame);
     }
     if (frame == 4 || frame == 7 || frame == 8 || frame == 16) {
-      ASSERT_EQ(::kill(video.worker_pid(), SIGKILL), 0);
+      // The pid is 0 if a call has noticed the last death, and none has needed
+      // a new worker since; kill(0) would end this test's own process group.
+      const pid_t worker = video.worker_pid();
+      if (worker > 0 && ::kill(worker, SIGKILL) == 0) ++killed;
     }
   }
+  EXPECT_GE(killed, 2);  // at frames 4 and 16
   EXPECT_FALSE(video.Next().value());
   ExpectDamage(video);
 }

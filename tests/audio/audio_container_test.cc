@@ -27,7 +27,8 @@ TEST_F(AudioDamage, BytesCutOutOfTimedPacketsCostNoTime) {
            {"cut_ac3.m2ts", {"-ar", "48000", "-c:a", "ac3"}},
            {"cut_mp3.mka",
             {"-c:a", "libmp3lame", "-cluster_time_limit", "300"}},
-           {"cut_flac.mka", {"-c:a", "flac", "-cluster_time_limit", "300"}}}) {
+           {"cut_flac.mka", {"-c:a", "flac", "-cluster_time_limit", "300"}},
+           {"cut_wma.wma", {"-c:a", "wmav2"}}}) {
     const std::string path = MakeAudio(sound.name, sound.encoding, 3);
     if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
     const size_t expected = SamplesByFfmpeg(path).size() / 2;
@@ -162,6 +163,90 @@ TEST_F(AudioDamage, WhatIsLostOfMatroskaIsDamageAlsoAtBothEnds) {
         EXPECT_FALSE(audio->damage().empty());
         EXPECT_NEAR(static_cast<double>(samples->count()), expected, 1500);
         EXPECT_FALSE(Open(path, OnCorrupt::kError)->AllSamples());
+      }
+    }
+  }
+}
+
+// The boxes of other fragments tell what is lost, between two packets and
+// behind the last one.
+TEST_F(AudioDamage, FragmentsThatAreLostCostNoTime) {
+  for (const EncodedSound& sound : std::vector<EncodedSound>{
+           {"fragments.m4a", {"-c:a", "aac", "-frag_duration", "400000"}},
+           {"fragments.mp4",
+            {"-f", "lavfi", "-i", "testsrc=r=25", "-t", "4", "-c:a", "aac",
+             "-c:v", "libx264", "-g", "10"}}}) {
+    std::vector<std::string> encoding = sound.encoding;
+    encoding.insert(
+        encoding.end(),
+        {"-movflags", "frag_keyframe+empty_moov+default_base_moof"});
+    const std::string path = MakeAudio(sound.name, encoding, 4);
+    if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+    const AudioSamples whole =
+        Open(path, OnCorrupt::kError)->AllSamples().value();
+    const std::string bytes = ReadBytes(path);
+    std::vector<size_t> places;  // of fragments
+    for (size_t at = 0; (at = bytes.find("moof", at)) != bytes.npos; ++at) {
+      places.push_back(at - 4);
+    }
+    ASSERT_GE(places.size(), 8u);
+    const size_t third = places[3];
+    const std::string spoiled[] = {
+        // Without a fragment, with boxes that do not lead to the next, and with
+        // the last but one hidden.
+        bytes.substr(0, third) + bytes.substr(places[4]),
+        std::string(bytes).insert(third - 4, 100, '\x99'),
+        std::string(bytes).replace(third, 8, 8, '\0'),
+        std::string(bytes).replace(places[places.size() - 2] + 4, 4, "free")};
+    for (const std::string& file : spoiled) {
+      SCOPED_TRACE(sound.name + std::to_string(&file - spoiled));
+      WriteBytes(path, file);
+      EXPECT_FALSE(Open(path, OnCorrupt::kError)->AllSamples());
+      AudioDecoder audio = Open(path, OnCorrupt::kSkip).value();
+      const AudioSamples rest = audio.AllSamples().value();
+      ASSERT_EQ(audio.damage().size(), 1u);
+      EXPECT_NEAR(static_cast<double>(rest.count()),
+                  static_cast<double>(whole.count()), 1024);
+      EXPECT_TRUE(IsInPlace(rest, whole, audio.damage()));
+    }
+  }
+}
+
+// The index is found without the header of the list of chunks. Without an
+// index, the lost bytes, or else the length in the header, tell how much is
+// lost.
+TEST_F(AudioDamage, WhatIsLostWithTheListOfChunksOfAviIsDamage) {
+  for (const EncodedSound& sound : std::vector<EncodedSound>{
+           {"lost_list_mp3.avi", {"-c:a", "libmp3lame"}},
+           {"lost_list_pcm.avi", {"-c:a", "pcm_s16le"}}}) {
+    const std::string path = MakeAudio(sound.name, sound.encoding, 3);
+    if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+    const AudioSamples whole =
+        Open(path, OnCorrupt::kError)->AllSamples().value();
+    const std::string bytes = ReadBytes(path);
+    const size_t list = bytes.find("movi") - 8;
+    const size_t first = bytes.find("00wb", list);
+    const size_t second = bytes.find("00wb", first + 4);
+    const size_t third = bytes.find("00wb", second + 4);
+    for (const size_t end : {first + 20, (first + second) / 2, second + 20,
+                             third + 20, third + 9000}) {
+      for (const bool has_index : {true, false}) {
+        SCOPED_TRACE(std::string(sound.name) + ", zeroed to " +
+                     std::to_string(end) + (has_index ? "" : ", no index"));
+        std::string spoiled = bytes;
+        const size_t begin = end % 3 == 0 ? list : list - 500;
+        spoiled.replace(begin, end - begin, end - begin, '\0');
+        if (!has_index) spoiled.replace(spoiled.rfind("idx1"), 4, "xdi1");
+        WriteBytes(path, spoiled);
+        EXPECT_FALSE(Open(path, OnCorrupt::kError)->AllSamples());
+        AudioDecoder audio = Open(path, OnCorrupt::kSkip).value();
+        const AudioSamples rest = audio.AllSamples().value();
+        const auto damage = audio.damage();
+        ASSERT_FALSE(damage.empty());
+        EXPECT_TRUE(damage[0].estimated);
+        EXPECT_NEAR(static_cast<double>(rest.count()),
+                    static_cast<double>(whole.count()), has_index ? 0 : 1152);
+        EXPECT_TRUE(!has_index || IsInPlace(rest, whole, damage));
       }
     }
   }
@@ -343,6 +428,7 @@ TEST_F(AudioDamage, NothingIsLostInSilence) {
       {"silent_aac.flv", {"-c:a", "aac"}},
       {"silent_mp3.flv", {"-c:a", "libmp3lame"}},
       {"silent_mp3.avi", {"-c:a", "libmp3lame"}},
+      {"silent_wma.wma", {"-c:a", "wmav2"}},
   };
   for (const EncodedSound& sound : kinds) {
     files.push_back(MakeAudio(sound.name, sound.encoding, 3));
@@ -370,7 +456,11 @@ TEST_F(AudioDamage, NothingIsLostInSilence) {
       // Up to the end would be a file that is cut off.
       bytes.erase(from, std::min(count, size - from - 100));
     } else {
-      for (size_t i = from; i < std::min(from + count, size); ++i) bytes[i] = 0;
+      // Zeroes up to the end of a transport stream are padding.
+      const bool is_ts = std::string_view(kinds[kind].name).ends_with(".ts");
+      const size_t end = std::min(from + count, is_ts ? size - 200 : size);
+      std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(from),
+                bytes.begin() + static_cast<std::ptrdiff_t>(end), '\0');
     }
     WriteBytes(path, bytes);
     auto audio = Open(path, OnCorrupt::kSkip);
@@ -385,6 +475,21 @@ TEST_F(AudioDamage, NothingIsLostInSilence) {
     EXPECT_EQ(samples->count(), sounds[kind].count());
     EXPECT_TRUE(IsInPlace(*samples, sounds[kind], damage));
   }
+}
+
+// The decoder takes zeroes for a packet without sound, and gives the samples of
+// the packet before at the end.
+TEST_F(AudioDamage, ALastPacketOfWmaThatYieldsNothingIsDamage) {
+  const std::string path = MakeAudio("last.wma", {"-c:a", "wmav2"}, 3);
+  if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+  const size_t expected = Open(path, OnCorrupt::kError)->AllSamples()->count();
+  std::string bytes = ReadBytes(path);
+  bytes.replace(bytes.size() - 2900, 2800, 2800, '\0');
+  WriteBytes(path, bytes);
+  AudioDecoder audio = Open(path, OnCorrupt::kSkip).value();
+  EXPECT_EQ(audio.AllSamples()->count(), expected);
+  EXPECT_FALSE(audio.damage().empty());
+  EXPECT_FALSE(Open(path, OnCorrupt::kError)->AllSamples());
 }
 
 TEST_F(AudioDamage, PagesOfOggThatAreLostAtTheEndAreDamage) {

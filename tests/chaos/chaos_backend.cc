@@ -205,6 +205,10 @@ void Spoil(const Fault& fault, bulkhead_frame* frame) {
     case Deed::kNarrow:
       for (int32_t& stride : frame->stride) stride = 1;
       return;
+    case Deed::kFlip:
+      *(frame->planes != nullptr ? const_cast<uint8_t*>(frame->planes[0])
+                                 : frame->data[0] + frame->stride[0]) ^= 0x40;
+      return;
     case Deed::kStray: {
       const bulkhead_runtime& runtime = *process.runtime;
       for (void* handle : {static_cast<void*>(&process), frame->buffer}) {

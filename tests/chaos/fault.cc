@@ -56,6 +56,7 @@ constexpr Name<Deed> kDeeds[] = {
     {"huge", Deed::kHuge},
     {"other", Deed::kOther},
     {"narrow", Deed::kNarrow},
+    {"flip", Deed::kFlip},
     {"stray", Deed::kStray},
 };
 

@@ -82,6 +82,7 @@ enum class Deed {
   kHuge,    // a size that the planes do not have
   kOther,   // another size, as large as the planes allow
   kNarrow,  // strides below the width
+  kFlip,    // a bit in the second row, or of the first sample
   kStray,   // releases buffers that it never got
 };
 

@@ -311,6 +311,9 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
         Forever([&] { s.Reply([](Reply r) { r.setPaused(0); }, 8); });
       }}},
 
+    {"play_entered_storm",
+     {Step::kPlay, [](Session& s) { Forever([&] { s.ReplyEntered(true); }); }}},
+
     {"ring_cursor_ahead",
      {Step::kPlay,
       [](Session& s) {

@@ -256,6 +256,37 @@ TEST_F(Cli, AFileThatIsCutOffIsToldOf) {
             std::string::npos);
 }
 
+// The header counts the pictures that an edit list hides, and those that refer
+// to what was cut off in front of the first keyframe.
+TEST_F(Cli, FramesThatTheHeaderCountsAndNobodyShowsAreNotMissing) {
+  const std::string whole = TemporaryDirectory() + "/reordered.mp4";
+  ASSERT_EQ(RunFfmpeg({"-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=6",
+                       "-c:v", "mpeg2video", "-g", "12", "-bf", "2", whole})
+                .exit_code,
+            0);
+  const std::string path = TemporaryDirectory() + "/part.mp4";
+  for (const char* edit_list : {"0", "1"}) {
+    ASSERT_EQ(RunFfmpeg({"-ss", "2.5", "-i", whole, "-c", "copy",
+                         "-use_editlist", edit_list, path})
+                  .exit_code,
+              0);
+    for (const auto& words :
+         std::vector<std::vector<std::string>>{{}, {"--at", "0"}}) {
+      SCOPED_TRACE(std::string(edit_list) + (words.empty() ? "" : ", --at"));
+      std::vector<std::string> command = {"decode", path, "--json", "--format",
+                                          "null"};
+      command.insert(command.end(), words.begin(), words.end());
+      const ProgramResult result = Run(command);
+      EXPECT_EQ(result.exit_code, 0) << result.Describe();
+      EXPECT_EQ(result.errors.find("header"), std::string::npos)
+          << result.errors;
+      const auto facts = nlohmann::json::parse(result.output, nullptr, false);
+      ASSERT_FALSE(facts.is_discarded()) << result.output;
+      EXPECT_LT(facts["frame_count"], facts["frame_count_from_header"]);
+    }
+  }
+}
+
 TEST_F(Cli, DoctorIsContent) {
   const ProgramResult result = Run({"doctor"});
   EXPECT_EQ(result.exit_code, 0) << result.Describe() << result.output;
@@ -308,12 +339,26 @@ TEST_F(Cli, TextFileIsThree) {
   }
 }
 
-TEST_F(Cli, FileWithoutVideoIsThree) {
+TEST_F(Cli, FileWithoutTheStreamIsTwo) {
   const std::string path = TemporaryDirectory() + "/sound.wav";
   ASSERT_EQ(RunFfmpeg({"-f", "lavfi", "-i", "sine=duration=1", path}).exit_code,
             0);
-  ExpectFailure({"decode", path}, 3, path);
-  ExpectFailure({"decode", path}, 3, "video");
+  ExpectFailure({"decode", path}, 2, path);
+  ExpectFailure({"decode", path}, 2, "no video stream");
+  const std::string silent = TemporaryDirectory() + "/silent.avi";
+  ASSERT_EQ(RunFfmpeg({"-f", "lavfi", "-i", "testsrc2=s=96x64:d=1", silent})
+                .exit_code,
+            0);
+  ExpectFailure({"decode", silent, "--audio"}, 2, "no audio stream");
+}
+
+TEST_F(Cli, SoundIsDecodedWithoutOutput) {
+  const std::string path = TemporaryDirectory() + "/sound.wav";
+  ASSERT_EQ(RunFfmpeg({"-f", "lavfi", "-i", "sine=duration=1", path}).exit_code,
+            0);
+  const auto ran = Run({"decode", path, "--audio", "--format", "null"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.output;
+  EXPECT_EQ(ran.output.find("RIFF"), ran.output.npos);
 }
 
 TEST_F(Cli, IndexOutOfRangeIsTwo) {

@@ -229,6 +229,71 @@ TEST_F(Messages, OfLimits) {
          {"--resize", "1000x1000"});
 }
 
+TEST_F(Messages, OfNumbersThatCannotBe) {
+  for (const char* const option :
+       {"--max-frame-pixels", "--max-session-bytes"}) {
+    for (const std::string value :
+         {"-1", "0", "many", "99999999999999999999"}) {
+      ExpectPlainFailure(2, {option, value, "decode", clip()},
+                         std::string(option) + ": \"" + value +
+                             "\" is not a whole number from 1 to ");
+    }
+  }
+  ExpectPlainFailure(2, {"decode", clip(), "--stream", "first"},
+                     "--stream: \"first\" is no whole number in its range");
+  ExpectPlainFailure(2,
+                     {"verify", clip(), "--device", "cpu", "--threads", "-1"},
+                     "--threads: \"-1\" is no whole number in its range");
+  ExpectPlainFailure(2, {"replay", "last"},
+                     "N: \"last\" is no whole number in its range");
+}
+
+TEST_F(Messages, OfEmptyValues) {
+  for (const char* const option :
+       {"--device", "--on-failure", "--at", "--frames", "--times", "--fps",
+        "--output"}) {
+    ExpectPlainFailure(
+        2, {"decode", clip(), option, ""},
+        "its value is empty; write one, or leave the option out");
+  }
+  ExpectPlainFailure(2, {"decode", ""},
+                     "FILE: its value is empty; write one (");
+  ExpectPlainFailure(2, {"replay", ""}, "N: its value is empty");
+}
+
+TEST_F(Messages, OfPicturesThatAreTooLargeNameTheLimit) {
+  ExpectPlainFailure(4, {"--max-frame-pixels", "100", "decode", clip()},
+                     " is larger than the limit of 100 pixels; raise the limit "
+                     "frame_pixels (--limit frame-pixels=N)");
+  const ProgramResult failed =
+      Run({"--max-frame-pixels", "100", "decode", clip()});
+  EXPECT_EQ(failed.errors.find("out of memory"), std::string::npos)
+      << failed.errors;
+}
+
+TEST_F(Messages, OfTransformsAreAboutTheTransform) {
+  const ProgramResult cropped =
+      Run({"decode", clip(), "--crop", "16x16+5000+1"});
+  EXPECT_EQ(cropped.exit_code, 2);
+  EXPECT_NE(
+      cropped.errors.find("the crop 16x16+5000+1 (--crop) reaches beyond"),
+      std::string::npos)
+      << cropped.errors;
+  EXPECT_EQ(cropped.errors.find("packet"), std::string::npos) << cropped.errors;
+  ExpectPlainFailure(4, {"decode", clip(), "--resize", "99999x99999"},
+                     "99999x99999 (--resize, --crop) is larger than the limit "
+                     "of 64000000 pixels");
+}
+
+TEST_F(Messages, OfReportsThatCannotBeWrittenComeFirst) {
+  const ProgramResult failed =
+      Run({"conformance", "cpu", "--junit", TemporaryDirectory()});
+  EXPECT_EQ(failed.exit_code, 2) << failed.Describe();
+  EXPECT_NE(failed.errors.find("--junit: cannot create "), std::string::npos)
+      << failed.errors;
+  EXPECT_EQ(failed.output, "");
+}
+
 TEST_F(Messages, OfVariables) {
   const Words decode = {"decode", clip(), "--format", "null"};
   for (const char* variable :

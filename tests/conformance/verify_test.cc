@@ -72,7 +72,9 @@ TEST_F(VerifyTest, AFrameThatIsMissingIsTheFirstDifference) {
       Verify({clip_, "--device", "wrong", "--plugin-path",
               InstallWrong("forgets_the_last")});
   EXPECT_EQ(result.exit_code, 4) << result.Describe();
-  EXPECT_NE(result.output.find("frame 999"), std::string::npos)
+  EXPECT_NE(result.output.find("frame 999 at 19.980 s"), std::string::npos)
+      << result.Describe();
+  EXPECT_NE(result.output.find("the comparison ended there"), std::string::npos)
       << result.Describe();
 }
 

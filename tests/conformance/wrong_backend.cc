@@ -13,6 +13,7 @@
 #include <fstream>
 #include <future>
 #include <optional>
+#include <random>
 #include <string>
 #include <thread>
 #include <utility>
@@ -26,7 +27,12 @@ namespace {
 
 constexpr int kHonestFrames = 10;
 constexpr size_t kLeaked = size_t{64} << 10;
+constexpr size_t kLeakedLittle = 64;
 constexpr unsigned kSleepSeconds = 8;
+constexpr int kBuiltInWidth = 64;  // of Bulkhead's built-in clip
+constexpr int kOwnWidth = 80;      // of the clip in own_clip.cc
+constexpr int kWrongInOwnClip = 5;
+constexpr int kLargest = 1024;
 
 std::string wrong;  // set while the object is loaded
 bool Is(const char* name) { return wrong == name; }
@@ -35,6 +41,7 @@ bool Is(const char* name) { return wrong == name; }
 struct Stream {
   int opens = 0;
   int frames = 0;
+  int width = 0;  // as the stream says, not the picture
   bool threaded = false;
   bool later_life = false;
   // A frame that is given later, once so many others were given.
@@ -42,6 +49,10 @@ struct Stream {
   int before_held = 0;
   // A picture of its own, in the place of the honest one.
   std::vector<uint8_t> picture;
+  bool flushed = false;
+  int ends = 0;  // that were sent
+  bulkhead_runtime runtime{};
+  std::minstd_rand chance{1};
 };
 Stream stream;
 
@@ -50,15 +61,25 @@ const bulkhead_backend& Honest() { return *bulkhead_cpu_backend(); }
 bulkhead_result EnumerateDevices(const bulkhead_runtime*,
                                  void (*emit)(void*, const bulkhead_device*),
                                  void* emit_context) {
-  static const char* const formats[] = {"yuv420p"};
+  static const char* const formats[] = {"yuv420p", "yuv420p10le", "yuv444p"};
+  static const char* const false_formats[] = {"nv12"};
   std::vector<bulkhead_capability> capabilities;
   for (const char* codec : {"h264", "mpeg4"}) {
+    if (Is("declares_h264_alone") && std::strcmp(codec, "h264") != 0) continue;
     capabilities.push_back({.size = sizeof(bulkhead_capability),
                             .stream_kind = BULKHEAD_STREAM_VIDEO,
                             .codec = codec,
                             .profile = BULKHEAD_ALL_PROFILES,
                             .formats = formats,
-                            .format_count = 1});
+                            .format_count = 3});
+    bulkhead_capability& last = capabilities.back();
+    if (Is("declares_other_formats")) {
+      last.formats = false_formats;
+      last.format_count = 1;
+    }
+    if (Is("declares_larger_pictures")) {
+      last.max_width = last.max_height = 4 * kLargest;
+    }
   }
   const bulkhead_device device = {.size = sizeof(device),
                                   .name = "wrong",
@@ -76,6 +97,18 @@ bulkhead_result EnumerateDevices(const bulkhead_runtime*,
   return BULKHEAD_OK;
 }
 
+bulkhead_result AcquireForEver(void* context,
+                               const bulkhead_buffer_request* request,
+                               bulkhead_buffer* buffer) {
+  const auto* inner = static_cast<bulkhead_runtime*>(context);
+  for (;;) {
+    const bulkhead_result result =
+        inner->acquire_buffer(inner->context, request, buffer);
+    if (result != BULKHEAD_OUT_OF_MEMORY) return result;
+    usleep(1'000);
+  }
+}
+
 bulkhead_result Open(const bulkhead_open_parameters* parameters,
                      const bulkhead_runtime* runtime,
                      bulkhead_decoder** decoder) {
@@ -83,22 +116,53 @@ bulkhead_result Open(const bulkhead_open_parameters* parameters,
       std::strcmp(parameters->codec->codec, "h264") != 0) {
     return BULKHEAD_UNSUPPORTED;
   }
+  // Such as Bulkhead's built-in clip.
+  if (Is("lies_and_fails_small_clips") &&
+      parameters->codec->width <= kBuiltInWidth) {
+    return BULKHEAD_BAD_INPUT;
+  }
   stream.frames = 0;
+  stream.width = parameters->codec->width;
+  stream.ends = 0;
+  stream.flushed = false;
   stream.held.reset();
   ++stream.opens;
   stream.threaded = parameters->threads > 1;
   stream.later_life = parameters->incarnation > 1;
-  if (Is("leaks_memory")) {
+  if (Is("leaks_memory") || Is("leaks_a_little")) {
+    const size_t bytes = Is("leaks_memory") ? kLeaked : kLeakedLittle;
     // Kept, or the compiler would leave it out.
     static void* volatile leaked;
-    leaked = std::malloc(kLeaked);
-    std::memset(leaked, 1, kLeaked);
+    leaked = std::malloc(bytes);
+    std::memset(leaked, 1, bytes);
   }
   if (Is("leaks_threads"))
     std::thread([] { std::promise<void>().get_future().wait(); }).detach();
   bulkhead_open_parameters passed = *parameters;
   if (Is("takes_any_option")) passed.option_count = 0;
-  return Honest().open(&passed, runtime, decoder);
+  if (Is("declares_larger_pictures") &&
+      (parameters->codec->width > kLargest ||
+       parameters->codec->height > kLargest)) {
+    return BULKHEAD_UNSUPPORTED;
+  }
+  if (Is("declares_more_formats") &&
+      std::strcmp(parameters->codec->pixel_format, "yuv420p10le") == 0) {
+    return BULKHEAD_UNSUPPORTED;
+  }
+  stream.runtime = *runtime;
+  if (Is("asks_for_buffers_for_ever")) {
+    stream.runtime.acquire_buffer = AcquireForEver;
+    stream.runtime.context = const_cast<bulkhead_runtime*>(runtime);
+    stream.runtime.reference_buffer = [](void* context, void* handle) {
+      const auto* inner = static_cast<bulkhead_runtime*>(context);
+      inner->reference_buffer(inner->context, handle);
+    };
+    stream.runtime.release_buffer = [](void* context, void* handle) {
+      const auto* inner = static_cast<bulkhead_runtime*>(context);
+      inner->release_buffer(inner->context, handle);
+    };
+  }
+  return Honest().open(&passed, &stream.runtime, decoder);
 }
 
 bulkhead_result SendPacket(bulkhead_decoder* decoder,
@@ -109,12 +173,15 @@ bulkhead_result SendPacket(bulkhead_decoder* decoder,
     if (Is("loses_the_device")) return BULKHEAD_DEVICE_LOST;
     if (Is("unknown_result")) return static_cast<bulkhead_result>(99);
   }
+  if (packet == nullptr && ++stream.ends > 1 && Is("fails_at_a_second_end")) {
+    return BULKHEAD_FAILED;
+  }
   const bulkhead_result result = Honest().send_packet(decoder, packet);
   if (Is("crashes_on_damage") && result == BULKHEAD_BAD_INPUT) std::abort();
   return result;
 }
 
-// Puts the picture into memory of its own, where it may be changed.
+// Puts a picture of 4:2:0 into memory of its own, where it may be changed.
 uint8_t* Own(bulkhead_frame* frame) {
   const size_t luma = static_cast<size_t>(frame->stride[0]) * frame->height;
   const size_t chroma =
@@ -131,6 +198,20 @@ uint8_t* Own(bulkhead_frame* frame) {
   return stream.picture.data();
 }
 
+// Returns whether this is one of the hundredth part of the frames that are
+// wrong, after as many honest ones as any check of Bulkhead's looks at.
+bool LiesNow() {
+  return wrong.starts_with("lies_") && stream.frames > kHonestFrames &&
+         stream.chance() % 100 == 0;
+}
+
+// Returns whether the picture is wrong in a clip of a health check.
+bool LiesInClip() {
+  return (Is("lies_in_the_built_in_clip") && stream.width == kBuiltInWidth) ||
+         (Is("lies_in_its_own_clip") && stream.width == kOwnWidth &&
+          stream.frames == kWrongInOwnClip + 1);
+}
+
 void Spoil(bulkhead_frame* frame) {
   const bool begun = stream.frames > kHonestFrames;
   if (Is("wrong_pts") && begun) frame->pts += 1;
@@ -140,11 +221,28 @@ void Spoil(bulkhead_frame* frame) {
   if (Is("few_planes") && begun) frame->plane_count = 1;
   if (Is("no_format") && begun) frame->pixel_format = nullptr;
   if (Is("no_size") && begun) frame->size = 0;
+  if (Is("wrong_aspect_ratio")) frame->sample_aspect_ratio = {2, 1};
+  if (Is("wrong_duration")) ++frame->duration;
+  if (Is("wrong_chroma_location")) frame->chroma_location = 2;
+  if (Is("wrong_color_space")) frame->color_space = 1;
+  if (Is("wrong_color_transfer")) frame->color_transfer = 6;
+  if (Is("wrong_interlaced")) frame->interlaced = !frame->interlaced;
+  if (Is("hides_damage")) frame->damaged = frame->met_error = 0;
+  if (Is("hides_errors")) frame->met_error = 0;
+  if (Is("overwrites_frames") &&
+      std::strncmp(frame->pixel_format, "yuv420p", 7) == 0) {
+    Own(frame);
+  }
   const bool another = (Is("wrong_picture") && stream.frames == 20) ||
                        (Is("differs_with_threads") && stream.threaded) ||
                        (Is("differs_after_a_crash") && stream.later_life) ||
                        (Is("differs_when_opened_again") && stream.opens > 1);
   if (another) Own(frame)[100] ^= Is("wrong_picture") ? 1 : 0x80;
+  if (LiesInClip()) Own(frame)[0] ^= 0x80;
+  if (LiesNow()) {
+    uint8_t* const pixels = Own(frame);
+    pixels[stream.chance() % stream.picture.size()] ^= 0x80;
+  }
 }
 
 bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
@@ -152,6 +250,9 @@ bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
   if (begun && Is("never_ready")) return BULKHEAD_AGAIN;
   if (begun && Is("ends_early")) return BULKHEAD_END_OF_STREAM;
   if (begun && Is("sleeps")) sleep(kSleepSeconds);
+  if (Is("is_late_after_flush") && std::exchange(stream.flushed, false)) {
+    sleep(kSleepSeconds);
+  }
   if (begun && Is("crashes")) std::abort();
   if (begun && Is("starts_a_program")) execl("/bin/true", "true", nullptr);
   if (stream.held && stream.before_held == 0 && !Is("forgets_the_last")) {
@@ -186,6 +287,8 @@ bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
 
 void Flush(bulkhead_decoder* decoder) {
   if (Is("ignores_flush")) return;
+  stream.ends = 0;
+  stream.flushed = true;
   stream.held.reset();
   Honest().flush(decoder);
 }
@@ -223,6 +326,9 @@ std::string ReadWrong() {
 extern "C" const bulkhead_backend* bulkhead_wrong_backend(void) {
   bulkhead::tests::wrong = bulkhead::tests::ReadWrong();
   if (bulkhead::tests::Is("no_table")) return nullptr;
+  if (bulkhead::tests::Is("starts_a_thread")) {
+    std::thread([] { std::promise<void>().get_future().wait(); }).detach();
+  }
   static const bulkhead_backend table = bulkhead::tests::MakeTable();
   return &table;
 }

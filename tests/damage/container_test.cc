@@ -52,6 +52,7 @@ const std::vector<Kind>& Kinds() {
        false},
       {"mjpeg.avi", {"-c:v", "mjpeg", "-c:a", "pcm_s16le"}, true, 1},
       {"flv1.flv", {"-an", "-c:v", "flv", "-g", "1"}, true, 1},
+      {"wmv2.wmv", {"-c:v", "wmv2", "-g", "1", "-c:a", "wmav2"}, true, 1},
       {"fragments.mp4",
        {"-c:v", "libx264", "-bf", "2", "-g", "10", "-c:a", "aac", "-movflags",
         "frag_keyframe+empty_moov+default_base_moof"},
@@ -90,6 +91,23 @@ std::vector<std::string> HashesOf(const std::vector<SeenFrame>& frames) {
   std::vector<std::string> hashes;
   for (const SeenFrame& frame : frames) hashes.push_back(frame.hash);
   return hashes;
+}
+
+// Returns what may stand behind a file: padding, tags, and where the file tells
+// its end, anything.
+std::vector<std::string> Tails(bool knows_end) {
+  std::vector<std::string> tails = {std::string(1 << 16, '\0'),
+                                    std::string(7, '\0'),
+                                    "TAG" + std::string(125, 'x'), "\r\n"};
+  if (!knows_end) return tails;
+  std::string noise;
+  uint32_t state = 1;
+  while (noise.size() < 5000) {
+    state = state * 1664525 + 1013904223;
+    noise.push_back(static_cast<char>(state >> 24));
+  }
+  tails.push_back(noise);
+  return tails;
 }
 
 class Container : public testing::TestWithParam<Kind> {
@@ -134,6 +152,14 @@ class Container : public testing::TestWithParam<Kind> {
     options.on_corrupt = on_corrupt;
     return host_->OpenVideo(path, options).value();
   }
+  // Returns the number of samples, none of which is damaged.
+  size_t SamplesOf(const std::string& path) {
+    AudioDecoder audio = host_->OpenAudio(path, {}).value();
+    const auto samples = audio.AllSamples();
+    EXPECT_TRUE(samples) << samples.error();
+    EXPECT_TRUE(audio.damage().empty());
+    return samples ? samples->count() : 0;
+  }
   // Reads on after each error, and returns the frames and the messages.
   static StraightPass ReadOn(VideoDecoder& video,
                              std::vector<std::string>& errors) {
@@ -165,18 +191,35 @@ TEST_P(Container, IntactLosesNothing) {
   EXPECT_TRUE(video.damage().empty());
 }
 
-// Where headers tell the end, or how long the stream is. Elsewhere zeros may
-// have been frames.
-TEST_P(Container, ZerosBehindItsEndAreNoLoss) {
+TEST_P(Container, WhatStandsBehindItsEndIsNoLoss) {
+  // Nothing tells where a transport stream ends, nor a fragmented MP4.
   const bool knows_end =
-      !GetParam().name.ends_with(".ts") && !GetParam().name.ends_with(".ogv");
-  const std::string path = TemporaryDirectory() + "/padded-" + GetParam().name;
-  std::ofstream(path, std::ios::binary) << Read(path_) << std::string(4096, 0);
-  VideoDecoder video = Open(path, OnCorrupt::kError);
-  const StraightPass pass = DecodeStraight(video);
-  EXPECT_EQ(pass.failure.ok(), knows_end) << pass.failure;
-  EXPECT_EQ(video.damage().empty(), knows_end);
-  EXPECT_GE(pass.frames.size(), knows_end ? kFrames : kFrames - 1);
+      !GetParam().name.ends_with(".ts") && !GetParam().name.ends_with(".mp4");
+  for (const std::string& tail : Tails(knows_end)) {
+    SCOPED_TRACE(std::to_string(tail.size()) + " bytes");
+    const std::string path =
+        TemporaryDirectory() + "/padded-" + GetParam().name;
+    std::ofstream(path, std::ios::binary) << bytes_ << tail;
+    VideoDecoder video = Open(path, OnCorrupt::kError);
+    const StraightPass pass = DecodeStraight(video);
+    EXPECT_TRUE(pass.failure.ok()) << pass.failure;
+    EXPECT_TRUE(video.damage().empty());
+    EXPECT_EQ(pass.frames.size(), kFrames);
+    if (std::ranges::count(GetParam().encoding, "-an") > 0) continue;
+    EXPECT_EQ(SamplesOf(path), SamplesOf(path_));
+  }
+}
+
+// Zeroes that take the place of frames are no padding. A transport stream has
+// no header that would tell it.
+TEST_P(Container, AnEndThatIsOverwrittenIsALoss) {
+  if (GetParam().name.ends_with(".ts")) return;
+  std::string damaged = bytes_;
+  const size_t count = damaged.size() / 10;
+  std::fill_n(damaged.end() - static_cast<std::ptrdiff_t>(count), count, '\0');
+  VideoDecoder video = Open(Write(damaged), OnCorrupt::kSkip);
+  EXPECT_TRUE(DecodeStraight(video).failure.ok());
+  EXPECT_FALSE(video.damage().empty());
 }
 
 TEST_P(Container, LostFramesAreToldAndCounted) {
@@ -299,6 +342,109 @@ TEST_P(Container, AFileThatIsCutOffSaysSoAtItsEnd) {
   EXPECT_TRUE(skipped.failure.ok()) << skipped.failure;
   EXPECT_EQ(HashesOf(skipped.frames).size(), pass.frames.size());
   EXPECT_EQ(SumsOf(skipping).not_in_index, sums.not_in_index);
+}
+
+TEST(ContainerTest, WhatStandsBehindTheLastFrameOfIvfIsNoLoss) {
+  HostOptions options;
+  options.libexec_dir = LibexecDirectory();
+  const auto host = Host::Create(options).value();
+  const std::string path = TemporaryDirectory() + "/tail.ivf";
+  if (RunFfmpeg({"-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=2", "-c:v",
+                 "libvpx", path})
+          .exit_code != 0) {
+    GTEST_SKIP() << "this machine's ffmpeg cannot make IVF";
+  }
+  const std::string bytes = Read(path);
+  for (const std::string& tail : Tails(/*knows_end=*/true)) {
+    SCOPED_TRACE(std::to_string(tail.size()) + " bytes");
+    std::ofstream(path, std::ios::binary) << bytes << tail;
+    VideoDecoder video = host->OpenVideo(path, {}).value();
+    const StraightPass pass = DecodeStraight(video);
+    EXPECT_TRUE(pass.failure.ok()) << pass.failure;
+    EXPECT_TRUE(video.damage().empty());
+    EXPECT_EQ(pass.frames.size(), 50u);
+  }
+}
+
+// The index at the end of the file is found without the list of chunks.
+TEST(ContainerTest, FramesLostWithTheListOfChunksOfAviAreCounted) {
+  HostOptions options;
+  options.libexec_dir = LibexecDirectory();
+  const auto host = Host::Create(options).value();
+  const std::string path = TemporaryDirectory() + "/list.avi";
+  for (const char* codec : {"mjpeg", "mpeg4"}) {
+    if (RunFfmpeg({"-f", "lavfi", "-i", "testsrc2=s=160x120:r=25", "-f",
+                   "lavfi", "-i", "sine", "-t", "4", "-c:v", codec, "-g", "10",
+                   "-c:a", "pcm_s16le", path})
+            .exit_code != 0) {
+      GTEST_SKIP() << "this machine's ffmpeg cannot make AVI";
+    }
+    const std::string bytes = Read(path);
+    const size_t list = bytes.find("movi") - 8;
+    size_t end = list;
+    for (int lost = 1; lost <= 15; ++lost) {
+      end = bytes.find("00dc", end + 4);
+      if (lost % 7 != 1) continue;
+      for (const bool cut : {false, true}) {
+        SCOPED_TRACE(std::string(codec) + (cut ? ", cut, " : ", zeroed, ") +
+                     std::to_string(lost));
+        std::string damaged = bytes;
+        if (cut) {
+          damaged.erase(list, end + 4 - list);
+        } else {
+          std::fill_n(damaged.begin() + static_cast<std::ptrdiff_t>(list),
+                      end + 20 - list, '\0');
+        }
+        std::ofstream(path, std::ios::binary) << damaged;
+        VideoDecoder video =
+            host->OpenVideo(path, {.on_corrupt = OnCorrupt::kSkip}).value();
+        const StraightPass pass = DecodeStraight(video);
+        EXPECT_TRUE(pass.failure.ok()) << pass.failure;
+        const Sums sums = SumsOf(video);
+        EXPECT_EQ(sums.not_in_index, static_cast<uint64_t>(lost));
+        EXPECT_EQ(pass.frames.size() + sums.in_index + sums.not_in_index,
+                  kFrames);
+      }
+    }
+  }
+}
+
+// A chunk without bytes stands for a frame that is shown longer.
+TEST(ContainerTest, ChunksOfAviWithoutBytesAreNoFrames) {
+  HostOptions options;
+  options.libexec_dir = LibexecDirectory();
+  const auto host = Host::Create(options).value();
+  const std::string made = TemporaryDirectory() + "/chunks.mkv";
+  const std::string path = TemporaryDirectory() + "/chunks.avi";
+  if (RunFfmpeg({"-f", "lavfi", "-i", "testsrc2=s=160x120:r=25", "-f", "lavfi",
+                 "-i", "sine", "-t", "4", "-c:v", "mjpeg", "-c:a", "pcm_s16le",
+                 made})
+              .exit_code != 0 ||
+      RunFfmpeg({"-i", made, "-c", "copy", path}).exit_code != 0) {
+    GTEST_SKIP() << "this machine's ffmpeg cannot make AVI";
+  }
+  const std::string bytes = Read(path);
+  const auto at = static_cast<std::ptrdiff_t>(bytes.size() / 2);
+  std::string zeroed = bytes;
+  std::fill_n(zeroed.begin() + at, 20000, '\0');
+  std::string cut_out = bytes;
+  cut_out.erase(bytes.size() / 2, 20000);
+  const std::string cut_off = bytes.substr(0, bytes.size() / 2);
+  for (const std::string& damaged : {bytes, zeroed, cut_out, cut_off}) {
+    SCOPED_TRACE(std::to_string(damaged.size()) + " bytes");
+    std::ofstream(path, std::ios::binary) << damaged;
+    VideoDecoder video =
+        host->OpenVideo(path, {.on_corrupt = OnCorrupt::kSkip}).value();
+    const StraightPass pass = DecodeStraight(video);
+    EXPECT_TRUE(pass.failure.ok()) << pass.failure;
+    const Sums sums = SumsOf(video);
+    EXPECT_NEAR(static_cast<double>(pass.frames.size() + sums.in_index +
+                                    sums.not_in_index),
+                kFrames, damaged == cut_off ? 2 : 0);
+    EXPECT_EQ(video.damage().empty(), damaged == bytes);
+    if (damaged == cut_off) continue;
+    EXPECT_EQ(video.metadata().frame_count_from_header, kFrames);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Container, testing::ValuesIn(Kinds()),

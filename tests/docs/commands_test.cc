@@ -34,7 +34,7 @@ const std::map<std::string, std::string> kNotRun = {
 };
 
 // The languages of blocks that hold no commands.
-const std::set<std::string> kOtherLanguages = {"cpp", "text", "toml"};
+const std::set<std::string> kOtherLanguages = {"cpp", "python", "text", "toml"};
 
 std::string FirstWord(const std::string& text) {
   return text.substr(0, text.find_first_of(" \n"));

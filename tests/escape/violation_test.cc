@@ -13,8 +13,10 @@
 #include <fstream>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "bulkhead/host.h"
+#include "core/supervisor/sandbox/int80.h"
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
 #include "tests/support/test_paths.h"
@@ -115,7 +117,16 @@ class ViolationFixture : public testing::Test {
 };
 
 class ViolationTest : public ViolationFixture,
-                      public testing::WithParamInterface<Row> {};
+                      public testing::WithParamInterface<Row> {
+ protected:
+  void SetUp() override {
+    if (std::string_view(GetParam().architecture) == "i386" &&
+        !sandbox::MachineTakesInt80()) {
+      GTEST_SKIP() << "this machine has no int $0x80";
+    }
+    ViolationFixture::SetUp();
+  }
+};
 
 constexpr char kUntold[] = "this machine does not tell system calls by name";
 

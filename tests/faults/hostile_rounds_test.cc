@@ -53,6 +53,7 @@ constexpr const char* kDevices[] = {"cpu", "openreg:0"};
 // The codes with which a hostile file may end.
 const std::set<Code> kEnds = {Code::kOk,
                               Code::kInvalidArgument,
+                              Code::kNotFound,  // a file without video
                               Code::kBadInput,
                               Code::kPoisonedInput,
                               Code::kUnsupported,

@@ -47,8 +47,8 @@ void FuzzOgg(MemoryBytes& file, int64_t offset) {
 
 // Walks from block to block, as libavformat may claim that they are.
 void FuzzWalk(std::string_view container, MemoryBytes& file, int64_t offset) {
-  const auto walk =
-      ContainerWalk::Of(container, 1, MediaBytes(file), file.size());
+  const auto walk = ContainerWalk::Of(container, 1, MediaBytes(file),
+                                      file.size(), file.size() + 1);
   if (walk == nullptr) return;
   for (const int64_t position : {offset, offset + 300, file.size() / 2}) {
     if (walk->LostUntil(position)) FUZZ_CHECK(walk->broken_at() >= 0);
@@ -82,7 +82,8 @@ void FuzzHeaders(MemoryBytes& file) {
   const MediaBytes bytes(file);
   for (const char* container :
        {"matroska,webm", "avi", "wav", "aiff", "caf", "au", "flv", "asf",
-        "mov,mp4,m4a,3gp,3g2,mj2", "mpegts", "ogg"}) {
+        "mov,mp4,m4a,3gp,3g2,mj2", "mpegts", "ogg", "rm", "mxf", "gif", "dv",
+        "yuv4mpegpipe"}) {
     FUZZ_CHECK(DeclaredSize(container, bytes, file.size()) >= 0);
   }
   const ByteRange samples = WavSamples(bytes, file.size());
@@ -123,6 +124,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       break;
     case 'f':
       FuzzWalk("flv", file, offset);
+      break;
+    case 's':
+      FuzzWalk("asf", file, offset);
       break;
     case 'p':
       FuzzFragments(file, offset);

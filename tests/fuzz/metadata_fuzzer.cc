@@ -34,6 +34,12 @@ void FuzzManifest(std::string_view text) {
   FUZZ_CHECK(!parsed.manifest->devices.empty());
   FUZZ_CHECK(parsed.manifest->devices.size() <= 64);
   CheckPermissions(parsed.manifest->permissions);
+  const auto& clips = parsed.manifest->health_check;
+  FUZZ_CHECK(clips.size() <= kMaxHealthCheckClips);
+  for (const HealthCheckClip& clip : clips) {
+    FUZZ_CHECK(CleanedRelativePath(clip.path) == clip.path);
+    FUZZ_CHECK(!clip.picture_md5s.empty());
+  }
 }
 
 void FuzzFolderName(std::string_view text) {

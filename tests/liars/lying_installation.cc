@@ -5,9 +5,11 @@
 #include <stdlib.h>
 
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 
+#include "core/base/picture_md5.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
@@ -55,6 +57,26 @@ void LyingInstallation::AddDistribution(const std::string& name) const {
                                     name +
                                     "\"]\nstreams = [\"video\", \"audio\"]\n");
   Write(Object(name), "never loaded");
+}
+
+void LyingInstallation::BringClip(const std::string& name) const {
+  // Each byte of the first made-up picture is 0, of the second 1, and so on.
+  constexpr int kPictures = 8;
+  constexpr size_t kRowBytes = 3 * 64;
+  constexpr size_t kRows = 48;
+  std::string md5s;
+  for (int i = 0; i < kPictures; ++i) {
+    const std::vector<std::byte> picture(kRowBytes * kRows, std::byte(i));
+    md5s +=
+        '"' + PictureMd5(picture.data(), kRows, kRowBytes, kRowBytes) + "\",";
+  }
+  const std::string info = name + "-1.dist-info";
+  const fs::path root = path_ + "/plugins";
+  Write(root / info / "clip", "made up");
+  Write(root / info / "RECORD", name + "/libliar.so,,\n" + info + "/clip,,\n");
+  std::ofstream(root / info / "bulkhead.toml", std::ios::app)
+      << "codecs = [\"made-up\"]\n[[health_check]]\nclip = \"clip\"\nmd5 = ["
+      << md5s << "]\n";
 }
 
 HostOptions LyingInstallation::options() const {

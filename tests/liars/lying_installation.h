@@ -23,6 +23,9 @@ class LyingInstallation {
   HostOptions options() const;
   // The input to open. Lying workers read no media, so the file is arbitrary.
   std::string media() const { return path_ + "/made-up.mp4"; }
+  // Has the liar bring a clip of which it makes up the right pictures, for its
+  // health check. Its codec excludes the built-in clip.
+  void BringClip(const std::string& name) const;
   // The file that takes the place of the distribution's shared object.
   std::string Object(const std::string& name) const {
     return path_ + "/plugins/" + name + "/libliar.so";

@@ -13,9 +13,9 @@ namespace {
 constexpr std::chrono::milliseconds kLimit{45'000};
 constexpr long kMaxRssKib = 2L << 20;
 
-// The exit codes for success, a damaged file, and a limit that the file
-// exceeds.
-const std::set<int> kExitCodes = {0, 3, 4};
+// The exit codes for success, a file without video, a damaged file, and a limit
+// that the file exceeds.
+const std::set<int> kExitCodes = {0, 2, 3, 4};
 
 TEST(Samples, AreThere) {
   if (HostileFiles().empty()) GTEST_SKIP() << WhyNoSamples();
@@ -45,6 +45,10 @@ TEST_P(Hostile, EndsInTimeWithFramesOrAnError) {
     EXPECT_EQ(result.signal, 0);
     EXPECT_EQ(kExitCodes.count(result.exit_code), 1u) << result.Describe();
     EXPECT_FALSE(result.errors.empty()) << "it says nothing";
+    if (result.exit_code == 2) {
+      EXPECT_NE(result.errors.find("has no video stream"), std::string::npos)
+          << result.errors;
+    }
     if (result.exit_code == 4) {
       EXPECT_NE(result.errors.find("limit"), std::string::npos)
           << result.errors;

@@ -118,8 +118,8 @@ struct Broken {
   const char* reason;
 };
 
-// Broken versions that a health check can detect. Wrong pictures are not among
-// them.
+// Broken versions that a health check can detect; those with wrong pictures are
+// in own_clip_test.cc.
 class BrokenVersions : public Reloading,
                        public testing::WithParamInterface<Broken> {};
 

@@ -12,6 +12,7 @@
 #include "bulkhead/host.h"
 #include "tests/audio/audio_files.h"
 #include "tests/audio/samples.h"
+#include "tests/support/program.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
@@ -58,6 +59,20 @@ TEST_P(Audio, MetadataTellsTheStream) {
   EXPECT_EQ(metadata.begin_seconds, 0);
   EXPECT_NEAR(metadata.duration_seconds_from_header.value_or(0), 3, 0.001);
   EXPECT_EQ(metadata.device.substr(0, 3), GetParam().substr(0, 3));
+}
+
+TEST_P(Audio, TheBestStreamIsThatOfFfmpeg) {
+  const std::string path = TemporaryDirectory() + "/two.mkv";
+  const auto made =
+      RunFfmpeg({"-f", "lavfi", "-i", "sine=sample_rate=8000:duration=1", "-f",
+                 "lavfi", "-i", "sine=sample_rate=48000:duration=1", "-map",
+                 "0", "-map", "1", "-c:a", "flac", "-disposition:a:0", "0",
+                 "-disposition:a:1", "default", path});
+  ASSERT_EQ(made.exit_code, 0) << made.Describe();
+  EXPECT_EQ(Open(path).metadata().sample_rate, 8000u);
+  const AudioDecoder best = Open(path, {.stream_choice = StreamChoice::kBest});
+  EXPECT_EQ(best.metadata().stream_index, 1);
+  EXPECT_EQ(best.metadata().sample_rate, 48000u);
 }
 
 TEST_P(Audio, ADecoderThatWasMovedFromRefusesEveryCall) {

@@ -71,6 +71,21 @@ TEST_P(Opening, WithoutAnIndexItIsTheFirstVideo) {
   EXPECT_EQ(host().Probe(path)->best_video_stream, 2) << "FFmpeg's choice";
 }
 
+TEST_P(Opening, TheBestStreamIsThatOfFfmpegUnlessTheCallerNamesOne) {
+  const std::string path = ThreeStreams();
+  const auto best = host().OpenVideo(
+      path, {.device = GetParam(), .stream_choice = StreamChoice::kBest});
+  ASSERT_TRUE(best) << best.error();
+  EXPECT_EQ(best->metadata().stream_index, 2);
+  EXPECT_EQ(best->metadata().width, 192u);
+  const auto named =
+      host().OpenVideo(path, {.device = GetParam(),
+                              .stream_index = 1,
+                              .stream_choice = StreamChoice::kBest});
+  ASSERT_TRUE(named) << named.error();
+  EXPECT_EQ(named->metadata().stream_index, 1);
+}
+
 TEST_P(Opening, AStreamThatIsNoVideoIsInvalid) {
   const std::string path = ThreeStreams();
   for (const int wrong : {0, 3, 1000, -1}) {
@@ -84,11 +99,11 @@ TEST_P(Opening, AStreamThatIsNoVideoIsInvalid) {
       << audio.error();
 }
 
-TEST_P(Opening, AFileWithoutVideoIsBadInput) {
+TEST_P(Opening, AFileWithoutVideoIsNotFound) {
   const std::string path = TemporaryDirectory() + "/heard.flac";
   ASSERT_EQ(RunFfmpeg({"-f", "lavfi", "-i", "sine=duration=1", path}).exit_code,
             0);
-  EXPECT_EQ(CodeOf(OpenStream(path, std::nullopt)), Code::kBadInput);
+  EXPECT_EQ(CodeOf(OpenStream(path, std::nullopt)), Code::kNotFound);
 }
 
 TEST_P(Opening, ThreadsChangeNoFrame) {

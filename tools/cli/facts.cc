@@ -106,11 +106,32 @@ Json FactsOf(const BackendReport& report) {
         {"streams", backend.streams},
         {"asked", backend.asked},
         {"granted", backend.granted},
+        {"shadow", FactsOf(backend.shadow)},
     });
   }
   return Json{{"backends", backends},
               {"diagnostics", FactsOf(report.diagnostics)},
               {"places", FactsOf(report.places)}};
+}
+
+Json FactsOf(const ShadowReport& report) {
+  Json first;
+  if (report.first) {
+    first = {
+        {"path", report.first->path},   {"device", report.first->device},
+        {"frame", report.first->frame}, {"seconds", report.first->seconds},
+        {"words", report.first->words}, {"compared", report.first->compared}};
+  }
+  return Json{{"streams", report.streams},
+              {"failed", report.failed},
+              {"last_failure", report.last_failure},
+              {"compared", report.compared},
+              {"differing", report.differing},
+              {"not_compared", report.not_compared},
+              {"first", first},
+              {"trials", report.trials},
+              {"failed_trials", report.failed_trials},
+              {"last_trial", report.last_trial}};
 }
 
 Json FactsOf(const SandboxReport& report) {

@@ -15,6 +15,7 @@ nlohmann::ordered_json FactsOf(const EntryPoints& entry_points);
 nlohmann::ordered_json FactsOf(const Diagnostics& diagnostics);
 nlohmann::ordered_json FactsOf(const std::vector<SearchedPlace>& places);
 nlohmann::ordered_json FactsOf(const SandboxReport& report);
+nlohmann::ordered_json FactsOf(const ShadowReport& report);
 nlohmann::ordered_json FactsOf(const Status& failure);
 
 // Prints `facts` to stdout, indented, and returns the exit status: 0 also when

@@ -25,10 +25,40 @@ bool IsOfEverySubcommand(const CLI::App& app, const std::string& problem) {
   return name.starts_with('-') && app.get_option_no_throw(name) != nullptr;
 }
 
+// Refuses empty values, as an unset variable of a script gives them: the parser
+// takes them for options that were not given, or for the number 0.
+void RefuseEmptyValuesIn(CLI::App& app) {
+  for (CLI::Option* option : app.get_options({})) {
+    const std::string cure = option->nonpositional()
+                                 ? "write one, or leave the option out"
+                                 : "write one";
+    option->check([cure](const std::string& value) {
+      return value.empty() ? "its value is empty; " + cure : std::string();
+    });
+  }
+  for (CLI::App* command : app.get_subcommands({})) {
+    RefuseEmptyValuesIn(*command);
+  }
+}
+
+// Returns "NAME: "VALUE" is no whole number in its range" for the parser's
+// "Could not convert: NAME = VALUE": all values that it converts are numbers.
+std::string Reworded(const std::string& problem) {
+  constexpr std::string_view kUnconverted = "Could not convert: ";
+  constexpr std::string_view kEquals = " = ";
+  const size_t equals = problem.find(kEquals);
+  if (!problem.starts_with(kUnconverted) || equals == std::string::npos) {
+    return problem;
+  }
+  return problem.substr(kUnconverted.size(), equals - kUnconverted.size()) +
+         ": \"" + problem.substr(equals + kEquals.size()) +
+         "\" is no whole number in its range";
+}
+
 // Returns the parser's error with the command that prints the right help.
 Status Explain(const CLI::App& app, const CLI::ParseError& error) {
   const auto chosen = app.get_subcommands();
-  std::string problem = error.what();
+  std::string problem = Reworded(error.what());
   const bool general = chosen.empty() || IsOfEverySubcommand(app, problem);
   const std::string help = " (see bulkhead " +
                            (general ? "" : chosen.front()->get_name() + " ") +
@@ -64,6 +94,7 @@ int Run(int argc, char** argv) {
   Invocation invocation;
   CLI::App app;
   AddCommands(app, invocation);
+  RefuseEmptyValuesIn(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& answer) {  // --help or --version

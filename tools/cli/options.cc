@@ -7,6 +7,8 @@
 #include <chrono>
 #include <filesystem>
 #include <limits>
+#include <optional>
+#include <string_view>
 #include <system_error>
 #include <type_traits>
 #include <utility>
@@ -76,6 +78,25 @@ std::string LimitNames() {
     names += (names.empty() ? "" : ", ") + std::string(limit.name);
   }
   return names;
+}
+
+// Returns nullopt unless the text is a whole number from 1.
+std::optional<uint64_t> NumberIn(std::string_view text) {
+  uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, value);
+  if (parsed.ec != std::errc() || parsed.ptr != end || value == 0) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+// CLI11 takes -1 and too many digits for the largest number there is.
+std::string ProblemOfNumber(const std::string& text) {
+  const auto value = NumberIn(text);
+  if (value && *value <= kMost) return "";
+  return "\"" + text + "\" is not a whole number from 1 to " +
+         std::to_string(kMost);
 }
 
 Status TooLarge(const std::string& words, uint64_t most) {
@@ -157,12 +178,14 @@ void AddGlobalOptions(CLI::App& app, GlobalOptions& global) {
       ->type_name("DIR");
   app.add_option("--max-frame-pixels", global.max_frame_pixels,
                  "Refuse pictures that have more than N pixels (default "
-                 "64000000)")
-      ->type_name("N");
+                 "64000000); the same as --limit frame-pixels=N")
+      ->type_name("N")
+      ->check(ProblemOfNumber);
   app.add_option("--max-session-bytes", global.max_session_bytes,
                  "Bytes of memory that one stream may take (default "
-                 "1073741824)")
-      ->type_name("N");
+                 "1073741824); the same as --limit session-bytes=N")
+      ->type_name("N")
+      ->check(ProblemOfNumber);
   app.add_option("--limit", global.limits,
                  "Set a limit (" + LimitNames() + "); may be repeated")
       ->type_name("NAME=N")
@@ -189,20 +212,17 @@ void AddGlobalOptions(CLI::App& app, GlobalOptions& global) {
 Status SetLimit(const std::string& words, HostOptions& options) {
   const size_t equals = words.find('=');
   const std::string name = words.substr(0, equals);
-  uint64_t value = 0;
-  const char* const end = words.data() + words.size();
-  const auto parsed =
-      equals == std::string::npos
-          ? std::from_chars_result{end, std::errc::invalid_argument}
-          : std::from_chars(words.data() + equals + 1, end, value);
-  if (parsed.ec != std::errc() || parsed.ptr != end || value == 0) {
+  const auto value = equals == std::string::npos
+                         ? std::nullopt
+                         : NumberIn(std::string_view(words).substr(equals + 1));
+  if (!value) {
     return Status(Code::kInvalidArgument,
                   "\"" + words + "\" is not a limit; write NAME=N, N from 1");
   }
   for (const Limit& limit : kLimits) {
     if (name != limit.name) continue;
-    if (value > limit.most) return TooLarge(words, limit.most);
-    limit.set(options, value);
+    if (*value > limit.most) return TooLarge(words, limit.most);
+    limit.set(options, *value);
     return Status();
   }
   return Status(

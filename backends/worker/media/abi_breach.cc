@@ -38,6 +38,9 @@ bool AgainPacer::Wait() {
 }
 
 void EqualTimestamps::Sent(int64_t pts) {
+  repeated_ = pts == last_sent_ ? repeated_ + 1 : 1;
+  last_sent_ = pts;
+  most_repeated_ = std::max(most_repeated_, repeated_);
   if (pts == BULKHEAD_NO_TIMESTAMP || sent_.size() > kMostEqual) return;
   if (std::find(sent_.begin(), sent_.end(), pts) == sent_.end()) {
     sent_.push_back(pts);
@@ -57,7 +60,8 @@ ipc::Expected<void> EqualTimestamps::Ended() const {
 }
 
 ipc::Expected<void> EqualTimestamps::Judge(uint64_t most) const {
-  if (equal_ <= most || sent_.size() < std::min(equal_, kMostEqual + 1) ||
+  if (equal_ <= most || equal_ <= most_repeated_ ||
+      sent_.size() < std::min(equal_, kMostEqual + 1) ||
       shown_pts_ == BULKHEAD_NO_TIMESTAMP) {
     return {};
   }

@@ -45,7 +45,8 @@ class AgainPacer {
 // Finds a backend that gives all of its frames the same timestamp, though their
 // packets have different ones. Such frames would look like a sound stream. A
 // few equal timestamps are allowed: a damaged packet can hold several pictures.
-// Value type.
+// So are as many as the file itself repeats: in joined MXF, all packets of the
+// second file have one timestamp. Value type.
 class EqualTimestamps {
  public:
   // Begins anew, after a seek.
@@ -64,6 +65,9 @@ class EqualTimestamps {
 
   // Different timestamps of packets; no more than a judgement needs.
   std::vector<int64_t> sent_;
+  int64_t last_sent_ = BULKHEAD_NO_TIMESTAMP;
+  uint64_t repeated_ = 0;       // packets in a row with last_sent_
+  uint64_t most_repeated_ = 0;  // the most of them so far
   int64_t shown_pts_ = BULKHEAD_NO_TIMESTAMP;
   uint64_t equal_ = 0;  // frames in a row with shown_pts_
   uint64_t frames_ = 0;

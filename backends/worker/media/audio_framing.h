@@ -14,7 +14,13 @@ namespace bulkhead::worker {
 
 size_t MpegAudioFrameBytes(std::span<const uint8_t> packet);  // MP1 to MP3
 size_t AdtsFrameBytes(std::span<const uint8_t> packet);       // AAC
+// A frame of E-AC-3 has the frames that depend on it behind it.
 size_t Ac3FrameBytes(std::span<const uint8_t> packet);
+size_t Ac3FirstFrameBytes(std::span<const uint8_t> packet);  // without those
+// DTS, with its extensions. The lesser-used ways to store it have no length
+// here: the result is that of the packet.
+size_t DtsFrameBytes(std::span<const uint8_t> packet);
+size_t MlpFrameBytes(std::span<const uint8_t> packet);  // MLP, TrueHD
 
 // Returns true if `bytes` begin with a tag (ID3, APE, Lyrics3), which is no
 // audio.

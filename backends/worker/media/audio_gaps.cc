@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -27,7 +28,10 @@ constexpr int64_t kPadding = 2;
 constexpr int64_t kRule = 4;
 
 bool IsUntimed(std::string_view container) {
-  return container == "mp3" || container == "aac" || container == "ac3";
+  constexpr std::string_view kUntimed[] = {"mp3", "aac", "ac3",   "eac3",
+                                           "dts", "mlp", "truehd"};
+  return std::find(std::begin(kUntimed), std::end(kUntimed), container) !=
+         std::end(kUntimed);
 }
 
 }  // namespace
@@ -37,8 +41,12 @@ AudioGaps::AudioGaps(const Demuxer& demuxer)
   const StreamFacts& facts = demuxer.facts();
   if (facts.codec == "mp1" || facts.codec == "mp2" || facts.codec == "mp3") {
     framing_ = Framing::kMpeg;
-  } else if (facts.codec == "ac3") {
+  } else if (facts.codec == "ac3" || (facts.codec == "eac3" && untimed_)) {
     framing_ = Framing::kAc3;
+  } else if (facts.codec == "dts" && untimed_) {
+    framing_ = Framing::kDts;
+  } else if ((facts.codec == "mlp" || facts.codec == "truehd") && untimed_) {
+    framing_ = Framing::kMlp;
   } else if (facts.codec == "aac" &&
              (untimed_ || facts.container == "mpegts")) {
     framing_ = Framing::kAdts;
@@ -58,6 +66,10 @@ size_t AudioGaps::FrameBytes(const bulkhead_packet& packet) const {
       return AdtsFrameBytes(bytes);
     case Framing::kAc3:
       return Ac3FrameBytes(bytes);
+    case Framing::kDts:
+      return DtsFrameBytes(bytes);
+    case Framing::kMlp:
+      return MlpFrameBytes(bytes);
     case Framing::kNone:
       break;
   }
@@ -77,15 +89,18 @@ std::span<const uint8_t> AudioGaps::At(int64_t offset, size_t count) {
   return std::span(window_).subspan(static_cast<size_t>(begin), count);
 }
 
+bool AudioGaps::IsAt(int64_t offset, std::span<const uint8_t> bytes) {
+  const auto start = bytes.first(std::min(bytes.size(), kComparedBytes));
+  const auto here = At(offset, start.size());
+  return std::equal(here.begin(), here.end(), start.begin(), start.end());
+}
+
 int64_t AudioGaps::PlaceOf(const bulkhead_packet& packet) {
   // libavformat tells the place as if it had passed over no bytes of ADTS.
   if (framing_ != Framing::kAdts || end_ < 0) return packet.position;
   const std::span<const uint8_t> start(
       packet.data, std::min<size_t>(packet.bytes, kComparedBytes));
-  const auto here = At(end_, start.size());
-  if (std::equal(here.begin(), here.end(), start.begin(), start.end())) {
-    return end_;
-  }
+  if (IsAt(end_, start)) return end_;
   const auto ahead = At(end_, kMostHole);
   const auto found =
       std::search(ahead.begin(), ahead.end(), start.begin(), start.end());
@@ -102,7 +117,9 @@ void AudioGaps::Examine(const bulkhead_packet& packet) {
   const size_t frame = FrameBytes(packet);
   const std::span<const uint8_t> bytes(packet.data, packet.bytes);
   has_frame_ = frame > 0;
-  is_torn_ = shorter_ && frame > packet.bytes;
+  // Parsers return less than a frame of AC-3 only at the end of the file.
+  is_torn_ = (shorter_ || (untimed_ && framing_ == Framing::kAc3)) &&
+             frame > packet.bytes;
   has_surplus_ = frame < packet.bytes && !IsTag(bytes.subspan(frame));
   follows_hole_ = false;
   lost_frames_ = 0;
@@ -112,7 +129,11 @@ void AudioGaps::Examine(const bulkhead_packet& packet) {
   const int64_t hole = place >= 0 && end_ >= 0 ? place - end_ : 0;
   follows_hole_ = hole > 0 && !IsTagAt(end_);
   if (follows_hole_) gap_ += hole;
-  if (place >= 0) end_ = place + static_cast<int64_t>(packet.bytes);
+  // The bytes before the first frame count as its own.
+  const bool is_first = end_ < 0;
+  if (place >= 0 && (!is_first || IsAt(place, bytes))) {
+    end_ = place + static_cast<int64_t>(packet.bytes);
+  }
   if (!has_frame_) {
     if (has_surplus_) gap_ += static_cast<int64_t>(packet.bytes);
     return;
@@ -148,7 +169,8 @@ void AudioGaps::End() {
     lost_frames_ = 0;
     return;
   }
-  estimated_ = seen_.gaps > 0 || !info_->has_padding;
+  // Whole frames can be missing anywhere in a file that ends with a whole one.
+  estimated_ = seen_.gaps > 0 || !info_->has_padding || !is_torn_;
   agreed_ = info_;
 }
 

@@ -14,7 +14,8 @@
 namespace bulkhead::worker {
 
 // Finds the bytes of a stream that belong to no frame, by the headers of the
-// frames (MPEG audio, ADTS, AC-3), and tells how many frames were there.
+// frames (MPEG audio, ADTS,
+// AC-3, E-AC-3, DTS, MLP), and tells how many frames were there.
 //
 // The number is exact in two cases: the header of an .mp3 file counts the
 // frames, and there is one gap; or all frames have the same length, and the gap
@@ -44,7 +45,7 @@ class AudioGaps {
   // Returns whether the file has fewer bytes than its header tells.
   bool is_shorter() const { return shorter_; }
   // Returns whether the file is cut off within the frame of that packet, as the
-  // header of the file tells.
+  // header of the file tells, or of a frame of raw AC-3.
   bool is_torn() const { return is_torn_; }
 
   // Returns how many frames were lost between the last two frames, if the
@@ -62,7 +63,7 @@ class AudioGaps {
   const std::optional<Mp3Info>& agreed() const { return agreed_; }
 
  private:
-  enum class Framing { kNone, kMpeg, kAdts, kAc3 };
+  enum class Framing { kNone, kMpeg, kAdts, kAc3, kDts, kMlp };
   struct Totals {
     int64_t frames = 0;
     int64_t gaps = 0;
@@ -72,6 +73,8 @@ class AudioGaps {
 
   size_t FrameBytes(const bulkhead_packet& packet) const;
   bool IsTagAt(int64_t offset) const;
+  // Returns whether the file has the start of these bytes at `offset`.
+  bool IsAt(int64_t offset, std::span<const uint8_t> bytes);
   // Returns the offset of the packet in the file, -1 if unknown.
   int64_t PlaceOf(const bulkhead_packet& packet);
   // Returns bytes of the file from `offset` on.

@@ -47,6 +47,7 @@ AudioReader::AudioReader(std::unique_ptr<Demuxer> demuxer,
                          OpenDecoder open_decoder)
     : demuxer_(std::move(demuxer)),
       open_decoder_(std::move(open_decoder)),
+      ac3_(demuxer_->facts().container),
       timeline_(*demuxer_) {}
 
 ipc::Expected<void> AudioReader::Restart() {
@@ -193,7 +194,13 @@ ipc::Expected<void> AudioReader::Decode(const bulkhead_packet* packet) {
   first_sample_ = decoded_;
   damaged_ = false;
   room_ = kUnlimited;
+  const int64_t before = decoded_;
   if (packet != nullptr && IsNew()) timeline_.Sent(*packet);
+  bulkhead_packet to_decode;
+  if (packet != nullptr) {
+    to_decode = ac3_.FramesOf(*packet);
+    packet = &to_decode;
+  }
   for (;;) {
     IPC_ASSIGN_OR_RETURN(const auto sent, decoder_->SendPacket(packet));
     if (sent == Decoder::Sent::kDamaged) NoteDamage();
@@ -202,6 +209,7 @@ ipc::Expected<void> AudioReader::Decode(const bulkhead_packet* packet) {
   }
   if (packet != nullptr) return {};
   ended_ = true;
+  timeline_.Drained(decoded_ - before);
   IPC_ASSIGN_OR_RETURN(auto rest, converter_.Finish());
   Queue(std::move(rest));
   QueueSilenceAtEnd();

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/worker/media/audio_checksum.h"
 #include "backends/worker/media/audio_converter.h"
 #include "backends/worker/media/audio_samples.h"
 #include "backends/worker/media/audio_timeline.h"
@@ -137,6 +138,7 @@ class AudioReader {
   int64_t room_ = 0;          // the most samples that it may have
   bool has_samples_ = false;
   bool damaged_ = false;
+  RawAc3 ac3_;
 
   AudioTimeline timeline_;  // at the first packet that was never decoded
   // The timeline behind the last packet of a full table.

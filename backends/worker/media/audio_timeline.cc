@@ -55,7 +55,8 @@ int64_t Sum(int64_t a, int64_t b) {
 }  // namespace
 
 AudioTimeline::AudioTimeline(const Demuxer& demuxer)
-    : unit_(demuxer.facts().time_base),
+    : bytes_(demuxer.bytes()),
+      unit_(demuxer.facts().time_base),
       duration_(demuxer.facts().duration),
       container_microseconds_(demuxer.facts().container_microseconds),
       is_duration_estimated_(demuxer.facts().is_duration_estimated),
@@ -74,12 +75,19 @@ AudioTimeline::AudioTimeline(const Demuxer& demuxer)
       counts_samples_of_cut_(IsOneOf(demuxer.facts().container,
                                      {"aiff", "au", "avi", "caf", "wav"})),
       is_matroska_(demuxer.facts().container == "matroska,webm"),
+      begins_anywhere_(demuxer.facts().container == "mpeg"),
+      is_caf_(demuxer.facts().container == "caf"),
       is_avi_(demuxer.facts().container == "avi"),
       numbers_frames_(demuxer.facts().container == "flac" ||
                       demuxer.facts().container == "wv"),
+      is_flac_(demuxer.facts().container == "flac"),
+      is_wavpack_(demuxer.facts().container == "wv"),
       is_tta_(demuxer.facts().container == "tta"),
       ends_are_exact_(demuxer.facts().codec == "vorbis"),
+      ends_anywhere_(
+          IsOneOf(demuxer.facts().container, {"aptx", "aptx_hd", "aptxhd"})),
       gaps_(demuxer),
+      checksum_(demuxer.facts().codec),
       walk_(demuxer),
       ogg_(demuxer) {
   if (unit_.numerator <= 0 || unit_.denominator <= 0) unit_ = {1, 1};
@@ -127,7 +135,9 @@ void AudioTimeline::Suspect(int64_t position) {
 }
 
 void AudioTimeline::SeekSigns(const bulkhead_packet& packet) {
-  if ((packet.flags & BULKHEAD_PACKET_CORRUPT) != 0) Suspect(packet.position);
+  if ((packet.flags & BULKHEAD_PACKET_CORRUPT) != 0 && !IsShortEnd(packet)) {
+    Suspect(packet.position);
+  }
   // Nothing may be missing between two pages of Ogg, but the last packet may be
   // left out as a whole.
   if (gapless_ && reference_ && !IsTrimmed(packet)) Suspect(-1);
@@ -147,12 +157,18 @@ bool AudioTimeline::FollowsHole(const bulkhead_packet& packet) {
     return jumps && (lost || walk_.ShowsLossBehind());
   }
   if (numbers_frames_) {
-    // A later number may be that of a file which was joined to this one.
-    return begin_ && packet.pts > end_ && packet.pts < duration_;
+    // A later number may be that of a joined file, or of FLAC with another
+    // rate.
+    return begin_ && packet.pts > end_ &&
+           (packet.pts < duration_ || (is_wavpack_ && duration_ <= 0));
   }
   if (walk_.is_known()) {
+    // A damaged time of an earlier packet can be later than all others.
+    const int64_t before = sent_.pts == BULKHEAD_NO_TIMESTAMP
+                               ? end_
+                               : std::min(end_, Sum(sent_.pts, sent_.duration));
     // Times in milliseconds are rounded.
-    const int64_t edge = Sum(begin_ ? end_ : 0, is_avi_ ? 0 : 1);
+    const int64_t edge = Sum(begin_ ? before : 0, is_avi_ ? 0 : 1);
     const bool lost = walk_.LostBefore(packet);
     jumps_ = packet.pts != BULKHEAD_NO_TIMESTAMP &&
              Sum(packet.pts, walk_.delay()) > edge;
@@ -219,6 +235,7 @@ void AudioTimeline::Sent(const bulkhead_packet& packet) {
   }
   started_ = false;
   rejected_ = false;
+  has_wrong_checksum_ = checksum_.IsWrong(packet);
   if (ogg_.is_known()) StampByPages();
   if (sent_.pts != BULKHEAD_NO_TIMESTAMP) {
     sent_.pts = Sum(sent_.pts, walk_.delay());
@@ -229,6 +246,7 @@ void AudioTimeline::Sent(const bulkhead_packet& packet) {
   } else {
     end_position_ = Sum(packet.position, bytes);
   }
+  ends_whole_ = is_flac_ && end_position_ == size_ && IsOneFlacFrame(packet);
   if (first_position_ < 0) first_position_ = packet.position;
   if (packet.position >= 0) last_position_ = packet.position;
   if (gaps_.untimed()) {
@@ -257,6 +275,7 @@ void AudioTimeline::Sent(const bulkhead_packet& packet) {
 }
 
 void AudioTimeline::NotDecoded() {
+  if (IsShortEnd(sent_)) return;
   rejected_ = true;
   Suspect(sent_.position);
 }
@@ -280,10 +299,15 @@ int64_t AudioTimeline::MissingBefore(int64_t next, int64_t count,
       here = At(Sum(sent_.pts, sent_.duration), rate) - count;
     }
     int64_t offset = here - next;
+    // What is before the first whole frame may look like a frame, too.
+    if (begins_anywhere_ && sound_packets_ < kRule) suspect_ = false;
+    if (begins_anywhere_ && !reference_) begin_ = sent_.pts;
     if (!reference_) {
       reference_ = suspect_ && begin_ ? At(*begin_, rate) - next : offset;
     }
     if (suspect_ && follows_gap_) reference_ = before_gap_;
+    // Whether anything is missing shows at the next packet.
+    if (MayBeLate(offset - *reference_, count, rate)) return 0;
     if (suspect_) missing = Whole(offset - *reference_, rate);
     const int64_t counted = missing;
     if (is_counted_ && suspect_) missing = LostByBytes();
@@ -309,6 +333,14 @@ int64_t AudioTimeline::MissingBefore(int64_t next, int64_t count,
   return missing;
 }
 
+bool AudioTimeline::MayBeLate(int64_t gap, int64_t count, int64_t rate) const {
+  // libavformat times a short block of Vorbis behind a long one as if it were
+  // behind a short one, which a copy from Ogg keeps: the time is late by up to
+  // half of a long block's samples.
+  return ends_are_exact_ && !ogg_.is_known() && count < block_ &&
+         gap > Tolerance(rate) && gap <= block_ / 2 + Tolerance(rate);
+}
+
 int64_t AudioTimeline::LostByBytes() const {
   if (sound_bytes_ <= 0) return block_;
   const __int128 packets =
@@ -329,8 +361,8 @@ std::optional<int64_t> AudioTimeline::Room(int64_t count, int64_t rate) {
     NotDecoded();
     return 0;
   }
-  if (gaps_.is_torn()) {
-    // A decoder takes the bytes of the frame that are left for all.
+  if (gaps_.is_torn() || has_wrong_checksum_) {
+    // A decoder takes the bytes that are there for the whole, sound frame.
     NotDecoded();
     return 0;
   }
@@ -339,12 +371,6 @@ std::optional<int64_t> AudioTimeline::Room(int64_t count, int64_t rate) {
     return std::nullopt;
   }
   return block_;
-}
-
-bool AudioTimeline::HasUsualBytes(int64_t samples) const {
-  return __int128{static_cast<int64_t>(sent_.bytes)} * sound_packets_ *
-             block_ ==
-         __int128{samples} * sound_bytes_;
 }
 
 void AudioTimeline::Done(int64_t samples, bool resampled) {
@@ -360,7 +386,7 @@ void AudioTimeline::Done(int64_t samples, bool resampled) {
     reference_ = 0;
     Suspect(sent_.position);
   }
-  const bool trimmed = IsTrimmed(sent_);
+  const bool trimmed = IsTrimmed(sent_) || IsShortEnd(sent_);
   if (samples == 0) {
     const bool rule = always_yields_ && sound_packets_ >= kRule;
     if (!rejected_ && !trimmed && rule) {
@@ -368,6 +394,7 @@ void AudioTimeline::Done(int64_t samples, bool resampled) {
     } else if (!rejected_ && !trimmed && sound_packets_ > 0) {
       always_yields_ = false;
     }
+    yields_late_ |= !rejected_ && !trimmed && sound_packets_ == 0;
     lost_ticks_ = Sum(lost_ticks_, std::max<int64_t>(sent_.duration, 0));
     lost_bytes_ += static_cast<int64_t>(sent_.bytes);
   } else if (repeats_ >= kRule && samples < block_ && !trimmed &&

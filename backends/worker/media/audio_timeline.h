@@ -5,10 +5,12 @@
 #include <optional>
 
 #include "backends/sdk/bulkhead_backend.h"
+#include "backends/worker/media/audio_checksum.h"
 #include "backends/worker/media/audio_gaps.h"
 #include "backends/worker/media/audio_walk.h"
 #include "backends/worker/media/demuxer.h"
 #include "backends/worker/media/lost_samples.h"
+#include "backends/worker/media/media_bytes.h"
 #include "backends/worker/media/ogg_timing.h"
 
 namespace bulkhead::worker {
@@ -24,15 +26,15 @@ namespace bulkhead::worker {
 //
 // Many sound files have gaps in their timestamps, which ffmpeg ignores. Samples
 // count as lost only where there is a gap and a sign of damage before it: a
-// packet that the decoder rejects or of which too little comes back, one that
-// the demuxer marks, a packet with bytes behind its end, or bytes of the file
-// between two packets. Ogg, Matroska, FLV, AVI and MPEG-TS have structures that
-// show such bytes, also before the first and behind the last packet (OggTiming,
-// AudioWalk). .flac and .wv number their frames. In Ogg with
-// one stream, a gap is sign enough, and the pages tell the times of packets,
-// not libavformat. Formats without timestamps (.mp3, .aac, .ac3) get timestamps
-// here, which count the frames, also those that are lost between two others
-// (AudioGaps).
+// packet that the decoder rejects or of which too little comes back, one whose
+// checksum is wrong, one that the demuxer marks, a packet with bytes behind its
+// end, or bytes of the file between two packets. Ogg, Matroska, FLV, AVI and
+// MPEG-TS have structures that show such bytes, also before the first and
+// behind the last packet (OggTiming, AudioWalk). .flac and .wv number their
+// frames. In Ogg with one stream, a gap is sign enough, and the pages tell the
+// times of packets, not libavformat. Formats without timestamps (.mp3, .aac,
+// .ac3) get timestamps here, which count the frames, also those that are lost
+// between two others (AudioGaps).
 //
 // Numbers of samples are those of one channel. A value type: a copy continues
 // from the same place.
@@ -58,6 +60,9 @@ class AudioTimeline {
   // better here than by the demuxer: once frames of an .mp3 were lost, its
   // timestamps do not tell where the encoder's padding begins.
   std::optional<int64_t> End(int64_t rate) const;
+  // Takes the samples that the decoder has held back until the end: those of
+  // the last packet, where the first packet has yielded none (WMA).
+  void Drained(int64_t samples) { held_back_ = yields_late_ ? samples : 0; }
   // Returns the number of samples that are missing at the end of the stream.
   // `cut` is true if the file turned out to be shorter than its size says.
   // `declared` is the size that it should have (declared_size.h).
@@ -77,6 +82,10 @@ class AudioTimeline {
   // Headers of containers between two packets are shorter.
   static constexpr int64_t kMostHeaderBytes = 1024;
 
+  // Returns whether the packet is the rest of a stream that libavformat reads
+  // in blocks of one length. It marks the last one, and some bytes of that can
+  // be less than a sample.
+  bool IsShortEnd(const bulkhead_packet& packet) const;
   void Suspect(int64_t position);
   void SeekSigns(const bulkhead_packet& packet);
   // Returns true if bytes before the packet are neither packet nor header.
@@ -92,6 +101,9 @@ class AudioTimeline {
   // Returns how many samples the header counts behind the last one; 0 if it
   // counts none.
   int64_t MissingByCount(int64_t next, int64_t rate, bool cut_off) const;
+  // Returns how many samples the numbers of blocks tell behind the last one, in
+  // WavPack without a number of samples in its header.
+  int64_t MissingByNumbers(int64_t next, int64_t rate);
   // Returns how many samples `bytes` have if they are like all before.
   int64_t ByBytes(int64_t next, int64_t bytes) const;
   int64_t At(int64_t ticks, int64_t rate) const;
@@ -105,11 +117,14 @@ class AudioTimeline {
   // Returns whether the packet has as many bytes for each sample as those
   // before, which is so at the end of codecs without frames of their own.
   bool HasUsualBytes(int64_t samples) const;
+  // Returns whether the time of the packet may be late by `gap` without damage.
+  bool MayBeLate(int64_t gap, int64_t count, int64_t rate) const;
   // Returns `gap` as a number of whole packets if that is what it is.
   int64_t Whole(int64_t gap, int64_t rate) const;
   std::optional<int64_t> PromisedEnd(int64_t rate) const;
 
   // Properties of the stream.
+  MediaBytes bytes_;
   bulkhead_rational unit_;
   int64_t duration_;
   int64_t container_microseconds_;
@@ -126,11 +141,15 @@ class AudioTimeline {
   // one that is cut off according to the size that it tells, too.
   bool counts_samples_, counts_samples_of_cut_;
   bool is_matroska_;
+  bool begins_anywhere_;  // MPEG-PS, also within a frame
+  bool is_caf_;           // a table lists all packets
   bool is_avi_;
   bool numbers_frames_;  // .flac, .wv: from 0
-  bool is_tta_;
+  bool is_flac_, is_wavpack_, is_tta_;
   bool ends_are_exact_;  // the end of a packet is more exact than its start
+  bool ends_anywhere_;   // raw aptX
   AudioGaps gaps_;
+  AudioChecksum checksum_;
   AudioWalk walk_;
   OggTiming ogg_;
 
@@ -139,6 +158,8 @@ class AudioTimeline {
   int64_t skipped_ = 0;   // samples that the packet tells to leave out
   bool started_ = false;  // its first samples have come
   bool rejected_ = false;
+  bool has_wrong_checksum_ = false;
+  bool ends_whole_ = false;  // it is a whole frame of .flac that ends the file
   // Its timestamp is counted on from an earlier one, and wrong after damage.
   bool is_counted_ = false;
 
@@ -160,6 +181,8 @@ class AudioTimeline {
   int64_t clock_ = 0;           // the end of the last frame, without timestamps
   int64_t frame_duration_ = 0;  // in ticks, without timestamps
   bool always_yields_ = true;   // no packet so far has yielded nothing
+  bool yields_late_ = false;    // but the first one
+  int64_t held_back_ = 0;
 
   // Signs of damage since the last samples.
   bool suspect_ = false;

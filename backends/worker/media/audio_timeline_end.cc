@@ -5,8 +5,19 @@
 #include <cstdlib>
 
 #include "backends/worker/media/audio_timeline.h"
+#include "backends/worker/media/wavpack_end.h"
 
 namespace bulkhead::worker {
+
+bool AudioTimeline::IsShortEnd(const bulkhead_packet& packet) const {
+  return ends_anywhere_ && (packet.flags & BULKHEAD_PACKET_CORRUPT) != 0;
+}
+
+bool AudioTimeline::HasUsualBytes(int64_t samples) const {
+  return __int128{static_cast<int64_t>(sent_.bytes)} * sound_packets_ *
+             block_ ==
+         __int128{samples} * sound_bytes_;
+}
 
 std::optional<int64_t> AudioTimeline::PromisedEnd(int64_t rate) const {
   if (!begin_) return std::nullopt;
@@ -48,7 +59,9 @@ int64_t AudioTimeline::MissingAtEndOfPages(int64_t next, int64_t rate) {
   // A gap that sound files have, too.
   if (!suspect_ && !end.is_broken && missing <= 2 * block_) return 0;
   estimated_ = guessed_ || !end.is_sure;
-  missing = std::max(missing, ByBytes(next, end.stray_bytes));
+  // They can be those of another stream.
+  missing = std::max(missing, alone_ ? ByBytes(next, end.stray_bytes)
+                                     : std::min(end.stray_bytes, block_));
   Suspect(std::max<int64_t>(end_position_, 0));
   return std::clamp<int64_t>(missing, 0, kMostSecondsLost * rate);
 }
@@ -62,18 +75,33 @@ int64_t AudioTimeline::MissingAtEnd(int64_t next, int64_t rate, bool cut,
                         ? MissingAtEndOfPages(next, rate)
                         : MissingByTimes(next, rate, cut, cut_off);
   const int64_t counted = cut ? 0 : MissingByCount(next, rate, cut_off);
-  if (counted > 0) {
+  const int64_t numbered = cut ? 0 : MissingByNumbers(next, rate);
+  if (numbered > 0) {
+    missing = numbered;
+    Suspect(std::max<int64_t>(end_position_, 0));
+  } else if (counted > 0) {
     missing = counted;
     counted_ = true;
     estimated_ = guessed_;
     Suspect(std::max<int64_t>(end_position_, 0));
   } else if (missing <= 0 && cut_off &&
              (length_follows_ || (size_follows_ && !has_lost_))) {
-    missing = std::max<int64_t>(ByBytes(next, declared - end_position_), 1);
+    missing = std::max<int64_t>(
+        alone_ ? ByBytes(next, declared - end_position_) : block_, 1);
     Suspect(std::max<int64_t>(end_position_, 0));
     estimated_ = true;
   }
   return std::clamp<int64_t>(missing, 0, kMostSecondsLost * rate);
+}
+
+int64_t AudioTimeline::MissingByNumbers(int64_t next, int64_t rate) {
+  if (!is_wavpack_ || duration_ > 0 || !begin_ || last_position_ < 0) return 0;
+  // Once bytes are lost, blocks may be within the last packet.
+  const auto end = ReadWavpackEnd(bytes_, size_, last_position_);
+  if (!end) return 0;
+  const int64_t missing = At(end->sample, rate) - *reference_ - next;
+  if (missing > 0) estimated_ = end->is_torn;
+  return missing;
 }
 
 int64_t AudioTimeline::MissingByCount(int64_t next, int64_t rate,
@@ -82,6 +110,9 @@ int64_t AudioTimeline::MissingByCount(int64_t next, int64_t rate,
       !(counts_samples_ || counts_samples_of_cut_)) {
     return 0;
   }
+  // A copy of a part of a .flac file has the number of samples of the whole. A
+  // file that is cut off by accident hardly ever ends with a whole frame.
+  if (ends_whole_ && !suspect_) return 0;
   return std::min(*PromisedEnd(rate) - *reference_ - next,
                   kMostSecondsLost * rate);
 }
@@ -103,7 +134,7 @@ int64_t AudioTimeline::MissingByTimes(int64_t next, int64_t rate, bool cut,
   } else if (suspect_ && lost_ticks_ > 0 &&
              !(gaps_.untimed() && gaps_.has_surplus())) {
     // Surplus bytes at the end of a file are no audio.
-    missing = Whole(At(end_, rate) - *reference_ - next, rate);
+    missing = Whole(At(end_, rate) - *reference_ - (next - held_back_), rate);
     estimated_ |= !IsExact(missing, rate);
   }
   if (is_transport_ && walk_.LostAtEnd()) {
@@ -112,8 +143,18 @@ int64_t AudioTimeline::MissingByTimes(int64_t next, int64_t rate, bool cut,
   }
   const bool unread = walk_.is_known() && !is_transport_
                           ? walk_.LostAtEnd()
-                          : alone_ && !gaps_.untimed() && end_position_ >= 0 &&
+                          : alone_ && !gaps_.untimed() && !is_caf_ &&
+                                end_position_ >= 0 &&
                                 size_ - end_position_ > kMostHeaderBytes;
+  if (unread && walk_.is_fragmented()) {
+    // Others may have been lost with the fragments that listed them.
+    missing += static_cast<int64_t>(
+        std::min<__int128>(__int128{walk_.lost_packets()} * block_,
+                           __int128{kMostSecondsLost} * rate));
+    estimated_ = true;
+    Suspect(std::max<int64_t>(end_position_, 0));
+    if (!cut) return missing;
+  }
   const auto promised = PromisedEnd(rate);
   // Else nothing tells how many packets were behind the last one.
   const bool agrees = promised && std::abs(*promised - *reference_ - next -
@@ -123,8 +164,10 @@ int64_t AudioTimeline::MissingByTimes(int64_t next, int64_t rate, bool cut,
   // packets of that page get no times of their own: they follow the packets
   // before.
   // An estimate by the size of the file says nothing of what is in it, only of
-  // what a file had that became shorter since.
-  const bool is_told = cut || !is_duration_estimated_;
+  // what a file had that became shorter since. Of fragments, libavformat tells
+  // the end of those that it has read so far.
+  const bool is_told =
+      cut || (!is_duration_estimated_ && !walk_.is_fragmented());
   if ((cut || cut_off || unread || gapless_) && promised && is_told) {
     const int64_t rest = *promised - *reference_ - next;
     // The bytes that were not read could hold what is promised.
@@ -143,6 +186,13 @@ int64_t AudioTimeline::MissingByTimes(int64_t next, int64_t rate, bool cut,
                    (gapless_ && !cut);
       Suspect(std::max<int64_t>(end_position_, 0));
     }
+  }
+  if (missing <= 0 && unread && !(promised && is_told) &&
+      walk_.torn_bytes() > 0) {
+    missing = std::max(
+        ByBytes(next, size_ + walk_.torn_bytes() - end_position_), block_);
+    estimated_ = true;
+    Suspect(std::max<int64_t>(end_position_, 0));
   }
   return missing;
 }

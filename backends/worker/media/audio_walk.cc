@@ -25,11 +25,21 @@ AudioWalk::AudioWalk(const Demuxer& demuxer)
   if (facts.container == "matroska,webm") {
     walk_ = MatroskaWalk(file_, facts.stream_id);
   } else if (facts.container == "avi") {
-    walk_ = AviWalk(file_);
+    walk_ = AviWalk(file_, declared_);
   } else if (facts.container == "flv") {
-    walk_ = FlvWalk(file_, /*is_sound=*/true);
+    walk_ = FlvWalk(file_, /*is_sound=*/true, declared_);
+  } else if (auto asf = facts.container == "asf"
+                            ? AsfWalk::Open(file_, facts.stream_id)
+                            : std::nullopt) {
+    walk_ = *std::move(asf);
   } else if (facts.container == "mpegts") {
     walk_ = TransportWalk(file_, facts.stream_id);
+    is_shorter_ = false;
+  } else if (const auto fragments =
+                 facts.container == "mov,mp4,m4a,3gp,3g2,mj2"
+                     ? FragmentWalk::Open(file_, facts.stream_id)
+                     : nullptr) {
+    walk_ = *fragments;
     is_shorter_ = false;
   }
 }
@@ -126,6 +136,7 @@ bool AudioWalk::LostBeforeChunk(const bulkhead_packet& packet, bool is_lost) {
   if (!has_read_index_) ReadIndex(packet);
   if (!index_) {
     if (std::exchange(is_behind_loss_, false)) GuessDelay(packet);
+    has_guessed_ |= is_lost;
     return is_lost;
   }
   const auto time = index_->TimeOf(file_, packet.position - kChunkHeaderBytes,
@@ -152,7 +163,7 @@ void AudioWalk::GuessDelay(const bulkhead_packet& packet) {
     const int64_t each = std::clamp<int64_t>(packet.duration, 1, 1 << 20);
     ticks = (__int128{bytes} * (packets_ - 2) + span / 2) / span * each;
   } else if (duration_ > 0) {
-    ticks = __int128{bytes} * duration_ / file_.size();
+    ticks = (__int128{bytes} * duration_ + file_.size() / 2) / file_.size();
   }
   delay_ =
       static_cast<int64_t>(std::min<__int128>(delay_ + ticks, kMostTicksLost));
@@ -169,11 +180,23 @@ bool AudioWalk::LostAtEnd() {
     return alone_ && position_ >= 0 &&
            (is_lost || transport->is_suspicious() || was_lost_);
   }
+  if (is_fragmented()) return is_lost;
   // The header of AVI has the length of each stream.
   const bool has_own_length = std::holds_alternative<AviWalk>(walk_);
-  if (is_behind_loss_ || index_) return true;
+  if (is_behind_loss_ || has_guessed_ || index_) return true;
   if (alone_ || has_own_length) return is_lost || is_shorter_;
   return is_lost && lost_from() - position_ <= 2 * most_between_;
+}
+
+uint64_t AudioWalk::lost_packets() const {
+  return is_fragmented() ? walk()->lost_packets() : 0;
+}
+
+int64_t AudioWalk::torn_bytes() const {
+  const auto* const matroska = std::get_if<MatroskaWalk>(&walk_);
+  return matroska == nullptr || !alone_
+             ? 0
+             : std::max<int64_t>(matroska->declared_end() - file_.size(), 0);
 }
 
 bool AudioWalk::has_sure_time() {

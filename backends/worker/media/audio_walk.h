@@ -6,18 +6,20 @@
 #include <variant>
 
 #include "backends/sdk/bulkhead_backend.h"
+#include "backends/worker/media/asf_walk.h"
 #include "backends/worker/media/avi_index.h"
 #include "backends/worker/media/chunk_walk.h"
 #include "backends/worker/media/demuxer.h"
 #include "backends/worker/media/file_window.h"
+#include "backends/worker/media/fragment_walk.h"
 #include "backends/worker/media/matroska_walk.h"
 #include "backends/worker/media/transport_walk.h"
 
 namespace bulkhead::worker {
 
 // Tells an AudioTimeline where the container has lost bytes of the stream, by
-// the walks that video uses too (container_walk.h): Matroska, FLV, AVI and
-// transport streams.
+// the walks that video uses too (container_walk.h): Matroska, FLV, AVI, ASF,
+// fragmented MP4 and transport streams.
 //
 // AVI has no timestamps: libavformat counts the chunks that it has read. Where
 // bytes are lost, the file's index tells which chunk is the next one, or else
@@ -38,6 +40,15 @@ class AudioWalk {
   // Takes the end of the stream. Returns true if bytes are lost behind the last
   // packet, and if packets of the stream came until then.
   bool LostAtEnd();
+  // Returns how many bytes the file lacks at least, after that, by the size of
+  // what goes beyond its end; 0 if nothing tells.
+  int64_t torn_bytes() const;
+  // Returns how many packets are lost there, if fragments of MP4 list them.
+  uint64_t lost_packets() const;
+  // Returns whether only the fragments of MP4 tell where the stream ends.
+  bool is_fragmented() const {
+    return std::holds_alternative<FragmentWalk>(walk_);
+  }
   // Returns the offset from which on they are lost.
   int64_t lost_from() const { return walk()->broken_at(); }
   // Returns how much later the packet that was taken last is than its timestamp
@@ -59,8 +70,8 @@ class AudioWalk {
   // Adds the packets that bytes before `packet` had, by the mean of all before.
   void GuessDelay(const bulkhead_packet& packet);
 
-  mutable std::variant<std::monostate, MatroskaWalk, AviWalk, FlvWalk,
-                       TransportWalk>
+  mutable std::variant<std::monostate, MatroskaWalk, AviWalk, FlvWalk, AsfWalk,
+                       TransportWalk, FragmentWalk>
       walk_;
   FileWindow file_;
   int64_t declared_;
@@ -83,7 +94,7 @@ class AudioWalk {
   bool has_read_index_ = false;
   std::optional<AviIndex> index_;
   bool is_behind_loss_ = false;  // and nothing has told how much is lost
-  bool is_guessed_ = false;
+  bool is_guessed_ = false, has_guessed_ = false;  // the last loss, any loss
   int64_t delay_ = 0;
   int64_t first_position_ = -1, packets_ = 0;
   int64_t last_pts_ = BULKHEAD_NO_TIMESTAMP;  // of the packet at position_

@@ -28,20 +28,21 @@ std::string_view Text(std::span<const uint8_t> bytes, size_t at) {
 
 // The facts that the headers of a file tell of a stream.
 struct Layout {
-  int64_t movi = 0;       // the offset of the list of chunks, at its kind
-  int64_t end = 0;        // the offset behind it
-  uint32_t in_chunk = 0;  // bytes of a sample, if chunks have any number
-  uint32_t block = 0;     // bytes of a chunk with one unit of time, at most
+  int64_t movi = 0;         // the offset of the list of chunks, at its kind
+  int64_t end = 0;          // the offset behind it; 0: the list is not found
+  uint32_t in_chunk = 0;    // bytes of a sample, if chunks have any number
+  uint32_t block = 0;       // bytes of a chunk with one unit of time, at most
+  bool has_stream = false;  // the headers of the stream are found
 };
 
 // Finds the list of chunks, and on the way there the headers of the stream.
-std::optional<Layout> ReadLayout(FileWindow& file, int stream) {
+Layout ReadLayout(FileWindow& file, int stream) {
   Layout layout;
   int streams = 0;
   int64_t at = kListBytes;
   for (int i = 0; i < kMostChunks; ++i) {
     const auto bytes = file.At(at, kHeaderBytes + 56);
-    if (bytes.size() < static_cast<size_t>(kListBytes)) return std::nullopt;
+    if (bytes.size() < static_cast<size_t>(kListBytes)) return layout;
     const std::string_view code = Text(bytes, 0);
     const int64_t size = Number(bytes, 4);
     if (code == "LIST") {
@@ -60,35 +61,83 @@ std::optional<Layout> ReadLayout(FileWindow& file, int stream) {
     if (is_wanted && code == "strh" && bytes.size() >= 8 + 48) {
       layout.in_chunk = Number(bytes, 8 + 44);
     }
+    layout.has_stream |= is_wanted && code == "strf";
     if (is_wanted && code == "strf" && bytes.size() >= 8 + 14) {
       layout.block = Number(bytes, 8 + 12, 2);
     }
     at += kHeaderBytes + size + size % 2;
   }
-  return std::nullopt;
+  return layout;
+}
+
+bool IsIndex(FileWindow& file, int64_t offset) {
+  const auto bytes = file.At(offset, kHeaderBytes);
+  return bytes.size() == kHeaderBytes && Text(bytes, 0) == "idx1";
+}
+
+// Returns the offset of the index that ends at `end`, or 0.
+int64_t IndexThatEndsAt(FileWindow& file, int64_t end) {
+  constexpr int64_t kPartBytes = kEntryBytes << 12;
+  constexpr int64_t kMostListed = kEntryBytes * int64_t{kMostEntries};
+  for (int64_t part = end; part > end - kMostListed; part -= kPartBytes) {
+    // All at once, since the search goes backwards.
+    (void)file.At(std::max<int64_t>(part - kPartBytes, 0), kPartBytes);
+    for (int64_t at = part; at > part - kPartBytes; at -= kEntryBytes) {
+      const int64_t header = at - kHeaderBytes;
+      if (header < kListBytes) return 0;
+      if (IsIndex(file, header) &&
+          Number(file.At(header, kHeaderBytes), 4) == end - at) {
+        return header;
+      }
+    }
+  }
+  return 0;
+}
+
+// Returns from where the index at `at` counts offsets: its last chunk is in
+// front of it. `lost` bytes are missing before that.
+std::optional<int64_t> BaseOf(FileWindow& file, int64_t at, int64_t lost) {
+  const int64_t listed = Number(file.At(at, kHeaderBytes), 4);
+  const auto entry =
+      file.At(at + kHeaderBytes + listed - kEntryBytes, kEntryBytes);
+  if (listed < kEntryBytes || entry.size() < kEntryBytes) return std::nullopt;
+  const int64_t offset = Number(entry, 8);
+  const int64_t size = Number(entry, 12);
+  const int64_t chunk = at - kHeaderBytes - size - size % 2;
+  const auto bytes = file.At(chunk, kHeaderBytes);
+  if (bytes.size() < kHeaderBytes || Number(bytes, 4) != size) {
+    return std::nullopt;
+  }
+  return chunk + lost - offset;
 }
 
 }  // namespace
 
 std::optional<AviIndex> AviIndex::Read(FileWindow file, int64_t declared,
                                        int stream) {
-  const auto layout = ReadLayout(file, stream);
-  if (!layout || stream > 99) return std::nullopt;
+  const Layout layout = ReadLayout(file, stream);
+  if (stream > 99) return std::nullopt;
   AviIndex index;
+  std::optional<int64_t> base;
   int64_t at = 0;
-  int64_t listed = 0;  // bytes of the index
   for (const int64_t lost : {int64_t{0}, declared - file.size()}) {
-    const auto bytes = file.At(layout->end - lost, kHeaderBytes);
-    if (bytes.size() < kHeaderBytes || Text(bytes, 0) != "idx1") continue;
+    if (!IsIndex(file, layout.end - lost)) continue;
     index.lost_bytes_ = lost;
-    listed = std::min(int64_t{Number(bytes, 4)}, kMostBytes);
-    at = layout->end - lost;
+    at = layout.end - lost;
     break;
   }
+  if (layout.end == 0 && layout.has_stream) {
+    index.lost_bytes_ = std::max<int64_t>(declared - file.size(), 0);
+    const bool has_end = declared > 0 && declared < file.size();
+    at = IndexThatEndsAt(file, has_end ? declared : file.size());
+    if (at > 0) base = BaseOf(file, at, index.lost_bytes_);
+    if (!base) return std::nullopt;
+  }
   if (at == 0) return std::nullopt;
+  const int64_t listed =
+      std::min(int64_t{Number(file.At(at, kHeaderBytes), 4)}, kMostBytes);
   const int64_t end = std::min(at + kHeaderBytes + listed, file.size());
   std::vector<Entry> entries;
-  std::optional<int64_t> base;
   int64_t units = 0;
   for (at += kHeaderBytes; at + kEntryBytes <= end; at += kEntryBytes) {
     const auto bytes = file.At(at, kEntryBytes);
@@ -96,7 +145,7 @@ std::optional<AviIndex> AviIndex::Read(FileWindow file, int64_t declared,
     const int64_t offset = Number(bytes, 8);
     const uint32_t size = Number(bytes, 12);
     // Counted from the list, or from the start of the file.
-    if (!base) base = offset < layout->movi ? layout->movi : 0;
+    if (!base) base = offset < layout.movi ? layout.movi : 0;
     if (bytes[0] - '0' != stream / 10 || bytes[1] - '0' != stream % 10) {
       continue;
     }
@@ -106,20 +155,41 @@ std::optional<AviIndex> AviIndex::Read(FileWindow file, int64_t declared,
       return std::nullopt;
     }
     entries.push_back({place, size, 0});
-    if (layout->in_chunk > 0) {
-      entries.back().time = units / layout->in_chunk;
+    if (layout.in_chunk > 0) {
+      entries.back().time = units / layout.in_chunk;
       units += size;
     } else {
       entries.back().time = units;
-      const uint32_t block = std::max(layout->block, 1U);
-      units += layout->block == 0 ? 1 : (int64_t{size} + block - 1) / block;
-      index.is_exact_ &= layout->block == 0 || size <= layout->block;
+      const uint32_t block = std::max(layout.block, 1U);
+      units += layout.block == 0 ? 1 : (int64_t{size} + block - 1) / block;
+      index.is_exact_ &= layout.block == 0 || size <= layout.block;
     }
   }
-  index.end_ = units / std::max(layout->in_chunk, 1U);
+  index.end_ = units / std::max(layout.in_chunk, 1U);
   index.entries_ =
       std::make_shared<const std::vector<Entry>>(std::move(entries));
   return index;
+}
+
+uint64_t AviIndex::FramesIn(int64_t begin, int64_t end) const {
+  return static_cast<uint64_t>(
+      std::count_if(entries_->begin(), entries_->end(), [&](const Entry& one) {
+        return one.size > 0 && one.offset >= begin && one.offset < end;
+      }));
+}
+
+std::optional<uint64_t> AviIndex::FramesBetween(int64_t from, int64_t to) {
+  for (const int64_t shift : {shift_, shift_ == 0 ? lost_bytes_ : 0}) {
+    const bool is_listed = std::binary_search(
+        entries_->begin(), entries_->end(), Entry{.offset = to + shift},
+        [](const Entry& one, const Entry& other) {
+          return one.offset < other.offset;
+        });
+    if (!is_listed) continue;
+    const int64_t before = std::exchange(shift_, shift);
+    return FramesIn(from + before, to + shift);
+  }
+  return std::nullopt;
 }
 
 std::optional<int64_t> AviIndex::TimeOf(FileWindow& file, int64_t offset,

@@ -30,6 +30,14 @@ class AviIndex {
   // samples or chunks, as libavformat counts them. `is_lost`: bytes are lost
   // before it, and none are known before that.
   std::optional<int64_t> TimeOf(FileWindow& file, int64_t offset, bool is_lost);
+  // Returns the number of chunks, and of those that have bytes. A chunk without
+  // bytes stands for a frame that is shown longer.
+  uint64_t chunks() const { return entries_->size(); }
+  uint64_t frames() const { return FramesIn(0, INT64_MAX); }
+  // Returns how many chunks with bytes are lost between the offset `from`, at
+  // which bytes are lost, and the chunk with the header at `to`; nullopt if
+  // that is not in the index.
+  std::optional<uint64_t> FramesBetween(int64_t from, int64_t to);
   // Returns the time at which the last chunk ends.
   int64_t end() const { return end_; }
   // Returns whether chunks have known numbers of samples, and the place of the
@@ -43,6 +51,9 @@ class AviIndex {
     uint32_t size = 0;
     int64_t time = 0;
   };
+
+  // Returns the entries from the offset `begin` to `end`.
+  uint64_t FramesIn(int64_t begin, int64_t end) const;
 
   std::shared_ptr<const std::vector<Entry>> entries_;
   int64_t end_ = 0;

@@ -16,17 +16,21 @@ namespace bulkhead::worker {
 //     auto walk = ContainerWalk::Of("matroska,webm", stream_id, bytes, size);
 //     for each packet of the stream: walk->LostUntil(packet.position)
 //
-// An intact file never shows a loss, whatever its timestamps are. Each kind has
-// its own sign:
+// An intact file never shows a loss, whatever its timestamps are, and whatever
+// stands behind its end. Each kind has its own sign:
 //
 // - Matroska, WebM: elements that lead from one block exactly to the next
 //   (matroska_walk.h);
 // - Ogg: the numbers and checksums of the stream's pages (ogg_walk.h);
 // - MPEG-TS: the continuity counters of the stream's packets
 //   (transport_walk.h);
-// - AVI, FLV: chunks and tags that lead exactly to the next (chunk_walk.h);
+// - AVI, FLV: chunks and tags that lead exactly to the next, and tags that a
+//   file lacks which is smaller than its header tells (chunk_walk.h);
+// - ASF: packets of one length, and payloads that make up whole objects
+//   (asf_walk.h);
 // - fragmented MP4: the boxes, and the numbers and times of the fragments
-//   (fragment_walk.h).
+//   (fragment_walk.h);
+// - raw DV, YUV4MPEG2: frames of one size, each with a header (frame_walk.h).
 //
 // In other containers nothing is known. Other MP4 lists its packets in one
 // place.
@@ -36,10 +40,12 @@ namespace bulkhead::worker {
 class ContainerWalk {
  public:
   // Returns null for a container of which nothing is known. `container` is the
-  // name of libavformat's demuxer, `stream_id` AVStream::id.
+  // name of libavformat's demuxer, `stream_id` AVStream::id. `declared` is
+  // the size of the file according to its headers (declared_size.h), 0 if they
+  // do not tell.
   static std::unique_ptr<ContainerWalk> Of(std::string_view container,
                                            int stream_id, MediaBytes bytes,
-                                           int64_t size);
+                                           int64_t size, int64_t declared = 0);
   virtual ~ContainerWalk() = default;
 
   // Goes on to the packet of the stream at `position`. Returns true if bytes of
@@ -47,6 +53,10 @@ class ContainerWalk {
   // first packet of the file. Packets may share a position; an unknown position
   // (-1) says nothing.
   virtual bool LostUntil(int64_t position) = 0;
+
+  // Returns whether bytes before the first packet of the stream, which is at
+  // `position`, look damaged. Nothing may have been asked before.
+  virtual bool DoubtsStart(int64_t /*position*/) { return false; }
 
   // Goes on to the end of the file. Returns true if bytes of the stream are
   // lost behind the last packet.
@@ -60,6 +70,10 @@ class ContainerWalk {
   // Returns how many packets LostUntilEnd() has found lost; 0 if unknown.
   uint64_t lost_packets() const { return lost_packets_; }
 
+  // Returns whether LostUntilEnd() has found all packets of the stream, though
+  // the file is cut off behind them.
+  bool is_whole() const { return is_whole_; }
+
   // Forgets the place: the next packet may be any.
   virtual void Restart() = 0;
 
@@ -67,6 +81,7 @@ class ContainerWalk {
   int64_t broken_at_ = -1;
   bool is_torn_ = true;
   uint64_t lost_packets_ = 0;
+  bool is_whole_ = false;
 };
 
 }  // namespace bulkhead::worker

@@ -204,8 +204,8 @@ TEST(ContainerWalkTest, JoinedTransportStreamsLoseNothing) {
   }
 }
 
-// So many packets that the counter has its old value again, and the half of
-// another one; or bytes put into a packet.
+// The counter has its old value again behind sixteen lost packets. Half of
+// another packet is lost besides, or bytes are put into one.
 TEST(ContainerWalkTest, TransportPacketThatLeadsToNoneIsALoss) {
   constexpr size_t kPacket = 188;
   std::ifstream file(Make({"alone.ts", "-an -c:v mpeg2video"}),

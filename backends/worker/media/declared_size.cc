@@ -6,6 +6,8 @@
 #include <span>
 #include <string>
 
+#include "backends/worker/media/asf_walk.h"
+#include "backends/worker/media/declared_video_size.h"
 #include "backends/worker/media/file_window.h"
 #include "backends/worker/media/matroska_walk.h"
 #include "backends/worker/media/ogg_walk.h"
@@ -193,65 +195,25 @@ int64_t OfFlv(FileWindow& file) {
   constexpr double kClearlyMissing = 1000;
   // Behind the last tag there is only its size.
   constexpr double kSizeBytes = 4;
+  // The least that a tag has.
+  constexpr double kTagBytes = 15;
   const auto bytes = file.At(0, kMostMetadata);
   const std::string metadata(Text(bytes));
   if (metadata.find("onMetaData") == metadata.npos) return 0;
   const double size = MetadataOfFlv(metadata, "filesize");
   const double milliseconds = 1000 * MetadataOfFlv(metadata, "duration");
   if (!(size > 0 && size < 0x1p52)) return 0;
-  if (size - static_cast<double>(file.size()) <= kSizeBytes) return 0;
+  const double missing = size - static_cast<double>(file.size());
+  if (missing > 0 && missing <= kSizeBytes) return 0;
+  if (missing <= 0) return static_cast<int64_t>(size);
   const int64_t last = LastTimeOfFlv(file);
-  const bool is_exact = metadata.find("Lavf") != metadata.npos;
-  if (last >= 0 && !(milliseconds - static_cast<double>(last) >
-                     (is_exact ? 0 : kClearlyMissing))) {
+  // libavformat copies no size. Bytes are missing also where the end is whole.
+  const bool is_own = metadata.find("Lavf") != metadata.npos;
+  if (last >= 0 && !(is_own && missing >= kTagBytes) &&
+      !(milliseconds - static_cast<double>(last) > kClearlyMissing)) {
     return 0;
   }
   return static_cast<int64_t>(size);
-}
-
-// The facts that the header of an ASF file tells.
-struct AsfHeader {
-  int64_t end = 0;  // of the packets; 0: unknown
-  int64_t microseconds = -1;
-};
-
-AsfHeader ReadAsfHeader(FileWindow& file) {
-  constexpr std::string_view kHeader(
-      "\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c", 16);
-  constexpr std::string_view kData(
-      "\x36\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c", 16);
-  constexpr std::string_view kProperties(
-      "\xa1\xdc\xab\x8c\x47\xa9\xcf\x11\x8e\xe4\x00\xc0\x0c\x20\x53\x65", 16);
-  constexpr size_t kMostHeader = 64 << 10;
-  constexpr int64_t kDataHeader = 50;
-  const auto number = [](std::string_view text, size_t at, size_t count) {
-    const auto part = at > text.size() ? "" : text.substr(at, count);
-    return Read({reinterpret_cast<const uint8_t*>(part.data()), part.size()},
-                false);
-  };
-  const std::string header(Text(file.At(0, kMostHeader)));
-  const size_t found = header.find(kProperties);
-  if (!header.starts_with(kHeader) || found == header.npos) return {};
-  const std::string_view properties = std::string_view(header).substr(found);
-  // A broadcast has no end that the header could tell.
-  if (number(properties, 88, 4) & 1) return {};
-  AsfHeader told;
-  const auto length = number(properties, 64, 8) / 10;
-  const auto buffered = number(properties, 80, 8);
-  if (length < INT64_MAX / 2 && buffered < length / 1000) {
-    told.microseconds = static_cast<int64_t>(length - buffered * 1000);
-  }
-  const int64_t data = Sum(0, number(header, 16, 8));
-  const std::string data_header(Text(file.At(data, kDataHeader)));
-  const uint64_t packet_bytes = number(properties, 96, 4);
-  const uint64_t bytes = number(data_header, 16, 8);
-  // A program that cannot seek back has not written the number of packets.
-  if (data_header.starts_with(kData) && packet_bytes > 0 &&
-      bytes > kDataHeader &&
-      (bytes - kDataHeader) / packet_bytes == number(data_header, 40, 8)) {
-    told.end = Sum(data, bytes);
-  }
-  return told;
 }
 
 }  // namespace
@@ -271,6 +233,7 @@ int64_t DeclaredSize(std::string_view container, MediaBytes bytes,
   if (container == "ogg") declared = OfOgg(file);
   if (container == "flv") declared = OfFlv(file);
   if (container == "asf") declared = ReadAsfHeader(file).end;
+  if (declared == 0) declared = DeclaredVideoSize(container, file);
   return declared;
 }
 

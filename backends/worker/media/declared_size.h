@@ -18,9 +18,12 @@ namespace bulkhead::worker {
 // - MP4, MOV: the size of a box at the top;
 // - Ogg: the last page that begins in the file;
 // - MPEG-TS: the last packet that begins in the file;
-// - FLV: the size in its metadata, if more than the size behind the last tag is
-//   missing, and the tags do not reach the duration there;
-// - ASF (WMA, WMV): the size of the object with the packets.
+// - FLV: the size in its metadata, unless the file is smaller and lacks no more
+//   than the size behind the last tag, or another program than libavformat
+//   wrote it and the tags reach the duration there (such programs copy the
+//   metadata of another file);
+// - ASF (WMA, WMV): the size of the object with the packets;
+// - RealMedia, MXF, GIF, raw DV, YUV4MPEG2: declared_video_size.h.
 //
 // Sizes that stand for "unknown", as a program writes them that cannot seek
 // back, tell nothing. The file is hostile: reads a bounded number of headers.

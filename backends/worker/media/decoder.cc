@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/worker/media/decoder.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "backends/sdk/sized.h"
 #include "backends/worker/media/abi_breach.h"
+#include "backends/worker/media/examiner.h"
 #include "backends/worker/media/readable_memory.h"
+#include "ipc/limit_name.h"
+#include "ipc/try.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -57,15 +61,31 @@ ipc::Code CodeOf(bulkhead_result result) {
   }
 }
 
+// Returns why a backend may have returned OUT_OF_MEMORY, which also refuses
+// pictures beyond max_frame_pixels.
+std::string WhatIsLacking(const PixelLimit& limit) {
+  if (limit.pixels == 0) return "out of memory";
+  const std::string most = std::to_string(limit.pixels);
+  if (limit.width == 0 || limit.height <= limit.pixels / limit.width) {
+    return "a picture of more than " + most + " pixels, or out of memory";
+  }
+  return "the picture of " + std::to_string(limit.width) + "x" +
+         std::to_string(limit.height) + " is larger than the limit of " + most +
+         " pixels; raise " + ipc::LimitName("frame_pixels");
+}
+
 ipc::Error FailureOf(const bulkhead_backend& backend, bulkhead_decoder* decoder,
-                     const char* call, bulkhead_result result) {
+                     const PixelLimit& limit, const char* call,
+                     bulkhead_result result) {
   const char* name = NameOf(result);
   if (name == nullptr) {
     return BreachOf(std::string(call) + " returned " + std::to_string(result),
                     "result-1",
                     "A call returns only the results that its clauses name.");
   }
-  std::string message = std::string(backend.name) + ": " + call + ": " + name;
+  std::string message =
+      std::string(backend.name) + ": " + call + ": " +
+      (result == BULKHEAD_OUT_OF_MEMORY ? WhatIsLacking(limit) : name);
   message += Quoted(ReadText(backend.last_error(decoder), kMostOfSentence));
   return {CodeOf(result), std::move(message)};
 }
@@ -87,30 +107,84 @@ DecodedFrame& DecodedFrame::operator=(DecodedFrame&& other) noexcept {
 
 void DecodedFrame::Reset() {
   if (decoder_ == nullptr) return;
-  decoder_->backend_.release_frame(decoder_->decoder_, &raw_);
+  decoder_->Release(raw_);
   decoder_ = nullptr;
 }
 
 ipc::Expected<std::unique_ptr<Decoder>> Decoder::Open(
     const bulkhead_backend& backend, const bulkhead_open_parameters& parameters,
-    const bulkhead_runtime& runtime, std::chrono::milliseconds patience) {
+    const bulkhead_runtime& runtime, std::chrono::milliseconds patience,
+    Examiner* examiner) {
+  if (examiner != nullptr) IPC_TRY(examiner->Opens());
+  const bulkhead_runtime& services =
+      examiner != nullptr ? examiner->ServicesOver(runtime) : runtime;
+  PixelLimit limit{.pixels = parameters.max_frame_pixels};
+  if (parameters.codec != nullptr) {
+    limit.width = static_cast<uint64_t>(std::max(parameters.codec->width, 0));
+    limit.height = static_cast<uint64_t>(std::max(parameters.codec->height, 0));
+  }
   bulkhead_decoder* decoder = nullptr;
-  const bulkhead_result result = backend.open(&parameters, &runtime, &decoder);
+  const bulkhead_result result = backend.open(&parameters, &services, &decoder);
   if (result == BULKHEAD_OK && decoder != nullptr) {
-    return std::unique_ptr<Decoder>(new Decoder(backend, decoder, patience));
+    return std::unique_ptr<Decoder>(
+        new Decoder(backend, decoder, limit, patience, examiner));
   }
   if (result == BULKHEAD_OK) {
     return tl::unexpected(
         BreachOf("open returned BULKHEAD_OK and no decoder", "open-1",
                  "On success *decoder is the backend's object"));
   }
-  return tl::unexpected(FailureOf(backend, nullptr, "open", result));
+  return tl::unexpected(FailureOf(backend, nullptr, limit, "open", result));
 }
 
-Decoder::~Decoder() { backend_.close(decoder_); }
+Decoder::~Decoder() {
+  if (examiner_ != nullptr) examiner_->ReleaseAll(backend_, decoder_);
+  backend_.close(decoder_);
+}
+
+void Decoder::Release(bulkhead_frame& frame) {
+  if (examiner_ != nullptr) {
+    return examiner_->GivenBack(backend_, decoder_, frame);
+  }
+  backend_.release_frame(decoder_, &frame);
+}
+
+ipc::Expected<void> Decoder::SendEndAgain() {
+  const bulkhead_result again = backend_.send_packet(decoder_, nullptr);
+  if (again == BULKHEAD_OK || again == BULKHEAD_AGAIN ||
+      again == BULKHEAD_END_OF_STREAM) {
+    return {};
+  }
+  return tl::unexpected(BreachOf("send_packet returned " +
+                                     std::to_string(again) +
+                                     " for the end that was sent before",
+                                 "send-4", "A second NULL changes nothing"));
+}
+
+ipc::Expected<void> Decoder::ExamineEnd() {
+  examiner_->ReleaseAll(backend_, decoder_);
+  IPC_TRY(examiner_->FoundChanged());
+  if (!examiner_->ends_twice()) return {};
+  IPC_TRY(ReceiveEndAgain("end-1", "further calls return the same"));
+  IPC_TRY(SendEndAgain());
+  return ReceiveEndAgain("send-4", "A second NULL changes nothing");
+}
+
+ipc::Expected<void> Decoder::ReceiveEndAgain(const char* clause,
+                                             const char* words) {
+  bulkhead_frame frame{};
+  frame.size = sizeof(frame);
+  const bulkhead_result again = backend_.receive_frame(decoder_, &frame);
+  if (again == BULKHEAD_END_OF_STREAM) return {};
+  if (again == BULKHEAD_OK) backend_.release_frame(decoder_, &frame);
+  return tl::unexpected(BreachOf("receive_frame returned " +
+                                     std::to_string(again) +
+                                     " after it had told the end",
+                                 clause, words));
+}
 
 ipc::Error Decoder::Failure(const char* call, bulkhead_result result) const {
-  return FailureOf(backend_, decoder_, call, result);
+  return FailureOf(backend_, decoder_, limit_, call, result);
 }
 
 void Decoder::NoteDamage() {
@@ -127,7 +201,11 @@ ipc::Error Decoder::Stuck(const char* what) const {
 
 ipc::Expected<Decoder::Sent> Decoder::SendPacket(
     const bulkhead_packet* packet) {
+  if (examiner_ != nullptr) packet = examiner_->InPlaceOf(packet);
   const bulkhead_result result = backend_.send_packet(decoder_, packet);
+  if (examiner_ != nullptr && packet != nullptr && result == BULKHEAD_AGAIN) {
+    examiner_->NotTaken();
+  }
   if (result != BULKHEAD_AGAIN) {
     pacer_.Progressed();
     wants_packet_ = false;
@@ -144,6 +222,10 @@ ipc::Expected<Decoder::Sent> Decoder::SendPacket(
       [[fallthrough]];
     case BULKHEAD_OK:
       damaged_in_a_row_ = 0;
+      if (examiner_ != nullptr && packet == nullptr &&
+          examiner_->ends_twice()) {
+        IPC_TRY(SendEndAgain());
+      }
       return Sent::kAccepted;
     case BULKHEAD_AGAIN:
       // Neither takes a packet nor has a frame.
@@ -184,6 +266,7 @@ ipc::Expected<Decoder::Received> Decoder::ReceiveFrame(DecodedFrame* frame) {
             "abi-2",
             "is returned with `size` set to the part that was filled"));
       }
+      if (examiner_ != nullptr) IPC_TRY(examiner_->Received(frame->view_));
       return Received::kFrame;
     case BULKHEAD_AGAIN:
       if (ended_) {
@@ -192,6 +275,7 @@ ipc::Expected<Decoder::Received> Decoder::ReceiveFrame(DecodedFrame* frame) {
       wants_packet_ = true;
       return Received::kNeedsPacket;
     case BULKHEAD_END_OF_STREAM:
+      if (ended_ && examiner_ != nullptr) IPC_TRY(ExamineEnd());
       if (ended_) return Received::kEndOfStream;
       return tl::unexpected(BreachOf(
           "receive_frame returned BULKHEAD_END_OF_STREAM before the end was "

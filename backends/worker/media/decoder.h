@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,6 +18,7 @@ namespace bulkhead::worker {
 std::string Quoted(const std::string& sentence);
 
 class Decoder;
+class Examiner;
 
 // Owns one frame of a decoder. Destruction gives the frame back to the decoder,
 // so the frame must be destroyed before the decoder.
@@ -39,6 +41,14 @@ class DecodedFrame {
   bulkhead_frame raw_{};  // the frame from the backend, for release_frame
   bulkhead_frame
       view_{};  // a copy with fields beyond the backend's size zeroed
+};
+
+// The largest picture that a backend may decode, and the size of the stream's
+// pictures according to the container. 0: no limit, or unknown.
+struct PixelLimit {
+  uint64_t pixels = 0;
+  uint64_t width = 0;
+  uint64_t height = 0;
 };
 
 // Wraps a vendor's decoder, which implements the C ABI.
@@ -73,11 +83,13 @@ class Decoder {
   enum class Received { kFrame, kNeedsPacket, kEndOfStream, kDamaged };
 
   // `backend`, which must be validated, and `runtime` must outlive the decoder.
-  // `parameters` must outlive the call.
+  // `parameters` must outlive the call. `examiner`, if it is not null, looks at
+  // each call and must outlive the decoder too.
   static ipc::Expected<std::unique_ptr<Decoder>> Open(
       const bulkhead_backend& backend,
       const bulkhead_open_parameters& parameters,
-      const bulkhead_runtime& runtime, std::chrono::milliseconds patience);
+      const bulkhead_runtime& runtime, std::chrono::milliseconds patience,
+      Examiner* examiner = nullptr);
 
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
@@ -100,8 +112,20 @@ class Decoder {
   friend class DecodedFrame;
 
   Decoder(const bulkhead_backend& backend, bulkhead_decoder* decoder,
-          std::chrono::milliseconds patience)
-      : backend_(backend), decoder_(decoder), pacer_(patience) {}
+          const PixelLimit& limit, std::chrono::milliseconds patience,
+          Examiner* examiner)
+      : backend_(backend),
+        decoder_(decoder),
+        limit_(limit),
+        examiner_(examiner),
+        pacer_(patience) {}
+
+  void Release(bulkhead_frame& frame);
+  // The calls that an examiner adds where the end was sent and where it was
+  // told.
+  ipc::Expected<void> SendEndAgain();
+  ipc::Expected<void> ExamineEnd();
+  ipc::Expected<void> ReceiveEndAgain(const char* clause, const char* words);
 
   ipc::Error Failure(const char* call, bulkhead_result result) const;
   // Returns the error for a backend that returns AGAIN for too long.
@@ -110,6 +134,8 @@ class Decoder {
 
   const bulkhead_backend& backend_;
   bulkhead_decoder* const decoder_;
+  const PixelLimit limit_;
+  Examiner* const examiner_;  // null for nearly all streams
   std::string complaint_;
   uint64_t damage_count_ = 0;
   uint64_t damaged_in_a_row_ = 0;

@@ -59,21 +59,24 @@ bulkhead_backend Table() {
   return table;
 }
 
-constexpr std::chrono::milliseconds kPatience{20};
+constexpr std::chrono::milliseconds kPatience{200};
 
 class DecoderTest : public testing::Test {
  protected:
   DecoderTest() { vendor = &vendor_; }
 
-  auto Open() {
+  auto Open(uint64_t max_frame_pixels = 0) {
     bulkhead_open_parameters parameters{};
     parameters.size = sizeof(parameters);
+    parameters.codec = &codec_;
+    parameters.max_frame_pixels = max_frame_pixels;
     return Decoder::Open(table_, parameters, runtime_, kPatience);
   }
 
   Vendor vendor_;
   bulkhead_backend table_ = Table();
   bulkhead_runtime runtime_{};
+  bulkhead_codec_parameters codec_{};
 };
 
 TEST_F(DecoderTest, AFailedOpenCarriesTheVendorsSentence) {
@@ -83,6 +86,26 @@ TEST_F(DecoderTest, AFailedOpenCarriesTheVendorsSentence) {
   EXPECT_EQ(decoder.error().code, ipc::Code::kUnsupported);
   EXPECT_NE(decoder.error().message.find("the vendor's sentence"),
             std::string::npos);
+}
+
+TEST_F(DecoderTest, APictureThatIsTooLargeIsNoLackOfMemory) {
+  codec_.width = 160;
+  codec_.height = 120;
+  vendor_.answer = BULKHEAD_OUT_OF_MEMORY;
+  const auto message = [this](uint64_t limit) {
+    return Open(limit).error().message;
+  };
+  EXPECT_NE(message(19'199).find("open: the picture of 160x120 is larger than "
+                                 "the limit of 19199 pixels; raise the limit "
+                                 "frame_pixels (--limit frame-pixels=N)"),
+            std::string::npos)
+      << message(19'199);
+  EXPECT_NE(message(19'200).find("open: a picture of more than 19200 pixels, "
+                                 "or out of memory"),
+            std::string::npos)
+      << message(19'200);
+  EXPECT_NE(message(0).find("open: out of memory"), std::string::npos)
+      << message(0);
 }
 
 TEST_F(DecoderTest, FramesAndTheDecoderAreGivenBackExactlyOnce) {

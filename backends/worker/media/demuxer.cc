@@ -16,6 +16,8 @@ extern "C" {
 #include "backends/worker/media/container_walk.h"
 #include "backends/worker/media/declared_size.h"
 #include "backends/worker/media/display.h"
+#include "backends/worker/media/end_padding.h"
+#include "backends/worker/media/file_window.h"
 #include "backends/worker/media/media_file.h"
 #include "backends/worker/media/packet_inspector.h"
 #include "ipc/limit_name.h"
@@ -135,7 +137,11 @@ ipc::Expected<void> Demuxer::OpenInput() {
     format_->streams[i]->discard = AVDISCARD_ALL;
   }
   stream_->discard = AVDISCARD_NONE;
-  walk_ = ContainerWalk::Of(format_->iformat->name, stream_->id, bytes_, size_);
+  const std::string_view container = format_->iformat->name;
+  const bool is_chunked = container == "flv" || container == "avi";
+  walk_ = ContainerWalk::Of(
+      container, stream_->id, bytes_, size_,
+      is_chunked ? DeclaredSize(container, bytes_, size_) : 0);
   parameters_ = libav_format::ParametersOf(*stream_, &stream_side_data_);
   return {};
 }
@@ -162,13 +168,28 @@ ipc::Expected<int> Demuxer::ChooseStream() const {
       candidates += (candidates.empty() ? "" : ", ") + std::to_string(i);
   }
   if (first < 0) {
-    const ipc::Code none = kind_ == StreamKind::kAudio ? ipc::Code::kNotFound
-                                                       : ipc::Code::kBadInput;
+    // A damaged header may leave no stream of which anything is known.
+    const bool has_media = std::any_of(
+        format_->streams, format_->streams + count, [](const AVStream* stream) {
+          return stream->codecpar->codec_id != AV_CODEC_ID_NONE;
+        });
+    const ipc::Code none =
+        has_media ? ipc::Code::kNotFound : ipc::Code::kBadInput;
     return ipc::Fail(file_->refers_to_others() ? ipc::Code::kUnsupported : none,
                      name_ + " has no " + kind + " stream; " +
                          DescribeOthers(*format_, kind_));
   }
-  if (stream_index_ == -1) return first_moving >= 0 ? first_moving : first;
+  if (stream_index_ == kBestStream) {
+    const int best = av_find_best_stream(
+        format_,
+        kind_ == StreamKind::kAudio ? AVMEDIA_TYPE_AUDIO : AVMEDIA_TYPE_VIDEO,
+        -1, -1, /*decoder_ret=*/nullptr, 0);
+    // It passes over audio whose header tells no rate or no channels.
+    if (best >= 0) return best;
+  }
+  if (stream_index_ == kFirstStream || stream_index_ == kBestStream) {
+    return first_moving >= 0 ? first_moving : first;
+  }
   if (stream_index_ >= 0 && stream_index_ < count &&
       IsOfKind(*format_->streams[stream_index_])) {
     return stream_index_;
@@ -206,6 +227,7 @@ void Demuxer::DescribeStream() {
   facts_.is_duration_estimated =
       format_->duration_estimation_method == AVFMT_DURATION_FROM_BITRATE;
   DescribeLengthOfCut();
+  DescribeFramesOfAvi();
   facts_.start = stream_->start_time;
   facts_.bit_rate = codec.bit_rate > 0 ? codec.bit_rate : format_->bit_rate;
   facts_.color_primaries = codec.color_primaries;
@@ -213,6 +235,17 @@ void Demuxer::DescribeStream() {
   facts_.color_space = codec.color_space;
   facts_.color_range = codec.color_range;
   facts_.video_delay = codec.video_delay;
+}
+
+void Demuxer::DescribeFramesOfAvi() {
+  if (facts_.container != "avi" || kind_ != StreamKind::kVideo) return;
+  avi_index_ =
+      AviIndex::Read(FileWindow(bytes_, size_), declared_size(), stream_index_);
+  // An index that is damaged lists fewer.
+  const bool is_whole =
+      avi_index_ && avi_index_->chunks() == facts_.frame_count;
+  if (is_whole) facts_.frame_count = avi_index_->frames();
+  facts_.counts_empty_chunks = !is_whole;
 }
 
 void Demuxer::DescribeLengthOfCut() {
@@ -258,9 +291,23 @@ bool Demuxer::NextAvPacket() {
     if (packet_too_large_) return false;
     // Skips the empty packets that some demuxers yield before the end. A
     // decoder would take an empty packet for the end of the stream.
-    if (av_packet_->size > 0) return true;
+    if (av_packet_->size > 0 && !IsBehindEnd()) return true;
   }
   return false;
+}
+
+bool Demuxer::IsBehindEnd() {
+  if (walk_ != nullptr || (av_packet_->flags & AV_PKT_FLAG_CORRUPT) == 0 ||
+      std::string_view(format_->iformat->name) != "ivf") {
+    return false;
+  }
+  // The header has the end of the stream in 32 bits.
+  const bool has_end = ReadDeclaredFrames("ivf", bytes_, size_).frames > 0;
+  if (has_end && (av_packet_->pts < 0 || av_packet_->pts > UINT32_MAX)) {
+    return true;
+  }
+  FileWindow file(bytes_, size_);
+  return av_packet_->pos >= PaddingStart(file);
 }
 
 ipc::Expected<bool> Demuxer::ReadPacket() {
@@ -291,7 +338,17 @@ bool Demuxer::LostBefore() {
   return walk_ != nullptr && walk_->LostUntil(packet_.position);
 }
 
-uint64_t Demuxer::ListedAsLost() const {
+bool Demuxer::DoubtsStart() {
+  return walk_ != nullptr && walk_->DoubtsStart(packet_.position);
+}
+
+std::optional<uint64_t> Demuxer::ListedAsLost() {
+  constexpr int64_t kChunkHeaderBytes = 8;
+  if (avi_index_) {
+    const auto frames = avi_index_->FramesBetween(
+        lost_from(), packet_.position - kChunkHeaderBytes);
+    if (frames) return frames;
+  }
   // Finds the first entry at or behind an offset. In a damaged index it may be
   // any.
   const auto find = [this](int64_t offset) {
@@ -310,10 +367,15 @@ uint64_t Demuxer::ListedAsLost() const {
   };
   // The packet's own entry has the offset of its header.
   const int listed = find(packet_.position) - 1 - find(lost_from());
-  return static_cast<uint64_t>(std::max(listed, 0));
+  return listed > 0 ? std::make_optional(static_cast<uint64_t>(listed))
+                    : std::nullopt;
 }
 
 bool Demuxer::LostAtEnd() { return walk_ != nullptr && walk_->LostUntilEnd(); }
+
+bool Demuxer::IsWholeAtEnd() const {
+  return walk_ != nullptr && walk_->is_whole();
+}
 
 uint64_t Demuxer::LostPacketsAtEnd() const {
   return walk_ == nullptr ? 0 : walk_->lost_packets();

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "backends/sdk/bulkhead_backend.h"
 #include "backends/worker/media/allowed_media.h"
+#include "backends/worker/media/avi_index.h"
 #include "backends/worker/media/declared_frames.h"
 #include "backends/worker/media/media_bytes.h"
 #include "backends/worker/media/orientation.h"
@@ -50,6 +52,9 @@ struct StreamFacts {
   bulkhead_rational base_frame_rate{};
   bulkhead_rational sample_aspect_ratio{};  // aspect after rotation
   uint64_t frame_count = 0;                 // 0 if not declared
+  // That number has the chunks of AVI without bytes, too, of which there may be
+  // any: no index tells.
+  bool counts_empty_chunks = false;
   int64_t duration = BULKHEAD_NO_TIMESTAMP;
   // The duration of the whole container.
   int64_t container_microseconds = BULKHEAD_NO_TIMESTAMP;
@@ -83,6 +88,12 @@ struct StreamFacts {
 // for a file without audio, kInvalidArgument for a stream of the other kind.
 class Demuxer {
  public:
+  // Values of `stream_index` that name no stream: the first of the kind (a
+  // cover picture only if there is no other), and the one of
+  // av_find_best_stream.
+  static constexpr int32_t kFirstStream = -1;
+  static constexpr int32_t kBestStream = -2;
+
   // Borrows `bytes`. Only the base name of `name_hint` is used.
   static ipc::Expected<std::unique_ptr<Demuxer>> Open(
       MediaBytes bytes, int64_t size, std::string_view name_hint,
@@ -134,12 +145,18 @@ class Demuxer {
   // packet and the one before (container_walk.h), so that packets may be
   // missing there. Call this once for each packet.
   bool LostBefore();
-  // Returns how many packets the file's own index, if libavformat has read one,
-  // lists of the stream from lost_from() to this packet.
-  uint64_t ListedAsLost() const;
+  // Returns whether bytes before the first packet of the file look damaged.
+  // Call this only for that packet, before LostBefore().
+  bool DoubtsStart();
+  // Returns how many packets the index of an AVI file lists of the stream from
+  // lost_from() to this packet; nullopt if it does not tell.
+  std::optional<uint64_t> ListedAsLost();
   // Returns whether bytes of the stream are lost behind the last packet. Call
   // this once, after ReadPacket has returned false.
   bool LostAtEnd();
+  // Returns whether that has found all packets of the stream, though the file
+  // is cut off behind them.
+  bool IsWholeAtEnd() const;
   // Returns how many packets are lost there; 0 if unknown.
   uint64_t LostPacketsAtEnd() const;
   // Returns whether the lost bytes may begin inside the packet before.
@@ -179,10 +196,15 @@ class Demuxer {
   ipc::Expected<int> ChooseStream() const;
   void CloseInput();
   void DescribeStream();
+  // Corrects the number of frames of AVI to that of the chunks with bytes.
+  void DescribeFramesOfAvi();
   // Corrects the duration of a file that is cut off to what its header tells.
   void DescribeLengthOfCut();
   bool IsOfKind(const AVStream& stream) const;
   bool NextAvPacket();
+  // Returns whether the packet, which the file does not have in full, is made
+  // of bytes behind the last frame of IVF. Such bytes look like any header.
+  bool IsBehindEnd();
 
   const MediaBytes bytes_;
   const int64_t size_;
@@ -193,6 +215,7 @@ class Demuxer {
 
   std::unique_ptr<MediaFile> file_;
   std::unique_ptr<ContainerWalk> walk_;  // null if nothing is known
+  std::optional<AviIndex> avi_index_;    // of a video stream
   AVFormatContext* format_ = nullptr;    // owned by file_
   AVStream* stream_ = nullptr;           // null after a failed reopening
   AVPacket* av_packet_ = nullptr;

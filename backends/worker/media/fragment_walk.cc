@@ -90,6 +90,7 @@ bool FragmentWalk::LostUntilEnd() {
     }
   }
   lost_packets_ += unread;
+  is_whole_ = lost_packets_ == 0 && ends_in_data_ && read.fragment >= 0;
   if (lost_packets_ > 0 && broken_at_ < read.offset) broken_at_ = read.offset;
   return lost_packets_ > 0;
 }
@@ -125,8 +126,12 @@ bool FragmentWalk::Step() {
     const bool leads_on = box->end == file_.size() ||
                           (next && IsMp4Kind(next->kind) && !next->to_end);
     if (!leads_on) {
+      const bool was_suspect = suspect_ >= 0;
       Search();
-      if (is_known && at_.offset == file_.size()) at_.offset = box->end;
+      if (is_known && at_.offset == file_.size()) {
+        at_.offset = box->end;
+        ends_in_data_ = box->kind == "mdat" && !was_suspect;
+      }
       return false;
     }
     Suspect(here);

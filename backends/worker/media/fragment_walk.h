@@ -64,7 +64,7 @@ class FragmentWalk final : public ContainerWalk {
   void Suspect(int64_t offset);
 
   FileWindow file_;
-  const FragmentedTrack track_;
+  FragmentedTrack track_;
   Place at_;
   std::vector<Place> places_;  // of fragments, to return to
   int64_t box_ = 0;            // the offset of the box before at_
@@ -72,6 +72,8 @@ class FragmentWalk final : public ContainerWalk {
   bool went_back_ = false;     // a packet was before the one before
   int64_t suspect_ = -1;       // what cannot be read before the next fragment
   bool is_broken_ = false;     // boxes do not lead to it
+  // The file is cut off in the samples of a fragment that was read.
+  bool ends_in_data_ = false;
   bool restarted_ = false;
   bool counts_ = false;    // numbers have followed each other
   int64_t gap_ticks_ = 0;  // before the last fragment

@@ -162,7 +162,8 @@ TEST(FragmentWalk, FragmentsThatAreNotFoundAreLostAtTheEnd) {
   endless.replace(0, 8, 8, '\0');
   std::string huge = Fragment(2, 40);
   huge[1] = '\x7f';
-  // Which of them are found, and how many samples then are lost.
+  // A damaged file, the fragments that are found, and the samples that are
+  // lost.
   struct Case {
     std::string part;
     size_t found;

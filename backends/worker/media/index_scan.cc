@@ -14,6 +14,25 @@ namespace bulkhead::worker {
 
 static_assert(ipc::kNoTimestamp == BULKHEAD_NO_TIMESTAMP);
 
+namespace {
+
+// `ordered`: the timestamps so far give the order of the pictures, and a seek
+// finds them.
+template <typename Packet>
+ipc::IndexEntry EntryOf(const Packet& packet, bool ordered) {
+  ipc::IndexEntry entry{};
+  const bool timed = packet.pts != BULKHEAD_NO_TIMESTAMP;
+  entry.pts = timed ? packet.pts : packet.dts;
+  entry.duration = packet.duration;
+  entry.keyframe = (packet.flags & BULKHEAD_PACKET_KEYFRAME) ? 1 : 0;
+  // A decoder derives the missing timestamp from a decoding timestamp, and the
+  // result depends on where decoding began. The host must not seek by it.
+  entry.disordered = timed && ordered ? 0 : 1;
+  return entry;
+}
+
+}  // namespace
+
 ipc::Expected<void> ScanIndex(Demuxer& demuxer, size_t chunk_entries,
                               const IndexSink& sink) {
   IPC_TRY(demuxer.SeekToBeginning());
@@ -24,12 +43,25 @@ ipc::Expected<void> ScanIndex(Demuxer& demuxer, size_t chunk_entries,
   chunk.reserve(chunk_entries);
   uint64_t total = 0;
   const bool counts_packets = demuxer.facts().container == "avi";
+  // Timestamps that count packets are of no use behind lost ones: a seek counts
+  // those that the file's own index has.
   bool shifted = false;
+  bool is_first = true;
   for (;;) {
     IPC_ASSIGN_OR_RETURN(const bool read, demuxer.ReadPacket());
     if (!read) break;
     const bulkhead_packet& packet = demuxer.packet();
+    if (is_first && demuxer.DoubtsStart()) inspector->start().LostBefore();
+    is_first = false;
+    const bool asks = counts_packets || inspector->start().awaits_entry();
+    const bool lost = asks && demuxer.LostBefore();
+    if (lost) inspector->start().LostBefore();
     const bool shows = inspector->Inspect(packet);
+    shifted = shifted || (counts_packets && lost);
+    for (const auto& late : inspector->late()) {
+      ++total;
+      chunk.push_back(EntryOf(late, inspector->ordered() && !shifted));
+    }
     if (!shows || (packet.flags & BULKHEAD_PACKET_DISCARD)) continue;
     if (++total > kMostIndexEntries) {
       return ipc::Fail(ipc::Code::kResourceExhausted,
@@ -37,19 +69,8 @@ ipc::Expected<void> ScanIndex(Demuxer& demuxer, size_t chunk_entries,
                            std::to_string(kMostIndexEntries) +
                            " packets: decode it in order, without an index");
     }
-    ipc::IndexEntry entry{};
-    entry.pts = packet.pts != BULKHEAD_NO_TIMESTAMP ? packet.pts : packet.dts;
-    entry.duration = packet.duration;
-    entry.keyframe = (packet.flags & BULKHEAD_PACKET_KEYFRAME) ? 1 : 0;
-    // A decoder derives the missing timestamp from a decoding timestamp, and
-    // the result depends on where decoding began. The host must not seek by it.
-    // Nor by one that counts packets where packets are lost: a seek counts
-    // those that the file's own index has.
-    shifted = shifted || (counts_packets && demuxer.LostBefore());
-    const bool timed = packet.pts != BULKHEAD_NO_TIMESTAMP && !shifted;
-    entry.disordered = timed && inspector->ordered() ? 0 : 1;
-    chunk.push_back(entry);
-    if (chunk.size() == chunk_entries) {
+    chunk.push_back(EntryOf(packet, inspector->ordered() && !shifted));
+    if (chunk.size() >= chunk_entries) {
       IPC_TRY(sink(chunk));
       chunk.clear();
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -39,6 +40,11 @@ class MatroskaWalk final : public ContainerWalk {
   bool LostUntilEnd() override;
   void Restart() override;
 
+  // Returns the offset up to which the file goes at least, by the sizes of the
+  // blocks and clusters that were passed.
+  int64_t declared_end() const {
+    return cluster_end_ == INT64_MAX ? next_ : std::max(next_, cluster_end_);
+  }
   // Returns whether the block is the first one of a cluster, whose header tells
   // its time. A block within damage can have any time.
   bool BeginsCluster(int64_t position);

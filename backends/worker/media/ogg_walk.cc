@@ -2,6 +2,7 @@
 #include "backends/worker/media/ogg_walk.h"
 
 #include <cstring>
+#include <string_view>
 
 extern "C" {
 #include <libavutil/crc.h>
@@ -54,7 +55,10 @@ bool OggWalk::LostUntil(int64_t position) {
     // Also the next part of a chain of streams.
     if (serial_ && at->serial != *serial_) next_ = -1;
     if (!forward) next_ = -1;
-    if (next_ < 0) number_.reset();
+    if (next_ < 0) {
+      number_.reset();
+      in_headers_ = false;
+    }
     serial_ = at->serial;
   }
   bool lost = false;
@@ -65,6 +69,8 @@ bool OggWalk::LostUntil(int64_t position) {
     if (page->serial == *serial_) lost |= Take(*page, next_);
     next_ = page->end;
   }
+  // Behind the headers, numbers do not tell what is overwritten.
+  if (in_headers_ && number_ && next_ < position) lost = true;
   lost |= Take(*at, position);
   if (lost) broken_at_ = next_ < 0 || next_ > position ? from : next_;
   next_ = at->end;
@@ -75,6 +81,7 @@ bool OggWalk::LostUntilEnd() {
   while (serial_ && next_ >= 0 && next_ < file_.size()) {
     const auto page = ReadOggPage(file_, next_);
     broken_at_ = next_;
+    if (!page && has_ended_ && !HasPageBehind(next_)) return false;
     if (!page || page->end > file_.size()) return true;
     if (page->serial == *serial_ && Take(*page, next_)) return true;
     next_ = page->end;
@@ -82,14 +89,33 @@ bool OggWalk::LostUntilEnd() {
   return false;
 }
 
+bool OggWalk::HasPageBehind(int64_t offset) {
+  constexpr size_t kPartBytes = 1 << 16;
+  constexpr std::string_view kName("OggS\0", 5);
+  while (offset < file_.size()) {
+    const auto bytes = file_.At(offset, kPartBytes);
+    if (bytes.size() < kName.size()) return false;
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
+                                bytes.size());
+    if (text.find(kName) != text.npos) return true;
+    offset += static_cast<int64_t>(bytes.size() - kName.size() + 1);
+  }
+  return false;
+}
+
 bool OggWalk::Take(const OggPageHeader& page, int64_t offset) {
   if (!HasRightChecksum(page, offset)) {
     // Its number may be wrong as well; the next page shows it.
+    has_ended_ = false;
     return true;
   }
-  const bool lost = number_ && (page.flags & OggPageHeader::kFirst) == 0 &&
-                    page.number != *number_ + 1;
+  const bool begins = (page.flags & OggPageHeader::kFirst) != 0;
+  const bool lost =
+      number_ && !begins && !in_headers_ && page.number != *number_ + 1;
   number_ = page.number;
+  has_ended_ = (page.flags & OggPageHeader::kLast) != 0;
+  // Pages of headers have the time 0, or none if no header ends there.
+  in_headers_ = (begins || in_headers_) && page.granule <= 0;
   return lost;
 }
 
@@ -110,6 +136,8 @@ void OggWalk::Restart() {
   last_ = -1;
   next_ = -1;
   number_.reset();
+  in_headers_ = false;
+  has_ended_ = false;
 }
 
 }  // namespace bulkhead::worker

@@ -27,7 +27,10 @@ std::optional<OggPageHeader> ReadOggPage(FileWindow& file, int64_t offset);
 
 // Walks the pages of Ogg. Bytes of a stream are lost where the numbers of its
 // pages leave one out, and where the checksum of a page is wrong, which
-// libavformat then ignores.
+// libavformat then ignores. Between the headers of a stream and its first page
+// with data no number is missing: recordings of broadcasts have any number
+// there. Behind the page that ends the stream there is nothing of it, unless
+// pages follow that no page leads to: those may be the rest of a chain.
 class OggWalk final : public ContainerWalk {
  public:
   explicit OggWalk(FileWindow file) : file_(std::move(file)) {}
@@ -40,6 +43,8 @@ class OggWalk final : public ContainerWalk {
  private:
   // Takes a page of the stream. Returns true if one is lost before it.
   bool Take(const OggPageHeader& page, int64_t offset);
+  // Returns whether a page begins behind `offset`.
+  bool HasPageBehind(int64_t offset);
   bool HasRightChecksum(const OggPageHeader& page, int64_t offset);
 
   FileWindow file_;
@@ -47,6 +52,8 @@ class OggWalk final : public ContainerWalk {
   int64_t next_ = 0;  // the offset of the next page; -1: unknown
   std::optional<uint32_t> serial_;
   std::optional<uint32_t> number_;  // of the last page of the stream
+  bool in_headers_ = true;          // so far, and from its first page on
+  bool has_ended_ = false;          // with its last page
 };
 
 }  // namespace bulkhead::worker

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/worker/media/outstanding_packets.h"
 
+#include <algorithm>
+
 #include "backends/sdk/bulkhead_backend.h"
 
 namespace bulkhead::worker {
@@ -21,11 +23,14 @@ void OutstandingPackets::Restart(int64_t entry) {
   lossy_ = false;
   timed_ = true;
   uncounted_ = 0;
+  first_position_ = -1;
+  last_position_ = -1;
 }
 
 void OutstandingPackets::OnlyCount() {
   if (!timed_) return;
   timed_ = false;
+  for (const auto& [pts, packet] : waiting_) Note(packet.position);
   uncounted_ = static_cast<int64_t>(waiting_.size());
   waiting_.clear();
 }
@@ -39,8 +44,17 @@ void OutstandingPackets::Sent(int64_t pts, int64_t duration, int64_t position) {
   if (timed_) {
     waiting_.emplace(pts, Packet{duration, position});
   } else {
+    if (uncounted_ == 0) first_position_ = -1;
     ++uncounted_;
+    Note(position);
   }
+}
+
+void OutstandingPackets::Note(int64_t position) {
+  if (position < 0) return;
+  first_position_ =
+      first_position_ < 0 ? position : std::min(first_position_, position);
+  last_position_ = std::max(last_position_, position);
 }
 
 void OutstandingPackets::SentWithout(int64_t pts, bool discarded) {
@@ -109,7 +123,11 @@ std::vector<Loss> OutstandingPackets::Ended() {
   waiting_.clear();
   if (uncounted_ > 0) {
     losses.push_back(
-        {BULKHEAD_NO_TIMESTAMP, 0, -1, static_cast<uint64_t>(uncounted_)});
+        {.pts = BULKHEAD_NO_TIMESTAMP,
+         .duration = 0,
+         .position = first_position_,
+         .packets = static_cast<uint64_t>(uncounted_),
+         .end_position = first_position_ < 0 ? -1 : last_position_ + 1});
   }
   uncounted_ = 0;
   return losses;

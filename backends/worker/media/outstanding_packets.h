@@ -17,7 +17,9 @@ struct Loss {
   // The container lost the packets (packet_gaps.h): their number is an
   // estimate, and the index does not have them.
   bool not_in_index = false;
-  int64_t end_position = -1;  // then: the offset behind the lost bytes
+  // Then, and if pts is unknown: the offset behind the bytes among which the
+  // packets are; -1 if unknown.
+  int64_t end_position = -1;
   // Then, of a file that is cut off, what its headers tell: its size, or else
   // the number of its frames.
   int64_t declared_size = -1;
@@ -87,6 +89,7 @@ class OutstandingPackets {
   };
 
   void Remember(int64_t pts, Origin origin);
+  void Note(int64_t position);
   Origin OriginOf(int64_t pts) const;
 
   std::map<int64_t, Packet> waiting_;  // by timestamp
@@ -99,6 +102,10 @@ class OutstandingPackets {
   bool lossy_ = false;         // a packet was lost
   bool timed_ = true;
   int64_t uncounted_ = 0;  // the number sent and not shown, if not timed_
+  // If not timed_, the places of the first packet that may be among them, and
+  // of the last packet.
+  int64_t first_position_ = -1;
+  int64_t last_position_ = -1;
 };
 
 }  // namespace bulkhead::worker

@@ -77,6 +77,8 @@ TEST_F(OutstandingPacketsTest, WithoutTimestampsOnlyTheNumberIsTold) {
   ASSERT_EQ(losses.size(), 1u);
   EXPECT_EQ(losses[0].pts, BULKHEAD_NO_TIMESTAMP);
   EXPECT_EQ(losses[0].packets, 2u);
+  EXPECT_EQ(losses[0].position, 100) << "somewhere between these";
+  EXPECT_EQ(losses[0].end_position, 103);
 }
 
 TEST_F(OutstandingPacketsTest, AnotherPictureOfAPacketIsTooLate) {

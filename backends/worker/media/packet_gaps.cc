@@ -71,6 +71,7 @@ PacketGaps::PacketGaps(const StreamFacts& facts)
       late_(facts.container == "ogg" ? kMostPacketsOfPage : 0),
       rate_duration_(DurationAt(facts.average_frame_rate, facts.time_base)),
       frame_count_(facts.frame_count),
+      counts_empty_chunks_(facts.counts_empty_chunks),
       promised_end_(PromisedEnd(facts)) {
   if (rate_duration_ == 0) {
     rate_duration_ = DurationAt(facts.base_frame_rate, facts.time_base);
@@ -106,7 +107,7 @@ uint64_t PacketGaps::PacketsIn(int64_t first_byte, int64_t end_byte) const {
 }
 
 void PacketGaps::SentBehindLoss(const bulkhead_packet& packet, int64_t from,
-                                uint64_t listed) {
+                                std::optional<uint64_t> listed) {
   losses_.push_back({.number = sent_ + 1,
                      .first_byte = from,
                      .end_byte = packet.position,
@@ -161,14 +162,17 @@ std::vector<PacketGap> PacketGaps::Shown(int64_t pts, int64_t duration) {
   if (counts_bytes_) {
     while (!losses_.empty() && losses_.front().number <= number) {
       const Loss& loss = losses_.front();
-      gaps.push_back(
-          {.pts = loss.pts,
-           .first_byte = loss.first_byte,
-           .end_byte = loss.end_byte,
-           .packets = loss.listed > 0
-                          ? std::min(loss.listed, kMostPackets)
-                          : PacketsIn(loss.first_byte, loss.end_byte)});
-      told_ += gaps.back().packets;
+      const uint64_t packets = loss.listed
+                                   ? std::min(*loss.listed, kMostPackets)
+                                   : PacketsIn(loss.first_byte, loss.end_byte);
+      // Bytes of another stream may be all that is lost.
+      if (packets > 0) {
+        gaps.push_back({.pts = loss.pts,
+                        .first_byte = loss.first_byte,
+                        .end_byte = loss.end_byte,
+                        .packets = packets});
+      }
+      told_ += packets;
       losses_.pop_front();
     }
   }
@@ -223,14 +227,29 @@ uint64_t PacketGaps::SkippedAtEnd(Pace pace) const {
   // Packets that are shown earlier than some before them were to follow.
   uint64_t skipped = 0;
   uint64_t left = reordered_ > 0 ? reordered_ + 1 : 0;
-  for (auto later = numbers_.rbegin(); left > 0; ++later, --left) {
+  for (auto later = numbers_.rbegin(); left > 0 && later != numbers_.rend();
+       ++later, --left) {
     const auto earlier = std::next(later);
-    if (later == numbers_.rend() || earlier == numbers_.rend()) break;
+    if (earlier == numbers_.rend()) break;
     int64_t ticks;
     if (__builtin_sub_overflow(later->first, earlier->first, &ticks)) break;
     skipped += std::max<uint64_t>(pace.Packets(ticks), 1) - 1;
   }
   return skipped;
+}
+
+uint64_t PacketGaps::PromisedPackets() const {
+  int64_t ticks = 0;
+  if (!counts_empty_chunks_ || sent_ < 2 || numbers_.empty() ||
+      __builtin_sub_overflow(numbers_.rbegin()->first, first_pts_, &ticks)) {
+    return frame_count_;
+  }
+  // A chunk takes one unit of time. The rest is taken to have as many without
+  // bytes as those that came.
+  const auto packets = static_cast<int64_t>(sent_ - 1);
+  if (ticks <= packets || frame_count_ > INT64_MAX) return frame_count_;
+  const __int128 promised = __int128{packets} * frame_count_;
+  return static_cast<uint64_t>((promised + ticks / 2) / ticks);
 }
 
 std::optional<PacketGap> PacketGaps::LostAtEnd(int64_t end,
@@ -241,8 +260,9 @@ std::optional<PacketGap> PacketGaps::LostAtEnd(int64_t end,
   if (listed > 0) {
     packets = listed;
   } else if (from_beginning_ && frame_count_ > 0) {
-    if (frame_count_ <= sent_ + told_) return std::nullopt;
-    packets = frame_count_ - sent_ - told_;
+    const uint64_t promised = PromisedPackets();
+    if (promised <= sent_ + told_) return std::nullopt;
+    packets = promised - sent_ - told_;
   } else if (edge_ && promised_end_ != BULKHEAD_NO_TIMESTAMP &&
              pace.ticks > 0) {
     if (__builtin_sub_overflow(promised_end_, *edge_, &hole)) {

@@ -56,7 +56,7 @@ class PacketGaps {
   // Takes the next packet, before which bytes of the file are lost from `from`
   // on. `listed` is Demuxer::ListedAsLost().
   void SentBehindLoss(const bulkhead_packet& packet, int64_t from,
-                      uint64_t listed);
+                      std::optional<uint64_t> listed);
   // Takes the next picture, or a packet that is known to give none. Returns the
   // gaps before it.
   std::vector<PacketGap> Shown(int64_t pts, int64_t duration);
@@ -76,7 +76,7 @@ class PacketGaps {
     int64_t first_byte = -1;
     int64_t end_byte = -1;
     int64_t pts = BULKHEAD_NO_TIMESTAMP;  // of that packet
-    uint64_t listed = 0;
+    std::optional<uint64_t> listed;
   };
 
   // The number of packets that follow each other in a time.
@@ -93,6 +93,8 @@ class PacketGaps {
 
   // Returns the duration of one frame, or 0 if unknown.
   int64_t FrameDuration(int64_t duration) const;
+  // Returns the number of packets in the whole file, by the header.
+  uint64_t PromisedPackets() const;
   // Returns the number of packets that fit into these bytes of the file.
   uint64_t PacketsIn(int64_t first_byte, int64_t end_byte) const;
   // Returns the loss between two packets that are shown one after the other.
@@ -103,6 +105,7 @@ class PacketGaps {
   uint64_t late_;       // so many packets may have no timestamps behind a loss
   int64_t rate_duration_ = 0;  // of a frame, from the frame rate
   uint64_t frame_count_;       // according to the header; 0: unknown
+  bool counts_empty_chunks_;   // that number
   int64_t promised_end_ = BULKHEAD_NO_TIMESTAMP;
 
   uint64_t sent_ = 0;

@@ -39,7 +39,7 @@ std::vector<PacketGap> GapsOf(PacketGaps& gaps,
   for (const int64_t frame : sent) {
     const auto packet = Packet(frame * kDuration, 1000 + frame * 100);
     if (frame == lost_before) {
-      gaps.SentBehindLoss(packet, 900, 0);
+      gaps.SentBehindLoss(packet, 900, std::nullopt);
     } else {
       gaps.Sent(packet);
     }
@@ -96,7 +96,7 @@ TEST(PacketGaps, TheFirstFramesAreLostToo) {
 }
 
 // Returns the gap before the last packet of an AVI that lists so many there.
-std::vector<PacketGap> GapsOfAvi(uint64_t listed) {
+std::vector<PacketGap> GapsOfAvi(std::optional<uint64_t> listed) {
   PacketGaps gaps(Facts("avi", 0));
   for (int64_t frame = 0; frame < 4; ++frame) {
     gaps.Sent(Packet(frame * kDuration, 100 * frame));
@@ -114,9 +114,28 @@ std::vector<PacketGap> GapsOfAvi(uint64_t listed) {
 
 TEST(PacketGaps, AviCountsWhatItsIndexListsOrElseLostBytes) {
   for (const uint64_t listed : {0, 3}) {
-    const auto found = GapsOfAvi(listed);
+    const auto found =
+        GapsOfAvi(listed > 0 ? std::make_optional(listed) : std::nullopt);
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0].packets, listed == 0 ? 6u : 3u);
+  }
+  EXPECT_TRUE(GapsOfAvi(0).empty());
+}
+
+// The header of AVI counts chunks that have no bytes too.
+TEST(PacketGaps, EmptyChunksOfAviAreNotLost) {
+  StreamFacts facts = Facts("avi", 0);
+  facts.frame_count = 300;
+  facts.time_base = {1, 50};
+  for (const bool counts_empty : {false, true}) {
+    facts.counts_empty_chunks = counts_empty;
+    PacketGaps gaps(facts);
+    for (int64_t frame = 0; frame < 33; ++frame) {
+      gaps.Sent(Packet(frame * 2, 100 * frame));
+    }
+    const auto gap = gaps.LostAtEnd(10000, 0);
+    ASSERT_TRUE(gap);
+    EXPECT_EQ(gap->packets, counts_empty ? 117u : 267u);
   }
 }
 

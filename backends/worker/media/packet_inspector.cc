@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <climits>
 #include <iterator>
+#include <optional>
 
 #include "backends/worker/media/keyframe_headers.h"
 
@@ -40,7 +41,6 @@ bool Vp8Shows(const uint8_t* data, size_t bytes) {
 std::unique_ptr<PacketInspector> PacketInspector::Create(
     const AVCodecParameters& parameters) {
   std::unique_ptr<PacketInspector> inspector(new PacketInspector(parameters));
-  inspector->codec_ = parameters.codec_id;
   switch (parameters.codec_id) {
     case AV_CODEC_ID_H264:
     case AV_CODEC_ID_HEVC:
@@ -71,12 +71,18 @@ std::unique_ptr<PacketInspector> PacketInspector::Create(
   return inspector;
 }
 
+PacketInspector::PacketInspector(const AVCodecParameters& parameters)
+    : codec_(parameters.codec_id),
+      roles_(parameters),
+      start_(codec_, StreamStart::Behind::kNothing) {}
+
 PacketInspector::~PacketInspector() {
   av_parser_close(parser_);
   avcodec_free_context(&context_);
 }
 
 void PacketInspector::Restart() {
+  start_ = StreamStart(codec_, StreamStart::Behind::kSeek);
   recent_.clear();
   open_field_ = 0;
   latest_ = INT64_MIN;
@@ -95,11 +101,20 @@ void PacketInspector::Parse(const bulkhead_packet& packet) {
 }
 
 bool PacketInspector::Inspect(const bulkhead_packet& packet) {
+  late_.clear();
   if (parser_ != nullptr) Parse(packet);
   role_ = roles_.Read(packet, parser_ == nullptr ? int{AV_PICTURE_TYPE_NONE}
                                                  : parser_->pict_type);
   met_keyframe_ = met_keyframe_ || IsKeyframe(packet);
-  if (!Shows(packet)) return false;
+  const bool shows = Shows(packet);
+  const bool parsed = parser_ != nullptr;
+  left_out_ = start_.LeavesOut(
+      role_, parsed ? parser_->pict_type : int{AV_PICTURE_TYPE_NONE},
+      parsed ? parser_->output_picture_number : INT_MIN);
+  if (shows && codec_ == AV_CODEC_ID_H264 && parsed) {
+    NoteLeftOut(packet, parser_->output_picture_number);
+  }
+  if (!shows || left_out_) return false;
   const bool discarded = (packet.flags & BULKHEAD_PACKET_DISCARD) != 0;
   if (packet.pts == BULKHEAD_NO_TIMESTAMP || discarded) return true;
   switch (reordering_) {
@@ -117,6 +132,21 @@ bool PacketInspector::Inspect(const bulkhead_packet& packet) {
       break;
   }
   return true;
+}
+
+void PacketInspector::NoteLeftOut(const bulkhead_packet& packet, int count) {
+  if ((packet.flags & BULKHEAD_PACKET_DISCARD) != 0) return;
+  if (left_out_ && start_.awaits_entry()) {
+    if (early_.size() == kRecentPictures) early_.erase(early_.begin());
+    early_.push_back({count, packet.pts, packet.dts, packet.duration,
+                      packet.position, packet.flags});
+    return;
+  }
+  late_.swap(early_);
+  const std::optional<int> entry = start_.entry_count();
+  std::erase_if(late_, [&](const LatePacket& other) {
+    return !entry || other.count == INT_MIN || other.count < *entry;
+  });
 }
 
 bool PacketInspector::Shows(const bulkhead_packet& packet) {
@@ -181,7 +211,11 @@ bool PacketInspector::IsSecondField() {
 // again, comes after all pictures of this one.
 void PacketInspector::CheckCount(int64_t pts) {
   const int count = parser_->output_picture_number;
-  if (count == INT_MIN) return;
+  if (count == INT_MIN) {
+    // Nothing tells whether a sequence begins here, whose keyframe is damaged.
+    recent_.clear();
+    return;
+  }
   const auto not_below = [count](const Picture& p) { return p.count >= count; };
   if (parser_->key_frame == 1 &&
       std::any_of(recent_.begin(), recent_.end(), not_below)) {
@@ -214,6 +248,8 @@ void PacketInspector::CheckType(int64_t pts) {
       latest_ = std::max(latest_, pts);
       break;
     default:
+      // A damaged packet may be that of any picture.
+      latest_ = std::max(latest_, pts);
       break;
   }
 }

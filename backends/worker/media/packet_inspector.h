@@ -7,6 +7,7 @@
 
 #include "backends/sdk/bulkhead_backend.h"
 #include "backends/worker/media/packet_role.h"
+#include "backends/worker/media/stream_start.h"
 
 struct AVCodecContext;
 struct AVCodecParameters;
@@ -23,12 +24,13 @@ namespace bulkhead::worker {
 //     if (!inspector->ordered()) ...                    // times are unusable
 //
 // Some packets yield no picture and are no loss: hidden reference frames of VP8
-// and VP9, and the second field of an H.264 picture. Some files have timestamps
-// in another order than their pictures (a muxer's jitter); libavcodec then
-// guesses timestamps, and the guess depends on where decoding began. Timestamps
-// of H.264, HEVC and the MPEG family are checked for that, and those of codecs
-// that do not reorder pictures; those of other codecs that do are assumed to be
-// right.
+// and VP9, the second field of an H.264 picture, and what cannot be decoded
+// because the stream begins in its middle (stream_start.h). Some files have
+// timestamps in another order than their pictures (a muxer's jitter);
+// libavcodec then guesses timestamps, and the guess depends on where decoding
+// began. Timestamps of H.264, HEVC and the MPEG family are checked for that,
+// and those of codecs that do not reorder pictures; those of other codecs that
+// do are assumed to be right.
 //
 // The packets are hostile; libavcodec's parsers read them inside the sandbox.
 // Used by one thread.
@@ -40,9 +42,32 @@ class PacketInspector {
   PacketInspector& operator=(const PacketInspector&) = delete;
   ~PacketInspector();
 
+  // The start of the stream, which PictureReader and ScanIndex tell of what the
+  // container has lost before a packet, before they inspect it.
+  StreamStart& start() { return start_; }
+
   // Returns whether a decoder yields a picture for `packet` if the packet is
   // not damaged.
   bool Inspect(const bulkhead_packet& packet);
+
+  // Returns whether the packet inspected last cannot be decoded because of
+  // where the stream begins. If a decoder gives a picture for it, it does not
+  // count.
+  bool left_out() const { return left_out_; }
+
+  // A packet that was left out, though it is shown behind the entry that was
+  // inspected last: it refers to pictures that are whole in the end.
+  struct LatePacket {
+    int count;  // picture order count
+    int64_t pts;
+    int64_t dts;
+    int64_t duration;
+    int64_t position;
+    uint32_t flags;
+  };
+  // Returns those that the packet inspected last has made known. They show
+  // pictures.
+  const std::vector<LatePacket>& late() const { return late_; }
 
   // Returns what other packets need of the packet inspected last.
   const PacketRole& role() const { return role_; }
@@ -71,10 +96,10 @@ class PacketInspector {
     int64_t pts;
   };
 
-  explicit PacketInspector(const AVCodecParameters& parameters)
-      : roles_(parameters) {}
+  explicit PacketInspector(const AVCodecParameters& parameters);
 
   void Parse(const bulkhead_packet& packet);
+  void NoteLeftOut(const bulkhead_packet& packet, int count);
   bool Shows(const bulkhead_packet& packet);
   bool IsKeyframe(const bulkhead_packet& packet) const;
   bool IsSecondField();
@@ -83,9 +108,13 @@ class PacketInspector {
 
   AVCodecContext* context_ = nullptr;
   AVCodecParserContext* parser_ = nullptr;  // null if the codec has no parser
+  const int codec_;
   RoleReader roles_;
   PacketRole role_;
-  int codec_ = 0;
+  StreamStart start_;
+  bool left_out_ = false;
+  std::vector<LatePacket> early_;  // left out, before the entry
+  std::vector<LatePacket> late_;
   Reordering reordering_ = Reordering::kUnknown;
   bool ordered_ = true;
   bool met_keyframe_ = false;

@@ -307,6 +307,17 @@ TEST(PacketInspector, ARestartForgetsWhatCameBefore) {
   EXPECT_FALSE(mpeg2.ordered()) << "once is for ever";
 }
 
+TEST(PacketInspector, AKeyframeThatIsDamagedDoesNotMakeTheNextOnesDisordered) {
+  Inspected h264(AV_CODEC_ID_H264);
+  h264.Inspect(H264Picture(true, 0), 0);
+  for (uint32_t i = 1; i < 10; ++i) h264.Inspect(H264Picture(false, 2 * i), i);
+  h264.Inspect(std::string(40, '\0'), 10);  // the counts begin again
+  for (uint32_t i = 1; i < 5; ++i) {
+    h264.Inspect(H264Picture(false, 2 * i), 10 + i);
+  }
+  EXPECT_TRUE(h264.ordered());
+}
+
 TEST(PacketInspector, GarbageIsTakenToShowSomething) {
   for (const AVCodecID codec : {AV_CODEC_ID_H264, AV_CODEC_ID_HEVC,
                                 AV_CODEC_ID_MPEG2VIDEO, AV_CODEC_ID_MPEG4}) {
@@ -314,7 +325,10 @@ TEST(PacketInspector, GarbageIsTakenToShowSomething) {
     std::string garbage;
     for (int i = 0; i < 300; ++i) {
       garbage += static_cast<char>(i * 2654435761u >> 9);
-      EXPECT_TRUE(inspected.Inspect(garbage, i));
+      // Without the flag, the first packet may be the end of a picture that
+      // began before the file.
+      const uint32_t flags = i == 0 ? BULKHEAD_PACKET_KEYFRAME : 0;
+      EXPECT_TRUE(inspected.Inspect(garbage, i, flags));
     }
   }
 }

@@ -65,6 +65,15 @@ bool HasZeroes(Bytes unit) {
   return false;
 }
 
+// Returns whether a packet begins where no encoder writes zeroes. Decoders of
+// MPEG pass over such a packet without an error.
+bool BeginsInZeroes(Bytes packet) {
+  constexpr size_t kMost = 16;
+  return packet.size() >= kMost &&
+         std::all_of(packet.begin(), packet.begin() + kMost,
+                     [](uint8_t byte) { return byte == 0; });
+}
+
 uint32_t LengthBytes(int codec, Bytes extradata) {
   if (extradata.empty() || extradata[0] != 1) return 0;
   const size_t at = codec == AV_CODEC_ID_H264 ? 4 : 21;
@@ -90,6 +99,23 @@ int64_t RecoveryCount(Bytes unit) {
     at += number[1];
   }
   return -1;
+}
+
+// Returns whether the packet of MPEG-1 or MPEG-2 begins a group of pictures
+// that is closed (ITU-T H.262, section 6.3.8): its header has 25 bits of time,
+// and then the flag.
+bool IsClosedGroup(Bytes packet) {
+  constexpr int kGroup = 0xb8;
+  constexpr int kPicture = 0;
+  bool closed = false;
+  bool found = false;
+  ForEachUnit(packet.first(std::min<size_t>(packet.size(), 1024)), 0,
+              [&](Bytes unit) {
+                found = found || unit[0] == kPicture;
+                if (found || unit[0] != kGroup || unit.size() < 5) return;
+                closed = (unit[4] & 0x40) != 0;
+              });
+  return closed;
 }
 
 }  // namespace
@@ -125,7 +151,13 @@ PacketRole RoleReader::Read(const bulkhead_packet& packet, int parsed_type) {
     case AV_CODEC_ID_MPEG1VIDEO:
     case AV_CODEC_ID_MPEG2VIDEO:
     case AV_CODEC_ID_MPEG4:
-      if (parsed_type == AV_PICTURE_TYPE_NONE) break;
+      if (parsed_type == AV_PICTURE_TYPE_NONE) {
+        role.overwritten = BeginsInZeroes({packet.data, packet.bytes});
+        role.entry = role.entry && !role.overwritten;
+        break;
+      }
+      role.closed = codec_ != AV_CODEC_ID_MPEG4 &&
+                    IsClosedGroup({packet.data, packet.bytes});
       role.entry = parsed_type == AV_PICTURE_TYPE_I;
       role.referred = parsed_type != AV_PICTURE_TYPE_B;
       break;
@@ -177,11 +209,17 @@ void RoleReader::ReadH264(const bulkhead_packet& packet, int parsed_type,
 void RoleReader::ReadHevc(const bulkhead_packet& packet, PacketRole& role) {
   bool has_slice = false;
   bool entry = false;
+  bool behind_end = false;
   ForEachUnit({packet.data, packet.bytes}, length_bytes_, [&](Bytes unit) {
     constexpr int kMostSlices = 31;
     constexpr int kParameterSet = 33;
-    if (unit.size() < 3) return;
+    constexpr int kEndOfSequence = 36;
+    constexpr int kEndOfBitstream = 37;
     const int type = unit[0] >> 1 & 0x3f;
+    if (type == kEndOfSequence || type == kEndOfBitstream) {
+      (has_slice ? role.ends_sequence : behind_end) = true;
+    }
+    if (unit.size() < 3) return;
     const int layer = (unit[1] & 7) - 1;
     const bool is_base = (unit[0] & 1) == 0 && unit[1] >> 3 == 0;
     if (!is_base) return;
@@ -194,7 +232,9 @@ void RoleReader::ReadHevc(const bulkhead_packet& packet, PacketRole& role) {
     has_slice = true;
     entry = type >= 16 && type <= 21;
     role.closed = type == 20;  // IDR_N_LP
+    role.begins_sequence = behind_end || (type >= 16 && type <= 20);
     role.alone = type == 6 || type == 7;
+    role.skipped_leading = type == 8 || type == 9;
     role.referred = type > 14 || type % 2 != 0 || layer != highest_layer_;
   });
   role.entry = entry;

@@ -25,6 +25,14 @@ struct PacketRole {
   // Above 0: decoding may begin here, but the pictures are only whole once so
   // many more pictures that others refer to were decoded (intra refresh).
   uint32_t refresh = 0;
+  // HEVC: no packet from here on refers to earlier ones, also not those whose
+  // pictures are shown before this one's (an IDR or BLA picture, or one behind
+  // the end of a sequence); they cannot be decoded.
+  bool begins_sequence = false;
+  // HEVC: the sequence ends behind this packet.
+  bool ends_sequence = false;
+  // HEVC: refers to packets before the last entry, and is shown before it.
+  bool skipped_leading = false;
   // Belongs to the picture of the packet before (a second field).
   bool second_field = false;
   // Has zeroes where no encoder writes any, so bytes were overwritten.

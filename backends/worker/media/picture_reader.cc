@@ -155,7 +155,9 @@ bool PictureReader::NeedsLookAhead() const {
 void PictureReader::Rejected() {
   met_damage_ = true;
   sound_ = false;
-  chain_.Rejected();
+  // Nothing refers to what cannot be decoded because of where the stream
+  // begins.
+  if (!inspector_->left_out()) chain_.Rejected();
 }
 
 bool PictureReader::Release() {
@@ -280,7 +282,11 @@ ipc::Expected<void> PictureReader::ReadPacket() {
   last_pts_ = packet.pts;
   last_position_ = packet.position;
   const bool in_damaged_unit = IsInDamagedUnit();
+  if (packets_ == 1 && at_beginning_ && demuxer_->DoubtsStart()) {
+    inspector_->start().LostBefore();
+  }
   if (demuxer_->LostBefore()) {
+    inspector_->start().LostBefore();
     gaps_.SentBehindLoss(packet, demuxer_->lost_from(),
                          demuxer_->ListedAsLost());
     met_damage_ = true;
@@ -292,14 +298,21 @@ ipc::Expected<void> PictureReader::ReadPacket() {
   }
   const bool shows = inspector_->Inspect(packet);
   if (!inspector_->ordered()) outstanding_.OnlyCount();
+  for (const auto& late : inspector_->late()) {
+    outstanding_.Sent(late.pts, late.duration, late.position);
+    equal_timestamps_.Sent(late.pts);
+  }
   last_is_corrupt_ = (packet.flags & BULKHEAD_PACKET_CORRUPT) != 0;
   if (last_is_corrupt_ || inspector_->role().overwritten) sound_ = false;
-  const bool discarded = (packet.flags & BULKHEAD_PACKET_DISCARD) != 0;
+  const bool discarded =
+      (packet.flags & BULKHEAD_PACKET_DISCARD) != 0 || inspector_->left_out();
   const size_t tail = std::min(packet.bytes, kZeroes);
   ends_in_zeroes_ = AreZero({packet.data + packet.bytes - tail, tail});
   PacketRole role = inspector_->role();
   role.referred = role.referred && !demuxer_->disposable();
-  chain_.Sent(role, packet.pts, shows && !discarded);
+  // What is left out may have the time of another packet.
+  chain_.Sent(role, inspector_->left_out() ? BULKHEAD_NO_TIMESTAMP : packet.pts,
+              shows && !discarded);
   // Of a transport stream, IsTorn() knows more.
   const bool corrupt = last_is_corrupt_ && !demuxer_->tells_losses();
   if (corrupt || in_damaged_unit || role.overwritten) chain_.Cut();
@@ -318,6 +331,9 @@ bool PictureReader::IsTornAtEnd() const {
     // The rest of the last packet may be what is cut off.
     return lost_at_end_ ? IsTorn()
                         : cut_off && !inspector_->notices_missing_end();
+  }
+  if (demuxer_->facts().container == "dv") {
+    return lost_at_end_ && demuxer_->loss_may_tear();
   }
   // Where a file is cut off, a packet that its container has in full is whole.
   return cut_off ? lost_at_end_ && last_is_corrupt_ : lost_at_end_ && IsTorn();
@@ -357,12 +373,17 @@ void PictureReader::Note(const std::vector<Loss>& losses) {
 void PictureReader::NoteGaps(int64_t pts, int64_t duration) {
   for (const PacketGap& gap : gaps_.Shown(pts, duration)) {
     met_damage_ = true;
-    later_losses_.push_back({.pts = gap.pts,
-                             .duration = gap.duration,
-                             .position = gap.first_byte,
-                             .packets = gap.packets,
-                             .not_in_index = true,
-                             .end_position = gap.end_byte});
+    // Only the size of the file tells where no byte is damaged.
+    const int64_t declared =
+        gap.first_byte == gap.end_byte ? demuxer_->declared_size() : 0;
+    later_losses_.push_back(
+        {.pts = gap.pts,
+         .duration = gap.duration,
+         .position = gap.first_byte,
+         .packets = gap.packets,
+         .not_in_index = true,
+         .end_position = gap.end_byte,
+         .declared_size = declared > demuxer_->size() ? declared : -1});
   }
 }
 
@@ -389,8 +410,20 @@ void PictureReader::NoteGapAtEnd() {
       declared <= size && demuxer_->lost_from() >= declared) {
     return;
   }
-  const auto gap =
-      gaps_.LostAtEnd(std::max(size, declared), demuxer_->LostPacketsAtEnd());
+  // Bytes of another stream are cut off, or were cut out of any packet.
+  const uint64_t listed =
+      demuxer_->IsWholeAtEnd() ? 1 : demuxer_->LostPacketsAtEnd();
+  const auto gap = gaps_.LostAtEnd(std::max(size, declared), listed);
+  if (!gap && (container == "flv" || container == "rm") && declared > size &&
+      !met_damage_ && demuxer_->facts().stream_count == 1) {
+    // Nothing tells where they are missing.
+    later_losses_.push_back({.pts = BULKHEAD_NO_TIMESTAMP,
+                             .duration = 0,
+                             .position = -1,
+                             .packets = 1,
+                             .not_in_index = true,
+                             .declared_size = declared});
+  }
   if (!gap) return;
   later_losses_.push_back({.pts = gap->pts,
                            .duration = gap->duration,

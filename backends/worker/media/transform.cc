@@ -42,6 +42,14 @@ uint32_t Drawn(uint32_t fraction, uint32_t slack) {
                                32);
 }
 
+// Returns where a crop begins, as the command line writes it; empty unless the
+// caller chose the place.
+std::string PlaceText(const Transform& transform) {
+  const auto* crop = std::get_if<Crop>(&transform);
+  if (crop == nullptr) return "";
+  return "+" + std::to_string(crop->left) + "+" + std::to_string(crop->top);
+}
+
 PictureSize SizeOf(const Transform& transform) {
   return std::visit([](const auto& any) { return any.size; }, transform);
 }
@@ -108,8 +116,8 @@ ipc::Expected<PictureSize> TransformChain::Fit(PictureSize size,
       if (!fits || step.crop.left > size.width - wanted.width ||
           step.crop.top > size.height - wanted.height) {
         return ipc::Fail(ipc::Code::kInvalidArgument,
-                         "a crop of " + Text(wanted) +
-                             " pixels reaches beyond its picture of " +
+                         "the crop " + Text(wanted) + PlaceText(transform) +
+                             " (--crop) reaches beyond its picture of " +
                              Text(size) + "; crop less or resize first");
       }
     }

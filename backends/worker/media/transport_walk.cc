@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "backends/worker/media/end_padding.h"
+
 namespace bulkhead::worker {
 namespace {
 
@@ -96,6 +98,13 @@ bool TransportWalk::LostUntilFirst(int64_t position) {
   return lost;
 }
 
+bool TransportWalk::DoubtsStart(int64_t position) {
+  const bool lost = LostUntilFirst(position);
+  const bool doubts = lost || is_suspicious_;
+  Restart();
+  return doubts;
+}
+
 bool TransportWalk::LostUntilEnd() {
   return next_ >= 0 && stride_ > 0 && Walk(file_.size());
 }
@@ -106,12 +115,17 @@ bool TransportWalk::Walk(int64_t end) {
   const int64_t around = stride_ - static_cast<int64_t>(kPacketBytes);
   while (next_ <= end) {
     const auto packet = file_.At(next_, kPacketBytes);
-    if (packet.size() < kPacketBytes) {
-      // The start of a packet is cut off (declared_size.h).
-      if (!packet.empty() && packet[0] != kSync) DoubtOthers();
+    if (packet.empty()) return lost;
+    const uint8_t first = packet[0];
+    const bool is_whole = packet.size() == kPacketBytes;
+    // No transport stream declares its end. The start of a packet is cut off
+    // (declared_size.h).
+    if (first != kSync && end == file_.size() && IsPadding(next_)) return lost;
+    if (!is_whole) {
+      if (first != kSync) DoubtOthers();
       return lost;
     }
-    if (packet[0] == kSync) {
+    if (first == kSync) {
       if (Take(packet, next_ >= end - around) && !lost) {
         lost = true;
         broken_at_ = next_;
@@ -133,6 +147,11 @@ bool TransportWalk::Walk(int64_t end) {
     }
   }
   return lost;
+}
+
+bool TransportWalk::IsPadding(int64_t offset) {
+  if (!padding_start_) padding_start_ = PaddingStart(file_);
+  return offset >= *padding_start_;
 }
 
 bool TransportWalk::IsSpliced(int64_t broken) {

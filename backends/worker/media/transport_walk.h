@@ -17,7 +17,8 @@ namespace bulkhead::worker {
 // one of its packets, or of a table, does not lead to another one, and where so
 // many bytes are no packets that the counter could have come round. Files that
 // were joined lose nothing: there the table of programs and then the stream
-// count from 0, with the beginning of a table and of a packet.
+// count from 0, with the beginning of a table and of a packet. Padding at the
+// end of the file (end_padding.h) is no loss.
 //
 // Sixteen lost packets leave the stream's counter as it was. Whoever knows that
 // the timestamps jump asks is_suspicious() too.
@@ -28,6 +29,7 @@ class TransportWalk final : public ContainerWalk {
 
   // `position` is that of the transport packet in which the packet begins.
   bool LostUntil(int64_t position) override;
+  bool DoubtsStart(int64_t position) override;
   bool LostUntilEnd() override;
   void Restart() override;
 
@@ -52,6 +54,7 @@ class TransportWalk final : public ContainerWalk {
   // Returns whether bytes were taken out of the packet before `broken`, or put
   // into it, unless it is one of another stream.
   bool IsSpliced(int64_t broken);
+  bool IsPadding(int64_t offset);
   bool IsGapInOther(std::span<const uint8_t> packet) const;
   void DoubtOthers();
   // Returns whether packets begin at `offset`, one behind the other.
@@ -71,6 +74,7 @@ class TransportWalk final : public ContainerWalk {
   bool has_read_ = false;
   bool is_suspicious_ = false;
   int looks_behind_ = 0;
+  std::optional<int64_t> padding_start_;     // once it was looked for
   std::unordered_map<int, uint8_t> others_;  // their counters
   std::bitset<1 << 13> streams_;  // the numbers of the others, without tables
 };

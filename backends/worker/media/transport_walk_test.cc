@@ -115,6 +115,11 @@ TEST(TransportWalk, BytesOfNoPacketAtTheEndAreAGap) {
   EXPECT_FALSE(LosesEnd(bytes));
   EXPECT_TRUE(LosesEnd(bytes + std::string(82, 'x')));
   EXPECT_FALSE(LosesEnd(bytes + Packet(256, 10, true).substr(0, 82)));
+  for (const size_t zeroes : {7, 82, 100'000}) {
+    EXPECT_FALSE(LosesEnd(bytes + std::string(zeroes, '\0')));
+    EXPECT_TRUE(
+        LosesEnd(bytes + std::string(zeroes, '\0') + std::string(82, 'x')));
+  }
 }
 
 // A recording begins where its receiver was switched on.

@@ -45,10 +45,9 @@ AudioStream::AudioStream(const StreamContext& context,
 
 ipc::Expected<void> AudioStream::OpenInput(schema::Open::Reader open) {
   IPC_ASSIGN_OR_RETURN(
-      auto demuxer,
-      Demuxer::Open(context_.media, open.getMediaBytes(),
-                    open.getNameHint().cStr(), open.getStreamIndex(),
-                    StreamKind::kAudio, DemuxerLimitsOf(open)));
+      auto demuxer, Demuxer::Open(context_.media, open.getMediaBytes(),
+                                  open.getNameHint().cStr(), StreamToOpen(open),
+                                  StreamKind::kAudio, DemuxerLimitsOf(open)));
   const Demuxer& source = *demuxer;
   IPC_ASSIGN_OR_RETURN(
       auto reader, AudioReader::Open(std::move(demuxer), [this, &source] {

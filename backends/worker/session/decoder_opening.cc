@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/worker/session/decoder_opening.h"
 
+#include <vector>
+
 #include "backends/worker/session/allowed_lists.h"
 
 namespace bulkhead::worker {
@@ -15,6 +17,13 @@ DecoderOpening::DecoderOpening(ipc::schema::Open::Reader open)
   for (const auto option : open.getOptions()) {
     options_.emplace_back(option.getKey().cStr(), option.getValue().cStr());
   }
+  examiner_ = Examiner::TakeFrom(options_);
+}
+
+int32_t StreamToOpen(ipc::schema::Open::Reader open) {
+  const bool named = open.getStreamIndex() >= 0;
+  return !named && open.getBestStream() ? Demuxer::kBestStream
+                                        : open.getStreamIndex();
 }
 
 DemuxerLimits DemuxerLimitsOf(ipc::schema::Open::Reader open) {
@@ -25,6 +34,7 @@ DemuxerLimits DemuxerLimitsOf(ipc::schema::Open::Reader open) {
 ipc::Expected<std::unique_ptr<Decoder>> DecoderOpening::Open(
     const bulkhead_backend& backend, const bulkhead_runtime& runtime,
     const bulkhead_codec_parameters& codec) const {
+  if (!examiner_) return tl::unexpected(examiner_.error());
   std::vector<bulkhead_option> options;
   for (const auto& [key, value] : options_) {
     options.push_back({key.c_str(), value.c_str()});
@@ -39,7 +49,8 @@ ipc::Expected<std::unique_ptr<Decoder>> DecoderOpening::Open(
   parameters.option_count = options.size();
   parameters.max_frame_pixels = max_frame_pixels_;
   parameters.ignore_errors = ignore_errors_;
-  return Decoder::Open(backend, parameters, runtime, patience_);
+  return Decoder::Open(backend, parameters, runtime, patience_,
+                       examiner_->get());
 }
 
 }  // namespace bulkhead::worker

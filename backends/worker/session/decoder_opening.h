@@ -4,13 +4,11 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "backends/sdk/bulkhead_backend.h"
 #include "backends/worker/media/decoder.h"
 #include "backends/worker/media/demuxer.h"
+#include "backends/worker/media/examiner.h"
 #include "ipc/error.h"
 #include "ipc/schema/session.capnp.h"
 
@@ -23,6 +21,7 @@ class DecoderOpening {
  public:
   explicit DecoderOpening(ipc::schema::Open::Reader open);
 
+  // Opens a decoder, which must not outlive this object.
   ipc::Expected<std::unique_ptr<Decoder>> Open(
       const bulkhead_backend& backend, const bulkhead_runtime& runtime,
       const bulkhead_codec_parameters& codec) const;
@@ -34,10 +33,13 @@ class DecoderOpening {
   const uint64_t max_frame_pixels_;
   const bool ignore_errors_;
   const std::chrono::milliseconds patience_;
-  std::vector<std::pair<std::string, std::string>> options_;
+  Examiner::Options options_;  // those for the backend
+  ipc::Expected<std::unique_ptr<Examiner>> examiner_;
 };
 
 // Returns the limits for reading the file that an `open` request sets.
 DemuxerLimits DemuxerLimitsOf(ipc::schema::Open::Reader open);
+// Returns the `stream_index` of the demuxer.
+int32_t StreamToOpen(ipc::schema::Open::Reader open);
 
 }  // namespace bulkhead::worker

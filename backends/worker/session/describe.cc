@@ -22,7 +22,10 @@ extern "C" {
 }
 
 #include "backends/worker/media/allowed_media.h"
+#include "backends/worker/media/avi_index.h"
+#include "backends/worker/media/declared_size.h"
 #include "backends/worker/media/display.h"
+#include "backends/worker/media/file_window.h"
 #include "backends/worker/media/media_file.h"
 #include "backends/worker/session/allowed_lists.h"
 #include "ipc/limit_name.h"
@@ -145,11 +148,25 @@ void FillStream(const AVStream& stream,
   Set(out.initTimeBase(), stream.time_base);
   out.setStart(stream.start_time);
   out.setDuration(stream.duration);
-  out.setFrameCount(
-      static_cast<uint64_t>(std::max<int64_t>(stream.nb_frames, 0)));
   out.setBitRate(std::max<int64_t>(codec.bit_rate, 0));
   if (codec.codec_type == AVMEDIA_TYPE_VIDEO) FillVideo(stream, out);
   if (codec.codec_type == AVMEDIA_TYPE_AUDIO) FillAudio(stream, out);
+}
+
+// Returns the number of frames that the header tells, without the chunks of AVI
+// that have no bytes, as the decoder of the stream tells it (Demuxer).
+uint64_t FramesFromHeader(const MediaFile& file, MediaBytes media,
+                          int64_t bytes, const AVStream& stream) {
+  const auto frames =
+      static_cast<uint64_t>(std::max<int64_t>(stream.nb_frames, 0));
+  if (std::string_view(file.format()->iformat->name) != "avi" ||
+      stream.codecpar->codec_type != AVMEDIA_TYPE_VIDEO) {
+    return frames;
+  }
+  const auto index =
+      AviIndex::Read(FileWindow(media, bytes),
+                     DeclaredSize("avi", media, bytes), stream.index);
+  return index && index->chunks() == frames ? index->frames() : frames;
 }
 
 void Count(const AVPacket& packet, Content& content) {
@@ -224,6 +241,8 @@ ipc::Expected<void> Describe(HostReplies& replies, MediaBytes media,
     IPC_TRY(replies.Send(kDescriptionWords, [&](schema::Reply::Builder reply) {
       auto stream = reply.initDescribed().initStream();
       FillStream(*format.streams[i], stream);
+      stream.setFrameCount(FramesFromHeader(
+          *file, media, describe.getMediaBytes(), *format.streams[i]));
       // The packets of a stream that is not allowed were not read.
       if (contents.empty() || !allowed.Allows(*format.streams[i])) return;
       auto content = stream.getContent();

@@ -63,7 +63,9 @@ VideoStream::VideoStream(const StreamContext& context,
 
 template <typename T>
 ipc::Expected<T> VideoStream::Located(ipc::Expected<T> result) const {
-  if (!result && reader_ && reader_->begun()) {
+  // Where the file was read to does not matter if the call is wrong.
+  if (!result && result.error().code != ipc::Code::kInvalidArgument &&
+      reader_ && reader_->begun()) {
     result.error().message += ", " + reader_->Progress();
   }
   return result;
@@ -73,7 +75,7 @@ ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
   IPC_ASSIGN_OR_RETURN(
       auto demuxer,
       Demuxer::Open(context_.media, media_bytes_, name_hint_,
-                    open.getStreamIndex(), StreamKind::kVideo, limits_));
+                    StreamToOpen(open), StreamKind::kVideo, limits_));
   converter_ = std::make_unique<OutputConverter>(
       demuxer->display_matrix_untrusted(), max_frame_pixels_, output_);
   const Demuxer& source = *demuxer;

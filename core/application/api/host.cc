@@ -172,6 +172,7 @@ Result<std::unique_ptr<Host>> Host::Create(HostOptions options) {
   RETURN_IF_ERROR(RefuseInsideBackend());
   RETURN_IF_ERROR(CheckLimits(options.limits));
   RETURN_IF_ERROR(CheckDeadlines(options.deadlines));
+  if (options.shadow) RETURN_IF_ERROR(CheckShadow(*options.shadow));
   const auto environment = discovery::Environment::FromProcess();
   session::SupervisorSettings settings;
   settings.programs =
@@ -198,6 +199,7 @@ Result<std::unique_ptr<Host>> Host::Create(HostOptions options) {
   settings.eager = options.eager;
   settings.deadlines = options.deadlines;
   settings.limits = options.limits;
+  settings.shadow = options.shadow;
   settings.on_event = options.on_event;
   ASSIGN_OR_RETURN(auto link,
                    session::SupervisorLink::Start(std::move(settings)));

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/base/device_name.h"
 #include "ipc/limit_name.h"
 
 namespace bulkhead {
@@ -73,6 +74,18 @@ Status CheckDeadlines(const Deadlines& deadlines) {
                     std::to_string(value.count()) + " ms", least);
   }
   return Status();
+}
+
+Status CheckShadow(const ShadowOptions& shadow) {
+  if (const auto device = discovery::ParseDeviceName(shadow.against); !device) {
+    return Status(device.error().code(),
+                  "option shadow.against: " + device.error().message());
+  }
+  // A NaN fails this comparison, too.
+  if (shadow.share >= 0 && shadow.share <= 1) return Status();
+  return Status(Code::kInvalidArgument, "option shadow.share is " +
+                                            std::to_string(shadow.share) +
+                                            "; it must be from 0 to 1");
 }
 
 }  // namespace bulkhead

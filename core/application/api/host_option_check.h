@@ -11,5 +11,8 @@ namespace bulkhead {
 // 0: the restarts and the kills of a position, and the deadline of closing.
 Status CheckLimits(const Limits& limits);
 Status CheckDeadlines(const Deadlines& deadlines);
+// Returns kInvalidArgument if `against` is no name of a device, or the share is
+// none.
+Status CheckShadow(const ShadowOptions& shadow);
 
 }  // namespace bulkhead

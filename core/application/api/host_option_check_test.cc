@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -87,6 +88,19 @@ TEST(HostOptionCheck, ADeadlineInThePastIsNamed) {
     EXPECT_EQ(status.message(), "option deadlines." + std::string(name) +
                                     " is -1 ms; it must be at least " +
                                     (std::string(name) == "close" ? "0" : "1"));
+  }
+}
+
+TEST(HostOptionCheck, AShadowNamesADeviceAndAShare) {
+  EXPECT_TRUE(CheckShadow({}).ok());
+  EXPECT_TRUE(CheckShadow({.against = "acme:1", .share = 1}).ok());
+  EXPECT_TRUE(CheckShadow({.against = "cpu", .share = 0}).ok());
+  EXPECT_EQ(CheckShadow({.against = "no device!"}).code(),
+            Code::kInvalidArgument);
+  for (const double share : {-0.1, 1.1, std::nan("")}) {
+    const Status status = CheckShadow({.against = "cpu", .share = share});
+    EXPECT_EQ(status.code(), Code::kInvalidArgument) << share;
+    EXPECT_NE(status.message().find("option shadow.share"), std::string::npos);
   }
 }
 

@@ -27,8 +27,12 @@ void DamageLog::Add(const Damage& damage) {
   if (!damage.frame) {
     // Each pass over the stream finds the same damage again, so that passes are
     // not added up.
-    unplaced_ = std::max(unplaced_, damage.frames);
-    if (unplaced_words_.empty()) unplaced_words_ = damage.words;
+    if (damage.frames > unplaced_.frames) {
+      unplaced_.frames = damage.frames;
+      unplaced_.first_byte = damage.position;
+      unplaced_.last_byte = std::max(damage.end_position - 1, damage.position);
+    }
+    if (unplaced_.words.empty()) unplaced_.words = damage.words;
     return;
   }
   int64_t end_pts;
@@ -71,7 +75,7 @@ bool DamageLog::Has(uint64_t first, uint64_t last) const {
 }
 
 std::string DamageLog::WordsAbout(std::optional<uint64_t> frame) const {
-  if (!frame) return unplaced_words_;
+  if (!frame) return unplaced_.words;
   const auto after = ranges_.upper_bound(*frame);
   if (after == ranges_.begin() || std::prev(after)->second.last < *frame) {
     return "";
@@ -120,8 +124,11 @@ std::vector<DamagedRange> DamageLog::Ranges(double seconds_per_unit) const {
                       .last_byte = byte(range.last_byte),
                       .backend_says = range.words});
   }
-  if (unplaced_ > 0) {
-    ranges.push_back({.frames = unplaced_, .backend_says = unplaced_words_});
+  if (unplaced_.frames > 0) {
+    ranges.push_back({.frames = unplaced_.frames,
+                      .first_byte = byte(unplaced_.first_byte),
+                      .last_byte = byte(unplaced_.last_byte),
+                      .backend_says = unplaced_.words});
   }
   for (const auto& [key, gap] : gaps_) {
     int64_t end;

@@ -26,7 +26,9 @@ struct Damage {
   // The container lost the frames, so that they have no number: `frames` is an
   // estimate, and `position` the first of the lost bytes.
   bool not_in_index = false;
-  int64_t end_position = -1;  // then: the byte behind the lost ones
+  // Then, the byte behind the lost ones. Without that, the frame is somewhere
+  // from `position` to here, and has no number.
+  int64_t end_position = -1;
   // Then, of a file that is cut off, what its headers tell: its size, or else
   // the number of its frames.
   int64_t declared_size = -1;
@@ -36,6 +38,12 @@ struct Damage {
 // Returns the time in seconds. Returns nullopt if it is unknown, or so far away
 // that only a damaged file has it: such a time would tell people nothing.
 std::optional<double> TimeOf(int64_t pts, double seconds_per_unit);
+
+// Returns whether the damage is that of the frame which is next in the pass
+// that met it. Else nothing tells which frame it is.
+inline bool HasPlace(const Damage& damage) {
+  return damage.frames == 1 && damage.end_position < 0;
+}
 
 // Tells one gap in the container from another, whichever pass met it.
 using GapKey = std::pair<int64_t, int64_t>;
@@ -76,9 +84,8 @@ class DamageLog {
   static void Join(const Range& later, Range& range);
 
   std::map<uint64_t, Range> ranges_;  // keyed by the first frame
-  uint64_t unplaced_ = 0;             // frames whose number is unknown
-  std::string unplaced_words_;
-  std::map<GapKey, Damage> gaps_;  // not in the index
+  Range unplaced_;                    // frames whose number is unknown
+  std::map<GapKey, Damage> gaps_;     // not in the index
 };
 
 }  // namespace bulkhead::session

@@ -34,13 +34,16 @@ TEST(DamageLog, FramesThatFollowEachOtherAreOneRange) {
 
 TEST(DamageLog, WhatHasNoPlaceComesLastAndIsNotAddedUp) {
   DamageLog log;
-  for (const uint64_t frames : {3, 9, 3}) log.Add({.frames = frames});
+  for (const uint64_t frames : {3, 9, 3}) {
+    log.Add({.position = 50, .frames = frames, .end_position = 71});
+  }
   log.Add(At(1));
   const auto ranges = log.Ranges(1);
   ASSERT_EQ(ranges.size(), 2u);
   EXPECT_EQ(ranges[1].frames, 9u);
+  EXPECT_EQ(ranges[1].first_byte, 50);
+  EXPECT_EQ(ranges[1].last_byte, 70);
   EXPECT_FALSE(ranges[1].first_frame);
-  EXPECT_FALSE(ranges[1].first_byte);
 }
 
 TEST(DamageLog, FramesWithoutTimestampsHaveNoTimes) {

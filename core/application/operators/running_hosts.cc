@@ -11,6 +11,7 @@
 #include "core/base/clean_text.h"
 #include "core/base/status_macros.h"
 #include "core/control/control_exchange.h"
+#include "core/control/shadow_messages.h"
 #include "core/include/bulkhead/operators.h"
 #include "ipc/deadline.h"
 
@@ -47,8 +48,11 @@ RunningBackend ToBackend(schema::RunningBackend::Reader backend) {
   out.reason = backend.getReason().cStr();
   out.incarnation = backend.getIncarnation();
   out.restarts = backend.getRestarts();
+  out.failovers = backend.getFailovers();
+  out.failed_failovers = backend.getFailedFailovers();
   for (const int pid : backend.getWorkerPids()) out.worker_pids.push_back(pid);
   out.memory_bytes = backend.getMemoryBytes();
+  out.shadow = ToShadowReport(backend.getShadow());
   for (const auto session : backend.getSessions()) {
     out.sessions.push_back({.session = session.getSession(),
                             .device = session.getDevice().cStr(),

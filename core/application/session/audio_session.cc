@@ -6,6 +6,8 @@
 #include <utility>
 #include <variant>
 
+#include "core/application/session/cut_off.h"
+#include "core/application/session/failover.h"
 #include "core/base/status_macros.h"
 #include "core/worker_protocol/stream_opening.h"
 #include "ipc/limit_name.h"
@@ -54,34 +56,39 @@ Result<std::unique_ptr<AudioSession>> AudioSession::Open(
   RETURN_IF_ERROR(ValidateBackendOptions(options.backend_options));
   ASSIGN_OR_RETURN(MediaInput input, MediaInput::Open(source));
   ASSIGN_OR_RETURN(auto cancel, CancelSignal::Of(options.cancellation));
-  std::unique_ptr<AudioSession> session(
-      new AudioSession(std::move(supervisor), std::move(input),
-                       std::move(options), limits, std::move(cancel)));
+  ASSIGN_OR_RETURN(auto elsewhere, OptionsElsewhere(*supervisor, options));
+  std::unique_ptr<AudioSession> session(new AudioSession(
+      std::move(supervisor), std::move(input), std::move(options),
+      std::move(elsewhere), limits, std::move(cancel)));
   RETURN_IF_ERROR(session->OpenFirst());
   return session;
 }
 
 AudioSession::AudioSession(std::shared_ptr<SupervisorLink> supervisor,
                            MediaInput input, AudioOptions options,
+                           std::optional<AudioOptions> elsewhere,
                            const Limits& limits,
                            std::shared_ptr<CancelSignal> cancel)
-    : StreamSession(std::move(supervisor), std::move(input), options, limits,
-                    std::move(cancel)),
-      options_(std::move(options)) {}
+    : StreamSession(supervisor, std::move(input), options, elsewhere, limits,
+                    cancel),
+      options_(std::move(options)),
+      elsewhere_(std::move(elsewhere)) {}
 
 Result<bool> AudioSession::OpenStream(WorkerLink& link, uint32_t incarnation) {
   audio_.emplace(link);
   ASSIGN_OR_RETURN(OpenedAudio opened,
                    audio_->Open(options_, incarnation, limits(), input()));
-  if (opened_) {
-    return opened.sample_rate == opened_->sample_rate &&
-           opened.channels == opened_->channels &&
-           opened.metadata.codec == metadata().codec &&
-           opened.metadata.stream_index == metadata().stream_index &&
-           opened.metadata.begin_seconds == metadata().begin_seconds;
+  if (!opened_) {
+    opened_ = std::move(opened);
+    return true;
   }
-  opened_ = std::move(opened);
-  return true;
+  opened_->metadata.backend = opened.metadata.backend;
+  opened_->metadata.device = opened.metadata.device;
+  return opened.sample_rate == opened_->sample_rate &&
+         opened.channels == opened_->channels &&
+         opened.metadata.codec == metadata().codec &&
+         opened.metadata.stream_index == metadata().stream_index &&
+         opened.metadata.begin_seconds == metadata().begin_seconds;
 }
 
 Result<std::shared_ptr<FramePool>> AudioSession::MakePool() const {
@@ -92,6 +99,11 @@ Result<std::shared_ptr<FramePool>> AudioSession::MakePool() const {
 void AudioSession::LinkLost() {
   audio_.reset();
   playing_ = false;
+}
+
+void AudioSession::OptionsChanged() {
+  options_ = *std::move(elsewhere_);
+  device_changed_ = true;
 }
 
 int64_t AudioSession::SampleAt(double seconds) const {
@@ -162,15 +174,17 @@ Result<AudioSession::Channels> AudioSession::Fetch(int64_t first,
   Channels channels;
   playing_ = false;
   RETURN_IF_ERROR(CheckDamage(first, first + count));
-  for (bool more = true; more;) {
-    const int64_t have =
-        channels.empty() ? 0 : static_cast<int64_t>(channels[0].size());
-    if (have == count) break;
-    worker().Want(static_cast<uint64_t>(first + have));
+  const auto have = [&] {
+    return channels.empty() ? 0 : static_cast<int64_t>(channels[0].size());
+  };
+  for (bool more = true; more && have() < count;) {
+    worker().Want(static_cast<uint64_t>(first + have()));
     ASSIGN_OR_RETURN(
         more,
         worker().Run(WorkerRecovery::Step::kFrameAt, [&]() -> Result<bool> {
-          return FetchSome(first + have, count - have, channels);
+          // The samples of one call are those of one device.
+          if (std::exchange(device_changed_, false)) channels.clear();
+          return FetchSome(first + have(), count - have(), channels);
         }));
     RETURN_IF_ERROR(CheckDamage(first, first + count));
   }
@@ -237,9 +251,12 @@ Status AudioSession::CheckDamage(int64_t first, int64_t end) const {
   }
   text += " are damaged";
   if (found->declared_size >= 0) {
-    text += ": the file is cut off, it needs " +
-            std::to_string(found->declared_size) + " bytes and has " +
-            std::to_string(input().bytes());
+    text +=
+        ": the file is cut off, " +
+        SizesOfCut(metadata().container, found->declared_size, input().bytes());
+    if (damage.estimated) {
+      text += DurationOfCut(metadata().container, metadata());
+    }
   } else if (found->declared_samples >= 0) {
     text += ": the file is cut off, its header tells " +
             std::to_string(found->declared_samples) + " samples and it has " +

@@ -45,12 +45,13 @@ class AudioSession final : public StreamSession {
   using Channels = std::vector<std::vector<float>>;
 
   AudioSession(std::shared_ptr<SupervisorLink> supervisor, MediaInput input,
-               AudioOptions options, const Limits& limits,
-               std::shared_ptr<CancelSignal> cancel);
+               AudioOptions options, std::optional<AudioOptions> elsewhere,
+               const Limits& limits, std::shared_ptr<CancelSignal> cancel);
 
   Result<bool> OpenStream(WorkerLink& link, uint32_t incarnation) override;
   Result<std::shared_ptr<FramePool>> MakePool() const override;
   void LinkLost() override;
+  void OptionsChanged() override;
 
   // Returns the number of the sample that is nearest to a time.
   int64_t SampleAt(double seconds) const;
@@ -66,7 +67,9 @@ class AudioSession final : public StreamSession {
   // known to be damaged.
   Status CheckDamage(int64_t first, int64_t end) const;
 
-  const AudioOptions options_;
+  AudioOptions options_;
+  std::optional<AudioOptions> elsewhere_;  // the options for on_failure
+  bool device_changed_ = false;  // since the last fetch: its samples are mixed
   std::optional<OpenedAudio> opened_;  // reported by the first worker
   std::optional<AudioLink> audio_;     // link to the live worker
   SampleDamageLog damage_;

@@ -44,8 +44,8 @@ Result<std::optional<StreamMetadata>> DeviceVetting::Stream(
     if (container.error().code() == Code::kCancelled) return container.error();
     return std::optional<StreamMetadata>();
   }
-  const StreamMetadata* stream =
-      StreamToOpen(*container, wanted_.kind, wanted_.stream_index);
+  const StreamMetadata* stream = StreamToOpen(
+      *container, wanted_.kind, wanted_.stream_index, wanted_.stream_choice);
   return stream != nullptr ? std::make_optional(*stream)
                            : std::optional<StreamMetadata>();
 }

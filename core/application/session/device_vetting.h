@@ -10,6 +10,7 @@
 #include "core/application/worker_link/media_input.h"
 #include "core/include/bulkhead/host_options.h"
 #include "core/include/bulkhead/metadata.h"
+#include "core/include/bulkhead/video_options.h"
 
 namespace bulkhead::session {
 
@@ -28,6 +29,7 @@ class DeviceVetting {
     std::string device;
     StreamKind kind = StreamKind::kVideo;
     std::optional<int> stream_index;
+    StreamChoice stream_choice = StreamChoice::kFirst;
     AllowedMedia allowed;
   };
 

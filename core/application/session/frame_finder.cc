@@ -153,7 +153,7 @@ Result<FrameFinder::Found> FrameFinder::FindByCounting(VideoLink& video,
       continue;
     }
     if (damage) {
-      if (damage->frames == 1) damage->frame = position_;
+      if (HasPlace(*damage)) damage->frame = position_;
       log_.Add(*damage);
     }
     if (position_++ < i) continue;

@@ -2,6 +2,7 @@
 #include "core/application/session/frame_sequence.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,6 +18,9 @@ namespace {
 // Comparing more would cost conversions and show nothing new, since each frame
 // depends on the frames before.
 constexpr size_t kComparedFrames = 3;
+
+// The number of recorded frames that are compared with those of another device.
+constexpr size_t kProvingFrames = 64;
 
 // Returns the damage that the sequence shows for an event, if any. Frames that
 // a play skips before its first frame are not part of the sequence.
@@ -49,6 +53,9 @@ Result<FrameSequence::Event> FrameSequence::Next(VideoLink& video) {
     auto* const published = std::get_if<PublishedFrame>(&event);
     std::optional<Damage> damage = DamageOf(event);
     if (!published && !damage) continue;
+    if (!published && passing_recorded_ && damage->pts <= seen_.back().pts) {
+      continue;
+    }
     if (damage && damage->not_in_index) {
       // The worker that takes over from a dead one meets it again.
       if (!gaps_told_.insert(KeyOf(*damage)).second) continue;
@@ -61,13 +68,14 @@ Result<FrameSequence::Event> FrameSequence::Next(VideoLink& video) {
       ascending_ = false;
     }
     const uint64_t number = next();
-    Record({pts, published ? published->fingerprint : 0});
+    const bool delivered = published && (!damage || shows_damaged_);
+    Record({pts, published ? published->fingerprint : 0, delivered});
     frames_ += damage ? damage->frames : 1;
     if (damage) {
-      if (damage->frames == 1) damage->frame = number;
+      if (HasPlace(*damage)) damage->frame = number;
       log_.Add(*damage);
     }
-    if (published && (!damage || shows_damaged_)) {
+    if (delivered) {
       return Event(std::move(*published));
     }
     return Event(*damage);
@@ -76,11 +84,13 @@ Result<FrameSequence::Event> FrameSequence::Next(VideoLink& video) {
 
 void FrameSequence::Record(Stamp stamp) {
   gaps_told_.clear();
+  passing_recorded_ = false;
   seen_.push_back(stamp);
   if (seen_.size() <= std::max(most_recorded_, uint64_t{kComparedFrames})) {
     return;
   }
   seen_.pop_front();
+  if (without_prints_ > 0) --without_prints_;
   ++dropped_;
 }
 
@@ -92,59 +102,112 @@ void FrameSequence::Rewind() {
   ascending_ = true;
   ended_ = false;
   playing_ = false;
+  other_device_ = false;
+  without_prints_ = 0;
+  passing_recorded_ = false;
 }
 
 Status FrameSequence::Resume(VideoLink& video) {
-  const size_t count = seen_.size();
-  // A seek needs ascending timestamps: they give the place to seek to, and show
-  // which of the frames that come are recorded already.
-  if (count > 0 && ascending_) {
-    const size_t first = count - std::min(count, kComparedFrames);
-    RETURN_IF_ERROR(video.Play({.start = PlayRequest::Start::kKeyframe,
-                                .keyframe_before = seen_.back().pts,
-                                .skip_before = seen_[first].pts}));
-    const auto matched = DropSeen(video, first);
-    if (matched && *matched) return Status();
-    // A failed seek of a worker that lives, like a record that does not match,
-    // says nothing about decoding from the beginning.
-    if (!matched && video.dead()) return matched.error();
+  passing_recorded_ = false;
+  if (seen_.empty()) {
+    return video.Play({.start = PlayRequest::Start::kBeginning});
   }
+  ASSIGN_OR_RETURN(const uint64_t same, PlayCompared(video));
+  if (std::exchange(other_device_, false)) {
+    const auto compared = std::count_if(
+        seen_.end() - static_cast<std::ptrdiff_t>(same), seen_.end(),
+        [](const Stamp& stamp) { return stamp.delivered; });
+    if (same == 0) without_prints_ = seen_.size();
+    if (same == 0 || compared > 0) {
+      comparison_ = Comparison{.same = same > 0,
+                               .frames = static_cast<uint64_t>(compared)};
+    }
+  }
+  if (same > 0) return Status();
+  if (without_prints_ > 0) return PlayUncompared(video);
   if (dropped_ > 0) {
     return Status(Code::kResourceExhausted,
                   "its worker was lost, and another one would have to decode "
                   "it from the beginning, but only the last " +
-                      std::to_string(count) + " frames are remembered; raise " +
+                      std::to_string(seen_.size()) +
+                      " frames are remembered; raise " +
                       ipc::LimitName("index_frames") + " and start over");
   }
+  return Status(Code::kBadInput,
+                "it was decoded again in a new worker, and the pictures "
+                "differ from those that were delivered, so it cannot go "
+                "on: either the file was changed meanwhile, or its decoder "
+                "does not give the same pictures twice; open it again from "
+                "the start, on another device if that happens again");
+}
+
+Result<uint64_t> FrameSequence::PlayCompared(VideoLink& video) {
+  // A seek needs ascending timestamps: they give the place to seek to, and show
+  // which of the frames that come are recorded already.
+  seeks_ = true;
+  if (ascending_) {
+    const size_t most = other_device_ ? kProvingFrames : kComparedFrames;
+    const size_t first = seen_.size() - std::min(seen_.size(), most);
+    const size_t entry = other_device_ ? first : seen_.size() - 1;
+    RETURN_IF_ERROR(video.Play({.start = PlayRequest::Start::kKeyframe,
+                                .keyframe_before = seen_[entry].pts,
+                                .skip_before = seen_[first].pts}));
+    const auto same = DropSeen(video, first);
+    if (same && *same > 0) return *same;
+    // A failed seek of a worker that lives, like a record that does not match,
+    // says nothing about decoding from the beginning.
+    if (!same && video.dead()) return same.error();
+    seeks_ = bool{same};
+  }
+  if (dropped_ > 0) return uint64_t{0};
   RETURN_IF_ERROR(video.Play({.start = PlayRequest::Start::kBeginning}));
-  if (count > 0) {
-    ASSIGN_OR_RETURN(const bool matched, DropSeen(video, 0));
-    if (!matched) {
+  return DropSeen(video, 0);
+}
+
+Status FrameSequence::PlayUncompared(VideoLink& video) {
+  if (!ascending_) {
+    RETURN_IF_ERROR(video.Play({.start = PlayRequest::Start::kBeginning}));
+    return DropCounted(video);
+  }
+  const int64_t last = seen_.back().pts;
+  passing_recorded_ = true;
+  return video.Play({.start = seeks_ ? PlayRequest::Start::kKeyframe
+                                     : PlayRequest::Start::kBeginning,
+                     .keyframe_before = last,
+                     .skip_before = last == INT64_MAX ? last : last + 1});
+}
+
+Status FrameSequence::DropCounted(VideoLink& video) {
+  for (uint64_t left = next(); left > 0;) {
+    ASSIGN_OR_RETURN(const PlayEvent event, video.Await());
+    if (std::holds_alternative<EndOfStream>(event)) {
       return Status(Code::kBadInput,
-                    "it was decoded again in a new worker, and the pictures "
-                    "differ from those that were delivered, so it cannot go "
-                    "on: either the file was changed meanwhile, or its decoder "
-                    "does not give the same pictures twice; open it again from "
-                    "the start, on another device if that happens again");
+                    "this device shows fewer frames of it than were delivered "
+                    "already; open it again from the start");
     }
+    const auto damage = DamageOf(event);
+    const bool recorded = damage
+                              ? !damage->not_in_index
+                              : std::holds_alternative<PublishedFrame>(event);
+    if (recorded) --left;
   }
   return Status();
 }
 
-Result<bool> FrameSequence::DropSeen(VideoLink& video, size_t first) {
+Result<uint64_t> FrameSequence::DropSeen(VideoLink& video, size_t first) {
   for (size_t expected = first; expected < seen_.size();) {
     ASSIGN_OR_RETURN(PlayEvent event, video.Await());
     Stamp seen;
     if (const auto* published = std::get_if<PublishedFrame>(&event)) {
-      seen = {published->pts, published->fingerprint};
+      seen = {.pts = published->pts, .fingerprint = published->fingerprint};
     } else if (const auto* unseen = std::get_if<UnseenFrame>(&event)) {
       if (unseen->fate != UnseenFrame::Fate::kLost) continue;
       // The worker also reports damage between the keyframe and the first frame
       // to compare.
       if (first > 0 && unseen->pts < seen_[first].pts) continue;
-      seen = {unseen->pts, 0};
+      seen = {.pts = unseen->pts, .fingerprint = 0};
     } else {
-      return false;
+      return uint64_t{0};
     }
     // After a seek the first frame may be any of those that are compared: a
     // frame of the record that a damaged packet took part in may not come.
@@ -152,10 +215,13 @@ Result<bool> FrameSequence::DropSeen(VideoLink& video, size_t first) {
            seen_[first].pts < seen.pts) {
       expected = ++first;
     }
-    if (seen_[expected] != seen) return false;
+    const bool same = expected < without_prints_
+                          ? seen_[expected].pts == seen.pts
+                          : seen_[expected].IsLike(seen);
+    if (!same) return uint64_t{0};
     ++expected;
   }
-  return true;
+  return seen_.size() - first;
 }
 
 }  // namespace bulkhead::session

@@ -4,10 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <set>
+#include <utility>
 #include <variant>
 
 #include "core/application/frames/damage_log.h"
+#include "core/application/session/failover.h"
 #include "core/application/worker_link/video_link.h"
 #include "core/include/bulkhead/status.h"
 
@@ -24,6 +27,12 @@ namespace bulkhead::session {
 // record does not match (streams that do not seek exactly, timestamps that
 // repeat), the worker decodes from the beginning instead, which always matches
 // unless the file was changed.
+//
+// A worker of another device (failover.h) may make other pictures. Its first
+// play compares more frames, since it is to prove something about a decoder and
+// not about a file. If they differ, it goes on all the same, at the keyframe
+// before the next frame, or by counting where timestamps give no order. What
+// was recorded before then has no fingerprints any more.
 //
 // The record has the last Limits::index_frames frames. Once it has lost the
 // first frames, no worker can decode from the beginning any more: where that
@@ -60,21 +69,37 @@ class FrameSequence {
   void Forget() { playing_ = false; }
   // Begins again with the first frame.
   void Rewind();
+  // Records that the next play is that of another device.
+  void ChangeDevice() { other_device_ = !seen_.empty(); }
+  // Returns what that play showed of the recorded frames, once.
+  std::optional<Comparison> TakeComparison() {
+    return std::exchange(comparison_, std::nullopt);
+  }
 
  private:
   // One recorded frame.
   struct Stamp {
     int64_t pts;
     uint64_t fingerprint;  // 0: the packet yielded no picture
-    bool operator==(const Stamp&) const = default;
+    bool delivered = false;
+    bool IsLike(const Stamp& other) const {
+      return pts == other.pts && fingerprint == other.fingerprint;
+    }
   };
 
   void Record(Stamp stamp);
   // Starts a play whose next event is the first one that is not recorded.
   Status Resume(VideoLink& video);
+  // Starts a play that comes to the end of the record, and compares the frames
+  // that come again with the record. Returns how many agree: all of them, or 0.
+  Result<uint64_t> PlayCompared(VideoLink& video);
+  // Does the same without comparing.
+  Status PlayUncompared(VideoLink& video);
   // Drops the frames of the record from `first` on as they come again. Returns
-  // false if the frames that come differ from the record.
-  Result<bool> DropSeen(VideoLink& video, size_t first);
+  // their number, or 0 if the frames that come differ from the record.
+  Result<uint64_t> DropSeen(VideoLink& video, size_t first);
+  // Drops as many frames as were recorded, whatever they show.
+  Status DropCounted(VideoLink& video);
 
   DamageLog& log_;
   const bool shows_damaged_;
@@ -85,7 +110,12 @@ class FrameSequence {
   uint64_t frames_ = 0;
   bool ascending_ = true;  // all of seen_ have timestamps, in ascending order
   bool ended_ = false;
-  bool playing_ = false;  // the worker's play continues after seen_
+  bool playing_ = false;           // the worker's play continues after seen_
+  bool other_device_ = false;      // the record is that of another device
+  size_t without_prints_ = 0;      // the first of seen_, made by another device
+  bool seeks_ = true;              // the latest worker could seek
+  bool passing_recorded_ = false;  // the play may still tell of recorded frames
+  std::optional<Comparison> comparison_;
 };
 
 }  // namespace bulkhead::session

@@ -26,7 +26,12 @@ bool Fits(const StreamCapability& capability, const StreamMetadata& stream) {
 }  // namespace
 
 const StreamMetadata* StreamToOpen(const ContainerMetadata& container,
-                                   StreamKind kind, std::optional<int> index) {
+                                   StreamKind kind, std::optional<int> index,
+                                   StreamChoice choice) {
+  if (!index && choice == StreamChoice::kBest) {
+    index = kind == StreamKind::kVideo ? container.best_video_stream
+                                       : container.best_audio_stream;
+  }
   const StreamMetadata* cover = nullptr;
   for (const StreamMetadata& stream : container.streams) {
     if (stream.kind != kind || index.value_or(stream.index) != stream.index) {

@@ -8,6 +8,7 @@
 #include "core/include/bulkhead/device_capabilities.h"
 #include "core/include/bulkhead/metadata.h"
 #include "core/include/bulkhead/reports.h"
+#include "core/include/bulkhead/video_options.h"
 
 namespace bulkhead::session {
 
@@ -17,7 +18,8 @@ namespace bulkhead::session {
 // Returns the stream that a decoder opens, as the session protocol defines it;
 // null if there is none of the kind.
 const StreamMetadata* StreamToOpen(const ContainerMetadata& container,
-                                   StreamKind kind, std::optional<int> index);
+                                   StreamKind kind, std::optional<int> index,
+                                   StreamChoice choice);
 
 // Returns whether the device declares that it does not decode the stream.
 bool RulesOut(const DeviceCapabilities& capabilities,

@@ -54,14 +54,21 @@ TEST(StreamFitTest, TheStreamIsTheOneThatADecoderOpens) {
   for (int i = 0; i < 3; ++i) container.streams[i].index = i;
   container.streams[0].is_cover = true;
   const auto codec = [&](std::optional<int> index) {
-    const auto* stream = StreamToOpen(container, StreamKind::kVideo, index);
+    const auto* stream = StreamToOpen(container, StreamKind::kVideo, index,
+                                      StreamChoice::kFirst);
     return stream == nullptr ? "" : stream->codec;
+  };
+  const auto best = [&](StreamKind kind) {
+    return StreamToOpen(container, kind, {}, StreamChoice::kBest);
   };
   EXPECT_EQ(codec({}), "h264");
   EXPECT_EQ(codec(0), "mjpeg");
   EXPECT_EQ(codec(2), "hevc");
   EXPECT_EQ(codec(3), "");
-  EXPECT_EQ(StreamToOpen(container, StreamKind::kAudio, {}), nullptr);
+  EXPECT_EQ(best(StreamKind::kVideo)->codec, "h264") << "none is told";
+  container.best_video_stream = 2;
+  EXPECT_EQ(best(StreamKind::kVideo)->codec, "hevc");
+  EXPECT_EQ(best(StreamKind::kAudio), nullptr);
 }
 
 TEST(StreamFitTest, DevicesThatDecodeItAndThoseThatDoNotTellAreNamed) {

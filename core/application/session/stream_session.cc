@@ -21,7 +21,7 @@ std::string StreamSession::Quote(const std::string& backend,
 Status StreamSession::OpenFirst() {
   Status opened = recovery_.Open();
   // Before a worker was met, nobody knows what the input is.
-  return met_worker_ ? vetting_.Explain(std::move(opened)) : opened;
+  return met_worker_ ? vetting_->Explain(std::move(opened)) : opened;
 }
 
 Status StreamSession::OpenOn(WorkerLink& link, uint32_t incarnation) {
@@ -48,6 +48,12 @@ void StreamSession::WorkerLost(bool gone) {
     // worker may get them.
     pool_.reset();
   }
+}
+
+void StreamSession::DeviceChanged() {
+  vetting_ = vetting_elsewhere_;
+  met_worker_ = false;
+  OptionsChanged();
 }
 
 }  // namespace bulkhead::session

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -43,16 +44,20 @@ class StreamSession : private WorkerRecovery::Client {
   void Cancel() { recovery_.Cancel(); }
 
  protected:
-  // `Options` is VideoOptions or AudioOptions.
+  // `Options` is VideoOptions or AudioOptions; `elsewhere` are those for the
+  // device on_failure, if there is one.
   template <typename Options>
-  StreamSession(std::shared_ptr<SupervisorLink> supervisor, MediaInput input,
-                const Options& options, const Limits& limits,
-                std::shared_ptr<CancelSignal> cancel)
+  StreamSession(const std::shared_ptr<SupervisorLink>& supervisor,
+                MediaInput input, const Options& options,
+                const std::optional<Options>& elsewhere, const Limits& limits,
+                const std::shared_ptr<CancelSignal>& cancel)
       : input_(std::move(input)),
         limits_(limits),
-        vetting_(supervisor, input_, WantedOf(options), limits, cancel),
-        recovery_(std::move(supervisor), input_,
-                  SettingsOf(options, std::move(cancel)), *this) {}
+        vetting_(VettingOf(supervisor, options, cancel)),
+        vetting_elsewhere_(elsewhere ? VettingOf(supervisor, *elsewhere, cancel)
+                                     : nullptr),
+        recovery_(supervisor, input_, SettingsOf(options, elsewhere, cancel),
+                  *this) {}
   ~StreamSession() = default;
 
   // Starts the first worker and has the stream opened.
@@ -68,18 +73,30 @@ class StreamSession : private WorkerRecovery::Client {
 
  private:
   template <typename Options>
+  std::shared_ptr<const DeviceVetting> VettingOf(
+      const std::shared_ptr<SupervisorLink>& supervisor, const Options& options,
+      const std::shared_ptr<CancelSignal>& cancel) const {
+    return std::make_shared<DeviceVetting>(supervisor, input_,
+                                           WantedOf(options), limits_, cancel);
+  }
+  template <typename Options>
   WorkerRecovery::Settings SettingsOf(
-      const Options& options, std::shared_ptr<CancelSignal> cancel) const {
+      const Options& options, const std::optional<Options>& elsewhere,
+      const std::shared_ptr<CancelSignal>& cancel) const {
     WorkerRecovery::Settings settings{
         .device = options.device,
         .input_key = InputKey(input_.identity(), options),
         .observer = options.recovery_observer,
         .limits = limits_,
-        .cancel = std::move(cancel),
+        .cancel = cancel,
         .vet = [this](const std::string& describer) {
-          return vetting_.Vet(describer);
+          return vetting_->Vet(describer);
         }};
     SetOptions(options, settings.request);
+    if (elsewhere) {
+      settings.elsewhere = std::make_shared<WorkerRecovery::Settings>(
+          SettingsOf<Options>(*elsewhere, std::nullopt, cancel));
+    }
     return settings;
   }
   template <typename Options>
@@ -88,6 +105,7 @@ class StreamSession : private WorkerRecovery::Client {
     return {.device = options.device,
             .kind = kAudio ? StreamKind::kAudio : StreamKind::kVideo,
             .stream_index = options.stream_index,
+            .stream_choice = options.stream_choice,
             .allowed = options.allowed};
   }
 
@@ -98,13 +116,17 @@ class StreamSession : private WorkerRecovery::Client {
   virtual Result<std::shared_ptr<FramePool>> MakePool() const = 0;
   // Forgets the link, which is about to be destroyed, and the play on it.
   virtual void LinkLost() = 0;
+  // Uses the options for the device on_failure from now on.
+  virtual void OptionsChanged() = 0;
 
   Status OpenOn(WorkerLink& link, uint32_t incarnation) final;
   void WorkerLost(bool gone) final;
+  void DeviceChanged() final;
 
   const MediaInput input_;
   const Limits limits_;
-  const DeviceVetting vetting_;
+  std::shared_ptr<const DeviceVetting> vetting_;  // of the present device
+  std::shared_ptr<const DeviceVetting> vetting_elsewhere_;  // or null
   bool met_worker_ = false;
   std::shared_ptr<FramePool> pool_;  // null before the first stream was opened
   WorkerRecovery recovery_;

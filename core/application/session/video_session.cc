@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/application/frames/given_index.h"
+#include "core/application/session/failover.h"
 #include "core/application/worker_link/output_options.h"
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
@@ -47,36 +48,52 @@ Result<std::unique_ptr<VideoSession>> VideoSession::Open(
   }
   ASSIGN_OR_RETURN(MediaInput input, MediaInput::Open(source));
   ASSIGN_OR_RETURN(auto cancel, CancelSignal::Of(options.cancellation));
-  std::unique_ptr<VideoSession> session(
-      new VideoSession(std::move(supervisor), std::move(input),
-                       std::move(options), limits, std::move(cancel)));
+  SupervisorLink& link = *supervisor;
+  ASSIGN_OR_RETURN(auto elsewhere, OptionsElsewhere(*supervisor, options));
+  RETURN_IF_ERROR(supervisor->CheckShadowDevice());
+  std::unique_ptr<VideoSession> session(new VideoSession(
+      std::move(supervisor), std::move(input), std::move(options),
+      std::move(elsewhere), limits, std::move(cancel)));
   RETURN_IF_ERROR(session->OpenFirst());
+  session->shadow_ = ShadowFeed::Draw(link, session->worker().link().started(),
+                                      session->input(), session->options_,
+                                      session->metadata_, limits);
   return session;
 }
 
 VideoSession::VideoSession(std::shared_ptr<SupervisorLink> supervisor,
                            MediaInput input, VideoOptions options,
+                           std::optional<VideoOptions> elsewhere,
                            const Limits& limits,
                            std::shared_ptr<CancelSignal> cancel)
-    : StreamSession(std::move(supervisor), std::move(input), options, limits,
-                    std::move(cancel)),
+    : StreamSession(supervisor, std::move(input), options, elsewhere, limits,
+                    cancel),
       options_(std::move(options)),
+      elsewhere_(std::move(elsewhere)),
       sequence_(damage_, options_.on_corrupt == OnCorrupt::kShow,
-                limits.index_frames) {}
+                limits.index_frames) {
+  if (elsewhere_) hasher_ = PictureHasher::WithRandomKey();
+}
 
 Result<bool> VideoSession::OpenStream(WorkerLink& link, uint32_t incarnation) {
-  video_.emplace(link);
+  video_.emplace(link, hasher_ ? &*hasher_ : nullptr);
   ASSIGN_OR_RETURN(VideoMetadata opened,
                    video_->Open(options_, incarnation, limits(), input(),
                                 device_ ? &metadata_ : nullptr));
-  if (device_) {
-    return opened.width == metadata_.width &&
-           opened.height == metadata_.height &&
-           opened.dtype == metadata_.dtype && opened.codec == metadata_.codec &&
-           opened.stream_index == metadata_.stream_index;
+  if (!device_) {
+    metadata_ = std::move(opened);
+  } else if (opened.width != metadata_.width ||
+             opened.height != metadata_.height ||
+             opened.dtype != metadata_.dtype ||
+             opened.codec != metadata_.codec ||
+             opened.stream_index != metadata_.stream_index) {
+    return false;
   }
-  metadata_ = std::move(opened);
-  device_ = std::make_shared<const std::string>(metadata_.device);
+  if (!device_ || *device_ != opened.device) {
+    metadata_.backend = link.started().backend;
+    metadata_.device = link.started().device;
+    device_ = std::make_shared<const std::string>(metadata_.device);
+  }
   return true;
 }
 
@@ -92,6 +109,13 @@ Result<std::shared_ptr<FramePool>> VideoSession::MakePool() const {
 void VideoSession::LinkLost() {
   video_.reset();
   ForgetPlay();
+}
+
+void VideoSession::OptionsChanged() {
+  options_ = *std::move(elsewhere_);
+  elsewhere_.reset();
+  sequence_.ChangeDevice();
+  found_.ChangeDevice();
 }
 
 void VideoSession::ForgetPlay() {
@@ -136,6 +160,7 @@ Result<std::optional<Frame>> VideoSession::Next() {
       if (finder_) finder_->Forget();
       if (nearby_) nearby_->Forget();
       auto event = sequence_.Next(*video_);
+      worker().Compared(sequence_.TakeComparison());
       if (event && std::holds_alternative<PublishedFrame>(*event)) {
         worker().Progressed();
       }
@@ -151,9 +176,14 @@ Result<std::optional<Frame>> VideoSession::Next() {
       event = Event(EndOfStream{});
     }
     if (auto* published = std::get_if<PublishedFrame>(&*event)) {
+      if (shadow_) {
+        shadow_->Show(worker().link_if_any(), *published, number,
+                      /*in_order=*/true);
+      }
       return std::make_optional(MakeFrame(std::move(*published), number));
     }
     if (std::holds_alternative<EndOfStream>(*event)) {
+      if (shadow_) shadow_->End(number);
       RETURN_IF_ERROR(CheckEnd());
     }
     const auto* damage = std::get_if<Damage>(&*event);
@@ -361,8 +391,16 @@ Result<VideoSession::FrameOrDamage> VideoSession::Find(uint64_t index) {
   const auto find = [&]() -> Result<FrameFinder::Found> {
     // The worker's play serves the finder from here on.
     sequence_.Forget();
+    ASSIGN_OR_RETURN(const auto comparison, found_.Compare([&](uint64_t i) {
+      video_->BeginStep();
+      return FindOn(*video_, i);
+    }));
+    worker().Compared(comparison);
+    if (comparison) video_->BeginStep();
     auto found = FindOn(*video_, index);
-    if (found && std::holds_alternative<FoundFrame>(*found)) {
+    if (!found) return found;
+    if (const auto* frame = std::get_if<FoundFrame>(&*found)) {
+      if (elsewhere_) found_.Add(*frame);
       worker().Progressed();
     }
     return found;
@@ -370,83 +408,21 @@ Result<VideoSession::FrameOrDamage> VideoSession::Find(uint64_t index) {
   ASSIGN_OR_RETURN(auto found,
                    WithRecovery(WorkerRecovery::Step::kFrameAt, find));
   if (auto* frame = std::get_if<FoundFrame>(&found)) {
+    if (shadow_) {
+      shadow_->Show(worker().link_if_any(), frame->picture, frame->number,
+                    /*in_order=*/false);
+    }
     return FrameOrDamage(MakeFrame(std::move(frame->picture), frame->number));
   }
   return FrameOrDamage(std::get<Damage>(found));
 }
 
 Result<Frame> VideoSession::Fetch(uint64_t index) {
+  found_.Begin();
   ASSIGN_OR_RETURN(FrameOrDamage found, Find(index));
+  found_.Delivered();
   if (auto* frame = std::get_if<Frame>(&found)) return std::move(*frame);
   return DamagedError(std::get<Damage>(found));
-}
-
-Status VideoSession::DamagedError(const Damage& damage) const {
-  return Status(
-      Code::kBadInput,
-      input().name() + ": " +
-          (damage.not_in_index ? DescribeGap(damage)
-                               : DescribeDamaged(damage)) +
-          "; read on after it, or set on_corrupt to skip, nearest or show "
-          "(--on-corrupt skip)");
-}
-
-std::string VideoSession::DescribeGap(const Damage& gap) const {
-  const auto seconds = [this](int64_t pts) {
-    return std::to_string(static_cast<double>(pts) *
-                          metadata_.time_base.value());
-  };
-  std::string text = "about " + std::to_string(gap.frames) +
-                     (gap.frames == 1 ? " frame is" : " frames are");
-  const bool timed = TimeOf(gap.pts, metadata_.time_base.value()).has_value();
-  if (gap.declared_size >= 0 || gap.declared_frames > 0) {
-    text += " missing at the end";
-    if (timed) text += ", from " + seconds(gap.pts) + " s on";
-    text += ": the file is cut off, ";
-    if (gap.declared_size < 0) {
-      return text + "its header tells " + std::to_string(gap.declared_frames) +
-             " frames and it has " +
-             std::to_string(gap.declared_frames - gap.frames);
-    }
-    return text + "it needs " + std::to_string(gap.declared_size) +
-           " bytes and has " + std::to_string(input().bytes());
-  }
-  text += " lost";
-  int64_t end;
-  if (timed && !__builtin_add_overflow(gap.pts, gap.duration, &end)) {
-    text += gap.duration > 0
-                ? " between " + seconds(gap.pts) + " and " + seconds(end) + " s"
-                : " before " + seconds(gap.pts) + " s";
-  }
-  if (gap.position < 0) return text;
-  text += ": the file is damaged at byte " + std::to_string(gap.position);
-  if (gap.end_position <= gap.position) return text;
-  return text + " to " + std::to_string(gap.end_position);
-}
-
-std::string VideoSession::DescribeDamaged(const Damage& damage) const {
-  std::string text;
-  const auto time = TimeOf(damage.pts, metadata_.time_base.value());
-  if (damage.frames > 1) {
-    text += std::to_string(damage.frames) + " packets yielded no frame";
-  } else {
-    text += damage.frame ? "frame " + std::to_string(*damage.frame) : "a frame";
-    if (time) text += " at " + std::to_string(*time) + " s";
-    if (damage.position >= 0) {
-      text += ", byte " + std::to_string(damage.position) + " of the file,";
-    }
-    text += damage.silent ? " is missing" : " is damaged";
-  }
-  if (damage.silent) {
-    // Nothing but another decoder can tell which of the two it is.
-    text += ": backend " + metadata_.backend +
-            " gave neither a picture nor an error for it before it gave later "
-            "ones or ended the stream, so the file is damaged there or before, "
-            "or the backend lost it";
-  }
-  return text + Quote(metadata_.backend, damage.words.empty()
-                                             ? damage_.WordsAbout(damage.frame)
-                                             : damage.words);
 }
 
 std::vector<DamagedRange> VideoSession::damage() const {

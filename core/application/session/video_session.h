@@ -13,14 +13,17 @@
 #include "core/application/frames/damage_log.h"
 #include "core/application/frames/frame_selection.h"
 #include "core/application/frames/frame_times.h"
+#include "core/application/session/found_frames.h"
 #include "core/application/session/frame_finder.h"
 #include "core/application/session/frame_sequence.h"
 #include "core/application/session/nearby_finder.h"
+#include "core/application/session/shadow_feed.h"
 #include "core/application/session/stream_session.h"
 #include "core/application/supervisor_link/cancel_signal.h"
 #include "core/application/supervisor_link/supervisor_link.h"
 #include "core/application/worker_link/media_input.h"
 #include "core/application/worker_link/video_link.h"
+#include "core/control/picture_hash.h"
 #include "core/include/bulkhead/host.h"
 #include "core/worker_protocol/frame_pool.h"
 
@@ -70,12 +73,13 @@ class VideoSession final : public StreamSession {
   using FrameOrDamage = std::variant<Frame, Damage>;
 
   VideoSession(std::shared_ptr<SupervisorLink> supervisor, MediaInput input,
-               VideoOptions options, const Limits& limits,
-               std::shared_ptr<CancelSignal> cancel);
+               VideoOptions options, std::optional<VideoOptions> elsewhere,
+               const Limits& limits, std::shared_ptr<CancelSignal> cancel);
 
   Result<bool> OpenStream(WorkerLink& link, uint32_t incarnation) override;
   Result<std::shared_ptr<FramePool>> MakePool() const override;
   void LinkLost() override;
+  void OptionsChanged() override;
   // Forgets what is known of the worker's play, because the play is lost or is
   // about to be used for something else.
   void ForgetPlay();
@@ -119,15 +123,19 @@ class VideoSession final : public StreamSession {
   std::string Shortened() const;
   Frame MakeFrame(PublishedFrame&& published, uint64_t index) const;
 
-  const VideoOptions options_;
-  // Set when the first worker opens the stream. Later only TellContent()
-  // changes it.
+  VideoOptions options_;
+  std::optional<VideoOptions> elsewhere_;  // the options for on_failure
+  // Set when the first worker opens the stream. Later only TellContent() and a
+  // change of the device change it.
   VideoMetadata metadata_;
   std::shared_ptr<const std::string> device_;  // null before metadata_ is set
 
+  // Set if pictures may have to be compared with those of another device.
+  std::optional<PictureHasher> hasher_;
   std::optional<VideoLink> video_;  // link to the live worker
   DamageLog damage_;
   FrameSequence sequence_;
+  FoundFrames found_;
   std::optional<FrameFinder> finder_;  // set once there is an index
   // The index lists every frame of the file as it was when it was opened.
   bool index_is_whole_ = false;
@@ -135,6 +143,7 @@ class VideoSession final : public StreamSession {
   uint64_t lost_frames_ = 0;
   std::optional<FrameTimes> times_;     // for the frames of the index
   std::optional<NearbyFinder> nearby_;  // replaces finder_ if kApproximate
+  std::unique_ptr<ShadowFeed> shadow_;  // null if the stream has no shadow
 };
 
 }  // namespace bulkhead::session

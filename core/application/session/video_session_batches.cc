@@ -69,6 +69,8 @@ Result<FrameBatch> VideoSession::FetchBatch(const Result<FrameChoice>& choice,
                       " are too many; ask for fewer at once, or raise " +
                       ipc::LimitName("session_bytes"));
   }
+  found_.Begin();
+  const bool elsewhere = recovery().failover.has_value();
   FrameBatch batch = EmptyBatch();
   const size_t needed = choice->indices.size() * batch.picture_bytes();
   if (!into.empty() && into.size() < needed) {
@@ -94,6 +96,13 @@ Result<FrameBatch> VideoSession::FetchBatch(const Result<FrameChoice>& choice,
     return DamagedError(std::get<Damage>(found));
   };
   RETURN_IF_ERROR(FetchInto(batch, *choice, fetch));
+  if (recovery().failover.has_value() != elsewhere) {
+    // The first of these frames are those of the device that failed.
+    batch = EmptyBatch();
+    batch.caller_pixels = into;
+    RETURN_IF_ERROR(FetchInto(batch, *choice, fetch));
+  }
+  found_.Delivered();
   return batch;
 }
 

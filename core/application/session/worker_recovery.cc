@@ -21,6 +21,7 @@ WorkerRecovery::WorkerRecovery(std::shared_ptr<SupervisorLink> supervisor,
     : supervisor_(std::move(supervisor)),
       input_(input),
       settings_(std::move(settings)),
+      cancel_(settings_.cancel),
       client_(client),
       counter_(supervisor_->CountSession()),
       account_(settings_.limits),
@@ -29,14 +30,13 @@ WorkerRecovery::WorkerRecovery(std::shared_ptr<SupervisorLink> supervisor,
 Status WorkerRecovery::BeginCall() {
   call_began_ = std::chrono::steady_clock::now();
   RETURN_IF_ERROR(supervisor_->CheckProcess());
-  return settings_.cancel->Take() ? Cancelled().WithContext(input_.name())
-                                  : Status();
+  return cancel_->Take() ? Cancelled().WithContext(input_.name()) : Status();
 }
 
 Status WorkerRecovery::Ready(Step asked) {
   account_.Ask(asked);
   // Between the attempts of a call too, whose waits may all be short.
-  if (settings_.cancel->Take()) return Cancelled();
+  if (cancel_->Take()) return Cancelled();
   if (!link_) RETURN_IF_ERROR(StartWorker());
   return CheckPoisoned();
 }
@@ -46,17 +46,68 @@ Status WorkerRecovery::Failed(const Status& failure) {
   // means that bulkheadd died, and the worker with bulkheadd.
   const bool died =
       link_ ? link_->dead() : failure.code() == Code::kBackendLost;
-  if (!died) {
-    if (link_ && link_->spent()) DropWorker();
-    EndEpisode(CodeName(failure.code()));
-    return NamingLimits(failure).WithContext(input_.name());
+  if (!died && link_ && link_->spent()) DropWorker();
+  const Status end = died ? AccountDeath(failure)
+                          : NamingLimits(failure).WithContext(input_.name());
+  if (end.ok() || GoOnElsewhere(end)) return Status();
+  EndEpisode(CodeName(end.code()));
+  const bool of_this_device = end.code() != Code::kCancelled &&
+                              (!told_failover_ || IsFailureOfBackend(end));
+  if (!stats_.failover || !of_this_device) return end;
+  const Status both = WithFirstCause(end, *stats_.failover);
+  if (!told_both_failed_) {
+    told_both_failed_ = true;
+    supervisor_->TellFailedFailover(
+        stats_.failover->from,
+        std::string("a stream failed on both devices: ") +
+            CodeName(both.code()) + ": " + both.message());
   }
-  const Status given_up = AccountDeath(failure);
-  if (!given_up.ok()) EndEpisode(CodeName(given_up.code()));
-  return given_up;
+  return both;
+}
+
+bool WorkerRecovery::GoOnElsewhere(const Status& failure) {
+  const std::shared_ptr<const Settings> elsewhere = settings_.elsewhere;
+  if (!elsewhere || !IsFailureOfBackend(failure)) return false;
+  if (!episode_) episode_ = Episode{.began = std::chrono::steady_clock::now()};
+  if (link_) DropWorker();
+  lost_.reset();
+  stats_.failover = {.from = device_.empty() ? settings_.device : device_,
+                     .to = elsewhere->device,
+                     .frame = account_.wanted(),
+                     .proof = progressed_ ? Failover::Proof::kNone
+                                          : Failover::Proof::kNothingBefore,
+                     .cause = failure};
+  stats_.failover->text = Describe(*stats_.failover, unit());
+  settings_.device = elsewhere->device;
+  settings_.input_key = elsewhere->input_key;
+  settings_.request = elsewhere->request;
+  settings_.vet = elsewhere->vet;
+  settings_.elsewhere = nullptr;
+  vetted_ = false;
+  // The other device has attempts and time of its own.
+  account_.Progressed();
+  call_began_ = std::chrono::steady_clock::now();
+  client_.DeviceChanged();
+  return true;
+}
+
+void WorkerRecovery::Compared(const std::optional<Comparison>& comparison) {
+  if (!comparison || !stats_.failover) return;
+  if (!comparison->same) {
+    stats_.failover->proof = Failover::Proof::kDifferent;
+  } else if (stats_.failover->proof != Failover::Proof::kDifferent) {
+    stats_.failover->proof = Failover::Proof::kSame;
+  }
+  stats_.failover->compared += comparison->frames;
+  stats_.failover->text = Describe(*stats_.failover, unit());
 }
 
 void WorkerRecovery::Recovered() {
+  const bool moved = stats_.failover && !told_failover_;
+  if (!episode_ && moved) {
+    // The call that changed the device was cancelled or failed.
+    episode_ = Episode{.began = std::chrono::steady_clock::now()};
+  }
   if (!episode_) return;
   const auto took = std::chrono::steady_clock::now() - episode_->began;
   Recovery recovery{
@@ -66,6 +117,16 @@ void WorkerRecovery::Recovered() {
       .attempts = episode_->deaths,
       .took = std::chrono::duration_cast<std::chrono::microseconds>(took)};
   // The observer is called last, since it may call the library.
+  if (moved) {
+    told_failover_ = true;
+    stats_.failover->to = device_;
+    stats_.failover->text = Describe(*stats_.failover, unit());
+    recovery.failover = stats_.failover;
+    if (link_) {
+      supervisor_->TellFailover(link_->started(), stats_.failover->from,
+                                input_.name() + ": " + stats_.failover->text);
+    }
+  }
   EndEpisode("recovered");
   if (settings_.observer) settings_.observer(recovery);
 }
@@ -97,7 +158,7 @@ Status WorkerRecovery::StartWorker() {
                          .counter = counter_.place(),
                          .worker_bytes = settings_.limits.worker_bytes,
                          .session_bytes = settings_.limits.session_bytes};
-  if (incarnation_ == 0) request.vet = settings_.vet;
+  if (!vetted_) request.vet = settings_.vet;
   const std::unique_ptr<WorkerLink> lost = std::move(lost_);
   // A version on which a worker died and delivered nothing is not preferred.
   if (lost && delivered_) {
@@ -105,14 +166,14 @@ Status WorkerRecovery::StartWorker() {
     request.continues_generation = lost->started().generation;
   }
   delivered_ = false;
-  ASSIGN_OR_RETURN(link_,
-                   WorkerLink::Start(supervisor_, request, settings_.cancel));
+  ASSIGN_OR_RETURN(link_, WorkerLink::Start(supervisor_, request, cancel_));
   // Keeps the device for the observer, which may be called after the link is
   // gone.
   device_ = link_->started().device;
   Status opened = link_->Attach(input_);
   if (opened.ok()) {
     stats_.worker_start = link_->start_time();
+    vetted_ = true;
     opened = client_.OpenOn(*link_, ++incarnation_);
   }
   if (opened.ok()) account_.Opened();
@@ -209,6 +270,7 @@ void WorkerRecovery::Progressed() {
   Acquit();
   account_.Progressed();
   delivered_ = true;
+  progressed_ = true;
 }
 
 const char* WorkerRecovery::unit() const {

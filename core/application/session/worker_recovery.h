@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/application/session/death_account.h"
+#include "core/application/session/failover.h"
 #include "core/application/supervisor_link/cancel_signal.h"
 #include "core/application/supervisor_link/exit_verdict.h"
 #include "core/application/supervisor_link/observed_exit.h"
@@ -43,6 +44,9 @@ namespace bulkhead::session {
 //   the worker died, and      the caller gets the error with an ExitReport; the
 //   DeathAccount gives up     next call starts another worker
 //
+// Where the backend failed and the caller named another device for that case,
+// the step is repeated there instead of the error (failover.h), once.
+//
 // bulkheadd decides who is to blame for a death
 // (core/supervisor/blame/culprit.h), and remembers the positions at which an
 // input has killed workers. At those positions this class refuses the input
@@ -64,6 +68,9 @@ class WorkerRecovery {
     // Tells the session that the link is about to be destroyed. Unless `gone`,
     // the worker may still write into the memory that it was given.
     virtual void WorkerLost(bool gone) = 0;
+    // Tells the session that all later workers are those of
+    // Settings::elsewhere.
+    virtual void DeviceChanged() {}
 
    protected:
     ~Client() = default;
@@ -79,6 +86,9 @@ class WorkerRecovery {
     // Checks before the first worker is started whether the device is right for
     // the input; see SessionRequest::vet. May be empty.
     std::function<Status(const std::string&)> vet;
+    // The device on which the stream goes on if the backend fails, or null. Of
+    // these settings, only device, input_key, request and vet count.
+    std::shared_ptr<const Settings> elsewhere = nullptr;
   };
 
   // `input` and `client` must outlive the object.
@@ -114,6 +124,10 @@ class WorkerRecovery {
   // the input got past the position and is not to blame.
   void Acquit();
 
+  // Records how frames of the device compare with those of the one that failed,
+  // if they were compared.
+  void Compared(const std::optional<Comparison>& comparison);
+
   const RecoveryStats& stats() const { return stats_; }
   // Begins a call of the application, in which any number of steps may follow.
   // A call that lasts for StepDeadline::kMostTimeouts of the deadline `frame`
@@ -123,7 +137,7 @@ class WorkerRecovery {
   // before.
   Status BeginCall();
   // Ends the call that is under way, or the next one. On any thread.
-  void Cancel() { settings_.cancel->Raise(); }
+  void Cancel() { cancel_->Raise(); }
 
  private:
   // The deaths during one step of the caller.
@@ -146,7 +160,11 @@ class WorkerRecovery {
   // Handles the failure of a step whose worker died, with the same result as
   // Failed().
   Status AccountDeath(const Status& death);
-  // Tells the observer of the deaths that the step survived, if any.
+  // Changes the device if `failure` is one of the backend and another device is
+  // to go on. Returns false if the caller gets the failure.
+  bool GoOnElsewhere(const Status& failure);
+  // Tells the observer of the deaths and of the change of the device that the
+  // step survived, if any.
   void Recovered();
   // Tells bulkheadd what became of the deaths of the step, if any.
   void EndEpisode(const std::string& outcome);
@@ -157,7 +175,8 @@ class WorkerRecovery {
 
   const std::shared_ptr<SupervisorLink> supervisor_;
   const MediaInput& input_;
-  const Settings settings_;
+  Settings settings_;
+  const std::shared_ptr<CancelSignal> cancel_;
   Client& client_;
   SessionCounting::Lease counter_;
 
@@ -167,8 +186,12 @@ class WorkerRecovery {
   // as its session is open, bulkheadd keeps the version of the backend that it
   // had.
   std::unique_ptr<WorkerLink> lost_;
-  bool delivered_ = false;  // by the latest worker
-  std::string device_;      // of the latest worker
+  bool delivered_ = false;   // by the latest worker
+  bool progressed_ = false;  // by any worker
+  bool vetted_ = false;      // the present device
+  bool told_failover_ = false;
+  bool told_both_failed_ = false;
+  std::string device_;  // of the latest worker
   uint32_t incarnation_ = 0;
   std::chrono::steady_clock::time_point call_began_;
   RecoveryStats stats_;

@@ -53,10 +53,11 @@ bool IgnoresErrors(OnCorrupt on_corrupt) {
 }
 
 std::string InputKey(const std::string& identity, const VideoOptions& options) {
-  return KeyOf(
-      identity,
-      {options.stream_index.value_or(-1), IgnoresErrors(options.on_corrupt)},
-      options.backend_options);
+  return KeyOf(identity,
+               {options.stream_index.value_or(-1),
+                static_cast<int>(options.stream_choice),
+                IgnoresErrors(options.on_corrupt)},
+               options.backend_options);
 }
 
 std::string InputKey(const std::string& identity, const AudioOptions& options) {
@@ -64,7 +65,8 @@ std::string InputKey(const std::string& identity, const AudioOptions& options) {
   // sample numbers, and with them positions, depend on the rate.
   return KeyOf(
       identity,
-      {options.stream_index.value_or(-1), options.sample_rate.value_or(0),
+      {options.stream_index.value_or(-1),
+       static_cast<int>(options.stream_choice), options.sample_rate.value_or(0),
        options.num_channels.value_or(0)},
       options.backend_options);
 }

@@ -60,6 +60,7 @@ void Write(const Crash::Request& request, schema::SessionRequest::Builder out) {
   out.setKind(static_cast<schema::SessionRequest::Kind>(request.kind));
   out.setFrame(request.frame);
   out.setStreamIndex(request.stream_index.value_or(-1));
+  out.setBestStream(request.stream_choice == StreamChoice::kBest);
   out.setThreads(request.threads);
   auto options = out.initOptions(request.backend_options.size());
   for (size_t i = 0; i < request.backend_options.size(); ++i) {
@@ -94,6 +95,7 @@ void SetBackendOptions(
 
 void SetOptions(const VideoOptions& options, Crash::Request& request) {
   request.stream_index = options.stream_index;
+  request.stream_choice = options.stream_choice;
   request.threads = options.threads;
   request.on_corrupt = options.on_corrupt;
   request.output_dtype = options.output_dtype;
@@ -105,6 +107,7 @@ void SetOptions(const VideoOptions& options, Crash::Request& request) {
 void SetOptions(const AudioOptions& options, Crash::Request& request) {
   request.audio = true;
   request.stream_index = options.stream_index;
+  request.stream_choice = options.stream_choice;
   request.sample_rate = options.sample_rate;
   request.num_channels = options.num_channels;
   request.on_corrupt = options.on_corrupt;

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "core/control/capability_messages.h"
+#include "core/control/shadow_messages.h"
 
 namespace bulkhead::session {
 namespace {
@@ -53,6 +54,7 @@ BackendInfo ToBackendInfo(schema::Backend::Reader backend) {
   for (const auto text : backend.getGranted()) {
     info.granted.push_back(text.cStr());
   }
+  info.shadow = ToShadowReport(backend.getShadow());
   return info;
 }
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -84,6 +85,18 @@ class SupervisorLink {
   void TellOutcome(const std::vector<uint64_t>& crashes,
                    const std::string& outcome);
   void CloseSession(const StartedWorker& worker);
+  // Tells bulkheadd that a stream left `device` for the one of `worker`. `text`
+  // says why, for people.
+  void TellFailover(const StartedWorker& worker, const std::string& device,
+                    const std::string& text);
+  // Tells bulkheadd that a stream left `device`, and that the other one failed
+  // as well.
+  void TellFailedFailover(const std::string& device, const std::string& text);
+  // Returns the backend that has the device. Starts nothing.
+  Result<std::string> FindDevice(const std::string& device);
+  // Returns an error if no backend, or more than one, has the device of
+  // shadow(). Starts nothing, and asks nobody once the device was found.
+  Status CheckShadowDevice();
   // Starts the backend of `device`, unless the backend is ready.
   Status Prepare(const std::string& device);
   // Registers and starts backends. A bulkheadd that replaces this one later
@@ -92,6 +105,16 @@ class SupervisorLink {
   // Passes an operator's command about a backend to bulkheadd.
   Status Command(const std::string& backend,
                  ipc::schema::BackendCommand::Action action);
+  // Has bulkheadd compare the frames of the worker's session, which the
+  // application tells over the other end of `frames`, with those of another
+  // device. Without descriptors if `fill` says why that cannot be. Tells
+  // nothing if bulkheadd died meanwhile.
+  void Shadow(const StartedWorker& worker,
+              const std::function<void(ipc::schema::Shadow::Builder)>& fill,
+              std::span<const int> media_and_frames);
+  const std::optional<ShadowOptions>& shadow() const {
+    return settings_.shadow;
+  }
   Result<BackendReport> Backends();
   Result<SandboxReport> Sandbox();
 
@@ -175,6 +198,7 @@ class SupervisorLink {
   const ForkMark fork_mark_;
   const std::shared_ptr<SessionCounting> counting_;
   std::atomic<bool> delivering_ = false;
+  std::atomic<bool> shadow_device_known_ = false;
 
   // Held while bulkheadd is started or connected to, for as long as that takes.
   // Taken before mutex_.

@@ -4,6 +4,7 @@
 #include "core/application/supervisor_link/input_refusal.h"
 #include "core/application/supervisor_link/report_reading.h"
 #include "core/application/supervisor_link/supervisor_link.h"
+#include "core/base/clean_text.h"
 #include "core/base/device_name.h"
 #include "core/base/status_macros.h"
 #include "core/control/exit_messages.h"
@@ -20,6 +21,8 @@ constexpr std::chrono::milliseconds kClosePatience{500};
 // Added to the time for which bulkheadd itself waits, so that its answer, which
 // names the cause, arrives before the application gives up.
 constexpr std::chrono::milliseconds kSlack{2'000};
+// The text of an event.
+constexpr size_t kMaxTextBytes = 2'000;
 
 }  // namespace
 
@@ -187,6 +190,67 @@ void SupervisorLink::TellOutcome(const std::vector<uint64_t>& crashes,
       [](Reply::Reader, ipc::ReceivedMessage&) { return Status(); });
 }
 
+void SupervisorLink::TellFailover(const StartedWorker& worker,
+                                  const std::string& device,
+                                  const std::string& text) {
+  if (!StillServes(worker)) return;
+  // If the call fails, operators are not told; the application is.
+  (void)Call(
+      [&](Request::Builder request) {
+        auto failed = request.initFailedOver();
+        failed.setSession(worker.session);
+        failed.setDevice(device);
+        failed.setText(CleanText(text, kMaxTextBytes));
+      },
+      {}, kSlack,
+      [](Reply::Reader, ipc::ReceivedMessage&) { return Status(); });
+}
+
+void SupervisorLink::TellFailedFailover(const std::string& device,
+                                        const std::string& text) {
+  {
+    std::lock_guard lock(mutex_);
+    // A bulkheadd that is started just for this has nobody who listens.
+    if (!alive_) return;
+  }
+  (void)Call(
+      [&](Request::Builder request) {
+        auto failed = request.initFailedOver();
+        failed.setDevice(device);
+        failed.setText(CleanText(text, kMaxTextBytes));
+        failed.setFailed(true);
+      },
+      {}, kSlack,
+      [](Reply::Reader, ipc::ReceivedMessage&) { return Status(); });
+}
+
+Result<std::string> SupervisorLink::FindDevice(const std::string& device) {
+  std::string backend;
+  RETURN_IF_ERROR(
+      Ask([&](Request::Builder request) { request.setFindDevice(device); },
+          ListPatience(),
+          [&](Reply::Reader reply, ipc::ReceivedMessage&) {
+            if (!reply.isDeviceFound()) return UnexpectedReply();
+            backend = reply.getDeviceFound().cStr();
+            return Status();
+          }));
+  return backend;
+}
+
+Status SupervisorLink::CheckShadowDevice() {
+  if (!shadow() || shadow()->share == 0 || shadow_device_known_) {
+    return Status();
+  }
+  const auto found = FindDevice(shadow()->against);
+  const Code code = found ? Code::kOk : found.error().code();
+  if (code == Code::kNotFound || code == Code::kInvalidArgument) {
+    return found.error().WithContext("option shadow.against of the Host");
+  }
+  // A backend that is of no use now is no mistake of the application's.
+  shadow_device_known_ = true;
+  return Status();
+}
+
 void SupervisorLink::CloseSession(const StartedWorker& worker) {
   if (!StillServes(worker)) return;
   // If the call fails the worker still ends: its socket closes with the
@@ -197,6 +261,20 @@ void SupervisorLink::CloseSession(const StartedWorker& worker) {
       },
       {}, kClosePatience,
       [](Reply::Reader, ipc::ReceivedMessage&) { return Status(); });
+}
+
+void SupervisorLink::Shadow(
+    const StartedWorker& worker,
+    const std::function<void(schema::Shadow::Builder)>& fill,
+    std::span<const int> media_and_frames) {
+  if (!StillServes(worker)) return;
+  (void)Call(
+      [&](Request::Builder request) {
+        auto shadow = request.initShadow();
+        shadow.setSession(worker.session);
+        fill(shadow);
+      },
+      media_and_frames, kSlack, TakeConfigured);
 }
 
 Status SupervisorLink::Prepare(const std::string& device) {

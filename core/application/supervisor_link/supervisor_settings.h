@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct SupervisorSettings {
   Deadlines deadlines;
   std::string state_directory;  // empty: nothing outlives the process
   Limits limits;
+  std::optional<ShadowOptions> shadow;
   EventObserver on_event;  // may be empty
 };
 

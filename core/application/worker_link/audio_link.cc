@@ -22,6 +22,7 @@ Result<OpenedAudio> AudioLink::Open(const AudioOptions& options,
   RETURN_IF_ERROR(stream_.Open(
       {.kind = schema::StreamKind::AUDIO,
        .stream_index = options.stream_index,
+       .stream_choice = options.stream_choice,
        .threads = 1,
        .backend_options = options.backend_options,
        .incarnation = incarnation,

@@ -93,8 +93,9 @@ Status ValidateOutput(const VideoOptions& options, const Limits& limits) {
       return Status(Code::kResourceExhausted,
                     "a transform to " + std::to_string(size.width) + "x" +
                         std::to_string(size.height) +
-                        " pixels is too large; raise " +
-                        ipc::LimitName("frame_pixels"));
+                        " (--resize, --crop) is larger than the limit of " +
+                        std::to_string(limits.frame_pixels) +
+                        " pixels; raise " + ipc::LimitName("frame_pixels"));
     }
   }
   return Status();

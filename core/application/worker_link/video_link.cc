@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/application/worker_link/video_link.h"
 
+#include <cstddef>
 #include <cstring>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "core/worker_protocol/allowed_media.h"
 #include "core/worker_protocol/reply_validation.h"
 #include "core/worker_protocol/stream_index.h"
+#include "ipc/frame_geometry.h"
 #include "ipc/limit_name.h"
 
 namespace bulkhead::session {
@@ -43,6 +45,7 @@ Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
   RETURN_IF_ERROR(stream_.Open(
       {.kind = schema::StreamKind::VIDEO,
        .stream_index = options.stream_index,
+       .stream_choice = options.stream_choice,
        .threads = options.threads,
        .backend_options = options.backend_options,
        .incarnation = incarnation,
@@ -252,14 +255,21 @@ Result<PublishedFrame> VideoLink::AdoptFrameIfValid(
   // record the frame before it is dropped.
   auto lease = AdoptPictureIfValid(frame_untrusted, shape_, link_.pool());
   if (!lease) return link_.Misbehaved(lease.error().message());
+  const uint32_t stride = frame_untrusted.getStride();
+  const uint64_t fingerprint =
+      hasher_ ? (*hasher_)(
+                    (*lease)->pixels(), shape_.width, shape_.height,
+                    size_t{shape_.width} * ipc::BytesPerPixel(shape_.element),
+                    stride)
+              : frame_untrusted.getFingerprint();
   return PublishedFrame{.lease = *std::move(lease),
                         .width = shape_.width,
                         .height = shape_.height,
-                        .stride = frame_untrusted.getStride(),
+                        .stride = stride,
                         .pts = frame_untrusted.getPts(),
                         .duration = frame_untrusted.getDuration(),
                         .keyframe = frame_untrusted.getKeyframe(),
-                        .fingerprint = frame_untrusted.getFingerprint(),
+                        .fingerprint = fingerprint,
                         .damaged = frame_untrusted.getDamaged(),
                         .position = frame_untrusted.getPosition()};
 }

@@ -13,6 +13,7 @@
 #include "core/application/worker_link/step_deadline.h"
 #include "core/application/worker_link/stream_link.h"
 #include "core/application/worker_link/worker_link.h"
+#include "core/control/picture_hash.h"
 #include "core/include/bulkhead/host.h"
 #include "core/worker_protocol/frame_pool.h"
 #include "core/worker_protocol/published_output.h"
@@ -30,6 +31,8 @@ struct PublishedFrame {
   int64_t pts;       // in the time base; ipc::kNoTimestamp: none
   int64_t duration;  // in the time base; 0: unknown
   bool keyframe;
+  // Equal for equal pictures. The word of the worker, about every 16th row, or
+  // with a hasher (VideoLink) a hash of every byte that is here.
   uint64_t fingerprint;
   bool damaged;      // parts of the picture are made up
   int64_t position;  // byte of its packet in the file; -1: unknown
@@ -82,7 +85,10 @@ struct PlayRequest {
 // threads are those of WorkerLink, which outlives the VideoLink.
 class VideoLink {
  public:
-  explicit VideoLink(WorkerLink& link) : link_(link), stream_(link) {}
+  // With `hasher`, which may be null and must outlive the link, each picture is
+  // hashed when it comes.
+  VideoLink(WorkerLink& link, const PictureHasher* hasher)
+      : link_(link), stream_(link), hasher_(hasher) {}
 
   // Opens the stream. The metadata that is returned was checked for
   // plausibility. `known` is the metadata that an earlier worker of the session
@@ -128,6 +134,7 @@ class VideoLink {
 
   WorkerLink& link_;
   StreamLink stream_;
+  const PictureHasher* const hasher_;
   PictureShape shape_;  // of every frame; set by Open()
   // The part of the last play that has not come yet. Replies must stay within
   // this part.

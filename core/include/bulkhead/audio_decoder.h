@@ -28,9 +28,10 @@ struct AudioOptions {
   // The device, named as in VideoOptions::device. A backend decodes audio if
   // its manifest says so.
   std::string device = {};
-  // The absolute index of the stream in the container. nullopt: the first audio
-  // stream.
+  // The absolute index of the stream in the container. nullopt: the audio
+  // stream that `stream_choice` tells.
   std::optional<int> stream_index = {};
+  StreamChoice stream_choice = StreamChoice::kFirst;
   // The sample rate in Hz and the number of channels of the delivered samples.
   // nullopt: as in the stream.
   std::optional<int> sample_rate = {};
@@ -40,6 +41,9 @@ struct AudioOptions {
   // damaged samples are silence. Audio has no other way; both deliver the same
   // samples otherwise.
   OnCorrupt on_corrupt = OnCorrupt::kError;
+  // The device on which the stream goes on, as VideoOptions::on_failure.
+  // Samples are not compared (Failover::Proof::kNone).
+  std::string on_failure = {};
   // Names and values for the backend; Bulkhead passes them on unread.
   std::vector<std::pair<std::string, std::string>> backend_options = {};
   // Called for each recovery, also while the file is being opened.

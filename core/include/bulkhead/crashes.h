@@ -56,6 +56,7 @@ struct Crash {
     uint64_t frame = 0;
     bool audio = false;  // True: OpenAudio; false: OpenVideo.
     std::optional<int> stream_index;
+    StreamChoice stream_choice = StreamChoice::kFirst;
     OnCorrupt on_corrupt = OnCorrupt::kError;
     // Options of OpenVideo.
     uint32_t threads = 1;

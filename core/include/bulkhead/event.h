@@ -21,6 +21,17 @@ struct Event {
     kSessionOpened,  // Also reported when a session gets another worker.
     kSessionClosed,
     kCommand,  // An operator's command; `text` is the command and its outcome.
+    // A shadow (HostOptions::shadow) of `session` found its first difference;
+    // `text` says where.
+    kShadowDiffers,
+    kShadowClosed,  // The shadow of `session` ended; `text` has its counts.
+    kTrial,         // `backend` was tried; `text` has the charge and outcome.
+    // `backend` failed on `device`, and the stream goes on on another, as
+    // `session`; `text` says where and why (Failover).
+    kFailover,
+    // `backend` failed on `device`, and so did the device to which the stream
+    // went on, or was to go on; `text` has both causes. Once per stream.
+    kFailoverFailed,
   };
 
   uint64_t number = 0;  // Counted from 1, without gaps per bulkheadd.

@@ -82,16 +82,17 @@ class Host {
   Host& operator=(const Host&) = delete;
 
   // Opens one video stream of a file or another source. The decoder may outlive
-  // the Host. kNotFound if there is no such file or device, kInvalidArgument if
-  // an option or the path is wrong, kBadInput if the file is not a video that
-  // the backend can read, kBackendUnavailable if the backend did not start (the
-  // message has the cause), kSandboxUnavailable if this machine offers less
-  // isolation than the configured floor; also what VideoDecoder's calls return.
+  // the Host. kNotFound if there is no such file or device, or no video in the
+  // file; kInvalidArgument if an option or the path is wrong, kBadInput if the
+  // file cannot be read as media, kBackendUnavailable if the backend did not
+  // start (the message has the cause), kSandboxUnavailable if this machine
+  // offers less isolation than the configured floor; also what VideoDecoder's
+  // calls return.
   Result<VideoDecoder> OpenVideo(const Source& source,
                                  VideoOptions options = {});
 
   // Opens one audio stream of a file or another source. Errors as of OpenVideo;
-  // kNotFound also if the file has no audio; kUnsupported if the backend
+  // here kNotFound is also a file without audio; kUnsupported if the backend
   // decodes no audio (the message names the devices that do).
   Result<AudioDecoder> OpenAudio(const Source& source,
                                  AudioOptions options = {});

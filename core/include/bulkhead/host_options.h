@@ -9,6 +9,7 @@
 
 #include "bulkhead/allowed_media.h"
 #include "bulkhead/event.h"
+#include "bulkhead/shadow.h"
 
 namespace bulkhead {
 
@@ -165,6 +166,8 @@ struct HostOptions {
   // The containers and codecs that any stream of this Host may be of. A
   // restriction for files of strangers: AllowedMedia::Web().
   AllowedMedia allowed = {};
+  // Compares a share of the video streams with another device. nullopt: none.
+  std::optional<ShadowOptions> shadow = {};
   // Receives what happens to the backends and sessions of this Host; may be
   // empty. Called at the end of any call of the Host or of a decoder that has
   // spoken to bulkheadd, on the thread of that call and never on two threads at

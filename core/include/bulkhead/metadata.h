@@ -29,6 +29,8 @@ struct StreamTiming {
   // Values of the header; nullopt if the header does not have them.
   std::optional<double> begin_seconds_from_header;
   std::optional<double> duration_seconds_from_header;
+  // Chunks without bytes, by which AVI shows a frame longer, are not counted;
+  // the frame counts of ffprobe (nb_frames) and torchcodec include them.
   std::optional<uint64_t> frame_count_from_header;
 
   // Values from a scan of all packets; nullopt if there was no scan or if the
@@ -105,7 +107,7 @@ struct ContainerMetadata {
   std::optional<int64_t> bit_rate;  // Bits per second.
   // The streams that FFmpeg prefers if there are several; nullopt if there is
   // none of the kind. Decoders open the first stream instead, unless
-  // VideoOptions::stream_index says otherwise.
+  // VideoOptions::stream_index or stream_choice says otherwise.
   std::optional<int> best_video_stream;
   std::optional<int> best_audio_stream;
   std::vector<StreamMetadata> streams;  // In the order of their index.

@@ -9,6 +9,7 @@
 
 #include "bulkhead/event.h"
 #include "bulkhead/host_options.h"
+#include "bulkhead/shadow.h"
 #include "bulkhead/status.h"
 
 namespace bulkhead {
@@ -47,11 +48,16 @@ struct RunningBackend {
   std::string reason;
   uint32_t incarnation = 0;  // The number of starts of the backend.
   uint32_t restarts = 0;     // Workers that ended while they had a session.
+  uint32_t failovers = 0;    // Streams that left for another device (Failover).
+  // Streams for which that device failed as well, before or after it gave a
+  // frame.
+  uint32_t failed_failovers = 0;
   std::vector<int> worker_pids;
   // Resident memory of all processes of the backend; a shared page counts once
   // per process.
   uint64_t memory_bytes = 0;
   std::vector<RunningSession> sessions;
+  ShadowReport shadow = {};  // The same as BackendInfo::shadow.
 };
 
 // A worker that was killed two seconds ago or more and has not ended, because

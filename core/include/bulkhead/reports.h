@@ -9,6 +9,7 @@
 #include "bulkhead/diagnostic.h"
 #include "bulkhead/entry_point.h"
 #include "bulkhead/host_options.h"
+#include "bulkhead/shadow.h"
 
 namespace bulkhead {
 
@@ -56,6 +57,8 @@ struct BackendInfo {
   // The permissions in `asked` that the operator has granted. They apply from
   // the next start of the backend.
   std::vector<std::string> granted;
+  // The comparisons of this backend's frames by HostOptions::shadow.
+  ShadowReport shadow = {};
 };
 
 // One directory of the plugin path and what was found in it.

@@ -18,12 +18,12 @@ namespace bulkhead {
 // Why a call failed. The set is closed, and each code is defined by what the
 // caller should do next. The numeric values are part of the ABI.
 enum class Code : uint16_t {
-  kInvalidArgument = 0,      // Fix the call.
-  kNotFound = 1,             // Name a file, device or backend that exists.
-  kOutOfRange = 2,           // Ask for an index or a time that exists.
-  kBadInput = 3,             // The file is damaged: repair or skip it.
-  kPoisonedInput = 4,        // The file kills workers: skip it for good.
-  kUnsupported = 5,          // Choose another backend, or convert the file.
+  kInvalidArgument = 0,  // Fix the call.
+  kNotFound = 1,         // Name a file, stream, device or backend that exists.
+  kOutOfRange = 2,       // Ask for an index or a time that exists.
+  kBadInput = 3,         // The file is damaged: repair or skip it.
+  kPoisonedInput = 4,    // The file kills workers: skip it for good.
+  kUnsupported = 5,      // Choose another backend, or convert the file.
   kBackendUnavailable = 6,   // The backend cannot be started: remove the cause
                              // that the message states.
   kBackendLost = 7,          // The worker died and replay gave up: retry.

@@ -55,7 +55,7 @@ struct VideoMetadata : StreamTiming {
   int color_transfer = 2;
   int color_space = 2;
   int color_range = 0;  // 1 is limited, 2 is full, 0 is unspecified.
-  std::string backend;
+  std::string backend;  // Both change if the stream goes on elsewhere.
   std::string device;
 };
 
@@ -72,7 +72,8 @@ struct DamagedRange {
   std::optional<double> begin_seconds;
   std::optional<double> end_seconds;
   // The byte offsets in the file at which the packets of the first and of the
-  // last frame begin; nullopt if unknown.
+  // last frame begin; nullopt if unknown. Without first_frame, those between
+  // which the lost packets are.
   std::optional<int64_t> first_byte;
   std::optional<int64_t> last_byte;
   // Quotes the backend about the first lost frame for which it gave a sentence:
@@ -102,7 +103,8 @@ struct DamagedRange {
 // and why. The decoder stays usable after any error: the next call tries again.
 // But a position at which a file has killed that many workers of a backend is
 // refused at once, for ten minutes, to every decoder of the Host that asks for
-// the same position of that file.
+// the same position of that file. With VideoOptions::on_failure, the call goes
+// on on another device instead, and recovery() tells.
 //
 // Order and numbers. Frames arrive in presentation order, as FFmpeg's decoder
 // outputs them, and every frame has the size of the first. Every packet that

@@ -20,6 +20,18 @@ namespace bulkhead {
 // stream whose components have more than 8 bits, and kUint8 for the others.
 enum class OutputDtype : uint8_t { kUint8, kFloat32, kAuto };
 
+// Chooses the stream of a container with several if the caller names none.
+enum class StreamChoice : uint8_t {
+  // The first of its kind; for video, a cover picture only if there is no
+  // other.
+  kFirst,
+  // The one that the ffmpeg command, PyAV's users and torchcodec take:
+  // av_find_best_stream, that is the default track, the larger picture, the
+  // higher bit rate. Equals ContainerMetadata::best_video_stream and
+  // best_audio_stream, without the cost of Host::Probe.
+  kBest,
+};
+
 // Selects how a frame index or a time is turned into a place in the file
 // (torchcodec's seek_mode).
 enum class SeekMode {
@@ -68,9 +80,10 @@ struct VideoOptions {
   // a device of that name. A backend acts only if the caller names one of its
   // devices. Empty: HostOptions::default_device.
   std::string device = {};
-  // The absolute index of the stream in the container. nullopt: the first video
-  // stream.
+  // The absolute index of the stream in the container. nullopt: the video
+  // stream that `stream_choice` tells.
   std::optional<int> stream_index = {};
+  StreamChoice stream_choice = StreamChoice::kFirst;
   // The number of threads that the decoder uses; 0 lets the decoder choose.
   uint32_t threads = 1;
   SeekMode seek_mode = SeekMode::kExact;
@@ -81,6 +94,12 @@ struct VideoOptions {
   // Damage is an error by default, because FFmpeg drops or shows damaged frames
   // silently. A caller that trains or judges by pictures should decide.
   OnCorrupt on_corrupt = OnCorrupt::kError;
+  // The device on which the stream goes on if the backend of `device` fails for
+  // good, at the same frame; see Failover in recovery.h, which tells when, and
+  // what is known of the pictures. Empty: the call fails. kInvalidArgument if
+  // it is `device`, kNotFound if there is no such device; it is not started
+  // before it is needed.
+  std::string on_failure = {};
   // Names and values for the backend; Bulkhead passes them on unread.
   std::vector<std::pair<std::string, std::string>> backend_options = {};
   DimensionOrder dimension_order = DimensionOrder::kNHWC;

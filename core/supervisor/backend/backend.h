@@ -107,6 +107,12 @@ class Backend {
   std::vector<OpenedSession> sessions() const;
   // The number of workers that ended while they had a session.
   uint32_t worker_ends() const { return worker_ends_; }
+  // Counts a stream that left for another device because this backend failed.
+  void CountFailover() { ++failovers_; }
+  uint32_t failovers() const { return failovers_; }
+  // Counts a stream for which the other device failed as well.
+  void CountFailedFailover() { ++failed_failovers_; }
+  uint32_t failed_failovers() const { return failed_failovers_; }
 
  private:
   // Waits for the end of the backoff of a lost device; refuses at once if the
@@ -127,6 +133,8 @@ class Backend {
   SessionBook book_;
   uint32_t opening_ = 0;  // sessions that have no worker yet
   uint32_t worker_ends_ = 0;
+  uint32_t failovers_ = 0;
+  uint32_t failed_failovers_ = 0;
 };
 
 }  // namespace bulkhead::supervisor

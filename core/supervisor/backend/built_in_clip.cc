@@ -95,18 +95,24 @@ constexpr uint8_t kClip[] = {
 
 }  // namespace
 
-std::span<const std::byte> BuiltInClip() {
+std::span<const std::byte> BuiltInClipBytes() {
   return std::as_bytes(std::span(kClip));
 }
 
-std::vector<std::byte> BuiltInSound() {
+// ffmpeg [-cpuflags sse2] -i clip.mkv -pix_fmt rgb24 -f framemd5 -
+std::vector<std::vector<std::string>> BuiltInClipMd5s() {
+  return {
+      {"41866c0000eb5fcc9ce69fdd3ec44ffd", "bb6cc8c161f298f760850e35b2af8909"}};
+}
+
+std::string BuiltInSoundBytes() {
   constexpr uint32_t kBytes = 2 * kBuiltInSoundSamples;
-  std::vector<std::byte> file;
-  const auto text = [&file](std::string_view letters) {
-    for (const char letter : letters) file.push_back(std::byte(letter));
-  };
+  std::string file;
+  const auto text = [&file](std::string_view letters) { file += letters; };
   const auto number = [&file](uint32_t value, int bytes) {
-    for (int i = 0; i < bytes; ++i) file.push_back(std::byte(value >> (8 * i)));
+    for (int i = 0; i < bytes; ++i) {
+      file += static_cast<char>(value >> (8 * i));
+    }
   };
   text("RIFF");
   number(36 + kBytes, 4);

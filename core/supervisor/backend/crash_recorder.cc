@@ -126,6 +126,7 @@ Crash::Request ToRequest(schema::SessionRequest::Reader from) {
   }
   request.frame = from.getFrame();
   if (from.getStreamIndex() >= 0) request.stream_index = from.getStreamIndex();
+  if (from.getBestStream()) request.stream_choice = StreamChoice::kBest;
   request.threads = from.getThreads();
   for (const auto option : from.getOptions()) {
     request.backend_options.emplace_back(option.getKey().cStr(),

@@ -48,8 +48,13 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
   // running one, or one for this session alone (session_launches.h). Call it
   // after EnsureReady(), and again from there if it fails with kBackendLost.
   kj::Promise<Result<std::shared_ptr<Incarnation>>> ForSession();
-  // Decodes the built-in clip with the running backend; see HealthCheck.
+  // Decodes the built-in clip, and those that the backend brings, with the
+  // running backend; see HealthCheck. A clip that cannot be read is left out,
+  // since an upgrade may have removed it.
   kj::Promise<Status> CheckHealth() override;
+  // Does the same before the backend takes over from another version. Fails if
+  // its bulkhead.toml names a clip that could not be used when it was found.
+  kj::Promise<Status> CheckNewVersion();
 
   // Commands of operators. Sessions go on. A command fails, with the reason, if
   // the backend is disabled.

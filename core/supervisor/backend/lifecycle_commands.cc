@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/supervisor/backend/check_clip.h"
 #include "core/supervisor/backend/file_reach.h"
 #include "core/supervisor/backend/health_check.h"
 #include "core/supervisor/backend/lifecycle.h"
@@ -82,24 +83,35 @@ kj::Promise<Status> Lifecycle::CheckHealth() {
   if (!CanBeTried()) {
     return Status(Code::kBackendLost, "it ended before it could be checked");
   }
-  auto check = std::make_unique<HealthCheck>(context_.port, current_);
-  // One kind is enough: the same object decodes both.
-  const auto kind =
-      candidate_.manifest.streams.contains(discovery::StreamKind::kVideo)
-          ? discovery::StreamKind::kVideo
-          : discovery::StreamKind::kAudio;
-  auto checked =
-      check->Run(kind, devices_.first().ordinal, context_.worker_deadline);
+  const CountedDevice& device = devices_.first();
+  CheckClips check_clips = ClipsFor(candidate_, device.capabilities);
+  auto check = std::make_unique<HealthCheck>(context_.port, current_,
+                                             std::move(check_clips.clips));
+  auto checked = check->Run(device.ordinal, context_.worker_deadline);
   return checked
-      .then([this, &check = *check](Status status) {
-        if (check.unsupported()) {
-          reason_ =
-              "its decoding was not checked, since it does not support the "
-              "codec of Bulkhead's built-in clip; open a stream to try it";
+      .then([this, &check = *check,
+             left_out = std::move(check_clips.left_out)](Status status) {
+        if (status.ok() && check.decoded() == 0) {
+          reason_ = "its decoding was not checked, since " +
+                    (left_out.empty() ? "it does not support the codec of "
+                                        "Bulkhead's built-in clip"
+                                      : left_out) +
+                    "; open a stream to try it";
         }
         return status;
       })
       .attach(std::move(check));
+}
+
+kj::Promise<Status> Lifecycle::CheckNewVersion() {
+  for (const discovery::OwnClip& clip : candidate_.own_clips) {
+    if (clip.fault.empty()) continue;
+    return Status(Code::kBackendUnavailable,
+                  "its bulkhead.toml names a clip for health checks that "
+                  "cannot be used: " +
+                      clip.fault);
+  }
+  return CheckHealth();
 }
 
 QuarantineRecord Lifecycle::DescribeObject() const {

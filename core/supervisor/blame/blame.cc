@@ -79,13 +79,28 @@ std::chrono::nanoseconds Blame::BackoffLeft() const {
   return policy_.retry_at() - now;
 }
 
+kj::Promise<Status> Blame::CheckTwice() {
+  return subject_.CheckHealth().then(
+      [this](Status status) -> kj::Promise<Status> {
+        // Others may have killed the worker of a single check.
+        if (status.ok()) return status;
+        return subject_.CheckHealth();
+      });
+}
+
+kj::Promise<Blame::Trial> Blame::Try(const std::string& charge) {
+  return CheckTwice().then([this, charge](const Status& status) {
+    if (status.ok()) return Trial{.held = true, .failure = {}};
+    // A check of a backend that is going away fails and proves nothing.
+    if (!subject_.CanBeTried()) return Trial{.held = false, .failure = status};
+    CountFailure(Culprit::kBackend, Code::kBackendUnavailable,
+                 charge + ", and " + status.message());
+    return Trial{.held = true, .failure = status};
+  });
+}
+
 void Blame::BeginTrial() {
-  trial_ = subject_.CheckHealth()
-               .then([this](Status status) -> kj::Promise<Status> {
-                 // Others may have killed the worker of a single check.
-                 if (status.ok()) return status;
-                 return subject_.CheckHealth();
-               })
+  trial_ = CheckTwice()
                .then([this](Status status) {
                  // A check of a backend that is going away fails and proves
                  // nothing.

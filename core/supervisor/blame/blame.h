@@ -115,6 +115,14 @@ class Blame {
     inputs_.Delivered(input, position);
   }
 
+  // Has the backend decode the built-in clip now, because of `charge`, and
+  // counts a failure of the backend if it cannot.
+  struct Trial {
+    bool held;       // false if the backend was going away
+    Status failure;  // OK if it passed
+  };
+  kj::Promise<Trial> Try(const std::string& charge);
+
   // Returns the positions at which sessions of `input` are refused.
   std::vector<PoisonedPosition> Refused(const std::string& input) {
     return inputs_.Refused(input, subject_.Now());
@@ -142,6 +150,9 @@ class Blame {
   uint32_t failures(Culprit culprit) const { return policy_.failures(culprit); }
 
  private:
+  // Resolves with the outcome of a health check, or of a second one if the
+  // first one failed.
+  kj::Promise<Status> CheckTwice();
   void BeginTrial();
   kj::Promise<void> WriteRecord(QuarantineRecord record);
 

@@ -181,7 +181,7 @@ kj::Promise<Status> Catalog::Replace(BackendPointer old) {
           .EnsureReady()
           .then([successor](Status ready) -> kj::Promise<Status> {
             if (!ready.ok()) return ready;
-            return successor->lifecycle().CheckHealth();
+            return successor->lifecycle().CheckNewVersion();
           })
           .then([this, old](Status checked) { return Conclude(old, checked); })
           .fork();

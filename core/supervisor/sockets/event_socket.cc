@@ -46,6 +46,8 @@ ipc::Expected<void> EventSocket::Send(capnp::MessageBuilder& message,
                           ipc::Deadline::After(std::chrono::milliseconds(0)));
 }
 
+void EventSocket::EndSending() { ::shutdown(socket_.get(), SHUT_WR); }
+
 void EventSocket::Shutdown() { ::shutdown(socket_.get(), SHUT_RDWR); }
 
 }  // namespace bulkhead::supervisor

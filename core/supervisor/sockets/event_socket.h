@@ -30,6 +30,8 @@ class EventSocket {
   // Sends the message at once, or fails if the socket is full or closed.
   ipc::Expected<void> Send(capnp::MessageBuilder& message,
                            std::span<const int> descriptors = {});
+  // Ends what this side sends; the peer can go on sending.
+  void EndSending();
   // Shuts the connection down for both sides.
   void Shutdown();
 

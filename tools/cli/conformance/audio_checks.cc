@@ -61,7 +61,7 @@ Verdict DecodeSound(Subject& subject, const Sound& sound, bool declared) {
   const auto wanted =
       MakeSound(sound.encoder, subject.scratch() + "/" + sound.file);
   if (!wanted) return Verdict::NotTried(wanted.error().message());
-  const auto host = subject.NewHost();
+  const auto host = subject.SharedHost();
   if (!host) return FailedBy(host.error(), "life-1");
   auto audio = (*host)->OpenAudio(subject.scratch() + "/" + sound.file,
                                   {.device = subject.device()});

@@ -29,8 +29,9 @@ struct Check {
 // Checks that the backend loads. Passes too if the device has an index that the
 // backend has not counted.
 Check LoadingCheck();
-// Checks that it tells the same devices each time.
-Check EnumerationCheck();
+// Check what it does before there is a stream: it starts no thread, and tells
+// the same devices each time.
+std::vector<Check> DescriptionChecks();
 // Check that each clip comes out as ffmpeg decodes it: `clips`, which are made,
 // and the files of `media`. The backend has run, so that its device says what
 // it decodes; that it refuses the other codecs is checked too.
@@ -42,6 +43,9 @@ std::vector<Check> DecodingChecks(const Subject& subject,
 std::vector<Check> AudioChecks(const Subject& subject);
 // Check seeks, flushes, several sessions, devices and threads.
 std::vector<Check> AccessChecks();
+// Check what only the worker sees: how long frames stay, their fields, the
+// marks of damage, and what follows when buffers are refused.
+std::vector<Check> ExaminationChecks();
 // Check streams that are not supported, damaged, too large or cancelled.
 std::vector<Check> ErrorChecks();
 // Check deaths, little memory, and a thousand opens.

@@ -15,10 +15,12 @@
 
 #include "core/base/status_macros.h"
 #include "tools/cli/conformance/checks.h"
+#include "tools/cli/conformance/interruption.h"
 #include "tools/cli/conformance/reference_clip.h"
 #include "tools/cli/conformance/report.h"
 #include "tools/cli/conformance/subject.h"
 #include "tools/cli/facts.h"
+#include "tools/cli/output.h"
 #include "tools/cli/terminal.h"
 
 namespace bulkhead::cli {
@@ -62,6 +64,7 @@ Finding Run(Subject& subject, const Check& check, bool needs_clip) {
   if (needs_clip && subject.clips().empty()) return finding;
   if (check.prepare) check.prepare(subject);
   finding.seconds = SecondsOf([&] { finding.verdict = check.run(subject); });
+  if (finding.verdict.kind() == Verdict::Kind::kFailed) subject.ForgetHost();
   if (check.run_on_cpu && finding.verdict.passed() &&
       subject.backend().name != "cpu") {
     finding.cpu_seconds = SecondsOf([&] { check.run_on_cpu(subject); });
@@ -102,9 +105,9 @@ Result<std::vector<std::string>> FilesOf(const std::string& directory) {
     if (entry.is_regular_file(ignored)) files.push_back(entry.path());
   }
   if (error) {
-    return Status(
-        Code::kInvalidArgument,
-        fmt::format("cannot read {}: {}", directory, error.message()));
+    return Status(Code::kInvalidArgument,
+                  fmt::format("--media: cannot read the directory {}: {}",
+                              directory, error.message()));
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -118,6 +121,15 @@ int RunConformance(const GlobalOptions& global, const Options& options) {
   const auto made = Subject::Make(global, options.request);
   if (!made) return Fail(made.error());
   Subject& subject = **made;
+  // The checks take minutes, after which it would be late to find that there is
+  // no place for the report.
+  std::unique_ptr<Output> junit;
+  if (!options.junit.empty()) {
+    auto opened = Output::Open(options.junit);
+    if (!opened) return Fail(opened.error().WithContext("--junit"));
+    junit = *std::move(opened);
+  }
+  const Interruption interruption(subject.scratch());
 
   std::vector<Finding> findings;
   const auto run = [&](const std::vector<Check>& checks, bool needs_clip) {
@@ -142,15 +154,16 @@ int RunConformance(const GlobalOptions& global, const Options& options) {
                                    options.request.backend, subject.device())));
   }
   if (loads) {
-    run({EnumerationCheck()}, false);
+    run(DescriptionChecks(), false);
     run(DecodingChecks(subject, *clips, *files), false);
     run(AudioChecks(subject), false);
     run(AccessChecks(), true);
+    run(ExaminationChecks(), true);
     run(ErrorChecks(), true);
     run(EnduranceChecks(), true);
   }
-  if (!options.junit.empty()) {
-    const Status written = WriteJunit(subject, findings, options.junit);
+  if (junit) {
+    const Status written = WriteJunit(subject, findings, *junit);
     if (!written.ok()) return Fail(written);
   }
   const bool conforms = std::none_of(

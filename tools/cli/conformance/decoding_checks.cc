@@ -3,52 +3,117 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <utility>
 
 #include "tools/cli/conformance/checks.h"
 #include "tools/cli/conformance/compare.h"
+#include "tools/cli/conformance/examination.h"
 
 namespace bulkhead::cli {
 namespace {
 
+// Returns the streams of video that the device declares; none if it declares
+// nothing.
+std::vector<StreamCapability> DeclaredStreams(const Subject& subject) {
+  std::vector<StreamCapability> streams;
+  for (const DeviceInfo& device : subject.backend().devices) {
+    if (device.name != subject.device()) continue;
+    std::copy_if(
+        device.capabilities.streams.begin(), device.capabilities.streams.end(),
+        std::back_inserter(streams),
+        [](const StreamCapability& each) { return each.kind == "video"; });
+  }
+  return streams;
+}
+
+bool IsOf(const StreamCapability& stream, const std::string& codec) {
+  return std::find(stream.codecs.begin(), stream.codecs.end(), codec) !=
+         stream.codecs.end();
+}
+
+// Returns the formats of frames that the device declares for a codec; none if
+// it does not tell.
+std::set<std::string> DeclaredFormats(const Subject& subject,
+                                      const std::string& codec) {
+  std::set<std::string> formats;
+  for (const StreamCapability& stream : DeclaredStreams(subject)) {
+    if (!IsOf(stream, codec)) continue;
+    if (stream.formats.empty()) return {};
+    formats.insert(stream.formats.begin(), stream.formats.end());
+  }
+  return formats;
+}
+
 // Decodes the clip and compares it, and keeps it for later checks. `declared`:
 // the device says that it decodes the codec.
 Verdict Decode(Subject& subject, const ReferenceClip& clip, bool declared) {
-  const auto host = subject.NewHost();
+  const auto host = subject.SharedHost();
   if (!host) return FailedBy(host.error(), "life-1");
   auto video = subject.Open(**host, clip);
   if (!video && !declared && video.error().code() == Code::kUnsupported) {
     return Verdict::NotTried("the device does not decode it");
   }
   if (!video) return FailedBy(video.error(), "device-4");
+  const std::string format = video->metadata().pixel_format;
   Verdict verdict = CompareRest(*video, clip, 0, "frame-10");
   if (verdict.passed()) verdict = CompareRestarts(*video, 0);
-  if (verdict.passed()) subject.AddClip(clip);
-  return verdict;
+  if (verdict.clause() == "frame-10") {
+    // A wrong field, such as that of the colours, makes another picture.
+    const Verdict fields = CompareFields(subject, clip);
+    if (fields.kind() == Verdict::Kind::kFailed) return fields;
+  }
+  if (!verdict.passed()) return verdict;
+  subject.AddClip(clip);
+  const std::set<std::string> formats = DeclaredFormats(subject, clip.codec);
+  if (formats.empty() || formats.contains(format)) return verdict;
+  return Verdict::Failed(
+      "device-4",
+      fmt::format("the frames of {} are {}, and the device "
+                  "declares {} for {}",
+                  clip.name, format, fmt::join(formats, ", "), clip.codec));
 }
 
-void DecodeOnCpu(Subject& subject, const ReferenceClip& clip) {
-  const auto host = subject.NewCpuHost();
-  if (!host) return;
+// Returns whether cpu decodes the clip as ffmpeg does; if not, why.
+Verdict DecodeOnCpu(Subject& subject, const ReferenceClip& clip) {
+  const auto host = subject.CpuHost();
+  if (!host) return Verdict::NotTried(host.error().message());
   auto video = subject.Open(**host, clip, {.device = "cpu"});
-  if (video) CompareRest(*video, clip, 0, "frame-10");
+  if (!video) return FailedBy(video.error(), "device-4");
+  return CompareRest(*video, clip, 0, "frame-10");
 }
 
-Check DecodesClip(const std::string& name, bool declared,
-                  const std::function<Result<ReferenceClip>(Subject&)>& make) {
+// Decodes a file of the user's, which may be damaged: where the reference fails
+// on it too, it says nothing of the backend.
+Verdict DecodeFile(Subject& subject, const ReferenceClip& clip) {
+  Verdict verdict = Decode(subject, clip, false);
+  if (verdict.kind() != Verdict::Kind::kFailed ||
+      subject.backend().name == "cpu") {
+    return verdict;
+  }
+  const Verdict reference = DecodeOnCpu(subject, clip);
+  if (reference.kind() != Verdict::Kind::kFailed) return verdict;
+  return Verdict::NotTried("cpu, the reference, fails on it as well: " +
+                           reference.words());
+}
+
+Check DecodesClip(
+    const std::string& name,
+    const std::function<Verdict(Subject&, const ReferenceClip&)>& decode,
+    const std::function<Result<ReferenceClip>(Subject&)>& make) {
   const auto clip = std::make_shared<Result<ReferenceClip>>(ReferenceClip());
   return {.name = "decodes " + name,
           .clause = "frame-10",
           .run =
-              [clip, declared](Subject& subject) {
-                if (*clip) return Decode(subject, **clip, declared);
+              [clip, decode](Subject& subject) {
+                if (*clip) return decode(subject, **clip);
                 return Verdict::NotTried(clip->error().message());
               },
           .run_on_cpu =
               [clip](Subject& subject) {
-                if (*clip) DecodeOnCpu(subject, **clip);
+                if (*clip) (void)DecodeOnCpu(subject, **clip);
               },
           .prepare = [clip, make](Subject& subject) { *clip = make(subject); }};
 }
@@ -61,7 +126,7 @@ Check RefusesCodec(const std::string& codec) {
           .run =
               [clip](Subject& subject) {
                 if (!*clip) return Verdict::NotTried(clip->error().message());
-                const auto host = subject.NewHost();
+                const auto host = subject.SharedHost();
                 if (!host) return FailedBy(host.error(), "life-1");
                 const auto video = subject.Open(**host, **clip);
                 if (video) {
@@ -78,18 +143,63 @@ Check RefusesCodec(const std::string& codec) {
               }};
 }
 
-// Returns the codecs of videos that the device declares; none if it declares
-// nothing.
-std::set<std::string> DeclaredBy(const Subject& subject) {
-  std::set<std::string> codecs;
-  for (const DeviceInfo& device : subject.backend().devices) {
-    if (device.name != subject.device()) continue;
-    for (const StreamCapability& stream : device.capabilities.streams) {
-      if (stream.kind != "video") continue;
-      codecs.insert(stream.codecs.begin(), stream.codecs.end());
+// Returns whether the device says that it decodes this clip: the codec, where
+// the clip is a plain one, or the codec in all profiles and the format.
+bool Declares(const Subject& subject, const std::string& name,
+              const std::string& codec) {
+  for (const StreamCapability& stream : DeclaredStreams(subject)) {
+    if (!IsOf(stream, codec)) continue;
+    if (name == codec) return true;
+    const auto& formats = stream.formats;
+    if (stream.profiles.empty() &&
+        std::find(formats.begin(), formats.end(), PixelFormatOf(name)) !=
+            formats.end()) {
+      return true;
     }
   }
-  return codecs;
+  return false;
+}
+
+// Checks that pictures as wide and as high as declared are decoded: narrow
+// ones, because nobody waits for an encoder of whole ones.
+Verdict DecodesDeclaredSizes(Subject& subject) {
+  constexpr uint32_t kNarrow = 128;
+  // The most that the encoders of the clips take.
+  constexpr uint32_t kMost = 16'384;
+  std::string untried;
+  for (const StreamCapability& stream : DeclaredStreams(subject)) {
+    for (const std::string& codec : stream.codecs) {
+      for (const bool wide : {true, false}) {
+        const uint32_t most = wide ? stream.max_width : stream.max_height;
+        if (most == 0 || PixelFormatOf(codec).empty()) continue;
+        const uint32_t other = wide ? stream.max_height : stream.max_width;
+        const uint32_t narrow = other == 0 ? kNarrow : std::min(kNarrow, other);
+        // Encoders of 4:2:0 want even sizes.
+        const uint32_t large = std::min(most, kMost) & ~1U;
+        const auto clip =
+            MakeClipOfSize(codec, wide ? large : narrow, wide ? narrow : large,
+                           subject.scratch());
+        if (!clip) {
+          untried =
+              fmt::format("ffmpeg makes no {} of {} pixels", codec, large);
+          continue;
+        }
+        const auto host = subject.SharedHost();
+        if (!host) return FailedBy(host.error(), "life-1");
+        auto video = subject.Open(**host, *clip);
+        const Verdict verdict =
+            video ? CompareRest(*video, *clip, 0, "device-4")
+                  : Verdict::Failed("device-4", video.error().message());
+        if (verdict.passed()) continue;
+        return Verdict::Failed(
+            verdict.clause(),
+            fmt::format("{} of {}x{} is declared, and of {}x{}: {}", codec,
+                        stream.max_width, stream.max_height, clip->width,
+                        clip->height, verdict.words()));
+      }
+    }
+  }
+  return untried.empty() ? Verdict::Passed() : Verdict::NotTried(untried);
 }
 
 // Tells of the declared codecs of which there is no clip.
@@ -114,7 +224,12 @@ Check OtherCodecs(const std::set<std::string>& others) {
 std::vector<Check> DecodingChecks(const Subject& subject,
                                   const std::vector<ClipName>& clips,
                                   const std::vector<std::string>& media) {
-  const std::set<std::string> declared = DeclaredBy(subject);
+  std::set<std::string> declared;
+  bool has_limits = false;
+  for (const StreamCapability& stream : DeclaredStreams(subject)) {
+    declared.insert(stream.codecs.begin(), stream.codecs.end());
+    has_limits = has_limits || stream.max_width > 0 || stream.max_height > 0;
+  }
   std::set<std::string> others = declared;
   for (const ClipName& known : NamesOfClips()) others.erase(known.codec);
   std::vector<Check> checks;
@@ -125,16 +240,26 @@ std::vector<Check> DecodingChecks(const Subject& subject,
       continue;
     }
     // A device need not decode each profile and format of a codec.
-    checks.push_back(DecodesClip(name, is_plain && !declared.empty(),
-                                 [name](Subject& made_for) {
-                                   return MakeClip(name, made_for.scratch());
-                                 }));
+    const bool must_decode = Declares(subject, name, codec);
+    checks.push_back(DecodesClip(
+        name,
+        [must_decode](Subject& checked, const ReferenceClip& clip) {
+          return Decode(checked, clip, must_decode);
+        },
+        [name](Subject& made_for) {
+          return MakeClip(name, made_for.scratch());
+        }));
   }
   for (const std::string& path : media) {
     const std::string name = std::filesystem::path(path).filename().string();
-    checks.push_back(DecodesClip(name, false, [path, name](Subject& made_for) {
-      return ReadReference(path, name, made_for.scratch());
-    }));
+    checks.push_back(
+        DecodesClip(name, DecodeFile, [path, name](Subject& made_for) {
+          return ReadReference(path, name, made_for.scratch());
+        }));
+  }
+  if (has_limits) {
+    checks.push_back({"decodes pictures as large as it declares", "device-4",
+                      DecodesDeclaredSizes});
   }
   if (!others.empty()) checks.push_back(OtherCodecs(others));
   return checks;

@@ -3,6 +3,7 @@
 
 #include "tools/cli/conformance/checks.h"
 #include "tools/cli/conformance/compare.h"
+#include "tools/cli/conformance/usage.h"
 
 namespace bulkhead::cli {
 namespace {
@@ -19,6 +20,28 @@ Verdict Loads(Subject& subject) {
   if (!backend) return FailedBy(backend.error(), "life-1");
   subject.SetCounted(*backend);
   return Verdict::Passed();
+}
+
+// The process that has loaded the backend has the threads that the entry
+// function and static constructors have started.
+Verdict StartsNoThread(Subject& subject) {
+  const auto host = subject.NewHost();
+  if (!host) return FailedBy(host.error(), "life-1");
+  const Status started = (*host)->Prewarm(subject.device());
+  if (!started.ok()) return FailedBy(started, "life-1");
+  const auto backend = subject.Describe(**host);
+  if (!backend) return FailedBy(backend.error(), "life-1");
+  const auto usage = UsageOf(backend->zygote_pid);
+  if (!usage) {
+    return Verdict::NotTried(
+        "there is no process that has loaded the backend beforehand, or /proc "
+        "does not show it");
+  }
+  if (usage->threads == 1) return Verdict::Passed();
+  return Verdict::Failed(
+      "life-2", fmt::format("the process that has loaded the backend, and that "
+                            "is cloned for each stream, has {} threads",
+                            usage->threads));
 }
 
 std::vector<std::string> NamesOf(const BackendInfo& backend) {
@@ -54,9 +77,11 @@ Verdict CountsTheSameDevices(Subject& subject) {
 
 Check LoadingCheck() { return {"loads", "life-1", Loads}; }
 
-Check EnumerationCheck() {
-  return {"counts the same devices each time", "device-2",
-          CountsTheSameDevices};
+std::vector<Check> DescriptionChecks() {
+  return {
+      {"starts no thread when it is loaded", "life-2", StartsNoThread},
+      {"counts the same devices each time", "device-2", CountsTheSameDevices},
+  };
 }
 
 }  // namespace bulkhead::cli

@@ -28,11 +28,16 @@ struct Recipe {
   const char* codec;
   const char* container;  // the ending of the file's name
   const char* pixel_format;
-  // Codecs without macroblocks of fixed size can have an odd one.
-  bool is_odd;
+  const char* size;
   // The options of ffmpeg that choose the encoder and its frames.
   std::vector<const char*> options;
 };
+
+// Codecs without macroblocks of fixed size can have an odd size, and two fields
+// an even number of rows each.
+constexpr char kEven[] = "322x182";
+constexpr char kOdd[] = "321x181";
+constexpr char kFields[] = "322x184";
 
 const std::vector<Recipe>& Recipes() {
   static const std::vector<Recipe> recipes = {
@@ -40,110 +45,121 @@ const std::vector<Recipe>& Recipes() {
        "h264",
        "mp4",
        "yuv420p",
-       false,
-       {"-c:v", "libx264", "-bf", "2", "-g", "10"}},
-      {"h264 of 10 bits",
+       kEven,
+       {"-c:v", "libx264", "-bf", "2", "-g", "10", "-vf", "setsar=4/3",
+        "-color_primaries", "smpte170m", "-color_trc", "bt709", "-colorspace",
+        "smpte170m", "-color_range", "tv", "-chroma_sample_location",
+        "topleft"}},
+      {"h264 of two fields",
        "h264",
        "mkv",
+       "yuv420p",
+       kFields,
+       {"-c:v", "libx264", "-bf", "2", "-g", "10", "-flags", "+ildct+ilme",
+        "-top", "1"}},
+      // Without the lengths that tell in MP4 and Matroska where a slice ends.
+      {"h264 of 10 bits",
+       "h264",
+       "ts",
        "yuv420p10le",
-       false,
+       kEven,
        {"-c:v", "libx264", "-bf", "2", "-g", "10"}},
       {"h264 with whole chroma",
        "h264",
        "mkv",
        "yuv444p",
-       true,
+       kOdd,
        {"-c:v", "libx264", "-g", "10"}},
       {"hevc",
        "hevc",
        "mp4",
        "yuv420p",
-       false,
+       kEven,
        {"-c:v", "libx265", "-x265-params", "log-level=none:keyint=10"}},
       {"hevc of 10 bits",
        "hevc",
        "mkv",
        "yuv420p10le",
-       false,
+       kEven,
        {"-c:v", "libx265", "-x265-params", "log-level=none:keyint=10"}},
       {"av1",
        "av1",
        "mkv",
        "yuv420p",
-       true,
+       kOdd,
        {"-c:v", "libaom-av1", "-cpu-used", "8", "-g", "10"}},
       {"av1 of 10 bits",
        "av1",
        "mp4",
        "yuv420p10le",
-       false,
+       kEven,
        {"-c:v", "libaom-av1", "-cpu-used", "8", "-g", "10"}},
       {"vp9",
        "vp9",
        "webm",
        "yuv420p",
-       true,
+       kOdd,
        {"-c:v", "libvpx-vp9", "-deadline", "realtime", "-g", "10"}},
       {"vp9 of 10 bits",
        "vp9",
        "mkv",
        "yuv420p10le",
-       false,
+       kEven,
        {"-c:v", "libvpx-vp9", "-deadline", "realtime", "-g", "10"}},
       {"vp9 with whole chroma",
        "vp9",
        "mkv",
        "yuv444p",
-       true,
+       kOdd,
        {"-c:v", "libvpx-vp9", "-deadline", "realtime", "-g", "10"}},
       {"vp8",
        "vp8",
        "webm",
        "yuv420p",
-       true,
+       kOdd,
        {"-c:v", "libvpx", "-deadline", "realtime", "-g", "10"}},
       {"mpeg4",
        "mpeg4",
        "mp4",
        "yuv420p",
-       false,
+       kEven,
        {"-c:v", "mpeg4", "-bf", "2", "-g", "10"}},
       {"mpeg2video",
        "mpeg2video",
        "ts",
        "yuv420p",
-       false,
+       kEven,
        {"-c:v", "mpeg2video", "-bf", "2", "-g", "10"}},
       {"mpeg1video",
        "mpeg1video",
        "mkv",
        "yuv420p",
-       false,
+       kEven,
        {"-c:v", "mpeg1video", "-bf", "2", "-g", "10"}},
       {"theora",
        "theora",
        "ogg",
        "yuv420p",
-       false,
+       kEven,
        {"-c:v", "libtheora", "-g", "10"}},
-      {"mjpeg", "mjpeg", "avi", "yuvj420p", true, {"-c:v", "mjpeg"}},
+      {"mjpeg", "mjpeg", "avi", "yuvj420p", kOdd, {"-c:v", "mjpeg"}},
       {"ffv1",
        "ffv1",
        "mkv",
        "yuv420p",
-       true,
+       kOdd,
        {"-c:v", "ffv1", "-level", "3", "-g", "10"}},
-      {"flv1", "flv1", "flv", "yuv420p", false, {"-c:v", "flv", "-g", "10"}},
-      {"prores", "prores", "mov", "yuv422p10le", false, {"-c:v", "prores_ks"}},
-      {"huffyuv", "huffyuv", "avi", "yuv422p", false, {"-c:v", "huffyuv"}},
-      {"png", "png", "mkv", "rgb24", true, {"-c:v", "png"}},
+      {"flv1", "flv1", "flv", "yuv420p", kEven, {"-c:v", "flv", "-g", "10"}},
+      {"prores", "prores", "mov", "yuv422p10le", kEven, {"-c:v", "prores_ks"}},
+      {"huffyuv", "huffyuv", "avi", "yuv422p", kEven, {"-c:v", "huffyuv"}},
+      {"png", "png", "mkv", "rgb24", kOdd, {"-c:v", "png"}},
       {"msmpeg4v3",
        "msmpeg4v3",
        "avi",
        "yuv420p",
-       false,
+       kEven,
        {"-c:v", "msmpeg4", "-g", "10"}},
-      {"wmv2", "wmv2", "asf", "yuv420p", false, {"-c:v", "wmv2", "-g", "10"}},
+      {"wmv2", "wmv2", "asf", "yuv420p", kEven, {"-c:v", "wmv2", "-g", "10"}},
   };
   return recipes;
 }
@@ -227,23 +243,29 @@ std::vector<ClipName> NamesOfClips() {
   return names;
 }
 
-Result<ReferenceClip> MakeClip(const std::string& name,
-                               const std::string& scratch) {
+namespace {
+
+const Recipe* RecipeOf(const std::string& name) {
   const auto recipe =
       std::find_if(Recipes().begin(), Recipes().end(),
                    [&](const Recipe& each) { return each.name == name; });
-  if (recipe == Recipes().end()) {
+  return recipe == Recipes().end() ? nullptr : &*recipe;
+}
+
+Result<ReferenceClip> Make(const std::string& name, const std::string& size,
+                           int frames, const std::string& scratch) {
+  const Recipe* const recipe = RecipeOf(name);
+  if (recipe == nullptr) {
     return Status(Code::kUnsupported, "there is no clip of " + name);
   }
-  std::string file = name;
+  std::string file = name + "_" + size;
   std::replace(file.begin(), file.end(), ' ', '_');
   const std::string path =
       fmt::format("{}/{}.{}", scratch, file, recipe->container);
-  const char* size = recipe->is_odd ? "321x181" : "322x182";
   std::vector<std::string> arguments = {
       "-f",        "lavfi",
       "-i",        fmt::format("testsrc2=size={}:rate=25", size),
-      "-frames:v", fmt::format("{}", kFrames),
+      "-frames:v", fmt::format("{}", frames),
       "-pix_fmt",  recipe->pixel_format};
   arguments.insert(arguments.end(), recipe->options.begin(),
                    recipe->options.end());
@@ -255,7 +277,28 @@ Result<ReferenceClip> MakeClip(const std::string& name,
   }
   ASSIGN_OR_RETURN(ReferenceClip clip, ReadReference(path, name, scratch));
   clip.codec = recipe->codec;
+  clip.pixel_format = recipe->pixel_format;
   return clip;
+}
+
+}  // namespace
+
+std::string PixelFormatOf(const std::string& name) {
+  const Recipe* const recipe = RecipeOf(name);
+  return recipe == nullptr ? "" : recipe->pixel_format;
+}
+
+Result<ReferenceClip> MakeClip(const std::string& name,
+                               const std::string& scratch) {
+  const Recipe* const recipe = RecipeOf(name);
+  return Make(name, recipe == nullptr ? "" : recipe->size, kFrames, scratch);
+}
+
+Result<ReferenceClip> MakeClipOfSize(const std::string& codec, uint32_t width,
+                                     uint32_t height,
+                                     const std::string& scratch) {
+  constexpr int kFew = 3;
+  return Make(codec, fmt::format("{}x{}", width, height), kFew, scratch);
 }
 
 Result<std::vector<float>> MakeSound(const std::string& encoder,

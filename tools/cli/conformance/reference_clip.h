@@ -21,6 +21,7 @@ struct ReferenceClip {
 
   std::string name;  // "h264", or the name of the file
   std::string codec;
+  std::string pixel_format;  // of a clip that was made
   std::string path;
   uint32_t width = 0;
   uint32_t height = 0;
@@ -45,6 +46,22 @@ std::vector<ClipName> NamesOfClips();
 // several keyframes where the codec has such. Errors as of ReadReference;
 // kUnsupported if this ffmpeg has no encoder for it.
 Result<ReferenceClip> MakeClip(const std::string& name,
+                               const std::string& scratch);
+
+// Makes a plain clip of a codec with three pictures of another size. Errors as
+// of MakeClip.
+Result<ReferenceClip> MakeClipOfSize(const std::string& codec, uint32_t width,
+                                     uint32_t height,
+                                     const std::string& scratch);
+// Returns the pixel format of which MakeClip makes a clip; an empty text if
+// there is no such clip.
+std::string PixelFormatOf(const std::string& name);
+
+// Returns the fields of bulkhead_frame that ffprobe tells of all frames of a
+// clip alike, as words "color_space=1", with a space before each. Only those
+// that the codec's own bitstream or the packets tell. Errors as of
+// ReadReference.
+Result<std::string> ReadFields(const ReferenceClip& clip,
                                const std::string& scratch);
 
 // Makes a second of sound with an encoder of ffmpeg, and returns the samples

@@ -5,12 +5,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "tools/cli/conformance/clauses.h"
-#include "tools/cli/output.h"
 #include "tools/cli/terminal.h"
 
 namespace bulkhead::cli {
@@ -167,7 +165,7 @@ nlohmann::ordered_json FactsOf(const Subject& subject,
 }
 
 Status WriteJunit(const Subject& subject, const std::vector<Finding>& findings,
-                  const std::string& path) {
+                  Output& output) {
   double seconds = 0;
   for (const Finding& finding : findings) seconds += finding.seconds;
   const std::string& name = subject.backend().name;
@@ -179,10 +177,8 @@ Status WriteJunit(const Subject& subject, const std::vector<Finding>& findings,
       Count(findings, Kind::kNotTried), seconds);
   for (const Finding& finding : findings) text += Testcase(name, finding);
   text += "</testsuite>\n";
-  auto output = Output::Open(path);
-  if (!output) return output.error();
-  Status status = (*output)->Write(text);
-  return status.ok() ? (*output)->Close() : status;
+  Status status = output.Write(text);
+  return status.ok() ? output.Close() : status;
 }
 
 }  // namespace bulkhead::cli

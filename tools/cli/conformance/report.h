@@ -9,6 +9,7 @@
 
 #include "tools/cli/conformance/finding.h"
 #include "tools/cli/conformance/subject.h"
+#include "tools/cli/output.h"
 
 namespace bulkhead::cli {
 
@@ -22,8 +23,9 @@ std::string Summarize(const std::vector<Finding>& findings);
 nlohmann::ordered_json FactsOf(const Subject& subject,
                                const std::vector<Finding>& findings);
 
-// Writes the findings as the XML of JUnit, which continuous integration reads.
+// Writes the findings as the XML of JUnit, which continuous integration reads,
+// and closes the output.
 Status WriteJunit(const Subject& subject, const std::vector<Finding>& findings,
-                  const std::string& path);
+                  Output& output);
 
 }  // namespace bulkhead::cli

@@ -69,8 +69,18 @@ Result<std::unique_ptr<Host>> Subject::NewHost(const Change& change) {
   return NewHostFor(name_, change);
 }
 
-Result<std::unique_ptr<Host>> Subject::NewCpuHost() {
-  return NewHostFor("cpu", {});
+Result<Host*> Subject::SharedHost() {
+  if (!shared_) {
+    ASSIGN_OR_RETURN(shared_, NewHost());
+  }
+  return shared_.get();
+}
+
+Result<Host*> Subject::CpuHost() {
+  if (!cpu_) {
+    ASSIGN_OR_RETURN(cpu_, NewHostFor("cpu", {}));
+  }
+  return cpu_.get();
 }
 
 Result<VideoDecoder> Subject::Open(Host& host, const ReferenceClip& clip,

@@ -27,9 +27,9 @@ struct ConformanceRequest {
 //     ASSIGN_OR_RETURN(auto host, subject->NewHost());
 //     auto video = subject->Open(*host, clip);
 //
-// Each Host is a new one with records of its own that are thrown away, so that
-// no check sees the failures of another, and nothing that a check provokes
-// counts against the backend in production. Used by one thread.
+// Each Host has records of its own that are thrown away, so that no check sees
+// the failures of another, and nothing that a check provokes counts against the
+// backend in production. Used by one thread.
 class Subject {
  public:
   using Change = std::function<void(HostOptions&)>;
@@ -43,8 +43,13 @@ class Subject {
   // Returns a Host that uses this backend and no other; `change` changes its
   // options.
   Result<std::unique_ptr<Host>> NewHost(const Change& change = {});
-  // Returns a Host that uses `cpu`, to compare times with.
-  Result<std::unique_ptr<Host>> NewCpuHost();
+  // Returns a Host with the usual options, the same for many checks: a start of
+  // the backend takes longer than most of them.
+  Result<Host*> SharedHost();
+  // Returns a Host that uses `cpu`, to compare with; the same for all checks.
+  Result<Host*> CpuHost();
+  // Lets the next checks have a new Host, since this one has seen a failure.
+  void ForgetHost() { shared_.reset(); }
   // Opens a clip on the device.
   Result<VideoDecoder> Open(Host& host, const ReferenceClip& clip,
                             VideoOptions options = {}) const;
@@ -83,6 +88,8 @@ class Subject {
   TemporaryDirectory directory_;
   std::vector<ReferenceClip> clips_;
   int hosts_ = 0;  // that were made
+  std::unique_ptr<Host> shared_;
+  std::unique_ptr<Host> cpu_;
 };
 
 }  // namespace bulkhead::cli

@@ -31,7 +31,8 @@ std::optional<uint64_t> SecondsOf(const AudioMetadata& metadata,
   return static_cast<uint64_t>(end - begin);
 }
 
-Status WriteAll(AudioDecoder& audio, const DecodeJob& job, SampleWriter& writer,
+// `writer` is null where no output is wanted.
+Status WriteAll(AudioDecoder& audio, const DecodeJob& job, SampleWriter* writer,
                 Progress& progress) {
   const TimeRange times = job.times.value_or(TimeRange());
   const double begin = audio.metadata().begin_seconds;
@@ -58,10 +59,13 @@ Status WriteAll(AudioDecoder& audio, const DecodeJob& job, SampleWriter& writer,
       return samples.error();
     }
     any = true;
-    if (Status status = writer.Write(*samples); !status.ok()) return status;
+    if (Status status = writer == nullptr ? Status() : writer->Write(*samples);
+        !status.ok()) {
+      return status;
+    }
     progress.Advance(static_cast<uint64_t>(samples->duration_seconds));
   }
-  return writer.Finish();
+  return writer == nullptr ? Status() : writer->Finish();
 }
 
 }  // namespace
@@ -74,26 +78,33 @@ FileOutcome DecodeAudio(Host& host, const DecodeJob& job,
   if (!audio) return Failure(audio.error());
   // Opens the output after the input, so that a missing input does not truncate
   // an existing output.
-  Result<std::unique_ptr<Output>> output = Output::Open(job.output);
-  if (!output) return Failure(output.error());
-  if ((*output)->is_terminal()) {
-    return Failure(Status(Code::kInvalidArgument,
-                          "audio does not go to a terminal; name a file with "
-                          "-o or send it to a program"));
+  std::unique_ptr<Output> output;
+  std::optional<SampleWriter> writer;
+  if (job.format != "null") {
+    Result<std::unique_ptr<Output>> opened = Output::Open(job.output);
+    if (!opened) return Failure(opened.error());
+    output = *std::move(opened);
+    if (output->is_terminal()) {
+      return Failure(Status(Code::kInvalidArgument,
+                            "audio does not go to a terminal; name a file with "
+                            "-o or send it to a program"));
+    }
+    writer.emplace(job.format == "wav" ? SampleWriter::Format::kWav
+                                       : SampleWriter::Format::kRaw,
+                   job.output, *output);
   }
-  SampleWriter writer(job.format == "wav" ? SampleWriter::Format::kWav
-                                          : SampleWriter::Format::kRaw,
-                      job.output, **output);
   Progress progress(job.file, shown, SecondsOf(audio->metadata(), job),
                     "seconds");
   FileOutcome outcome;
-  outcome.status = WriteAll(*audio, job, writer, progress);
+  outcome.status = WriteAll(*audio, job, writer ? &*writer : nullptr, progress);
   outcome.recovery = audio->recovery();
   outcome.damaged_samples = audio->damage();
-  outcome.reader_gone = (*output)->reader_gone();
+  outcome.reader_gone = output != nullptr && output->reader_gone();
   outcome.seconds = progress.seconds();
   // Flushes the samples decoded before the failure; the first error counts.
-  if (!outcome.status.ok() && !outcome.reader_gone) (void)(*output)->Close();
+  if (output != nullptr && !outcome.status.ok() && !outcome.reader_gone) {
+    (void)output->Close();
+  }
   return outcome;
 }
 

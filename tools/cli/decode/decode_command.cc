@@ -198,9 +198,21 @@ void AddDecodeCommand(CLI::App& app, Invocation& invocation) {
                    "(default cpu)")
       ->type_name("D");
   command
+      ->add_option("--on-failure", options->video.on_failure,
+                   "Device on which the stream goes on, at the same frame, if "
+                   "the backend of --device fails for good (default: none)")
+      ->type_name("D");
+  command
       ->add_option("--stream", options->video.stream_index,
-                   "Index of the stream (default: the first video stream)")
+                   "Index of the stream (default: the first of its kind)")
       ->type_name("N");
+  command
+      ->add_flag_callback(
+          "--best-stream",
+          [options] { options->video.stream_choice = StreamChoice::kBest; },
+          "Decode the stream that ffmpeg chooses if it is told none: the "
+          "default track, the largest picture, the highest bit rate")
+      ->excludes("--stream");
   command
       ->add_option("--threads", options->video.threads,
                    "Threads of the decoder; with 0 the decoder chooses "

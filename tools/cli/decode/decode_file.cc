@@ -47,9 +47,14 @@ std::unique_ptr<FrameWriter> MakeWriter(const DecodeJob& job,
   return std::make_unique<Framemd5Writer>(stream, *output);
 }
 
-// Adds to `damaged` the frames that were delivered although they are damaged.
+// What a pass through the whole stream has delivered.
+struct Pass {
+  uint64_t damaged = 0;  // frames
+  std::optional<double> end_seconds;
+};
+
 Status DecodeAll(VideoDecoder& video, FrameWriter& writer, Progress& progress,
-                 uint64_t& damaged) {
+                 Pass& pass) {
   while (true) {
     Result<std::optional<Frame>> frame = video.Next();
     if (!frame) return frame.error();
@@ -57,7 +62,11 @@ Status DecodeAll(VideoDecoder& video, FrameWriter& writer, Progress& progress,
     if (Status status = writer.Write(PictureOf(**frame)); !status.ok()) {
       return status;
     }
-    if ((*frame)->damaged()) ++damaged;
+    if ((*frame)->damaged()) ++pass.damaged;
+    if ((*frame)->pts()) {
+      const double end = (*frame)->pts_seconds() + (*frame)->duration_seconds();
+      pass.end_seconds = std::max(pass.end_seconds.value_or(end), end);
+    }
     progress.Advance();
   }
 }
@@ -128,16 +137,46 @@ Status DecodeChosen(VideoDecoder& video, const DecodeJob& job,
 std::optional<uint64_t> CountFrames(const VideoDecoder& video,
                                     const DecodeJob& job,
                                     const FileOutcome& outcome,
-                                    uint64_t damaged_shown) {
+                                    const Pass& pass) {
   if (const auto& counted = video.metadata().frame_count_from_content) {
     return *counted;
   }
   if (job.chosen() || !outcome.status.ok()) return std::nullopt;
-  uint64_t frames = outcome.frames - damaged_shown;
+  uint64_t frames = outcome.frames - pass.damaged;
   for (const DamagedRange& range : outcome.damage) {
     if (!range.not_in_index) frames += range.frames;
   }
   return frames;
+}
+
+// Returns when the last frame of the stream ends, lost and damaged ones too, or
+// nullopt if that is unknown.
+std::optional<double> EndOf(const VideoDecoder& video, const DecodeJob& job,
+                            const FileOutcome& outcome, const Pass& pass) {
+  if (job.chosen()) return video.metadata().end_seconds_from_content;
+  std::optional<double> end = pass.end_seconds;
+  for (const DamagedRange& range : outcome.damage) {
+    if (range.not_in_index || !range.end_seconds) continue;
+    end = std::max(end.value_or(*range.end_seconds), *range.end_seconds);
+  }
+  return end;
+}
+
+// Returns whether frames are missing that the header counts. Those that an edit
+// list hides, and those that nobody can decode since the stream begins in its
+// middle, are counted too; but the stream ends when the header says, or up to a
+// frame earlier, since an edit list may end within a frame.
+bool LacksFrames(const VideoMetadata& metadata, const FileOutcome& outcome,
+                 std::optional<double> end) {
+  const auto& counted = metadata.frame_count_from_header;
+  if (!outcome.frame_count || !counted || *outcome.frame_count >= *counted) {
+    return false;
+  }
+  const auto& duration = metadata.duration_seconds_from_header;
+  if (!end || !duration || !metadata.average_fps) return true;
+  const double missing =
+      metadata.begin_seconds_from_header.value_or(0) + *duration - *end;
+  return missing * *metadata.average_fps > 1.5;
 }
 
 // Writes the name of the file above its hashes. Control characters are
@@ -196,16 +235,17 @@ FileOutcome DecodeFile(Host& host, const DecodeJob& job,
       job.file, shown,
       job.chosen() ? std::nullopt : video->metadata().frame_count_from_header);
   FileOutcome outcome;
-  uint64_t damaged_shown = 0;
-  outcome.status = job.chosen()
-                       ? DecodeChosen(*video, job, *writer, progress)
-                       : DecodeAll(*video, *writer, progress, damaged_shown);
+  Pass pass;
+  outcome.status = job.chosen() ? DecodeChosen(*video, job, *writer, progress)
+                                : DecodeAll(*video, *writer, progress, pass);
   outcome.frames = progress.done();
   outcome.seconds = progress.seconds();
   outcome.recovery = video->recovery();
   outcome.damage = video->damage();
   outcome.frame_count_from_header = video->metadata().frame_count_from_header;
-  outcome.frame_count = CountFrames(*video, job, outcome, damaged_shown);
+  outcome.frame_count = CountFrames(*video, job, outcome, pass);
+  outcome.lacks_frames = LacksFrames(video->metadata(), outcome,
+                                     EndOf(*video, job, outcome, pass));
   if (output != nullptr) {
     outcome.reader_gone = output->reader_gone();
     // Flushes the frames decoded before the failure; the first error counts.

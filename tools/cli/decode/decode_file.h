@@ -25,6 +25,8 @@ struct FileOutcome {
   // (nullopt) if the stream was neither indexed nor decoded to its end.
   std::optional<uint64_t> frame_count;
   std::optional<uint64_t> frame_count_from_header;
+  // The header counts frames that are missing.
+  bool lacks_frames = false;
   // The reader of stdout has gone away, so that no output can be written.
   bool reader_gone = false;
 };

@@ -67,16 +67,18 @@ Status ParseAudio(const DecodeOptions& options, DecodeJob& job) {
   const bool of_frames = job.slice || job.indices || job.fps ||
                          !job.video.transforms.empty() ||
                          !options.dtype.empty();
-  if (!IsOfAudio(job.format) || of_frames) {
+  if ((!IsOfAudio(job.format) && job.format != "null") || of_frames) {
     return Status(Code::kInvalidArgument,
-                  "audio is written as wav or f32le and selected by --times; "
-                  "leave out --audio, or the options for pictures");
+                  "audio is written as wav, f32le or null and selected by "
+                  "--times; leave out --audio, or the options for pictures");
   }
   job.audio = AudioOptions{.device = options.video.device,
                            .stream_index = options.video.stream_index,
+                           .stream_choice = options.video.stream_choice,
                            .sample_rate = options.sample_rate,
                            .num_channels = options.channels,
                            .on_corrupt = options.video.on_corrupt,
+                           .on_failure = options.video.on_failure,
                            .backend_options = job.video.backend_options,
                            .recovery_observer = {}};
   return Status();

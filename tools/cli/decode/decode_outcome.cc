@@ -85,11 +85,6 @@ std::string Describe(const DamagedSamples& damage) {
          WordsOf(damage.backend_says);
 }
 
-bool HasFewerThanHeader(const FileOutcome& outcome) {
-  return outcome.frame_count && outcome.frame_count_from_header &&
-         *outcome.frame_count < *outcome.frame_count_from_header;
-}
-
 Json FactsOf(const DamagedRange& range) {
   return Json{
       {"frames", range.frames},
@@ -101,6 +96,20 @@ Json FactsOf(const DamagedRange& range) {
       {"last_byte", OrNull(range.last_byte)},
       {"backend_says", WordsOrNull(range.backend_says)},
       {"not_in_index", range.not_in_index},
+  };
+}
+
+Json FactsOf(const std::optional<Failover>& failover) {
+  if (!failover) return Json();
+  static constexpr const char* kProofs[] = {"nothing_before", "same",
+                                            "different", "none"};
+  return Json{
+      {"from", failover->from},
+      {"to", failover->to},
+      {"frame", failover->frame},
+      {"proof", kProofs[static_cast<size_t>(failover->proof)]},
+      {"compared", failover->compared},
+      {"cause", cli::FactsOf(failover->cause)},
   };
 }
 
@@ -149,6 +158,9 @@ std::string DescribeWork(const FileOutcome& outcome, bool audio) {
 }
 
 void SayRecoveries(const DecodeJob& job, const RecoveryStats& recovery) {
+  if (recovery.failover) {
+    Say((job.several ? job.file + ": " : "") + recovery.failover->text);
+  }
   if (recovery.restarts == 0) return;
   Say(fmt::format("{}the worker was replaced {} time{}; last cause: {}",
                   job.several ? job.file + ": " : "", recovery.restarts,
@@ -164,11 +176,11 @@ void SayDamage(const DecodeJob& job, const FileOutcome& outcome) {
   for (const DamagedSamples& damage : outcome.damaged_samples) {
     Say(file + Describe(damage) + (skipped ? "; silence" : ""));
   }
-  if (!HasFewerThanHeader(outcome)) return;
+  if (!outcome.lacks_frames) return;
   Say(fmt::format(
-      "{}the stream has {} frames, but the header tells of {}: the "
-      "file is cut off, or contains frames that are not to be shown",
-      file, *outcome.frame_count, *outcome.frame_count_from_header));
+      "{}: the stream has {} frames, but the header tells of {}: the file has "
+      "lost some; get the whole one",
+      job.file, *outcome.frame_count, *outcome.frame_count_from_header));
 }
 
 Json FactsOf(const DecodeJob& job, const FileOutcome& outcome) {
@@ -191,6 +203,7 @@ Json FactsOf(const DecodeJob& job, const FileOutcome& outcome) {
       {"seconds", outcome.seconds},
       {"restarts", outcome.recovery.restarts},
       {"last_cause", outcome.recovery.last_cause},
+      {"failover", FactsOf(outcome.recovery.failover)},
   };
 }
 

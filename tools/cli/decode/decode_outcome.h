@@ -22,8 +22,8 @@ std::string DescribeWork(const FileOutcome& outcome, bool audio);
 // never was.
 void SayRecoveries(const DecodeJob& job, const RecoveryStats& recovery);
 
-// Prints a line for each damaged range, and one if the stream has fewer frames
-// than the file's header says, as a truncated file has.
+// Prints a line for each damaged range, and one if frames are missing that the
+// file's header counts, as in a truncated file.
 void SayDamage(const DecodeJob& job, const FileOutcome& outcome);
 
 // Returns the whole result for --json. Keys have the names of the C++ members;

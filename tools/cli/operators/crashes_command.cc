@@ -92,9 +92,13 @@ void PrintRequest(
   }
   line("asked for", asked);
   line("last message", OrNotKnown(crash.last_message));
-  line("stream", request.stream_index ? fmt::format("{}", *request.stream_index)
-                 : request.audio      ? "the first of audio"
-                                      : "the first of video");
+  line("stream",
+       request.stream_index
+           ? fmt::format("{}", *request.stream_index)
+           : fmt::format("the {} of {}",
+                         request.stream_choice == StreamChoice::kBest ? "best"
+                                                                      : "first",
+                         request.audio ? "audio" : "video"));
   if (request.audio) {
     line("audio",
          fmt::format("rate {}, channels {}", OfStreamOr(request.sample_rate),

@@ -51,9 +51,12 @@ Json FactsOf(const RunningBackend& backend) {
           {"reason", backend.reason},
           {"incarnation", backend.incarnation},
           {"restarts", backend.restarts},
+          {"failovers", backend.failovers},
+          {"failed_failovers", backend.failed_failovers},
           {"worker_pids", backend.worker_pids},
           {"memory_bytes", backend.memory_bytes},
-          {"sessions", std::move(sessions)}};
+          {"sessions", std::move(sessions)},
+          {"shadow", bulkhead::cli::FactsOf(backend.shadow)}};
 }
 
 Json FactsOf(const RunningHost& host) {
@@ -79,6 +82,25 @@ Json FactsOf(const RunningHost& host) {
           {"written_off", std::move(written_off)}};
 }
 
+void PrintShadow(const ShadowReport& shadow) {
+  if (shadow.streams == 0) return;
+  Print(fmt::format(
+      "    shadow: {} streams, {} of them failed; {} frames compared, {} "
+      "differ, {} not compared",
+      shadow.streams, shadow.failed, shadow.compared, shadow.differing,
+      shadow.not_compared));
+  if (shadow.first) {
+    Print(fmt::format(
+        "      first after {} frames: {}, frame {} at {:.3f} s, in {}",
+        shadow.first->compared, shadow.first->path, shadow.first->frame,
+        shadow.first->seconds, shadow.first->words));
+  }
+  if (!shadow.last_trial.empty()) Print("      " + shadow.last_trial);
+  if (!shadow.last_failure.empty()) {
+    Print("      last failure: " + shadow.last_failure);
+  }
+}
+
 void PrintBackend(const RunningBackend& backend) {
   std::string state = backend.state;
   if (!backend.reason.empty()) state += ": " + backend.reason;
@@ -89,6 +111,15 @@ void PrintBackend(const RunningBackend& backend) {
                     "{:.1f} MiB",
                     backend.incarnation, backend.worker_pids.size(),
                     backend.restarts, backend.memory_bytes / kMebibyte));
+  }
+  if (backend.failovers > 0) {
+    Print(fmt::format("    {} streams went on on another device",
+                      backend.failovers));
+  }
+  if (backend.failed_failovers > 0) {
+    Print(fmt::format(
+        "    {} streams failed here and on the device of on_failure as well",
+        backend.failed_failovers));
   }
   for (const RunningSession& session : backend.sessions) {
     Print(
@@ -101,6 +132,7 @@ void PrintBackend(const RunningBackend& backend) {
                         : std::string("?"),
                     session.restarts));
   }
+  PrintShadow(backend.shadow);
 }
 
 int RunPs(bool json) {

@@ -139,6 +139,7 @@ Status Listen(Host& host, const Crash& crash) {
   Result<AudioDecoder> audio = host.OpenAudio(
       crash.input->path, {.device = crash.backend.name + "/" + crash.device,
                           .stream_index = request.stream_index,
+                          .stream_choice = request.stream_choice,
                           .sample_rate = request.sample_rate,
                           .num_channels = request.num_channels,
                           .on_corrupt = request.on_corrupt,
@@ -163,6 +164,7 @@ Status Decode(Host& host, const Crash& crash) {
   Result<VideoDecoder> video = host.OpenVideo(
       crash.input->path, {.device = crash.backend.name + "/" + crash.device,
                           .stream_index = request.stream_index,
+                          .stream_choice = request.stream_choice,
                           .threads = request.threads,
                           .on_corrupt = request.on_corrupt,
                           .backend_options = request.backend_options,

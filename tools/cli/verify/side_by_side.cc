@@ -68,7 +68,7 @@ void Note(Comparison& comparison, double seconds, std::string words) {
 Result<Comparison> CompareSideBySide(VideoDecoder& video, VideoDecoder& against,
                                      const std::function<void()>& seen) {
   Comparison comparison;
-  double last = 0;
+  double last = 0;  // the time of the last frame that either gave
   for (;;) {
     const Answer a = TimedNext(video, comparison.seconds);
     const Answer b = TimedNext(against, comparison.against_seconds);
@@ -88,6 +88,9 @@ Result<Comparison> CompareSideBySide(VideoDecoder& video, VideoDecoder& against,
       continue;
     }
     // From here on the two are out of step, and all else would differ.
+    comparison.complete = false;
+    if (a && *a) last = (*a)->pts_seconds();
+    if (b && *b) last = (*b)->pts_seconds();
     Note(comparison, last,
          "whether it is there: " + InWords(a, video) + ", " +
              InWords(b, against));

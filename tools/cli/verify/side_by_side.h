@@ -26,6 +26,9 @@ struct Comparison {
   uint64_t frames = 0;     // that both gave
   uint64_t refused = 0;    // that both call damaged
   uint64_t differing = 0;  // of which time, size or picture differ
+  // Both were compared to their end. False if only one of them gave a frame:
+  // the two are out of step from there on, and nothing behind it is compared.
+  bool complete = true;
   std::optional<FirstDifference> first;
   std::optional<double> lowest_psnr;  // of the pictures that differ
   // The time that was spent in the calls of each device.

@@ -26,7 +26,11 @@ Decodes the video of each file on both devices at once, each in a sandboxed proc
 of its own, and compares every picture, byte by byte. With --json the output is one
 object for each file.
 
-Exit status: 0 if all pictures are equal, 4 if any differ.)";
+Where only one device gives a frame, the comparison of that file ends: the devices
+are out of step from there on ("complete": false).
+
+Exit status: 0 if all pictures are equal, 4 if any differ, 2 or 3 if a file or a
+device cannot be opened or fails, as "bulkhead --help" says.)";
 
 constexpr int kDiffers = 4;
 
@@ -49,6 +53,7 @@ nlohmann::ordered_json FactsOf(const Comparison& comparison) {
   return {{"frames", comparison.frames},
           {"refused_by_both", comparison.refused},
           {"differing", comparison.differing},
+          {"complete", comparison.complete},
           {"first_difference", first},
           {"lowest_psnr",
            comparison.lowest_psnr ? Json(*comparison.lowest_psnr) : Json()},
@@ -77,6 +82,9 @@ void PrintComparison(const std::string& file, const Comparison& comparison,
   Print(fmt::format("  first, frame {} at {:.3f} s, in {}",
                     comparison.first->frame, comparison.first->seconds,
                     comparison.first->words));
+  if (!comparison.complete) {
+    Print("  the comparison ended there, since the devices are out of step");
+  }
   if (comparison.differing > 1 && comparison.lowest_psnr) {
     Print(fmt::format("  lowest PSNR {:.1f} dB", *comparison.lowest_psnr));
   }

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/include/bulkhead/metadata.h"
+
+namespace bulkhead::session {
+
+// Returns "it needs 300 bytes and has 200, by the size of its segment", of a
+// file that has `bytes` and should have `declared` (the worker's
+// declared_size.h). `container` is the name of libavformat's demuxer.
+std::string SizesOfCut(const std::string& container, int64_t declared,
+                       int64_t bytes);
+
+// Returns "; its header (Duration) tells 10.000000 s" if what is missing at the
+// end was counted by the duration in the header, or else "".
+std::string DurationOfCut(const std::string& container,
+                          const StreamTiming& timing);
+
+}  // namespace bulkhead::session

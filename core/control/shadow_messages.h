@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/include/bulkhead/shadow.h"
+#include "ipc/schema/control.capnp.h"
+
+namespace bulkhead {
+
+// The report about the shadows of a backend, as bulkheadd tells it.
+void Write(const ShadowReport& report, ipc::schema::ShadowReport::Builder out);
+ShadowReport ToShadowReport(ipc::schema::ShadowReport::Reader report);
+
+}  // namespace bulkhead

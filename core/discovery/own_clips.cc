@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/discovery/own_clips.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "core/base/bounded_file.h"
+#include "core/base/status_macros.h"
+#include "core/base/text.h"
+#include "core/discovery/installed_files.h"
+#include "ipc/unique_fd.h"
+
+namespace bulkhead::discovery {
+namespace {
+
+Status Judge(int directory_fd, const std::vector<std::string>& visible_paths,
+             const struct stat& object, OwnClip& clip) {
+  // First, since its words are more exact than those about RECORD.
+  ASSIGN_OR_RETURN(const ipc::UniqueFd file,
+                   OpenInstalledFile(directory_fd, clip.path, object));
+  if (!std::binary_search(visible_paths.begin(), visible_paths.end(),
+                          clip.path)) {
+    return Status(Code::kInvalidArgument,
+                  Quoted(clip.path) +
+                      " is not among the files that RECORD lists and that are "
+                      "the distribution's own");
+  }
+  struct stat info = {};
+  if (fstat(file.get(), &info) != 0 || info.st_size <= 0 ||
+      info.st_size > static_cast<off_t>(kMaxOwnClipBytes)) {
+    return Status(Code::kResourceExhausted,
+                  Quoted(clip.path) + " has " + std::to_string(info.st_size) +
+                      " bytes and should have 1 to " +
+                      std::to_string(kMaxOwnClipBytes));
+  }
+  clip.identity = IdentityOf(info);
+  return Status();
+}
+
+}  // namespace
+
+std::vector<OwnClip> FindOwnClips(
+    int directory_fd, const std::string& dist_info, const Manifest& manifest,
+    const std::vector<std::string>& visible_paths, const struct stat& object,
+    const std::string& file, Diagnostics& diagnostics) {
+  std::vector<OwnClip> clips;
+  for (const HealthCheckClip& named : manifest.health_check) {
+    OwnClip clip{.path = dist_info + "/" + named.path,
+                 .picture_md5s = named.picture_md5s};
+    const Status judged = Judge(directory_fd, visible_paths, object, clip);
+    if (!judged.ok()) {
+      clip.fault = judged.message();
+      diagnostics.push_back({Diagnostic::Severity::kWarning, file, 0,
+                             "a clip of health_check cannot be used, so that "
+                             "no reload to this version succeeds: " +
+                                 clip.fault});
+    }
+    clips.push_back(std::move(clip));
+  }
+  return clips;
+}
+
+Result<std::string> ReadOwnClip(const std::string& directory,
+                                const OwnClip& clip) {
+  if (!clip.fault.empty()) {
+    return Status(Code::kInvalidArgument, clip.fault);
+  }
+  const ipc::UniqueFd opened(
+      open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened) {
+    return Status(Code::kBackendUnavailable,
+                  directory + ": " + std::generic_category().message(errno));
+  }
+  ASSIGN_OR_RETURN(const ipc::UniqueFd file,
+                   OpenRegularFileBeneath(opened.get(), clip.path));
+  std::string bytes(static_cast<size_t>(clip.identity.bytes), '\0');
+  const ssize_t got = pread(file.get(), bytes.data(), bytes.size(), 0);
+  // After it was read: whatever was read is then what was found.
+  struct stat info = {};
+  if (got != static_cast<ssize_t>(bytes.size()) ||
+      fstat(file.get(), &info) != 0 || !(IdentityOf(info) == clip.identity)) {
+    return Status(Code::kNotFound, Quoted(clip.path) +
+                                       " has changed since the backend was "
+                                       "found");
+  }
+  return bytes;
+}
+
+}  // namespace bulkhead::discovery

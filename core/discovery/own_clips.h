@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "core/discovery/file_identity.h"
+#include "core/discovery/manifest.h"
+#include "core/include/bulkhead/diagnostic.h"
+#include "core/include/bulkhead/status.h"
+
+namespace bulkhead::discovery {
+
+// The clips that a backend brings for its health checks (`health_check` in
+// bulkhead.toml), as files of its distribution. Nothing here looks into the
+// media: a worker of the backend decodes them in its sandbox.
+//
+// Trust: a stranger names the paths. A clip is accepted as any other file of
+// the distribution is (installed_files.h), so that no package can have a file
+// read that is not its own, and never through a link.
+
+inline constexpr size_t kMaxOwnClipBytes = size_t{1} << 20;
+
+struct OwnClip {
+  std::string path;  // Relative to the directory that holds the dist-info.
+  std::vector<std::string> picture_md5s;
+  FileIdentity identity = {};
+  // Why the clip cannot be used, as a clause; empty if it can.
+  std::string fault = {};
+
+  bool operator==(const OwnClip&) const = default;
+};
+
+// Returns the clips that `manifest` names, below the folder `dist_info` of the
+// open directory. `visible_paths` are the accepted files of the distribution,
+// `object` the attributes of its shared object. Each fault is also a
+// diagnostic, for which `file` is the manifest's path.
+std::vector<OwnClip> FindOwnClips(
+    int directory_fd, const std::string& dist_info, const Manifest& manifest,
+    const std::vector<std::string>& visible_paths, const struct stat& object,
+    const std::string& file, Diagnostics& diagnostics);
+
+// Returns the contents of a clip below the directory with the path `directory`.
+// Fails, with a clause that says why, if the clip has a fault or is not the
+// file any more that was found.
+Result<std::string> ReadOwnClip(const std::string& directory,
+                                const OwnClip& clip);
+
+}  // namespace bulkhead::discovery

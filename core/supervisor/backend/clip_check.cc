@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/backend/clip_check.h"
+
+#include <utility>
+
+#include "core/worker_protocol/stream_opening.h"
+
+namespace bulkhead::supervisor {
+namespace {
+
+namespace schema = ipc::schema;
+using session::kSmallRequestWords;
+using std::chrono::milliseconds;
+
+constexpr uint32_t kEpoch = 1;
+
+}  // namespace
+
+ClipCheck::ClipCheck(kj::UnixEventPort& port,
+                     std::shared_ptr<Incarnation> incarnation,
+                     const CheckClip& clip)
+    : port_(port),
+      clip_(clip),
+      talk_(port, std::move(incarnation)),
+      stream_(clip) {}
+
+kj::Promise<Status> ClipCheck::Run(uint32_t device, milliseconds limit) {
+  auto media = stream_.MakeMedia();
+  if (!media) return std::move(media).error();
+  auto late = port_.getTimer().afterDelay(limit.count() * kj::MILLISECONDS);
+  return talk_.Begin(*std::move(media), {}, limit)
+      .then([this, device](Status begun) -> kj::Promise<Status> {
+        if (!begun.ok()) return begun;
+        return Decode(device).exclusiveJoin(talk_.WhenDead());
+      })
+      .exclusiveJoin(late.then(
+          [] { return Status(Code::kDeadlineExceeded, "it took too long"); }))
+      .then([this](Status status) {
+        return unsupported_ || status.ok()
+                   ? Status()
+                   : status.WithContext("it did not decode " + clip_.title);
+      });
+}
+
+kj::Promise<Status> ClipCheck::Decode(uint32_t device) {
+  const session::StreamOpening opening = stream_.Opening(device);
+  Status asked = talk_.Request(
+      session::OpeningWords(opening), [&](schema::Request::Builder request) {
+        session::WriteOpening(opening, request.initOpen());
+      });
+  if (!asked.ok()) return asked;
+  return talk_
+      .AwaitReply([this](Reply::Reader reply_untrusted) {
+        const auto judged = stream_.JudgeOpened(reply_untrusted);
+        return judged ? *judged : FailureIn(reply_untrusted);
+      })
+      .then([this](Status status) -> kj::Promise<Status> {
+        if (!status.ok()) return status;
+        return Play();
+      });
+}
+
+kj::Promise<Status> ClipCheck::Play() {
+  auto pool = stream_.MakePool();
+  if (!pool) return std::move(pool).error();
+  Status attached = talk_.AttachPool(*std::move(pool));
+  if (!attached.ok()) return attached;
+  return talk_
+      .AwaitReply([this](Reply::Reader reply_untrusted) {
+        return reply_untrusted.isPoolAttached() ? Status()
+                                                : FailureIn(reply_untrusted);
+      })
+      .then([this](Status status) -> kj::Promise<Status> {
+        if (!status.ok()) return status;
+        status = talk_.Request(kSmallRequestWords,
+                               [this](schema::Request::Builder request) {
+                                 stream_.FillPlay(kEpoch, request.initPlay());
+                               });
+        if (status.ok()) status = talk_.Grant();
+        if (!status.ok()) return status;
+        return AwaitOutput();
+      });
+}
+
+kj::Promise<Status> ClipCheck::AwaitOutput() {
+  // True if the reply was neither a picture nor an end.
+  auto more = std::make_shared<bool>(false);
+  return talk_
+      .AwaitReply([this, more](Reply::Reader reply_untrusted) {
+        // The worker also reports how its pass goes. A worker that reports
+        // without end is stopped by the deadline of the check.
+        *more = reply_untrusted.isEntered() || reply_untrusted.isUnseen();
+        if (*more) return Status();
+        const auto judged = stream_.JudgeOutput(reply_untrusted, talk_.pool());
+        return judged ? *judged : FailureIn(reply_untrusted);
+      })
+      .then([this, more](Status status) -> kj::Promise<Status> {
+        if (*more) return AwaitOutput();
+        if (!status.ok() || stream_.finished()) return status;
+        status = talk_.Grant();
+        if (!status.ok()) return status;
+        return AwaitOutput();
+      });
+}
+
+Status ClipCheck::FailureIn(Reply::Reader reply_untrusted) {
+  Status failure = FailureOf(reply_untrusted);
+  unsupported_ =
+      !clip_.must_be_supported && failure.code() == Code::kUnsupported;
+  return failure;
+}
+
+}  // namespace bulkhead::supervisor

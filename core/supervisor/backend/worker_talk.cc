@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/backend/worker_talk.h"
+
+#include <span>
+#include <string>
+#include <utility>
+
+#include "core/base/from_ipc.h"
+#include "core/base/status_macros.h"
+#include "core/control/exit_report.h"
+#include "core/supervisor/backend/misbehaved.h"
+#include "core/supervisor/blame/process_exit.h"
+#include "core/worker_protocol/reply_validation.h"
+#include "ipc/capnp_read.h"
+#include "ipc/message_socket.h"
+
+namespace bulkhead::supervisor {
+namespace {
+
+namespace schema = ipc::schema;
+using session::WorkerChannel;
+using std::chrono::milliseconds;
+
+// The socket of a worker closes a moment before its end is reported.
+constexpr milliseconds kEndPatience{500};
+
+// Completes a violation that worker_protocol reports.
+Status Judged(const Status& valid) {
+  return valid.ok() ? valid : Misbehaved(valid.message());
+}
+
+// Returns what a worker said of its own end; empty if it said nothing.
+CrashClaim ClaimIn(
+    ipc::Expected<std::optional<ipc::ReceivedMessage>> note_untrusted) {
+  if (!note_untrusted || !*note_untrusted) return {};
+  auto claim = ipc::ReadCatching([&]() -> ipc::Expected<CrashClaim> {
+    auto note = (*note_untrusted)->root<schema::CrashNote>();
+    if (!note) return tl::unexpected(std::move(note).error());
+    return ReadCrashNote(*note);
+  });
+  return claim ? *std::move(claim) : CrashClaim();
+}
+
+}  // namespace
+
+Status FailureOf(schema::Reply::Reader reply_untrusted) {
+  if (!reply_untrusted.isFailed()) {
+    return Misbehaved("it answered with something else");
+  }
+  auto claimed =
+      session::ValidateFailure(reply_untrusted.getFailed().getFailure());
+  if (!claimed) return Misbehaved(claimed.error().message());
+  return std::move(claimed->status);
+}
+
+WorkerTalk::WorkerTalk(kj::UnixEventPort& port,
+                       std::shared_ptr<Incarnation> incarnation)
+    : port_(port), incarnation_(std::move(incarnation)) {}
+
+WorkerTalk::~WorkerTalk() noexcept(false) {
+  if (!worker_) return;
+  incarnation_->KillWorker(worker_->pid);
+  incarnation_->ForgetWorker(worker_->pid);
+}
+
+kj::Promise<Status> WorkerTalk::Begin(ipc::UniqueFd media,
+                                      const sandbox::MemoryAllowance& memory,
+                                      milliseconds limit) {
+  auto sockets = ipc::MakeSocketPair();
+  if (!sockets) return FromIpc(std::move(sockets).error());
+  socket_ = std::make_unique<EventSocket>(port_, std::move(sockets->first));
+  return incarnation_
+      ->CloneWorker(Incarnation::WorkerKind::kSession,
+                    std::move(sockets->second), limit, memory)
+      .then([this, media = std::move(media)](
+                auto worker) mutable -> kj::Promise<Status> {
+        if (!worker) return std::move(worker).error();
+        worker_ = *std::move(worker);
+        return socket_->Receive(0).then([this, media = std::move(media)](
+                                            auto hello) -> kj::Promise<Status> {
+          if (!hello) return FromIpc(std::move(hello).error());
+          if (!*hello) return AwaitDeath({});
+          Status valid = session::ValidateHello(**hello, /*shared=*/false);
+          if (!valid.ok()) return Judged(valid);
+          Status confirmed = incarnation_->ConfirmWorker(*worker_);
+          if (!confirmed.ok()) return confirmed;
+          return Attach(media);
+        });
+      });
+}
+
+kj::Promise<Status> WorkerTalk::WhenDead() {
+  // Once it has its media, the worker sends nothing over its socket but the
+  // note of a crash, so whatever arrives there means that it dies.
+  return socket_->Receive(0).then(
+      [this](auto note) { return AwaitDeath(ClaimIn(std::move(note))); });
+}
+
+kj::Promise<Status> WorkerTalk::AwaitDeath(CrashClaim claim) {
+  return incarnation_->AwaitEnd(worker_->pid, kEndPatience)
+      .then([claim = std::move(claim)](const ProcessExit& end) mutable {
+        ExitReport report = ToReport(end);
+        AddClaim(std::move(claim), report);
+        return Status(Code::kBackendLost,
+                      "its process died: " + DescribeExit(report));
+      });
+}
+
+WorkerChannel::SendMessage WorkerTalk::SendAtOnce() {
+  return
+      [this](capnp::MessageBuilder& message, std::span<const int> descriptors) {
+        return FromIpc(socket_->Send(message, descriptors));
+      };
+}
+
+Status WorkerTalk::Attach(const ipc::UniqueFd& media) {
+  ASSIGN_OR_RETURN(channel_, WorkerChannel::Create());
+  channel_->WakeForEveryReply();
+  replies_ = kj::heap<kj::UnixEventPort::FdObserver>(
+      port_, channel_->wake_fd(), kj::UnixEventPort::FdObserver::OBSERVE_READ);
+  return channel_->SendMemory(media.get(), WorkerChannel::MediaAccess::kDirect,
+                              SendAtOnce());
+}
+
+Status WorkerTalk::Request(size_t max_words,
+                           const WorkerChannel::FillRequest& fill) {
+  return Judged(channel_->Request(max_words, fill));
+}
+
+Status WorkerTalk::AttachPool(std::shared_ptr<session::FramePool> pool) {
+  pool_ = std::move(pool);
+  RETURN_IF_ERROR(WorkerChannel::SendPool(*pool_, SendAtOnce()));
+  return Request(session::kSmallRequestWords,
+                 [](auto request) { request.setAttachPool(); });
+}
+
+Status WorkerTalk::Grant() { return Judged(channel_->Grant(*pool_)); }
+
+kj::Promise<Status> WorkerTalk::AwaitReply(WorkerChannel::TakeReply take) {
+  channel_->ClearWake();
+  const auto read = channel_->TryRead();
+  if (!read) return Misbehaved(read.error().message);
+  if (!*read) {
+    return replies_->whenBecomesReadable().then(
+        [this, take = std::move(take)]() mutable {
+          return AwaitReply(std::move(take));
+        });
+  }
+  // The timer lets the event loop look at its clock and at everybody else. A
+  // worker whose next reply is always there already would keep bulkheadd from
+  // all deadlines and from all other work.
+  return port_.getTimer()
+      .afterDelay(0 * kj::SECONDS)
+      .then([this, take = std::move(take)]() -> Status {
+        auto taken = channel_->Take(take);
+        return taken ? *std::move(taken) : Misbehaved(taken.error().message);
+      });
+}
+
+}  // namespace bulkhead::supervisor

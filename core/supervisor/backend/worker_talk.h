@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kj/async-unix.h>
+#include <kj/async.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "core/control/crash_note.h"
+#include "core/include/bulkhead/status.h"
+#include "core/supervisor/backend/incarnation.h"
+#include "core/supervisor/sandbox/memory_limit.h"
+#include "core/supervisor/sockets/event_socket.h"
+#include "core/worker_protocol/frame_pool.h"
+#include "core/worker_protocol/worker_channel.h"
+#include "ipc/schema/session.capnp.h"
+#include "ipc/unique_fd.h"
+
+namespace bulkhead::supervisor {
+
+// One session worker of bulkheadd's own, for a health check or a shadow, from
+// its clone to its end. Speaks to the worker through WorkerChannel, as the
+// sessions of the application do, but waits in the event loop of bulkheadd
+// instead of blocking.
+//
+//     talk.Begin(media, {}, limit)
+//         .then([&](Status) { return talk.Request(words, fill); })
+//         .then([&](Status) { return talk.AwaitReply(take); })
+//         .exclusiveJoin(talk.WhenDead());      // from Begin() on
+//
+// Trust: the worker is hostile. Each reply is copied out before `take` sees it;
+// a breach of the framing is kBackendMisbehaved. Nothing here has a deadline
+// but the clone: the owner bounds every other wait.
+//
+// Destroying it ends the worker. Bound to the event loop's thread.
+class WorkerTalk {
+ public:
+  using Reply = ipc::schema::Reply;
+
+  WorkerTalk(kj::UnixEventPort& port, std::shared_ptr<Incarnation> incarnation);
+  ~WorkerTalk() noexcept(false);
+  KJ_DISALLOW_COPY(WorkerTalk);
+
+  // Clones the worker, checks its lock-down, and sends it its rings and the
+  // media. Call it once.
+  kj::Promise<Status> Begin(ipc::UniqueFd media,
+                            const sandbox::MemoryAllowance& memory,
+                            std::chrono::milliseconds limit);
+  // Resolves with how the worker died. Call it once, after Begin().
+  kj::Promise<Status> WhenDead();
+
+  // Writes one request; see WorkerChannel::Request.
+  Status Request(size_t max_words,
+                 const session::WorkerChannel::FillRequest& fill);
+  // Sends the worker the memory of its output and asks it to attach it.
+  Status AttachPool(std::shared_ptr<session::FramePool> pool);
+  // Grants every free slot of the pool.
+  Status Grant();
+  const std::shared_ptr<session::FramePool>& pool() const { return pool_; }
+  // Resolves with what `take` returns for the next reply. The event loop runs
+  // once for each reply, so that a caller who asks again and again stalls
+  // nobody and still meets the deadline that it set.
+  kj::Promise<Status> AwaitReply(session::WorkerChannel::TakeReply take);
+
+ private:
+  // Resolves with how the worker died. `claim` is what it said of that itself.
+  kj::Promise<Status> AwaitDeath(CrashClaim claim);
+  Status Attach(const ipc::UniqueFd& media);
+  // Returns a function that sends over the worker's socket without waiting.
+  session::WorkerChannel::SendMessage SendAtOnce();
+
+  kj::UnixEventPort& port_;
+  const std::shared_ptr<Incarnation> incarnation_;
+  std::optional<Incarnation::Worker> worker_;
+  std::unique_ptr<EventSocket> socket_;
+  std::unique_ptr<session::WorkerChannel> channel_;
+  // Watches the descriptor of channel_, and therefore dies before it.
+  kj::Own<kj::UnixEventPort::FdObserver> replies_;
+  std::shared_ptr<session::FramePool> pool_;
+};
+
+// Returns the failure that a worker answered with: kBackendMisbehaved if the
+// reply is no failure.
+Status FailureOf(ipc::schema::Reply::Reader reply_untrusted);
+
+}  // namespace bulkhead::supervisor

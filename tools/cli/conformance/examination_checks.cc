@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "tools/cli/conformance/checks.h"
+#include "tools/cli/conformance/compare.h"
+#include "tools/cli/conformance/examination.h"
+
+namespace bulkhead::cli {
+namespace {
+
+// Frames that are given back after three others, and an end that is sent twice,
+// change nothing.
+Verdict GivesFramesThatStay(Subject& subject) {
+  for (const ReferenceClip& clip : subject.clips()) {
+    const Verdict verdict = Examine(
+        subject, clip,
+        {{"bulkhead.hold-frames", "3"}, {"bulkhead.end-twice", "1"}}, "send-4");
+    if (!verdict.passed()) return verdict;
+  }
+  return Verdict::Passed();
+}
+
+Verdict TellsFieldsAsFfmpeg(Subject& subject) {
+  for (const ReferenceClip& clip : subject.clips()) {
+    const Verdict verdict = CompareFields(subject, clip);
+    if (verdict.kind() == Verdict::Kind::kFailed) return verdict;
+  }
+  return Verdict::Passed();
+}
+
+// The codecs of which a decoder need not notice that the end of a packet is
+// missing, and FFmpeg's does not: it reads zeroes there.
+bool HasNoEnd(const ReferenceClip& clip) {
+  constexpr std::array<std::string_view, 5> kCodecs = {"vp8", "vp9", "theora",
+                                                       "mjpeg", "huffyuv"};
+  return std::find(kCodecs.begin(), kCodecs.end(), clip.codec) != kCodecs.end();
+}
+
+// Decodes a clip of which one packet ends in its middle. Each frame that counts
+// as sound has to be that of the whole clip.
+Verdict DecodeCut(Subject& subject, const ReferenceClip& clip,
+                  const std::string& packet) {
+  const auto host = subject.SharedHost();
+  if (!host) return FailedBy(host.error(), "life-1");
+  auto video =
+      subject.Open(**host, clip,
+                   {.on_corrupt = OnCorrupt::kShow,
+                    .backend_options = {{"bulkhead.cut-packet", packet}}});
+  Status status = video ? Status() : video.error();
+  std::set<size_t> sound;
+  std::set<size_t> wrong;
+  while (status.ok()) {
+    const auto frame = video->Next();
+    if (!frame) status = frame.error();
+    if (!frame || !*frame) break;
+    const size_t index = (*frame)->index();
+    if ((*frame)->damaged() || index >= clip.frames.size()) continue;
+    sound.insert(index);
+    if (!CompareFrame(**frame, clip, index, "frame-8").passed()) {
+      wrong.insert(index);
+    }
+  }
+  if (!status.ok() && status.code() != Code::kBadInput) {
+    return FailedBy(status, "bad-1");
+  }
+  if (wrong.empty()) return Verdict::Passed();
+  size_t first_told = 0;
+  while (sound.contains(first_told)) ++first_told;
+  const bool before =
+      *wrong.begin() < first_told && first_told < clip.frames.size();
+  return Verdict::Failed(
+      before ? "frame-9" : "frame-8",
+      fmt::format("of {}, whose packet {} was cut in its middle, frame {} has "
+                  "another picture and counts as sound{}",
+                  clip.name, packet, *wrong.begin(),
+                  before ? fmt::format("; the first that does not is frame {}",
+                                       first_told)
+                         : ""));
+}
+
+Verdict MarksDamage(Subject& subject) {
+  for (const ReferenceClip& clip : subject.clips()) {
+    if (HasNoEnd(clip)) continue;
+    // Packets that others refer to, in front of which frames are shown.
+    for (const char* packet : {"5", "8"}) {
+      const Verdict verdict = DecodeCut(subject, clip, packet);
+      if (verdict.passed()) continue;
+      // Frames wait in the worker until it is known what is damaged.
+      const Verdict stay =
+          Examine(subject, clip, {{"bulkhead.hold-frames", "3"}}, "frame-5");
+      if (stay.passed()) return verdict;
+      return Verdict::NotTried("frames change while they wait for others");
+    }
+  }
+  return Verdict::Passed();
+}
+
+// acquire_buffer has no memory after a few buffers. A backend with memory of
+// its own does not notice.
+Verdict EndsWithoutBuffers(Subject& subject) {
+  const ReferenceClip& clip = subject.clips().front();
+  for (const char* buffers : {"0", "3"}) {
+    const auto host = subject.NewHost(
+        [](HostOptions& options) { options.limits.attempts_per_position = 1; });
+    if (!host) return FailedBy(host.error(), "life-1");
+    auto video = subject.Open(
+        **host, clip,
+        {.backend_options = {{"bulkhead.refuse-buffers", buffers}}});
+    Status status = video ? Status() : video.error();
+    Verdict verdict = Verdict::Passed();
+    for (size_t index = 0; status.ok() && verdict.passed(); ++index) {
+      const auto frame = video->Next();
+      if (!frame) status = frame.error();
+      if (!frame || !*frame) break;
+      verdict = CompareFrame(**frame, clip, index, "acquire-1");
+    }
+    if (!status.ok() && status.code() != Code::kResourceExhausted) {
+      verdict = FailedBy(status, "acquire-1");
+    }
+    if (verdict.passed() && video) verdict = CompareRestarts(*video, 0);
+    if (verdict.passed()) continue;
+    return Verdict::Failed(
+        "acquire-1",
+        fmt::format("after {} buffers acquire_buffer returned OUT_OF_MEMORY: "
+                    "{}",
+                    buffers, verdict.words()));
+  }
+  return Verdict::Passed();
+}
+
+}  // namespace
+
+std::vector<Check> ExaminationChecks() {
+  return {
+      {"tells the fields of frames as ffmpeg does", "frame-11",
+       TellsFieldsAsFfmpeg},
+      {"gives frames that stay, and one end", "frame-5", GivesFramesThatStay},
+      {"marks what is damaged", "frame-8", MarksDamage},
+      {"ends when there are no more buffers", "acquire-1", EndsWithoutBuffers},
+  };
+}
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+#include "core/base/status_macros.h"
+#include "tools/cli/conformance/reference_clip.h"
+#include "tools/cli/demo/program.h"
+
+namespace bulkhead::cli {
+namespace {
+
+constexpr std::chrono::minutes kLimit{10};
+
+using Names = std::vector<std::string_view>;
+
+// The names that ffprobe prints, in the order of their numbers: those of
+// bulkhead_backend.h for the first two, code points of ITU-T H.273 for the
+// others. Numbers without a name have an empty one.
+const Names kRanges = {"unknown", "tv", "pc"};
+const Names kLocations = {"unspecified", "left",       "center", "topleft",
+                          "top",         "bottomleft", "bottom"};
+const Names kPrimaries = {"",        "bt709",   "unknown",   "",
+                          "bt470m",  "bt470bg", "smpte170m", "smpte240m",
+                          "film",    "bt2020",  "smpte428",  "smpte431",
+                          "smpte432"};
+const Names kTransfers = {
+    "",          "bt709",        "unknown",     "",
+    "bt470m",    "bt470bg",      "smpte170m",   "smpte240m",
+    "linear",    "log100",       "log316",      "iec61966-2-4",
+    "bt1361e",   "iec61966-2-1", "bt2020-10",   "bt2020-12",
+    "smpte2084", "smpte428",     "arib-std-b67"};
+const Names kSpaces = {"gbr",   "bt709",    "unknown",   "",
+                       "fcc",   "bt470bg",  "smpte170m", "smpte240m",
+                       "ycgco", "bt2020nc", "bt2020c"};
+
+bool IsOneOf(const std::string& codec, const Names& codecs) {
+  return std::find(codecs.begin(), codecs.end(), codec) != codecs.end();
+}
+
+std::optional<std::string> NumberOf(const std::string& name,
+                                    const Names& names) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (name.empty() || found == names.end()) return std::nullopt;
+  return fmt::format("{}", found - names.begin());
+}
+
+// What ffprobe tells of a frame, by its names.
+using Told = std::map<std::string, std::string>;
+
+// Reads "key=value|key=value", one line for each frame.
+std::vector<Told> ReadTold(const std::string& path) {
+  std::vector<Told> frames;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    Told frame;
+    std::istringstream words(line);
+    for (std::string word; std::getline(words, word, '|');) {
+      const size_t equals = word.find('=');
+      if (equals == std::string::npos) continue;
+      frame[word.substr(0, equals)] = word.substr(equals + 1);
+    }
+    // ffprobe ends a frame with side data with a line of its own.
+    if (!frame.empty()) frames.push_back(std::move(frame));
+  }
+  return frames;
+}
+
+// Returns what all frames have under a key, or nullopt if they differ.
+std::optional<std::string> Same(const std::vector<Told>& frames,
+                                const std::string& key) {
+  std::optional<std::string> value;
+  for (const Told& frame : frames) {
+    const auto found = frame.find(key);
+    if (found == frame.end() || found->second == "N/A") return std::nullopt;
+    if (value && *value != found->second) return std::nullopt;
+    value = found->second;
+  }
+  return value;
+}
+
+}  // namespace
+
+Result<std::string> ReadFields(const ReferenceClip& clip,
+                               const std::string& scratch) {
+  const std::string list =
+      scratch + "/" + std::filesystem::path(clip.path).filename().string() +
+      ".fields";
+  RETURN_IF_ERROR(
+      RunProgram({"ffprobe", "-v", "fatal", "-select_streams", "v:0",
+                  "-show_frames", "-show_entries",
+                  "frame=sample_aspect_ratio,interlaced_frame,top_field_first,"
+                  "color_range,color_space,color_primaries,color_transfer,"
+                  "chroma_location,pkt_duration,duration:frame_side_data=",
+                  "-of", "compact=p=0", "-o", list, clip.path},
+                 kLimit)
+          .WithContext(clip.path));
+  const std::vector<Told> frames = ReadTold(list);
+  std::string fields;
+  const auto add = [&](const char* field,
+                       const std::optional<std::string>& value) {
+    if (value) fields += fmt::format(" {}={}", field, *value);
+  };
+  const auto add_number = [&](const char* field, const Names& names) {
+    add(field, NumberOf(Same(frames, field).value_or(""), names));
+  };
+  // ffprobe also tells what the container alone declares, which a backend need
+  // not repeat.
+  const Names colored = {"h264", "hevc", "av1"};
+  const Names with_aspect = {"h264",  "hevc",       "av1",
+                             "mpeg4", "mpeg1video", "mpeg2video"};
+  if (IsOneOf(clip.codec, colored)) {
+    add_number("color_range", kRanges);
+    add_number("color_primaries", kPrimaries);
+    add_number("color_transfer", kTransfers);
+    add_number("color_space", kSpaces);
+    add_number("chroma_location", kLocations);
+  }
+  if (IsOneOf(clip.codec, with_aspect)) {
+    add("sample_aspect_ratio", Same(frames, "sample_aspect_ratio"));
+  }
+  const auto interlaced = Same(frames, "interlaced_frame");
+  add("interlaced", interlaced);
+  if (interlaced == "1")
+    add("top_field_first", Same(frames, "top_field_first"));
+  const auto duration = Same(frames, "duration");
+  add("duration", duration ? duration : Same(frames, "pkt_duration"));
+  return fields;
+}
+
+}  // namespace bulkhead::cli
