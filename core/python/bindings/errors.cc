@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/python/bindings/errors.h"
+
+#include <exception>
+
+#include "bulkhead/exit_report.h"
+#include "core/python/bindings/record.h"
+
+namespace bulkhead::python {
+namespace {
+
+namespace py = pybind11;
+
+const char* KindName(ExitReport::Kind kind) {
+  switch (kind) {
+    case ExitReport::Kind::kUnknown:
+      return "unknown";
+    case ExitReport::Kind::kExited:
+      return "exited";
+    case ExitReport::Kind::kSignaled:
+      return "signaled";
+    case ExitReport::Kind::kSandboxViolation:
+      return "sandbox-violation";
+    case ExitReport::Kind::kDeadline:
+      return "deadline";
+    case ExitReport::Kind::kProtocolViolation:
+      return "protocol-violation";
+    case ExitReport::Kind::kOutOfMemory:
+      return "out-of-memory";
+  }
+  return "unknown";
+}
+
+void Raise(const Status& status) {
+  try {
+    py::object report = py::none();
+    if (status.exit_report() != nullptr)
+      report = py::cast(*status.exit_report());
+    const py::object error = py::module_::import("bulkhead._errors")
+                                 .attr("from_status")(CodeName(status.code()),
+                                                      status.message(), report);
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())),
+                    error.ptr());
+  } catch (py::error_already_set& raised) {
+    raised.restore();
+  }
+}
+
+}  // namespace
+
+void DefineErrors(py::module_& module) {
+  Record<ExitReport>(module, "ExitReport",
+                     "The end of a worker process that made a call fail.")
+      .field("backend", &ExitReport::backend)
+      .field("device", &ExitReport::device)
+      .computed("kind",
+                [](const ExitReport& end) { return KindName(end.kind); })
+      .field("value", &ExitReport::value)
+      .field("position", &ExitReport::position)
+      .field("crash", &ExitReport::crash)
+      .field("syscall_trusted", &ExitReport::syscall_trusted)
+      .field("syscall_number", &ExitReport::syscall_number)
+      .field("syscall", &ExitReport::syscall)
+      .field("architecture", &ExitReport::architecture)
+      .field("stage", &ExitReport::stage)
+      .field("claimed_address", &ExitReport::claimed_address)
+      .field("claimed_backtrace", &ExitReport::claimed_backtrace);
+
+  py::register_local_exception_translator([](std::exception_ptr thrown) {
+    try {
+      if (thrown) std::rethrow_exception(thrown);
+    } catch (const StatusError& error) {
+      Raise(error.status());
+    }
+  });
+}
+
+}  // namespace bulkhead::python

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <pybind11/pybind11.h>
+
+#include "bulkhead/version.h"
+#include "core/python/bindings/array.h"
+#include "core/python/bindings/decoders.h"
+#include "core/python/bindings/errors.h"
+#include "core/python/bindings/host.h"
+#include "core/python/bindings/metadata.h"
+#include "core/python/bindings/operators.h"
+#include "core/python/bindings/options.h"
+#include "core/python/bindings/reader.h"
+#include "core/python/bindings/reports.h"
+
+// The module bulkhead._core: the C++ library as it is, for the modules of the
+// package, which give it torchcodec's names and Python's types. Whatever is
+// decided is decided there or in the library, not here.
+PYBIND11_MODULE(_core, module) {
+  using namespace bulkhead::python;
+  module.doc() = "The C++ library, for the modules of this package.";
+  module.attr("version") = bulkhead::LibraryVersion();
+  DefineErrors(module);
+  DefineArray(module);
+  DefineMetadata(module);
+  DefineOptions(module);
+  DefineSources(module);
+  DefineVideo(module);
+  DefineAudio(module);
+  DefineReports(module);
+  DefineHost(module);
+  DefineOperators(module);
+}

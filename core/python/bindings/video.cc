@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/python/bindings/array.h"
+#include "core/python/bindings/decoders.h"
+#include "core/python/bindings/record.h"
+
+namespace bulkhead::python {
+namespace {
+
+namespace py = pybind11;
+
+// A frame that holds no slot.
+struct Picture {
+  Array array;
+  FrameInfo info;
+  std::string device;
+};
+
+// Pictures with their times.
+struct Pictures {
+  Array array;
+  std::vector<double> pts_seconds;
+  std::vector<double> duration_seconds;
+};
+
+Picture Copied(const Frame& frame) {
+  FrameInfo info;
+  info.index = frame.index();
+  info.pts = frame.pts();
+  info.duration = frame.duration();
+  info.pts_seconds = frame.pts_seconds();
+  info.duration_seconds = frame.duration_seconds();
+  info.keyframe = frame.keyframe();
+  info.damaged = frame.damaged();
+  return {Array(frame), info, frame.device()};
+}
+
+Result<Picture> Copied(const Result<Frame>& frame) {
+  if (!frame) return frame.error();
+  return Copied(*frame);
+}
+
+Result<Pictures> Taken(Result<FrameBatch> batch) {
+  if (!batch) return batch.error();
+  std::vector<double> pts = std::move(batch->pts_seconds);
+  std::vector<double> durations = std::move(batch->duration_seconds);
+  // The batch counts its pictures by their times.
+  batch->pts_seconds.resize(pts.size());
+  return Pictures{Array(*std::move(batch)), std::move(pts),
+                  std::move(durations)};
+}
+
+// Decodes into memory that is not initialized first: a batch of the library is,
+// which writes every page once more.
+template <typename Call>
+Result<Pictures> Into(VideoDecoder& decoder, size_t count, Call call) {
+  const VideoMetadata& metadata = decoder.metadata();
+  Array array(count, metadata.height, metadata.width, metadata.dtype);
+  // The library says which limit is too low for so much.
+  if (array.data() == nullptr) return Taken(call({}));
+  Result<FrameBatch> batch = call({array.data(), array.bytes()});
+  if (!batch) return batch.error();
+  array.Truncate(batch->size());
+  return Pictures{std::move(array), std::move(batch->pts_seconds),
+                  std::move(batch->duration_seconds)};
+}
+
+Result<std::optional<Picture>> NextOf(VideoDecoder& decoder) {
+  Result<std::optional<Frame>> frame = decoder.Next();
+  if (!frame) return frame.error();
+  if (!*frame) return std::optional<Picture>();
+  return std::make_optional(Copied(**frame));
+}
+
+void DefineResults(py::module_& module) {
+  Record<Picture>(module, "Picture", "A frame that holds no slot.")
+      .computed("index", [](const Picture& self) { return self.info.index; })
+      .computed("pts", [](const Picture& self) { return self.info.pts; })
+      .computed("duration",
+                [](const Picture& self) { return self.info.duration; })
+      .computed("pts_seconds",
+                [](const Picture& self) { return self.info.pts_seconds; })
+      .computed("duration_seconds",
+                [](const Picture& self) { return self.info.duration_seconds; })
+      .computed("keyframe",
+                [](const Picture& self) { return self.info.keyframe; })
+      .computed("damaged",
+                [](const Picture& self) { return self.info.damaged; })
+      .field("device", &Picture::device)
+      .hidden("array", [](Picture& self) { return std::move(self.array); });
+  Record<Pictures>(module, "Pictures", "Pictures with their times.")
+      .field("pts_seconds", &Pictures::pts_seconds)
+      .field("duration_seconds", &Pictures::duration_seconds)
+      .hidden("array", [](Pictures& self) { return std::move(self.array); });
+}
+
+}  // namespace
+
+void DefineVideo(py::module_& module) {
+  DefineResults(module);
+  using Stream = VideoStream;
+  py::class_<Stream>(module, "VideoStream", "One open video stream.")
+      .def("metadata",
+           [](Stream& self) {
+             return self.Run([](VideoDecoder& decoder) {
+               return Result<VideoMetadata>(decoder.metadata());
+             });
+           })
+      .def("recovery",
+           [](Stream& self) {
+             return self.Run([](VideoDecoder& decoder) {
+               return Result<RecoveryStats>(decoder.recovery());
+             });
+           })
+      .def("damage",
+           [](Stream& self) {
+             return self.Run([](VideoDecoder& decoder) {
+               return Result<std::vector<DamagedRange>>(decoder.damage());
+             });
+           })
+      .def("worker_pid",
+           [](Stream& self) {
+             return self.Run([](VideoDecoder& decoder) {
+               return Result<int>(decoder.worker_pid());
+             });
+           })
+      .def("next", [](Stream& self) { return self.Run(NextOf); })
+      .def("rewind",
+           [](Stream& self) {
+             self.Run([](VideoDecoder& decoder) {
+               decoder.Rewind();
+               return Status();
+             });
+           })
+      .def("frame_count",
+           [](Stream& self) {
+             return self.Run(
+                 [](VideoDecoder& decoder) { return decoder.FrameCount(); });
+           })
+      .def(
+          "frame_at",
+          [](Stream& self, int64_t index) {
+            return self.Run([&](VideoDecoder& decoder) {
+              return Copied(decoder.FrameAt(index));
+            });
+          },
+          py::arg("index"))
+      .def(
+          "frames_at",
+          [](Stream& self, const std::vector<int64_t>& indices) {
+            return self.Run([&](VideoDecoder& decoder) {
+              return Into(decoder, indices.size(),
+                          [&](std::span<std::byte> into) {
+                            return decoder.FramesAt(indices, into);
+                          });
+            });
+          },
+          py::arg("indices"))
+      .def("played_range",
+           [](Stream& self) {
+             const SecondsRange range = self.Run(
+                 [](VideoDecoder& decoder) { return decoder.PlayedRange(); });
+             return std::pair(range.begin, range.end);
+           })
+      .def(
+          "frame_played_at",
+          [](Stream& self, double seconds) {
+            return self.Run([&](VideoDecoder& decoder) {
+              return Copied(decoder.FramePlayedAt(seconds));
+            });
+          },
+          py::arg("seconds"))
+      .def(
+          "frames_played_at",
+          [](Stream& self, const std::vector<double>& seconds) {
+            return self.Run([&](VideoDecoder& decoder) {
+              return Into(decoder, seconds.size(),
+                          [&](std::span<std::byte> into) {
+                            return decoder.FramesPlayedAt(seconds, into);
+                          });
+            });
+          },
+          py::arg("seconds"))
+      .def(
+          "frames_played_in_range",
+          [](Stream& self, double start, double stop,
+             std::optional<double> fps) {
+            return self.Run([&](VideoDecoder& decoder) {
+              return Taken(decoder.FramesPlayedInRange(start, stop, fps));
+            });
+          },
+          py::arg("start"), py::arg("stop"), py::arg("fps"))
+      .def(
+          "all_frames",
+          [](Stream& self, std::optional<double> fps) {
+            return self.Run([&](VideoDecoder& decoder) {
+              return Taken(decoder.AllFrames(fps));
+            });
+          },
+          py::arg("fps"))
+      .def("key_frame_indices",
+           [](Stream& self) {
+             return self.Run([](VideoDecoder& decoder) {
+               return decoder.KeyFrameIndices();
+             });
+           })
+      .def("cancel",
+           [](Stream& self) { self.waiting().cancellation().Cancel(); });
+}
+
+}  // namespace bulkhead::python

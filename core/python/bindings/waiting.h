@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "bulkhead/cancellation.h"
+#include "bulkhead/status.h"
+#include "core/python/bindings/errors.h"
+#include "core/python/bindings/reader.h"
+
+namespace bulkhead::python {
+
+// While a call waits on the initial thread of the process, SIGINT also calls
+// Cancel(), and then Python's own handler. Nothing changes if the process has
+// no handler of Python's (SIG_DFL, SIG_IGN), or on another thread, since Python
+// raises KeyboardInterrupt on the initial one alone. May be nested: a reader
+// can use another decoder.
+class InterruptWatch {
+ public:
+  explicit InterruptWatch(const Cancellation& cancellation);
+  ~InterruptWatch();
+  InterruptWatch(const InterruptWatch&) = delete;
+  InterruptWatch& operator=(const InterruptWatch&) = delete;
+
+  // Ends the watch, and returns whether SIGINT came during it.
+  bool Stop();
+
+ private:
+  bool watching_ = false;
+  const Cancellation* outer_ = nullptr;  // That of the call around this one.
+};
+
+// The calls of one decoder, or the opening of one. Each call runs without the
+// GIL and alone: another thread that calls the same decoder waits for its turn,
+// since decoders of the library are not thread-safe.
+class Waiting {
+ public:
+  // `reader` is that of the source, or null.
+  explicit Waiting(std::shared_ptr<Reader> reader)
+      : cancellation_(ValueOf(Cancellation::Create())),
+        reader_(std::move(reader)) {}
+
+  const Cancellation& cancellation() const { return cancellation_; }
+
+  // True if a call is under way. In a forked child, that call never ends.
+  bool busy() const { return user_.load() != std::thread::id(); }
+
+  // Runs `call`, which returns a Result or a Status, and returns its value. The
+  // caller has the GIL. Throws what the library returned, an exception of the
+  // reader, or what a handler of a signal raised. A call that ^C ended begins
+  // again if Python's handler raised nothing.
+  template <typename Call>
+  auto Run(Call call) {
+    for (;;) {
+      auto [result, interrupted, cancelled] = RunOnce(call);
+      if (reader_) reader_->Rethrow();
+      if (interrupted && PyErr_CheckSignals() != 0) {
+        throw pybind11::error_already_set();
+      }
+      if (!cancelled) return ValueOf(std::move(result));
+    }
+  }
+
+ private:
+  template <typename R>
+  struct Outcome {
+    R result;
+    bool interrupted;
+    bool cancelled;  // By ^C, in this call or one before it.
+  };
+
+  // Holds the turn of the calling thread.
+  class Turn {
+   public:
+    explicit Turn(Waiting& waiting);
+    ~Turn();
+
+   private:
+    Waiting& waiting_;
+  };
+
+  template <typename Call>
+  auto RunOnce(Call& call) -> Outcome<decltype(call())> {
+    const pybind11::gil_scoped_release released;
+    const Turn turn(*this);
+    InterruptWatch watch(cancellation_);
+    auto result = call();
+    const bool interrupted = watch.Stop();
+    const bool ended = CodeOf(result) == Code::kCancelled;
+    const bool late = std::exchange(late_, false);
+    // The call ended before it noticed: the Cancel() waits for the next one.
+    if (!ended && (interrupted || late)) late_ = true;
+    return {std::move(result), interrupted, ended && (interrupted || late)};
+  }
+
+  template <typename T>
+  static Code CodeOf(const Result<T>& result) {
+    return result ? Code::kOk : result.error().code();
+  }
+  static Code CodeOf(const Status& status) { return status.code(); }
+
+  const Cancellation cancellation_;
+  const std::shared_ptr<Reader> reader_;
+  std::mutex turn_;
+  std::atomic<std::thread::id> user_;
+  bool late_ = false;  // A Cancel() of ours has not ended any call yet.
+};
+
+}  // namespace bulkhead::python

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""AudioDecoder, with the names and meanings of torchcodec's."""
+
+import collections.abc
+from typing import Any, Literal, Optional
+
+from bulkhead import _arrays, _core
+from bulkhead._allowed import AllowedMedia
+from bulkhead._decoder import Decoder
+from bulkhead._errors import InvalidArgumentError
+from bulkhead._frame import AudioSamples
+from bulkhead._host import Host, member
+from bulkhead._metadata import AudioStreamMetadata, audio_metadata
+
+
+class AudioDecoder(Decoder):
+    """One audio stream, decoded in a sandboxed process of its own.
+
+        samples = AudioDecoder("clip.mp4", sample_rate=16000).get_all_samples()
+
+    Samples are float32 in [-1, 1], [channels, samples]: a torch tensor if torch
+    is installed, else a numpy array, in memory that is theirs.
+
+    Args:
+        source: As of VideoDecoder.
+        stream_index: The index among all streams of the file; None is FFmpeg's
+            best audio stream.
+        sample_rate: In Hz; None is that of the stream.
+        num_channels: None is that of the stream.
+        output_dtype: "float32"; there is no other.
+        device, on_failure, allowed, backend_options, host: As of VideoDecoder.
+        on_corrupt: "error", or "skip": damaged samples are silence.
+    """
+
+
+    def __init__(
+        self,
+        source: Any,
+        *,
+        stream_index: Optional[int] = None,
+        sample_rate: Optional[int] = None,
+        num_channels: Optional[int] = None,
+        output_dtype: Any = "float32",
+        device: Any = None,
+        on_corrupt: Literal["error", "skip"] = "error",
+        on_failure: Any = None,
+        allowed: Optional[AllowedMedia] = None,
+        backend_options: Optional[collections.abc.Mapping[str, str]] = None,
+        host: Optional[Host] = None,
+    ) -> None:
+        if _arrays.dtype_name(output_dtype) != "float32":
+            raise InvalidArgumentError(
+                f"output_dtype is {output_dtype!r}; samples are float32"
+            )
+        options = {
+            "stream_index": stream_index,
+            "sample_rate": sample_rate,
+            "num_channels": num_channels,
+            "device": "" if device is None else str(device),
+            "on_corrupt": on_corrupt,
+            "on_failure": "" if on_failure is None else str(on_failure),
+            "allowed": allowed,
+            "backend_options": dict(backend_options or {}),
+        }
+        super().__init__(source, options, host)
+
+    def _core_options(self):
+        given = self._options
+        options = _core.AudioOptions()
+        options.stream_index = given["stream_index"]
+        options.stream_choice = _core.StreamChoice.best
+        options.sample_rate = given["sample_rate"]
+        options.num_channels = given["num_channels"]
+        options.device = given["device"]
+        options.on_corrupt = member(_core.OnCorrupt, "on_corrupt", given["on_corrupt"])
+        options.on_failure = given["on_failure"]
+        options.backend_options = list(given["backend_options"].items())
+        if given["allowed"] is not None:
+            options.allowed = given["allowed"].core()
+        return options
+
+    def _open_with(self, host, source, options):
+        return host.open_audio(source, options)
+
+    @property
+    def metadata(self) -> AudioStreamMetadata:
+        """The AudioStreamMetadata."""
+        return audio_metadata(self._opened().metadata())
+
+    def get_all_samples(self) -> AudioSamples:
+        """Returns the whole stream."""
+        return self._samples(self._opened().all_samples())
+
+    def get_samples_played_in_range(
+        self, start_seconds: float = 0.0, stop_seconds: Optional[float] = None
+    ) -> AudioSamples:
+        """Returns the samples of [start, stop), each bound rounded to a sample.
+
+        `pts_seconds` of the result is the start that was asked for, as in
+        torchcodec, or the beginning of the stream if that is later.
+        """
+        start = float(start_seconds)
+        stop = None if stop_seconds is None else float(stop_seconds)
+        stream = self._opened()
+        sound = stream.samples_played_in_range(start, stop)
+        return self._samples(sound, max(start, stream.metadata().begin_seconds))
+
+    @staticmethod
+    def _samples(sound, pts_seconds=None):
+        return AudioSamples(
+            _arrays.tensor(sound.array()),
+            sound.pts_seconds if pts_seconds is None else pts_seconds,
+            sound.duration_seconds,
+            sound.sample_rate,
+        )

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The results of decoders: Frame, FrameBatch and AudioSamples."""
+
+import dataclasses
+from typing import Any
+
+
+class _Fields:
+    """Iterates over the values of a dataclass, so that it can be unpacked."""
+
+    def __iter__(self):
+        for field in dataclasses.fields(self):
+            yield getattr(self, field.name)
+
+
+def _shape(times):
+    """Returns the shape of an array, a list of floats, or a float."""
+    if isinstance(times, list):
+        return (len(times),)
+    return tuple(getattr(times, "shape", ()))
+
+
+def _one_line(result):
+    """Shows the shape of the data, and no number of it."""
+    parts = [f"data={type(result.data).__name__} of {tuple(result.data.shape)}"]
+    for field in dataclasses.fields(result)[1:]:
+        parts.append(f"{field.name}={getattr(result, field.name)!r}")
+    return f"{type(result).__name__}({', '.join(parts)})"
+
+
+@dataclasses.dataclass(repr=False, eq=False)
+class Frame(_Fields):
+    """One picture and its time.
+
+    `data` is [3, H, W] or [H, W, 3], as the decoder's dimension_order says.
+    """
+
+    data: Any
+    pts_seconds: float
+    duration_seconds: float
+
+    def __post_init__(self):
+        if len(self.data.shape) != 3:
+            raise ValueError(f"data must have 3 dimensions, not {self.data.shape}")
+        self.pts_seconds = float(self.pts_seconds)
+        self.duration_seconds = float(self.duration_seconds)
+
+    __repr__ = _one_line
+
+
+@dataclasses.dataclass(repr=False, eq=False)
+class FrameBatch:
+    """Several pictures of one size and their times.
+
+    `data` is [N, 3, H, W] or [N, H, W, 3], and has one dimension more for clips.
+    `pts_seconds` and `duration_seconds` are float64, with the first dimensions
+    of `data`.
+    """
+
+    data: Any
+    pts_seconds: Any
+    duration_seconds: Any
+
+    def __post_init__(self):
+        shape = tuple(self.data.shape)
+        if len(shape) < 3:
+            raise ValueError(f"data must have 3 dimensions or more, not {shape}")
+        for name in ("pts_seconds", "duration_seconds"):
+            found = _shape(getattr(self, name))
+            if found != shape[:-3]:
+                raise ValueError(
+                    f"{name} is of {found}, and the first dimensions of data are {shape[:-3]}"
+                )
+
+    def __iter__(self):
+        """Yields a FrameBatch for each index of the first dimension."""
+        return (self[index] for index in range(len(self)))
+
+    def __getitem__(self, key):
+        """Returns one picture or several, with their times."""
+        return FrameBatch(
+            self.data[key], self.pts_seconds[key], self.duration_seconds[key]
+        )
+
+    def __len__(self):
+        return self.data.shape[0]
+
+    __repr__ = _one_line
+
+
+@dataclasses.dataclass(repr=False, eq=False)
+class AudioSamples(_Fields):
+    """Consecutive samples: float32 in [-1, 1], [channels, samples]."""
+
+    data: Any
+    pts_seconds: float
+    duration_seconds: float
+    sample_rate: int
+
+    def __post_init__(self):
+        if len(self.data.shape) != 2:
+            raise ValueError(f"data must have 2 dimensions, not {self.data.shape}")
+        self.pts_seconds = float(self.pts_seconds)
+        self.sample_rate = int(self.sample_rate)
+
+    __repr__ = _one_line

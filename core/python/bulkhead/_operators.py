@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the command `bulkhead` tells and does, as functions.
+
+Those about backends are about the Host that decoders of this process share; a Host
+of one's own has methods of the same names. The others are about every application
+of this user.
+"""
+
+import collections.abc
+import os
+from typing import Any, List, Optional, Union
+
+from bulkhead import _core
+from bulkhead._allowed import AllowedMedia
+from bulkhead._errors import BackendLostError
+from bulkhead._host import default_host, metadata_path
+
+_PAUSE = 1.0  # Seconds after which a follower lets Python run.
+
+
+def backends() -> List[_core.BackendInfo]:
+    """Returns every backend, also those that are disabled or have failed."""
+    return default_host().backends()
+
+
+def devices() -> List[_core.DeviceInfo]:
+    """Returns every device of every backend, usable or not, and why."""
+    return default_host().devices()
+
+
+def sandbox() -> _core.SandboxReport:
+    """Returns the sandbox in force, and what this machine lacks of it."""
+    return default_host().sandbox()
+
+
+def diagnostics() -> List[_core.Diagnostic]:
+    """Returns what is wrong with what was found on the plugin path."""
+    return default_host().diagnostics()
+
+
+def searched_places() -> List[_core.SearchedPlace]:
+    """Returns the plugin path, and what was found in each directory."""
+    return default_host().searched_places()
+
+
+def probe(
+    source: Any,
+    *,
+    device: Any = None,
+    scan: bool = False,
+    allowed: Optional[AllowedMedia] = None,
+) -> _core.ContainerMetadata:
+    """Returns the metadata of a file and of every stream, of any kind."""
+    return default_host().probe(source, device=device, scan=scan, allowed=allowed)
+
+
+def load_backend(what: Any) -> List[_core.DeviceInfo]:
+    """Loads a backend from a path or an entry point, and returns its devices."""
+    return default_host().load_backend(what)
+
+
+def restart(backend: str) -> None:
+    """Starts the backend afresh when it is next needed, and forgets its failures."""
+    default_host().restart(backend)
+
+
+def reload(backend: str) -> None:
+    """Checks the files that are installed now, and lets them serve new sessions."""
+    default_host().reload(backend)
+
+
+def disable(backend: str) -> None:
+    """Makes the devices of the backend fail until it is enabled."""
+    default_host().disable(backend)
+
+
+def enable(backend: str) -> None:
+    """Undoes disable()."""
+    default_host().enable(backend)
+
+
+def entry_points(**query: Any) -> Any:
+    """Returns importlib.metadata's EntryPoints of sys.path, read by the library.
+
+    `entry_points(group="bulkhead.backends")` selects as importlib.metadata does. A
+    file that cannot be read is left out and never raises; the objects have no `dist`.
+    """
+    from importlib import metadata  # It takes longer than the rest of the package.
+
+    found = _core.find_entry_points(metadata_path())
+    return metadata.EntryPoints(
+        metadata.EntryPoint(entry.name, entry.value, entry.group)
+        for entry in found
+    ).select(**query)
+
+
+def events(pid: Union[int, str, None] = None) -> List[_core.Event]:
+    """Returns the events that are kept of this application, of that of `pid`, or of
+    all with `pid="all"`, in order of time."""
+    return _core.recent_events(_chosen(pid))
+
+
+def follow_events(pid: Union[int, str, None] = None) -> collections.abc.Iterator[_core.Event]:
+    """Yields events as they happen, first those that are kept, until the last
+    bulkheadd ends."""
+    follower = _core.EventFollower(_chosen(pid))
+    while True:
+        try:
+            found = follower.next(_PAUSE)
+        except BackendLostError:
+            return
+        yield from found
+
+
+def _chosen(pid):
+    if pid == "all":
+        return None
+    return os.getpid() if pid is None else int(pid)
+
+
+def crashes(state_directory: Union[str, os.PathLike, None] = None) -> List[_core.Crash]:
+    """Returns the records of crashes, the latest last; None is the directory that a
+    Host uses by default."""
+    return _core.read_crashes(_path(state_directory))
+
+
+def clear_crashes(state_directory: Union[str, os.PathLike, None] = None) -> None:
+    """Removes the records. Their numbers are not used again."""
+    _core.clear_crashes(_path(state_directory))
+
+
+def _path(directory):
+    return None if directory is None else os.fspath(directory)
+
+
+def running(window: float = 0.5) -> _core.RunningHosts:
+    """Returns what `bulkhead ps` shows: applications, their backends and sessions.
+
+    Frames are counted twice, `window` seconds apart; with 0 no session has a rate.
+    """
+    return _core.find_running_hosts(float(window))

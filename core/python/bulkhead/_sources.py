@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a decoder can decode: a path, bytes, a tensor, or an object with a file's
+read() and seek()."""
+
+import io
+import os
+
+from bulkhead import _core
+
+
+class Source:
+    """A source as the caller gave it, which can be opened again in another process.
+
+    Bytes are kept, so that they can be. A buffer that may change is copied.
+    """
+
+    def __init__(self, given):
+        self._reads = False
+        if isinstance(given, (str, os.PathLike)):
+            self._given = os.fspath(given)
+            if not isinstance(self._given, str):
+                self._given = os.fsdecode(self._given)
+            self._core = _core.Source.from_path(self._given)
+        elif isinstance(given, bytes):
+            self._given = given
+            self._core = _core.Source.from_memory(given, "")
+        elif isinstance(given, io.TextIOBase):
+            raise TypeError(
+                f"{given!r} is a text file, not bytes; did you mean to open it for "
+                "binary reading, open(path, 'rb')?"
+            )
+        elif callable(getattr(given, "read", None)):
+            if not callable(getattr(given, "seek", None)):
+                raise TypeError(
+                    f"{type(given).__name__} has read() and no seek(); a source needs both"
+                )
+            self._reads = True
+            self._given = given
+            self._core = _core.Source.from_reader(_reading(given), given.seek, "")
+        else:
+            self._given = _bytes_of(given)
+            self._core = _core.Source.from_memory(self._given, "")
+
+    def core(self):
+        """Returns the source of the library."""
+        return self._core
+
+    def require_reopenable(self, why):
+        """Raises RuntimeError if only this process can read the source."""
+        if self._reads:
+            raise RuntimeError(
+                f"{why}: its source is {type(self._given).__name__}, a file-like "
+                "object, whose position two processes cannot share. Give the decoder "
+                "a path or bytes, or make it in the process that uses it."
+            )
+
+    def __reduce__(self):
+        self.require_reopenable("the decoder cannot be pickled")
+        return (Source, (self._given,))
+
+
+def _reading(file):
+    def read(size):
+        data = file.read(size)
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise TypeError(
+                f"{type(file).__name__}.read() returned {type(data).__name__}, not bytes"
+            )
+        if len(data) > size:
+            raise RuntimeError(
+                f"{type(file).__name__}.read({size}) returned {len(data)} bytes"
+            )
+        return data
+
+    return read
+
+
+def _bytes_of(given):
+    # A tensor has no buffer, its array has one.
+    if type(given).__module__.split(".")[0] == "torch" and hasattr(given, "numpy"):
+        given = given.detach().cpu().numpy()
+    try:
+        view = memoryview(given)
+    except TypeError:
+        raise TypeError(
+            f"Unknown source type {type(given).__name__}: a source is a path, bytes, "
+            "a tensor or array of uint8, or an object with read() and seek()"
+        ) from None
+    if view.ndim != 1 or view.itemsize != 1 or not view.contiguous:
+        raise ValueError(
+            f"a source in memory is contiguous bytes in one dimension, not {view.ndim} "
+            f"dimensions of {view.itemsize} bytes an element"
+        )
+    return bytes(view)

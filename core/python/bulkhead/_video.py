@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0
+"""VideoDecoder, with the names and meanings of torchcodec's."""
+
+import collections.abc
+import operator
+from typing import Any, Literal, Optional, Union
+
+from bulkhead import _arrays, _core
+from bulkhead._allowed import AllowedMedia
+from bulkhead._decoder import Decoder
+from bulkhead._errors import InvalidArgumentError
+from bulkhead._frame import Frame, FrameBatch
+from bulkhead._host import Host, member
+from bulkhead._metadata import VideoStreamMetadata, video_metadata
+from bulkhead.transforms import DecoderTransform, settled, to_core
+
+
+class VideoDecoder(Decoder):
+    """One video stream, decoded in a sandboxed process of its own.
+
+        with VideoDecoder("clip.mp4", device="openreg:1") as decoder:
+            frame = decoder[0]                       # uint8 [3, H, W]
+            batch = decoder.get_frames_at([0, 10, -1])
+
+    Frames are torch tensors if torch is installed, else numpy arrays, in memory
+    that is theirs: writable, and not shared with the decoder. When the process
+    dies, another one goes on, and the caller sees the same frames, later.
+
+    Args:
+        source: A path, bytes, a tensor or array of uint8, or an object with
+            read(size) and seek(offset, whence).
+        stream_index: The index among all streams of the file; None is FFmpeg's
+            best video stream.
+        dimension_order: "NCHW", or "NHWC". Both are the same memory.
+        num_ffmpeg_threads: The threads of the worker; 0 lets FFmpeg choose. One,
+            the default, is several times slower than 0 for a large video that is
+            decoded alone, and right if many decoders run at the same time.
+        device: "cpu", "openreg:1", or what bulkhead.devices() lists; None is the
+            Host's default. There is no fallback: see on_failure.
+        seek_mode: "exact" makes an index by a scan of the file when it is first
+            needed; "approximate" trusts the header.
+        transforms: A list of bulkhead.transforms, applied by the worker in this
+            order, after rotation, on any device.
+        output_dtype: "uint8", "float32" (torch.float32, numpy.float32), or "auto":
+            float32 for streams of more than 8 bits.
+        custom_frame_mappings: JSON of ffprobe that replaces the scan: str, bytes
+            or a file.
+        on_corrupt: "error", "skip", "nearest" or "show": what becomes of damaged
+            frames (core/application/damage.md).
+        on_failure: The device on which the stream goes on if the backend fails
+            for good; recovery.failover tells.
+        allowed: bulkhead.AllowedMedia: the containers and codecs that may be
+            decoded.
+        backend_options: A dictionary of str for the backend.
+        host: The bulkhead.Host to use; None is the one that decoders share.
+    """
+
+
+    def __init__(
+        self,
+        source: Any,
+        *,
+        stream_index: Optional[int] = None,
+        dimension_order: Literal["NCHW", "NHWC"] = "NCHW",
+        num_ffmpeg_threads: int = 1,
+        device: Any = None,
+        seek_mode: Literal["exact", "approximate"] = "exact",
+        transforms: Optional[collections.abc.Sequence[DecoderTransform]] = None,
+        output_dtype: Any = "uint8",
+        custom_frame_mappings: Any = None,
+        on_corrupt: Literal["error", "skip", "nearest", "show"] = "error",
+        on_failure: Any = None,
+        allowed: Optional[AllowedMedia] = None,
+        backend_options: Optional[collections.abc.Mapping[str, str]] = None,
+        host: Optional[Host] = None,
+    ) -> None:
+        if dimension_order not in ("NCHW", "NHWC"):
+            raise InvalidArgumentError(
+                f"dimension_order is {dimension_order!r}; it can be 'NCHW', 'NHWC'"
+            )
+        if num_ffmpeg_threads is None:
+            raise InvalidArgumentError("num_ffmpeg_threads is None; it is a number")
+        for transform in transforms or ():
+            if not isinstance(transform, DecoderTransform):
+                raise InvalidArgumentError(
+                    f"transforms has a {type(transform).__name__}; those of "
+                    "bulkhead.transforms can be applied"
+                )
+        mappings = custom_frame_mappings
+        if hasattr(mappings, "read"):
+            mappings = mappings.read()
+        if isinstance(mappings, str):
+            mappings = mappings.encode()
+        options = {
+            "stream_index": stream_index,
+            "threads": operator.index(num_ffmpeg_threads),
+            "device": "" if device is None else str(device),
+            "seek_mode": seek_mode,
+            "output_dtype": _arrays.dtype_name(output_dtype),
+            "frame_mappings": mappings,
+            "on_corrupt": on_corrupt,
+            "on_failure": "" if on_failure is None else str(on_failure),
+            "allowed": allowed,
+            "backend_options": dict(backend_options or {}),
+            # Those to settle when the stream is opened, and then what they do.
+            "transforms": list(transforms or ()),
+            "steps": None,
+            "channels_first": dimension_order == "NCHW",
+        }
+        super().__init__(source, options, host)
+
+    def _core_options(self):
+        given = self._options
+        options = _core.VideoOptions()
+        options.stream_index = given["stream_index"]
+        options.stream_choice = _core.StreamChoice.best
+        options.threads = given["threads"]
+        options.device = given["device"]
+        options.seek_mode = member(_core.SeekMode, "seek_mode", given["seek_mode"])
+        options.output_dtype = member(
+            _core.OutputDtype, "output_dtype", given["output_dtype"]
+        )
+        if given["frame_mappings"] is not None:
+            options.frame_mappings = _core.parse_frame_mappings(given["frame_mappings"])
+        options.on_corrupt = member(_core.OnCorrupt, "on_corrupt", given["on_corrupt"])
+        options.transforms = [to_core(step) for step in given["steps"] or ()]
+        options.on_failure = given["on_failure"]
+        options.backend_options = list(given["backend_options"].items())
+        if given["allowed"] is not None:
+            options.allowed = given["allowed"].core()
+        return options
+
+    def _open_stream(self, host, source):
+        """Opens the stream; a transform may have to know the size of the pictures."""
+        given = self._options
+        if given["steps"] is None:
+            size = (None, None)
+            if any(transform.needs_size for transform in given["transforms"]):
+                size = self._upright_size(host, source)
+            if size is None:
+                # Opening the stream says what is wrong.
+                return super()._open_stream(host, source)
+            given["steps"] = settled(given["transforms"], *size)
+        return super()._open_stream(host, source)
+
+    def _upright_size(self, host, source):
+        """Returns the height and width of the stream after rotation, or None."""
+        options = self._core_options()
+        found = host.probe(source, options.device, False, options.allowed)
+        index = self._options["stream_index"]
+        if index is None:
+            index = found.best_video_stream
+        for stream in found.streams:
+            if stream.index == index and stream.kind == "video":
+                self._options["stream_index"] = index
+                return stream.height, stream.width
+        return None
+
+    def _open_with(self, host, source, options):
+        return host.open_video(source, options)
+
+    def _reset(self):
+        self._next = None  # The frame that next() of the stream returns.
+
+    @property
+    def metadata(self) -> VideoStreamMetadata:
+        """The VideoStreamMetadata. With seek_mode="exact" this makes the index."""
+        stream = self._opened()
+        if self._options["seek_mode"] == "exact":
+            stream.frame_count()
+        return video_metadata(stream.metadata())
+
+    def __len__(self) -> int:
+        return self._opened().frame_count()
+
+    def __getitem__(self, key: Union[int, slice]) -> Any:
+        """Returns the data of one frame, or for a slice of several."""
+        if isinstance(key, slice):
+            start, stop, step = key.indices(len(self))
+            return self.get_frames_in_range(start, stop, step).data
+        try:
+            index = operator.index(key)
+        except TypeError:
+            raise TypeError(
+                f"Unsupported key type {type(key).__name__}: use an int or a slice"
+            ) from None
+        return self.get_frame_at(index).data
+
+    def __iter__(self) -> collections.abc.Iterator[Any]:
+        """Yields the data of every frame, from the first."""
+        return (self._frame(picture).data for picture in self._pictures())
+
+    def frames(self) -> collections.abc.Iterator[Frame]:
+        """Yields every frame, from the first, with data that needs no torch: numpy
+        arrays, or memory for memoryview() without numpy."""
+        return (self._frame(picture, _arrays.native) for picture in self._pictures())
+
+    def _pictures(self):
+        """Yields every picture. Loops may be nested, or mixed with other calls."""
+        index = 0
+        while True:
+            stream = self._opened()
+            if index == 0:
+                stream.rewind()
+                self._next = 0
+            if self._next != index:
+                # Another loop has moved on; this one goes on by itself.
+                if index >= stream.frame_count():
+                    return
+                picture = stream.frame_at(index)
+            else:
+                self._next = None  # Unknown, should the call fail.
+                picture = stream.next()
+                if picture is None:
+                    return
+                self._next = picture.index + 1
+            index = picture.index + 1
+            yield picture
+
+    def get_frame_at(self, index: int) -> Frame:
+        """Returns the frame of that number; a negative one counts from the end."""
+        return self._frame(self._opened().frame_at(operator.index(index)))
+
+    def get_frames_at(self, indices: collections.abc.Iterable[int]) -> FrameBatch:
+        """Returns the frames of a list or tensor of numbers, in its order."""
+        if hasattr(indices, "tolist"):
+            indices = indices.tolist()
+        numbers = [operator.index(index) for index in indices]
+        return self._batch(self._opened().frames_at(numbers))
+
+    def get_frames_in_range(
+        self, start: Optional[int], stop: Optional[int], step: Optional[int] = 1
+    ) -> FrameBatch:
+        """Returns the frames of the slice [start:stop:step]."""
+        if step is not None and step < 1:
+            raise InvalidArgumentError(f"Step must be greater than 0, not {step}")
+        return self.get_frames_at(range(*slice(start, stop, step).indices(len(self))))
+
+    def get_frame_played_at(self, seconds: float) -> Frame:
+        """Returns the frame that is on the screen at that time."""
+        return self._frame(self._opened().frame_played_at(float(seconds)))
+
+    def get_frames_played_at(self, seconds: collections.abc.Iterable[float]) -> FrameBatch:
+        """Returns the frames at a list or tensor of times, in its order."""
+        if hasattr(seconds, "tolist"):
+            seconds = seconds.tolist()
+        try:
+            times = [float(time) for time in seconds]
+        except (TypeError, ValueError):
+            raise InvalidArgumentError(
+                f"seconds is {type(seconds).__name__}; it is a list of numbers"
+            ) from None
+        return self._batch(self._opened().frames_played_at(times))
+
+    def get_frames_played_in_range(
+        self, start_seconds: float, stop_seconds: float, fps: Optional[float] = None
+    ) -> FrameBatch:
+        """Returns the frames that are on the screen in [start, stop).
+
+        With `fps`, there are round((stop - start) * fps), repeated or left out.
+        """
+        stream = self._opened()
+        return self._batch(
+            stream.frames_played_in_range(float(start_seconds), float(stop_seconds), fps)
+        )
+
+    def get_all_frames(self, fps: Optional[float] = None) -> FrameBatch:
+        """Returns every frame, or with `fps` the whole stream at that rate."""
+        return self._batch(self._opened().all_frames(fps))
+
+    def _get_key_frame_indices(self):
+        return self._opened().key_frame_indices()
+
+    def _data(self, array, convert):
+        data = convert(array)
+        return _arrays.channels_first(data) if self._options["channels_first"] else data
+
+    def _frame(self, picture, convert=_arrays.tensor):
+        return Frame(
+            self._data(picture.array(), convert),
+            picture.pts_seconds,
+            picture.duration_seconds,
+        )
+
+    def _batch(self, pictures):
+        return FrameBatch(
+            self._data(pictures.array(), _arrays.tensor),
+            _arrays.doubles(pictures.pts_seconds),
+            _arrays.doubles(pictures.duration_seconds),
+        )

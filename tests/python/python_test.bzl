@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests in Python that start bulkheadd, backends and workers."""
+
+_LIBEXEC = "//tools/dist:libexec"
+_SITE = "//core/python:site"
+
+# Further built files, by the names under which a test asks for them.
+_USABLE = {
+    "chaos": ("BULKHEAD_TEST_CHAOS", "$(rootpaths {})", "//tests/chaos:dist"),
+    "cli": ("BULKHEAD_TEST_CLI", "$(rootpath {})", "//tools/cli:bulkhead"),
+}
+
+def python_test(name, uses = [], hides = [], pages = [], source = None, **kwargs):
+    """Declares a program of unittest, NAME.py, which imports the built package.
+
+    The test begins with `import support`, which finds the built files that the
+    environment names. It runs outside Bazel's sandbox, as a bulkhead_test does.
+
+    Args:
+      name: The name of the target and of the source.
+      uses: Further built files, by their names in _USABLE.
+      hides: Modules that the test finds not installed.
+      pages: Further files that the test reads.
+      source: The source, if its name is another.
+      **kwargs: Further attributes of py_test.
+    """
+    files = [_LIBEXEC, _SITE] + pages
+    variables = {
+        "BULKHEAD_TEST_LIBEXEC": "$(rootpaths {})".format(_LIBEXEC),
+        "BULKHEAD_TEST_PYTHON": "$(rootpaths {})".format(_SITE),
+        # The folder of the sources stays as it is.
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    if hides:
+        variables["BULKHEAD_TEST_HIDES"] = " ".join(hides)
+    source = source or name + ".py"
+    for used in uses:
+        variable, path, label = _USABLE[used]
+        files.append(label)
+        variables[variable] = path.format(label)
+    native.py_test(
+        name = name,
+        srcs = [source],
+        main = source,
+        data = files,
+        env = variables,
+        # Otherwise the directory of the workspace, whose name is `bulkhead`,
+        # would become a package of that name.
+        legacy_create_init = False,
+        python_version = "PY3",
+        tags = [
+            "no-sandbox",
+            "no-sanitizer",
+        ],
+        deps = [":support"],
+        **kwargs
+    )
