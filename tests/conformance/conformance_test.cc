@@ -135,6 +135,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"differs_when_opened_again", "close-1"},
         Wrong{"leaks_memory", "close-1"}, Wrong{"leaks_threads", "close-1"},
         Wrong{"leaks_a_little", "close-1"},
+        Wrong{"leaks_mappings", "close-1"},
         Wrong{"wrong_aspect_ratio", "frame-11"},
         Wrong{"wrong_duration", "frame-11"},
         Wrong{"wrong_interlaced", "frame-11"},

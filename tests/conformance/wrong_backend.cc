@@ -4,6 +4,7 @@
 // `wrong` beside the shared object names it; without the file nothing is wrong.
 
 #include <dlfcn.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -28,6 +29,7 @@ namespace {
 constexpr int kHonestFrames = 10;
 constexpr size_t kLeaked = size_t{64} << 10;
 constexpr size_t kLeakedLittle = 64;
+constexpr size_t kLeakedPage = 4096;
 constexpr unsigned kSleepSeconds = 8;
 constexpr int kBuiltInWidth = 64;  // of Bulkhead's built-in clip
 constexpr int kOwnWidth = 80;      // of the clip in own_clip.cc
@@ -135,6 +137,11 @@ bulkhead_result Open(const bulkhead_open_parameters* parameters,
     static void* volatile leaked;
     leaked = std::malloc(bytes);
     std::memset(leaked, 1, bytes);
+  }
+  if (Is("leaks_mappings")) {
+    void* const page = mmap(nullptr, kLeakedPage, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page != MAP_FAILED) std::memset(page, 1, kLeakedPage);
   }
   if (Is("leaks_threads"))
     std::thread([] { std::promise<void>().get_future().wait(); }).detach();
