@@ -37,10 +37,12 @@ bool AgainPacer::Wait() {
   return true;
 }
 
-void EqualTimestamps::Sent(int64_t pts) {
+void EqualTimestamps::Sent(int64_t pts, uint64_t bytes) {
   repeated_ = pts == last_sent_ ? repeated_ + 1 : 1;
   last_sent_ = pts;
   most_repeated_ = std::max(most_repeated_, repeated_);
+  most_bytes_ = std::max(most_bytes_, bytes);
+  ++sent_since_;
   if (pts == BULKHEAD_NO_TIMESTAMP || sent_.size() > kMostEqual) return;
   if (std::find(sent_.begin(), sent_.end(), pts) == sent_.end()) {
     sent_.push_back(pts);
@@ -49,27 +51,37 @@ void EqualTimestamps::Sent(int64_t pts) {
 
 ipc::Expected<void> EqualTimestamps::Shown(int64_t pts) {
   ++frames_;
-  if (pts == BULKHEAD_NO_TIMESTAMP || pts != shown_pts_) equal_ = 0;
+  if (pts == BULKHEAD_NO_TIMESTAMP || pts != shown_pts_) {
+    equal_ = 0;
+    sent_since_ = 0;
+  }
   shown_pts_ = pts;
   ++equal_;
-  return Judge(kMostEqual);
+  if (pts == BULKHEAD_NO_TIMESTAMP || equal_ <= kMostEqual ||
+      equal_ <= most_repeated_ || sent_.size() <= kMostEqual) {
+    return {};
+  }
+  // The pictures of one packet come while few others are sent, and each takes
+  // a byte of the packet or more.
+  if (sent_since_ <= kMostEqual && equal_ <= most_bytes_) return {};
+  return tl::unexpected(Breach());
 }
 
 ipc::Expected<void> EqualTimestamps::Ended() const {
-  return equal_ == frames_ ? Judge(1) : ipc::Expected<void>();
-}
-
-ipc::Expected<void> EqualTimestamps::Judge(uint64_t most) const {
-  if (equal_ <= most || equal_ <= most_repeated_ ||
-      sent_.size() < std::min(equal_, kMostEqual + 1) ||
-      shown_pts_ == BULKHEAD_NO_TIMESTAMP) {
+  if (shown_pts_ == BULKHEAD_NO_TIMESTAMP || equal_ != frames_ ||
+      equal_ <= std::max<uint64_t>(most_repeated_, 1) ||
+      sent_.size() < std::min(equal_, kMostEqual + 1)) {
     return {};
   }
-  return tl::unexpected(BreachOf(
-      "receive_frame gave " + std::to_string(equal_) +
-          " frames in a row the timestamp " + std::to_string(shown_pts_) +
-          ", though their packets have different ones",
-      "frame-6", "that of the frame's packet"));
+  return tl::unexpected(Breach());
+}
+
+ipc::Error EqualTimestamps::Breach() const {
+  return BreachOf("receive_frame gave " + std::to_string(equal_) +
+                      " frames in a row the timestamp " +
+                      std::to_string(shown_pts_) +
+                      ", though their packets have different ones",
+                  "frame-6", "that of the frame's packet");
 }
 
 }  // namespace bulkhead::worker

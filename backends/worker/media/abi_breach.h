@@ -43,16 +43,22 @@ class AgainPacer {
 };
 
 // Finds a backend that gives all of its frames the same timestamp, though their
-// packets have different ones. Such frames would look like a sound stream. A
-// few equal timestamps are allowed: a damaged packet can hold several pictures.
-// So are as many as the file itself repeats: in joined MXF, all packets of the
-// second file have one timestamp. Value type.
+// packets have different ones. Such frames would look like a sound stream. Some
+// equal timestamps are allowed:
+//
+// - the pictures of one packet. A damaged table of MP4 can make one packet of
+//   many, and then they come before the packets that are sent next;
+// - as many as the file itself repeats. In joined MXF, all packets of the
+// second
+//   file have one timestamp.
+//
+// Value type.
 class EqualTimestamps {
  public:
   // Begins anew, after a seek.
   void Restart() { *this = EqualTimestamps(); }
-  // Records the timestamp of a packet that shows a picture.
-  void Sent(int64_t pts);
+  // Records a packet that shows a picture.
+  void Sent(int64_t pts, uint64_t bytes);
   // Records the timestamp of a frame. Returns the error if there are too many
   // equal ones in a row.
   ipc::Expected<void> Shown(int64_t pts);
@@ -61,7 +67,7 @@ class EqualTimestamps {
   ipc::Expected<void> Ended() const;
 
  private:
-  ipc::Expected<void> Judge(uint64_t most) const;
+  ipc::Error Breach() const;
 
   // Different timestamps of packets; no more than a judgement needs.
   std::vector<int64_t> sent_;
@@ -69,7 +75,9 @@ class EqualTimestamps {
   uint64_t repeated_ = 0;       // packets in a row with last_sent_
   uint64_t most_repeated_ = 0;  // the most of them so far
   int64_t shown_pts_ = BULKHEAD_NO_TIMESTAMP;
-  uint64_t equal_ = 0;  // frames in a row with shown_pts_
+  uint64_t equal_ = 0;       // frames in a row with shown_pts_
+  uint64_t sent_since_ = 0;  // packets since the first of these frames
+  uint64_t most_bytes_ = 0;  // of one packet
   uint64_t frames_ = 0;
 };
 

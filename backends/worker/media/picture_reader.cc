@@ -300,7 +300,7 @@ ipc::Expected<void> PictureReader::ReadPacket() {
   if (!inspector_->ordered()) outstanding_.OnlyCount();
   for (const auto& late : inspector_->late()) {
     outstanding_.Sent(late.pts, late.duration, late.position);
-    equal_timestamps_.Sent(late.pts);
+    equal_timestamps_.Sent(late.pts, 0);
   }
   last_is_corrupt_ = (packet.flags & BULKHEAD_PACKET_CORRUPT) != 0;
   if (last_is_corrupt_ || inspector_->role().overwritten) sound_ = false;
@@ -321,7 +321,7 @@ ipc::Expected<void> PictureReader::ReadPacket() {
     return {};
   }
   outstanding_.Sent(packet.pts, packet.duration, packet.position);
-  equal_timestamps_.Sent(packet.pts);
+  equal_timestamps_.Sent(packet.pts, packet.bytes);
   return {};
 }
 
