@@ -251,6 +251,62 @@ TEST_P(AudioDamageOn, AFileThatShrinksHasDamageAtItsEnd) {
   EXPECT_EQ(refused.error().code(), Code::kBadInput) << refused.error();
 }
 
+// Samples that an earlier call had are missing in a later one, in the same
+// worker or in a new one.
+TEST_P(AudioDamageOn, AFileThatShrinksBehindAPassHasDamageInTheNext) {
+  struct Cut {
+    const char* name;
+    std::vector<std::string> encoding;
+    double part;  // of the file, that is left
+  };
+  const Cut cuts[] = {{"behind.wav", {"-c:a", "pcm_s16le"}, 0.25},
+                      {"behind.mp3", {"-c:a", "libmp3lame"}, 0.5},
+                      {"behind.flac", {"-c:a", "flac"}, 0.5}};
+  for (const Cut& cut : cuts) {
+    SCOPED_TRACE(cut.name);
+    const std::string path = MakeAudio(cut.name, cut.encoding, 3);
+    if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+    AudioDecoder audio = Open(path, OnCorrupt::kSkip).value();
+    AudioDecoder strict = Open(path, OnCorrupt::kError).value();
+    const size_t count = audio.AllSamples().value().count();
+    ASSERT_EQ(strict.AllSamples().value().count(), count);
+    const auto bytes = static_cast<double>(std::filesystem::file_size(path));
+    std::filesystem::resize_file(path,
+                                 static_cast<uintmax_t>(bytes * cut.part));
+    const auto again = audio.AllSamples();
+    ASSERT_TRUE(again) << again.error();
+    EXPECT_EQ(again->count(), count);
+    const auto damage = audio.damage();
+    ASSERT_EQ(damage.size(), 1u);
+    EXPECT_EQ(damage[0].first_sample + damage[0].samples, count);
+    EXPECT_NEAR(static_cast<double>(damage[0].samples),
+                static_cast<double>(count) * (1 - cut.part),
+                static_cast<double>(count) / 5);
+    const auto refused = strict.AllSamples();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), Code::kBadInput) << refused.error();
+    EXPECT_NE(refused.error().message().find("has become shorter"),
+              std::string::npos)
+        << refused.error();
+  }
+}
+
+TEST_P(AudioDamageOn, AFileThatLosesItsFirstFrameHasLostAllSamples) {
+  const std::string path = MakeAudio("first.flac", {"-c:a", "flac"}, 3);
+  if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+  AudioDecoder audio = Open(path, OnCorrupt::kSkip).value();
+  ASSERT_TRUE(Range(audio, 0, 1000));
+  // Behind the headers, within the first frame.
+  std::filesystem::resize_file(path, 9000);
+  const auto whole = audio.AllSamples();
+  ASSERT_TRUE(whole) << whole.error();
+  EXPECT_EQ(whole->count(), size_t{3} * 44100);
+  const auto damage = audio.damage();
+  ASSERT_EQ(damage.size(), 1u);
+  EXPECT_EQ(damage[0].first_sample, 0);
+  EXPECT_EQ(damage[0].samples, whole->count());
+}
+
 TEST_P(AudioDamageOn, ThereIsNoNearestSample) {
   const std::string path = MakeAudio("nearest.wav", {"-c:a", "pcm_s16le"}, 1);
   if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";

@@ -55,9 +55,4 @@ ipc::Expected<AudioSamples> AudioConverter::Finish() {
   return ConvertBy(context_.get(), format_.channels, nullptr, 0);
 }
 
-void AudioConverter::Reset() {
-  context_.reset();
-  format_ = {};
-}
-
 }  // namespace bulkhead::worker

@@ -31,8 +31,8 @@ class AudioConverter {
   ipc::Expected<AudioSamples> Finish();
   // Takes the format that the container declares, for a stream without frames.
   void Declare(const AudioFormat& format) { format_ = format; }
-  // Prepares for decoding from the beginning again.
-  void Reset();
+  // Prepares for decoding from the beginning again. The format stays.
+  void Reset() { context_.reset(); }
 
   // Returns the format of the first frame. The rate is 0 before the first
   // frame.

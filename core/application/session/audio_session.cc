@@ -188,7 +188,38 @@ Result<AudioSession::Channels> AudioSession::Fetch(int64_t first,
         }));
     RETURN_IF_ERROR(CheckDamage(first, first + count));
   }
+  if (have() < count && input().lost_bytes() > 0) {
+    RETURN_IF_ERROR(FillShortened(first, count, channels));
+    RETURN_IF_ERROR(CheckDamage(first, first + count));
+  }
+  known_end_ = std::max(known_end_, first + have());
   return channels;
+}
+
+Status AudioSession::FillShortened(int64_t first, int64_t count,
+                                   Channels& channels) {
+  const int64_t had =
+      channels.empty() ? 0 : static_cast<int64_t>(channels[0].size());
+  const int64_t wanted = std::min(known_end_ - first, count);
+  if (wanted <= had) return Status();
+  damage_.Add({.first = first + had, .count = known_end_ - first - had});
+  RETURN_IF_ERROR(CheckRoom(static_cast<uint64_t>(wanted)));
+  channels.resize(opened_->channels);
+  for (std::vector<float>& channel : channels) {
+    channel.resize(static_cast<size_t>(wanted));
+  }
+  return Status();
+}
+
+Status AudioSession::CheckRoom(uint64_t samples) const {
+  if (samples * opened_->channels * sizeof(float) <= limits().session_bytes) {
+    return Status();
+  }
+  return Status(Code::kResourceExhausted,
+                "the samples that were asked for are too many; ask for less "
+                "of " +
+                    input().name() + " at once, or raise " +
+                    ipc::LimitName("session_bytes"));
 }
 
 Result<bool> AudioSession::FetchSome(int64_t first, int64_t count,
@@ -216,15 +247,10 @@ Result<bool> AudioSession::FetchSome(int64_t first, int64_t count,
 Status AudioSession::Append(const PublishedSamples& published,
                             Channels& channels) {
   channels.resize(opened_->channels);
-  const uint64_t bytes =
-      (channels[0].size() + published.count) * channels.size() * sizeof(float);
-  if (bytes > limits().session_bytes) {
+  const Status room = CheckRoom(channels[0].size() + published.count);
+  if (!room.ok()) {
     playing_ = false;
-    return Status(Code::kResourceExhausted,
-                  "the samples that were asked for are too many; ask for less "
-                  "of " +
-                      input().name() + " at once, or raise " +
-                      ipc::LimitName("session_bytes"));
+    return room;
   }
   const auto* from = reinterpret_cast<const float*>(published.lease->pixels());
   for (std::vector<float>& channel : channels) {
@@ -263,6 +289,7 @@ Status AudioSession::CheckDamage(int64_t first, int64_t end) const {
             std::to_string(found->first);
   }
   if (damage.estimated) text += " (their number is an estimate)";
+  text += Shortened(input().bytes(), input().lost_bytes());
   return Status(Code::kBadInput,
                 text + Quote(metadata().backend, damage.backend_says) +
                     "; ask for ranges beside them, or set on_corrupt to skip "

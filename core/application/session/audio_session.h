@@ -63,6 +63,12 @@ class AudioSession final : public StreamSession {
   Result<bool> FetchSome(int64_t first, int64_t count, Channels& channels);
   // Copies samples out of their slot.
   Status Append(const PublishedSamples& published, Channels& channels);
+  // Puts silence in the place of samples that an earlier fetch had and that a
+  // file which has become shorter has no more, and records them as damage.
+  // `channels` begin with the sample `first` and end with the stream.
+  Status FillShortened(int64_t first, int64_t count, Channels& channels);
+  // Returns kResourceExhausted if a fetch of so many samples is too large.
+  Status CheckRoom(uint64_t samples) const;
   // Returns kBadInput if damage is an error and samples of [first, end) are
   // known to be damaged.
   Status CheckDamage(int64_t first, int64_t end) const;
@@ -73,7 +79,8 @@ class AudioSession final : public StreamSession {
   std::optional<OpenedAudio> opened_;  // reported by the first worker
   std::optional<AudioLink> audio_;     // link to the live worker
   SampleDamageLog damage_;
-  bool playing_ = false;  // the worker's play continues after the last fetch
+  int64_t known_end_ = 0;  // behind the last sample that any fetch had
+  bool playing_ = false;   // the worker's play continues after the last fetch
 };
 
 }  // namespace bulkhead::session

@@ -50,6 +50,13 @@ std::string SizesOfCut(const std::string& container, int64_t declared,
   return text;
 }
 
+std::string Shortened(int64_t bytes, int64_t lost_bytes) {
+  if (lost_bytes <= 0) return "";
+  return "; the file has become shorter since it was opened, from " +
+         std::to_string(bytes) + " to " + std::to_string(bytes - lost_bytes) +
+         " bytes";
+}
+
 std::string DurationOfCut(const std::string& container,
                           const StreamTiming& timing) {
   const Container* const known = Find(container);

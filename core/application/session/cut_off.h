@@ -14,6 +14,10 @@ namespace bulkhead::session {
 std::string SizesOfCut(const std::string& container, int64_t declared,
                        int64_t bytes);
 
+// Returns "; the file has become shorter since it was opened, from 300 to 200
+// bytes", or "" if it has lost none of its `bytes`.
+std::string Shortened(int64_t bytes, int64_t lost_bytes);
+
 // Returns "; its header (Duration) tells 10.000000 s" if what is missing at the
 // end was counted by the duration in the header, or else "".
 std::string DurationOfCut(const std::string& container,

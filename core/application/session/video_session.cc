@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/application/frames/given_index.h"
+#include "core/application/session/cut_off.h"
 #include "core/application/session/failover.h"
 #include "core/application/worker_link/output_options.h"
 #include "core/base/from_ipc.h"
@@ -144,7 +145,9 @@ auto VideoSession::WithRecovery(WorkerRecovery::Step asked, const Call& step)
   }
   // Whatever a worker says of such a file, that explains it.
   if (failure.code() == Code::kBadInput && input().lost_bytes() > 0) {
-    return Status(failure.code(), failure.message() + Shortened());
+    return Status(
+        failure.code(),
+        failure.message() + Shortened(input().bytes(), input().lost_bytes()));
   }
   return failure;
 }
@@ -214,7 +217,7 @@ Status VideoSession::CheckEnd() {
     text +=
         ": frames behind the first " + std::to_string(got) + " may be missing";
   }
-  if (lost_bytes > 0) text += Shortened();
+  text += Shortened(input().bytes(), lost_bytes);
   if (options_.on_corrupt != OnCorrupt::kError) return Status();
   return Status(Code::kBadInput,
                 text +
@@ -229,12 +232,6 @@ bool VideoSession::AddUncounted(uint64_t got) {
   // one.
   damage_.Add({.frames = told ? *told - got : 1});
   return true;
-}
-
-std::string VideoSession::Shortened() const {
-  return "; the file has become shorter since it was opened, from " +
-         std::to_string(input().bytes()) + " to " +
-         std::to_string(input().bytes() - input().lost_bytes()) + " bytes";
 }
 
 void VideoSession::Rewind() {
@@ -301,7 +298,7 @@ Result<FrameIndex> VideoSession::ScanForIndex() {
   if (options_.on_corrupt != OnCorrupt::kError) return index;
   return Status(Code::kBadInput,
                 input().name() + ": its frames cannot be counted" +
-                    Shortened() +
+                    Shortened(input().bytes(), input().lost_bytes()) +
                     "; open it again, or set on_corrupt to skip or nearest "
                     "(--on-corrupt skip)");
 }
@@ -358,9 +355,10 @@ Result<Frame> VideoSession::FrameAt(int64_t index) {
   const auto from_start = ResolveIndex(index, size + lost_frames_);
   if (!from_start) return from_start.error().WithContext(input().name());
   if (*from_start >= size) {
-    return Status(Code::kBadInput, input().name() + ": frame " +
-                                       std::to_string(*from_start) +
-                                       " is missing" + Shortened());
+    return Status(Code::kBadInput,
+                  input().name() + ": frame " + std::to_string(*from_start) +
+                      " is missing" +
+                      Shortened(input().bytes(), input().lost_bytes()));
   }
   return Fetch(*from_start);
 }

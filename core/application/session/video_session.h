@@ -119,8 +119,6 @@ class VideoSession final : public StreamSession {
   // Records the loss of the frames behind the first `got` if the file has
   // become shorter. Returns false if there is none.
   bool AddUncounted(uint64_t got);
-  // Says by how much the file has become shorter.
-  std::string Shortened() const;
   Frame MakeFrame(PublishedFrame&& published, uint64_t index) const;
 
   VideoOptions options_;
