@@ -3,14 +3,33 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <iostream>
 
 #include "core/supervisor/supervisor.h"
 
+namespace {
+
+constexpr int kControlFd = 3;
+constexpr int kLifelineFd = 4;
+
+// Has the kernel continue this process, should somebody have stopped it, when
+// the application closes its end of the lifeline or ends. Otherwise a stopped
+// bulkheadd would outlive the application for ever. Returns false if descriptor
+// 4 is no pipe.
+bool WatchLifeline() {
+  return ::fcntl(kLifelineFd, F_SETFD, FD_CLOEXEC) == 0 &&
+         ::fcntl(kLifelineFd, F_SETOWN, ::getpid()) == 0 &&
+         ::fcntl(kLifelineFd, F_SETSIG, SIGCONT) == 0 &&
+         ::fcntl(kLifelineFd, F_SETFL, O_ASYNC) == 0;
+}
+
+}  // namespace
+
 // bulkheadd is started by libbulkhead, never by hand: descriptor 3 is its
-// socket to the application.
+// socket to the application, descriptor 4 the lifeline.
 int main(int argc, char** argv) {
   CLI::App app(
       "bulkheadd starts, watches and replaces the decoding backends of one "
@@ -37,10 +56,10 @@ int main(int argc, char** argv) {
     ::setrlimit(resource, &limit);
   }
 
-  constexpr int kControlFd = 3;
-  if (::fcntl(kControlFd, F_SETFD, FD_CLOEXEC) != 0) {
-    std::cerr << "bulkheadd: descriptor 3 is not the application's socket; "
-                 "let libbulkhead start it\n";
+  if (::fcntl(kControlFd, F_SETFD, FD_CLOEXEC) != 0 || !WatchLifeline()) {
+    std::cerr << "bulkheadd: descriptors 3 and 4 are not the application's "
+                 "socket and pipe; let libbulkhead of the same release start "
+                 "it\n";
     return 2;
   }
   kj::UnixEventPort port;

@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <memory>
 #include <system_error>
+#include <utility>
 
 #include "core/base/application_limits.h"
 #include "core/base/from_ipc.h"
@@ -27,6 +28,8 @@ namespace {
 
 constexpr size_t kStackBytes = 64 * 1024;
 constexpr int kControlFd = 3;
+constexpr int kLifelineFd = 4;
+constexpr int kFirstOther = kLifelineFd + 1;
 
 // The data that the application shares with the two short-lived clones, which
 // run in the same address space.
@@ -36,6 +39,7 @@ struct Spawn {
   char* const* argv;
   char* const* environment;
   int control_fd;
+  int lifeline_fd;
   int null_fd;
   char* daemon_stack_top;
   volatile pid_t daemon_pid = 0;
@@ -45,27 +49,28 @@ struct Spawn {
 int RunDaemon(void* argument) {
   auto* spawn = static_cast<Spawn*>(argument);
   ::setsid();
-  // Moves both descriptors out of the way first: in an application that closed
-  // its standard descriptors they may have the numbers 0 to 3.
-  const int control = ::fcntl(spawn->control_fd, F_DUPFD, kControlFd + 1);
-  const int null = ::fcntl(spawn->null_fd, F_DUPFD, kControlFd + 1);
+  // Moves the descriptors out of the way first: in an application that closed
+  // its standard descriptors they may have the numbers 0 to 4.
+  const int control = ::fcntl(spawn->control_fd, F_DUPFD, kFirstOther);
+  const int lifeline = ::fcntl(spawn->lifeline_fd, F_DUPFD, kFirstOther);
+  const int null = ::fcntl(spawn->null_fd, F_DUPFD, kFirstOther);
   const int program =
       spawn->program_fd < 0
           ? -1
-          : ::fcntl(spawn->program_fd, F_DUPFD_CLOEXEC, kControlFd + 1);
-  if (control < 0 || null < 0 || ::dup2(null, STDIN_FILENO) < 0 ||
-      ::dup2(null, STDOUT_FILENO) < 0 ||
+          : ::fcntl(spawn->program_fd, F_DUPFD_CLOEXEC, kFirstOther);
+  if (control < 0 || lifeline < 0 || null < 0 ||
+      ::dup2(null, STDIN_FILENO) < 0 || ::dup2(null, STDOUT_FILENO) < 0 ||
       (::fcntl(STDERR_FILENO, F_GETFD) != 0 &&
        ::dup2(null, STDERR_FILENO) < 0) ||
-      ::dup2(control, kControlFd) < 0) {
+      ::dup2(control, kControlFd) < 0 || ::dup2(lifeline, kLifelineFd) < 0) {
     spawn->error = errno;
     ::_exit(127);
   }
   // Closes all others but the program, which is close-on-exec.
-  if (program > kControlFd + 1) {
-    ::syscall(SYS_close_range, kControlFd + 1, program - 1, 0U);
+  if (program > kFirstOther) {
+    ::syscall(SYS_close_range, kFirstOther, program - 1, 0U);
   }
-  ::syscall(SYS_close_range, std::max(program, kControlFd) + 1, ~0U, 0U);
+  ::syscall(SYS_close_range, std::max(program, kLifelineFd) + 1, ~0U, 0U);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -107,6 +112,32 @@ Status CheckFileLimit() {
                     "the limit on open files (ulimit -n)");
 }
 
+// Returns the error of a call that could not open `what`, by errno.
+Status CannotOpen(const std::string& what) {
+  const int error = errno;
+  return Status(
+      error == EMFILE || error == ENFILE ? Code::kResourceExhausted
+                                         : Code::kInternal,
+      "cannot open " + what + ": " + std::generic_category().message(error));
+}
+
+// Returns both ends of a pipe whose numbers are 3 or higher: the one for
+// bulkheadd, and the application's.
+Result<std::pair<ipc::UniqueFd, ipc::UniqueFd>> MakeLifeline() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return CannotOpen("a pipe");
+  ipc::UniqueFd theirs(ends[0]);
+  ipc::UniqueFd low(ends[1]);
+  if (low.get() > STDERR_FILENO) {
+    return std::pair(std::move(theirs), std::move(low));
+  }
+  // The application has closed its standard descriptors, and may open others
+  // in their place.
+  ipc::UniqueFd ours(::fcntl(low.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  if (!ours) return CannotOpen("a pipe");
+  return std::pair(std::move(theirs), std::move(ours));
+}
+
 Status CannotStart(const std::string& path, int error) {
   const std::string message = "cannot start the supervisor " + path + ": " +
                               std::generic_category().message(error);
@@ -137,13 +168,8 @@ Result<SupervisorProcess> StartSupervisor(const std::string& path,
   RETURN_IF_ERROR(CheckFileLimit());
   ASSIGN_OR_RETURN(auto sockets, FromIpc(ipc::MakeSocketPair()));
   const ipc::UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  if (!null) {
-    const int error = errno;
-    return Status(
-        error == EMFILE || error == ENFILE ? Code::kResourceExhausted
-                                           : Code::kInternal,
-        "cannot open /dev/null: " + std::generic_category().message(error));
-  }
+  if (!null) return CannotOpen("/dev/null");
+  ASSIGN_OR_RETURN(auto lifeline, MakeLifeline());
 
   std::string pid_text = std::to_string(::getpid());
   std::string name = "bulkheadd";
@@ -157,6 +183,7 @@ Result<SupervisorProcess> StartSupervisor(const std::string& path,
               .argv = argv,
               .environment = environment,
               .control_fd = sockets.second.get(),
+              .lifeline_fd = lifeline.first.get(),
               .null_fd = null.get(),
               .daemon_stack_top = stacks.get() + 2 * kStackBytes};
 
@@ -178,7 +205,7 @@ Result<SupervisorProcess> StartSupervisor(const std::string& path,
   ipc::UniqueFd pidfd(
       static_cast<int>(::syscall(SYS_pidfd_open, spawn.daemon_pid, 0)));
   return SupervisorProcess{spawn.daemon_pid, std::move(sockets.first),
-                           std::move(pidfd)};
+                           std::move(lifeline.second), std::move(pidfd)};
 }
 
 void ReapIfChild(const SupervisorProcess& process,

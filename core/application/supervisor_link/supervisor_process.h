@@ -18,6 +18,9 @@ namespace bulkhead::session {
 struct SupervisorProcess {
   pid_t pid = 0;
   ipc::UniqueFd control;  // a SOCK_SEQPACKET that speaks control.capnp
+  // A pipe that nobody writes. When it is closed, as at the end of the
+  // application, the kernel continues a bulkheadd that somebody has stopped.
+  ipc::UniqueFd lifeline;
   ipc::UniqueFd pidfd;
 };
 
@@ -29,7 +32,8 @@ void ReapIfChild(const SupervisorProcess& process,
 
 // Starts `program`, a descriptor of the file that had the name `path`, or if it
 // is -1 the file itself, as `bulkheadd --host PID`, with the control socket as
-// descriptor 3, stdin and stdout on /dev/null and the application's stderr.
+// descriptor 3, the end of the lifeline as descriptor 4, stdin and stdout on
+// /dev/null and the application's stderr.
 //
 // Safe in a process with any number of threads and gigabytes of memory: two
 // nested vfork-like clones without an exit signal, so that no address space is

@@ -59,15 +59,15 @@ TEST(StartSupervisorTest, StartsTheProgramThatWasOpened) {
   auto process = StartSupervisor(path, program.get());
   ASSERT_TRUE(process) << process.error();
   const std::string report = ReportOf(*process);
-  EXPECT_NE(report.find("descriptors=0,1,2,3;"), std::string::npos) << report;
+  EXPECT_NE(report.find("descriptors=0,1,2,3,4;"), std::string::npos) << report;
   std::filesystem::remove_all(directory);
 }
 
-TEST(StartSupervisorTest, GivesDescriptor3AndNothingElse) {
+TEST(StartSupervisorTest, GivesDescriptors3And4AndNothingElse) {
   auto process = StartSupervisor(Child(), -1);
   ASSERT_TRUE(process) << process.error();
   const std::string report = ReportOf(*process);
-  EXPECT_NE(report.find("descriptors=0,1,2,3;"), std::string::npos) << report;
+  EXPECT_NE(report.find("descriptors=0,1,2,3,4;"), std::string::npos) << report;
   EXPECT_NE(report.find("arguments=bulkheadd --host " +
                         std::to_string(::getpid()) + ";"),
             std::string::npos)
@@ -130,7 +130,7 @@ TEST(StartSupervisorTest, WorksFromManyThreadsAtOnce) {
     threads.emplace_back([&] {
       for (int n = 0; n < 4; ++n) {
         auto process = StartSupervisor(Child(), -1);
-        if (process && ReportOf(*process).find("descriptors=0,1,2,3;") !=
+        if (process && ReportOf(*process).find("descriptors=0,1,2,3,4;") !=
                            std::string::npos) {
           ++good;
         }
