@@ -23,14 +23,14 @@ std::string NormalizedName(std::string_view name);
 // A query for entry points. An entry point matches if it equals every member
 // that is set.
 struct EntryPointQuery {
-  std::optional<std::string> name;
-  std::optional<std::string> value;
-  std::optional<std::string> group;
-  std::optional<std::string> module;
-  std::optional<std::string> attr;
-  std::optional<std::vector<std::string>> extras;
+  std::optional<std::string> name = {};
+  std::optional<std::string> value = {};
+  std::optional<std::string> group = {};
+  std::optional<std::string> module = {};
+  std::optional<std::string> attr = {};
+  std::optional<std::vector<std::string>> extras = {};
   // The name of the distribution, in any spelling with the same NormalizedName.
-  std::optional<std::string> distribution;
+  std::optional<std::string> distribution = {};
 };
 
 // One line of an installed distribution's entry_points.txt: the name under

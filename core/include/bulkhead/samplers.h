@@ -42,7 +42,7 @@ struct IndexClips {
   // Negative values count from the end of the stream. A range_end of nullopt
   // means as late as a whole clip fits, but at least one place.
   int64_t range_start = 0;
-  std::optional<int64_t> range_end;
+  std::optional<int64_t> range_end = {};
   ClipPolicy policy = ClipPolicy::kRepeatLast;
 };
 
@@ -52,11 +52,11 @@ struct TimeClips {
   uint64_t clips = 1;
   uint64_t frames_per_clip = 1;
   // nullopt: 1 / average frame rate.
-  std::optional<double> seconds_between_frames;
+  std::optional<double> seconds_between_frames = {};
   // The range of the starts of clips: range_start <= start < range_end. nullopt
   // means the beginning of the stream, and as late as a whole clip fits.
-  std::optional<double> range_start;
-  std::optional<double> range_end;
+  std::optional<double> range_start = {};
+  std::optional<double> range_end = {};
   ClipPolicy policy = ClipPolicy::kRepeatLast;
 };
 
