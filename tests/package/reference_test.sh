@@ -41,8 +41,14 @@ offers() {
     sort -u
 }
 
-mapfile -t commands < <("$program" --help | sed -n '/^Subcommands:/,/^$/p' |
-  grep -oE '^  [a-z][-a-z]*' | tr -d ' ')
+# Prints the subcommands in the --help of a command, each on a line.
+subcommands_of() {
+  "$program" "$@" --help | sed -n '/^Subcommands:/,/^$/p' |
+    { grep -oE '^  [a-z][-a-z]*' || true; } | tr -d ' '
+}
+
+mapfile -t commands < <(subcommands_of)
+nested=0
 ((${#commands[@]} > 15)) || fail "--help lists ${#commands[@]} subcommands"
 
 diff <(printf '%s\n' "${commands[@]}" | sort) <(offers bulkhead '' | grep -v '^-') ||
@@ -68,9 +74,20 @@ for command in "${commands[@]}"; do
     grep -qE -- "__fish_seen_subcommand_from $command' .*$word( |$)" \
       share/fish/vendor_completions.d/bulkhead.fish || fail "fish does not offer $option of $command"
   done
+  for subcommand in $(subcommands_of "$command"); do
+    grep -qF "$command $subcommand\\fR" "$page" || fail "$page lacks $command $subcommand"
+    grep -qxF "$subcommand" <(offers bulkhead "$command" '') ||
+      fail "bash does not offer $command $subcommand"
+    grep -qE "subcommand:.*\b$subcommand\b" <(sed -n "/^      $command)/,/;;/p" share/zsh/site-functions/_bulkhead) ||
+      fail "zsh does not offer $command $subcommand"
+    grep -qE -- "__fish_seen_subcommand_from $command; .* -a $subcommand " \
+      share/fish/vendor_completions.d/bulkhead.fish || fail "fish does not offer $command $subcommand"
+    nested=$((nested + 1))
+  done
   [[ $(sed -n '/^\.SH NAME/{n;s/\\-/-/g;p}' "$page") == "bulkhead-$command - "* ]] ||
     fail "$page has no name"
 done
+((nested >= 2)) || fail "--help of all commands lists $nested subcommands of their own"
 ((${#commands[@]} + 1 == $(find share/man/man1 -name 'bulkhead*.1' | wc -l))) ||
   fail "there are pages of commands that do not exist"
 

@@ -138,9 +138,9 @@ void WriteZshOption(const OptionReference& option, std::ostream& out) {
 
 }  // namespace
 
-std::string BashCompletion(const ProgramReference& reference) {
+std::string BashCompletion(const CommandReference& reference) {
   std::ostringstream out;
-  const std::string global = Joined(NamesOf(reference.program.options));
+  const std::string global = Joined(NamesOf(reference.options));
   out << kOrigin << R"(
 _bulkhead() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
@@ -149,33 +149,38 @@ _bulkhead() {
   for ((i = 1; i < COMP_CWORD; ++i)); do
     case ${COMP_WORDS[i]} in
       )"
-      << Joined(NamesOf(reference.commands), " | ")
+      << Joined(NamesOf(reference.subcommands), " | ")
       << R"() command=${COMP_WORDS[i]}; break ;;
     esac
   done
   # An option of all subcommands may stand before and after the subcommand.
   case $command:$previous in
 )";
-  for (const CommandReference& command : reference.commands) {
+  for (const CommandReference& command : reference.subcommands) {
     for (const OptionReference& option : command.options) {
       WriteBashValue(command.name, option, out);
     }
   }
-  for (const OptionReference& option : reference.program.options) {
+  for (const OptionReference& option : reference.options) {
     WriteBashValue("*", option, out);
   }
   out << R"(  esac
   case $command in
     '') COMPREPLY=($(compgen -W )"
-      << Quoted(Joined(NamesOf(reference.commands)) + " " + global)
+      << Quoted(Joined(NamesOf(reference.subcommands)) + " " + global)
       << R"( -- "$word")) ;;
 )";
-  for (const CommandReference& command : reference.commands) {
+  for (const CommandReference& command : reference.subcommands) {
     out << "    " << command.name << ")\n      if [[ $word == -* ]]; then\n"
         << "        COMPREPLY=($(compgen -W "
         << Quoted(Joined(NamesOf(command.options)) + " " + global)
         << " -- \"$word\"))\n";
-    if (TakesFiles(command)) {
+    if (!command.subcommands.empty()) {
+      out << "      elif [[ $previous == " << command.name
+          << " ]]; then\n        COMPREPLY=($(compgen -W "
+          << Quoted(Joined(NamesOf(command.subcommands)))
+          << " -- \"$word\"))\n";
+    } else if (TakesFiles(command)) {
       out << "      else\n        compopt -o filenames\n"
              "        mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n";
     }
@@ -185,18 +190,25 @@ _bulkhead() {
   return out.str();
 }
 
-std::string FishCompletion(const ProgramReference& reference) {
+std::string FishCompletion(const CommandReference& reference) {
   std::ostringstream out;
   out << kOrigin << "complete -c bulkhead -f\n";
-  for (const OptionReference& option : reference.program.options) {
+  for (const OptionReference& option : reference.options) {
     WriteFishOption("true", option, out);
   }
-  for (const CommandReference& command : reference.commands) {
+  for (const CommandReference& command : reference.subcommands) {
     out << "complete -c bulkhead -n __fish_use_subcommand -a " << command.name
         << " -d " << Quoted(command.purpose) << '\n';
     const std::string chosen = "__fish_seen_subcommand_from " + command.name;
     for (const OptionReference& option : command.options) {
       WriteFishOption(chosen, option, out);
+    }
+    for (const CommandReference& subcommand : command.subcommands) {
+      const std::string none = chosen +
+                               "; and not __fish_seen_subcommand_from " +
+                               Joined(NamesOf(command.subcommands));
+      out << "complete -c bulkhead -n " << Quoted(none) << " -a "
+          << subcommand.name << " -d " << Quoted(subcommand.purpose) << '\n';
     }
     if (TakesFiles(command)) {
       out << "complete -c bulkhead -n " << Quoted(chosen) << " -F\n";
@@ -205,7 +217,7 @@ std::string FishCompletion(const ProgramReference& reference) {
   return out.str();
 }
 
-std::string ZshCompletion(const ProgramReference& reference) {
+std::string ZshCompletion(const CommandReference& reference) {
   std::ostringstream out;
   out << "#compdef bulkhead\n"
       << kOrigin << R"(
@@ -213,7 +225,7 @@ _bulkhead() {
   local line state
   local -a global
   global=()";
-  for (const OptionReference& option : reference.program.options) {
+  for (const OptionReference& option : reference.options) {
     WriteZshOption(option, out);
   }
   out << R"(
@@ -223,7 +235,7 @@ _bulkhead() {
     subcommands)
       local -a subcommands
       subcommands=()";
-  for (const CommandReference& command : reference.commands) {
+  for (const CommandReference& command : reference.subcommands) {
     out << " \\\n        "
         << Quoted(command.name + ":" + ZshText(command.purpose));
   }
@@ -234,10 +246,15 @@ _bulkhead() {
     arguments)
       case $line[1] in
 )";
-  for (const CommandReference& command : reference.commands) {
+  for (const CommandReference& command : reference.subcommands) {
     out << "      " << command.name << ")\n        _arguments -S $global";
     for (const OptionReference& option : command.options) {
       WriteZshOption(option, out);
+    }
+    if (!command.subcommands.empty()) {
+      out << " \\\n        "
+          << Quoted("1:subcommand:(" + Joined(NamesOf(command.subcommands)) +
+                    ")");
     }
     int position = 0;
     for (const OptionReference& positional : command.positionals) {

@@ -10,8 +10,8 @@ namespace bulkhead::cli {
 // Each returns a script that completes the command line of `bulkhead` in that
 // shell: subcommands, options with their help, the values of options that have
 // a list of them, and files.
-std::string BashCompletion(const ProgramReference& reference);
-std::string FishCompletion(const ProgramReference& reference);
-std::string ZshCompletion(const ProgramReference& reference);
+std::string BashCompletion(const CommandReference& reference);
+std::string FishCompletion(const CommandReference& reference);
+std::string ZshCompletion(const CommandReference& reference);
 
 }  // namespace bulkhead::cli

@@ -26,7 +26,7 @@ void AddCompletionCommand(CLI::App& app, Invocation& invocation) {
   CLI::App* command = AddSubcommand(
       app, invocation, "completion", "Print the completion script of a shell",
       kExamples, [&app, shell](const GlobalOptions&) {
-        const ProgramReference reference = Describe(app);
+        const CommandReference reference = Describe(app);
         std::string script = *shell == "bash"   ? BashCompletion(reference)
                              : *shell == "fish" ? FishCompletion(reference)
                                                 : ZshCompletion(reference);

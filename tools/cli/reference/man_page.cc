@@ -73,6 +73,24 @@ void WriteOptions(const std::string& title,
   for (const OptionReference& option : options) WriteOption(option, out);
 }
 
+void WritePositionals(const CommandReference& command, std::ostream& out) {
+  for (const OptionReference& positional : command.positionals) {
+    const std::string name =
+        Italic(positional.names.front()) + (positional.repeated ? " ..." : "");
+    out << ' ' << (positional.required ? name : "[" + name + "]");
+  }
+}
+
+void WriteSubcommands(const CommandReference& command, std::ostream& out) {
+  if (command.subcommands.empty()) return;
+  out << ".SH SUBCOMMANDS\n";
+  for (const CommandReference& subcommand : command.subcommands) {
+    out << ".TP\n" << Bold(command.name + " " + subcommand.name);
+    WritePositionals(subcommand, out);
+    out << '\n' << Escape(subcommand.purpose) << ".\n";
+  }
+}
+
 void WriteFooter(const std::string& footer, std::ostream& out) {
   if (footer.empty()) return;
   out << ".SH NOTES\n.nf\n" << Escape(footer) << "\n.fi\n";
@@ -80,21 +98,21 @@ void WriteFooter(const std::string& footer, std::ostream& out) {
 
 }  // namespace
 
-std::string ProgramPage(const ProgramReference& reference) {
+std::string ProgramPage(const CommandReference& reference) {
   std::ostringstream out;
   out << Head("bulkhead",
               "decode video and audio through untrusted, sandboxed backends")
       << ".SH SYNOPSIS\n"
       << Bold("bulkhead") << " [" << Italic("OPTIONS") << "] "
       << Italic("SUBCOMMAND") << " ...\n.SH DESCRIPTION\n"
-      << Escape(reference.program.purpose) << "\n.SH SUBCOMMANDS\n";
-  for (const CommandReference& command : reference.commands) {
+      << Escape(reference.purpose) << "\n.SH SUBCOMMANDS\n";
+  for (const CommandReference& command : reference.subcommands) {
     out << ".TP\n"
         << Bold("bulkhead-" + command.name) << "(1)\n"
         << Escape(command.purpose) << ".\n";
   }
-  WriteOptions("OPTIONS", reference.program.options, out);
-  WriteFooter(reference.program.footer, out);
+  WriteOptions("OPTIONS", reference.options, out);
+  WriteFooter(reference.footer, out);
   return out.str();
 }
 
@@ -102,12 +120,9 @@ std::string CommandPage(const CommandReference& command) {
   std::ostringstream out;
   out << Head("bulkhead-" + command.name, command.purpose) << ".SH SYNOPSIS\n"
       << Bold("bulkhead " + command.name) << " [" << Italic("OPTIONS") << ']';
-  for (const OptionReference& positional : command.positionals) {
-    const std::string name =
-        Italic(positional.names.front()) + (positional.repeated ? " ..." : "");
-    out << ' ' << (positional.required ? name : "[" + name + "]");
-  }
+  WritePositionals(command, out);
   out << '\n';
+  WriteSubcommands(command, out);
   WriteOptions("ARGUMENTS", command.positionals, out);
   WriteOptions("OPTIONS", command.options, out);
   WriteFooter(command.footer, out);

@@ -8,7 +8,7 @@
 namespace bulkhead::cli {
 
 // Returns bulkhead(1), which lists the subcommands and the options of all.
-std::string ProgramPage(const ProgramReference& reference);
+std::string ProgramPage(const CommandReference& reference);
 
 // Returns bulkhead-NAME(1), the page of one subcommand.
 std::string CommandPage(const CommandReference& command);

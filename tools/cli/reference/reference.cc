@@ -47,19 +47,6 @@ OptionReference Describe(const CLI::Option& option) {
   return out;
 }
 
-CommandReference DescribeCommand(const CLI::App& app) {
-  CommandReference out{.name = app.get_name(),
-                       .purpose = app.get_description(),
-                       .footer = app.get_footer(),
-                       .options = {},
-                       .positionals = {}};
-  for (const CLI::Option* option : app.get_options()) {
-    (option->nonpositional() ? out.options : out.positionals)
-        .push_back(Describe(*option));
-  }
-  return out;
-}
-
 }  // namespace
 
 OptionReference::Offer OptionReference::offer() const {
@@ -71,10 +58,19 @@ OptionReference::Offer OptionReference::offer() const {
   return Offer::kNothing;
 }
 
-ProgramReference Describe(const CLI::App& app) {
-  ProgramReference out{.program = DescribeCommand(app), .commands = {}};
+CommandReference Describe(const CLI::App& app) {
+  CommandReference out{.name = app.get_name(),
+                       .purpose = app.get_description(),
+                       .footer = app.get_footer(),
+                       .options = {},
+                       .positionals = {},
+                       .subcommands = {}};
+  for (const CLI::Option* option : app.get_options()) {
+    (option->nonpositional() ? out.options : out.positionals)
+        .push_back(Describe(*option));
+  }
   for (const CLI::App* command : app.get_subcommands({})) {
-    out.commands.push_back(DescribeCommand(*command));
+    out.subcommands.push_back(Describe(*command));
   }
   return out;
 }

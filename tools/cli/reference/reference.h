@@ -33,13 +33,10 @@ struct CommandReference {
   std::string footer;  // examples and explanations, as preformatted text
   std::vector<OptionReference> options;
   std::vector<OptionReference> positionals;
+  std::vector<CommandReference> subcommands;  // "show" of "crashes"
 };
 
-struct ProgramReference {
-  CommandReference program;
-  std::vector<CommandReference> commands;
-};
-
-ProgramReference Describe(const CLI::App& app);
+// Describes the program of a parser; its subcommands are those of the program.
+CommandReference Describe(const CLI::App& app);
 
 }  // namespace bulkhead::cli

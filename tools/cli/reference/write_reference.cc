@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
   Invocation invocation;
   CLI::App app;
   AddCommands(app, invocation);
-  const ProgramReference reference = Describe(app);
+  const CommandReference reference = Describe(app);
   const std::filesystem::path share = std::filesystem::path(argv[1]) / "share";
   bool written =
       Write(share / "man/man1/bulkhead.1", ProgramPage(reference)) &&
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
       Write(share / "fish/vendor_completions.d/bulkhead.fish",
             FishCompletion(reference)) &&
       Write(share / "zsh/site-functions/_bulkhead", ZshCompletion(reference));
-  for (const CommandReference& command : reference.commands) {
+  for (const CommandReference& command : reference.subcommands) {
     written = written &&
               Write(share / "man/man1" / ("bulkhead-" + command.name + ".1"),
                     CommandPage(command));
