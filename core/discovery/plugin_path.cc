@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -13,9 +14,6 @@ namespace bulkhead::discovery {
 namespace {
 
 void Add(SearchDirectory directory, PluginPath& path) {
-  while (directory.path.size() > 1 && directory.path.back() == '/') {
-    directory.path.pop_back();
-  }
   if (directory.path.empty()) return;
   if (directory.path.front() != '/') {
     path.diagnostics.push_back(
@@ -23,6 +21,13 @@ void Add(SearchDirectory directory, PluginPath& path) {
          directory.origin + ": " + Quoted(directory.path) +
              " is ignored: write it as an absolute path"});
     return;
+  }
+  // The sandbox shows a backend its files by their paths, in which ".." would
+  // lead out of a directory that is not there.
+  directory.path =
+      std::filesystem::path(directory.path).lexically_normal().string();
+  while (directory.path.size() > 1 && directory.path.back() == '/') {
+    directory.path.pop_back();
   }
   const bool known =
       std::any_of(path.directories.begin(), path.directories.end(),

@@ -37,6 +37,7 @@ TEST(PluginPathTest, FollowsTheOrderOfPrecedence) {
       {{{"BULKHEAD_PATH", "/a"}, {"BULKHEAD_ADD_PATH", "/c"}},
        "/c:/a:/built*:"},
       {{{"BULKHEAD_PATH", "/a::/a:/built"}}, "/a:/built:"},
+      {{{"BULKHEAD_PATH", "/a/x/../b/./:/a/b"}}, "/a/b:/built*:"},
   };
   for (const auto& test : kCases) {
     EXPECT_EQ(Paths(test.variables), test.expected);

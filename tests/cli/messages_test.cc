@@ -197,7 +197,7 @@ TEST_F(Messages, OfAWrongDirectoryOfProgramsNameTheOption) {
   std::filesystem::permissions(program, std::filesystem::perms(0755));
   ExpectPlainFailure(
       4, {"--libexec", directory, "decode", clip(), "--format", "null"},
-      "with --libexec DIR or BULKHEAD_LIBEXEC_DIR");
+      "with libexec_dir (--libexec DIR) or BULKHEAD_LIBEXEC_DIR");
 }
 
 TEST_F(Messages, AreJsonAlsoWithoutAHost) {

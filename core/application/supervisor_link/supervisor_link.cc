@@ -86,7 +86,7 @@ Status SupervisorLink::StartInTurn(int interrupt_fd) {
           std::to_string(process_.pid) +
           ") ended as soon as it was started; is it the one of this "
           "release of Bulkhead? If not, name the directory that holds "
-          "it with --libexec DIR or BULKHEAD_LIBEXEC_DIR");
+          "it with libexec_dir (--libexec DIR) or BULKHEAD_LIBEXEC_DIR");
 }
 
 Status SupervisorLink::ConfigureInTurn(int interrupt_fd) {

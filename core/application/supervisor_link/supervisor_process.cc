@@ -156,8 +156,8 @@ Status CannotStart(const std::string& path, int error) {
       return Status(
           error == ENOENT ? Code::kNotFound : Code::kBackendUnavailable,
           message +
-              "; name the directory of bulkheadd with --libexec DIR or "
-              "BULKHEAD_LIBEXEC_DIR");
+              "; name the directory of bulkheadd with libexec_dir (--libexec "
+              "DIR) or BULKHEAD_LIBEXEC_DIR");
   }
 }
 

@@ -148,7 +148,7 @@ TEST(StartSupervisorTest, OfAMissingProgramSaysWhichAndWhatToDo) {
   EXPECT_NE(process.error().message().find("/no/such/bulkheadd"),
             std::string::npos);
   EXPECT_NE(process.error().message().find(
-                "with --libexec DIR or BULKHEAD_LIBEXEC_DIR"),
+                "with libexec_dir (--libexec DIR) or BULKHEAD_LIBEXEC_DIR"),
             std::string::npos);
 }
 

@@ -16,10 +16,11 @@ Result<ipc::UniqueFd> InstalledProgram::Open() const {
   return Status(
       Code::kNotFound,
       "cannot open " + path + ": " + std::generic_category().message(error) +
-          (error == EACCES ? "; it is not readable, or a directory above it is "
-                             "closed to this user"
-                           : "; name its directory with --libexec DIR or "
-                             "BULKHEAD_LIBEXEC_DIR"));
+          (error == EACCES
+               ? "; it is not readable, or a directory above it is "
+                 "closed to this user"
+               : "; name its directory with libexec_dir (--libexec DIR) or "
+                 "BULKHEAD_LIBEXEC_DIR"));
 }
 
 }  // namespace bulkhead::supervisor

@@ -192,8 +192,8 @@ void Shadows::PutOnTrial(const Stream& stream) {
   tasks_.add(origin->lifecycle()
                  .blame()
                  .Try(charge)
-                 .then([this, name = stream.backend,
-                        charge](const Blame::Trial& trial) {
+                 .then([this, name = stream.backend, charge,
+                        &backend = *origin](const Blame::Trial& trial) {
                    Known& known = known_[name];
                    known.on_trial = false;
                    const bool failed = trial.held && !trial.failure.ok();
@@ -203,6 +203,10 @@ void Shadows::PutOnTrial(const Stream& stream) {
                      outcome += "not tried, since " + trial.failure.message();
                    } else if (failed) {
                      outcome += "failed the trial: " + trial.failure.message();
+                   } else if (const std::string& unchecked =
+                                  backend.lifecycle().reason();
+                              !unchecked.empty()) {
+                     outcome += "it goes on, but " + unchecked;
                    } else {
                      outcome += "passed the trial, so it goes on";
                    }
