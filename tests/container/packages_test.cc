@@ -6,9 +6,11 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "tests/container/container.h"
+#include "tests/docs/page.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
 
@@ -57,6 +59,21 @@ class Packages : public testing::Test {
     ASSERT_EQ(made.exit_code, 0) << made.Describe();
   }
 
+  // Writes what the pages show in Python as one script, since the examples of a
+  // page follow one another.
+  static void WriteExamples() {
+    std::ofstream script(directory_ + "/examples.py");
+    for (const char* variable :
+         {"BULKHEAD_TEST_README", "BULKHEAD_TEST_PYTHON_README"}) {
+      const std::string page = ReadPage(PathFromEnvironment(variable));
+      for (const CodeBlock& block : CodeBlocksOf(page)) {
+        if (block.language != "python") continue;
+        for (const std::string& line : block.lines) script << line << '\n';
+      }
+    }
+    ASSERT_TRUE(script.flush()) << directory_;
+  }
+
   // Runs a script in a container that ends it at the first command that fails.
   static void Use(const std::string& script) {
     if (!containers_->obstacle().empty()) {
@@ -98,6 +115,7 @@ TEST_F(Packages, OfDebianAreInstalledAndUsedOnACleanDebian) {
 // when they are there, all works.
 TEST_F(Packages, OfPythonAreInstalledAndUsedOnACleanDebian) {
   ASSERT_NO_FATAL_FAILURE(Make("wheel"));
+  ASSERT_NO_FATAL_FAILURE(WriteExamples());
   Use("python3 -m venv venv; venv/bin/pip install --no-index /bulkhead/*.whl;"
       " ffmpeg -v error -f lavfi -i testsrc=duration=1 clip.mp4;"
       // The other test may have left what its packages needed.
@@ -110,7 +128,13 @@ TEST_F(Packages, OfPythonAreInstalledAndUsedOnACleanDebian) {
       " cat message;"
       " $install $(grep -o 'in the package lib[a-z0-9]*' message"
       " | cut -d ' ' -f 4);"
-      " /bulkhead/python_user.sh $PWD/venv/bin/python");
+      " /bulkhead/python_user.sh $PWD/venv/bin/python;"
+      // The examples show arrays of Debian's numpy, and this clip.
+      " $install python3-numpy;"
+      " ffmpeg -v error -y -f lavfi -i testsrc=size=320x240:duration=4.8"
+      " -f lavfi -i sine=sample_rate=44100:duration=4.8 clip.mp4;"
+      " PYTHONPATH=/usr/lib/python3/dist-packages"
+      " venv/bin/python /bulkhead/examples.py");
 }
 
 }  // namespace
