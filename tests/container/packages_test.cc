@@ -6,9 +6,11 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "tests/container/container.h"
+#include "tests/docs/page.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
 
@@ -21,44 +23,118 @@ using std::chrono::minutes;
 // The tools that a user of the packages brings along. The packages say
 // themselves what they need, so that apt installs it.
 constexpr char kTools[] =
-    "ca-certificates,pkg-config,make,g++,ffmpeg,libdav1d-dev,python3,cmake";
+    "ca-certificates,pkg-config,make,g++,ffmpeg,libdav1d-dev,python3-venv,"
+    "cmake";
 
-TEST(DebianPackages, AreInstalledAndUsedOnACleanDebian) {
-  const std::string directory = TemporaryDirectory() + "/packages";
-  fs::create_directories(directory);
-  const ProgramResult made = RunProgram(
-      {PathFromEnvironment("BULKHEAD_TEST_PACKAGE"), "deb", "--out", directory},
-      {.environment = {{"BULKHEAD_PREFIX_TAR",
-                        fs::absolute(
-                            PathFromEnvironment("BULKHEAD_TEST_PREFIX_TAR"))}},
-       .limit = minutes(5)});
-  ASSERT_EQ(made.exit_code, 0) << made.Describe();
+// Debian packages and a wheel, and on a clean Debian, which both tests share,
+// what uses them.
+class Packages : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    directory_ = TemporaryDirectory() + "/packages";
+    fs::create_directories(directory_);
+    for (const char* variable :
+         {"BULKHEAD_TEST_OUTSIDER", "BULKHEAD_TEST_CMAKE",
+          "BULKHEAD_TEST_PROGRAM", "BULKHEAD_TEST_PYTHON_USER"}) {
+      fs::copy(PathFromEnvironment(variable), directory_,
+               fs::copy_options::overwrite_existing);
+    }
+    containers_ =
+        new Containers({.name = "packages",
+                        .packages = kTools,
+                        .last_file = "/usr/share/doc/python3-venv/copyright",
+                        .application = directory_});
+  }
 
+  static void TearDownTestSuite() { delete containers_; }
+
+  static void Make(const std::string& what) {
+    const ProgramResult made =
+        RunProgram({PathFromEnvironment("BULKHEAD_TEST_PACKAGE"), what, "--out",
+                    directory_},
+                   {.environment = {{"BULKHEAD_PREFIX_TAR",
+                                     fs::absolute(PathFromEnvironment(
+                                         "BULKHEAD_TEST_PREFIX_TAR"))}},
+                    .limit = minutes(5)});
+    ASSERT_EQ(made.exit_code, 0) << made.Describe();
+  }
+
+  // Writes what the pages show in Python as one script, since the examples of a
+  // page follow one another.
+  static void WriteExamples() {
+    std::ofstream script(directory_ + "/examples.py");
+    for (const char* variable :
+         {"BULKHEAD_TEST_README", "BULKHEAD_TEST_PYTHON_README"}) {
+      const std::string page = ReadPage(PathFromEnvironment(variable));
+      for (const CodeBlock& block : CodeBlocksOf(page)) {
+        if (block.language != "python") continue;
+        for (const std::string& line : block.lines) script << line << '\n';
+      }
+    }
+    ASSERT_TRUE(script.flush()) << directory_;
+  }
+
+  // Runs a script in a container that ends it at the first command that fails.
+  static void Use(const std::string& script) {
+    if (!containers_->obstacle().empty()) {
+      GTEST_SKIP() << containers_->obstacle();
+    }
+    const ProgramResult used = containers_->Run(
+        {"--network=host"},
+        "set -e; export DEBIAN_FRONTEND=noninteractive; apt-get -q update;"
+        " install='apt-get -q install --yes --no-install-recommends';"
+        " fails() { if eval \"$1\"; then echo \"$1 works\"; exit 1; fi; };"
+        // Repairs what a test before this one took away.
+        " $install --fix-broken; cd \"$(mktemp -d)\"; " +
+            script + "; echo used");
+    EXPECT_EQ(used.exit_code, 0) << used.Describe();
+    EXPECT_TRUE(used.output.ends_with("used\n")) << used.Describe();
+  }
+
+  static std::string directory_;
+  static Containers* containers_;
+};
+
+std::string Packages::directory_;
+Containers* Packages::containers_ = nullptr;
+
+TEST_F(Packages, OfDebianAreInstalledAndUsedOnACleanDebian) {
+  ASSERT_NO_FATAL_FAILURE(Make("deb"));
   const ProgramResult checked = RunProgram(
-      {"/bin/sh", "-c", "lintian --fail-on error '" + directory + "'/*.deb"},
+      {"/bin/sh", "-c", "lintian --fail-on error '" + directory_ + "'/*.deb"},
       {.limit = minutes(5)});
   EXPECT_EQ(checked.exit_code, 0) << checked.Describe();
+  Use("$install /bulkhead/*.deb; /bulkhead/outsider.sh /usr /bulkhead;"
+      " apt-get -q remove --purge --yes libbulkhead0 bulkhead libbulkhead-dev"
+      " python3-bulkhead;"
+      " fails 'find /usr /etc /var/lib -name \"*bulkhead*\""
+      " ! -path \"/var/lib/apt/*\" | grep .'");
+}
 
-  for (const char* variable : {"BULKHEAD_TEST_OUTSIDER", "BULKHEAD_TEST_CMAKE",
-                               "BULKHEAD_TEST_PROGRAM"}) {
-    fs::copy(PathFromEnvironment(variable), directory,
-             fs::copy_options::overwrite_existing);
-  }
-  const Containers containers({.name = "packages",
-                               .packages = kTools,
-                               .last_file = "/usr/bin/cmake",
-                               .application = directory});
-  if (!containers.obstacle().empty()) GTEST_SKIP() << containers.obstacle();
-  const ProgramResult used = containers.Run(
-      {"--network=host"},
-      "set -e; export DEBIAN_FRONTEND=noninteractive; apt-get -q update;"
-      " apt-get -q install --yes --no-install-recommends /bulkhead/*.deb;"
-      " cd /tmp; /bulkhead/outsider.sh /usr /bulkhead;"
-      " apt-get -q remove --purge --yes libbulkhead0 bulkhead libbulkhead-dev;"
-      " ! find /usr /etc /var/lib -name '*bulkhead*' ! -path '/var/lib/apt/*'"
-      " | grep .; echo used");
-  EXPECT_EQ(used.exit_code, 0) << used.Describe();
-  EXPECT_TRUE(used.output.ends_with("used\n")) << used.Describe();
+// Where a library is missing, the error says which packages to install, and
+// when they are there, all works.
+TEST_F(Packages, OfPythonAreInstalledAndUsedOnACleanDebian) {
+  ASSERT_NO_FATAL_FAILURE(Make("wheel"));
+  ASSERT_NO_FATAL_FAILURE(WriteExamples());
+  Use("python3 -m venv venv; venv/bin/pip install --no-index /bulkhead/*.whl;"
+      " ffmpeg -v error -f lavfi -i testsrc=duration=1 clip.mp4;"
+      // The other test may have left what its packages needed.
+      " dpkg --force-depends --remove libcapnp-0.9.2;"
+      " fails 'venv/bin/python -c \"import bulkhead\" 2> message';"
+      " cat message;"
+      " $install $(sed -n 's/^ImportError: .*; apt-get install //p' message);"
+      " dpkg --force-depends --remove libswscale6;"
+      " fails 'venv/bin/python -m bulkhead decode clip.mp4 2> message';"
+      " cat message;"
+      " $install $(grep -o 'in the package lib[a-z0-9]*' message"
+      " | cut -d ' ' -f 4);"
+      " /bulkhead/python_user.sh $PWD/venv/bin/python;"
+      // The examples show arrays of Debian's numpy, and this clip.
+      " $install python3-numpy;"
+      " ffmpeg -v error -y -f lavfi -i testsrc=size=320x240:duration=4.8"
+      " -f lavfi -i sine=sample_rate=44100:duration=4.8 clip.mp4;"
+      " PYTHONPATH=/usr/lib/python3/dist-packages"
+      " venv/bin/python /bulkhead/examples.py");
 }
 
 }  // namespace

@@ -26,8 +26,10 @@ namespace {
 // word, and why not.
 const std::map<std::string, std::string> kNotRun = {
     {"bazel", "builds and tests inside of a test of the same Bazel"},
+    {"pip", "tests/python/wheel_test.py runs it"},
     {"tools/bench", "measures, for minutes, on a machine left alone"},
     {"tools/lint", "is a step of .ci/run itself"},
+    {"tools/package", "tests/python/wheel_test.py runs it"},
     {"tools/setup", "installs packages"},
     {"tools/test", "runs every test, this one among them"},
     {".ci/run", "runs every test, this one among them"},

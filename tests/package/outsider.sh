@@ -4,8 +4,8 @@
 # outsider.sh PREFIX SOURCES: uses an installation of Bulkhead as a stranger does, with
 # nothing of the repository but the program in SOURCES: compiles and links it with
 # pkg-config and with CMake, against the shared and the static library; decodes on
-# both devices, and compares with ffmpeg; then does what a vendor does with the
-# example. Works in a new directory below $TMPDIR.
+# both devices, and compares with ffmpeg, from Python too; then does what a vendor
+# does with the example. Works in a new directory below $TMPDIR.
 set -euo pipefail
 
 prefix=$(readlink -f "$1")
@@ -70,6 +70,12 @@ for program in shared cmake/decode; do
   grep -q 'libbulkhead\.so\.0 => /' <<< "$linked" || fail "not linked with the soname: $linked"
   ! grep -E 'libav|libsw|not found' <<< "$linked" || fail "$program links a media library"
 done
+
+# Python's directory has a version in its name, except in Debian's own prefix.
+(
+  cd "$prefix"/lib/python3*/dist-packages/bulkhead/..
+  PYTHONPATH=$PWD "$sources/python_user.sh" /usr/bin/python3
+) || fail "the Python package cannot be used"
 
 # A vendor builds the example, packs it, installs it and tests it.
 bulkhead=$prefix/bin/bulkhead

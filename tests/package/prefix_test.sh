@@ -45,7 +45,7 @@ done
 "$package" prefix --prefix "$prefix"
 [[ -z $(find "$prefix" -name '.bulkhead-*') ]] || fail "the staging directory is left"
 use
-for wrong in '' 'prefix' 'prefix --prefix relative' 'prefix --out x' 'deb' 'deb --prefix /usr' x; do
+for wrong in '' 'prefix' 'prefix --prefix relative' 'prefix --out x' 'deb' 'deb --prefix /usr' wheel x; do
   status=0
   # shellcheck disable=SC2086
   "$package" $wrong 2> "$work/message" || status=$?

@@ -6,8 +6,11 @@ _SITE = "//core/python:site"
 
 # Further built files, by the names under which a test asks for them.
 _USABLE = {
+    "backend": ("BULKHEAD_TEST_BACKEND", "$(rootpath {})", "//tests/vendors/c_vendor:wheel"),
     "chaos": ("BULKHEAD_TEST_CHAOS", "$(rootpaths {})", "//tests/chaos:dist"),
     "cli": ("BULKHEAD_TEST_CLI", "$(rootpath {})", "//tools/cli:bulkhead"),
+    "package": ("BULKHEAD_TEST_PACKAGE", "$(rootpath {})", "//tools:package"),
+    "prefix": ("BULKHEAD_TEST_PREFIX_TAR", "$(rootpath {})", "//tools/packaging:prefix.tar"),
 }
 
 def python_test(name, uses = [], hides = [], pages = [], source = None, **kwargs):

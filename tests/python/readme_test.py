@@ -2,7 +2,6 @@
 """Runs the examples of the pages about Python, in a directory with clip.mp4."""
 
 import os
-import re
 import unittest
 
 import support
@@ -10,18 +9,26 @@ from support import clip, clip_directory
 
 
 class Pages(unittest.TestCase):
-    def test_examples_run(self):
+    def run_examples(self, page):
+        blocks = support.examples(page)
+        self.assertTrue(blocks)
         clip()
-        pages = {path: os.path.abspath(path) for path in ("README.md", "core/python/README.md")}
+        self.addCleanup(os.chdir, os.getcwd())
         os.chdir(clip_directory())
-        for path, file in pages.items():
-            with open(file, encoding="utf-8") as page:
-                blocks = re.findall(r"^```python\n(.*?)^```$", page.read(), re.M | re.S)
-            self.assertTrue(blocks, path)
-            names = {}  # The blocks of a page follow one another.
-            for block in blocks:
-                with self.subTest(page=path, block=block):
-                    exec(compile(block, path, "exec"), names)
+        names = {}  # The blocks of a page follow one another.
+        for block in blocks:
+            with self.subTest(block=block):
+                exec(compile(block, page, "exec"), names)
+
+    def test_readme(self):
+        self.run_examples("README.md")
+
+    def test_the_package(self):
+        self.run_examples("core/python/README.md")
+
+    @support.needs_torch
+    def test_from_torchcodec(self):
+        self.run_examples("core/python/from_torchcodec.md")
 
 
 if __name__ == "__main__":

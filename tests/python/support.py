@@ -10,6 +10,7 @@ import functools
 import hashlib
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -164,6 +165,12 @@ def run_python(script, *arguments, **options):
         stdout=subprocess.PIPE,
         **options,
     ).stdout.strip()
+
+
+def examples(page):
+    """Returns the examples in Python of a page, which follow one another."""
+    with open(page, encoding="utf-8") as file:
+        return re.findall(r"^```python\n(.*?)^```$", file.read(), re.M | re.S)
 
 
 def chaos_distribution():

@@ -8,7 +8,14 @@ Importing starts nothing and needs neither torch nor numpy. The first decoder st
 the supervisor of this process (bulkhead.Host).
 """
 
-from bulkhead import _core, _records  # noqa: F401 (gives _core its reprs)
+from bulkhead import _missing
+
+try:
+    from bulkhead import _core
+except ImportError as _error:
+    raise _missing.explained(_error) from None
+
+from bulkhead import _records  # noqa: F401 (gives _core its reprs)
 from bulkhead._allowed import AllowedMedia
 from bulkhead._errors import (
     BackendLostError,

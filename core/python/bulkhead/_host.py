@@ -163,7 +163,7 @@ def site_packages():
     ]
 
 
-def _plugin_add_path():
+def plugin_add_path():
     """Returns what HostOptions::plugin_add_path is if the caller says nothing.
 
     BULKHEAD_PATH says where to search and nowhere else, so it is left alone.
@@ -199,7 +199,7 @@ def _options(given):
         )
     if given.get("allowed") is not None:
         given["allowed"] = given["allowed"].core()
-    given.setdefault("plugin_add_path", _plugin_add_path())
+    given.setdefault("plugin_add_path", plugin_add_path())
     set_members(options, given, "Host")
     chosen = _core.Limits()
     set_members(chosen, limits, "limits")

@@ -8,6 +8,7 @@
 #include "core/base/application_limits.h"
 #include "core/control/exit_report.h"
 #include "core/grants/permissions.h"
+#include "core/supervisor/backend/missing_library.h"
 
 namespace bulkhead::supervisor {
 namespace {
@@ -217,7 +218,7 @@ std::string Lifecycle::DescribeFailure(const Status& cause,
   if (launched && !launched->log().text().empty()) {
     std::string log = launched->log().text();
     std::replace(log.begin(), log.end(), '\n', ' ');
-    text += "; it wrote: " + log;
+    text += "; it wrote: " + log + PackageOfMissingLibrary(log);
   }
   const std::string low = LowLimits();
   if (!low.empty() && text.find(low) == std::string::npos) {

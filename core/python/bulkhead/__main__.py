@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python3 -m bulkhead ARGS...` is the command `bulkhead`, with the site-packages of
+this interpreter on its plugin path."""
+
+import os
+import sys
+
+from bulkhead._host import plugin_add_path
+
+
+def main() -> None:
+    """Becomes the command: its exit status and its signals are those of this process."""
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bulkhead")
+    environment = dict(os.environ)
+    added = plugin_add_path()
+    if added is not None:
+        environment["BULKHEAD_ADD_PATH"] = os.pathsep.join(added)
+    try:
+        os.execve(program, ["bulkhead", *sys.argv[1:]], environment)
+    except FileNotFoundError:
+        sys.exit(f"bulkhead: {program} is not there; `tools/package wheel` makes a package with it")
+
+
+if __name__ == "__main__":
+    main()
