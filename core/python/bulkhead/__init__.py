@@ -10,6 +10,7 @@ the supervisor of this process (bulkhead.Host).
 
 from bulkhead import _core, _records  # noqa: F401 (gives _core its reprs)
 from bulkhead._allowed import AllowedMedia
+from bulkhead._core import Lease
 from bulkhead._errors import (
     BackendLostError,
     BackendMisbehavedError,
@@ -66,6 +67,7 @@ __all__ = [
     "Host",
     "InternalError",
     "InvalidArgumentError",
+    "Lease",
     "NotFoundError",
     "OutOfRangeError",
     "PoisonedInputError",
