@@ -273,8 +273,7 @@ class Threads(unittest.TestCase):
         gc.collect()
         self.assertEqual(self.wrong, [])
         self.assertEqual(support.open_descriptors(), descriptors)
-        # Half a lease's slot each would be 50 MB.
-        self.assertLess(support.memory_kib() - memory, 4096)
+        self.assertLess(support.memory_kib() - memory, 1024)
         with open("/proc/self/maps", encoding="utf-8") as maps:
             self.assertNotIn("bulkhead-frames", maps.read())
 
