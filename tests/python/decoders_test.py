@@ -6,12 +6,14 @@ those of torchcodec.
 """
 
 import math
+import pickle
 import struct
 import unittest
+import wave
 
 import support
-from bulkhead import Frame, FrameBatch
-from bulkhead.decoders import AudioDecoder, VideoDecoder
+from bulkhead import Frame, FrameBatch, UnsupportedError
+from bulkhead.decoders import AudioDecoder, VideoDecoder, WavDecoder
 from support import clip, on_each_device, pixels, reference
 
 
@@ -272,6 +274,49 @@ class Audio(unittest.TestCase):
         for options in ({"sample_rate": -1}, {"num_channels": 0}):
             with self.assertRaises(RuntimeError):
                 AudioDecoder(clip(), **options)
+
+
+@on_each_device
+class Wav(unittest.TestCase):
+    def file(self, codec, container="wav", duration="1"):
+        path = f"{support.clip_directory()}/{codec}.{container}"
+        support.ffmpeg("-i", clip(), "-map", "0:a", "-t", duration, "-c:a", codec, path)
+        return path
+
+    def test_each_sample_is_that_of_the_file(self):
+        for codec in ("pcm_u8", "pcm_s16le", "pcm_s24le", "pcm_s32le", "pcm_f32le", "pcm_f64le"):
+            path = self.file(codec)
+            wanted = support.ffmpeg("-i", path, "-f", "f32le", "-")
+            with open(path, "rb") as file:
+                sources = (path, file.read())
+            for source in sources:
+                decoder = WavDecoder(source, device=self.device)
+                self.assertEqual(pixels(decoder.get_all_samples().data, "CN"), wanted)
+                part = decoder.get_samples_played_in_range(0.25, 0.5)
+                self.assertEqual(pixels(part.data, "CN"), wanted[44100:88200])
+                self.assertEqual((part.pts_seconds, part.sample_rate), (0.25, 44100))
+            self.assertIn(decoder.metadata.device.split(":")[0], self.device)
+            again = pickle.loads(pickle.dumps(decoder))
+            self.assertEqual(pixels(again.get_all_samples().data, "CN"), wanted)
+
+    def test_integers_are_scaled(self):
+        path = support.clip_directory() + "/numbers.wav"
+        numbers = [0, 1, -1, 32767, -32768, 12345]
+        with wave.open(path, "wb") as file:
+            file.setparams((2, 2, 8000, 0, "NONE", ""))
+            file.writeframes(struct.pack("<6h", *numbers))
+        samples = WavDecoder(path, device=self.device).get_all_samples()
+        self.assertEqual(tuple(samples.data.shape), (2, 3))
+        wanted = [number / 32768 for number in numbers]
+        self.assertEqual(samples.data.tolist(), [wanted[0::2], wanted[1::2]])
+
+    def test_other_sound_is_refused(self):
+        for codec, container in (("pcm_mulaw", "wav"), ("flac", "flac"), ("pcm_s16le", "mov")):
+            with self.assertRaises(UnsupportedError):
+                WavDecoder(self.file(codec, container), device=self.device)
+        for data in (b"", b"RIFF", b"RIFF\x24\0\0\0WAVE", b"no sound"):
+            with self.assertRaises(RuntimeError):
+                WavDecoder(data, device=self.device)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 and torch's DataLoader."""
 
 import concurrent.futures
+import gc
 import io
 import os
 import pathlib
@@ -91,6 +92,47 @@ class Chaos(unittest.TestCase):
                 self.assertGreater(len(seen), 40)
                 if error is bulkhead.PoisonedInputError:
                     self.assertEqual(caught.exception.exit_report.backend, "chaos")
+
+    def test_a_thousand_failures_leave_nothing(self):
+        with open(clip(), "rb") as file:
+            data = file.read()
+        deadlines = dict.fromkeys(("frame", "open", "seek", "scan"), 0.2)
+        host = bulkhead.Host(
+            plugin_path=[self.path],
+            autoload=True,
+            deadlines=deadlines,
+            limits={"failures_per_backend": 10_000},  # No quarantine.
+        )
+
+        def fail(deed, error, times, others=False):
+            for number in range(times):
+                # Each of `others` is another file, so that none is refused unseen.
+                source = data + f"{deed} {number}".encode() if others else data
+                with self.assertRaises(error):
+                    decoder = VideoDecoder(
+                        source, device="chaos", host=host, backend_options={"faults": deed}
+                    )
+                    for _ in decoder:
+                        pass
+            return times
+
+        def fail_in_all_ways(refused, met):
+            return (
+                fail("at=open do=segfault", bulkhead.PoisonedInputError, met, others=True)
+                + fail("at=open do=segfault", bulkhead.PoisonedInputError, refused)
+                + fail("at=open do=hang", bulkhead.DeadlineExceededError, refused)
+                + fail("at=open do=null", bulkhead.BackendMisbehavedError, met)
+                + fail("at=picture:1024 do=narrow", bulkhead.BackendMisbehavedError, met)
+            )
+
+        fail_in_all_ways(refused=2, met=2)
+        gc.collect()
+        descriptors, memory = support.open_descriptors(), support.memory_kib()
+        self.assertEqual(fail_in_all_ways(refused=470, met=20), 1000)
+        gc.collect()
+        self.assertEqual(support.open_descriptors(), descriptors)
+        self.assertLess(support.memory_kib() - memory, 2048)
+        self.assertEqual(pixels(VideoDecoder(clip())[7]), reference(clip())[7])
 
     def test_interrupt_ends_a_waiting_call(self):
         decoder = self.open("at=packet:30 do=hang lives=1", seconds=600)

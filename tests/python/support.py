@@ -121,6 +121,20 @@ def clip(name="clip.mp4", size="320x240"):
     return path
 
 
+def open_descriptors():
+    """Returns how many descriptors this process has open."""
+    return len(os.listdir("/proc/self/fd"))
+
+
+def memory_kib(name="RssAnon"):
+    """Returns a line of /proc/self/status that counts KiB of this process."""
+    with open("/proc/self/status", encoding="ascii") as file:
+        for line in file:
+            if line.startswith(name + ":"):
+                return int(line.split()[1])
+    raise AssertionError(f"/proc/self/status has no {name}")
+
+
 class Pixels(bytes):
     """Shows a hash: unittest would compare two lists of pictures byte by byte."""
 
@@ -183,7 +197,7 @@ def await_hang(root):
     """Waits until a process below `root` is held by a fault `hang` of chaos."""
     end = time.monotonic() + 60
     while time.monotonic() < end:
-        for pid in _descendants(root):
+        for pid in descendants(root):
             try:
                 with open(f"/proc/{pid}/syscall", encoding="ascii") as file:
                     # ppoll() of nothing, which only the fault calls.
@@ -208,7 +222,8 @@ def await_poll(thread):
     raise AssertionError("the thread does not wait in a call")
 
 
-def _descendants(root):
+def descendants(root):
+    """Returns the pids of the processes below `root`."""
     parents = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():

@@ -6,6 +6,7 @@
 #include "core/python/bindings/decoders.h"
 #include "core/python/bindings/errors.h"
 #include "core/python/bindings/host.h"
+#include "core/python/bindings/lease.h"
 #include "core/python/bindings/metadata.h"
 #include "core/python/bindings/operators.h"
 #include "core/python/bindings/options.h"
@@ -21,6 +22,7 @@ PYBIND11_MODULE(_core, module) {
   module.attr("version") = bulkhead::LibraryVersion();
   DefineErrors(module);
   DefineArray(module);
+  DefineLease(module);
   DefineMetadata(module);
   DefineOptions(module);
   DefineSources(module);

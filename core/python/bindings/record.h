@@ -39,9 +39,9 @@ class Record {
   }
 
   // A method.
-  template <typename Get>
-  Record& hidden(const char* name, Get get) {
-    class_.def(name, std::move(get));
+  template <typename Get, typename... Extra>
+  Record& hidden(const char* name, Get get, const Extra&... extra) {
+    class_.def(name, std::move(get), extra...);
     return *this;
   }
 

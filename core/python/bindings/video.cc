@@ -3,10 +3,12 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/python/bindings/array.h"
 #include "core/python/bindings/decoders.h"
+#include "core/python/bindings/lease.h"
 #include "core/python/bindings/record.h"
 
 namespace bulkhead::python {
@@ -14,9 +16,9 @@ namespace {
 
 namespace py = pybind11;
 
-// A frame that holds no slot.
+// A frame, with its pixels copied or, if they were asked for, in their slot.
 struct Picture {
-  Array array;
+  std::variant<Array, Frame> pixels;
   FrameInfo info;
   std::string device;
 };
@@ -28,7 +30,7 @@ struct Pictures {
   std::vector<double> duration_seconds;
 };
 
-Picture Copied(const Frame& frame) {
+Picture Taken(Frame frame, bool lease) {
   FrameInfo info;
   info.index = frame.index();
   info.pts = frame.pts();
@@ -37,12 +39,14 @@ Picture Copied(const Frame& frame) {
   info.duration_seconds = frame.duration_seconds();
   info.keyframe = frame.keyframe();
   info.damaged = frame.damaged();
-  return {Array(frame), info, frame.device()};
+  std::string device = frame.device();
+  if (lease) return {std::move(frame), info, std::move(device)};
+  return {Array(frame), info, std::move(device)};
 }
 
-Result<Picture> Copied(const Result<Frame>& frame) {
+Result<Picture> Taken(Result<Frame> frame, bool lease) {
   if (!frame) return frame.error();
-  return Copied(*frame);
+  return Taken(*std::move(frame), lease);
 }
 
 Result<Pictures> Taken(Result<FrameBatch> batch) {
@@ -70,15 +74,15 @@ Result<Pictures> Into(VideoDecoder& decoder, size_t count, Call call) {
                   std::move(batch->duration_seconds)};
 }
 
-Result<std::optional<Picture>> NextOf(VideoDecoder& decoder) {
+Result<std::optional<Picture>> NextOf(VideoDecoder& decoder, bool lease) {
   Result<std::optional<Frame>> frame = decoder.Next();
   if (!frame) return frame.error();
   if (!*frame) return std::optional<Picture>();
-  return std::make_optional(Copied(**frame));
+  return std::make_optional(Taken(**std::move(frame), lease));
 }
 
 void DefineResults(py::module_& module) {
-  Record<Picture>(module, "Picture", "A frame that holds no slot.")
+  Record<Picture>(module, "Picture", "A frame.")
       .computed("index", [](const Picture& self) { return self.info.index; })
       .computed("pts", [](const Picture& self) { return self.info.pts; })
       .computed("duration",
@@ -92,7 +96,16 @@ void DefineResults(py::module_& module) {
       .computed("damaged",
                 [](const Picture& self) { return self.info.damaged; })
       .field("device", &Picture::device)
-      .hidden("array", [](Picture& self) { return std::move(self.array); });
+      .hidden(
+          "array",
+          [](Picture& self) { return std::get<Array>(std::move(self.pixels)); })
+      .hidden(
+          "lease",
+          [](Picture& self, bool channels_first) {
+            return std::make_unique<Lease>(
+                std::get<Frame>(std::move(self.pixels)), channels_first);
+          },
+          py::arg("channels_first"));
   Record<Pictures>(module, "Pictures", "Pictures with their times.")
       .field("pts_seconds", &Pictures::pts_seconds)
       .field("duration_seconds", &Pictures::duration_seconds)
@@ -129,7 +142,13 @@ void DefineVideo(py::module_& module) {
                return Result<int>(decoder.worker_pid());
              });
            })
-      .def("next", [](Stream& self) { return self.Run(NextOf); })
+      .def(
+          "next",
+          [](Stream& self, bool lease) {
+            return self.Run(
+                [&](VideoDecoder& decoder) { return NextOf(decoder, lease); });
+          },
+          py::arg("lease"))
       .def("rewind",
            [](Stream& self) {
              self.Run([](VideoDecoder& decoder) {
@@ -144,12 +163,12 @@ void DefineVideo(py::module_& module) {
            })
       .def(
           "frame_at",
-          [](Stream& self, int64_t index) {
+          [](Stream& self, int64_t index, bool lease) {
             return self.Run([&](VideoDecoder& decoder) {
-              return Copied(decoder.FrameAt(index));
+              return Taken(decoder.FrameAt(index), lease);
             });
           },
-          py::arg("index"))
+          py::arg("index"), py::arg("lease"))
       .def(
           "frames_at",
           [](Stream& self, const std::vector<int64_t>& indices) {
@@ -169,12 +188,12 @@ void DefineVideo(py::module_& module) {
            })
       .def(
           "frame_played_at",
-          [](Stream& self, double seconds) {
+          [](Stream& self, double seconds, bool lease) {
             return self.Run([&](VideoDecoder& decoder) {
-              return Copied(decoder.FramePlayedAt(seconds));
+              return Taken(decoder.FramePlayedAt(seconds), lease);
             });
           },
-          py::arg("seconds"))
+          py::arg("seconds"), py::arg("lease"))
       .def(
           "frames_played_at",
           [](Stream& self, const std::vector<double>& seconds) {

@@ -17,6 +17,7 @@ except ImportError as _error:
 
 from bulkhead import _records  # noqa: F401 (gives _core its reprs)
 from bulkhead._allowed import AllowedMedia
+from bulkhead._core import Lease
 from bulkhead._errors import (
     BackendLostError,
     BackendMisbehavedError,
@@ -73,6 +74,7 @@ __all__ = [
     "Host",
     "InternalError",
     "InvalidArgumentError",
+    "Lease",
     "NotFoundError",
     "OutOfRangeError",
     "PoisonedInputError",

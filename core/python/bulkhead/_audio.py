@@ -13,6 +13,16 @@ from bulkhead._host import Host, member
 from bulkhead._metadata import AudioStreamMetadata, audio_metadata
 
 
+_WAV_CODECS = [
+    "pcm_u8",
+    "pcm_s16le",
+    "pcm_s24le",
+    "pcm_s32le",
+    "pcm_f32le",
+    "pcm_f64le",
+]
+
+
 class AudioDecoder(Decoder):
     """One audio stream, decoded in a sandboxed process of its own.
 
@@ -112,4 +122,37 @@ class AudioDecoder(Decoder):
             sound.pts_seconds if pts_seconds is None else pts_seconds,
             sound.duration_seconds,
             sound.sample_rate,
+        )
+
+
+class WavDecoder(AudioDecoder):
+    """A WAV file of PCM or floats, and of nothing else.
+
+        samples = WavDecoder("sound.wav").get_all_samples()
+
+    Each sample is that of the file. Integers are scaled to [-1, 1].
+
+    Args:
+        source, device, on_corrupt, on_failure, backend_options, host: As of
+            AudioDecoder.
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        *,
+        device: Any = None,
+        on_corrupt: Literal["error", "skip"] = "error",
+        on_failure: Any = None,
+        backend_options: Optional[collections.abc.Mapping[str, str]] = None,
+        host: Optional[Host] = None,
+    ) -> None:
+        super().__init__(
+            source,
+            device=device,
+            on_corrupt=on_corrupt,
+            on_failure=on_failure,
+            allowed=AllowedMedia(containers=["wav"], codecs=_WAV_CODECS),
+            backend_options=backend_options,
+            host=host,
         )

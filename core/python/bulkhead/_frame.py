@@ -2,7 +2,9 @@
 """The results of decoders: Frame, FrameBatch and AudioSamples."""
 
 import dataclasses
-from typing import Any
+from typing import Any, Optional
+
+from bulkhead import _pictures
 
 
 class _Fields:
@@ -47,6 +49,10 @@ class Frame(_Fields):
 
     __repr__ = _one_line
 
+    def _repr_png_(self) -> Optional[bytes]:
+        """Returns the picture, for notebooks."""
+        return _pictures.picture(self.data)
+
 
 @dataclasses.dataclass(repr=False, eq=False)
 class FrameBatch:
@@ -86,6 +92,10 @@ class FrameBatch:
         return self.data.shape[0]
 
     __repr__ = _one_line
+
+    def _repr_png_(self) -> Optional[bytes]:
+        """Returns the pictures as a contact sheet, for notebooks."""
+        return _pictures.contact_sheet(self.data)
 
 
 @dataclasses.dataclass(repr=False, eq=False)

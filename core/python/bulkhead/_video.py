@@ -190,12 +190,19 @@ class VideoDecoder(Decoder):
         """Yields the data of every frame, from the first."""
         return (self._frame(picture).data for picture in self._pictures())
 
-    def frames(self) -> collections.abc.Iterator[Frame]:
+    def frames(self, *, lease: bool = False) -> collections.abc.Iterator[Frame]:
         """Yields every frame, from the first, with data that needs no torch: numpy
-        arrays, or memory for memoryview() without numpy."""
-        return (self._frame(picture, _arrays.native) for picture in self._pictures())
+        arrays, or memory for memoryview() without numpy.
 
-    def _pictures(self):
+        With `lease`, the data is a bulkhead.Lease: the pixels where the worker wrote
+        them, read-only, without a copy.
+        """
+        pictures = self._pictures(lease)
+        if lease:
+            return (self._leased(picture) for picture in pictures)
+        return (self._frame(picture, _arrays.native) for picture in pictures)
+
+    def _pictures(self, lease=False):
         """Yields every picture. Loops may be nested, or mixed with other calls."""
         index = 0
         while True:
@@ -207,19 +214,23 @@ class VideoDecoder(Decoder):
                 # Another loop has moved on; this one goes on by itself.
                 if index >= stream.frame_count():
                     return
-                picture = stream.frame_at(index)
+                picture = stream.frame_at(index, lease)
             else:
                 self._next = None  # Unknown, should the call fail.
-                picture = stream.next()
+                picture = stream.next(lease)
                 if picture is None:
                     return
                 self._next = picture.index + 1
             index = picture.index + 1
             yield picture
 
-    def get_frame_at(self, index: int) -> Frame:
-        """Returns the frame of that number; a negative one counts from the end."""
-        return self._frame(self._opened().frame_at(operator.index(index)))
+    def get_frame_at(self, index: int, *, lease: bool = False) -> Frame:
+        """Returns the frame of that number; a negative one counts from the end.
+
+        With `lease`, the data is a bulkhead.Lease, as of frames().
+        """
+        picture = self._opened().frame_at(operator.index(index), lease)
+        return self._leased(picture) if lease else self._frame(picture)
 
     def get_frames_at(self, indices: collections.abc.Iterable[int]) -> FrameBatch:
         """Returns the frames of a list or tensor of numbers, in its order."""
@@ -236,9 +247,13 @@ class VideoDecoder(Decoder):
             raise InvalidArgumentError(f"Step must be greater than 0, not {step}")
         return self.get_frames_at(range(*slice(start, stop, step).indices(len(self))))
 
-    def get_frame_played_at(self, seconds: float) -> Frame:
-        """Returns the frame that is on the screen at that time."""
-        return self._frame(self._opened().frame_played_at(float(seconds)))
+    def get_frame_played_at(self, seconds: float, *, lease: bool = False) -> Frame:
+        """Returns the frame that is on the screen at that time.
+
+        With `lease`, the data is a bulkhead.Lease, as of frames().
+        """
+        picture = self._opened().frame_played_at(float(seconds), lease)
+        return self._leased(picture) if lease else self._frame(picture)
 
     def get_frames_played_at(self, seconds: collections.abc.Iterable[float]) -> FrameBatch:
         """Returns the frames at a list or tensor of times, in its order."""
@@ -278,6 +293,13 @@ class VideoDecoder(Decoder):
     def _frame(self, picture, convert=_arrays.tensor):
         return Frame(
             self._data(picture.array(), convert),
+            picture.pts_seconds,
+            picture.duration_seconds,
+        )
+
+    def _leased(self, picture):
+        return Frame(
+            picture.lease(self._options["channels_first"]),
             picture.pts_seconds,
             picture.duration_seconds,
         )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decoders, with the names of torchcodec.decoders."""
 
-from bulkhead._audio import AudioDecoder
+from bulkhead._audio import AudioDecoder, WavDecoder
 from bulkhead._metadata import AudioStreamMetadata, VideoStreamMetadata
 from bulkhead._video import VideoDecoder
 
@@ -13,4 +13,5 @@ __all__ = [
     "SimpleVideoDecoder",
     "VideoDecoder",
     "VideoStreamMetadata",
+    "WavDecoder",
 ]

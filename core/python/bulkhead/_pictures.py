@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shows frames in notebooks: one as a picture, several as a contact sheet.
+
+Both are bounded, whatever the size and number of the frames, and need neither torch
+nor numpy nor PIL.
+"""
+
+import ctypes
+import math
+import struct
+import zlib
+
+from bulkhead import _arrays
+
+_LONGEST_SIDE = 800  # Of a single picture, in pixels.
+_LONGEST_SIDE_OF_TILE = 160
+_MOST_TILES = 64
+_GAP = 2  # Pixels between tiles.
+
+
+def picture(data):
+    """Returns [3, H, W] or [H, W, 3] as a PNG, or None if it is no such picture."""
+    rows = _rows(data, tuple(data.shape), _LONGEST_SIDE)
+    return _png(rows) if rows else None
+
+
+def contact_sheet(data):
+    """Returns [..., 3, H, W] or [..., H, W, 3] as one PNG, or None as picture() does.
+
+    Of more pictures than fit, it shows some, evenly spread.
+    """
+    shape = tuple(data.shape)
+    count = math.prod(shape[:-3])
+    shown = min(count, _MOST_TILES)
+    pictures = _flattened(data, shape)
+    places = (tile * count // shown for tile in range(shown))
+    tiles = [_rows(pictures(place), shape[-3:], _LONGEST_SIDE_OF_TILE) for place in places]
+    if not tiles or not tiles[0]:
+        return None
+    columns = math.ceil(math.sqrt(shown))
+    blank = [b"\xff" * len(row) for row in tiles[0]]
+    gap = b"\xff" * (3 * _GAP)
+    rows = []
+    for first in range(0, shown, columns):
+        line = tiles[first : first + columns]
+        line += [blank] * (columns - len(line))
+        rows += [gap.join(parts) for parts in zip(*line)]
+        rows += [b"\xff" * len(rows[0])] * _GAP
+    return _png(rows[:-_GAP])
+
+
+def _flattened(data, shape):
+    """Returns a function that returns the picture of that number."""
+    if hasattr(data, "reshape"):
+        return data.reshape(-1, *shape[-3:]).__getitem__
+    # Memory for memoryview() is packed.
+    numbers = _numbers(data)
+    size = math.prod(shape[-3:])
+    return lambda place: numbers[place * size : (place + 1) * size]
+
+
+def _rows(data, shape, longest):
+    """Returns rows of bytes: red, green and blue of each pixel in turn.
+
+    A picture that is too large loses rows and columns.
+    """
+    first = shape[0] == 3
+    if not first and shape[2] != 3:
+        return None
+    height, width = shape[1:] if first else shape[:2]
+    numbers = _numbers(data)
+    if numbers is None:
+        return None
+    step = max(1, math.ceil(max(height, width) / longest))
+    apart = 1 if first else 3  # Numbers from one pixel to the next.
+    rows = []
+    for y in range(0, height, step):
+        row = bytearray(3 * math.ceil(width / step))
+        for channel in range(3):
+            at = (channel * height + y) * width if first else 3 * y * width + channel
+            row[channel::3] = _bytes(numbers[at : at + apart * width : apart * step])
+        rows.append(row)
+    return rows
+
+
+def _numbers(data):
+    """Returns a flat memoryview of bytes or floats, or None of other numbers."""
+    if isinstance(data, memoryview):
+        return data
+    form = {"uint8": "B", "float32": "f"}.get(_arrays.dtype_name(data.dtype))
+    if form is None or 0 in data.shape:
+        return None
+    if hasattr(data, "data_ptr"):
+        packed = data.detach().cpu().contiguous()
+        size = packed.numel() * struct.calcsize(form)
+        return memoryview(ctypes.string_at(packed.data_ptr(), size)).cast(form)
+    view = memoryview(data)
+    if not view.c_contiguous:
+        view = memoryview(view.tobytes())
+    return view.cast("B").cast(form)
+
+
+def _bytes(numbers):
+    """Returns numbers from 0 to 1 as bytes, and bytes as they are."""
+    if numbers.format == "B":
+        return numbers.tobytes()
+    # Of a NaN, max() returns the other number.
+    return bytes(int(255 * min(1.0, max(0.0, number)) + 0.5) for number in numbers.tolist())
+
+
+def _png(rows):
+    """Encodes rows of red, green and blue as a PNG."""
+
+    def chunk(name, content):
+        check = zlib.crc32(name + content)
+        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", check)
+
+    header = struct.pack(">IIBBBBB", len(rows[0]) // 3, len(rows), 8, 2, 0, 0, 0)
+    pixels = b"".join(b"\0" + row for row in rows)  # Each row has no filter.
+    return b"".join(
+        (
+            b"\x89PNG\r\n\x1a\n",
+            chunk(b"IHDR", header),
+            chunk(b"IDAT", zlib.compress(pixels, 1)),
+            chunk(b"IEND", b""),
+        )
+    )
