@@ -22,13 +22,19 @@ _AT_ONCE = 2
 _FLOATS = 8
 
 
-def media():
+# On another device than cpu, one file of so many: tests/media compares the frames of
+# the devices, and the package treats all devices alike.
+_EVERY = 4
+
+
+def media(device):
     directory = support.shared("media")
-    return [
+    paths = [
         path
         for path in sorted(glob.glob(os.path.join(directory, "*")))
         if not path.endswith((".framemd5", ".tsv", ".md"))
     ]
+    return paths if device == "cpu" else paths[::_EVERY]
 
 
 def cli_hash(*arguments):
@@ -95,39 +101,41 @@ def sound_hash(path, device):
 @support.on_each_device
 class SharedMedia(unittest.TestCase):
     def compare(self, hash_here, arguments):
-        """Compares all files; returns for how many there was something to compare."""
+        """Compares the files; returns the share of them that gave something to
+        compare."""
 
         def both(path):
             common = [path, "--device", self.device, "--on-corrupt", "skip", "-o", "-"]
             return path, hash_here(path), cli_hash("decode", *common, *arguments)
 
+        paths = media(self.device)
         with concurrent.futures.ThreadPoolExecutor(_AT_ONCE) as pool:
-            results = list(pool.map(both, media()))
+            results = list(pool.map(both, paths))
         decoded = 0
         for path, here, there in results:
             with self.subTest(os.path.basename(path)):
                 self.assertEqual(here, there)
                 decoded += there is not None
-        return decoded
+        return decoded / len(paths)
 
     def test_video_in_bytes_channels_first(self):
-        decoded = self.compare(
+        share = self.compare(
             lambda path: bytes_hash(path, self.device), ["--format", "rawvideo"]
         )
-        self.assertGreater(decoded, 60)
+        self.assertGreater(share, 0.4)
 
     def test_video_in_floats_channels_last(self):
-        decoded = self.compare(
+        share = self.compare(
             lambda path: floats_hash(path, self.device),
             ["--format", "rawvideo", "--dtype", "float32", "--frames", f"0:{_FLOATS}"],
         )
-        self.assertGreater(decoded, 60)
+        self.assertGreater(share, 0.4)
 
     def test_sound(self):
-        decoded = self.compare(
+        share = self.compare(
             lambda path: sound_hash(path, self.device), ["--audio", "--format", "f32le"]
         )
-        self.assertGreater(decoded, 40)
+        self.assertGreater(share, 0.25)
 
 
 if __name__ == "__main__":
