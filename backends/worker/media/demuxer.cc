@@ -385,6 +385,10 @@ bool Demuxer::loss_may_tear() const {
   return walk_ == nullptr || walk_->is_torn();
 }
 
+bool Demuxer::breaks_inside() const {
+  return walk_ != nullptr && walk_->breaks_inside();
+}
+
 int64_t Demuxer::declared_size() const {
   return DeclaredSize(facts_.container, bytes_, size_);
 }

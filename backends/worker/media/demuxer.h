@@ -163,6 +163,9 @@ class Demuxer {
   bool loss_may_tear() const;
   // Returns whether LostBefore() knows anything of this container.
   bool tells_losses() const { return walk_ != nullptr; }
+  // Returns whether the bytes behind the last packet lead nowhere
+  // (container_walk.h). Call this after LostAtEnd().
+  bool breaks_inside() const;
   // Returns the offset in the file from which on they are lost.
   int64_t lost_from() const;
   // Returns the size that the file should have according to its headers
