@@ -41,11 +41,14 @@ class AudioGaps {
   bool has_frame() const { return has_frame_; }
   bool has_surplus() const { return has_surplus_; }
   bool follows_hole() const { return follows_hole_; }
+  // The packet is not exactly one frame, by the header that it begins with.
+  bool is_irregular() const { return is_irregular_; }
 
   // Returns whether the file has fewer bytes than its header tells.
   bool is_shorter() const { return shorter_; }
   // Returns whether the file is cut off within the frame of that packet, as the
-  // header of the file tells, or of a frame of raw AC-3.
+  // header of the file tells, or of a frame of raw AC-3 or of an MPEG program
+  // stream.
   bool is_torn() const { return is_torn_; }
 
   // Returns how many frames were lost between the last two frames, if the
@@ -86,6 +89,7 @@ class AudioGaps {
 
   const Demuxer* demuxer_;
   bool untimed_;
+  bool is_program_;  // MPEG-PS
   Framing framing_ = Framing::kNone;
   std::optional<Mp3Info> info_;
   std::optional<Mp3Info> agreed_;
@@ -98,6 +102,7 @@ class AudioGaps {
   bool has_frame_ = true;
   bool has_surplus_ = false;
   bool follows_hole_ = false;
+  bool is_irregular_ = false;
   bool is_torn_ = false;
   int64_t lost_frames_ = 0;
   bool estimated_ = false;

@@ -74,10 +74,10 @@ class MatroskaWalk final : public ContainerWalk {
   FileWindow file_;
   bool gives_each_block_;
   std::optional<uint64_t> track_;  // the number of the stream's blocks
-  std::vector<uint64_t> tracks_;  // all that the file has; empty: unknown
-  int64_t segment_end_ = 0;       // 0: unknown
-  int64_t last_ = -1;             // the position of the last packet
-  int64_t next_ = 0;              // the offset of the next element; -1: unknown
+  std::vector<uint64_t> tracks_;   // all that the file has; empty: unknown
+  int64_t segment_end_ = 0;        // 0: unknown
+  int64_t last_ = -1;              // the position of the last packet
+  int64_t next_ = 0;  // the offset of the next element; -1: unknown
   int64_t cluster_end_ = INT64_MAX;
 };
 
