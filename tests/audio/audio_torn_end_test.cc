@@ -184,21 +184,6 @@ TEST_F(TornAudio, FramesOfAc3AreTornButNotByTags) {
   }
 }
 
-// ffmpeg decodes the bytes that are there to noise.
-TEST_F(TornAudio, TheTornLastFrameOfAProgramStreamIsDamage) {
-  const std::string path = MakeAudio("torn.mpg", {"-c:a", "mp2"}, 2);
-  if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
-  const std::string bytes = ReadBytes(path);
-  EXPECT_TRUE(Open(path, OnCorrupt::kError)->AllSamples());
-  for (size_t i = 0; i < 4; ++i) {
-    SCOPED_TRACE(i);
-    WriteBytes(path, bytes.substr(0, bytes.size() / 2 + i * 150));
-    const DamagedSamples damage = Damage(path);
-    EXPECT_EQ(damage.samples, 1152u);
-    EXPECT_EQ(damage.first_sample + damage.samples, samples_);
-  }
-}
-
 // The header counts chunks without bytes, too.
 TEST_F(TornAudio, TheEndOfAviWithoutPcmIsAnEstimate) {
   const std::string path = MakeAudio("torn.avi", {"-c:a", "libmp3lame"}, 2);

@@ -37,9 +37,7 @@ bool IsUntimed(std::string_view container) {
 }  // namespace
 
 AudioGaps::AudioGaps(const Demuxer& demuxer)
-    : demuxer_(&demuxer),
-      untimed_(IsUntimed(demuxer.facts().container)),
-      is_program_(demuxer.facts().container == "mpeg") {
+    : demuxer_(&demuxer), untimed_(IsUntimed(demuxer.facts().container)) {
   const StreamFacts& facts = demuxer.facts();
   if (facts.codec == "mp1" || facts.codec == "mp2" || facts.codec == "mp3") {
     framing_ = Framing::kMpeg;
@@ -120,11 +118,9 @@ void AudioGaps::Examine(const bulkhead_packet& packet) {
   const std::span<const uint8_t> bytes(packet.data, packet.bytes);
   has_frame_ = frame > 0;
   is_irregular_ = frame != packet.bytes;
-  // Parsers return less than a frame of AC-3, and of a program stream, only
-  // behind damage and at the end of the file.
-  is_torn_ =
-      (shorter_ || is_program_ || (untimed_ && framing_ == Framing::kAc3)) &&
-      frame > packet.bytes;
+  // Parsers return less than a frame of AC-3 only at the end of the file.
+  is_torn_ = (shorter_ || (untimed_ && framing_ == Framing::kAc3)) &&
+             frame > packet.bytes;
   has_surplus_ = frame < packet.bytes && !IsTag(bytes.subspan(frame));
   follows_hole_ = false;
   lost_frames_ = 0;

@@ -47,8 +47,7 @@ class AudioGaps {
   // Returns whether the file has fewer bytes than its header tells.
   bool is_shorter() const { return shorter_; }
   // Returns whether the file is cut off within the frame of that packet, as the
-  // header of the file tells, or of a frame of raw AC-3 or of an MPEG program
-  // stream.
+  // header of the file tells, or of a frame of raw AC-3.
   bool is_torn() const { return is_torn_; }
 
   // Returns how many frames were lost between the last two frames, if the
@@ -89,7 +88,6 @@ class AudioGaps {
 
   const Demuxer* demuxer_;
   bool untimed_;
-  bool is_program_;  // MPEG-PS
   Framing framing_ = Framing::kNone;
   std::optional<Mp3Info> info_;
   std::optional<Mp3Info> agreed_;

@@ -362,8 +362,7 @@ std::optional<int64_t> AudioTimeline::Room(int64_t count, int64_t rate) {
     NotDecoded();
     return 0;
   }
-  const bool may_begin_torn = begins_anywhere_ && sound_packets_ < kRule;
-  if ((gaps_.is_torn() && !may_begin_torn) || has_wrong_checksum_) {
+  if (gaps_.is_torn() || has_wrong_checksum_) {
     // A decoder takes the bytes that are there for the whole, sound frame.
     NotDecoded();
     return 0;
