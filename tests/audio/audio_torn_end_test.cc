@@ -184,6 +184,15 @@ TEST_F(TornAudio, FramesOfAc3AreTornButNotByTags) {
   }
 }
 
+// The header counts chunks without bytes, too.
+TEST_F(TornAudio, TheEndOfAviWithoutPcmIsAnEstimate) {
+  const std::string path = MakeAudio("torn.avi", {"-c:a", "libmp3lame"}, 2);
+  if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
+  const std::string bytes = ReadBytes(path);
+  WriteBytes(path, bytes.substr(0, bytes.size() / 2));
+  EXPECT_TRUE(Damage(path).estimated);
+}
+
 // libavformat reads no further where it finds no next fragment.
 TEST_F(TornAudio, FragmentsOfMp4TellWhatSoundIsLost) {
   const std::string path = TemporaryDirectory() + "/fragments.mp4";

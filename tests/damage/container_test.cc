@@ -409,6 +409,32 @@ TEST(ContainerTest, FramesLostWithTheListOfChunksOfAviAreCounted) {
   }
 }
 
+// libavformat reads no further than to a packet that the file has no bytes for.
+TEST(ContainerTest, FramesBehindAPlaceOutsideOfMp4AreLost) {
+  HostOptions options;
+  options.libexec_dir = LibexecDirectory();
+  const auto host = Host::Create(options).value();
+  const std::string path = TemporaryDirectory() + "/places.mp4";
+  if (RunFfmpeg({"-f", "lavfi", "-i", "testsrc2=s=160x120:r=25", "-f", "lavfi",
+                 "-i", "sine", "-t", "4", "-c:v", "mpeg4", "-g", "1", "-c:a",
+                 "aac", path})
+          .exit_code != 0) {
+    GTEST_SKIP() << "this machine's ffmpeg cannot make MP4";
+  }
+  std::string bytes = Read(path);
+  constexpr size_t kTableBytes = 12;  // its name, its version, its length
+  const size_t table = bytes.find("stco", bytes.find("moov"));
+  bytes[table + kTableBytes + size_t{20} * 4] ^= 0x10;
+  std::ofstream(path, std::ios::binary) << bytes;
+  VideoDecoder video =
+      host->OpenVideo(path, {.on_corrupt = OnCorrupt::kSkip}).value();
+  const StraightPass pass = DecodeStraight(video);
+  EXPECT_TRUE(pass.failure.ok()) << pass.failure;
+  EXPECT_LT(pass.frames.size(), kFrames);
+  const Sums sums = SumsOf(video);
+  EXPECT_EQ(pass.frames.size() + sums.in_index + sums.not_in_index, kFrames);
+}
+
 // A chunk without bytes stands for a frame that is shown longer.
 TEST(ContainerTest, ChunksOfAviWithoutBytesAreNoFrames) {
   HostOptions options;

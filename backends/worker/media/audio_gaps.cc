@@ -117,6 +117,7 @@ void AudioGaps::Examine(const bulkhead_packet& packet) {
   const size_t frame = FrameBytes(packet);
   const std::span<const uint8_t> bytes(packet.data, packet.bytes);
   has_frame_ = frame > 0;
+  is_irregular_ = frame != packet.bytes;
   // Parsers return less than a frame of AC-3 only at the end of the file.
   is_torn_ = (shorter_ || (untimed_ && framing_ == Framing::kAc3)) &&
              frame > packet.bytes;

@@ -41,6 +41,8 @@ class AudioGaps {
   bool has_frame() const { return has_frame_; }
   bool has_surplus() const { return has_surplus_; }
   bool follows_hole() const { return follows_hole_; }
+  // The packet is not exactly one frame, by the header that it begins with.
+  bool is_irregular() const { return is_irregular_; }
 
   // Returns whether the file has fewer bytes than its header tells.
   bool is_shorter() const { return shorter_; }
@@ -98,6 +100,7 @@ class AudioGaps {
   bool has_frame_ = true;
   bool has_surplus_ = false;
   bool follows_hole_ = false;
+  bool is_irregular_ = false;
   bool is_torn_ = false;
   int64_t lost_frames_ = 0;
   bool estimated_ = false;

@@ -155,7 +155,8 @@ void AudioReader::QueueSilenceAtEnd() {
     // The host tells of a file that has become shorter.
     const int64_t declared = cut ? -1 : demuxer_->declared_size();
     silence_at_end_ = timeline_.MissingAtEnd(
-        decoded_, converter_.format().sample_rate, cut, declared);
+        decoded_, converter_.format().sample_rate, cut, declared,
+        !demuxer_->tells_losses() && demuxer_->LostAtEnd());
     TellLost(*silence_at_end_, declared > demuxer_->size() ? declared : -1);
     if (*silence_at_end_ > 0 && timeline_.counted() &&
         lost_.back().declared_size < 0) {

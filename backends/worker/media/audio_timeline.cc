@@ -78,6 +78,7 @@ AudioTimeline::AudioTimeline(const Demuxer& demuxer)
       begins_anywhere_(demuxer.facts().container == "mpeg"),
       is_caf_(demuxer.facts().container == "caf"),
       is_avi_(demuxer.facts().container == "avi"),
+      is_pcm_(demuxer.facts().codec.starts_with("pcm_")),
       numbers_frames_(demuxer.facts().container == "flac" ||
                       demuxer.facts().container == "wv"),
       is_flac_(demuxer.facts().container == "flac"),
@@ -410,6 +411,8 @@ void AudioTimeline::Done(int64_t samples, bool resampled) {
     }
   }
   if (gaps_.has_surplus()) Suspect(sent_.position);
+  // libavformat counts the times on by what it takes for frames.
+  guessed_ |= (begins_anywhere_ || is_avi_) && gaps_.is_irregular();
   // The first timestamp behind damage can be that of the frame before.
   if (suspect_) doubtful_ = 2;
   if (samples > 0 && sent_.pts != BULKHEAD_NO_TIMESTAMP) {

@@ -65,8 +65,10 @@ class AudioTimeline {
   void Drained(int64_t samples) { held_back_ = yields_late_ ? samples : 0; }
   // Returns the number of samples that are missing at the end of the stream.
   // `cut` is true if the file turned out to be shorter than its size says.
-  // `declared` is the size that it should have (declared_size.h).
-  int64_t MissingAtEnd(int64_t next, int64_t rate, bool cut, int64_t declared);
+  // `declared` is the size that it should have (declared_size.h). `stopped` is
+  // true if packets follow that libavformat does not read.
+  int64_t MissingAtEnd(int64_t next, int64_t rate, bool cut, int64_t declared,
+                       bool stopped);
 
   // Returns the place of what the last call that returned a number found.
   int64_t first_byte() const { return first_byte_; }
@@ -97,7 +99,8 @@ class AudioTimeline {
   int64_t MissingAtEndOfPages(int64_t next, int64_t rate);
   // Returns the same by the times of the packets and of the header. `cut_off`
   // is true if the file has fewer bytes than its headers tell.
-  int64_t MissingByTimes(int64_t next, int64_t rate, bool cut, bool cut_off);
+  int64_t MissingByTimes(int64_t next, int64_t rate, bool cut, bool cut_off,
+                         bool stopped);
   // Returns how many samples the header counts behind the last one; 0 if it
   // counts none.
   int64_t MissingByCount(int64_t next, int64_t rate, bool cut_off) const;
@@ -143,7 +146,7 @@ class AudioTimeline {
   bool is_matroska_;
   bool begins_anywhere_;  // MPEG-PS, also within a frame
   bool is_caf_;           // a table lists all packets
-  bool is_avi_;
+  bool is_avi_, is_pcm_;
   bool numbers_frames_;  // .flac, .wv: from 0
   bool is_flac_, is_wavpack_, is_tta_;
   bool ends_are_exact_;  // the end of a packet is more exact than its start

@@ -67,13 +67,13 @@ int64_t AudioTimeline::MissingAtEndOfPages(int64_t next, int64_t rate) {
 }
 
 int64_t AudioTimeline::MissingAtEnd(int64_t next, int64_t rate, bool cut,
-                                    int64_t declared) {
+                                    int64_t declared, bool stopped) {
   if (!reference_) return 0;
   const bool cut_off = declared > size_;
   counted_ = false;
   int64_t missing = ogg_.is_known() && !cut
                         ? MissingAtEndOfPages(next, rate)
-                        : MissingByTimes(next, rate, cut, cut_off);
+                        : MissingByTimes(next, rate, cut, cut_off, stopped);
   const int64_t counted = cut ? 0 : MissingByCount(next, rate, cut_off);
   const int64_t numbered = cut ? 0 : MissingByNumbers(next, rate);
   if (numbered > 0) {
@@ -82,7 +82,8 @@ int64_t AudioTimeline::MissingAtEnd(int64_t next, int64_t rate, bool cut,
   } else if (counted > 0) {
     missing = counted;
     counted_ = true;
-    estimated_ = guessed_;
+    // The header of AVI counts chunks without bytes, too.
+    estimated_ = guessed_ || (is_avi_ && !is_pcm_);
     Suspect(std::max<int64_t>(end_position_, 0));
   } else if (missing <= 0 && cut_off &&
              (length_follows_ || (size_follows_ && !has_lost_))) {
@@ -118,7 +119,7 @@ int64_t AudioTimeline::MissingByCount(int64_t next, int64_t rate,
 }
 
 int64_t AudioTimeline::MissingByTimes(int64_t next, int64_t rate, bool cut,
-                                      bool cut_off) {
+                                      bool cut_off, bool stopped) {
   int64_t missing = 0;
   estimated_ = guessed_;
   if (gaps_.untimed()) gaps_.End();
@@ -141,11 +142,12 @@ int64_t AudioTimeline::MissingByTimes(int64_t next, int64_t rate, bool cut,
     missing = std::max(missing, ByBytes(next, size_ - end_position_));
     estimated_ = true;
   }
-  const bool unread = walk_.is_known() && !is_transport_
-                          ? walk_.LostAtEnd()
-                          : alone_ && !gaps_.untimed() && !is_caf_ &&
-                                end_position_ >= 0 &&
-                                size_ - end_position_ > kMostHeaderBytes;
+  const bool unread =
+      stopped ||
+      (walk_.is_known() && !is_transport_
+           ? walk_.LostAtEnd()
+           : alone_ && !gaps_.untimed() && !is_caf_ && end_position_ >= 0 &&
+                 size_ - end_position_ > kMostHeaderBytes);
   if (unread && walk_.is_fragmented()) {
     // Others may have been lost with the fragments that listed them.
     missing += static_cast<int64_t>(

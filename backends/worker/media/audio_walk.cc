@@ -2,6 +2,7 @@
 #include "backends/worker/media/audio_walk.h"
 
 #include <algorithm>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -11,6 +12,13 @@ namespace {
 constexpr int64_t kChunkHeaderBytes = 8;
 constexpr size_t kTagHeaderBytes = 11;
 constexpr int64_t kMostTicksLost = int64_t{1} << 40;
+
+// Returns whether libavformat makes the packets of some blocks of Matroska from
+// all of them, once it has read the last.
+bool IsInterleaved(std::string_view codec) {
+  return codec == "cook" || codec == "sipr" || codec == "atrac3" ||
+         codec == "ra_288";
+}
 
 }  // namespace
 
@@ -23,7 +31,7 @@ AudioWalk::AudioWalk(const Demuxer& demuxer)
       duration_(demuxer.facts().duration) {
   const StreamFacts& facts = demuxer.facts();
   if (facts.container == "matroska,webm") {
-    walk_ = MatroskaWalk(file_, facts.stream_id);
+    walk_ = MatroskaWalk(file_, !IsInterleaved(facts.codec));
   } else if (facts.container == "avi") {
     walk_ = AviWalk(file_, declared_);
   } else if (facts.container == "flv") {

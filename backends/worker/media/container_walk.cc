@@ -17,7 +17,7 @@ std::unique_ptr<ContainerWalk> ContainerWalk::Of(std::string_view container,
                                                  int64_t declared) {
   FileWindow window(bytes, size);
   if (container == "matroska,webm") {
-    return std::make_unique<MatroskaWalk>(window, stream_id);
+    return std::make_unique<MatroskaWalk>(window);
   }
   if (container == "ogg") return std::make_unique<OggWalk>(window);
   if (container == "mpegts") {

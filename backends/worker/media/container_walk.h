@@ -67,6 +67,9 @@ class ContainerWalk {
   int64_t broken_at() const { return broken_at_; }
   // Returns whether they may begin inside the packet before.
   bool is_torn() const { return is_torn_; }
+  // Returns whether LostUntilEnd() has found bytes inside the file that lead
+  // nowhere, so that the file does not just lack its end.
+  bool breaks_inside() const { return breaks_inside_; }
   // Returns how many packets LostUntilEnd() has found lost; 0 if unknown.
   uint64_t lost_packets() const { return lost_packets_; }
 
@@ -80,6 +83,7 @@ class ContainerWalk {
  protected:
   int64_t broken_at_ = -1;
   bool is_torn_ = true;
+  bool breaks_inside_ = false;
   uint64_t lost_packets_ = 0;
   bool is_whole_ = false;
 };

@@ -371,22 +371,44 @@ std::optional<uint64_t> Demuxer::ListedAsLost() {
                     : std::nullopt;
 }
 
-bool Demuxer::LostAtEnd() { return walk_ != nullptr && walk_->LostUntilEnd(); }
+bool Demuxer::LostAtEnd() {
+  return walk_ != nullptr ? walk_->LostUntilEnd() : ListedBehindStop() > 0;
+}
 
 bool Demuxer::IsWholeAtEnd() const {
   return walk_ != nullptr && walk_->is_whole();
 }
 
 uint64_t Demuxer::LostPacketsAtEnd() const {
-  return walk_ == nullptr ? 0 : walk_->lost_packets();
+  return walk_ == nullptr ? ListedBehindStop() : walk_->lost_packets();
 }
 
 bool Demuxer::loss_may_tear() const {
-  return walk_ == nullptr || walk_->is_torn();
+  return walk_ != nullptr && walk_->is_torn();
+}
+
+bool Demuxer::breaks_inside() const {
+  return walk_ != nullptr && walk_->breaks_inside();
 }
 
 int64_t Demuxer::declared_size() const {
   return DeclaredSize(facts_.container, bytes_, size_);
+}
+
+uint64_t Demuxer::ListedBehindStop() const {
+  if (stream_ == nullptr || walk_ != nullptr || !format_->pb->eof_reached ||
+      facts_.container != "mov,mp4,m4a,3gp,3g2,mj2" ||
+      packet_.dts == BULKHEAD_NO_TIMESTAMP || declared_size() > size_) {
+    return 0;
+  }
+  uint64_t packets = 0;
+  for (int i = avformat_index_get_entries_count(stream_); i > 0; --i) {
+    const AVIndexEntry* entry = avformat_index_get_entry(stream_, i - 1);
+    if (entry == nullptr || entry->timestamp <= packet_.dts) break;
+    const bool is_hidden = (entry->flags & AVINDEX_DISCARD_FRAME) != 0;
+    if (entry->size > 0 && !is_hidden) ++packets;
+  }
+  return packets;
 }
 
 DeclaredFrames Demuxer::declared_frames() const {

@@ -151,8 +151,9 @@ class Demuxer {
   // Returns how many packets the index of an AVI file lists of the stream from
   // lost_from() to this packet; nullopt if it does not tell.
   std::optional<uint64_t> ListedAsLost();
-  // Returns whether bytes of the stream are lost behind the last packet. Call
-  // this once, after ReadPacket has returned false.
+  // Returns whether bytes of the stream are lost behind the last packet, or
+  // libavformat has stopped before the last packet that MP4 lists. Call this
+  // once, after ReadPacket has returned false.
   bool LostAtEnd();
   // Returns whether that has found all packets of the stream, though the file
   // is cut off behind them.
@@ -163,6 +164,9 @@ class Demuxer {
   bool loss_may_tear() const;
   // Returns whether LostBefore() knows anything of this container.
   bool tells_losses() const { return walk_ != nullptr; }
+  // Returns whether the bytes behind the last packet lead nowhere
+  // (container_walk.h). Call this after LostAtEnd().
+  bool breaks_inside() const;
   // Returns the offset in the file from which on they are lost.
   int64_t lost_from() const;
   // Returns the size that the file should have according to its headers
@@ -202,6 +206,10 @@ class Demuxer {
   void DescribeLengthOfCut();
   bool IsOfKind(const AVStream& stream) const;
   bool NextAvPacket();
+  // Returns how many packets the tables of MP4 list behind the one that was
+  // read last, if libavformat has stopped there because the file has no bytes
+  // at the place of a packet, of any stream, though its end is not cut off.
+  uint64_t ListedBehindStop() const;
   // Returns whether the packet, which the file does not have in full, is made
   // of bytes behind the last frame of IVF. Such bytes look like any header.
   bool IsBehindEnd();

@@ -25,6 +25,8 @@ constexpr uint32_t kInClusters[] = {
 constexpr int64_t kEmptyBlock = 4;
 // The elements before the first block of a cluster are shorter.
 constexpr int64_t kClusterHeadBytes = 128;
+// The number of an element has up to 4 bytes, its size up to 8.
+constexpr int64_t kMostHeaderBytes = 12;
 constexpr int kMostTrackElements = 1 << 16;
 
 // Elements that are beside clusters, never in one.
@@ -64,7 +66,7 @@ size_t LengthOf(uint8_t first) {
 }  // namespace
 
 std::optional<EbmlElement> ReadEbmlElement(FileWindow& file, int64_t offset) {
-  const auto bytes = file.At(offset, 12);
+  const auto bytes = file.At(offset, kMostHeaderBytes);
   if (bytes.empty()) return std::nullopt;
   const size_t id_length = LengthOf(bytes[0]);
   if (id_length > 4 || bytes.size() <= id_length) return std::nullopt;
@@ -92,13 +94,21 @@ bool MatroskaWalk::LostUntil(int64_t position) {
   if (position < 0 || position == last_) return false;
   const bool forward = position > last_;
   last_ = position;
-  if (forward && next_ >= 0 && !Walk(position)) {
-    broken_at_ = std::min(next_, position);
+  if (!track_) track_ = TrackOf(position);
+  broken_at_ = -1;
+  if (!forward || next_ < 0) {
     Resume(position);
-    return true;
+  } else if (!Walk(position)) {
+    Break(std::min(next_, position), /*is_torn=*/true);
+    Resume(position);
   }
-  if (!forward || next_ < 0) Resume(position);
-  return false;
+  return broken_at_ >= 0;
+}
+
+void MatroskaWalk::Break(int64_t offset, bool is_torn) {
+  if (broken_at_ >= 0) return;
+  broken_at_ = offset;
+  is_torn_ = is_torn;
 }
 
 std::optional<EbmlElement> MatroskaWalk::Next() {
@@ -114,10 +124,9 @@ std::optional<EbmlElement> MatroskaWalk::Next() {
 
 bool MatroskaWalk::Pass(const EbmlElement& element) {
   if (next_ >= cluster_end_) cluster_end_ = INT64_MAX;
-  bool whole = true;
   if (IsOutsideClusters(element.id)) {
     // Whole blocks were cut out of the cluster before.
-    whole = cluster_end_ == INT64_MAX;
+    if (cluster_end_ != INT64_MAX) Break(next_, /*is_torn=*/true);
     cluster_end_ = INT64_MAX;
   }
   if (element.id == kSegment && element.size >= 0) {
@@ -129,17 +138,16 @@ bool MatroskaWalk::Pass(const EbmlElement& element) {
   if (element.id == kTracks) LearnTracks(element);
   if (HasBlocks(element)) {
     next_ = element.data;
-    return whole;
+    return true;
   }
   if (element.size < 0 || element.data + element.size > cluster_end_) {
     return false;
   }
   next_ = element.data + element.size;
-  return whole;
+  return true;
 }
 
 bool MatroskaWalk::Walk(int64_t position) {
-  bool whole = true;
   while (next_ < position) {
     const auto element = Next();
     if (!element || element->data > position) return false;
@@ -148,25 +156,31 @@ bool MatroskaWalk::Walk(int64_t position) {
         (element->size < 0 || element->data + element->size > position)) {
       return false;
     }
-    if (!is_here && IsBlock(*element)) whole &= !IsMissed(*element);
-    const int64_t before = next_;
-    whole &= Pass(*element);
-    if (is_here) return whole;
-    if (next_ == before) return false;
+    if (!is_here && IsBlock(*element) && IsMissed(*element)) {
+      Break(next_, /*is_torn=*/false);
+    }
+    if (!Pass(*element)) return false;
+    if (is_here) return true;
   }
   return false;
 }
 
-bool MatroskaWalk::IsMissed(const EbmlElement& block) {
-  if (block.size <= kEmptyBlock) return false;
-  const auto bytes = file_.At(block.data, 8);
+std::optional<uint64_t> MatroskaWalk::TrackOf(int64_t position) {
+  const auto bytes = file_.At(position, 8);
   const size_t length = bytes.empty() ? 9 : LengthOf(bytes[0]);
-  if (length > bytes.size()) return true;
+  if (length > bytes.size()) return std::nullopt;
   uint64_t number = bytes[0] & (0xffU >> length);
   for (size_t i = 1; i < length; ++i) number = number << 8 | bytes[i];
-  return number == track_ ||
-         (!tracks_.empty() &&
-          std::find(tracks_.begin(), tracks_.end(), number) == tracks_.end());
+  return number;
+}
+
+bool MatroskaWalk::IsMissed(const EbmlElement& block) {
+  if (block.size <= kEmptyBlock) return false;
+  const auto number = TrackOf(block.data);
+  if (!number) return true;
+  if (number == track_) return gives_each_block_;
+  return !tracks_.empty() &&
+         std::find(tracks_.begin(), tracks_.end(), *number) == tracks_.end();
 }
 
 void MatroskaWalk::LearnTracks(const EbmlElement& tracks) {
@@ -196,19 +210,25 @@ void MatroskaWalk::LearnTracks(const EbmlElement& tracks) {
 bool MatroskaWalk::LostUntilEnd() {
   if (next_ < 0) return false;
   const int64_t end = segment_end_ > 0 ? segment_end_ : file_.size();
-  broken_at_ = next_;
-  if (end > file_.size()) return true;
-  while (next_ < end) {
+  const bool is_cut_off = end > file_.size();
+  const int64_t from = next_;
+  broken_at_ = -1;
+  while (next_ < std::min(end, file_.size())) {
     const auto element = Next();
-    broken_at_ = next_;
-    if (!element || (IsBlock(*element) && IsMissed(*element)) ||
-        !Pass(*element)) {
+    if (element && IsBlock(*element) && IsMissed(*element)) {
+      Break(next_, /*is_torn=*/false);
+    }
+    if (!element || !Pass(*element)) {
+      breaks_inside_ = next_ + kMostHeaderBytes <= file_.size();
+      Break(is_cut_off ? from : next_, /*is_torn=*/true);
       return true;
     }
   }
   const bool cluster_goes_on =
       cluster_end_ != INT64_MAX && next_ < cluster_end_;
-  return next_ > end || cluster_goes_on;
+  if (is_cut_off) Break(from, /*is_torn=*/true);
+  if (next_ > end || cluster_goes_on) Break(next_, /*is_torn=*/true);
+  return broken_at_ >= 0;
 }
 
 bool MatroskaWalk::BeginsCluster(int64_t position) {
@@ -216,9 +236,10 @@ bool MatroskaWalk::BeginsCluster(int64_t position) {
        at < position; ++at) {
     const auto cluster = ReadEbmlElement(file_, at);
     if (!cluster || cluster->id != kCluster) continue;
-    MatroskaWalk walk(file_, static_cast<int>(track_));
+    MatroskaWalk walk(file_, gives_each_block_);
+    walk.track_ = track_;
     walk.next_ = at;
-    if (walk.Walk(position)) return true;
+    if (walk.Walk(position) && walk.broken_at() < 0) return true;
   }
   return false;
 }

@@ -52,7 +52,7 @@ struct Clip {
 };
 
 MatroskaWalk WalkOf(MemoryBytes& file) {
-  return {FileWindow(MediaBytes(file), file.size()), 1};
+  return MatroskaWalk(FileWindow(MediaBytes(file), file.size()));
 }
 
 // Returns the numbers of the blocks before which bytes are lost, and that of

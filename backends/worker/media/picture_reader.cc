@@ -336,7 +336,8 @@ bool PictureReader::IsTornAtEnd() const {
     return lost_at_end_ && demuxer_->loss_may_tear();
   }
   // Where a file is cut off, a packet that its container has in full is whole.
-  return cut_off ? lost_at_end_ && last_is_corrupt_ : lost_at_end_ && IsTorn();
+  if (!lost_at_end_) return false;
+  return cut_off && !demuxer_->breaks_inside() ? last_is_corrupt_ : IsTorn();
 }
 
 bool PictureReader::IsInDamagedUnit() const {
