@@ -27,17 +27,37 @@ constexpr const char* kDamage[] = {
     "Previous slice segment missing",
 };
 
+// Said by MJPEG, which leaves out the rest of the scan, or all of it.
+constexpr const char* kMjpegDamage[] = {
+    "decode_sos: ",
+    "error y=%d x=%d",
+    "overread %d",
+    "bitstream truncated in mjpeg_decode_scan_progressive_ac",
+};
+
 // HEVC says so before it makes up a picture that another refers to.
 constexpr const char* kMissing = "Could not find ref with POC";
 
-// HEVC says so of a picture whose last block was decoded, and nothing of
-// another.
-constexpr const char* kComplete = "Decoded frame with POC";
+bool TellsDamage(AVCodecID codec, const char* format) {
+  const auto says = [&](const char* text) {
+    return std::strstr(format, text) != nullptr;
+  };
+  return std::any_of(std::begin(kDamage), std::end(kDamage), says) ||
+         (codec == AV_CODEC_ID_MJPEG &&
+          std::any_of(std::begin(kMjpegDamage), std::end(kMjpegDamage), says));
+}
 
-bool TellsDamage(const char* format) {
-  return std::any_of(
-      std::begin(kDamage), std::end(kDamage),
-      [&](const char* text) { return std::strstr(format, text) != nullptr; });
+// HEVC says so of a picture whose last block was decoded, and MJPEG of one that
+// has a scan. Neither says anything of another.
+bool TellsCompletion(AVCodecID codec, const char* format) {
+  switch (codec) {
+    case AV_CODEC_ID_HEVC:
+      return std::strstr(format, "Decoded frame with POC") != nullptr;
+    case AV_CODEC_ID_MJPEG:
+      return std::strstr(format, "component: %d") != nullptr;
+    default:
+      return false;
+  }
 }
 
 }  // namespace
@@ -64,9 +84,8 @@ void PictureLog::Begins(int64_t packet) {
 
 void PictureLog::Line(int64_t packet, int level, const char* format) {
   const bool missing = std::strstr(format, kMissing) != nullptr;
-  const bool damage = missing || TellsDamage(format);
-  const bool complete =
-      codec_ == AV_CODEC_ID_HEVC && std::strstr(format, kComplete) != nullptr;
+  const bool damage = missing || TellsDamage(codec_, format);
+  const bool complete = TellsCompletion(codec_, format);
   const bool error = level <= AV_LOG_ERROR;
   if (!damage && !complete && !error) return;
   const std::lock_guard lock(mutex_);

@@ -24,7 +24,8 @@ namespace bulkhead::libav_codec {
 // copy of the picture that another one may still be decoding, so flags that are
 // set later are lost, in some runs and not in others. Some decoders set no
 // flags: FFV1 copies slices with a wrong checksum from the picture before, HEVC
-// makes up references and leaves out slices. HEVC says only once that it made
+// makes up references and leaves out slices, MJPEG gives what was in the buffer
+// where a scan cannot be decoded. HEVC says only once that it made
 // up a picture, and later pictures refer to it too; so all are damaged up to
 // the next keyframe, except that those shown before it may refer to it as well.
 //
@@ -64,8 +65,8 @@ class PictureLog {
     bool complete = false;
     bool lacks_reference = false;
   };
-  // Returns whether the last block of a picture was not decoded, once it was
-  // time to.
+  // Returns whether the last block of a picture was not decoded, or no scan,
+  // once it was time to.
   bool IsIncomplete(int64_t packet, const Picture& picture) const;
   // Returns whether a picture that was made up may be seen in this one.
   bool SeesMadeUp(int64_t packet, int64_t pts) const;

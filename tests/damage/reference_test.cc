@@ -4,7 +4,8 @@
 // that all that is left is intact: each picture that then differs from that of
 // the intact file refers to a picture that is missing. None of these may be
 // delivered as sound, and no frame beyond the group of pictures of the loss may
-// be called damaged.
+// be called damaged. And pictures whose packets are overwritten in part, with
+// those that refer to them.
 
 #include <gtest/gtest.h>
 
@@ -15,6 +16,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bulkhead/host.h"
@@ -301,6 +303,86 @@ TEST_P(References, WhatRefersToALostPictureIsDamaged) {
   std::printf("%s: %zu losses, %zu of %zu frames damaged\n", clip.name, losses_,
               damaged_, losses_ * intact.frames.size());
 }
+
+// Packets that are overwritten in part.
+struct Overwriting {
+  const char* name;
+  std::vector<std::string> words;
+  char byte;
+  // Returns where in a packet `byte` is written: from, and how many times.
+  std::pair<size_t, size_t> (*place)(const std::string& packet);
+};
+
+std::vector<Overwriting> Overwritings() {
+  const auto inside = [](const std::string& packet) {
+    return std::pair<size_t, size_t>(packet.size() / 3, 24);
+  };
+  const auto end = [](const std::string& packet) {
+    return std::pair<size_t, size_t>(packet.size() / 2,
+                                     packet.size() - packet.size() / 2);
+  };
+  const auto header_of_scan = [](const std::string& packet) {
+    return std::pair<size_t, size_t>(packet.find("\xff\xda"), 8);
+  };
+  return {
+      // Packets of AVI have no timestamps.
+      {"mpeg4.avi", {"-c:v", "mpeg4", "-g", "12", "-bf", "2"}, '\xff', inside},
+      {"hevc.mp4",
+       {"-c:v", "libx265", "-x265-params",
+        "keyint=15:bframes=3:crf=8:log-level=none:pools=none"},
+       '\0',
+       end},
+      {"mjpeg.avi", {"-c:v", "mjpeg", "-q:v", "5"}, '\xff', inside},
+      {"scanless.avi", {"-c:v", "mjpeg", "-q:v", "5"}, '\1', header_of_scan},
+  };
+}
+
+class Overwritten : public References {};
+
+TEST_P(Overwritten, NoWrongPictureIsSound) {
+  const Overwriting clip = Overwritings()[GetParam()];
+  const std::string path = TemporaryDirectory() + "/whole_" + clip.name;
+  std::vector<std::string> words = {"-f", "lavfi", "-i",
+                                    "testsrc2=size=160x120:rate=25:duration=2"};
+  words.insert(words.end(), clip.words.begin(), clip.words.end());
+  words.insert(words.end(), {"-pix_fmt", "yuvj420p", "-threads", "1", path});
+  const ProgramResult made = RunFfmpeg(words);
+  if (!made.started || made.exit_code != 0) {
+    GTEST_SKIP() << "ffmpeg cannot make the clip: " << made.Describe();
+  }
+  VideoDecoder video = Open(path, OnCorrupt::kError);
+  const std::vector<SeenFrame> intact = DecodeStraight(video).frames;
+  ASSERT_EQ(intact.size(), 50u);
+  const std::vector<FilePacket> packets = PacketsOf(path);
+  ASSERT_EQ(packets.size(), 50u);
+  const std::string whole = Read(path);
+  for (size_t at = 4; at < 46; at += 3) {
+    SCOPED_TRACE("packet " + std::to_string(at) + " of " + clip.name);
+    std::string bytes = whole;
+    const auto [from, count] =
+        clip.place(whole.substr(packets[at].position, packets[at].bytes));
+    bytes.replace(packets[at].position + from, count, count, clip.byte);
+    const std::string damaged = TemporaryDirectory() + "/over_" + clip.name;
+    std::ofstream(damaged, std::ios::binary) << bytes;
+    for (const uint32_t threads : {1u, 3u}) {
+      VideoDecoder other = Open(damaged, OnCorrupt::kSkip, threads);
+      const StraightPass pass = DecodeStraight(other);
+      EXPECT_TRUE(pass.failure.ok()) << pass.failure;
+      EXPECT_LT(pass.frames.size(), intact.size());
+      for (const SeenFrame& frame : pass.frames) {
+        EXPECT_EQ(frame.hash, intact.at(frame.index).hash)
+            << threads << " threads: " << Describe(frame);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Clips, Overwritten, testing::Range<size_t>(0, 4),
+                         [](const auto& test) {
+                           std::string name = Overwritings()[test.param].name;
+                           std::replace(name.begin(), name.end(), '.', '_');
+                           return name;
+                         });
 
 INSTANTIATE_TEST_SUITE_P(Clips, References, testing::Range<size_t>(0, 14),
                          [](const auto& test) {
