@@ -38,6 +38,15 @@ constexpr const char* kMjpegDamage[] = {
 // HEVC says so before it makes up a picture that another refers to.
 constexpr const char* kMissing = "Could not find ref with POC";
 
+// Returns whether a macroblock of H.264 with CAVLC could not be decoded to its
+// end. Its coefficients stay in the thread that decoded it, which adds them to
+// those of a block that it decodes later. With CABAC, the line goes on.
+bool TellsResidue(AVCodecID codec, const char* format) {
+  return codec == AV_CODEC_ID_H264 &&
+         std::strstr(format, "error while decoding MB") != nullptr &&
+         std::strstr(format, "bytestream") == nullptr;
+}
+
 bool TellsDamage(AVCodecID codec, const char* format) {
   const auto says = [&](const char* text) {
     return std::strstr(format, text) != nullptr;
@@ -95,10 +104,11 @@ void PictureLog::Line(int64_t packet, int level, const char* format) {
   if (picture == pictures_.begin()) return;
   --picture;
   picture->second.damaged = picture->second.damaged || damage;
-  if (missing) {
-    picture->second.lacks_reference = true;
-    latest_missing_ = std::max(latest_missing_, picture->first);
+  if (missing) made_up_.insert(picture->first);
+  if (TellsResidue(codec_, format)) {
+    made_up_.insert(packet + frame_threads_);
   }
+  if (made_up_.size() > kMostPictures) made_up_.erase(made_up_.begin());
   if (!complete) return;
   picture->second.complete = true;
   first_complete_ = std::min(first_complete_, picture->first);
@@ -108,6 +118,7 @@ void PictureLog::Flush() {
   const std::lock_guard lock(mutex_);
   pictures_.clear();
   keyframes_.clear();
+  made_up_.clear();
   met_error_ = false;
 }
 
@@ -128,10 +139,8 @@ bool PictureLog::SeesMadeUp(int64_t packet, int64_t pts) const {
       from = std::prev(keyframe)->first;
     }
   }
-  if (latest_missing_ < from) return false;
-  return std::any_of(
-      pictures_.lower_bound(from), pictures_.upper_bound(packet),
-      [](const auto& picture) { return picture.second.lacks_reference; });
+  const auto made_up = made_up_.lower_bound(from);
+  return made_up != made_up_.end() && *made_up <= packet;
 }
 
 bool PictureLog::IsDamaged(int64_t packet, int64_t pts) const {
