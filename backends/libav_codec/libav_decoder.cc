@@ -145,6 +145,9 @@ Expected<std::unique_ptr<LibavDecoder>> LibavDecoder::Open(
     if (error == AVERROR(EAGAIN)) failure.result = BULKHEAD_OUT_OF_MEMORY;
     return tl::unexpected(std::move(failure));
   }
+  if ((context->active_thread_type & FF_THREAD_FRAME) != 0) {
+    decoder->log_->SetFrameThreads(context->thread_count);
+  }
   return decoder;
 }
 

@@ -27,17 +27,46 @@ constexpr const char* kDamage[] = {
     "Previous slice segment missing",
 };
 
+// Said by MJPEG, which leaves out the rest of the scan, or all of it.
+constexpr const char* kMjpegDamage[] = {
+    "decode_sos: ",
+    "error y=%d x=%d",
+    "overread %d",
+    "bitstream truncated in mjpeg_decode_scan_progressive_ac",
+};
+
 // HEVC says so before it makes up a picture that another refers to.
 constexpr const char* kMissing = "Could not find ref with POC";
 
-// HEVC says so of a picture whose last block was decoded, and nothing of
-// another.
-constexpr const char* kComplete = "Decoded frame with POC";
+// Returns whether a macroblock of H.264 with CAVLC could not be decoded to its
+// end. Its coefficients stay in the thread that decoded it, which adds them to
+// those of a block that it decodes later. With CABAC, the line goes on.
+bool TellsResidue(AVCodecID codec, const char* format) {
+  return codec == AV_CODEC_ID_H264 &&
+         std::strstr(format, "error while decoding MB") != nullptr &&
+         std::strstr(format, "bytestream") == nullptr;
+}
 
-bool TellsDamage(const char* format) {
-  return std::any_of(
-      std::begin(kDamage), std::end(kDamage),
-      [&](const char* text) { return std::strstr(format, text) != nullptr; });
+bool TellsDamage(AVCodecID codec, const char* format) {
+  const auto says = [&](const char* text) {
+    return std::strstr(format, text) != nullptr;
+  };
+  return std::any_of(std::begin(kDamage), std::end(kDamage), says) ||
+         (codec == AV_CODEC_ID_MJPEG &&
+          std::any_of(std::begin(kMjpegDamage), std::end(kMjpegDamage), says));
+}
+
+// HEVC says so of a picture whose last block was decoded, and MJPEG of one that
+// has a scan. Neither says anything of another.
+bool TellsCompletion(AVCodecID codec, const char* format) {
+  switch (codec) {
+    case AV_CODEC_ID_HEVC:
+      return std::strstr(format, "Decoded frame with POC") != nullptr;
+    case AV_CODEC_ID_MJPEG:
+      return std::strstr(format, "component: %d") != nullptr;
+    default:
+      return false;
+  }
 }
 
 }  // namespace
@@ -64,9 +93,8 @@ void PictureLog::Begins(int64_t packet) {
 
 void PictureLog::Line(int64_t packet, int level, const char* format) {
   const bool missing = std::strstr(format, kMissing) != nullptr;
-  const bool damage = missing || TellsDamage(format);
-  const bool complete =
-      codec_ == AV_CODEC_ID_HEVC && std::strstr(format, kComplete) != nullptr;
+  const bool damage = missing || TellsDamage(codec_, format);
+  const bool complete = TellsCompletion(codec_, format);
   const bool error = level <= AV_LOG_ERROR;
   if (!damage && !complete && !error) return;
   const std::lock_guard lock(mutex_);
@@ -76,10 +104,11 @@ void PictureLog::Line(int64_t packet, int level, const char* format) {
   if (picture == pictures_.begin()) return;
   --picture;
   picture->second.damaged = picture->second.damaged || damage;
-  if (missing) {
-    picture->second.lacks_reference = true;
-    latest_missing_ = std::max(latest_missing_, picture->first);
+  if (missing) made_up_.insert(picture->first);
+  if (TellsResidue(codec_, format)) {
+    made_up_.insert(packet + frame_threads_);
   }
+  if (made_up_.size() > kMostPictures) made_up_.erase(made_up_.begin());
   if (!complete) return;
   picture->second.complete = true;
   first_complete_ = std::min(first_complete_, picture->first);
@@ -89,6 +118,7 @@ void PictureLog::Flush() {
   const std::lock_guard lock(mutex_);
   pictures_.clear();
   keyframes_.clear();
+  made_up_.clear();
   met_error_ = false;
 }
 
@@ -109,10 +139,8 @@ bool PictureLog::SeesMadeUp(int64_t packet, int64_t pts) const {
       from = std::prev(keyframe)->first;
     }
   }
-  if (latest_missing_ < from) return false;
-  return std::any_of(
-      pictures_.lower_bound(from), pictures_.upper_bound(packet),
-      [](const auto& picture) { return picture.second.lacks_reference; });
+  const auto made_up = made_up_.lower_bound(from);
+  return made_up != made_up_.end() && *made_up <= packet;
 }
 
 bool PictureLog::IsDamaged(int64_t packet, int64_t pts) const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 
 extern "C" {
 #include <libavcodec/codec_id.h>
@@ -24,9 +25,12 @@ namespace bulkhead::libav_codec {
 // copy of the picture that another one may still be decoding, so flags that are
 // set later are lost, in some runs and not in others. Some decoders set no
 // flags: FFV1 copies slices with a wrong checksum from the picture before, HEVC
-// makes up references and leaves out slices. HEVC says only once that it made
-// up a picture, and later pictures refer to it too; so all are damaged up to
-// the next keyframe, except that those shown before it may refer to it as well.
+// makes up references and leaves out slices, MJPEG gives what was in the buffer
+// where a scan cannot be decoded. HEVC says only once that it made up a
+// picture, and later pictures refer to it too; so all are damaged up to the
+// next keyframe, except that those shown before it may refer to it as well. So
+// are those behind a damaged picture of H.264 with CAVLC, also where none
+// refers to it: parts of it show in the next picture of the same thread.
 //
 // A line belongs to the packet whose number its context has: libavcodec copies
 // reordered_opaque to the thread that decodes the packet, and to the picture.
@@ -39,6 +43,10 @@ namespace bulkhead::libav_codec {
 class PictureLog {
  public:
   explicit PictureLog(AVCodecID codec) : codec_(codec) {}
+
+  // Sets how many packets are decoded at the same time (frame threads), in
+  // turns; 1 if not called. Must be called before the first packet.
+  void SetFrameThreads(int threads) { frame_threads_ = threads; }
 
   // Returns the number of the packet that is sent next.
   int64_t NextPacket(bool keyframe, int64_t pts);
@@ -62,22 +70,23 @@ class PictureLog {
   struct Picture {
     bool damaged = false;
     bool complete = false;
-    bool lacks_reference = false;
   };
-  // Returns whether the last block of a picture was not decoded, once it was
-  // time to.
+  // Returns whether the last block of a picture was not decoded, or no scan,
+  // once it was time to.
   bool IsIncomplete(int64_t packet, const Picture& picture) const;
-  // Returns whether a picture that was made up may be seen in this one.
+  // Returns whether something that was made up may be seen in this picture.
   bool SeesMadeUp(int64_t packet, int64_t pts) const;
 
   const AVCodecID codec_;
+  int frame_threads_ = 1;
   int64_t packets_ = 0;
   mutable std::mutex mutex_;
   std::map<int64_t, Picture> pictures_;   // by packet
   std::map<int64_t, int64_t> keyframes_;  // the timestamps, by packet
   // The first picture that was said to be complete.
   int64_t first_complete_ = INT64_MAX;
-  int64_t latest_missing_ = -1;  // the last picture that lacks a reference
+  // The packets whose pictures are the first to show something made up.
+  std::set<int64_t> made_up_;
   int64_t judged_ = 0;  // the last picture of which incompleteness was told
   bool met_error_ = false;
 };

@@ -4,7 +4,8 @@
 // that all that is left is intact: each picture that then differs from that of
 // the intact file refers to a picture that is missing. None of these may be
 // delivered as sound, and no frame beyond the group of pictures of the loss may
-// be called damaged.
+// be called damaged. And pictures whose packets are overwritten in part, with
+// those that refer to them.
 
 #include <gtest/gtest.h>
 
@@ -258,19 +259,27 @@ void References::CheckLoss(const Case& clip, const std::string& path,
   }
 }
 
+// `duration` in seconds, at 25 frames a second.
+ProgramResult MakeClip(const std::string& path, const std::string& duration,
+                       const std::vector<std::string>& options) {
+  std::vector<std::string> words = {
+      "-f", "lavfi", "-i",
+      "testsrc2=size=160x120:rate=25:duration=" + duration};
+  words.insert(words.end(), options.begin(), options.end());
+  words.insert(words.end(), {"-pix_fmt", "yuv420p", "-threads", "1", path});
+  return RunFfmpeg(words);
+}
+
 TEST_P(References, WhatRefersToALostPictureIsDamaged) {
   const Case clip = Cases()[GetParam()];
   const std::string path = TemporaryDirectory() + "/intact_" + clip.name;
-  std::vector<std::string> words = {"-f", "lavfi", "-i",
-                                    "testsrc2=size=160x120:rate=25:duration=3"};
-  words.insert(words.end(), clip.words.begin(), clip.words.end());
+  std::vector<std::string> words = clip.words;
   const bool matroska = path.ends_with(".mkv") || path.ends_with(".webm");
   if (matroska) {
     // Behind a loss, libavformat goes on with the next cluster.
     words.insert(words.end(), {"-cluster_time_limit", "150"});
   }
-  words.insert(words.end(), {"-pix_fmt", "yuv420p", "-threads", "1", path});
-  const ProgramResult made = RunFfmpeg(words);
+  const ProgramResult made = MakeClip(path, "3", words);
   if (!made.started || made.exit_code != 0) {
     GTEST_SKIP() << "ffmpeg cannot make the clip: " << made.Describe();
   }
@@ -302,11 +311,89 @@ TEST_P(References, WhatRefersToALostPictureIsDamaged) {
               damaged_, losses_ * intact.frames.size());
 }
 
+// Packets that are overwritten in part. Those of AVI have no timestamps.
+struct Overwriting {
+  const char* name;
+  const char* begin;  // what is overwritten; null: from a third on
+  size_t count;
+  char byte;
+  std::vector<std::string> words;
+};
+
+std::vector<Overwriting> Overwritings() {
+  const std::vector<std::string> mpeg4 = {"-c:v", "mpeg4", "-g",
+                                          "12",   "-bf",   "2"};
+  const std::vector<std::string> x264 = {"-c:v", "libx264", "-g",     "15",
+                                         "-bf",  "2",       "-coder", "0"};
+  const std::vector<std::string> mjpeg = {"-c:v", "mjpeg", "-q:v", "5"};
+  return {
+      {"mpeg4.avi", nullptr, 24, '\xff', mpeg4},
+      {"hevc.mp4",
+       nullptr,
+       SIZE_MAX,
+       '\0',
+       {"-c:v", "libx265", "-x265-params",
+        "keyint=15:bframes=3:crf=8:log-level=none:pools=none"}},
+      {"cavlc.mp4", nullptr, 24, '\0', x264},
+      {"mjpeg.avi", nullptr, 24, '\xff', mjpeg},
+      {"scanless.avi", "\xff\xda", 8, '\1', mjpeg},
+  };
+}
+
+class Overwritten : public References {};
+
+TEST_P(Overwritten, NoWrongPictureIsSound) {
+  const Overwriting clip = Overwritings()[GetParam()];
+  const std::string path = TemporaryDirectory() + "/whole_" + clip.name;
+  const ProgramResult made = MakeClip(path, "2", clip.words);
+  if (made.exit_code != 0) GTEST_SKIP() << made.Describe();
+  VideoDecoder sound = Open(path, OnCorrupt::kError);
+  const auto intact = DecodeStraight(sound).frames;
+  ASSERT_EQ(intact.size(), 50u);
+  const std::vector<FilePacket> packets = PacketsOf(path);
+  for (size_t at = 4; at < 46; at += 3) {
+    SCOPED_TRACE("packet " + std::to_string(at) + " of " + clip.name);
+    std::string bytes = Read(path);
+    const auto [begin, size] = packets.at(at);
+    const size_t from = clip.begin == nullptr ? begin + size / 3
+                                              : bytes.find(clip.begin, begin);
+    const size_t count = std::min(clip.count, begin + size - from);
+    bytes.replace(from, count, count, clip.byte);
+    const std::string damaged = TemporaryDirectory() + "/over_" + clip.name;
+    std::ofstream(damaged, std::ios::binary) << bytes;
+    for (const uint32_t threads : {1u, 3u}) {
+      VideoDecoder other = Open(damaged, OnCorrupt::kSkip, threads);
+      const StraightPass pass = DecodeStraight(other);
+      EXPECT_LT(pass.frames.size(), intact.size()) << pass.failure;
+      for (const SeenFrame& frame : pass.frames) {
+        EXPECT_EQ(frame.hash, intact.at(frame.index).hash)
+            << threads << " threads: " << Describe(frame);
+      }
+    }
+    // The damage may have been sent, though its picture is still to come.
+    VideoDecoder seeking = Open(damaged, OnCorrupt::kSkip);
+    for (size_t i = at - 4; at > 20 && i < at; ++i) {
+      (void)seeking.FrameAt(static_cast<int64_t>(i));
+      const auto frame = seeking.FrameAt(10);
+      ASSERT_TRUE(frame) << frame.error();
+      EXPECT_EQ(See(*frame).hash, intact[10].hash) << "after frame " << i;
+    }
+  }
+}
+
+std::string TestName(std::string name) {
+  std::replace(name.begin(), name.end(), '.', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Clips, Overwritten, testing::Range<size_t>(0, 5),
+                         [](const auto& test) {
+                           return TestName(Overwritings()[test.param].name);
+                         });
+
 INSTANTIATE_TEST_SUITE_P(Clips, References, testing::Range<size_t>(0, 14),
                          [](const auto& test) {
-                           std::string name = Cases()[test.param].name;
-                           std::replace(name.begin(), name.end(), '.', '_');
-                           return name;
+                           return TestName(Cases()[test.param].name);
                          });
 
 }  // namespace

@@ -65,6 +65,16 @@ bool HasZeroes(Bytes unit) {
   return false;
 }
 
+// Returns whether a NAL unit that has its length in front ends in more zeroes
+// than encoders leave that fill up words (16 bytes on Android). Behind a start
+// code, zeroes of any number are padding.
+bool EndsInZeroes(Bytes unit) {
+  constexpr size_t kMost = 64;
+  return unit.size() >= kMost &&
+         std::all_of(unit.end() - kMost, unit.end(),
+                     [](uint8_t byte) { return byte == 0; });
+}
+
 // Returns whether a packet begins where no encoder writes zeroes. Decoders of
 // MPEG pass over such a packet without an error.
 bool BeginsInZeroes(Bytes packet) {
@@ -227,7 +237,9 @@ void RoleReader::ReadHevc(const bulkhead_packet& packet, PacketRole& role) {
       highest_layer_ = std::max(highest_layer_, unit[2] >> 1 & 7);
     }
     if (type > kMostSlices) return;
-    role.overwritten = role.overwritten || HasZeroes(unit);
+    // Decoders of H.264 notice that bits are missing; those of HEVC do not.
+    role.overwritten = role.overwritten || HasZeroes(unit) ||
+                       (length_bytes_ > 0 && EndsInZeroes(unit));
     if (has_slice) return;
     has_slice = true;
     entry = type >= 16 && type <= 21;

@@ -119,5 +119,20 @@ TEST(PacketRole, ZeroesInsideOfASliceAreNoneOfTheEncoder) {
   }
 }
 
+TEST(PacketRole, ASliceOfHevcWithALengthInFrontDoesNotEndInManyZeroes) {
+  std::string configuration(23, '\0');
+  configuration[0] = 1;
+  configuration[21] = 3;  // lengths of four bytes
+  const auto read = [&](Roles roles, std::vector<int> bytes, size_t zeroes) {
+    bytes.insert(bytes.end(), {0x26, 1, 9, 9});
+    bytes.insert(bytes.end(), zeroes, 0);
+    return roles.Read(bytes).overwritten;
+  };
+  const Roles lengths(AV_CODEC_ID_HEVC, configuration);
+  EXPECT_TRUE(read(lengths, {0, 0, 0, 68}, 64));
+  EXPECT_FALSE(read(lengths, {0, 0, 0, 67}, 63)) << "fills up a word";
+  EXPECT_FALSE(read(Roles(AV_CODEC_ID_HEVC), {0, 0, 1}, 1000)) << "padding";
+}
+
 }  // namespace
 }  // namespace bulkhead::worker

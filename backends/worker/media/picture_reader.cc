@@ -93,8 +93,9 @@ ipc::Expected<void> PictureReader::SeekToKeyframe(int64_t timestamp) {
   if (!demuxer_->SeekToKeyframe(timestamp) || demuxer_->at_beginning()) {
     return SeekToBeginning();
   }
-  if (met_damage_) {
-    // Headers that the decoder took from damaged packets outlive a flush.
+  if (met_damage_ || !sound_) {
+    // What the decoder took from damaged packets outlives a flush: headers, and
+    // coefficients of H.264. Their pictures need not have come out.
     IPC_TRY(ReplaceDecoder());
     at_beginning_ = false;
   } else {

@@ -10,6 +10,10 @@ namespace {
 
 constexpr size_t kMostRemembered = 1 << 12;
 
+// The pictures that decoders show before one that was sent before them, at
+// most: a picture buffer has room for 16.
+constexpr uint64_t kMostReordered = 16;
+
 }  // namespace
 
 void ReferenceChain::Restart() {
@@ -166,7 +170,11 @@ bool ReferenceChain::IsLatest(int64_t pts) const {
 }
 
 bool ReferenceChain::Settled(int64_t pts) const {
-  if (!timed_) return true;
+  if (!timed_) {
+    // What is held when a damaged picture comes out is broken too.
+    return broken_ || doubtful_ == 0 ||
+           accounted_ >= doubtful_ + kMostReordered;
+  }
   const uint64_t number = Find(pts);
   if (number == end()) return true;
   for (uint64_t other = std::min(number, doubtful_); other > first_;) {

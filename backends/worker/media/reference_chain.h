@@ -35,7 +35,9 @@ namespace bulkhead::worker {
 // it. Without errors, each picture is settled at once.
 //
 // Where timestamps do not tell which packet a picture belongs to (OnlyCount),
-// each break lasts until a keyframe comes out that was sent after it.
+// each break lasts until a keyframe comes out that was sent after it. After an
+// error, no picture is settled until as many have come out as may be shown
+// before a damaged one that is on its way; if one comes out, all are broken.
 //
 // The last few thousand packets are remembered. A value type.
 class ReferenceChain {

@@ -161,5 +161,37 @@ TEST_F(ReferenceChainTest, WithoutTimestampsADamagedPacketBreaksTheChain) {
   EXPECT_TRUE(chain_.Broken(kNone));
 }
 
+// The damaged P-picture comes out behind two B-pictures that refer to it.
+TEST_F(ReferenceChainTest, WithoutTimestampsPicturesWaitForADamagedOne) {
+  constexpr int64_t kNone = BULKHEAD_NO_TIMESTAMP;
+  chain_.OnlyCount();
+  Send("KPBB", {kNone, kNone, kNone, kNone});
+  chain_.Shown(kNone, true, false);
+  EXPECT_TRUE(chain_.Settled(kNone)) << "no error yet";
+  chain_.Doubt();
+  for (int i = 0; i < 2; ++i) {
+    chain_.Shown(kNone, false, false);
+    EXPECT_FALSE(chain_.Settled(kNone));
+  }
+  chain_.Shown(kNone, false, true);
+  EXPECT_TRUE(chain_.Settled(kNone));
+  EXPECT_TRUE(chain_.Broken(kNone));
+}
+
+TEST_F(ReferenceChainTest, WithoutTimestampsAnErrorMayConcernNoPicture) {
+  constexpr int64_t kNone = BULKHEAD_NO_TIMESTAMP;
+  chain_.OnlyCount();
+  Send("KP", {kNone, kNone});
+  chain_.Shown(kNone, true, false);
+  chain_.Doubt();
+  int waits = 0;
+  for (; !chain_.Settled(kNone) && waits < 32; ++waits) {
+    Send("P", {kNone});
+    chain_.Shown(kNone, false, false);
+  }
+  EXPECT_LT(waits, 32);
+  EXPECT_FALSE(chain_.Broken(kNone));
+}
+
 }  // namespace
 }  // namespace bulkhead::worker
