@@ -55,6 +55,11 @@ TEST_P(SoundBackend, Conforms) {
   EXPECT_GE(report["passed"], 35) << result.Describe();
   for (const json& check : report["checks"]) {
     EXPECT_NE(check["clause_says"], "") << check;
+    const std::string name = check["check"];
+    // ffmpeg of this machine makes each clip, in the size that is wanted.
+    if (name.starts_with("decodes ") && !name.ends_with("it declares")) {
+      EXPECT_EQ(check["result"], "passed") << check;
+    }
   }
   std::ifstream file(junit);
   const std::string xml{std::istreambuf_iterator<char>(file), {}};
@@ -102,6 +107,9 @@ TEST_P(WrongBackend, FailsAndTheClauseIsNamed) {
   EXPECT_NE(std::find(clauses.begin(), clauses.end(), GetParam().clause),
             clauses.end())
       << result.Describe();
+  // The records of the checks are thrown away.
+  EXPECT_EQ(result.output.find("crashes show"), std::string::npos)
+      << result.Describe();
   const std::vector<std::string>& also = GetParam().also;
   for (const std::string& clause : clauses) {
     EXPECT_TRUE(clause == GetParam().clause ||
@@ -120,8 +128,9 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"takes_any_option", "open-3"}, Wrong{"says_nothing", "result-2"},
         Wrong{"wrong_pts", "frame-6"}, Wrong{"no_pts", "frame-6"},
         Wrong{"swapped_planes", "frame-10"}, Wrong{"wrong_picture", "frame-10"},
-        Wrong{"narrow_rows", "frame-3"}, Wrong{"few_planes", "frame-2"},
-        Wrong{"no_format", "frame-1"},
+        Wrong{"clears_the_lowest_bit", "frame-10"},
+        Wrong{"wrong_last_column", "frame-10"}, Wrong{"narrow_rows", "frame-3"},
+        Wrong{"few_planes", "frame-2"}, Wrong{"no_format", "frame-1"},
         Wrong{"ignores_flush", "flush-1", {"flush-2"}},
         Wrong{"forgets_the_last", "send-3"}, Wrong{"reorders", "receive-1"},
         Wrong{"ends_early", "end-1"}, Wrong{"never_ready", "again-3"},
@@ -140,12 +149,15 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"wrong_interlaced", "frame-11"},
         Wrong{"wrong_chroma_location", "color-2"},
         Wrong{"wrong_color_transfer", "color-3"},
-        // In a codec without a field for it, just another picture.
-        Wrong{"wrong_color_space", "color-3", {"frame-10"}},
+        Wrong{"wrong_color_space", "color-3"},
+        Wrong{"wrong_color_range", "color-3"},
         Wrong{"declares_other_formats", "device-4"},
         Wrong{"declares_more_formats", "device-4"},
         Wrong{"declares_larger_pictures", "device-4"},
-        Wrong{"starts_a_thread", "life-2"},
+        Wrong{"starts_a_thread", "life-2"}, Wrong{"exchanges_times", "frame-6"},
+        Wrong{"crashes_in_close", "close-1"},
+        Wrong{"fills_too_early", "receive-2"},
+        Wrong{"careless", "acquire-3", {"result-2", "device-4"}},
         Wrong{"overwrites_frames", "frame-5"}, Wrong{"hides_damage", "frame-8"},
         Wrong{"hides_errors", "frame-9"},
         Wrong{"asks_for_buffers_for_ever", "acquire-1"},
@@ -196,6 +208,28 @@ TEST(Conformance, BlamesNoBackendForDamagedFiles) {
   EXPECT_EQ(report["failed"], 0) << result.Describe();
   EXPECT_NE(result.output.find("cpu, the reference, fails on it as well"),
             std::string::npos)
+      << result.Describe();
+}
+
+TEST(Conformance, JudgesNoBackendByWhatTheReferenceCannotDo) {
+  const std::string directory = TemporaryDirectory() + "/theora";
+  std::filesystem::create_directory(directory);
+  ASSERT_EQ(RunFfmpeg({"-f", "lavfi", "-i", "testsrc2=s=96x64:d=1", "-c:v",
+                       "libtheora", directory + "/sound.ogv"})
+                .exit_code,
+            0);
+  // Timestamps that go back come in another order with ffmpeg.
+  ASSERT_EQ(RunFfmpeg({"-f", "lavfi", "-i", "testsrc2=s=96x64:d=1", "-c:v",
+                       "mpeg4", "-g", "1", "-bsf:v",
+                       "setts=pts=if(eq(mod(N\\,7)\\,3)\\,PTS+200\\,PTS)",
+                       directory + "/back.mkv"})
+                .exit_code,
+            0);
+  const ProgramResult result =
+      Conformance({"cpu", "--codec", "theora", "--media", directory, "--json"});
+  const json report = Parsed(result);
+  EXPECT_EQ(report["failed"], 0) << result.Describe();
+  EXPECT_NE(result.output.find("nothing in theora tells"), std::string::npos)
       << result.Describe();
 }
 

@@ -62,9 +62,32 @@ TEST_F(VerifyTest, SoundDevicesAreEqual) {
   const ProgramResult result =
       Verify({clip_, "--device", "openreg:1", "--threads", "2"});
   EXPECT_EQ(result.exit_code, 0) << result.Describe();
-  EXPECT_NE(result.output.find("1000 frames are equal; openreg:1 took"),
-            std::string::npos)
+  EXPECT_NE(
+      result.output.find("1000 frames are equal in uint8; openreg:1 took"),
+      std::string::npos)
       << result.Describe();
+}
+
+TEST_F(VerifyTest, TheLowestOfTenBitsIsCompared) {
+  const std::string deep = TemporaryDirectory() + "/deep.mp4";
+  ASSERT_EQ(RunFfmpeg({"-f", "lavfi", "-i", "testsrc2=size=160x120:rate=50",
+                       "-frames:v", "10", "-c:v", "libx264", "-pix_fmt",
+                       "yuv420p10le", deep})
+                .exit_code,
+            0);
+  const ProgramResult equal = Verify({deep, "--device", "openreg"});
+  EXPECT_EQ(equal.exit_code, 0) << equal.Describe();
+  EXPECT_NE(equal.output.find("10 frames are equal in float32"),
+            std::string::npos)
+      << equal.Describe();
+  const ProgramResult wrong =
+      Verify({deep, "--device", "wrong", "--json", "--plugin-path",
+              InstallWrong("clears_the_lowest_bit")});
+  EXPECT_EQ(wrong.exit_code, 4) << wrong.Describe();
+  const json report = json::parse(wrong.output, nullptr, false);
+  ASSERT_TRUE(report.is_object()) << wrong.Describe();
+  EXPECT_EQ(report["numbers"], "float32");
+  EXPECT_EQ(report["differing"], 10);
 }
 
 TEST_F(VerifyTest, AFrameThatIsMissingIsTheFirstDifference) {

@@ -35,9 +35,13 @@ constexpr int kBuiltInWidth = 64;  // of Bulkhead's built-in clip
 constexpr int kOwnWidth = 80;      // of the clip in own_clip.cc
 constexpr int kWrongInOwnClip = 5;
 constexpr int kLargest = 1024;
+constexpr int kWidest = 1000;  // of what a careless backend opens
 
 std::string wrong;  // set while the object is loaded
 bool Is(const char* name) { return wrong == name; }
+// The backend `careless` has several small things wrong, each against a clause
+// of its own.
+bool IsCareless() { return Is("careless"); }
 
 // The one stream of this process.
 struct Stream {
@@ -156,6 +160,9 @@ bulkhead_result Open(const bulkhead_open_parameters* parameters,
       std::strcmp(parameters->codec->pixel_format, "yuv420p10le") == 0) {
     return BULKHEAD_UNSUPPORTED;
   }
+  if (IsCareless() && parameters->codec->width > kWidest) {
+    return BULKHEAD_UNSUPPORTED;
+  }
   stream.runtime = *runtime;
   if (Is("asks_for_buffers_for_ever")) {
     stream.runtime.acquire_buffer = AcquireForEver;
@@ -188,11 +195,13 @@ bulkhead_result SendPacket(bulkhead_decoder* decoder,
   return result;
 }
 
-// Puts a picture of 4:2:0 into memory of its own, where it may be changed.
+// Puts a picture of 4:2:0 or 4:4:4 into memory of its own, where it may be
+// changed.
 uint8_t* Own(bulkhead_frame* frame) {
   const size_t luma = static_cast<size_t>(frame->stride[0]) * frame->height;
-  const size_t chroma =
-      static_cast<size_t>(frame->stride[1]) * ((frame->height + 1) / 2);
+  const bool whole = std::strncmp(frame->pixel_format, "yuv444", 6) == 0;
+  const int rows = whole ? frame->height : (frame->height + 1) / 2;
+  const size_t chroma = static_cast<size_t>(frame->stride[1]) * rows;
   stream.picture.assign(luma + 2 * chroma, 0);
   uint8_t* at = stream.picture.data();
   for (int plane = 0; plane < 3; ++plane) {
@@ -203,6 +212,22 @@ uint8_t* Own(bulkhead_frame* frame) {
   }
   frame->buffer = nullptr;
   return stream.picture.data();
+}
+
+void ClearTheLowestBit(bulkhead_frame* frame) {
+  uint8_t* const luma = Own(frame);
+  for (int y = 0; y < frame->height; ++y) {
+    for (int x = 0; x < frame->width; ++x) {
+      luma[ptrdiff_t{y} * frame->stride[0] + ptrdiff_t{2} * x] &= 0xfe;
+    }
+  }
+}
+
+void SpoilTheLastColumn(bulkhead_frame* frame) {
+  uint8_t* const luma = Own(frame);
+  for (int y = 0; y < frame->height; ++y) {
+    luma[ptrdiff_t{y} * frame->stride[0] + frame->width - 1] ^= 0x40;
+  }
 }
 
 // Returns whether this is one of the hundredth part of the frames that are
@@ -232,6 +257,7 @@ void Spoil(bulkhead_frame* frame) {
   if (Is("wrong_duration")) ++frame->duration;
   if (Is("wrong_chroma_location")) frame->chroma_location = 2;
   if (Is("wrong_color_space")) frame->color_space = 1;
+  if (Is("wrong_color_range")) frame->color_range = 2;
   if (Is("wrong_color_transfer")) frame->color_transfer = 6;
   if (Is("wrong_interlaced")) frame->interlaced = !frame->interlaced;
   if (Is("hides_damage")) frame->damaged = frame->met_error = 0;
@@ -239,6 +265,13 @@ void Spoil(bulkhead_frame* frame) {
   if (Is("overwrites_frames") &&
       std::strncmp(frame->pixel_format, "yuv420p", 7) == 0) {
     Own(frame);
+  }
+  if (Is("clears_the_lowest_bit") &&
+      std::strcmp(frame->pixel_format, "yuv420p10le") == 0) {
+    ClearTheLowestBit(frame);
+  }
+  if (Is("wrong_last_column") && frame->width % 2 != 0) {
+    SpoilTheLastColumn(frame);
   }
   const bool another = (Is("wrong_picture") && stream.frames == 20) ||
                        (Is("differs_with_threads") && stream.threaded) ||
@@ -250,6 +283,19 @@ void Spoil(bulkhead_frame* frame) {
     uint8_t* const pixels = Own(frame);
     pixels[stream.chance() % stream.picture.size()] ^= 0x80;
   }
+}
+
+// Acquires a buffer that is never given back.
+void KeepABuffer(const bulkhead_frame& frame) {
+  const bulkhead_buffer_request request = {.size = sizeof(request),
+                                           .pixel_format = frame.pixel_format,
+                                           .width = frame.width,
+                                           .height = frame.height,
+                                           .alignment = 64};
+  bulkhead_buffer buffer{};
+  buffer.size = sizeof(buffer);
+  (void)stream.runtime.acquire_buffer(stream.runtime.context, &request,
+                                      &buffer);
 }
 
 bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
@@ -280,14 +326,20 @@ bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
     }
     std::swap(*stream.held, *frame);
   }
+  if (result == BULKHEAD_AGAIN && Is("fills_too_early")) frame->width = 1;
   if (result != BULKHEAD_OK) return result;
   ++stream.frames;
-  if (Is("reorders") && stream.frames == kHonestFrames) {
+  if (IsCareless()) KeepABuffer(*frame);
+  if ((Is("reorders") || Is("exchanges_times")) &&
+      stream.frames == kHonestFrames) {
     stream.held = *frame;
     stream.before_held = 1;
     return ReceiveFrame(decoder, frame);
   }
   if (stream.held) stream.before_held = 0;
+  if (stream.held && Is("exchanges_times")) {
+    std::swap(stream.held->pts, frame->pts);
+  }
   Spoil(frame);
   return BULKHEAD_OK;
 }
@@ -300,7 +352,13 @@ void Flush(bulkhead_decoder* decoder) {
   Honest().flush(decoder);
 }
 
+void Close(bulkhead_decoder* decoder) {
+  Honest().close(decoder);
+  if (Is("crashes_in_close")) std::abort();
+}
+
 const char* LastError(bulkhead_decoder* decoder) {
+  if (IsCareless() && decoder != nullptr) return "";
   return Is("says_nothing") ? nullptr : Honest().last_error(decoder);
 }
 
@@ -312,6 +370,7 @@ bulkhead_backend MakeTable() {
   table.send_packet = SendPacket;
   table.receive_frame = ReceiveFrame;
   table.flush = Flush;
+  table.close = Close;
   table.last_error = LastError;
   table.stream_kinds = BULKHEAD_DECODES_VIDEO;
   return table;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 
 #include "backends/sdk/sized.h"
 #include "backends/worker/media/abi_breach.h"
@@ -23,6 +24,18 @@ constexpr size_t kMostOfSentence = 4096;
 
 // The fields up to the timestamp. Without these, a frame is of no use.
 constexpr uint32_t kLeastOfFrame = offsetof(bulkhead_frame, duration);
+
+void Clear(bulkhead_frame& frame) {
+  // The bytes between the fields too.
+  std::memset(&frame, 0, sizeof(frame));
+  frame.size = sizeof(frame);
+}
+
+bool IsClear(const bulkhead_frame& frame) {
+  bulkhead_frame clear;
+  Clear(clear);
+  return std::memcmp(&frame, &clear, sizeof(frame)) == 0;
+}
 
 // Returns the result in the words of a failure, or null for a result that is no
 // failure.
@@ -140,6 +153,7 @@ ipc::Expected<std::unique_ptr<Decoder>> Decoder::Open(
 Decoder::~Decoder() {
   if (examiner_ != nullptr) examiner_->ReleaseAll(backend_, decoder_);
   backend_.close(decoder_);
+  if (examiner_ != nullptr) examiner_->Closed();
 }
 
 void Decoder::Release(bulkhead_frame& frame) {
@@ -187,10 +201,16 @@ ipc::Error Decoder::Failure(const char* call, bulkhead_result result) const {
   return FailureOf(backend_, decoder_, limit_, call, result);
 }
 
-void Decoder::NoteDamage() {
+ipc::Expected<void> Decoder::NoteDamage(const char* call) {
   ++damage_count_;
   complaint_ = ReadText(backend_.last_error(decoder_), kMostOfSentence);
-  if (complaint_.empty()) complaint_ = "BULKHEAD_BAD_INPUT";
+  if (!complaint_.empty()) return {};
+  complaint_ = "BULKHEAD_BAD_INPUT";
+  if (examiner_ == nullptr) return {};
+  return tl::unexpected(BreachOf(
+      std::string(call) +
+          " returned BULKHEAD_BAD_INPUT, and last_error has no sentence",
+      "result-2", "last_error returns a sentence that describes the problem"));
 }
 
 ipc::Error Decoder::Stuck(const char* what) const {
@@ -234,7 +254,7 @@ ipc::Expected<Decoder::Sent> Decoder::SendPacket(
       }
       return Sent::kTakeFramesFirst;
     case BULKHEAD_BAD_INPUT:
-      NoteDamage();
+      IPC_TRY(NoteDamage("send_packet"));
       return Sent::kDamaged;
     default:
       return tl::unexpected(Failure("send_packet", result));
@@ -245,12 +265,17 @@ ipc::Expected<Decoder::Received> Decoder::ReceiveFrame(DecodedFrame* frame) {
   bulkhead_result result;
   do {
     frame->Reset();
-    frame->raw_ = {};
-    frame->raw_.size = sizeof(frame->raw_);
+    Clear(frame->raw_);
     result = backend_.receive_frame(decoder_, &frame->raw_);
     // After the end was sent, the frame is not ready yet.
   } while (result == BULKHEAD_AGAIN && ended_ && pacer_.Wait());
   if (result != BULKHEAD_AGAIN) pacer_.Progressed();
+  if (examiner_ != nullptr && result != BULKHEAD_OK && !IsClear(frame->raw_)) {
+    return tl::unexpected(
+        BreachOf("receive_frame returned " + std::to_string(result) +
+                     " and filled a frame",
+                 "receive-2", "Fills *frame only if it returns OK"));
+  }
   switch (result) {
     case BULKHEAD_OK:
       frame->decoder_ = this;
@@ -282,7 +307,7 @@ ipc::Expected<Decoder::Received> Decoder::ReceiveFrame(DecodedFrame* frame) {
           "sent",
           "end-1", "only after the end was sent"));
     case BULKHEAD_BAD_INPUT:
-      NoteDamage();
+      IPC_TRY(NoteDamage("receive_frame"));
       if (++damaged_in_a_row_ < kMostDamagedReceives) return Received::kDamaged;
       return tl::unexpected(
           BreachOf("receive_frame returned BULKHEAD_BAD_INPUT " +

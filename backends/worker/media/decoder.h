@@ -130,7 +130,9 @@ class Decoder {
   ipc::Error Failure(const char* call, bulkhead_result result) const;
   // Returns the error for a backend that returns AGAIN for too long.
   ipc::Error Stuck(const char* what) const;
-  void NoteDamage();
+  // Takes the backend's sentence about damage. Fails without one if an examiner
+  // looks for that.
+  ipc::Expected<void> NoteDamage(const char* call);
 
   const bulkhead_backend& backend_;
   bulkhead_decoder* const decoder_;

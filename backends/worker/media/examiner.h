@@ -29,14 +29,18 @@ namespace bulkhead::worker {
 //                              compares them with what they were: frame-5
 //     bulkhead.end-twice       sends the end of the stream again: send-4, end-1
 //     bulkhead.expect          values of fields that each frame has: color-2,
-//                              color-3, frame-11; "color_space=1 interlaced=0"
+//                              color-3, frame-11; "color_space=1|2
+//                              interlaced=0" allows two of the first
 //     bulkhead.cut-packet      sends the first half of the packet of this
-//     number
-//                              (from 1) only
+//                              number (from 1) only
 //     bulkhead.refuse-buffers  lets acquire_buffer return OUT_OF_MEMORY after
 //                              this many buffers
 //     bulkhead.weigh-opens     weighs the memory after each so many opens:
 //                              close-1
+//
+// Any of them has the decoder look for frames that are filled without OK
+// (receive-2), damage without a sentence (result-2) and, at the next open,
+// buffers that were not given back before close (acquire-3).
 //
 // Belongs to one stream, and outlives its decoders. Used by the thread of the
 // stream, except for the services of its runtime, which are thread-safe. Reads
@@ -76,6 +80,8 @@ class Examiner {
   // Releases the frames that are held, at the end of the stream and before
   // close.
   void ReleaseAll(const bulkhead_backend& backend, bulkhead_decoder* decoder);
+  // Called after each close.
+  void Closed();
 
  private:
   struct Service;
@@ -98,6 +104,7 @@ class Examiner {
   uint64_t weigh_every_ = 0;
 
   uint64_t opens_ = 0;
+  int64_t kept_ = 0;  // references to buffers after the last close
   std::vector<uint64_t> weights_;
   uint64_t packets_ = 0;
   uint64_t frames_ = 0;

@@ -93,6 +93,17 @@ TEST_F(ExaminerTest, AWrongFieldIsNamedWithBothValues) {
             std::string::npos);
 }
 
+TEST_F(ExaminerTest, AFieldCanHaveOneOfSeveralValues) {
+  const auto examiner =
+      Made({{"bulkhead.expect", "sample_aspect_ratio=1:1|unknown"}});
+  EXPECT_TRUE(examiner->Received(frame_));
+  frame_.sample_aspect_ratio = {1, 1};
+  EXPECT_TRUE(examiner->Received(frame_));
+  frame_.sample_aspect_ratio = {4, 3};
+  EXPECT_NE(MessageOf(examiner->Received(frame_)).find("clause frame-11"),
+            std::string::npos);
+}
+
 TEST_F(ExaminerTest, APacketIsCutAlsoIfItComesAgain) {
   const auto examiner = Made({{"bulkhead.cut-packet", "2"}});
   bulkhead_packet packet{};

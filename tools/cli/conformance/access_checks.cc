@@ -7,6 +7,8 @@
 
 #include "tools/cli/conformance/checks.h"
 #include "tools/cli/conformance/compare.h"
+#include "tools/cli/conformance/each_clip.h"
+#include "tools/cli/conformance/reopening.h"
 
 namespace bulkhead::cli {
 namespace {
@@ -27,17 +29,6 @@ Verdict WithDecoder(Subject& subject, const ReferenceClip& clip,
   }
   Verdict verdict = use(*video);
   return verdict.passed() ? CompareRestarts(*video, 0) : verdict;
-}
-
-// Decodes a stream that begins anew, in a decoder that was opened after another
-// one was closed.
-Verdict BeginsAnew(Subject& subject, const ReferenceClip& clip) {
-  return WithDecoder(subject, clip, {}, [&](VideoDecoder& video) {
-    const auto first = video.Next();
-    if (!first) return FailedBy(first.error(), "close-1");
-    video.Rewind();
-    return CompareRest(video, clip, 0, "close-1");
-  });
 }
 
 // Returns the verdict about a pass with flushes as one against `clause`.
@@ -61,25 +52,24 @@ Verdict CompareAt(VideoDecoder& video, const ReferenceClip& clip, size_t index,
   return CompareFrame(*frame, clip, index, clause);
 }
 
-Verdict Seeks(Subject& subject) {
-  for (const ReferenceClip& clip : subject.clips()) {
-    std::vector<size_t> order(clip.frames.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::shuffle(order.begin(), order.end(), std::mt19937(1));
-    // Files of --media can be long.
-    order.resize(std::min<size_t>(order.size(), 50));
-    const Verdict verdict =
-        WithDecoder(subject, clip, {}, [&](VideoDecoder& video) {
-          for (const size_t index : order) {
-            Verdict each = CompareAt(video, clip, index, "flush-1");
-            if (!each.passed()) return each;
-          }
-          return Verdict::Passed();
-        });
-    if (!verdict.passed()) return Against("flush-1", verdict, subject, clip);
-  }
-  return Verdict::Passed();
+Verdict SeeksIn(Subject& subject, const ReferenceClip& clip) {
+  std::vector<size_t> order(clip.frames.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::shuffle(order.begin(), order.end(), std::mt19937(1));
+  // Files of --media can be long.
+  order.resize(std::min<size_t>(order.size(), 50));
+  const Verdict verdict =
+      WithDecoder(subject, clip, {}, [&](VideoDecoder& video) {
+        for (const size_t index : order) {
+          Verdict each = CompareAt(video, clip, index, "flush-1");
+          if (!each.passed()) return each;
+        }
+        return Verdict::Passed();
+      });
+  return Against("flush-1", verdict, subject, clip);
 }
+
+Verdict Seeks(Subject& subject) { return TryEachClip(subject, SeeksIn); }
 
 Verdict GoesOnAfterTheEnd(Subject& subject) {
   const ReferenceClip& clip = subject.clips().front();
@@ -104,17 +94,19 @@ Verdict GoesOnAfterTheEnd(Subject& subject) {
   return Against("flush-2", went_on, subject, clip);
 }
 
-Verdict IsTheSameWithThreads(Subject& subject) {
-  for (const ReferenceClip& clip : subject.clips()) {
-    for (const uint32_t threads : {2, 8}) {
-      const Verdict verdict = WithDecoder(
-          subject, clip, {.threads = threads}, [&](VideoDecoder& video) {
-            return CompareRest(video, clip, 0, "life-4");
-          });
-      if (!verdict.passed()) return verdict;
-    }
+Verdict IsTheSameWithThreadsIn(Subject& subject, const ReferenceClip& clip) {
+  for (const uint32_t threads : {2, 8}) {
+    const Verdict verdict = WithDecoder(
+        subject, clip, {.threads = threads}, [&](VideoDecoder& video) {
+          return CompareRest(video, clip, 0, "life-4");
+        });
+    if (!verdict.passed()) return verdict;
   }
   return Verdict::Passed();
+}
+
+Verdict IsTheSameWithThreads(Subject& subject) {
+  return TryEachClip(subject, IsTheSameWithThreadsIn);
 }
 
 Verdict IsTheSameOnEachDevice(Subject& subject) {

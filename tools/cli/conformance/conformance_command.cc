@@ -11,6 +11,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/status_macros.h"
@@ -57,6 +58,17 @@ double SecondsOf(const std::function<void()>& work) {
       .count();
 }
 
+// Leaves out where Bulkhead's records of crashes are: those of the checks are
+// thrown away.
+std::string WithoutRecords(std::string words) {
+  constexpr std::string_view kBegin = "; see `bulkhead crashes show ";
+  for (size_t at; (at = words.find(kBegin)) != std::string::npos;) {
+    const size_t end = words.find('`', at + kBegin.size());
+    words.erase(at, end == std::string::npos ? end : end + 1 - at);
+  }
+  return words;
+}
+
 Finding Run(Subject& subject, const Check& check, bool needs_clip) {
   Finding finding{.check = check.name,
                   .clause = check.clause,
@@ -64,6 +76,8 @@ Finding Run(Subject& subject, const Check& check, bool needs_clip) {
   if (needs_clip && subject.clips().empty()) return finding;
   if (check.prepare) check.prepare(subject);
   finding.seconds = SecondsOf([&] { finding.verdict = check.run(subject); });
+  finding.verdict =
+      finding.verdict.InWords(WithoutRecords(finding.verdict.words()));
   if (finding.verdict.kind() == Verdict::Kind::kFailed) subject.ForgetHost();
   if (check.run_on_cpu && finding.verdict.passed() &&
       subject.backend().name != "cpu") {

@@ -11,6 +11,7 @@
 
 #include "tools/cli/conformance/checks.h"
 #include "tools/cli/conformance/compare.h"
+#include "tools/cli/conformance/reopening.h"
 #include "tools/cli/conformance/usage.h"
 
 namespace bulkhead::cli {
@@ -111,7 +112,10 @@ Verdict LeaksNothing(Subject& subject) {
     }
     video->Rewind();
     const auto frame = video->Next();
-    if (!frame) return FailedBy(frame.error(), "close-1");
+    if (!frame) return OfClose(FailedBy(frame.error(), "close-1"));
+    if (Verdict ended = CompareRestarts(*video, 0); !ended.passed()) {
+      return OfClose(ended);
+    }
     if (!*frame) return Verdict::Failed("send-3", "a session ended early");
     Verdict verdict =
         CompareFrame(**frame, clip, 0, opens == 0 ? "life-4" : "close-1");
@@ -122,10 +126,7 @@ Verdict LeaksNothing(Subject& subject) {
         fmt::format("{} opens took {} s; it takes more to see a leak", opens,
                     kMostTime.count()));
   }
-  if (Verdict verdict = CompareSamples(samples); !verdict.passed()) {
-    return verdict;
-  }
-  return CompareRestarts(*video, 0);
+  return CompareSamples(samples);
 }
 
 // Decodes the clip with a limit of memory, or with the usual one. It ends well,

@@ -19,8 +19,9 @@ Verdict Examine(Subject& subject, const ReferenceClip& clip,
   return Verdict::Failed(verdict.clause(), clip.name + ": " + verdict.words());
 }
 
-Verdict CompareFields(Subject& subject, const ReferenceClip& clip) {
-  const auto fields = ReadFields(clip, subject.scratch());
+Verdict CompareFields(Subject& subject, const ReferenceClip& clip,
+                      Fields which) {
+  const auto fields = ReadFields(clip, which, subject.scratch());
   if (!fields) return Verdict::NotTried(fields.error().message());
   return Examine(subject, clip, {{"bulkhead.expect", *fields}}, "frame-10");
 }

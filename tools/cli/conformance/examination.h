@@ -21,7 +21,8 @@ Verdict Examine(Subject& subject, const ReferenceClip& clip,
                 const ExaminerOptions& options, const std::string& clause);
 
 // Fails if a field of a frame is another one than ffprobe tells. Not tried if
-// ffprobe tells nothing.
-Verdict CompareFields(Subject& subject, const ReferenceClip& clip);
+// ffprobe tells nothing. `which` chooses the fields.
+Verdict CompareFields(Subject& subject, const ReferenceClip& clip,
+                      Fields which);
 
 }  // namespace bulkhead::cli

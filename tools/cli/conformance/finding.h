@@ -23,6 +23,11 @@ class Verdict {
     return Verdict(Kind::kNotTried, "", std::move(words));
   }
 
+  // Returns the same outcome in other words.
+  Verdict InWords(std::string words) const {
+    return Verdict(kind_, clause_, std::move(words));
+  }
+
   bool passed() const { return kind_ == Kind::kPassed; }
   Kind kind() const { return kind_; }
   const std::string& clause() const { return clause_; }

@@ -90,7 +90,7 @@ std::optional<std::string> Same(const std::vector<Told>& frames,
 
 }  // namespace
 
-Result<std::string> ReadFields(const ReferenceClip& clip,
+Result<std::string> ReadFields(const ReferenceClip& clip, Fields which,
                                const std::string& scratch) {
   const std::string list =
       scratch + "/" + std::filesystem::path(clip.path).filename().string() +
@@ -110,23 +110,31 @@ Result<std::string> ReadFields(const ReferenceClip& clip,
                        const std::optional<std::string>& value) {
     if (value) fields += fmt::format(" {}={}", field, *value);
   };
-  const auto add_number = [&](const char* field, const Names& names) {
-    add(field, NumberOf(Same(frames, field).value_or(""), names));
+  // `also` is allowed too.
+  const auto add_number = [&](const char* field, const Names& names,
+                              const std::string& also) {
+    auto number = NumberOf(Same(frames, field).value_or(""), names);
+    if (number && !also.empty() && *number != also) *number += "|" + also;
+    add(field, number);
   };
   // ffprobe also tells what the container alone declares, which a backend need
   // not repeat.
   const Names colored = {"h264", "hevc", "av1"};
   const Names with_aspect = {"h264",  "hevc",       "av1",
                              "mpeg4", "mpeg1video", "mpeg2video"};
-  if (IsOneOf(clip.codec, colored)) {
-    add_number("color_range", kRanges);
-    add_number("color_primaries", kPrimaries);
-    add_number("color_transfer", kTransfers);
-    add_number("color_space", kSpaces);
-    add_number("chroma_location", kLocations);
+  const bool tells_colors = clip.made && IsOneOf(clip.codec, colored);
+  if (tells_colors || which == Fields::kColors) {
+    const std::string unknown = tells_colors ? "" : "2";
+    add_number("color_range", kRanges, tells_colors ? "" : "0");
+    add_number("color_primaries", kPrimaries, unknown);
+    add_number("color_transfer", kTransfers, unknown);
+    add_number("color_space", kSpaces, unknown);
   }
-  if (IsOneOf(clip.codec, with_aspect)) {
-    add("sample_aspect_ratio", Same(frames, "sample_aspect_ratio"));
+  if (tells_colors) add_number("chroma_location", kLocations, "");
+  if (const auto aspect = Same(frames, "sample_aspect_ratio");
+      aspect && clip.made) {
+    const bool told = IsOneOf(clip.codec, with_aspect);
+    add("sample_aspect_ratio", *aspect + (told ? "" : "|unknown"));
   }
   const auto interlaced = Same(frames, "interlaced_frame");
   add("interlaced", interlaced);

@@ -23,21 +23,26 @@ namespace {
 constexpr std::chrono::minutes kLimit{10};
 constexpr int kFrames = 30;
 
+struct Size {
+  uint32_t width = 0;
+  uint32_t height = 0;
+};
+
 struct Recipe {
   const char* name;
   const char* codec;
   const char* container;  // the ending of the file's name
   const char* pixel_format;
-  const char* size;
+  Size size;
   // The options of ffmpeg that choose the encoder and its frames.
   std::vector<const char*> options;
 };
 
 // Codecs without macroblocks of fixed size can have an odd size, and two fields
 // an even number of rows each.
-constexpr char kEven[] = "322x182";
-constexpr char kOdd[] = "321x181";
-constexpr char kFields[] = "322x184";
+constexpr Size kEven = {322, 182};
+constexpr Size kOdd = {321, 181};
+constexpr Size kFields = {322, 184};
 
 const std::vector<Recipe>& Recipes() {
   static const std::vector<Recipe> recipes = {
@@ -164,16 +169,21 @@ const std::vector<Recipe>& Recipes() {
   return recipes;
 }
 
-Status RunFfmpeg(const std::vector<std::string>& arguments) {
-  std::vector<std::string> command = {"ffmpeg", "-nostdin", "-v", "fatal",
-                                      "-y"};
-  command.insert(command.end(), arguments.begin(), arguments.end());
+// Runs ffmpeg or ffprobe.
+Status RunReference(const std::vector<std::string>& command) {
   const Status status = RunProgram(command, kLimit);
   if (status.code() != Code::kNotFound) return status;
   return Status(Code::kNotFound,
                 "the ffmpeg program, which makes and decodes the clips that "
                 "the backend is compared with, is not installed; on Debian: "
                 "apt install ffmpeg");
+}
+
+Status RunFfmpeg(const std::vector<std::string>& arguments) {
+  std::vector<std::string> command = {"ffmpeg", "-nostdin", "-v", "fatal",
+                                      "-y"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return RunReference(command);
 }
 
 // Returns the fields of a line that are separated by commas.
@@ -214,24 +224,66 @@ Status ReadFrames(const std::string& path, ReferenceClip& clip) {
   return Status(Code::kBadInput, "ffmpeg decodes no frame of it");
 }
 
+// Returns whether the components of a pixel format of ffmpeg have more than 8
+// bits. Their names end with the order of bytes, as do those of packed RGB with
+// less.
+bool IsDeep(const std::string& pixel_format) {
+  if (!pixel_format.ends_with("le") && !pixel_format.ends_with("be")) {
+    return false;
+  }
+  constexpr std::array<std::string_view, 3> kShallow = {"444", "555", "565"};
+  return std::none_of(kShallow.begin(), kShallow.end(), [&](auto bits) {
+    return pixel_format.starts_with(fmt::format("rgb{}", bits)) ||
+           pixel_format.starts_with(fmt::format("bgr{}", bits));
+  });
+}
+
+// Reads the codec and the pixel format of the first video stream.
+Status ReadStream(ReferenceClip& clip, const std::string& list) {
+  RETURN_IF_ERROR(RunReference(
+      {"ffprobe", "-v", "fatal", "-select_streams", "v:0", "-show_entries",
+       "stream=codec_name,pix_fmt", "-of", "csv=p=0", "-o", list, clip.path}));
+  std::ifstream file(list);
+  std::string line;
+  std::getline(file, line);
+  const std::vector<std::string> fields = FieldsOf(line);
+  if (fields.size() < 2) {
+    return Status(Code::kBadInput, "ffprobe finds no video in it");
+  }
+  clip.codec = fields[0];
+  clip.pixel_format = fields[1];
+  return {};
+}
+
+// Decodes a clip whose codec and pixel format are known.
+Status Decode(ReferenceClip& clip, const std::string& scratch) {
+  const std::string list =
+      scratch + "/" + std::filesystem::path(clip.path).filename().string() +
+      ".framemd5";
+  clip.deep = IsDeep(clip.pixel_format);
+  // The timestamps are to be those of the container, ticks and all.
+  const std::vector<std::string> as_is = {
+      "-map",        "0:v:0",    "-fps_mode",
+      "passthrough", "-copyts",  "-enc_time_base",
+      "-1",          "-pix_fmt", clip.deep ? "rgb48le" : "rgb24"};
+  std::vector<std::string> arguments = {"-i", clip.path};
+  arguments.insert(arguments.end(), as_is.begin(), as_is.end());
+  arguments.insert(arguments.end(), {"-f", "framemd5", list});
+  RETURN_IF_ERROR(RunFfmpeg(arguments).WithContext(clip.path));
+  return ReadFrames(list, clip).WithContext(clip.path);
+}
+
 }  // namespace
 
 Result<ReferenceClip> ReadReference(const std::string& path,
                                     const std::string& name,
                                     const std::string& scratch) {
   ReferenceClip clip{.name = name, .path = path};
-  const std::string base =
-      scratch + "/" + std::filesystem::path(path).filename().string();
-  const std::string list = base + ".framemd5";
-  // The timestamps are to be those of the container, ticks and all.
-  const std::vector<std::string> as_is = {
-      "-map",           "0:v:0", "-fps_mode", "passthrough", "-copyts",
-      "-enc_time_base", "-1",    "-pix_fmt",  "rgb24"};
-  std::vector<std::string> arguments = {"-i", path};
-  arguments.insert(arguments.end(), as_is.begin(), as_is.end());
-  arguments.insert(arguments.end(), {"-f", "framemd5", list});
-  RETURN_IF_ERROR(RunFfmpeg(arguments).WithContext(path));
-  RETURN_IF_ERROR(ReadFrames(list, clip).WithContext(path));
+  const std::string list = scratch + "/" +
+                           std::filesystem::path(path).filename().string() +
+                           ".stream";
+  RETURN_IF_ERROR(ReadStream(clip, list).WithContext(path));
+  RETURN_IF_ERROR(Decode(clip, scratch));
   return clip;
 }
 
@@ -252,21 +304,28 @@ const Recipe* RecipeOf(const std::string& name) {
   return recipe == Recipes().end() ? nullptr : &*recipe;
 }
 
-Result<ReferenceClip> Make(const std::string& name, const std::string& size,
+Result<ReferenceClip> Make(const std::string& name, const Size& size,
                            int frames, const std::string& scratch) {
   const Recipe* const recipe = RecipeOf(name);
   if (recipe == nullptr) {
     return Status(Code::kUnsupported, "there is no clip of " + name);
   }
-  std::string file = name + "_" + size;
+  const auto [width, height] = size;
+  std::string file = fmt::format("{}_{}x{}", name, width, height);
   std::replace(file.begin(), file.end(), ' ', '_');
   const std::string path =
       fmt::format("{}/{}.{}", scratch, file, recipe->container);
+  // The source has pictures of even sizes only.
   std::vector<std::string> arguments = {
-      "-f",        "lavfi",
-      "-i",        fmt::format("testsrc2=size={}:rate=25", size),
-      "-frames:v", fmt::format("{}", frames),
-      "-pix_fmt",  recipe->pixel_format};
+      "-f",
+      "lavfi",
+      "-i",
+      fmt::format("testsrc2=size={}x{}:rate=25,crop={}:{}:0:0:exact=1",
+                  width + width % 2, height + height % 2, width, height),
+      "-frames:v",
+      fmt::format("{}", frames),
+      "-pix_fmt",
+      recipe->pixel_format};
   arguments.insert(arguments.end(), recipe->options.begin(),
                    recipe->options.end());
   arguments.push_back(path);
@@ -275,10 +334,16 @@ Result<ReferenceClip> Make(const std::string& name, const std::string& size,
   if (!made.ok()) {
     return Status(Code::kUnsupported, "this ffmpeg makes no " + name);
   }
-  ASSIGN_OR_RETURN(ReferenceClip clip, ReadReference(path, name, scratch));
-  clip.codec = recipe->codec;
-  clip.pixel_format = recipe->pixel_format;
-  return clip;
+  ReferenceClip clip{.name = name,
+                     .codec = recipe->codec,
+                     .pixel_format = recipe->pixel_format,
+                     .path = path,
+                     .made = true};
+  RETURN_IF_ERROR(Decode(clip, scratch));
+  if (clip.width == width && clip.height == height) return clip;
+  return Status(Code::kUnsupported,
+                fmt::format("this ffmpeg makes {} of {}x{} pixels, not {}x{}",
+                            name, clip.width, clip.height, width, height));
 }
 
 }  // namespace
@@ -291,14 +356,15 @@ std::string PixelFormatOf(const std::string& name) {
 Result<ReferenceClip> MakeClip(const std::string& name,
                                const std::string& scratch) {
   const Recipe* const recipe = RecipeOf(name);
-  return Make(name, recipe == nullptr ? "" : recipe->size, kFrames, scratch);
+  return Make(name, recipe == nullptr ? Size() : recipe->size, kFrames,
+              scratch);
 }
 
 Result<ReferenceClip> MakeClipOfSize(const std::string& codec, uint32_t width,
                                      uint32_t height,
                                      const std::string& scratch) {
   constexpr int kFew = 3;
-  return Make(codec, fmt::format("{}x{}", width, height), kFew, scratch);
+  return Make(codec, {width, height}, kFew, scratch);
 }
 
 Result<std::vector<float>> MakeSound(const std::string& encoder,

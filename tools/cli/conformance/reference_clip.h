@@ -16,13 +16,17 @@ namespace bulkhead::cli {
 struct ReferenceClip {
   struct Frame {
     std::optional<int64_t> pts;  // in ticks of the stream's time base
-    std::string md5;             // of the picture as packed RGB
+    std::string md5;  // of the picture as packed RGB, of 16 bits if `deep`
   };
 
   std::string name;  // "h264", or the name of the file
   std::string codec;
-  std::string pixel_format;  // of a clip that was made
+  std::string pixel_format;
   std::string path;
+  bool made = false;  // by MakeClip; no file of --media
+  // The components have more than 8 bits. Frames are then compared as float32,
+  // which is 16 bits of ffmpeg's RGB.
+  bool deep = false;
   uint32_t width = 0;
   uint32_t height = 0;
   std::vector<Frame> frames;
@@ -57,11 +61,18 @@ Result<ReferenceClip> MakeClipOfSize(const std::string& codec, uint32_t width,
 // there is no such clip.
 std::string PixelFormatOf(const std::string& name);
 
+enum class Fields {
+  // Those that the codec's own bitstream or the packets tell.
+  kCertain,
+  // Those of the colours too, for frames whose pictures are wrong: one that is
+  // neither unknown nor what ffprobe tells is then the cause.
+  kColors,
+};
+
 // Returns the fields of bulkhead_frame that ffprobe tells of all frames of a
-// clip alike, as words "color_space=1", with a space before each. Only those
-// that the codec's own bitstream or the packets tell. Errors as of
-// ReadReference.
-Result<std::string> ReadFields(const ReferenceClip& clip,
+// clip alike, as words "color_space=1|2" for what is allowed, with a space
+// before each. Errors as of ReadReference.
+Result<std::string> ReadFields(const ReferenceClip& clip, Fields which,
                                const std::string& scratch);
 
 // Makes a second of sound with an encoder of ffmpeg, and returns the samples

@@ -18,18 +18,22 @@ std::string WithoutIndex(const std::string& device) {
 
 }  // namespace
 
-Subject::Subject(HostOptions options, const ConformanceRequest& request)
+Subject::Subject(HostOptions options, const ConformanceRequest& request,
+                 std::shared_ptr<const TemporaryDirectory> directory)
     : options_(std::move(options)),
       name_(request.backend),
       media_(request.media),
-      device_(request.device) {}
+      device_(request.device),
+      directory_(std::move(directory)) {}
 
 Result<std::unique_ptr<Subject>> Subject::Make(
     const GlobalOptions& global, const ConformanceRequest& request) {
   HostOptions options = HostOptionsFrom(global);
   options.autoload = true;
   options.backends_disable.emplace();
-  std::unique_ptr<Subject> subject(new Subject(std::move(options), request));
+  std::unique_ptr<Subject> subject(
+      new Subject(std::move(options), request,
+                  std::make_shared<const TemporaryDirectory>()));
   if (subject->scratch().empty()) {
     return Status(Code::kInvalidArgument,
                   "cannot make a temporary directory; is TMPDIR writable?");
@@ -60,7 +64,8 @@ Result<std::unique_ptr<Host>> Subject::NewHostFor(const std::string& backend,
                                                   const Change& change) {
   HostOptions options = options_;
   options.backends = {backend};
-  options.state_directory = fmt::format("{}/state-{}", scratch(), ++hosts_);
+  options.state_directory =
+      fmt::format("{}/state-{}-{}", scratch(), name_, ++hosts_);
   if (change) change(options);
   return Host::Create(std::move(options));
 }
@@ -76,16 +81,20 @@ Result<Host*> Subject::SharedHost() {
   return shared_.get();
 }
 
-Result<Host*> Subject::CpuHost() {
-  if (!cpu_) {
-    ASSIGN_OR_RETURN(cpu_, NewHostFor("cpu", {}));
-  }
-  return cpu_.get();
+Result<Subject*> Subject::Reference() {
+  if (reference_) return reference_.get();
+  std::unique_ptr<Subject> cpu(
+      new Subject(options_, {.backend = "cpu", .device = "cpu"}, directory_));
+  ASSIGN_OR_RETURN(Host* const host, cpu->SharedHost());
+  ASSIGN_OR_RETURN(cpu->backend_, cpu->Describe(*host));
+  reference_ = std::move(cpu);
+  return reference_.get();
 }
 
 Result<VideoDecoder> Subject::Open(Host& host, const ReferenceClip& clip,
                                    VideoOptions options) const {
   if (options.device.empty()) options.device = device_;
+  if (clip.deep) options.output_dtype = OutputDtype::kFloat32;
   return host.OpenVideo(clip.path, std::move(options));
 }
 

@@ -46,11 +46,13 @@ class Subject {
   // Returns a Host with the usual options, the same for many checks: a start of
   // the backend takes longer than most of them.
   Result<Host*> SharedHost();
-  // Returns a Host that uses `cpu`, to compare with; the same for all checks.
-  Result<Host*> CpuHost();
+  // Returns the backend `cpu`, the reference, with a Host of its own; the same
+  // for all checks.
+  Result<Subject*> Reference();
   // Lets the next checks have a new Host, since this one has seen a failure.
   void ForgetHost() { shared_.reset(); }
-  // Opens a clip on the device.
+  // Opens a clip on the device, with the numbers that its frames are compared
+  // in.
   Result<VideoDecoder> Open(Host& host, const ReferenceClip& clip,
                             VideoOptions options = {}) const;
 
@@ -66,7 +68,7 @@ class Subject {
   bool has_device() const;
 
   // A directory for the files of checks.
-  const std::string& scratch() const { return directory_.path(); }
+  const std::string& scratch() const { return directory_->path(); }
   const std::string& media() const { return media_; }
 
   // The clips that the device has decoded. The first is used where one is
@@ -75,7 +77,8 @@ class Subject {
   void AddClip(ReferenceClip clip) { clips_.push_back(std::move(clip)); }
 
  private:
-  Subject(HostOptions options, const ConformanceRequest& request);
+  Subject(HostOptions options, const ConformanceRequest& request,
+          std::shared_ptr<const TemporaryDirectory> directory);
 
   Result<std::unique_ptr<Host>> NewHostFor(const std::string& backend,
                                            const Change& change);
@@ -85,11 +88,12 @@ class Subject {
   const std::string media_;
   std::string device_;
   BackendInfo backend_;
-  TemporaryDirectory directory_;
+  // That of the reference too.
+  const std::shared_ptr<const TemporaryDirectory> directory_;
   std::vector<ReferenceClip> clips_;
   int hosts_ = 0;  // that were made
   std::unique_ptr<Host> shared_;
-  std::unique_ptr<Host> cpu_;
+  std::unique_ptr<Subject> reference_;
 };
 
 }  // namespace bulkhead::cli

@@ -8,20 +8,20 @@
 
 namespace bulkhead::cli {
 
-// The differences between two pictures of bytes.
+// The differences between two pictures with numbers of one type.
 struct PictureDifference {
   // They have different sizes; nothing else is compared then.
   bool sizes = false;
-  uint64_t bytes = 0;  // that differ, of those of one picture
+  uint64_t numbers = 0;  // that differ, of those of one picture
   uint64_t of = 0;
   // The peak signal-to-noise ratio in dB over red, green and blue; nullopt if
   // the pictures are equal.
   std::optional<double> psnr;
 
-  bool none() const { return !sizes && bytes == 0; }
+  bool none() const { return !sizes && numbers == 0; }
 };
 
-// Requires Dtype::kUint8 of both.
+// Requires the same Dtype of both.
 PictureDifference Compare(const Picture& a, const Picture& b);
 
 }  // namespace bulkhead::cli

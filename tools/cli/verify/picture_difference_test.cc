@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
 #include <vector>
 
 namespace bulkhead::cli {
@@ -39,7 +40,7 @@ TEST_F(CompareTest, OneBitIsFound) {
   second_[16 * 2 + 14] = std::byte{1};
   const PictureDifference difference = Compare(a_, b_);
   EXPECT_FALSE(difference.none());
-  EXPECT_EQ(difference.bytes, 1u);
+  EXPECT_EQ(difference.numbers, 1u);
   EXPECT_EQ(difference.of, 45u);
   // 10 * log10(255 * 255 * 45)
   EXPECT_NEAR(*difference.psnr, 64.66, 0.01);
@@ -48,8 +49,27 @@ TEST_F(CompareTest, OneBitIsFound) {
 TEST_F(CompareTest, TheOppositeOfAPictureIsAsFarAwayAsCanBe) {
   std::fill(second_.begin(), second_.end(), std::byte{255});
   const PictureDifference difference = Compare(a_, b_);
-  EXPECT_EQ(difference.bytes, 45u);
+  EXPECT_EQ(difference.numbers, 45u);
   EXPECT_NEAR(*difference.psnr, 0, 1e-9);
+}
+
+TEST_F(CompareTest, FloatsDifferByTheirNumbers) {
+  std::vector<float> first(size_t{kWidth} * kHeight * 3);
+  std::vector<float> second = first;
+  second[44] = 1.0F / 65535;
+  const auto view = [](const std::vector<float>& numbers) {
+    return Picture{.pixels = std::as_bytes(std::span(numbers)).data(),
+                   .width = kWidth,
+                   .height = kHeight,
+                   .stride = kWidth * 3 * sizeof(float),
+                   .dtype = Dtype::kFloat32};
+  };
+  EXPECT_TRUE(Compare(view(first), view(first)).none());
+  const PictureDifference difference = Compare(view(first), view(second));
+  EXPECT_EQ(difference.numbers, 1u);
+  EXPECT_EQ(difference.of, 45u);
+  // 10 * log10(65535 * 65535 * 45)
+  EXPECT_NEAR(*difference.psnr, 112.86, 0.01);
 }
 
 TEST_F(CompareTest, PicturesOfDifferentSizesAreNotCompared) {

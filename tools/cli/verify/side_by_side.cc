@@ -42,6 +42,10 @@ std::string Differs(const Frame& a, const Frame& b, Comparison& comparison) {
     return fmt::format("its time, {:.6f} s and {:.6f} s", a.pts_seconds(),
                        b.pts_seconds());
   }
+  if (a.dtype() != b.dtype()) {
+    return fmt::format("its numbers, {} and {}", NameOf(a.dtype()),
+                       NameOf(b.dtype()));
+  }
   const PictureDifference difference = Compare(PictureOf(a), PictureOf(b));
   if (difference.none()) return "";
   if (difference.sizes) {
@@ -50,8 +54,8 @@ std::string Differs(const Frame& a, const Frame& b, Comparison& comparison) {
   }
   comparison.lowest_psnr = std::min(
       comparison.lowest_psnr.value_or(*difference.psnr), *difference.psnr);
-  return fmt::format("its picture, in {} of {} bytes, PSNR {:.1f} dB",
-                     difference.bytes, difference.of, *difference.psnr);
+  return fmt::format("its picture, in {} of {} numbers, PSNR {:.1f} dB",
+                     difference.numbers, difference.of, *difference.psnr);
 }
 
 void Note(Comparison& comparison, double seconds, std::string words) {
@@ -67,7 +71,7 @@ void Note(Comparison& comparison, double seconds, std::string words) {
 
 Result<Comparison> CompareSideBySide(VideoDecoder& video, VideoDecoder& against,
                                      const std::function<void()>& seen) {
-  Comparison comparison;
+  Comparison comparison{.numbers = video.metadata().dtype};
   double last = 0;  // the time of the last frame that either gave
   for (;;) {
     const Answer a = TimedNext(video, comparison.seconds);

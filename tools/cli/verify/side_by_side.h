@@ -16,16 +16,17 @@ namespace bulkhead::cli {
 struct FirstDifference {
   uint64_t frame = 0;
   double seconds = 0;  // the time of the frame in the stream
-  // The difference in words: "its picture, in 1 of 691200 bytes, PSNR 106.5
+  // The difference in words: "its picture, in 1 of 691200 numbers, PSNR 106.5
   // dB".
   std::string words;
 };
 
 // The result of decoding one video stream on two devices.
 struct Comparison {
-  uint64_t frames = 0;     // that both gave
-  uint64_t refused = 0;    // that both call damaged
-  uint64_t differing = 0;  // of which time, size or picture differ
+  Dtype numbers = Dtype::kUint8;  // those of the first device
+  uint64_t frames = 0;            // that both gave
+  uint64_t refused = 0;           // that both call damaged
+  uint64_t differing = 0;  // of which time, size, numbers or picture differ
   // Both were compared to their end. False if only one of them gave a frame:
   // the two are out of step from there on, and nothing behind it is compared.
   bool complete = true;
@@ -37,10 +38,10 @@ struct Comparison {
 };
 
 // Decodes both streams from their beginning, frame by frame in turns, and
-// compares pictures byte by byte. Damage that both tell at the same place is no
-// difference. Returns the error of a device that fails where the other one goes
-// on, unless that is for damage, which is a difference. `seen` is called after
-// each frame.
+// compares pictures number by number. Damage that both tell at the same place
+// is no difference. Returns the error of a device that fails where the other
+// one goes on, unless that is for damage, which is a difference. `seen` is
+// called after each frame.
 Result<Comparison> CompareSideBySide(VideoDecoder& video, VideoDecoder& against,
                                      const std::function<void()>& seen);
 

@@ -13,6 +13,7 @@
 #include "tools/cli/facts.h"
 #include "tools/cli/terminal.h"
 #include "tools/cli/verify/side_by_side.h"
+#include "tools/cli/writers/picture.h"
 
 namespace bulkhead::cli {
 namespace {
@@ -23,8 +24,9 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead verify *.mp4 --device acme --json | jq 'select(.differing > 0)'
 
 Decodes the video of each file on both devices at once, each in a sandboxed process
-of its own, and compares every picture, byte by byte. With --json the output is one
-object for each file.
+of its own, and compares every picture, number by number: RGB of 8 bits (uint8), or
+float32 if the stream has more than 8 bits. With --json the output is one object for
+each file.
 
 Where only one device gives a frame, the comparison of that file ends: the devices
 are out of step from there on ("complete": false).
@@ -50,7 +52,8 @@ nlohmann::ordered_json FactsOf(const Comparison& comparison) {
              {"seconds", comparison.first->seconds},
              {"words", comparison.first->words}};
   }
-  return {{"frames", comparison.frames},
+  return {{"numbers", NameOf(comparison.numbers)},
+          {"frames", comparison.frames},
           {"refused_by_both", comparison.refused},
           {"differing", comparison.differing},
           {"complete", comparison.complete},
@@ -68,17 +71,19 @@ void PrintComparison(const std::string& file, const Comparison& comparison,
   const std::string times =
       fmt::format("{} took {:.2f} s, {} {:.2f} s", device, comparison.seconds,
                   other, comparison.against_seconds);
+  const char* const numbers = NameOf(comparison.numbers);
   const std::string refused =
       comparison.refused == 0
           ? ""
           : fmt::format(", {} are damaged for both", comparison.refused);
   if (!comparison.first) {
-    Print(fmt::format("{}: {} frames are equal{}; {}", file, comparison.frames,
-                      refused, times));
+    Print(fmt::format("{}: {} frames are equal in {}{}; {}", file,
+                      comparison.frames, numbers, refused, times));
     return;
   }
-  Print(fmt::format("{}: {} of {} frames DIFFER{}; {}", file,
-                    comparison.differing, comparison.frames, refused, times));
+  Print(fmt::format("{}: {} of {} frames DIFFER in {}{}; {}", file,
+                    comparison.differing, comparison.frames, numbers, refused,
+                    times));
   Print(fmt::format("  first, frame {} at {:.3f} s, in {}",
                     comparison.first->frame, comparison.first->seconds,
                     comparison.first->words));
@@ -92,7 +97,9 @@ void PrintComparison(const std::string& file, const Comparison& comparison,
 
 Result<VideoDecoder> OpenOn(Host& host, const std::string& file,
                             const std::string& device, const Options& options) {
-  return host.OpenVideo(file, {.device = device, .threads = options.threads});
+  return host.OpenVideo(file, {.device = device,
+                               .threads = options.threads,
+                               .output_dtype = OutputDtype::kAuto});
 }
 
 int FailFile(const std::string& file, const Status& failure, bool json) {

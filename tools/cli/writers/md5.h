@@ -12,4 +12,8 @@ namespace bulkhead::cli {
 // picture as packed RGB24.
 std::string Md5(const Picture& picture);
 
+// Returns the MD5 that framemd5 prints for a picture as packed RGB48 of which
+// `picture` has the numbers divided by 65535. Requires Dtype::kFloat32.
+std::string Md5As16Bits(const Picture& picture);
+
 }  // namespace bulkhead::cli

@@ -3,6 +3,10 @@
 
 namespace bulkhead::cli {
 
+const char* NameOf(Dtype dtype) {
+  return dtype == Dtype::kFloat32 ? "float32" : "uint8";
+}
+
 Picture PictureOf(const Frame& frame) {
   Picture picture;
   picture.pixels = frame.height() == 0 ? nullptr : frame.row(0).data();

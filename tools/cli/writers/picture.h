@@ -29,6 +29,9 @@ struct Picture {
   uint64_t bytes() const { return uint64_t{row_bytes()} * height; }
 };
 
+// Returns "uint8" or "float32".
+const char* NameOf(Dtype dtype);
+
 // Returns a view of the frame's pixels, valid as long as `frame`.
 Picture PictureOf(const Frame& frame);
 
