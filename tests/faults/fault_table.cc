@@ -205,7 +205,7 @@ constexpr FaultEntry kTable[] = {
     {36, "end of the application", "SIGKILL", "all gone in 2 s", kDeath,
      "TakesEverythingWithIt"},
     {36, "with a stopped bulkheadd", "SIGSTOP, SIGKILL", "all gone in 2 s",
-     kDeath, "TakesTheSandboxesWithItThoughBulkheaddIsStopped"},
+     kDeath, "TakesEverythingWithItThoughBulkheaddIsStopped"},
     {36, "of a stopped supervisor", "SIGSTOP, no parent-death signal",
      "all gone", kLauncher, "StoppedSupervisorDoesNotKeepABackendAlive"},
     {37, "fork() without exec", "a child that ends", "no restart", kSessions,

@@ -16,7 +16,7 @@ constexpr Elsewhere kElsewhere[] = {
     {57, "with a child that holds its descriptors", kDeath,
      "TakesEverythingWithItThoughAChildHoldsItsDescriptors"},
     {57, "with a stopped bulkheadd", kDeath,
-     "TakesTheSandboxesWithItThoughBulkheaddIsStopped"},
+     "TakesEverythingWithItThoughBulkheaddIsStopped"},
     {57, "outliving bulkheadd", kDeath,
      "BulkheaddsDeathTakesTheSandboxesWithIt"},
     {58, "ignoring its end", kLiars, "AWorkerThatIgnoresItsEndIsKilled"},
