@@ -17,6 +17,20 @@ fail() {
   exit 1
 }
 
+# Prints the relative links of the installed documents that lead nowhere. Examples in
+# C++ have lambdas, which look like links.
+dead_links() {
+  find share/doc -name '*.md' | while read -r page; do
+    sed -e '/^```/,/^```/d' -e 's/`[^`]*`//g' "$page" | { grep -oE '\]\([^()# ]+' || true; } | cut -c 3- |
+      while read -r target; do
+        [[ $target == *://* || -e $(dirname "$page")/$target ]] || echo "$page: $target"
+      done
+  done
+}
+[[ -z $(dead_links) ]] || fail "documents have dead links: $(dead_links)"
+(($(grep -l 'include/bulkhead' -r share/doc --include='*.md' | wc -l) > 3)) ||
+  fail "no links to headers"
+
 # Prints the names of options in the --help of a command, each on a line.
 options_of() {
   "$program" "$@" --help | grep -oE '^  (-[A-Za-z],)?--?[A-Za-z][-a-z0-9]*' |
