@@ -21,6 +21,7 @@ fail() {
 # C++ have lambdas, which look like links.
 dead_links() {
   find share/doc -name '*.md' | while read -r page; do
+    # shellcheck disable=SC2016 # Backquotes of Markdown.
     sed -e '/^```/,/^```/d' -e 's/`[^`]*`//g' "$page" | { grep -oE '\]\([^()# ]+' || true; } | cut -c 3- |
       while read -r target; do
         [[ $target == *://* || -e $(dirname "$page")/$target ]] || echo "$page: $target"
