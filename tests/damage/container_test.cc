@@ -310,7 +310,8 @@ TEST_P(Container, AGapIsToldOnceThoughItsWorkerDies) {
   }
   EXPECT_EQ(errors, expected);
   EXPECT_EQ(frames, pass.frames);
-  EXPECT_EQ(video.recovery().restarts > 0, goes_on);
+  // Without a frame behind, the dead worker may have told the end before.
+  EXPECT_TRUE(video.recovery().restarts > 0 || !goes_on);
   EXPECT_EQ(SumsOf(video).not_in_index, SumsOf(calm).not_in_index);
   EXPECT_EQ(video.damage().size(), calm.damage().size());
 }
