@@ -221,6 +221,10 @@ ipc::Expected<void> RgbConverter::MakeScaler(const Picture& source,
   }
   if (sws_init_context(context, nullptr, nullptr) < 0) {
     scaler_.reset();
+    // Its result is -1 for a lack of memory as well.
+    if (sws_isSupportedInput(source.format) > 0) {
+      return ShortOfMemory();
+    }
     return ipc::Fail(ipc::Code::kUnsupported,
                      std::string("a picture in the format ") + known_name_ +
                          " cannot be converted to RGB");
