@@ -103,6 +103,8 @@ bulkhead_result EnumerateDevices(const bulkhead_runtime*,
   return BULKHEAD_OK;
 }
 
+// Asks again for a buffer for as long as it is refused, which is the fault: the
+// pause keeps the processor free for the runtime, which has to notice it.
 bulkhead_result AcquireForEver(void* context,
                                const bulkhead_buffer_request* request,
                                bulkhead_buffer* buffer) {

@@ -9,7 +9,7 @@
 
 namespace bulkhead::cli {
 
-// What is tried with one clip.
+// Tries something with one clip and returns what came of it.
 using ClipCheck = std::function<Verdict(Subject&, const ReferenceClip&)>;
 
 // Tries `check` with a clip. A failure with a file of --media says nothing of
