@@ -28,9 +28,7 @@ Status Failed(const std::string& what) {
 
 }  // namespace
 
-Result<std::unique_ptr<Peer>> Peer::Start(const std::string& script,
-                                          const std::string& kind,
-                                          const std::string& clip) {
+Result<std::unique_ptr<Peer>> Peer::Start(std::vector<std::string> arguments) {
   int to[2];
   int from[2];
   if (pipe2(to, O_CLOEXEC) != 0) return Failed("make a pipe");
@@ -39,11 +37,14 @@ Result<std::unique_ptr<Peer>> Peer::Start(const std::string& script,
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_adddup2(&files, to[0], STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&files, from[1], STDOUT_FILENO);
-  std::string words[] = {kPython, "-I", script, kind, clip};
-  char* const argv[] = {words[0].data(), words[1].data(), words[2].data(),
-                        words[3].data(), words[4].data(), nullptr};
+  std::string isolated = "-I";
+  std::string python = kPython;
+  std::vector<char*> argv = {python.data(), isolated.data()};
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
   pid_t pid = 0;
-  const int error = posix_spawn(&pid, kPython, &files, nullptr, argv, environ);
+  const int error =
+      posix_spawn(&pid, kPython, &files, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&files);
   close(to[0]);
   close(from[1]);
@@ -59,7 +60,7 @@ Result<std::unique_ptr<Peer>> Peer::Start(const std::string& script,
   std::unique_ptr<Peer> peer(new Peer(pid, requests, answers));
   Result<std::string> version = peer->ReadLine();
   if (!version) {
-    return Status(Code::kUnsupported, kind + " is not installed");
+    return Status(Code::kUnsupported, arguments.at(1) + " is not installed");
   }
   peer->name_ = *version;
   return peer;
@@ -104,6 +105,14 @@ Result<RandomPass> Peer::Random(std::span<const int64_t> indices) {
   if (!answer) return answer.error();
   RandomPass pass;
   std::istringstream(*answer) >> pass.open_ms >> pass.seconds >> pass.wrong;
+  return pass;
+}
+
+Result<TensorPass> Peer::Tensors(const std::string& request) {
+  Result<std::string> answer = Ask(request);
+  if (!answer) return answer.error();
+  TensorPass pass;
+  std::istringstream(*answer) >> pass.seconds >> pass.frames >> pass.wrong;
   return pass;
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace bulkhead::benchmark {
 
@@ -22,16 +23,23 @@ struct RandomPass {
   uint64_t wrong = 0;  // Pictures that differ from those of a sequential pass.
 };
 
-// Another decoder library, which runs in a Python process. The process lives as
-// long as this object, so that its start is not measured. peers.py documents
-// the protocol. Not thread-safe.
+// The results of one request to tensors.py.
+struct TensorPass {
+  double seconds = 0;
+  uint64_t frames = 0;
+  uint64_t wrong = 0;  // Of a request that checks, as RandomPass has it.
+};
+
+// A decoder library in a Python process. The process lives as long as this
+// object, so that its start is not measured. peers.py and tensors.py document
+// the protocols. Not thread-safe.
 class Peer {
  public:
-  // Starts the process. `kind` is "pyav", "opencv" or "ffms2". Returns
-  // kUnsupported if that library is not installed.
-  static Result<std::unique_ptr<Peer>> Start(const std::string& script,
-                                             const std::string& kind,
-                                             const std::string& clip);
+  // Starts the process. `arguments` are the script and its arguments, of which
+  // the first names the library. Returns kUnsupported if that library is not
+  // installed.
+  static Result<std::unique_ptr<Peer>> Start(
+      std::vector<std::string> arguments);
   ~Peer();
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
@@ -42,6 +50,8 @@ class Peer {
   // Call it after Sequential(): the pictures are compared with those of the
   // last sequential pass.
   Result<RandomPass> Random(std::span<const int64_t> indices);
+  // Sends a request of tensors.py.
+  Result<TensorPass> Tensors(const std::string& request);
 
  private:
   Peer(int pid, FILE* requests, FILE* answers)

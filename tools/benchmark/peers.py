@@ -55,15 +55,14 @@ class PyAv:
 
     def frames(self):
         for frame in self.container.decode(self.stream):
-            yield digest(frame.to_ndarray(format="rgb24"))
+            yield frame.to_ndarray(format="rgb24")
 
-    def at(self, index):
+    def frames_from(self, index):
         pts = self.start + round(index * self.ticks)
         self.container.seek(pts, stream=self.stream)
         for frame in self.container.decode(self.stream):
             if frame.pts >= pts:
-                return digest(frame.to_ndarray(format="rgb24"))
-        return None
+                yield frame.to_ndarray(format="rgb24")
 
 
 class OpenCv:
@@ -87,12 +86,11 @@ class OpenCv:
             found, picture = self.capture.read()
             if not found:
                 return
-            yield digest(picture)
+            yield picture
 
-    def at(self, index):
+    def frames_from(self, index):
         self.capture.set(self.position, index)
-        found, picture = self.capture.read()
-        return digest(picture) if found else None
+        return self.frames()
 
 
 class Ffms2:
@@ -160,7 +158,7 @@ class Ffms2:
         )
         self.width, self.height = width, height
 
-    def at(self, index):
+    def picture(self, index):
         import numpy
 
         ctypes = self.ctypes
@@ -175,13 +173,14 @@ class Ffms2:
         )
         # This is a view, not a copy, if rows are packed, as they are at the widths
         # measured here.
-        return digest(
-            numpy.ascontiguousarray(rows[:, : 3 * self.width])
-        )
+        return numpy.ascontiguousarray(rows[:, : 3 * self.width])
+
+    def frames_from(self, index):
+        for at in range(index, self.count):
+            yield self.picture(at)
 
     def frames(self):
-        for index in range(self.count):
-            yield self.at(index)
+        return self.frames_from(0)
 
 
 def main():
@@ -198,14 +197,14 @@ def main():
         start = time.perf_counter()
         decoder.open()
         if words[0] == "sequential":
-            straight = list(decoder.frames())
+            straight = [digest(picture) for picture in decoder.frames()]
             took = time.perf_counter() - start
             print(took, len(straight), flush=True)
             continue
         wanted = [int(index) for index in words[1].split(",")]
-        got = [decoder.at(wanted[0])]
+        got = [digest(next(decoder.frames_from(wanted[0])))]
         opened = time.perf_counter()
-        got += [decoder.at(index) for index in wanted[1:]]
+        got += [digest(next(decoder.frames_from(at))) for at in wanted[1:]]
         took = time.perf_counter() - opened
         wrong = sum(
             picture != straight[index]

@@ -161,7 +161,7 @@ Result<std::vector<Contestant>> Measure(Host& host, const std::string& clip,
                                  {.name = Ours::kNames[1]}};
   std::vector<std::unique_ptr<Peer>> peers;
   for (const char* kind : {"pyav", "opencv", "ffms2"}) {
-    auto peer = Peer::Start(options.script, kind, clip);
+    auto peer = Peer::Start({options.script, kind, clip});
     if (!peer) {
       cli::Say(fmt::format("left out: {}; tools/bench --peers installs it",
                            peer.error().message()));

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <bulkhead/host.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <random>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tools/benchmark/cached_clip.h"
+#include "tools/benchmark/command_line.h"
+#include "tools/benchmark/peer.h"
+#include "tools/benchmark/series.h"
+#include "tools/benchmark/stopwatch.h"
+#include "tools/cli/libexec.h"
+#include "tools/cli/terminal.h"
+
+namespace bulkhead::benchmark {
+namespace {
+
+constexpr char kPurpose[] =
+    R"(Measures how fast frames become torch tensors in Python: with the package
+bulkhead, with PyAV and with OpenCV, beside the C++ API, which copies each frame
+into memory of its own. 480p and 1080p H.264, one thread; in order, at random
+places, clips of 10 frames from random places, and a DataLoader with 2 workers
+whose items open the file and take such a clip (in C++: 2 threads). The rounds are
+interleaved.)";
+
+constexpr size_t kPlaces = 20;
+constexpr size_t kItems = 40;  // Of the DataLoader, per round.
+constexpr int64_t kClipFrames = 10;
+constexpr uint32_t kSeed = 20241;
+
+constexpr cli::SampleClip kClips[] = {Clip480p(30), Clip1080p(30)};
+
+enum Task { kSequential, kRandom, kTenFrames, kLoader };
+constexpr const char* kTasks[] = {"sequential", "random access",
+                                  "clips of 10 frames",
+                                  "DataLoader, 2 workers"};
+
+struct Contestant {
+  explicit Contestant(std::string contestant) : name(std::move(contestant)) {
+    for (const char* task : kTasks) series.push_back({task, "frames/s", {}});
+  }
+
+  std::string name;
+  std::vector<Series> series;  // By Task.
+  uint64_t wrong = 0;
+};
+
+struct Options {
+  RunOptions run;
+  std::string script;
+  std::string package;
+  std::string libexec;
+};
+
+// The frames that a round asks for.
+struct Places {
+  std::vector<int64_t> random;
+  std::vector<int64_t> clips;
+  std::vector<int64_t> items;  // The same in each round.
+};
+
+// Pictures in memory of the caller, which nobody fills with zeroes first.
+using Pixels = std::unique_ptr<std::byte[]>;
+
+Pixels CopyOf(const Frame& frame) {
+  const size_t row_bytes = frame.row(0).size();
+  Pixels pixels(new std::byte[row_bytes * frame.height()]);
+  for (uint32_t y = 0; y < frame.height(); ++y) {
+    std::memcpy(pixels.get() + y * row_bytes, frame.row(y).data(), row_bytes);
+  }
+  return pixels;
+}
+
+// The C++ API, which does what tensors.py does.
+class InCpp {
+ public:
+  InCpp(Host& host, std::string clip) : host_(host), clip_(std::move(clip)) {}
+
+  Result<TensorPass> Run(Task task, const Places& places) const {
+    const auto start = Clock::now();
+    Result<uint64_t> frames = Frames(task, places);
+    if (!frames) return frames.error();
+    return TensorPass{MillisecondsSince(start) / 1e3, *frames};
+  }
+
+ private:
+  Result<uint64_t> Frames(Task task, const Places& places) const {
+    switch (task) {
+      case kSequential:
+        return Sequential();
+      case kRandom:
+        return AtRandom(places.random);
+      case kTenFrames:
+        return Clips(places.clips);
+      case kLoader:
+        return InTwoThreads(places.items);
+    }
+    return Status(Code::kInternal, "there is no such task");
+  }
+
+  Result<uint64_t> Sequential() const {
+    Result<VideoDecoder> video = host_.OpenVideo(clip_);
+    if (!video) return video.error();
+    for (uint64_t frames = 0;; ++frames) {
+      Result<std::optional<Frame>> frame = video->Next();
+      if (!frame) return frame.error();
+      if (!*frame) return frames;
+      const Pixels pixels = CopyOf(**frame);
+    }
+  }
+
+  Result<uint64_t> AtRandom(std::span<const int64_t> places) const {
+    Result<VideoDecoder> video = host_.OpenVideo(clip_);
+    if (!video) return video.error();
+    std::vector<Pixels> pictures;
+    for (const int64_t place : places) {
+      const Result<Frame> frame = video->FrameAt(place);
+      if (!frame) return frame.error();
+      pictures.push_back(CopyOf(*frame));
+    }
+    return pictures.size();
+  }
+
+  Result<uint64_t> Clips(std::span<const int64_t> places) const {
+    Result<VideoDecoder> video = host_.OpenVideo(clip_);
+    if (!video) return video.error();
+    std::vector<Pixels> clips;
+    for (const int64_t place : places) {
+      Result<Pixels> clip = ClipAt(*video, place);
+      if (!clip) return clip.error();
+      clips.push_back(*std::move(clip));
+    }
+    return clips.size() * kClipFrames;
+  }
+
+  static Result<Pixels> ClipAt(VideoDecoder& video, int64_t place) {
+    std::vector<int64_t> indices(kClipFrames);
+    std::iota(indices.begin(), indices.end(), place);
+    const VideoMetadata& metadata = video.metadata();
+    const size_t bytes = size_t{3} * metadata.width * metadata.height *
+                         static_cast<size_t>(kClipFrames);
+    Pixels pixels(new std::byte[bytes]);
+    const Result<FrameBatch> batch =
+        video.FramesAt(indices, {pixels.get(), bytes});
+    if (!batch) return batch.error();
+    return pixels;
+  }
+
+  Result<uint64_t> InTwoThreads(std::span<const int64_t> items) const {
+    std::atomic<size_t> next = 0;
+    Status failures[2];
+    const auto work = [&](Status& failure) {
+      for (size_t item; (item = next++) < items.size();) {
+        const Result<uint64_t> frames = Clips(items.subspan(item, 1));
+        if (!frames) failure = frames.error();
+      }
+    };
+    {
+      std::jthread first(work, std::ref(failures[0]));
+      std::jthread second(work, std::ref(failures[1]));
+    }
+    for (const Status& failure : failures) {
+      if (!failure.ok()) return failure;
+    }
+    return items.size() * kClipFrames;
+  }
+
+  Host& host_;
+  const std::string clip_;
+};
+
+std::string RequestOf(Task task, const Places& places) {
+  switch (task) {
+    case kSequential:
+      return "sequential";
+    case kRandom:
+      return fmt::format("random {}", fmt::join(places.random, ","));
+    case kTenFrames:
+      return fmt::format("clips {} {}", kClipFrames,
+                         fmt::join(places.clips, ","));
+    case kLoader:
+      return fmt::format("loader {} {}", kClipFrames,
+                         fmt::join(places.items, ","));
+  }
+  return "";
+}
+
+std::vector<int64_t> RandomPlaces(std::mt19937& random, size_t count,
+                                  uint64_t frames) {
+  std::uniform_int_distribution<int64_t> any(
+      0, static_cast<int64_t>(frames) - kClipFrames);
+  std::vector<int64_t> places(count);
+  std::ranges::generate(places, [&] { return any(random); });
+  return places;
+}
+
+Result<std::vector<Contestant>> Measure(Host& host, const std::string& clip,
+                                        uint64_t frames,
+                                        const Options& options) {
+  const InCpp in_cpp(host, clip);
+  std::vector<Contestant> all = {Contestant("C++ API")};
+  std::vector<std::unique_ptr<Peer>> peers;
+  for (std::vector<std::string> arguments :
+       {std::vector<std::string>{"bulkhead", clip, options.package},
+        {"pyav", clip},
+        {"opencv", clip}}) {
+    arguments.insert(arguments.begin(), options.script);
+    auto peer = Peer::Start(std::move(arguments));
+    if (!peer) return peer.error();
+    all.emplace_back((*peer)->name());
+    peers.push_back(*std::move(peer));
+  }
+  std::mt19937 random(kSeed);
+  Places places;
+  places.items = RandomPlaces(random, kItems, frames);
+  // Round -1 is a warm-up: it checks the pictures, and does not count.
+  for (int round = -1; round < options.run.rounds; ++round) {
+    places.random = RandomPlaces(random, kPlaces, frames);
+    places.clips = RandomPlaces(random, kPlaces, frames);
+    for (const Task task : {kSequential, kRandom, kTenFrames, kLoader}) {
+      const std::string request = RequestOf(task, places);
+      for (size_t i = 0; i < all.size(); ++i) {
+        const Result<TensorPass> pass =
+            i == 0 ? in_cpp.Run(task, places)
+                   : peers[i - 1]->Tensors(round < 0 ? "check " + request
+                                                     : request);
+        if (!pass) return pass.error();
+        all[i].wrong += pass->wrong;
+        if (task == kSequential && pass->frames != frames) {
+          return Status(Code::kInternal,
+                        fmt::format("{} decodes {} frames of {}", all[i].name,
+                                    pass->frames, frames));
+        }
+        if (round < 0) continue;
+        all[i].series[task].values.push_back(static_cast<double>(pass->frames) /
+                                             pass->seconds);
+      }
+    }
+  }
+  return all;
+}
+
+nlohmann::ordered_json Print(const std::vector<Contestant>& all) {
+  nlohmann::ordered_json facts = nlohmann::ordered_json::array();
+  const Contestant& python = all[1];
+  for (const Contestant& one : all) {
+    std::vector<Series> series = one.series;
+    if (&one != &python) {
+      for (size_t task = 0; task < one.series.size(); ++task) {
+        series.push_back(
+            Ratio(fmt::format("Bulkhead in Python / it, {}", kTasks[task]),
+                  python.series[task], one.series[task]));
+      }
+    }
+    std::cout << fmt::format(
+        "\n{}{}\n", one.name,
+        one.wrong ? fmt::format(", {} frames were others", one.wrong) : "");
+    for (const Series& line : series) std::cout << LineOf(line) << '\n';
+    facts.push_back({{"decoder", one.name},
+                     {"wrong_frames", one.wrong},
+                     {"series", FactsOf(series)}});
+  }
+  return facts;
+}
+
+int Run(int argc, char** argv) {
+  // A peer may end at any time. Without SIGPIPE the next request then fails
+  // with an error instead of ending this program.
+  signal(SIGPIPE, SIG_IGN);
+  Options options;
+  CLI::App app(kPurpose, "bench --python");
+  AddRunOptions(app, options.run);
+  app.add_option("--script", options.script, "Where tensors.py is")
+      ->type_name("FILE")
+      ->required();
+  app.add_option("--package", options.package,
+                 "The directory of the package bulkhead")
+      ->type_name("DIR")
+      ->required();
+  AddLibexecOption(app, options.libexec);
+  if (const auto status = ParseOrExit(app, argc, argv)) return *status;
+  HostOptions host_options;
+  host_options.libexec_dir = cli::FindLibexec(options.libexec);
+  // The package finds the programs by the variable.
+  setenv("BULKHEAD_LIBEXEC_DIR", host_options.libexec_dir.c_str(), 0);
+  Result<std::unique_ptr<Host>> host = Host::Create(host_options);
+  if (!host) return cli::Fail(host.error());
+  cli::Say(fmt::format("measuring, {} rounds", options.run.rounds));
+  std::cout << MachineLine("")
+            << fmt::format(
+                   "median of {} rounds (lowest to highest), {} random places "
+                   "and {} items a round, a keyframe every 30 frames\n",
+                   options.run.rounds, kPlaces, kItems);
+  nlohmann::ordered_json clips = nlohmann::ordered_json::array();
+  for (const cli::SampleClip& clip : kClips) {
+    Result<std::string> path = CachedClip(clip);
+    if (!path) return cli::Fail(path.error());
+    const auto all = Measure(**host, *path, clip.frames, options);
+    if (!all) return cli::Fail(all.error());
+    std::cout << fmt::format("\n{}p, {} frames\n", clip.height, clip.frames);
+    clips.push_back({{"height", clip.height}, {"decoders", Print(*all)}});
+  }
+  return WriteFacts({{"machine", MachineFacts()},
+                     {"rounds", options.run.rounds},
+                     {"clips", clips}},
+                    options.run);
+}
+
+}  // namespace
+}  // namespace bulkhead::benchmark
+
+int main(int argc, char** argv) { return bulkhead::benchmark::Run(argc, argv); }
