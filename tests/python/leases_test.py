@@ -167,7 +167,8 @@ class Leases(unittest.TestCase):
         decoder = self.decoder()
         held = []
         with self.assertRaisesRegex(
-            bulkhead.ResourceExhaustedError, "holds all 8 frames.*limit frame_slots"
+            bulkhead.ResourceExhaustedError,
+            "holds all 8 frames of this session; drop some, copy the pixels.*limit frame_slots",
         ):
             for frame in decoder.frames(lease=True):
                 held.append(frame)
@@ -184,6 +185,10 @@ class Leases(unittest.TestCase):
         self.assertEqual(support.pixels(decoder[50], "NHWC"), reference(clip())[50])
         self.assertEqual(support.Pixels(view.tobytes()), reference(clip())[7])
         view.release()
+        # What the message says: copies of the pixels hold no slot.
+        self.assertEqual(
+            [bytes(frame.data) for frame in decoder.frames(lease=True)], reference(clip())
+        )
         host = bulkhead.Host(limits={"frame_slots": 20})
         frames = self.decoder(host=host).frames(lease=True)
         self.assertEqual(

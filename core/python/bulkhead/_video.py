@@ -196,7 +196,8 @@ class VideoDecoder(Decoder):
 
         With `lease`, the data is a bulkhead.Lease: the pixels where the worker wrote
         them, read-only, without a copy. A write that ignores read-only stays in
-        that lease.
+        that lease. It holds a slot of the decoder until it is dropped;
+        numpy.array(lease) makes a copy, which holds none.
         """
         pictures = self._pictures(lease)
         if lease:
