@@ -58,9 +58,10 @@ Expected<void> Allocate(int fd, size_t bytes) {
   return {};
 }
 
-Expected<Mapping> MapShared(int fd, size_t bytes, bool writable) {
-  void* start = mmap(nullptr, bytes, PROT_READ | (writable ? PROT_WRITE : 0),
-                     MAP_SHARED, fd, 0);
+Expected<Mapping> Map(int fd, size_t offset, size_t bytes, int protection,
+                      int kind) {
+  void* start =
+      mmap(nullptr, bytes, protection, kind, fd, static_cast<off_t>(offset));
   if (start == MAP_FAILED) {
     return FailErrno(
         errno == ENOMEM ? Code::kResourceExhausted : Code::kInternal,
@@ -68,6 +69,10 @@ Expected<Mapping> MapShared(int fd, size_t bytes, bool writable) {
         errno);
   }
   return Mapping({static_cast<std::byte*>(start), bytes});
+}
+
+Expected<Mapping> MapShared(int fd, size_t bytes, bool writable) {
+  return Map(fd, 0, bytes, PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED);
 }
 
 }  // namespace
@@ -100,6 +105,10 @@ Expected<OwnedRegion> OwnedRegion::Create(const char* name, size_t bytes,
     return FailErrno(Code::kInternal, "cannot seal shared memory", errno);
   }
   return OwnedRegion(std::move(fd), std::move(mapping), writable);
+}
+
+Expected<Mapping> OwnedRegion::MapPrivate(size_t offset, size_t bytes) const {
+  return Map(fd_.get(), offset, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE);
 }
 
 Expected<MappedRegion> MappedRegion::Map(int fd, bool writable,

@@ -70,6 +70,11 @@ class OwnedRegion {
   std::span<std::byte> writable_bytes() const {
     return writable_ ? mapping_.bytes() : std::span<std::byte>();
   }
+  // Maps a part of the region once more, copy-on-write: what is written to the
+  // mapping stays in it, and a page that was written no longer changes with the
+  // region. `offset` is a multiple of the page size, and the part lies in the
+  // region. Needs the descriptor.
+  Expected<Mapping> MapPrivate(size_t offset, size_t bytes) const;
 
  private:
   OwnedRegion(UniqueFd fd, Mapping mapping, bool writable)

@@ -57,6 +57,24 @@ TEST(SharedRegionTest, AMovedRegionKeepsItsMemory) {
   EXPECT_EQ(moved.bytes()[0], std::byte{1});
 }
 
+TEST(SharedRegionTest, APrivateMappingKeepsItsWrites) {
+  auto owned = OwnedRegion::CreateReadable("test", kBytes);
+  ASSERT_TRUE(owned);
+  auto mapped = MappedRegion::Map(owned->fd(), /*writable=*/true, kBytes);
+  ASSERT_TRUE(mapped);
+  auto one = owned->MapPrivate(kBytes / 2, kBytes / 2);
+  auto other = owned->MapPrivate(kBytes / 2, kBytes / 2);
+  ASSERT_TRUE(one && other);
+  one->bytes()[0] = std::byte{42};
+  EXPECT_EQ(owned->bytes()[kBytes / 2], std::byte{0});
+  EXPECT_EQ(other->bytes()[0], std::byte{0});
+  mapped->writable_bytes()[kBytes / 2] = std::byte{7};
+  mapped->writable_bytes()[kBytes - 1] = std::byte{8};
+  EXPECT_EQ(one->bytes()[0], std::byte{42});
+  EXPECT_EQ(one->bytes().back(), std::byte{8});
+  EXPECT_EQ(other->bytes()[0], std::byte{7});
+}
+
 TEST(SharedRegionTest, TheWorkerCannotWriteWhatTheHostWrites) {
   auto owned = OwnedRegion::CreateWritable("test", kBytes);
   ASSERT_TRUE(owned);

@@ -49,8 +49,16 @@ FramePool::FramePool(ipc::OwnedRegion region, uint32_t slot_count,
       slot_bytes_(slot_bytes),
       ledger_(slot_count) {}
 
+Result<ipc::Mapping> FramePool::MapPrivate(uint32_t index) const {
+  return FromIpc(region_.MapPrivate(index * slot_bytes_, slot_bytes_));
+}
+
 FrameLease::FrameLease(std::shared_ptr<FramePool> pool, uint32_t slot)
     : pool_(std::move(pool)), slot_(slot) {}
+
+FrameLease::FrameLease(std::shared_ptr<const FrameLease> slot,
+                       ipc::Mapping mapping)
+    : mapped_slot_(std::move(slot)), mapping_(std::move(mapping)) {}
 
 FrameLease::FrameLease(std::vector<std::byte> own) : own_(std::move(own)) {}
 
@@ -59,7 +67,8 @@ FrameLease::~FrameLease() {
 }
 
 const std::byte* FrameLease::pixels() const {
-  return pool_ ? pool_->slot(slot_) : own_.data();
+  if (pool_) return pool_->slot(slot_);
+  return mapped_slot_ ? mapping_.bytes().data() : own_.data();
 }
 
 }  // namespace bulkhead::session

@@ -42,6 +42,8 @@ class FramePool : public std::enable_shared_from_this<FramePool> {
   const std::byte* slot(uint32_t index) const {
     return region_.bytes().data() + index * slot_bytes_;
   }
+  // Maps the slot copy-on-write. kResourceExhausted if the kernel refuses it.
+  Result<ipc::Mapping> MapPrivate(uint32_t index) const;
 
  private:
   FramePool(ipc::OwnedRegion region, uint32_t slot_count, uint64_t slot_bytes);
@@ -53,21 +55,30 @@ class FramePool : public std::enable_shared_from_this<FramePool> {
 };
 
 // The memory that a Frame holds: a slot, which goes back to its pool when the
-// lease is destroyed, or memory of its own.
+// lease is destroyed, a copy-on-write mapping of a slot that another lease
+// holds, or memory of its own.
 class FrameLease {
  public:
   // The worker must have published the slot.
   FrameLease(std::shared_ptr<FramePool> pool, uint32_t slot);
+  // Keeps `slot`, of which `mapping` is.
+  FrameLease(std::shared_ptr<const FrameLease> slot, ipc::Mapping mapping);
   explicit FrameLease(std::vector<std::byte> own);
   ~FrameLease();
   FrameLease(const FrameLease&) = delete;
   FrameLease& operator=(const FrameLease&) = delete;
 
   const std::byte* pixels() const;
+  // Returns true if the pixels are in the slot itself.
+  bool in_slot() const { return pool_ != nullptr; }
+  // Maps the slot copy-on-write; requires in_slot().
+  Result<ipc::Mapping> MapPrivate() const { return pool_->MapPrivate(slot_); }
 
  private:
   const std::shared_ptr<FramePool> pool_;
   const uint32_t slot_ = 0;
+  const std::shared_ptr<const FrameLease> mapped_slot_;
+  const ipc::Mapping mapping_;
   const std::vector<std::byte> own_;
 };
 

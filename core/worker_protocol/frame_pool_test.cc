@@ -90,6 +90,23 @@ TEST(FrameLeaseTest, IsDestroyedOnAnyThread) {
   EXPECT_EQ(pool->ledger().free_count(), 2u);
 }
 
+TEST(FrameLeaseTest, InAPrivateMappingKeepsTheSlot) {
+  const auto pool = PoolOf(2);
+  const uint32_t slot = Publish(*pool).slot;
+  auto lease = std::make_shared<const FrameLease>(pool, slot);
+  EXPECT_TRUE(lease->in_slot());
+  auto mapping = lease->MapPrivate();
+  ASSERT_TRUE(mapping) << mapping.error();
+  auto mapped =
+      std::make_unique<FrameLease>(std::move(lease), *std::move(mapping));
+  EXPECT_FALSE(mapped->in_slot());
+  EXPECT_EQ(pool->ledger().leased_count(), 1u);
+  const_cast<std::byte&>(*mapped->pixels()) = std::byte{42};
+  EXPECT_EQ(*pool->slot(slot), std::byte{0});
+  mapped.reset();
+  EXPECT_EQ(pool->ledger().free_count(), 2u);
+}
+
 TEST(FrameLeaseTest, OfItsOwnMemoryNeedsNoPool) {
   const FrameLease lease(std::vector<std::byte>(3, std::byte{7}));
   EXPECT_EQ(lease.pixels()[2], std::byte{7});

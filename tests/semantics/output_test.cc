@@ -164,6 +164,25 @@ TEST_P(Output, FloatsAreThe16BitNumbersOfFfmpegDividedBy65535) {
   EXPECT_EQ(HashOf(batch.picture(0)), HashOf(frame));
 }
 
+TEST_P(Output, AWriteToAPrivateMappingStaysInIt) {
+  VideoDecoder video = Open(Clip::kH264);
+  Frame slot = video.FrameAt(7).value();
+  const std::string expected = HashOf(slot);
+  const Frame one = slot.MapPrivate().value();
+  const Frame other = slot.MapPrivate().value();
+  const_cast<std::byte&>(one.row(5)[0]) ^= std::byte{1};
+  const std::string written = HashOf(one);
+  EXPECT_NE(written, expected);
+  EXPECT_EQ(HashOf(slot), expected);
+  EXPECT_EQ(HashOf(other), expected);
+  EXPECT_EQ(HashOf(one.MapPrivate().value()), written);
+  slot = video.FrameAt(8).value();
+  EXPECT_EQ(Hashes(video),
+            Reference(Generate(Clip::kH264).value(), "rgb24", "null"));
+  EXPECT_EQ(HashOf(other), expected);
+  EXPECT_EQ(HashOf(one), written);
+}
+
 TEST_P(Output, TheDtypeIsChosenByTheDepthOfTheStream) {
   VideoDecoder video = Open(Clip::kH264, {.output_dtype = OutputDtype::kAuto});
   EXPECT_EQ(video.metadata().dtype, Dtype::kUint8);

@@ -4,7 +4,9 @@
 #include <cstring>
 #include <utility>
 
+#include "core/base/status_macros.h"
 #include "core/worker_protocol/frame_pool.h"
+#include "ipc/shared_region.h"
 
 namespace bulkhead {
 
@@ -51,6 +53,14 @@ Frame Frame::Snapshot() const {
   info.stride = static_cast<uint32_t>(row_bytes);
   return Frame(std::make_shared<session::FrameLease>(std::move(own)), info,
                device_);
+}
+
+Result<Frame> Frame::MapPrivate() const {
+  if (!lease_->in_slot()) return Snapshot();
+  ASSIGN_OR_RETURN(ipc::Mapping mapping, lease_->MapPrivate());
+  return Frame(
+      std::make_shared<session::FrameLease>(lease_, std::move(mapping)), info_,
+      device_);
 }
 
 }  // namespace bulkhead

@@ -260,8 +260,8 @@ Status WorkerLink::GrantFreeSlots() {
   return Status(Code::kResourceExhausted,
                 "the application holds all " +
                     std::to_string(pool_->slot_count()) +
-                    " frames of this session; destroy some, take snapshots, "
-                    "or raise " +
+                    " frames of this session; drop some, copy the pixels of "
+                    "those that it keeps, or raise " +
                     ipc::LimitName("frame_slots"));
 }
 

@@ -124,6 +124,14 @@ class Frame {
   // worker can change and that holds no slot.
   Frame Snapshot() const;
 
+  // Returns the picture in a copy-on-write mapping of the slot, for code that
+  // may write to pixels although they are const: such a write changes the
+  // returned Frame alone. A page that was not written can change while the
+  // worker lives, as pixels of this Frame can. Both Frames hold the slot. It
+  // costs no copy, but a system call and page faults. kResourceExhausted if the
+  // kernel refuses the mapping. Without a slot, it is a Snapshot().
+  Result<Frame> MapPrivate() const;
+
  private:
   void CheckDtype(Dtype wanted) const {
     if (dtype() == wanted) return;

@@ -2,8 +2,11 @@
 #include "core/python/bindings/lease.h"
 
 #include <pybind11/stl.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
 
 #include "core/python/bindings/array.h"
 #include "core/python/bindings/errors.h"
@@ -56,8 +59,8 @@ int GetBuffer(PyObject* object, Py_buffer* view, int flags) {
 
 }  // namespace
 
-Lease::Lease(Frame frame, bool channels_first)
-    : frame_(std::make_shared<const Frame>(std::move(frame))),
+Lease::Lease(const Frame& frame, bool channels_first)
+    : frame_(std::make_shared<const Frame>(ValueOf(frame.MapPrivate()))),
       channels_first_(channels_first),
       view_(ViewOf(frame_, channels_first)) {
   std::ranges::copy(view_.shape, shape_.begin());
@@ -66,17 +69,29 @@ Lease::Lease(Frame frame, bool channels_first)
   });
 }
 
+void Lease::OwnPages() {
+  const auto bytes = size_t{frame_->stride()} * frame_->height();
+  auto* const pixels =
+      reinterpret_cast<unsigned char*>(const_cast<std::byte*>(view_.data));
+  const auto step = static_cast<size_t>(::getpagesize());
+  for (size_t at = 0; at < bytes; at += step) {
+    // A write that changes nothing, also while another thread writes there.
+    const std::atomic_ref<unsigned char> pixel(pixels[at]);
+    unsigned char value = pixel.load();
+    pixel.compare_exchange_strong(value, value);
+  }
+}
+
 void Lease::Fill(Py_buffer& view, int flags) {
   if (flags & PyBUF_WRITABLE) {
     throw py::buffer_error(
         "the pixels of a lease are read-only; numpy.array(lease) copies them");
   }
-  // torch.frombuffer() is such a consumer: it would make a tensor that can be
-  // written.
+  // torch.asarray() is such a consumer: it would lose shape and type.
   if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES) {
     throw py::buffer_error(
-        "the rows of a lease are padded, and this consumer takes packed memory "
-        "alone; give it bytes(lease), or numpy.array(lease)");
+        "the rows of a lease can be padded, and this consumer takes packed "
+        "memory alone; give it bytes(lease), or numpy.array(lease)");
   }
   view.buf = const_cast<std::byte*>(view_.data);
   view.readonly = 1;
@@ -134,7 +149,10 @@ void DefineLease(py::module_& module) {
       module, "Lease", buffers,
       "The pixels of a frame where the worker wrote them, for memoryview(), "
       "numpy.asarray() and DLPack: read-only, valid until the last view is "
-      "gone. It occupies a slot of the decoder as long.")
+      "gone. It occupies a slot of the decoder as long. What a view writes "
+      "that "
+      "ignores read-only, as torch.from_numpy() makes, the views of this lease "
+      "alone see.")
       .def_property_readonly("shape",
                              [](const Lease& self) {
                                return py::tuple(py::cast(self.picture().shape));
@@ -145,6 +163,7 @@ void DefineLease(py::module_& module) {
                                           ? "float32"
                                           : "uint8";
                              })
+      .def("_own_pages", &Lease::OwnPages)
       .def("__dlpack__", &Lease::Dlpack, py::kw_only(),
            py::arg("stream") = py::none(), py::arg("max_version") = py::none(),
            py::arg("dl_device") = py::none(), py::arg("copy") = py::none())

@@ -17,15 +17,22 @@ namespace bulkhead::python {
 // The pixels of a frame where the worker wrote them, which Python reads through
 // the buffer protocol and DLPack, and cannot write.
 //
+// Consumers that ignore that, as torch.from_numpy() does, write to a mapping
+// that is copy-on-write and of this Lease alone: nobody else sees it.
+//
 // Ownership: the slot goes back to the decoder when the Lease and everything
 // that was made of it (memoryviews, arrays, capsules, tensors) are gone, in any
 // order and on any thread.
 class Lease {
  public:
   // As an array, [3, height, width] or [height, width, 3].
-  Lease(Frame frame, bool channels_first);
+  Lease(const Frame& frame, bool channels_first);
 
   const SharedPicture& picture() const { return view_; }
+
+  // Gives this process its own copy of every page, in place, so that the pixels
+  // of a child that is forked next stay when the slot goes back here.
+  void OwnPages();
 
   // Fills all of `view` but `obj`, as bf_getbuffer does. Throws
   // pybind11::buffer_error if `flags` ask for what the memory is not.

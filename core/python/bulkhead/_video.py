@@ -5,7 +5,7 @@ import collections.abc
 import operator
 from typing import Any, Literal, Optional, Union
 
-from bulkhead import _arrays, _core
+from bulkhead import _arrays, _core, _leases
 from bulkhead._allowed import AllowedMedia
 from bulkhead._decoder import Decoder
 from bulkhead._errors import InvalidArgumentError
@@ -195,7 +195,9 @@ class VideoDecoder(Decoder):
         arrays, or memory for memoryview() without numpy.
 
         With `lease`, the data is a bulkhead.Lease: the pixels where the worker wrote
-        them, read-only, without a copy.
+        them, read-only, without a copy. A write that ignores read-only stays in
+        that lease. It holds a slot of the decoder until it is dropped;
+        numpy.array(lease) makes a copy, which holds none.
         """
         pictures = self._pictures(lease)
         if lease:
@@ -299,7 +301,7 @@ class VideoDecoder(Decoder):
 
     def _leased(self, picture):
         return Frame(
-            picture.lease(self._options["channels_first"]),
+            _leases.take(picture, self._options["channels_first"]),
             picture.pts_seconds,
             picture.duration_seconds,
         )
