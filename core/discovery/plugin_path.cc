@@ -82,6 +82,9 @@ PluginPath ResolvePluginPath(const Environment& environment,
   for (const std::string& directory : built_in) {
     Add({directory, "built in", true}, path);
   }
+  for (const std::string& directory : overrides.last_path) {
+    Add({directory, "option plugin_last_path"}, path);
+  }
   return path;
 }
 

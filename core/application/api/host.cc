@@ -83,9 +83,10 @@ std::string LibexecOf(const HostOptions& options,
 discovery::PluginPath PluginPathOf(const HostOptions& options,
                                    const discovery::Environment& environment,
                                    const std::string& libexec) {
-  return discovery::ResolvePluginPath(
-      environment, {libexec + "/backends"},
-      {.add_path = options.plugin_add_path, .path = options.plugin_path});
+  return discovery::ResolvePluginPath(environment, {libexec + "/backends"},
+                                      {.add_path = options.plugin_add_path,
+                                       .path = options.plugin_path,
+                                       .last_path = options.plugin_last_path});
 }
 
 EntryPointReport ReadEntryPoints(discovery::PluginPath path) {

@@ -76,8 +76,7 @@ void DefineAudio(py::module_& module) {
             });
           },
           py::arg("start"), py::arg("stop"))
-      .def("cancel",
-           [](Stream& self) { self.waiting().cancellation().Cancel(); });
+      .def("cancel", [](Stream& self) { self.waiting().Cancel(); });
 }
 
 }  // namespace bulkhead::python

@@ -8,6 +8,7 @@
 
 #include "bulkhead/audio_decoder.h"
 #include "bulkhead/video_decoder.h"
+#include "core/python/bindings/gil.h"
 #include "core/python/bindings/waiting.h"
 
 namespace bulkhead::python {
@@ -26,7 +27,7 @@ class Stream {
       static_cast<void>(decoder_.release());
       return;
     }
-    const pybind11::gil_scoped_release released;
+    const WithoutGil released;
     decoder_.reset();
   }
 

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "bulkhead/exit_report.h"
+#include "core/python/bindings/gil.h"
 #include "core/python/bindings/record.h"
 
 namespace bulkhead::python {
@@ -36,9 +37,11 @@ void Raise(const Status& status) {
     py::object report = py::none();
     if (status.exit_report() != nullptr)
       report = py::cast(*status.exit_report());
-    const py::object error = py::module_::import("bulkhead._errors")
-                                 .attr("from_status")(CodeName(status.code()),
-                                                      status.message(), report);
+    const py::object error = SleepingIfPythonEnds([&]() -> py::object {
+      return py::module_::import("bulkhead._errors")
+          .attr("from_status")(CodeName(status.code()), status.message(),
+                               report);
+    });
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())),
                     error.ptr());
   } catch (py::error_already_set& raised) {

@@ -8,6 +8,7 @@
 
 #include "core/python/bindings/decoders.h"
 #include "core/python/bindings/errors.h"
+#include "core/python/bindings/gil.h"
 #include "core/python/bindings/host.h"
 #include "core/python/bindings/reader.h"
 #include "core/python/bindings/record.h"
@@ -24,8 +25,7 @@ std::unique_ptr<Stream<Decoder>> OpenStream(const PythonSource& source,
                                             Options options, Open open) {
   auto waiting = std::make_unique<Waiting>(source.reader);
   options.cancellation = waiting->cancellation();
-  Decoder decoder =
-      waiting->Run([&] { return open(source.source, std::move(options)); });
+  Decoder decoder = waiting->Run([&] { return open(source.source, options); });
   return std::make_unique<Stream<Decoder>>(std::move(decoder),
                                            std::move(waiting));
 }
@@ -52,7 +52,7 @@ auto Command(Status (Host::*command)(const std::string&)) {
 }  // namespace
 
 void DefineHost(py::module_& module) {
-  using Released = py::call_guard<py::gil_scoped_release>;
+  using Released = py::call_guard<WithoutGil>;
   py::class_<Host>(module, "Host", "The door to Bulkhead.")
       .def(py::init([](const HostOptions& options) {
              return ValueOf(Host::Create(options));

@@ -11,6 +11,7 @@
 
 #include "bulkhead/crashes.h"
 #include "core/python/bindings/errors.h"
+#include "core/python/bindings/gil.h"
 #include "core/python/bindings/operators.h"
 #include "core/python/bindings/record.h"
 
@@ -18,7 +19,7 @@ namespace bulkhead::python {
 namespace {
 
 namespace py = pybind11;
-using Released = py::call_guard<py::gil_scoped_release>;
+using Released = py::call_guard<WithoutGil>;
 
 void DefineEvents(py::module_& module) {
   Record<Event>(module, "Event", "One event of a backend or a session.")

@@ -142,6 +142,7 @@ void DefineHostOptions(py::module_& module) {
       .def(py::init<>())
       .def_readwrite("plugin_path", &HostOptions::plugin_path)
       .def_readwrite("plugin_add_path", &HostOptions::plugin_add_path)
+      .def_readwrite("plugin_last_path", &HostOptions::plugin_last_path)
       .def_readwrite("autoload", &HostOptions::autoload)
       .def_readwrite("backends", &HostOptions::backends)
       .def_readwrite("backends_disable", &HostOptions::backends_disable)

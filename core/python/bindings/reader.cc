@@ -7,25 +7,50 @@
 #include <utility>
 
 #include "core/python/bindings/errors.h"
+#include "core/python/bindings/gil.h"
 
 namespace bulkhead::python {
 namespace {
 
 namespace py = pybind11;
 
-std::span<const std::byte> BytesOf(const py::buffer_info& info) {
-  return {static_cast<const std::byte*>(info.ptr),
-          static_cast<size_t>(info.size * info.itemsize)};
+// The bytes of an object that has them one after the other.
+class Bytes {
+ public:
+  // Throws BufferError or TypeError of Python for other objects.
+  explicit Bytes(const py::handle& object) {
+    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) {
+      throw py::error_already_set();
+    }
+  }
+  ~Bytes() { PyBuffer_Release(&view_); }
+  Bytes(const Bytes&) = delete;
+  Bytes& operator=(const Bytes&) = delete;
+
+  std::span<const std::byte> span() const {
+    return {static_cast<const std::byte*>(view_.buf),
+            static_cast<size_t>(view_.len)};
+  }
+
+ private:
+  Py_buffer view_ = {};
+};
+
+// Calls `function` with arguments as Py_BuildValue() takes them.
+template <typename... Arguments>
+py::object Call(const py::function& function, const char* format,
+                Arguments... arguments) {
+  PyObject* const result = SleepingIfPythonEnds([&] {
+    return PyObject_CallFunction(function.ptr(), format, arguments...);
+  });
+  if (result == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(result);
 }
 
-py::buffer_info Request(const py::handle& object) {
-  return py::reinterpret_borrow<py::buffer>(object).request();
-}
-
-PythonSource FromMemory(const py::buffer& bytes, std::string name) {
-  const py::buffer_info info = bytes.request();
-  const py::gil_scoped_release released;
-  return {ValueOf(Source::FromMemory(BytesOf(info), std::move(name))), nullptr};
+PythonSource FromMemory(const py::buffer& buffer, std::string name) {
+  const Bytes bytes(buffer);
+  const WithoutGil released;
+  return {ValueOf(Source::FromMemory(bytes.span(), std::move(name))), nullptr};
 }
 
 PythonSource FromReader(py::function read, py::function seek,
@@ -33,7 +58,7 @@ PythonSource FromReader(py::function read, py::function seek,
   const auto reader = Reader::Create(std::move(read), std::move(seek));
   Result<Source> source = [&] {
     // Asks the reader for its size.
-    const py::gil_scoped_release released;
+    const WithoutGil released;
     return Source::FromReader(
         SeekingReader{
             .read = [reader](
@@ -55,17 +80,16 @@ Reader::Reader(py::function read, py::function seek)
 std::shared_ptr<Reader> Reader::Create(py::function read, py::function seek) {
   return std::shared_ptr<Reader>(new Reader(std::move(read), std::move(seek)),
                                  [](Reader* reader) {
-                                   const py::gil_scoped_acquire acquired;
+                                   const WithGil acquired;
                                    delete reader;
                                  });
 }
 
 Result<size_t> Reader::Read(std::span<std::byte> out) {
-  const py::gil_scoped_acquire acquired;
+  const WithGil acquired;
   try {
-    const py::object bytes = read_(out.size());
-    const py::buffer_info info = Request(bytes);
-    const std::span<const std::byte> got = BytesOf(info);
+    const Bytes bytes(Call(read_, "n", static_cast<Py_ssize_t>(out.size())));
+    const std::span<const std::byte> got = bytes.span();
     std::memcpy(out.data(), got.data(), std::min(got.size(), out.size()));
     return got.size();
   } catch (py::error_already_set& raised) {
@@ -74,9 +98,10 @@ Result<size_t> Reader::Read(std::span<std::byte> out) {
 }
 
 Result<int64_t> Reader::Seek(int64_t offset, int whence) {
-  const py::gil_scoped_acquire acquired;
+  const WithGil acquired;
   try {
-    return py::cast<int64_t>(seek_(offset, whence));
+    return py::cast<int64_t>(
+        Call(seek_, "Li", static_cast<long long>(offset), whence));
   } catch (py::error_already_set& raised) {
     return Keep(std::move(raised));
   } catch (const py::cast_error& error) {

@@ -7,6 +7,7 @@
 
 #include "bulkhead/host.h"
 #include "bulkhead/reports.h"
+#include "core/python/bindings/gil.h"
 #include "core/python/bindings/record.h"
 
 namespace bulkhead::python {
@@ -141,7 +142,7 @@ void DefineEntryPoints(py::module_& module) {
         return std::vector<EntryPoint>(report.entry_points.begin(),
                                        report.entry_points.end());
       },
-      py::call_guard<py::gil_scoped_release>(), py::arg("directories"));
+      py::call_guard<WithoutGil>(), py::arg("directories"));
 }
 
 }  // namespace

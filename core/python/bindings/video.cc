@@ -228,8 +228,7 @@ void DefineVideo(py::module_& module) {
                return decoder.KeyFrameIndices();
              });
            })
-      .def("cancel",
-           [](Stream& self) { self.waiting().cancellation().Cancel(); });
+      .def("cancel", [](Stream& self) { self.waiting().Cancel(); });
 }
 
 }  // namespace bulkhead::python

@@ -13,6 +13,7 @@
 #include "bulkhead/cancellation.h"
 #include "bulkhead/status.h"
 #include "core/python/bindings/errors.h"
+#include "core/python/bindings/gil.h"
 #include "core/python/bindings/reader.h"
 
 namespace bulkhead::python {
@@ -48,6 +49,12 @@ class Waiting {
         reader_(std::move(reader)) {}
 
   const Cancellation& cancellation() const { return cancellation_; }
+
+  // Ends the call that another thread is in, or else the next one.
+  void Cancel() {
+    asked_ = true;
+    cancellation_.Cancel();
+  }
 
   // True if a call is under way. In a forked child, that call never ends.
   bool busy() const { return user_.load() != std::thread::id(); }
@@ -88,16 +95,16 @@ class Waiting {
 
   template <typename Call>
   auto RunOnce(Call& call) -> Outcome<decltype(call())> {
-    const pybind11::gil_scoped_release released;
+    const WithoutGil released;
     const Turn turn(*this);
     InterruptWatch watch(cancellation_);
     auto result = call();
     const bool interrupted = watch.Stop();
-    const bool ended = CodeOf(result) == Code::kCancelled;
-    const bool late = std::exchange(late_, false);
-    // The call ended before it noticed: the Cancel() waits for the next one.
-    if (!ended && (interrupted || late)) late_ = true;
-    return {std::move(result), interrupted, ended && (interrupted || late)};
+    // A call may be done before it notices ^C, which then ends the next one, or
+    // one later still if the handler runs on another thread.
+    const bool cancelled =
+        CodeOf(result) == Code::kCancelled && !asked_.exchange(false);
+    return {std::move(result), interrupted, cancelled};
   }
 
   template <typename T>
@@ -110,7 +117,7 @@ class Waiting {
   const std::shared_ptr<Reader> reader_;
   std::mutex turn_;
   std::atomic<std::thread::id> user_;
-  bool late_ = false;  // A Cancel() of ours has not ended any call yet.
+  std::atomic<bool> asked_ = false;  // Cancel() has not ended any call yet.
 };
 
 }  // namespace bulkhead::python

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What decoders of video and of audio have in common."""
 
+import threading
 from typing import Any, List, TypeVar
 
 from bulkhead import _core, _host
@@ -22,14 +23,20 @@ class Decoder:
         self._source = Source(source)
         self._options = options
         self._host = host
-        self._stream = None
         self._closed = False
+        self._forget_stream()
         self._open()
+
+    def _forget_stream(self):
+        """Leaves the stream to be opened when it is first used."""
+        self._stream = None
+        self._generation = None
+        self._locks = {}
 
     def _open(self):
         host = self._host or _host.default_host()
-        self._generation = _host.generation
         self._stream = self._open_stream(host.core(), self._source.core())
+        self._generation = _host.generation
 
     def _open_stream(self, host, source):
         """Opens the stream that the options name, or else FFmpeg's best."""
@@ -58,9 +65,16 @@ class Decoder:
             self._source.require_reopenable(
                 "the decoder was made before a fork and cannot go on in the child"
             )
-            self._stream = None
-            self._open()
+            with self._turn():
+                if self._generation != _host.generation:
+                    self._stream = None
+                    self._open()
         return self._stream
+
+    def _turn(self):
+        """Returns the lock of what threads may only do one after the other."""
+        # A thread of the parent may have held the parent's when this child was forked.
+        return self._locks.setdefault(_host.generation, threading.RLock())
 
     def _named(self):
         return self._source.core().name or "bytes"
@@ -97,24 +111,17 @@ class Decoder:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def __reduce__(self):
+    def __getstate__(self):
         self._source.require_reopenable("the decoder cannot be pickled")
-        return (_reopened, (type(self), self._source, self._options, self._host))
+        unpickled = ("_stream", "_generation", "_locks", "_next")
+        return {
+            name: value for name, value in self.__dict__.items() if name not in unpickled
+        }
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self._forget_stream()
 
     def __repr__(self):
         state = "closed" if self._closed else f"stream {self.stream_index}"
         return f"<{type(self).__name__} of {self._named()}, {state}>"
-
-
-def _reopened(cls, source, options, host):
-    """Makes a decoder that opens its stream when it is first used."""
-    decoder = cls.__new__(cls)
-    decoder._source = source
-    decoder._options = options
-    decoder._host = host
-    decoder._stream = None
-    decoder._closed = False
-    decoder._generation = None
-    decoder.stream_index = options["stream_index"]
-    return decoder
-

@@ -15,7 +15,7 @@ from bulkhead._sources import Source
 # last one belongs to the parent.
 generation = 0
 _default = None
-_default_lock = threading.Lock()
+_lock = threading.RLock()  # Held while a Host starts.
 
 
 class Host:
@@ -40,10 +40,11 @@ class Host:
 
     def core(self):
         """Returns the Host of the library in this process."""
-        if self._generation != generation:
-            self._made = _core.Host(_options(self._options))
-            self._generation = generation
-        return self._made
+        with _lock:
+            if self._generation != generation:
+                self._made = _core.Host(_options(self._options))
+                self._generation = generation
+            return self._made
 
     def prewarm(self, device: Any) -> None:
         """Starts the backend of the device, so that its first stream does not wait."""
@@ -63,7 +64,8 @@ class Host:
         """
         device = "" if device is None else str(device)
         media = _core.AllowedMedia() if allowed is None else allowed.core()
-        return self.core().probe(Source(source).core(), device, scan, media)
+        read = Source(source)
+        return self.core().probe(read.core(), device, scan, media)
 
     def backends(self) -> List[_core.BackendInfo]:
         """Returns every backend, also those that are disabled or have failed."""
@@ -130,7 +132,7 @@ def _remade(options):
 def default_host():
     """Returns the Host that decoders of this process share."""
     global _default
-    with _default_lock:
+    with _lock:
         if _default is None:
             _default = Host()
         return _default
@@ -163,15 +165,12 @@ def site_packages():
     ]
 
 
-def plugin_add_path():
-    """Returns what HostOptions::plugin_add_path is if the caller says nothing.
+def plugin_last_path():
+    """Returns what HostOptions::plugin_last_path is if the caller says nothing.
 
-    BULKHEAD_PATH says where to search and nowhere else, so it is left alone.
+    BULKHEAD_PATH says where to search and nowhere else.
     """
-    if "BULKHEAD_PATH" in os.environ:
-        return None
-    named = os.environ.get("BULKHEAD_ADD_PATH", "").split(os.pathsep)
-    return [directory for directory in named if directory] + site_packages()
+    return [] if "BULKHEAD_PATH" in os.environ else site_packages()
 
 
 def set_members(target, members, what):
@@ -199,7 +198,7 @@ def _options(given):
         )
     if given.get("allowed") is not None:
         given["allowed"] = given["allowed"].core()
-    given.setdefault("plugin_add_path", plugin_add_path())
+    given.setdefault("plugin_last_path", plugin_last_path())
     set_members(options, given, "Host")
     chosen = _core.Limits()
     set_members(chosen, limits, "limits")
@@ -220,10 +219,10 @@ def member(enum, argument, name):
 
 
 def _after_fork_in_child():
-    global generation, _default, _default_lock
+    global generation, _default, _lock
     generation += 1
     _default = None
-    _default_lock = threading.Lock()  # Another thread may have held the old one.
+    _lock = threading.RLock()  # Another thread may have held the old one.
 
 
 os.register_at_fork(after_in_child=_after_fork_in_child)

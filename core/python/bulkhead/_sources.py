@@ -4,6 +4,7 @@ read() and seek()."""
 
 import io
 import os
+import weakref
 
 from bulkhead import _core
 
@@ -20,6 +21,9 @@ class Source:
             self._given = os.fspath(given)
             if not isinstance(self._given, str):
                 self._given = os.fsdecode(self._given)
+            # A forked child, or who unpickles the source, may have another working
+            # directory.
+            self._given = _absolute(self._given)
             self._core = _core.Source.from_path(self._given)
         elif isinstance(given, bytes):
             self._given = given
@@ -36,7 +40,9 @@ class Source:
                 )
             self._reads = True
             self._given = given
-            self._core = _core.Source.from_reader(_reading(given), given.seek, "")
+            self._core = _core.Source.from_reader(
+                _weakly(self._read), _weakly(self._seek), ""
+            )
         else:
             self._given = _bytes_of(given)
             self._core = _core.Source.from_memory(self._given, "")
@@ -44,6 +50,26 @@ class Source:
     def core(self):
         """Returns the source of the library."""
         return self._core
+
+    def _read(self, size):
+        file = self._given
+        data = file.read(size)
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise TypeError(
+                f"{type(file).__name__}.read() returned {type(data).__name__}, not bytes"
+            )
+        if isinstance(data, memoryview) and not data.c_contiguous:
+            data = data.tobytes()
+        if memoryview(data).nbytes > size:
+            raise RuntimeError(
+                f"{type(file).__name__}.read({size}) returned {memoryview(data).nbytes} bytes"
+            )
+        return data
+
+    def _seek(self, offset, whence):
+        at = self._given.seek(offset, whence)
+        # That of mmap returns nothing.
+        return self._given.tell() if at is None else at
 
     def require_reopenable(self, why):
         """Raises RuntimeError if only this process can read the source."""
@@ -59,20 +85,21 @@ class Source:
         return (Source, (self._given,))
 
 
-def _reading(file):
-    def read(size):
-        data = file.read(size)
-        if not isinstance(data, (bytes, bytearray, memoryview)):
-            raise TypeError(
-                f"{type(file).__name__}.read() returned {type(data).__name__}, not bytes"
-            )
-        if len(data) > size:
-            raise RuntimeError(
-                f"{type(file).__name__}.read({size}) returned {len(data)} bytes"
-            )
-        return data
+def _absolute(path):
+    try:
+        return os.path.abspath(path)
+    except FileNotFoundError:  # The working directory was removed.
+        return path
 
-    return read
+
+def _weakly(method):
+    """Returns a function that calls the method and does not keep its object alive.
+
+    The collector of Python does not see what the library refers to: a file that refers
+    to its decoder would live for ever. The decoder keeps the source.
+    """
+    weak = weakref.WeakMethod(method)
+    return lambda *arguments: weak()(*arguments)
 
 
 def _bytes_of(given):

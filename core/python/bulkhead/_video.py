@@ -8,7 +8,7 @@ from typing import Any, Literal, Optional, Union
 from bulkhead import _arrays, _core, _leases
 from bulkhead._allowed import AllowedMedia
 from bulkhead._decoder import Decoder
-from bulkhead._errors import InvalidArgumentError
+from bulkhead._errors import CancelledError, InvalidArgumentError, ResourceExhaustedError
 from bulkhead._frame import Frame, FrameBatch
 from bulkhead._host import Host, member
 from bulkhead._metadata import VideoStreamMetadata, video_metadata
@@ -188,7 +188,7 @@ class VideoDecoder(Decoder):
 
     def __iter__(self) -> collections.abc.Iterator[Any]:
         """Yields the data of every frame, from the first."""
-        return (self._frame(picture).data for picture in self._pictures())
+        return map(lambda picture: self._frame(picture).data, _Pictures(self, False))
 
     def frames(self, *, lease: bool = False) -> collections.abc.Iterator[Frame]:
         """Yields every frame, from the first, with data that needs no torch: numpy
@@ -199,32 +199,34 @@ class VideoDecoder(Decoder):
         that lease. It holds a slot of the decoder until it is dropped;
         numpy.array(lease) makes a copy, which holds none.
         """
-        pictures = self._pictures(lease)
         if lease:
-            return (self._leased(picture) for picture in pictures)
-        return (self._frame(picture, _arrays.native) for picture in pictures)
+            return map(self._leased, _Pictures(self, True))
+        return map(
+            lambda picture: self._frame(picture, _arrays.native), _Pictures(self, False)
+        )
 
-    def _pictures(self, lease=False):
-        """Yields every picture. Loops may be nested, or mixed with other calls."""
-        index = 0
-        while True:
+    def _picture(self, index, lease):
+        """Returns the picture of that number or the next that there is, or None.
+
+        Loops may be nested, on several threads, and mixed with other calls.
+        """
+        with self._turn():
             stream = self._opened()
             if index == 0:
                 stream.rewind()
                 self._next = 0
             if self._next != index:
                 # Another loop has moved on; this one goes on by itself.
-                if index >= stream.frame_count():
-                    return
-                picture = stream.frame_at(index, lease)
-            else:
-                self._next = None  # Unknown, should the call fail.
+                return stream.frame_at(index, lease) if index < stream.frame_count() else None
+            self._next = None  # Unknown, should the call fail.
+            try:
                 picture = stream.next(lease)
-                if picture is None:
-                    return
+            except (CancelledError, ResourceExhaustedError):
+                self._next = index  # The picture is still due.
+                raise
+            if picture is not None:
                 self._next = picture.index + 1
-            index = picture.index + 1
-            yield picture
+            return picture
 
     def get_frame_at(self, index: int, *, lease: bool = False) -> Frame:
         """Returns the frame of that number; a negative one counts from the end.
@@ -312,3 +314,22 @@ class VideoDecoder(Decoder):
             _arrays.doubles(pictures.pts_seconds),
             _arrays.doubles(pictures.duration_seconds),
         )
+
+
+class _Pictures:
+    """Yields the pictures of a decoder. After an exception it goes on where it was."""
+
+    def __init__(self, decoder, lease):
+        self._decoder = decoder
+        self._lease = lease
+        self._index = 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        picture = self._decoder._picture(self._index, self._lease)
+        if picture is None:
+            raise StopIteration
+        self._index = picture.index + 1
+        return picture
