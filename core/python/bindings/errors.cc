@@ -36,9 +36,10 @@ void Raise(const Status& status) {
     py::object report = py::none();
     if (status.exit_report() != nullptr)
       report = py::cast(*status.exit_report());
-    const py::object error = py::module_::import("bulkhead._errors")
-                                 .attr("from_status")(CodeName(status.code()),
-                                                      status.message(), report);
+    const py::object error =
+        py::module_::import("bulkhead._errors")
+            .attr("from_status")(CodeName(status.code()),
+                                 Shown(status.message()), report);
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())),
                     error.ptr());
   } catch (py::error_already_set& raised) {

@@ -6,6 +6,7 @@ import io
 import os
 
 from bulkhead import _core
+from bulkhead._arguments import PATH, checked
 
 
 class Source:
@@ -17,10 +18,8 @@ class Source:
     def __init__(self, given):
         self._reads = False
         if isinstance(given, (str, os.PathLike)):
-            self._given = os.fspath(given)
-            if not isinstance(self._given, str):
-                self._given = os.fsdecode(self._given)
-            self._core = _core.Source.from_path(self._given)
+            self._given = os.fsdecode(given)
+            self._core = _core.Source.from_path(checked("source", self._given, PATH))
         elif isinstance(given, bytes):
             self._given = given
             self._core = _core.Source.from_memory(given, "")
