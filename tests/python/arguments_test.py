@@ -132,7 +132,8 @@ class Arguments(unittest.TestCase):
     def test_that_could_be_something_else(self):
         for name, value, told in (
             ("stream_index", "0", "of str; it can be a whole number"),
-            ("stream_index", 2**40, "32 bits"),
+            ("stream_index", 2**40, "from 0 to"),
+            ("stream_index", -1, "from 0 to"),
             ("num_ffmpeg_threads", -1, "from 0 to"),
             ("device", 3, "of int; it can be the name of a device"),
             ("custom_frame_mappings", {"frames": []}, "JSON"),

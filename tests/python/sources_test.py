@@ -79,6 +79,7 @@ class Sources(unittest.TestCase):
         with open(clip(), "rb") as file:
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
                 self.expect(memoryview(mapped)[:])
+                self.expect(mapped)
 
     def test_arrays_and_tensors(self):
         import numpy

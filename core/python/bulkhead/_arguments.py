@@ -116,7 +116,6 @@ def _each(convert):
 
 
 INTEGER: Kind = ("a whole number", operator.index)
-INT32: Kind = ("a whole number of 32 bits", _within(-(2**31), 2**31 - 1))
 COUNT: Kind = (f"a whole number from 0 to {2**31 - 1}", _within(0, 2**31 - 1))
 LIMIT: Kind = ("a whole number of at least 0", _within(0, math.inf))
 NUMBER: Kind = ("a number", _number)

@@ -6,7 +6,7 @@ from typing import Any, Literal, Optional
 
 from bulkhead import _arrays, _core
 from bulkhead._allowed import AllowedMedia
-from bulkhead._arguments import COUNT, INT32, NUMBER, checked
+from bulkhead._arguments import COUNT, NUMBER, checked
 from bulkhead._decoder import Decoder
 from bulkhead._errors import InvalidArgumentError
 from bulkhead._frame import AudioSamples
@@ -64,7 +64,7 @@ class AudioDecoder(Decoder):
                 f"output_dtype is {output_dtype!r}; samples are float32"
             )
         options = {
-            "stream_index": checked("stream_index", stream_index, INT32, none=True),
+            "stream_index": checked("stream_index", stream_index, COUNT, none=True),
             "sample_rate": checked("sample_rate", sample_rate, COUNT, none=True),
             "num_channels": checked("num_channels", num_channels, COUNT, none=True),
             "on_corrupt": on_corrupt,

@@ -121,7 +121,8 @@ class Host:
         self.core().reload(checked("backend", backend, TEXT))
 
     def disable(self, backend: str) -> None:
-        """Makes the devices of the backend fail until it is enabled."""
+        """Makes the devices of the backend fail until it is enabled, those of later
+        programs with this state directory as well."""
         self.core().disable(checked("backend", backend, TEXT))
 
     def enable(self, backend: str) -> None:

@@ -71,7 +71,8 @@ def reload(backend: str) -> None:
 
 
 def disable(backend: str) -> None:
-    """Makes the devices of the backend fail until it is enabled."""
+    """Makes the devices of the backend fail until it is enabled, in later programs of
+    this user as well."""
     default_host().disable(backend)
 
 

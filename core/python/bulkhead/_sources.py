@@ -35,7 +35,7 @@ class Source:
                 )
             self._reads = True
             self._given = given
-            self._core = _core.Source.from_reader(_reading(given), given.seek, "")
+            self._core = _core.Source.from_reader(_reading(given), _seeking(given), "")
         else:
             self._given = _bytes_of(given)
             self._core = _core.Source.from_memory(self._given, "")
@@ -72,6 +72,15 @@ def _reading(file):
         return data
 
     return read
+
+
+def _seeking(file):
+    def seek(offset, whence):
+        position = file.seek(offset, whence)
+        # That of mmap returns None.
+        return file.tell() if position is None and hasattr(file, "tell") else position
+
+    return seek
 
 
 def _bytes_of(given):

@@ -7,7 +7,7 @@ from typing import Any, Literal, Optional, Union
 
 from bulkhead import _arrays, _core, _leases
 from bulkhead._allowed import AllowedMedia
-from bulkhead._arguments import BOOLEAN, COUNT, INT32, INTEGER, NUMBER, TIMES, Kind, checked
+from bulkhead._arguments import BOOLEAN, COUNT, INTEGER, NUMBER, TIMES, Kind, checked
 from bulkhead._decoder import Decoder
 from bulkhead._errors import InvalidArgumentError, OutOfRangeError
 from bulkhead._frame import Frame, FrameBatch
@@ -110,7 +110,7 @@ class VideoDecoder(Decoder):
                     "bulkhead.transforms can be applied"
                 )
         options = {
-            "stream_index": checked("stream_index", stream_index, INT32, none=True),
+            "stream_index": checked("stream_index", stream_index, COUNT, none=True),
             "threads": checked("num_ffmpeg_threads", num_ffmpeg_threads, COUNT),
             "seek_mode": seek_mode,
             "output_dtype": _arrays.dtype_name(output_dtype),

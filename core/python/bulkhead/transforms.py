@@ -100,9 +100,9 @@ def _pair(transform):
         height, width = map(operator.index, size)
     except TypeError:
         height = width = 0
-    if height < 1 or width < 1:
+    if not (0 < height < 2**31 and 0 < width < 2**31):
         raise InvalidArgumentError(
-            f"the size of {type(transform).__name__} is {size!r}; both are positive numbers"
+            f"the size of {type(transform).__name__} is {size!r}; both are from 1 to {2**31 - 1}"
         )
     return height, width
 
