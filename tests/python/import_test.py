@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What importing the Python package does to a process, and what it needs."""
 
+import os
 import unittest
 
 import support
@@ -29,11 +30,19 @@ print({"torch", "numpy"} & set(sys.modules), threading.active_count(),
 import hashlib, sys
 sys.modules["torch"] = sys.modules["numpy"] = None
 from bulkhead.decoders import AudioDecoder, VideoDecoder
+from bulkhead.samplers import clips_at_random_indices
 decoder = VideoDecoder(sys.argv[1], dimension_order="NHWC")
 frame = decoder[7]
 print(frame.shape, hashlib.md5(frame).hexdigest())
-batch = decoder.get_frames_at([7, 8])
+batch = decoder.get_frames_at([6, 7])
 print(len(batch), batch.pts_seconds, batch.data.shape)
+for one in (batch[1], batch[-1], list(batch)[1]):
+    print(one.pts_seconds, one.data.shape, hashlib.md5(one.data).hexdigest())
+for refused in (lambda: batch[:1], lambda: clips_at_random_indices(decoder)):
+    try:
+        refused()
+    except RuntimeError as error:
+        print(error)
 view = memoryview(frame)
 view.cast("B")[0] = 1
 print(view.readonly, next(decoder.frames()).pts_seconds)
@@ -47,10 +56,51 @@ except RuntimeError as error:
         ).splitlines()
         md5 = __import__("hashlib").md5(reference(clip())[7]).hexdigest()
         self.assertEqual(output[0], f"(240, 320, 3) {md5}")
-        self.assertEqual(output[1], "2 [0.28, 0.32] (2, 240, 320, 3)")
-        self.assertEqual(output[2], "False 0.0")
-        self.assertEqual(output[3], "(1, 44100)")
-        self.assertIn("dimension_order='NHWC'", output[4])
+        self.assertEqual(output[1], "2 [0.24, 0.28] (2, 240, 320, 3)")
+        self.assertEqual(output[2:5], 3 * [f"0.28 (240, 320, 3) {md5}"])
+        self.assertIn("without torch and numpy", output[5])
+        self.assertIn("clips need torch or numpy", output[6])
+        self.assertEqual(output[7], "False 0.0")
+        self.assertEqual(output[8], "(1, 44100)")
+        self.assertIn("dimension_order='NHWC'", output[9])
+
+    def test_a_directory_named_torch_is_not_torch(self):
+        for name in ("torch", "numpy"):
+            os.makedirs(support.clip_directory() + "/named/" + name)
+        output = run_python(
+            """
+import sys
+sys.path[:] = [path for path in sys.path if "dist-packages" not in path]
+sys.path.append(sys.argv[2])
+import numpy, torch
+from bulkhead.decoders import VideoDecoder
+print(torch.__path__, type(VideoDecoder(sys.argv[1], dimension_order="NHWC")[0]).__name__)
+""",
+            clip(),
+            support.clip_directory() + "/named",
+        )
+        self.assertIn("/named/torch", output)
+        self.assertTrue(output.endswith(" Array"), output)
+
+    def test_a_torch_that_cannot_be_imported_is_told(self):
+        path = support.clip_directory() + "/broken"
+        support.write_files(path, {"torch/__init__.py": "raise OSError('no libcudart')"})
+        output = run_python(
+            """
+import sys
+sys.path.insert(0, sys.argv[2])
+from bulkhead.decoders import VideoDecoder
+decoder = VideoDecoder(sys.argv[1])
+print(type(next(decoder.frames()).data).__name__)
+try:
+    decoder[0]
+except OSError as error:
+    print(error)
+""",
+            clip(),
+            path,
+        )
+        self.assertEqual(output.splitlines(), ["ndarray", "no libcudart"])
 
     def test_native_frames_do_not_import_torch(self):
         self.assertEqual(

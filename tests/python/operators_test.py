@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Discovery from Python, and what operators ask: the same as the command's."""
 
+import copy
+import functools
 import importlib.metadata
 import json
+import multiprocessing
 import os
 import pathlib
+import pickle
 import shutil
 import signal
 import subprocess
@@ -153,9 +157,37 @@ print(len(VideoDecoder(sys.argv[1], device="chaos")))
                 set(bulkhead.entry_points(group=group)),
                 {entry for entry in theirs if entry.group == group},
             )
+        # A link that leads out of the directory is none.
+        os.rename(path + "/torch-2.5.1.dist-info", path + "-elsewhere")
+        os.symlink("../tree-elsewhere", path + "/torch-2.5.1.dist-info")
+        self.assertFalse(bulkhead.entry_points(name="torchrun"))
+        self.assertTrue(importlib.metadata.entry_points(name="torchrun"))
+        os.remove(path + "/torch-2.5.1.dist-info")
+        os.rename(path + "-elsewhere", path + "/torch-2.5.1.dist-info")
         (torchrun,) = bulkhead.entry_points(name="torchrun")
         self.assertEqual(torchrun.module, "torch.distributed.run")
         self.assertEqual(torchrun.attr, "main")
+
+
+    def test_entry_points_of_strange_places(self):
+        strange = support.clip_directory() + "/\udcff\udcfe"
+        support.write_files(
+            strange,
+            {
+                "acme-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: acme\nVersion: 1\n",
+                "acme-1.dist-info/entry_points.txt": "[acme.group]\none = acme:one\n",
+            },
+        )
+        script = """
+import os, sys
+sys.path += ["", sys.argv[1], 5]
+os.mkdir("removed"); os.chdir("removed"); os.rmdir("../removed")
+import bulkhead
+print([entry.value for entry in bulkhead.entry_points(group="acme.group")])
+print(sys.argv[1] in [place.path for place in bulkhead.Host(plugin_path=sys.argv[1:]).searched_places()])
+"""
+        output = support.run_python(script, strange, cwd=support.clip_directory())
+        self.assertEqual(output.splitlines(), ["['acme:one']", "True"])
 
 
 class Records(unittest.TestCase):
@@ -189,6 +221,25 @@ class Records(unittest.TestCase):
         ]
         self.assertIn(decoder.worker_pid, [session.worker_pid for session in sessions])
 
+    def test_errors_cross_processes(self):
+        decode = functools.partial(
+            VideoDecoder,
+            clip(),
+            device="chaos",
+            host=bulkhead.Host(plugin_path=[install_chaos("deadly")], autoload=True),
+            backend_options={"faults": "at=open do=segfault"},
+        )
+        with self.assertRaises(bulkhead.Error) as caught:
+            decode()
+        error = caught.exception
+        with multiprocessing.Pool(1) as pool, self.assertRaises(type(error)) as caught:
+            pool.apply(decode)
+        for same in (caught.exception, copy.copy(error), copy.deepcopy(error)):
+            self.assertEqual(type(same), type(error))
+            self.assertEqual(same.exit_report.kind, "signaled")
+            self.assertEqual(same.exit_report.value, signal.SIGSEGV)
+        self.assertEqual(str(same), str(error))
+
     def test_crashes(self):
         state = support.clip_directory() + "/state"
         self.assertEqual(bulkhead.crashes(state), [])
@@ -207,6 +258,11 @@ class Records(unittest.TestCase):
         self.assertEqual(crash.end.kind, "signaled")
         self.assertEqual(crash.end.value, signal.SIGSEGV)
         self.assertIn("chaos", crash.summary)
+        for same in (pickle.loads(pickle.dumps(crash)), copy.copy(crash), copy.deepcopy(crash)):
+            self.assertEqual(repr(same), repr(crash))
+            self.assertIsInstance(same, type(crash))
+            self.assertEqual(same.end.value, signal.SIGSEGV)
+            self.assertEqual(repr(pickle.loads(pickle.dumps(same))), repr(crash))
         bulkhead.clear_crashes(state)
         self.assertEqual(bulkhead.crashes(state), [])
 

@@ -93,6 +93,16 @@ class Pictures(unittest.TestCase):
         self.assertIsNone(Frame(numpy.zeros((3, 8, 8), numpy.int64), 0, 0)._repr_png_())
         self.assertIsNone(Frame(numpy.zeros((3, 0, 8), numpy.uint8), 0, 0)._repr_png_())
         self.assertIsNone(VideoDecoder(clip()).get_frames_at([])._repr_png_())
+        flat = FrameBatch(numpy.zeros((2, 3, 0, 8), numpy.uint8), [0.0, 1.0], [1.0, 1.0])
+        self.assertIsNone(flat._repr_png_())
+
+    @support.needs_torch
+    def test_tensors_without_memory_are_not_shown(self):
+        import torch
+
+        picture = torch.zeros(3, 8, 8)
+        for data in (picture.to("meta"), picture.to_sparse()):
+            self.assertIsNone(Frame(data, 0, 0)._repr_png_())
 
     def test_neither_torch_nor_numpy_is_needed(self):
         output = run_python(

@@ -41,6 +41,11 @@ class Samplers(unittest.TestCase):
             self.decoder, num_clips=4, sampling_range_start=-3, sampling_range_end=-1
         )
         self.assertEqual(numbers(batch), [[117], [117], [117], [118]])
+        # What torch.linspace() of torch 2 returns. The exact place of number 19 is 21.
+        batch = clips_at_regular_indices(self.decoder, num_clips=39, sampling_range_end=43)
+        self.assertEqual(numbers(batch)[18:21], [[19], [20], [22]])
+        batch = clips_at_regular_indices(self.decoder, num_clips=1, sampling_range_end=43)
+        self.assertEqual(numbers(batch), [[0]])
 
     def test_random_indices(self):
         batch = clips_at_random_indices(

@@ -7,6 +7,7 @@ import mmap
 import os
 import pathlib
 import pickle
+import shutil
 import signal
 import unittest
 
@@ -52,6 +53,23 @@ class Sources(unittest.TestCase):
         self.expect(clip())
         self.expect(pathlib.Path(clip()))
 
+    def test_names_that_are_no_utf8(self):
+        name = os.fsencode(support.clip_directory()) + b"/\xff\xfe " + self.device.encode()
+        shutil.copy(clip(), name)
+
+        class Named:
+            def __fspath__(self):
+                return name
+
+        for source in (os.fsdecode(name), pathlib.Path(os.fsdecode(name)), Named()):
+            self.expect(source)
+        decoder = VideoDecoder(source, device=self.device)
+        again = pickle.loads(pickle.dumps(decoder))
+        self.assertEqual(pixels(again[50]), reference(clip())[50])
+        self.assertIn(r"\xff\xfe", repr(decoder))
+        with self.assertRaisesRegex(IndexError, r"\\xff\\xfe .*the stream has 120"):
+            decoder[120]
+
     def test_memory(self):
         data = contents(clip())
         self.expect(data)
@@ -61,6 +79,7 @@ class Sources(unittest.TestCase):
         with open(clip(), "rb") as file:
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
                 self.expect(memoryview(mapped)[:])
+                self.expect(mapped)
 
     def test_arrays_and_tensors(self):
         import numpy
@@ -154,6 +173,11 @@ class Refusals(unittest.TestCase):
     def test_files(self):
         with self.assertRaisesRegex(RuntimeError, "No such file"):
             VideoDecoder("/no/such/file.mp4")
+        with self.assertRaisesRegex(NotFoundError, r"\\xff"):
+            VideoDecoder("/no/such/file\udcff.mp4")
+        for path in (clip() + "\0.mp4", pathlib.Path(clip() + "\0")):
+            with self.assertRaisesRegex(ValueError, "clip.mp4.*embedded null byte"):
+                VideoDecoder(path)
         with self.assertRaises(NotFoundError):
             VideoDecoder("https://example.com/clip.mp4")
         with self.assertRaises(BadInputError):

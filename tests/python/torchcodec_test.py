@@ -300,8 +300,12 @@ class Differences(unittest.TestCase):
             self.assertIn("float32", str(VideoDecoder(clip(), output_dtype=dtype)[0].dtype))
 
     def test_floats(self):
+        import numpy
+
         with self.assertRaises(TypeError):
             VideoDecoder(clip()).get_frames_at([0.0, 1.0])
+        cast = VideoDecoder(clip()).get_frames_at(numpy.array([0.0, 1.9]))
+        self.assertEqual(pixels(cast.data), b"".join(reference(clip())[:2]))
 
     def test_no_seek(self):
         with self.assertRaises(TypeError):

@@ -45,6 +45,12 @@ class Transforms(unittest.TestCase):
     def open(self, *transforms):
         return VideoDecoder(clip(), device=self.device, transforms=transforms)
 
+    def test_sizes_of_numpy(self):
+        import numpy
+
+        decoder = self.open(CenterCrop((numpy.int64(8), 9)))
+        self.assertEqual(tuple(decoder[7].shape), (3, 8, 9))
+
     def test_resize(self):
         decoder = self.open(Resize((120, 200)))
         self.assertEqual(tuple(decoder[7].shape), (3, 120, 200))
@@ -87,8 +93,8 @@ class Transforms(unittest.TestCase):
         self.assertEqual(place(self.open(RandomCrop((100, 160)))), wanted)
 
     def test_refusals(self):
-        for wrong in ((0, 5), (5,), 5, (5, 5, 5), (1.5, 2)):
-            with self.assertRaises(ValueError):
+        for wrong in ((0, 5), (5,), 5, (5, 5, 5), (1.5, 2), (2**40, 5)):
+            with self.subTest(wrong), self.assertRaises(ValueError):
                 Resize(wrong)
         for crop in (CenterCrop((241, 10)), RandomCrop((10, 321))):
             with self.assertRaises(ValueError):

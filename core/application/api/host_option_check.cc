@@ -33,13 +33,17 @@ Status CheckLimits(const Limits& limits) {
        {std::pair<const char*, uint64_t>{"frame_pixels", limits.frame_pixels},
         {"session_bytes", limits.session_bytes},
         {"worker_bytes", limits.worker_bytes},
-        {"frame_slots", limits.frame_slots},
         {"streams", limits.streams},
         {"packet_bytes", limits.packet_bytes},
         {"index_frames", limits.index_frames},
         {"attempts_per_position", limits.attempts_per_position},
         {"failures_per_backend", limits.failures_per_backend}}) {
     if (value == 0) return TooSmall("limits." + std::string(name), "0", 1);
+  }
+  // The worker fills one slot while the application reads another.
+  if (limits.frame_slots < 2) {
+    return TooSmall("limits.frame_slots", std::to_string(limits.frame_slots),
+                    2);
   }
   if (limits.frame_slots > kMostFrameSlots) {
     return Status(Code::kInvalidArgument,

@@ -30,12 +30,25 @@ TEST(HostOptionCheck, ALimitOfZeroIsNamed) {
   ExpectZeroIsNamed(&Limits::frame_pixels, "frame_pixels");
   ExpectZeroIsNamed(&Limits::session_bytes, "session_bytes");
   ExpectZeroIsNamed(&Limits::worker_bytes, "worker_bytes");
-  ExpectZeroIsNamed(&Limits::frame_slots, "frame_slots");
   ExpectZeroIsNamed(&Limits::streams, "streams");
   ExpectZeroIsNamed(&Limits::packet_bytes, "packet_bytes");
   ExpectZeroIsNamed(&Limits::index_frames, "index_frames");
   ExpectZeroIsNamed(&Limits::attempts_per_position, "attempts_per_position");
   ExpectZeroIsNamed(&Limits::failures_per_backend, "failures_per_backend");
+}
+
+TEST(HostOptionCheck, OneFrameSlotIsTooFew) {
+  Limits limits;
+  limits.frame_slots = 2;
+  EXPECT_TRUE(CheckLimits(limits).ok());
+  for (const uint32_t slots : {0u, 1u}) {
+    limits.frame_slots = slots;
+    const Status status = CheckLimits(limits);
+    EXPECT_EQ(status.code(), Code::kInvalidArgument);
+    EXPECT_EQ(status.message(), "option limits.frame_slots is " +
+                                    std::to_string(slots) +
+                                    "; it must be at least 2");
+  }
 }
 
 TEST(HostOptionCheck, MoreFramesThanRequestsHaveRoomForAreTheCallers) {

@@ -39,8 +39,8 @@ struct Limits {
   // the rest, since drivers map far more than they use. Does not apply to a
   // worker that serves several sessions.
   uint64_t worker_bytes = uint64_t{4} << 30;
-  // Frames that the worker and the application can hold at the same time; at
-  // most 1024.
+  // Frames that the worker and the application can hold at the same time: from
+  // 2 to 1024.
   uint32_t frame_slots = 8;
   // Streams of one file.
   uint32_t streams = 1000;

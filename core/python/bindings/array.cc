@@ -66,11 +66,21 @@ py::buffer_info Array::Buffer() {
                          py::detail::c_strides(shape_, item));
 }
 
+Array Array::At(py::ssize_t index) const {
+  if (index < 0) index += shape_.front();
+  if (index < 0 || index >= shape_.front()) throw py::index_error();
+  Array part(*this);
+  part.shape_.erase(part.shape_.begin());
+  part.data_ += part.bytes() * static_cast<size_t>(index);
+  return part;
+}
+
 void DefineArray(py::module_& module) {
   py::class_<Array>(module, "Array", py::buffer_protocol(),
                     "Numbers in memory of their own, for memoryview(), "
                     "numpy.asarray() and torch.frombuffer().")
       .def_buffer(&Array::Buffer)
+      .def("__getitem__", &Array::At, py::arg("index"))
       .def_property_readonly(
           "shape",
           [](const Array& self) { return py::tuple(py::cast(self.shape())); })

@@ -40,7 +40,13 @@ class Array {
 
   pybind11::buffer_info Buffer();
 
+  // The numbers of one index of the first dimension, in the same memory.
+  // Throws IndexError if there is no such index.
+  Array At(pybind11::ssize_t index) const;
+
  private:
+  Array(const Array&) = default;
+
   void Allocate();
 
   std::vector<pybind11::ssize_t> shape_;

@@ -39,7 +39,7 @@ void Raise(const Status& status) {
       report = py::cast(*status.exit_report());
     const py::object error = SleepingIfPythonEnds([&]() -> py::object {
       return py::module_::import("bulkhead._errors")
-          .attr("from_status")(CodeName(status.code()), status.message(),
+          .attr("from_status")(CodeName(status.code()), Shown(status.message()),
                                report);
     });
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())),

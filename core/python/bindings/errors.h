@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bulkhead/status.h"
+#include "core/python/bindings/strings.h"
 
 namespace bulkhead::python {
 

@@ -134,8 +134,9 @@ void DefineSources(py::module_& module) {
       .def_static("from_memory", FromMemory, py::arg("bytes"), py::arg("name"))
       .def_static("from_reader", FromReader, py::arg("read"), py::arg("seek"),
                   py::arg("name"))
-      .def_property_readonly(
-          "name", [](const PythonSource& self) { return self.source.name(); });
+      .def_property_readonly("name", [](const PythonSource& self) {
+        return Shown(self.source.name());
+      });
 }
 
 }  // namespace bulkhead::python

@@ -6,6 +6,8 @@
 
 #include <utility>
 
+#include "core/python/bindings/strings.h"
+
 namespace bulkhead::python {
 
 // Makes a struct of the library a class of Python whose members can be read:

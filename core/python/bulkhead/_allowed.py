@@ -5,6 +5,7 @@ import dataclasses
 from typing import List, Optional
 
 from bulkhead import _core
+from bulkhead._arguments import TEXTS, checked, instance_of
 
 
 @dataclasses.dataclass
@@ -18,14 +19,22 @@ class AllowedMedia:
     containers: Optional[List[str]] = None
     codecs: Optional[List[str]] = None
 
+    def __post_init__(self) -> None:
+        self.core()  # What cannot be a list of names is told here.
+
     @classmethod
-    def web(cls):
+    def web(cls) -> "AllowedMedia":
         """Returns what today's browsers play."""
         web = _core.AllowedMedia.web()
         return cls(web.containers, web.codecs)
 
-    def core(self):
+    def core(self) -> _core.AllowedMedia:
+        """Returns it as the library takes it."""
         allowed = _core.AllowedMedia()
-        allowed.containers = self.containers
-        allowed.codecs = self.codecs
+        for name in ("containers", "codecs"):
+            names = checked(f"{name} of AllowedMedia", getattr(self, name), TEXTS, none=True)
+            setattr(allowed, name, names)
         return allowed
+
+
+ALLOWED = instance_of(AllowedMedia)

@@ -3,7 +3,8 @@
 
 torch tensors if torch is installed, else numpy arrays, else the memory itself
 (`_core.Array`, which memoryview() reads). Nothing is copied, and neither is
-imported before the first picture.
+imported before the first picture. One that is installed and broken raises what its
+import raises: a tensor is never replaced by something else behind the caller's back.
 """
 
 import functools
@@ -23,7 +24,9 @@ def numpy():
 
 
 def _module(name):
-    if importlib.util.find_spec(name) is None:
+    spec = importlib.util.find_spec(name)
+    # A directory of that name somewhere on sys.path has no origin.
+    if spec is None or spec.origin is None:
         return None
     return importlib.import_module(name)
 

@@ -6,10 +6,11 @@ from typing import Any, Literal, Optional
 
 from bulkhead import _arrays, _core
 from bulkhead._allowed import AllowedMedia
+from bulkhead._arguments import COUNT, NUMBER, checked
 from bulkhead._decoder import Decoder
 from bulkhead._errors import InvalidArgumentError
 from bulkhead._frame import AudioSamples
-from bulkhead._host import Host, member
+from bulkhead._host import HOST, Host, member, stream_options
 from bulkhead._metadata import AudioStreamMetadata, audio_metadata
 
 
@@ -63,16 +64,13 @@ class AudioDecoder(Decoder):
                 f"output_dtype is {output_dtype!r}; samples are float32"
             )
         options = {
-            "stream_index": stream_index,
-            "sample_rate": sample_rate,
-            "num_channels": num_channels,
-            "device": "" if device is None else str(device),
+            "stream_index": checked("stream_index", stream_index, COUNT, none=True),
+            "sample_rate": checked("sample_rate", sample_rate, COUNT, none=True),
+            "num_channels": checked("num_channels", num_channels, COUNT, none=True),
             "on_corrupt": on_corrupt,
-            "on_failure": "" if on_failure is None else str(on_failure),
-            "allowed": allowed,
-            "backend_options": dict(backend_options or {}),
+            **stream_options(device, on_failure, allowed, backend_options),
         }
-        super().__init__(source, options, host)
+        super().__init__(source, options, checked("host", host, HOST, none=True))
 
     def _core_options(self):
         given = self._options
@@ -109,8 +107,8 @@ class AudioDecoder(Decoder):
         `pts_seconds` of the result is the start that was asked for, as in
         torchcodec, or the beginning of the stream if that is later.
         """
-        start = float(start_seconds)
-        stop = None if stop_seconds is None else float(stop_seconds)
+        start = checked("start_seconds", start_seconds, NUMBER)
+        stop = checked("stop_seconds", stop_seconds, NUMBER, none=True)
         stream = self._opened()
         sound = stream.samples_played_in_range(start, stop)
         return self._samples(sound, max(start, stream.metadata().begin_seconds))

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The results of decoders: Frame, FrameBatch and AudioSamples."""
 
+import collections.abc
 import dataclasses
 from typing import Any, Optional
 
-from bulkhead import _pictures
+from bulkhead import _core, _pictures
+from bulkhead._arguments import NUMBER, checked
 
 
 class _Fields:
     """Iterates over the values of a dataclass, so that it can be unpacked."""
 
-    def __iter__(self):
+    def __iter__(self) -> collections.abc.Iterator[Any]:
         for field in dataclasses.fields(self):
             yield getattr(self, field.name)
 
@@ -20,6 +22,12 @@ def _shape(times):
     if isinstance(times, list):
         return (len(times),)
     return tuple(getattr(times, "shape", ()))
+
+
+def _shape_of_data(data):
+    if not hasattr(data, "shape"):
+        raise TypeError(f"data is {type(data).__name__}; it can be a tensor or an array")
+    return tuple(data.shape)
 
 
 def _one_line(result):
@@ -41,11 +49,11 @@ class Frame(_Fields):
     pts_seconds: float
     duration_seconds: float
 
-    def __post_init__(self):
-        if len(self.data.shape) != 3:
+    def __post_init__(self) -> None:
+        if len(_shape_of_data(self.data)) != 3:
             raise ValueError(f"data must have 3 dimensions, not {self.data.shape}")
-        self.pts_seconds = float(self.pts_seconds)
-        self.duration_seconds = float(self.duration_seconds)
+        self.pts_seconds = checked("pts_seconds", self.pts_seconds, NUMBER)
+        self.duration_seconds = checked("duration_seconds", self.duration_seconds, NUMBER)
 
     __repr__ = _one_line
 
@@ -67,8 +75,8 @@ class FrameBatch:
     pts_seconds: Any
     duration_seconds: Any
 
-    def __post_init__(self):
-        shape = tuple(self.data.shape)
+    def __post_init__(self) -> None:
+        shape = _shape_of_data(self.data)
         if len(shape) < 3:
             raise ValueError(f"data must have 3 dimensions or more, not {shape}")
         for name in ("pts_seconds", "duration_seconds"):
@@ -78,18 +86,20 @@ class FrameBatch:
                     f"{name} is of {found}, and the first dimensions of data are {shape[:-3]}"
                 )
 
-    def __iter__(self):
+    def __iter__(self) -> collections.abc.Iterator["FrameBatch"]:
         """Yields a FrameBatch for each index of the first dimension."""
         return (self[index] for index in range(len(self)))
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> "FrameBatch":
         """Returns one picture or several, with their times."""
+        if isinstance(self.data, _core.Array) and not isinstance(key, int):
+            raise RuntimeError(f"without torch and numpy, a batch has no [{key!r}], only [int]")
         return FrameBatch(
             self.data[key], self.pts_seconds[key], self.duration_seconds[key]
         )
 
-    def __len__(self):
-        return self.data.shape[0]
+    def __len__(self) -> int:
+        return int(self.data.shape[0])
 
     __repr__ = _one_line
 
@@ -107,10 +117,11 @@ class AudioSamples(_Fields):
     duration_seconds: float
     sample_rate: int
 
-    def __post_init__(self):
-        if len(self.data.shape) != 2:
+    def __post_init__(self) -> None:
+        if len(_shape_of_data(self.data)) != 2:
             raise ValueError(f"data must have 2 dimensions, not {self.data.shape}")
-        self.pts_seconds = float(self.pts_seconds)
-        self.sample_rate = int(self.sample_rate)
+        self.pts_seconds = checked("pts_seconds", self.pts_seconds, NUMBER)
+        self.duration_seconds = checked("duration_seconds", self.duration_seconds, NUMBER)
+        self.sample_rate = int(checked("sample_rate", self.sample_rate, NUMBER))
 
     __repr__ = _one_line

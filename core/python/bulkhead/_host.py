@@ -4,10 +4,23 @@
 import os
 import sys
 import threading
-from typing import Any, List, Optional
+from typing import Any, Dict, List, Optional
 
 from bulkhead import _core
-from bulkhead._allowed import AllowedMedia
+from bulkhead._allowed import ALLOWED, AllowedMedia
+from bulkhead._arguments import (
+    BOOLEAN,
+    DEVICE,
+    LIMIT,
+    PATH,
+    PATHS,
+    SECONDS,
+    TEXT,
+    TEXTS,
+    Kind,
+    checked,
+    instance_of,
+)
 from bulkhead._errors import InvalidArgumentError, NotFoundError
 from bulkhead._sources import Source
 
@@ -22,9 +35,9 @@ class Host:
     """A supervisor of this process and its backends.
 
     `bulkhead.Host(default_device="openreg:1", limits={"streams": 10})` takes the
-    members of HostOptions in C++. `limits` and `deadlines` (in seconds) are
-    dictionaries, `allowed` is `bulkhead.AllowedMedia`, `sandbox_floor` is "full"
-    or "reduced".
+    members of HostOptions in C++; None is the default. `limits` and `deadlines` (in
+    seconds) are dictionaries, `allowed` is `bulkhead.AllowedMedia`, `sandbox_floor`
+    is "full" or "reduced", and a directory is a str or a path.
 
     Decoders that name no Host share one, which the first of them starts. In a
     forked child a Host starts anew when it is first used. It pickles as its
@@ -33,12 +46,12 @@ class Host:
 
     def __init__(self, **options: Any) -> None:
         self._options = options
-        self._made = None
+        self._made: Any = None
         self._generation = -1
         _options(options)  # Wrong names are told here.
         self.core()
 
-    def core(self):
+    def core(self) -> _core.Host:
         """Returns the Host of the library in this process."""
         with _lock:
             if self._generation != generation:
@@ -48,7 +61,7 @@ class Host:
 
     def prewarm(self, device: Any) -> None:
         """Starts the backend of the device, so that its first stream does not wait."""
-        self.core().prewarm(str(device))
+        self.core().prewarm(checked("device", device, DEVICE))
 
     def probe(
         self,
@@ -62,10 +75,14 @@ class Host:
 
         With `scan`, the worker reads every packet too.
         """
-        device = "" if device is None else str(device)
-        media = _core.AllowedMedia() if allowed is None else allowed.core()
-        read = Source(source)
-        return self.core().probe(read.core(), device, scan, media)
+        media = checked("allowed", allowed, ALLOWED, none=True) or AllowedMedia()
+        read = Source(source)  # The library does not keep it alive.
+        return self.core().probe(
+            read.core(),
+            checked("device", device, DEVICE, none=True) or "",
+            checked("scan", scan, BOOLEAN),
+            media.core(),
+        )
 
     def backends(self) -> List[_core.BackendInfo]:
         """Returns every backend, also those that are disabled or have failed."""
@@ -92,35 +109,37 @@ class Host:
 
         Returns its devices. A backend that is loaded already stays as it is.
         """
-        if hasattr(what, "group"):
+        # A path of pathlib has a group() as well.
+        if isinstance(getattr(what, "group", None), str):
             return self.core().load_backend(_core_entry_point(what))
-        return self.core().load_backend(os.fspath(what))
+        return self.core().load_backend(checked("what", what, _BACKEND))
 
     def restart(self, backend: str) -> None:
         """Starts the backend afresh when it is next needed, and forgets its failures."""
-        self.core().restart(backend)
+        self.core().restart(checked("backend", backend, TEXT))
 
     def reload(self, backend: str) -> None:
         """Checks the files that are installed now, and lets them serve new sessions."""
-        self.core().reload(backend)
+        self.core().reload(checked("backend", backend, TEXT))
 
     def disable(self, backend: str) -> None:
-        """Makes the devices of the backend fail until it is enabled."""
-        self.core().disable(backend)
+        """Makes the devices of the backend fail until it is enabled, those of later
+        programs with this state directory as well."""
+        self.core().disable(checked("backend", backend, TEXT))
 
     def enable(self, backend: str) -> None:
         """Undoes disable()."""
-        self.core().enable(backend)
+        self.core().enable(checked("backend", backend, TEXT))
 
     @property
     def supervisor_pid(self) -> int:
         """The pid of bulkheadd, for operators and tests."""
         return self.core().supervisor_pid
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         return (_remade, (self._options,))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         options = ", ".join(f"{name}={value!r}" for name, value in self._options.items())
         return f"bulkhead.Host({options})"
 
@@ -140,7 +159,12 @@ def default_host():
 
 def metadata_path():
     """Returns the directories of sys.path, as the library takes them."""
-    directories = (os.path.abspath(entry) for entry in sys.path)
+    directories = []
+    for entry in sys.path:
+        try:
+            directories.append(os.fsencode(os.path.abspath(entry)))
+        except (OSError, TypeError):
+            continue  # The current directory was removed, or it is no path.
     return [entry for entry in dict.fromkeys(directories) if os.path.isdir(entry)]
 
 
@@ -160,7 +184,8 @@ def site_packages():
     return [
         directory
         for directory in dict.fromkeys(sys.path)
-        if os.path.isabs(directory)
+        if isinstance(directory, str)
+        and os.path.isabs(directory)
         and os.path.basename(directory) in ("site-packages", "dist-packages")
     ]
 
@@ -173,40 +198,87 @@ def plugin_last_path():
     return [] if "BULKHEAD_PATH" in os.environ else site_packages()
 
 
-def set_members(target, members, what):
-    """Sets members of a struct of options; a wrong name is the caller's mistake."""
+def _floor(value):
+    if value not in ("full", "reduced"):
+        raise ValueError
+    return _core.SandboxTier.__members__[value]
+
+
+HOST = instance_of(Host)
+_NUMBERS: Kind = ("a dictionary of numbers", dict)
+_NAMED_TEXTS: Kind = ("a dictionary of str", dict)
+
+_BACKEND: Kind = ("a path or an entry point of importlib.metadata", PATH[1])
+
+# What the members of HostOptions can be, but `limits` and `deadlines`.
+_OPTIONS: Dict[str, Kind] = {
+    "allowed": ("bulkhead.AllowedMedia", lambda value: ALLOWED[1](value).core()),
+    "autoload": BOOLEAN,
+    "backends": TEXTS,
+    "backends_disable": TEXTS,
+    "backends_exec": TEXTS,
+    "cgroup": PATH,
+    "default_device": DEVICE,
+    "eager": BOOLEAN,
+    "grants": PATH,
+    "libexec_dir": PATH,
+    "plugin_add_path": PATHS,
+    "plugin_last_path": PATHS,
+    "plugin_path": PATHS,
+    "require_memory_cgroup": BOOLEAN,
+    "sandbox_floor": ("'full' or 'reduced'", _floor),
+    "state_directory": PATH,
+}
+
+
+def _set_members(target, members, what, kind_of):
+    """Sets the members of a struct of options, of which None is left as it is."""
+    known = [name for name in dir(target) if not name.startswith("_")]
     for name, value in members.items():
-        if not hasattr(target, name):
-            names = ", ".join(sorted(n for n in dir(target) if not n.startswith("_")))
-            raise InvalidArgumentError(f"{what} has no {name!r}, only {names}")
+        if name not in known:
+            raise InvalidArgumentError(f"{what} has no {name!r}, only {', '.join(known)}")
+        if value is None:
+            continue
+        value = checked(f"{name} of {what}", value, kind_of(name))
         try:
             setattr(target, name, value)
         except TypeError:
-            raise TypeError(f"{name} of {what} cannot be {value!r}") from None
+            raise InvalidArgumentError(f"{name} of {what} is {value}; it is too large") from None
+    return target
+
+
+def _numbers(name, given):
+    """Returns the dictionary that the option is; None is an empty one."""
+    return checked(name, given, _NUMBERS, none=True) or {}
 
 
 def _options(given):
     given = dict(given)
-    options = _core.HostOptions()
-    limits = given.pop("limits", {})
-    deadlines = {
-        name: float(seconds) for name, seconds in given.pop("deadlines", {}).items()
-    }
-    if "sandbox_floor" in given:
-        given["sandbox_floor"] = member(
-            _core.SandboxTier, "sandbox_floor", given["sandbox_floor"]
-        )
-    if given.get("allowed") is not None:
-        given["allowed"] = given["allowed"].core()
     given.setdefault("plugin_last_path", plugin_last_path())
-    set_members(options, given, "Host")
-    chosen = _core.Limits()
-    set_members(chosen, limits, "limits")
-    options.limits = chosen
-    chosen = _core.Deadlines()
-    set_members(chosen, deadlines, "deadlines")
-    options.deadlines = chosen
+    limits = _numbers("limits", given.pop("limits", None))
+    deadlines = _numbers("deadlines", given.pop("deadlines", None))
+    options = _set_members(_core.HostOptions(), given, "Host", _OPTIONS.__getitem__)
+    options.limits = _set_members(_core.Limits(), limits, "limits", lambda _: LIMIT)
+    options.deadlines = _set_members(
+        _core.Deadlines(), deadlines, "deadlines", lambda _: SECONDS
+    )
     return options
+
+
+def stream_options(device, on_failure, allowed, backend_options):
+    """Checks the arguments that decoders of video and of audio share."""
+    pairs = checked("backend_options", backend_options, _NAMED_TEXTS, none=True) or {}
+    return {
+        "device": checked("device", device, DEVICE, none=True) or "",
+        "on_failure": checked("on_failure", on_failure, DEVICE, none=True) or "",
+        "allowed": checked("allowed", allowed, ALLOWED, none=True),
+        "backend_options": {
+            checked("a key of backend_options", name, TEXT): checked(
+                f"backend_options[{name!r}]", value, TEXT
+            )
+            for name, value in pairs.items()
+        },
+    }
 
 
 def member(enum, argument, name):

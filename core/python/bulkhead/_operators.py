@@ -12,6 +12,7 @@ from typing import Any, List, Optional, Union
 
 from bulkhead import _core
 from bulkhead._allowed import AllowedMedia
+from bulkhead._arguments import COUNT, PATH, SECONDS, checked
 from bulkhead._errors import BackendLostError
 from bulkhead._host import default_host, metadata_path
 
@@ -70,7 +71,8 @@ def reload(backend: str) -> None:
 
 
 def disable(backend: str) -> None:
-    """Makes the devices of the backend fail until it is enabled."""
+    """Makes the devices of the backend fail until it is enabled, in later programs of
+    this user as well."""
     default_host().disable(backend)
 
 
@@ -103,7 +105,11 @@ def events(pid: Union[int, str, None] = None) -> List[_core.Event]:
 def follow_events(pid: Union[int, str, None] = None) -> collections.abc.Iterator[_core.Event]:
     """Yields events as they happen, first those that are kept, until the last
     bulkheadd ends."""
-    follower = _core.EventFollower(_chosen(pid))
+    return _followed(_chosen(pid))
+
+
+def _followed(pid):
+    follower = _core.EventFollower(pid)
     while True:
         try:
             found = follower.next(_PAUSE)
@@ -113,24 +119,22 @@ def follow_events(pid: Union[int, str, None] = None) -> collections.abc.Iterator
 
 
 def _chosen(pid):
-    if pid == "all":
+    """Returns the pid of one application, or None for all."""
+    if isinstance(pid, str) and pid == "all":
         return None
-    return os.getpid() if pid is None else int(pid)
+    pid = checked("pid", pid, ("a pid, 'all'", COUNT[1]), none=True)
+    return os.getpid() if pid is None else pid
 
 
 def crashes(state_directory: Union[str, os.PathLike, None] = None) -> List[_core.Crash]:
     """Returns the records of crashes, the latest last; None is the directory that a
     Host uses by default."""
-    return _core.read_crashes(_path(state_directory))
+    return _core.read_crashes(checked("state_directory", state_directory, PATH, none=True))
 
 
 def clear_crashes(state_directory: Union[str, os.PathLike, None] = None) -> None:
     """Removes the records. Their numbers are not used again."""
-    _core.clear_crashes(_path(state_directory))
-
-
-def _path(directory):
-    return None if directory is None else os.fspath(directory)
+    _core.clear_crashes(checked("state_directory", state_directory, PATH, none=True))
 
 
 def running(window: float = 0.5) -> _core.RunningHosts:
@@ -138,4 +142,4 @@ def running(window: float = 0.5) -> _core.RunningHosts:
 
     Frames are counted twice, `window` seconds apart; with 0 no session has a rate.
     """
-    return _core.find_running_hosts(float(window))
+    return _core.find_running_hosts(checked("window", window, SECONDS))

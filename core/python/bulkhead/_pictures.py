@@ -31,6 +31,8 @@ def contact_sheet(data):
     """
     shape = tuple(data.shape)
     count = math.prod(shape[:-3])
+    if 0 in shape:
+        return None
     shown = min(count, _MOST_TILES)
     pictures = _flattened(data, shape)
     places = (tile * count // shown for tile in range(shown))
@@ -91,6 +93,8 @@ def _numbers(data):
     if form is None or 0 in data.shape:
         return None
     if hasattr(data, "data_ptr"):
+        if data.is_meta or str(data.layout) != "torch.strided":
+            return None
         packed = data.detach().cpu().contiguous()
         size = packed.numel() * struct.calcsize(form)
         return memoryview(ctypes.string_at(packed.data_ptr(), size)).cast(form)

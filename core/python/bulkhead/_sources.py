@@ -7,6 +7,7 @@ import os
 import weakref
 
 from bulkhead import _core
+from bulkhead._arguments import PATH, checked
 
 
 class Source:
@@ -18,13 +19,11 @@ class Source:
     def __init__(self, given):
         self._reads = False
         if isinstance(given, (str, os.PathLike)):
-            self._given = os.fspath(given)
-            if not isinstance(self._given, str):
-                self._given = os.fsdecode(self._given)
             # A forked child, or who unpickles the source, may have another working
             # directory.
-            self._given = _absolute(self._given)
-            self._core = _core.Source.from_path(self._given)
+            path = _absolute(checked("source", given, PATH))
+            self._given = os.fsdecode(path)
+            self._core = _core.Source.from_path(path)
         elif isinstance(given, bytes):
             self._given = given
             self._core = _core.Source.from_memory(given, "")
@@ -67,9 +66,10 @@ class Source:
         return data
 
     def _seek(self, offset, whence):
-        at = self._given.seek(offset, whence)
-        # That of mmap returns nothing.
-        return self._given.tell() if at is None else at
+        file = self._given
+        position = file.seek(offset, whence)
+        # That of mmap returns None.
+        return file.tell() if position is None and hasattr(file, "tell") else position
 
     def require_reopenable(self, why):
         """Raises RuntimeError if only this process can read the source."""

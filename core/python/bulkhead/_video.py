@@ -7,12 +7,39 @@ from typing import Any, Literal, Optional, Union
 
 from bulkhead import _arrays, _core, _leases
 from bulkhead._allowed import AllowedMedia
+from bulkhead._arguments import BOOLEAN, COUNT, INTEGER, NUMBER, TIMES, Kind, checked
 from bulkhead._decoder import Decoder
-from bulkhead._errors import CancelledError, InvalidArgumentError, ResourceExhaustedError
+from bulkhead._errors import (
+    CancelledError,
+    InvalidArgumentError,
+    OutOfRangeError,
+    ResourceExhaustedError,
+)
 from bulkhead._frame import Frame, FrameBatch
-from bulkhead._host import Host, member
+from bulkhead._host import HOST, Host, member, stream_options
 from bulkhead._metadata import VideoStreamMetadata, video_metadata
 from bulkhead.transforms import DecoderTransform, settled, to_core
+
+
+def _indices(given):
+    if hasattr(given, "tolist"):  # A tensor or an array.
+        return [int(index) for index in given.tolist()]
+    return [operator.index(index) for index in given]
+
+
+def _mappings(given):
+    if hasattr(given, "read"):
+        given = given.read()
+    if isinstance(given, str):
+        given = given.encode()
+    if not isinstance(given, (bytes, bytearray, memoryview)):
+        raise TypeError
+    return bytes(given)
+
+
+_INDICES: Kind = ("a list or tensor of whole numbers", _indices)
+_MAPPINGS: Kind = ("JSON of ffprobe, as str, bytes or a file", _mappings)
+_TRANSFORMS: Kind = ("a list of bulkhead.transforms", list)
 
 
 class VideoDecoder(Decoder):
@@ -80,34 +107,29 @@ class VideoDecoder(Decoder):
             )
         if num_ffmpeg_threads is None:
             raise InvalidArgumentError("num_ffmpeg_threads is None; it is a number")
-        for transform in transforms or ():
+        transforms = checked("transforms", transforms, _TRANSFORMS, none=True) or []
+        for transform in transforms:
             if not isinstance(transform, DecoderTransform):
                 raise InvalidArgumentError(
                     f"transforms has a {type(transform).__name__}; those of "
                     "bulkhead.transforms can be applied"
                 )
-        mappings = custom_frame_mappings
-        if hasattr(mappings, "read"):
-            mappings = mappings.read()
-        if isinstance(mappings, str):
-            mappings = mappings.encode()
         options = {
-            "stream_index": stream_index,
-            "threads": operator.index(num_ffmpeg_threads),
-            "device": "" if device is None else str(device),
+            "stream_index": checked("stream_index", stream_index, COUNT, none=True),
+            "threads": checked("num_ffmpeg_threads", num_ffmpeg_threads, COUNT),
             "seek_mode": seek_mode,
             "output_dtype": _arrays.dtype_name(output_dtype),
-            "frame_mappings": mappings,
+            "frame_mappings": checked(
+                "custom_frame_mappings", custom_frame_mappings, _MAPPINGS, none=True
+            ),
             "on_corrupt": on_corrupt,
-            "on_failure": "" if on_failure is None else str(on_failure),
-            "allowed": allowed,
-            "backend_options": dict(backend_options or {}),
+            **stream_options(device, on_failure, allowed, backend_options),
             # Those to settle when the stream is opened, and then what they do.
-            "transforms": list(transforms or ()),
+            "transforms": transforms,
             "steps": None,
             "channels_first": dimension_order == "NCHW",
         }
-        super().__init__(source, options, host)
+        super().__init__(source, options, checked("host", host, HOST, none=True))
 
     def _core_options(self):
         given = self._options
@@ -199,7 +221,7 @@ class VideoDecoder(Decoder):
         that lease. It holds a slot of the decoder until it is dropped;
         numpy.array(lease) makes a copy, which holds none.
         """
-        if lease:
+        if checked("lease", lease, BOOLEAN):
             return map(self._leased, _Pictures(self, True))
         return map(
             lambda picture: self._frame(picture, _arrays.native), _Pictures(self, False)
@@ -233,20 +255,33 @@ class VideoDecoder(Decoder):
 
         With `lease`, the data is a bulkhead.Lease, as of frames().
         """
-        picture = self._opened().frame_at(operator.index(index), lease)
+        number = self._number(checked("index", index, INTEGER))
+        picture = self._opened().frame_at(number, checked("lease", lease, BOOLEAN))
         return self._leased(picture) if lease else self._frame(picture)
 
     def get_frames_at(self, indices: collections.abc.Iterable[int]) -> FrameBatch:
-        """Returns the frames of a list or tensor of numbers, in its order."""
-        if hasattr(indices, "tolist"):
-            indices = indices.tolist()
-        numbers = [operator.index(index) for index in indices]
-        return self._batch(self._opened().frames_at(numbers))
+        """Returns the frames of a list or tensor of numbers, in its order. Those of a
+        tensor or array are cast to whole numbers, as torch does."""
+        numbers = checked("indices", indices, _INDICES)
+        return self._batch(
+            self._opened().frames_at([self._number(number) for number in numbers])
+        )
+
+    def _number(self, index):
+        """Returns the number of a frame, if the library can be asked for it."""
+        if -(2**63) <= index < 2**63:
+            return index
+        raise OutOfRangeError(
+            f"{self._named()}: there is no frame {index}, the stream has {len(self)}"
+        )
 
     def get_frames_in_range(
         self, start: Optional[int], stop: Optional[int], step: Optional[int] = 1
     ) -> FrameBatch:
         """Returns the frames of the slice [start:stop:step]."""
+        start = checked("start", start, INTEGER, none=True)
+        stop = checked("stop", stop, INTEGER, none=True)
+        step = checked("step", step, INTEGER, none=True)
         if step is not None and step < 1:
             raise InvalidArgumentError(f"Step must be greater than 0, not {step}")
         return self.get_frames_at(range(*slice(start, stop, step).indices(len(self))))
@@ -256,19 +291,14 @@ class VideoDecoder(Decoder):
 
         With `lease`, the data is a bulkhead.Lease, as of frames().
         """
-        picture = self._opened().frame_played_at(float(seconds), lease)
+        seconds = checked("seconds", seconds, NUMBER)
+        lease = checked("lease", lease, BOOLEAN)
+        picture = self._opened().frame_played_at(seconds, lease)
         return self._leased(picture) if lease else self._frame(picture)
 
     def get_frames_played_at(self, seconds: collections.abc.Iterable[float]) -> FrameBatch:
         """Returns the frames at a list or tensor of times, in its order."""
-        if hasattr(seconds, "tolist"):
-            seconds = seconds.tolist()
-        try:
-            times = [float(time) for time in seconds]
-        except (TypeError, ValueError):
-            raise InvalidArgumentError(
-                f"seconds is {type(seconds).__name__}; it is a list of numbers"
-            ) from None
+        times = checked("seconds", seconds, TIMES)
         return self._batch(self._opened().frames_played_at(times))
 
     def get_frames_played_in_range(
@@ -278,14 +308,16 @@ class VideoDecoder(Decoder):
 
         With `fps`, there are round((stop - start) * fps), repeated or left out.
         """
-        stream = self._opened()
-        return self._batch(
-            stream.frames_played_in_range(float(start_seconds), float(stop_seconds), fps)
-        )
+        start = checked("start_seconds", start_seconds, NUMBER)
+        stop = checked("stop_seconds", stop_seconds, NUMBER)
+        fps = checked("fps", fps, NUMBER, none=True)
+        return self._batch(self._opened().frames_played_in_range(start, stop, fps))
 
     def get_all_frames(self, fps: Optional[float] = None) -> FrameBatch:
         """Returns every frame, or with `fps` the whole stream at that rate."""
-        return self._batch(self._opened().all_frames(fps))
+        return self._batch(
+            self._opened().all_frames(checked("fps", fps, NUMBER, none=True))
+        )
 
     def _get_key_frame_indices(self):
         return self._opened().key_frame_indices()

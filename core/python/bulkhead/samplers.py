@@ -13,6 +13,7 @@ import random
 from typing import List, Literal, Optional
 
 from bulkhead import _arrays
+from bulkhead._arguments import INTEGER, NUMBER, checked
 from bulkhead._errors import InvalidArgumentError
 from bulkhead._frame import FrameBatch
 from bulkhead._video import VideoDecoder
@@ -75,11 +76,17 @@ def clips_at_regular_indices(
     policy: Literal["repeat_last", "wrap", "error"] = "repeat_last",
 ) -> FrameBatch:
     """Returns clips whose first frames are spread evenly over the range, from its first
-    frame to its last. The arguments are those of clips_at_random_indices."""
+    frame to its last: at the places of torch.linspace() of torch 2, without torch as
+    well. The arguments are those of clips_at_random_indices."""
 
     def spread(start: int, end: int) -> List[int]:
-        gaps = max(num_clips - 1, 1)
-        return [start + (end - 1 - start) * clip // gaps for clip in range(num_clips)]
+        # From both ends, in float64: so a place can be one before the exact one.
+        last = end - 1
+        step = (last - start) / max(num_clips - 1, 1)
+        half = max(num_clips // 2, 1)
+        before = [int(start + step * clip) for clip in range(half)]
+        behind = [int(last - step * gaps) for gaps in reversed(range(num_clips - half))]
+        return before + behind
 
     return _by_index(
         decoder,
@@ -110,7 +117,7 @@ def clips_at_random_timestamps(
         sampling_range_start: In seconds; None is the beginning of the stream.
         policy: As of clips_at_random_indices.
     """
-    _positive(num_clips=num_clips)
+    _positive(INTEGER, num_clips=num_clips)
 
     def draw(start: float, end: float) -> List[float]:
         torch = _arrays.torch()
@@ -143,7 +150,7 @@ def clips_at_regular_timestamps(
 ) -> FrameBatch:
     """Returns a clip every `seconds_between_clip_starts`, from the start of the range.
     The other arguments are those of clips_at_random_timestamps."""
-    _positive(seconds_between_clip_starts=seconds_between_clip_starts)
+    _positive(NUMBER, seconds_between_clip_starts=seconds_between_clip_starts)
 
     def step(start: float, end: float) -> List[float]:
         clips = math.ceil((end - start) / seconds_between_clip_starts)
@@ -162,9 +169,15 @@ def clips_at_regular_timestamps(
 
 
 def _by_index(decoder, choose, clips, length, step, start, end, policy):
+    _check(decoder, policy)
     _positive(
-        num_clips=clips, num_frames_per_clip=length, num_indices_between_frames=step
+        INTEGER,
+        num_clips=clips,
+        num_frames_per_clip=length,
+        num_indices_between_frames=step,
     )
+    start = checked("sampling_range_start", start, INTEGER)
+    end = checked("sampling_range_end", end, INTEGER, none=True)
     count = len(decoder)
     first = start + count if start < 0 else start
     if not 0 <= first < count:
@@ -185,7 +198,10 @@ def _by_index(decoder, choose, clips, length, step, start, end, policy):
 
 
 def _by_time(decoder, choose, length, between, start, end, policy):
-    _positive(num_frames_per_clip=length)
+    _check(decoder, policy)
+    _positive(INTEGER, num_frames_per_clip=length)
+    start = checked("sampling_range_start", start, NUMBER, none=True)
+    end = checked("sampling_range_end", end, NUMBER, none=True)
     metadata = decoder.metadata
     if metadata.end_stream_seconds is None:
         raise InvalidArgumentError("the stream does not tell its end; sample by index")
@@ -195,7 +211,7 @@ def _by_time(decoder, choose, length, between, start, end, policy):
                 "the stream tells no frame rate; give seconds_between_frames"
             )
         between = 1 / metadata.average_fps
-    _positive(seconds_between_frames=between)
+    _positive(NUMBER, seconds_between_frames=between)
     begins, ends = metadata.begin_stream_seconds, metadata.end_stream_seconds
     if start is None:
         start = begins
@@ -213,9 +229,18 @@ def _by_time(decoder, choose, length, between, start, end, policy):
     return _clips(decoder.get_frames_played_at(plan), length)
 
 
-def _positive(**numbers):
+def _check(decoder, policy):
+    if not hasattr(decoder, "get_frames_played_at"):
+        raise TypeError(f"decoder is {decoder!r}; it can be a VideoDecoder")
+    if policy not in _POLICIES:
+        raise InvalidArgumentError(f"Invalid policy {policy!r}; it can be {_POLICIES}")
+    if _arrays.torch() is None and _arrays.numpy() is None:
+        raise RuntimeError("clips need torch or numpy, for their dimensions")
+
+
+def _positive(kind, **numbers):
     for name, number in numbers.items():
-        if not number > 0:
+        if not checked(name, number, kind) > 0:
             raise InvalidArgumentError(f"{name} ({number}) must be strictly positive")
 
 
@@ -228,8 +253,6 @@ def _not_empty(start, end):
 
 def _complete(clip, length, policy):
     """Fills the clip up to its length."""
-    if policy not in _POLICIES:
-        raise InvalidArgumentError(f"Invalid policy {policy!r}; it can be {_POLICIES}")
     if len(clip) < length and policy == "error":
         raise InvalidArgumentError(
             f"a clip of {length} frames reaches beyond the number of frames"

@@ -5,7 +5,9 @@ torchcodec.transforms. Sizes are (height, width), in pixels."""
 import abc
 import collections.abc
 import dataclasses
+import operator
 import random
+from typing import Any, Optional, Tuple
 
 from bulkhead import _arrays, _core
 from bulkhead._errors import InvalidArgumentError
@@ -23,7 +25,7 @@ class DecoderTransform(abc.ABC):
     needs_size = True  # False if it treats pictures of all sizes alike.
 
     @abc.abstractmethod
-    def settle(self, height, width):
+    def settle(self, height: Optional[int], width: Optional[int]) -> Tuple[Any, ...]:
         """Returns ("resize", height, width) or ("crop", top, left, height, width) for
         pictures of that size, which is None if no transform needs it."""
 
@@ -36,10 +38,10 @@ class Resize(DecoderTransform):
 
     needs_size = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.size = _pair(self)
 
-    def settle(self, height, width):
+    def settle(self, height: Optional[int], width: Optional[int]) -> Tuple[Any, ...]:
         return ("resize", *self.size)
 
 
@@ -50,10 +52,10 @@ class CenterCrop(DecoderTransform):
 
     size: collections.abc.Sequence[int]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.size = _pair(self)
 
-    def settle(self, height, width):
+    def settle(self, height: Optional[int], width: Optional[int]) -> Tuple[Any, ...]:
         down, right = _room(self, height, width)
         return ("crop", round(down / 2), round(right / 2), *self.size)
 
@@ -65,10 +67,10 @@ class RandomCrop(DecoderTransform):
 
     size: collections.abc.Sequence[int]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.size = _pair(self)
 
-    def settle(self, height, width):
+    def settle(self, height: Optional[int], width: Optional[int]) -> Tuple[Any, ...]:
         down, right = _room(self, height, width)
         return ("crop", _draw(down), _draw(right), *self.size)
 
@@ -94,11 +96,15 @@ def _pair(transform):
         raise InvalidArgumentError(
             f"the size of {type(transform).__name__} is {size!r}; it is (height, width)"
         )
-    if not all(isinstance(number, int) and number > 0 for number in size):
+    try:
+        height, width = map(operator.index, size)
+    except TypeError:
+        height = width = 0
+    if not (0 < height < 2**31 and 0 < width < 2**31):
         raise InvalidArgumentError(
-            f"the size of {type(transform).__name__} is {size!r}; both are positive numbers"
+            f"the size of {type(transform).__name__} is {size!r}; both are from 1 to {2**31 - 1}"
         )
-    return tuple(size)
+    return height, width
 
 
 def _room(crop, height, width):
