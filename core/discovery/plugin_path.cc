@@ -82,9 +82,8 @@ PluginPath ResolvePluginPath(const Environment& environment,
   for (const std::string& directory : built_in) {
     Add({directory, "built in", true}, path);
   }
-  for (const std::string& directory : overrides.last_path) {
-    Add({directory, "option plugin_last_path"}, path);
-  }
+  AddChosen(overrides.last_path, "option plugin_last_path", environment,
+            "BULKHEAD_LAST_PATH", path);
   return path;
 }
 

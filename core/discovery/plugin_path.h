@@ -29,7 +29,7 @@ struct PluginPath {
 struct PluginPathOverrides {
   std::optional<std::vector<std::string>> add_path;
   std::optional<std::vector<std::string>> path;
-  std::vector<std::string> last_path = {};
+  std::optional<std::vector<std::string>> last_path = {};
 };
 
 // Returns the directories to search, in this order:
@@ -40,7 +40,7 @@ struct PluginPathOverrides {
 //   /usr/local/lib/bulkhead
 //   /usr/lib/bulkhead
 //   `built_in`                           always; holds Bulkhead's own backends
-//   `last_path`                          of the overrides
+//   BULKHEAD_LAST_PATH                   if set
 //
 // The variables are lists with ":" between directories. A directory must be
 // absolute, since bulkheadd and the application need not share a working

@@ -62,6 +62,19 @@ TEST(PluginPathTest, AnOptionStandsForItsVariableAlone) {
             "/option (option plugin_add_path) /path (BULKHEAD_PATH) ");
 }
 
+TEST(PluginPathTest, TheLastPathFollowsBulkheadsOwnBackends) {
+  const PluginPath path = ResolvePluginPath(
+      Environment(Variables{{"BULKHEAD_PATH", "/path"}}), {"/built"},
+      {.last_path = {{"/last", "/path"}}});
+  std::string text;
+  for (const SearchDirectory& directory : path.directories) {
+    text += directory.path + " (" + directory.origin + ") ";
+  }
+  EXPECT_EQ(text,
+            "/path (BULKHEAD_PATH) /built (built in) "
+            "/last (option plugin_last_path) ");
+}
+
 TEST(PluginPathTest, RelativeDirectoriesAreReported) {
   const PluginPath path = ResolvePluginPath(
       Environment(Variables{{"BULKHEAD_PATH", "here:/a"}}), {});

@@ -147,6 +147,25 @@ except bulkhead.BackendUnavailableError as error:
         self.assertIn("acme", output[1])
         self.assertIn("BULKHEAD_DEVICE_BACKEND_AUTOLOAD=0", output[1])
 
+    def test_a_package_takes_no_name_from_another_backend(self):
+        site = support.clip_directory() + "/site-packages"
+        support.write_files(
+            site,
+            {
+                "acme-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n",
+                "acme-1.0.dist-info/entry_points.txt": "[bulkhead.backends]\ncpu = acme:f\n",
+                "acme.so": "this is no shared object",
+                "bulkhead_cpu-9.9.dist-info/METADATA": "Metadata-Version: 2.1\nName: bulkhead-cpu\nVersion: 9.9\n",
+            },
+        )
+        script = """
+import sys
+sys.path.insert(0, sys.argv[2])
+from bulkhead.decoders import VideoDecoder
+print(len(VideoDecoder(sys.argv[1])), len(VideoDecoder(sys.argv[1], device="cpu")))
+"""
+        self.assertEqual(run_python(script, clip(), site), "120 120")
+
 
 if __name__ == "__main__":
     support.main()

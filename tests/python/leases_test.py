@@ -165,12 +165,13 @@ class Leases(unittest.TestCase):
 
     def test_occupy_slots(self):
         decoder = self.decoder()
+        loop = decoder.frames(lease=True)
         held = []
         with self.assertRaisesRegex(
             bulkhead.ResourceExhaustedError,
             "holds all 8 frames of this session; drop some, copy the pixels.*limit frame_slots",
         ):
-            for frame in decoder.frames(lease=True):
+            for frame in loop:
                 held.append(frame)
         self.assertEqual(len(held), 8)
         with self.assertRaises(bulkhead.ResourceExhaustedError):
@@ -195,6 +196,9 @@ class Leases(unittest.TestCase):
             [seen(frame.data) for frame in list(itertools.islice(frames, 20))],
             reference(clip())[:20],
         )
+        held.clear()
+        # The loop goes on with the frame that was due.
+        self.assertEqual([seen(frame.data) for frame in loop], reference(clip())[8:])
 
     def test_outlive_everything(self):
         host = bulkhead.Host()

@@ -10,6 +10,8 @@ import pathlib
 import pickle
 import shutil
 import signal
+import subprocess
+import sys
 import threading
 import unittest
 
@@ -157,6 +159,35 @@ class Chaos(unittest.TestCase):
         self.assertEqual([pixels(data) for data in decoder], reference(clip()))
         self.assertEqual(decoder.recovery.restarts, 0)
 
+    def test_interrupts_in_quick_succession_end_their_calls_only(self):
+        decoder = VideoDecoder(clip())
+        begin = threading.Semaphore(0)
+
+        def interrupt():
+            for pair in range(100):
+                begin.acquire()
+                for _ in range(2):
+                    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+                    for _ in range(100 * (pair % 10)):
+                        pass
+
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        interrupted = 0
+        for number in range(100):
+            try:
+                begin.release()
+                for index in (90, 10, 60):
+                    pixels(decoder[index])
+            except KeyboardInterrupt:
+                interrupted += 1
+            try:
+                self.assertEqual(pixels(decoder[number]), reference(clip())[number])
+            except KeyboardInterrupt:  # The second one.
+                interrupted += 1
+        thread.join()
+        self.assertGreater(interrupted, 50)
+
     def test_a_handler_that_raises_nothing_ends_no_call(self):
         decoder = self.open("at=packet:30 do=hang lives=1", seconds=600)
         told = []
@@ -211,6 +242,55 @@ class Threads(unittest.TestCase):
             seen = list(pool.map(lambda i: pixels(decoder[i]), numbers))
         self.assertEqual(seen, [reference(clip())[i] for i in numbers])
 
+    def test_loops_on_two_threads(self):
+        # Each check and step of a loop is one: the other may not rewind between them.
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        self.addCleanup(sys.setswitchinterval, interval)
+        decoder = VideoDecoder(clip())
+        for _ in range(5):
+            with concurrent.futures.ThreadPoolExecutor(2) as pool:
+                loops = [
+                    pool.submit(lambda: [pixels(data) for data in decoder]) for _ in range(2)
+                ]
+            for loop in loops:
+                self.assertEqual(loop.result(), reference(clip()))
+
+    def test_the_first_use_after_pickling(self):
+        pickled = pickle.dumps(VideoDecoder(clip()))
+        for _ in range(5):
+            decoder = pickle.loads(pickled)
+            begin = threading.Barrier(4)
+
+            def first(number):
+                begin.wait()
+                return pixels(decoder[number])
+
+            with concurrent.futures.ThreadPoolExecutor(4) as pool:
+                self.assertEqual(list(pool.map(first, range(4))), reference(clip())[:4])
+
+    def test_daemons_may_be_in_a_call_when_python_ends(self):
+        script = """
+import sys, threading
+from bulkhead.decoders import VideoDecoder
+begun = threading.Semaphore(0)
+def decode():
+    while True:
+        with VideoDecoder(sys.argv[1]) as decoder:
+            for frame in decoder.frames():
+                begun.release()
+            decoder.get_frame_at(7, lease=True)
+for _ in range(3):
+    threading.Thread(target=decode, daemon=True).start()
+for _ in range(40):
+    begun.acquire()
+"""
+        for _ in range(5):
+            ended = subprocess.run(
+                [sys.executable, "-c", script, clip()], stderr=subprocess.PIPE, text=True
+            )
+            self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+
 
 def in_child(call):
     """Forks, and returns what the call returns in the child, or its exception's text."""
@@ -264,6 +344,27 @@ class Forks(unittest.TestCase):
         data = pathlib.Path(clip()).read_bytes()
         decoder = VideoDecoder(data, device=self.device)
         self.assertEqual(in_child(lambda: pixels(decoder[7])), reference(clip())[7])
+
+    def test_the_working_directory_may_change(self):
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        os.chdir(os.path.dirname(clip()))
+        decoder = VideoDecoder(os.path.basename(clip()), device=self.device)
+        os.chdir(before)
+        self.assertEqual(in_child(lambda: pixels(decoder[7])), reference(clip())[7])
+        other = pickle.loads(pickle.dumps(decoder))
+        self.assertEqual(pixels(other[7]), reference(clip())[7])
+
+    def test_a_source_that_is_missing_for_a_while(self):
+        path = support.clip_directory() + "/moved.mp4"
+        shutil.copyfile(clip(), path)
+        decoder = pickle.loads(pickle.dumps(VideoDecoder(path, device=self.device)))
+        os.rename(path, path + "~")
+        for _ in range(2):
+            with self.assertRaises(bulkhead.NotFoundError):
+                decoder[7]
+        os.rename(path + "~", path)
+        self.assertEqual(pixels(decoder[7]), reference(clip())[7])
 
     def test_a_file_like_object_says_why_not(self):
         decoder = VideoDecoder(io.BytesIO(pathlib.Path(clip()).read_bytes()), device=self.device)
@@ -325,6 +426,21 @@ class Pickles(unittest.TestCase):
         decoder = VideoDecoder(io.BytesIO(pathlib.Path(clip()).read_bytes()), device=self.device)
         with self.assertRaisesRegex(RuntimeError, "cannot be pickled.*BytesIO"):
             pickle.dumps(decoder)
+
+    def test_what_a_subclass_adds_and_whether_it_is_closed(self):
+        class Labelled(VideoDecoder):
+            label = None
+
+        # Pickle finds classes by their name in the module.
+        Labelled.__qualname__ = "Labelled"
+        globals()["Labelled"] = Labelled
+        decoder = Labelled(clip(), device=self.device)
+        decoder.label = "seven"
+        other = pickle.loads(pickle.dumps(decoder))
+        self.assertEqual((other.label, pixels(other[7])), ("seven", reference(clip())[7]))
+        decoder.close()
+        with self.assertRaisesRegex(ValueError, "closed"):
+            pickle.loads(pickle.dumps(decoder))[7]
 
     def test_a_host_is_its_options(self):
         host = pickle.loads(pickle.dumps(bulkhead.Host(default_device=self.device)))

@@ -2,6 +2,7 @@
 """What a decoder of the Python package can decode, and what it refuses."""
 
 import array
+import gc
 import io
 import mmap
 import os
@@ -10,6 +11,7 @@ import pickle
 import shutil
 import signal
 import unittest
+import weakref
 
 import support
 from bulkhead import AllowedMedia, BadInputError, Host, NotFoundError, UnsupportedError
@@ -114,6 +116,21 @@ class Sources(unittest.TestCase):
             self.expect(file)
         self.expect(io.BytesIO(contents(clip())))
         self.expect(ShortReads(contents(clip())))
+
+    def test_a_reader_whose_memory_has_strides(self):
+        class Backwards(io.BytesIO):
+            def read(self, size=-1):
+                return memoryview(super().read(size)[::-1])[::-1]
+
+        self.expect(Backwards(contents(clip())))
+
+    def test_a_reader_that_refers_to_its_decoder(self):
+        source = ShortReads(contents(clip()))
+        source.decoder = VideoDecoder(source, device=self.device)
+        gone = weakref.ref(source)
+        del source
+        gc.collect()
+        self.assertIsNone(gone())
 
     def test_an_exception_of_a_reader_is_the_callers(self):
         failing = Failing(contents(clip()))

@@ -115,8 +115,8 @@ struct HostOptions {
   // Absolute directories that are searched after all others, also after those
   // of Bulkhead's own backends. For directories that others than the operator
   // write, such as the packages of an interpreter: what they hold takes no name
-  // from another backend.
-  std::vector<std::string> plugin_last_path = {};
+  // from another backend. nullopt: BULKHEAD_LAST_PATH.
+  std::optional<std::vector<std::string>> plugin_last_path = {};
   // True: the backends on the plugin path are registered. nullopt:
   // BULKHEAD_DEVICE_BACKEND_AUTOLOAD.
   std::optional<bool> autoload = {};

@@ -5,16 +5,16 @@ this interpreter on its plugin path."""
 import os
 import sys
 
-from bulkhead._host import plugin_add_path
+from bulkhead._host import plugin_last_path
 
 
 def main() -> None:
     """Becomes the command: its exit status and its signals are those of this process."""
     program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bulkhead")
     environment = dict(os.environ)
-    added = plugin_add_path()
-    if added is not None:
-        environment["BULKHEAD_ADD_PATH"] = os.pathsep.join(added)
+    last = plugin_last_path()
+    if last is not None:
+        environment["BULKHEAD_LAST_PATH"] = os.pathsep.join(last)
     try:
         os.execve(program, ["bulkhead", *sys.argv[1:]], environment)
     except FileNotFoundError:

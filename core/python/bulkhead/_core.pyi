@@ -441,7 +441,7 @@ class HostOptions(_Object):
     libexec_dir: str
     limits: Limits
     plugin_add_path: Optional[List[str]]
-    plugin_last_path: List[str]
+    plugin_last_path: Optional[List[str]]
     plugin_path: Optional[List[str]]
     require_memory_cgroup: Optional[bool]
     sandbox_floor: Optional[SandboxTier]

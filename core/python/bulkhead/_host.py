@@ -193,9 +193,12 @@ def site_packages():
 def plugin_last_path():
     """Returns what HostOptions::plugin_last_path is if the caller says nothing.
 
-    BULKHEAD_PATH says where to search and nowhere else.
+    BULKHEAD_PATH says where to search and nowhere else, so it is left alone.
     """
-    return [] if "BULKHEAD_PATH" in os.environ else site_packages()
+    if "BULKHEAD_PATH" in os.environ:
+        return None
+    named = os.environ.get("BULKHEAD_LAST_PATH", "").split(os.pathsep)
+    return [directory for directory in named if directory] + site_packages()
 
 
 def _floor(value):

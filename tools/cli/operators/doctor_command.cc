@@ -116,6 +116,9 @@ std::vector<std::string> PluginPath(const GlobalOptions& global) {
   }
   lines.push_back(ProgramsDirectory(HostOptionsFrom(global)) +
                   "/backends (comes with Bulkhead)");
+  if (const char* last = secure_getenv("BULKHEAD_LAST_PATH")) {
+    lines.push_back(fmt::format("{} (BULKHEAD_LAST_PATH)", last));
+  }
   return lines;
 }
 
