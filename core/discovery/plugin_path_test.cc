@@ -63,9 +63,9 @@ TEST(PluginPathTest, AnOptionStandsForItsVariableAlone) {
 }
 
 TEST(PluginPathTest, TheLastPathFollowsBulkheadsOwnBackends) {
-  const PluginPath path = ResolvePluginPath(
-      Environment(Variables{{"BULKHEAD_PATH", "/path"}}), {"/built"},
-      {.last_path = {{"/last", "/path"}}});
+  const PluginPath path =
+      ResolvePluginPath(Environment(Variables{{"BULKHEAD_PATH", "/path"}}),
+                        {"/built"}, {.last_path = {{"/last", "/path"}}});
   std::string text;
   for (const SearchDirectory& directory : path.directories) {
     text += directory.path + " (" + directory.origin + ") ";
