@@ -230,6 +230,30 @@ TEST_F(Cancelling, EndsACallThatWaitsForTheStartOfABackend) {
   EXPECT_TRUE(host_->OpenVideo(clip_, {.device = "cpu"}));
 }
 
+TEST_F(Cancelling, EndsCallsOfTheHost) {
+  installation_.SetFaults("at=load do=hang");
+  NewHost();
+  const auto cancellation = Cancellation::Create().value();
+  Background warming([&] { return host_->Prewarm("chaos", cancellation); });
+  ASSERT_NE(AwaitHang(), 0);
+  warming.AwaitSleep();
+  cancellation.Cancel();
+  EXPECT_EQ(warming.Join().code(), Code::kCancelled);
+  Background loading(
+      [&] { return host_->LoadBackend(installation_.path(), cancellation); });
+  loading.AwaitSleep();
+  cancellation.Cancel();
+  EXPECT_EQ(loading.Join().error().code(), Code::kCancelled);
+  const ProcessWatch supervisor(host_->supervisor_pid());
+  ASSERT_TRUE(supervisor.Signal(SIGSTOP));
+  Background listing([&] { return host_->Devices(cancellation); });
+  listing.AwaitSleep();
+  cancellation.Cancel();
+  EXPECT_EQ(listing.Join().error().code(), Code::kCancelled);
+  ASSERT_TRUE(supervisor.Signal(SIGCONT));
+  EXPECT_TRUE(host_->Devices(cancellation));
+}
+
 // A reader that blocks until it is released.
 struct SlowReader {
   explicit SlowReader(const std::string& path) {

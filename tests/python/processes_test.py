@@ -188,6 +188,27 @@ class Chaos(unittest.TestCase):
         thread.join()
         self.assertGreater(interrupted, 50)
 
+    def test_interrupt_ends_a_call_of_the_host(self):
+        host = bulkhead.Host()
+        supervisor = host.supervisor_pid
+        host.devices()
+
+        def interrupt():
+            support.await_poll(threading.main_thread().native_id)
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+        for call in (host.devices, host.sandbox, lambda: host.prewarm("cpu")):
+            os.kill(supervisor, signal.SIGSTOP)
+            thread = threading.Thread(target=interrupt)
+            thread.start()
+            with self.assertRaises(KeyboardInterrupt):
+                call()
+            thread.join()
+            os.kill(supervisor, signal.SIGCONT)
+            # A call that waits on replaces a bulkheadd that does not answer.
+            self.assertEqual(host.supervisor_pid, supervisor)
+        self.assertGreater(len(host.devices()), 0)
+
     def test_a_handler_that_raises_nothing_ends_no_call(self):
         decoder = self.open("at=packet:30 do=hang lives=1", seconds=600)
         told = []

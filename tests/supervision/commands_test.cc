@@ -72,7 +72,7 @@ class Commands : public testing::Test {
 TEST_F(Commands, ANameThatNoBackendHasIsToldWhichThereAre) {
   for (const auto command :
        {&Host::Restart, &Host::Reload, &Host::Disable, &Host::Enable}) {
-    const Status status = (host_.get()->*command)("honset");
+    const Status status = (host_.get()->*command)("honset", std::nullopt);
     EXPECT_EQ(status.code(), Code::kNotFound);
     EXPECT_THAT(status.message(),
                 AllOf(HasSubstr("honset"), HasSubstr("honest")));

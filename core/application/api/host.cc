@@ -33,6 +33,7 @@ namespace bulkhead {
 namespace {
 
 using Command = ipc::schema::BackendCommand::Action;
+using session::CancelSignal;
 
 constexpr const char* kFloorVariable = "BULKHEAD_SANDBOX_FLOOR";
 constexpr const char* kCgroupVariable = "BULKHEAD_CGROUP";
@@ -244,22 +245,25 @@ Result<ContainerMetadata> Host::Probe(const Source& source,
   return session::ProbeSession::Run(link_, source, options, options_.limits);
 }
 
-Status Host::Prewarm(const std::string& device) {
-  return link_->Prepare(device);
+Status Host::Prewarm(const std::string& device,
+                     const std::optional<Cancellation>& cancellation) {
+  return link_->Prepare(device, CancelSignal::In(cancellation));
 }
 
-Result<std::vector<DeviceInfo>> Host::LoadBackend(const std::string& path) {
+Result<std::vector<DeviceInfo>> Host::LoadBackend(
+    const std::string& path, const std::optional<Cancellation>& cancellation) {
   std::error_code error;
   const std::string absolute = std::filesystem::absolute(path, error).string();
   if (error) {
     return Status(Code::kInvalidArgument, "cannot load a backend from \"" +
                                               path + "\": " + error.message());
   }
-  return link_->Load({absolute, ""});
+  return link_->Load({absolute, ""}, CancelSignal::In(cancellation));
 }
 
 Result<std::vector<DeviceInfo>> Host::LoadBackend(
-    const EntryPoint& entry_point) {
+    const EntryPoint& entry_point,
+    const std::optional<Cancellation>& cancellation) {
   if (entry_point.group != discovery::kBackendGroup) {
     return Status(Code::kInvalidArgument,
                   "the entry point " + entry_point.name + " of group \"" +
@@ -269,11 +273,14 @@ Result<std::vector<DeviceInfo>> Host::LoadBackend(
                       std::string(discovery::kBackendGroup));
   }
   const std::filesystem::path file(entry_point.file);
-  return link_->Load({file.parent_path().string(), entry_point.name});
+  return link_->Load({file.parent_path().string(), entry_point.name},
+                     CancelSignal::In(cancellation));
 }
 
-Result<std::vector<DeviceInfo>> Host::Devices() {
-  ASSIGN_OR_RETURN(BackendReport report, link_->Backends());
+Result<std::vector<DeviceInfo>> Host::Devices(
+    const std::optional<Cancellation>& cancellation) {
+  ASSIGN_OR_RETURN(BackendReport report,
+                   link_->Backends(CancelSignal::In(cancellation)));
   std::vector<DeviceInfo> devices;
   for (BackendInfo& backend : report.backends) {
     std::move(backend.devices.begin(), backend.devices.end(),
@@ -282,24 +289,38 @@ Result<std::vector<DeviceInfo>> Host::Devices() {
   return devices;
 }
 
-Status Host::Restart(const std::string& backend) {
-  return link_->Command(backend, Command::RESTART);
+Status Host::Restart(const std::string& backend,
+                     const std::optional<Cancellation>& cancellation) {
+  return link_->Command(backend, Command::RESTART,
+                        CancelSignal::In(cancellation));
 }
 
-Status Host::Reload(const std::string& backend) {
-  return link_->Command(backend, Command::RELOAD);
+Status Host::Reload(const std::string& backend,
+                    const std::optional<Cancellation>& cancellation) {
+  return link_->Command(backend, Command::RELOAD,
+                        CancelSignal::In(cancellation));
 }
 
-Status Host::Disable(const std::string& backend) {
-  return link_->Command(backend, Command::DISABLE);
+Status Host::Disable(const std::string& backend,
+                     const std::optional<Cancellation>& cancellation) {
+  return link_->Command(backend, Command::DISABLE,
+                        CancelSignal::In(cancellation));
 }
 
-Status Host::Enable(const std::string& backend) {
-  return link_->Command(backend, Command::ENABLE);
+Status Host::Enable(const std::string& backend,
+                    const std::optional<Cancellation>& cancellation) {
+  return link_->Command(backend, Command::ENABLE,
+                        CancelSignal::In(cancellation));
 }
 
-Result<BackendReport> Host::Backends() { return link_->Backends(); }
-Result<SandboxReport> Host::Sandbox() { return link_->Sandbox(); }
+Result<BackendReport> Host::Backends(
+    const std::optional<Cancellation>& cancellation) {
+  return link_->Backends(CancelSignal::In(cancellation));
+}
+Result<SandboxReport> Host::Sandbox(
+    const std::optional<Cancellation>& cancellation) {
+  return link_->Sandbox(CancelSignal::In(cancellation));
+}
 int Host::supervisor_pid() const { return link_->pid(); }
 
 }  // namespace bulkhead

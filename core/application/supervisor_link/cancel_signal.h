@@ -27,6 +27,10 @@ class CancelSignal {
   // Returns the signal of a caller's Cancellation, or a new one without that.
   static Result<std::shared_ptr<CancelSignal>> Of(
       const std::optional<Cancellation>& cancellation);
+  // Returns the signal of a caller's Cancellation, or null without that.
+  static CancelSignal* In(const std::optional<Cancellation>& cancellation) {
+    return cancellation ? cancellation->signal_.get() : nullptr;
+  }
 
   explicit CancelSignal(ipc::UniqueFd event);
 

@@ -301,13 +301,13 @@ bool SupervisorLink::Serves(uint64_t generation) const {
 
 Status SupervisorLink::Ask(const FillRequest& fill,
                            std::chrono::milliseconds timeout,
-                           const TakeReply& take) {
+                           const TakeReply& take, CancelSignal* cancel) {
   uint64_t generation = 0;
-  Status status = Call(fill, {}, timeout, take, &generation);
+  Status status = Call(fill, {}, timeout, take, &generation, cancel);
   // A bulkheadd that serves on told of a backend that was lost.
   if (status.code() != Code::kBackendLost || Serves(generation)) return status;
   // Any bulkheadd will do, so the one that takes its place is asked.
-  return Call(fill, {}, timeout, take);
+  return Call(fill, {}, timeout, take, &generation, cancel);
 }
 
 Status SupervisorLink::Call(const FillRequest& fill, std::span<const int> fds,

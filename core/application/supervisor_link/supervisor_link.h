@@ -97,14 +97,19 @@ class SupervisorLink {
   // Returns an error if no backend, or more than one, has the device of
   // shadow(). Starts nothing, and asks nobody once the device was found.
   Status CheckShadowDevice();
+  // The following five return kCancelled if `cancel`, which may be null, was
+  // raised before the reply. What bulkheadd began goes on.
+
   // Starts the backend of `device`, unless the backend is ready.
-  Status Prepare(const std::string& device);
+  Status Prepare(const std::string& device, CancelSignal* cancel = nullptr);
   // Registers and starts backends. A bulkheadd that replaces this one later
   // registers them as well.
-  Result<std::vector<DeviceInfo>> Load(const ExplicitLoad& load);
+  Result<std::vector<DeviceInfo>> Load(const ExplicitLoad& load,
+                                       CancelSignal* cancel = nullptr);
   // Passes an operator's command about a backend to bulkheadd.
   Status Command(const std::string& backend,
-                 ipc::schema::BackendCommand::Action action);
+                 ipc::schema::BackendCommand::Action action,
+                 CancelSignal* cancel = nullptr);
   // Has bulkheadd compare the frames of the worker's session, which the
   // application tells over the other end of `frames`, with those of another
   // device. Without descriptors if `fill` says why that cannot be. Tells
@@ -115,8 +120,8 @@ class SupervisorLink {
   const std::optional<ShadowOptions>& shadow() const {
     return settings_.shadow;
   }
-  Result<BackendReport> Backends();
-  Result<SandboxReport> Sandbox();
+  Result<BackendReport> Backends(CancelSignal* cancel = nullptr);
+  Result<SandboxReport> Sandbox(CancelSignal* cancel = nullptr);
 
   SessionCounting::Lease CountSession() { return counting_->Take(); }
 
@@ -178,7 +183,7 @@ class SupervisorLink {
   bool Serves(uint64_t generation) const;
   // Calls once more if bulkheadd is lost, as any bulkheadd can answer.
   Status Ask(const FillRequest& fill, std::chrono::milliseconds timeout,
-             const TakeReply& take);
+             const TakeReply& take, CancelSignal* cancel = nullptr);
   // Does the same as Exchange(), and returns kBackendLost if bulkheadd hangs.
   static Status WatchedExchange(const Connection& connection,
                                 const FillRequest& fill,

@@ -277,25 +277,28 @@ void SupervisorLink::Shadow(
       media_and_frames, kSlack, TakeConfigured);
 }
 
-Status SupervisorLink::Prepare(const std::string& device) {
+Status SupervisorLink::Prepare(const std::string& device,
+                               CancelSignal* cancel) {
   ASSIGN_OR_RETURN(const auto name, discovery::ParseDeviceName(device));
   return Ask(
       [&](Request::Builder request) { request.setPrepare(name.ToString()); },
-      StartPatience(), TakeConfigured);
+      StartPatience(), TakeConfigured, cancel);
 }
 
 Status SupervisorLink::Command(const std::string& backend,
-                               schema::BackendCommand::Action action) {
+                               schema::BackendCommand::Action action,
+                               CancelSignal* cancel) {
   return Ask(
       [&](Request::Builder request) {
         auto command = request.initCommand();
         command.setBackend(backend);
         command.setAction(action);
       },
-      StartPatience(), TakeConfigured);
+      StartPatience(), TakeConfigured, cancel);
 }
 
-Result<std::vector<DeviceInfo>> SupervisorLink::Load(const ExplicitLoad& load) {
+Result<std::vector<DeviceInfo>> SupervisorLink::Load(const ExplicitLoad& load,
+                                                     CancelSignal* cancel) {
   std::vector<DeviceInfo> devices;
   const Status status = Ask(
       [&](Request::Builder request) {
@@ -308,9 +311,12 @@ Result<std::vector<DeviceInfo>> SupervisorLink::Load(const ExplicitLoad& load) {
         if (!reply.isLoaded()) return UnexpectedReply();
         devices = ToDevices(reply.getLoaded());
         return Status();
-      });
-  // A backend that is there but does not start stays registered as well.
-  if (status.ok() || status.code() == Code::kBackendUnavailable) {
+      },
+      cancel);
+  // A backend that is there but does not start, or not yet, stays registered as
+  // well.
+  if (status.ok() || status.code() == Code::kBackendUnavailable ||
+      status.code() == Code::kCancelled) {
     std::lock_guard lock(mutex_);
     if (std::find(loads_.begin(), loads_.end(), load) == loads_.end()) {
       loads_.push_back(load);
@@ -320,7 +326,7 @@ Result<std::vector<DeviceInfo>> SupervisorLink::Load(const ExplicitLoad& load) {
   return devices;
 }
 
-Result<BackendReport> SupervisorLink::Backends() {
+Result<BackendReport> SupervisorLink::Backends(CancelSignal* cancel) {
   BackendReport report;
   report.diagnostics = settings_.plugin_path.diagnostics;
   const Diagnostics& grants = settings_.grant_files.diagnostics;
@@ -333,11 +339,12 @@ Result<BackendReport> SupervisorLink::Backends() {
             if (!reply.isBackends()) return UnexpectedReply();
             AddTo(report, reply.getBackends());
             return Status();
-          }));
+          },
+          cancel));
   return report;
 }
 
-Result<SandboxReport> SupervisorLink::Sandbox() {
+Result<SandboxReport> SupervisorLink::Sandbox(CancelSignal* cancel) {
   SandboxReport report{};
   RETURN_IF_ERROR(
       Ask([](Request::Builder request) { request.setDescribeSandbox(); },
@@ -346,7 +353,8 @@ Result<SandboxReport> SupervisorLink::Sandbox() {
             if (!reply.isSandbox()) return UnexpectedReply();
             report = ToReport(reply.getSandbox());
             return Status();
-          }));
+          },
+          cancel));
   return report;
 }
 

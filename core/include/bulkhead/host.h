@@ -103,10 +103,15 @@ class Host {
   Result<ContainerMetadata> Probe(const Source& source,
                                   ProbeOptions options = {});
 
+  // The calls below ask bulkheadd. Cancel() of the Cancellation that they are
+  // given ends the wait for its answer with kCancelled; what bulkheadd has
+  // begun goes on.
+
   // Starts the backend of `device`, so that the first stream does not wait for
   // the start. Does nothing if the backend is running. Errors as of OpenVideo,
   // as far as they concern the device.
-  Status Prewarm(const std::string& device);
+  Status Prewarm(const std::string& device,
+                 const std::optional<Cancellation>& cancellation = {});
 
   // Loads backends explicitly and returns their devices once they have started.
   // `path` is a NAME-VERSION.dist-info directory, a directory that holds some,
@@ -115,10 +120,14 @@ class Host {
   // loaded stays as it is. kNotFound if there is no backend at `path`;
   // kBackendUnavailable if a backend does not start: the message has the cause,
   // and the backend stays registered, so its devices fail with the same cause.
-  Result<std::vector<DeviceInfo>> LoadBackend(const std::string& path);
+  Result<std::vector<DeviceInfo>> LoadBackend(
+      const std::string& path,
+      const std::optional<Cancellation>& cancellation = {});
   // Does the same for one entry point, which must be of the group
   // bulkhead.backends (else kInvalidArgument).
-  Result<std::vector<DeviceInfo>> LoadBackend(const EntryPoint& entry_point);
+  Result<std::vector<DeviceInfo>> LoadBackend(
+      const EntryPoint& entry_point,
+      const std::optional<Cancellation>& cancellation = {});
 
   // The following four are an operator's commands, as `bulkhead restart` and
   // its siblings. `backend` is the name of the backend's entry point;
@@ -130,28 +139,35 @@ class Host {
   // Starts the backend afresh when a device of it is next asked for, and
   // forgets its failures, poisoned inputs and quarantine. kBackendUnavailable
   // if the backend is disabled.
-  Status Restart(const std::string& backend);
+  Status Restart(const std::string& backend,
+                 const std::optional<Cancellation>& cancellation = {});
   // Checks the files that are installed now and lets them serve new sessions.
   // kBackendUnavailable or kBackendMisbehaved if they fail the check (the
   // message has the reason); the running backend then stays.
-  Status Reload(const std::string& backend);
+  Status Reload(const std::string& backend,
+                const std::optional<Cancellation>& cancellation = {});
   // Makes the devices of the backend fail with kBackendUnavailable until the
   // backend is enabled. That lasts: the state directory keeps the name, so it
   // outlives bulkheadd and this Host, and holds for applications that start
   // later with the same directory. If the name cannot be written there, the
   // call fails and changes nothing; without a state directory, it ends with
   // bulkheadd.
-  Status Disable(const std::string& backend);
+  Status Disable(const std::string& backend,
+                 const std::optional<Cancellation>& cancellation = {});
   // Undoes Disable, whichever Host or operator called it. kBackendUnavailable
   // if the installed files cannot be used.
-  Status Enable(const std::string& backend);
+  Status Enable(const std::string& backend,
+                const std::optional<Cancellation>& cancellation = {});
 
   // The following three report on every backend, also on those that are
   // disabled or have failed. They start no backend: what a device decodes is
   // known in full once its backend has run, as after Prewarm().
-  Result<std::vector<DeviceInfo>> Devices();
-  Result<BackendReport> Backends();
-  Result<SandboxReport> Sandbox();
+  Result<std::vector<DeviceInfo>> Devices(
+      const std::optional<Cancellation>& cancellation = {});
+  Result<BackendReport> Backends(
+      const std::optional<Cancellation>& cancellation = {});
+  Result<SandboxReport> Sandbox(
+      const std::optional<Cancellation>& cancellation = {});
   // Returns the pid of bulkheadd, for operators and tests.
   int supervisor_pid() const;
 

@@ -42,10 +42,21 @@ ContainerMetadata Probe(Host& host, const PythonSource& source,
   });
 }
 
+// Runs a call to bulkheadd, which ^C ends.
+template <typename Call>
+auto Asked(Call call) {
+  Waiting waiting(nullptr);
+  return waiting.Run([&] { return call(waiting.cancellation()); });
+}
+
 // A command of operators.
-auto Command(Status (Host::*command)(const std::string&)) {
+using Command = Status (Host::*)(const std::string&,
+                                 const std::optional<Cancellation>&);
+auto Commanded(Command command) {
   return [command](Host& self, const std::string& backend) {
-    ValueOf((self.*command)(backend));
+    Asked([&](const Cancellation& cancellation) {
+      return (self.*command)(backend, cancellation);
+    });
   };
 }
 
@@ -83,34 +94,49 @@ void DefineHost(py::module_& module) {
       .def(
           "prewarm",
           [](Host& self, const std::string& device) {
-            ValueOf(self.Prewarm(device));
+            Asked([&](const Cancellation& cancellation) {
+              return self.Prewarm(device, cancellation);
+            });
           },
-          Released(), py::arg("device"))
+          py::arg("device"))
       .def(
           "load_backend",
           [](Host& self, const std::string& path) {
-            return ValueOf(self.LoadBackend(path));
+            return Asked([&](const Cancellation& cancellation) {
+              return self.LoadBackend(path, cancellation);
+            });
           },
-          Released(), py::arg("path"))
+          py::arg("path"))
       .def(
           "load_backend",
           [](Host& self, const EntryPoint& entry_point) {
-            return ValueOf(self.LoadBackend(entry_point));
+            return Asked([&](const Cancellation& cancellation) {
+              return self.LoadBackend(entry_point, cancellation);
+            });
           },
-          Released(), py::arg("entry_point"))
-      .def("restart", Command(&Host::Restart), Released(), py::arg("backend"))
-      .def("reload", Command(&Host::Reload), Released(), py::arg("backend"))
-      .def("disable", Command(&Host::Disable), Released(), py::arg("backend"))
-      .def("enable", Command(&Host::Enable), Released(), py::arg("backend"))
-      .def(
-          "devices", [](Host& self) { return ValueOf(self.Devices()); },
-          Released())
-      .def(
-          "backends", [](Host& self) { return ValueOf(self.Backends()); },
-          Released())
-      .def(
-          "sandbox", [](Host& self) { return ValueOf(self.Sandbox()); },
-          Released())
+          py::arg("entry_point"))
+      .def("restart", Commanded(&Host::Restart), py::arg("backend"))
+      .def("reload", Commanded(&Host::Reload), py::arg("backend"))
+      .def("disable", Commanded(&Host::Disable), py::arg("backend"))
+      .def("enable", Commanded(&Host::Enable), py::arg("backend"))
+      .def("devices",
+           [](Host& self) {
+             return Asked([&](const Cancellation& cancellation) {
+               return self.Devices(cancellation);
+             });
+           })
+      .def("backends",
+           [](Host& self) {
+             return Asked([&](const Cancellation& cancellation) {
+               return self.Backends(cancellation);
+             });
+           })
+      .def("sandbox",
+           [](Host& self) {
+             return Asked([&](const Cancellation& cancellation) {
+               return self.Sandbox(cancellation);
+             });
+           })
       .def_property_readonly("supervisor_pid", &Host::supervisor_pid);
 }
 
