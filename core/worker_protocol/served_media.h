@@ -34,8 +34,8 @@ class ServedMedia {
   // Returns the descriptor of the window, to send to the worker.
   int fd() const { return region_.fd(); }
 
-  // Fills the window with the media from an offset on and marks it as filled;
-  // the caller wakes the worker. Returns kBackendMisbehaved for a request that
+  // Fills the window with the media from an offset on, with nothing beyond its
+  // end, and marks it as filled; the caller wakes the worker. Returns kBackendMisbehaved for a request that
   // no honest worker makes, kInvalidArgument if the reader failed, and
   // kCancelled; then the window is not marked, and the worker waits for it in
   // vain.

@@ -117,6 +117,26 @@ class Sources(unittest.TestCase):
         self.expect(io.BytesIO(contents(clip())))
         self.expect(ShortReads(contents(clip())))
 
+    def test_sound_of_every_kind_from_a_reader(self):
+        kinds = {
+            "opus.ogg": "libopus", "vorbis.ogg": "libvorbis", "flac.ogg": "flac", "a.mp3": "libmp3lame",
+            "a.flac": "flac", "a.aac": "aac", "a.m4a": "aac", "a.ac3": "ac3", "a.wav": "pcm_s16le",
+            "a.wv": "wavpack", "a.mka": "libopus", "a.ts": "mp2", "a.flv": "aac", "a.avi": "libmp3lame",
+            "a.tta": "tta", "a.wma": "wmav2", "a.caf": "alac", "a.mpg": "mp2",
+        }  # fmt: skip
+        for name, codec in kinds.items():
+            path = support.clip_directory() + "/" + name
+            support.ffmpeg(
+                "-f", "lavfi", "-i", "aevalsrc=random(0)-0.5:s=48000:d=12", "-c:a", codec, path
+            )
+            expected = AudioDecoder(path, device=self.device).get_all_samples()
+            for reader in (io.BytesIO, ShortReads):
+                with self.subTest(name, reader=reader):
+                    got = AudioDecoder(reader(contents(path)), device=self.device)
+                    self.assertEqual(
+                        pixels(got.get_all_samples().data, "CN"), pixels(expected.data, "CN")
+                    )
+
     def test_a_reader_whose_memory_has_strides(self):
         class Backwards(io.BytesIO):
             def read(self, size=-1):
