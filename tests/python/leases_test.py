@@ -2,11 +2,13 @@
 """Leases: frames that are read where the worker wrote them, and that no write of a
 view changes for anybody else."""
 
+import copy
 import ctypes
 import gc
 import io
 import itertools
 import os
+import pickle
 import random
 import signal
 import sys
@@ -162,6 +164,12 @@ class Leases(unittest.TestCase):
         for make in (torch.asarray, lambda data: torch.frombuffer(data, dtype=torch.uint8)):
             with self.assertRaises(RuntimeError):
                 make(lease)
+
+    def test_cannot_be_pickled(self):
+        frame = self.decoder().get_frame_at(7, lease=True)
+        for call in (copy.deepcopy, pickle.dumps):
+            with self.assertRaisesRegex(TypeError, r"numpy.array\(lease\)"):
+                call(frame)
 
     def test_occupy_slots(self):
         decoder = self.decoder()

@@ -17,6 +17,16 @@ def take(picture, channels_first):
     return lease
 
 
+def _refuse_to_pickle(lease):
+    raise TypeError(
+        "a Lease is memory of one process and cannot be copied or pickled; copy its "
+        "pixels, numpy.array(lease) or bytes(lease)"
+    )
+
+
+setattr(_core.Lease, "__reduce__", _refuse_to_pickle)
+
+
 def _before_fork():
     # The child has the mappings, but a slot that the parent gives back is written
     # again.
