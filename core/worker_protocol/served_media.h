@@ -35,10 +35,10 @@ class ServedMedia {
   int fd() const { return region_.fd(); }
 
   // Fills the window with the media from an offset on, with nothing beyond its
-  // end, and marks it as filled; the caller wakes the worker. Returns kBackendMisbehaved for a request that
-  // no honest worker makes, kInvalidArgument if the reader failed, and
-  // kCancelled; then the window is not marked, and the worker waits for it in
-  // vain.
+  // end, and marks it as filled; the caller wakes the worker. Returns
+  // kBackendMisbehaved for a request that no honest worker makes,
+  // kInvalidArgument if the reader failed, and kCancelled; then the window is
+  // not marked, and the worker waits for it in vain.
   Status Serve(uint64_t offset_untrusted, uint32_t serial_untrusted);
   // Records that the worker has answered a request, after which the worker may
   // read as often again.

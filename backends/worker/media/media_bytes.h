@@ -26,10 +26,10 @@ class MediaBytes {
   MediaBytes(int fd) : fd_(fd) {}  // NOLINT: implicit
   explicit MediaBytes(ByteServer& server) : server_(&server) {}
 
-  // Reads as many bytes from `offset` on as `out` holds, fewer at the end of the
-  // file. Returns their number, or a negated errno. Does not move the descriptor's offset:
-  // the descriptor came over a socket and shares its offset with other
-  // processes.
+  // Reads as many bytes from `offset` on as `out` holds, fewer at the end of
+  // the file. Returns their number, or a negated errno. Does not move the
+  // descriptor's offset: the descriptor came over a socket and shares its
+  // offset with other processes.
   ssize_t ReadAt(int64_t offset, std::span<uint8_t> out) const;
 
  private:
