@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <bulkhead/host.h>
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <CLI/CLI.hpp>
 #include <iostream>
@@ -11,13 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "tools/benchmark/cached_clip.h"
+#include "tools/benchmark/clip_bench.h"
 #include "tools/benchmark/command_line.h"
 #include "tools/benchmark/in_process_decoder.h"
 #include "tools/benchmark/peer.h"
 #include "tools/benchmark/series.h"
 #include "tools/benchmark/stopwatch.h"
-#include "tools/cli/libexec.h"
 #include "tools/cli/terminal.h"
 #include "tools/cli/writers/null_writer.h"
 #include "tools/cli/writers/picture.h"
@@ -33,8 +31,6 @@ byte of every frame is read, and the rounds are interleaved.)";
 
 constexpr size_t kPlaces = 20;
 constexpr uint32_t kSeed = 20240;
-
-constexpr cli::SampleClip kClips[] = {Clip480p(30), Clip1080p(30)};
 
 struct Contestant {
   std::string name;
@@ -220,9 +216,6 @@ nlohmann::ordered_json Print(const std::vector<Contestant>& all) {
 }
 
 int Run(int argc, char** argv) {
-  // A peer may end at any time. Without SIGPIPE the next request then fails
-  // with an error instead of ending this program.
-  signal(SIGPIPE, SIG_IGN);
   Options options;
   CLI::App app(kPurpose, "bench --peers");
   AddRunOptions(app, options.run);
@@ -231,29 +224,14 @@ int Run(int argc, char** argv) {
       ->required();
   AddLibexecOption(app, options.libexec);
   if (const auto status = ParseOrExit(app, argc, argv)) return *status;
-  HostOptions host_options;
-  host_options.libexec_dir = cli::FindLibexec(options.libexec);
-  Result<std::unique_ptr<Host>> host = Host::Create(host_options);
-  if (!host) return cli::Fail(host.error());
-  cli::Say(fmt::format("measuring, {} rounds", options.run.rounds));
-  std::cout << MachineLine("")
-            << fmt::format(
-                   "median of {} rounds (lowest to highest), {} random "
-                   "places a round, a keyframe every 30 frames\n",
-                   options.run.rounds, kPlaces);
-  nlohmann::ordered_json clips = nlohmann::ordered_json::array();
-  for (const cli::SampleClip& clip : kClips) {
-    Result<std::string> path = CachedClip(clip);
-    if (!path) return cli::Fail(path.error());
-    const auto all = Measure(**host, *path, clip.frames, options);
-    if (!all) return cli::Fail(all.error());
-    std::cout << fmt::format("\n{}p, {} frames\n", clip.height, clip.frames);
-    clips.push_back({{"height", clip.height}, {"decoders", Print(*all)}});
-  }
-  return WriteFacts({{"machine", MachineFacts()},
-                     {"rounds", options.run.rounds},
-                     {"clips", clips}},
-                    options.run);
+  return RunOnClips(options.run, options.libexec,
+                    fmt::format("{} random places a round", kPlaces),
+                    [&](Host& host, const std::string& clip,
+                        uint64_t frames) -> Result<nlohmann::ordered_json> {
+                      auto all = Measure(host, clip, frames, options);
+                      if (!all) return all.error();
+                      return Print(*all);
+                    });
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include <bulkhead/host.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <signal.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -19,13 +18,11 @@
 #include <thread>
 #include <vector>
 
-#include "tools/benchmark/cached_clip.h"
+#include "tools/benchmark/clip_bench.h"
 #include "tools/benchmark/command_line.h"
 #include "tools/benchmark/peer.h"
 #include "tools/benchmark/series.h"
 #include "tools/benchmark/stopwatch.h"
-#include "tools/cli/libexec.h"
-#include "tools/cli/terminal.h"
 
 namespace bulkhead::benchmark {
 namespace {
@@ -42,8 +39,6 @@ constexpr size_t kPlaces = 20;
 constexpr size_t kItems = 40;  // Of the DataLoader, per round.
 constexpr int64_t kClipFrames = 10;
 constexpr uint32_t kSeed = 20241;
-
-constexpr cli::SampleClip kClips[] = {Clip480p(30), Clip1080p(30)};
 
 enum Task { kSequential, kRandom, kTenFrames, kLoader };
 constexpr const char* kTasks[] = {"sequential", "random access",
@@ -279,9 +274,6 @@ nlohmann::ordered_json Print(const std::vector<Contestant>& all) {
 }
 
 int Run(int argc, char** argv) {
-  // A peer may end at any time. Without SIGPIPE the next request then fails
-  // with an error instead of ending this program.
-  signal(SIGPIPE, SIG_IGN);
   Options options;
   CLI::App app(kPurpose, "bench --python");
   AddRunOptions(app, options.run);
@@ -294,31 +286,15 @@ int Run(int argc, char** argv) {
       ->required();
   AddLibexecOption(app, options.libexec);
   if (const auto status = ParseOrExit(app, argc, argv)) return *status;
-  HostOptions host_options;
-  host_options.libexec_dir = cli::FindLibexec(options.libexec);
-  // The package finds the programs by the variable.
-  setenv("BULKHEAD_LIBEXEC_DIR", host_options.libexec_dir.c_str(), 0);
-  Result<std::unique_ptr<Host>> host = Host::Create(host_options);
-  if (!host) return cli::Fail(host.error());
-  cli::Say(fmt::format("measuring, {} rounds", options.run.rounds));
-  std::cout << MachineLine("")
-            << fmt::format(
-                   "median of {} rounds (lowest to highest), {} random places "
-                   "and {} items a round, a keyframe every 30 frames\n",
-                   options.run.rounds, kPlaces, kItems);
-  nlohmann::ordered_json clips = nlohmann::ordered_json::array();
-  for (const cli::SampleClip& clip : kClips) {
-    Result<std::string> path = CachedClip(clip);
-    if (!path) return cli::Fail(path.error());
-    const auto all = Measure(**host, *path, clip.frames, options);
-    if (!all) return cli::Fail(all.error());
-    std::cout << fmt::format("\n{}p, {} frames\n", clip.height, clip.frames);
-    clips.push_back({{"height", clip.height}, {"decoders", Print(*all)}});
-  }
-  return WriteFacts({{"machine", MachineFacts()},
-                     {"rounds", options.run.rounds},
-                     {"clips", clips}},
-                    options.run);
+  return RunOnClips(
+      options.run, options.libexec,
+      fmt::format("{} random places and {} items a round", kPlaces, kItems),
+      [&](Host& host, const std::string& clip,
+          uint64_t frames) -> Result<nlohmann::ordered_json> {
+        auto all = Measure(host, clip, frames, options);
+        if (!all) return all.error();
+        return Print(*all);
+      });
 }
 
 }  // namespace

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bulkhead/host.h>
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "tools/benchmark/command_line.h"
+
+namespace bulkhead::benchmark {
+
+// Measures the decoders on one clip, prints their figures, and returns them.
+using MeasureClip = std::function<Result<nlohmann::ordered_json>(
+    Host& host, const std::string& clip, uint64_t frames)>;
+
+// Runs a benchmark that compares Bulkhead with peers (peer.h) on a 480p and a
+// 1080p clip. Prints the machine, `conditions` and what `measure` prints, and
+// writes the file of --json. Returns the exit status.
+int RunOnClips(const RunOptions& options, const std::string& libexec,
+               const std::string& conditions, const MeasureClip& measure);
+
+}  // namespace bulkhead::benchmark
