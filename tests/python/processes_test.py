@@ -43,6 +43,25 @@ class Deaths(unittest.TestCase):
         self.assertEqual(pixels(first.data, "CN") + pixels(rest.data, "CN"), whole)
         self.assertEqual(decoder.recovery.restarts, 1)
 
+    def test_of_zygotes_change_no_frame(self):
+        host = bulkhead.Host()
+        decoder = VideoDecoder(clip(), device=self.device, host=host)
+        seen = []
+        for number, data in enumerate(decoder):
+            if number in (10, 70):
+                (zygote,) = (
+                    backend.zygote_pid
+                    for backend in host.backends()
+                    if self.device.startswith(backend.name)
+                )
+                self.assertGreater(zygote, 0)
+                os.kill(zygote, signal.SIGKILL)
+                # Otherwise nobody needs another zygote.
+                os.kill(decoder.worker_pid, signal.SIGKILL)
+            seen.append(pixels(data))
+        self.assertEqual(seen, reference(clip()))
+        self.assertGreaterEqual(decoder.recovery.restarts, 2)
+
     def test_of_bulkheadd_changes_no_frame(self):
         host = bulkhead.Host()
         decoder = VideoDecoder(clip(), device=self.device, host=host)
