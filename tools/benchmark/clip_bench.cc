@@ -37,6 +37,8 @@ int RunOnClips(const RunOptions& options, const std::string& libexec,
     std::cout << fmt::format("\n{}p, {} frames, a keyframe every {}\n",
                              clip.height, clip.frames, clip.key_interval);
     auto decoders = measure(**host, *path, clip.frames);
+    // The second clip takes minutes.
+    std::cout << std::flush;
     if (!decoders) return cli::Fail(decoders.error());
     clips.push_back(
         {{"height", clip.height}, {"decoders", *std::move(decoders)}});

@@ -35,8 +35,8 @@ places, clips of 10 frames from random places, and a DataLoader with 2 workers
 whose items open the file and take such a clip (in C++: 2 threads). The rounds are
 interleaved.)";
 
-constexpr size_t kPlaces = 20;
-constexpr size_t kItems = 40;  // Of the DataLoader, per round.
+constexpr size_t kPlaces = 10;
+constexpr size_t kItems = 16;  // Of the DataLoader, per round.
 constexpr int64_t kClipFrames = 10;
 constexpr uint32_t kSeed = 20241;
 
