@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "backends/worker/media/byte_range.h"
 #include "backends/worker/media/media_bytes.h"
 
 namespace bulkhead::worker {
@@ -31,10 +32,6 @@ namespace bulkhead::worker {
 int64_t DeclaredSize(std::string_view container, MediaBytes bytes,
                      int64_t size);
 
-struct ByteRange {
-  int64_t begin = 0;
-  int64_t end = 0;
-};
 // Returns the place of the samples in a WAV file according to its header, empty
 // if that does not tell.
 ByteRange WavSamples(MediaBytes bytes, int64_t size);

@@ -17,7 +17,9 @@ extern "C" {
 #include <libavutil/mem.h>
 }
 
+#include "backends/worker/media/byte_range.h"
 #include "backends/worker/media/media_source.h"
+#include "backends/worker/media/picture_data.h"
 #include "ipc/limit_name.h"
 #include "ipc/try.h"
 
@@ -59,7 +61,7 @@ ipc::Expected<std::unique_ptr<MediaFile>> MediaFile::Open(
     IPC_TRY(unparsed.LookThrough());
   }
   if (file->MayReadOn()) {
-    const int result = avformat_find_stream_info(file->format_, nullptr);
+    const int result = file->FindStreamInfo(bytes, size);
     if (result < 0 && file->format_->nb_streams == 0) {
       return tl::unexpected(file->OpenFailure(result));
     }
@@ -124,6 +126,19 @@ ipc::Expected<void> MediaFile::OpenHeader(MediaBytes bytes, int64_t size,
   return {};
 }
 
+int MediaFile::FindStreamInfo(MediaBytes bytes, int64_t size) {
+  std::vector<ByteRange> ranges = PictureDataOf(*format_, bytes, size);
+  if (ranges.empty()) return avformat_find_stream_info(format_, nullptr);
+  // A decoder would otherwise paint over the slices that break off.
+  std::vector<AVDictionary*> options(format_->nb_streams);
+  for (AVDictionary*& option : options) av_dict_set(&option, "ec", "0", 0);
+  source_->Hide(std::move(ranges));
+  const int result = avformat_find_stream_info(format_, options.data());
+  source_->Unhide();
+  for (AVDictionary*& option : options) av_dict_free(&option);
+  return result;
+}
+
 ipc::Expected<void> MediaFile::LookThrough() {
   const auto free_packet = [](AVPacket* packet) { av_packet_free(&packet); };
   const std::unique_ptr<AVPacket, decltype(free_packet)> packet(
@@ -166,9 +181,18 @@ bool MediaFile::ReadPacket(AVPacket* packet) const {
   for (int retries = 0; retries < kMostRetries; ++retries) {
     av_packet_unref(packet);
     const int result = av_read_frame(format_, packet);
-    if (result != AVERROR(EAGAIN)) return result >= 0;
+    if (result == AVERROR(EAGAIN)) continue;
+    return result >= 0 && Mend(*packet);
   }
   return false;
+}
+
+bool MediaFile::Mend(AVPacket& packet) const {
+  const ByteRange place{packet.pos, packet.pos + packet.size};
+  if (packet.pos < 0 || !source_->Hid(place)) return true;
+  return av_packet_make_writable(&packet) >= 0 &&
+         source_->ReadHidden(packet.pos,
+                             {packet.data, static_cast<size_t>(packet.size)});
 }
 
 int MediaFile::read_error() const { return source_->read_error(); }

@@ -81,6 +81,12 @@ class MediaFile {
   // Opens the container, up to the end of its header. `flags` are added to
   // those of the context.
   ipc::Expected<void> OpenHeader(MediaBytes bytes, int64_t size, int flags);
+  // Completes what the header tells of the streams by their first packets, and
+  // keeps libavformat from decoding whole pictures for that.
+  int FindStreamInfo(MediaBytes bytes, int64_t size);
+  // Gives the packet the bytes that were hidden when it was read. Returns false
+  // if they cannot be read any more.
+  bool Mend(AVPacket& packet) const;
   // Reads as many packets as libavformat will read to probe the streams.
   // Fails for a stream that is not allowed.
   ipc::Expected<void> LookThrough();

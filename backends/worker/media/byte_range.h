@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace bulkhead::worker {
+
+// The bytes of a file from offset `begin` up to, and without, offset `end`.
+struct ByteRange {
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+
+}  // namespace bulkhead::worker
