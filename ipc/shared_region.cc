@@ -29,7 +29,8 @@ Expected<UniqueFd> CreateMemfd(const char* name) {
   return fd;
 }
 
-Expected<void> Allocate(int fd, size_t bytes) {
+// Refuses a size that the process may not give a file.
+Expected<void> CheckFileSize(size_t bytes) {
   // Growing a file beyond this limit raises SIGXFSZ, which would kill the
   // application.
   rlimit limit = {};
@@ -40,6 +41,18 @@ Expected<void> Allocate(int fd, size_t bytes) {
                     std::to_string(limit.rlim_cur / 1024) +
                     " KiB for a file (ulimit -f); raise it");
   }
+  return {};
+}
+
+tl::unexpected<Error> NoMemory(size_t bytes, int error) {
+  return FailErrno(Code::kResourceExhausted,
+                   "cannot allocate " + std::to_string(bytes) +
+                       " bytes of shared memory: ask for fewer or smaller "
+                       "frames",
+                   error);
+}
+
+Expected<void> Allocate(int fd, size_t bytes) {
   // A signal undoes the whole call. Pieces of this size are allocated between
   // two ticks of an application's profiling timer.
   constexpr size_t kPiece = 1 << 20;
@@ -48,14 +61,25 @@ Expected<void> Allocate(int fd, size_t bytes) {
     if (fallocate(fd, 0, done, piece) == 0) {
       done += piece;
     } else if (errno != EINTR) {
-      return FailErrno(
-          Code::kResourceExhausted,
-          "cannot allocate " + std::to_string(bytes) +
-              " bytes of shared memory: ask for fewer or smaller frames",
-          errno);
+      return NoMemory(bytes, errno);
     }
   }
   return {};
+}
+
+// Allocates and maps the pages of a part of a mapping. Returns 0, or -1 with
+// errno; EINVAL where the kernel cannot (before Linux 5.14).
+int PopulatePages(std::span<std::byte> pages) {
+  constexpr int kMadvPopulateRead = 22;  // missing in the C library's headers
+  int result = -1;
+  do {
+    result = madvise(pages.data(), pages.size(), kMadvPopulateRead);
+  } while (result != 0 && (errno == EINTR || errno == EAGAIN));
+  return result;
+}
+
+bool CanPopulate(std::span<std::byte> pages) {
+  return PopulatePages(pages.first(0)) == 0 || errno != EINVAL;
 }
 
 Expected<Mapping> Map(int fd, size_t offset, size_t bytes, int protection,
@@ -83,28 +107,49 @@ Mapping::~Mapping() {
 
 Expected<OwnedRegion> OwnedRegion::CreateWritable(const char* name,
                                                   size_t bytes) {
-  return Create(name, bytes, /*writable=*/true);
+  return Create(name, bytes, /*writable=*/true, Pages::kAllocated);
 }
 
 Expected<OwnedRegion> OwnedRegion::CreateReadable(const char* name,
                                                   size_t bytes) {
-  return Create(name, bytes, /*writable=*/false);
+  return Create(name, bytes, /*writable=*/false, Pages::kAllocated);
+}
+
+Expected<OwnedRegion> OwnedRegion::CreateSparse(const char* name,
+                                                size_t bytes) {
+  return Create(name, bytes, /*writable=*/false, Pages::kSparse);
 }
 
 Expected<OwnedRegion> OwnedRegion::Create(const char* name, size_t bytes,
-                                          bool writable) {
+                                          bool writable, Pages pages) {
   if (bytes == 0) {
     return Fail(Code::kInvalidArgument, "shared memory cannot be empty");
   }
   IPC_ASSIGN_OR_RETURN(auto fd, CreateMemfd(name));
-  IPC_TRY(Allocate(fd.get(), bytes));
+  IPC_TRY(CheckFileSize(bytes));
+  if (pages == Pages::kAllocated) {
+    IPC_TRY(Allocate(fd.get(), bytes));
+  } else if (ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) {
+    return NoMemory(bytes, errno);
+  }
   IPC_ASSIGN_OR_RETURN(auto mapping, MapShared(fd.get(), bytes, writable));
+  if (pages == Pages::kSparse && !CanPopulate(mapping.bytes())) {
+    IPC_TRY(Allocate(fd.get(), bytes));
+  }
   const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL |
                     (writable ? F_SEAL_FUTURE_WRITE : 0);
   if (fcntl(fd.get(), F_ADD_SEALS, seals) != 0) {
     return FailErrno(Code::kInternal, "cannot seal shared memory", errno);
   }
   return OwnedRegion(std::move(fd), std::move(mapping), writable);
+}
+
+Expected<void> OwnedRegion::Populate(size_t offset, size_t bytes) const {
+  if (PopulatePages(mapping_.bytes().subspan(offset, bytes)) != 0 &&
+      errno != EINVAL) {
+    return NoMemory(bytes, errno);
+  }
+  return {};
 }
 
 Expected<Mapping> OwnedRegion::MapPrivate(size_t offset, size_t bytes) const {

@@ -30,8 +30,9 @@ namespace bulkhead::ipc {
 //
 // Failure: creating a region returns kResourceExhausted if the kernel refuses
 // the memory. The kernel allocates all pages at once, not when they are
-// touched. The kernel may instead kill a process of its choice (out of memory),
-// so callers bound the sizes they ask for.
+// touched, except those of a sparse region, which Populate() allocates. The
+// kernel may instead kill a process of its choice (out of memory), so callers
+// bound the sizes they ask for.
 //
 // Threads: the objects are not thread-safe. Access to the memory is
 // synchronized by its users.
@@ -63,6 +64,14 @@ class OwnedRegion {
   // Creates a region that the worker writes and the host reads.
   static Expected<OwnedRegion> CreateReadable(const char* name, size_t bytes);
 
+  // Creates such a region without memory yet. Before the worker is asked to
+  // write a part of it, Populate() that part: a process that touches a page
+  // which the kernel cannot allocate is killed.
+  static Expected<OwnedRegion> CreateSparse(const char* name, size_t bytes);
+  // Allocates the pages of a part of a sparse region. `offset` and `bytes` are
+  // multiples of the page size, and the part lies in the region.
+  Expected<void> Populate(size_t offset, size_t bytes) const;
+
   // The descriptor to send to the worker.
   int fd() const { return fd_.get(); }
   std::span<const std::byte> bytes() const { return mapping_.bytes(); }
@@ -79,8 +88,9 @@ class OwnedRegion {
  private:
   OwnedRegion(UniqueFd fd, Mapping mapping, bool writable)
       : fd_(std::move(fd)), mapping_(std::move(mapping)), writable_(writable) {}
+  enum class Pages { kAllocated, kSparse };
   static Expected<OwnedRegion> Create(const char* name, size_t bytes,
-                                      bool writable);
+                                      bool writable, Pages pages);
 
   UniqueFd fd_;
   Mapping mapping_;

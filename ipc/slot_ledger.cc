@@ -13,6 +13,12 @@ SlotLedger::SlotLedger(uint32_t slots) : slots_(slots) {
   for (uint32_t slot = slots; slot-- > 0;) free_.push_back(slot);
 }
 
+void SlotLedger::Add() {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(static_cast<uint32_t>(slots_.size()));
+  slots_.emplace_back();
+}
+
 std::optional<SlotLedger::Grant> SlotLedger::TakeForGrant() {
   const std::lock_guard lock(mutex_);
   if (free_.empty()) return std::nullopt;

@@ -37,6 +37,10 @@ class SlotLedger {
 
   explicit SlotLedger(uint32_t slots);
 
+  // Adds one more slot, which is free. Its number is the number of slots
+  // before.
+  void Add();
+
   // Grants the slot that was released last, since its memory is most likely
   // cached. Returns nullopt if no slot is free.
   std::optional<Grant> TakeForGrant();

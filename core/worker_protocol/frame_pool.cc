@@ -12,16 +12,17 @@
 namespace bulkhead::session {
 
 Result<std::shared_ptr<FramePool>> FramePool::Create(
-    const ipc::FrameGeometry& geometry, uint32_t slots, uint64_t max_bytes) {
+    const ipc::FrameGeometry& geometry, uint32_t slots, uint64_t max_bytes,
+    Slots allocation) {
   return Create(geometry.bytes,
                 "frames of " + std::to_string(geometry.width) + "x" +
                     std::to_string(geometry.height),
-                slots, max_bytes);
+                slots, max_bytes, allocation);
 }
 
 Result<std::shared_ptr<FramePool>> FramePool::Create(
     uint64_t slot_bytes, const std::string& contents, uint32_t slots,
-    uint64_t max_bytes) {
+    uint64_t max_bytes, Slots allocation) {
   // The worker fills one slot while the application reads another.
   if (slots < 2) {
     return Status(Code::kResourceExhausted,
@@ -36,18 +37,37 @@ Result<std::shared_ptr<FramePool>> FramePool::Create(
             " bytes, the session's limit is " + std::to_string(max_bytes) +
             "; raise " + ipc::LimitName("session_bytes"));
   }
-  ASSIGN_OR_RETURN(auto region, FromIpc(ipc::OwnedRegion::CreateReadable(
-                                    "bulkhead-frames", fitting * slot_bytes)));
-  return std::shared_ptr<FramePool>(new FramePool(
-      std::move(region), static_cast<uint32_t>(fitting), slot_bytes));
+  const auto count = static_cast<uint32_t>(fitting);
+  const auto create = allocation == Slots::kAllocated
+                          ? ipc::OwnedRegion::CreateReadable
+                          : ipc::OwnedRegion::CreateSparse;
+  ASSIGN_OR_RETURN(auto region,
+                   FromIpc(create("bulkhead-frames", fitting * slot_bytes)));
+  return std::shared_ptr<FramePool>(
+      new FramePool(std::move(region), count, slot_bytes,
+                    allocation == Slots::kAllocated ? count : 0));
 }
 
 FramePool::FramePool(ipc::OwnedRegion region, uint32_t slot_count,
-                     uint64_t slot_bytes)
+                     uint64_t slot_bytes, uint32_t allocated)
     : region_(std::move(region)),
       slot_count_(slot_count),
       slot_bytes_(slot_bytes),
-      ledger_(slot_count) {}
+      allocated_(allocated),
+      ledger_(allocated) {}
+
+Result<bool> FramePool::Grow() {
+  if (allocated_ == slot_count_) return false;
+  const Status populated =
+      FromIpc(region_.Populate(allocated_ * slot_bytes_, slot_bytes_));
+  if (!populated.ok()) {
+    if (allocated_ >= 2) return false;
+    return populated;
+  }
+  ++allocated_;
+  ledger_.Add();
+  return true;
+}
 
 Result<ipc::Mapping> FramePool::MapPrivate(uint32_t index) const {
   return FromIpc(region_.MapPrivate(index * slot_bytes_, slot_bytes_));

@@ -22,20 +22,36 @@ namespace bulkhead::session {
 //
 // The session and every FrameLease own the pool together, so that frames
 // outlive session, worker and supervisor. When the worker dies, the next worker
-// is granted the slots that no lease holds. Thread-safe.
+// is granted the slots that no lease holds. Thread-safe, but for Grow(), which
+// is for the one thread that grants slots.
 class FramePool : public std::enable_shared_from_this<FramePool> {
  public:
+  // The time at which slots get their memory. Allocating all of it takes longer
+  // than decoding a picture, and who wants one picture needs one slot.
+  enum class Slots {
+    kAllocated,  // all at creation
+    kGrowing,    // one by one, by Grow()
+  };
+
   // Makes a pool of `slots` slots, fewer if `max_bytes` has no room for as
   // many. Returns kResourceExhausted if there would be fewer than two.
   // `contents` says in the message what a slot holds: "blocks of samples".
   static Result<std::shared_ptr<FramePool>> Create(uint64_t slot_bytes,
                                                    const std::string& contents,
                                                    uint32_t slots,
-                                                   uint64_t max_bytes);
+                                                   uint64_t max_bytes,
+                                                   Slots allocation);
   static Result<std::shared_ptr<FramePool>> Create(
-      const ipc::FrameGeometry& geometry, uint32_t slots, uint64_t max_bytes);
+      const ipc::FrameGeometry& geometry, uint32_t slots, uint64_t max_bytes,
+      Slots allocation);
+
+  // Allocates one more slot, which is then free. Returns false if the pool has
+  // all of its slots, or has two and the kernel refuses the memory of another;
+  // kResourceExhausted if it refuses that of the first two.
+  Result<bool> Grow();
 
   int fd() const { return region_.fd(); }
+  // Returns how many slots the pool may have; never more than that.
   uint32_t slot_count() const { return slot_count_; }
   uint64_t slot_bytes() const { return slot_bytes_; }
   ipc::SlotLedger& ledger() { return ledger_; }
@@ -46,11 +62,13 @@ class FramePool : public std::enable_shared_from_this<FramePool> {
   Result<ipc::Mapping> MapPrivate(uint32_t index) const;
 
  private:
-  FramePool(ipc::OwnedRegion region, uint32_t slot_count, uint64_t slot_bytes);
+  FramePool(ipc::OwnedRegion region, uint32_t slot_count, uint64_t slot_bytes,
+            uint32_t allocated);
 
   const ipc::OwnedRegion region_;
   const uint32_t slot_count_;
   const uint64_t slot_bytes_;
+  uint32_t allocated_;
   ipc::SlotLedger ledger_;
 };
 

@@ -13,7 +13,9 @@ constexpr ipc::FrameGeometry kGeometry{
     .width = 16, .height = 16, .stride = 64, .bytes = 4096};
 
 std::shared_ptr<FramePool> PoolOf(uint32_t slots) {
-  return FramePool::Create(kGeometry, slots, 1 << 20).value();
+  return FramePool::Create(kGeometry, slots, 1 << 20,
+                           FramePool::Slots::kAllocated)
+      .value();
 }
 
 ipc::SlotLedger::Grant Publish(FramePool& pool) {
@@ -34,24 +36,58 @@ TEST(FramePoolTest, HasAsManySlotsAsWereAskedFor) {
 }
 
 TEST(FramePoolTest, HasOnlySlotsThatFitItsLimit) {
-  const auto pool = FramePool::Create(kGeometry, 8, 3 * 4096 + 4095);
+  const auto pool = FramePool::Create(kGeometry, 8, 3 * 4096 + 4095,
+                                      FramePool::Slots::kAllocated);
   ASSERT_TRUE(pool) << pool.error();
   EXPECT_EQ((*pool)->slot_count(), 3u);
 }
 
 TEST(FramePoolTest, OfFewerThanTwoSlotsIsRefused) {
-  EXPECT_TRUE(FramePool::Create(kGeometry, 2, 2 * 4096));
-  const auto no_room = FramePool::Create(kGeometry, 8, 2 * 4096 - 1);
+  EXPECT_TRUE(
+      FramePool::Create(kGeometry, 2, 2 * 4096, FramePool::Slots::kAllocated));
+  const auto no_room = FramePool::Create(kGeometry, 8, 2 * 4096 - 1,
+                                         FramePool::Slots::kAllocated);
   ASSERT_FALSE(no_room);
   EXPECT_EQ(no_room.error().code(), Code::kResourceExhausted);
-  EXPECT_FALSE(FramePool::Create(kGeometry, 8, 0));
+  EXPECT_FALSE(
+      FramePool::Create(kGeometry, 8, 0, FramePool::Slots::kAllocated));
   for (const uint32_t slots : {0u, 1u}) {
-    const auto too_few = FramePool::Create(kGeometry, slots, 1 << 20);
+    const auto too_few = FramePool::Create(kGeometry, slots, 1 << 20,
+                                           FramePool::Slots::kAllocated);
     ASSERT_FALSE(too_few);
     // Not the session's bytes are to be raised.
     EXPECT_NE(too_few.error().message().find("frame_slots"), std::string::npos)
         << too_few.error();
   }
+}
+
+// Returns how many bytes of the pool's memory the kernel has allocated.
+int64_t AllocatedBytes(const FramePool& pool) {
+  struct stat status = {};
+  EXPECT_EQ(fstat(pool.fd(), &status), 0);
+  return int64_t{512} * status.st_blocks;
+}
+
+TEST(FramePoolTest, ThatGrowsAllocatesSlotsOneByOne) {
+  const auto pool =
+      FramePool::Create(kGeometry, 3, 1 << 20, FramePool::Slots::kGrowing)
+          .value();
+  EXPECT_EQ(pool->slot_count(), 3u);
+  EXPECT_EQ(AllocatedBytes(*pool), 0);
+  EXPECT_FALSE(pool->ledger().TakeForGrant());
+  EXPECT_FALSE(pool->ledger().Publish(0, 0));
+  for (uint32_t slot = 0; slot < 3; ++slot) {
+    EXPECT_TRUE(pool->Grow().value());
+    EXPECT_EQ(AllocatedBytes(*pool),
+              static_cast<int64_t>((slot + 1) * pool->slot_bytes()));
+    const auto grant = pool->ledger().TakeForGrant();
+    ASSERT_TRUE(grant);
+    EXPECT_EQ(grant->slot, slot);
+    EXPECT_TRUE(pool->ledger().Publish(grant->slot, grant->generation));
+  }
+  EXPECT_FALSE(pool->Grow().value());
+  EXPECT_FALSE(pool->ledger().TakeForGrant());
+  EXPECT_EQ(pool->ledger().leased_count(), 3u);
 }
 
 TEST(FrameLeaseTest, GivesItsSlotBack) {

@@ -53,7 +53,9 @@ class PublishedOutputTest : public ::testing::Test {
   }
 
   std::shared_ptr<FramePool> pool_ =
-      FramePool::Create(kSlotBytes, "pages", 2, 1 << 20).value();
+      FramePool::Create(kSlotBytes, "pages", 2, 1 << 20,
+                        FramePool::Slots::kAllocated)
+          .value();
   const ipc::SlotLedger::Grant grant_;
 };
 

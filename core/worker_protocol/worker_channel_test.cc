@@ -90,7 +90,9 @@ TEST_F(WorkerChannelTest, ReturnsTheErrorOfSending) {
   const auto fail = [](capnp::MessageBuilder&, std::span<const int>) {
     return Status(Code::kBackendLost, "no socket");
   };
-  const auto pool = FramePool::Create(4096, "pages", 2, 1 << 20).value();
+  const auto pool =
+      FramePool::Create(4096, "pages", 2, 1 << 20, FramePool::Slots::kAllocated)
+          .value();
   EXPECT_EQ(WorkerChannel::SendPool(*pool, fail).message(), "no socket");
   EXPECT_EQ(
       channel_
@@ -113,7 +115,9 @@ TEST_F(WorkerChannelTest, ARequestArrivesAndWakesASleepingWorker) {
 }
 
 TEST_F(WorkerChannelTest, EveryFreeSlotIsGranted) {
-  const auto pool = FramePool::Create(4096, "pages", 3, 1 << 20).value();
+  const auto pool =
+      FramePool::Create(4096, "pages", 3, 1 << 20, FramePool::Slots::kAllocated)
+          .value();
   ASSERT_TRUE(channel_->Grant(*pool).ok());
   EXPECT_EQ(pool->ledger().granted_count(), 3u);
   int grants = 0;

@@ -210,11 +210,17 @@ ipc::Expected<void> VideoStream::StartPlay(schema::Play::Reader play) {
   complaint_.clear();
   // Buffers are cleared for every seek, as they would be for a new process, so
   // that a damaged picture looks the same wherever playing began. A stream that
-  // is still at its beginning does not seek.
-  const bool stays = !start.isKeyframe() && reader_->at_beginning();
+  // is still at its beginning stays there, also where its first picture is the
+  // keyframe that is asked for.
+  const bool stays =
+      reader_->at_beginning() &&
+      (!start.isKeyframe() || (reader_->has_picture() &&
+                               reader_->picture()->pts == start.getKeyframe()));
   if (!stays) context_.buffers.Renew();
-  IPC_TRY(start.isKeyframe() ? reader_->SeekToKeyframe(start.getKeyframe())
-                             : reader_->SeekToBeginning());
+  if (!stays) {
+    IPC_TRY(start.isKeyframe() ? reader_->SeekToKeyframe(start.getKeyframe())
+                               : reader_->SeekToBeginning());
+  }
   MakeDelivery();
   return context_.replies.Send(
       kSmallReplyWords, [this](schema::Reply::Builder reply) {

@@ -4,6 +4,7 @@
 #include <capnp/message.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@ extern "C" {
 #include "backends/worker/session/session_worker.h"
 #include "backends/worker/session/shared_worker.h"
 #include "backends/worker/zygote/clone.h"
+#include "backends/worker/zygote/codec_tables.h"
 #include "backends/worker/zygote/crash_note.h"
 #include "backends/worker/zygote/plugin.h"
 #include "backends/worker/zygote/probe.h"
@@ -45,6 +47,11 @@ bool Send(capnp::MessageBuilder& message) {
   return ipc::SendMessage(ipc::kZygoteControlFd, message, {},
                           ipc::Deadline::After(kSendDeadline))
       .has_value();
+}
+
+bool IsReadable(int fd) {
+  pollfd poll{.fd = fd, .events = POLLIN, .revents = 0};
+  return ::poll(&poll, 1, 0) != 0;
 }
 
 void FillFailure(schema::Failure::Builder out, const ipc::Error& error) {
@@ -151,7 +158,13 @@ int RunZygote() {
   ready.initRoot<schema::ZygoteEvent>().setReady();
   if (!Send(ready)) return 1;
 
+  CodecTables tables;
+  bool has_cloned = false;
   for (;;) {
+    // Not before the first clone: the start of a backend waits for it.
+    while (has_cloned && !IsReadable(ipc::kZygoteControlFd) &&
+           tables.PrepareNext()) {
+    }
     auto received = ipc::ReceiveMessage(ipc::kZygoteControlFd, 1,
                                         ipc::Deadline::After(kIdleDeadline));
     if (!received) {
@@ -182,6 +195,7 @@ int RunZygote() {
       FillFailure(failed.initFailure(), pid.error());
     }
     if (!Send(answer)) return 1;
+    has_cloned = true;
   }
 }
 

@@ -93,7 +93,8 @@ Result<bool> AudioSession::OpenStream(WorkerLink& link, uint32_t incarnation) {
 
 Result<std::shared_ptr<FramePool>> AudioSession::MakePool() const {
   return FramePool::Create(kSlotBytes, "blocks of samples",
-                           limits().frame_slots, limits().session_bytes);
+                           limits().frame_slots, limits().session_bytes,
+                           FramePool::Slots::kAllocated);
 }
 
 void AudioSession::LinkLost() {

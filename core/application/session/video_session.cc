@@ -104,7 +104,7 @@ Result<std::shared_ptr<FramePool>> VideoSession::MakePool() const {
                                             limits().frame_pixels,
                                             ElementOf(metadata_.dtype))));
   return FramePool::Create(geometry, limits().frame_slots,
-                           limits().session_bytes);
+                           limits().session_bytes, FramePool::Slots::kGrowing);
 }
 
 void VideoSession::LinkLost() {

@@ -87,7 +87,7 @@ Result<AudioEvent> AudioLink::Await() {
     deadline_.emplace(link_.Within(&Deadlines::frame));
   }
   for (;;) {
-    RETURN_IF_ERROR(link_.GrantFreeSlots());
+    RETURN_IF_ERROR(link_.GrantFreeSlots(UINT64_MAX));
     std::optional<AudioEvent> event;
     bool nearer = false;
     RETURN_IF_ERROR(link_.Receive(

@@ -192,7 +192,7 @@ Result<PlayEvent> VideoLink::AwaitWithinDeadline() {
       unseen_.pop_front();
       return event;
     }
-    RETURN_IF_ERROR(link_.GrantFreeSlots());
+    RETURN_IF_ERROR(link_.GrantFreeSlots(frames_left_));
     std::optional<PlayEvent> event;
     RETURN_IF_ERROR(
         link_.Receive(*deadline_, "decode the next frame",

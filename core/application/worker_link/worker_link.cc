@@ -253,13 +253,26 @@ Status WorkerLink::AttachPool(std::shared_ptr<FramePool> pool) {
                  });
 }
 
-Status WorkerLink::GrantFreeSlots() {
-  const Status granted = channel_->Grant(*pool_);
-  if (!granted.ok()) return Misbehaved(granted.message());
-  if (pool_->ledger().granted_count() > 0) return Status();
+Status WorkerLink::GrantFreeSlots(uint64_t wanted) {
+  if (wanted == 0) return Status();
+  const auto grant = [this] {
+    const Status granted = channel_->Grant(*pool_);
+    return granted.ok() ? granted : Misbehaved(granted.message());
+  };
+  const auto granted = [this] { return pool_->ledger().granted_count(); };
+  // The worker gets what is free first, and decodes while the kernel allocates
+  // more. It uses one slot while the application reads another.
+  RETURN_IF_ERROR(grant());
+  bool grows = granted() < wanted;
+  while (grows) {
+    ASSIGN_OR_RETURN(grows, pool_->Grow());
+    RETURN_IF_ERROR(grant());
+    grows = grows && granted() < std::min<uint64_t>(wanted, 2);
+  }
+  if (granted() > 0) return Status();
   return Status(Code::kResourceExhausted,
                 "the application holds all " +
-                    std::to_string(pool_->slot_count()) +
+                    std::to_string(pool_->ledger().leased_count()) +
                     " frames of this session; drop some, copy the pixels of "
                     "those that it keeps, or raise " +
                     ipc::LimitName("frame_slots"));

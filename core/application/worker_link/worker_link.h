@@ -81,9 +81,11 @@ class WorkerLink {
   // Hands the worker the memory of the frames. No slot of the pool may be
   // granted to another worker.
   Status AttachPool(std::shared_ptr<FramePool> pool);
-  // Grants the worker every free slot. Returns kResourceExhausted if the
-  // application holds all slots.
-  Status GrantFreeSlots();
+  // Grants the worker every free slot, and lets the pool grow towards `wanted`
+  // granted slots, by one a call once the worker has two. Does nothing if no
+  // slot is wanted. Returns kResourceExhausted if the application holds all
+  // slots.
+  Status GrantFreeSlots(uint64_t wanted);
   // Returns the error that the worker reported.
   Status FailureOf(ipc::schema::Failed::Reader failed_untrusted);
   // Kills the worker for breaking the protocol as `what` describes, and returns

@@ -78,7 +78,8 @@ Result<std::shared_ptr<session::FramePool>> ClipStream::MakePool() const {
     bytes = geometry.bytes;
   }
   return session::FramePool::Create(bytes, "parts of " + clip_.title, kSlots,
-                                    kSlots * bytes);
+                                    kSlots * bytes,
+                                    session::FramePool::Slots::kAllocated);
 }
 
 void ClipStream::FillPlay(uint32_t epoch, schema::Play::Builder play) const {

@@ -185,8 +185,9 @@ Status Shadow::TakeOpened(Reply::Reader reply_untrusted) {
       FromIpc(ipc::RgbGeometry(shape_.width, shape_.height, limits.frame_pixels,
                                shape_.element)));
   ASSIGN_OR_RETURN(auto pool,
-                   session::FramePool::Create(geometry, kSlots,
-                                              settings_.memory.shared_bytes));
+                   session::FramePool::Create(
+                       geometry, kSlots, settings_.memory.shared_bytes,
+                       session::FramePool::Slots::kAllocated));
   return talk_->AttachPool(std::move(pool));
 }
 
