@@ -41,6 +41,17 @@ bool OnlyRefers(const AVInputFormat& container) {
          kNames.end();
 }
 
+struct FreePacket {
+  void operator()(AVPacket* packet) const { av_packet_free(&packet); }
+};
+using PacketPtr = std::unique_ptr<AVPacket, FreePacket>;
+
+constexpr std::string_view kMp4 = "mov,mp4,m4a,3gp,3g2,mj2";
+constexpr std::string_view kMatroska = "matroska,webm";
+
+// Longer first packets are not looked for.
+constexpr int64_t kMostFirstBytes = 4 << 20;
+
 }  // namespace
 
 std::string AvErrorText(int av_error) {
@@ -126,8 +137,35 @@ ipc::Expected<void> MediaFile::OpenHeader(MediaBytes bytes, int64_t size,
   return {};
 }
 
+std::vector<PacketPlace> MediaFile::FirstPackets(MediaBytes bytes,
+                                                 int64_t size) const {
+  const std::string_view container = format_->iformat->name;
+  if (container == kMp4) return PlacesInTables(*format_);
+  std::vector<PacketPlace> places;
+  if (container != kMatroska) return places;
+  // Only reading finds packets here, and what is read of a file is no longer
+  // there for libavformat to probe.
+  MediaFile other(name_, max_streams_, allowed_);
+  const PacketPtr packet(av_packet_alloc());
+  if (packet == nullptr || !other.OpenHeader(bytes, size, 0)) return places;
+  int64_t read = 0;
+  for (int i = 0; i < kMostFirstPackets && read < kMostFirstBytes &&
+                  other.ReadPacket(packet.get());
+       ++i) {
+    read += packet->size;
+    const AVStream& stream = *other.format_->streams[packet->stream_index];
+    if (stream.codecpar->codec_type != AVMEDIA_TYPE_VIDEO) continue;
+    if (packet->size > kMostFirstBytes) continue;
+    if (const auto place = PlaceInBlock(*packet, bytes)) {
+      places.push_back(*place);
+    }
+  }
+  return places;
+}
+
 int MediaFile::FindStreamInfo(MediaBytes bytes, int64_t size) {
-  std::vector<ByteRange> ranges = PictureDataOf(*format_, bytes, size);
+  first_packets_ = FirstPackets(bytes, size);
+  auto ranges = PictureDataOf(*format_, first_packets_, bytes, size);
   if (ranges.empty()) return avformat_find_stream_info(format_, nullptr);
   // A decoder would otherwise paint over the slices that break off.
   std::vector<AVDictionary*> options(format_->nb_streams);
@@ -140,9 +178,7 @@ int MediaFile::FindStreamInfo(MediaBytes bytes, int64_t size) {
 }
 
 ipc::Expected<void> MediaFile::LookThrough() {
-  const auto free_packet = [](AVPacket* packet) { av_packet_free(&packet); };
-  const std::unique_ptr<AVPacket, decltype(free_packet)> packet(
-      av_packet_alloc(), free_packet);
+  const PacketPtr packet(av_packet_alloc());
   if (packet == nullptr) {
     return ipc::Fail(ipc::Code::kInternal, "no memory for a packet");
   }
@@ -188,13 +224,25 @@ bool MediaFile::ReadPacket(AVPacket* packet) const {
 }
 
 bool MediaFile::Mend(AVPacket& packet) const {
-  const ByteRange place{packet.pos, packet.pos + packet.size};
-  if (packet.pos < 0 || !source_->Hid(place)) return true;
+  if (first_packets_.empty() || packet.pos < 0) return true;
+  int64_t begin = packet.pos;
+  if (std::string_view(format_->iformat->name) == kMatroska) {
+    const auto place = std::find_if(
+        first_packets_.begin(), first_packets_.end(),
+        [&packet](const PacketPlace& first) {
+          return first.position == packet.pos &&
+                 first.bytes.end - first.bytes.begin == packet.size;
+        });
+    if (place == first_packets_.end()) return true;
+    begin = place->bytes.begin;
+  }
+  if (!source_->Hid({begin, begin + packet.size})) return true;
   return av_packet_make_writable(&packet) >= 0 &&
-         source_->ReadHidden(packet.pos,
+         source_->ReadHidden(begin,
                              {packet.data, static_cast<size_t>(packet.size)});
 }
 
+bool MediaFile::hid_picture_data() const { return source_->has_hidden(); }
 int MediaFile::read_error() const { return source_->read_error(); }
 bool MediaFile::cut_short() const { return source_->cut_short(); }
 

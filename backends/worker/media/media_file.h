@@ -9,6 +9,7 @@
 
 #include "backends/worker/media/allowed_media.h"
 #include "backends/worker/media/media_bytes.h"
+#include "backends/worker/media/picture_data.h"
 #include "ipc/error.h"
 
 struct AVFormatContext;
@@ -63,6 +64,9 @@ class MediaFile {
   int read_error() const;
   // Returns true if the file turned out to be shorter than it was at opening.
   bool cut_short() const;
+  // Returns whether picture data was hidden from libavformat's probing
+  // (picture_data.h).
+  bool hid_picture_data() const;
   bool refers_to_others() const { return refused_references_ > 0; }
   // Fails once the file has more streams than allowed, or one of a codec that
   // refuses the file. Some containers reveal streams only while packets are
@@ -81,6 +85,9 @@ class MediaFile {
   // Opens the container, up to the end of its header. `flags` are added to
   // those of the context.
   ipc::Expected<void> OpenHeader(MediaBytes bytes, int64_t size, int flags);
+  // Finds where the packets lie that libavformat will decode to probe the
+  // streams, as far as that is known.
+  std::vector<PacketPlace> FirstPackets(MediaBytes bytes, int64_t size) const;
   // Completes what the header tells of the streams by their first packets, and
   // keeps libavformat from decoding whole pictures for that.
   int FindStreamInfo(MediaBytes bytes, int64_t size);
@@ -110,6 +117,8 @@ class MediaFile {
   std::vector<bool> set_aside_;  // of the streams that the header declares
   const AVStream* refused_stream_ = nullptr;
   std::unique_ptr<MediaSource> source_;
+  // The packets whose bytes were hidden while the streams were probed.
+  std::vector<PacketPlace> first_packets_;
   AVFormatContext* format_ = nullptr;
   uint64_t refused_references_ = 0;
 };

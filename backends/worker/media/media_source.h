@@ -43,7 +43,9 @@ class MediaSource {
   // Shows the whole file from the next read on. What libavformat has read ahead
   // is read again.
   void Unhide();
-  // Returns whether the last Hide hid any of these bytes.
+  // Returns whether the last Hide hid anything.
+  bool has_hidden() const { return !ranges_.empty(); }
+  // Returns whether it hid any of these bytes.
   bool Hid(ByteRange read) const;
   // Overwrites `out`, which libavformat has read at `offset`, with the bytes of
   // the file where some of them were hidden. Returns false if they cannot be

@@ -3,24 +3,25 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <span>
-#include <string_view>
 
 extern "C" {
 #include <libavcodec/codec_par.h>
+#include <libavcodec/packet.h>
 #include <libavformat/avformat.h>
 }
 
 namespace bulkhead::worker {
 namespace {
 
-// libavformat decodes no more packets of a stream to learn its delay.
-constexpr int kMostPackets = 20;
 // Each unit costs a read. Pictures of many slices are small anyway.
 constexpr int kMostUnits = 64;
 // The header of a slice with explicit weights for all of its references has
 // some 500 bytes.
 constexpr int64_t kHeaderBytes = 1024;
+// The index of a VP9 superframe has up to 34 bytes at the end of a packet.
+constexpr int64_t kSuperframeIndexBytes = 64;
 
 // Returns how many bytes the length in front of each unit has; 0 if units have
 // no lengths (ISO/IEC 14496-15, avcC and hvcC).
@@ -43,7 +44,8 @@ bool IsSlice(AVCodecID codec, uint8_t first_byte) {
   return type == kFirstH264 || type == kIdrH264;
 }
 
-// Adds the picture data of one packet. Returns how many units it has read.
+// Adds the picture data of a packet of units with lengths. Returns how many
+// units it has read.
 int AddUnits(const AVCodecParameters& codec, ByteRange packet, int most_units,
              MediaBytes bytes, std::vector<ByteRange>& found) {
   const int length_bytes = LengthBytes(codec);
@@ -68,29 +70,67 @@ int AddUnits(const AVCodecParameters& codec, ByteRange packet, int most_units,
 
 }  // namespace
 
-std::vector<ByteRange> PictureDataOf(AVFormatContext& format, MediaBytes bytes,
-                                     int64_t size) {
+std::vector<ByteRange> PictureDataOf(const AVFormatContext& format,
+                                     const std::vector<PacketPlace>& packets,
+                                     MediaBytes bytes, int64_t size) {
   std::vector<ByteRange> found;
-  if (std::string_view(format.iformat->name) != "mov,mp4,m4a,3gp,3g2,mj2") {
-    return found;
-  }
   int units_left = kMostUnits;
-  for (unsigned i = 0; i < format.nb_streams; ++i) {
-    AVStream* const stream = format.streams[i];
-    if (stream->discard == AVDISCARD_ALL || LengthBytes(*stream->codecpar) == 0)
+  for (const auto& [stream, position, place] : packets) {
+    if (stream < 0 || static_cast<unsigned>(stream) >= format.nb_streams ||
+        place.begin < 0 || place.end > size || units_left <= 0) {
       continue;
-    const int packets =
-        std::min(avformat_index_get_entries_count(stream), kMostPackets);
-    for (int k = 0; k < packets && units_left > 0; ++k) {
-      const AVIndexEntry* entry = avformat_index_get_entry(stream, k);
-      if (entry->pos < 0 || entry->size <= 0 || entry->pos > size - entry->size)
-        continue;
-      units_left -=
-          AddUnits(*stream->codecpar, {entry->pos, entry->pos + entry->size},
-                   units_left, bytes, found);
+    }
+    const AVCodecParameters& codec = *format.streams[stream]->codecpar;
+    if (LengthBytes(codec) > 0) {
+      units_left -= AddUnits(codec, place, units_left, bytes, found);
+    } else if (codec.codec_id == AV_CODEC_ID_VP8 ||
+               codec.codec_id == AV_CODEC_ID_VP9) {
+      const ByteRange data{place.begin + kHeaderBytes,
+                           place.end - kSuperframeIndexBytes};
+      if (data.begin < data.end) found.push_back(data);
     }
   }
   return found;
+}
+
+std::vector<PacketPlace> PlacesInTables(AVFormatContext& format) {
+  std::vector<PacketPlace> places;
+  for (unsigned i = 0; i < format.nb_streams; ++i) {
+    AVStream* const stream = format.streams[i];
+    if (stream->discard == AVDISCARD_ALL ||
+        stream->codecpar->codec_type != AVMEDIA_TYPE_VIDEO) {
+      continue;
+    }
+    const int packets =
+        std::min(avformat_index_get_entries_count(stream), kMostFirstPackets);
+    for (int k = 0; k < packets && places.size() < kMostUnits; ++k) {
+      const AVIndexEntry* const entry = avformat_index_get_entry(stream, k);
+      if (entry->pos < 0 || entry->pos > INT64_MAX - entry->size) continue;
+      places.push_back({static_cast<int32_t>(i),
+                        entry->pos,
+                        {entry->pos, entry->pos + entry->size}});
+    }
+  }
+  return places;
+}
+
+std::optional<PacketPlace> PlaceInBlock(const AVPacket& packet,
+                                        MediaBytes bytes) {
+  // Headers of a block: its element, its track, its time, its flags; in front,
+  // those of a group and of its other elements.
+  constexpr size_t kMostBlockHeader = 64;
+  if (packet.pos < 0 || packet.size <= 0) return std::nullopt;
+  const auto size = static_cast<size_t>(packet.size);
+  std::vector<uint8_t> block(size + kMostBlockHeader);
+  const ssize_t got = bytes.ReadAt(packet.pos, block);
+  if (got < packet.size) return std::nullopt;
+  const auto end = block.begin() + got;
+  const auto found =
+      std::search(block.begin(), end, packet.data, packet.data + packet.size);
+  if (found == end) return std::nullopt;
+  const int64_t begin = packet.pos + (found - block.begin());
+  return PacketPlace{
+      packet.stream_index, packet.pos, {begin, begin + packet.size}};
 }
 
 }  // namespace bulkhead::worker
