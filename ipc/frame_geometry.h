@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "ipc/error.h"
+#include "ipc/pixel_layout.h"
 
 namespace bulkhead::ipc {
 
@@ -16,13 +19,25 @@ constexpr uint32_t BytesPerPixel(ElementType type) {
   return type == ElementType::kFloat32 ? 12 : 3;
 }
 
-// The memory layout of an RGB picture in a slot of the frame pool. The pixels
-// of a row follow each other, three elements each.
+// One plane of a picture in a slot of the frame pool.
+struct PlaneGeometry {
+  uint64_t offset = 0;     // of the first row in the slot
+  uint32_t stride = 0;     // the number of bytes from one row to the next
+  uint32_t row_bytes = 0;  // the bytes of a row, without the padding
+  uint32_t rows = 0;
+  uint64_t bytes = 0;  // the room of the plane, at least stride * rows
+};
+
+// The memory layout of a picture in a slot of the frame pool. An RGB picture
+// has one plane, in which the pixels of a row follow each other, three elements
+// each.
 struct FrameGeometry {
   uint32_t width;   // in pixels
   uint32_t height;  // in pixels
-  uint32_t stride;  // the number of bytes from one row to the next
+  uint32_t stride;  // that of the first plane
   uint64_t bytes;   // the size of the slot, a multiple of the page size
+  uint32_t plane_count;
+  std::array<PlaneGeometry, kMostPlanes> planes;
 };
 
 // Computes the layout of a picture. Host and worker each call this function, so
@@ -40,6 +55,25 @@ struct FrameGeometry {
 Expected<FrameGeometry> RgbGeometry(uint32_t width, uint32_t height,
                                     uint64_t max_pixels,
                                     ElementType type = ElementType::kUint8);
+
+// Returns the number of columns for which rows of such a picture have room.
+// Decoders rely on the strides of all pictures of a stream, and of their planes
+// among each other: private memory for pictures must have rows of as many
+// columns as slots have.
+uint64_t NativeColumns(const PixelLayout& layout, uint32_t width);
+
+// Computes the layout of a picture whose planes lie in the slot as a decoder
+// made them.
+//
+// Decoders write beyond the picture: whole blocks, and a few bytes behind the
+// last. So each plane has room for the rows and columns that the decoders of
+// libavcodec and libdav1d ask for, and a decoder can be given the slot itself.
+// Strides and offsets are multiples of 64.
+//
+// Fails as RgbGeometry does.
+Expected<FrameGeometry> NativeGeometry(const PixelLayout& layout,
+                                       uint32_t width, uint32_t height,
+                                       uint64_t max_pixels);
 
 // Checks, for the host, the geometry that a worker claims for a published
 // picture: the picture lies within its slot of `slot_bytes` bytes, and each row

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
+
+#include "ipc/pixel_layout.h"
 
 namespace bulkhead::ipc {
 namespace {
@@ -64,6 +67,85 @@ TEST(RgbGeometryTest, ExtremesNeitherOverflowNorPass) {
   }
   EXPECT_FALSE(RgbGeometry(UINT32_MAX, 1, kNoLimit));
   EXPECT_FALSE(RgbGeometry(1, UINT32_MAX, kNoLimit));
+}
+
+TEST(NativeGeometryTest, PlanesAreSubsampledAndApart) {
+  const auto layout = FindPixelLayout("yuva420p10le");
+  ASSERT_TRUE(layout);
+  const auto geometry = NativeGeometry(*layout, 35, 5, kNoLimit);
+  ASSERT_TRUE(geometry);
+  ASSERT_EQ(geometry->plane_count, 4u);
+  const uint32_t row_bytes[] = {70, 36, 36, 70};
+  const uint32_t rows[] = {5, 3, 3, 5};
+  uint64_t end = 0;
+  for (size_t i = 0; i < 4; ++i) {
+    const PlaneGeometry& plane = geometry->planes[i];
+    EXPECT_EQ(plane.row_bytes, row_bytes[i]) << i;
+    EXPECT_EQ(plane.rows, rows[i]) << i;
+    EXPECT_EQ(plane.offset, end) << i;
+    EXPECT_EQ(plane.offset % 64, 0u) << i;
+    EXPECT_EQ(plane.stride % 64, 0u) << i;
+    EXPECT_GE(plane.bytes, uint64_t{plane.stride} * plane.rows) << i;
+    end = plane.offset + plane.bytes;
+  }
+  EXPECT_LE(end, geometry->bytes);
+  EXPECT_EQ(geometry->stride, geometry->planes[0].stride);
+}
+
+TEST(NativeGeometryTest, InterleavedChromaHasTwoSamplesAnElement) {
+  const auto geometry =
+      NativeGeometry(*FindPixelLayout("nv12"), 33, 4, kNoLimit);
+  ASSERT_TRUE(geometry);
+  EXPECT_EQ(geometry->plane_count, 2u);
+  EXPECT_EQ(geometry->planes[1].row_bytes, 34u);
+  EXPECT_EQ(geometry->planes[1].rows, 2u);
+}
+
+TEST(NativeGeometryTest, APaletteIsOneRow) {
+  const auto geometry =
+      NativeGeometry(*FindPixelLayout("pal8"), 7, 300, kNoLimit);
+  ASSERT_TRUE(geometry);
+  EXPECT_EQ(geometry->plane_count, 2u);
+  EXPECT_EQ(geometry->planes[1].row_bytes, 1024u);
+  EXPECT_EQ(geometry->planes[1].rows, 1u);
+}
+
+TEST(NativeGeometryTest, ExtremesNeitherOverflowNorPass) {
+  for (const char* name : {"yuv420p", "monob", "gbrapf32le", "rgba64be"}) {
+    for (const uint32_t width : {1u, 0x7FFFFFFu, 0x7FFFFFFFu, UINT32_MAX}) {
+      for (const uint32_t height : {1u, 0x7FFFFFFFu, UINT32_MAX}) {
+        const auto geometry =
+            NativeGeometry(*FindPixelLayout(name), width, height, kNoLimit);
+        if (!geometry) {
+          EXPECT_EQ(geometry.error().code, Code::kResourceExhausted);
+          continue;
+        }
+        for (size_t i = 0; i < geometry->plane_count; ++i) {
+          const PlaneGeometry& plane = geometry->planes[i];
+          EXPECT_GE(plane.stride, plane.row_bytes);
+          EXPECT_GE(plane.bytes / plane.stride, plane.rows);
+          EXPECT_LE(plane.offset + plane.bytes, geometry->bytes);
+        }
+      }
+    }
+  }
+  const auto layout = FindPixelLayout("gray");
+  EXPECT_EQ(NativeGeometry(*layout, 100, 101, 10'000).error().code,
+            Code::kResourceExhausted);
+  EXPECT_EQ(NativeGeometry(*layout, 0, 1, 10'000).error().code,
+            Code::kBadInput);
+}
+
+TEST(PixelLayoutTest, OnlyWholeNamesAreKnown) {
+  EXPECT_TRUE(FindPixelLayout("gray"));
+  EXPECT_TRUE(FindPixelLayout("gray16be")->big_endian);
+  EXPECT_FALSE(FindPixelLayout("gray16le")->big_endian);
+  EXPECT_TRUE(FindPixelLayout("grayf32le")->floats);
+  for (const char* unknown :
+       {"", "le", "be", "gray16", "grayle", "yuv420", "gray gray10", " ",
+        "yuv420p ", "vaapi", "cuda"}) {
+    EXPECT_FALSE(FindPixelLayout(unknown)) << unknown;
+  }
 }
 
 TEST(ValidatePublishedTest, APictureMustLieInItsSlot) {

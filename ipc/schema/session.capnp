@@ -145,8 +145,17 @@ struct Output {
     type @0 :ElementType;
     byDepth @1 :Void;
     # float32 for a stream with more than 8 bits per component, else uint8.
+    native @3 :Native;
+    # The planes that the decoder makes, in place of RGB. There are no
+    # transforms, and pictures are not turned upright.
   }
   transforms @2 :List(Transform);
+}
+
+struct Native {
+  pixelFormat @0 :Text;
+  # The format of the first picture, which an earlier worker of this session
+  # found by decoding it; empty if not known.
 }
 
 enum ElementType {
@@ -355,7 +364,9 @@ struct Opened {
   codec @2 :Text;
   pixelFormat @3 :Text;
   # The pixel format of the decoder's output, as far as the container tells; may
-  # be empty.
+  # be empty. With Output.native, the format of the frames to be published, by
+  # its name in ../pixel_layout.h: that, the size and ../frame_geometry.h give
+  # the place of each plane.
   container @4 :Text;
   width @5 :UInt32;
   height @6 :UInt32;
@@ -381,7 +392,7 @@ struct Opened {
   colorRange @18 :UInt8;
   # 0 unspecified, 1 limited, 2 full.
   elementType @19 :ElementType;
-  # The element type of the frames to be published.
+  # The element type of the frames to be published; uint8 with Output.native.
   uprightWidth @20 :UInt32;
   uprightHeight @21 :UInt32;
   # The size of the pictures after rotation and before transforms.
@@ -389,6 +400,8 @@ struct Opened {
   # In microseconds.
   baseFrameRate @23 :Types.Rational;
   # As in StreamDescription.
+  chromaLocation @24 :UInt8;
+  # 0 unspecified, 1 left, 2 center, 3 top left, 4 top, 5 bottom left, 6 bottom.
 }
 
 const packetsPerReport :UInt64 = 1000;
@@ -508,17 +521,33 @@ struct PublishedFrame {
   # The host accepts only the size that Opened announced.
   stride @5 :UInt32;
   # The number of bytes from one row to the next: at least those of `width`
-  # pixels. The host checks that all rows lie within the slot.
+  # pixels. The host checks that all rows lie within the slot. With
+  # Output.native, that of the first plane in ../frame_geometry.h, no other.
   pts @6 :Int64;
   duration @7 :Int64;
   keyframe @8 :Bool;
   fingerprint @9 :UInt64;
-  # XXH3-64 of every 16th row. After a replay, the host recognises by it that
+  # XXH3-64 of every 16th row of each plane. After a replay, the host recognises by it that
   # the new worker continues exactly where the old one stopped.
   damaged @10 :Bool;
   # True if the decoder made up parts of the picture.
   position @11 :Int64 = -1;
   # The offset of the packet in the file; -1 if not known.
+  facts @12 :PictureFacts;
+  # Of this picture. Only with Output.native.
+}
+
+struct PictureFacts {
+  primaries @0 :UInt8 = 2;
+  transfer @1 :UInt8 = 2;
+  space @2 :UInt8 = 2;
+  range @3 :UInt8;
+  chromaLocation @4 :UInt8;
+  # As the colours in Opened.
+  interlaced @5 :Bool;
+  topFieldFirst @6 :Bool;
+  # Whether the rows belong to two fields in turn, and which of them is shown
+  # first.
 }
 
 struct OpenedAudio {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "backends/sdk/sized.h"
+#include "ipc/pixel_layout.h"
 
 extern "C" {
 #include <libavutil/common.h>
@@ -38,13 +39,16 @@ size_t AlignUp(size_t value, size_t alignment) {
   return (value + alignment - 1) & ~(alignment - 1);
 }
 
-// Widens the picture until the strides of all planes are aligned. Aligning each
-// stride by itself would change the ratio between luma and chroma strides,
-// which some decoders rely on.
+// Widens the picture to the columns of a slot, and on until the strides of all
+// planes are aligned. Aligning each stride by itself would change the ratio
+// between luma and chroma strides, which some decoders rely on.
 std::optional<Layout> LayOut(AVPixelFormat format, int width, int height,
                              uint32_t alignment, uint32_t padding) {
   Layout layout;
-  int64_t wide = width;
+  const auto known = ipc::FindPixelLayout(av_get_pix_fmt_name(format));
+  int64_t wide = known ? static_cast<int64_t>(ipc::NativeColumns(
+                             *known, static_cast<uint32_t>(width)))
+                       : width;
   bool aligned = false;
   while (!aligned) {
     if (wide > INT32_MAX / 16 ||
@@ -125,10 +129,12 @@ BufferProvider::BufferProvider(size_t most_bytes,
 BufferProvider::~BufferProvider() = default;
 
 void BufferProvider::DeliverInto(std::shared_ptr<SlotPool> pool,
-                                 uint32_t stride) {
+                                 AVPixelFormat format,
+                                 const ipc::FrameGeometry& geometry) {
   std::lock_guard lock(mutex_);
   slots_ = std::move(pool);
-  slot_stride_ = stride;
+  slot_format_ = format;
+  slot_geometry_ = geometry;
 }
 
 void BufferProvider::Renew() {
@@ -181,14 +187,40 @@ BufferProvider::Buffer* BufferProvider::Find(const void* handle) {
   return nullptr;
 }
 
+// Private memory and slots may take turns, so their strides must be the same: a
+// decoder may take the stride of the picture that it makes for that of a
+// picture that it refers to. Decoders of RGB24 refer to none.
+bool BufferProvider::FitsSlot(const Shape& shape,
+                              const ipc::FrameGeometry& geometry) {
+  const auto format = static_cast<AVPixelFormat>(shape.format);
+  const auto own =
+      LayOut(format, shape.width, shape.height, shape.alignment, shape.padding);
+  int least[4] = {};
+  ptrdiff_t strides[4] = {};
+  size_t sizes[4] = {};
+  for (uint32_t i = 0; i < geometry.plane_count; ++i) {
+    strides[i] = geometry.planes[i].stride;
+  }
+  if (!own || av_image_fill_linesizes(least, format, shape.width) < 0 ||
+      av_image_fill_plane_sizes(sizes, format, shape.height, strides) < 0) {
+    return false;
+  }
+  for (uint32_t i = 0; i < geometry.plane_count; ++i) {
+    const ipc::PlaneGeometry& plane = geometry.planes[i];
+    if (least[i] > strides[i] || plane.stride % shape.alignment != 0 ||
+        plane.offset % shape.alignment != 0 ||
+        sizes[i] + shape.padding > plane.bytes ||
+        (format != AV_PIX_FMT_RGB24 && own->strides[i] != strides[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
 std::unique_ptr<BufferProvider::Buffer> BufferProvider::SlotBuffer(
     const Shape& shape) {
-  if (slots_ == nullptr || shape.format != AV_PIX_FMT_RGB24) return nullptr;
-  const size_t stride = slot_stride_;
-  if (static_cast<size_t>(shape.width) * 3 > stride ||
-      stride % shape.alignment != 0 ||
-      stride * static_cast<size_t>(shape.height) + shape.padding >
-          slots_->slot_bytes()) {
+  if (slots_ == nullptr || shape.format != slot_format_ ||
+      !FitsSlot(shape, slot_geometry_)) {
     return nullptr;
   }
   // Pinned, because the decoder may refer to the picture in later ones, longer
@@ -202,10 +234,13 @@ std::unique_ptr<BufferProvider::Buffer> BufferProvider::SlotBuffer(
   auto buffer = std::make_unique<Buffer>();
   buffer->pool = slots_;
   buffer->slot = *slot;
-  buffer->view.plane_count = 1;
-  buffer->view.data[0] = slot->data;
-  buffer->view.stride[0] = static_cast<int32_t>(stride);
-  buffer->view.bytes[0] = slot->bytes;
+  buffer->view.plane_count = slot_geometry_.plane_count;
+  for (uint32_t i = 0; i < slot_geometry_.plane_count; ++i) {
+    const ipc::PlaneGeometry& plane = slot_geometry_.planes[i];
+    buffer->view.data[i] = slot->data + plane.offset;
+    buffer->view.stride[i] = static_cast<int32_t>(plane.stride);
+    buffer->view.bytes[i] = plane.bytes;
+  }
   return buffer;
 }
 

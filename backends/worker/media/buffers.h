@@ -12,6 +12,11 @@
 
 #include "backends/sdk/bulkhead_backend.h"
 #include "backends/worker/media/slot_pool.h"
+#include "ipc/frame_geometry.h"
+
+extern "C" {
+#include <libavutil/pixfmt.h>
+}
 
 namespace bulkhead::worker {
 
@@ -27,8 +32,10 @@ namespace bulkhead::worker {
 // the ffmpeg command. Idle buffers are freed as soon as a decoder asks for
 // another shape.
 //
-// After DeliverInto, a request for an RGB24 buffer that fits a slot of the
-// frame pool gets such a slot, and the picture in it needs no copy.
+// After DeliverInto, a request for a buffer of the format of the slots, whose
+// planes fit theirs, gets a slot of the frame pool, and the picture in it needs
+// no copy. A slot is not zeroed: a stream whose pictures may have unfilled
+// parts is not to be decoded into slots.
 //
 // Thread-safe. Must outlive every decoder that was opened with its runtime;
 // buffers that a vendor leaks live as long as the provider. A request beyond
@@ -52,9 +59,11 @@ class BufferProvider {
   // the seek can show in later pictures.
   void Renew();
 
-  // Serves slots of `pool`, with rows `stride` bytes apart, where requests fit
-  // them. With null, serves private memory only. Buffers keep the pool alive.
-  void DeliverInto(std::shared_ptr<SlotPool> pool, uint32_t stride);
+  // Serves slots of `pool` where requests for `format` fit their `geometry`.
+  // With null, serves private memory only. Buffers keep the pool alive.
+  void DeliverInto(std::shared_ptr<SlotPool> pool, AVPixelFormat format,
+                   const ipc::FrameGeometry& geometry);
+  void DeliverNowhere() { DeliverInto(nullptr, AV_PIX_FMT_NONE, {}); }
 
   // Returns the slot that the buffer `handle` occupies, if the slot belongs to
   // `pool` and may be published. Null handles and private buffers have no slot.
@@ -86,6 +95,7 @@ class BufferProvider {
   static void Log(void* self, const char* line);
 
   bulkhead_result AcquireBuffer(const Shape& shape, bulkhead_buffer* out);
+  static bool FitsSlot(const Shape& shape, const ipc::FrameGeometry& geometry);
   std::unique_ptr<Buffer> SlotBuffer(const Shape& shape);
   std::unique_ptr<Buffer> PrivateBuffer(const Shape& shape);
   Buffer* Find(const void* handle);
@@ -101,7 +111,8 @@ class BufferProvider {
   std::vector<std::unique_ptr<Buffer>> idle_;  // last in, first out
   std::vector<std::unique_ptr<Buffer>> busy_;
   std::shared_ptr<SlotPool> slots_;
-  uint32_t slot_stride_ = 0;
+  AVPixelFormat slot_format_ = AV_PIX_FMT_NONE;
+  ipc::FrameGeometry slot_geometry_{};
 };
 
 }  // namespace bulkhead::worker

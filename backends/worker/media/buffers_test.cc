@@ -9,6 +9,13 @@
 #include <thread>
 #include <vector>
 
+extern "C" {
+#include <libavutil/pixdesc.h>
+}
+
+#include "ipc/frame_geometry.h"
+#include "ipc/pixel_layout.h"
+
 namespace bulkhead::worker {
 namespace {
 
@@ -33,7 +40,9 @@ void Release(BufferProvider& buffers, const bulkhead_buffer& buffer) {
 // A pool of three slots, each with room for a 20x4 RGB picture.
 struct Pool {
   static constexpr size_t kSlotBytes = 4096;
-  static constexpr uint32_t kStride = 128;
+  static ipc::FrameGeometry Geometry() {
+    return *ipc::RgbGeometry(20, 4, UINT64_MAX);
+  }
   alignas(64) uint8_t memory[3 * kSlotBytes] = {};
   std::shared_ptr<SlotPool> slots =
       std::make_shared<SlotPool>(memory, 3, kSlotBytes);
@@ -162,7 +171,7 @@ TEST(BufferProvider, ServesSlotsAndLeavesOneAlone) {
   Pool pool;
   BufferProvider buffers(kMiB);
   for (uint32_t i = 0; i < 3; ++i) pool.slots->Grant(i, 7);
-  buffers.DeliverInto(pool.slots, Pool::kStride);
+  buffers.DeliverInto(pool.slots, AV_PIX_FMT_RGB24, Pool::Geometry());
   bulkhead_buffer taken[3] = {};
   for (auto& buffer : taken) {
     ASSERT_EQ(Acquire(buffers, Request("rgb24", 20, 4), &buffer), BULKHEAD_OK);
@@ -177,11 +186,93 @@ TEST(BufferProvider, ServesSlotsAndLeavesOneAlone) {
   EXPECT_EQ(pool.slots->free_count(), 1u);
 }
 
+// The decoders of libavcodec ask for whole blocks and two more rows, libdav1d
+// for blocks of 128 pixels; both get the planes of the slot.
+TEST(BufferProvider, ServesPlanesOfASlotToWhatDecodersAskFor) {
+  struct Asked {
+    const char* format;
+    int width;
+    int height;
+    uint32_t alignment;
+  };
+  for (const Asked asked :
+       {Asked{"yuv420p", 1920, 1090, 64}, Asked{"yuv420p", 1920, 1152, 64},
+        Asked{"yuv422p10le", 1920, 1090, 64}, Asked{"nv12", 1920, 1088, 64},
+        Asked{"yuva444p", 1920, 1082, 64}, Asked{"yuv411p", 2048, 1088, 64}}) {
+    const auto layout = ipc::FindPixelLayout(asked.format);
+    const auto geometry = *ipc::NativeGeometry(*layout, 1910, 1080, UINT64_MAX);
+    std::vector<uint8_t> memory(2 * geometry.bytes + 64);
+    uint8_t* const base =
+        memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64);
+    auto slots = std::make_shared<SlotPool>(base, 2, geometry.bytes);
+    slots->Grant(0, 1);
+    slots->Grant(1, 1);
+    BufferProvider buffers(64 * kMiB);
+    buffers.DeliverInto(slots, av_get_pix_fmt(asked.format), geometry);
+    bulkhead_buffer buffer{};
+    ASSERT_EQ(Acquire(buffers,
+                      {sizeof(bulkhead_buffer_request), asked.format,
+                       asked.width, asked.height, asked.alignment, 80},
+                      &buffer),
+              BULKHEAD_OK);
+    ASSERT_TRUE(buffers.PublishableSlot(*slots, buffer.handle)) << asked.format;
+    ASSERT_EQ(buffer.plane_count, geometry.plane_count);
+    for (uint32_t i = 0; i < buffer.plane_count; ++i) {
+      EXPECT_EQ(buffer.data[i], base + geometry.planes[i].offset);
+      EXPECT_EQ(buffer.stride[i],
+                static_cast<int32_t>(geometry.planes[i].stride));
+    }
+    Release(buffers, buffer);
+  }
+}
+
+// Decoders take the stride of one picture for that of all.
+TEST(BufferProvider, SlotsAndPrivateMemoryHaveTheSameStrides) {
+  for (const char* format : {"yuv420p", "yuv444p", "yuv411p", "gray", "nv12",
+                             "yuv422p10le", "bgra"}) {
+    const auto layout = ipc::FindPixelLayout(format);
+    for (uint32_t width = 1; width < 400; width += 7) {
+      const auto slot = *ipc::NativeGeometry(*layout, width, 16, UINT64_MAX);
+      BufferProvider buffers(kMiB);
+      bulkhead_buffer own{};
+      ASSERT_EQ(
+          Acquire(buffers, Request(format, static_cast<int>(width), 16), &own),
+          BULKHEAD_OK);
+      for (uint32_t i = 0; i < slot.plane_count; ++i) {
+        EXPECT_EQ(own.stride[i], static_cast<int32_t>(slot.planes[i].stride))
+            << format << " " << width;
+      }
+      Release(buffers, own);
+    }
+  }
+}
+
+TEST(BufferProvider, APictureOfAnotherSizeThanASlotGetsPrivateMemory) {
+  const auto layout = ipc::FindPixelLayout("yuv420p");
+  const auto geometry = *ipc::NativeGeometry(*layout, 256, 64, UINT64_MAX);
+  std::vector<uint8_t> memory(2 * geometry.bytes + 64);
+  uint8_t* const base =
+      memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64);
+  auto slots = std::make_shared<SlotPool>(base, 2, geometry.bytes);
+  slots->Grant(0, 1);
+  slots->Grant(1, 1);
+  BufferProvider buffers(64 * kMiB);
+  buffers.DeliverInto(slots, AV_PIX_FMT_YUV420P, geometry);
+  for (const auto& request :
+       {Request("yuv420p", 512, 64), Request("yuv420p", 256, 512),
+        Request("yuv420p", 128, 64), Request("yuv422p", 256, 64)}) {
+    bulkhead_buffer buffer{};
+    ASSERT_EQ(Acquire(buffers, request, &buffer), BULKHEAD_OK);
+    EXPECT_FALSE(buffers.PublishableSlot(*slots, buffer.handle));
+    Release(buffers, buffer);
+  }
+}
+
 TEST(BufferProvider, DoesNotRecycleASlotThatADecoderStillReferences) {
   Pool pool;
   BufferProvider buffers(kMiB);
   for (uint32_t i = 0; i < 3; ++i) pool.slots->Grant(i, 1);
-  buffers.DeliverInto(pool.slots, Pool::kStride);
+  buffers.DeliverInto(pool.slots, AV_PIX_FMT_RGB24, Pool::Geometry());
   bulkhead_buffer buffer{};
   Acquire(buffers, Request("rgb24", 20, 4), &buffer);
   const auto slot = buffers.PublishableSlot(*pool.slots, buffer.handle);

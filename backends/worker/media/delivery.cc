@@ -12,13 +12,17 @@ namespace bulkhead::worker {
 
 FrameDelivery::FrameDelivery(std::shared_ptr<SlotPool> pool,
                              BufferProvider& buffers,
-                             OutputConverter& converter)
+                             OutputConverter& converter,
+                             const ipc::FrameGeometry& geometry)
     : pool_(std::move(pool)),
       buffers_(buffers),
       converter_(converter),
-      lent_(pool_->slot_count()) {}
+      geometry_(geometry),
+      lent_(pool_->slot_count()) {
+  buffers_.DeliverInto(pool_, converter_.slot_format(), geometry_);
+}
 
-FrameDelivery::~FrameDelivery() { buffers_.DeliverInto(nullptr, 0); }
+FrameDelivery::~FrameDelivery() { buffers_.DeliverNowhere(); }
 
 void FrameDelivery::Grant(uint32_t slot, uint32_t generation) {
   if (slot >= lent_.size()) return;
@@ -28,9 +32,35 @@ void FrameDelivery::Grant(uint32_t slot, uint32_t generation) {
   pool_->Grant(slot, generation);
 }
 
+std::optional<Slot> FrameDelivery::SlotOf(const bulkhead_frame& frame) {
+  // Whether pictures need a conversion shows only with the pictures. A change
+  // affects the buffers of later pictures; this one may lie in a buffer of
+  // either kind, which is checked below.
+  const bool in_place = converter_.IsDeliverable();
+  if (in_place != delivers_in_place_) {
+    delivers_in_place_ = in_place;
+    if (in_place) {
+      buffers_.DeliverInto(pool_, converter_.slot_format(), geometry_);
+    } else {
+      buffers_.DeliverNowhere();
+    }
+  }
+  if (!in_place) return std::nullopt;
+  const auto slot = buffers_.PublishableSlot(*pool_, frame.buffer);
+  if (!slot) return std::nullopt;
+  for (uint32_t i = 0; i < geometry_.plane_count; ++i) {
+    const ipc::PlaneGeometry& plane = geometry_.planes[i];
+    if (frame.data[i] != slot->data + plane.offset ||
+        frame.stride[i] != static_cast<int32_t>(plane.stride)) {
+      return std::nullopt;
+    }
+  }
+  return slot;
+}
+
 ipc::Expected<std::optional<DeliveredFrame>> FrameDelivery::Deliver(
     DecodedFrame& frame) {
-  IPC_ASSIGN_OR_RETURN(const auto shape, converter_.Prepare(*frame));
+  IPC_TRY(converter_.Prepare(*frame));
   if (frame->buffer != nullptr && !buffers_.Holds(*frame)) {
     return tl::unexpected(
         BreachOf("receive_frame gave a picture whose planes are not in the "
@@ -39,61 +69,31 @@ ipc::Expected<std::optional<DeliveredFrame>> FrameDelivery::Deliver(
                  "The planes lie in the buffer from acquire_buffer that "
                  "`buffer` names"));
   }
-  const PictureSize size = shape.size;
-  IPC_ASSIGN_OR_RETURN(
-      const auto geometry,
-      ipc::RgbGeometry(size.width, size.height, UINT64_MAX, shape.element));
-  if (geometry.bytes > pool_->slot_bytes()) {
+  if (geometry_.bytes > pool_->slot_bytes()) {
     return ipc::Fail(ipc::Code::kResourceExhausted,
-                     "a picture of " + std::to_string(size.width) + "x" +
-                         std::to_string(size.height) +
+                     "a picture of " + std::to_string(geometry_.width) + "x" +
+                         std::to_string(geometry_.height) +
                          " does not fit the frame pool's slots of " +
                          std::to_string(pool_->slot_bytes()) + " bytes");
   }
-  DeliveredFrame delivered{0,
-                           0,
-                           size.width,
-                           size.height,
-                           geometry.stride,
-                           size.width * ipc::BytesPerPixel(shape.element),
-                           nullptr};
-
-  // Whether pictures need a conversion shows only with the pictures. A change
-  // affects the buffers of later pictures; this one may lie in a buffer of
-  // either kind, which is checked below.
-  const bool in_place = converter_.IsDeliverable();
-  if (in_place != delivers_in_place_) {
-    delivers_in_place_ = in_place;
-    buffers_.DeliverInto(in_place ? pool_ : nullptr, geometry.stride);
-  }
-  if (in_place) {
-    const auto slot = buffers_.PublishableSlot(*pool_, frame->buffer);
-    if (slot && frame->data[0] == slot->data &&
-        frame->stride[0] == static_cast<int32_t>(geometry.stride)) {
-      delivered.slot = slot->index;
-      delivered.generation = slot->generation;
-      delivered.data = slot->data;
-      // The decoder must not get the frame back yet: it might draw the next
-      // picture into the slot, which the host owns now.
-      pool_->Publish(slot->index);
-      lent_[slot->index] = std::move(frame);
-      return delivered;
-    }
+  if (const auto slot = SlotOf(*frame)) {
+    // The decoder must not get the frame back yet: it might draw the next
+    // picture into the slot, which the host owns now.
+    pool_->Publish(slot->index);
+    lent_[slot->index] = std::move(frame);
+    return DeliveredFrame{slot->index, slot->generation, geometry_, slot->data};
   }
 
   const auto slot = pool_->Take();
   if (!slot) return std::nullopt;
-  auto converted = converter_.Convert(*frame, slot->data, geometry.stride);
+  auto converted = converter_.Convert(*frame, slot->data, geometry_);
   if (!converted) {
     pool_->Release(slot->index);
     return tl::unexpected(std::move(converted.error()));
   }
-  delivered.slot = slot->index;
-  delivered.generation = slot->generation;
-  delivered.data = slot->data;
   pool_->Publish(slot->index);
   frame.Reset();
-  return delivered;
+  return DeliveredFrame{slot->index, slot->generation, geometry_, slot->data};
 }
 
 }  // namespace bulkhead::worker

@@ -11,6 +11,7 @@
 #include "backends/worker/media/output_converter.h"
 #include "backends/worker/media/slot_pool.h"
 #include "ipc/error.h"
+#include "ipc/frame_geometry.h"
 
 namespace bulkhead::worker {
 
@@ -18,10 +19,7 @@ namespace bulkhead::worker {
 struct DeliveredFrame {
   uint32_t slot;
   uint32_t generation;
-  uint32_t width;
-  uint32_t height;
-  uint32_t stride;
-  uint32_t row_bytes;   // bytes of pixels in a row, without the spare bytes
+  ipc::FrameGeometry geometry;
   const uint8_t* data;  // for computing the fingerprint
 };
 
@@ -31,18 +29,20 @@ struct DeliveredFrame {
 //     delivery.Grant(slot, generation);          // as the host sends them
 //     auto delivered = delivery.Deliver(frame);  // empty: no slot
 //
-// Most pictures are converted into a free slot. A picture that is RGB already,
-// and was decoded into a slot (BufferProvider), is published without a copy.
-// The decoder's frame is then kept until the host grants the slot again, since
-// the decoder may draw the next picture into a frame that it got back.
+// Most pictures are converted into a free slot. A picture that needs no
+// conversion, and was decoded into a slot (BufferProvider), is published
+// without a copy. The decoder's frame is then kept until the host grants the
+// slot again, since the decoder may draw the next picture into a frame that it
+// got back.
 //
 // Used by the session's thread. Must be destroyed before the decoder. To
 // replace the pool, destroy the delivery and make another.
 class FrameDelivery {
  public:
-  // `buffers` and `converter` must outlive the delivery.
+  // `geometry` is that of the converter's results. Decoders may write into the
+  // slots from now on. `buffers` and `converter` must outlive the delivery.
   FrameDelivery(std::shared_ptr<SlotPool> pool, BufferProvider& buffers,
-                OutputConverter& converter);
+                OutputConverter& converter, const ipc::FrameGeometry& geometry);
   FrameDelivery(const FrameDelivery&) = delete;
   FrameDelivery& operator=(const FrameDelivery&) = delete;
   ~FrameDelivery();
@@ -56,12 +56,16 @@ class FrameDelivery {
   ipc::Expected<std::optional<DeliveredFrame>> Deliver(DecodedFrame& frame);
 
  private:
+  // Returns the slot in which the picture already is what is delivered.
+  std::optional<Slot> SlotOf(const bulkhead_frame& frame);
+
   const std::shared_ptr<SlotPool> pool_;
   BufferProvider& buffers_;
   OutputConverter& converter_;
+  const ipc::FrameGeometry geometry_;
   // Frames that lie in a slot of the host, by slot.
   std::vector<DecodedFrame> lent_;
-  bool delivers_in_place_ = false;
+  bool delivers_in_place_ = true;
 };
 
 }  // namespace bulkhead::worker

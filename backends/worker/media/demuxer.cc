@@ -234,6 +234,7 @@ void Demuxer::DescribeStream() {
   facts_.color_transfer = codec.color_trc;
   facts_.color_space = codec.color_space;
   facts_.color_range = codec.color_range;
+  facts_.chroma_location = codec.chroma_location;
   facts_.video_delay = codec.video_delay;
 }
 

@@ -67,6 +67,7 @@ struct StreamFacts {
   int32_t color_transfer = 2;
   int32_t color_space = 2;
   int32_t color_range = 0;
+  int32_t chroma_location = 0;  // as in bulkhead_codec_parameters
   // By how many pictures the order of decoding may differ from that of showing.
   int32_t video_delay = 0;
 };

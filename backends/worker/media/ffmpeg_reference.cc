@@ -25,6 +25,8 @@ namespace bulkhead::worker {
 namespace {
 
 constexpr uint32_t kSlots = 3;
+// Decoders hold some slots as references.
+constexpr uint32_t kNativeSlots = 16;
 constexpr uint64_t kMostPixels = uint64_t{64} << 20;
 
 std::string ShellQuoted(const std::string& path) { return "'" + path + "'"; }
@@ -42,20 +44,23 @@ std::vector<uint16_t> Undivided(const uint8_t* row, size_t elements) {
   return numbers;
 }
 
-std::string HashOf(const DeliveredFrame& frame) {
+std::string HashOf(const DeliveredFrame& frame, bool floats) {
   MD5_CTX context;
   MD5Init(&context);
-  const size_t elements = size_t{frame.width} * 3;
-  for (uint32_t y = 0; y < frame.height; ++y) {
-    const uint8_t* row = frame.data + size_t{y} * frame.stride;
-    if (frame.row_bytes == elements) {
-      MD5Update(&context, row, elements);
-      continue;
+  for (uint32_t i = 0; i < frame.geometry.plane_count; ++i) {
+    const ipc::PlaneGeometry& plane = frame.geometry.planes[i];
+    for (uint32_t y = 0; y < plane.rows; ++y) {
+      const uint8_t* row = frame.data + plane.offset + size_t{y} * plane.stride;
+      if (!floats) {
+        MD5Update(&context, row, plane.row_bytes);
+        continue;
+      }
+      const std::vector<uint16_t> numbers =
+          Undivided(row, plane.row_bytes / sizeof(float));
+      if (numbers.empty()) return "a float between two 16-bit numbers";
+      MD5Update(&context, reinterpret_cast<const uint8_t*>(numbers.data()),
+                numbers.size() * sizeof(uint16_t));
     }
-    const std::vector<uint16_t> numbers = Undivided(row, elements);
-    if (numbers.empty()) return "a float between two 16-bit numbers";
-    MD5Update(&context, reinterpret_cast<const uint8_t*>(numbers.data()),
-              2 * elements);
   }
   char text[MD5_DIGEST_STRING_LENGTH];
   return MD5End(&context, text);
@@ -71,6 +76,7 @@ class Player {
  public:
   Player(Demuxer& demuxer, const OutputFormat& format)
       : demuxer_(demuxer),
+        slots_(format.native ? kNativeSlots : kSlots),
         buffers_(size_t{1} << 30),
         converter_(demuxer.display_matrix_untrusted(), kMostPixels, format) {}
 
@@ -128,14 +134,14 @@ class Player {
   ipc::Expected<void> Show(DecodedFrame& frame) {
     if (delivery_ == nullptr) {
       IPC_ASSIGN_OR_RETURN(const auto shape, converter_.Prepare(*frame));
-      IPC_ASSIGN_OR_RETURN(const auto geometry,
-                           ipc::RgbGeometry(shape.size.width, shape.size.height,
-                                            UINT64_MAX, shape.element));
+      floats_ = shape.element == ipc::ElementType::kFloat32;
+      IPC_ASSIGN_OR_RETURN(const auto geometry, GeometryOf(shape, UINT64_MAX));
       memory_.reset(static_cast<uint8_t*>(
-          std::aligned_alloc(4096, geometry.bytes * kSlots)));
-      pool_ = std::make_shared<SlotPool>(memory_.get(), kSlots, geometry.bytes);
-      delivery_ = std::make_unique<FrameDelivery>(pool_, buffers_, converter_);
-      for (uint32_t slot = 0; slot < kSlots; ++slot) delivery_->Grant(slot, 1);
+          std::aligned_alloc(4096, geometry.bytes * slots_)));
+      pool_ = std::make_shared<SlotPool>(memory_.get(), slots_, geometry.bytes);
+      delivery_ = std::make_unique<FrameDelivery>(pool_, buffers_, converter_,
+                                                  geometry);
+      for (uint32_t slot = 0; slot < slots_; ++slot) delivery_->Grant(slot, 1);
     }
     const int64_t pts = frame->pts;
     const uint8_t* decoded = frame->data[0];
@@ -144,7 +150,7 @@ class Player {
       return ipc::Fail(ipc::Code::kInternal, "no slot was free");
     }
     result_.timestamps.push_back(pts);
-    result_.hashes.push_back(HashOf(*delivered));
+    result_.hashes.push_back(HashOf(*delivered, floats_));
     result_.delivered_in_place += delivered->data == decoded ? 1 : 0;
     if (last_) delivery_->Grant(last_->slot, last_->generation + 1);
     last_ = *delivered;
@@ -152,6 +158,8 @@ class Player {
   }
 
   Demuxer& demuxer_;
+  const uint32_t slots_;
+  bool floats_ = false;
   std::unique_ptr<uint8_t, Free> memory_;
   BufferProvider buffers_;
   OutputConverter converter_;
@@ -178,8 +186,11 @@ std::vector<std::string> FfmpegHashes(const std::string& path,
                                       const std::string& format,
                                       const std::string& filters) {
   const std::string command =
-      "ffmpeg -nostdin -v quiet -threads 1 -i " + ShellQuoted(path) + " -map " +
-      map + (filters.empty() ? "" : " -vf " + filters) + " -pix_fmt " + format +
+      "ffmpeg -nostdin -v quiet -threads 1 " +
+      std::string(format.empty() ? "-noautorotate " : "") + "-i " +
+      ShellQuoted(path) + " -map " + map +
+      (filters.empty() ? "" : " -vf " + filters) +
+      (format.empty() ? "" : " -pix_fmt " + format) +
       " -fps_mode passthrough -f framemd5 -";
   std::vector<std::string> hashes;
   FILE* pipe = popen(command.c_str(), "re");

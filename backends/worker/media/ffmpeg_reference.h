@@ -24,7 +24,8 @@ bool HasFfmpeg();
 bool RunFfmpeg(const std::string& arguments);
 
 // Returns the MD5 of each frame of stream `map` ("0:v:0"), decoded by ffmpeg
-// with one thread, after `filters`, in pixel format `format`.
+// with one thread, after `filters`, in pixel format `format`; if that is empty,
+// as the decoder makes it, and not turned upright.
 std::vector<std::string> FfmpegHashes(const std::string& path,
                                       const std::string& map,
                                       const std::string& format = "rgb24",
@@ -37,8 +38,9 @@ struct Decoding {
 };
 
 // Decodes a stream with Demuxer, the cpu backend and FrameDelivery into a pool
-// of three slots. Floats are hashed as the 16-bit numbers that they were made
-// from; a float that no such number gives is an error.
+// of three slots, of sixteen for native pictures. Floats are hashed as the
+// 16-bit numbers that they were made from; a float that no such number gives is
+// an error.
 ipc::Expected<Decoding> DecodeFile(const std::string& path,
                                    int32_t stream_index,
                                    const OutputFormat& format = {});

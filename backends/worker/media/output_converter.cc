@@ -29,9 +29,19 @@ void StoreFloats(const Picture& picture, uint8_t* target, uint32_t stride) {
 
 }  // namespace
 
+ipc::Expected<ipc::FrameGeometry> GeometryOf(const OutputShape& shape,
+                                             uint64_t max_pixels) {
+  const auto [width, height] = shape.size;
+  return shape.native
+             ? ipc::NativeGeometry(*shape.native, width, height, max_pixels)
+             : ipc::RgbGeometry(width, height, max_pixels, shape.element);
+}
+
 OutputConverter::OutputConverter(const int32_t* stream_matrix_untrusted,
                                  uint64_t max_pixels, OutputFormat format)
-    : rgb_(stream_matrix_untrusted, max_pixels),
+    : native_(std::move(format.native)),
+      rgb_(stream_matrix_untrusted, max_pixels),
+      planes_(max_pixels),
       max_pixels_(max_pixels),
       wanted_element_(format.element),
       transforms_(std::move(format.transforms)) {}
@@ -47,29 +57,59 @@ ipc::Expected<OutputShape> OutputConverter::SetShape(PictureSize upright) {
   rgb_.set_format(element == ipc::ElementType::kFloat32 ? AV_PIX_FMT_RGB48
                                                         : AV_PIX_FMT_RGB24);
   upright_size_ = upright;
-  shape_ = {size, element};
+  shape_ = OutputShape{size, element, {}, {}};
+  return *shape_;
+}
+
+OutputShape OutputConverter::NativeShape(const NativeConverter::Shape& shape) {
+  upright_size_ = shape.size;
+  shape_ = OutputShape{shape.size, ipc::ElementType::kUint8, shape.pixel_format,
+                       shape.layout};
   return *shape_;
 }
 
 ipc::Expected<OutputShape> OutputConverter::FixSize(PictureSize size) {
+  if (native_) {
+    IPC_ASSIGN_OR_RETURN(const auto shape,
+                         planes_.Fix(native_->known_format, size));
+    return NativeShape(shape);
+  }
   rgb_.FixSize(size);
   return SetShape(size);
 }
 
 ipc::Expected<OutputShape> OutputConverter::Prepare(
     const bulkhead_frame& frame) {
+  if (native_) {
+    IPC_ASSIGN_OR_RETURN(const auto shape, planes_.Prepare(frame));
+    return shape_ ? *shape_ : NativeShape(shape);
+  }
   IPC_ASSIGN_OR_RETURN(const auto upright, rgb_.Prepare(frame));
   if (!shape_) return SetShape(upright);
   return *shape_;
 }
 
 bool OutputConverter::IsDeliverable() const {
+  if (native_) return native_->in_place && planes_.IsDeliverable();
   return transforms_.empty() && shape_->element == ipc::ElementType::kUint8 &&
          rgb_.IsDeliverable();
 }
 
-ipc::Expected<void> OutputConverter::Convert(const bulkhead_frame& frame,
-                                             uint8_t* target, uint32_t stride) {
+AVPixelFormat OutputConverter::slot_format() const {
+  if (!native_) return AV_PIX_FMT_RGB24;
+  return native_->in_place ? planes_.format() : AV_PIX_FMT_NONE;
+}
+
+ipc::Expected<void> OutputConverter::Convert(
+    const bulkhead_frame& frame, uint8_t* slot,
+    const ipc::FrameGeometry& geometry) {
+  return native_ ? planes_.Convert(frame, slot, geometry)
+                 : ConvertToRgb(frame, slot, geometry.stride);
+}
+
+ipc::Expected<void> OutputConverter::ConvertToRgb(const bulkhead_frame& frame,
+                                                  uint8_t* target,
+                                                  uint32_t stride) {
   const bool floats = shape_->element == ipc::ElementType::kFloat32;
   if (!floats && transforms_.empty()) {
     return rgb_.Convert(frame, target, stride);

@@ -90,6 +90,13 @@ void TurnPlane(const uint8_t* from, ptrdiff_t from_stride, const Plane& source,
 
 }  // namespace
 
+Picture PictureOf(const bulkhead_frame& frame, AVPixelFormat format) {
+  Picture picture{format, frame.width, frame.height, {}, {}};
+  std::copy_n(frame.data, 4, picture.data);
+  std::copy_n(frame.stride, 4, picture.stride);
+  return picture;
+}
+
 bool CanTurn(const Orientation& orientation, AVPixelFormat format) {
   const AVPixFmtDescriptor* descriptor = av_pix_fmt_desc_get(format);
   const bool chroma_is_square =
@@ -170,6 +177,17 @@ void CopyRows(const Picture& source, uint8_t* target, ptrdiff_t target_stride) {
         source.data[0] + static_cast<ptrdiff_t>(y) * source.stride[0],
         static_cast<size_t>(source.width) * static_cast<size_t>(plane.step));
   }
+}
+
+void CopyPlanes(const Picture& source, const Picture& target) {
+  const uint8_t* data[4];
+  std::copy_n(source.data, 4, data);
+  uint8_t* to[4];
+  std::copy_n(target.data, 4, to);
+  int to_stride[4];
+  std::copy_n(target.stride, 4, to_stride);
+  av_image_copy(to, to_stride, data, source.stride, source.format, source.width,
+                source.height);
 }
 
 void ScratchPicture::AvFree::operator()(uint8_t* memory) const {

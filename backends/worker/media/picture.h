@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "backends/sdk/bulkhead_backend.h"
 #include "backends/worker/media/orientation.h"
 
 extern "C" {
@@ -29,6 +30,9 @@ struct Picture {
   int stride[4] = {};
 };
 
+// Returns the picture of a frame whose pixel format is `format`.
+Picture PictureOf(const bulkhead_frame& frame, AVPixelFormat format);
+
 // Returns whether pictures of this format can be turned before the conversion
 // to RGB. Other formats are turned after it, as in ffmpeg's filters. The order
 // is visible in the pixels, since chroma is interpolated along rows.
@@ -45,6 +49,10 @@ Picture FlippedVertically(const Picture& picture);
 
 // Copies the rows of a picture with one plane to `target`.
 void CopyRows(const Picture& source, uint8_t* target, ptrdiff_t target_stride);
+
+// Copies the rows of all planes, and the palette if there is one, to a picture
+// of the same format and size.
+void CopyPlanes(const Picture& source, const Picture& target);
 
 // Memory for one picture, reused while format and size stay the same.
 class ScratchPicture {

@@ -3,14 +3,13 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <string>
 
 #include "backends/sdk/bulkhead_backend.h"
+#include "backends/worker/media/frame_check.h"
 #include "backends/worker/media/orientation.h"
 #include "backends/worker/media/picture.h"
-#include "backends/worker/media/scaler_context.h"
+#include "backends/worker/media/picture_scaler.h"
 #include "ipc/error.h"
 
 namespace bulkhead::worker {
@@ -79,23 +78,14 @@ class RgbConverter {
     bool operator==(const Key&) const = default;
   };
 
-  ipc::Expected<Key> ValidateFrame(const bulkhead_frame& frame);
-  ipc::Expected<void> Scale(const bulkhead_frame& frame, const Picture& source,
-                            const Picture& target);
-  ipc::Expected<void> MakeScaler(const Picture& source, const Picture& target,
-                                 int color_range);
-
   const std::optional<std::array<int32_t, 9>> stream_matrix_;
-  const uint64_t max_pixels_;
 
   AVPixelFormat format_ = AV_PIX_FMT_RGB24;  // the format of results
   std::optional<PictureSize> size_;          // the size of results
   Key key_;
   Orientation orientation_;
-  std::string known_name_;  // the name of known_format_, looked up once
-  AVPixelFormat known_format_ = AV_PIX_FMT_NONE;
-  SwsContextPtr scaler_;
-  int scaler_range_ = 0;
+  FrameCheck check_;
+  PictureScaler scaler_;
   ScratchPicture scratch_;
 };
 

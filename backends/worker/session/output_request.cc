@@ -25,12 +25,18 @@ Transform ReadTransform(schema::Transform::Reader transform) {
 
 }  // namespace
 
-OutputFormat ReadOutput(schema::Output::Reader output) {
+OutputFormat ReadOutput(schema::Open::Reader open) {
+  const schema::Output::Reader output = open.getOutput();
   OutputFormat format;
   format.element.reset();
   if (output.getElement().isType()) {
     format.element =
         static_cast<ipc::ElementType>(output.getElement().getType());
+  }
+  if (output.getElement().isNative()) {
+    format.native = {
+        .known_format = output.getElement().getNative().getPixelFormat().cStr(),
+        .in_place = !open.getIgnoreErrors()};
   }
   for (const auto transform : output.getTransforms()) {
     format.transforms.push_back(ReadTransform(transform));

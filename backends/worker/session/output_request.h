@@ -7,6 +7,6 @@
 namespace bulkhead::worker {
 
 // Returns the format of frames that the host's `open` request asks for.
-OutputFormat ReadOutput(ipc::schema::Output::Reader output);
+OutputFormat ReadOutput(ipc::schema::Open::Reader open);
 
 }  // namespace bulkhead::worker

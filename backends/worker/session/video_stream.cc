@@ -26,13 +26,17 @@ constexpr size_t kUnseenWords =
     schema::UnseenFrame::_capnpPrivate::dataWordSize * kUnseenPerMessage +
     kComplaintWords;
 
-// Hashes every 16th row: enough for the host to verify that a replay delivers
-// the same frames, at little cost.
+// Hashes every 16th row of each plane: enough for the host to verify that a
+// replay delivers the same frames, at little cost.
 uint64_t Fingerprint(const DeliveredFrame& frame) {
   uint64_t fingerprint = 0;
-  for (uint32_t y = 0; y < frame.height; y += kFingerprintRowStep) {
-    fingerprint = XXH3_64bits_withSeed(frame.data + size_t{y} * frame.stride,
-                                       frame.row_bytes, fingerprint);
+  for (uint32_t i = 0; i < frame.geometry.plane_count; ++i) {
+    const ipc::PlaneGeometry& plane = frame.geometry.planes[i];
+    const uint8_t* const rows = frame.data + plane.offset;
+    for (uint32_t y = 0; y < plane.rows; y += kFingerprintRowStep) {
+      fingerprint = XXH3_64bits_withSeed(rows + size_t{y} * plane.stride,
+                                         plane.row_bytes, fingerprint);
+    }
   }
   return fingerprint;
 }
@@ -59,7 +63,7 @@ VideoStream::VideoStream(const StreamContext& context,
       media_bytes_(open.getMediaBytes()),
       max_frame_pixels_(open.getMaxFramePixels()),
       limits_(DemuxerLimitsOf(open)),
-      output_(ReadOutput(open.getOutput())) {}
+      output_(ReadOutput(open)) {}
 
 template <typename T>
 ipc::Expected<T> VideoStream::Located(ipc::Expected<T> result) const {
@@ -117,15 +121,21 @@ ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
 
 void VideoStream::MakeDelivery() {
   if (!pool_ || delivery_) return;
-  delivery_ =
-      std::make_unique<FrameDelivery>(pool_, context_.buffers, *converter_);
+  delivery_ = std::make_unique<FrameDelivery>(pool_, context_.buffers,
+                                              *converter_, geometry_);
+}
+
+bulkhead_rational VideoStream::AspectRatio(const OutputShape& shape) const {
+  const StreamFacts& facts = reader_->demuxer().facts();
+  const bulkhead_rational upright = facts.sample_aspect_ratio;
+  const bool turned = facts.orientation.transpose && upright.numerator != 0;
+  return shape.native && turned
+             ? bulkhead_rational{upright.denominator, upright.numerator}
+             : upright;
 }
 
 ipc::Expected<void> VideoStream::Describe(const OutputShape& shape) {
-  IPC_ASSIGN_OR_RETURN(const auto geometry,
-                       ipc::RgbGeometry(shape.size.width, shape.size.height,
-                                        max_frame_pixels_, shape.element));
-  stride_ = geometry.stride;
+  IPC_ASSIGN_OR_RETURN(geometry_, GeometryOf(shape, max_frame_pixels_));
   const StreamFacts& facts = reader_->demuxer().facts();
   return context_.replies.Send(
       kSmallReplyWords + 64, [&](schema::Reply::Builder reply) {
@@ -133,9 +143,13 @@ ipc::Expected<void> VideoStream::Describe(const OutputShape& shape) {
         opened.setStreamIndex(facts.stream_index);
         opened.setStreamCount(facts.stream_count);
         opened.setCodec(facts.codec);
-        opened.setPixelFormat(reader_->has_picture()
-                                  ? reader_->picture()->pixel_format
-                                  : facts.pixel_format);
+        if (shape.native) {
+          opened.setPixelFormat(shape.pixel_format);
+        } else {
+          opened.setPixelFormat(reader_->has_picture()
+                                    ? reader_->picture()->pixel_format
+                                    : facts.pixel_format);
+        }
         opened.setContainer(facts.container.substr(0, 128));
         opened.setWidth(shape.size.width);
         opened.setHeight(shape.size.height);
@@ -143,7 +157,7 @@ ipc::Expected<void> VideoStream::Describe(const OutputShape& shape) {
         SetRational(opened.initTimeBase(), facts.time_base);
         SetRational(opened.initAverageFrameRate(), facts.average_frame_rate);
         SetRational(opened.initBaseFrameRate(), facts.base_frame_rate);
-        SetRational(opened.initSampleAspectRatio(), facts.sample_aspect_ratio);
+        SetRational(opened.initSampleAspectRatio(), AspectRatio(shape));
         opened.setFrameCountFromHeader(facts.frame_count);
         opened.setDurationFromHeader(facts.duration);
         opened.setContainerDuration(facts.container_microseconds);
@@ -153,6 +167,7 @@ ipc::Expected<void> VideoStream::Describe(const OutputShape& shape) {
         opened.setColorTransfer(facts.color_transfer);
         opened.setColorSpace(facts.color_space);
         opened.setColorRange(facts.color_range);
+        opened.setChromaLocation(static_cast<uint8_t>(facts.chroma_location));
         opened.setElementType(static_cast<schema::ElementType>(shape.element));
         opened.setUprightWidth(converter_->upright_size().width);
         opened.setUprightHeight(converter_->upright_size().height);
@@ -185,10 +200,9 @@ ipc::Expected<void> VideoStream::Scan() {
 
 void VideoStream::AttachPool(std::shared_ptr<SlotPool> pool) {
   // The old delivery goes first: its destructor ends the decoding into slots,
-  // which DeliverInto below begins again.
+  // which the constructor of the new one begins again.
   delivery_.reset();
   pool_ = std::move(pool);
-  context_.buffers.DeliverInto(pool_, stride_);
   MakeDelivery();
 }
 
@@ -314,7 +328,8 @@ ipc::Expected<bool> VideoStream::Show() {
                         .duration = frame->duration,
                         .position = reader_->position(),
                         .keyframe = frame->keyframe != 0,
-                        .damaged = reader_->damaged()};
+                        .damaged = reader_->damaged(),
+                        .facts = FactsOf(*frame)};
   IPC_ASSIGN_OR_RETURN(const auto delivered, delivery_->Deliver(frame));
   if (!delivered) return false;
   reader_->Pass();
@@ -337,15 +352,18 @@ ipc::Expected<void> VideoStream::Publish(const DeliveredFrame& delivered,
                                  frame.setEpoch(play_.epoch);
                                  frame.setSlot(delivered.slot);
                                  frame.setGeneration(delivered.generation);
-                                 frame.setWidth(delivered.width);
-                                 frame.setHeight(delivered.height);
-                                 frame.setStride(delivered.stride);
+                                 frame.setWidth(delivered.geometry.width);
+                                 frame.setHeight(delivered.geometry.height);
+                                 frame.setStride(delivered.geometry.stride);
                                  frame.setPts(picture.pts);
                                  frame.setDuration(picture.duration);
                                  frame.setKeyframe(picture.keyframe);
                                  frame.setDamaged(picture.damaged);
                                  frame.setPosition(picture.position);
                                  frame.setFingerprint(Fingerprint(delivered));
+                                 if (output_.native) {
+                                   SetFacts(frame.initFacts(), picture.facts);
+                                 }
                                });
 }
 

@@ -11,13 +11,16 @@
 #include "backends/worker/media/output_converter.h"
 #include "backends/worker/media/picture_reader.h"
 #include "backends/worker/session/decoder_opening.h"
+#include "backends/worker/session/picture_facts.h"
 #include "backends/worker/session/stream.h"
+#include "ipc/frame_geometry.h"
 
 namespace bulkhead::worker {
 
-// Serves one video stream: decodes pictures, and converts them to RGB in slots
-// that the host has granted. Between two requests the stream decodes ahead into
-// free slots, so that decoding overlaps with the application's work.
+// Serves one video stream: decodes pictures, and puts them, converted to RGB or
+// as they are, into slots that the host has granted. Between two requests the
+// stream decodes ahead into free slots, so that decoding overlaps with the
+// application's work.
 class VideoStream : public Stream {
  public:
   // Opens the stream and its decoder, and replies with `opened`.
@@ -48,6 +51,7 @@ class VideoStream : public Stream {
     int64_t position;
     bool keyframe;
     bool damaged;
+    PictureFacts facts;
   };
   // A frame that the host gets no picture of, because the frame was lost or
   // lies before the first frame that the play asks for.
@@ -64,6 +68,8 @@ class VideoStream : public Stream {
   ipc::Expected<void> OpenInput(ipc::schema::Open::Reader open);
   void MakeDelivery();
   ipc::Expected<void> Describe(const OutputShape& shape);
+  // Returns the aspect ratio of the pixels of frames of this shape.
+  bulkhead_rational AspectRatio(const OutputShape& shape) const;
   // Does one step of Advance().
   ipc::Expected<bool> PlayOn();
   // Reports the unseen frames so far, then publishes the reader's picture.
@@ -87,7 +93,7 @@ class VideoStream : public Stream {
 
   std::unique_ptr<PictureReader> reader_;
   std::unique_ptr<OutputConverter> converter_;
-  uint32_t stride_ = 0;
+  ipc::FrameGeometry geometry_{};
   std::vector<Unseen> unseen_;  // not reported to the host yet
   std::string complaint_;       // what the backend said of the lost ones
   Play play_;

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "backends/sdk/bulkhead_backend.h"
+#include "ipc/error.h"
+
+extern "C" {
+#include <libavutil/pixfmt.h>
+}
+
+namespace bulkhead::worker {
+
+// Checks pictures of a backend before anything reads their planes: vendor code
+// has made them of hostile media.
+//
+// Fails with kBackendMisbehaved for a picture with contradictory fields, with
+// kResourceExhausted above the limit on pixels, and with kUnsupported for a
+// picture in the memory of a device. Used by one thread.
+class FrameCheck {
+ public:
+  // A `max_pixels` of 0 means no limit.
+  explicit FrameCheck(uint64_t max_pixels) : max_pixels_(max_pixels) {}
+
+  // Returns the pixel format of the frame. Planes in a buffer of the runtime
+  // are checked by BufferProvider::Holds.
+  ipc::Expected<AVPixelFormat> Check(const bulkhead_frame& frame);
+
+ private:
+  const uint64_t max_pixels_;
+  std::string known_name_;  // the name of known_format_, looked up once
+  AVPixelFormat known_format_ = AV_PIX_FMT_NONE;
+};
+
+}  // namespace bulkhead::worker

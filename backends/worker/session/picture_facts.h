@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "backends/sdk/bulkhead_backend.h"
+#include "ipc/schema/session.capnp.h"
+
+namespace bulkhead::worker {
+
+// What a backend says of the colours and fields of a picture. A value that the
+// schema does not have is unspecified.
+struct PictureFacts {
+  uint8_t primaries;
+  uint8_t transfer;
+  uint8_t space;
+  uint8_t range;
+  uint8_t chroma_location;
+  bool interlaced;
+  bool top_field_first;
+};
+
+PictureFacts FactsOf(const bulkhead_frame& frame);
+void SetFacts(ipc::schema::PictureFacts::Builder out,
+              const PictureFacts& facts);
+
+}  // namespace bulkhead::worker
