@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/worker_protocol/published_output.h"
 
+#include <utility>
+
 #include "core/base/status_macros.h"
 
 namespace bulkhead::session {
 namespace {
 
 namespace schema = ipc::schema;
+
+constexpr uint8_t kMostRange = 2;
+constexpr uint8_t kMostChromaLocation = 6;
 
 Status Violation(std::string what) {
   return Status(Code::kBackendMisbehaved, std::move(what));
@@ -36,6 +41,13 @@ Result<std::shared_ptr<FrameLease>> AdoptPictureIfValid(
       frame_untrusted.getHeight() != shape.height) {
     return Violation("it published a frame of another size");
   }
+  if (shape.native) {
+    if (frame_untrusted.getStride() != shape.native->geometry.stride ||
+        shape.native->geometry.bytes > pool->slot_bytes()) {
+      return Violation("it published planes that are not where they must be");
+    }
+    return lease;
+  }
   if (auto valid = ipc::ValidatePublished(shape.width, shape.height,
                                           frame_untrusted.getStride(),
                                           pool->slot_bytes(), shape.element);
@@ -43,6 +55,25 @@ Result<std::shared_ptr<FrameLease>> AdoptPictureIfValid(
     return Violation(std::move(valid).error().message);
   }
   return lease;
+}
+
+Result<PictureFacts> ValidateFacts(
+    schema::PictureFacts::Reader facts_untrusted) {
+  const Color color{.primaries = facts_untrusted.getPrimaries(),
+                    .transfer = facts_untrusted.getTransfer(),
+                    .space = facts_untrusted.getSpace(),
+                    .range = facts_untrusted.getRange(),
+                    .chroma_location = facts_untrusted.getChromaLocation()};
+  if (color.range > kMostRange || color.chroma_location > kMostChromaLocation) {
+    return Violation("it published a picture of no known colours");
+  }
+  PictureFacts facts{.color = color};
+  if (facts_untrusted.getInterlaced()) {
+    facts.field_order = facts_untrusted.getTopFieldFirst()
+                            ? FieldOrder::kTopFirst
+                            : FieldOrder::kBottomFirst;
+  }
+  return facts;
 }
 
 Result<std::shared_ptr<FrameLease>> AdoptSamplesIfValid(

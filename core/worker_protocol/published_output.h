@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <memory>
 
+#include "core/include/bulkhead/frame.h"
 #include "core/include/bulkhead/status.h"
 #include "core/worker_protocol/frame_pool.h"
+#include "core/worker_protocol/native_format.h"
 #include "ipc/frame_geometry.h"
 #include "ipc/schema/session.capnp.h"
 
@@ -25,10 +27,21 @@ struct PictureShape {
   uint32_t width = 0;
   uint32_t height = 0;
   ipc::ElementType element = ipc::ElementType::kUint8;
+  // Set in place of `element` for native pictures.
+  std::shared_ptr<const NativeFormat> native = nullptr;
 };
 Result<std::shared_ptr<FrameLease>> AdoptPictureIfValid(
     ipc::schema::PublishedFrame::Reader frame_untrusted,
     const PictureShape& shape, const std::shared_ptr<FramePool>& pool);
+
+// Returns what the worker says of a native picture; an error if a field has no
+// meaning.
+struct PictureFacts {
+  Color color;
+  FieldOrder field_order = FieldOrder::kProgressive;
+};
+Result<PictureFacts> ValidateFacts(
+    ipc::schema::PictureFacts::Reader facts_untrusted);
 
 // `channels` floats belong to each sample.
 Result<std::shared_ptr<FrameLease>> AdoptSamplesIfValid(

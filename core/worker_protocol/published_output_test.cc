@@ -4,15 +4,23 @@
 #include <capnp/message.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
+
+#include "core/include/bulkhead/frame.h"
+#include "core/worker_protocol/native_format.h"
+#include "ipc/frame_geometry.h"
 
 namespace bulkhead::session {
 namespace {
 
 namespace schema = ipc::schema;
 
-constexpr PictureShape kShape{.width = 16, .height = 8};
+const PictureShape kShape{.width = 16, .height = 8};
 constexpr uint64_t kSlotBytes = 4096;
 
 class PublishedOutputTest : public ::testing::Test {
@@ -94,6 +102,96 @@ TEST_F(PublishedOutputTest, APictureOfAnotherHeightIsRefused) {
 
 TEST_F(PublishedOutputTest, APictureThatLeavesItsSlotIsRefused) {
   EXPECT_NE(AdoptPicture([](auto frame) { frame.setStride(kSlotBytes); }), "");
+}
+
+class NativeOutputTest : public ::testing::Test {
+ protected:
+  std::string Adopt(const PictureShape& shape, uint64_t slot_bytes,
+                    uint32_t stride) {
+    const auto pool =
+        FramePool::Create(slot_bytes, "pages", 2, 1 << 20).value();
+    const auto grant = pool->ledger().TakeForGrant().value();
+    capnp::MallocMessageBuilder message;
+    auto frame = message.initRoot<schema::PublishedFrame>();
+    frame.setSlot(grant.slot);
+    frame.setGeneration(grant.generation);
+    frame.setWidth(shape.width);
+    frame.setHeight(shape.height);
+    frame.setStride(stride);
+    const auto lease = AdoptPictureIfValid(frame.asReader(), shape, pool);
+    if (lease) return "";
+    EXPECT_EQ(lease.error().code(), Code::kBackendMisbehaved);
+    return lease.error().message();
+  }
+
+  // Returns whether the facts are accepted after `change`.
+  static bool Accepts(
+      const std::function<void(schema::PictureFacts::Builder)>& change) {
+    capnp::MallocMessageBuilder message;
+    auto facts = message.initRoot<schema::PictureFacts>();
+    change(facts);
+    return ValidateFacts(facts.asReader()).has_value();
+  }
+
+  const std::shared_ptr<const NativeFormat> format_ =
+      NativeFormat::Create("yuv420p", 16, 8, 1000).value();
+  const PictureShape shape_{.width = 16, .height = 8, .native = format_};
+  const uint64_t bytes_ = format_->geometry.bytes;
+  const uint32_t stride_ = format_->geometry.stride;
+};
+
+TEST_F(NativeOutputTest, PlanesWhereTheyMustBeAreAdopted) {
+  EXPECT_EQ(Adopt(shape_, bytes_, stride_), "");
+}
+
+TEST_F(NativeOutputTest, PlanesElsewhereAreRefused) {
+  EXPECT_NE(Adopt(shape_, bytes_, stride_ + 64), "");
+  EXPECT_NE(Adopt(shape_, bytes_, stride_ - 64), "");
+  EXPECT_NE(Adopt(shape_, bytes_, 0), "");
+}
+
+TEST_F(NativeOutputTest, PlanesThatLeaveTheirSlotAreRefused) {
+  EXPECT_NE(Adopt(shape_, 4096, stride_), "");
+}
+
+TEST_F(NativeOutputTest, AFormatThatIsNotListedIsRefused) {
+  for (const char* name : {"", "vaapi", "yuv420p\n", "no such"}) {
+    const auto format = NativeFormat::Create(name, 16, 8, 1000);
+    ASSERT_FALSE(format) << name;
+    EXPECT_EQ(format.error().code(), Code::kBackendMisbehaved);
+  }
+}
+
+TEST_F(NativeOutputTest, ColoursWithoutAMeaningAreRefused) {
+  EXPECT_TRUE(Accepts([](auto) {}));
+  EXPECT_TRUE(Accepts([](auto facts) { facts.setPrimaries(255); }));
+  EXPECT_TRUE(Accepts([](auto facts) { facts.setRange(2); }));
+  EXPECT_FALSE(Accepts([](auto facts) { facts.setRange(3); }));
+  EXPECT_TRUE(Accepts([](auto facts) { facts.setChromaLocation(6); }));
+  EXPECT_FALSE(Accepts([](auto facts) { facts.setChromaLocation(7); }));
+}
+
+TEST_F(NativeOutputTest, PackedPlanesHaveNoGaps) {
+  std::vector<std::byte> slot(bytes_);
+  for (size_t i = 0; i < 3; ++i) {
+    const ipc::PlaneGeometry& plane = format_->geometry.planes[i];
+    for (uint32_t y = 0; y < plane.rows; ++y) {
+      std::fill_n(slot.begin() + static_cast<std::ptrdiff_t>(plane.offset +
+                                                             y * plane.stride),
+                  plane.row_bytes, std::byte(i + 1));
+    }
+  }
+  const std::vector<std::byte> packed = format_->Pack(slot.data());
+  ASSERT_EQ(packed.size(), 16u * 8 * 3 / 2);
+  EXPECT_EQ(std::count(packed.begin(), packed.begin() + 128, std::byte{1}),
+            128);
+  EXPECT_EQ(std::count(packed.begin(), packed.end(), std::byte{2}), 32);
+  const Plane plane = format_->Packed()->PlaneAt(packed.data(), 2);
+  EXPECT_EQ(plane.data, packed.data() + 160);
+  EXPECT_EQ(plane.stride, 8u);
+  EXPECT_EQ(plane.width, 8u);
+  EXPECT_EQ(plane.height, 4u);
+  EXPECT_EQ(plane.row(3)[7], std::byte{3});
 }
 
 TEST_F(PublishedOutputTest, SamplesThatFillTheirSlotAreAdopted) {

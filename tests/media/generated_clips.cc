@@ -115,13 +115,12 @@ Result<std::string> Generate(Clip clip) {
   return status;
 }
 
-Result<std::vector<ReferenceFrame>> DecodeWithFfmpeg(const std::string& path,
-                                                     uint32_t threads) {
+namespace {
+
+Result<std::vector<ReferenceFrame>> FramesOfFfmpeg(
+    const std::vector<std::string>& arguments) {
   std::string output;
-  const Status status = OutputOfFfmpeg(
-      {"-threads", std::to_string(threads), "-i", path, "-map", "0:v:0",
-       "-pix_fmt", "rgb24", "-fps_mode", "passthrough", "-f", "framemd5", "-"},
-      &output);
+  const Status status = OutputOfFfmpeg(arguments, &output);
   std::vector<ReferenceFrame> frames;
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
@@ -146,13 +145,32 @@ Result<std::vector<ReferenceFrame>> DecodeWithFfmpeg(const std::string& path,
   return frames;
 }
 
-Result<std::vector<std::string>> HashesByFfmpeg(const std::string& path,
-                                                uint32_t threads) {
-  const auto frames = DecodeWithFfmpeg(path, threads);
+Result<std::vector<std::string>> HashesIn(
+    const Result<std::vector<ReferenceFrame>>& frames) {
   if (!frames) return frames.error();
   std::vector<std::string> hashes;
   for (const ReferenceFrame& frame : *frames) hashes.push_back(frame.hash);
   return hashes;
+}
+
+}  // namespace
+
+Result<std::vector<ReferenceFrame>> DecodeWithFfmpeg(const std::string& path,
+                                                     uint32_t threads) {
+  return FramesOfFfmpeg({"-threads", std::to_string(threads), "-i", path,
+                         "-map", "0:v:0", "-pix_fmt", "rgb24", "-fps_mode",
+                         "passthrough", "-f", "framemd5", "-"});
+}
+
+Result<std::vector<std::string>> HashesByFfmpeg(const std::string& path,
+                                                uint32_t threads) {
+  return HashesIn(DecodeWithFfmpeg(path, threads));
+}
+
+Result<std::vector<std::string>> NativeHashesByFfmpeg(const std::string& path) {
+  return HashesIn(FramesOfFfmpeg({"-threads", "1", "-noautorotate", "-i", path,
+                                  "-map", "0:v:0", "-fps_mode", "passthrough",
+                                  "-f", "framemd5", "-"}));
 }
 
 }  // namespace bulkhead::tests

@@ -44,5 +44,8 @@ Result<std::vector<ReferenceFrame>> DecodeWithFfmpeg(const std::string& path,
 // Returns only the hashes of DecodeWithFfmpeg.
 Result<std::vector<std::string>> HashesByFfmpeg(const std::string& path,
                                                 uint32_t threads = 1);
+// Returns the hashes of the pictures as the decoder makes them, neither
+// converted nor turned upright.
+Result<std::vector<std::string>> NativeHashesByFfmpeg(const std::string& path);
 
 }  // namespace bulkhead::tests

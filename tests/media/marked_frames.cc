@@ -10,34 +10,24 @@ namespace bulkhead::tests {
 namespace {
 
 ProgramResult Hash(const std::string& path, const std::string& stream,
-                   bool upright, const ProgramOptions& limits) {
-  return RunProgram({"ffmpeg",
-                     "-nostdin",
-                     "-v",
-                     "error",
-                     "-threads",
-                     "1",
-                     "-err_detect",
-                     "ignore_err",
-                     "-autorotate",
-                     upright ? "1" : "0",
-                     "-i",
-                     path,
-                     "-map",
-                     stream,
-                     "-pix_fmt",
-                     "rgb24",
-                     "-fps_mode",
-                     "passthrough",
-                     "-f",
-                     "framemd5",
-                     "-"},
-                    limits);
+                   bool upright, OutputFormat format,
+                   const ProgramOptions& limits) {
+  std::vector<std::string> command = {
+      "ffmpeg", "-nostdin",    "-v",         "error",       "-threads",
+      "1",      "-err_detect", "ignore_err", "-autorotate", upright ? "1" : "0",
+      "-i",     path,          "-map",       stream};
+  if (format == OutputFormat::kRgb) {
+    command.insert(command.end(), {"-pix_fmt", "rgb24"});
+  }
+  command.insert(command.end(),
+                 {"-fps_mode", "passthrough", "-f", "framemd5", "-"});
+  return RunProgram(command, limits);
 }
 
 }  // namespace
 
-Result<std::vector<MarkedFrame>> DecodeWithMarks(const std::string& path) {
+Result<std::vector<MarkedFrame>> DecodeWithMarks(const std::string& path,
+                                                 OutputFormat format) {
   ProgramOptions limits;
   limits.limit = std::chrono::minutes(2);
   const ProgramResult marks =
@@ -45,11 +35,11 @@ Result<std::vector<MarkedFrame>> DecodeWithMarks(const std::string& path) {
   std::istringstream marked(marks.output);
   int turned_oddly = 0;
   marked >> turned_oddly;
-  const bool upright = turned_oddly == 0;
-  ProgramResult hashes = Hash(path, "0:V:0", upright, limits);
+  const bool upright = turned_oddly == 0 && format == OutputFormat::kRgb;
+  ProgramResult hashes = Hash(path, "0:V:0", upright, format, limits);
   // The file has no video stream but a cover.
   if (hashes.errors.find("matches no streams") != std::string::npos) {
-    hashes = Hash(path, "0:v:0", upright, limits);
+    hashes = Hash(path, "0:v:0", upright, format, limits);
   }
   if (!hashes.started) {
     return Status(Code::kNotFound, "there is no ffmpeg on this machine");

@@ -52,6 +52,36 @@ class SharedMedia : public SampleFileSuite {
       ADD_FAILURE() << "then: " << actual[expected.size()];
     }
   }
+
+  // Decodes the file on both backends and compares its frames with ffmpeg's.
+  void ExpectFramesOfFfmpeg(OutputFormat format) {
+    const auto reference = DecodeWithMarks(GetParam().path, format);
+    if (!reference && reference.error().code() == Code::kNotFound) {
+      GTEST_SKIP() << reference.error();
+    }
+    ASSERT_TRUE(reference) << reference.error();
+    for (const char* device : {"cpu", "openreg:0"}) {
+      SCOPED_TRACE(device);
+      auto video =
+          host().OpenVideo(GetParam().path, {.device = device,
+                                             .on_corrupt = OnCorrupt::kSkip,
+                                             .output_format = format});
+      ASSERT_TRUE(video) << video.error();
+      const std::vector<std::string> actual = Decode(*video);
+      const bool has_marks =
+          std::any_of(reference->begin(), reference->end(),
+                      [](const MarkedFrame& frame) { return frame.marked; });
+      std::vector<std::string> expected;
+      for (const MarkedFrame& frame : *reference) {
+        // FFmpeg does not mark the frames that refer to a marked one.
+        const bool refers =
+            has_marks && IsListedAsDamaged(*video, frame.pts) &&
+            std::count(actual.begin(), actual.end(), frame.hash) == 0;
+        if (!frame.marked && !refers) expected.push_back(frame.hash);
+      }
+      ExpectSame(actual, expected);
+    }
+  }
 };
 
 // Skips the test if there is no ffmpeg.
@@ -66,29 +96,32 @@ void Reference(const std::string& path, uint32_t threads,
 }
 
 TEST_P(SharedMedia, DecodesAsFfmpegDoes) {
-  const auto reference = DecodeWithMarks(GetParam().path);
-  if (!reference && reference.error().code() == Code::kNotFound) {
-    GTEST_SKIP() << reference.error();
+  ExpectFramesOfFfmpeg(OutputFormat::kRgb);
+}
+
+TEST_P(SharedMedia, DeliversThePlanesThatFfmpegWritesAsRawVideo) {
+  ExpectFramesOfFfmpeg(OutputFormat::kNative);
+  if (IsSkipped() || HasFatalFailure()) return;
+  // Sound files are decoded straight into the slots, and at random places.
+  auto video = host().OpenVideo(GetParam().path,
+                                {.output_format = OutputFormat::kNative});
+  ASSERT_TRUE(video) << video.error();
+  std::vector<std::string> straight;
+  for (;;) {
+    const auto frame = video->Next();
+    if (!frame) return;  // damaged
+    if (!*frame) break;
+    straight.push_back(HashOf(**frame));
   }
+  const auto reference = NativeHashesByFfmpeg(GetParam().path);
   ASSERT_TRUE(reference) << reference.error();
-  for (const char* device : {"cpu", "openreg:0"}) {
-    SCOPED_TRACE(device);
-    auto video = host().OpenVideo(
-        GetParam().path, {.device = device, .on_corrupt = OnCorrupt::kSkip});
-    ASSERT_TRUE(video) << video.error();
-    const std::vector<std::string> actual = Decode(*video);
-    const bool has_marks =
-        std::any_of(reference->begin(), reference->end(),
-                    [](const MarkedFrame& frame) { return frame.marked; });
-    std::vector<std::string> expected;
-    for (const MarkedFrame& frame : *reference) {
-      // FFmpeg does not mark the frames that refer to a marked one.
-      const bool refers =
-          has_marks && IsListedAsDamaged(*video, frame.pts) &&
-          std::count(actual.begin(), actual.end(), frame.hash) == 0;
-      if (!frame.marked && !refers) expected.push_back(frame.hash);
-    }
-    ExpectSame(actual, expected);
+  ExpectSame(straight, *reference);
+  if (video->FrameCount().value() != straight.size()) return;
+  for (size_t i = 0; i < 10; ++i) {
+    const size_t at = (i * 7919 + 13) % straight.size();
+    const auto frame = video->FrameAt(static_cast<int64_t>(at));
+    ASSERT_TRUE(frame) << frame.error();
+    EXPECT_EQ(HashOf(*frame), straight[at]) << at;
   }
 }
 

@@ -28,7 +28,9 @@ class Md5 {
 
 std::string HashOf(const Frame& frame) {
   Md5 md5;
-  for (uint32_t y = 0; y < frame.height(); ++y) md5.Add(frame.row(y));
+  for (const Plane& plane : frame.planes()) {
+    for (uint32_t y = 0; y < plane.height; ++y) md5.Add(plane.row(y));
+  }
   return md5.Hex();
 }
 

@@ -12,8 +12,8 @@
 
 namespace bulkhead::tests {
 
-// Returns the MD5 of a picture as packed RGB24, in hexadecimal. FFmpeg's
-// framemd5 prints the same hash.
+// Returns the MD5 of a picture as packed RGB24, or of its native planes one
+// after the other, in hexadecimal. FFmpeg's framemd5 prints the same hash.
 std::string HashOf(const Frame& frame);
 std::string HashOf(std::span<const std::byte> packed);
 

@@ -6,22 +6,60 @@
 
 #include "core/base/status_macros.h"
 #include "core/worker_protocol/frame_pool.h"
+#include "core/worker_protocol/native_format.h"
 #include "ipc/shared_region.h"
 
 namespace bulkhead {
 
 Frame::Frame(std::shared_ptr<session::FrameLease> lease, FrameInfo info,
-             std::shared_ptr<const std::string> device)
+             std::shared_ptr<const std::string> device,
+             std::shared_ptr<const session::NativeFormat> native)
     : lease_(std::move(lease)),
       pixels_(lease_->pixels()),
       info_(info),
-      device_(std::move(device)) {}
+      device_(std::move(device)),
+      native_(std::move(native)) {}
 
 Frame::~Frame() = default;
 Frame::Frame(Frame&&) noexcept = default;
 Frame& Frame::operator=(Frame&&) noexcept = default;
 
+const std::string& Frame::pixel_format() const {
+  static const std::string kBytes = "rgb24";
+  static const std::string kFloats = "rgbf32le";
+  if (native_) return native_->pixel_format;
+  return info_.dtype == Dtype::kFloat32 ? kFloats : kBytes;
+}
+
+size_t Frame::plane_count() const {
+  return native_ ? native_->geometry.plane_count : 1;
+}
+
+Plane Frame::plane(size_t i) const {
+  if (i >= plane_count()) {
+    throw StatusError(Status(Code::kOutOfRange,
+                             "the frame has no plane " + std::to_string(i) +
+                                 "; " + pixel_format() + " has " +
+                                 std::to_string(plane_count())));
+  }
+  if (native_) return native_->PlaneAt(pixels_, i);
+  return {.data = pixels_,
+          .stride = info_.stride,
+          .width = info_.width,
+          .height = info_.height,
+          .samples = 3,
+          .type = info_.dtype == Dtype::kFloat32 ? SampleType::kFloat32
+                                                 : SampleType::kUint8};
+}
+
+std::vector<Plane> Frame::planes() const {
+  std::vector<Plane> planes;
+  for (size_t i = 0; i < plane_count(); ++i) planes.push_back(plane(i));
+  return planes;
+}
+
 std::array<size_t, 3> Frame::shape() const {
+  CheckRgb();
   if (info_.order == DimensionOrder::kNCHW) return {3, height(), width()};
   return {height(), width(), 3};
 }
@@ -44,6 +82,10 @@ std::array<size_t, 4> FrameBatch::strides() const {
 }
 
 Frame Frame::Snapshot() const {
+  if (native_) {
+    return Frame(std::make_shared<session::FrameLease>(native_->Pack(pixels_)),
+                 info_, device_, native_->Packed());
+  }
   const size_t row_bytes = 3 * BytesOf(dtype()) * width();
   std::vector<std::byte> own(row_bytes * height());
   for (uint32_t y = 0; y < height(); ++y) {
@@ -60,7 +102,7 @@ Result<Frame> Frame::MapPrivate() const {
   ASSIGN_OR_RETURN(ipc::Mapping mapping, lease_->MapPrivate());
   return Frame(
       std::make_shared<session::FrameLease>(lease_, std::move(mapping)), info_,
-      device_);
+      device_, native_);
 }
 
 }  // namespace bulkhead

@@ -51,6 +51,10 @@ std::string Obstacle(const StartedWorker& started, const std::string& against,
     return "the media come from a reader of the application, which only the "
            "stream's own worker reads";
   }
+  if (options.output_format == OutputFormat::kNative) {
+    return "its frames are native planes, which devices make in different "
+           "pixel formats";
+  }
   if (!options.backend_options.empty()) {
     return "it was opened with backend_options, which another backend does not "
            "know";

@@ -11,6 +11,7 @@
 #include "core/application/worker_link/output_options.h"
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
+#include "core/worker_protocol/native_format.h"
 #include "core/worker_protocol/stream_opening.h"
 #include "core/worker_protocol/stream_timing.h"
 #include "ipc/frame_geometry.h"
@@ -87,6 +88,7 @@ Result<bool> VideoSession::OpenStream(WorkerLink& link, uint32_t incarnation) {
              opened.height != metadata_.height ||
              opened.dtype != metadata_.dtype ||
              opened.codec != metadata_.codec ||
+             (native() && opened.pixel_format != metadata_.pixel_format) ||
              opened.stream_index != metadata_.stream_index) {
     return false;
   }
@@ -99,6 +101,14 @@ Result<bool> VideoSession::OpenStream(WorkerLink& link, uint32_t incarnation) {
 }
 
 Result<std::shared_ptr<FramePool>> VideoSession::MakePool() const {
+  if (native()) {
+    ASSIGN_OR_RETURN(
+        const auto format,
+        NativeFormat::Create(metadata_.pixel_format, metadata_.width,
+                             metadata_.height, limits().frame_pixels));
+    return FramePool::Create(format->geometry, limits().frame_slots,
+                             limits().session_bytes);
+  }
   ASSIGN_OR_RETURN(const ipc::FrameGeometry geometry,
                    FromIpc(ipc::RgbGeometry(metadata_.width, metadata_.height,
                                             limits().frame_pixels,
@@ -437,13 +447,17 @@ Frame VideoSession::MakeFrame(PublishedFrame&& published,
                  .index = index,
                  .duration = published.duration,
                  .keyframe = published.keyframe,
-                 .damaged = published.damaged};
+                 .damaged = published.damaged,
+                 .format = options_.output_format,
+                 .color = published.facts.color,
+                 .field_order = published.facts.field_order};
   if (published.pts != ipc::kNoTimestamp) {
     info.pts = published.pts;
     info.pts_seconds = Seconds(published.pts, metadata_.time_base);
   }
   info.duration_seconds = Seconds(published.duration, metadata_.time_base);
-  return Frame(std::move(published.lease), info, device_);
+  return Frame(std::move(published.lease), info, device_,
+               std::move(published.native));
 }
 
 }  // namespace bulkhead::session

@@ -80,6 +80,9 @@ class VideoSession final : public StreamSession {
   Result<std::shared_ptr<FramePool>> MakePool() const override;
   void LinkLost() override;
   void OptionsChanged() override;
+  bool native() const {
+    return options_.output_format == OutputFormat::kNative;
+  }
   // Forgets what is known of the worker's play, because the play is lost or is
   // about to be used for something else.
   void ForgetPlay();
@@ -102,6 +105,8 @@ class VideoSession final : public StreamSession {
   Result<FrameOrDamage> Find(uint64_t index);
   // Does the same as Find(), but returns kBadInput for damage.
   Result<Frame> Fetch(uint64_t index);
+  // Returns kInvalidArgument if the frames cannot be in a batch.
+  Status CheckBatches() const;
   // EmptyBatch() returns a batch without pictures. MostFrames() returns the
   // most pictures that a batch may have.
   FrameBatch EmptyBatch() const;

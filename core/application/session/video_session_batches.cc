@@ -10,8 +10,18 @@
 // Batches: what a VideoSession returns for a choice of many frames.
 namespace bulkhead::session {
 
+Status VideoSession::CheckBatches() const {
+  if (!native()) return Status();
+  return Status(Code::kInvalidArgument,
+                input().name() +
+                    ": a batch is one block of RGB pictures, and the frames "
+                    "are native planes; ask for one frame after the other, "
+                    "or open the stream with OutputFormat::kRgb");
+}
+
 Result<FrameBatch> VideoSession::FramesAt(std::span<const int64_t> indices,
                                           std::span<std::byte> into) {
+  RETURN_IF_ERROR(CheckBatches());
   RETURN_IF_ERROR(EnsureIndex());
   return FetchBatch(ResolveIndices(indices, finder_->index().size()), into);
 }
@@ -20,6 +30,7 @@ Result<FrameBatch> VideoSession::FramesInRange(int64_t start,
                                                std::optional<int64_t> stop,
                                                int64_t step,
                                                std::span<std::byte> into) {
+  RETURN_IF_ERROR(CheckBatches());
   RETURN_IF_ERROR(EnsureIndex());
   return FetchBatch(ResolveSlice(start, stop, step, finder_->index().size()),
                     into);
@@ -27,6 +38,7 @@ Result<FrameBatch> VideoSession::FramesInRange(int64_t start,
 
 Result<FrameBatch> VideoSession::FramesPlayedAt(std::span<const double> seconds,
                                                 std::span<std::byte> into) {
+  RETURN_IF_ERROR(CheckBatches());
   RETURN_IF_ERROR(EnsureTimes());
   return FetchBatch(times_->PlayedAt(seconds), into);
 }
@@ -34,6 +46,7 @@ Result<FrameBatch> VideoSession::FramesPlayedAt(std::span<const double> seconds,
 Result<FrameBatch> VideoSession::FramesPlayedInRange(
     double start, double stop, std::optional<double> fps,
     std::span<std::byte> into) {
+  RETURN_IF_ERROR(CheckBatches());
   RETURN_IF_ERROR(EnsureTimes());
   return FetchBatch(times_->PlayedInRange(start, stop, fps, MostFrames()),
                     into);
@@ -42,6 +55,7 @@ Result<FrameBatch> VideoSession::FramesPlayedInRange(
 Result<FrameBatch> VideoSession::AllFrames(std::optional<double> fps,
                                            std::span<std::byte> into) {
   if (!fps) return FramesInRange(0, std::nullopt, 1, into);
+  RETURN_IF_ERROR(CheckBatches());
   RETURN_IF_ERROR(EnsureTimes());
   return FramesPlayedInRange(times_->begin(), times_->end(), fps, into);
 }

@@ -14,6 +14,7 @@ namespace schema = ipc::schema;
 
 constexpr size_t kMostTransforms = 64;
 constexpr size_t kWordsPerTransform = 8;
+constexpr size_t kWordsOfFormat = 16;  // with the name of a pixel format
 
 struct Size {
   uint32_t width;
@@ -63,6 +64,24 @@ schema::ElementType Wire(Dtype dtype) {
                                   : schema::ElementType::UINT8;
 }
 
+// Checks what is asked for besides native frames.
+Status ValidateNative(const VideoOptions& options) {
+  if (!options.transforms.empty()) {
+    return Status(Code::kInvalidArgument,
+                  "native frames are delivered as the decoder made them, "
+                  "without transforms; leave the transforms (--resize, --crop) "
+                  "out, or ask for RGB (OutputFormat::kRgb, --pixel-format "
+                  "rgb24)");
+  }
+  if (options.output_dtype != OutputDtype::kUint8) {
+    return Status(Code::kInvalidArgument,
+                  "native frames have the numbers that the decoder made; leave "
+                  "output_dtype (--dtype) out, or ask for RGB "
+                  "(OutputFormat::kRgb, --pixel-format rgb24)");
+  }
+  return Status();
+}
+
 Status Violation(const char* what) {
   return Status(Code::kBackendMisbehaved, what);
 }
@@ -75,6 +94,9 @@ ipc::ElementType ElementOf(Dtype dtype) {
 }
 
 Status ValidateOutput(const VideoOptions& options, const Limits& limits) {
+  if (options.output_format == OutputFormat::kNative) {
+    return ValidateNative(options);
+  }
   if (options.transforms.size() > kMostTransforms) {
     return Status(Code::kInvalidArgument, "there are more than " +
                                               std::to_string(kMostTransforms) +
@@ -102,11 +124,16 @@ Status ValidateOutput(const VideoOptions& options, const Limits& limits) {
 }
 
 size_t OutputWords(const VideoOptions& options) {
-  return kWordsPerTransform * (options.transforms.size() + 1);
+  return kWordsOfFormat + kWordsPerTransform * (options.transforms.size() + 1);
 }
 
 void WriteOutput(const VideoOptions& options, const VideoMetadata* known,
                  schema::Output::Builder out) {
+  if (options.output_format == OutputFormat::kNative) {
+    auto native = out.getElement().initNative();
+    if (known) native.setPixelFormat(known->pixel_format);
+    return;
+  }
   const std::optional<Dtype> dtype =
       known ? known->dtype : WantedDtype(options);
   if (dtype) {
@@ -155,6 +182,7 @@ Status AddOutputIfValid(schema::Opened::Reader opened_untrusted,
   if (metadata.width != expected.width || metadata.height != expected.height) {
     return Violation("it reported frames of another size than was asked for");
   }
+  metadata.chroma_location = opened_untrusted.getChromaLocation();
   return Status();
 }
 

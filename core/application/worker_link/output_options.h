@@ -11,14 +11,15 @@
 namespace bulkhead::session {
 
 // Functions for the part of VideoOptions that shapes the delivered frames:
-// element type and transforms. The host sends this part to the worker, and
-// compares with it what the worker announces.
+// format, element type and transforms. The host sends this part to the worker,
+// and compares with it what the worker announces.
 
 ipc::ElementType ElementOf(Dtype dtype);
 
-// Returns kInvalidArgument for a transform that leaves no pixel and for too
-// many transforms, kResourceExhausted for pictures larger than the limit. Only
-// the worker can check that crops lie within their pictures.
+// Returns kInvalidArgument for a transform that leaves no pixel, for too many
+// transforms, and for native frames with what is for RGB; kResourceExhausted
+// for pictures larger than the limit. Only the worker can check that crops lie
+// within their pictures.
 Status ValidateOutput(const VideoOptions& options, const Limits& limits);
 
 // Returns the most words that WriteOutput() needs.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/application/worker_link/video_link.h"
 
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "core/application/worker_link/step_deadline.h"
 #include "core/base/status_macros.h"
 #include "core/worker_protocol/allowed_media.h"
+#include "core/worker_protocol/native_format.h"
 #include "core/worker_protocol/reply_validation.h"
 #include "core/worker_protocol/stream_index.h"
 #include "ipc/frame_geometry.h"
@@ -32,6 +34,25 @@ std::string Describe(const PlayRequest& play) {
     text += ", show from timestamp " + std::to_string(play.skip_before);
   }
   return text;
+}
+
+// Returns the hash of the bytes of a picture, without the padding.
+uint64_t HashPicture(const PictureHasher& hasher, const std::byte* slot,
+                     const PictureShape& shape, uint32_t stride) {
+  if (!shape.native) {
+    return hasher(slot, shape.width, shape.height,
+                  size_t{shape.width} * ipc::BytesPerPixel(shape.element),
+                  stride);
+  }
+  const ipc::FrameGeometry& geometry = shape.native->geometry;
+  std::array<uint64_t, ipc::kMostPlanes> hashes = {};
+  for (size_t i = 0; i < geometry.plane_count; ++i) {
+    const ipc::PlaneGeometry& plane = geometry.planes[i];
+    hashes[i] = hasher(slot + plane.offset, shape.width, plane.rows,
+                       plane.row_bytes, plane.stride);
+  }
+  return hasher(reinterpret_cast<const std::byte*>(hashes.data()), shape.width,
+                1, sizeof hashes, sizeof hashes);
 }
 
 }  // namespace
@@ -82,6 +103,12 @@ Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
   shape_ = {.width = metadata.width,
             .height = metadata.height,
             .element = ElementOf(metadata.dtype)};
+  if (options.output_format == OutputFormat::kNative) {
+    auto native = NativeFormat::Create(metadata.pixel_format, metadata.width,
+                                       metadata.height, limits.frame_pixels);
+    if (!native) return link_.Misbehaved(native.error().message());
+    shape_.native = *std::move(native);
+  }
   max_passed_ = limits.index_frames;
   media_bytes_ = input.bytes();
   metadata.backend = link_.started().backend;
@@ -257,11 +284,14 @@ Result<PublishedFrame> VideoLink::AdoptFrameIfValid(
   if (!lease) return link_.Misbehaved(lease.error().message());
   const uint32_t stride = frame_untrusted.getStride();
   const uint64_t fingerprint =
-      hasher_ ? (*hasher_)(
-                    (*lease)->pixels(), shape_.width, shape_.height,
-                    size_t{shape_.width} * ipc::BytesPerPixel(shape_.element),
-                    stride)
+      hasher_ ? HashPicture(*hasher_, (*lease)->pixels(), shape_, stride)
               : frame_untrusted.getFingerprint();
+  PictureFacts facts;
+  if (shape_.native) {
+    auto told = ValidateFacts(frame_untrusted.getFacts());
+    if (!told) return link_.Misbehaved(told.error().message());
+    facts = *told;
+  }
   return PublishedFrame{.lease = *std::move(lease),
                         .width = shape_.width,
                         .height = shape_.height,
@@ -271,7 +301,9 @@ Result<PublishedFrame> VideoLink::AdoptFrameIfValid(
                         .keyframe = frame_untrusted.getKeyframe(),
                         .fingerprint = fingerprint,
                         .damaged = frame_untrusted.getDamaged(),
-                        .position = frame_untrusted.getPosition()};
+                        .position = frame_untrusted.getPosition(),
+                        .native = shape_.native,
+                        .facts = facts};
 }
 
 Status VideoLink::AdoptEntryIfValid(schema::Entered::Reader entered_untrusted) {

@@ -36,6 +36,8 @@ struct PublishedFrame {
   uint64_t fingerprint;
   bool damaged;      // parts of the picture are made up
   int64_t position;  // byte of its packet in the file; -1: unknown
+  std::shared_ptr<const NativeFormat> native;  // null for RGB
+  PictureFacts facts;                          // only for native pictures
 };
 // A frame that the worker came across and did not publish.
 struct UnseenFrame {

@@ -17,7 +17,18 @@ namespace bulkhead {
 
 namespace session {
 class FrameLease;
-}
+struct NativeFormat;
+}  // namespace session
+
+// What the pictures of a stream are delivered as.
+enum class OutputFormat : uint8_t {
+  // Upright RGB, three numbers a pixel.
+  kRgb,
+  // The planes that the decoder made, in its own pixel format: neither
+  // converted, nor turned, nor, where the decoder writes into Bulkhead's
+  // memory, copied. Equal to `ffmpeg -noautorotate -f rawvideo`, byte for byte.
+  kNative,
+};
 
 // The type of the three numbers of a pixel (red, green, blue).
 enum class Dtype : uint8_t {
@@ -35,11 +46,56 @@ constexpr size_t BytesOf(Dtype dtype) {
 // copy.
 enum class DimensionOrder : uint8_t { kNHWC, kNCHW };
 
+// The type of the numbers in a plane.
+enum class SampleType : uint8_t { kUint8, kUint16, kUint32, kFloat32 };
+constexpr size_t BytesOf(SampleType type) {
+  if (type == SampleType::kUint8) return 1;
+  return type == SampleType::kUint16 ? 2 : 4;
+}
+
+// One plane of a picture: `height` rows of `width` elements of `samples`
+// numbers each. Luma has one sample in an element, interleaved chroma (nv12)
+// has two, RGB three. An element of a packed format may stand for several
+// pixels: four samples for two pixels of yuyv422, one byte for eight pixels of
+// monob. The palette of pal8 is a plane of one row of 256 elements.
+struct Plane {
+  const std::byte* data = nullptr;  // valid as long as the Frame
+  uint32_t stride = 0;              // Bytes from one row to the next.
+  uint32_t width = 0;
+  uint32_t height = 0;
+  uint32_t samples = 0;
+  SampleType type = SampleType::kUint8;
+  bool big_endian = false;  // The order of the bytes of a number.
+
+  size_t row_bytes() const { return BytesOf(type) * samples * width; }
+  // Returns row `y`, without padding; requires y < height.
+  std::span<const std::byte> row(uint32_t y) const {
+    return {data + size_t{y} * stride, row_bytes()};
+  }
+};
+
+// What the numbers of a native picture mean, as the decoder says.
+struct Color {
+  // Code points of ITU-T H.273; 2 means unspecified.
+  uint8_t primaries = 2;
+  uint8_t transfer = 2;
+  uint8_t space = 2;
+  uint8_t range = 0;  // 1 is limited, 2 is full, 0 is unspecified.
+  // Where the samples of subsampled chroma lie: 0 unspecified, 1 left, 2
+  // center, 3 top left, 4 top, 5 bottom left, 6 bottom.
+  uint8_t chroma_location = 0;
+  bool operator==(const Color&) const = default;
+};
+
+// Whether the rows of a picture belong to two fields in turn, and which of them
+// is shown first.
+enum class FieldOrder : uint8_t { kProgressive, kTopFirst, kBottomFirst };
+
 // Everything about a Frame except its pixels.
 struct FrameInfo {
   uint32_t width = 0;
   uint32_t height = 0;
-  uint32_t stride = 0;  // Bytes from one row to the next.
+  uint32_t stride = 0;  // Bytes from one row to the next. Of RGB.
   Dtype dtype = Dtype::kUint8;
   DimensionOrder order = DimensionOrder::kNHWC;
   // The frame's number in the stream, as FrameAt() takes it. Damaged frames
@@ -54,13 +110,25 @@ struct FrameInfo {
   bool keyframe = false;
   // The decoder made up parts of the picture. Only with OnCorrupt::kShow.
   bool damaged = false;
+  OutputFormat format = OutputFormat::kRgb;
+  // Both only for kNative; unspecified and kProgressive otherwise.
+  Color color;
+  FieldOrder field_order = FieldOrder::kProgressive;
 };
 
-// One decoded RGB picture in host memory: height() rows, stride() bytes apart,
-// of width() pixels of three numbers each.
+// One decoded picture in host memory. An RGB picture has height() rows,
+// stride() bytes apart, of width() pixels of three numbers each:
 //
 //     Result<Frame> frame = decoder.FrameAt(0);
 //     for (uint32_t y = 0; y < frame->height(); ++y) Use(frame->row(y));
+//
+// Any picture has planes, an RGB picture one. With OutputFormat::kNative they
+// are the only way to the pixels; what is for RGB then throws StatusError
+// (kInvalidArgument).
+//
+//     for (const Plane& plane : frame->planes()) {
+//       for (uint32_t y = 0; y < plane.height; ++y) Use(plane.row(y));
+//     }
 //
 // Ownership: a Frame is a lease on a slot of the session's memory. Destroying
 // the Frame returns the slot to the decoder; when the application holds every
@@ -76,16 +144,33 @@ struct FrameInfo {
 class Frame {
  public:
   // Used by the decoders. `lease` owns the memory; `device` names the device
-  // that wrote it.
+  // that wrote it. `native` is null for RGB.
   Frame(std::shared_ptr<session::FrameLease> lease, FrameInfo info,
-        std::shared_ptr<const std::string> device);
+        std::shared_ptr<const std::string> device,
+        std::shared_ptr<const session::NativeFormat> native = nullptr);
   ~Frame();
   Frame(Frame&&) noexcept;
   Frame& operator=(Frame&&) noexcept;
 
   uint32_t width() const { return info_.width; }
   uint32_t height() const { return info_.height; }
-  uint32_t stride() const { return info_.stride; }
+
+  OutputFormat format() const { return info_.format; }
+  // Returns the name that FFmpeg gives the pixel format: "yuv420p", "p010le".
+  // RGB is "rgb24", or "rgbf32le" with floats.
+  const std::string& pixel_format() const;
+  size_t plane_count() const;
+  // Throws StatusError (kOutOfRange) unless i < plane_count().
+  Plane plane(size_t i) const;
+  std::vector<Plane> planes() const;
+  Color color() const { return info_.color; }
+  FieldOrder field_order() const { return info_.field_order; }
+
+  // The members from here to strides() are for RGB.
+  uint32_t stride() const {
+    CheckRgb();
+    return info_.stride;
+  }
   // Returns the pixels of row `y`, without padding; requires y < height().
   std::span<const std::byte> row(uint32_t y) const {
     return {data() + size_t{y} * info_.stride,
@@ -104,8 +189,14 @@ class Frame {
   // The picture as an array: [height, width, 3], or [3, height, width] with
   // kNCHW. Strides count elements, not bytes. data() is valid as long as the
   // Frame.
-  Dtype dtype() const { return info_.dtype; }
-  const std::byte* data() const { return pixels_; }
+  Dtype dtype() const {
+    CheckRgb();
+    return info_.dtype;
+  }
+  const std::byte* data() const {
+    CheckRgb();
+    return pixels_;
+  }
   std::array<size_t, 3> shape() const;
   std::array<size_t, 3> strides() const;
 
@@ -133,6 +224,13 @@ class Frame {
   Result<Frame> MapPrivate() const;
 
  private:
+  void CheckRgb() const {
+    if (info_.format == OutputFormat::kRgb) return;
+    throw StatusError(Status(Code::kInvalidArgument,
+                             "the frame has planes of " + pixel_format() +
+                                 ", not pixels of RGB; use planes(), or open "
+                                 "the stream with OutputFormat::kRgb"));
+  }
   void CheckDtype(Dtype wanted) const {
     if (dtype() == wanted) return;
     throw StatusError(Status(Code::kInvalidArgument,
@@ -147,9 +245,10 @@ class Frame {
   const std::byte* pixels_;
   FrameInfo info_;
   std::shared_ptr<const std::string> device_;
+  std::shared_ptr<const session::NativeFormat> native_;  // null for RGB
 };
 
-// Several pictures of one size in one block of memory, with packed rows and
+// Several RGB pictures of one size in one block of memory, with packed rows and
 // pictures. As an array: [N, height, width, 3], or [N, 3, height, width] with
 // kNCHW, which is the same memory with other strides. Strides count elements,
 // not bytes. The memory belongs to the batch, or to the caller who gave it to

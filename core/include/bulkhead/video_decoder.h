@@ -36,16 +36,20 @@ struct VideoMetadata : StreamTiming {
   uint32_t stream_count = 0;  // Streams of every kind in the container.
   std::string container;
   std::string codec;
+  // That of the decoder, and with OutputFormat::kNative of every frame.
   std::string pixel_format;
-  // The size in pixels of every delivered frame: after rotation and transforms.
+  // The size in pixels of every delivered frame: after rotation and transforms,
+  // or with kNative as the decoder made it.
   uint32_t width = 0;
   uint32_t height = 0;
-  // The size in pixels after rotation and before transforms.
+  // The size in pixels after rotation and before transforms; with kNative that
+  // of the frames.
   uint32_t upright_width = 0;
   uint32_t upright_height = 0;
-  Dtype dtype = Dtype::kUint8;  // The type of every delivered frame.
-  int rotation = 0;             // Degrees counter-clockwise that were applied.
-  Ratio time_base;              // Seconds per tick of a timestamp.
+  Dtype dtype = Dtype::kUint8;  // The type of every delivered RGB frame.
+  // Degrees counter-clockwise that were applied, or with kNative are to be.
+  int rotation = 0;
+  Ratio time_base;  // Seconds per tick of a timestamp.
   Ratio average_frame_rate;
   Ratio base_frame_rate;
   Ratio sample_aspect_ratio;
@@ -54,8 +58,9 @@ struct VideoMetadata : StreamTiming {
   int color_primaries = 2;
   int color_transfer = 2;
   int color_space = 2;
-  int color_range = 0;  // 1 is limited, 2 is full, 0 is unspecified.
-  std::string backend;  // Both change if the stream goes on elsewhere.
+  int color_range = 0;      // 1 is limited, 2 is full, 0 is unspecified.
+  int chroma_location = 0;  // As in Color.
+  std::string backend;      // Both change if the stream goes on elsewhere.
   std::string device;
 };
 
@@ -169,7 +174,8 @@ class VideoDecoder {
   // position of Next() does not change.
   Result<Frame> FrameAt(int64_t index);
 
-  // The calls that return batches write the pixels into `into`, if it is not
+  // The calls that return batches need OutputFormat::kRgb, else they fail with
+  // kInvalidArgument. They write the pixels into `into`, if it is not
   // empty: picture i begins at byte i * FrameBatch::picture_bytes().
   // kInvalidArgument if the pictures do not fit; the message says how many
   // bytes they need, and nothing is written. After another error `into` may

@@ -115,6 +115,10 @@ struct VideoOptions {
   std::optional<Cancellation> cancellation = {};
   // Narrows HostOptions::allowed for this stream.
   AllowedMedia allowed = {};
+  // kNative delivers Frame::planes() in place of RGB. Transforms and floats are
+  // then kInvalidArgument, and so are the calls that return batches; pictures
+  // are not turned upright (VideoMetadata::rotation tells how to).
+  OutputFormat output_format = OutputFormat::kRgb;
 };
 
 }  // namespace bulkhead
