@@ -10,6 +10,7 @@
 
 #include "ipc/frame_geometry.h"
 #include "ipc/index_entry.h"
+#include "ipc/pixel_layout.h"
 #include "ipc/protocol_version.h"
 
 namespace bulkhead::tests {
@@ -108,6 +109,7 @@ void LyingSession::Handle(schema::Request::Reader request) {
   switch (request.which()) {
     case schema::Request::OPEN:
       is_audio_ = request.getOpen().getKind() == schema::StreamKind::AUDIO;
+      is_native_ = request.getOpen().getOutput().getElement().isNative();
       if (TellIf(Step::kOpen)) break;
       is_audio_ ? ReplyOpenedAudio() : ReplyOpened();
       break;
@@ -252,6 +254,7 @@ void LyingSession::ReplyOpened(
         auto opened = reply.initOpened();
         opened.setStreamCount(1);
         opened.setCodec("made-up");
+        opened.setPixelFormat(kLyingFormat);
         opened.setWidth(kLyingWidth);
         opened.setHeight(kLyingHeight);
         opened.setUprightWidth(kLyingWidth);
@@ -276,8 +279,10 @@ bool LyingSession::Publish(
   grants_.pop_front();
   std::memset(pool_->writable_bytes().data() + slot * slot_bytes_,
               static_cast<int>(position_), slot_bytes_);
-  const uint32_t stride =
-      ipc::RgbGeometry(kLyingWidth, kLyingHeight, UINT64_MAX)->stride;
+  const auto geometry =
+      is_native_ ? ipc::NativeGeometry(*ipc::FindPixelLayout(kLyingFormat),
+                                       kLyingWidth, kLyingHeight, UINT64_MAX)
+                 : ipc::RgbGeometry(kLyingWidth, kLyingHeight, UINT64_MAX);
   ++published_;
   Reply(
       [&, slot = slot, generation = generation](schema::Reply::Builder reply) {
@@ -287,7 +292,7 @@ bool LyingSession::Publish(
         frame.setGeneration(generation);
         frame.setWidth(kLyingWidth);
         frame.setHeight(kLyingHeight);
-        frame.setStride(stride);
+        frame.setStride(geometry->stride);
         frame.setPts(position_);
         frame.setDuration(1);
         frame.setKeyframe(position_ % kKeyframeInterval == 0);

@@ -23,10 +23,12 @@
 
 namespace bulkhead::tests {
 
-// The properties of the stream that every lying worker serves: video, or audio
-// if the host asks for audio.
+// The properties of the stream that every lying worker serves: video, in
+// kLyingFormat if the host asks for native pictures, or audio if it asks for
+// audio.
 inline constexpr uint32_t kLyingWidth = 64;
 inline constexpr uint32_t kLyingHeight = 48;
+inline constexpr char kLyingFormat[] = "yuv420p";
 inline constexpr int64_t kLyingFrames = 24;
 inline constexpr uint32_t kLyingRate = 8000;
 inline constexpr uint32_t kLyingChannels = 2;
@@ -142,6 +144,7 @@ class LyingSession {
   uint64_t slot_bytes_ = 0;
   std::deque<std::pair<uint32_t, uint32_t>> grants_;  // slot, generation
   bool is_audio_ = false;
+  bool is_native_ = false;
   bool playing_ = false;
   uint32_t epoch_ = 0;
   uint64_t frames_left_ = 0;
@@ -154,8 +157,10 @@ class LyingSession {
 // Returns the lie of that name, or nullopt if there is none.
 std::optional<LyingSession::Lie> FindLie(std::string_view name);
 // Return what FindLie() returns. The first knows only the lies about audio, the
-// second only workers that go on for ever by the least progress.
+// second those about native pictures, the third only workers that go on for
+// ever by the least progress.
 std::optional<LyingSession::Lie> FindAudioLie(std::string_view name);
+std::optional<LyingSession::Lie> FindNativeLie(std::string_view name);
 std::optional<LyingSession::Lie> FindDrip(std::string_view name);
 
 }  // namespace bulkhead::tests

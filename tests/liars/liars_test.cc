@@ -46,7 +46,14 @@ class LiarsTest : public ::testing::Test {
 };
 Neighbour* LiarsTest::neighbour_ = nullptr;
 
-enum class Act { kDecode, kCount, kFrameAt, kListen, kListenTo450 };
+enum class Act {
+  kDecode,
+  kDecodeNative,
+  kCount,
+  kFrameAt,
+  kListen,
+  kListenTo450
+};
 
 Status Decode(VideoDecoder& video) {
   int frames = 0;
@@ -89,10 +96,14 @@ Status Perform(Host& host, const std::string& media, const std::string& device,
   if (act == Act::kListen || act == Act::kListenTo450) {
     return Listen(host, media, device, act);
   }
-  auto video = host.OpenVideo(media, {.device = device});
+  auto video = host.OpenVideo(
+      media, {.device = device,
+              .output_format = act == Act::kDecodeNative ? OutputFormat::kNative
+                                                         : OutputFormat::kRgb});
   if (!video) return video.error();
   switch (act) {
     case Act::kDecode:
+    case Act::kDecodeNative:
       return Decode(*video);
     case Act::kCount: {
       const auto count = video->FrameCount();
@@ -267,6 +278,24 @@ LIES(Frame, Row{"frame_silent", Code::kDeadlineExceeded, "next frame"},
      Row{"frame_stride_beyond", Code::kBackendMisbehaved},
      Row{"frame_other_width", Code::kBackendMisbehaved},
      Row{"frame_of_the_future", Code::kBackendMisbehaved});
+
+constexpr Act kNative = Act::kDecodeNative;
+
+LIES(Native, Row{"honest_native", Code::kOk, "", kNative},
+     Row{"native_format_unknown", Code::kBackendMisbehaved, "pixel format",
+         kNative},
+     Row{"native_format_of_a_device", Code::kBackendMisbehaved, "pixel format",
+         kNative},
+     Row{"native_format_none", Code::kBackendMisbehaved, "pixel format",
+         kNative},
+     Row{"native_floats", Code::kBackendMisbehaved, "another type", kNative},
+     Row{"native_stride_larger", Code::kBackendMisbehaved, "where they must be",
+         kNative},
+     Row{"native_stride_none", Code::kBackendMisbehaved, "where they must be",
+         kNative},
+     Row{"native_larger", Code::kBackendMisbehaved, "another size", kNative},
+     Row{"native_range", Code::kBackendMisbehaved, "colours", kNative},
+     Row{"native_chroma", Code::kBackendMisbehaved, "colours", kNative});
 
 LIES(Scan, Row{"scan_silent", Code::kDeadlineExceeded, "scan", Act::kCount},
      Row{"scan_death", Code::kPoisonedInput, "", Act::kCount},
