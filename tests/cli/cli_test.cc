@@ -121,10 +121,11 @@ TEST_F(Cli, FloatsArePackedAndPicturesOfThemHave16Bits) {
   EXPECT_EQ(format.output, "rgb48be\n");
 }
 
-TEST_F(Cli, PlayersReadY4m) {
+TEST_F(Cli, PlayersReadY4mOfRgb) {
   const std::string file = TemporaryDirectory() + "/clip.y4m";
-  const ProgramResult written = Run(
-      {"decode", clip(), "--frames", "0:10", "--format", "y4m", "-o", file});
+  const ProgramResult written =
+      Run({"decode", clip(), "--frames", "0:10", "--format", "y4m",
+           "--pixel-format", "rgb24", "-o", file});
   ASSERT_EQ(written.exit_code, 0) << written.Describe();
   const ProgramResult read =
       RunProgram({"ffprobe", "-v", "error", "-count_frames", "-show_entries",

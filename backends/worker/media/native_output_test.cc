@@ -89,7 +89,7 @@ class NativeOutput : public testing::TestWithParam<Clip> {
   void SetUp() override {
     if (!HasFfmpeg()) GTEST_SKIP() << "the ffmpeg command is not installed";
     path_ = TemporaryPath(GetParam().name);
-    if (!RunFfmpeg("-f lavfi -i testsrc2=r=25:s=" + GetParam().size +
+    if (!RunFfmpeg("-f lavfi -i testsrc=r=25:s=" + GetParam().size +
                    " -frames:v " + std::to_string(kFrames) + " " +
                    GetParam().encoding + " '" + path_ + "'")) {
       GTEST_SKIP() << "this ffmpeg cannot encode " << GetParam().name;

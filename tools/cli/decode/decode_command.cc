@@ -31,6 +31,7 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead decode clip.mp4 --resize 340x256 --crop 224x224 --dtype float32 \
       --format rawvideo -o frames.f32
   bulkhead decode clip.mp4 --format y4m -o - | mpv -
+  bulkhead decode clip.mp4 --pixel-format native --format rawvideo -o clip.yuv
   bulkhead decode clip.mp4 --device openreg:1 --format null      measure speed
   bulkhead decode clip.mp4 --audio --times 10:20 --sample-rate 16000 -o a.wav
   bulkhead decode clip.mp4 --on-corrupt skip --format null --json | jq .damage
@@ -39,16 +40,22 @@ constexpr char kExamples[] = R"(Examples:
   curl -s URL | bulkhead decode -                    read a pipe
 
 FORMAT is one of
-  framemd5   a line with the MD5 of each frame's RGB24 pixels, as FFmpeg's
-             framemd5 prints it; the default
+  framemd5   a line with the MD5 of each frame's pixels, as FFmpeg's framemd5
+             prints it; the default
   png        files numbered by frame index; the default when OUT ends in .png;
              floats are written with 16 bits
-  rawvideo   RGB24 pixels, rows packed, one frame after the other; the only
-             format that keeps floats unchanged
-  y4m        for players: converted back to 4:4:4 of BT.601, so not exact
+  rawvideo   pixels, rows packed, one frame after the other; the only format
+             that keeps floats unchanged
+  y4m        for players and encoders: the planes of the decoder, exact, for
+             4:2:0, 4:1:1, 4:2:2, 4:4:4 and gray; with --pixel-format rgb24,
+             --resize or --crop converted back to 4:4:4 of BT.601, so not exact
   null       no output, but each byte is read
   wav        32-bit floats; the default with --audio
   f32le      32-bit floats without a header, as ffmpeg -f f32le writes them
+
+--pixel-format native takes the planes as the decoder makes them, neither
+converted nor turned upright, as `ffmpeg -noautorotate -f rawvideo` writes them;
+`bulkhead probe` tells their pixel format.
 
 A:B:S is a Python slice: the end is exclusive, negatives count from the end.
 T1:T2 are seconds on the clock of the file: the frames on the screen, or with
@@ -179,6 +186,12 @@ void AddPictureOptions(CLI::App& command, DecodeOptions& options) {
                   "bits (auto)")
       ->type_name("uint8|float32|auto")
       ->check(CLI::IsMember({"uint8", "float32", "auto"}));
+  command
+      .add_option("--pixel-format", options.pixel_format,
+                  "Upright RGB (rgb24, default), or the planes as the decoder "
+                  "makes them (native, default of y4m)")
+      ->type_name("native|rgb24")
+      ->check(CLI::IsMember({"native", "rgb24"}));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "tools/cli/decode/timed_frames.h"
 #include "tools/cli/output.h"
 #include "tools/cli/writers/framemd5_writer.h"
+#include "tools/cli/writers/native_y4m_writer.h"
 #include "tools/cli/writers/null_writer.h"
 #include "tools/cli/writers/png_writer.h"
 #include "tools/cli/writers/rawvideo_writer.h"
@@ -20,12 +21,32 @@
 namespace bulkhead::cli {
 namespace {
 
+bool IsNative(const DecodeJob& job) {
+  return job.video.output_format == OutputFormat::kNative;
+}
+
 std::unique_ptr<FrameWriter> MakeWriter(const DecodeJob& job,
                                         const VideoMetadata& metadata,
                                         Output* output) {
   if (job.format == "null") return std::make_unique<NullWriter>();
   if (job.format == "rawvideo") {
     return std::make_unique<RawvideoWriter>(*output);
+  }
+  if (job.format == "y4m" && IsNative(job)) {
+    // ffmpeg counts in the rate that all timestamps fit.
+    const Ratio rate = metadata.base_frame_rate.denominator > 0
+                           ? metadata.base_frame_rate
+                           : metadata.average_frame_rate;
+    const NativeY4mWriter::Stream stream{
+        .pixel_format = metadata.pixel_format,
+        .width = metadata.width,
+        .height = metadata.height,
+        .frame_rate = job.fps.value_or(rate),
+        .sample_aspect_ratio = metadata.sample_aspect_ratio,
+        .color = {
+            .range = static_cast<uint8_t>(metadata.color_range),
+            .chroma_location = static_cast<uint8_t>(metadata.chroma_location)}};
+    return std::make_unique<NativeY4mWriter>(stream, *output);
   }
   if (job.format == "y4m") {
     const Y4mWriter::Stream stream{
@@ -220,6 +241,10 @@ FileOutcome DecodeFile(Host& host, const DecodeJob& job,
   if (!source) return Failure(source.error());
   Result<VideoDecoder> video = host.OpenVideo(*source, job.video);
   if (!video) return Failure(video.error());
+  if (job.format == "y4m" && IsNative(job)) {
+    Status status = NativeY4mWriter::Check(video->metadata().pixel_format);
+    if (!status.ok()) return Failure(status.WithContext(job.file));
+  }
   // Opens the output after the input, so that a missing input does not truncate
   // an existing output.
   std::unique_ptr<Output> output;

@@ -64,9 +64,9 @@ Status ParseAudio(const DecodeOptions& options, DecodeJob& job) {
     return Status();
   }
   if (job.format.empty()) job.format = "wav";
-  const bool of_frames = job.slice || job.indices || job.fps ||
-                         !job.video.transforms.empty() ||
-                         !options.dtype.empty();
+  const bool of_frames =
+      job.slice || job.indices || job.fps || !job.video.transforms.empty() ||
+      !options.dtype.empty() || !options.pixel_format.empty();
   if ((!IsOfAudio(job.format) && job.format != "null") || of_frames) {
     return Status(Code::kInvalidArgument,
                   "audio is written as wav, f32le or null and selected by "
@@ -81,6 +81,34 @@ Status ParseAudio(const DecodeOptions& options, DecodeJob& job) {
                            .on_failure = options.video.on_failure,
                            .backend_options = job.video.backend_options,
                            .recovery_observer = {}};
+  return Status();
+}
+
+// Decides between RGB and native planes. y4m is native unless something asks
+// for RGB.
+Status ParsePixelFormat(const DecodeOptions& options, DecodeJob& job) {
+  const bool floats = job.video.output_dtype != OutputDtype::kUint8;
+  if (job.format == "y4m" && floats) {
+    return Status(Code::kInvalidArgument,
+                  "y4m holds no floats; leave out --dtype or choose --format "
+                  "rawvideo");
+  }
+  const bool native = options.pixel_format == "native" ||
+                      (options.pixel_format.empty() && job.format == "y4m" &&
+                       job.video.transforms.empty());
+  if (!native) return Status();
+  if (job.format == "png") {
+    return Status(Code::kInvalidArgument,
+                  "png holds RGB; leave out --pixel-format, or choose --format "
+                  "rawvideo, y4m or framemd5");
+  }
+  if (floats || !job.video.transforms.empty()) {
+    return Status(Code::kInvalidArgument,
+                  "--pixel-format native takes the planes as the decoder makes "
+                  "them; leave out --resize, --crop and --dtype, or choose "
+                  "--pixel-format rgb24");
+  }
+  job.video.output_format = OutputFormat::kNative;
   return Status();
 }
 
@@ -129,11 +157,10 @@ Result<std::vector<DecodeJob>> ParseJobs(const DecodeOptions& options) {
   if (common.format.empty()) {
     common.format = options.output.ends_with(".png") ? "png" : "framemd5";
   }
-  if (common.format == "y4m" &&
-      common.video.output_dtype != OutputDtype::kUint8) {
-    return Status(Code::kInvalidArgument,
-                  "y4m holds bytes; leave out --dtype or choose --format "
-                  "rawvideo");
+  if (!common.audio) {
+    if (Status status = ParsePixelFormat(options, common); !status.ok()) {
+      return status;
+    }
   }
   if (options.json && options.output == "-" && common.format != "null") {
     return Status(Code::kInvalidArgument,

@@ -24,6 +24,7 @@ struct DecodeOptions {
   std::string times;
   std::string fps;
   std::string dtype;
+  std::string pixel_format;
   std::vector<std::string> backend_options;  // Each is "KEY=VALUE".
   bool audio = false;
   std::optional<int> sample_rate;

@@ -4,19 +4,19 @@
 namespace bulkhead::cli {
 
 Status StreamWriter::Write(const Picture& picture) {
-  if (Status status = Begin(); !status.ok()) return status;
+  if (Status status = Begin(&picture); !status.ok()) return status;
   return WriteFrame(picture);
 }
 
 Status StreamWriter::Finish() {
-  if (Status status = Begin(); !status.ok()) return status;
+  if (Status status = Begin(nullptr); !status.ok()) return status;
   return output_.Close();
 }
 
-Status StreamWriter::Begin() {
+Status StreamWriter::Begin(const Picture* first) {
   if (begun_) return Status();
   begun_ = true;
-  return WriteHeader();
+  return WriteHeader(first);
 }
 
 }  // namespace bulkhead::cli

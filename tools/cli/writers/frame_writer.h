@@ -32,14 +32,15 @@ class StreamWriter : public FrameWriter {
   Status Finish() final;
 
  protected:
-  // Writes nothing, for formats without a header.
-  virtual Status WriteHeader() { return Status(); }
+  // Writes nothing, for formats without a header. The first picture is null if
+  // there is none.
+  virtual Status WriteHeader(const Picture*) { return Status(); }
   virtual Status WriteFrame(const Picture& picture) = 0;
 
   Output& output() { return output_; }
 
  private:
-  Status Begin();
+  Status Begin(const Picture* first);
 
   Output& output_;
   bool begun_ = false;

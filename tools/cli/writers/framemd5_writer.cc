@@ -18,7 +18,7 @@ constexpr int64_t kNoTimestamp = std::numeric_limits<int64_t>::min();
 Framemd5Writer::Framemd5Writer(const Stream& stream, Output& output)
     : StreamWriter(output), stream_(stream) {}
 
-Status Framemd5Writer::WriteHeader() {
+Status Framemd5Writer::WriteHeader(const Picture*) {
   const Ratio sar = stream_.sample_aspect_ratio;
   return output().Write(fmt::format(
       "#format: frame checksums\n"

@@ -10,13 +10,15 @@
 
 namespace bulkhead::cli {
 
-// Writes one line for each frame with the MD5 of its RGB24 pixels, in the
-// layout of version 2 of FFmpeg's framemd5 muxer, so that a plain diff with
+// Writes one line for each frame with the MD5 of its RGB24 pixels or native
+// planes, in the layout of version 2 of FFmpeg's framemd5 muxer, so that a
+// plain diff with
 //
 //     ffmpeg -threads 1 -i FILE -map 0:v:0 -pix_fmt rgb24
 //         -fps_mode passthrough -f framemd5 -
 //
-// shows every wrong picture. Timestamps are in the time base of the stream,
+// shows every wrong picture; for native planes the same without `-pix_fmt`, and
+// with -noautorotate. Timestamps are in the time base of the stream,
 // while that command uses the inverse of the frame rate: compare the last
 // columns only.
 class Framemd5Writer : public StreamWriter {
@@ -32,7 +34,7 @@ class Framemd5Writer : public StreamWriter {
   Framemd5Writer(const Stream& stream, Output& output);
 
  private:
-  Status WriteHeader() override;
+  Status WriteHeader(const Picture* first) override;
   Status WriteFrame(const Picture& picture) override;
 
   const Stream stream_;

@@ -12,6 +12,14 @@
 namespace bulkhead::cli {
 
 std::string Md5(const Picture& picture) {
+  if (picture.native()) {
+    std::vector<PlaneRows> planes;
+    for (const Plane& plane : picture.planes) {
+      planes.push_back(
+          {plane.data, plane.height, plane.row_bytes(), plane.stride});
+    }
+    return PictureMd5(planes);
+  }
   return PictureMd5(picture.pixels, picture.height, picture.row_bytes(),
                     picture.stride);
 }

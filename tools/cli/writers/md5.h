@@ -9,7 +9,7 @@ namespace bulkhead::cli {
 
 // Returns the MD5 of the rows of the picture, without padding between rows, in
 // hexadecimal. Equals the MD5 that FFmpeg's framemd5 prints for the same
-// picture as packed RGB24.
+// picture as packed RGB24, or for native planes in their own pixel format.
 std::string Md5(const Picture& picture);
 
 // Returns the MD5 that framemd5 prints for a picture as packed RGB48 of which

@@ -6,8 +6,7 @@
 namespace bulkhead::cli {
 
 Status NullWriter::Write(const Picture& picture) {
-  for (uint32_t y = 0; y < picture.height; ++y) {
-    std::span<const std::byte> row = picture.row(y);
+  return picture.ForEachRow([this](std::span<const std::byte> row) {
     for (; row.size() >= sizeof(uint64_t);
          row = row.subspan(sizeof(uint64_t))) {
       uint64_t word;
@@ -15,8 +14,8 @@ Status NullWriter::Write(const Picture& picture) {
       sum_ += word;
     }
     for (std::byte byte : row) sum_ += static_cast<uint64_t>(byte);
-  }
-  return Status();
+    return Status();
+  });
 }
 
 }  // namespace bulkhead::cli

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/cli/writers/rawvideo_writer.h"
 
+#include <cstddef>
+#include <span>
+
 namespace bulkhead::cli {
 
 Status RawvideoWriter::WriteFrame(const Picture& picture) {
-  if (picture.stride == picture.row_bytes()) {
+  if (!picture.native() && picture.stride == picture.row_bytes()) {
     return output().Write({picture.pixels, picture.bytes()});
   }
-  for (uint32_t y = 0; y < picture.height; ++y) {
-    if (Status status = output().Write(picture.row(y)); !status.ok()) {
-      return status;
-    }
-  }
-  return Status();
+  return picture.ForEachRow(
+      [this](std::span<const std::byte> row) { return output().Write(row); });
 }
 
 }  // namespace bulkhead::cli

@@ -7,7 +7,8 @@
 namespace bulkhead::cli {
 
 // Writes the pixels of one frame after the other without padding, as
-// `ffplay -f rawvideo -pixel_format rgb24 -video_size WxH` reads them. Floats
+// `ffplay -f rawvideo -pixel_format rgb24 -video_size WxH` reads them; native
+// planes one after the other, as `ffmpeg -f rawvideo` writes them. Floats
 // keep the byte order of this machine. Borrows the output.
 class RawvideoWriter : public StreamWriter {
  public:

@@ -27,7 +27,7 @@ std::byte Redness(int r, int g, int b) {
 Y4mWriter::Y4mWriter(const Stream& stream, Output& output)
     : StreamWriter(output), stream_(stream) {}
 
-Status Y4mWriter::WriteHeader() {
+Status Y4mWriter::WriteHeader(const Picture*) {
   const Ratio rate =
       stream_.frame_rate.numerator > 0 && stream_.frame_rate.denominator > 0
           ? stream_.frame_rate

@@ -10,10 +10,10 @@
 
 namespace bulkhead::cli {
 
-// Writes YUV4MPEG2, which players read from a pipe: 4:4:4, 8 bits, BT.601 of
-// limited range, whatever the file had. The conversion from RGB back to YUV
-// loses up to 3 steps of 255, so use this format to watch and rawvideo to
-// measure. Borrows the output.
+// Writes RGB as YUV4MPEG2, which players read from a pipe: 4:4:4, 8 bits,
+// BT.601 of limited range, whatever the file had. The conversion from RGB back
+// to YUV loses up to 3 steps of 255, so use this format to watch, and
+// NativeY4mWriter to measure. Borrows the output.
 class Y4mWriter : public StreamWriter {
  public:
   struct Stream {
@@ -26,7 +26,7 @@ class Y4mWriter : public StreamWriter {
   Y4mWriter(const Stream& stream, Output& output);
 
  private:
-  Status WriteHeader() override;
+  Status WriteHeader(const Picture* first) override;
   // The picture must consist of bytes, not floats.
   Status WriteFrame(const Picture& picture) override;
 

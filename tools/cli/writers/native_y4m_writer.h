@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bulkhead/status.h>
+#include <bulkhead/video_decoder.h>
+
+#include <string>
+
+#include "tools/cli/output.h"
+#include "tools/cli/writers/frame_writer.h"
+
+namespace bulkhead::cli {
+
+// Writes the planes of native frames as YUV4MPEG2, byte for byte what
+//
+//     ffmpeg -noautorotate -i FILE -map 0:v:0 -fps_mode passthrough
+//         -f yuv4mpegpipe -strict -1 -
+//
+// of FFmpeg 5.1 writes: 4:2:0, 4:1:1, 4:2:2, 4:4:4 and gray of 8 to 16 bits. But
+// chroma of an odd width and more than 8 bits is whole, as FFmpeg reads it.
+class NativeY4mWriter : public StreamWriter {
+ public:
+  struct Stream {
+    std::string pixel_format;
+    uint32_t width = 0;
+    uint32_t height = 0;
+    Ratio frame_rate;
+    Ratio sample_aspect_ratio;
+    // The colours of the stream, for an output without frames.
+    Color color;
+  };
+
+  // Returns kInvalidArgument for a pixel format that YUV4MPEG2 does not have.
+  static Status Check(const std::string& pixel_format);
+
+  NativeY4mWriter(const Stream& stream, Output& output);
+
+ private:
+  Status WriteHeader(const Picture* first) override;
+  Status WriteFrame(const Picture& picture) override;
+
+  const Stream stream_;
+};
+
+}  // namespace bulkhead::cli
