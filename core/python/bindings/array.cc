@@ -3,24 +3,61 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <new>
 #include <numeric>
+#include <span>
 #include <utility>
 
 namespace bulkhead::python {
 
 namespace py = pybind11;
 
+namespace {
+
+constexpr NumberType kBytes = {"uint8", "B", 1};
+constexpr NumberType kWords = {"uint16", "H", 2};
+constexpr NumberType kLongWords = {"uint32", "I", 4};
+constexpr NumberType kFloats = {"float32", "f", 4};
+
+NumberType TypeOf(Dtype dtype) {
+  return dtype == Dtype::kFloat32 ? kFloats : kBytes;
+}
+
+NumberType TypeOf(SampleType type) {
+  switch (type) {
+    case SampleType::kUint8:
+      return kBytes;
+    case SampleType::kUint16:
+      return kWords;
+    case SampleType::kUint32:
+      return kLongWords;
+    case SampleType::kFloat32:
+      break;
+  }
+  return kFloats;
+}
+
+void ReverseEach(std::byte* data, size_t bytes, size_t of_one) {
+  for (size_t at = 0; at < bytes; at += of_one) {
+    std::reverse(data + at, data + at + of_one);
+  }
+}
+
+}  // namespace
+
 Array::Array(size_t count, uint32_t height, uint32_t width, Dtype dtype)
-    : shape_{static_cast<py::ssize_t>(count), height, width, 3}, dtype_(dtype) {
+    : shape_{static_cast<py::ssize_t>(count), height, width, 3},
+      type_(TypeOf(dtype)) {
   Allocate();
 }
 
 Array::Array(const Frame& frame)
-    : shape_{frame.height(), frame.width(), 3}, dtype_(frame.dtype()) {
+    : shape_{frame.height(), frame.width(), 3}, type_(TypeOf(frame.dtype())) {
   Allocate();
   if (data_ == nullptr) throw std::bad_alloc();
   std::byte* to = data_;
@@ -31,10 +68,26 @@ Array::Array(const Frame& frame)
   }
 }
 
+Array::Array(const Plane& plane)
+    : shape_{plane.height, plane.width}, type_(TypeOf(plane.type)) {
+  if (plane.samples > 1) shape_.push_back(plane.samples);
+  Allocate();
+  if (data_ == nullptr) throw std::bad_alloc();
+  std::byte* to = data_;
+  for (uint32_t y = 0; y < plane.height; ++y) {
+    const std::span<const std::byte> row = plane.row(y);
+    std::memcpy(to, row.data(), row.size());
+    to += row.size();
+  }
+  if (plane.big_endian != (std::endian::native == std::endian::big)) {
+    ReverseEach(data_, bytes(), type_.bytes);
+  }
+}
+
 Array::Array(FrameBatch batch)
     : shape_{static_cast<py::ssize_t>(batch.size()), batch.height, batch.width,
              3},
-      dtype_(batch.dtype) {
+      type_(TypeOf(batch.dtype)) {
   auto owner =
       std::make_shared<std::vector<std::byte>>(std::move(batch.pixels));
   data_ = owner->data();
@@ -43,14 +96,14 @@ Array::Array(FrameBatch batch)
 
 Array::Array(AudioSamples samples)
     : shape_{samples.channels, static_cast<py::ssize_t>(samples.count())},
-      dtype_(Dtype::kFloat32) {
+      type_(kFloats) {
   auto owner = std::make_shared<std::vector<float>>(std::move(samples.data));
   data_ = reinterpret_cast<std::byte*>(owner->data());
   memory_ = std::move(owner);
 }
 
 size_t Array::bytes() const {
-  return std::accumulate(shape_.begin(), shape_.end(), BytesOf(dtype_),
+  return std::accumulate(shape_.begin(), shape_.end(), type_.bytes,
                          std::multiplies<>());
 }
 
@@ -60,8 +113,8 @@ void Array::Allocate() {
 }
 
 py::buffer_info Array::Buffer() {
-  const auto item = static_cast<py::ssize_t>(BytesOf(dtype_));
-  return py::buffer_info(data_, item, dtype_ == Dtype::kFloat32 ? "f" : "B",
+  const auto item = static_cast<py::ssize_t>(type_.bytes);
+  return py::buffer_info(data_, item, type_.format,
                          static_cast<py::ssize_t>(shape_.size()), shape_,
                          py::detail::c_strides(shape_, item));
 }
@@ -84,9 +137,8 @@ void DefineArray(py::module_& module) {
       .def_property_readonly(
           "shape",
           [](const Array& self) { return py::tuple(py::cast(self.shape())); })
-      .def_property_readonly("dtype", [](const Array& self) {
-        return self.dtype() == Dtype::kFloat32 ? "float32" : "uint8";
-      });
+      .def_property_readonly(
+          "dtype", [](const Array& self) { return self.type().name; });
 }
 
 }  // namespace bulkhead::python

@@ -12,6 +12,13 @@
 
 namespace bulkhead::python {
 
+// The type of the numbers of an Array, as numpy and struct name it.
+struct NumberType {
+  const char* name;
+  const char* format;
+  size_t bytes;
+};
+
 // Numbers in memory that nobody else writes, packed, which Python reads and
 // writes through the buffer protocol: numpy and torch make arrays and tensors
 // of it without a copy. The memory lives until the last of them is gone.
@@ -23,6 +30,10 @@ class Array {
   Array(size_t count, uint32_t height, uint32_t width, Dtype dtype);
   // A copy of the pixels, in their only copy: [height, width, 3].
   explicit Array(const Frame& frame);
+  // A copy of a plane, in their only copy: [height, width], or [height, width,
+  // samples] if elements have several. The bytes of a number are in the order
+  // of this machine.
+  explicit Array(const Plane& plane);
   // Take the memory.
   explicit Array(FrameBatch batch);
   explicit Array(AudioSamples samples);  // [channels, count]
@@ -32,7 +43,7 @@ class Array {
 
   std::byte* data() { return data_; }
   size_t bytes() const;
-  Dtype dtype() const { return dtype_; }
+  const NumberType& type() const { return type_; }
   const std::vector<pybind11::ssize_t>& shape() const { return shape_; }
 
   // Leaves the first `count` pictures, which must be there.
@@ -50,7 +61,7 @@ class Array {
   void Allocate();
 
   std::vector<pybind11::ssize_t> shape_;
-  Dtype dtype_;
+  NumberType type_;
   std::shared_ptr<void> memory_;
   std::byte* data_ = nullptr;
 };

@@ -32,6 +32,9 @@ void DefineEnums(py::module_& module) {
       .value("uint8", OutputDtype::kUint8)
       .value("float32", OutputDtype::kFloat32)
       .value("auto", OutputDtype::kAuto);
+  py::enum_<OutputFormat>(module, "OutputFormat")
+      .value("rgb", OutputFormat::kRgb)
+      .value("native", OutputFormat::kNative);
   py::enum_<OnCorrupt>(module, "OnCorrupt")
       .value("error", OnCorrupt::kError)
       .value("skip", OnCorrupt::kSkip)
@@ -84,6 +87,7 @@ void DefineStreamOptions(py::module_& module) {
       .def_readwrite("on_failure", &VideoOptions::on_failure)
       .def_readwrite("backend_options", &VideoOptions::backend_options)
       .def_readwrite("output_dtype", &VideoOptions::output_dtype)
+      .def_readwrite("output_format", &VideoOptions::output_format)
       .def_property(
           "transforms", nullptr,
           [](VideoOptions& self,

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <pybind11/stl.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,10 +18,12 @@ namespace {
 
 namespace py = pybind11;
 
-// A frame, with its pixels copied or, if they were asked for, in their slot.
+// A frame, with its pixels or planes copied or, if they were asked for, in
+// their slot.
 struct Picture {
-  std::variant<Array, Frame> pixels;
+  std::variant<std::vector<Array>, Array, Frame> pixels;  // planes or pixels
   FrameInfo info;
+  std::string pixel_format;
   std::string device;
 };
 
@@ -39,9 +43,21 @@ Picture Taken(Frame frame, bool lease) {
   info.duration_seconds = frame.duration_seconds();
   info.keyframe = frame.keyframe();
   info.damaged = frame.damaged();
-  std::string device = frame.device();
-  if (lease) return {std::move(frame), info, std::move(device)};
-  return {Array(frame), info, std::move(device)};
+  info.width = frame.width();
+  info.height = frame.height();
+  info.color = frame.color();
+  info.field_order = frame.field_order();
+  Picture picture{{}, info, frame.pixel_format(), frame.device()};
+  if (lease) {
+    picture.pixels = std::move(frame);
+  } else if (frame.format() == OutputFormat::kNative) {
+    std::vector<Array> planes;
+    for (const Plane& plane : frame.planes()) planes.emplace_back(plane);
+    picture.pixels = std::move(planes);
+  } else {
+    picture.pixels = Array(frame);
+  }
+  return picture;
 }
 
 Result<Picture> Taken(Result<Frame> frame, bool lease) {
@@ -82,6 +98,10 @@ Result<std::optional<Picture>> NextOf(VideoDecoder& decoder, bool lease) {
 }
 
 void DefineResults(py::module_& module) {
+  py::enum_<FieldOrder>(module, "FieldOrder")
+      .value("progressive", FieldOrder::kProgressive)
+      .value("top_first", FieldOrder::kTopFirst)
+      .value("bottom_first", FieldOrder::kBottomFirst);
   Record<Picture>(module, "Picture", "A frame.")
       .computed("index", [](const Picture& self) { return self.info.index; })
       .computed("pts", [](const Picture& self) { return self.info.pts; })
@@ -96,6 +116,26 @@ void DefineResults(py::module_& module) {
       .computed("damaged",
                 [](const Picture& self) { return self.info.damaged; })
       .field("device", &Picture::device)
+      .field("pixel_format", &Picture::pixel_format)
+      .computed("width", [](const Picture& self) { return self.info.width; })
+      .computed("height", [](const Picture& self) { return self.info.height; })
+      .computed("color_primaries",
+                [](const Picture& self) { return self.info.color.primaries; })
+      .computed("color_transfer",
+                [](const Picture& self) { return self.info.color.transfer; })
+      .computed("color_space",
+                [](const Picture& self) { return self.info.color.space; })
+      .computed("color_range",
+                [](const Picture& self) { return self.info.color.range; })
+      .computed(
+          "chroma_location",
+          [](const Picture& self) { return self.info.color.chroma_location; })
+      .computed("field_order",
+                [](const Picture& self) { return self.info.field_order; })
+      .hidden("planes",
+              [](Picture& self) {
+                return std::get<std::vector<Array>>(std::move(self.pixels));
+              })
       .hidden(
           "array",
           [](Picture& self) { return std::get<Array>(std::move(self.pixels)); })

@@ -35,7 +35,7 @@ from bulkhead._errors import (
     SandboxUnavailableError,
     UnsupportedError,
 )
-from bulkhead._frame import AudioSamples, Frame, FrameBatch
+from bulkhead._frame import AudioSamples, Frame, FrameBatch, NativeFrame
 from bulkhead._host import Host
 from bulkhead._operators import (
     backends,
@@ -75,6 +75,7 @@ __all__ = [
     "InternalError",
     "InvalidArgumentError",
     "Lease",
+    "NativeFrame",
     "NotFoundError",
     "OutOfRangeError",
     "PoisonedInputError",

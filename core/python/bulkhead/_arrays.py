@@ -36,7 +36,12 @@ def tensor(array):
     module = torch()
     if module is None:
         return native(array)
-    dtype = getattr(module, array.dtype)
+    dtype = getattr(module, array.dtype, None)
+    if dtype is None:
+        raise RuntimeError(
+            f"torch {module.__version__} has no {array.dtype}; install torch 2.3 or "
+            "later, or take frames(), whose arrays are numpy's"
+        )
     if 0 in array.shape:
         return module.empty(array.shape, dtype=dtype)
     return module.frombuffer(array, dtype=dtype).view(array.shape)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The results of decoders: Frame, FrameBatch and AudioSamples."""
+"""The results of decoders: Frame, NativeFrame, FrameBatch and AudioSamples."""
 
 import collections.abc
 import dataclasses
@@ -60,6 +60,50 @@ class Frame(_Fields):
     def _repr_png_(self) -> Optional[bytes]:
         """Returns the picture, for notebooks."""
         return _pictures.picture(self.data)
+
+
+@dataclasses.dataclass(repr=False, eq=False)
+class NativeFrame(Frame):
+    """The planes of one picture as the decoder made them, and their time.
+
+    `planes`, which is also `data`, has an array for each plane: [H, W] of uint8,
+    uint16, uint32 or float32, or [H, W, N] where N samples are interleaved (N = 2
+    for the chroma of nv12). Numbers are in the byte order of the machine, also
+    those of a format that ends in "be". The colours are code points of ITU-T
+    H.273; color_range is 1 for limited and 2 for full, chroma_location is as in
+    FFmpeg, and 0 stands for unspecified in both. field_order is "progressive",
+    "top_first" or "bottom_first".
+    """
+
+    pixel_format: str
+    width: int
+    height: int
+    color_primaries: int
+    color_transfer: int
+    color_space: int
+    color_range: int
+    chroma_location: int
+    field_order: str
+
+    def __post_init__(self) -> None:
+        pass
+
+    @property
+    def planes(self) -> list[Any]:
+        return list(self.data)
+
+    def __iter__(self) -> collections.abc.Iterator[Any]:
+        return iter((self.data, self.pts_seconds, self.duration_seconds))
+
+    def __repr__(self) -> str:
+        shapes = ", ".join(str(tuple(plane.shape)) for plane in self.data)
+        return (
+            f"NativeFrame({self.pixel_format} of {self.width}x{self.height}, planes "
+            f"[{shapes}], pts_seconds={self.pts_seconds!r})"
+        )
+
+    def _repr_png_(self) -> Optional[bytes]:
+        return None
 
 
 @dataclasses.dataclass(repr=False, eq=False)

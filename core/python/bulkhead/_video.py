@@ -15,7 +15,7 @@ from bulkhead._errors import (
     OutOfRangeError,
     ResourceExhaustedError,
 )
-from bulkhead._frame import Frame, FrameBatch
+from bulkhead._frame import Frame, FrameBatch, NativeFrame
 from bulkhead._host import HOST, Host, member, stream_options
 from bulkhead._metadata import VideoStreamMetadata, video_metadata
 from bulkhead.transforms import DecoderTransform, settled, to_core
@@ -70,6 +70,10 @@ class VideoDecoder(Decoder):
             order, after rotation, on any device.
         output_dtype: "uint8", "float32" (torch.float32, numpy.float32), or "auto":
             float32 for streams of more than 8 bits.
+        output_format: "rgb", or "native" for the planes as the decoder makes them:
+            frames are bulkhead.NativeFrame, iteration and [index] give lists of
+            planes. They are neither converted nor turned upright. Without
+            transforms, output_dtype, batches and leases.
         custom_frame_mappings: JSON of ffprobe that replaces the scan: str, bytes
             or a file.
         on_corrupt: "error", "skip", "nearest" or "show": what becomes of damaged
@@ -94,6 +98,7 @@ class VideoDecoder(Decoder):
         seek_mode: Literal["exact", "approximate"] = "exact",
         transforms: Optional[collections.abc.Sequence[DecoderTransform]] = None,
         output_dtype: Any = "uint8",
+        output_format: Literal["rgb", "native"] = "rgb",
         custom_frame_mappings: Any = None,
         on_corrupt: Literal["error", "skip", "nearest", "show"] = "error",
         on_failure: Any = None,
@@ -119,6 +124,7 @@ class VideoDecoder(Decoder):
             "threads": checked("num_ffmpeg_threads", num_ffmpeg_threads, COUNT),
             "seek_mode": seek_mode,
             "output_dtype": _arrays.dtype_name(output_dtype),
+            "output_format": output_format,
             "frame_mappings": checked(
                 "custom_frame_mappings", custom_frame_mappings, _MAPPINGS, none=True
             ),
@@ -141,6 +147,9 @@ class VideoDecoder(Decoder):
         options.seek_mode = member(_core.SeekMode, "seek_mode", given["seek_mode"])
         options.output_dtype = member(
             _core.OutputDtype, "output_dtype", given["output_dtype"]
+        )
+        options.output_format = member(
+            _core.OutputFormat, "output_format", given["output_format"]
         )
         if given["frame_mappings"] is not None:
             options.frame_mappings = _core.parse_frame_mappings(given["frame_mappings"])
@@ -221,7 +230,7 @@ class VideoDecoder(Decoder):
         that lease. It holds a slot of the decoder until it is dropped;
         numpy.array(lease) makes a copy, which holds none.
         """
-        if checked("lease", lease, BOOLEAN):
+        if self._lease(lease):
             return map(self._leased, _Pictures(self, True))
         return map(
             lambda picture: self._frame(picture, _arrays.native), _Pictures(self, False)
@@ -256,7 +265,8 @@ class VideoDecoder(Decoder):
         With `lease`, the data is a bulkhead.Lease, as of frames().
         """
         number = self._number(checked("index", index, INTEGER))
-        picture = self._opened().frame_at(number, checked("lease", lease, BOOLEAN))
+        lease = self._lease(lease)
+        picture = self._opened().frame_at(number, lease)
         return self._leased(picture) if lease else self._frame(picture)
 
     def get_frames_at(self, indices: collections.abc.Iterable[int]) -> FrameBatch:
@@ -292,7 +302,7 @@ class VideoDecoder(Decoder):
         With `lease`, the data is a bulkhead.Lease, as of frames().
         """
         seconds = checked("seconds", seconds, NUMBER)
-        lease = checked("lease", lease, BOOLEAN)
+        lease = self._lease(lease)
         picture = self._opened().frame_played_at(seconds, lease)
         return self._leased(picture) if lease else self._frame(picture)
 
@@ -322,11 +332,38 @@ class VideoDecoder(Decoder):
     def _get_key_frame_indices(self):
         return self._opened().key_frame_indices()
 
+    def _is_native(self):
+        return self._options["output_format"] == "native"
+
+    def _lease(self, lease):
+        lease = checked("lease", lease, BOOLEAN)
+        if lease and self._is_native():
+            raise InvalidArgumentError(
+                "lease is True, and leases are of RGB; leave it out, or take "
+                "output_format='rgb'"
+            )
+        return lease
+
     def _data(self, array, convert):
         data = convert(array)
         return _arrays.channels_first(data) if self._options["channels_first"] else data
 
     def _frame(self, picture, convert=_arrays.tensor):
+        if self._is_native():
+            return NativeFrame(
+                [convert(plane) for plane in picture.planes()],
+                picture.pts_seconds,
+                picture.duration_seconds,
+                picture.pixel_format,
+                picture.width,
+                picture.height,
+                picture.color_primaries,
+                picture.color_transfer,
+                picture.color_space,
+                picture.color_range,
+                picture.chroma_location,
+                picture.field_order.name,
+            )
         return Frame(
             self._data(picture.array(), convert),
             picture.pts_seconds,
