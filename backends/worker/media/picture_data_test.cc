@@ -114,8 +114,8 @@ class File {
 
 // Noise makes slices that are longer than their headers can be.
 constexpr char kNoise[] =
-    "-f lavfi -i testsrc2=s=320x240:r=25,noise=alls=60:allf=t -f lavfi -i sine "
-    "-t 1.2 ";
+    "-f lavfi -i testsrc2=s=240x180:r=25,noise=alls=60:allf=t -f lavfi -i sine "
+    "-t 0.8 ";
 
 struct Clip {
   const char* name;

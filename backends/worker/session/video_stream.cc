@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/worker/session/video_stream.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -12,6 +10,7 @@
 #include "backends/worker/session/output_request.h"
 #include "ipc/frame_geometry.h"
 #include "ipc/try.h"
+#include "ipc/waiter.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -19,27 +18,11 @@ namespace {
 namespace schema = ipc::schema;
 
 constexpr size_t kIndexEntriesPerChunk = 1000;
-constexpr uint32_t kFingerprintRowStep = 16;
 constexpr size_t kUnseenPerMessage = 128;
 constexpr size_t kUnseenWords =
     kSmallReplyWords +
     schema::UnseenFrame::_capnpPrivate::dataWordSize * kUnseenPerMessage +
     kComplaintWords;
-
-// Hashes every 16th row of each plane: enough for the host to verify that a
-// replay delivers the same frames, at little cost.
-uint64_t Fingerprint(const DeliveredFrame& frame) {
-  uint64_t fingerprint = 0;
-  for (uint32_t i = 0; i < frame.geometry.plane_count; ++i) {
-    const ipc::PlaneGeometry& plane = frame.geometry.planes[i];
-    const uint8_t* const rows = frame.data + plane.offset;
-    for (uint32_t y = 0; y < plane.rows; y += kFingerprintRowStep) {
-      fingerprint = XXH3_64bits_withSeed(rows + size_t{y} * plane.stride,
-                                         plane.row_bytes, fingerprint);
-    }
-  }
-  return fingerprint;
-}
 
 void SetRational(schema::Rational::Builder out, bulkhead_rational rational) {
   out.setNumerator(rational.numerator);
@@ -63,7 +46,9 @@ VideoStream::VideoStream(const StreamContext& context,
       media_bytes_(open.getMediaBytes()),
       max_frame_pixels_(open.getMaxFramePixels()),
       limits_(DemuxerLimitsOf(open)),
-      output_(ReadOutput(open)) {}
+      output_(ReadOutput(open)),
+      overlaps_(!open.getIgnoreErrors() && open.getKnownWidth() == 0 &&
+                ipc::Waiter::MoreThanOneCpu()) {}
 
 template <typename T>
 ipc::Expected<T> VideoStream::Located(ipc::Expected<T> result) const {
@@ -175,6 +160,7 @@ ipc::Expected<void> VideoStream::Describe(const OutputShape& shape) {
 }
 
 ipc::Expected<void> VideoStream::Scan() {
+  IPC_TRY(PublishBegun());
   play_.active = false;
   // Uses a second demuxer, so that the playing one keeps its position.
   IPC_ASSIGN_OR_RETURN(const auto demuxer,
@@ -199,6 +185,8 @@ ipc::Expected<void> VideoStream::Scan() {
 }
 
 void VideoStream::AttachPool(std::shared_ptr<SlotPool> pool) {
+  // A host that replaces the pool begins a new play with it.
+  begun_.reset();
   // The old delivery goes first: its destructor ends the decoding into slots,
   // which the constructor of the new one begins again.
   delivery_.reset();
@@ -211,6 +199,7 @@ void VideoStream::Grant(uint32_t slot, uint32_t generation) {
 }
 
 ipc::Expected<void> VideoStream::StartPlay(schema::Play::Reader play) {
+  IPC_TRY(PublishBegun());
   play_ = {.epoch = play.getEpoch(),
            .active = true,
            .skip_before = play.getSkipBefore(),
@@ -288,7 +277,12 @@ ipc::Expected<void> VideoStream::SendUnseen() {
   return {};
 }
 
-ipc::Expected<bool> VideoStream::Advance() { return Located(PlayOn()); }
+ipc::Expected<bool> VideoStream::Advance() {
+  auto advanced = PlayOn();
+  // The picture before the error is sound.
+  if (!advanced) IPC_TRY(PublishBegun());
+  return Located(std::move(advanced));
+}
 
 ipc::Expected<bool> VideoStream::PlayOn() {
   if (play_.frames_left == 0) {
@@ -297,6 +291,7 @@ ipc::Expected<bool> VideoStream::PlayOn() {
         [this](schema::Reply::Builder reply) { reply.setPaused(play_.epoch); });
   }
   IPC_ASSIGN_OR_RETURN(const bool decoded, reader_->Next());
+  IPC_TRY(PublishBegun());
   NoteLosses();
   if (!decoded) {
     IPC_TRY(SendUnseen());
@@ -324,17 +319,22 @@ ipc::Expected<bool> VideoStream::Show() {
   // The host counts frames by their order, so unseen frames go first.
   IPC_TRY(SendUnseen());
   DecodedFrame& frame = reader_->picture();
-  const Picture picture{.pts = frame->pts,
+  const Picture picture{.epoch = play_.epoch,
+                        .pts = frame->pts,
                         .duration = frame->duration,
                         .position = reader_->position(),
                         .keyframe = frame->keyframe != 0,
                         .damaged = reader_->damaged(),
                         .facts = FactsOf(*frame)};
-  IPC_ASSIGN_OR_RETURN(const auto delivered, delivery_->Deliver(frame));
-  if (!delivered) return false;
+  // The host waits for the first picture of a play, and for its last one.
+  const bool beside = overlaps_ && play_.has_shown && play_.frames_left > 1;
+  IPC_ASSIGN_OR_RETURN(const bool begun, delivery_->Begin(frame, beside));
+  if (!begun) return false;
+  begun_ = picture;
   reader_->Pass();
+  play_.has_shown = true;
   --play_.frames_left;
-  IPC_TRY(Publish(*delivered, picture));
+  if (!beside) IPC_TRY(PublishBegun());
   return true;
 }
 
@@ -344,12 +344,14 @@ ipc::Expected<bool> VideoStream::Answer(
   return true;
 }
 
-ipc::Expected<void> VideoStream::Publish(const DeliveredFrame& delivered,
-                                         const Picture& picture) {
+ipc::Expected<void> VideoStream::PublishBegun() {
+  if (!begun_) return {};
+  const Picture picture = *std::exchange(begun_, std::nullopt);
+  IPC_ASSIGN_OR_RETURN(const auto delivered, delivery_->Finish());
   return context_.replies.Send(kSmallReplyWords,
                                [&](schema::Reply::Builder reply) {
                                  auto frame = reply.initFrame();
-                                 frame.setEpoch(play_.epoch);
+                                 frame.setEpoch(picture.epoch);
                                  frame.setSlot(delivered.slot);
                                  frame.setGeneration(delivered.generation);
                                  frame.setWidth(delivered.geometry.width);
@@ -360,10 +362,9 @@ ipc::Expected<void> VideoStream::Publish(const DeliveredFrame& delivered,
                                  frame.setKeyframe(picture.keyframe);
                                  frame.setDamaged(picture.damaged);
                                  frame.setPosition(picture.position);
-                                 frame.setFingerprint(Fingerprint(delivered));
-                                 if (output_.native) {
+                                 frame.setFingerprint(delivered.fingerprint);
+                                 if (output_.native)
                                    SetFacts(frame.initFacts(), picture.facts);
-                                 }
                                });
 }
 
