@@ -81,6 +81,7 @@ ipc::Expected<bool> FrameDelivery::Begin(DecodedFrame& frame, bool beside) {
     // picture into the slot, which the host owns now.
     pool_->Publish(slot->index);
     begun_ = {.slot = *slot,
+              .in_place = true,
               .fingerprint = FingerprintOf(geometry_, slot->data)};
     lent_[slot->index] = std::move(frame);
     return true;
