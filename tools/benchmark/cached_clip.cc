@@ -21,19 +21,23 @@ std::filesystem::path CacheDirectory() {
 
 }  // namespace
 
-Result<std::string> CachedClip(const cli::SampleClip& clip) {
+std::string CachePath(const std::string& name) {
   const std::filesystem::path directory = CacheDirectory() / "bulkhead";
-  const std::filesystem::path path =
-      directory / fmt::format("bench-{}x{}-{}-{}-{}k.mp4", clip.width,
-                              clip.height, clip.frames, clip.key_interval,
-                              clip.noise_kbits);
   std::error_code error;
-  if (std::filesystem::exists(path, error)) return path.string();
   std::filesystem::create_directories(directory, error);
-  cli::Say(fmt::format("making {}", path.string()));
-  Status status = cli::MakeSampleClip(clip, path.string());
+  return directory / name;
+}
+
+Result<std::string> CachedClip(const cli::SampleClip& clip) {
+  const std::string path = CachePath(
+      fmt::format("bench-{}x{}-{}-{}-{}k.mp4", clip.width, clip.height,
+                  clip.frames, clip.key_interval, clip.noise_kbits));
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) return path;
+  cli::Say(fmt::format("making {}", path));
+  Status status = cli::MakeSampleClip(clip, path);
   if (!status.ok()) return status;
-  return path.string();
+  return path;
 }
 
 }  // namespace bulkhead::benchmark

@@ -2,10 +2,14 @@
 #include "tools/benchmark/command_line.h"
 
 #include <fmt/format.h>
+#include <stdlib.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "tools/benchmark/machine.h"
 #include "tools/cli/terminal.h"
@@ -13,10 +17,23 @@
 namespace bulkhead::benchmark {
 
 void AddRunOptions(CLI::App& app, RunOptions& options) {
-  app.add_option("--rounds", options.rounds, "Rounds, at least 5 (default 7)")
+  getloadavg(&options.load_before, 1);
+  app.add_option("--rounds", options.rounds,
+                 fmt::format("Rounds, at least 5 (default {})", options.rounds))
       ->check(CLI::Range(5, 1000));
   app.add_option("--json", options.json, "Write the figures to FILE too")
       ->type_name("FILE");
+}
+
+void AddFigureOptions(CLI::App& app, RunOptions& options) {
+  app.add_option("--keep", options.keep,
+                 "Write the figures to FILE too, all at once, unless --quick")
+      ->type_name("FILE");
+  app.add_option("--commit", options.commit, "Name this commit in the figures")
+      ->type_name("TEXT");
+  app.add_flag("--quick", options.quick,
+               "One round of the least that runs every part; the figures mean "
+               "nothing");
 }
 
 void AddLibexecOption(CLI::App& app, std::string& libexec) {
@@ -51,6 +68,37 @@ nlohmann::ordered_json FactsOf(std::span<const Series> series) {
   nlohmann::ordered_json facts = nlohmann::ordered_json::array();
   for (const Series& one : series) facts.push_back(FactsOf(one));
   return facts;
+}
+
+int Publish(std::string_view benchmark, std::span<const Table> tables,
+            const RunOptions& options) {
+  std::cout << MachineLine(fmt::format("load {:.1f} before the run",
+                                       options.load_before))
+            << fmt::format("median of {} rounds (lowest-highest)\n",
+                           RoundsOf(options));
+  nlohmann::ordered_json machine = MachineFacts();
+  machine["load_before"] = options.load_before;
+  nlohmann::ordered_json facts = {{"benchmark", benchmark},
+                                  {"machine", machine},
+                                  {"rounds", RoundsOf(options)}};
+  if (!options.commit.empty()) facts["commit"] = options.commit;
+  facts["tables"] = nlohmann::ordered_json::array();
+  for (const Table& table : tables) {
+    std::cout << TextOf(table);
+    facts["tables"].push_back(FactsOf(table));
+  }
+  if (!options.keep.empty() && !options.quick) {
+    const std::string unfinished = options.keep + ".part";
+    const int status = WriteFacts(facts, {.json = unfinished});
+    if (status != 0) return status;
+    std::error_code error;
+    std::filesystem::rename(unfinished, options.keep, error);
+    if (error) {
+      return cli::Fail(
+          Status(Code::kInvalidArgument, "cannot write " + options.keep));
+    }
+  }
+  return WriteFacts(facts, options);
 }
 
 int WriteFacts(const nlohmann::ordered_json& facts, const RunOptions& options) {

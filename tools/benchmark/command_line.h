@@ -8,8 +8,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "tools/benchmark/series.h"
+#include "tools/benchmark/table.h"
 
 namespace bulkhead::benchmark {
 
@@ -17,11 +19,26 @@ namespace bulkhead::benchmark {
 // benchmarks share.
 struct RunOptions {
   std::string json;  // The file to write JSON to; empty for none.
+  // Another file to write JSON to, of which a part is never seen; empty for
+  // none.
+  std::string keep;
+  std::string commit;  // The commit to name in the JSON; empty for none.
   int rounds = 7;
+  // One round of the least that runs every part: for tests, not for figures.
+  bool quick = false;
+  // The load average before the run, which tells whether the machine was busy.
+  double load_before = 0;
 };
 
 // Adds --rounds and --json.
 void AddRunOptions(CLI::App& app, RunOptions& options);
+
+// Adds --keep, --commit and --quick too, for the benchmarks that use Publish().
+// RoundsOf() then tells the number of rounds.
+void AddFigureOptions(CLI::App& app, RunOptions& options);
+inline int RoundsOf(const RunOptions& options) {
+  return options.quick ? 1 : options.rounds;
+}
 
 // Adds --libexec.
 void AddLibexecOption(CLI::App& app, std::string& libexec);
@@ -35,6 +52,12 @@ std::optional<int> ParseOrExit(CLI::App& app, int argc, char** argv);
 std::string MachineLine(const std::string& extra);
 nlohmann::ordered_json MachineFacts();
 nlohmann::ordered_json FactsOf(std::span<const Series> series);
+
+// Prints the machine and the tables, and writes the files of --json and --keep;
+// the latter not after a quick run, whose figures mean nothing. `benchmark` is
+// the option of tools/bench without its dashes. Returns the exit status.
+int Publish(std::string_view benchmark, std::span<const Table> tables,
+            const RunOptions& options);
 
 // Writes the facts to the file of --json, if there is one. Returns the exit
 // status.

@@ -43,13 +43,16 @@ void InProcessDecoder::Free::operator()(SwsContext* context) const {
 InProcessDecoder::~InProcessDecoder() = default;
 
 Result<std::unique_ptr<InProcessDecoder>> InProcessDecoder::Open(
-    const std::string& path) {
+    const std::string& path, int threads) {
   std::unique_ptr<InProcessDecoder> decoder(new InProcessDecoder);
-  if (Status status = decoder->Start(path); !status.ok()) return status;
+  if (Status status = decoder->Start(path, threads); !status.ok())
+    return status;
   return decoder;
 }
 
-Status InProcessDecoder::Start(const std::string& path) {
+Status InProcessDecoder::Start(const std::string& path, int threads) {
+  // libdav1d would tell its version each time.
+  av_log_set_level(AV_LOG_WARNING);
   AVFormatContext* format = nullptr;
   int error = avformat_open_input(&format, path.c_str(), nullptr, nullptr);
   if (error < 0) return Failed("open " + path, error);
@@ -67,7 +70,7 @@ Status InProcessDecoder::Start(const std::string& path) {
   const AVStream* stream = format->streams[stream_];
   error = avcodec_parameters_to_context(codec_.get(), stream->codecpar);
   if (error < 0) return Failed("set up the decoder", error);
-  codec_->thread_count = 1;
+  codec_->thread_count = threads;
   codec_->pkt_timebase = stream->time_base;
   error = avcodec_open2(codec_.get(), codec, nullptr);
   if (error < 0) return Failed("open the decoder", error);
@@ -137,6 +140,21 @@ Result<bool> InProcessDecoder::Next() {
   if (!decoded || !*decoded) return decoded;
   if (Status status = Convert(); !status.ok()) return status;
   return true;
+}
+
+Result<uint64_t> InProcessDecoder::ReadAllPackets() {
+  uint64_t packets = 0;
+  for (;;) {
+    av_packet_unref(packet_.get());
+    const int error = av_read_frame(format_.get(), packet_.get());
+    if (error == AVERROR_EOF) break;
+    if (error < 0) return Failed("read", error);
+    packets += packet_->stream_index == stream_ ? 1 : 0;
+  }
+  const int error =
+      av_seek_frame(format_.get(), stream_, INT64_MIN, AVSEEK_FLAG_BACKWARD);
+  if (error < 0) return Failed("seek", error);
+  return packets;
 }
 
 Status InProcessDecoder::DecodeAt(int64_t pts) {

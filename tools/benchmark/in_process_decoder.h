@@ -19,22 +19,25 @@ struct SwsContext;
 namespace bulkhead::benchmark {
 
 // The baseline for Bulkhead: the same libav libraries, called directly in this
-// process. Decodes the first video stream with one thread and converts each
-// frame to RGB24 into one buffer that the next frame reuses, which is the least
-// work possible.
+// process. Decodes the first video stream and converts each frame to RGB24 into
+// one buffer that the next frame reuses, which is the least work possible.
 //
 // Gives a malicious file full access to this process. Use it only on files that
 // you made yourself.
 class InProcessDecoder {
  public:
-  static Result<std::unique_ptr<InProcessDecoder>> Open(
-      const std::string& path);
+  // `threads` is the number of threads of the decoder.
+  static Result<std::unique_ptr<InProcessDecoder>> Open(const std::string& path,
+                                                        int threads = 1);
   ~InProcessDecoder();
   InProcessDecoder(const InProcessDecoder&) = delete;
   InProcessDecoder& operator=(const InProcessDecoder&) = delete;
 
   // Decodes the next frame into picture(). Returns false at the end.
   Result<bool> Next();
+  // Reads every packet of the stream without decoding it, as who makes an index
+  // does, and goes back to the beginning. Returns the number of packets.
+  Result<uint64_t> ReadAllPackets();
   // Seeks to the keyframe before `pts` and decodes up to the frame at `pts`,
   // the only one that is converted.
   Status DecodeAt(int64_t pts);
@@ -45,7 +48,7 @@ class InProcessDecoder {
  private:
   InProcessDecoder() = default;
 
-  Status Start(const std::string& path);
+  Status Start(const std::string& path, int threads);
   // Decodes the next frame without converting it.
   Result<bool> NextDecoded();
   Status Convert();

@@ -99,6 +99,14 @@ Result<SequentialPass> Peer::Sequential() {
   return pass;
 }
 
+Result<SequentialPass> Peer::Clips(int at_once, int count) {
+  Result<std::string> answer = Ask(fmt::format("clips {} {}", at_once, count));
+  if (!answer) return answer.error();
+  SequentialPass pass;
+  std::istringstream(*answer) >> pass.seconds >> pass.frames;
+  return pass;
+}
+
 Result<RandomPass> Peer::Random(std::span<const int64_t> indices) {
   Result<std::string> answer =
       Ask(fmt::format("random {}", fmt::join(indices, ",")));

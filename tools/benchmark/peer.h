@@ -50,6 +50,8 @@ class Peer {
   // Call it after Sequential(): the pictures are compared with those of the
   // last sequential pass.
   Result<RandomPass> Random(std::span<const int64_t> indices);
+  // Decodes the clip `count` times, `at_once` at the same time in threads.
+  Result<SequentialPass> Clips(int at_once, int count);
   // Sends a request of tensors.py.
   Result<TensorPass> Tensors(const std::string& request);
 

@@ -12,6 +12,8 @@ Prints the version of the library, then answers each line of input with a line:
                        decode the first of these frames, the time for the others,
                        and the number of pictures that differ from those of the
                        sequential pass
+    clips 8 100     -> SECONDS FRAMES           opens the clip 100 times, 8 at
+                       once in threads, and decodes every frame each time
 
 Pictures have 24 bits per pixel, in the channel order of the library. Decodes with
 one thread and reads all bytes of each picture. Exits with 3 if the library is not
@@ -21,6 +23,7 @@ installed.
 import os
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 
 def digest(picture):
@@ -183,6 +186,18 @@ class Ffms2:
         return self.frames_from(0)
 
 
+def decode_clips(kind, clip, at_once, count):
+    """Returns the number of frames of all clips."""
+
+    def decode(_):
+        decoder = kind(clip)
+        decoder.open()
+        return len([digest(picture) for picture in decoder.frames()])
+
+    with ThreadPoolExecutor(at_once) as pool:
+        return sum(pool.map(decode, range(count)))
+
+
 def main():
     kinds = {"pyav": PyAv, "opencv": OpenCv, "ffms2": Ffms2}
     try:
@@ -195,6 +210,12 @@ def main():
     for line in sys.stdin:
         words = line.split()
         start = time.perf_counter()
+        if words[0] == "clips":
+            frames = decode_clips(
+                type(decoder), sys.argv[2], int(words[1]), int(words[2])
+            )
+            print(time.perf_counter() - start, frames, flush=True)
+            continue
         decoder.open()
         if words[0] == "sequential":
             straight = [digest(picture) for picture in decoder.frames()]

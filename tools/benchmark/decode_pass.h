@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bulkhead/host.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "tools/cli/writers/null_writer.h"
+#include "tools/cli/writers/picture.h"
+
+namespace bulkhead::benchmark {
+
+// One pass over a clip in order.
+struct Pass {
+  uint64_t frames = 0;
+  uint64_t sum = 0;    // The sum over all pixels.
+  double seconds = 0;  // Includes the time to open the clip.
+
+  double rate() const { return static_cast<double>(frames) / seconds; }
+  bool HasPixelsOf(const Pass& other) const {
+    return frames == other.frames && sum == other.sum;
+  }
+};
+
+// Reads every byte of every frame and measures the time since its construction.
+class Consumer {
+ public:
+  void Take(const cli::Picture& picture) {
+    (void)reader_.Write(picture);
+    ++frames_;
+  }
+  Pass Finish() const {
+    return {frames_, reader_.sum(),
+            std::chrono::duration<double>(Clock::now() - start_).count()};
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const Clock::time_point start_ = Clock::now();
+  cli::NullWriter reader_;
+  uint64_t frames_ = 0;
+};
+
+// Takes every picture of a source with Next() and picture().
+template <typename Source>
+Result<Pass> Drain(Source& source, Consumer& consumer) {
+  while (true) {
+    Result<bool> next = source.Next();
+    if (!next) return next.error();
+    if (!*next) return consumer.Finish();
+    consumer.Take(source.picture());
+  }
+}
+
+struct PictureSize {
+  uint32_t width = 0;
+  uint32_t height = 0;
+};
+
+// Both open the clip, decode it to RGB24 and read every byte of every frame.
+// `threads` is the number of threads of the decoder.
+Result<Pass> DecodeInProcess(const std::string& clip, int threads);
+// Stores the size of the frames in `size` unless that is null.
+Result<Pass> DecodeByBulkhead(Host& host, const std::string& clip, int threads,
+                              PictureSize* size = nullptr);
+
+}  // namespace bulkhead::benchmark

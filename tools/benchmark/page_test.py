@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page shows every figure of its runs, and says what is missing."""
+
+import json
+import os
+import tempfile
+import unittest
+
+from figures import Runs
+
+try:
+    import matplotlib
+except ImportError:
+    matplotlib = None
+
+
+def series(name, *values):
+    values = list(values)
+    middle = sorted(values)[len(values) // 2]
+    return {
+        "name": name,
+        "unit": "",
+        "median": middle,
+        "lowest": min(values),
+        "highest": max(values),
+        "values": values,
+    }
+
+
+def run(benchmark, *tables):
+    return {
+        "benchmark": benchmark,
+        "machine": {"processor": "Abacus", "processors": 2, "load_before": 0.25},
+        "rounds": 5,
+        "commit": "c0ffee",
+        "tables": [
+            {"title": title, "rows": rows, "notes": []} for title, rows in tables
+        ],
+    }
+
+
+def decoding(codec, height, threads, ours, ratio):
+    return {
+        "of": {"codec": codec, "height": height, "threads": threads},
+        "series": [series("Bulkhead", ours), series("Bulkhead / libav", ratio)],
+    }
+
+
+MATRIX = run(
+    "matrix",
+    (
+        "Decoding in order",
+        [
+            decoding("H.264", 480, 1, 611, 0.97),
+            decoding("H.264", 480, 2, 1222, 0.98),
+            decoding("AV1", 2160, 1, 33, 0.93),
+        ],
+    ),
+)
+CLIPS = run(
+    "clips",
+    (
+        "100 clips",
+        [
+            {
+                "of": {"at once": 8, "decoder": "Bulkhead"},
+                "series": [series("clips", 71, 73, 74)],
+            },
+            {
+                "of": {"at once": 8, "decoder": "PyAV"},
+                "not_reached": "it is not installed",
+            },
+        ],
+    ),
+)
+
+
+class PageTest(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+
+    def write(self, *runs):
+        paths = []
+        for one in runs:
+            paths.append(os.path.join(self.directory.name, one["benchmark"]))
+            with open(paths[-1], "w", encoding="utf-8") as file:
+                json.dump(one, file)
+        return Runs(paths)
+
+    def test_tables_are_found_by_what_they_are_about(self):
+        runs = self.write(MATRIX, CLIPS)
+        table = runs.table("matrix", "Decoding")
+        self.assertEqual(table.values("codec"), ["H.264", "AV1"])
+        of = {"codec": "H.264", "height": 480, "threads": 2}
+        self.assertEqual(table.median("Bulkhead", **of), (1222, 1222, 1222))
+        self.assertIsNone(table.median("Bulkhead", codec="VP9"))
+        self.assertIsNone(table.median("another series", **of))
+        self.assertEqual(
+            table.line("height", "Bulkhead / libav", threads=1),
+            ([480, 2160], [0.97, 0.93]),
+        )
+        clips = runs.table("clips", "")
+        self.assertEqual(clips.not_reached(decoder="PyAV"), "it is not installed")
+        self.assertIsNone(clips.median("clips", decoder="PyAV"))
+        self.assertIsNone(runs.table("ring", ""))
+
+    def test_the_origin_names_machine_commit_and_rounds(self):
+        other = dict(CLIPS, commit="decade")
+        self.assertEqual(
+            self.write(MATRIX, other).origin(),
+            "Abacus, 2 processors, load at most 0.2 before a run · "
+            "commit c0ffee, decade · medians of 5 rounds",
+        )
+
+    @unittest.skipUnless(matplotlib, "needs matplotlib: tools/setup --page")
+    def test_the_page_has_each_figure(self):
+        import page
+
+        path = os.path.join(self.directory.name, "page.svg")
+        page.draw_page(self.write(MATRIX, CLIPS)).savefig(path)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        for wanted in (
+            "Decoding in order to RGB24, 2 threads",
+            ">611<",
+            ">1222<",
+            ">0.93<",
+            ">73<",
+            ">8 at once<",
+            "Abacus",
+            "c0ffee",
+            "no figures: tools/bench --ring",
+        ):
+            self.assertIn(wanted, text)
+
+    @unittest.skipUnless(matplotlib, "needs matplotlib: tools/setup --page")
+    def test_one_thing_has_one_colour(self):
+        import page
+
+        self.assertEqual(
+            page.colour("Bulkhead: listing"), page.colour("the ring of a session")
+        )
+        names = ["Bulkhead", page.LIBAV, "PyAV 10.0.0", "OpenCV 4.6.0", "futex"]
+        self.assertEqual(len({page.colour(name) for name in names}), len(names))
+
+
+if __name__ == "__main__":
+    unittest.main()
