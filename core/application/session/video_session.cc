@@ -107,7 +107,8 @@ Result<std::shared_ptr<FramePool>> VideoSession::MakePool() const {
         NativeFormat::Create(metadata_.pixel_format, metadata_.width,
                              metadata_.height, limits().frame_pixels));
     return FramePool::Create(format->geometry, limits().frame_slots,
-                             limits().session_bytes);
+                             limits().session_bytes,
+                             FramePool::Slots::kGrowing);
   }
   ASSIGN_OR_RETURN(const ipc::FrameGeometry geometry,
                    FromIpc(ipc::RgbGeometry(metadata_.width, metadata_.height,
