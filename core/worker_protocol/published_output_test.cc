@@ -108,8 +108,9 @@ class NativeOutputTest : public ::testing::Test {
  protected:
   std::string Adopt(const PictureShape& shape, uint64_t slot_bytes,
                     uint32_t stride) {
-    const auto pool =
-        FramePool::Create(slot_bytes, "pages", 2, 1 << 20).value();
+    const auto pool = FramePool::Create(slot_bytes, "pages", 2, 1 << 20,
+                                        FramePool::Slots::kAllocated)
+                          .value();
     const auto grant = pool->ledger().TakeForGrant().value();
     capnp::MallocMessageBuilder message;
     auto frame = message.initRoot<schema::PublishedFrame>();

@@ -83,6 +83,7 @@ Status WorkerChannel::Grant(FramePool& pool) {
           builder.setSlot(grant->slot);
           builder.setGeneration(grant->generation);
         }));
+    ++grants_;
   }
   return Status();
 }

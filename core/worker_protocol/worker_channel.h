@@ -76,6 +76,8 @@ class WorkerChannel {
   Status Request(size_t max_words, const FillRequest& fill);
   // Grants the worker every free slot of `pool`.
   Status Grant(FramePool& pool);
+  // Returns the number of grants so far.
+  uint32_t grants() const { return grants_; }
 
   // Copies the next reply out of the ring. Returns false if there is none yet.
   ipc::Expected<bool> TryRead();
@@ -111,6 +113,7 @@ class WorkerChannel {
   const ipc::UniqueFd wake_host_;
   ipc::RingWriter writer_;
   ipc::RingReader reader_;
+  uint32_t grants_ = 0;
   std::optional<ipc::CopiedMessage> reply_;  // copied, not yet taken
 };
 

@@ -292,7 +292,17 @@ struct Reply {
     lostSamples @15 :LostSamples;
     # Damage that a play has met, sent before the samples there are published.
     # Audio only.
+    needsSlot @16 :NeedsSlot;
+    # A picture waits for a slot, and the decoder refers to all that are granted.
+    # The host grants another one. Only with Output.native.
   }
+}
+
+struct NeedsSlot {
+  epoch @0 :UInt32;
+  grants @1 :UInt32;
+  # The number of grants that the worker has taken since it started. If the host
+  # has sent more, it has already helped.
 }
 
 struct Entered {

@@ -123,6 +123,7 @@ void LyingSession::Handle(schema::Request::Reader request) {
       Play(request.getPlay());
       break;
     case schema::Request::GRANT:
+      ++grants_taken_;
       grants_.emplace_back(request.getGrant().getSlot(),
                            request.getGrant().getGeneration());
       break;
@@ -300,6 +301,14 @@ bool LyingSession::Publish(
         if (change) change(frame);
       });
   return true;
+}
+
+void LyingSession::ReplyNeedsSlot(uint32_t grants) {
+  Reply([&](schema::Reply::Builder reply) {
+    auto needs = reply.initNeedsSlot();
+    needs.setEpoch(epoch_);
+    needs.setGrants(grants);
+  });
 }
 
 void LyingSession::ReplyOpenedAudio(

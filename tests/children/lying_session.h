@@ -77,6 +77,8 @@ class LyingSession {
   // Publishes a frame. Returns false if no slot is granted.
   bool Publish(const std::function<void(ipc::schema::PublishedFrame::Builder)>&
                    change = {});
+  // Asks for a slot as a worker that has had `grants` grants.
+  void ReplyNeedsSlot(uint32_t grants);
   void ReplyOpenedAudio(
       const std::function<void(ipc::schema::OpenedAudio::Builder)>& change = {},
       size_t max_words = 128);
@@ -107,6 +109,8 @@ class LyingSession {
   }
   // The number of the next frame or sample.
   int64_t position() const { return position_; }
+  // The number of grants so far.
+  uint32_t grants_taken() const { return grants_taken_; }
   uint64_t slot_bytes() const { return slot_bytes_; }
   // The whole frame pool.
   std::span<std::byte> pool() { return pool_->writable_bytes(); }
@@ -143,6 +147,7 @@ class LyingSession {
   std::optional<ipc::Waiter> waiter_;
   uint64_t slot_bytes_ = 0;
   std::deque<std::pair<uint32_t, uint32_t>> grants_;  // slot, generation
+  uint32_t grants_taken_ = 0;
   bool is_audio_ = false;
   bool is_native_ = false;
   bool playing_ = false;

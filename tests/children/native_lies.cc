@@ -49,6 +49,23 @@ const std::map<std::string, Session::Lie, std::less<>> kLies = {
       [](Session& s) {
         s.Publish([](Frame f) { f.setHeight(2 * kLyingHeight); });
       }}},
+    // Takes every slot that it can get.
+    {"native_greedy",
+     {Step::kFrame,
+      [](Session& s) {
+        for (;;) {
+          s.ReplyNeedsSlot(s.grants_taken());
+          s.Listen();
+        }
+      }}},
+    // Was helped long ago.
+    {"native_never_content",
+     {Step::kFrame,
+      [](Session& s) {
+        for (;;) s.ReplyNeedsSlot(0);
+      }}},
+    {"rgb_needs_slot",
+     {Step::kFrame, [](Session& s) { s.ReplyNeedsSlot(s.grants_taken()); }}},
     {"native_range",
      {Step::kFrame,
       [](Session& s) {

@@ -294,6 +294,10 @@ LIES(Native, Row{"honest_native", Code::kOk, "", kNative},
      Row{"native_stride_none", Code::kBackendMisbehaved, "where they must be",
          kNative},
      Row{"native_larger", Code::kBackendMisbehaved, "another size", kNative},
+     Row{"native_greedy", Code::kResourceExhausted, "frame_slots", kNative},
+     Row{"native_never_content", Code::kDeadlineExceeded, "next frame",
+         kNative},
+     Row{"rgb_needs_slot", Code::kBackendMisbehaved, "for RGB"},
      Row{"native_range", Code::kBackendMisbehaved, "colours", kNative},
      Row{"native_chroma", Code::kBackendMisbehaved, "colours", kNative});
 

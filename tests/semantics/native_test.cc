@@ -11,15 +11,17 @@
 namespace bulkhead::tests {
 namespace {
 
-VideoOptions Native() {
-  return {.output_format = OutputFormat::kNative};
-}
+VideoOptions Native() { return {.output_format = OutputFormat::kNative}; }
 
 class NativeFrames : public Semantics {
  protected:
   VideoDecoder OpenNative(Clip clip) { return Open(clip, Native()); }
   static std::vector<std::string> Reference(Clip clip) {
     return NativeHashesByFfmpeg(Generate(clip).value()).value();
+  }
+  static Result<Frame> Fetched(Result<std::optional<Frame>> frame) {
+    if (!frame) return frame.error();
+    return **std::move(frame);
   }
 };
 
@@ -72,6 +74,42 @@ TEST_P(NativeFrames, StayWhatTheyAreWhileTheyAreHeld) {
   for (size_t i = 0; i < held.size(); ++i) {
     EXPECT_EQ(HashOf(held[i]), expected[i]) << i;
   }
+}
+
+// A decoder that refers to slots leaves enough of them for frames.
+TEST_P(NativeFrames, AsManyAsTheLimitSaysCanBeHeld) {
+  constexpr size_t kSlots = 8;  // Limits::frame_slots
+  const std::vector<std::string> expected = Reference(Clip::kH264);
+  VideoDecoder video = OpenNative(Clip::kH264);
+  for (int round = 0; round < 2; ++round) {
+    std::vector<Frame> held;
+    std::optional<Status> refused;
+    while (!refused && held.size() < 30) {
+      // In order, which lets the worker decode ahead, and by number.
+      auto frame = round == 0
+                       ? Fetched(video.Next())
+                       : video.FrameAt(static_cast<int64_t>(held.size() + 50));
+      if (frame) {
+        held.push_back(*std::move(frame));
+      } else {
+        refused = frame.error();
+      }
+    }
+    EXPECT_GE(held.size(), kSlots - 1);
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->code(), Code::kResourceExhausted) << *refused;
+    EXPECT_NE(refused->message().find("frame_slots"), std::string::npos)
+        << *refused;
+    for (size_t i = 0; i < held.size(); ++i) {
+      EXPECT_EQ(HashOf(held[i]), expected[round == 0 ? i : i + 50]);
+    }
+    const size_t next = held.size();
+    held.clear();
+    if (round == 0) {
+      EXPECT_EQ(HashOf(*video.Next().value()), expected[next]);
+    }
+  }
+  EXPECT_EQ(video.recovery().restarts, 0u);
 }
 
 TEST_P(NativeFrames, TellFormatPlanesAndColours) {

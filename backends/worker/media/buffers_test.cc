@@ -268,6 +268,29 @@ TEST(BufferProvider, APictureOfAnotherSizeThanASlotGetsPrivateMemory) {
   }
 }
 
+TEST(BufferProvider, LeavesTheLastOfTheGrantedSlotsToOthers) {
+  Pool pool;
+  BufferProvider buffers(kMiB);
+  buffers.DeliverInto(pool.slots, AV_PIX_FMT_RGB24, Pool::Geometry());
+  pool.slots->Grant(0, 1);
+  bulkhead_buffer own{};
+  ASSERT_EQ(Acquire(buffers, Request("rgb24", 20, 4), &own), BULKHEAD_OK);
+  EXPECT_FALSE(buffers.PublishableSlot(*pool.slots, own.handle));
+  pool.slots->Grant(1, 1);
+  bulkhead_buffer buffer{};
+  ASSERT_EQ(Acquire(buffers, Request("rgb24", 20, 4), &buffer), BULKHEAD_OK);
+  const auto slot = buffers.PublishableSlot(*pool.slots, buffer.handle);
+  ASSERT_TRUE(slot);
+  EXPECT_TRUE(pool.slots->has_pinned_grant());
+  pool.slots->Publish(slot->index);
+  EXPECT_FALSE(pool.slots->has_pinned_grant());
+  pool.slots->Grant(slot->index, 2);
+  EXPECT_TRUE(pool.slots->has_pinned_grant());
+  Release(buffers, buffer);
+  EXPECT_FALSE(pool.slots->has_pinned_grant());
+  Release(buffers, own);
+}
+
 TEST(BufferProvider, DoesNotRecycleASlotThatADecoderStillReferences) {
   Pool pool;
   BufferProvider buffers(kMiB);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/worker/media/slot_pool.h"
 
+#include <algorithm>
+
 namespace bulkhead::worker {
 
 SlotPool::SlotPool(uint8_t* base, uint32_t count, size_t slot_bytes)
@@ -39,11 +41,9 @@ std::optional<Slot> SlotPool::Take() {
 
 std::optional<Slot> SlotPool::TakePinned() {
   std::lock_guard lock(mutex_);
-  // Always leaves one slot unpinned: if decoders pinned all slots, no picture
-  // that needs a conversion could ever be published.
-  uint32_t pinned = 0;
-  for (const State& state : slots_) pinned += state.pinned ? 1 : 0;
-  if (pinned + 1 >= slot_count()) return std::nullopt;
+  // If decoders pinned all slots, no picture that needs a conversion could ever
+  // be published.
+  if (FreeLocked() < 2) return std::nullopt;
   return TakeLocked(/*pin=*/true);
 }
 
@@ -71,8 +71,19 @@ void SlotPool::Release(uint32_t index) {
   slots_[index].pinned = false;
 }
 
+bool SlotPool::has_pinned_grant() const {
+  std::lock_guard lock(mutex_);
+  return std::any_of(slots_.begin(), slots_.end(), [](const State& state) {
+    return state.granted && state.pinned;
+  });
+}
+
 uint32_t SlotPool::free_count() const {
   std::lock_guard lock(mutex_);
+  return FreeLocked();
+}
+
+uint32_t SlotPool::FreeLocked() const {
   uint32_t free = 0;
   for (const State& state : slots_) {
     free += state.granted && !state.taken ? 1 : 0;

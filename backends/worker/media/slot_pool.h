@@ -25,9 +25,9 @@ struct Slot {
 //
 // A decoder that decodes into a slot may still refer to the slot after its
 // picture was published, and even after the host has granted the slot again. So
-// such a slot is `pinned` until Release, and a grant does not free it. One slot
-// is never pinned but left for the colour converter; without it the next frame
-// could wait for ever.
+// such a slot is `pinned` until Release, and a grant does not free it. The last
+// free slot is never pinned but left for a picture that lies elsewhere, or the
+// next frame could wait for ever.
 //
 // Thread-safe, since decoders acquire buffers on their own threads. The memory
 // is borrowed and must outlive the pool.
@@ -46,7 +46,7 @@ class SlotPool {
   std::optional<Slot> Take();
 
   // Takes a free slot for a decoder, and pins it until Release. Never pins the
-  // last slot.
+  // last free slot.
   std::optional<Slot> TakePinned();
 
   // Returns a taken slot if the picture in it may be published, that is, if the
@@ -58,6 +58,10 @@ class SlotPool {
 
   // Ends the use by the taker. Frees the slot unless the host owns it.
   void Release(uint32_t index);
+
+  // Returns whether there is a slot that the host has granted and that Take
+  // cannot return, because a decoder refers to it.
+  bool has_pinned_grant() const;
 
   // Returns the number of slots that Take could return now.
   uint32_t free_count() const;
@@ -73,6 +77,7 @@ class SlotPool {
   };
 
   std::optional<Slot> TakeLocked(bool pin);
+  uint32_t FreeLocked() const;
   Slot Describe(uint32_t index) const;
 
   uint8_t* const base_;

@@ -195,6 +195,7 @@ void VideoStream::AttachPool(std::shared_ptr<SlotPool> pool) {
 }
 
 void VideoStream::Grant(uint32_t slot, uint32_t generation) {
+  ++grants_;
   if (delivery_) delivery_->Grant(slot, generation);
 }
 
@@ -204,6 +205,7 @@ ipc::Expected<void> VideoStream::StartPlay(schema::Play::Reader play) {
            .active = true,
            .skip_before = play.getSkipBefore(),
            .frames_left = play.getMaxFrames()};
+  stalled_at_.reset();
   const auto start = play.getStart();
   if (start.isOnward()) return {};
   if (start.isSample()) {
@@ -329,13 +331,27 @@ ipc::Expected<bool> VideoStream::Show() {
   // The host waits for the first picture of a play, and for its last one.
   const bool beside = overlaps_ && play_.has_shown && play_.frames_left > 1;
   IPC_ASSIGN_OR_RETURN(const bool begun, delivery_->Begin(frame, beside));
-  if (!begun) return false;
+  if (!begun) return Stall();
   begun_ = picture;
   reader_->Pass();
   play_.has_shown = true;
   --play_.frames_left;
   if (!beside) IPC_TRY(PublishBegun());
   return true;
+}
+
+ipc::Expected<bool> VideoStream::Stall() {
+  if (!output_.native || stalled_at_ == grants_ || !pool_->has_pinned_grant()) {
+    return false;
+  }
+  stalled_at_ = grants_;
+  IPC_TRY(context_.replies.Send(kSmallReplyWords,
+                                [this](schema::Reply::Builder reply) {
+                                  auto needs = reply.initNeedsSlot();
+                                  needs.setEpoch(play_.epoch);
+                                  needs.setGrants(grants_);
+                                }));
+  return false;
 }
 
 ipc::Expected<bool> VideoStream::Answer(

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,9 @@ class VideoStream : public Stream {
   // Sends the reply that ends a play. Returns true.
   ipc::Expected<bool> Answer(
       const std::function<void(ipc::schema::Reply::Builder)>& fill);
+  // Asks the host for another slot, once for each grant, if it may take those
+  // that the decoder refers to for free. Returns false.
+  ipc::Expected<bool> Stall();
 
   const StreamContext context_;
   const DecoderOpening opening_;
@@ -107,6 +111,8 @@ class VideoStream : public Stream {
   std::string complaint_;       // what the backend said of the lost ones
   Play play_;
   std::optional<Picture> begun_;  // the picture that delivery_ has begun
+  uint32_t grants_ = 0;                 // that were taken so far
+  std::optional<uint32_t> stalled_at_;  // the grants when it asked for more
 
   std::shared_ptr<SlotPool> pool_;
   // The last member, so destroyed first: it may hold frames of the decoder.

@@ -22,6 +22,9 @@ namespace {
 
 // What libavcodec's slice and frame threads can have.
 constexpr uint32_t kMostThreads = 64;
+// Slots of native pictures besides those for the application, since the decoder
+// goes on to refer to them.
+constexpr uint32_t kSlotsOfDecoders = 8;
 
 }  // namespace
 
@@ -106,9 +109,9 @@ Result<std::shared_ptr<FramePool>> VideoSession::MakePool() const {
         const auto format,
         NativeFormat::Create(metadata_.pixel_format, metadata_.width,
                              metadata_.height, limits().frame_pixels));
-    return FramePool::Create(format->geometry, limits().frame_slots,
-                             limits().session_bytes,
-                             FramePool::Slots::kGrowing);
+    return FramePool::Create(
+        format->geometry, limits().frame_slots + kSlotsOfDecoders,
+        limits().session_bytes, FramePool::Slots::kGrowing);
   }
   ASSIGN_OR_RETURN(const ipc::FrameGeometry geometry,
                    FromIpc(ipc::RgbGeometry(metadata_.width, metadata_.height,

@@ -57,6 +57,9 @@ Result<bool> StreamLink::IsCurrent(schema::Reply::Reader reply_untrusted) {
     case schema::Reply::SKIPPING:
       epoch = reply_untrusted.getSkipping().getEpoch();
       break;
+    case schema::Reply::NEEDS_SLOT:
+      epoch = reply_untrusted.getNeedsSlot().getEpoch();
+      break;
     case schema::Reply::PAUSED:
       epoch = reply_untrusted.getPaused();
       break;

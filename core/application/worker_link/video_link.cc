@@ -170,6 +170,7 @@ Status VideoLink::Play(const PlayRequest& play) {
   link_.SetLastRequest(Describe(play));
   frames_left_ = play.max_frames;
   skip_before_ = play.skip_before;
+  stalled_at_.reset();
   unseen_.clear();
   if (play.start != PlayRequest::Start::kOnward) {
     seeking_ = true;
@@ -220,6 +221,7 @@ Result<PlayEvent> VideoLink::AwaitWithinDeadline() {
       return event;
     }
     RETURN_IF_ERROR(link_.GrantFreeSlots(frames_left_));
+    if (stalled_at_) RETURN_IF_ERROR(link_.GrantAnotherSlot(*stalled_at_));
     std::optional<PlayEvent> event;
     RETURN_IF_ERROR(
         link_.Receive(*deadline_, "decode the next frame",
@@ -258,6 +260,11 @@ Result<std::optional<PlayEvent>> VideoLink::AdoptEventIfValid(
     return Event(std::move(frame));
   }
   if (!current) return Event();
+  if (reply_untrusted.isNeedsSlot()) {
+    if (!shape_.native) return link_.Misbehaved("it needs a slot for RGB");
+    stalled_at_ = reply_untrusted.getNeedsSlot().getGrants();
+    return Event();
+  }
   if (reply_untrusted.isEntered()) {
     RETURN_IF_ERROR(AdoptEntryIfValid(reply_untrusted.getEntered()));
     return Event();

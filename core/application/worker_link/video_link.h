@@ -149,6 +149,7 @@ class VideoLink {
   int64_t media_bytes_ = 0;
   uint64_t max_passed_ = 0;   // Limits::index_frames
   uint64_t passed_left_ = 0;  // number of frames that may still be passed
+  std::optional<uint32_t> stalled_at_;    // NeedsSlot.grants of the last one
   std::optional<StepDeadline> deadline_;  // of the step, from its first wait on
   bool progressed_ = false;               // the deadline is to be renewed
   StepDeadline::Clock::time_point left_at_;  // the end of the last Await()

@@ -278,6 +278,22 @@ Status WorkerLink::GrantFreeSlots(uint64_t wanted) {
                     ipc::LimitName("frame_slots"));
 }
 
+Status WorkerLink::GrantAnotherSlot(uint32_t grants) {
+  if (channel_->grants() != grants) return Status();
+  ASSIGN_OR_RETURN(const bool grows, pool_->Grow());
+  if (grows) {
+    const Status granted = channel_->Grant(*pool_);
+    return granted.ok() ? granted : Misbehaved(granted.message());
+  }
+  return Status(Code::kResourceExhausted,
+                "the application holds " +
+                    std::to_string(pool_->ledger().leased_count()) +
+                    " frames of this session, and the decoder refers to its "
+                    "other slots; drop some, copy the planes of those that it "
+                    "keeps, or raise " +
+                    ipc::LimitName("frame_slots"));
+}
+
 Status WorkerLink::FailureOf(schema::Failed::Reader failed_untrusted) {
   const auto failure_untrusted = failed_untrusted.getFailure();
   auto claimed = ValidateFailure(failure_untrusted);

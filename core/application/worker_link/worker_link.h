@@ -86,6 +86,10 @@ class WorkerLink {
   // slot is wanted. Returns kResourceExhausted if the application holds all
   // slots.
   Status GrantFreeSlots(uint64_t wanted);
+  // Grants one slot more, since the decoder refers to all of the `grants` that
+  // the worker has had. Does nothing if it has been granted more meanwhile.
+  // Returns kResourceExhausted if the pool has no other slot.
+  Status GrantAnotherSlot(uint32_t grants);
   // Returns the error that the worker reported.
   Status FailureOf(ipc::schema::Failed::Reader failed_untrusted);
   // Kills the worker for breaking the protocol as `what` describes, and returns
