@@ -38,6 +38,15 @@ def _one_line(result):
     return f"{type(result).__name__}({', '.join(parts)})"
 
 
+def _planes_in_one_line(frame):
+    """Shows the format and the shapes of the planes, and no number of them."""
+    shapes = ", ".join(str(tuple(plane.shape)) for plane in frame.data)
+    return (
+        f"NativeFrame({frame.pixel_format} of {frame.width}x{frame.height}, planes "
+        f"[{shapes}], pts_seconds={frame.pts_seconds!r})"
+    )
+
+
 @dataclasses.dataclass(repr=False, eq=False)
 class Frame(_Fields):
     """One picture and its time.
@@ -95,12 +104,7 @@ class NativeFrame(Frame):
     def __iter__(self) -> collections.abc.Iterator[Any]:
         return iter((self.data, self.pts_seconds, self.duration_seconds))
 
-    def __repr__(self) -> str:
-        shapes = ", ".join(str(tuple(plane.shape)) for plane in self.data)
-        return (
-            f"NativeFrame({self.pixel_format} of {self.width}x{self.height}, planes "
-            f"[{shapes}], pts_seconds={self.pts_seconds!r})"
-        )
+    __repr__ = _planes_in_one_line
 
     def _repr_png_(self) -> Optional[bytes]:
         return None

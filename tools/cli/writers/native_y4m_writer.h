@@ -16,8 +16,8 @@ namespace bulkhead::cli {
 //     ffmpeg -noautorotate -i FILE -map 0:v:0 -fps_mode passthrough
 //         -f yuv4mpegpipe -strict -1 -
 //
-// of FFmpeg 5.1 writes: 4:2:0, 4:1:1, 4:2:2, 4:4:4 and gray of 8 to 16 bits. But
-// chroma of an odd width and more than 8 bits is whole, as FFmpeg reads it.
+// of FFmpeg 5.1 writes: 4:2:0, 4:1:1, 4:2:2, 4:4:4 and gray of 8 to 16 bits.
+// But chroma of an odd width and more than 8 bits is whole, as FFmpeg reads it.
 class NativeY4mWriter : public StreamWriter {
  public:
   struct Stream {
