@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "backends/worker/media/abi_breach.h"
-#include "backends/worker/media/fingerprint.h"
 #include "ipc/frame_geometry.h"
 #include "ipc/try.h"
 
@@ -59,7 +58,8 @@ std::optional<Slot> FrameDelivery::SlotOf(const bulkhead_frame& frame) {
   return slot;
 }
 
-ipc::Expected<bool> FrameDelivery::Begin(DecodedFrame& frame, bool beside) {
+ipc::Expected<std::optional<DeliveredFrame>> FrameDelivery::Deliver(
+    DecodedFrame& frame) {
   IPC_TRY(converter_.Prepare(*frame));
   if (frame->buffer != nullptr && !buffers_.Holds(*frame)) {
     return tl::unexpected(
@@ -80,41 +80,20 @@ ipc::Expected<bool> FrameDelivery::Begin(DecodedFrame& frame, bool beside) {
     // The decoder must not get the frame back yet: it might draw the next
     // picture into the slot, which the host owns now.
     pool_->Publish(slot->index);
-    begun_ = {.slot = *slot,
-              .in_place = true,
-              .fingerprint = FingerprintOf(geometry_, slot->data)};
     lent_[slot->index] = std::move(frame);
-    return true;
+    return DeliveredFrame{slot->index, slot->generation, geometry_, slot->data};
   }
 
   const auto slot = pool_->Take();
-  if (!slot) return false;
-  begun_ = {.slot = *slot, .frame = std::move(frame)};
-  const auto convert = [this] {
-    const Slot& target = begun_.slot;
-    begun_.converted =
-        converter_.Convert(*begun_.frame, target.data, geometry_);
-    begun_.fingerprint = FingerprintOf(geometry_, target.data);
-  };
-  if (beside) {
-    side_.Begin(convert);
-  } else {
-    convert();
+  if (!slot) return std::nullopt;
+  auto converted = converter_.Convert(*frame, slot->data, geometry_);
+  if (!converted) {
+    pool_->Release(slot->index);
+    return tl::unexpected(std::move(converted.error()));
   }
-  return true;
-}
-
-ipc::Expected<DeliveredFrame> FrameDelivery::Finish() {
-  side_.Finish();
-  const Begun begun = std::move(begun_);
-  const Slot& slot = begun.slot;
-  if (!begun.converted) {
-    pool_->Release(slot.index);
-    return tl::unexpected(begun.converted.error());
-  }
-  if (!begun.in_place) pool_->Publish(slot.index);
-  return DeliveredFrame{slot.index, slot.generation, geometry_, slot.data,
-                        begun.fingerprint};
+  pool_->Publish(slot->index);
+  frame.Reset();
+  return DeliveredFrame{slot->index, slot->generation, geometry_, slot->data};
 }
 
 }  // namespace bulkhead::worker

@@ -9,7 +9,6 @@
 #include "backends/worker/media/buffers.h"
 #include "backends/worker/media/decoder.h"
 #include "backends/worker/media/output_converter.h"
-#include "backends/worker/media/side_thread.h"
 #include "backends/worker/media/slot_pool.h"
 #include "ipc/error.h"
 #include "ipc/frame_geometry.h"
@@ -21,22 +20,14 @@ struct DeliveredFrame {
   uint32_t slot;
   uint32_t generation;
   ipc::FrameGeometry geometry;
-  const uint8_t* data;
-  uint64_t fingerprint;  // of the pixels (fingerprint.h)
+  const uint8_t* data;  // for computing the fingerprint
 };
 
 // Puts decoded pictures into slots of the frame pool.
 //
 //     FrameDelivery delivery(pool, buffers, converter);
 //     delivery.Grant(slot, generation);          // as the host sends them
-//     if (*delivery.Begin(frame, /*beside=*/true)) {   // else: no slot
-//       DecodeNext();
-//       auto delivered = delivery.Finish();
-//     }
-//
-// A picture is converted beside the caller where a second processor is free
-// (SideThread), so that the next one is decoded meanwhile. The decoder gets the
-// frame back in Finish(), on the caller's thread.
+//     auto delivered = delivery.Deliver(frame);  // empty: no slot
 //
 // Most pictures are converted into a free slot. A picture that needs no
 // conversion, and was decoded into a slot (BufferProvider), is published
@@ -58,15 +49,11 @@ class FrameDelivery {
 
   void Grant(uint32_t slot, uint32_t generation);
 
-  // Begins to deliver a picture and takes `frame` over; with `beside`, converts
-  // it beside the caller. Finish() must have been called since the last one.
-  // Returns false if no slot is free; call again with the same frame after a
-  // grant. Fails with kResourceExhausted if the picture is larger than a slot,
-  // and with kBackendMisbehaved if it is not what bulkhead_backend.h describes.
-  ipc::Expected<bool> Begin(DecodedFrame& frame, bool beside);
-  // Returns the picture that was begun last, once it is in its slot. Fails as
-  // OutputConverter::Convert does.
-  ipc::Expected<DeliveredFrame> Finish();
+  // Delivers a picture and takes `frame` over. Returns nullopt if no slot is
+  // free; call again with the same frame after a grant. Fails with
+  // kResourceExhausted if the picture is larger than a slot, and with
+  // kBackendMisbehaved if it is not what bulkhead_backend.h describes.
+  ipc::Expected<std::optional<DeliveredFrame>> Deliver(DecodedFrame& frame);
 
  private:
   // Returns the slot in which the picture already is what is delivered.
@@ -79,18 +66,6 @@ class FrameDelivery {
   // Frames that lie in a slot of the host, by slot.
   std::vector<DecodedFrame> lent_;
   bool delivers_in_place_ = true;
-
-  // The picture that was begun. Its conversion has it to itself until Finish().
-  struct Begun {
-    Slot slot{};
-    bool in_place = false;  // the decoder wrote it into the slot
-    DecodedFrame frame;     // what is converted
-    uint64_t fingerprint = 0;
-    ipc::Expected<void> converted;
-  };
-  Begun begun_;
-  // The last member, so destroyed first: its task uses the others.
-  SideThread side_;
 };
 
 }  // namespace bulkhead::worker

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/worker/session/video_stream.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -10,7 +12,6 @@
 #include "backends/worker/session/output_request.h"
 #include "ipc/frame_geometry.h"
 #include "ipc/try.h"
-#include "ipc/waiter.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -18,11 +19,27 @@ namespace {
 namespace schema = ipc::schema;
 
 constexpr size_t kIndexEntriesPerChunk = 1000;
+constexpr uint32_t kFingerprintRowStep = 16;
 constexpr size_t kUnseenPerMessage = 128;
 constexpr size_t kUnseenWords =
     kSmallReplyWords +
     schema::UnseenFrame::_capnpPrivate::dataWordSize * kUnseenPerMessage +
     kComplaintWords;
+
+// Hashes every 16th row of each plane: enough for the host to verify that a
+// replay delivers the same frames, at little cost.
+uint64_t Fingerprint(const DeliveredFrame& frame) {
+  uint64_t fingerprint = 0;
+  for (uint32_t i = 0; i < frame.geometry.plane_count; ++i) {
+    const ipc::PlaneGeometry& plane = frame.geometry.planes[i];
+    const uint8_t* const rows = frame.data + plane.offset;
+    for (uint32_t y = 0; y < plane.rows; y += kFingerprintRowStep) {
+      fingerprint = XXH3_64bits_withSeed(rows + size_t{y} * plane.stride,
+                                         plane.row_bytes, fingerprint);
+    }
+  }
+  return fingerprint;
+}
 
 void SetRational(schema::Rational::Builder out, bulkhead_rational rational) {
   out.setNumerator(rational.numerator);
@@ -46,9 +63,7 @@ VideoStream::VideoStream(const StreamContext& context,
       media_bytes_(open.getMediaBytes()),
       max_frame_pixels_(open.getMaxFramePixels()),
       limits_(DemuxerLimitsOf(open)),
-      output_(ReadOutput(open)),
-      overlaps_(!open.getIgnoreErrors() && open.getKnownWidth() == 0 &&
-                ipc::Waiter::MoreThanOneCpu()) {}
+      output_(ReadOutput(open)) {}
 
 template <typename T>
 ipc::Expected<T> VideoStream::Located(ipc::Expected<T> result) const {
@@ -160,7 +175,6 @@ ipc::Expected<void> VideoStream::Describe(const OutputShape& shape) {
 }
 
 ipc::Expected<void> VideoStream::Scan() {
-  IPC_TRY(PublishBegun());
   play_.active = false;
   // Uses a second demuxer, so that the playing one keeps its position.
   IPC_ASSIGN_OR_RETURN(const auto demuxer,
@@ -185,8 +199,6 @@ ipc::Expected<void> VideoStream::Scan() {
 }
 
 void VideoStream::AttachPool(std::shared_ptr<SlotPool> pool) {
-  // A host that replaces the pool begins a new play with it.
-  begun_.reset();
   // The old delivery goes first: its destructor ends the decoding into slots,
   // which the constructor of the new one begins again.
   delivery_.reset();
@@ -200,7 +212,6 @@ void VideoStream::Grant(uint32_t slot, uint32_t generation) {
 }
 
 ipc::Expected<void> VideoStream::StartPlay(schema::Play::Reader play) {
-  IPC_TRY(PublishBegun());
   play_ = {.epoch = play.getEpoch(),
            .active = true,
            .skip_before = play.getSkipBefore(),
@@ -221,8 +232,8 @@ ipc::Expected<void> VideoStream::StartPlay(schema::Play::Reader play) {
       reader_->at_beginning() &&
       (!start.isKeyframe() || (reader_->has_picture() &&
                                reader_->picture()->pts == start.getKeyframe()));
-  if (!stays) context_.buffers.Renew();
   if (!stays) {
+    context_.buffers.Renew();
     IPC_TRY(start.isKeyframe() ? reader_->SeekToKeyframe(start.getKeyframe())
                                : reader_->SeekToBeginning());
   }
@@ -279,12 +290,7 @@ ipc::Expected<void> VideoStream::SendUnseen() {
   return {};
 }
 
-ipc::Expected<bool> VideoStream::Advance() {
-  auto advanced = PlayOn();
-  // The picture before the error is sound.
-  if (!advanced) IPC_TRY(PublishBegun());
-  return Located(std::move(advanced));
-}
+ipc::Expected<bool> VideoStream::Advance() { return Located(PlayOn()); }
 
 ipc::Expected<bool> VideoStream::PlayOn() {
   if (play_.frames_left == 0) {
@@ -293,7 +299,6 @@ ipc::Expected<bool> VideoStream::PlayOn() {
         [this](schema::Reply::Builder reply) { reply.setPaused(play_.epoch); });
   }
   IPC_ASSIGN_OR_RETURN(const bool decoded, reader_->Next());
-  IPC_TRY(PublishBegun());
   NoteLosses();
   if (!decoded) {
     IPC_TRY(SendUnseen());
@@ -321,22 +326,17 @@ ipc::Expected<bool> VideoStream::Show() {
   // The host counts frames by their order, so unseen frames go first.
   IPC_TRY(SendUnseen());
   DecodedFrame& frame = reader_->picture();
-  const Picture picture{.epoch = play_.epoch,
-                        .pts = frame->pts,
+  const Picture picture{.pts = frame->pts,
                         .duration = frame->duration,
                         .position = reader_->position(),
                         .keyframe = frame->keyframe != 0,
                         .damaged = reader_->damaged(),
                         .facts = FactsOf(*frame)};
-  // The host waits for the first picture of a play, and for its last one.
-  const bool beside = overlaps_ && play_.has_shown && play_.frames_left > 1;
-  IPC_ASSIGN_OR_RETURN(const bool begun, delivery_->Begin(frame, beside));
-  if (!begun) return Stall();
-  begun_ = picture;
+  IPC_ASSIGN_OR_RETURN(const auto delivered, delivery_->Deliver(frame));
+  if (!delivered) return Stall();
   reader_->Pass();
-  play_.has_shown = true;
   --play_.frames_left;
-  if (!beside) IPC_TRY(PublishBegun());
+  IPC_TRY(Publish(*delivered, picture));
   return true;
 }
 
@@ -360,14 +360,12 @@ ipc::Expected<bool> VideoStream::Answer(
   return true;
 }
 
-ipc::Expected<void> VideoStream::PublishBegun() {
-  if (!begun_) return {};
-  const Picture picture = *std::exchange(begun_, std::nullopt);
-  IPC_ASSIGN_OR_RETURN(const auto delivered, delivery_->Finish());
+ipc::Expected<void> VideoStream::Publish(const DeliveredFrame& delivered,
+                                         const Picture& picture) {
   return context_.replies.Send(kSmallReplyWords,
                                [&](schema::Reply::Builder reply) {
                                  auto frame = reply.initFrame();
-                                 frame.setEpoch(picture.epoch);
+                                 frame.setEpoch(play_.epoch);
                                  frame.setSlot(delivered.slot);
                                  frame.setGeneration(delivered.generation);
                                  frame.setWidth(delivered.geometry.width);
@@ -378,9 +376,10 @@ ipc::Expected<void> VideoStream::PublishBegun() {
                                  frame.setKeyframe(picture.keyframe);
                                  frame.setDamaged(picture.damaged);
                                  frame.setPosition(picture.position);
-                                 frame.setFingerprint(delivered.fingerprint);
-                                 if (output_.native)
+                                 frame.setFingerprint(Fingerprint(delivered));
+                                 if (output_.native) {
                                    SetFacts(frame.initFacts(), picture.facts);
+                                 }
                                });
 }
 

@@ -42,13 +42,11 @@ class VideoStream : public Stream {
     bool active = false;
     int64_t skip_before = 0;
     uint64_t frames_left = 0;
-    bool has_shown = false;
   };
 
   // Facts about a picture that its reply needs. They are copied, because
   // delivery gives the decoder's frame back.
   struct Picture {
-    uint32_t epoch;
     int64_t pts;
     int64_t duration;
     int64_t position;
@@ -75,12 +73,9 @@ class VideoStream : public Stream {
   bulkhead_rational AspectRatio(const OutputShape& shape) const;
   // Does one step of Advance().
   ipc::Expected<bool> PlayOn();
-  // Reports the unseen frames so far, then delivers the reader's picture.
+  // Reports the unseen frames so far, then publishes the reader's picture.
   // Returns false if no slot is free.
   ipc::Expected<bool> Show();
-  // Publishes the picture whose delivery has begun, if there is one. Called
-  // before anything else is sent, since the host counts frames by their order.
-  ipc::Expected<void> PublishBegun();
   void NoteLosses();
   ipc::Expected<void> SendUnseen();
   // Sends the reply that ends a play. Returns true.
@@ -89,6 +84,8 @@ class VideoStream : public Stream {
   // Asks the host for another slot, once for each grant, if it may take those
   // that the decoder refers to for free. Returns false.
   ipc::Expected<bool> Stall();
+  ipc::Expected<void> Publish(const DeliveredFrame& delivered,
+                              const Picture& picture);
 
   const StreamContext context_;
   const DecoderOpening opening_;
@@ -97,12 +94,6 @@ class VideoStream : public Stream {
   const uint64_t max_frame_pixels_;
   const DemuxerLimits limits_;
   const OutputFormat output_;
-  // Pictures are converted while the next one is decoded. Not where the
-  // application sees damaged pictures: what a decoder leaves unfilled shows the
-  // buffer that it got, and while a picture is converted it gets another one.
-  // Nor in a worker that replays: if the next picture ends the process, the one
-  // before is not published yet, and a replay must get beyond it.
-  const bool overlaps_;
 
   std::unique_ptr<PictureReader> reader_;
   std::unique_ptr<OutputConverter> converter_;
@@ -110,7 +101,6 @@ class VideoStream : public Stream {
   std::vector<Unseen> unseen_;  // not reported to the host yet
   std::string complaint_;       // what the backend said of the lost ones
   Play play_;
-  std::optional<Picture> begun_;  // the picture that delivery_ has begun
   uint32_t grants_ = 0;                 // that were taken so far
   std::optional<uint32_t> stalled_at_;  // the grants when it asked for more
 
