@@ -177,7 +177,7 @@ TEST_F(FaultySessions, DeathWhileIdleIsRepairedWhenItIsNextNeeded) {
 TEST_F(FaultySessions, ASessionWhoseWorkerIsHeldOrStoppedClosesAtOnce) {
   for (const bool stopped : {false, true}) {
     std::optional<VideoDecoder> video =
-        Open(stopped ? "" : "at=packet:6 do=hang");
+        Open(stopped ? "" : "at=packet:4 do=hang");
     const ProcessWatch worker(video->worker_pid());
     if (stopped) {
       ASSERT_TRUE(worker.Signal(SIGSTOP));
