@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "core/application/worker_link/step_deadline.h"
 #include "core/base/application_limits.h"
 #include "core/control/exit_report.h"
+#include "core/worker_protocol/step_deadline.h"
 #include "ipc/limit_name.h"
 
 namespace bulkhead::session {

@@ -6,11 +6,11 @@
 #include <algorithm>
 
 #include "core/application/supervisor_link/input_refusal.h"
-#include "core/application/worker_link/step_deadline.h"
 #include "core/base/application_limits.h"
 #include "core/base/status_macros.h"
 #include "core/control/exit_report.h"
 #include "core/crashes/crash_store.h"
+#include "core/worker_protocol/step_deadline.h"
 #include "ipc/limit_name.h"
 
 namespace bulkhead::session {

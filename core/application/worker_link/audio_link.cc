@@ -3,11 +3,11 @@
 
 #include <utility>
 
-#include "core/application/worker_link/step_deadline.h"
 #include "core/base/status_macros.h"
 #include "core/worker_protocol/allowed_media.h"
 #include "core/worker_protocol/published_output.h"
 #include "core/worker_protocol/reply_validation.h"
+#include "core/worker_protocol/step_deadline.h"
 #include "core/worker_protocol/stream_index.h"
 
 namespace bulkhead::session {

@@ -8,13 +8,13 @@
 #include <variant>
 
 #include "core/application/worker_link/media_input.h"
-#include "core/application/worker_link/step_deadline.h"
 #include "core/application/worker_link/stream_link.h"
 #include "core/application/worker_link/worker_link.h"
 #include "core/include/bulkhead/audio_decoder.h"
 #include "core/include/bulkhead/host_options.h"
 #include "core/worker_protocol/audio_validation.h"
 #include "core/worker_protocol/frame_pool.h"
+#include "core/worker_protocol/step_deadline.h"
 #include "ipc/schema/session.capnp.h"
 
 namespace bulkhead::session {

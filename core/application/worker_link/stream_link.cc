@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/application/worker_link/stream_link.h"
 
-#include "core/application/worker_link/step_deadline.h"
 #include "core/base/status_macros.h"
+#include "core/worker_protocol/step_deadline.h"
 
 namespace bulkhead::session {
 

@@ -8,11 +8,11 @@
 
 #include "core/application/supervisor_link/input_refusal.h"
 #include "core/application/worker_link/output_options.h"
-#include "core/application/worker_link/step_deadline.h"
 #include "core/base/status_macros.h"
 #include "core/worker_protocol/allowed_media.h"
 #include "core/worker_protocol/native_format.h"
 #include "core/worker_protocol/reply_validation.h"
+#include "core/worker_protocol/step_deadline.h"
 #include "core/worker_protocol/stream_index.h"
 #include "ipc/frame_geometry.h"
 #include "ipc/limit_name.h"

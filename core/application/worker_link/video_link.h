@@ -10,13 +10,13 @@
 #include <variant>
 
 #include "core/application/worker_link/media_input.h"
-#include "core/application/worker_link/step_deadline.h"
 #include "core/application/worker_link/stream_link.h"
 #include "core/application/worker_link/worker_link.h"
 #include "core/control/picture_hash.h"
 #include "core/include/bulkhead/host.h"
 #include "core/worker_protocol/frame_pool.h"
 #include "core/worker_protocol/published_output.h"
+#include "core/worker_protocol/step_deadline.h"
 #include "ipc/index_entry.h"
 #include "ipc/schema/session.capnp.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/application/worker_link/step_deadline.h"
+#include "core/worker_protocol/step_deadline.h"
 
 #include <algorithm>
 #include <charconv>
