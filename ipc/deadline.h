@@ -48,15 +48,20 @@ class Deadline {
   bool passed() const { return Clock::now() >= when_; }
 
   // Returns remaining() in the form that ppoll() takes.
-  timespec remaining_timespec() const {
-    const auto left = remaining();
-    const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
-    return {.tv_sec = static_cast<time_t>(seconds.count()),
-            .tv_nsec = static_cast<long>((left - seconds).count())};
+  timespec remaining_timespec() const { return ToTimespec(remaining()); }
+  // Returns the point in time in the form that futex_waitv() takes, a time of
+  // CLOCK_MONOTONIC.
+  timespec timespec_of_clock() const {
+    return ToTimespec(when_.time_since_epoch());
   }
 
  private:
   explicit Deadline(Clock::time_point when) : when_(when) {}
+  static timespec ToTimespec(std::chrono::nanoseconds time) {
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+    return {.tv_sec = static_cast<time_t>(seconds.count()),
+            .tv_nsec = static_cast<long>((time - seconds).count())};
+  }
 
   Clock::time_point when_;
   int interrupt_fd_ = -1;  // ppoll() ignores a negative descriptor

@@ -152,8 +152,43 @@ Expected<void> OwnedRegion::Populate(size_t offset, size_t bytes) const {
   return {};
 }
 
+Expected<void> OwnedRegion::KeepTemplate() {
+  // Read-only, so that it counts against no limit on private memory.
+  IPC_ASSIGN_OR_RETURN(
+      template_, Map(fd_.get(), 0, bytes().size(), PROT_READ, MAP_PRIVATE));
+  return {};
+}
+
 Expected<Mapping> OwnedRegion::MapPrivate(size_t offset, size_t bytes) const {
-  return Map(fd_.get(), offset, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE);
+  if (fd_) {
+    return Map(fd_.get(), offset, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE);
+  }
+  if (template_.bytes().empty()) {
+    return Fail(Code::kUnsupported, "shared memory without its descriptor");
+  }
+  // Moves the pages of the template, of which none was ever written, and leaves
+  // the template itself in place: the copy has the file's pages.
+  void* const copy = mremap(template_.bytes().data() + offset, bytes, bytes,
+                            MREMAP_MAYMOVE | MREMAP_DONTUNMAP, nullptr);
+  if (copy == MAP_FAILED) {
+    if (errno == EINVAL) {
+      return Fail(Code::kUnsupported,
+                  "this kernel cannot copy a mapping of shared memory; Linux "
+                  "5.13 is the minimum");
+    }
+    return FailErrno(
+        Code::kResourceExhausted,
+        "cannot map " + std::to_string(bytes) + " bytes of shared memory",
+        errno);
+  }
+  Mapping mapping({static_cast<std::byte*>(copy), bytes});
+  if (mprotect(copy, bytes, PROT_READ | PROT_WRITE) != 0) {
+    return FailErrno(Code::kResourceExhausted,
+                     "cannot make " + std::to_string(bytes) +
+                         " bytes of shared memory writable",
+                     errno);
+  }
+  return mapping;
 }
 
 Expected<MappedRegion> MappedRegion::Map(int fd, bool writable,

@@ -20,6 +20,7 @@ namespace bulkhead::ipc {
 //   auto requests = OwnedRegion::CreateWritable("requests", bytes);
 //   auto replies = OwnedRegion::CreateReadable("replies", bytes);
 //   SendMessage(socket, attach, {{requests->fd(), replies->fd()}}, deadline);
+//   requests->CloseDescriptor();  // what is mapped needs none
 //
 // Trust: the worker can map a region from CreateWritable only read-only. The
 // kernel refuses everything else because of F_SEAL_FUTURE_WRITE, which does not
@@ -72,8 +73,10 @@ class OwnedRegion {
   // multiples of the page size, and the part lies in the region.
   Expected<void> Populate(size_t offset, size_t bytes) const;
 
-  // The descriptor to send to the worker.
+  // The descriptor to send to the worker; -1 once it was closed.
   int fd() const { return fd_.get(); }
+  // Closes the descriptor, which nobody needs once it was sent.
+  void CloseDescriptor() { fd_.reset(); }
   std::span<const std::byte> bytes() const { return mapping_.bytes(); }
   // Returns an empty span for a region from CreateReadable.
   std::span<std::byte> writable_bytes() const {
@@ -82,8 +85,13 @@ class OwnedRegion {
   // Maps a part of the region once more, copy-on-write: what is written to the
   // mapping stays in it, and a page that was written no longer changes with the
   // region. `offset` is a multiple of the page size, and the part lies in the
-  // region. Needs the descriptor.
+  // region. Without the descriptor, returns kUnsupported unless KeepTemplate()
+  // was called before it was closed.
   Expected<Mapping> MapPrivate(size_t offset, size_t bytes) const;
+  // Keeps a further mapping, which nobody touches and of which MapPrivate() can
+  // make copies without the descriptor (mremap(2) with MREMAP_DONTUNMAP, Linux
+  // 5.13). It takes addresses, and no memory.
+  Expected<void> KeepTemplate();
 
  private:
   OwnedRegion(UniqueFd fd, Mapping mapping, bool writable)
@@ -94,6 +102,7 @@ class OwnedRegion {
 
   UniqueFd fd_;
   Mapping mapping_;
+  Mapping template_;  // empty without KeepTemplate()
   bool writable_;
 };
 

@@ -57,22 +57,55 @@ TEST(SharedRegionTest, AMovedRegionKeepsItsMemory) {
   EXPECT_EQ(moved.bytes()[0], std::byte{1});
 }
 
+void ExpectPrivateMappings(const OwnedRegion& owned, MappedRegion& mapped) {
+  auto one = owned.MapPrivate(kBytes / 2, kBytes / 2);
+  auto other = owned.MapPrivate(kBytes / 2, kBytes / 2);
+  ASSERT_TRUE(one && other);
+  one->bytes()[0] = std::byte{42};
+  EXPECT_EQ(owned.bytes()[kBytes / 2], std::byte{0});
+  EXPECT_EQ(other->bytes()[0], std::byte{0});
+  mapped.writable_bytes()[kBytes / 2] = std::byte{7};
+  mapped.writable_bytes()[kBytes - 1] = std::byte{8};
+  EXPECT_EQ(one->bytes()[0], std::byte{42});
+  EXPECT_EQ(one->bytes().back(), std::byte{8});
+  EXPECT_EQ(other->bytes()[0], std::byte{7});
+  // What was written to a copy comes into no later one.
+  for (int round = 0; round < 3; ++round) {
+    auto later = owned.MapPrivate(kBytes / 2, kBytes / 2);
+    ASSERT_TRUE(later);
+    EXPECT_EQ(later->bytes()[0], std::byte{7});
+    EXPECT_EQ(later->bytes().back(), std::byte{8});
+    later->bytes()[0] = later->bytes().back() = std::byte{9};
+  }
+  EXPECT_EQ(owned.bytes()[kBytes / 2], std::byte{7});
+}
+
 TEST(SharedRegionTest, APrivateMappingKeepsItsWrites) {
   auto owned = OwnedRegion::CreateReadable("test", kBytes);
   ASSERT_TRUE(owned);
   auto mapped = MappedRegion::Map(owned->fd(), /*writable=*/true, kBytes);
   ASSERT_TRUE(mapped);
-  auto one = owned->MapPrivate(kBytes / 2, kBytes / 2);
-  auto other = owned->MapPrivate(kBytes / 2, kBytes / 2);
-  ASSERT_TRUE(one && other);
-  one->bytes()[0] = std::byte{42};
-  EXPECT_EQ(owned->bytes()[kBytes / 2], std::byte{0});
-  EXPECT_EQ(other->bytes()[0], std::byte{0});
-  mapped->writable_bytes()[kBytes / 2] = std::byte{7};
-  mapped->writable_bytes()[kBytes - 1] = std::byte{8};
-  EXPECT_EQ(one->bytes()[0], std::byte{42});
-  EXPECT_EQ(one->bytes().back(), std::byte{8});
-  EXPECT_EQ(other->bytes()[0], std::byte{7});
+  ExpectPrivateMappings(*owned, *mapped);
+}
+
+TEST(SharedRegionTest, ATemplateMakesPrivateMappingsWithoutADescriptor) {
+  auto owned = OwnedRegion::CreateReadable("test", kBytes);
+  ASSERT_TRUE(owned);
+  auto mapped = MappedRegion::Map(owned->fd(), /*writable=*/true, kBytes);
+  ASSERT_TRUE(mapped);
+  ASSERT_TRUE(owned->KeepTemplate());
+  owned->CloseDescriptor();
+  EXPECT_EQ(owned->fd(), -1);
+  ExpectPrivateMappings(*owned, *mapped);
+}
+
+TEST(SharedRegionTest, WithoutDescriptorAndTemplateNothingIsMapped) {
+  auto owned = OwnedRegion::CreateReadable("test", kBytes);
+  ASSERT_TRUE(owned);
+  owned->CloseDescriptor();
+  const auto mapping = owned->MapPrivate(0, kBytes);
+  ASSERT_FALSE(mapping);
+  EXPECT_EQ(mapping.error().code, Code::kUnsupported);
 }
 
 TEST(SharedRegionTest, TheWorkerCannotWriteWhatTheHostWrites) {

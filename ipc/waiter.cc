@@ -2,11 +2,16 @@
 #include "ipc/waiter.h"
 
 #include <errno.h>
-#include <poll.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <sched.h>
-#include <sys/eventfd.h>
-#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+
+#include <algorithm>
+
+#include "ipc/robust_word.h"
 
 namespace bulkhead::ipc {
 namespace {
@@ -17,6 +22,16 @@ namespace {
 constexpr auto kPauseFor = std::chrono::microseconds(1);
 constexpr auto kYieldFor = std::chrono::microseconds(20);
 
+// Missing in the headers of this C library; the same on all machines.
+constexpr long kFutexWaitv = 449;
+struct FutexWaitv {
+  uint64_t value;
+  uint64_t address;
+  uint32_t flags;
+  uint32_t reserved;
+};
+constexpr uint32_t kFutex32 = 2;
+
 void Pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -25,26 +40,47 @@ void Pause() {
 #endif
 }
 
-// Tells a socket by recvmsg, since the worker's seccomp filter refuses fstat.
-bool IsSocket(int fd) {
-  msghdr nothing = {};
-  return recvmsg(fd, &nothing, MSG_PEEK | MSG_DONTWAIT) >= 0 ||
-         (errno != ENOTSOCK && errno != EBADF);
+FutexWaitv SleepOn(const std::atomic<uint32_t>* word, uint32_t value,
+                   bool in_process) {
+  return {.value = value,
+          .address = reinterpret_cast<uint64_t>(word),
+          .flags = kFutex32 | (in_process ? FUTEX_PRIVATE_FLAG : 0),
+          .reserved = 0};
 }
+
+// The kernel may be older, or a filter may refuse the call.
+bool IsMissing(int error) { return error == ENOSYS || error == EPERM; }
 
 }  // namespace
 
-Waiter::Waiter(RegionHeader* own, int own_eventfd, int peer_death_fd,
-               bool may_spin)
+WatchedWord WatchedWord::Robust(const std::atomic<uint32_t>* word) {
+  return {.word = word,
+          .mask = RobustWord::kOwnerDied,
+          .value = RobustWord::kOwnerDied,
+          .means = Wake::kPeerGone,
+          .scope = Scope::kOfOwner};
+}
+
+Waiter::Waiter(RegionHeader* own, const RegionHeader* peer,
+               std::initializer_list<WatchedWord> words, bool may_spin,
+               bool may_sleep_on_many)
     : own_(own),
-      own_eventfd_(own_eventfd),
-      peer_death_fd_(peer_death_fd),
-      death_fd_is_socket_(IsSocket(peer_death_fd)),
-      may_spin_(may_spin) {}
+      peer_(peer),
+      word_count_(std::min(words.size(), kMostWords)),
+      may_spin_(may_spin),
+      may_sleep_on_many_(may_sleep_on_many) {
+  std::copy_n(words.begin(), word_count_, words_.begin());
+}
 
 bool Waiter::MoreThanOneCpu() {
   cpu_set_t cpus;
   return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 && CPU_COUNT(&cpus) > 1;
+}
+
+bool Waiter::KernelSleepsOnMany() {
+  // No words to sleep on are invalid for a kernel that has the call.
+  return syscall(kFutexWaitv, nullptr, 0, 0, nullptr, CLOCK_MONOTONIC) < 0 &&
+         !IsMissing(errno);
 }
 
 bool Waiter::SpinOnce(Instant start) {
@@ -58,54 +94,68 @@ bool Waiter::SpinOnce(Instant start) {
   return true;
 }
 
-Waiter::Event Waiter::Sleep(Deadline deadline, bool* watch_messages) const {
-  short death_events = POLLIN;
-  if (death_fd_is_socket_) {
-    death_events = POLLRDHUP | (*watch_messages ? POLLIN : 0);
+Wake Waiter::Look() const {
+  for (size_t i = 0; i < word_count_; ++i) {
+    if (words_[i].ends()) return words_[i].means;
   }
-  pollfd polls[] = {{own_eventfd_, POLLIN, 0},
-                    {peer_death_fd_, death_events, 0},
-                    {deadline.interrupt_fd(), POLLIN, 0}};
-  // A worker has no such descriptor, and polls for one less.
-  const nfds_t watched = deadline.interrupt_fd() < 0 ? 2 : 3;
-  const timespec timeout = deadline.remaining_timespec();
-  const int count = ppoll(polls, watched, &timeout, nullptr);
-  if (count == 0) return Event::kDeadline;
-  if (count > 0) {
-    if (polls[0].revents != 0) {
-      uint64_t wakes;
-      // The result does not matter: ready() looks at the cursors anyway.
-      [[maybe_unused]] ssize_t got = read(own_eventfd_, &wakes, sizeof(wakes));
+  return Wake::kReady;
+}
+
+Wake Waiter::Sleep(uint32_t seen, Deadline deadline) {
+  if (const Wake known = Look(); known != Wake::kReady) return known;
+  SleepInKernel(seen, deadline);
+  // In any case, since this thread may be the one that the kernel woke.
+  for (size_t i = 0; i < word_count_; ++i) {
+    if (words_[i].scope == WatchedWord::Scope::kOfOwner && words_[i].ends()) {
+      WakeSleepers(words_[i].word, words_[i].scope);
     }
-    const short death = polls[1].revents;
-    if (death != 0 && (!death_fd_is_socket_ || (death & ~POLLIN) != 0)) {
-      return Event::kPeerGone;
-    }
-    // If ready() leaves the message in the socket, polling for it again would
-    // return at once, over and over.
-    if (death != 0) *watch_messages = false;
   }
+  if (const Wake known = Look(); known != Wake::kReady) return known;
   // Checked after every wake-up, so that neither a peer that wakes this side
   // without end nor signals extend the wait beyond the deadline.
-  const bool interrupted = count > 0 && polls[2].revents != 0;
-  return interrupted || deadline.passed() ? Event::kDeadline
-                                          : Event::kLookAgain;
+  return deadline.passed() ? Wake::kDeadline : Wake::kReady;
 }
 
-void WakePeer(const RegionHeader* peer, int peer_eventfd, WakeReason reason) {
-  if ((peer->sleeping.load() & static_cast<uint32_t>(reason)) == 0) return;
-  const uint64_t one = 1;
-  // The write fails only if the counter is full, and a full counter wakes the
-  // peer as well.
-  [[maybe_unused]] ssize_t put = write(peer_eventfd, &one, sizeof(one));
-}
-
-Expected<UniqueFd> MakeEventFd() {
-  UniqueFd fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!fd) {
-    return FailErrno(Code::kResourceExhausted, "cannot make an eventfd", errno);
+void Waiter::SleepInKernel(uint32_t seen, Deadline deadline) {
+  std::array<FutexWaitv, kMostWords + 1> sleeps;
+  size_t count = 0;
+  sleeps[count++] = SleepOn(&peer_->wakes, seen, false);
+  for (size_t i = 0; i < word_count_; ++i) {
+    const WatchedWord& watched = words_[i];
+    if (watched.scope == WatchedWord::Scope::kWithPeer) continue;
+    const uint32_t now = watched.word->load();
+    // It ends the wait: there is nothing to sleep for.
+    if ((now & watched.mask) == watched.value) return;
+    sleeps[count++] = SleepOn(watched.word, now,
+                              watched.scope == WatchedWord::Scope::kProcess);
   }
-  return fd;
+  if (count > 1 && may_sleep_on_many_) {
+    const timespec until = deadline.timespec_of_clock();
+    if (syscall(kFutexWaitv, sleeps.data(), count, 0, &until,
+                CLOCK_MONOTONIC) >= 0 ||
+        !IsMissing(errno)) {
+      return;
+    }
+    may_sleep_on_many_ = false;
+  }
+  // The time of FUTEX_WAIT is relative.
+  const Deadline slice = Deadline::After(kSlice);
+  const bool alone = count == 1 || deadline.remaining() < slice.remaining();
+  const timespec left = (alone ? deadline : slice).remaining_timespec();
+  syscall(SYS_futex, &peer_->wakes, FUTEX_WAIT, seen, &left, nullptr, 0);
+}
+
+void WakePeer(RegionHeader* own, const RegionHeader* peer, WakeReason reason) {
+  if ((peer->sleeping.load() & static_cast<uint32_t>(reason)) == 0) return;
+  own->wakes.fetch_add(1);
+  syscall(SYS_futex, &own->wakes, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+}
+
+void WakeSleepers(const std::atomic<uint32_t>* word, WatchedWord::Scope scope) {
+  const int command = scope == WatchedWord::Scope::kProcess
+                          ? FUTEX_WAKE | FUTEX_PRIVATE_FLAG
+                          : FUTEX_WAKE;
+  syscall(SYS_futex, word, command, INT_MAX, nullptr, nullptr, 0);
 }
 
 }  // namespace bulkhead::ipc

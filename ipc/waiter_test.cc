@@ -3,9 +3,10 @@
 
 #include <capnp/message.h>
 #include <gtest/gtest.h>
-#include <poll.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,67 +14,71 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <thread>
-#include <utility>
+#include <tuple>
+#include <vector>
 
 #include "ipc/capnp_read.h"
 #include "ipc/deadline.h"
 #include "ipc/error.h"
-#include "ipc/message_socket.h"
 #include "ipc/region_header.h"
 #include "ipc/ring.h"
+#include "ipc/robust_word.h"
 #include "ipc/schema/session.capnp.h"
 #include "ipc/shared_region.h"
 #include "ipc/testing/forked_child.h"
-#include "ipc/unique_fd.h"
 
 namespace bulkhead::ipc {
 namespace {
 
+using Scope = WatchedWord::Scope;
+
 Deadline Soon() { return Deadline::After(std::chrono::milliseconds(20)); }
 Deadline Late() { return Deadline::After(std::chrono::seconds(20)); }
+bool Never() { return false; }
 
-bool IsReadable(int fd) {
-  pollfd poll = {fd, POLLIN, 0};
-  const timespec now = {};
-  return ppoll(&poll, 1, &now, nullptr) > 0;
+// Wakes a thread that sleeps on the word, as soon as there is one.
+void WakeOnceAsleep(const std::atomic<uint32_t>* word) {
+  while (::syscall(SYS_futex, word, FUTEX_WAKE, 1, nullptr, nullptr, 0) < 1) {
+    sched_yield();
+  }
 }
 
-TEST(WakePeerTest, WritesOnlyForASleeperAndItsReason) {
-  RegionHeader header = {};
-  const UniqueFd event = *MakeEventFd();
-  WakePeer(&header, event.get());
-  EXPECT_FALSE(IsReadable(event.get()));
-  header.sleeping = static_cast<uint32_t>(WakeReason::kRoom);
-  WakePeer(&header, event.get(), WakeReason::kRecord);
-  EXPECT_FALSE(IsReadable(event.get()));
-  WakePeer(&header, event.get(), WakeReason::kRoom);
-  EXPECT_TRUE(IsReadable(event.get()));
+TEST(WakePeerTest, CountsOnlyForASleeperAndItsReason) {
+  RegionHeader own = {};
+  RegionHeader peer = {};
+  WakePeer(&own, &peer);
+  EXPECT_EQ(own.wakes, 0u);
+  peer.sleeping = static_cast<uint32_t>(WakeReason::kRoom);
+  WakePeer(&own, &peer, WakeReason::kRecord);
+  EXPECT_EQ(own.wakes, 0u);
+  WakePeer(&own, &peer, WakeReason::kRoom);
+  EXPECT_EQ(own.wakes, 1u);
 }
 
-TEST(WakePeerTest, AFullCounterDoesNotBlock) {
-  RegionHeader header = {};
-  header.sleeping = 1;
-  const UniqueFd event = *MakeEventFd();
-  const uint64_t most = UINT64_MAX - 1;
-  ASSERT_EQ(write(event.get(), &most, sizeof(most)), 8);
-  WakePeer(&header, event.get());
-  EXPECT_TRUE(IsReadable(event.get()));
+TEST(WaiterKernelTest, ThisKernelSleepsOnManyWords) {
+  EXPECT_TRUE(Waiter::KernelSleepsOnMany());
 }
 
-// The parameter says whether the waiter spins before it sleeps.
-class WaiterTest : public testing::TestWithParam<bool> {
+// The parameters say whether the waiter spins before it sleeps, and whether it
+// sleeps on several words, as on a kernel that has futex_waitv.
+class WaiterTest : public testing::TestWithParam<std::tuple<bool, bool>> {
  protected:
-  RegionHeader header_ = {};
-  UniqueFd event_ = *MakeEventFd();
+  Waiter Make(std::initializer_list<WatchedWord> words = {}) {
+    return Waiter(&own_, &peer_, words, std::get<0>(GetParam()),
+                  std::get<1>(GetParam()));
+  }
+
+  RegionHeader own_ = {};
+  RegionHeader peer_ = {};
 };
 
-INSTANTIATE_TEST_SUITE_P(Spin, WaiterTest, testing::Bool());
+INSTANTIATE_TEST_SUITE_P(SpinAndMany, WaiterTest,
+                         testing::Combine(testing::Bool(), testing::Bool()));
 
 TEST_P(WaiterTest, WhatIsReadyIsNotWaitedFor) {
-  Waiter waiter(&header_, event_.get(), -1, GetParam());
+  Waiter waiter = Make();
   int calls = 0;
   const auto ready = [&] { return ++calls > 0; };
   EXPECT_EQ(waiter.Await(ready, Soon()), Wake::kReady);
@@ -81,17 +86,19 @@ TEST_P(WaiterTest, WhatIsReadyIsNotWaitedFor) {
 }
 
 TEST_P(WaiterTest, ADeadlineEndsTheWaitAndTheSleepIsOver) {
-  Waiter waiter(&header_, event_.get(), -1, GetParam());
-  EXPECT_EQ(waiter.Await([] { return false; }, Soon()), Wake::kDeadline);
-  EXPECT_EQ(header_.sleeping, 0u);
+  std::atomic<uint32_t> word = 0;
+  for (Waiter waiter : {Make(), Make({{.word = &word}})}) {
+    EXPECT_EQ(waiter.Await(Never, Soon()), Wake::kDeadline);
+    EXPECT_EQ(own_.sleeping, 0u);
+  }
 }
 
 TEST_P(WaiterTest, TheSleepingWordTellsTheReason) {
-  Waiter waiter(&header_, event_.get(), -1, GetParam());
+  Waiter waiter = Make();
   uint32_t told = 0;
   waiter.Await(
       [&] {
-        told |= header_.sleeping;
+        told |= own_.sleeping;
         return false;
       },
       Soon(), WakeReason::kRoom);
@@ -99,87 +106,125 @@ TEST_P(WaiterTest, TheSleepingWordTellsTheReason) {
 }
 
 TEST_P(WaiterTest, APeerThatWakesWithoutEndGainsNoTime) {
-  Waiter waiter(&header_, event_.get(), -1, GetParam());
+  Waiter waiter = Make();
   const auto wake_again = [&] {
-    const uint64_t one = 1;
-    return write(event_.get(), &one, sizeof(one)) != sizeof(one);
+    peer_.wakes.fetch_add(1);
+    return false;
   };
   EXPECT_EQ(waiter.Await(wake_again, Soon()), Wake::kDeadline);
 }
 
-TEST_P(WaiterTest, AReadableDescriptorOfTheDeadlineEndsTheWait) {
-  Waiter waiter(&header_, event_.get(), -1, GetParam());
-  const UniqueFd interrupt = *MakeEventFd();
-  const Deadline deadline =
-      Deadline::After(std::chrono::hours(1)).OrReadable(interrupt.get());
+TEST_P(WaiterTest, AWordEndsTheWaitWithWhatItMeans) {
+  std::atomic<uint32_t> word = 7;
+  const WatchedWord watched = {.word = &word,
+                               .mask = 0xff,
+                               .value = 8,
+                               .means = Wake::kInterrupted,
+                               .scope = Scope::kProcess};
+  Waiter waiter = Make({watched});
   std::thread other([&] {
-    const uint64_t one = 1;
-    EXPECT_EQ(write(interrupt.get(), &one, sizeof(one)), 8);
+    while (own_.sleeping == 0) sched_yield();
+    word = 0x108;
+    WakeSleepers(&word, Scope::kProcess);
   });
-  EXPECT_EQ(waiter.Await([] { return false; }, deadline), Wake::kDeadline);
+  EXPECT_EQ(waiter.Await(Never, Late()), Wake::kInterrupted);
   other.join();
   // What is ready comes first.
-  EXPECT_EQ(waiter.Await([] { return true; }, deadline), Wake::kReady);
+  EXPECT_EQ(waiter.Await([] { return true; }, Late()), Wake::kReady);
+  EXPECT_EQ(waiter.Await(Never, Late()), Wake::kInterrupted);
 }
 
-TEST_P(WaiterTest, AClosedSocketIsAPeerThatIsGone) {
-  auto [near, far] = *MakeSocketPair();
-  Waiter waiter(&header_, event_.get(), near.get(), GetParam());
-  far.reset();
-  EXPECT_EQ(waiter.Await([] { return false; }, Late()), Wake::kPeerGone);
-}
-
-TEST_P(WaiterTest, AMessageOnTheSocketIsNotItsEnd) {
-  auto [near, far] = *MakeSocketPair();
-  Waiter waiter(&header_, event_.get(), near.get(), GetParam());
-  capnp::MallocMessageBuilder message;
-  ASSERT_TRUE(SendMessage(far.get(), message, {}, Soon()));
-  EXPECT_EQ(waiter.Await([] { return false; }, Soon()), Wake::kDeadline);
-  far.reset();
-  EXPECT_EQ(waiter.Await([] { return false; }, Late()), Wake::kPeerGone);
-}
-
-TEST_P(WaiterTest, AMessageOnTheSocketCanBeWaitedFor) {
-  auto [near, far] = *MakeSocketPair();
-  Waiter waiter(&header_, event_.get(), near.get(), GetParam());
-  std::thread sender([&, to = far.get()] {
-    while (header_.sleeping == 0) sched_yield();
-    capnp::MallocMessageBuilder message;
-    ASSERT_TRUE(SendMessage(to, message, {}, Late()));
+TEST_P(WaiterTest, AWordOfThePeerComesWithItsWake) {
+  Waiter waiter = Make({{.word = &peer_.closed, .scope = Scope::kWithPeer}});
+  std::thread other([&] {
+    while (own_.sleeping == 0) sched_yield();
+    peer_.closed = 1;
+    WakePeer(&peer_, &own_);
   });
-  const auto received = [&, from = near.get()] {
-    auto attempt = TryReceiveMessage(from, 0);
-    return attempt && std::holds_alternative<ReceivedMessage>(*attempt);
-  };
-  EXPECT_EQ(waiter.Await(received, Late()), Wake::kReady);
-  sender.join();
+  EXPECT_EQ(waiter.Await(Never, Late()), Wake::kPeerGone);
+  other.join();
+}
+
+// Only one thread is woken by the kernel.
+TEST_P(WaiterTest, AllWhoSleepOnAnOwnerLearnOfItsEnd) {
+  std::atomic<uint32_t> owner = 0;
+  std::atomic<bool> end = false;
+  std::thread owning([&] {
+    ASSERT_TRUE(RobustWord::Own(&owner));
+    while (!end) sched_yield();
+  });
+  constexpr int kSleepers = 4;
+  std::vector<RegionHeader> headers(kSleepers);
+  std::vector<std::thread> sleepers;
+  for (int i = 0; i < kSleepers; ++i) {
+    sleepers.emplace_back([&, i] {
+      Waiter waiter(&headers[i], &peer_, {WatchedWord::Robust(&owner)},
+                    std::get<0>(GetParam()), std::get<1>(GetParam()));
+      EXPECT_EQ(waiter.Await(Never, Late()), Wake::kPeerGone);
+    });
+  }
+  for (const RegionHeader& header : headers) {
+    while (header.sleeping == 0) sched_yield();
+  }
+  end = true;
+  owning.join();
+  for (std::thread& sleeper : sleepers) sleeper.join();
+}
+
+TEST_P(WaiterTest, ADisownedWordSaysNothing) {
+  std::atomic<uint32_t> owner = 0;
+  std::thread([&] {
+    ASSERT_TRUE(RobustWord::Own(&owner));
+    RobustWord::Disown();
+  }).join();
+  Waiter waiter = Make({WatchedWord::Robust(&owner)});
+  EXPECT_EQ(waiter.Await(Never, Soon()), Wake::kDeadline);
 }
 
 TEST_P(WaiterTest, NoWakeIsLostBetweenTwoThreads) {
-  RegionHeader other = {};
-  const UniqueFd other_event = *MakeEventFd();
+  std::atomic<uint32_t> word = 0;
   constexpr uint64_t kRounds = 5'000;
-  const auto play = [&](RegionHeader* own, int own_event, RegionHeader* peer,
-                        int peer_event, bool first) {
-    Waiter waiter(own, own_event, -1, GetParam());
+  const auto play = [&](RegionHeader* own, RegionHeader* peer, bool first) {
+    Waiter waiter(own, peer, {{.word = &word}}, std::get<0>(GetParam()),
+                  std::get<1>(GetParam()));
     for (uint64_t round = 1; round <= kRounds; ++round) {
       if (first) {
         own->write_cursor.store(round);
-        WakePeer(peer, peer_event);
+        WakePeer(own, peer);
       }
       ASSERT_EQ(waiter.Await([&] { return peer->write_cursor.load() >= round; },
                              Late()),
                 Wake::kReady);
       if (!first) {
         own->write_cursor.store(round);
-        WakePeer(peer, peer_event);
+        WakePeer(own, peer);
       }
     }
   };
-  std::thread thread(play, &other, other_event.get(), &header_, event_.get(),
-                     false);
-  play(&header_, event_.get(), &other, other_event.get(), true);
+  std::thread thread(play, &peer_, &own_, false);
+  play(&own_, &peer_, true);
   thread.join();
+}
+
+TEST_P(WaiterTest, NoWordIsMissedWhenItChangesBeforeTheSleep) {
+  // A waiter that cannot sleep on the word may look at it after kSlice only.
+  const uint32_t rounds = std::get<1>(GetParam()) ? 2'000 : 10;
+  std::atomic<uint32_t> word = 0;
+  std::atomic<uint32_t> waiting = 0;
+  std::thread other([&] {
+    for (uint32_t round = 1; round <= rounds; ++round) {
+      while (waiting.load() != round) sched_yield();
+      word.store(round);
+      WakeSleepers(&word, Scope::kProcess);
+    }
+  });
+  for (uint32_t round = 1; round <= rounds; ++round) {
+    Waiter waiter =
+        Make({{.word = &word, .value = round, .scope = Scope::kProcess}});
+    waiting.store(round);
+    ASSERT_EQ(waiter.Await(Never, Late()), Wake::kPeerGone);
+  }
+  other.join();
 }
 
 // A host and a worker in two processes, as in a session.
@@ -189,14 +234,13 @@ class TwoProcessTest : public testing::Test {
     RingReader requests;
     RingWriter replies;
     Waiter waiter;
+    RegionHeader* own;
     const RegionHeader* host;
-    int host_event;
   };
 
   // Forks a worker that maps its regions, runs `serve` and kills itself.
   void Start(const std::function<void(Worker&)>& serve) {
     process_.emplace([&] {
-      far_.reset();
       auto in = MappedRegion::Map(requests_->fd(), false,
                                   RingGeometry::kRequestRegionBytes);
       auto out = MappedRegion::Map(replies_->fd(), true,
@@ -204,23 +248,26 @@ class TwoProcessTest : public testing::Test {
       if (!in || !out) return 2;
       RegionHeader* own = HeaderOf(out->writable_bytes());
       const RegionHeader* host = HeaderOf(in->bytes());
+      if (!RobustWord::Own(&own->owner)) return 3;
       Worker worker{
           RingReader(in->bytes(), own, RingGeometry::kRequestRingBytes),
           RingWriter(out->writable_bytes(), host,
                      RingGeometry::kReplyRingBytes),
-          Waiter(own, worker_event_.get(), near_.get()), host,
-          host_event_.get()};
+          Waiter(own, host,
+                 {{.word = &host->closed, .scope = Scope::kWithPeer}}),
+          own, host};
       serve(worker);
       return raise(SIGKILL);
     });
-    near_.reset();
+    requests_->CloseDescriptor();
+    replies_->CloseDescriptor();
   }
 
   Expected<void> Request(uint32_t slot) {
     auto written = writer_.TryWrite(8, [&](capnp::MessageBuilder& message) {
       message.initRoot<schema::Request>().initGrant().setSlot(slot);
     });
-    WakePeer(worker_header_, worker_event_.get());
+    WakePeer(host_header_, worker_header_);
     return written;
   }
 
@@ -237,7 +284,8 @@ class TwoProcessTest : public testing::Test {
   }
 
   Waiter HostWaiter() {
-    return Waiter(host_header_, host_event_.get(), process_->pidfd());
+    return Waiter(host_header_, worker_header_,
+                  {WatchedWord::Robust(&worker_header_->owner)});
   }
 
   // Answers each request with a frame of the same slot. A request for slot 0
@@ -260,7 +308,7 @@ class TwoProcessTest : public testing::Test {
           })) {
         return;
       }
-      WakePeer(worker.host, worker.host_event);
+      WakePeer(worker.own, worker.host);
     }
   }
 
@@ -268,11 +316,6 @@ class TwoProcessTest : public testing::Test {
       "requests", RingGeometry::kRequestRegionBytes);
   std::optional<OwnedRegion> replies_ =
       *OwnedRegion::CreateReadable("replies", RingGeometry::kReplyRegionBytes);
-  UniqueFd worker_event_ = *MakeEventFd();
-  UniqueFd host_event_ = *MakeEventFd();
-  std::pair<UniqueFd, UniqueFd> sockets_ = *MakeSocketPair();
-  UniqueFd& near_ = sockets_.first;
-  UniqueFd& far_ = sockets_.second;
   RegionHeader* host_header_ = HeaderOf(requests_->writable_bytes());
   const RegionHeader* worker_header_ = HeaderOf(replies_->bytes());
   RingWriter writer_{requests_->writable_bytes(), worker_header_,
@@ -302,6 +345,18 @@ TEST_F(TwoProcessTest, AWorkerThatDiesWhileTheHostSleepsIsGone) {
   EXPECT_EQ(AwaitReply(waiter, Late(), &slot), Wake::kPeerGone);
 }
 
+TEST_F(TwoProcessTest, AWorkerThatIsKilledWhileTheHostSleepsIsGone) {
+  Start(Echo);
+  std::thread killer([&] {
+    while (host_header_->sleeping == 0) sched_yield();
+    process_->Signal(SIGKILL);
+  });
+  Waiter waiter = HostWaiter();
+  uint32_t slot = 0;
+  EXPECT_EQ(AwaitReply(waiter, Late(), &slot), Wake::kPeerGone);
+  killer.join();
+}
+
 TEST_F(TwoProcessTest, WhatAWorkerWroteBeforeItDiedIsStillRead) {
   Start(Echo);
   Waiter waiter = HostWaiter();
@@ -322,11 +377,27 @@ TEST_F(TwoProcessTest, AStoppedWorkerIsPastTheDeadline) {
   EXPECT_EQ(AwaitReply(waiter, Soon(), &slot), Wake::kDeadline);
 }
 
-TEST_F(TwoProcessTest, AWorkerSeesItsHostGo) {
+TEST_F(TwoProcessTest, AWorkerSeesItsHostClose) {
   Start(Echo);
-  far_.reset();
+  host_header_->closed = 1;
+  WakePeer(host_header_, worker_header_);
   const int status = process_->Wait();
   EXPECT_TRUE(WIFEXITED(status)) << status;
+}
+
+// Nothing else wakes the host, and a fake end is told like a real one: whoever
+// waits has to ask somebody else.
+TEST_F(TwoProcessTest, AWorkerCanClaimItsEnd) {
+  Start([](Worker& worker) {
+    while (worker.host->sleeping.load() == 0) sched_yield();
+    worker.own->owner.store(RobustWord::kOwnerDied);
+    WakeOnceAsleep(&worker.own->owner);
+    Echo(worker);
+  });
+  Waiter waiter = HostWaiter();
+  uint32_t slot = 0;
+  EXPECT_EQ(AwaitReply(waiter, Late(), &slot), Wake::kPeerGone);
+  EXPECT_TRUE(process_->IsAlive());
 }
 
 TEST_F(TwoProcessTest, AFullReplyRingResumesWhenTheHostReads) {
@@ -343,7 +414,7 @@ TEST_F(TwoProcessTest, AFullReplyRingResumesWhenTheHostReads) {
           })) {
         return;
       }
-      WakePeer(worker.host, worker.host_event);
+      WakePeer(worker.own, worker.host);
     }
   });
   // Waits until the ring is full, before the first reply is read.
@@ -355,7 +426,7 @@ TEST_F(TwoProcessTest, AFullReplyRingResumesWhenTheHostReads) {
   for (uint32_t expected = 1; expected <= kReplies; ++expected) {
     uint32_t slot = 0;
     ASSERT_EQ(AwaitReply(waiter, Late(), &slot), Wake::kReady);
-    WakePeer(worker_header_, worker_event_.get(), WakeReason::kRoom);
+    WakePeer(host_header_, worker_header_, WakeReason::kRoom);
     ASSERT_EQ(slot, expected);
   }
 }

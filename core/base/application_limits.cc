@@ -61,6 +61,21 @@ std::string LowLimits() {
   return low;
 }
 
+std::string NearOpenFiles(int newest) {
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return "";
+  const auto open = static_cast<rlim_t>(newest) + 1;
+  // Without division, which loses the limits below ten.
+  if (newest < 0 || limit.rlim_cur == RLIM_INFINITY ||
+      open * 10 < limit.rlim_cur * 9) {
+    return "";
+  }
+  return "the application has " + std::to_string(open) + " of the " +
+         std::to_string(limit.rlim_cur) +
+         " open files that it may have, and each stream takes one: raise its "
+         "limit on open files (ulimit -n, RLIMIT_NOFILE) or close some";
+}
+
 std::optional<uint64_t> ProcessorSeconds() {
   rlimit limit = {};
   if (::getrlimit(RLIMIT_CPU, &limit) != 0 || limit.rlim_max == RLIM_INFINITY) {

@@ -27,6 +27,12 @@ inline constexpr uint64_t kBackendOpenFiles = 256;
 // string if there are none.
 std::string LowLimits();
 
+// Returns what to tell people if this process is about to have as many open
+// files as it may have, and an empty string if not. `newest` is the descriptor
+// opened last: the kernel gives the lowest free number, so that as many are
+// open at least, or were when it was opened.
+std::string NearOpenFiles(int newest);
+
 // Returns the limit on the processor time of a process, in seconds; nullopt if
 // there is none. The kernel ends a process at the limit by SIGKILL.
 std::optional<uint64_t> ProcessorSeconds();

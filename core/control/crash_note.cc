@@ -55,4 +55,18 @@ void AddClaim(CrashClaim claim, ExitReport& report) {
   report.claimed_backtrace = std::move(claim.backtrace);
 }
 
+void Write(const CrashClaim& claim, ipc::schema::CrashNote::Builder out) {
+  out.setSignal(static_cast<uint8_t>(claim.signal));
+  out.setDeviceLost(claim.device_lost);
+  out.setBackendFailed(claim.backend_failed);
+  out.setAddress(claim.address);
+  out.setFrameCount(claim.backtrace.size());
+  auto frames = out.initFrames(claim.backtrace.size());
+  for (size_t i = 0; i < claim.backtrace.size(); ++i) {
+    const std::string& place = claim.backtrace[i];
+    auto bytes = frames[i].initPlace(place.size());
+    std::copy(place.begin(), place.end(), bytes.begin());
+  }
+}
+
 }  // namespace bulkhead

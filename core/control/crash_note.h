@@ -36,4 +36,7 @@ CrashClaim ReadCrashNote(ipc::schema::CrashNote::Reader note_untrusted);
 // if the process exited with the code of what the backend's interface said.
 void AddClaim(CrashClaim claim, ExitReport& report);
 
+// Writes a claim that ReadCrashNote() has read, so that it can be read again.
+void Write(const CrashClaim& claim, ipc::schema::CrashNote::Builder out);
+
 }  // namespace bulkhead

@@ -28,7 +28,7 @@ namespace schema = ipc::schema;
 using std::chrono::milliseconds;
 
 // One message has at most these: the pidfd of the application, the reaper and
-// the worker.
+// the worker; or the memory of a session and its media.
 constexpr size_t kMostDescriptors = 3;
 
 std::vector<std::string> ToStrings(capnp::List<capnp::Text>::Reader list) {
@@ -103,7 +103,11 @@ kj::Promise<void> Supervisor::Run() {
 kj::Promise<void> Supervisor::Serve(std::shared_ptr<EventSocket> connection) {
   return connection->Receive(kMostDescriptors)
       .then([this, connection](auto received) -> kj::Promise<void> {
-        if (!received || !*received) return kj::READY_NOW;
+        const auto unread = unread_.extract(connection.get());
+        if (!received || !*received) {
+          if (unread) CloseSession(unread.mapped());
+          return kj::READY_NOW;
+        }
         return Answer(*connection, **std::move(received))
             .then([this, connection] { return Serve(connection); });
       });
@@ -114,6 +118,14 @@ kj::Promise<void> Supervisor::Answer(EventSocket& connection,
   auto request = message.root<Request>();
   // Every other request needs what the first message, `configure`, brings.
   if (!request || (!request->isConfigure() && !catalog_)) return kj::READY_NOW;
+  if (request->isOpenSession()) {
+    return OpenSession(connection, request->getOpenSession(),
+                       std::move(message.descriptors));
+  }
+  if (request->isCountSessions()) {
+    Acknowledge(connection, ShareCounters(message.descriptors));
+    return kj::READY_NOW;
+  }
   ipc::UniqueFd descriptor;
   if (!message.descriptors.empty()) {
     descriptor = std::move(message.descriptors[0]);
@@ -140,18 +152,15 @@ kj::Promise<void> Supervisor::Answer(EventSocket& connection,
       shadows_->Describe(reply.getBackends().getBackends());
       break;
     case Request::OPEN_SESSION:
-      return OpenSession(connection, request->getOpenSession(),
-                         std::move(descriptor));
+    case Request::COUNT_SESSIONS:
+      break;
     case Request::SESSION_EXIT:
       return AnswerExit(connection, request->getSessionExit());
-    case Request::CONFIRM_SESSION: {
-      const auto backend = catalog_->OfSession(request->getConfirmSession());
-      const Status status =
-          backend ? backend->ConfirmSession(request->getConfirmSession())
-                  : Status(Code::kBackendLost, "there is no such session");
-      status.ok() ? reply.setConfigured() : SetFailure(reply, status);
-      break;
-    }
+    case Request::END_WORKER:
+      return AnswerEnd(connection, request->getEndWorker());
+    case Request::ATTACH_POOL:
+      return AttachPool(connection, request->getAttachPool(),
+                        std::move(descriptor));
     case Request::FRAME_DELIVERED: {
       const auto delivered = request->getFrameDelivered();
       if (auto backend = catalog_->OfSession(delivered.getSession())) {
@@ -183,9 +192,7 @@ kj::Promise<void> Supervisor::Answer(EventSocket& connection,
       reply.setConfigured();
       break;
     case Request::CLOSE_SESSION:
-      if (auto backend = catalog_->OfSession(request->getCloseSession())) {
-        backend->CloseSession(request->getCloseSession());
-      }
+      CloseSession(request->getCloseSession());
       reply.setConfigured();
       break;
     case Request::DESCRIBE_SANDBOX:
@@ -201,11 +208,6 @@ kj::Promise<void> Supervisor::Answer(EventSocket& connection,
       return Command(connection, request->getCommand());
     case Request::NEXT_EVENTS:
       return AnswerEvents(connection, request->getNextEvents());
-    case Request::COUNT_SESSIONS: {
-      const Status status = ShareCounters(descriptor);
-      status.ok() ? reply.setConfigured() : SetFailure(reply, status);
-      break;
-    }
     case Request::DESCRIBE_HOST:
       DescribeHost(reply.initHost());
       break;

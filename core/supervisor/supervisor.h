@@ -5,6 +5,7 @@
 #include <kj/async.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,7 +17,9 @@
 #include "core/supervisor/backend/ending_reapers.h"
 #include "core/supervisor/backend/event_log.h"
 #include "core/supervisor/backend/host_counters.h"
+#include "core/supervisor/backend/host_ends.h"
 #include "core/supervisor/backend/killed_workers.h"
+#include "core/supervisor/backend/session_socket.h"
 #include "core/supervisor/blame/disabled_backends.h"
 #include "core/supervisor/blame/quarantine_records.h"
 #include "core/supervisor/catalog/catalog.h"
@@ -75,7 +78,27 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
                                   RequestBudget budget);
   kj::Promise<void> OpenSession(EventSocket& connection,
                                 ipc::schema::OpenSession::Reader request,
-                                ipc::UniqueFd socket);
+                                std::vector<ipc::UniqueFd> memory);
+  // What openSession says that is needed once the worker is there.
+  struct AskedSession {
+    std::string input;
+    uint32_t end;  // the place among ends_
+    SessionSocket::Memory memory;
+  };
+  // Has the worker attach the session's memory, and answers.
+  kj::Promise<void> Attach(EventSocket& connection, AskedSession asked,
+                           const Catalog::BackendPointer& backend,
+                           const Backend::StartedSession& started,
+                           std::shared_ptr<SessionSocket> socket);
+  void AnswerStarted(EventSocket& connection, const std::string& input,
+                     Backend& backend, const Backend::StartedSession& started,
+                     const Status& attached);
+  kj::Promise<void> AttachPool(EventSocket& connection,
+                               ipc::schema::AttachPool::Reader request,
+                               ipc::UniqueFd pool);
+  kj::Promise<void> AnswerEnd(EventSocket& connection,
+                              ipc::schema::EndWorker::Reader request);
+  void CloseSession(uint64_t session);
   kj::Promise<void> AnswerExit(EventSocket& connection,
                                ipc::schema::SessionEnd::Reader seen);
   void NoteFailover(ipc::schema::FailedOver::Reader failed);
@@ -101,7 +124,7 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   kj::Promise<void> AnswerEvents(EventSocket& connection,
                                  ipc::schema::EventsRequest::Reader request);
   void DescribeHost(ipc::schema::HostDescription::Builder out);
-  Status ShareCounters(const ipc::UniqueFd& memory);
+  Status ShareCounters(const std::vector<ipc::UniqueFd>& memory);
   void DescribeSandbox(ipc::schema::SandboxReport::Builder out);
   void taskFailed(kj::Exception&& exception) override;
 
@@ -116,6 +139,7 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   EventLog events_;
   std::optional<CrashRecorder> crashes_;
   HostCounters counters_;
+  HostEnds ends_;
   KilledWorkers killed_;
   EndingReapers ending_;
   std::optional<StartContext> context_;
@@ -125,6 +149,10 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   std::optional<Catalog> catalog_;                 // empty before `configure`
   std::optional<Shadows> shadows_;                 // with catalog_
   uint64_t next_session_ = 1;
+  // Of the sessions that have a worker.
+  std::map<uint64_t, std::shared_ptr<SessionSocket>> sockets_;
+  // The session that was the last answer on a connection of the application.
+  std::map<const EventSocket*, uint64_t> unread_;
   const pid_t application_pid_;
   const kj::TimePoint born_;
   std::optional<OperatorSocket> operators_;  // empty if it cannot listen

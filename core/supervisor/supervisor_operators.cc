@@ -100,12 +100,23 @@ kj::Promise<void> Supervisor::AnswerEvents(
           [&connection](auto) { connection.Shutdown(); }));
 }
 
-Status Supervisor::ShareCounters(const ipc::UniqueFd& memory) {
+Status Supervisor::ShareCounters(const std::vector<ipc::UniqueFd>& memory) {
+  if (memory.size() != 2) {
+    return Status(Code::kInternal, "counters without their memory");
+  }
   ASSIGN_OR_RETURN(auto region,
                    FromIpc(ipc::MappedRegion::Map(
-                       memory.get(), /*writable=*/false,
+                       memory[0].get(), /*writable=*/false,
                        kMaxCountedSessions * sizeof(SessionCounter))));
+  ASSIGN_OR_RETURN(
+      auto ends, FromIpc(ipc::MappedRegion::Map(
+                     memory[1].get(), /*writable=*/true, sizeof(SessionEnds))));
   counters_.Set(std::move(region));
+  if (!ends_.Set(std::move(ends))) {
+    return Status(Code::kUnsupported,
+                  "this kernel does not tell the end of a thread "
+                  "(set_robust_list, CONFIG_FUTEX)");
+  }
   return Status();
 }
 

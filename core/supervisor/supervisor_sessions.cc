@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <capnp/message.h>
-#include <fcntl.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "core/base/application_limits.h"
 #include "core/base/device_name.h"
+#include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
 #include "core/control/capability_messages.h"
+#include "core/control/crash_note.h"
 #include "core/control/exit_messages.h"
 #include "core/supervisor/sockets/replies.h"
 #include "core/supervisor/supervisor.h"
+#include "ipc/message_socket.h"
 #include "ipc/unique_fd.h"
 
 // What a Supervisor does for an application's devices and sessions.
@@ -22,8 +25,8 @@ using std::chrono::milliseconds;
 
 // How long an application that saw its worker end waits for the reason.
 constexpr milliseconds kExitPatience{2'000};
-// The most poisoned positions that a session is told about.
-constexpr size_t kMaxPoisoned = 32;
+// The descriptors of openSession.
+constexpr size_t kSessionDescriptors = 3;
 
 Backend::ReportedExit ToReportedExit(schema::SessionEnd::Reader end) {
   using Seen = schema::SessionEnd::Seen;
@@ -104,7 +107,11 @@ kj::Promise<void> Supervisor::Load(EventSocket& connection,
 
 kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
                                           schema::OpenSession::Reader request,
-                                          ipc::UniqueFd socket) {
+                                          std::vector<ipc::UniqueFd> memory) {
+  if (memory.size() != kSessionDescriptors) {
+    Fail(connection, Status(Code::kInternal, "a session without its memory"));
+    return kj::READY_NOW;
+  }
   const Catalog::BackendPointer replaced =
       catalog_->OfSession(request.getContinues());
   auto backend = replaced && replaced->lifecycle().continues_streams()
@@ -139,47 +146,41 @@ kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
     Send(connection, answer);
     return kj::READY_NOW;
   }
+  auto sockets = ipc::MakeSocketPair();
+  if (!sockets) {
+    Fail(connection, NamingLimits(FromIpc(std::move(sockets).error())));
+    return kj::READY_NOW;
+  }
+  AskedSession asked{
+      .input = input,
+      .end = request.getEnd(),
+      .memory = {.descriptors = std::move(memory),
+                 .access = request.getServed()
+                               ? session::WorkerChannel::MediaAccess::kServed
+                               : session::WorkerChannel::MediaAccess::kDirect}};
+  const uint64_t session = next_session_++;
+  ends_.Open(request.getEnd(), session);
   return (*backend)
-      ->OpenSession(next_session_++,
+      ->OpenSession(session,
                     *discovery::ParseDeviceName(request.getDevice().cStr()),
                     request.getAlone(),
                     {.input = input,
                      .path = request.getPath().cStr(),
                      .counter = request.getCounter(),
+                     .warning = request.getWarning().cStr(),
                      .memory = {.private_bytes = request.getWorkerBytes(),
                                 .shared_bytes = request.getSharedBytes()}},
-                    std::move(socket))
-      .then([this, &connection, input,
-             backend = *backend](auto started) -> kj::Promise<void> {
+                    std::move(sockets->second))
+      .then([this, &connection, asked = std::move(asked), backend = *backend,
+             socket = std::move(sockets->first)](
+                auto started) mutable -> kj::Promise<void> {
         if (!started) {
           Fail(connection, started.error());
           return kj::READY_NOW;
         }
-        // A copy, since the worker may end before the reply is sent.
-        ipc::UniqueFd pidfd(::fcntl(started->pidfd, F_DUPFD_CLOEXEC, 0));
-        auto answer = kj::heap<capnp::MallocMessageBuilder>();
-        auto reply = answer->initRoot<Reply>().initSessionStarted();
-        reply.setSession(started->id);
-        reply.setBackend(backend->candidate().name());
-        reply.setDevice(started->device);
-        reply.setDeviceOrdinal(started->device_ordinal);
-        reply.setTier(static_cast<schema::Tier>(context_->tier));
-        reply.setShared(started->shared);
-        // Asked again, since others may have died while this session waited.
-        const auto refused = backend->Refused(input);
-        auto poisoned =
-            reply.initPoisoned(std::min(refused.size(), kMaxPoisoned));
-        for (size_t i = 0; i < poisoned.size(); ++i) {
-          Write(refused[i], poisoned[i]);
-        }
-        kj::Timer& timer = port_.getTimer();
-        return SendDescriptor(connection, timer,
-                              timer.now() + context_->worker_deadline.count() *
-                                                kj::MILLISECONDS,
-                              kj::mv(answer), std::move(pidfd))
-            .then([id = started->id, backend](bool sent) {
-              if (!sent) backend->CloseSession(id);
-            });
+        return Attach(
+            connection, std::move(asked), backend, *started,
+            std::make_shared<SessionSocket>(port_, std::move(socket)));
       })
       .attach(Catalog::BackendPointer(*backend));
 }
@@ -214,13 +215,20 @@ kj::Promise<void> Supervisor::AnswerExit(EventSocket& connection,
                                          schema::SessionEnd::Reader seen) {
   const Catalog::BackendPointer backend =
       catalog_->OfSession(seen.getSession());
+  Backend::ReportedExit reported = ToReportedExit(seen);
+  if (const auto socket = sockets_.find(seen.getSession());
+      socket != sockets_.end()) {
+    reported.facts.claim = socket->second->TakeNote();
+  }
   auto verdict = backend
-                     ? backend->JudgeExit(ToReportedExit(seen), kExitPatience)
+                     ? backend->JudgeExit(reported, kExitPatience)
                      : kj::Promise<Backend::JudgedExit>(Backend::JudgedExit());
   return verdict
-      .then([&connection](const Backend::JudgedExit& verdict) {
+      .then([&connection,
+             claim = reported.facts.claim](const Backend::JudgedExit& verdict) {
         capnp::MallocMessageBuilder answer;
         auto reply = answer.initRoot<Reply>().initExit();
+        Write(claim, reply.initClaim());
         Write(verdict.report, reply.initReport());
         reply.setBlamed(verdict.culprit != Culprit::kNobody);
         reply.setInputToBlame(verdict.culprit == Culprit::kInput);

@@ -33,6 +33,13 @@ class FramePool : public std::enable_shared_from_this<FramePool> {
     kGrowing,    // one by one, by Grow()
   };
 
+  // The session for which a bulkheadd keeps the descriptor. Each bulkheadd
+  // numbers its sessions anew.
+  struct Keeper {
+    uint64_t supervisor = 0;
+    uint64_t session = 0;
+  };
+
   // Makes a pool of `slots` slots, fewer if `max_bytes` has no room for as
   // many. Returns kResourceExhausted if there would be fewer than two.
   // `contents` says in the message what a slot holds: "blocks of samples".
@@ -50,7 +57,16 @@ class FramePool : public std::enable_shared_from_this<FramePool> {
   // kResourceExhausted if it refuses that of the first two.
   Result<bool> Grow();
 
+  // The descriptor to send to a worker; -1 once it was given away.
   int fd() const { return region_.fd(); }
+  // Closes the descriptor, which `keeper` has for the next worker. Call it
+  // before the first slot is leased.
+  void GiveTo(Keeper keeper) {
+    region_.CloseDescriptor();
+    keeper_ = keeper;
+  }
+  // Returns the latest keeper.
+  Keeper keeper() const { return keeper_; }
   // Returns how many slots the pool may have; never more than that.
   uint32_t slot_count() const { return slot_count_; }
   uint64_t slot_bytes() const { return slot_bytes_; }
@@ -58,17 +74,19 @@ class FramePool : public std::enable_shared_from_this<FramePool> {
   const std::byte* slot(uint32_t index) const {
     return region_.bytes().data() + index * slot_bytes_;
   }
-  // Maps the slot copy-on-write. kResourceExhausted if the kernel refuses it.
+  // Maps the slot copy-on-write. kResourceExhausted if the kernel refuses it,
+  // kUnsupported if it cannot do so.
   Result<ipc::Mapping> MapPrivate(uint32_t index) const;
 
  private:
   FramePool(ipc::OwnedRegion region, uint32_t slot_count, uint64_t slot_bytes,
             uint32_t allocated);
 
-  const ipc::OwnedRegion region_;
+  ipc::OwnedRegion region_;
   const uint32_t slot_count_;
   const uint64_t slot_bytes_;
   uint32_t allocated_;
+  Keeper keeper_;
   ipc::SlotLedger ledger_;
 };
 

@@ -31,8 +31,10 @@ class ServedMedia {
   static Result<ServedMedia> Create(const SourceReader& reader,
                                     std::function<bool()> cancelled = {});
 
-  // Returns the descriptor of the window, to send to the worker.
+  // Returns the descriptor of the window, to send to the worker; -1 once it was
+  // closed.
   int fd() const { return region_.fd(); }
+  void CloseDescriptor() { region_.CloseDescriptor(); }
 
   // Fills the window with the media from an offset on, with nothing beyond its
   // end, and marks it as filled; the caller wakes the worker. Returns

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/worker_protocol/worker_channel.h"
 
+#include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <utility>
 
@@ -15,33 +17,52 @@ namespace bulkhead::session {
 
 namespace schema = ipc::schema;
 
-Result<std::unique_ptr<WorkerChannel>> WorkerChannel::Create() {
+Result<std::unique_ptr<WorkerChannel>> WorkerChannel::Create(Host host) {
   ASSIGN_OR_RETURN(auto requests, FromIpc(ipc::OwnedRegion::CreateWritable(
                                       "bulkhead-requests",
                                       ipc::RingGeometry::kRequestRegionBytes)));
   ASSIGN_OR_RETURN(auto replies, FromIpc(ipc::OwnedRegion::CreateReadable(
                                      "bulkhead-replies",
                                      ipc::RingGeometry::kReplyRegionBytes)));
-  ASSIGN_OR_RETURN(auto wake_worker, FromIpc(ipc::MakeEventFd()));
-  ASSIGN_OR_RETURN(auto wake_host, FromIpc(ipc::MakeEventFd()));
-  return std::unique_ptr<WorkerChannel>(
-      new WorkerChannel(std::move(requests), std::move(replies),
-                        std::move(wake_worker), std::move(wake_host)));
+  ipc::UniqueFd wake_host;
+  if (host == Host::kEventLoop) {
+    wake_host = ipc::UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!wake_host) {
+      return FromIpc(ipc::Expected<void>(ipc::FailErrno(
+          ipc::Code::kResourceExhausted, "cannot make an eventfd", errno)));
+    }
+  }
+  return std::unique_ptr<WorkerChannel>(new WorkerChannel(
+      std::move(requests), std::move(replies), std::move(wake_host)));
 }
 
 WorkerChannel::WorkerChannel(ipc::OwnedRegion requests,
-                             ipc::OwnedRegion replies,
-                             ipc::UniqueFd wake_worker, ipc::UniqueFd wake_host)
+                             ipc::OwnedRegion replies, ipc::UniqueFd wake_host)
     : requests_(std::move(requests)),
       replies_(std::move(replies)),
-      wake_worker_(std::move(wake_worker)),
       wake_host_(std::move(wake_host)),
       writer_(requests_.writable_bytes(), worker_header(),
               ipc::RingGeometry::kRequestRingBytes),
-      reader_(replies_.bytes(), header(), ipc::RingGeometry::kReplyRingBytes) {}
+      reader_(replies_.bytes(), header(), ipc::RingGeometry::kReplyRingBytes) {
+  // An event loop never publishes that it sleeps.
+  if (wake_host_) {
+    header()->sleeping.store(static_cast<uint32_t>(ipc::WakeReason::kRecord));
+  }
+}
 
-Status WorkerChannel::SendMemory(int media_fd, MediaAccess access,
-                                 const SendMessage& send) {
+std::vector<int> WorkerChannel::descriptors(int media_fd) const {
+  std::vector<int> descriptors = {requests_.fd(), replies_.fd(), media_fd};
+  if (wake_host_) descriptors.push_back(wake_host_.get());
+  return descriptors;
+}
+
+void WorkerChannel::CloseDescriptors() {
+  requests_.CloseDescriptor();
+  replies_.CloseDescriptor();
+}
+
+Status WorkerChannel::SendAttach(std::span<const int> descriptors,
+                                 MediaAccess access, const SendMessage& send) {
   capnp::MallocMessageBuilder message;
   auto attach = message.initRoot<schema::Attach>();
   if (access == MediaAccess::kDirect) {
@@ -49,17 +70,16 @@ Status WorkerChannel::SendMemory(int media_fd, MediaAccess access,
   } else {
     attach.setServedSession();
   }
-  const int descriptors[] = {requests_.fd(), replies_.fd(), wake_worker_.get(),
-                             wake_host_.get(), media_fd};
   return send(message, descriptors);
 }
 
-Status WorkerChannel::SendPool(const FramePool& pool, const SendMessage& send) {
+Status WorkerChannel::SendPool(uint32_t slot_count, uint64_t slot_bytes,
+                               int pool_fd, const SendMessage& send) {
   capnp::MallocMessageBuilder message;
   auto attach = message.initRoot<schema::Attach>().initFramePool();
-  attach.setSlotCount(pool.slot_count());
-  attach.setSlotBytes(pool.slot_bytes());
-  const int descriptors[] = {pool.fd()};
+  attach.setSlotCount(slot_count);
+  attach.setSlotBytes(slot_bytes);
+  const int descriptors[] = {pool_fd};
   return send(message, descriptors);
 }
 
@@ -98,18 +118,18 @@ ipc::Expected<bool> WorkerChannel::TryRead() {
 
 ipc::Expected<Status> WorkerChannel::Take(const TakeReply& take) {
   // Room is made by TryRead(); the worker may go on while the reply is judged.
-  ipc::WakePeer(worker_header(), wake_worker_.get(), ipc::WakeReason::kRoom);
+  ipc::WakePeer(header(), worker_header(), ipc::WakeReason::kRoom);
   const ipc::CopiedMessage reply = *std::exchange(reply_, std::nullopt);
   return ipc::ReadCatching(
       [&]() -> Status { return take(reply.root<schema::Reply>()); });
 }
 
-void WorkerChannel::Wake() {
-  ipc::WakePeer(worker_header(), wake_worker_.get());
-}
+void WorkerChannel::Wake() { ipc::WakePeer(header(), worker_header()); }
 
-void WorkerChannel::WakeForEveryReply() {
-  header()->sleeping.store(static_cast<uint32_t>(ipc::WakeReason::kRecord));
+void WorkerChannel::Close() {
+  header()->closed.store(1);
+  Wake();
+  ipc::WakePeer(header(), worker_header(), ipc::WakeReason::kRoom);
 }
 
 void WorkerChannel::ClearWake() {

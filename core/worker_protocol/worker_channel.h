@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "core/include/bulkhead/status.h"
 #include "core/worker_protocol/frame_pool.h"
@@ -24,14 +25,15 @@ namespace bulkhead::session {
 inline constexpr size_t kSmallRequestWords = 64;
 
 // The host's end of the memory that it shares with one worker: the ring of
-// requests, the ring of replies and the two eventfds by which each side wakes
-// the other. Sessions in the application and health checks in bulkheadd speak
-// to their workers through it. Nothing here waits: a session blocks in an
+// requests and the ring of replies, with the words by which each side wakes the
+// other. Sessions in the application and health checks in bulkheadd speak to
+// their workers through it. Nothing here waits: a session blocks in an
 // ipc::Waiter, a health check returns to its event loop, and both then come
-// back for the reply.
+// back for the reply. Only an event loop needs a descriptor for that.
 //
-//     ASSIGN_OR_RETURN(auto channel, WorkerChannel::Create());
-//     channel->SendMemory(media_fd, MediaAccess::kDirect, send);
+//     ASSIGN_OR_RETURN(auto channel, WorkerChannel::Create(Host::kThread));
+//     SendAttach(channel->descriptors(media_fd), MediaAccess::kDirect, send);
+//     channel->CloseDescriptors();
 //     channel->Request(kSmallRequestWords, [](auto r) { r.setScan(); });
 //     ... wait until TryRead() returns true ...
 //     channel->Take([](Reply::Reader reply_untrusted) { ... });
@@ -58,17 +60,31 @@ class WorkerChannel {
     kServed,  // the descriptor is a ServedMedia, which the host fills
   };
 
+  enum class Host {
+    kThread,     // sleeps in an ipc::Waiter
+    kEventLoop,  // watches wake_fd()
+  };
+
   // Errors are those of creating memory and descriptors.
-  static Result<std::unique_ptr<WorkerChannel>> Create();
+  static Result<std::unique_ptr<WorkerChannel>> Create(Host host);
   WorkerChannel(const WorkerChannel&) = delete;
   WorkerChannel& operator=(const WorkerChannel&) = delete;
 
-  // Sends the worker the rings, the eventfds and its media. Returns what `send`
-  // returns.
-  Status SendMemory(int media_fd, MediaAccess access, const SendMessage& send);
-  // Sends the worker the memory of `pool`; the request attachPool must follow.
-  // Returns what `send` returns.
-  static Status SendPool(const FramePool& pool, const SendMessage& send);
+  // Returns the descriptors that SendAttach() sends: those of the rings, the
+  // media, and wake_fd() if there is one.
+  std::vector<int> descriptors(int media_fd) const;
+  // Sends a worker its rings and its media. Returns what `send` returns.
+  static Status SendAttach(std::span<const int> descriptors, MediaAccess access,
+                           const SendMessage& send);
+  // Closes the descriptors of the rings, which were sent and stay mapped.
+  void CloseDescriptors();
+  // Sends a worker a pool of this shape, whose descriptor is `pool_fd`; the
+  // request attachPool must follow. Returns what `send` returns.
+  static Status SendPool(uint32_t slot_count, uint64_t slot_bytes, int pool_fd,
+                         const SendMessage& send);
+  // Tells the worker that the session is over. A worker that serves this
+  // session alone ends. No request may follow.
+  void Close();
 
   // Writes one request of at most `max_words` and wakes the worker. Fails when
   // the ring is full: the host never has so many requests in flight that a
@@ -91,26 +107,23 @@ class WorkerChannel {
   ipc::RegionHeader* header() const {
     return ipc::HeaderOf(requests_.writable_bytes());
   }
-  // Becomes readable when the worker wakes the host.
+  // The header that the worker writes.
+  const ipc::RegionHeader* worker_header() const {
+    return ipc::HeaderOf(replies_.bytes());
+  }
+  // Becomes readable for every reply, for an event loop; -1 for a thread.
   int wake_fd() const { return wake_host_.get(); }
-  // Makes the worker write to wake_fd() for every reply. An event loop, which
-  // watches wake_fd() and never publishes that it sleeps, needs this once.
-  void WakeForEveryReply();
   // Makes wake_fd() unreadable again. Call it before TryRead(): a reply that
   // comes later makes wake_fd() readable again, so that none is missed.
   void ClearWake();
 
  private:
   WorkerChannel(ipc::OwnedRegion requests, ipc::OwnedRegion replies,
-                ipc::UniqueFd wake_worker, ipc::UniqueFd wake_host);
-  const ipc::RegionHeader* worker_header() const {
-    return ipc::HeaderOf(replies_.bytes());
-  }
+                ipc::UniqueFd wake_host);
 
-  const ipc::OwnedRegion requests_;  // written by the host alone
-  const ipc::OwnedRegion replies_;   // written by the worker
-  const ipc::UniqueFd wake_worker_;
-  const ipc::UniqueFd wake_host_;
+  ipc::OwnedRegion requests_;      // written by the host alone
+  ipc::OwnedRegion replies_;       // written by the worker
+  const ipc::UniqueFd wake_host_;  // for an event loop
   ipc::RingWriter writer_;
   ipc::RingReader reader_;
   uint32_t grants_ = 0;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "ipc/region_header.h"
 #include "ipc/shared_region.h"
 #include "ipc/waiter.h"
 
@@ -27,19 +28,23 @@ bool IsReadable(int fd) {
 // worker would receive.
 class WorkerChannelTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    channel_ = WorkerChannel::Create().value();
+  void SetUp() override { Connect(WorkerChannel::Host::kThread); }
+
+  void Connect(WorkerChannel::Host host) {
+    channel_ = WorkerChannel::Create(host).value();
+    fds_.clear();
     const auto keep = [this](capnp::MessageBuilder& message,
                              std::span<const int> descriptors) {
       served_ = message.getRoot<schema::Attach>().asReader().isServedSession();
       for (const int fd : descriptors) fds_.emplace_back(::dup(fd));
       return Status();
     };
-    ASSERT_TRUE(channel_
-                    ->SendMemory(STDIN_FILENO,
-                                 WorkerChannel::MediaAccess::kDirect, keep)
+    ASSERT_TRUE(WorkerChannel::SendAttach(channel_->descriptors(STDIN_FILENO),
+                                          WorkerChannel::MediaAccess::kDirect,
+                                          keep)
                     .ok());
-    ASSERT_EQ(fds_.size(), 5u);
+    ASSERT_EQ(fds_.size(), host == WorkerChannel::Host::kThread ? 3u : 4u);
+    channel_->CloseDescriptors();
     requests_.emplace(
         ipc::MappedRegion::Map(fds_[0].get(), false,
                                ipc::RingGeometry::kRequestRegionBytes)
@@ -79,10 +84,10 @@ TEST_F(WorkerChannelTest, SaysHowTheMediaIsReached) {
     EXPECT_EQ(descriptors.back(), STDIN_FILENO);
     return Status();
   };
-  ASSERT_TRUE(
-      channel_
-          ->SendMemory(STDIN_FILENO, WorkerChannel::MediaAccess::kServed, look)
-          .ok());
+  ASSERT_TRUE(WorkerChannel::SendAttach(channel_->descriptors(STDIN_FILENO),
+                                        WorkerChannel::MediaAccess::kServed,
+                                        look)
+                  .ok());
   EXPECT_TRUE(served_);
 }
 
@@ -90,13 +95,10 @@ TEST_F(WorkerChannelTest, ReturnsTheErrorOfSending) {
   const auto fail = [](capnp::MessageBuilder&, std::span<const int>) {
     return Status(Code::kBackendLost, "no socket");
   };
-  const auto pool =
-      FramePool::Create(4096, "pages", 2, 1 << 20, FramePool::Slots::kAllocated)
-          .value();
-  EXPECT_EQ(WorkerChannel::SendPool(*pool, fail).message(), "no socket");
+  EXPECT_EQ(WorkerChannel::SendPool(2, 4096, STDIN_FILENO, fail).message(),
+            "no socket");
   EXPECT_EQ(
-      channel_
-          ->SendMemory(STDIN_FILENO, WorkerChannel::MediaAccess::kDirect, fail)
+      WorkerChannel::SendAttach({}, WorkerChannel::MediaAccess::kDirect, fail)
           .message(),
       "no socket");
 }
@@ -108,10 +110,21 @@ TEST_F(WorkerChannelTest, ARequestArrivesAndWakesASleepingWorker) {
       channel_
           ->Request(kSmallRequestWords, [](auto request) { request.setScan(); })
           .ok());
-  EXPECT_TRUE(IsReadable(fds_[2].get()));
+  EXPECT_EQ(channel_->header()->wakes, 1u);
   const auto request = reader_->TryRead().value();
   ASSERT_TRUE(request);
   EXPECT_TRUE(request->root<schema::Request>().isScan());
+}
+
+TEST_F(WorkerChannelTest, AClosedSessionWakesWhateverTheWorkerWaitsFor) {
+  for (const auto reason : {ipc::WakeReason::kRecord, ipc::WakeReason::kRoom}) {
+    ipc::HeaderOf(replies_->writable_bytes())
+        ->sleeping.store(static_cast<uint32_t>(reason));
+    const uint32_t wakes = channel_->header()->wakes;
+    channel_->Close();
+    EXPECT_EQ(channel_->header()->wakes, wakes + 1);
+    EXPECT_EQ(ipc::HeaderOf(requests_->bytes())->closed, 1u);
+  }
 }
 
 TEST_F(WorkerChannelTest, EveryFreeSlotIsGranted) {
@@ -172,11 +185,13 @@ TEST_F(WorkerChannelTest, AMalformedReplyIsAnError) {
 }
 
 TEST_F(WorkerChannelTest, AnEventLoopIsWokenForEveryReply) {
-  channel_->WakeForEveryReply();
+  EXPECT_EQ(channel_->wake_fd(), -1);
+  Connect(WorkerChannel::Host::kEventLoop);
   for (int i = 0; i < 2; ++i) {
     EXPECT_FALSE(IsReadable(channel_->wake_fd()));
     Reply(i);
-    ipc::WakePeer(ipc::HeaderOf(requests_->bytes()), fds_[3].get());
+    const uint64_t one = 1;
+    ASSERT_EQ(::write(fds_[3].get(), &one, sizeof(one)), 8);
     EXPECT_TRUE(IsReadable(channel_->wake_fd()));
     channel_->ClearWake();
     EXPECT_TRUE(channel_->TryRead().value());

@@ -38,8 +38,12 @@ struct HostRequest {
     listBackends @2 :Void;
     # Answered by backends.
     openSession @3 :OpenSession;
-    # Starts a session, and its backend if needed. Descriptor: the worker's end
-    # of the session's socket. Answered by sessionStarted, poisoned or failed.
+    # Starts a session, and its backend if needed. Descriptors: the request
+    # region, the reply region, and the media or its window, which bulkheadd
+    # sends to the worker (Attach) once every thread of the worker is under the
+    # stage 2 filter. Answered by sessionStarted, poisoned, describeFirst or
+    # failed. If the connection is closed before it brings another request,
+    # bulkheadd closes a session that it has answered with: nobody read it.
     sessionExit @4 :SessionEnd;
     # Reports that the worker of a session has ended, or that the host gives the
     # worker up. Answered by exit as soon as bulkheadd knows how the worker
@@ -47,7 +51,7 @@ struct HostRequest {
     closeSession @5 :UInt64;
     # The number of a session that the host has finished with. bulkheadd kills
     # the session's worker unless the worker serves another session. Answered by
-    # configured.
+    # configured at once.
     describeSandbox @6 :Void;
     # Answered by sandbox.
     prepare @7 :Text;
@@ -56,11 +60,8 @@ struct HostRequest {
     load @8 :ExplicitLoad;
     # Registers the backends at a path, whatever the autoload switch says, and
     # starts them. Answered by loaded or failed.
-    confirmSession @9 :UInt64;
-    # The number of a session whose worker has sent Hello. Asks bulkheadd to
-    # check that every thread of the worker is under the stage 2 filter.
-    # Answered by configured or failed. The host gives the worker no media
-    # before the answer.
+    endWorker @9 :EndWorker;
+    # Waits for the end of a session's worker. Answered by ended.
     frameDelivered @10 :DeliveredFrame;
     # Tells, after a worker has died, that a later worker delivered this frame:
     # the input is not to blame for the deaths at this position. Answered by
@@ -72,8 +73,9 @@ struct HostRequest {
     # Answered by events. The sender sends no other request on this connection
     # before the answer.
     countSessions @13 :Void;
-    # Descriptor: a memfd with a sealed size that holds the host's session
-    # counters (SessionCounter in core). Answered by configured or failed.
+    # Descriptors: a memfd with a sealed size that holds the host's session
+    # counters (SessionCounter in core), and one in which bulkheadd tells the
+    # ends of workers (SessionEnds in core). Answered by configured or failed.
     describeHost @14 :Void;
     # Answered by host.
     crashOutcome @15 :CrashOutcome;
@@ -91,7 +93,31 @@ struct HostRequest {
     failedOver @18 :FailedOver;
     # Tells that a stream goes on on another device, or that it fails there too.
     # Answered by configured.
+    attachPool @19 :AttachPool;
+    # Sends the worker of a session its frame pool. Descriptor: the pool's memfd,
+    # unless bulkheadd has kept it. Answered by configured or failed.
   }
+}
+
+struct EndWorker {
+  enum How {
+    await @0;  # it is said to have ended
+    kill @1;  # it broke the protocol, or was late
+    close @2;  # the session is over, as with closeSession
+  }
+  session @0 :UInt64;
+  how @1 :How;
+  patienceMs @2 :UInt32;
+  # The time after which `ended` is answered although the worker lives.
+}
+
+struct AttachPool {
+  session @0 :UInt64;
+  slotCount @1 :UInt32;
+  slotBytes @2 :UInt64;
+  keptFor @3 :UInt64;
+  # The session whose worker had the pool before, which is not closed yet; 0 if
+  # the descriptor comes with this message.
 }
 
 struct Shadow {
@@ -285,8 +311,7 @@ struct HostReply {
     failed @1 :Types.Failure;
     backends @2 :Backends;
     sessionStarted @3 :SessionStarted;
-    # Answers openSession. Descriptor: the pidfd of the worker, opened by the
-    # reaper.
+    # Answers openSession.
     exit @4 :SessionExit;
     sandbox @5 :SandboxReport;
     elsewhere @6 :UInt64;
@@ -306,6 +331,8 @@ struct HostReply {
     # unless the backend does not decode that.
     deviceFound @12 :Text;
     # Answers findDevice: the backend that has the device.
+    ended @13 :Bool;
+    # Answers endWorker: whether the process is known to have ended.
   }
 }
 
@@ -415,6 +442,13 @@ struct OpenSession {
   # that was replaced ends with its last session.
   described @9 :Bool;
   # True if bulkheadd is not to answer describeFirst.
+  served @10 :Bool;
+  # True if the last descriptor is a window to the media: Attach.servedSession.
+  end @11 :UInt32;
+  # The place among the SessionEnds at which bulkheadd tells the worker's end.
+  warning @12 :Text;
+  # What those who follow events are told of the application, for people; may be
+  # empty.
 }
 
 struct SessionStarted {
@@ -433,6 +467,12 @@ struct SessionStarted {
   poisoned @6 :List(PoisonedPosition);
   # The positions at which the input has killed too many workers of this
   # backend.
+  workerPid @7 :Int32;
+  # The worker's pid in the application's pid namespace.
+  unattached @8 :Types.Failure;
+  # Why the worker got neither the memory nor the media: deadlineExceeded if it
+  # did not report its lock-down in time, backendMisbehaved if it broke the
+  # protocol, backendLost if it ended. Absent if it got them.
 }
 
 struct InputPosition {
@@ -466,21 +506,18 @@ struct SessionEnd {
   # True if the worker had been given the input.
   position @3 :InputPosition;
   # The position of the input that the worker was asked for.
-  claim @4 :Types.CrashNote;
-  # The worker's crash note, with unprintable characters removed. The signal is
-  # 0 if the worker sent none.
-  attempt @5 :UInt32;
+  attempt @4 :UInt32;
   # The number of this attempt at the position, from 1.
-  cause @6 :Text;
+  cause @5 :Text;
   # Why the host killed the worker; empty if the worker died by itself.
-  input @7 :SessionInput;
-  request @8 :SessionRequest;
-  lastMessage @9 :Text;
+  input @6 :SessionInput;
+  request @7 :SessionRequest;
+  lastMessage @8 :Text;
   # The last message that the host sent to the worker, in words.
-  device @10 :Text;
-  positionText @11 :Text;
+  device @9 :Text;
+  positionText @10 :Text;
   # `position` in words.
-  claimsCause @12 :Bool;
+  claimsCause @11 :Bool;
   # True if the worker itself reported what follows the first colon of `cause`.
 }
 
@@ -585,6 +622,9 @@ struct SessionExit {
   # True if the input is to blame for this end.
   deviceToBlame @4 :Bool;
   # True if the worker reported that its device is lost.
+  claim @5 :Types.CrashNote;
+  # The worker's crash note, with unprintable characters removed. The signal is
+  # 0 if the worker sent none.
 }
 
 struct DeliveredFrame {

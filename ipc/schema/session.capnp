@@ -28,8 +28,8 @@ struct Hello {
   protocolVersion @0 :UInt32;
   # The host refuses another version than its own (../protocol_version.h).
   seccompMode @1 :UInt32;
-  # The worker's own claim, for diagnostics only. The host relies on
-  # HostRequest.confirmSession instead.
+  # The worker's own claim, for diagnostics only. bulkheadd looks at the process
+  # itself before it sends the worker any media.
   exhausted @2 :Text;
   # Not empty if a shared worker cannot serve this session: what ran out. The
   # worker then closes the socket and serves its other sessions.
@@ -40,14 +40,14 @@ struct Attach {
   union {
     session @0 :Void;
     # Starts the session. Descriptors, in this order: the request region
-    # (read-only memfd), the reply region (memfd), the eventfd that wakes the
-    # worker, the eventfd that wakes the host, the media.
+    # (read-only memfd), the reply region (memfd), the media and, if the host is
+    # bulkheadd, the eventfd that wakes it.
     framePool @1 :FramePool;
     # Gives the worker its frame pool. Descriptor: the pool's memfd. Sent after
     # `opened`; a later pool replaces an earlier one.
     servedSession @2 :Void;
-    # Starts a session whose media only the host can read. As `session`, but the
-    # last descriptor is a media window (../media_window_layout.h): see
+    # Starts a session whose media only the host can read. As `session`, but in
+    # place of the media is a media window (../media_window_layout.h): see
     # Reply.read.
   }
 }

@@ -63,12 +63,14 @@ class Background {
     thread_.join();
     return *std::move(outcome_);
   }
-  // Waits until the thread sleeps in ppoll(), or in another system call.
+  // Waits until the thread sleeps for bulkheadd, in ppoll(), or for a worker,
+  // in futex_waitv, or else in another system call.
   void AwaitSleep(long number = SYS_ppoll) const {
     const auto end = std::chrono::steady_clock::now() + kSoon;
     const std::string wanted = std::to_string(number) + " ";
     std::string call;
-    while (!call.starts_with(wanted)) {
+    while (!call.starts_with(wanted) &&
+           !(number == SYS_ppoll && call.starts_with(kFutexWaitv))) {
       ASSERT_LT(std::chrono::steady_clock::now(), end) << call;
       std::ifstream file("/proc/self/task/" + std::to_string(thread_id_) +
                          "/syscall");
@@ -77,6 +79,9 @@ class Background {
   }
 
  private:
+  // The C library has no name for the number.
+  static constexpr char kFutexWaitv[] = "449 ";
+
   std::atomic<pid_t> thread_id_ = 0;
   std::optional<decltype(std::declval<Call>()())> outcome_;
   std::thread thread_;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/children/lying_session.h"
 
+#include <linux/futex.h>
 #include <poll.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +14,7 @@
 #include "ipc/index_entry.h"
 #include "ipc/pixel_layout.h"
 #include "ipc/protocol_version.h"
+#include "ipc/robust_word.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -22,7 +25,7 @@ constexpr std::chrono::milliseconds kPatience{60'000};
 constexpr int64_t kKeyframeInterval = 8;
 constexpr int kFramesBeforeLie = 3;
 
-enum Descriptor { kRequests, kReplies, kWakeWorker, kWakeHost, kMedia };
+enum Descriptor { kRequests, kReplies, kMedia, kWakeHost };
 
 ipc::ReceivedMessage Receive(int socket) {
   auto received = ipc::ReceiveMessage(socket, ipc::kMaxDescriptors,
@@ -76,7 +79,10 @@ void LyingSession::Attach() {
                   ipc::RingGeometry::kRequestRingBytes);
   writer_.emplace(replies_->writable_bytes(), host_header(),
                   ipc::RingGeometry::kReplyRingBytes);
-  waiter_.emplace(header(), descriptors_[kWakeWorker].get(), socket_);
+  waiter_.emplace(header(), host_header(),
+                  std::initializer_list<ipc::WatchedWord>{
+                      {.word = &host_header()->closed,
+                       .scope = ipc::WatchedWord::Scope::kWithPeer}});
 }
 
 void LyingSession::Serve() {
@@ -244,7 +250,7 @@ void LyingSession::Reply(
         fill(message.initRoot<schema::Reply>());
       });
   if (!written) ::_exit(1);
-  ipc::WakePeer(host_header(), descriptors_[kWakeHost].get());
+  WakeHost();
 }
 
 void LyingSession::ReplyOpened(
@@ -381,15 +387,23 @@ void LyingSession::ReplySkipping(int64_t reached) {
 }
 
 void LyingSession::WakeHost() {
-  const uint64_t one = 1;
-  (void)!::write(descriptors_[kWakeHost].get(), &one, sizeof(one));
+  if (descriptors_.size() > kWakeHost) {
+    const uint64_t one = 1;
+    (void)!::write(descriptors_[kWakeHost].get(), &one, sizeof(one));
+  }
+  header()->wakes.fetch_add(1);
+  ::syscall(SYS_futex, &header()->wakes, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
-void LyingSession::FillEventfds() {
+void LyingSession::FillEventfd() {
+  if (descriptors_.size() <= kWakeHost) return;
   const uint64_t most = UINT64_MAX - 1;
-  for (const Descriptor descriptor : {kWakeWorker, kWakeHost}) {
-    (void)!::write(descriptors_[descriptor].get(), &most, sizeof(most));
-  }
+  (void)!::write(descriptors_[kWakeHost].get(), &most, sizeof(most));
+}
+
+void LyingSession::FakeDeath() {
+  header()->owner.store(ipc::RobustWord::kOwnerDied);
+  ::syscall(SYS_futex, &header()->owner, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
 std::byte* LyingSession::next_record() {

@@ -93,10 +93,13 @@ class LyingSession {
   void Listen();
   // Makes the worker behave honestly after this lie.
   void GoOn() { goes_on_ = true; }
-  // Writes the host's eventfd, whether or not the host sleeps.
+  // Wakes the host, whether or not it sleeps.
   void WakeHost();
-  // Fills both eventfds, so that no further wake of either side fits.
-  void FillEventfds();
+  // Fills the eventfd of a host with an event loop, so that no further wake
+  // fits.
+  void FillEventfd();
+  // Writes what the kernel would write at the end of this thread.
+  void FakeDeath();
   [[noreturn]] void AwaitEnd();
 
   int socket() const { return socket_; }

@@ -293,12 +293,13 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
       [](Session& s) { s.Reply([](Reply r) { r.setPoolAttached(); }); }}},
     {"play_wakes",
      {Step::kPlay, [](Session& s) { Forever([&] { s.WakeHost(); }); }}},
-    {"play_full_eventfds",
+    {"play_full_eventfd",
      {Step::kPlay,
       [](Session& s) {
-        s.FillEventfds();
+        s.FillEventfd();
         s.GoOn();
       }}},
+    {"play_fake_death", {Step::kPlay, [](Session& s) { s.FakeDeath(); }}},
     {"play_always_asleep",
      {Step::kPlay,
       [](Session& s) {

@@ -419,6 +419,28 @@ TEST_F(FaultySessions, AStoppedBulkheaddIsReplacedForWhoAsksForNoSession) {
 }
 
 // Row 47. bulkheadd is no longer needed, so it is not worth waiting for.
+// Row 47. The deadlines of decoding would only end the wait after an hour.
+TEST_F(FaultySessions, AStoppedBulkheaddHidesNoWorkersEnd) {
+  HostOptions options = installation_.options();
+  options.deadlines.supervisor_start = milliseconds(500);
+  options.deadlines.open = options.deadlines.seek = options.deadlines.frame =
+      std::chrono::hours(1);
+  host_ = Host::Create(options).value();
+  VideoDecoder video = Open("at=packet:60 do=hang lives=1");
+  const ProcessWatch worker(video.worker_pid());
+  const ProcessWatch supervisor(host_->supervisor_pid());
+  std::thread killer([&] {
+    if (AwaitHeld(supervisor.pid(), kSoon) != worker.pid()) return;
+    supervisor.Signal(SIGSTOP);
+    worker.Signal(SIGKILL);
+  });
+  EXPECT_EQ(HashesOfRest(video), expected_);
+  killer.join();
+  EXPECT_TRUE(supervisor.AwaitEnd(kSoon));
+  EXPECT_NE(host_->supervisor_pid(), supervisor.pid());
+  EXPECT_EQ(video.recovery().restarts, 1u);
+}
+
 TEST_F(FaultySessions, ADecoderIsClosedAlthoughBulkheaddIsStopped) {
   std::optional<VideoDecoder> video = Open();
   const ProcessWatch worker(video->worker_pid());

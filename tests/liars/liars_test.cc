@@ -251,7 +251,8 @@ LIES(Play, Row{"play_silent", Code::kDeadlineExceeded},
      Row{"play_paused", Code::kBackendMisbehaved},
      Row{"play_failed_late", Code::kBackendMisbehaved},
      Row{"play_unasked", Code::kBackendMisbehaved},
-     Row{"play_full_eventfds", Code::kOk}, Row{"play_always_asleep", Code::kOk},
+     Row{"play_full_eventfd", Code::kOk}, Row{"play_always_asleep", Code::kOk},
+     Row{"play_fake_death", Code::kBackendMisbehaved, "but lives on"},
      Row{"play_wakes", Code::kDeadlineExceeded},
      Row{"play_stale_storm", Code::kDeadlineExceeded});
 

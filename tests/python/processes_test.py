@@ -155,6 +155,22 @@ class Chaos(unittest.TestCase):
         self.assertLess(support.memory_kib() - memory, 2048)
         self.assertEqual(pixels(VideoDecoder(clip())[7]), reference(clip())[7])
 
+    def test_a_decoder_has_the_descriptor_of_its_media(self):
+        with open(clip(), "rb") as file:
+            data = file.read()
+        gc.collect()
+        before = support.open_descriptors()
+        decoders = [VideoDecoder(clip()) for _ in range(20)]
+        leases = [decoder.get_frame_at(0, lease=True) for decoder in decoders]
+        self.assertEqual(support.open_descriptors(), before + 20)
+        del leases, decoders
+        gc.collect()
+        self.assertEqual(support.open_descriptors(), before)
+        # Bytes have one as well, of the memory that the worker reads.
+        decoder = VideoDecoder(data)
+        self.assertEqual(pixels(decoder[7]), reference(clip())[7])
+        self.assertEqual(support.open_descriptors(), before + 1)
+
     def test_interrupt_ends_a_waiting_call(self):
         decoder = self.open("at=packet:30 do=hang lives=1", seconds=600)
 

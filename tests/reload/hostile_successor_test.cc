@@ -53,9 +53,8 @@ const std::vector<std::string> kLies = {"hello_none",
                                         "frame_wrong_generation",
                                         "frame_other_width"};
 // Lies that only harm the liar.
-const std::vector<std::string> kUnseen = {"play_wakes", "play_full_eventfds",
-                                          "play_always_asleep",
-                                          "ring_read_ahead"};
+const std::vector<std::string> kUnseen = {
+    "play_wakes", "play_full_eventfd", "play_always_asleep", "ring_read_ahead"};
 
 std::vector<std::string> AllNames() {
   std::vector<std::string> names = kLies;

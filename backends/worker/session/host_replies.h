@@ -27,11 +27,17 @@ inline constexpr size_t kComplaintWords =
 // has room, and fails when the host is gone. Used by the session's thread only.
 class HostReplies {
  public:
-  // Borrows all arguments. `host` is the host's half of the ring's state, and
-  // `wake_host` is the eventfd on which the host sleeps.
+  // Borrows all arguments. `own` and `host` are the headers of the two sides.
+  // `wake_host` is the eventfd that a host with an event loop watches, and -1
+  // for a host that sleeps on the header.
   HostReplies(ipc::RingWriter& writer, ipc::Waiter& waiter,
-              const ipc::RegionHeader* host, int wake_host)
-      : writer_(writer), waiter_(waiter), host_(host), wake_host_(wake_host) {}
+              ipc::RegionHeader* own, const ipc::RegionHeader* host,
+              int wake_host)
+      : writer_(writer),
+        waiter_(waiter),
+        own_(own),
+        host_(host),
+        wake_host_(wake_host) {}
 
   // Sends one message, which `fill` builds in at most `max_words` words.
   ipc::Expected<void> Send(
@@ -44,6 +50,7 @@ class HostReplies {
  private:
   ipc::RingWriter& writer_;
   ipc::Waiter& waiter_;
+  ipc::RegionHeader* const own_;
   const ipc::RegionHeader* const host_;
   const int wake_host_;
 };

@@ -2,7 +2,6 @@
 #include "backends/worker/session/session_worker.h"
 
 #include <capnp/message.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -18,6 +17,7 @@
 #include "ipc/media_window_layout.h"
 #include "ipc/message_socket.h"
 #include "ipc/protocol_version.h"
+#include "ipc/robust_word.h"
 #include "ipc/schema/types.capnp.h"
 #include "ipc/try.h"
 #include "ipc/worker_exit.h"
@@ -37,7 +37,7 @@ constexpr size_t kMaxBufferBytes = size_t{1} << 30;
 constexpr int kExitHostGone = 0;
 constexpr int kExitProtocol = 4;
 
-enum Descriptor { kRequests, kReplies, kWakeWorker, kWakeHost, kMedia, kCount };
+enum Descriptor { kRequests, kReplies, kMedia, kWakeHost, kMost };
 
 // Ties the mapping to the pool: a shared_ptr to `pool` that shares ownership of
 // this struct keeps the memory mapped for every user of the pool.
@@ -65,23 +65,19 @@ auto WithinMemory(const Step& step) -> decltype(step()) {
   }
 }
 
-ipc::Expected<ipc::ReceivedMessage> ReceiveAttach(int socket,
-                                                  size_t descriptors) {
+ipc::Expected<ipc::ReceivedMessage> ReceiveAttach(int socket, size_t least,
+                                                  size_t most) {
   IPC_ASSIGN_OR_RETURN(
       auto received, ipc::ReceiveMessage(socket, ipc::kMaxDescriptors,
                                          ipc::Deadline::After(kHostDeadline)));
-  if (!received || received->descriptors.size() != descriptors) {
+  if (!received || received->descriptors.size() < least ||
+      received->descriptors.size() > most) {
     return ipc::Fail(ipc::Code::kInternal, "the host is gone");
   }
   return *std::move(received);
 }
 
 }  // namespace
-
-bool HostIsGone(int socket) {
-  pollfd poll{.fd = socket, .events = POLLRDHUP, .revents = 0};
-  return ::poll(&poll, 1, 0) > 0;
-}
 
 ipc::Expected<std::unique_ptr<SessionWorker>> SessionWorker::Attach(
     const bulkhead_backend& backend, int socket) {
@@ -90,7 +86,7 @@ ipc::Expected<std::unique_ptr<SessionWorker>> SessionWorker::Attach(
   hello.setProtocolVersion(ipc::kProtocolVersion);
   IPC_TRY(ipc::SendMessage(socket, message, {},
                            ipc::Deadline::After(kHostDeadline)));
-  IPC_ASSIGN_OR_RETURN(auto attach, ReceiveAttach(socket, kCount));
+  IPC_ASSIGN_OR_RETURN(auto attach, ReceiveAttach(socket, kWakeHost, kMost));
   IPC_ASSIGN_OR_RETURN(const auto root, attach.root<schema::Attach>());
   IPC_ASSIGN_OR_RETURN(
       auto requests,
@@ -121,14 +117,17 @@ SessionWorker::SessionWorker(const bulkhead_backend& backend, int socket,
       requests_(std::move(requests)),
       replies_(std::move(replies)),
       descriptors_(std::move(descriptors)),
-      reader_(requests_.bytes(), ipc::HeaderOf(replies_.writable_bytes()),
-              ipc::RingGeometry::kRequestRingBytes),
-      writer_(replies_.writable_bytes(), ipc::HeaderOf(requests_.bytes()),
+      own_(ipc::HeaderOf(replies_.writable_bytes())),
+      host_(ipc::HeaderOf(requests_.bytes())),
+      reader_(requests_.bytes(), own_, ipc::RingGeometry::kRequestRingBytes),
+      writer_(replies_.writable_bytes(), host_,
               ipc::RingGeometry::kReplyRingBytes),
-      waiter_(ipc::HeaderOf(replies_.writable_bytes()),
-              descriptors_[kWakeWorker].get(), socket),
-      host_replies_(writer_, waiter_, ipc::HeaderOf(requests_.bytes()),
-                    descriptors_[kWakeHost].get()),
+      waiter_(own_, host_,
+              {{.word = &host_->closed,
+                .scope = ipc::WatchedWord::Scope::kWithPeer}}),
+      host_replies_(
+          writer_, waiter_, own_, host_,
+          descriptors_.size() > kWakeHost ? descriptors_[kWakeHost].get() : -1),
       buffers_(
           kMaxBufferBytes,
           [](std::string_view line) {
@@ -139,7 +138,15 @@ SessionWorker::SessionWorker(const bulkhead_backend& backend, int socket,
           },
           VersionInForce(backend)) {
   if (window) served_.emplace(host_replies_, waiter_, *std::move(window));
+  // The rings are mapped.
+  descriptors_[kRequests].reset();
+  descriptors_[kReplies].reset();
+  // Without it, the host learns of this thread's end from bulkheadd.
+  (void)ipc::RobustWord::Own(&own_->owner);
 }
+
+// The word is about to be unmapped.
+SessionWorker::~SessionWorker() { ipc::RobustWord::Disown(); }
 
 MediaBytes SessionWorker::media() {
   return served_ ? MediaBytes(*served_)
@@ -179,7 +186,7 @@ int SessionWorker::Run() {
     } else if (can_advance) {
       // A shared worker is not killed when one of its hosts goes away, so a
       // long play must notice by itself.
-      if (HostIsGone(socket_)) return kExitHostGone;
+      if (closed()) return kExitHostGone;
       auto advanced = WithinMemory([&] { return stream_->Advance(); });
       if (advanced) {
         starved_ = !*advanced;
@@ -253,7 +260,7 @@ ipc::Expected<void> SessionWorker::Open(schema::Open::Reader open) {
 }
 
 ipc::Expected<void> SessionWorker::AttachPool() {
-  IPC_ASSIGN_OR_RETURN(auto attach, ReceiveAttach(socket_, 1));
+  IPC_ASSIGN_OR_RETURN(auto attach, ReceiveAttach(socket_, 1, 1));
   IPC_ASSIGN_OR_RETURN(const auto root, attach.root<schema::Attach>());
   const auto pool = root.getFramePool();
   IPC_ASSIGN_OR_RETURN(

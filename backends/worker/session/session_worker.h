@@ -11,6 +11,7 @@
 #include "backends/worker/session/served_bytes.h"
 #include "backends/worker/session/stream.h"
 #include "ipc/message_socket.h"
+#include "ipc/region_header.h"
 #include "ipc/ring.h"
 #include "ipc/schema/session.capnp.h"
 #include "ipc/shared_region.h"
@@ -18,9 +19,6 @@
 #include "ipc/waiter.h"
 
 namespace bulkhead::worker {
-
-// Returns whether the host has closed its end of a session's socket.
-bool HostIsGone(int socket);
 
 // Serves one session: takes the host's requests (ipc/schema/session.capnp) from
 // the request ring, and passes them to the stream.
@@ -34,14 +32,20 @@ bool HostIsGone(int socket);
 class SessionWorker {
  public:
   // Sends hello on `socket`, waits for the session's memory and media, and maps
-  // the memory. Borrows `socket`, which must outlive the session.
+  // the memory. Borrows `socket`, which must outlive the session. Call it,
+  // Run() and the destructor on the thread that serves the session, whose end
+  // the host watches (ipc/robust_word.h).
   static ipc::Expected<std::unique_ptr<SessionWorker>> Attach(
       const bulkhead_backend& backend, int socket);
 
-  // Serves requests until the host closes the socket or the session cannot go
-  // on. Returns the exit code for the process. If the host is still connected,
-  // it waits for the process to end, so the caller must end the process.
+  ~SessionWorker();
+
+  // Serves requests until the host closes the session or the session cannot go
+  // on. Returns the exit code for the process. Unless closed(), the host waits
+  // for the process to end, so the caller must end the process.
   int Run();
+  // Returns whether the host has closed the session.
+  bool closed() const { return host_->closed.load() != 0; }
 
  private:
   SessionWorker(const bulkhead_backend& backend, int socket,
@@ -61,7 +65,9 @@ class SessionWorker {
   const int socket_;
   ipc::MappedRegion requests_;
   ipc::MappedRegion replies_;
-  const std::vector<ipc::UniqueFd> descriptors_;
+  std::vector<ipc::UniqueFd> descriptors_;
+  ipc::RegionHeader* const own_;
+  const ipc::RegionHeader* const host_;
   ipc::RingReader reader_;
   ipc::RingWriter writer_;
   ipc::Waiter waiter_;

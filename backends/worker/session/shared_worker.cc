@@ -2,6 +2,7 @@
 #include "backends/worker/session/shared_worker.h"
 
 #include <capnp/message.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -26,14 +27,24 @@ namespace {
 constexpr std::chrono::milliseconds kIdleDeadline{3'600'000};
 constexpr int kExitSession = 1;
 
+bool IsClosedByPeer(int socket) {
+  pollfd closed{.fd = socket, .events = POLLRDHUP, .revents = 0};
+  return ::poll(&closed, 1, 0) > 0;
+}
+
 // Owns the socket.
 void Serve(const bulkhead_backend& backend, int session_socket) {
   const ipc::UniqueFd socket(session_socket);
   auto session = SessionWorker::Attach(backend, socket.get());
-  const int code = session ? (*session)->Run() : kExitSession;
-  // A host that is still connected learns of the end of its session only from
-  // the end of the process.
-  if (!HostIsGone(socket.get())) ::_exit(code);
+  if (!session) {
+    // A host that gave up before it sent anything needs no answer. One that is
+    // still connected learns of the end of its session only from the end of the
+    // process.
+    if (!IsClosedByPeer(socket.get())) ::_exit(kExitSession);
+    return;
+  }
+  const int code = (*session)->Run();
+  if (!(*session)->closed()) ::_exit(code);
 }
 
 // Sends the hello of a session that gets no thread. The host, which is trusted,

@@ -17,11 +17,11 @@ namespace bulkhead::worker {
 // A session for which no thread can be started is refused with its hello, and
 // the others go on.
 //
-// When the host closes a session's socket, only the thread of that session
-// ends. Any other end of a session (a lost device, memory that cannot be
-// mapped, a crash) ends the process with all its sessions; their hosts then
-// replay each session in a process of its own. Returns the exit code once
-// bulkheadd has closed `socket`.
+// When the host closes a session, only the thread of that session ends. Any
+// other end of a session (a lost device, memory that cannot be mapped, a crash)
+// ends the process with all its sessions; their hosts then replay each session
+// in a process of its own. Returns the exit code once bulkheadd has closed
+// `socket`.
 int RunSharedWorker(const bulkhead_backend& backend, int socket);
 
 }  // namespace bulkhead::worker

@@ -7,8 +7,7 @@
 namespace bulkhead {
 
 Result<Cancellation> Cancellation::Create() {
-  ASSIGN_OR_RETURN(auto signal, session::CancelSignal::Create());
-  return Cancellation(std::move(signal));
+  return Cancellation(std::make_shared<session::CancelSignal>());
 }
 
 void Cancellation::Cancel() const { signal_->Raise(); }

@@ -99,9 +99,13 @@ Frame Frame::Snapshot() const {
 
 Result<Frame> Frame::MapPrivate() const {
   if (!lease_->in_slot()) return Snapshot();
-  ASSIGN_OR_RETURN(ipc::Mapping mapping, lease_->MapPrivate());
+  Result<ipc::Mapping> mapping = lease_->MapPrivate();
+  if (!mapping && mapping.error().code() == Code::kUnsupported) {
+    return Snapshot();
+  }
+  if (!mapping) return mapping.error();
   return Frame(
-      std::make_shared<session::FrameLease>(lease_, std::move(mapping)), info_,
+      std::make_shared<session::FrameLease>(lease_, *std::move(mapping)), info_,
       device_, native_);
 }
 

@@ -55,7 +55,7 @@ Result<std::unique_ptr<AudioSession>> AudioSession::Open(
   RETURN_IF_ERROR(CheckOptions(source.name(), options));
   RETURN_IF_ERROR(ValidateBackendOptions(options.backend_options));
   ASSIGN_OR_RETURN(MediaInput input, MediaInput::Open(source));
-  ASSIGN_OR_RETURN(auto cancel, CancelSignal::Of(options.cancellation));
+  auto cancel = CancelSignal::Of(options.cancellation);
   ASSIGN_OR_RETURN(auto elsewhere, OptionsElsewhere(*supervisor, options));
   std::unique_ptr<AudioSession> session(new AudioSession(
       std::move(supervisor), std::move(input), std::move(options),

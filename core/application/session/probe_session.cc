@@ -18,7 +18,7 @@ Result<ContainerMetadata> ProbeSession::Run(
     std::shared_ptr<SupervisorLink> supervisor, const Source& source,
     const ProbeOptions& options, const Limits& limits) {
   ASSIGN_OR_RETURN(MediaInput input, MediaInput::Open(source));
-  ASSIGN_OR_RETURN(auto cancel, CancelSignal::Of(options.cancellation));
+  auto cancel = CancelSignal::Of(options.cancellation);
   return Run(std::move(supervisor), std::move(input), options, limits,
              std::move(cancel));
 }
@@ -60,7 +60,7 @@ Status ProbeSession::OpenOn(WorkerLink& link, uint32_t /*incarnation*/) {
   return Describe(link, false);
 }
 
-void ProbeSession::WorkerLost(bool /*gone*/) {}
+void ProbeSession::WorkerLost(bool /*kept*/) {}
 
 Status ProbeSession::Describe(WorkerLink& link, bool scan) {
   link.SetLastRequest(scan ? "describe after a scan" : "describe");

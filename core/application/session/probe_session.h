@@ -34,7 +34,7 @@ class ProbeSession : private WorkerRecovery::Client {
                std::shared_ptr<CancelSignal> cancel);
 
   Status OpenOn(WorkerLink& link, uint32_t incarnation) override;
-  void WorkerLost(bool gone) override;
+  void WorkerLost(bool kept) override;
 
   // Asks for the description and fills container_. With `scan`, the worker
   // reads all packets first.

@@ -33,19 +33,19 @@ Status StreamSession::OpenOn(WorkerLink& link, uint32_t incarnation) {
                   "now (another size, codec or index): the file was changed "
                   "meanwhile; open it again from the start");
   }
-  if (!pool_) {
-    ASSIGN_OR_RETURN(pool_, MakePool());
+  if (pool_) {
+    const Status attached = link.AttachPool(pool_);
+    if (attached.code() != Code::kNotFound) return attached;
   }
+  ASSIGN_OR_RETURN(pool_, MakePool());
   return link.AttachPool(pool_);
 }
 
-void StreamSession::WorkerLost(bool gone) {
+void StreamSession::WorkerLost(bool kept) {
   LinkLost();
-  if (pool_ && gone) {
+  if (pool_ && kept) {
     pool_->ledger().RevokeGrants();
   } else {
-    // The worker may still write into the slots of this pool, so no other
-    // worker may get them.
     pool_.reset();
   }
 }

@@ -26,9 +26,9 @@ namespace bulkhead::session {
 // dies. The derived class knows what is decoded and what the caller waits for.
 //
 // The memory outlives a worker that is known to have ended: the next worker is
-// granted the slots that no frame of the caller occupies. The memory of a
-// worker that may still run is left to it and to the caller's frames, and the
-// next worker gets a new pool.
+// granted the slots that no frame of the caller occupies, as long as bulkheadd
+// has the descriptor. The memory of a worker that may still run is left to it
+// and to the caller's frames, and the next worker gets a new pool.
 //
 // Not thread-safe, except for Cancel().
 class StreamSession : private WorkerRecovery::Client {
@@ -120,7 +120,7 @@ class StreamSession : private WorkerRecovery::Client {
   virtual void OptionsChanged() = 0;
 
   Status OpenOn(WorkerLink& link, uint32_t incarnation) final;
-  void WorkerLost(bool gone) final;
+  void WorkerLost(bool kept) final;
   void DeviceChanged() final;
 
   const MediaInput input_;

@@ -52,7 +52,7 @@ Result<std::unique_ptr<VideoSession>> VideoSession::Open(
         "or the seek_mode approximate");
   }
   ASSIGN_OR_RETURN(MediaInput input, MediaInput::Open(source));
-  ASSIGN_OR_RETURN(auto cancel, CancelSignal::Of(options.cancellation));
+  auto cancel = CancelSignal::Of(options.cancellation);
   SupervisorLink& link = *supervisor;
   ASSIGN_OR_RETURN(auto elsewhere, OptionsElsewhere(*supervisor, options));
   RETURN_IF_ERROR(supervisor->CheckShadowDevice());

@@ -166,11 +166,12 @@ Status WorkerRecovery::StartWorker() {
     request.continues_generation = lost->started().generation;
   }
   delivered_ = false;
-  ASSIGN_OR_RETURN(link_, WorkerLink::Start(supervisor_, request, cancel_));
+  ASSIGN_OR_RETURN(link_, WorkerLink::Start(supervisor_, std::move(request),
+                                            input_, cancel_));
   // Keeps the device for the observer, which may be called after the link is
   // gone.
   device_ = link_->started().device;
-  Status opened = link_->Attach(input_);
+  Status opened = link_->CheckAttached();
   if (opened.ok()) {
     stats_.worker_start = link_->start_time();
     vetted_ = true;
@@ -184,7 +185,7 @@ Status WorkerRecovery::StartWorker() {
 }
 
 void WorkerRecovery::DropWorker() {
-  client_.WorkerLost(link_->End());
+  client_.WorkerLost(/*kept=*/false);
   link_.reset();
   account_.Closed();
 }

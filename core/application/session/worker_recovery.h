@@ -65,9 +65,10 @@ class WorkerRecovery {
     // Opens the stream of the session on a worker that has been given the
     // input. `incarnation` is 1 for the first worker of the session.
     virtual Status OpenOn(WorkerLink& link, uint32_t incarnation) = 0;
-    // Tells the session that the link is about to be destroyed. Unless `gone`,
-    // the worker may still write into the memory that it was given.
-    virtual void WorkerLost(bool gone) = 0;
+    // Tells the session that the link is about to be destroyed. Unless `kept`,
+    // no other worker can get the memory that this one was given: it may still
+    // write there, or bulkheadd keeps no descriptor of it.
+    virtual void WorkerLost(bool kept) = 0;
     // Tells the session that all later workers are those of
     // Settings::elsewhere.
     virtual void DeviceChanged() {}

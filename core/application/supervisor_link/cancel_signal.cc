@@ -1,42 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/application/supervisor_link/cancel_signal.h"
 
+#include <sched.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <cstdint>
-#include <utility>
-
-#include "core/base/from_ipc.h"
-#include "core/base/status_macros.h"
-#include "ipc/waiter.h"
+#include <cerrno>
+#include <system_error>
 
 namespace bulkhead::session {
+namespace {
 
-Result<std::shared_ptr<CancelSignal>> CancelSignal::Create() {
-  ASSIGN_OR_RETURN(ipc::UniqueFd event, FromIpc(ipc::MakeEventFd()));
-  return std::make_shared<CancelSignal>(std::move(event));
+// Fails only if the counter is full, and the eventfd is readable then as well.
+void Signal(int event) {
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t put = ::write(event, &one, sizeof(one));
 }
 
-Result<std::shared_ptr<CancelSignal>> CancelSignal::Of(
+}  // namespace
+
+std::shared_ptr<CancelSignal> CancelSignal::Of(
     const std::optional<Cancellation>& cancellation) {
-  if (!cancellation) return Create();
-  return cancellation->signal_;
+  return cancellation ? cancellation->signal_
+                      : std::make_shared<CancelSignal>();
 }
 
-CancelSignal::CancelSignal(ipc::UniqueFd event)
-    : event_(std::move(event)), owner_(::getpid()) {}
+CancelSignal::CancelSignal() : owner_(::getpid()) {}
 
 void CancelSignal::Raise() {
+  // The memory is the fork's own, and its eventfd the parent's.
   if (::getpid() != owner_) return;
-  ever_raised_ = true;
-  const uint64_t one = 1;
-  // Fails only if the counter is full, and is readable then as well.
-  [[maybe_unused]] const ssize_t put = ::write(event_.get(), &one, sizeof(one));
+  const int error = errno;
+  ++raisers_;
+  raised_ = 1;
+  ipc::WakeSleepers(&raised_, ipc::WatchedWord::Scope::kProcess);
+  if (const int event = event_; event >= 0) Signal(event);
+  --raisers_;
+  errno = error;
 }
 
 bool CancelSignal::Take() {
+  if (raised_ == 0 || raised_.exchange(0) == 0) return false;
+  std::lock_guard lock(mutex_);
   uint64_t times = 0;
-  return ever_raised_ && ::read(event_.get(), &times, sizeof(times)) > 0;
+  if (event_ >= 0) (void)!::read(event_, &times, sizeof(times));
+  return true;
+}
+
+CancelSignal::Watch::Watch(CancelSignal* signal) : signal_(signal) {
+  if (!signal_) return;
+  std::lock_guard lock(signal_->mutex_);
+  if (signal_->watchers_ == 0) {
+    const int event = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (event < 0) {
+      status_ = Status(
+          Code::kResourceExhausted,
+          "cannot make an eventfd: " + std::generic_category().message(errno));
+      return;
+    }
+    signal_->event_ = event;
+    // Raise() writes the word before it looks for the eventfd.
+    if (signal_->raised_ != 0) Signal(event);
+  }
+  ++signal_->watchers_;
+  fd_ = signal_->event_;
+}
+
+CancelSignal::Watch::~Watch() {
+  if (fd_ < 0) return;
+  std::lock_guard lock(signal_->mutex_);
+  if (--signal_->watchers_ > 0) return;
+  signal_->event_ = -1;
+  // A signal handler of this thread has returned by now, and another thread is
+  // only about to write.
+  while (signal_->raisers_ > 0) ::sched_yield();
+  ::close(fd_);
 }
 
 Status Cancelled() {

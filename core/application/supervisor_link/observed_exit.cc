@@ -14,20 +14,6 @@ namespace {
 
 namespace schema = ipc::schema;
 
-void Write(const CrashClaim& claim, schema::CrashNote::Builder out) {
-  out.setSignal(static_cast<uint8_t>(claim.signal));
-  out.setDeviceLost(claim.device_lost);
-  out.setBackendFailed(claim.backend_failed);
-  out.setAddress(claim.address);
-  out.setFrameCount(claim.backtrace.size());
-  auto frames = out.initFrames(claim.backtrace.size());
-  for (size_t i = 0; i < claim.backtrace.size(); ++i) {
-    const std::string& place = claim.backtrace[i];
-    auto bytes = frames[i].initPlace(place.size());
-    std::copy(place.begin(), place.end(), bytes.begin());
-  }
-}
-
 void Write(const Crash::Input& input, schema::SessionInput::Builder out) {
   out.setPath(input.path);
   out.setBytes(input.bytes);
@@ -119,9 +105,6 @@ void Write(const ObservedExit& seen, schema::SessionEnd::Builder out) {
   out.setMetMedia(seen.met_media);
   Write(seen.position, out.initPosition());
   out.setPositionText(seen.position_text);
-  if (seen.claim.signal != 0 || IsAdmission(seen.claim)) {
-    Write(seen.claim, out.initClaim());
-  }
   out.setAttempt(seen.attempt);
   out.setCause(seen.cause);
   out.setClaimsCause(seen.claims_cause);

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 
-#include "core/control/crash_note.h"
 #include "core/control/input_position.h"
 #include "core/include/bulkhead/audio_decoder.h"
 #include "core/include/bulkhead/crashes.h"
@@ -29,7 +28,6 @@ struct ObservedExit {
 
   // The members below go into the crash record.
   std::string position_text;
-  CrashClaim claim;           // the crash note; signal 0: no note
   std::string cause;          // why the application killed the worker
   bool claims_cause = false;  // the worker's own words follow the first colon
   uint32_t attempt = 1;       // number of the attempt at the position

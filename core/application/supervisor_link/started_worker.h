@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "core/application/supervisor_link/end_board.h"
 #include "core/control/input_position.h"
 #include "core/include/bulkhead/status.h"
-#include "ipc/unique_fd.h"
 
 namespace bulkhead::session {
 
@@ -22,6 +24,9 @@ struct SessionRequest {
   uint32_t counter;        // place of the session among the session counters
   uint64_t worker_bytes;   // Limits::worker_bytes
   uint64_t session_bytes;  // Limits::session_bytes
+  // What the worker gets: the descriptors of WorkerChannel::descriptors().
+  std::vector<int> memory = {};
+  bool served = false;  // the last is a window to the media
   // The session whose worker delivered something before it died, and the number
   // of the bulkheadd that numbered it; 0 if there is none. The version of the
   // backend that it had is preferred.
@@ -40,8 +45,12 @@ struct StartedWorker {
   std::string backend;
   std::string device;
   uint32_t device_ordinal = 0;  // number of the device within the backend
-  ipc::UniqueFd pidfd;          // readable once the worker is dead
+  pid_t pid = 0;                // in the application's pid namespace
   bool shared = false;          // the worker may serve other sessions too
+  EndBoard::Place end;          // where bulkheadd tells the worker's end
+  // Why the worker got neither memory nor media; OK if it got them. Its code
+  // says what became of the worker, as SessionStarted.unattached does.
+  Status attached;
   // The positions at which the input is refused, because it has ended too many
   // workers of the backend there.
   std::vector<PoisonedPosition> poisoned;

@@ -112,11 +112,13 @@ Status SupervisorLink::ConfigureInTurn(int interrupt_fd) {
         Write(settings_, loads_, request.initConfigure());
       },
       descriptors, deadline, TakeConfigured));
-  const int counters[] = {counting_->fd()};
+  ASSIGN_OR_RETURN(auto ends, EndBoard::Create());
+  const int counters[] = {counting_->fd(), ends->fd()};
   RETURN_IF_ERROR(Exchange(
       process_.control.get(),
       [](Request::Builder request) { request.setCountSessions(); }, counters,
       deadline, TakeConfigured));
+  ends->CloseDescriptor();
   ASSIGN_OR_RETURN(
       auto watched,
       ConnectInTurn(settings_.deadlines.supervisor_start, interrupt_fd));
@@ -125,6 +127,7 @@ Status SupervisorLink::ConfigureInTurn(int interrupt_fd) {
   std::lock_guard lock(mutex_);
   // The idle connections lead to the bulkheadd that died.
   idle_.clear();
+  ends_ = std::move(ends);
   alive_ = true;
   ++generation_;
   return Status();
@@ -245,7 +248,12 @@ void SupervisorLink::Return(Connection connection) {
   std::lock_guard lock(mutex_);
   if (alive_ && connection.generation == generation_) {
     futile_starts_ = 0;
-    idle_.push_back(std::move(connection));
+    if (idle_.empty()) return idle_.push_back(std::move(connection));
+    // bulkheadd need not think that its last answer was not read.
+    (void)SendRequest(
+        connection.socket.get(),
+        [](Request::Builder request) { request.setCloseSession(0); }, {},
+        ipc::Deadline::After(std::chrono::milliseconds(0)));
   }
 }
 
@@ -299,6 +307,11 @@ bool SupervisorLink::Serves(uint64_t generation) const {
   return alive_ && generation_ == generation;
 }
 
+EndBoard::Place SupervisorLink::TakeEnd(uint64_t generation) const {
+  std::lock_guard lock(mutex_);
+  return generation_ == generation ? ends_->Take() : EndBoard::Place();
+}
+
 Status SupervisorLink::Ask(const FillRequest& fill,
                            std::chrono::milliseconds timeout,
                            const TakeReply& take, CancelSignal* cancel) {
@@ -314,7 +327,9 @@ Status SupervisorLink::Call(const FillRequest& fill, std::span<const int> fds,
                             std::chrono::milliseconds timeout,
                             const TakeReply& take, uint64_t* generation,
                             CancelSignal* cancel) {
-  const int interrupt_fd = cancel ? cancel->fd() : -1;
+  const CancelSignal::Watch watch(cancel);
+  RETURN_IF_ERROR(watch.status());
+  const int interrupt_fd = watch.fd();
   Result<Connection> acquired = Acquire(timeout, interrupt_fd);
   if (!acquired) {
     return acquired.error().code() == Code::kDeadlineExceeded && cancel &&

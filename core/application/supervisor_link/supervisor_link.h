@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/application/supervisor_link/cancel_signal.h"
+#include "core/application/supervisor_link/end_board.h"
 #include "core/application/supervisor_link/exit_verdict.h"
 #include "core/application/supervisor_link/fork_mark.h"
 #include "core/application/supervisor_link/interruptible_turn.h"
@@ -42,11 +43,11 @@ namespace bulkhead::session {
 //
 // Thread-safe. A call occupies one connection until its answer; a thread that
 // finds all connections taken opens another, so that a slow start of one
-// backend holds up nobody else. Threads start bulkheadd and connect to it in
-// turn; a call that waits for its turn can be cancelled. bulkheadd is trusted,
-// but may die or be stopped at any point: each call has a deadline. In a fork()
-// of the process every call returns an error, and destroying the copy disturbs
-// nobody.
+// backend holds up nobody else. One connection is kept while nobody calls.
+// Threads start bulkheadd and connect to it in turn; a call that waits for its
+// turn can be cancelled. bulkheadd is trusted, but may die or be stopped at any
+// point: each call has a deadline. In a fork() of the process every call
+// returns an error, and destroying the copy disturbs nobody.
 class SupervisorLink {
  public:
   static Result<std::shared_ptr<SupervisorLink>> Start(
@@ -55,18 +56,29 @@ class SupervisorLink {
   // application that has to reap it.
   ~SupervisorLink();
 
-  // Asks bulkheadd to find or start a worker, which then serves
-  // `worker_socket`. Returns kBackendLost if bulkheadd died meanwhile; call
-  // again with a new socket. Returns kPoisonedInput or kDeadlineExceeded if the
-  // input has ended too many workers while it was opened, and kCancelled if
-  // `cancel` was raised meanwhile. A worker that bulkheadd starts after that
-  // ends when it finds its socket closed.
+  // Asks bulkheadd to find or start a worker, and to send it the session's
+  // memory once the worker is locked down. Returns kBackendLost if bulkheadd
+  // died meanwhile; call again. Returns kPoisonedInput or kDeadlineExceeded if
+  // the input has ended too many workers while it was opened, and kCancelled if
+  // `cancel` was raised meanwhile. bulkheadd ends a worker that it starts after
+  // that.
   Result<StartedWorker> OpenSession(const SessionRequest& request,
-                                    int worker_socket, CancelSignal& cancel);
-  // Asks bulkheadd whether every thread of a worker that has sent Hello is
-  // locked down. Returns OK if so. Returns kBackendLost if the worker or
-  // bulkheadd died, kCancelled if `cancel` was raised.
-  Status ConfirmSession(const StartedWorker& worker, CancelSignal& cancel);
+                                    CancelSignal& cancel);
+  // Has bulkheadd send the worker a frame pool, and keep it for the next
+  // worker. `fd` is its descriptor, or -1 if bulkheadd has kept it for the
+  // session `kept_for`. Returns kNotFound if bulkheadd has not, kBackendLost if
+  // bulkheadd or the worker died.
+  Status AttachPool(const StartedWorker& worker, uint32_t slot_count,
+                    uint64_t slot_bytes, int fd, uint64_t kept_for,
+                    CancelSignal& cancel);
+  // Waits for the end of the worker; `how` says why it ends. Returns whether it
+  // is known to have ended, kBackendLost if bulkheadd died or had to be ended,
+  // so that the worker ends too, and kCancelled if `cancel`, which may be null,
+  // was raised meanwhile.
+  Result<bool> EndWorker(const StartedWorker& worker,
+                         ipc::schema::EndWorker::How how,
+                         std::chrono::milliseconds patience,
+                         CancelSignal* cancel);
   // Reports the exit to bulkheadd, which counts it, and blocks until bulkheadd
   // knows how the worker ended. The report has the kind kUnknown if bulkheadd
   // does not know, or if `cancel` was raised meanwhile, which stays raised.
@@ -139,6 +151,10 @@ class SupervisorLink {
   using Request = ipc::schema::HostRequest;
   using Reply = ipc::schema::HostReply;
 
+  // Added to the time for which bulkheadd itself waits, so that its answer,
+  // which names the cause, arrives before the application gives up.
+  static constexpr std::chrono::milliseconds kSlack{2'000};
+
   struct Connection {
     ipc::UniqueFd socket;
     uint64_t generation = 0;
@@ -181,6 +197,9 @@ class SupervisorLink {
               uint64_t* generation = nullptr, CancelSignal* cancel = nullptr);
   // Returns whether that bulkheadd is the present one and not known to be lost.
   bool Serves(uint64_t generation) const;
+  // Takes a place where that bulkheadd tells the end of a worker. Empty if the
+  // bulkheadd was replaced, or if there is no place left.
+  EndBoard::Place TakeEnd(uint64_t generation) const;
   // Calls once more if bulkheadd is lost, as any bulkheadd can answer.
   Status Ask(const FillRequest& fill, std::chrono::milliseconds timeout,
              const TakeReply& take, CancelSignal* cancel = nullptr);
@@ -210,6 +229,8 @@ class SupervisorLink {
   const InterruptibleTurn turn_;
   // Protected by turn_.
   std::shared_ptr<SupervisorWatch> watch_;
+  // Changed under both turn_ and mutex_.
+  std::shared_ptr<EndBoard> ends_;
 
   // Held for moments only.
   mutable std::mutex mutex_;

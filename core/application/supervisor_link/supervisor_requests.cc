@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "core/application/supervisor_link/input_refusal.h"
 #include "core/application/supervisor_link/report_reading.h"
 #include "core/application/supervisor_link/supervisor_link.h"
 #include "core/base/clean_text.h"
 #include "core/base/device_name.h"
 #include "core/base/status_macros.h"
-#include "core/control/exit_messages.h"
 
 // The requests that a SupervisorLink makes, over the connections that
 // supervisor_link.cc keeps.
@@ -16,11 +14,6 @@ namespace {
 
 namespace schema = ipc::schema;
 
-// bulkheadd closes a session also if nobody waits for it to do so.
-constexpr std::chrono::milliseconds kClosePatience{500};
-// Added to the time for which bulkheadd itself waits, so that its answer, which
-// names the cause, arrives before the application gives up.
-constexpr std::chrono::milliseconds kSlack{2'000};
 // The text of an event.
 constexpr size_t kMaxTextBytes = 2'000;
 
@@ -36,139 +29,6 @@ std::chrono::milliseconds SupervisorLink::StartPatience() const {
 std::chrono::milliseconds SupervisorLink::ListPatience() const {
   // Enough to find out that bulkheadd hangs.
   return settings_.deadlines.supervisor_start + 2 * kSlack;
-}
-
-Result<StartedWorker> SupervisorLink::OpenSession(const SessionRequest& asked,
-                                                  int worker_socket,
-                                                  CancelSignal& cancel) {
-  // A longer name would not fit a message.
-  ASSIGN_OR_RETURN(const auto device, discovery::ParseDeviceName(asked.device));
-  StartedWorker worker;
-  std::string describer;
-  bool vetted = !asked.vet;
-  const int descriptors[] = {worker_socket};
-  const auto call = [&] {
-    return Call(
-        [&](Request::Builder request) {
-          auto session = request.initOpenSession();
-          session.setAudio(asked.audio);
-          session.setDevice(device.ToString());
-          session.setAlone(asked.alone);
-          session.setInput(asked.input);
-          session.setPath(asked.path);
-          session.setCounter(asked.counter);
-          session.setWorkerBytes(asked.worker_bytes);
-          session.setSharedBytes(asked.session_bytes);
-          session.setDescribed(vetted);
-          if (asked.continues_generation == worker.generation) {
-            session.setContinues(asked.continues);
-          }
-        },
-        descriptors, StartPatience(),
-        [&](Reply::Reader reply, ipc::ReceivedMessage& message) {
-          if (reply.isPoisoned()) {
-            return RefusalOf(ToPoisoned(reply.getPoisoned()),
-                             asked.audio ? "sample" : "frame", asked.device);
-          }
-          if (reply.isDescribeFirst()) {
-            describer = reply.getDescribeFirst().cStr();
-            return Status();
-          }
-          if (!reply.isSessionStarted() || message.descriptors.size() != 1) {
-            return UnexpectedReply();
-          }
-          const auto started = reply.getSessionStarted();
-          worker.session = started.getSession();
-          worker.backend = started.getBackend().cStr();
-          worker.device = started.getDevice().cStr();
-          worker.device_ordinal = started.getDeviceOrdinal();
-          worker.pidfd = std::move(message.descriptors[0]);
-          worker.shared = started.getShared();
-          for (const auto poisoned : started.getPoisoned()) {
-            worker.poisoned.push_back(ToPoisoned(poisoned));
-          }
-          return Status();
-        },
-        &worker.generation, &cancel);
-  };
-  RETURN_IF_ERROR(call());
-  if (describer.empty()) return worker;
-  RETURN_IF_ERROR(asked.vet(describer));
-  vetted = true;
-  RETURN_IF_ERROR(call());
-  return worker;
-}
-
-bool SupervisorLink::StillServes(const StartedWorker& worker) const {
-  // A later bulkheadd numbers its sessions anew and knows nothing of this
-  // worker, so there is no reason to start one just to ask. In a fork() the
-  // mutex may stay locked for ever, so the mark is checked first.
-  return !fork_mark_.forked() && Serves(worker.generation);
-}
-
-Status SupervisorLink::ConfirmSession(const StartedWorker& worker,
-                                      CancelSignal& cancel) {
-  if (!StillServes(worker)) {
-    return Status(Code::kBackendLost, "the supervisor bulkheadd died");
-  }
-  return Call(
-      [&](Request::Builder request) {
-        request.setConfirmSession(worker.session);
-      },
-      {}, settings_.deadlines.worker_start, TakeConfigured,
-      /*generation=*/nullptr, &cancel);
-}
-
-ExitVerdict SupervisorLink::SessionExit(const StartedWorker& worker,
-                                        const ObservedExit& seen,
-                                        CancelSignal& cancel) {
-  // A worker that the application killed for being late or for lying is blamed
-  // even if no bulkheadd can be asked.
-  const bool blamed = seen.how != ObservedExit::How::kDied;
-  ExitVerdict exit{
-      .blamed = blamed,
-      .input_to_blame = seen.how == ObservedExit::How::kLate && seen.met_media};
-  uint64_t generation = 0;
-  ExitVerdict told;
-  const auto ask = [&](Request::Builder request) {
-    auto end = request.initSessionExit();
-    end.setSession(worker.session);
-    end.setDevice(worker.device);
-    Write(seen, end);
-  };
-  const auto take = [&](Reply::Reader reply, ipc::ReceivedMessage&) {
-    if (!reply.isExit()) return UnexpectedReply();
-    told.report = ToExitReport(reply.getExit().getReport());
-    told.blamed = reply.getExit().getBlamed();
-    told.input_to_blame = reply.getExit().getInputToBlame();
-    told.device_to_blame = reply.getExit().getDeviceToBlame();
-    told.deaths_here = reply.getExit().getDeathsHere();
-    return Status();
-  };
-  if (StillServes(worker)) {
-    const Status asked =
-        Call(ask, {}, kSlack + kSlack, take, &generation, &cancel);
-    // Whoever asks next for the signal ends the call of the application.
-    if (asked.code() == Code::kCancelled) cancel.Raise();
-    if (asked.ok() && generation == worker.generation) exit = std::move(told);
-  }
-  exit.report.backend = worker.backend;
-  exit.report.device = worker.device;
-  return exit;
-}
-
-void SupervisorLink::FrameDelivered(const StartedWorker& worker,
-                                    const InputPosition& position) {
-  if (!StillServes(worker)) return;
-  // If the call fails, what bulkheadd has counted expires by itself.
-  (void)Call(
-      [&](Request::Builder request) {
-        auto delivered = request.initFrameDelivered();
-        delivered.setSession(worker.session);
-        Write(position, delivered.initPosition());
-      },
-      {}, kSlack,
-      [](Reply::Reader, ipc::ReceivedMessage&) { return Status(); });
 }
 
 void SupervisorLink::TellOutcome(const std::vector<uint64_t>& crashes,
@@ -249,32 +109,6 @@ Status SupervisorLink::CheckShadowDevice() {
   // A backend that is of no use now is no mistake of the application's.
   shadow_device_known_ = true;
   return Status();
-}
-
-void SupervisorLink::CloseSession(const StartedWorker& worker) {
-  if (!StillServes(worker)) return;
-  // If the call fails the worker still ends: its socket closes with the
-  // session.
-  (void)Call(
-      [&](Request::Builder request) {
-        request.setCloseSession(worker.session);
-      },
-      {}, kClosePatience,
-      [](Reply::Reader, ipc::ReceivedMessage&) { return Status(); });
-}
-
-void SupervisorLink::Shadow(
-    const StartedWorker& worker,
-    const std::function<void(schema::Shadow::Builder)>& fill,
-    std::span<const int> media_and_frames) {
-  if (!StillServes(worker)) return;
-  (void)Call(
-      [&](Request::Builder request) {
-        auto shadow = request.initShadow();
-        shadow.setSession(worker.session);
-        fill(shadow);
-      },
-      media_and_frames, kSlack, TakeConfigured);
 }
 
 Status SupervisorLink::Prepare(const std::string& device,

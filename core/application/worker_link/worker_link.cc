@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/application/worker_link/worker_link.h"
 
-#include <poll.h>
-#include <signal.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 
 #include "core/base/application_limits.h"
-#include "core/base/from_ipc.h"
-#include "core/base/pidfd.h"
 #include "core/base/status_macros.h"
-#include "core/control/crash_note.h"
 #include "core/worker_protocol/reply_validation.h"
-#include "ipc/capnp_read.h"
 #include "ipc/limit_name.h"
-#include "ipc/message_socket.h"
 
 namespace bulkhead::session {
 namespace {
@@ -26,137 +15,103 @@ namespace {
 namespace schema = ipc::schema;
 using std::chrono::milliseconds;
 
-// Returns the crash note of a dead worker, or an empty claim if there is none.
-CrashClaim TakeCrashNote(int socket) {
-  auto received = ipc::TryReceiveMessage(socket, 0);
-  if (!received) return {};
-  auto* message = std::get_if<ipc::ReceivedMessage>(&*received);
-  if (message == nullptr) return {};
-  auto claim = ipc::ReadCatching([&]() -> ipc::Expected<CrashClaim> {
-    auto note = message->root<ipc::schema::CrashNote>();
-    if (!note) return tl::unexpected(std::move(note).error());
-    return ReadCrashNote(*note);
-  });
-  return claim ? *std::move(claim) : CrashClaim();
-}
+// How long the end of a worker is waited for with whose session nothing is
+// wrong. One that takes longer is left to bulkheadd.
+constexpr milliseconds kClosePatience{500};
 
 }  // namespace
 
 Result<std::unique_ptr<WorkerLink>> WorkerLink::Start(
-    std::shared_ptr<SupervisorLink> supervisor, const SessionRequest& request,
-    std::shared_ptr<CancelSignal> cancel) {
+    std::shared_ptr<SupervisorLink> supervisor, SessionRequest request,
+    const MediaInput& input, std::shared_ptr<CancelSignal> cancel) {
   const auto asked_at = std::chrono::steady_clock::now();
-  ASSIGN_OR_RETURN(auto sockets, FromIpc(ipc::MakeSocketPair()));
-  ASSIGN_OR_RETURN(
-      StartedWorker started,
-      supervisor->OpenSession(request, sockets.second.get(), *cancel));
-  // Only the worker may hold its end: the host sees the worker's death when the
-  // last copy is closed.
-  sockets.second.reset();
-  ASSIGN_OR_RETURN(auto channel, WorkerChannel::Create());
-  return std::unique_ptr<WorkerLink>(new WorkerLink(
-      std::move(supervisor), asked_at, std::move(started),
-      std::move(sockets.first), std::move(channel), std::move(cancel)));
+  ASSIGN_OR_RETURN(auto channel,
+                   WorkerChannel::Create(WorkerChannel::Host::kThread));
+  std::optional<ServedMedia> served;
+  if (input.fd() < 0) {
+    ASSIGN_OR_RETURN(served, ServedMedia::Create(input.reader(), [cancel] {
+                       return cancel->Take();
+                     }));
+  }
+  request.memory = channel->descriptors(served ? served->fd() : input.fd());
+  request.served = served.has_value();
+  auto started = supervisor->OpenSession(request, *cancel);
+  if (!started) {
+    // A worker may get the memory later, when nobody waits for it any more.
+    channel->Close();
+    return std::move(started).error();
+  }
+  channel->CloseDescriptors();
+  if (served) served->CloseDescriptor();
+  return std::unique_ptr<WorkerLink>(
+      new WorkerLink(std::move(supervisor), asked_at, *std::move(started),
+                     std::move(channel), std::move(served), std::move(cancel)));
 }
 
-Status WorkerLink::Attach(const MediaInput& input) {
-  StepDeadline deadline = Within(&Deadlines::worker_start);
-  const auto receive = [&] {
-    return ipc::ReceiveMessage(socket_.get(), 0,
-                               deadline.next().OrReadable(cancel_->fd()));
-  };
-  auto hello = receive();
-  const auto late = [&hello] {
-    return !hello && hello.error().code == ipc::Code::kDeadlineExceeded;
-  };
-  while (late() && deadline.GoesOn()) {
-    if (cancel_->Take()) return Cancel();
-    hello = receive();
+Status WorkerLink::CheckAttached() {
+  const Status& attached = started_.attached;
+  if (attached.ok()) {
+    // The worker may have seen the input, whether or not the message is known
+    // to have arrived: its death may be the input's fault.
+    met_media_ = true;
+    last_request_ = "attach the input";
+    return Status();
   }
-  if (!hello) {
-    if (late()) {
+  switch (attached.code()) {
+    case Code::kDeadlineExceeded:
       return Kill(Code::kDeadlineExceeded, ExitReport::Kind::kDeadline,
                   TooLongTo("report its lock-down"));
-    }
-    return Misbehaved(hello.error().message);
+    case Code::kBackendMisbehaved:
+      return Misbehaved(attached.message());
+    case Code::kBackendLost:
+      return Died();
+    default:
+      return attached;
   }
-  if (!*hello) return Died();
-  const Status valid = ValidateHello(**hello, started_.shared);
-  if (valid.code() == Code::kResourceExhausted) {
-    return valid.WithContext("the worker of device " + started_.device +
-                             ", which serves all streams of backend " +
-                             started_.backend + ", cannot serve another");
-  }
-  if (!valid.ok()) return Misbehaved(valid.message());
-  // The hello is the worker's own claim. bulkheadd looks at the process itself,
-  // and only then does the worker get media.
-  const Status confirmed = supervisor_->ConfirmSession(started_, *cancel_);
-  if (confirmed.code() == Code::kBackendLost) return Died();
-  if (confirmed.code() == Code::kCancelled) return confirmed;
-  RETURN_IF_ERROR(confirmed.WithContext("the worker of device " +
-                                        started_.device + " (backend " +
-                                        started_.backend + ") was refused"));
-  start_time_ = std::chrono::duration_cast<std::chrono::microseconds>(
-      std::chrono::steady_clock::now() - asked_at_);
-
-  int media_fd = input.fd();
-  auto access = WorkerChannel::MediaAccess::kDirect;
-  if (media_fd < 0) {
-    ASSIGN_OR_RETURN(served_media_, ServedMedia::Create(input.reader(), [this] {
-                       return cancel_->Take();
-                     }));
-    media_fd = served_media_->fd();
-    access = WorkerChannel::MediaAccess::kServed;
-  }
-  // From here on the worker may have seen the input, whether or not the message
-  // is known to have arrived: its death may be the input's fault.
-  met_media_ = true;
-  last_request_ = "attach the input";
-  return channel_->SendMemory(
-      media_fd, access,
-      SendUntil(ipc::Deadline::After(supervisor_->deadlines().worker_start)));
-}
-
-WorkerChannel::SendMessage WorkerLink::SendUntil(ipc::Deadline deadline) {
-  return [this, deadline](capnp::MessageBuilder& message,
-                          std::span<const int> descriptors) {
-    auto sent = ipc::SendMessage(socket_.get(), message, descriptors, deadline);
-    if (sent) return Status();
-    // A worker cannot cause that: others have used up what it takes.
-    return sent.error().code == ipc::Code::kResourceExhausted
-               ? FromIpc(std::move(sent).error())
-               : Died();
-  };
 }
 
 WorkerLink::WorkerLink(std::shared_ptr<SupervisorLink> supervisor,
                        std::chrono::steady_clock::time_point asked_at,
-                       StartedWorker started, ipc::UniqueFd socket,
+                       StartedWorker started,
                        std::unique_ptr<WorkerChannel> channel,
+                       std::optional<ServedMedia> served_media,
                        std::shared_ptr<CancelSignal> cancel)
     : supervisor_(std::move(supervisor)),
       started_(std::move(started)),
-      socket_(std::move(socket)),
+      worker_end_(started_.end.WorkerOf(started_.session)),
       channel_(std::move(channel)),
       cancel_(std::move(cancel)),
-      waiter_(channel_->header(), channel_->wake_fd(), started_.pidfd.get()),
-      asked_at_(asked_at) {}
+      waiter_(channel_->header(), channel_->worker_header(),
+              {worker_end_,
+               ipc::WatchedWord::Robust(&channel_->worker_header()->owner),
+               started_.end.Supervisor(), cancel_->word()}),
+      served_media_(std::move(served_media)),
+      start_time_(std::chrono::duration_cast<std::chrono::microseconds>(
+          std::chrono::steady_clock::now() - asked_at)) {}
 
 WorkerLink::~WorkerLink() {
   // The worker belongs to the process that started it, not to a fork() of it.
   if (!supervisor_->CheckProcess().ok()) return;
   End();
+  if (closed_) return;
+  channel_->Close();
   supervisor_->CloseSession(started_);
 }
 
 bool WorkerLink::End() {
-  if (!dead_ && !started_.shared) {
-    (void)Kill(Code::kBackendLost, ExitReport::Kind::kUnknown, "closed");
-  }
+  if (dead_ || started_.shared) return gone_;
+  dead_ = true;
+  closed_ = true;
+  // A worker that is idle ends by that, also while bulkheadd is stopped.
+  // bulkheadd kills any other with its session.
+  channel_->Close();
+  gone_ =
+      Ends(How::CLOSE, std::min(kClosePatience, supervisor_->deadlines().close))
+          .value_or(false);
   return gone_;
 }
 
-pid_t WorkerLink::pid() const { return PidOf(started_.pidfd.get()); }
+pid_t WorkerLink::pid() const { return worker_end_.ends() ? 0 : started_.pid; }
 
 Status WorkerLink::Send(size_t max_words,
                         const WorkerChannel::FillRequest& fill) {
@@ -196,7 +151,9 @@ Status WorkerLink::Receive(
       // As well before the first wait, for a worker that always has a reply
       // ready, and for a reader of the application that was slow.
       if (cancel_->Take()) return Cancel();
-      wake = waiter_.Await(ready, deadline.next().OrReadable(cancel_->fd()));
+      wake = waiter_.Await(ready, deadline.next());
+      // Another thread may have taken the signal.
+      if (wake == ipc::Wake::kInterrupted) wake = ipc::Wake::kDeadline;
     }
     if (!read) return Misbehaved(read.error().message);
     if (!*read) {
@@ -238,8 +195,19 @@ Status WorkerLink::Serve(schema::Read::Reader read_untrusted,
 Status WorkerLink::AttachPool(std::shared_ptr<FramePool> pool) {
   last_request_ = "attach the frame pool";
   pool_ = std::move(pool);
+  const FramePool::Keeper keeper = pool_->keeper();
+  if (pool_->fd() < 0 && keeper.supervisor != started_.generation) {
+    return Status(Code::kNotFound, "nobody has the frames any more");
+  }
+  const Status sent = supervisor_->AttachPool(started_, pool_->slot_count(),
+                                              pool_->slot_bytes(), pool_->fd(),
+                                              keeper.session, *cancel_);
+  if (sent.code() == Code::kCancelled) return Cancel();
+  if (sent.code() == Code::kBackendLost) return Died();
+  RETURN_IF_ERROR(sent);
+  pool_->GiveTo(
+      {.supervisor = started_.generation, .session = started_.session});
   StepDeadline deadline = Within(&Deadlines::worker_start);
-  RETURN_IF_ERROR(WorkerChannel::SendPool(*pool_, SendUntil(deadline.next())));
   RETURN_IF_ERROR(
       Send(kSmallRequestWords, [](auto request) { request.setAttachPool(); }));
   return Receive(deadline, "map the frame pool",
@@ -318,15 +286,14 @@ Status WorkerLink::FailureOf(schema::Failed::Reader failed_untrusted) {
                                     ipc::LimitName("frame_pixels"));
 }
 
-bool WorkerLink::AwaitDeath() const {
-  const auto deadline = ipc::Deadline::After(supervisor_->deadlines().close);
-  for (;;) {
-    pollfd poll{.fd = started_.pidfd.get(), .events = POLLIN, .revents = 0};
-    const timespec left = deadline.remaining_timespec();
-    const int ready = ::ppoll(&poll, 1, &left, nullptr);
-    if (ready > 0) return true;
-    if (ready == 0 || errno != EINTR) return false;
-  }
+Result<bool> WorkerLink::Ends(How how, milliseconds patience) const {
+  // What the worker itself says, by the word that it owns, is not believed.
+  if (worker_end_.ends() && how != How::CLOSE) return true;
+  auto ended = supervisor_->EndWorker(started_, how, patience,
+                                      how == How::CLOSE ? nullptr : &*cancel_);
+  // Whoever asks next for the signal ends the call of the application.
+  if (!ended && ended.error().code() == Code::kCancelled) cancel_->Raise();
+  return ended;
 }
 
 std::string WorkerLink::TooLongTo(const char* step, int times) const {
@@ -338,10 +305,14 @@ std::string WorkerLink::TooLongTo(const char* step, int times) const {
 
 Status WorkerLink::Died() {
   dead_ = true;
-  // The socket closes a moment before the process is dead, so this waits for
-  // the end. A process that closed its socket and lives on breaks the protocol.
-  gone_ = AwaitDeath();
-  if (!gone_) return Misbehaved("it closed its socket but lives on");
+  // The kernel says so a moment before the process is dead, so this waits for
+  // the end. A process that said so itself and lives on breaks the protocol.
+  // If bulkheadd is gone, the worker ends with it, and nobody can tell when.
+  const auto ended = Ends(How::AWAIT, supervisor_->deadlines().close);
+  gone_ = ended.value_or(false);
+  if (ended && !*ended) {
+    return Misbehaved("it reported its own end but lives on");
+  }
   return Status(Code::kBackendLost, "the worker of device " + started_.device +
                                         " (backend " + started_.backend +
                                         ") died");
@@ -356,8 +327,7 @@ Status WorkerLink::Kill(Code code, ExitReport::Kind kind, std::string message) {
   dead_ = true;
   killed_for_ = kind;
   killed_because_ = "it " + message;
-  ::syscall(SYS_pidfd_send_signal, started_.pidfd.get(), SIGKILL, nullptr, 0);
-  gone_ = AwaitDeath();
+  gone_ = Ends(How::KILL, supervisor_->deadlines().close).value_or(false);
   return Status(code, "the worker of device " + started_.device + " (backend " +
                           started_.backend + ") " + std::move(message));
 }
@@ -385,13 +355,9 @@ ExitVerdict WorkerLink::TakeExit(ObservedExit seen) {
   }
   seen.last_message = last_request_;
   seen.request.deadline_ms = (supervisor_->deadlines().*step_).count();
-  // The hello was received before the worker met media, so that only a note can
-  // be left in the socket.
-  if (met_media_) seen.claim = TakeCrashNote(socket_.get());
   ExitVerdict exit = supervisor_->SessionExit(started_, seen, *cancel_);
   // bulkheadd reports the SIGKILL that the link sent, not the reason for it.
   if (seen.how != How::kDied) exit.report.kind = killed_for_;
-  AddClaim(std::move(seen.claim), exit.report);
   return exit;
 }
 

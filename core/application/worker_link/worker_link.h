@@ -44,19 +44,19 @@ namespace bulkhead::session {
 // Not thread-safe.
 class WorkerLink {
  public:
-  // Asks bulkheadd to find or start a worker.
+  // Asks bulkheadd to find or start a worker, and to hand it the memory of the
+  // session and the media, or a window to the media, once it is locked down.
+  // `input` outlives the link.
   static Result<std::unique_ptr<WorkerLink>> Start(
-      std::shared_ptr<SupervisorLink> supervisor, const SessionRequest& request,
-      std::shared_ptr<CancelSignal> cancel);
+      std::shared_ptr<SupervisorLink> supervisor, SessionRequest request,
+      const MediaInput& input, std::shared_ptr<CancelSignal> cancel);
   // Ends the worker as End() does, and tells bulkheadd that the session closed.
   ~WorkerLink();
   WorkerLink(const WorkerLink&) = delete;
   WorkerLink& operator=(const WorkerLink&) = delete;
 
-  // Waits until the worker reports its lock-down, then hands it the memory of
-  // the session and the media, or a window to the media. `input` outlives the
-  // link.
-  Status Attach(const MediaInput& input);
+  // Returns why the worker got none of that. Call it once, before the rest.
+  Status CheckAttached();
 
   // Writes one request of at most `max_words`; does not wait.
   Status Send(size_t max_words, const WorkerChannel::FillRequest& fill);
@@ -79,7 +79,8 @@ class WorkerLink {
   Status Receive(StepDeadline& deadline, const char* step,
                  const std::function<Status(ipc::schema::Reply::Reader)>& take);
   // Hands the worker the memory of the frames. No slot of the pool may be
-  // granted to another worker.
+  // granted to another worker. Returns kNotFound if the memory can be handed to
+  // no further worker, since bulkheadd has not kept it.
   Status AttachPool(std::shared_ptr<FramePool> pool);
   // Grants the worker every free slot, and lets the pool grow towards `wanted`
   // granted slots, by one a call once the worker has two. Does nothing if no
@@ -127,16 +128,14 @@ class WorkerLink {
  private:
   WorkerLink(std::shared_ptr<SupervisorLink> supervisor,
              std::chrono::steady_clock::time_point asked_at,
-             StartedWorker started, ipc::UniqueFd socket,
-             std::unique_ptr<WorkerChannel> channel,
+             StartedWorker started, std::unique_ptr<WorkerChannel> channel,
+             std::optional<ServedMedia> served_media,
              std::shared_ptr<CancelSignal> cancel);
 
-  // Returns a function that sends over the worker's socket until `deadline`,
-  // and whose failure is that the worker died, or kResourceExhausted.
-  WorkerChannel::SendMessage SendUntil(ipc::Deadline deadline);
-  // Waits for the end of the process, at most for Deadlines::close. Returns
-  // true if the process has ended.
-  bool AwaitDeath() const;
+  using How = ipc::schema::EndWorker::How;
+  // Has bulkheadd end the worker or wait for its end. Returns whether the
+  // process is known to have ended, and an error if bulkheadd does not say.
+  Result<bool> Ends(How how, std::chrono::milliseconds patience) const;
   // Reads media for the worker, and adds the time that this takes to
   // `deadline`.
   Status Serve(ipc::schema::Read::Reader read_untrusted,
@@ -151,15 +150,15 @@ class WorkerLink {
 
   const std::shared_ptr<SupervisorLink> supervisor_;
   const StartedWorker started_;
-  const ipc::UniqueFd socket_;
+  const ipc::WatchedWord worker_end_;  // told by bulkheadd
   const std::unique_ptr<WorkerChannel> channel_;
   const std::shared_ptr<CancelSignal> cancel_;
   ipc::Waiter waiter_;
   std::shared_ptr<FramePool> pool_;
   std::optional<ServedMedia> served_media_;  // set if a reader has the media
-  const std::chrono::steady_clock::time_point asked_at_;
-  std::chrono::microseconds start_time_{0};
+  const std::chrono::microseconds start_time_;
   bool dead_ = false;
+  bool closed_ = false;  // bulkheadd was told so
   bool spent_ = false;
   bool gone_ = false;
   bool met_media_ = false;

@@ -153,7 +153,6 @@ Crash::Request ToRequest(schema::SessionRequest::Reader from) {
 
 SessionFacts ToSessionFacts(schema::SessionEnd::Reader end) {
   SessionFacts facts;
-  facts.claim = ReadCrashNote(end.getClaim());
   facts.device = CleanText(end.getDevice().cStr(), kMaxWords);
   facts.position = CleanText(end.getPositionText().cStr(), kMaxPositionBytes);
   facts.attempt = end.getAttempt();

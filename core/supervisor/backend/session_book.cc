@@ -53,6 +53,9 @@ void SessionBook::Note(Event::Kind kind, uint64_t id, const ExitReport* report,
               .session = id,
               .device = session->device,
               .text = session->origin.path};
+  if (kind == Event::Kind::kSessionOpened && !session->origin.warning.empty()) {
+    event.text += ": " + session->origin.warning;
+  }
   if (report) {
     event.exit = *report;
     event.text += ": " + DescribeExit(*report) + more;

@@ -20,6 +20,7 @@ struct SessionOrigin {
   std::string input;     // the key of the input in InputDeaths
   std::string path;      // the path of the input, for people
   uint32_t counter = 0;  // the session's place among the host's counters
+  std::string warning;   // what the host has to say, for people
   sandbox::MemoryAllowance memory;  // see Workers::Serve
 };
 

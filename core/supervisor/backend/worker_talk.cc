@@ -114,12 +114,15 @@ WorkerChannel::SendMessage WorkerTalk::SendAtOnce() {
 }
 
 Status WorkerTalk::Attach(const ipc::UniqueFd& media) {
-  ASSIGN_OR_RETURN(channel_, WorkerChannel::Create());
-  channel_->WakeForEveryReply();
+  ASSIGN_OR_RETURN(channel_,
+                   WorkerChannel::Create(WorkerChannel::Host::kEventLoop));
   replies_ = kj::heap<kj::UnixEventPort::FdObserver>(
       port_, channel_->wake_fd(), kj::UnixEventPort::FdObserver::OBSERVE_READ);
-  return channel_->SendMemory(media.get(), WorkerChannel::MediaAccess::kDirect,
-                              SendAtOnce());
+  RETURN_IF_ERROR(WorkerChannel::SendAttach(channel_->descriptors(media.get()),
+                                            WorkerChannel::MediaAccess::kDirect,
+                                            SendAtOnce()));
+  channel_->CloseDescriptors();
+  return Status();
 }
 
 Status WorkerTalk::Request(size_t max_words,
@@ -129,7 +132,8 @@ Status WorkerTalk::Request(size_t max_words,
 
 Status WorkerTalk::AttachPool(std::shared_ptr<session::FramePool> pool) {
   pool_ = std::move(pool);
-  RETURN_IF_ERROR(WorkerChannel::SendPool(*pool_, SendAtOnce()));
+  RETURN_IF_ERROR(WorkerChannel::SendPool(
+      pool_->slot_count(), pool_->slot_bytes(), pool_->fd(), SendAtOnce()));
   return Request(session::kSmallRequestWords,
                  [](auto request) { request.setAttachPool(); });
 }

@@ -102,12 +102,14 @@ Table Base() {
     t.AllowIf(SYS_futex, {{1, kFutexCommand, command}}, "locks");
   }
   constexpr uint64_t kPrivateCommand = kFutexCommand | FUTEX_PRIVATE_FLAG;
+  t.AllowIf(SYS_futex, {{1, kPrivateCommand, FUTEX_WAKE}, {2, kInt, 1}},
+            "the host sleeps on a word of the rings");
   for (const uint64_t command : {FUTEX_WAKE, FUTEX_REQUEUE, FUTEX_CMP_REQUEUE,
                                  FUTEX_WAKE_OP, FUTEX_WAKE_BITSET}) {
     t.AllowIf(SYS_futex, {{1, kPrivateCommand, command | FUTEX_PRIVATE_FLAG}},
               "locks");
     t.AnswerIf(EINVAL, SYS_futex, {{1, kPrivateCommand, command}},
-               "whoever has the same page of a file would be woken");
+               "all who have the same page of a file would be woken");
   }
   t.Answer(ENOSYS, {SYS_futex}, "locks that lend priority reach the scheduler");
   t.Allow({SYS_munmap, SYS_mremap, SYS_brk}, "malloc");
@@ -217,8 +219,8 @@ Table SessionTable() {
   t.Answer(EPERM, {SYS_mlock, SYS_munlock}, "no locked memory");
   t.Allow({SYS_pread64, SYS_lseek}, "the media, a descriptor");
   t.Allow({SYS_dup}, "a second owner for a granted device");
-  // F_SETFL is missing: the eventfds are shared with the host, which would
-  // block on one that lost its O_NONBLOCK.
+  // F_SETFL is missing: the eventfd of a health check is shared with bulkheadd,
+  // which would block on one that lost its O_NONBLOCK.
   for (const int command :
        {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_GET_SEALS}) {
     t.AllowIf(SYS_fcntl, {{1, kInt, static_cast<uint64_t>(command)}},

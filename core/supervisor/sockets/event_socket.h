@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <variant>
 
 #include "ipc/message_socket.h"
 #include "ipc/unique_fd.h"
@@ -27,6 +28,12 @@ class EventSocket {
   // its end. Fails on a message that breaks the framing; drop the socket then.
   kj::Promise<ipc::Expected<std::optional<ipc::ReceivedMessage>>> Receive(
       size_t max_descriptors);
+  // Returns a message that has arrived, without waiting. Not while Receive()
+  // waits.
+  ipc::Expected<std::variant<ipc::ReceivedMessage, ipc::NoMessage>> TryReceive(
+      size_t max_descriptors) {
+    return ipc::TryReceiveMessage(socket_.get(), max_descriptors);
+  }
   // Sends the message at once, or fails if the socket is full or closed.
   ipc::Expected<void> Send(capnp::MessageBuilder& message,
                            std::span<const int> descriptors = {});

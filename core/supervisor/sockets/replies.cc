@@ -58,29 +58,6 @@ void Send(EventSocket& connection, capnp::MessageBuilder& message,
   send(envelope, descriptor);
 }
 
-kj::Promise<bool> SendDescriptor(EventSocket& connection, kj::Timer& timer,
-                                 kj::TimePoint end,
-                                 kj::Own<capnp::MessageBuilder> message,
-                                 ipc::UniqueFd descriptor) {
-  const int descriptors[] = {descriptor.get()};
-  auto sent = connection.Send(*message, descriptors);
-  if (sent) return true;
-  if (sent.error().code != ipc::Code::kResourceExhausted) {
-    connection.Shutdown();
-    return false;
-  }
-  if (timer.now() >= end) {
-    Fail(connection, FromIpc(std::move(sent).error()));
-    return false;
-  }
-  return timer.afterDelay(kPause).then(
-      [&connection, &timer, end, message = kj::mv(message),
-       descriptor = std::move(descriptor)]() mutable {
-        return SendDescriptor(connection, timer, end, kj::mv(message),
-                              std::move(descriptor));
-      });
-}
-
 void Fail(EventSocket& connection, const Status& status) {
   capnp::MallocMessageBuilder answer;
   SetFailure(answer.initRoot<schema::HostReply>(), status);

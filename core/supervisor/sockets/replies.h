@@ -2,7 +2,6 @@
 #pragma once
 
 #include <capnp/message.h>
-#include <kj/timer.h>
 
 #include <span>
 
@@ -21,14 +20,6 @@ void SetFailure(ipc::schema::HostReply::Builder reply, const Status& status);
 // Sends the message in a packet, or in a memfd if it is too large for a packet.
 void Send(EventSocket& connection, capnp::MessageBuilder& message,
           std::span<const int> descriptors = {});
-// Sends a reply with a descriptor. While other programs of the user have too
-// many descriptors in flight, tries again, until `end`; then replies with that
-// failure. Resolves with whether the reply was sent. `connection` must outlive
-// the promise.
-kj::Promise<bool> SendDescriptor(EventSocket& connection, kj::Timer& timer,
-                                 kj::TimePoint end,
-                                 kj::Own<capnp::MessageBuilder> message,
-                                 ipc::UniqueFd descriptor);
 void Fail(EventSocket& connection, const Status& status);
 // Answers `configured` if `status` is OK, otherwise the failure.
 void Acknowledge(EventSocket& connection, const Status& status);

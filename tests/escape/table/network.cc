@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -178,10 +179,16 @@ std::vector<Attempt> NetworkAttempts() {
        [](const Targets&) {
          return Answer(open("/proc/self/fd/2", O_RDONLY));
        }},
-      // Would reach whoever waits on the same page of a file.
-      {47, "futex_wake_without_private", Everywhere("E:EINVAL"),
+      // Would reach all who wait on the same page of a file. Wakes of one are
+      // how a worker wakes its host.
+      {47, "futex_wake_of_all_without_private", Everywhere("E:EINVAL"),
        [](const Targets&) {
-         return Answer(syscall(SYS_futex, nullptr, FUTEX_WAKE, 1, 0, 0, 0));
+         return Answer(
+             syscall(SYS_futex, nullptr, FUTEX_WAKE, INT_MAX, 0, 0, 0));
+       }},
+      {47, "futex_requeue_without_private", Everywhere("E:EINVAL"),
+       [](const Targets&) {
+         return Answer(syscall(SYS_futex, nullptr, FUTEX_REQUEUE, 1, 0, 0, 0));
        }},
       {45, "type_into_terminal", Everywhere("E:ENOTTY"),
        [](const Targets&) { return TypeIntoTerminals(TIOCSTI); }},

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <utility>
 
+#include "ipc/waiter.h"
 #include "tools/cli/demo/self_test.h"
 #include "tools/cli/facts.h"
 #include "tools/cli/operators/backends_command.h"
@@ -43,6 +44,7 @@ struct Program {
 struct Examination {
   std::vector<Program> programs;
   std::vector<std::string> variables;  // Each is "BULKHEAD_NAME=VALUE".
+  bool sleeps_on_many = ipc::Waiter::KernelSleepsOnMany();
   Status host;
   std::optional<SandboxReport> sandbox;
   std::optional<BackendReport> backends;
@@ -188,6 +190,14 @@ void PrintForPeople(const GlobalOptions& global, const Examination& found) {
     return;
   }
   Print("supervisor: starts");
+  if (!found.sleeps_on_many) {
+    Print(
+        "waiting: without futex_waitv (Linux 5.16, or a container that allows "
+        "it),");
+    Print(
+        "  an application notices the end of a worker, and Cancel(), up to "
+        "50 ms late");
+  }
   if (found.sandbox) PrintSandbox(*found.sandbox);
   if (found.backends) PrintBackends(*found.backends);
   Print(found.decoding.ok()
@@ -214,6 +224,7 @@ int PrintExamination(const GlobalOptions& global, const Examination& found) {
       {"plugin_path", PluginPath(global)},
       {"environment", found.variables},
       {"supervisor", FactsOf(found.host)},
+      {"futex_waitv", found.sleeps_on_many},
       {"sandbox", found.sandbox ? cli::FactsOf(*found.sandbox) : Json()},
       {"backends",
        found.backends ? cli::FactsOf(*found.backends)["backends"] : Json()},

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kj/async-unix.h>
+#include <kj/async.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "core/control/crash_note.h"
+#include "core/include/bulkhead/status.h"
+#include "core/supervisor/sockets/event_socket.h"
+#include "core/worker_protocol/step_deadline.h"
+#include "core/worker_protocol/worker_channel.h"
+#include "ipc/unique_fd.h"
+
+namespace bulkhead::supervisor {
+
+// The socket and the pidfd of one session's worker. bulkheadd has them in the
+// application's place, which so needs no descriptor for a worker: it passes the
+// session's memory on to the worker, keeps the memory of the frames for the
+// worker after this one, reads what the worker says when it dies, and learns
+// when the worker has ended.
+//
+// Trust: the worker is hostile. It can send at most one hello, which is
+// validated, and one note of a crash; what it sends besides stays in the
+// socket. Nothing here waits for it without a deadline.
+//
+// Owned by Supervisor. Bound to the event loop's thread. Promises must not
+// outlive the object.
+class SessionSocket {
+ public:
+  // What Attach() sends.
+  struct Memory {
+    std::vector<ipc::UniqueFd> descriptors;  // as SendAttach() takes them
+    session::WorkerChannel::MediaAccess access;
+  };
+
+  // `socket` is bulkheadd's end.
+  SessionSocket(kj::UnixEventPort& port, ipc::UniqueFd socket);
+  KJ_DISALLOW_COPY(SessionSocket);
+
+  // Calls `ended` once the process of `pidfd` has ended. Call it once, before
+  // the functions below.
+  Status Watch(int pidfd, std::function<void()> ended);
+  // Waits for the worker's hello, for `patience` and as much longer as the
+  // worker had to wait for a processor, then asks `confirm` and sends the
+  // memory. Resolves with the failure of SessionStarted.unattached.
+  kj::Promise<Status> Attach(Memory memory, bool shared,
+                             std::chrono::milliseconds patience,
+                             std::function<Status()> confirm);
+  // Sends the worker a frame pool, and keeps its descriptor.
+  kj::Promise<Status> AttachPool(uint32_t slot_count, uint64_t slot_bytes,
+                                 ipc::UniqueFd pool,
+                                 std::chrono::milliseconds patience);
+  // Returns the pool that was kept, for the next worker; empty if there is
+  // none.
+  ipc::UniqueFd TakePool() { return std::move(pool_); }
+  // Returns what a worker that has ended said of that; empty if nothing.
+  CrashClaim TakeNote();
+  void Kill() const;
+  // Resolves with whether the process has ended, after `patience` at the
+  // latest.
+  kj::Promise<bool> AwaitEnd(std::chrono::milliseconds patience);
+
+ private:
+  // Resolves once the worker is late.
+  kj::Promise<void> Lateness(std::shared_ptr<session::StepDeadline> deadline);
+  // Sends until `end`, as long as others have too many descriptors in flight.
+  kj::Promise<Status> Send(std::function<Status()> send, kj::TimePoint end);
+  session::WorkerChannel::SendMessage SendAtOnce();
+
+  kj::UnixEventPort& port_;
+  EventSocket socket_;
+  ipc::UniqueFd pidfd_;
+  kj::Own<kj::UnixEventPort::FdObserver> observer_;
+  kj::Maybe<kj::ForkedPromise<void>> ended_;
+  ipc::UniqueFd pool_;
+  bool attached_ = false;
+};
+
+}  // namespace bulkhead::supervisor

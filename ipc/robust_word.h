@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace bulkhead::ipc {
+
+// A word in shared memory that tells other processes when one thread has ended,
+// however it ended: the kernel sets kOwnerDied in it and wakes one thread that
+// sleeps on it (set_robust_list(2)). No descriptor and no third process is
+// needed for that.
+//
+//   RobustWord::Own(&header->owner);          // in the thread that is watched
+//   WatchedWord::Robust(&header->owner)       // for those who wait (waiter.h)
+//
+// Trust: a thread can write its word, or take it off its list, whenever it
+// likes. The mark of a hostile thread is a claim, and its absence says nothing.
+//
+// Threads: a thread has at most one such word. The word takes the place of the
+// robust mutexes of the C library in that thread, which must hold none.
+class RobustWord {
+ public:
+  // Set by the kernel once the owner has ended (FUTEX_OWNER_DIED).
+  static constexpr uint32_t kOwnerDied = 0x40000000;
+
+  // Makes the calling thread the owner of `word`, which must stay mapped until
+  // the thread has ended or calls Disown(). Returns false if the kernel refuses
+  // it; then the word never tells anything.
+  static bool Own(std::atomic<uint32_t>* word);
+  // Takes the word off the list of the calling thread.
+  static void Disown();
+};
+
+}  // namespace bulkhead::ipc
