@@ -94,8 +94,9 @@ std::string Descriptors(const Targets& t) {
     found += std::to_string(fd) + (declared ? " " : "!") +
              std::to_string(kind >> 12) + " ";
   }
-  // 0, 1, the log, and the descriptors that ipc/descriptors.h and Attach name.
-  const int given = t.in_zygote ? 6 : 9;
+  // 0, 1 and the log; in the zygote those that ipc/descriptors.h names; in a
+  // session the worker's socket and the media. Memory needs none once mapped.
+  const int given = t.in_zygote ? 6 : 5;
   return Check(count == given && found.find('!') == std::string::npos, found);
 }
 
