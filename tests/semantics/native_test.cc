@@ -50,7 +50,8 @@ TEST_P(NativeFrames, AreTheSameAfterTheDeathOfAWorker) {
   const std::vector<std::string> expected = Reference(Clip::kH264);
   VideoDecoder video = OpenNative(Clip::kH264);
   for (size_t i = 0; i < expected.size(); ++i) {
-    if (i % 25 == 10) {
+    // Later, the worker may have published all frames already.
+    if (i % 25 == 10 && i < 100) {
       ASSERT_EQ(kill(video.worker_pid(), SIGKILL), 0);
     }
     const auto frame = video.Next();
@@ -58,7 +59,7 @@ TEST_P(NativeFrames, AreTheSameAfterTheDeathOfAWorker) {
     ASSERT_TRUE(*frame);
     EXPECT_EQ(HashOf(**frame), expected[i]) << i;
   }
-  EXPECT_EQ(video.recovery().restarts, 5u);
+  EXPECT_EQ(video.recovery().restarts, 4u);
 }
 
 // Frames hold slots to which the decoder may refer as well; what the decoder
