@@ -126,7 +126,8 @@ struct FrameInfo {
 // are the only way to the pixels; what is for RGB then throws StatusError
 // (kInvalidArgument).
 //
-//     for (const Plane& plane : frame->planes()) {
+//     Result<Frame> native = decoder.FrameAt(0);
+//     for (const Plane& plane : native->planes()) {
 //       for (uint32_t y = 0; y < plane.height; ++y) Use(plane.row(y));
 //     }
 //
