@@ -41,7 +41,12 @@ def run(benchmark, *tables):
 
 def decoding(codec, height, threads, ours, ratio):
     return {
-        "of": {"codec": codec, "height": height, "threads": threads},
+        "of": {
+            "codec": codec,
+            "height": height,
+            "threads": threads,
+            "output": "RGB24",
+        },
         "series": [series("Bulkhead", ours), series("Bulkhead / libav", ratio)],
     }
 
@@ -131,6 +136,7 @@ class PageTest(unittest.TestCase):
             "Abacus",
             "c0ffee",
             "no figures: tools/bench --ring",
+            "no figures: tools/bench --matrix",
         ):
             self.assertIn(wanted, text)
 
