@@ -143,13 +143,11 @@ class PageTest(unittest.TestCase):
 
     @unittest.skipUnless(matplotlib, "needs matplotlib: tools/setup --page")
     def test_one_thing_has_one_colour(self):
-        import page
+        from plots import LIBAV, colour
 
-        self.assertEqual(
-            page.colour("Bulkhead: listing"), page.colour("the ring of a session")
-        )
-        names = ["Bulkhead", page.LIBAV, "PyAV 10.0.0", "OpenCV 4.6.0", "futex"]
-        self.assertEqual(len({page.colour(name) for name in names}), len(names))
+        self.assertEqual(colour("Bulkhead: listing"), colour("the ring of a session"))
+        names = ["Bulkhead", LIBAV, "PyAV 10.0.0", "OpenCV 4.6.0", "futex"]
+        self.assertEqual(len({colour(name) for name in names}), len(names))
 
 
 if __name__ == "__main__":
