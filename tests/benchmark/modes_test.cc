@@ -96,10 +96,12 @@ TEST(Modes, RingHasEveryMechanism) {
   }
 }
 
-TEST(Modes, MatrixHasOneAndTwoThreads) {
+TEST(Modes, MatrixHasBothOutputsAndNumbersOfThreads) {
   const std::vector<Json> rows =
       MeasuredRows(RunMode("matrix"), "Decoding in order");
   EXPECT_EQ(ValuesOf(rows, "threads"), (std::set<std::string>{"1", "2"}));
+  EXPECT_EQ(ValuesOf(rows, "output"),
+            (std::set<std::string>{"RGB24", "native"}));
   EXPECT_EQ(ValuesOf(rows, "codec"), (std::set<std::string>{"H.264"}));
 }
 

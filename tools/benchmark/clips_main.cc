@@ -87,8 +87,8 @@ class Contest {
   Contest(Host& host, std::string clip, const std::string& script)
       : clip_(std::move(clip)) {
     decoders_ = {
-        {kBulkhead, [this, &host] { return DecodeByBulkhead(host, clip_, 1); }},
-        {"libav in process", [this] { return DecodeInProcess(clip_, 1); }},
+        {kBulkhead, [this, &host] { return DecodeByBulkhead(host, clip_); }},
+        {"libav in process", [this] { return DecodeInProcess(clip_); }},
         {"one ffmpeg a clip", [this] { return DecodeThroughPipe(clip_); }}};
     auto peer = Peer::Start({script, "pyav", clip_});
     if (peer) {

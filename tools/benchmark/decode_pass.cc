@@ -8,19 +8,21 @@
 
 namespace bulkhead::benchmark {
 
-Result<Pass> DecodeInProcess(const std::string& clip, int threads) {
+Result<Pass> DecodeInProcess(const std::string& clip,
+                             const PassOptions& options) {
   Consumer consumer;
   Result<std::unique_ptr<InProcessDecoder>> decoder =
-      InProcessDecoder::Open(clip, threads);
+      InProcessDecoder::Open(clip, options.threads, options.output);
   if (!decoder) return decoder.error();
   return Drain(**decoder, consumer);
 }
 
-Result<Pass> DecodeByBulkhead(Host& host, const std::string& clip, int threads,
-                              PictureSize* size) {
+Result<Pass> DecodeByBulkhead(Host& host, const std::string& clip,
+                              const PassOptions& options, PictureSize* size) {
   Consumer consumer;
   Result<VideoDecoder> video =
-      host.OpenVideo(clip, {.threads = static_cast<uint32_t>(threads)});
+      host.OpenVideo(clip, {.threads = static_cast<uint32_t>(options.threads),
+                            .output_format = options.output});
   if (!video) return video.error();
   if (size != nullptr) {
     *size = {video->metadata().width, video->metadata().height};

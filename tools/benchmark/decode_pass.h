@@ -60,11 +60,17 @@ struct PictureSize {
   uint32_t height = 0;
 };
 
-// Both open the clip, decode it to RGB24 and read every byte of every frame.
-// `threads` is the number of threads of the decoder.
-Result<Pass> DecodeInProcess(const std::string& clip, int threads);
+struct PassOptions {
+  int threads = 1;  // Of the decoder.
+  OutputFormat output = OutputFormat::kRgb;
+};
+
+// Both open the clip, decode it and read every byte of every frame.
+Result<Pass> DecodeInProcess(const std::string& clip,
+                             const PassOptions& options = {});
 // Stores the size of the frames in `size` unless that is null.
-Result<Pass> DecodeByBulkhead(Host& host, const std::string& clip, int threads,
+Result<Pass> DecodeByBulkhead(Host& host, const std::string& clip,
+                              const PassOptions& options = {},
                               PictureSize* size = nullptr);
 
 }  // namespace bulkhead::benchmark

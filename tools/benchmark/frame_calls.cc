@@ -111,7 +111,6 @@ Result<FrameCalls> CountFrameCalls(HostOptions options) {
   if (!host) return host.error();
   Result<VideoDecoder> video = (*host)->OpenVideo(*clip);
   if (!video) return video.error();
-  // The first frames make the pool, and memory grow to what it needs.
   std::vector<Frame> taken;
   taken.reserve(kTaken);
   const auto take = [&]() -> Status {
@@ -122,7 +121,11 @@ Result<FrameCalls> CountFrameCalls(HostOptions options) {
     }
     return Status();
   };
-  if (Status status = take(); !status.ok()) return status;
+  // Every slot has its memory only after as many frames.
+  for (size_t frames = 0; frames <= kSlots; frames += kTaken) {
+    taken.clear();
+    if (Status status = take(); !status.ok()) return status;
+  }
   const pid_t worker = video->worker_pid();
   const auto trace = SystemCallTrace::Start({getpid(), worker});
   if (!trace) return trace.error();

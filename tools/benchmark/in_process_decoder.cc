@@ -7,6 +7,7 @@ extern "C" {
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 #include <libavutil/opt.h>
+#include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
 }
 
@@ -43,8 +44,9 @@ void InProcessDecoder::Free::operator()(SwsContext* context) const {
 InProcessDecoder::~InProcessDecoder() = default;
 
 Result<std::unique_ptr<InProcessDecoder>> InProcessDecoder::Open(
-    const std::string& path, int threads) {
+    const std::string& path, int threads, OutputFormat format) {
   std::unique_ptr<InProcessDecoder> decoder(new InProcessDecoder);
+  decoder->output_ = format;
   if (Status status = decoder->Start(path, threads); !status.ok())
     return status;
   return decoder;
@@ -130,15 +132,44 @@ Status InProcessDecoder::Convert() {
   const int rows = sws_scale(scaler_.get(), frame_->data, frame_->linesize, 0,
                              frame_->height, target, stride);
   if (rows != frame_->height) return Failed("convert", rows);
+  return Status();
+}
+
+Status InProcessDecoder::ShowPlanes() {
+  const auto* format =
+      av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame_->format));
+  if (format == nullptr || (format->flags & AV_PIX_FMT_FLAG_PLANAR) == 0 ||
+      format->comp[0].depth != 8) {
+    return Failed("show planes that are not of 8 bits", AVERROR(ENOSYS));
+  }
+  picture_.width = static_cast<uint32_t>(frame_->width);
+  picture_.height = static_cast<uint32_t>(frame_->height);
+  picture_.planes.clear();
+  for (int i = 0; i < format->nb_components; ++i) {
+    const bool chroma = i == 1 || i == 2;
+    picture_.planes.push_back(
+        {.data = reinterpret_cast<const std::byte*>(frame_->data[i]),
+         .stride = static_cast<uint32_t>(frame_->linesize[i]),
+         .width = static_cast<uint32_t>(
+             AV_CEIL_RSHIFT(frame_->width, chroma ? format->log2_chroma_w : 0)),
+         .height = static_cast<uint32_t>(AV_CEIL_RSHIFT(
+             frame_->height, chroma ? format->log2_chroma_h : 0)),
+         .samples = 1});
+  }
+  return Status();
+}
+
+Status InProcessDecoder::Deliver() {
+  Status status = output_ == OutputFormat::kNative ? ShowPlanes() : Convert();
   picture_.pts = frame_->pts;
   ++picture_.index;
-  return Status();
+  return status;
 }
 
 Result<bool> InProcessDecoder::Next() {
   Result<bool> decoded = NextDecoded();
   if (!decoded || !*decoded) return decoded;
-  if (Status status = Convert(); !status.ok()) return status;
+  if (Status status = Deliver(); !status.ok()) return status;
   return true;
 }
 
@@ -167,7 +198,7 @@ Status InProcessDecoder::DecodeAt(int64_t pts) {
     Result<bool> decoded = NextDecoded();
     if (!decoded) return decoded.error();
     if (!*decoded) return Failed("find the frame", AVERROR_EOF);
-    if (frame_->best_effort_timestamp >= pts) return Convert();
+    if (frame_->best_effort_timestamp >= pts) return Deliver();
   }
 }
 

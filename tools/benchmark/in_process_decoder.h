@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bulkhead/frame.h>
 #include <bulkhead/status.h>
 
 #include <cstdint>
@@ -19,16 +20,19 @@ struct SwsContext;
 namespace bulkhead::benchmark {
 
 // The baseline for Bulkhead: the same libav libraries, called directly in this
-// process. Decodes the first video stream and converts each frame to RGB24 into
-// one buffer that the next frame reuses, which is the least work possible.
+// process. Decodes the first video stream. Converts each frame to RGB24 into
+// one buffer that the next frame reuses, or leaves it as it is: the least work
+// possible.
 //
 // Gives a malicious file full access to this process. Use it only on files that
 // you made yourself.
 class InProcessDecoder {
  public:
-  // `threads` is the number of threads of the decoder.
-  static Result<std::unique_ptr<InProcessDecoder>> Open(const std::string& path,
-                                                        int threads = 1);
+  // `threads` is the number of threads of the decoder. Native pictures must
+  // have planes of 8 bits.
+  static Result<std::unique_ptr<InProcessDecoder>> Open(
+      const std::string& path, int threads = 1,
+      OutputFormat format = OutputFormat::kRgb);
   ~InProcessDecoder();
   InProcessDecoder(const InProcessDecoder&) = delete;
   InProcessDecoder& operator=(const InProcessDecoder&) = delete;
@@ -51,7 +55,10 @@ class InProcessDecoder {
   Status Start(const std::string& path, int threads);
   // Decodes the next frame without converting it.
   Result<bool> NextDecoded();
+  // Makes picture() of the decoded frame.
+  Status Deliver();
   Status Convert();
+  Status ShowPlanes();
 
   struct Free {
     void operator()(AVCodecContext* context) const;
@@ -65,6 +72,7 @@ class InProcessDecoder {
   std::unique_ptr<AVPacket, Free> packet_;
   std::unique_ptr<AVFrame, Free> frame_;
   std::unique_ptr<SwsContext, Free> scaler_;
+  OutputFormat output_ = OutputFormat::kRgb;
   int stream_ = 0;
   bool draining_ = false;
   std::vector<std::byte> memory_;

@@ -21,23 +21,22 @@ namespace {
 
 constexpr char kPurpose[] =
     R"(Measures how fast clips of H.264, HEVC, VP9 and AV1 at 480p, 1080p and 2160p
-are decoded in order to RGB24, with one and with two threads: by Bulkhead's cpu
-backend, and by libav in this process. Every byte of every frame is read, opening
+are decoded in order, to RGB24 and to the decoder's own planes, with one and with
+two threads: by Bulkhead's cpu backend, and by libav in this process. Every byte of every frame is read, opening
 counts, and the rounds are interleaved.)";
-
-constexpr char kOutput[] = "RGB24";
 
 struct Cell {
   Codec codec;
   uint32_t height;
-  int threads;
+  PassOptions options;
   std::string clip;
 
   nlohmann::ordered_json keys() const {
     return {{"codec", CodecName(codec)},
             {"height", height},
-            {"threads", threads},
-            {"output", kOutput}};
+            {"threads", options.threads},
+            {"output",
+             options.output == OutputFormat::kNative ? "native" : "RGB24"}};
   }
 };
 
@@ -57,8 +56,11 @@ Result<std::vector<Cell>> Cells(bool quick) {
       const Result<std::string> clip =
           CachedCodecClip({codec, length.height, quick ? 12 : length.frames});
       if (!clip) return clip.error();
-      for (const int threads : {1, 2}) {
-        cells.push_back({codec, length.height, threads, *clip});
+      for (const OutputFormat output :
+           {OutputFormat::kRgb, OutputFormat::kNative}) {
+        for (const int threads : {1, 2}) {
+          cells.push_back({codec, length.height, {threads, output}, *clip});
+        }
       }
     }
   }
@@ -66,9 +68,9 @@ Result<std::vector<Cell>> Cells(bool quick) {
 }
 
 Status MeasureCell(Host& host, const Cell& cell, Row& row) {
-  const Result<Pass> ours = DecodeByBulkhead(host, cell.clip, cell.threads);
+  const Result<Pass> ours = DecodeByBulkhead(host, cell.clip, cell.options);
   if (!ours) return ours.error();
-  const Result<Pass> anchor = DecodeInProcess(cell.clip, cell.threads);
+  const Result<Pass> anchor = DecodeInProcess(cell.clip, cell.options);
   if (!anchor) return anchor.error();
   if (!ours->HasPixelsOf(*anchor)) {
     return Status(Code::kInternal,

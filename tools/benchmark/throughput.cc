@@ -24,9 +24,9 @@ Result<Throughput> MeasureThroughput(Host& host, const std::string& clip,
   Throughput measured;
   for (int round = -1; round < rounds; ++round) {
     PictureSize size;
-    Result<Pass> a = DecodeInProcess(clip, 1);
+    Result<Pass> a = DecodeInProcess(clip);
     if (!a) return a.error();
-    Result<Pass> b = DecodeByBulkhead(host, clip, 1, &size);
+    Result<Pass> b = DecodeByBulkhead(host, clip, {}, &size);
     if (!b) return b.error();
     Result<Pass> c = Pipe(clip, size);
     if (!c) return c.error();
