@@ -158,6 +158,8 @@ class Chaos(unittest.TestCase):
     def test_a_decoder_has_the_descriptor_of_its_media(self):
         with open(clip(), "rb") as file:
             data = file.read()
+        # The Host that all decoders share connects to bulkheadd.
+        VideoDecoder(clip()).get_frame_at(0)
         gc.collect()
         before = support.open_descriptors()
         decoders = [VideoDecoder(clip()) for _ in range(20)]
@@ -177,7 +179,7 @@ class Chaos(unittest.TestCase):
         def interrupt():
             # The worker reads ahead: it may hang before anybody waits for it.
             support.await_hang(decoder._host.supervisor_pid)
-            support.await_poll(threading.main_thread().native_id)
+            support.await_wait(threading.main_thread().native_id)
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
         before = signal.getsignal(signal.SIGINT)
@@ -229,7 +231,7 @@ class Chaos(unittest.TestCase):
         host.devices()
 
         def interrupt():
-            support.await_poll(threading.main_thread().native_id)
+            support.await_wait(threading.main_thread().native_id)
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
         for call in (host.devices, host.sandbox, lambda: host.prewarm("cpu")):
@@ -253,7 +255,7 @@ class Chaos(unittest.TestCase):
         def interrupt():
             # The worker reads ahead: it may hang before anybody waits for it.
             support.await_hang(decoder._host.supervisor_pid)
-            support.await_poll(threading.main_thread().native_id)
+            support.await_wait(threading.main_thread().native_id)
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
         thread = threading.Thread(target=interrupt)
@@ -269,7 +271,7 @@ class Chaos(unittest.TestCase):
             # In a call that waits for the worker: one that ends a call which has its
             # frame leaves the worker as it is, which then holds the next pass.
             support.await_hang(decoder._host.supervisor_pid)
-            support.await_poll(threading.main_thread().native_id)
+            support.await_wait(threading.main_thread().native_id)
             decoder.cancel()
 
         thread = threading.Thread(target=cancel)

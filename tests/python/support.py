@@ -209,14 +209,16 @@ def await_hang(root):
     raise AssertionError("no worker hangs")
 
 
-def await_poll(thread):
+def await_wait(thread):
     """Waits until the thread of this process, by its native id, is in a call of the
-    library that waits: it polls, as a thread that waits for Python does not."""
-    polls = ("7 ", "232 ", "270 ", "271 ", "281 ")  # poll, epoll_wait, pselect6, ...
+    library that waits: for several words of memory, or for descriptors, as a thread
+    that waits for Python does not."""
+    # futex_waitv, poll, epoll_wait, pselect6, ppoll, epoll_pwait
+    waits = ("449 ", "7 ", "232 ", "270 ", "271 ", "281 ")
     end = time.monotonic() + 60
     while time.monotonic() < end:
         with open(f"/proc/self/task/{thread}/syscall", encoding="ascii") as file:
-            if file.read().startswith(polls):
+            if file.read().startswith(waits):
                 return
         time.sleep(0.001)
     raise AssertionError("the thread does not wait in a call")
