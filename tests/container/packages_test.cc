@@ -132,7 +132,8 @@ TEST_F(Packages, OfPythonAreInstalledAndUsedOnACleanDebian) {
       // The examples show arrays of Debian's numpy, and this clip.
       " $install python3-numpy;"
       " ffmpeg -v error -y -f lavfi -i testsrc=size=320x240:duration=4.8"
-      " -f lavfi -i sine=sample_rate=44100:duration=4.8 clip.mp4;"
+      " -f lavfi -i sine=sample_rate=44100:duration=4.8"
+      " -pix_fmt yuv420p clip.mp4;"
       " PYTHONPATH=/usr/lib/python3/dist-packages"
       " venv/bin/python /bulkhead/examples.py");
 }
