@@ -13,7 +13,8 @@ namespace {
 constexpr uint64_t kSpareBytes = 64;
 constexpr uint64_t kPageBytes = 4096;
 constexpr uint64_t kStrideAlignment = 64;
-// What decoders may write or read behind the last row of a plane.
+// The number of bytes behind the last row of a plane that decoders may read or
+// write.
 constexpr uint64_t kPlaneSpareBytes = 256;
 // libavcodec's decoders of interlaced video take rows in pairs of blocks, and
 // some two rows more; libdav1d takes blocks of 128 pixels.

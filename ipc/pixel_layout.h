@@ -23,7 +23,7 @@ struct PlaneLayout {
   uint8_t sample_bytes = 0;
 };
 
-// How the planes of a pixel format lie in memory.
+// The layout of the planes of a pixel format in memory.
 //
 // Host and worker each look a format up by its name, and the host accepts no
 // format that is not listed; so a worker cannot describe a layout, only name

@@ -24,7 +24,8 @@ struct RegionHeader {
   // The WakeReason bits (ipc/waiter.h) for which this side sleeps, or 0 while
   // it is awake.
   std::atomic<uint32_t> sleeping;
-  // How often this side has woken its peer. The peer sleeps on this word.
+  // Counts how often this side has woken its peer. The peer sleeps on this
+  // word.
   std::atomic<uint32_t> wakes;
   // In the worker's region: a robust futex of the thread that serves the
   // session (ipc/robust_word.h). Unused in the host's region.

@@ -10,8 +10,8 @@ namespace {
 
 static_assert(RobustWord::kOwnerDied == FUTEX_OWNER_DIED);
 
-// What the kernel reads when the thread ends. Part of the thread, so that it is
-// there for exactly as long as the kernel may read it.
+// The list that the kernel reads when the thread ends. Part of the thread, so
+// that it is there for exactly as long as the kernel may read it.
 struct OwnedList {
   robust_list entry;
   robust_list_head head;

@@ -69,7 +69,7 @@ void ExpectPrivateMappings(const OwnedRegion& owned, MappedRegion& mapped) {
   EXPECT_EQ(one->bytes()[0], std::byte{42});
   EXPECT_EQ(one->bytes().back(), std::byte{8});
   EXPECT_EQ(other->bytes()[0], std::byte{7});
-  // What was written to a copy comes into no later one.
+  // Bytes that were written to a copy are not in a later one.
   for (int round = 0; round < 3; ++round) {
     auto later = owned.MapPrivate(kBytes / 2, kBytes / 2);
     ASSERT_TRUE(later);

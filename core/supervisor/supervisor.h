@@ -79,7 +79,7 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   kj::Promise<void> OpenSession(EventSocket& connection,
                                 ipc::schema::OpenSession::Reader request,
                                 std::vector<ipc::UniqueFd> memory);
-  // What openSession says that is needed once the worker is there.
+  // The part of an openSession request that is needed once the worker is there.
   struct AskedSession {
     std::string input;
     uint32_t end;  // the place among ends_
@@ -149,7 +149,7 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   std::optional<Catalog> catalog_;                 // empty before `configure`
   std::optional<Shadows> shadows_;                 // with catalog_
   uint64_t next_session_ = 1;
-  // Of the sessions that have a worker.
+  // The sockets of all sessions that have a worker.
   std::map<uint64_t, std::shared_ptr<SessionSocket>> sockets_;
   // The session that was the last answer on a connection of the application.
   std::map<const EventSocket*, uint64_t> unread_;

@@ -11,8 +11,8 @@
 #include "core/supervisor/supervisor.h"
 #include "ipc/unique_fd.h"
 
-// What a Supervisor does with the workers of sessions in the application's
-// place.
+// The part of Supervisor that handles the workers of sessions in place of the
+// application.
 namespace bulkhead::supervisor {
 namespace {
 

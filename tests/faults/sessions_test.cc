@@ -418,7 +418,6 @@ TEST_F(FaultySessions, AStoppedBulkheaddIsReplacedForWhoAsksForNoSession) {
   }
 }
 
-// Row 47. bulkheadd is no longer needed, so it is not worth waiting for.
 // Row 47. The deadlines of decoding would only end the wait after an hour.
 TEST_F(FaultySessions, AStoppedBulkheaddHidesNoWorkersEnd) {
   HostOptions options = installation_.options();
@@ -441,6 +440,7 @@ TEST_F(FaultySessions, AStoppedBulkheaddHidesNoWorkersEnd) {
   EXPECT_EQ(video.recovery().restarts, 1u);
 }
 
+// Row 47. bulkheadd is no longer needed, so it is not worth waiting for.
 TEST_F(FaultySessions, ADecoderIsClosedAlthoughBulkheaddIsStopped) {
   std::optional<VideoDecoder> video = Open();
   const ProcessWatch worker(video->worker_pid());

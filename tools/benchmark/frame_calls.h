@@ -21,11 +21,12 @@ struct SideCalls {
 };
 
 struct FrameCalls {
-  // Of an application that takes frames which are all decoded already.
+  // The calls of an application that takes frames which are all decoded
+  // already.
   SideCalls application;
-  // Of a worker that decodes into slots which are all free already. Includes
-  // how it wakes before the first and falls asleep after the last, and how it
-  // reads the media.
+  // The calls of a worker that decodes into slots which are all free already.
+  // Includes how it wakes before the first and falls asleep after the last, and
+  // how it reads the media.
   SideCalls worker;
 };
 

@@ -27,7 +27,7 @@ constexpr uint32_t kFrameSlots = 2;
 // Frames from each session in turn. More than are decoded ahead, so that what
 // was decoded ahead does not count much.
 constexpr int kTurns = 6;
-// What a step must leave to others.
+// The memory that a step must leave to others.
 constexpr double kSpareMegabytes = 2'000;
 
 // Open streams of one decoder, all of the same clip.

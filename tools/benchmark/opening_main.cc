@@ -69,7 +69,7 @@ Result<double> OpenInProcess(const std::string& clip) {
   return MillisecondsSince(start);
 }
 
-// What opens one clip in all rounds.
+// Opens one clip in all rounds, with each contestant.
 class Openers {
  public:
   Openers(Host& host, std::string clip, const std::string& script)

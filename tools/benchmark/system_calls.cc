@@ -24,8 +24,8 @@ namespace {
 constexpr size_t kMostProcesses = 4;
 constexpr size_t kMostCalls = 1024;
 
-// What the tracer and its user share. Each count belongs to a phase; a tracer
-// that is late by one call so never adds it to the next phase.
+// The counts that the tracer and its user share. Each belongs to a phase; a
+// tracer that is late by one call so never adds it to the next phase.
 struct Counts {
   std::atomic<uint32_t> phase;
   struct Count {

@@ -16,8 +16,8 @@ namespace bulkhead::benchmark {
 // A row that was not measured says why in `not_reached`. Its place in the table
 // then shows how far the measurement got.
 struct Row {
-  // What the row is about: {"codec": "H.264", "height": 480}. A text, a number
-  // or a bool each.
+  // Names the subject of the row: {"codec": "H.264", "height": 480}. A text, a
+  // number or a bool each.
   nlohmann::ordered_json of;
   std::vector<Series> series;
   std::string not_reached;

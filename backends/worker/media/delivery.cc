@@ -33,9 +33,9 @@ void FrameDelivery::Grant(uint32_t slot, uint32_t generation) {
 }
 
 std::optional<Slot> FrameDelivery::SlotOf(const bulkhead_frame& frame) {
-  // Whether pictures need a conversion shows only with the pictures. A change
-  // affects the buffers of later pictures; this one may lie in a buffer of
-  // either kind, which is checked below.
+  // Only the pictures show whether they need a conversion. A change affects the
+  // buffers of later pictures; this one may lie in a buffer of either kind,
+  // which is checked below.
   const bool in_place = converter_.IsDeliverable();
   if (in_place != delivers_in_place_) {
     delivers_in_place_ = in_place;

@@ -89,7 +89,7 @@ ipc::Expected<AVPixelFormat> FrameCheck::Check(const bulkhead_frame& frame) {
               " for rows of " + std::to_string(least_strides[i]) + " bytes",
           "frame-3", "not less than the bytes of a row"));
     }
-    // What lies in a buffer of the runtime was checked already.
+    // Planes in a buffer of the runtime were checked already.
     if (frame.buffer == nullptr && !is_palette &&
         !IsReadablePlane(frame, i, *descriptor, least_strides[i])) {
       return tl::unexpected(BreachOf(

@@ -8,8 +8,8 @@
 
 namespace bulkhead::worker {
 
-// What a backend says of the colours and fields of a picture. A value that the
-// schema does not have is unspecified.
+// The colours and fields of a picture, as the backend tells them. A value that
+// the schema does not have is unspecified.
 struct PictureFacts {
   uint8_t primaries;
   uint8_t transfer;

@@ -24,7 +24,8 @@ struct SessionRequest {
   uint32_t counter;        // place of the session among the session counters
   uint64_t worker_bytes;   // Limits::worker_bytes
   uint64_t session_bytes;  // Limits::session_bytes
-  // What the worker gets: the descriptors of WorkerChannel::descriptors().
+  // The memory and the media that the worker gets, as
+  // WorkerChannel::descriptors() returns them.
   std::vector<int> memory = {};
   bool served = false;  // the last is a window to the media
   // The session whose worker delivered something before it died, and the number

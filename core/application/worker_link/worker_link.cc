@@ -15,8 +15,8 @@ namespace {
 namespace schema = ipc::schema;
 using std::chrono::milliseconds;
 
-// How long the end of a worker is waited for with whose session nothing is
-// wrong. One that takes longer is left to bulkheadd.
+// The longest wait for the end of a worker whose session is closed in order. A
+// worker that takes longer is left to bulkheadd.
 constexpr milliseconds kClosePatience{500};
 
 }  // namespace
@@ -287,7 +287,7 @@ Status WorkerLink::FailureOf(schema::Failed::Reader failed_untrusted) {
 }
 
 Result<bool> WorkerLink::Ends(How how, milliseconds patience) const {
-  // What the worker itself says, by the word that it owns, is not believed.
+  // The word that the worker itself owns is not believed.
   if (worker_end_.ends() && how != How::CLOSE) return true;
   auto ended = supervisor_->EndWorker(started_, how, patience,
                                       how == How::CLOSE ? nullptr : &*cancel_);

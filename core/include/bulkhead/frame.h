@@ -20,7 +20,7 @@ class FrameLease;
 struct NativeFormat;
 }  // namespace session
 
-// What the pictures of a stream are delivered as.
+// The form in which pictures of a stream are delivered.
 enum class OutputFormat : uint8_t {
   // Upright RGB, three numbers a pixel.
   kRgb,
@@ -74,7 +74,7 @@ struct Plane {
   }
 };
 
-// What the numbers of a native picture mean, as the decoder says.
+// The meaning of the numbers of a native picture, as the decoder tells it.
 struct Color {
   // Code points of ITU-T H.273; 2 means unspecified.
   uint8_t primaries = 2;
@@ -87,8 +87,8 @@ struct Color {
   bool operator==(const Color&) const = default;
 };
 
-// Whether the rows of a picture belong to two fields in turn, and which of them
-// is shown first.
+// The order of the two fields whose rows a picture has in turn: the field that
+// is shown first, or kProgressive if the picture has no fields.
 enum class FieldOrder : uint8_t { kProgressive, kTopFirst, kBottomFirst };
 
 // Everything about a Frame except its pixels.

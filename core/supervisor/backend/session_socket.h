@@ -32,7 +32,7 @@ namespace bulkhead::supervisor {
 // outlive the object.
 class SessionSocket {
  public:
-  // What Attach() sends.
+  // The memory of the session and its media, which Attach() sends.
   struct Memory {
     std::vector<ipc::UniqueFd> descriptors;  // as SendAttach() takes them
     session::WorkerChannel::MediaAccess access;

@@ -45,8 +45,8 @@ std::unique_ptr<Mechanism> MakeFutex();
 std::unique_ptr<Mechanism> MakeEventFds();
 std::unique_ptr<Mechanism> MakeRpc();
 
-// What a session has: two rings of Cap'n Proto messages with a waiter on either
-// side (ipc/ring.h, ipc/waiter.h), here of Notes.
+// Makes the mechanism of a session: two rings of Cap'n Proto messages with a
+// waiter on either side (ipc/ring.h, ipc/waiter.h), here of Notes.
 std::unique_ptr<Mechanism> MakeRing();
 
 }  // namespace bulkhead::benchmark

@@ -16,8 +16,8 @@ struct Placement {
   int child_cpu = 0;
 };
 
-// How long one mechanism is measured: until `most_trips` are made or `time` is
-// over, `gap` (asleep) before each trip.
+// The extent of one measurement: it ends once `most_trips` are made or `time`
+// is over, `gap` (asleep) before each trip.
 struct TripPlan {
   std::chrono::milliseconds gap{0};
   int most_trips = 0;

@@ -25,7 +25,7 @@ class EchoServer : public Echo::Server {
   }
 };
 
-// What a process needs to call or serve.
+// The connection through which a process calls or serves.
 struct Connection {
   explicit Connection(int fd)
       : io(kj::setupAsyncIo()),
