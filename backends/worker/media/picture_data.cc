@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <climits>
 #include <span>
 
@@ -20,8 +21,6 @@ constexpr int kMostUnits = 64;
 // The header of a slice with explicit weights for all of its references has
 // some 500 bytes.
 constexpr int64_t kHeaderBytes = 1024;
-// The index of a VP9 superframe has up to 34 bytes at the end of a packet.
-constexpr int64_t kSuperframeIndexBytes = 64;
 
 // Returns how many bytes the length in front of each unit has; 0 if units have
 // no lengths (ISO/IEC 14496-15, avcC and hvcC).
@@ -68,6 +67,51 @@ int AddUnits(const AVCodecParameters& codec, ByteRange packet, int most_units,
   return units;
 }
 
+// Returns whether the packet holds several frames of VP9, of which any may have
+// the headers that matter. The last byte is then the marker of an index (VP9
+// bitstream specification, annex B).
+bool IsSuperframe(AVCodecID codec, ByteRange packet, MediaBytes bytes) {
+  std::array<uint8_t, 1> last{};
+  return codec == AV_CODEC_ID_VP9 &&
+         (bytes.ReadAt(packet.end - 1, last) != 1 || (last[0] & 0xe0) == 0xc0);
+}
+
+// Returns whether `head` ends in the header of a block of Matroska whose
+// contents are `payload` bytes, neither laced nor compressed (RFC 9559,
+// sections 10.1 and 10.3): its element, its size, its track, its time, its
+// flags.
+bool EndsInHeaderOfBlock(std::span<const uint8_t> head, int64_t payload) {
+  constexpr uint8_t kSimpleBlock = 0xa3;
+  constexpr uint8_t kBlock = 0xa1;
+  constexpr uint8_t kLacing = 0x06;
+  constexpr size_t kTimeAndFlags = 3;
+  constexpr size_t kLongest = 8;  // number
+  if (head.empty() || (head.back() & kLacing) != 0) return false;
+  // A number tells its length by the leading zeroes of its first byte.
+  const auto is_number = [&](size_t at, size_t bytes) {
+    return std::countl_zero(head[at]) + 1 == static_cast<int>(bytes);
+  };
+  for (size_t track = 1; track <= kLongest; ++track) {
+    for (size_t number = 1; number <= kLongest; ++number) {
+      const size_t bytes = 1 + number + track + kTimeAndFlags;
+      if (bytes > head.size()) break;
+      const size_t begin = head.size() - bytes;
+      if ((head[begin] != kSimpleBlock && head[begin] != kBlock) ||
+          !is_number(begin + 1, number) ||
+          !is_number(begin + 1 + number, track)) {
+        continue;
+      }
+      uint64_t told = head[begin + 1] & (0xffu >> number);
+      for (size_t i = 1; i < number; ++i)
+        told = told << 8 | head[begin + 1 + i];
+      if (told == track + kTimeAndFlags + static_cast<uint64_t>(payload)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<ByteRange> PictureDataOf(const AVFormatContext& format,
@@ -83,11 +127,12 @@ std::vector<ByteRange> PictureDataOf(const AVFormatContext& format,
     const AVCodecParameters& codec = *format.streams[stream]->codecpar;
     if (LengthBytes(codec) > 0) {
       units_left -= AddUnits(codec, place, units_left, bytes, found);
-    } else if (codec.codec_id == AV_CODEC_ID_VP8 ||
-               codec.codec_id == AV_CODEC_ID_VP9) {
-      const ByteRange data{place.begin + kHeaderBytes,
-                           place.end - kSuperframeIndexBytes};
-      if (data.begin < data.end) found.push_back(data);
+    } else if ((codec.codec_id == AV_CODEC_ID_VP8 ||
+                codec.codec_id == AV_CODEC_ID_VP9) &&
+               place.end - place.begin > kHeaderBytes + 1 &&
+               !IsSuperframe(codec.codec_id, place, bytes)) {
+      // The last byte says that there is no index.
+      found.push_back({place.begin + kHeaderBytes, place.end - 1});
     }
   }
   return found;
@@ -127,7 +172,10 @@ std::optional<PacketPlace> PlaceInBlock(const AVPacket& packet,
   const auto end = block.begin() + got;
   const auto found =
       std::search(block.begin(), end, packet.data, packet.data + packet.size);
-  if (found == end) return std::nullopt;
+  if (found == end ||
+      !EndsInHeaderOfBlock({block.begin(), found}, packet.size)) {
+    return std::nullopt;
+  }
   const int64_t begin = packet.pos + (found - block.begin());
   return PacketPlace{
       packet.stream_index, packet.pos, {begin, begin + packet.size}};

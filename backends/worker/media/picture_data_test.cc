@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +19,7 @@ extern "C" {
 #include <libavformat/avformat.h>
 #include <libavutil/adler32.h>
 #include <libavutil/log.h>
+#include <libavutil/pixfmt.h>
 }
 
 #include "backends/worker/media/ffmpeg_reference.h"
@@ -168,6 +171,195 @@ INSTANTIATE_TEST_SUITE_P(
       std::replace(name.begin(), name.end(), '.', '_');
       return name;
     });
+
+using Bytes = std::vector<uint8_t>;
+
+// Returns an EBML element, with a size of 8 bytes.
+Bytes Element(uint32_t id, const Bytes& content) {
+  Bytes element;
+  for (int shift = 24; shift >= 0; shift -= 8) {
+    if (id >> shift != 0) element.push_back(static_cast<uint8_t>(id >> shift));
+  }
+  element.push_back(1);
+  for (int shift = 48; shift >= 0; shift -= 8) {
+    element.push_back(static_cast<uint8_t>(content.size() >> shift));
+  }
+  element.insert(element.end(), content.begin(), content.end());
+  return element;
+}
+
+Bytes Text(const std::string& text) { return {text.begin(), text.end()}; }
+
+Bytes Join(std::initializer_list<Bytes> parts) {
+  Bytes all;
+  for (const Bytes& part : parts) {
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  return all;
+}
+
+// Returns the contents of a block with four packets of the same size.
+Bytes Laced(const std::vector<Bytes>& packets, size_t first) {
+  constexpr uint8_t kFixedSize = 0x04;
+  Bytes block{0x81, 0, static_cast<uint8_t>(first * 40), kFixedSize, 3};
+  for (size_t i = first; i < first + 4; ++i) {
+    block.insert(block.end(), packets[i].begin(), packets[i].end());
+  }
+  return block;
+}
+
+// Returns the contents of a block whose packet zlib could not make smaller.
+Bytes Compressed(const Bytes& packet, size_t number) {
+  Bytes block{0x81, 0, static_cast<uint8_t>(number * 40), 0, 0x78, 1, 1};
+  const size_t size = packet.size();
+  for (const size_t told : {size, ~size}) {
+    block.push_back(static_cast<uint8_t>(told));
+    block.push_back(static_cast<uint8_t>(told >> 8));
+  }
+  block.insert(block.end(), packet.begin(), packet.end());
+  const uint32_t sum = av_adler32_update(1, packet.data(), size);
+  for (int shift = 24; shift >= 0; shift -= 8) {
+    block.push_back(static_cast<uint8_t>(sum >> shift));
+  }
+  return block;
+}
+
+std::vector<Bytes> PacketsOf(const std::string& path) {
+  std::vector<Bytes> packets;
+  AVFormatContext* format = nullptr;
+  EXPECT_EQ(avformat_open_input(&format, path.c_str(), nullptr, nullptr), 0);
+  AVPacket* packet = av_packet_alloc();
+  while (av_read_frame(format, packet) >= 0) {
+    packets.emplace_back(packet->data, packet->data + packet->size);
+    av_packet_unref(packet);
+  }
+  av_packet_free(&packet);
+  avformat_close_input(&format);
+  return packets;
+}
+
+std::string Vp8Clip() {
+  const std::string path = TemporaryPath("plain.webm");
+  EXPECT_TRUE(RunFfmpeg(std::string(kNoise) +
+                        "-map 0:v -vframes 8 -c:v libvpx -b:v 2M '" + path +
+                        "'"));
+  return path;
+}
+
+std::string WriteMatroska(const std::string& name, const Bytes& encodings,
+                          const std::vector<Bytes>& blocks) {
+  const Bytes video =
+      Element(0xe0, Join({Element(0xb0, {240}), Element(0xba, {180})}));
+  const Bytes track = Element(
+      0xae,
+      Join({Element(0xd7, {1}), Element(0x73c5, {1}), Element(0x83, {1}),
+            Element(0x86, Text("V_VP8")),
+            Element(0x23e383, {0x02, 0x62, 0x5a, 0x00}), video, encodings}));
+  Bytes cluster = Element(0xe7, {0});
+  for (const Bytes& block : blocks) {
+    cluster = Join({cluster, Element(0xa3, block)});
+  }
+  const Bytes all = Join(
+      {Element(0x1a45dfa3, Element(0x4282, Text("matroska"))),
+       Element(
+           0x18538067,
+           Join({Element(0x1549a966, Element(0x2ad7b1, {0x0f, 0x42, 0x40})),
+                 Element(0x1654ae6b, track), Element(0x1f43b675, cluster)}))});
+  const std::string path = TemporaryPath(name);
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(all.data()),
+             static_cast<std::streamsize>(all.size()));
+  return path;
+}
+
+TEST(PictureData, PacketsThatShareABlockAreReadAsTheyAre) {
+  if (!HasFfmpeg()) GTEST_SKIP() << "the ffmpeg command is not installed";
+  std::vector<Bytes> packets = PacketsOf(Vp8Clip());
+  ASSERT_EQ(packets.size(), 8u);
+  size_t longest = 0;
+  for (const Bytes& packet : packets) {
+    longest = std::max(longest, packet.size());
+  }
+  for (Bytes& packet : packets) packet.resize(longest);
+  const std::string path =
+      WriteMatroska("laces.mkv", {}, {Laced(packets, 0), Laced(packets, 4)});
+  const Told told = ToldByLibavformat(path);
+  EXPECT_EQ(told.size(), 3u + 8u);
+  EXPECT_EQ(File(path).Tell(), told);
+}
+
+TEST(PictureData, PacketsThatAreStoredInZlibAreReadAsTheyAre) {
+  if (!HasFfmpeg()) GTEST_SKIP() << "the ffmpeg command is not installed";
+  const std::vector<Bytes> packets = PacketsOf(Vp8Clip());
+  ASSERT_EQ(packets.size(), 8u);
+  std::vector<Bytes> blocks;
+  for (size_t i = 0; i < packets.size(); ++i) {
+    blocks.push_back(Compressed(packets[i], i));
+  }
+  const Bytes zlib = Element(0x4254, {0});
+  const std::string path = WriteMatroska(
+      "zlib.mkv", Element(0x6d80, Element(0x6240, Element(0x5034, zlib))),
+      blocks);
+  const Told told = ToldByLibavformat(path);
+  EXPECT_EQ(told.size(), 3u + 8u);
+  EXPECT_EQ(File(path).Tell(), told);
+}
+
+TEST(PictureData, AllFramesOfASuperframeCount) {
+  if (!HasFfmpeg()) GTEST_SKIP() << "the ffmpeg command is not installed";
+  // Two layers, as of a stream with spatial scalability: the small one is not
+  // shown.
+  Bytes superframe;
+  std::vector<size_t> sizes;
+  for (const char* size : {"320:180", "640:360"}) {
+    const std::string path = TemporaryPath("layer.ivf");
+    ASSERT_TRUE(RunFfmpeg(std::string(kNoise) + "-map 0:v -vf scale=" + size +
+                          " -vframes 1 -c:v libvpx-vp9 -deadline realtime "
+                          "-cpu-used 8 -b:v 2M '" +
+                          path + "'"));
+    Bytes frame = PacketsOf(path).at(0);
+    constexpr uint8_t kShown = 0x02;
+    if (sizes.empty()) frame[0] &= static_cast<uint8_t>(~kShown);
+    sizes.push_back(frame.size());
+    superframe = Join({superframe, frame});
+  }
+  constexpr uint8_t kTwoFramesOfFourBytes = 0xd9;
+  superframe.push_back(kTwoFramesOfFourBytes);
+  for (const size_t size : sizes) {
+    for (int shift = 0; shift < 32; shift += 8) {
+      superframe.push_back(static_cast<uint8_t>(size >> shift));
+    }
+  }
+  superframe.push_back(kTwoFramesOfFourBytes);
+
+  const std::string path = TemporaryPath("layers.mp4");
+  AVFormatContext* out = nullptr;
+  ASSERT_GE(
+      avformat_alloc_output_context2(&out, nullptr, nullptr, path.c_str()), 0);
+  AVStream* const stream = avformat_new_stream(out, nullptr);
+  stream->codecpar->codec_type = AVMEDIA_TYPE_VIDEO;
+  stream->codecpar->codec_id = AV_CODEC_ID_VP9;
+  stream->codecpar->format = AV_PIX_FMT_YUV420P;
+  stream->codecpar->width = 320;
+  stream->codecpar->height = 180;
+  stream->time_base = {1, 25};
+  ASSERT_GE(avio_open(&out->pb, path.c_str(), AVIO_FLAG_WRITE), 0);
+  ASSERT_GE(avformat_write_header(out, nullptr), 0);
+  AVPacket* packet = av_packet_alloc();
+  ASSERT_EQ(av_new_packet(packet, static_cast<int>(superframe.size())), 0);
+  std::copy(superframe.begin(), superframe.end(), packet->data);
+  packet->pts = packet->dts = 0;
+  packet->flags = AV_PKT_FLAG_KEY;
+  EXPECT_EQ(av_write_frame(out, packet), 0);
+  EXPECT_EQ(av_write_trailer(out), 0);
+  av_packet_free(&packet);
+  avio_closep(&out->pb);
+  avformat_free_context(out);
+
+  const Told told = ToldByLibavformat(path);
+  EXPECT_EQ(told.size(), 4u);
+  EXPECT_EQ(File(path).Tell(), told);
+}
 
 TEST(PictureData, SharedFilesTellTheSame) {
   const char* shared = std::getenv("BULKHEAD_SHARED");
