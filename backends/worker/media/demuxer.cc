@@ -122,6 +122,8 @@ void Demuxer::CloseInput() {
   file_.reset();
   packet_is_pending_ = false;
   at_beginning_ = true;
+  kept_ = {};
+  packets_before_lending_.reset();
 }
 
 ipc::Expected<void> Demuxer::OpenInput() {
@@ -285,15 +287,20 @@ const int32_t* Demuxer::display_matrix_untrusted() const {
 bool Demuxer::NextAvPacket() {
   at_beginning_ = false;
   packet_too_large_ = false;
+  if (borrows_ && kept_.TakeNext(av_packet_)) return true;
   while (file_->ReadPacket(av_packet_)) {
     if (av_packet_->stream_index != stream_index_) continue;
     packet_too_large_ = static_cast<uint64_t>(std::max(av_packet_->size, 0)) >
                         limits_.packet_bytes;
-    if (packet_too_large_) return false;
+    if (packet_too_large_) break;
     // Skips the empty packets that some demuxers yield before the end. A
     // decoder would take an empty packet for the end of the stream.
-    if (av_packet_->size > 0 && !IsBehindEnd()) return true;
+    if (av_packet_->size > 0 && !IsBehindEnd()) {
+      if (!borrows_) kept_.Keep(*av_packet_);
+      return true;
+    }
   }
+  if (packet_too_large_) kept_.GiveUp();
   return false;
 }
 
@@ -312,6 +319,7 @@ bool Demuxer::IsBehindEnd() {
 }
 
 ipc::Expected<bool> Demuxer::ReadPacket() {
+  if (packets_before_lending_) IPC_TRY(Return());
   if (stream_ == nullptr) {
     return ipc::Fail(ipc::Code::kBadInput, name_ + " could not be reopened");
   }
@@ -429,6 +437,8 @@ bool Demuxer::disposable() const {
 ipc::Expected<void> Demuxer::SeekToKeyframe(int64_t timestamp) {
   if (stream_ == nullptr) return SeekToBeginning();
   at_beginning_ = false;
+  kept_.GiveUp();
+  packets_before_lending_.reset();
   if (walk_ != nullptr) walk_->Restart();
   const AVRational base = stream_->time_base;
   const int64_t second =
@@ -469,7 +479,9 @@ int64_t Demuxer::entry() const {
 }
 
 ipc::Expected<void> Demuxer::SeekToBeginning() {
-  if (at_beginning_ && stream_ != nullptr) return {};
+  if (at_beginning_ && stream_ != nullptr && !packets_before_lending_) {
+    return {};
+  }
   CloseInput();
   return OpenInput();
 }

@@ -12,6 +12,7 @@
 #include "backends/worker/media/allowed_media.h"
 #include "backends/worker/media/avi_index.h"
 #include "backends/worker/media/declared_frames.h"
+#include "backends/worker/media/kept_packets.h"
 #include "backends/worker/media/media_bytes.h"
 #include "backends/worker/media/orientation.h"
 #include "ipc/error.h"
@@ -193,6 +194,16 @@ class Demuxer {
   // would miss the packets before the first keyframe, and frames would differ.
   ipc::Expected<void> SeekToBeginning();
 
+  // Lends the open file, which took time to probe, to a demuxer that reads the
+  // same stream from its beginning to its end. Returns null where that might
+  // change what this demuxer reads later: unless it has read few packets since
+  // the beginning, of an MP4 file that has all of its index in the header.
+  // Until TakeBack, nothing else may be called here.
+  std::unique_ptr<Demuxer> Lend();
+  // Takes the file back. The next packet is the one that it would have been; if
+  // it is read before a seek, the file is opened again.
+  void TakeBack(std::unique_ptr<Demuxer> borrower);
+
  private:
   Demuxer(MediaBytes bytes, int64_t size, std::string_view name_hint,
           int32_t stream_index, StreamKind kind, DemuxerLimits limits);
@@ -207,6 +218,8 @@ class Demuxer {
   void DescribeLengthOfCut();
   bool IsOfKind(const AVStream& stream) const;
   bool NextAvPacket();
+  // Goes back to where this demuxer was when it lent the file.
+  ipc::Expected<void> Return();
   // Returns how many packets the tables of MP4 list behind the one that was
   // read last, if libavformat has stopped there because the file has no bytes
   // at the place of a packet, of any stream, though its end is not cut off.
@@ -230,6 +243,9 @@ class Demuxer {
   AVPacket* av_packet_ = nullptr;
   bool packet_is_pending_ = false;  // av_packet_ was read ahead by a seek
   bool at_beginning_ = true;
+  KeptPackets kept_;  // of a borrower: those that it reads first
+  bool borrows_ = false;
+  std::optional<uint64_t> packets_before_lending_;
   bool packet_too_large_ = false;  // the packet read last exceeds the limit
 
   StreamFacts facts_;

@@ -110,6 +110,11 @@ ipc::Expected<void> PictureReader::SeekToKeyframe(int64_t timestamp) {
   return {};
 }
 
+std::unique_ptr<Demuxer> PictureReader::Lend() {
+  // The decoder is to get that packet once more.
+  return packet_pending_ ? nullptr : demuxer_->Lend();
+}
+
 ipc::Expected<bool> PictureReader::Next() {
   if (has_picture_) return true;
   for (;;) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/worker/media/abi_breach.h"
@@ -65,6 +66,14 @@ class PictureReader {
   // Seeks to a keyframe at or before `timestamp`, or to the beginning if there
   // is none or the stream cannot seek.
   ipc::Expected<void> SeekToKeyframe(int64_t timestamp);
+
+  // Lends the demuxer's file for a reading of the whole stream, if that changes
+  // nothing here (Demuxer::Lend); else returns null. Nothing else may be called
+  // until TakeBack.
+  std::unique_ptr<Demuxer> Lend();
+  void TakeBack(std::unique_ptr<Demuxer> borrower) {
+    demuxer_->TakeBack(std::move(borrower));
+  }
 
   // Decodes until there is a picture. Returns false at the end of the stream.
   // Does nothing as long as the previous picture has not been passed.

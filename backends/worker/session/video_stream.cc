@@ -177,11 +177,12 @@ ipc::Expected<void> VideoStream::Describe(const OutputShape& shape) {
 ipc::Expected<void> VideoStream::Scan() {
   play_.active = false;
   // Uses a second demuxer, so that the playing one keeps its position.
-  IPC_ASSIGN_OR_RETURN(const auto demuxer,
-                       Demuxer::Open(context_.media, media_bytes_, name_hint_,
-                                     reader_->demuxer().facts().stream_index,
-                                     StreamKind::kVideo, limits_));
-  IPC_TRY(ScanIndex(
+  std::unique_ptr<Demuxer> demuxer = reader_->Lend();
+  const bool lent = demuxer != nullptr;
+  if (!lent) {
+    IPC_ASSIGN_OR_RETURN(demuxer, reader_->demuxer().OpenAgain());
+  }
+  const auto scanned = ScanIndex(
       *demuxer, kIndexEntriesPerChunk,
       [this](std::span<const ipc::IndexEntry> entries) {
         const auto bytes = std::as_bytes(entries);
@@ -192,7 +193,9 @@ ipc::Expected<void> VideoStream::Scan() {
               std::copy(bytes.begin(), bytes.end(),
                         reinterpret_cast<std::byte*>(out.begin()));
             });
-      }));
+      });
+  if (lent) reader_->TakeBack(std::move(demuxer));
+  IPC_TRY(scanned);
   return context_.replies.Send(
       kSmallReplyWords,
       [](schema::Reply::Builder reply) { reply.setIndexEnd(); });

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+extern "C" {
+#include <libavcodec/packet.h>
+#include <libavformat/avformat.h>
+}
+
+#include "backends/libav_format/stream_to_abi.h"
+#include "backends/worker/media/container_walk.h"
+#include "backends/worker/media/demuxer.h"
+#include "backends/worker/media/media_file.h"
+#include "ipc/try.h"
+
+namespace bulkhead::worker {
+
+std::unique_ptr<Demuxer> Demuxer::Lend() {
+  // Other containers add to their index while they are read, and a later seek
+  // would go elsewhere. A walk would have to return as well.
+  if (facts_.container != "mov,mp4,m4a,3gp,3g2,mj2" || walk_ != nullptr ||
+      stream_ == nullptr || packet_is_pending_ || packets_before_lending_ ||
+      !kept_.has_all()) {
+    return nullptr;
+  }
+  std::unique_ptr<Demuxer> borrower(
+      new Demuxer(bytes_, size_, name_, stream_index_, kind_, limits_));
+  borrower->av_packet_ = av_packet_alloc();
+  if (borrower->av_packet_ == nullptr) return nullptr;
+  borrower->facts_ = facts_;
+  borrower->borrows_ = true;
+  packets_before_lending_ = kept_.count();
+  borrower->kept_ = std::exchange(kept_, {});
+  borrower->file_ = std::move(file_);
+  borrower->format_ = std::exchange(format_, nullptr);
+  borrower->stream_ = std::exchange(stream_, nullptr);
+  return borrower;
+}
+
+void Demuxer::TakeBack(std::unique_ptr<Demuxer> borrower) {
+  // What failed there has to be found here at its place, by an open file of its
+  // own.
+  if (borrower->file_->read_error() != 0 || borrower->cut_short()) return;
+  file_ = std::move(borrower->file_);
+  format_ = std::exchange(borrower->format_, nullptr);
+  stream_ = std::exchange(borrower->stream_, nullptr);
+  // Reading may have replaced the memory that they point to.
+  parameters_ = libav_format::ParametersOf(*stream_, &stream_side_data_);
+}
+
+ipc::Expected<void> Demuxer::Return() {
+  const uint64_t packets = *packets_before_lending_;
+  CloseInput();
+  IPC_TRY(OpenInput());
+  for (uint64_t i = 0; i < packets && NextAvPacket(); ++i) {
+  }
+  return {};
+}
+
+}  // namespace bulkhead::worker
