@@ -33,7 +33,12 @@ struct RegionHeader {
   // In the host's region: 1 once the host has closed the session. Unused in the
   // worker's region.
   std::atomic<uint32_t> closed;
-  uint32_t reserved[10];
+  // In the worker's region: how many of the frames that it publishes the worker
+  // has decoded so far. Once the worker is dead, the host learns by it whether
+  // the death interrupted the decoding of the frame that the host waits for, or
+  // that of the one behind it. Unused in the host's region.
+  std::atomic<uint32_t> decoded;
+  uint32_t reserved[9];
 };
 static_assert(sizeof(RegionHeader) == 128);
 static_assert(offsetof(RegionHeader, read_cursor) == 64);
@@ -41,6 +46,7 @@ static_assert(offsetof(RegionHeader, sleeping) == 72);
 static_assert(offsetof(RegionHeader, wakes) == 76);
 static_assert(offsetof(RegionHeader, owner) == 80);
 static_assert(offsetof(RegionHeader, closed) == 84);
+static_assert(offsetof(RegionHeader, decoded) == 88);
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 static_assert(std::atomic<uint32_t>::is_always_lock_free);
 

@@ -244,6 +244,9 @@ struct Play {
   maxFrames @5 :UInt64 = 18446744073709551615;
   # After this many frames, the worker answers paused and is ready to continue
   # onward. For audio: the number of samples of each channel.
+  overlap @7 :Bool;
+  # True if the worker may decode the next frame while it converts one, from the
+  # second frame of the play on. Video only.
 }
 
 struct Grant {

@@ -480,6 +480,35 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
       [](Session& s) {
         Forever([&] { SendIndex(s, 1000 * sizeof(ipc::IndexEntry)); });
       }}},
+    // Three frames were published. The host takes a worker for ahead whose
+    // claim is one more, and ignores every other claim.
+    {"frame_death_ahead_by_one",
+     {Step::kFrame,
+      [](Session& s) {
+        s.header()->decoded = 4;
+        Segfault();
+      }}},
+    {"frame_death_ahead_by_two",
+     {Step::kFrame,
+      [](Session& s) {
+        s.header()->decoded = 5;
+        Segfault();
+      }}},
+    {"frame_death_far_ahead",
+     {Step::kFrame,
+      [](Session& s) {
+        s.header()->decoded = UINT32_MAX;
+        Segfault();
+      }}},
+    {"frame_death_behind",
+     {Step::kFrame,
+      [](Session& s) {
+        s.header()->decoded = 2;
+        Segfault();
+      }}},
+    {"frame_silent_ahead",
+     {Step::kFrame, [](Session& s) { s.header()->decoded = 4; }}},
+
     {"scan_empty_storm",
      {Step::kScan, [](Session& s) { Forever([&] { SendIndex(s, 0); }); }}},
     {"scan_stale_storm",

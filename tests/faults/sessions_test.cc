@@ -147,6 +147,31 @@ TEST_F(FaultySessions, AnInputIsAcquittedOfADeathThatTheNextWorkerSurvives) {
   }
 }
 
+// A worker that dies at once over a frame has not converted the one before,
+// which takes long here.
+TEST_F(FaultySessions, TheFrameThatWasDecodedIsBlamedNotTheOneBeingConverted) {
+  constexpr size_t kFatal = 60;
+  VideoOptions options = installation_.Stream();
+  options.transforms = {
+      Resize{.height = 960, .width = 1280, .filter = Resize::Filter::kLanczos}};
+  VideoDecoder sound = host_->OpenVideo(clip_, options).value();
+  std::vector<std::string> expected = HashesOf(sound, kFatal);
+  const int64_t fatal = (**sound.Next()).pts().value();
+  options.backend_options = {
+      {"faults", "at=picture:" + std::to_string(fatal) + " do=exit:7"}};
+  for (const uint32_t workers : {3, 0}) {
+    VideoDecoder video = host_->OpenVideo(clip_, options).value();
+    EXPECT_EQ(HashesOf(video, kFatal), expected);
+    const auto refused = video.Next();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), Code::kPoisonedInput) << refused.error();
+    ASSERT_NE(refused.error().exit_report(), nullptr);
+    EXPECT_THAT(refused.error().exit_report()->position,
+                HasSubstr("at frame 60"));
+    EXPECT_EQ(video.recovery().restarts, workers);
+  }
+}
+
 TEST_F(FaultySessions, ADeathWhileTheStreamIsOpenedAgainCountsForOpening) {
   VideoDecoder video = Open(
       "at=packet:40 do=segfault lives=1\n"

@@ -397,6 +397,43 @@ TEST_F(LiarsTest, AnotherSessionsProcessIsNotTaken) {
   });
 }
 
+// A worker may claim that it died over the frame behind the one that the host
+// waits for. It is believed once a session, by one frame: no session has more
+// workers by that, and a frame is refused one session later at most.
+TEST_F(LiarsTest, AClaimToBeAheadIsBounded) {
+  for (const auto& [lie, code] :
+       {std::pair{"frame_death_ahead_by_one", Code::kPoisonedInput},
+        std::pair{"frame_death_ahead_by_two", Code::kPoisonedInput},
+        std::pair{"frame_death_far_ahead", Code::kPoisonedInput},
+        std::pair{"frame_death_behind", Code::kPoisonedInput},
+        std::pair{"frame_silent_ahead", Code::kDeadlineExceeded}}) {
+    const bool believed = std::string(lie) == "frame_death_ahead_by_one";
+    const std::string device = lie;
+    const LyingInstallation installation({device});
+    std::vector<uint32_t> restarts;
+    const Status status =
+        ActOnHost(installation.options(), kLimit, [&](Host& host) {
+          Status decoded;
+          for (int session = 0; session < 3; ++session) {
+            auto video =
+                host.OpenVideo(installation.media(), {.device = device});
+            if (!video) return video.error();
+            decoded = Decode(*video);
+            restarts.push_back(video->recovery().restarts);
+          }
+          return decoded;
+        });
+    EXPECT_EQ(status.code(), code) << lie << ": " << status;
+    EXPECT_NE(status.message().find("at frame 3 "), std::string::npos)
+        << lie << ": " << status;
+    // The second session's first worker is believed again, the next one makes
+    // the third death at frame 3.
+    EXPECT_EQ(restarts, (believed ? std::vector<uint32_t>{3, 2, 0}
+                                  : std::vector<uint32_t>{3, 0, 0}))
+        << lie;
+  }
+}
+
 struct Claim {
   const char* lie;
   const char* says;  // empty: the claim is as it should be

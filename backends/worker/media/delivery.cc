@@ -58,7 +58,7 @@ std::optional<Slot> FrameDelivery::SlotOf(const bulkhead_frame& frame) {
   return slot;
 }
 
-ipc::Expected<std::optional<DeliveredFrame>> FrameDelivery::Deliver(
+ipc::Expected<std::optional<PlacedFrame>> FrameDelivery::Place(
     DecodedFrame& frame) {
   IPC_TRY(converter_.Prepare(*frame));
   if (frame->buffer != nullptr && !buffers_.Holds(*frame)) {
@@ -81,19 +81,26 @@ ipc::Expected<std::optional<DeliveredFrame>> FrameDelivery::Deliver(
     // picture into the slot, which the host owns now.
     pool_->Publish(slot->index);
     lent_[slot->index] = std::move(frame);
-    return DeliveredFrame{slot->index, slot->generation, geometry_, slot->data};
+    return PlacedFrame{*slot, {}};
   }
 
   const auto slot = pool_->Take();
   if (!slot) return std::nullopt;
-  auto converted = converter_.Convert(*frame, slot->data, geometry_);
-  if (!converted) {
-    pool_->Release(slot->index);
-    return tl::unexpected(std::move(converted.error()));
+  return PlacedFrame{*slot, std::move(frame)};
+}
+
+ipc::Expected<DeliveredFrame> FrameDelivery::Convert(
+    const PlacedFrame& placed) {
+  const Slot& slot = placed.slot;
+  if (!placed.frame.empty()) {
+    auto converted = converter_.Convert(*placed.frame, slot.data, geometry_);
+    if (!converted) {
+      pool_->Release(slot.index);
+      return tl::unexpected(std::move(converted.error()));
+    }
+    pool_->Publish(slot.index);
   }
-  pool_->Publish(slot->index);
-  frame.Reset();
-  return DeliveredFrame{slot->index, slot->generation, geometry_, slot->data};
+  return DeliveredFrame{slot.index, slot.generation, geometry_, slot.data};
 }
 
 }  // namespace bulkhead::worker

@@ -23,11 +23,20 @@ struct DeliveredFrame {
   const uint8_t* data;  // for computing the fingerprint
 };
 
+// A picture that has a slot.
+struct PlacedFrame {
+  Slot slot;
+  // The picture to convert into the slot. Empty if the slot holds it already.
+  DecodedFrame frame;
+};
+
 // Puts decoded pictures into slots of the frame pool.
 //
 //     FrameDelivery delivery(pool, buffers, converter);
-//     delivery.Grant(slot, generation);          // as the host sends them
-//     auto delivered = delivery.Deliver(frame);  // empty: no slot
+//     delivery.Grant(slot, generation);      // as the host sends them
+//     auto placed = delivery.Place(frame);   // empty: no slot
+//     auto delivered = delivery.Convert(*placed);
+//     placed->frame.Reset();
 //
 // Most pictures are converted into a free slot. A picture that needs no
 // conversion, and was decoded into a slot (BufferProvider), is published
@@ -35,8 +44,8 @@ struct DeliveredFrame {
 // slot again, since the decoder may draw the next picture into a frame that it
 // got back.
 //
-// Used by the session's thread. Must be destroyed before the decoder. To
-// replace the pool, destroy the delivery and make another.
+// Used by the session's thread, except for Convert(). Must be destroyed before
+// the decoder. To replace the pool, destroy the delivery and make another.
 class FrameDelivery {
  public:
   // `geometry` is that of the converter's results. Decoders may write into the
@@ -49,11 +58,17 @@ class FrameDelivery {
 
   void Grant(uint32_t slot, uint32_t generation);
 
-  // Delivers a picture and takes `frame` over. Returns nullopt if no slot is
-  // free; call again with the same frame after a grant. Fails with
-  // kResourceExhausted if the picture is larger than a slot, and with
-  // kBackendMisbehaved if it is not what bulkhead_backend.h describes.
-  ipc::Expected<std::optional<DeliveredFrame>> Deliver(DecodedFrame& frame);
+  // Finds the slot of a picture and takes `frame` over. Convert() must follow
+  // before the next picture. Returns nullopt if no slot is free; call again
+  // with the same frame after a grant. Fails with kResourceExhausted if the
+  // picture is larger than a slot, and with kBackendMisbehaved if it is not
+  // what bulkhead_backend.h describes.
+  ipc::Expected<std::optional<PlacedFrame>> Place(DecodedFrame& frame);
+  // Converts the picture into its slot, which then belongs to the host. May run
+  // on another thread while the session's thread decodes. The caller keeps the
+  // frame, since a decoder gets its frames back on the session's thread.
+  // Fails as OutputConverter::Convert does.
+  ipc::Expected<DeliveredFrame> Convert(const PlacedFrame& placed);
 
  private:
   // Returns the slot in which the picture already is what is delivered.

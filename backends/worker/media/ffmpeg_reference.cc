@@ -145,15 +145,16 @@ class Player {
     }
     const int64_t pts = frame->pts;
     const uint8_t* decoded = frame->data[0];
-    IPC_ASSIGN_OR_RETURN(const auto delivered, delivery_->Deliver(frame));
-    if (!delivered) {
+    IPC_ASSIGN_OR_RETURN(const auto placed, delivery_->Place(frame));
+    if (!placed) {
       return ipc::Fail(ipc::Code::kInternal, "no slot was free");
     }
+    IPC_ASSIGN_OR_RETURN(const auto delivered, delivery_->Convert(*placed));
     result_.timestamps.push_back(pts);
-    result_.hashes.push_back(HashOf(*delivered, floats_));
-    result_.delivered_in_place += delivered->data == decoded ? 1 : 0;
+    result_.hashes.push_back(HashOf(delivered, floats_));
+    result_.delivered_in_place += delivered.data == decoded ? 1 : 0;
     if (last_) delivery_->Grant(last_->slot, last_->generation + 1);
-    last_ = *delivered;
+    last_ = delivered;
     return {};
   }
 

@@ -24,7 +24,8 @@ inline constexpr size_t kComplaintWords =
 
 // Sends the replies of a session worker to its host. Each reply is one Cap'n
 // Proto message in one record of the reply ring. A send waits until the ring
-// has room, and fails when the host is gone. Used by the session's thread only.
+// has room, and fails when the host is gone. Used by one thread at a time: the
+// session's, or the one that publishes a picture for it (VideoStream).
 class HostReplies {
  public:
   // Borrows all arguments. `own` and `host` are the headers of the two sides.
@@ -46,6 +47,9 @@ class HostReplies {
   // Sends a failure. `epoch` identifies the play that failed, and is 0 when
   // another request failed.
   ipc::Expected<void> SendFailed(uint32_t epoch, const ipc::Error& error);
+  // Tells the host, should this process die, that one more frame was decoded
+  // and is about to be sent. Wakes nobody.
+  void CountDecoded() { own_->decoded.fetch_add(1); }
 
  private:
   ipc::RingWriter& writer_;

@@ -5,15 +5,14 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <new>
 #include <string_view>
 
 #include "backends/worker/media/backend_table.h"
 #include "backends/worker/session/audio_stream.h"
 #include "backends/worker/session/describe.h"
 #include "backends/worker/session/video_stream.h"
+#include "backends/worker/session/within_memory.h"
 #include "ipc/capnp_read.h"
-#include "ipc/limit_name.h"
 #include "ipc/media_window_layout.h"
 #include "ipc/message_socket.h"
 #include "ipc/protocol_version.h"
@@ -50,20 +49,6 @@ struct MappedPool {
   ipc::MappedRegion memory;
   SlotPool pool;
 };
-
-// Returns the result of `step`, or kResourceExhausted if the step ran out of
-// memory. The memory limit (RLIMIT_DATA) makes allocations fail; the session
-// survives that, and the host learns which limit to raise.
-template <typename Step>
-auto WithinMemory(const Step& step) -> decltype(step()) {
-  try {
-    return step();
-  } catch (const std::bad_alloc&) {
-    return ipc::Fail(
-        ipc::Code::kResourceExhausted,
-        "there is no more memory; raise " + ipc::LimitName("worker_bytes"));
-  }
-}
 
 ipc::Expected<ipc::ReceivedMessage> ReceiveAttach(int socket, size_t least,
                                                   size_t most) {

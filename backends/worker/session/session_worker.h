@@ -26,7 +26,8 @@ namespace bulkhead::worker {
 // Runs under the stage 2 lock-down, in a process of its own. For a backend with
 // worker_scope = "backend" it runs on one thread of a process that serves
 // several sessions (shared_worker.h); it therefore uses no global state. Each
-// session has one thread of ours, and the backend may start more. The host is
+// session has one thread of ours, one more while pictures are converted beside
+// the decoder (video_stream.h), and the backend may start more. The host is
 // trusted; the media is hostile and may take over this process, which the
 // sandbox and the host's validation of every reply contain.
 class SessionWorker {

@@ -10,8 +10,10 @@
 #include "backends/worker/media/index_scan.h"
 #include "backends/worker/session/decoder_opening.h"
 #include "backends/worker/session/output_request.h"
+#include "backends/worker/session/within_memory.h"
 #include "ipc/frame_geometry.h"
 #include "ipc/try.h"
+#include "ipc/waiter.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -63,7 +65,9 @@ VideoStream::VideoStream(const StreamContext& context,
       media_bytes_(open.getMediaBytes()),
       max_frame_pixels_(open.getMaxFramePixels()),
       limits_(DemuxerLimitsOf(open)),
-      output_(ReadOutput(open)) {}
+      output_(ReadOutput(open)),
+      may_overlap_(ipc::Waiter::MoreThanOneCpu()),
+      side_([this] { PublishBegun(); }) {}
 
 template <typename T>
 ipc::Expected<T> VideoStream::Located(ipc::Expected<T> result) const {
@@ -175,6 +179,8 @@ ipc::Expected<void> VideoStream::Describe(const OutputShape& shape) {
 }
 
 ipc::Expected<void> VideoStream::Scan() {
+  // A failure belongs to the play that ends here.
+  (void)Settle();
   play_.active = false;
   // Uses a second demuxer, so that the playing one keeps its position.
   std::unique_ptr<Demuxer> demuxer = reader_->Lend();
@@ -202,6 +208,7 @@ ipc::Expected<void> VideoStream::Scan() {
 }
 
 void VideoStream::AttachPool(std::shared_ptr<SlotPool> pool) {
+  (void)Settle();
   // The old delivery goes first: its destructor ends the decoding into slots,
   // which the constructor of the new one begins again.
   delivery_.reset();
@@ -215,10 +222,12 @@ void VideoStream::Grant(uint32_t slot, uint32_t generation) {
 }
 
 ipc::Expected<void> VideoStream::StartPlay(schema::Play::Reader play) {
+  (void)Settle();
   play_ = {.epoch = play.getEpoch(),
            .active = true,
            .skip_before = play.getSkipBefore(),
-           .frames_left = play.getMaxFrames()};
+           .frames_left = play.getMaxFrames(),
+           .overlaps = play.getOverlap() && may_overlap_};
   stalled_at_.reset();
   const auto start = play.getStart();
   if (start.isOnward()) return {};
@@ -301,7 +310,10 @@ ipc::Expected<bool> VideoStream::PlayOn() {
     return Answer(
         [this](schema::Reply::Builder reply) { reply.setPaused(play_.epoch); });
   }
-  IPC_ASSIGN_OR_RETURN(const bool decoded, reader_->Next());
+  auto next = reader_->Next();
+  // The picture before is sound, whatever became of this one.
+  IPC_TRY(Settle());
+  IPC_ASSIGN_OR_RETURN(const bool decoded, std::move(next));
   NoteLosses();
   if (!decoded) {
     IPC_TRY(SendUnseen());
@@ -329,18 +341,38 @@ ipc::Expected<bool> VideoStream::Show() {
   // The host counts frames by their order, so unseen frames go first.
   IPC_TRY(SendUnseen());
   DecodedFrame& frame = reader_->picture();
-  const Picture picture{.pts = frame->pts,
+  const Picture picture{.epoch = play_.epoch,
+                        .pts = frame->pts,
                         .duration = frame->duration,
                         .position = reader_->position(),
                         .keyframe = frame->keyframe != 0,
                         .damaged = reader_->damaged(),
                         .facts = FactsOf(*frame)};
-  IPC_ASSIGN_OR_RETURN(const auto delivered, delivery_->Deliver(frame));
-  if (!delivered) return Stall();
+  IPC_ASSIGN_OR_RETURN(auto placed, delivery_->Place(frame));
+  if (!placed) return Stall();
   reader_->Pass();
   --play_.frames_left;
-  IPC_TRY(Publish(*delivered, picture));
+  // Nothing is converted where the decoder wrote into the slot. The host knows
+  // by the first picture of a play that the worker is at that play.
+  const bool beside =
+      play_.overlaps && play_.has_shown && !placed->frame.empty();
+  play_.has_shown = true;
+  begun_ = Begun{picture, *std::move(placed)};
+  context_.replies.CountDecoded();
+  if (beside) {
+    side_.Begin();
+    return true;
+  }
+  PublishBegun();
+  IPC_TRY(Settle());
   return true;
+}
+
+ipc::Expected<void> VideoStream::Settle() {
+  side_.Finish();
+  // The decoder gets its frame back on this thread.
+  begun_.reset();
+  return std::exchange(published_, {});
 }
 
 ipc::Expected<bool> VideoStream::Stall() {
@@ -363,12 +395,17 @@ ipc::Expected<bool> VideoStream::Answer(
   return true;
 }
 
-ipc::Expected<void> VideoStream::Publish(const DeliveredFrame& delivered,
-                                         const Picture& picture) {
+void VideoStream::PublishBegun() {
+  published_ = WithinMemory([this] { return Publish(*begun_); });
+}
+
+ipc::Expected<void> VideoStream::Publish(const Begun& begun) {
+  IPC_ASSIGN_OR_RETURN(const auto delivered, delivery_->Convert(begun.placed));
+  const Picture& picture = begun.picture;
   return context_.replies.Send(kSmallReplyWords,
                                [&](schema::Reply::Builder reply) {
                                  auto frame = reply.initFrame();
-                                 frame.setEpoch(play_.epoch);
+                                 frame.setEpoch(picture.epoch);
                                  frame.setSlot(delivered.slot);
                                  frame.setGeneration(delivered.generation);
                                  frame.setWidth(delivered.geometry.width);
@@ -387,6 +424,7 @@ ipc::Expected<void> VideoStream::Publish(const DeliveredFrame& delivered,
 }
 
 uint32_t VideoStream::AbandonPlay() {
+  (void)Settle();
   play_.active = false;
   return play_.epoch;
 }

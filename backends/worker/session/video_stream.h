@@ -11,6 +11,7 @@
 #include "backends/worker/media/delivery.h"
 #include "backends/worker/media/output_converter.h"
 #include "backends/worker/media/picture_reader.h"
+#include "backends/worker/media/side_thread.h"
 #include "backends/worker/session/decoder_opening.h"
 #include "backends/worker/session/picture_facts.h"
 #include "backends/worker/session/stream.h"
@@ -22,6 +23,11 @@ namespace bulkhead::worker {
 // as they are, into slots that the host has granted. Between two requests the
 // stream decodes ahead into free slots, so that decoding overlaps with the
 // application's work.
+//
+// Where the host allows it and another processor is there, a thread beside the
+// session's converts and publishes a picture while the next one is decoded. A
+// process that dies then leaves a picture unpublished although it died over the
+// next one; the host learns that from RegionHeader::decoded.
 class VideoStream : public Stream {
  public:
   // Opens the stream and its decoder, and replies with `opened`.
@@ -42,17 +48,25 @@ class VideoStream : public Stream {
     bool active = false;
     int64_t skip_before = 0;
     uint64_t frames_left = 0;
+    bool overlaps = false;
+    bool has_shown = false;
   };
 
   // Facts about a picture that its reply needs. They are copied, because
   // delivery gives the decoder's frame back.
   struct Picture {
+    uint32_t epoch;
     int64_t pts;
     int64_t duration;
     int64_t position;
     bool keyframe;
     bool damaged;
     PictureFacts facts;
+  };
+  // A picture that has a slot and is yet to be published.
+  struct Begun {
+    Picture picture;
+    PlacedFrame placed;
   };
   // A frame that the host gets no picture of, because the frame was lost or
   // lies before the first frame that the play asks for.
@@ -73,9 +87,13 @@ class VideoStream : public Stream {
   bulkhead_rational AspectRatio(const OutputShape& shape) const;
   // Does one step of Advance().
   ipc::Expected<bool> PlayOn();
-  // Reports the unseen frames so far, then publishes the reader's picture.
-  // Returns false if no slot is free.
+  // Reports the unseen frames so far, then publishes the reader's picture, or
+  // begins to. Returns false if no slot is free.
   ipc::Expected<bool> Show();
+  // Returns once no other thread is at work for the stream. Call it before
+  // anything is sent, and before anything but decoding. Returns the error of
+  // publishing the picture that was begun, if there was one.
+  ipc::Expected<void> Settle();
   void NoteLosses();
   ipc::Expected<void> SendUnseen();
   // Sends the reply that ends a play. Returns true.
@@ -84,8 +102,10 @@ class VideoStream : public Stream {
   // Asks the host for another slot, once for each grant, if it may take those
   // that the decoder refers to for free. Returns false.
   ipc::Expected<bool> Stall();
-  ipc::Expected<void> Publish(const DeliveredFrame& delivered,
-                              const Picture& picture);
+  // Both convert and publish a picture, on either thread. PublishBegun() leaves
+  // the result in published_.
+  void PublishBegun();
+  ipc::Expected<void> Publish(const Begun& begun);
 
   const StreamContext context_;
   const DecoderOpening opening_;
@@ -101,12 +121,18 @@ class VideoStream : public Stream {
   std::vector<Unseen> unseen_;  // not reported to the host yet
   std::string complaint_;       // what the backend said of the lost ones
   Play play_;
+  const bool may_overlap_;
   uint32_t grants_ = 0;                 // that were taken so far
   std::optional<uint32_t> stalled_at_;  // the grants when it asked for more
 
   std::shared_ptr<SlotPool> pool_;
-  // The last member, so destroyed first: it may hold frames of the decoder.
+  // Destroyed before the reader: it may hold frames of the decoder.
   std::unique_ptr<FrameDelivery> delivery_;
+  // Both belong to side_ from its Begin() to its Finish().
+  std::optional<Begun> begun_;
+  ipc::Expected<void> published_;
+  // The last member, so destroyed first: its task uses the others.
+  SideThread side_;
 };
 
 }  // namespace bulkhead::worker

@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/application_limits.h"
 #include "core/control/exit_report.h"
@@ -74,10 +75,17 @@ DeathAccount::GivenUp TooManyKills(uint32_t kills, const ExitReport& last) {
 
 }  // namespace
 
+void DeathAccount::Want(uint64_t frame) {
+  wanted_ = frame;
+  if (blamed_ahead_ != frame) return;
+  blamed_ahead_.reset();
+  ++blamed_;
+}
+
 InputPosition DeathAccount::position() const {
   if (!opened_) return {InputPosition::Step::kOpening};
   if (asked_ == Step::kScan) return {InputPosition::Step::kScanning};
-  return {InputPosition::Step::kFrame, wanted_};
+  return {InputPosition::Step::kFrame, wanted()};
 }
 
 std::optional<DeathAccount::GivenUp> DeathAccount::Count(
@@ -86,12 +94,15 @@ std::optional<DeathAccount::GivenUp> DeathAccount::Count(
   // the input. It is no attempt that later deaths at the position add to.
   if (death == Code::kBackendMisbehaved)
     return GivenUp{death, "report it to the vendor of the backend"};
+  const bool ahead = std::exchange(ahead_, false);
+  if (verdict.blamed && ahead) blamed_ahead_ = wanted_ + 1;
   verdict.blamed ? ++blamed_ : ++innocent_;
   if (!verdict.blamed && IsKill(verdict)) ++kills_;
   // bulkheadd also knows of deaths in other sessions at this position; the
   // session also knows of deaths that an earlier bulkheadd counted.
   const uint32_t attempts = std::max(blamed_, verdict.deaths_here);
-  if (attempts >= attempts_) {
+  // The wanted frame can still be had: the next worker is not ahead.
+  if (!ahead && attempts >= attempts_) {
     const Cause cause = CauseOf(verdict);
     return GivenUp{cause.code, "given up after " + Attempts(attempts) + ", " +
                                    cause.advice};

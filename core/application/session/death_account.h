@@ -36,6 +36,11 @@ namespace bulkhead::session {
 //   more innocent deaths than restarts       give up: kBackendLost
 //   otherwise                                try again with another worker
 //
+// A worker may die over the frame behind the one that the caller waits for,
+// which it was still converting (VideoLink::was_ahead). The death is then
+// counted for the frame behind and never ends the attempts: the next worker,
+// which converts each frame before it decodes on, gets the wanted one.
+//
 // A kill is an innocent death by a signal that Bulkhead did not send and no
 // fault raises (IsRequestToEnd). Most are SIGKILLs for memory: a kernel without
 // free memory kills so, and nothing tells its kill from an operator's. Each
@@ -56,8 +61,12 @@ class DeathAccount {
   void Ask(Step step) { asked_ = step; }
   Step asked() const { return asked_; }
   // Sets the frame or sample that the caller waits for.
-  void Want(uint64_t frame) { wanted_ = frame; }
-  uint64_t wanted() const { return wanted_; }
+  void Want(uint64_t frame);
+  // Records that the death to be counted next is that of a worker which was at
+  // the frame behind the wanted one.
+  void DiedAhead() { ahead_ = true; }
+  // Returns the frame or sample that a death which happens now is counted for.
+  uint64_t wanted() const { return wanted_ + (ahead_ ? 1 : 0); }
   // Record whether a live worker has the stream open.
   void Opened() { opened_ = true; }
   void Closed() { opened_ = false; }
@@ -94,6 +103,10 @@ class DeathAccount {
   Step asked_ = Step::kOpen;
   bool opened_ = false;
   uint64_t wanted_ = 0;
+  bool ahead_ = false;
+  // The frame behind a wanted one that was blamed for a death. The death counts
+  // again once the frame is wanted itself.
+  std::optional<uint64_t> blamed_ahead_;
   uint32_t blamed_ = 0;
   uint32_t innocent_ = 0;
   uint32_t kills_ = 0;  // of the innocent deaths, the kills

@@ -250,6 +250,50 @@ TEST_F(DeathAccountTest, ADeliveredFrameForgetsAllDeaths) {
   }
 }
 
+TEST_F(DeathAccountTest, ADeathOverTheFrameBehindCountsForThatFrame) {
+  account_.Opened();
+  account_.Ask(Step::kNext);
+  account_.Want(7);
+  account_.DiedAhead();
+  EXPECT_EQ(account_.position(), At(8));
+  EXPECT_EQ(account_.wanted(), 8u);
+  ExitVerdict verdict = kInput;
+  verdict.deaths_here = 3;  // at frame 8
+  EXPECT_FALSE(account_.Count(Code::kBackendLost, verdict));
+  EXPECT_EQ(account_.position(), At(7));
+  EXPECT_EQ(account_.attempt(), 2u);
+  account_.Progressed();
+  EXPECT_FALSE(account_.blamed());
+  // The delivery of the frame behind acquits the input.
+  account_.Want(8);
+  EXPECT_TRUE(account_.blamed());
+  EXPECT_EQ(account_.attempt(), 2u);
+  EXPECT_FALSE(account_.Count(Code::kBackendLost, kInput));
+  EXPECT_TRUE(account_.Count(Code::kBackendLost, kInput));
+  account_.Progressed();
+  account_.Want(8);
+  EXPECT_FALSE(account_.blamed());
+}
+
+TEST_F(DeathAccountTest, AClaimToBeAheadIsAnAttemptOfTheStep) {
+  account_.Opened();
+  account_.DiedAhead();
+  EXPECT_FALSE(account_.Count(Code::kBackendLost, kInput));
+  EXPECT_FALSE(account_.Count(Code::kBackendLost, kInput));
+  EXPECT_TRUE(account_.Count(Code::kBackendLost, kInput));
+}
+
+TEST_F(DeathAccountTest, AKillAheadIsAKill) {
+  account_.Opened();
+  account_.Want(7);
+  account_.DiedAhead();
+  EXPECT_FALSE(account_.Count(Code::kBackendLost, kKilled));
+  EXPECT_FALSE(account_.Count(Code::kBackendLost, kKilled));
+  EXPECT_TRUE(account_.Count(Code::kBackendLost, kKilled));
+  account_.Want(8);
+  EXPECT_FALSE(account_.blamed());
+}
+
 TEST_F(DeathAccountTest, AnotherWorkerIsNoProgress) {
   EXPECT_FALSE(account_.Count(Code::kBackendLost, kInput));
   EXPECT_FALSE(account_.Count(Code::kBackendLost, kInput));

@@ -181,6 +181,11 @@ Result<std::optional<Frame>> VideoSession::Next() {
       if (event && std::holds_alternative<PublishedFrame>(*event)) {
         worker().Progressed();
       }
+      // A worker that was killed for being late had all that time to convert.
+      if (!event && event.error().code() == Code::kBackendLost &&
+          video_->was_ahead()) {
+        worker().DiedAhead();
+      }
       return event;
     };
     Result<Event> event = WithRecovery(WorkerRecovery::Step::kNext, next);

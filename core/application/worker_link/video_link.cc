@@ -109,6 +109,15 @@ Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
     if (!native) return link_.Misbehaved(native.error().message());
     shape_.native = *std::move(native);
   }
+  // Four things speak against it. A worker that replays must get beyond the
+  // frame that ended the one before. At a position that is known to kill
+  // workers, the session gives up between two frames, before a worker is lost.
+  // What a decoder leaves unfilled of a damaged picture shows the buffer that
+  // it got, which depends on when it gets the others back. And a worker that
+  // asks for bytes while it decodes would write two replies at a time.
+  may_overlap_ = incarnation == 1 && link_.started().poisoned.empty() &&
+                 options.on_corrupt == OnCorrupt::kError && !shape_.native &&
+                 !link_.serves_media();
   max_passed_ = limits.index_frames;
   media_bytes_ = input.bytes();
   metadata.backend = link_.started().backend;
@@ -172,6 +181,8 @@ Status VideoLink::Play(const PlayRequest& play) {
   link_.SetLastRequest(Describe(play));
   frames_left_ = play.max_frames;
   skip_before_ = play.skip_before;
+  overlaps_ = play.in_turn && may_overlap_;
+  met_frame_ = false;
   stalled_at_.reset();
   unseen_.clear();
   if (play.start != PlayRequest::Start::kOnward) {
@@ -197,6 +208,7 @@ Status VideoLink::Play(const PlayRequest& play) {
     }
     builder.setSkipBefore(play.skip_before);
     builder.setMaxFrames(play.max_frames);
+    builder.setOverlap(overlaps_);
   });
 }
 
@@ -251,6 +263,7 @@ Result<std::optional<PlayEvent>> VideoLink::AdoptEventIfValid(
     ASSIGN_OR_RETURN(PublishedFrame frame,
                      AdoptFrameIfValid(reply_untrusted.getFrame()));
     if (!current) return Event();
+    met_frame_ = true;
     if (entering_) return link_.Misbehaved("it did not say where it began");
     if (frames_left_-- == 0 ||
         (frame.pts != ipc::kNoTimestamp && frame.pts < skip_before_)) {
@@ -291,6 +304,7 @@ Result<PublishedFrame> VideoLink::AdoptFrameIfValid(
   // record the frame before it is dropped.
   auto lease = AdoptPictureIfValid(frame_untrusted, shape_, link_.pool());
   if (!lease) return link_.Misbehaved(lease.error().message());
+  ++frames_;
   const uint32_t stride = frame_untrusted.getStride();
   const uint64_t fingerprint =
       hasher_ ? HashPicture(*hasher_, (*lease)->pixels(), shape_, stride)
@@ -313,6 +327,11 @@ Result<PublishedFrame> VideoLink::AdoptFrameIfValid(
                         .position = frame_untrusted.getPosition(),
                         .native = shape_.native,
                         .facts = facts};
+}
+
+bool VideoLink::was_ahead() const {
+  return link_.dead() && overlaps_ && met_frame_ &&
+         link_.decoded_untrusted() - frames_ == 1;
 }
 
 Status VideoLink::AdoptEntryIfValid(schema::Entered::Reader entered_untrusted) {

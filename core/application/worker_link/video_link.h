@@ -80,6 +80,8 @@ struct PlayRequest {
   int64_t keyframe_before = 0;
   int64_t skip_before = INT64_MIN;  // earlier frames are decoded, not published
   uint64_t max_frames = UINT64_MAX;  // the play pauses after this number
+  // Each frame of the play is the one that the caller waits for when it comes.
+  bool in_turn = false;
 };
 
 // The host's side of the conversation with a worker about a video stream: the
@@ -114,6 +116,11 @@ class VideoLink {
   Result<PlayEvent> Await();
   // Returns true once the worker has died.
   bool dead() const { return link_.dead(); }
+  // Returns whether the worker, which has died, had decoded the frame that the
+  // caller waits for and was at the one behind it. That is only its claim. It
+  // is believed of plays in which a worker may decode a frame while it converts
+  // another (Play.overlap), and a worker can die over either frame anyway.
+  bool was_ahead() const;
   // Returns the timestamp of the keyframe at which the latest play without
   // kOnward began, or nullopt if that play began at the beginning. The value is
   // known after the first event of the play.
@@ -137,7 +144,11 @@ class VideoLink {
   WorkerLink& link_;
   StreamLink stream_;
   const PictureHasher* const hasher_;
-  PictureShape shape_;  // of every frame; set by Open()
+  PictureShape shape_;        // of every frame; set by Open()
+  bool may_overlap_ = false;  // set by Open()
+  bool overlaps_ = false;     // the last play
+  bool met_frame_ = false;    // of the last play
+  uint32_t frames_ = 0;       // of all plays, as RegionHeader::decoded
   // The part of the last play that has not come yet. Replies must stay within
   // this part.
   uint64_t frames_left_ = 0;

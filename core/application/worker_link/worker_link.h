@@ -113,6 +113,10 @@ class WorkerLink {
   bool End();
   // Returns true once the worker has died or was killed.
   bool dead() const { return dead_; }
+  // Returns RegionHeader::decoded, which the worker may set to anything.
+  uint32_t decoded_untrusted() const {
+    return channel_->worker_header()->decoded.load();
+  }
   // Returns true if the worker lives but waits for media that it will not get,
   // or is at a step that was cancelled. Such a worker is of no further use.
   bool spent() const { return spent_; }
@@ -126,6 +130,8 @@ class WorkerLink {
   ExitVerdict TakeExit(ObservedExit session);
   pid_t pid() const;
   const StartedWorker& started() const { return started_; }
+  // Returns whether a reader of the application has the media.
+  bool serves_media() const { return served_media_.has_value(); }
   std::chrono::microseconds start_time() const { return start_time_; }
 
  private:

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/side_thread.h"
+
+#include <system_error>
+
+namespace bulkhead::worker {
+
+SideThread::~SideThread() {
+  Finish();
+  if (!thread_.joinable()) return;
+  Set(kEnding);
+  thread_.join();
+}
+
+void SideThread::Start() {
+  if (thread_.joinable() || cannot_start_) return;
+  try {
+    thread_ = std::thread([this] { Run(); });
+  } catch (const std::system_error&) {
+    // The limit on threads or on memory. It will not be raised.
+    cannot_start_ = true;
+  }
+}
+
+void SideThread::Set(State state) {
+  state_ = state;
+  state_.notify_one();
+}
+
+void SideThread::Begin() {
+  Start();
+  Set(kHandedOver);
+}
+
+void SideThread::Finish() {
+  int state = kHandedOver;
+  if (state_.compare_exchange_strong(state, kIdle)) {
+    task_();
+  } else if (state == kRunning) {
+    state_.wait(kRunning);
+  }
+}
+
+void SideThread::Run() {
+  for (;;) {
+    state_.wait(kIdle);
+    int state = kHandedOver;
+    if (state_.compare_exchange_strong(state, kRunning)) {
+      task_();
+      Set(kIdle);
+    } else if (state == kEnding) {
+      return;
+    }
+  }
+}
+
+}  // namespace bulkhead::worker
