@@ -26,6 +26,7 @@ struct PlaneGeometry {
   uint32_t row_bytes = 0;  // the bytes of a row, without the padding
   uint32_t rows = 0;
   uint64_t bytes = 0;  // the room of the plane, at least stride * rows
+  bool operator==(const PlaneGeometry&) const = default;
 };
 
 // The memory layout of a picture in a slot of the frame pool. An RGB picture
@@ -38,6 +39,7 @@ struct FrameGeometry {
   uint64_t bytes;   // the size of the slot, a multiple of the page size
   uint32_t plane_count;
   std::array<PlaneGeometry, kMostPlanes> planes;
+  bool operator==(const FrameGeometry&) const = default;
 };
 
 // Computes the layout of a picture. Host and worker each call this function, so

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
 
 namespace bulkhead::session {
@@ -30,6 +31,42 @@ Result<std::shared_ptr<FrameLease>> AdoptSlotIfValid(
 }
 
 }  // namespace
+
+Result<ipc::FrameGeometry> GeometryOf(const PictureShape& shape,
+                                      uint64_t max_pixels) {
+  if (shape.native) return shape.native->geometry;
+  return FromIpc(
+      ipc::RgbGeometry(shape.width, shape.height, max_pixels, shape.element));
+}
+
+Result<PictureShape> OwnShapeIfValid(uint32_t width_untrusted,
+                                     uint32_t height_untrusted,
+                                     const std::string& pixel_format_untrusted,
+                                     const PictureShape& before,
+                                     uint64_t max_pixels) {
+  const bool same_size =
+      width_untrusted == before.width && height_untrusted == before.height;
+  if (same_size && (!before.native ||
+                    before.native->pixel_format == pixel_format_untrusted)) {
+    return before;
+  }
+  PictureShape shape{.width = width_untrusted,
+                     .height = height_untrusted,
+                     .element = before.element};
+  if (before.native) {
+    auto native = NativeFormat::Create(pixel_format_untrusted, width_untrusted,
+                                       height_untrusted, max_pixels);
+    if (native) {
+      shape.native = *std::move(native);
+    } else if (native.error().code() == Code::kBackendMisbehaved) {
+      return native.error();
+    }
+  }
+  if ((before.native && !shape.native) || !GeometryOf(shape, max_pixels)) {
+    return Violation("it reported a picture beyond the limit it was given");
+  }
+  return shape;
+}
 
 Result<std::shared_ptr<FrameLease>> AdoptPictureIfValid(
     schema::PublishedFrame::Reader frame_untrusted, const PictureShape& shape,

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "core/include/bulkhead/frame.h"
 #include "core/include/bulkhead/status.h"
@@ -22,7 +23,7 @@ namespace bulkhead::session {
 // that begins with "it". `pool` is null as long as the worker has no pool. The
 // readers must be over private memory; call inside ipc::ReadCatching.
 
-// The format that every picture of a stream has.
+// The format of a picture: one for all pictures of a stream with autoscale.
 struct PictureShape {
   uint32_t width = 0;
   uint32_t height = 0;
@@ -30,6 +31,18 @@ struct PictureShape {
   // Set in place of `element` for native pictures.
   std::shared_ptr<const NativeFormat> native = nullptr;
 };
+// Returns the layout of such a picture in its slot. Fails as ipc::RgbGeometry
+// and ipc::NativeGeometry do.
+Result<ipc::FrameGeometry> GeometryOf(const PictureShape& shape,
+                                      uint64_t max_pixels);
+// Returns the shape of a picture that may have a size of its own, and if
+// `before` is native, a pixel format too. `before` is the shape of an earlier
+// picture.
+Result<PictureShape> OwnShapeIfValid(uint32_t width_untrusted,
+                                     uint32_t height_untrusted,
+                                     const std::string& pixel_format_untrusted,
+                                     const PictureShape& before,
+                                     uint64_t max_pixels);
 Result<std::shared_ptr<FrameLease>> AdoptPictureIfValid(
     ipc::schema::PublishedFrame::Reader frame_untrusted,
     const PictureShape& shape, const std::shared_ptr<FramePool>& pool);

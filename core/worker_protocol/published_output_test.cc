@@ -163,6 +163,39 @@ TEST_F(NativeOutputTest, AFormatThatIsNotListedIsRefused) {
   }
 }
 
+TEST_F(NativeOutputTest, APictureMayHaveAShapeOfItsOwn) {
+  const auto same = OwnShapeIfValid(16, 8, "yuv420p", shape_, 1000);
+  ASSERT_TRUE(same) << same.error();
+  EXPECT_EQ(same->native, format_);
+  const auto other = OwnShapeIfValid(20, 10, "gray", shape_, 1000);
+  ASSERT_TRUE(other) << other.error();
+  EXPECT_EQ(other->width, 20u);
+  EXPECT_EQ(other->native->pixel_format, "gray");
+  EXPECT_EQ(other->native->geometry.width, 20u);
+  EXPECT_EQ(GeometryOf(*other, 1000).value(), other->native->geometry);
+  const auto rgb = OwnShapeIfValid(20, 10, "", kShape, 1000);
+  ASSERT_TRUE(rgb) << rgb.error();
+  EXPECT_FALSE(rgb->native);
+  EXPECT_EQ(GeometryOf(*rgb, 1000).value().height, 10u);
+}
+
+TEST_F(NativeOutputTest, AnImpossibleShapeIsRefused) {
+  const auto refused = [&](uint32_t width, uint32_t height, const char* format,
+                           const PictureShape& before) {
+    const auto shape = OwnShapeIfValid(width, height, format, before, 1000);
+    return shape ? Code::kOk : shape.error().code();
+  };
+  for (const auto& before : {shape_, kShape}) {
+    EXPECT_EQ(refused(0, 8, "yuv420p", before), Code::kBackendMisbehaved);
+    EXPECT_EQ(refused(16, 0, "yuv420p", before), Code::kBackendMisbehaved);
+    EXPECT_EQ(refused(1001, 1, "yuv420p", before), Code::kBackendMisbehaved);
+    EXPECT_EQ(refused(UINT32_MAX, UINT32_MAX, "yuv420p", before),
+              Code::kBackendMisbehaved);
+  }
+  EXPECT_EQ(refused(16, 8, "", shape_), Code::kBackendMisbehaved);
+  EXPECT_EQ(refused(16, 8, "vaapi", shape_), Code::kBackendMisbehaved);
+}
+
 TEST_F(NativeOutputTest, ColoursWithoutAMeaningAreRefused) {
   EXPECT_TRUE(Accepts([](auto) {}));
   EXPECT_TRUE(Accepts([](auto facts) { facts.setPrimaries(255); }));

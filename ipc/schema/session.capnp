@@ -150,6 +150,10 @@ struct Output {
     # transforms, and pictures are not turned upright.
   }
   transforms @2 :List(Transform);
+  autoscale @4 :Bool = true;
+  # True if every frame has the size of the first, which Opened announces. If
+  # false, each frame has its own size and, with `native`, its own pixel format,
+  # and there are no transforms.
 }
 
 struct Native {
@@ -298,7 +302,20 @@ struct Reply {
     needsSlot @16 :NeedsSlot;
     # A picture waits for a slot, and the decoder refers to all that are granted.
     # The host grants another one. Only with Output.native.
+    needsPool @17 :NeedsPool;
+    # A picture waits for larger slots. The host attaches a pool in which it has
+    # room, or starts another play; the worker sends nothing until then. Only
+    # without Output.autoscale, and once for each published frame.
   }
+}
+
+struct NeedsPool {
+  epoch @0 :UInt32;
+  width @1 :UInt32;
+  height @2 :UInt32;
+  pixelFormat @3 :Text;
+  # The shape of the picture, as in PublishedFrame. The host refuses one that
+  # fits the slots of the present pool.
 }
 
 struct NeedsSlot {
@@ -531,7 +548,8 @@ struct PublishedFrame {
   # The host accepts only a slot that is granted with this generation.
   width @3 :UInt32;
   height @4 :UInt32;
-  # The host accepts only the size that Opened announced.
+  # The host accepts only the size that Opened announced; without
+  # Output.autoscale, any size up to Open.maxFramePixels.
   stride @5 :UInt32;
   # The number of bytes from one row to the next: at least those of `width`
   # pixels. The host checks that all rows lie within the slot. With
@@ -548,6 +566,9 @@ struct PublishedFrame {
   # The offset of the packet in the file; -1 if not known.
   facts @12 :PictureFacts;
   # Of this picture. Only with Output.native.
+  pixelFormat @13 :Text;
+  # Of this picture, as in Opened. Only with Output.native and without
+  # Output.autoscale.
 }
 
 struct PictureFacts {

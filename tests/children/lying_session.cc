@@ -116,6 +116,7 @@ void LyingSession::Handle(schema::Request::Reader request) {
     case schema::Request::OPEN:
       is_audio_ = request.getOpen().getKind() == schema::StreamKind::AUDIO;
       is_native_ = request.getOpen().getOutput().getElement().isNative();
+      autoscales_ = request.getOpen().getOutput().getAutoscale();
       if (TellIf(Step::kOpen)) break;
       is_audio_ ? ReplyOpenedAudio() : ReplyOpened();
       break;
@@ -168,6 +169,7 @@ void LyingSession::AttachPool() {
   auto attach = Receive(socket_);
   const auto pool = attach.root<schema::Attach>()->getFramePool();
   slot_bytes_ = pool.getSlotBytes();
+  grants_.clear();
   pool_ = ipc::MappedRegion::Map(attach.descriptors[0].get(), true,
                                  pool.getSlotCount() * slot_bytes_)
               .value();
@@ -286,10 +288,6 @@ bool LyingSession::Publish(
   grants_.pop_front();
   std::memset(pool_->writable_bytes().data() + slot * slot_bytes_,
               static_cast<int>(position_), slot_bytes_);
-  const auto geometry =
-      is_native_ ? ipc::NativeGeometry(*ipc::FindPixelLayout(kLyingFormat),
-                                       kLyingWidth, kLyingHeight, UINT64_MAX)
-                 : ipc::RgbGeometry(kLyingWidth, kLyingHeight, UINT64_MAX);
   ++published_;
   Reply(
       [&, slot = slot, generation = generation](schema::Reply::Builder reply) {
@@ -299,7 +297,8 @@ bool LyingSession::Publish(
         frame.setGeneration(generation);
         frame.setWidth(kLyingWidth);
         frame.setHeight(kLyingHeight);
-        frame.setStride(geometry->stride);
+        frame.setStride(StrideOf(kLyingWidth, kLyingHeight));
+        if (!autoscales_) frame.setPixelFormat(kLyingFormat);
         frame.setPts(position_);
         frame.setDuration(1);
         frame.setKeyframe(position_ % kKeyframeInterval == 0);
@@ -315,6 +314,29 @@ void LyingSession::ReplyNeedsSlot(uint32_t grants) {
     needs.setEpoch(epoch_);
     needs.setGrants(grants);
   });
+}
+
+void LyingSession::ReplyNeedsPool(uint32_t width, uint32_t height) {
+  Reply([&](schema::Reply::Builder reply) {
+    auto needs = reply.initNeedsPool();
+    needs.setEpoch(epoch_);
+    needs.setWidth(width);
+    needs.setHeight(height);
+    needs.setPixelFormat(kLyingFormat);
+  });
+}
+
+void LyingSession::GrowTo(uint32_t width, uint32_t height) {
+  ReplyNeedsPool(width, height);
+  const uint64_t before = slot_bytes_;
+  while (slot_bytes_ == before || grants_.empty()) Listen();
+}
+
+uint32_t LyingSession::StrideOf(uint32_t width, uint32_t height) const {
+  return is_native_ ? ipc::NativeGeometry(*ipc::FindPixelLayout(kLyingFormat),
+                                          width, height, UINT64_MAX)
+                          ->stride
+                    : ipc::RgbGeometry(width, height, UINT64_MAX)->stride;
 }
 
 void LyingSession::ReplyOpenedAudio(

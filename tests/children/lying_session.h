@@ -79,6 +79,10 @@ class LyingSession {
                    change = {});
   // Asks for a slot as a worker that has had `grants` grants.
   void ReplyNeedsSlot(uint32_t grants);
+  // Asks for slots with room for a picture of this size, and takes what comes.
+  void ReplyNeedsPool(uint32_t width, uint32_t height);
+  // Does the same, and waits until it has a pool and a slot of it.
+  void GrowTo(uint32_t width, uint32_t height);
   void ReplyOpenedAudio(
       const std::function<void(ipc::schema::OpenedAudio::Builder)>& change = {},
       size_t max_words = 128);
@@ -115,6 +119,8 @@ class LyingSession {
   // The number of grants so far.
   uint32_t grants_taken() const { return grants_taken_; }
   uint64_t slot_bytes() const { return slot_bytes_; }
+  // Returns the stride that the first plane of a picture of this size has.
+  uint32_t StrideOf(uint32_t width, uint32_t height) const;
   // The whole frame pool.
   std::span<std::byte> pool() { return pool_->writable_bytes(); }
   // Returns the place of the next record in the reply ring.
@@ -153,6 +159,7 @@ class LyingSession {
   uint32_t grants_taken_ = 0;
   bool is_audio_ = false;
   bool is_native_ = false;
+  bool autoscales_ = true;
   bool playing_ = false;
   uint32_t epoch_ = 0;
   uint64_t frames_left_ = 0;
@@ -165,10 +172,12 @@ class LyingSession {
 // Returns the lie of that name, or nullopt if there is none.
 std::optional<LyingSession::Lie> FindLie(std::string_view name);
 // Return what FindLie() returns. The first knows only the lies about audio, the
-// second those about native pictures, the third only workers that go on for
-// ever by the least progress.
+// second those about native pictures, the third those about pictures that keep
+// their sizes, the fourth only workers that go on for ever by the least
+// progress.
 std::optional<LyingSession::Lie> FindAudioLie(std::string_view name);
 std::optional<LyingSession::Lie> FindNativeLie(std::string_view name);
+std::optional<LyingSession::Lie> FindSizeLie(std::string_view name);
 std::optional<LyingSession::Lie> FindDrip(std::string_view name);
 
 }  // namespace bulkhead::tests

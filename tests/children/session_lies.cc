@@ -559,6 +559,7 @@ std::optional<LyingSession::Lie> FindLie(std::string_view name) {
   }
   if (auto lie = FindAudioLie(name)) return lie;
   if (auto lie = FindNativeLie(name)) return lie;
+  if (auto lie = FindSizeLie(name)) return lie;
   if (auto lie = FindDrip(name)) return lie;
   for (const auto& [prefix, step] : kDeadlySteps) {
     if (const Death death = FindDeath(name, prefix)) {

@@ -142,6 +142,89 @@ TEST_F(NativeOutput, HashesAreThoseOfFfmpeg) {
       0);
 }
 
+// JPEG pictures of three sizes and two formats. What ffmpeg makes of each part
+// by itself is what they are before anything is scaled.
+class SizesOfTheirOwn : public NativeOutput {
+ protected:
+  static std::vector<std::string> Parts() {
+    std::vector<std::string> parts;
+    for (const auto& [size, format] :
+         {std::pair("64x48", "yuvj420p"), std::pair("130x98", "yuvj420p"),
+          std::pair("34x22", "yuvj422p")}) {
+      parts.push_back(Make(
+          {"part" + std::string(size) + ".mjpeg", {"-pix_fmt", format}, size}));
+    }
+    return parts;
+  }
+
+  static std::string Joined() {
+    const std::string path = TemporaryDirectory() + "/changing.avi";
+    if (std::filesystem::exists(path)) return path;
+    std::string all = "concat:";
+    for (const std::string& part : Parts()) all += part + "|";
+    all.pop_back();
+    const ProgramResult result =
+        RunProgram({"ffmpeg", "-nostdin", "-v", "error", "-r", "25", "-i", all,
+                    "-c", "copy", path});
+    EXPECT_EQ(result.exit_code, 0) << result.Describe();
+    return path;
+  }
+
+  static std::string OfParts(const std::vector<std::string>& output) {
+    std::string all;
+    for (const std::string& part : Parts()) all += Ffmpeg(part, output);
+    return all;
+  }
+};
+
+TEST_F(SizesOfTheirOwn, RawvideoHasThemOneAfterTheOther) {
+  ExpectEqualFiles(Decode(Joined(), {"--no-autoscale", "--format", "rawvideo"}),
+                   OfParts({"-pix_fmt", "rgb24", "-f", "rawvideo", "-"}));
+  ExpectEqualFiles(Decode(Joined(), {"--no-autoscale", "--format", "rawvideo",
+                                     "--pixel-format", "native"}),
+                   OfParts({"-f", "rawvideo", "-"}));
+}
+
+TEST_F(SizesOfTheirOwn, HashesTellTheBytesOfEach) {
+  const std::string hashes = Decode(Joined(), {"--no-autoscale"});
+  EXPECT_EQ(Hashes(hashes),
+            Hashes(OfParts({"-pix_fmt", "rgb24", "-f", "framemd5", "-"})));
+  for (const char* bytes : {" 9216, ", " 38220, ", " 2244, "}) {
+    EXPECT_NE(hashes.find(bytes), std::string::npos) << hashes;
+  }
+  const auto at = Hashes(Decode(Joined(), {"--no-autoscale", "--at", "13,0"}));
+  EXPECT_EQ(at, (std::vector{Hashes(hashes)[13], Hashes(hashes)[0]}));
+  // By default all have the size of the first.
+  const std::string scaled = Decode(Joined(), {});
+  EXPECT_EQ(scaled.find(" 38220, "), std::string::npos) << scaled;
+}
+
+TEST_F(SizesOfTheirOwn, PicturesAreFilesOfTheirSizes) {
+  const std::string pattern = TemporaryDirectory() + "/own%d.png";
+  const ProgramResult result =
+      Run({"decode", Joined(), "--no-autoscale", "-o", pattern});
+  ASSERT_EQ(result.exit_code, 0) << result.Describe();
+  for (const auto& [index, size] :
+       {std::pair(0, "64x48"), std::pair(6, "130x98"),
+        std::pair(17, "34x22")}) {
+    const ProgramResult probed = RunProgram(
+        {"ffprobe", "-v", "error", "-show_entries", "stream=width,height",
+         "-of", "csv=p=0:s=x",
+         TemporaryDirectory() + "/own" + std::to_string(index) + ".png"});
+    EXPECT_EQ(probed.output, std::string(size) + "\n") << probed.Describe();
+  }
+}
+
+TEST_F(SizesOfTheirOwn, SaysWhatCannotBe) {
+  ExpectFailure({"decode", Joined(), "--no-autoscale", "--format", "y4m"}, 2,
+                "y4m has pictures of one size; leave out --no-autoscale, or "
+                "choose --format rawvideo, framemd5 or png");
+  ExpectFailure({"decode", Joined(), "--no-autoscale", "--resize", "8x8"}, 2,
+                "--no-autoscale");
+  ExpectFailure({"decode", Joined(), "--no-autoscale", "--audio"}, 2,
+                "options for pictures");
+}
+
 TEST_F(NativeOutput, SaysWhatCannotBe) {
   const std::string rgb = Make({"rgb.mkv", {"-c:v", "png"}});
   ExpectFailure({"decode", rgb, "--format", "y4m"}, 2,

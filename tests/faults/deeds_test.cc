@@ -11,6 +11,7 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <utility>
 
 #include "bulkhead/host.h"
 #include "tests/chaos/chaos_installation.h"
@@ -28,7 +29,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kLimit{15'000};
 constexpr uint64_t kFrames = 120;
 
-enum class Act { kPlay, kJump, kPlayTwice };
+enum class Act { kPlay, kPlayUnscaled, kJump, kPlayTwice };
 
 struct Row {
   const char* name;
@@ -61,7 +62,7 @@ Status Perform(VideoDecoder& video, const Row& row) {
     return frame ? Status() : frame.error();
   }
   Status status = Play(video, row.frames);
-  if (row.act == Act::kPlay || !status.ok()) return status;
+  if (row.act != Act::kPlayTwice || !status.ok()) return status;
   video.Rewind();
   return Play(video, row.frames);
 }
@@ -101,8 +102,9 @@ TEST_P(Deeds, EndInTheirCodeAndHurtNobody) {
   options.deadlines.frame = milliseconds(1'000);
   const auto began = std::chrono::steady_clock::now();
   const Status status = ActOnHost(options, kLimit, [&](Host& host) {
-    auto video =
-        host.OpenVideo(clip_, installation.Stream(early ? "" : faults));
+    VideoOptions stream = installation.Stream(early ? "" : faults);
+    stream.autoscale = row.act != Act::kPlayUnscaled;
+    auto video = host.OpenVideo(clip_, std::move(stream));
     return video ? Perform(*video, row) : std::move(video).error();
   });
   const auto took = std::chrono::duration_cast<milliseconds>(
@@ -243,6 +245,12 @@ DEEDS(WithAPicture,
           Code::kBackendMisbehaved, "a stride of 1 for rows of 320 bytes"},
       // Later pictures are scaled to the size of the first.
       Row{"picture_other_size", "at=picture:8192 do=other", Code::kOk},
+      // Or keep their own.
+      Row{"picture_other_size_unscaled", "at=picture:8192 do=other", Code::kOk,
+          "", Act::kPlayUnscaled},
+      Row{"picture_huge_unscaled", "at=picture:8192 do=huge",
+          Code::kResourceExhausted, "--limit frame-pixels=N",
+          Act::kPlayUnscaled},
       // The second picture of a packet is left out.
       Row{"picture_twice", "at=picture:8192 do=twice", Code::kOk},
       Row{"picture_other_pts", "at=picture:8192 do=pts:-7",

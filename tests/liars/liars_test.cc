@@ -49,6 +49,8 @@ Neighbour* LiarsTest::neighbour_ = nullptr;
 enum class Act {
   kDecode,
   kDecodeNative,
+  kDecodeOwnSizes,
+  kDecodeOwnNative,
   kCount,
   kFrameAt,
   kListen,
@@ -96,14 +98,20 @@ Status Perform(Host& host, const std::string& media, const std::string& device,
   if (act == Act::kListen || act == Act::kListenTo450) {
     return Listen(host, media, device, act);
   }
+  const bool native = act == Act::kDecodeNative || act == Act::kDecodeOwnNative;
+  const bool own_sizes =
+      act == Act::kDecodeOwnSizes || act == Act::kDecodeOwnNative;
   auto video = host.OpenVideo(
-      media, {.device = device,
-              .output_format = act == Act::kDecodeNative ? OutputFormat::kNative
-                                                         : OutputFormat::kRgb});
+      media,
+      {.device = device,
+       .output_format = native ? OutputFormat::kNative : OutputFormat::kRgb,
+       .autoscale = !own_sizes});
   if (!video) return video.error();
   switch (act) {
     case Act::kDecode:
     case Act::kDecodeNative:
+    case Act::kDecodeOwnSizes:
+    case Act::kDecodeOwnNative:
       return Decode(*video);
     case Act::kCount: {
       const auto count = video->FrameCount();
@@ -301,6 +309,47 @@ LIES(Native, Row{"honest_native", Code::kOk, "", kNative},
      Row{"rgb_needs_slot", Code::kBackendMisbehaved, "for RGB"},
      Row{"native_range", Code::kBackendMisbehaved, "colours", kNative},
      Row{"native_chroma", Code::kBackendMisbehaved, "colours", kNative});
+
+constexpr Act kOwn = Act::kDecodeOwnSizes;
+constexpr Act kOwnNative = Act::kDecodeOwnNative;
+constexpr const char* kNoNeed = "larger slots that it cannot need";
+
+LIES(OwnSizes, Row{"honest_own_sizes", Code::kOk, "", kOwn},
+     Row{"honest_own_native", Code::kOk, "", kOwnNative},
+     Row{"size_beyond_slot", Code::kBackendMisbehaved, "not lie in its slot",
+         kOwn},
+     Row{"size_beyond_slot_native", Code::kBackendMisbehaved,
+         "where they must be", kOwnNative},
+     Row{"size_beyond_limit", Code::kBackendMisbehaved, "beyond the limit",
+         kOwn},
+     Row{"size_none", Code::kBackendMisbehaved, "beyond the limit", kOwn},
+     Row{"size_wider_than_its_rows", Code::kBackendMisbehaved,
+         "not lie in its slot", kOwn},
+     Row{"size_format_unknown", Code::kBackendMisbehaved, "pixel format",
+         kOwnNative},
+     Row{"size_format_none", Code::kBackendMisbehaved, "pixel format",
+         kOwnNative},
+     Row{"size_format_beyond_slot", Code::kBackendMisbehaved,
+         "where they must be", kOwnNative},
+     // Without the option, a frame has the size of the first.
+     Row{"size_smaller", Code::kBackendMisbehaved, "another size"},
+     Row{"size_differs_once", Code::kBadInput, "pictures differ", kOwn},
+     Row{"size_grows", Code::kOk, "", kOwn},
+     Row{"pool_with_autoscale", Code::kBackendMisbehaved, kNoNeed},
+     Row{"pool_that_it_has", Code::kBackendMisbehaved, kNoNeed, kOwn},
+     Row{"pool_beyond_limit", Code::kBackendMisbehaved, "beyond the limit",
+         kOwn},
+     Row{"pool_of_no_size", Code::kBackendMisbehaved, "beyond the limit", kOwn},
+     Row{"pool_twice", Code::kBackendMisbehaved, kNoNeed, kOwn},
+     Row{"pool_twice_in_a_row", Code::kBackendMisbehaved,
+         "did not attach the pool", kOwn},
+     Row{"pool_greedy", Code::kResourceExhausted, "session_bytes", kOwn},
+     Row{"pool_never_attached", Code::kDeadlineExceeded, "map the frame pool",
+         kOwn},
+     Row{"pool_dies", Code::kPoisonedInput, "at frame 3", kOwn},
+     Row{"pool_dies_once", Code::kOk, "", kOwn},
+     Row{"pool_never_attached_once", Code::kOk, "", kOwn},
+     Row{"pool_of_before", Code::kBackendMisbehaved, "slot", kOwn});
 
 LIES(Scan, Row{"scan_silent", Code::kDeadlineExceeded, "scan", Act::kCount},
      Row{"scan_death", Code::kPoisonedInput, "", Act::kCount},

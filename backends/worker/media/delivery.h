@@ -13,6 +13,10 @@
 #include "ipc/error.h"
 #include "ipc/frame_geometry.h"
 
+extern "C" {
+#include <libavutil/pixfmt.h>
+}
+
 namespace bulkhead::worker {
 
 // A picture in a slot that now belongs to the host.
@@ -26,6 +30,7 @@ struct DeliveredFrame {
 // A picture that has a slot.
 struct PlacedFrame {
   Slot slot;
+  ipc::FrameGeometry geometry;  // of the result
   // The picture to convert into the slot. Empty if the slot holds it already.
   DecodedFrame frame;
 };
@@ -45,42 +50,60 @@ struct PlacedFrame {
 // got back.
 //
 // Used by the session's thread, except for Convert(). Must be destroyed before
-// the decoder. To replace the pool, destroy the delivery and make another.
+// the decoder.
 class FrameDelivery {
  public:
-  // `geometry` is that of the converter's results. Decoders may write into the
-  // slots from now on. `buffers` and `converter` must outlive the delivery.
+  // Decoders may write into the slots from now on. `buffers` and `converter`,
+  // which knows the shape of a result, must outlive the delivery.
   FrameDelivery(std::shared_ptr<SlotPool> pool, BufferProvider& buffers,
-                OutputConverter& converter, const ipc::FrameGeometry& geometry);
+                OutputConverter& converter);
   FrameDelivery(const FrameDelivery&) = delete;
   FrameDelivery& operator=(const FrameDelivery&) = delete;
   ~FrameDelivery();
 
+  // Delivers into the slots of `pool` from now on, of which none is granted.
+  void ReplacePool(std::shared_ptr<SlotPool> pool);
   void Grant(uint32_t slot, uint32_t generation);
 
   // Finds the slot of a picture and takes `frame` over. Convert() must follow
-  // before the next picture. Returns nullopt if no slot is free; call again
-  // with the same frame after a grant. Fails with kResourceExhausted if the
-  // picture is larger than a slot, and with kBackendMisbehaved if it is not
-  // what bulkhead_backend.h describes.
+  // before the next picture. Returns nullopt if no slot is free, or if the
+  // picture is larger than a slot; call again with the same frame after a
+  // grant, or when the pool was replaced. Fails with kBackendMisbehaved if the
+  // picture is not what bulkhead_backend.h describes.
   ipc::Expected<std::optional<PlacedFrame>> Place(DecodedFrame& frame);
   // Converts the picture into its slot, which then belongs to the host. May run
   // on another thread while the session's thread decodes. The caller keeps the
   // frame, since a decoder gets its frames back on the session's thread.
   // Fails as OutputConverter::Convert does.
   ipc::Expected<DeliveredFrame> Convert(const PlacedFrame& placed);
+  // Returns whether the picture that was to be placed last is larger than a
+  // slot.
+  bool outgrown() const {
+    return converter_.shape().geometry.bytes > pool_->slot_bytes();
+  }
 
  private:
+  // What decoders may write into the slots: pictures of this form, or nothing.
+  struct Form {
+    AVPixelFormat format = AV_PIX_FMT_NONE;
+    ipc::FrameGeometry geometry{};
+    bool operator==(const Form&) const = default;
+  };
+
+  // Lets decoders write pictures like the converter's latest into the slots, if
+  // those are `in_place` results and fit.
+  void LetDecodersWrite(bool in_place);
   // Returns the slot in which the picture already is what is delivered.
   std::optional<Slot> SlotOf(const bulkhead_frame& frame);
 
-  const std::shared_ptr<SlotPool> pool_;
+  std::shared_ptr<SlotPool> pool_;
   BufferProvider& buffers_;
   OutputConverter& converter_;
-  const ipc::FrameGeometry geometry_;
+  Form written_;
   // Frames that lie in a slot of the host, by slot.
   std::vector<DecodedFrame> lent_;
-  bool delivers_in_place_ = true;
+  // Those in slots of earlier pools, which the host never grants again.
+  std::vector<DecodedFrame> lent_for_good_;
 };
 
 }  // namespace bulkhead::worker

@@ -131,21 +131,33 @@ class Player {
     return {};
   }
 
+  std::shared_ptr<SlotPool> MakePool(size_t slot_bytes) {
+    memory_.emplace_back(
+        static_cast<uint8_t*>(std::aligned_alloc(4096, slot_bytes * slots_)));
+    return std::make_shared<SlotPool>(memory_.back().get(), slots_, slot_bytes);
+  }
+
+  void GrantAll() {
+    for (uint32_t slot = 0; slot < slots_; ++slot) delivery_->Grant(slot, 1);
+  }
+
   ipc::Expected<void> Show(DecodedFrame& frame) {
     if (delivery_ == nullptr) {
       IPC_ASSIGN_OR_RETURN(const auto shape, converter_.Prepare(*frame));
       floats_ = shape.element == ipc::ElementType::kFloat32;
-      IPC_ASSIGN_OR_RETURN(const auto geometry, GeometryOf(shape, UINT64_MAX));
-      memory_.reset(static_cast<uint8_t*>(
-          std::aligned_alloc(4096, geometry.bytes * slots_)));
-      pool_ = std::make_shared<SlotPool>(memory_.get(), slots_, geometry.bytes);
-      delivery_ = std::make_unique<FrameDelivery>(pool_, buffers_, converter_,
-                                                  geometry);
-      for (uint32_t slot = 0; slot < slots_; ++slot) delivery_->Grant(slot, 1);
+      delivery_ = std::make_unique<FrameDelivery>(
+          MakePool(shape.geometry.bytes), buffers_, converter_);
+      GrantAll();
     }
     const int64_t pts = frame->pts;
     const uint8_t* decoded = frame->data[0];
-    IPC_ASSIGN_OR_RETURN(const auto placed, delivery_->Place(frame));
+    IPC_ASSIGN_OR_RETURN(auto placed, delivery_->Place(frame));
+    if (!placed && delivery_->outgrown()) {
+      delivery_->ReplacePool(MakePool(converter_.shape().geometry.bytes));
+      GrantAll();
+      last_.reset();
+      IPC_ASSIGN_OR_RETURN(placed, delivery_->Place(frame));
+    }
     if (!placed) {
       return ipc::Fail(ipc::Code::kInternal, "no slot was free");
     }
@@ -161,10 +173,9 @@ class Player {
   Demuxer& demuxer_;
   const uint32_t slots_;
   bool floats_ = false;
-  std::unique_ptr<uint8_t, Free> memory_;
+  std::vector<std::unique_ptr<uint8_t, Free>> memory_;  // of the pools
   BufferProvider buffers_;
   OutputConverter converter_;
-  std::shared_ptr<SlotPool> pool_;
   std::unique_ptr<FrameDelivery> delivery_;
   std::optional<DeliveredFrame> last_;
   Decoding result_;

@@ -31,6 +31,7 @@ ipc::Expected<NativeConverter::Shape> NativeConverter::Prepare(
   if (source != source_) {
     source_ = source;
     scaler_.Reset();
+    if (!autoscale_) shape_.reset();
   }
   if (shape_) return *shape_;
   return Fix(av_get_pix_fmt_name(format),

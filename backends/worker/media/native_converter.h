@@ -21,6 +21,7 @@ namespace bulkhead::worker {
 //
 // of FFmpeg 5.1 on this machine: nothing is turned or converted. As there, the
 // first picture sets format and size, and one that differs is scaled to both.
+// Without `autoscale` each picture keeps its own format and size.
 //
 // Fails as FrameCheck and PictureScaler do. Used by one thread.
 class NativeConverter {
@@ -32,13 +33,14 @@ class NativeConverter {
   };
 
   // A `max_pixels` of 0 means no limit.
-  explicit NativeConverter(uint64_t max_pixels) : check_(max_pixels) {}
+  NativeConverter(uint64_t max_pixels, bool autoscale)
+      : check_(max_pixels), autoscale_(autoscale) {}
 
-  // Sets the shape of every result before the first frame, which an earlier
-  // converter has seen.
+  // Sets the shape of the result of the first frame, which an earlier converter
+  // has seen.
   ipc::Expected<Shape> Fix(const std::string& pixel_format, PictureSize size);
 
-  // Checks the frame and returns the shape of all results.
+  // Checks the frame and returns the shape of its result.
   ipc::Expected<Shape> Prepare(const bulkhead_frame& frame);
 
   // Writes the frame prepared last into `slot`, as `geometry` tells.
@@ -59,6 +61,7 @@ class NativeConverter {
   };
 
   FrameCheck check_;
+  const bool autoscale_;
   PictureScaler scaler_;
   Form source_;
   Form result_;

@@ -121,20 +121,56 @@ INSTANTIATE_TEST_SUITE_P(Clips, NativeOutput, testing::ValuesIn(Clips()),
                                0, info.param.name.find('.'));
                          });
 
-TEST(NativeOutputOfChangingPictures, IsScaledToTheFirstOneAsFfmpegDoes) {
-  if (!HasFfmpeg()) GTEST_SKIP() << "the ffmpeg command is not installed";
-  // Pictures of JPEG may follow each other as they are.
+// Makes a file of pictures of several sizes and formats, and appends the hashes
+// of each part to `native` and `rgb`. Pictures of JPEG may follow each other as
+// they are.
+std::string ChangingPictures(const std::vector<std::string>& forms,
+                             std::vector<std::string>* native,
+                             std::vector<std::string>* rgb) {
   const std::string path = TemporaryPath("changing.mjpeg");
   std::ofstream all(path, std::ios::binary);
-  for (const char* form :
-       {"320x180 -pix_fmt yuvj420p", "160x90 -pix_fmt yuvj422p",
-        "320x180 -pix_fmt yuvj420p"}) {
+  for (const std::string& form : forms) {
     const std::string part = TemporaryPath("part.mjpeg");
-    ASSERT_TRUE(RunFfmpeg("-f lavfi -i testsrc2=r=25:s=" + std::string(form) +
+    EXPECT_TRUE(RunFfmpeg("-f lavfi -i testsrc2=r=25:s=" + form +
                           " -frames:v 4 '" + part + "'"));
     all << std::ifstream(part, std::ios::binary).rdbuf();
+    const auto append = [](const auto& from, auto* to) {
+      if (to != nullptr) to->insert(to->end(), from.begin(), from.end());
+    };
+    append(FfmpegHashes(part, "0:v:0", ""), native);
+    append(FfmpegHashes(part, "0:v:0"), rgb);
   }
-  all.close();
+  return path;
+}
+
+TEST(NativeOutputOfChangingPictures, KeepsSizeAndFormatWithoutAutoscale) {
+  if (!HasFfmpeg()) GTEST_SKIP() << "the ffmpeg command is not installed";
+  std::vector<std::string> native, rgb;
+  const std::string path =
+      ChangingPictures({"320x180 -pix_fmt yuvj420p", "160x90 -pix_fmt yuvj422p",
+                        "162x90 -pix_fmt yuvj422p", "642x362 -pix_fmt yuvj444p",
+                        "320x180 -pix_fmt yuvj420p"},
+                       &native, &rgb);
+  ASSERT_EQ(native.size(), 20u);
+  OutputFormat format = Native();
+  format.autoscale = false;
+  const auto decoded = DecodeFile(path, -1, format);
+  ASSERT_TRUE(decoded) << decoded.error().message;
+  EXPECT_EQ(decoded->hashes, native);
+  // The first picture of a form is decoded before its slots are laid out.
+  EXPECT_GE(decoded->delivered_in_place, 15u);
+  format.native.reset();
+  const auto converted = DecodeFile(path, -1, format);
+  ASSERT_TRUE(converted) << converted.error().message;
+  EXPECT_EQ(converted->hashes, rgb);
+}
+
+TEST(NativeOutputOfChangingPictures, IsScaledToTheFirstOneAsFfmpegDoes) {
+  if (!HasFfmpeg()) GTEST_SKIP() << "the ffmpeg command is not installed";
+  const std::string path =
+      ChangingPictures({"320x180 -pix_fmt yuvj420p", "160x90 -pix_fmt yuvj422p",
+                        "320x180 -pix_fmt yuvj420p"},
+                       nullptr, nullptr);
   const auto expected = FfmpegHashes(path, "0:v:0", "");
   ASSERT_EQ(expected.size(), 12u);
   const auto decoded = DecodeFile(path, -1, Native());

@@ -29,19 +29,11 @@ void StoreFloats(const Picture& picture, uint8_t* target, uint32_t stride) {
 
 }  // namespace
 
-ipc::Expected<ipc::FrameGeometry> GeometryOf(const OutputShape& shape,
-                                             uint64_t max_pixels) {
-  const auto [width, height] = shape.size;
-  return shape.native
-             ? ipc::NativeGeometry(*shape.native, width, height, max_pixels)
-             : ipc::RgbGeometry(width, height, max_pixels, shape.element);
-}
-
 OutputConverter::OutputConverter(const int32_t* stream_matrix_untrusted,
                                  uint64_t max_pixels, OutputFormat format)
     : native_(std::move(format.native)),
-      rgb_(stream_matrix_untrusted, max_pixels),
-      planes_(max_pixels),
+      rgb_(stream_matrix_untrusted, max_pixels, format.autoscale),
+      planes_(max_pixels, format.autoscale),
       max_pixels_(max_pixels),
       wanted_element_(format.element),
       transforms_(std::move(format.transforms)) {}
@@ -52,19 +44,29 @@ ipc::ElementType OutputConverter::ElementByDepth() const {
 }
 
 ipc::Expected<OutputShape> OutputConverter::SetShape(PictureSize upright) {
-  const auto element = wanted_element_ ? *wanted_element_ : ElementByDepth();
+  // Frames of one stream have one element type, whatever their depths.
+  const auto element = shape_            ? shape_->element
+                       : wanted_element_ ? *wanted_element_
+                                         : ElementByDepth();
   IPC_ASSIGN_OR_RETURN(const auto size, transforms_.Fit(upright, max_pixels_));
+  IPC_ASSIGN_OR_RETURN(
+      const auto geometry,
+      ipc::RgbGeometry(size.width, size.height, max_pixels_, element));
   rgb_.set_format(element == ipc::ElementType::kFloat32 ? AV_PIX_FMT_RGB48
                                                         : AV_PIX_FMT_RGB24);
   upright_size_ = upright;
-  shape_ = OutputShape{size, element, {}, {}};
+  shape_ = OutputShape{size, element, {}, {}, geometry};
   return *shape_;
 }
 
-OutputShape OutputConverter::NativeShape(const NativeConverter::Shape& shape) {
+ipc::Expected<OutputShape> OutputConverter::SetNativeShape(
+    const NativeConverter::Shape& shape) {
+  IPC_ASSIGN_OR_RETURN(const auto geometry,
+                       ipc::NativeGeometry(shape.layout, shape.size.width,
+                                           shape.size.height, max_pixels_));
   upright_size_ = shape.size;
   shape_ = OutputShape{shape.size, ipc::ElementType::kUint8, shape.pixel_format,
-                       shape.layout};
+                       shape.layout, geometry};
   return *shape_;
 }
 
@@ -72,7 +74,7 @@ ipc::Expected<OutputShape> OutputConverter::FixSize(PictureSize size) {
   if (native_) {
     IPC_ASSIGN_OR_RETURN(const auto shape,
                          planes_.Fix(native_->known_format, size));
-    return NativeShape(shape);
+    return SetNativeShape(shape);
   }
   rgb_.FixSize(size);
   return SetShape(size);
@@ -82,11 +84,15 @@ ipc::Expected<OutputShape> OutputConverter::Prepare(
     const bulkhead_frame& frame) {
   if (native_) {
     IPC_ASSIGN_OR_RETURN(const auto shape, planes_.Prepare(frame));
-    return shape_ ? *shape_ : NativeShape(shape);
+    if (shape_ && shape_->size == shape.size &&
+        shape_->pixel_format == shape.pixel_format) {
+      return *shape_;
+    }
+    return SetNativeShape(shape);
   }
   IPC_ASSIGN_OR_RETURN(const auto upright, rgb_.Prepare(frame));
-  if (!shape_) return SetShape(upright);
-  return *shape_;
+  if (shape_ && upright_size_ == upright) return *shape_;
+  return SetShape(upright);
 }
 
 bool OutputConverter::IsDeliverable() const {

@@ -23,8 +23,11 @@ struct OutputFormat {
   // component, else bytes.
   std::optional<ipc::ElementType> element = ipc::ElementType::kUint8;
   std::vector<Transform> transforms;
-  // Planes as the decoder makes them, in place of RGB; the members above mean
-  // nothing then.
+  // All pictures have the size, and native ones the pixel format, of the first.
+  // If false, each has its own, and there are no transforms.
+  bool autoscale = true;
+  // Planes as the decoder makes them, in place of RGB; element type and
+  // transforms mean nothing then.
   struct Native {
     // The format of the first picture, if an earlier worker has found it.
     std::string known_format;
@@ -42,11 +45,8 @@ struct OutputShape {
   ipc::ElementType element = ipc::ElementType::kUint8;
   std::string pixel_format;                // empty for RGB
   std::optional<ipc::PixelLayout> native;  // of `pixel_format`
+  ipc::FrameGeometry geometry{};           // the place in a slot
 };
-
-// Returns the place of the picture in its slot. Fails as ipc::RgbGeometry does.
-ipc::Expected<ipc::FrameGeometry> GeometryOf(const OutputShape& shape,
-                                             uint64_t max_pixels);
 
 // Converts decoded pictures to frames of the format that the host asks for:
 // upright RGB (RgbConverter) with 8 bits, or with 16 bits for floats; then the
@@ -69,9 +69,11 @@ class OutputConverter {
   // native pictures, must be set in this case.
   ipc::Expected<OutputShape> FixSize(PictureSize size);
 
-  // Checks the frame and returns the shape of the result. All results have the
-  // shape of the first frame that was prepared.
+  // Checks the frame and returns the shape of the result. With autoscale, all
+  // results have the shape of the first frame that was prepared.
   ipc::Expected<OutputShape> Prepare(const bulkhead_frame& frame);
+  // Returns the latest shape; requires FixSize() or Prepare().
+  const OutputShape& shape() const { return *shape_; }
 
   // Converts the frame prepared last into `slot`, which has the `geometry` of
   // the shape. May write the spare bytes of rows and planes.
@@ -83,7 +85,7 @@ class OutputConverter {
   // Returns the pixel format in which a decoder may write results into slots.
   AVPixelFormat slot_format() const;
 
-  // Returns the size of the pictures before the transforms, once it is known.
+  // Returns the size of the latest picture before the transforms.
   PictureSize upright_size() const { return upright_size_; }
 
  private:
@@ -94,7 +96,8 @@ class OutputConverter {
   // Converts the frame prepared last to RGB.
   ipc::Expected<void> ConvertToRgb(const bulkhead_frame& frame, uint8_t* target,
                                    uint32_t stride);
-  OutputShape NativeShape(const NativeConverter::Shape& shape);
+  ipc::Expected<OutputShape> SetNativeShape(
+      const NativeConverter::Shape& shape);
 
   const std::optional<OutputFormat::Native> native_;
   RgbConverter rgb_;

@@ -28,8 +28,10 @@ tl::unexpected<ipc::Error> ShortOfMemory() {
 }  // namespace
 
 RgbConverter::RgbConverter(const int32_t* stream_matrix_untrusted,
-                           uint64_t max_pixels)
-    : stream_matrix_(CopyMatrix(stream_matrix_untrusted)), check_(max_pixels) {}
+                           uint64_t max_pixels, bool autoscale)
+    : stream_matrix_(CopyMatrix(stream_matrix_untrusted)),
+      autoscale_(autoscale),
+      check_(max_pixels) {}
 
 RgbConverter::~RgbConverter() = default;
 
@@ -44,6 +46,7 @@ ipc::Expected<PictureSize> RgbConverter::Prepare(const bulkhead_frame& frame) {
     const auto& matrix = key_.matrix ? key_.matrix : stream_matrix_;
     orientation_ =
         OrientationFromDisplayMatrix(matrix ? matrix->data() : nullptr);
+    if (!autoscale_) size_.reset();
   }
   if (!size_) {
     size_ = {static_cast<uint32_t>(frame.width),

@@ -21,9 +21,11 @@ namespace bulkhead::worker {
 // of FFmpeg 5.1 on this machine: turned upright by the display matrix of the
 // frame, else of the stream; with the colour matrix, range and chroma positions
 // that ffmpeg's scale filter sets; scaled bicubically, every frame to the size
-// of the first one.
+// of the first one. Without `autoscale`, as with ffmpeg's -noautoscale, every
+// frame keeps its own size.
 //
-//     RgbConverter converter(demuxer.display_matrix_untrusted(), max_pixels);
+//     RgbConverter converter(demuxer.display_matrix_untrusted(), max_pixels,
+//                            /*autoscale=*/true);
 //     auto size = converter.Prepare(*frame);      // picks the slot's geometry
 //     converter.Convert(*frame, slot, stride);
 //
@@ -38,7 +40,8 @@ class RgbConverter {
  public:
   // `stream_matrix_untrusted` is null or points to nine numbers, which are
   // copied. A `max_pixels` of 0 means no limit.
-  RgbConverter(const int32_t* stream_matrix_untrusted, uint64_t max_pixels);
+  RgbConverter(const int32_t* stream_matrix_untrusted, uint64_t max_pixels,
+               bool autoscale);
 
   RgbConverter(const RgbConverter&) = delete;
   RgbConverter& operator=(const RgbConverter&) = delete;
@@ -48,12 +51,12 @@ class RgbConverter {
   // before the first conversion.
   void set_format(AVPixelFormat format) { format_ = format; }
 
-  // Sets the size of every result before the first frame: the size of the
+  // Sets the size that results have before the first frame: the size of the
   // stream's first frame, which an earlier converter has seen.
   void FixSize(PictureSize size) { size_ = size; }
 
-  // Checks the frame and returns the size of its RGB picture. All results have
-  // the size of the first frame that was prepared.
+  // Checks the frame and returns the size of its RGB picture. With autoscale,
+  // all results have the size of the first frame that was prepared.
   ipc::Expected<PictureSize> Prepare(const bulkhead_frame& frame);
 
   // Converts the frame prepared last into `target`, in rows of `stride` bytes
@@ -81,7 +84,8 @@ class RgbConverter {
   const std::optional<std::array<int32_t, 9>> stream_matrix_;
 
   AVPixelFormat format_ = AV_PIX_FMT_RGB24;  // the format of results
-  std::optional<PictureSize> size_;          // the size of results
+  const bool autoscale_;
+  std::optional<PictureSize> size_;  // the size of results
   Key key_;
   Orientation orientation_;
   FrameCheck check_;

@@ -29,6 +29,7 @@ OutputFormat ReadOutput(schema::Open::Reader open) {
   const schema::Output::Reader output = open.getOutput();
   OutputFormat format;
   format.element.reset();
+  format.autoscale = output.getAutoscale();
   if (output.getElement().isType()) {
     format.element =
         static_cast<ipc::ElementType>(output.getElement().getType());

@@ -104,8 +104,9 @@ ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
     IPC_ASSIGN_OR_RETURN(const auto shape, converter_->FixSize(known));
     return Describe(shape);
   }
-  // All frames get the size of the first frame, and only decoding shows that
-  // size. The picture stays in the reader and is published by the first play.
+  // The host announces the size of the first frame, and only decoding shows
+  // that size. The picture stays in the reader and is published by the first
+  // play.
   IPC_ASSIGN_OR_RETURN(const bool decoded, reader_->Next());
   if (!decoded) {
     const std::string complaint = reader_->TakeComplaint();
@@ -125,8 +126,8 @@ ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
 
 void VideoStream::MakeDelivery() {
   if (!pool_ || delivery_) return;
-  delivery_ = std::make_unique<FrameDelivery>(pool_, context_.buffers,
-                                              *converter_, geometry_);
+  delivery_ =
+      std::make_unique<FrameDelivery>(pool_, context_.buffers, *converter_);
 }
 
 bulkhead_rational VideoStream::AspectRatio(const OutputShape& shape) const {
@@ -139,7 +140,6 @@ bulkhead_rational VideoStream::AspectRatio(const OutputShape& shape) const {
 }
 
 ipc::Expected<void> VideoStream::Describe(const OutputShape& shape) {
-  IPC_ASSIGN_OR_RETURN(geometry_, GeometryOf(shape, max_frame_pixels_));
   const StreamFacts& facts = reader_->demuxer().facts();
   return context_.replies.Send(
       kSmallReplyWords + 64, [&](schema::Reply::Builder reply) {
@@ -209,11 +209,13 @@ ipc::Expected<void> VideoStream::Scan() {
 
 void VideoStream::AttachPool(std::shared_ptr<SlotPool> pool) {
   (void)Settle();
-  // The old delivery goes first: its destructor ends the decoding into slots,
-  // which the constructor of the new one begins again.
-  delivery_.reset();
   pool_ = std::move(pool);
-  MakeDelivery();
+  awaits_pool_ = false;
+  if (delivery_) {
+    delivery_->ReplacePool(pool_);
+  } else {
+    MakeDelivery();
+  }
 }
 
 void VideoStream::Grant(uint32_t slot, uint32_t generation) {
@@ -229,6 +231,7 @@ ipc::Expected<void> VideoStream::StartPlay(schema::Play::Reader play) {
            .frames_left = play.getMaxFrames(),
            .overlaps = play.getOverlap() && may_overlap_};
   stalled_at_.reset();
+  awaits_pool_ = false;
   const auto start = play.getStart();
   if (start.isOnward()) return {};
   if (start.isSample()) {
@@ -376,6 +379,10 @@ ipc::Expected<void> VideoStream::Settle() {
 }
 
 ipc::Expected<bool> VideoStream::Stall() {
+  if (delivery_->outgrown()) {
+    IPC_TRY(AskForPool());
+    return false;
+  }
   if (!output_.native || stalled_at_ == grants_ || !pool_->has_pinned_grant()) {
     return false;
   }
@@ -387,6 +394,19 @@ ipc::Expected<bool> VideoStream::Stall() {
                                   needs.setGrants(grants_);
                                 }));
   return false;
+}
+
+ipc::Expected<void> VideoStream::AskForPool() {
+  if (std::exchange(awaits_pool_, true)) return {};
+  const OutputShape& shape = converter_->shape();
+  return context_.replies.Send(kSmallReplyWords,
+                               [&](schema::Reply::Builder reply) {
+                                 auto needs = reply.initNeedsPool();
+                                 needs.setEpoch(play_.epoch);
+                                 needs.setWidth(shape.size.width);
+                                 needs.setHeight(shape.size.height);
+                                 needs.setPixelFormat(shape.pixel_format);
+                               });
 }
 
 ipc::Expected<bool> VideoStream::Answer(
@@ -402,25 +422,28 @@ void VideoStream::PublishBegun() {
 ipc::Expected<void> VideoStream::Publish(const Begun& begun) {
   IPC_ASSIGN_OR_RETURN(const auto delivered, delivery_->Convert(begun.placed));
   const Picture& picture = begun.picture;
-  return context_.replies.Send(kSmallReplyWords,
-                               [&](schema::Reply::Builder reply) {
-                                 auto frame = reply.initFrame();
-                                 frame.setEpoch(picture.epoch);
-                                 frame.setSlot(delivered.slot);
-                                 frame.setGeneration(delivered.generation);
-                                 frame.setWidth(delivered.geometry.width);
-                                 frame.setHeight(delivered.geometry.height);
-                                 frame.setStride(delivered.geometry.stride);
-                                 frame.setPts(picture.pts);
-                                 frame.setDuration(picture.duration);
-                                 frame.setKeyframe(picture.keyframe);
-                                 frame.setDamaged(picture.damaged);
-                                 frame.setPosition(picture.position);
-                                 frame.setFingerprint(Fingerprint(delivered));
-                                 if (output_.native) {
-                                   SetFacts(frame.initFacts(), picture.facts);
-                                 }
-                               });
+  return context_.replies.Send(
+      kSmallReplyWords, [&](schema::Reply::Builder reply) {
+        auto frame = reply.initFrame();
+        frame.setEpoch(picture.epoch);
+        frame.setSlot(delivered.slot);
+        frame.setGeneration(delivered.generation);
+        frame.setWidth(delivered.geometry.width);
+        frame.setHeight(delivered.geometry.height);
+        frame.setStride(delivered.geometry.stride);
+        frame.setPts(picture.pts);
+        frame.setDuration(picture.duration);
+        frame.setKeyframe(picture.keyframe);
+        frame.setDamaged(picture.damaged);
+        frame.setPosition(picture.position);
+        frame.setFingerprint(Fingerprint(delivered));
+        if (output_.native) {
+          SetFacts(frame.initFacts(), picture.facts);
+        }
+        if (output_.native && !output_.autoscale) {
+          frame.setPixelFormat(converter_->shape().pixel_format);
+        }
+      });
 }
 
 uint32_t VideoStream::AbandonPlay() {

@@ -15,7 +15,6 @@
 #include "backends/worker/session/decoder_opening.h"
 #include "backends/worker/session/picture_facts.h"
 #include "backends/worker/session/stream.h"
-#include "ipc/frame_geometry.h"
 
 namespace bulkhead::worker {
 
@@ -99,9 +98,11 @@ class VideoStream : public Stream {
   // Sends the reply that ends a play. Returns true.
   ipc::Expected<bool> Answer(
       const std::function<void(ipc::schema::Reply::Builder)>& fill);
-  // Asks the host for another slot, once for each grant, if it may take those
-  // that the decoder refers to for free. Returns false.
+  // Asks the host for larger slots if the picture has outgrown them, or for
+  // another slot, once for each grant, if the host may take those that the
+  // decoder refers to for free. Returns false.
   ipc::Expected<bool> Stall();
+  ipc::Expected<void> AskForPool();
   // Both convert and publish a picture, on either thread. PublishBegun() leaves
   // the result in published_.
   void PublishBegun();
@@ -117,13 +118,13 @@ class VideoStream : public Stream {
 
   std::unique_ptr<PictureReader> reader_;
   std::unique_ptr<OutputConverter> converter_;
-  ipc::FrameGeometry geometry_{};
   std::vector<Unseen> unseen_;  // not reported to the host yet
   std::string complaint_;       // what the backend said of the lost ones
   Play play_;
   const bool may_overlap_;
   uint32_t grants_ = 0;                 // that were taken so far
   std::optional<uint32_t> stalled_at_;  // the grants when it asked for more
+  bool awaits_pool_ = false;            // it asked for larger slots
 
   std::shared_ptr<SlotPool> pool_;
   // Destroyed before the reader: it may hold frames of the decoder.

@@ -55,6 +55,10 @@ std::string Obstacle(const StartedWorker& started, const std::string& against,
     return "its frames are native planes, which devices make in different "
            "pixel formats";
   }
+  if (!options.autoscale) {
+    return "its frames keep their own sizes (autoscale is off), and the shadow "
+           "compares frames of one size";
+  }
   if (!options.backend_options.empty()) {
     return "it was opened with backend_options, which another backend does not "
            "know";

@@ -63,6 +63,9 @@ class StreamSession : private WorkerRecovery::Client {
   // Starts the first worker and has the stream opened.
   Status OpenFirst();
 
+  // Uses another pool from now on; the caller attaches it to the worker.
+  void ReplacePool(std::shared_ptr<FramePool> pool) { pool_ = std::move(pool); }
+
   const MediaInput& input() const { return input_; }
   const Limits& limits() const { return limits_; }
   WorkerRecovery& worker() { return recovery_; }

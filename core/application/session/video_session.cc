@@ -25,6 +25,7 @@ constexpr uint32_t kMostThreads = 64;
 // Slots of native pictures besides those for the application, since the decoder
 // goes on to refer to them.
 constexpr uint32_t kSlotsOfDecoders = 8;
+constexpr uint64_t kPageBytes = 4096;  // of which slots are multiples
 
 }  // namespace
 
@@ -81,7 +82,10 @@ VideoSession::VideoSession(std::shared_ptr<SupervisorLink> supervisor,
 }
 
 Result<bool> VideoSession::OpenStream(WorkerLink& link, uint32_t incarnation) {
-  video_.emplace(link, hasher_ ? &*hasher_ : nullptr);
+  video_.emplace(link, hasher_ ? &*hasher_ : nullptr,
+                 [this, &link](const ipc::FrameGeometry& geometry) {
+                   return LargerPool(*link.pool(), geometry);
+                 });
   ASSIGN_OR_RETURN(VideoMetadata opened,
                    video_->Open(options_, incarnation, limits(), input(),
                                 device_ ? &metadata_ : nullptr));
@@ -109,20 +113,56 @@ Result<std::shared_ptr<FramePool>> VideoSession::MakePool() const {
         const auto format,
         NativeFormat::Create(metadata_.pixel_format, metadata_.width,
                              metadata_.height, limits().frame_pixels));
-    return FramePool::Create(
-        format->geometry, limits().frame_slots + kSlotsOfDecoders,
-        limits().session_bytes, FramePool::Slots::kGrowing);
+    return FramePool::Create(format->geometry, MostSlots(),
+                             limits().session_bytes,
+                             FramePool::Slots::kGrowing);
   }
   ASSIGN_OR_RETURN(const ipc::FrameGeometry geometry,
                    FromIpc(ipc::RgbGeometry(metadata_.width, metadata_.height,
                                             limits().frame_pixels,
                                             ElementOf(metadata_.dtype))));
-  return FramePool::Create(geometry, limits().frame_slots,
-                           limits().session_bytes, FramePool::Slots::kGrowing);
+  return FramePool::Create(geometry, MostSlots(), limits().session_bytes,
+                           FramePool::Slots::kGrowing);
+}
+
+uint32_t VideoSession::MostSlots() const {
+  return limits().frame_slots + (native() ? kSlotsOfDecoders : 0);
+}
+
+Result<std::shared_ptr<FramePool>> VideoSession::LargerPool(
+    const FramePool& present, const ipc::FrameGeometry& geometry) {
+  // A worker may keep every pool that it got mapped, so all of them count until
+  // it has ended.
+  const uint64_t given =
+      outgrown_bytes_ + present.slot_count() * present.slot_bytes();
+  const uint64_t left =
+      limits().session_bytes - std::min(given, limits().session_bytes);
+  const std::string frames = "frames of " + std::to_string(geometry.width) +
+                             "x" + std::to_string(geometry.height);
+  if (left / geometry.bytes < 2) {
+    return Status(
+        Code::kResourceExhausted,
+        "two " + frames + " need " + std::to_string(2 * geometry.bytes) +
+            " bytes, and smaller frames before had " + std::to_string(given) +
+            " of the session's " + std::to_string(limits().session_bytes) +
+            "; raise " + ipc::LimitName("session_bytes"));
+  }
+  // Slots twice as large as before, where that costs little, keep a stream that
+  // grows by a few rows again and again from needing as many pools.
+  const uint64_t cheap =
+      std::min(2 * present.slot_bytes(), left / (uint64_t{2} * MostSlots()));
+  ASSIGN_OR_RETURN(
+      auto pool,
+      FramePool::Create(std::max(geometry.bytes, cheap - cheap % kPageBytes),
+                        frames, MostSlots(), left, FramePool::Slots::kGrowing));
+  outgrown_bytes_ = given;
+  ReplacePool(pool);
+  return pool;
 }
 
 void VideoSession::LinkLost() {
   video_.reset();
+  outgrown_bytes_ = 0;
   ForgetPlay();
 }
 

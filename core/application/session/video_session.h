@@ -26,6 +26,7 @@
 #include "core/control/picture_hash.h"
 #include "core/include/bulkhead/host.h"
 #include "core/worker_protocol/frame_pool.h"
+#include "ipc/frame_geometry.h"
 
 namespace bulkhead::session {
 
@@ -80,6 +81,12 @@ class VideoSession final : public StreamSession {
   Result<std::shared_ptr<FramePool>> MakePool() const override;
   void LinkLost() override;
   void OptionsChanged() override;
+  // Returns a pool with room for frames of this layout, in place of `present`,
+  // which the worker has.
+  Result<std::shared_ptr<FramePool>> LargerPool(
+      const FramePool& present, const ipc::FrameGeometry& geometry);
+  // Returns how many slots the session may have.
+  uint32_t MostSlots() const;
   bool native() const {
     return options_.output_format == OutputFormat::kNative;
   }
@@ -107,6 +114,8 @@ class VideoSession final : public StreamSession {
   Result<Frame> Fetch(uint64_t index);
   // Returns kInvalidArgument if the frames cannot be in a batch.
   Status CheckBatches() const;
+  // Returns kInvalidArgument if the frame is of another size than the first.
+  Status CheckSize(const Frame& frame) const;
   // EmptyBatch() returns a batch without pictures. MostFrames() returns the
   // most pictures that a batch may have.
   FrameBatch EmptyBatch() const;
@@ -136,6 +145,8 @@ class VideoSession final : public StreamSession {
   // Set if pictures may have to be compared with those of another device.
   std::optional<PictureHasher> hasher_;
   std::optional<VideoLink> video_;  // link to the live worker
+  // The size of the pools that the worker had before the present one.
+  uint64_t outgrown_bytes_ = 0;
   DamageLog damage_;
   FrameSequence sequence_;
   FoundFrames found_;

@@ -19,6 +19,22 @@ Status VideoSession::CheckBatches() const {
                     "or open the stream with OutputFormat::kRgb");
 }
 
+Status VideoSession::CheckSize(const Frame& frame) const {
+  if (frame.width() == metadata_.width && frame.height() == metadata_.height) {
+    return Status();
+  }
+  return Status(Code::kInvalidArgument,
+                input().name() + ": frame " + std::to_string(frame.index()) +
+                    " has " + std::to_string(frame.width()) + "x" +
+                    std::to_string(frame.height()) +
+                    " pixels, and the pictures of a batch have those of the "
+                    "first frame, " +
+                    std::to_string(metadata_.width) + "x" +
+                    std::to_string(metadata_.height) +
+                    "; ask for one frame after the other, or leave autoscale "
+                    "on");
+}
+
 Result<FrameBatch> VideoSession::FramesAt(std::span<const int64_t> indices,
                                           std::span<std::byte> into) {
   RETURN_IF_ERROR(CheckBatches());
@@ -101,6 +117,7 @@ Result<FrameBatch> VideoSession::FetchBatch(const Result<FrameChoice>& choice,
   const auto fetch = [this](uint64_t index) -> Result<std::optional<Frame>> {
     ASSIGN_OR_RETURN(FrameOrDamage found, Find(index));
     if (auto* frame = std::get_if<Frame>(&found)) {
+      RETURN_IF_ERROR(CheckSize(*frame));
       return std::make_optional(std::move(*frame));
     }
     if (options_.on_corrupt == OnCorrupt::kSkip ||

@@ -94,6 +94,13 @@ ipc::ElementType ElementOf(Dtype dtype) {
 }
 
 Status ValidateOutput(const VideoOptions& options, const Limits& limits) {
+  if (!options.autoscale && !options.transforms.empty()) {
+    return Status(Code::kInvalidArgument,
+                  "without autoscale every frame keeps its own size, and "
+                  "transforms give all the same; leave out the transforms "
+                  "(--resize, --crop), or leave autoscale on "
+                  "(--no-autoscale)");
+  }
   if (options.output_format == OutputFormat::kNative) {
     return ValidateNative(options);
   }
@@ -129,6 +136,7 @@ size_t OutputWords(const VideoOptions& options) {
 
 void WriteOutput(const VideoOptions& options, const VideoMetadata* known,
                  schema::Output::Builder out) {
+  out.setAutoscale(options.autoscale);
   if (options.output_format == OutputFormat::kNative) {
     auto native = out.getElement().initNative();
     if (known) native.setPixelFormat(known->pixel_format);

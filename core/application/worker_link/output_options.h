@@ -17,7 +17,8 @@ namespace bulkhead::session {
 ipc::ElementType ElementOf(Dtype dtype);
 
 // Returns kInvalidArgument for a transform that leaves no pixel, for too many
-// transforms, and for native frames with what is for RGB; kResourceExhausted
+// transforms, for transforms of frames that keep their sizes, and for native
+// frames with what is for RGB; kResourceExhausted
 // for pictures larger than the limit. Only the worker can check that crops lie
 // within their pictures.
 Status ValidateOutput(const VideoOptions& options, const Limits& limits);

@@ -60,6 +60,9 @@ Result<bool> StreamLink::IsCurrent(schema::Reply::Reader reply_untrusted) {
     case schema::Reply::NEEDS_SLOT:
       epoch = reply_untrusted.getNeedsSlot().getEpoch();
       break;
+    case schema::Reply::NEEDS_POOL:
+      epoch = reply_untrusted.getNeedsPool().getEpoch();
+      break;
     case schema::Reply::PAUSED:
       epoch = reply_untrusted.getPaused();
       break;

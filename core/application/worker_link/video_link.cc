@@ -22,6 +22,8 @@ namespace {
 
 namespace schema = ipc::schema;
 
+constexpr uint64_t kFnvPrime = 0x100000001b3;  // of FNV-1a with 64 bits
+
 std::string Describe(const PlayRequest& play) {
   std::string text = "play on";
   if (play.start == PlayRequest::Start::kBeginning) {
@@ -100,24 +102,27 @@ Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
                                                options, limits, metadata);
         return output.ok() ? output : link_.Misbehaved(output.message());
       }));
+  autoscale_ = options.autoscale;
+  max_pixels_ = limits.frame_pixels;
   shape_ = {.width = metadata.width,
             .height = metadata.height,
             .element = ElementOf(metadata.dtype)};
   if (options.output_format == OutputFormat::kNative) {
     auto native = NativeFormat::Create(metadata.pixel_format, metadata.width,
-                                       metadata.height, limits.frame_pixels);
+                                       metadata.height, max_pixels_);
     if (!native) return link_.Misbehaved(native.error().message());
     shape_.native = *std::move(native);
   }
-  // Four things speak against it. A worker that replays must get beyond the
+  // Five things speak against it. A worker that replays must get beyond the
   // frame that ended the one before. At a position that is known to kill
   // workers, the session gives up between two frames, before a worker is lost.
   // What a decoder leaves unfilled of a damaged picture shows the buffer that
-  // it got, which depends on when it gets the others back. And a worker that
-  // asks for bytes while it decodes would write two replies at a time.
+  // it got, which depends on when it gets the others back. A worker that asks
+  // for bytes while it decodes would write two replies at a time. And a picture
+  // of another size may have to wait for larger slots.
   may_overlap_ = incarnation == 1 && link_.started().poisoned.empty() &&
-                 options.on_corrupt == OnCorrupt::kError && !shape_.native &&
-                 !link_.serves_media();
+                 options.on_corrupt == OnCorrupt::kError && autoscale_ &&
+                 !shape_.native && !link_.serves_media();
   max_passed_ = limits.index_frames;
   media_bytes_ = input.bytes();
   metadata.backend = link_.started().backend;
@@ -184,6 +189,8 @@ Status VideoLink::Play(const PlayRequest& play) {
   overlaps_ = play.in_turn && may_overlap_;
   met_frame_ = false;
   stalled_at_.reset();
+  outgrown_by_.reset();
+  asked_for_pool_ = false;
   unseen_.clear();
   if (play.start != PlayRequest::Start::kOnward) {
     seeking_ = true;
@@ -234,6 +241,9 @@ Result<PlayEvent> VideoLink::AwaitWithinDeadline() {
       unseen_.pop_front();
       return event;
     }
+    if (outgrown_by_) {
+      RETURN_IF_ERROR(AttachLargerPool(*std::exchange(outgrown_by_, {})));
+    }
     RETURN_IF_ERROR(link_.GrantFreeSlots(frames_left_));
     if (stalled_at_) RETURN_IF_ERROR(link_.GrantAnotherSlot(*stalled_at_));
     std::optional<PlayEvent> event;
@@ -280,6 +290,10 @@ Result<std::optional<PlayEvent>> VideoLink::AdoptEventIfValid(
     stalled_at_ = reply_untrusted.getNeedsSlot().getGrants();
     return Event();
   }
+  if (reply_untrusted.isNeedsPool()) {
+    RETURN_IF_ERROR(AdoptNeedIfValid(reply_untrusted.getNeedsPool()));
+    return Event();
+  }
   if (reply_untrusted.isEntered()) {
     RETURN_IF_ERROR(AdoptEntryIfValid(reply_untrusted.getEntered()));
     return Event();
@@ -300,15 +314,21 @@ Result<std::optional<PlayEvent>> VideoLink::AdoptEventIfValid(
 
 Result<PublishedFrame> VideoLink::AdoptFrameIfValid(
     schema::PublishedFrame::Reader frame_untrusted) {
+  if (!autoscale_) {
+    auto shape = OwnShapeIfValid(
+        frame_untrusted.getWidth(), frame_untrusted.getHeight(),
+        frame_untrusted.getPixelFormat().cStr(), shape_, max_pixels_);
+    if (!shape) return link_.Misbehaved(shape.error().message());
+    shape_ = *std::move(shape);
+    asked_for_pool_ = false;
+  }
   // A frame of an earlier play occupies a slot as well, so the ledger must
   // record the frame before it is dropped.
   auto lease = AdoptPictureIfValid(frame_untrusted, shape_, link_.pool());
   if (!lease) return link_.Misbehaved(lease.error().message());
   ++frames_;
-  const uint32_t stride = frame_untrusted.getStride();
   const uint64_t fingerprint =
-      hasher_ ? HashPicture(*hasher_, (*lease)->pixels(), shape_, stride)
-              : frame_untrusted.getFingerprint();
+      FingerprintOf(frame_untrusted, (*lease)->pixels());
   PictureFacts facts;
   if (shape_.native) {
     auto told = ValidateFacts(frame_untrusted.getFacts());
@@ -318,7 +338,7 @@ Result<PublishedFrame> VideoLink::AdoptFrameIfValid(
   return PublishedFrame{.lease = *std::move(lease),
                         .width = shape_.width,
                         .height = shape_.height,
-                        .stride = stride,
+                        .stride = frame_untrusted.getStride(),
                         .pts = frame_untrusted.getPts(),
                         .duration = frame_untrusted.getDuration(),
                         .keyframe = frame_untrusted.getKeyframe(),
@@ -332,6 +352,48 @@ Result<PublishedFrame> VideoLink::AdoptFrameIfValid(
 bool VideoLink::was_ahead() const {
   return link_.dead() && overlaps_ && met_frame_ &&
          link_.decoded_untrusted() - frames_ == 1;
+}
+
+uint64_t VideoLink::FingerprintOf(
+    schema::PublishedFrame::Reader frame_untrusted,
+    const std::byte* slot) const {
+  uint64_t print =
+      hasher_ ? HashPicture(*hasher_, slot, shape_, frame_untrusted.getStride())
+              : frame_untrusted.getFingerprint();
+  if (autoscale_) return print;
+  // A worker that replaces another has to repeat the shapes too.
+  std::string shape =
+      std::to_string(shape_.width) + "x" + std::to_string(shape_.height);
+  if (shape_.native) shape += shape_.native->pixel_format;
+  for (const char c : shape) {
+    print = (print ^ static_cast<uint8_t>(c)) * kFnvPrime;
+  }
+  return print;
+}
+
+Status VideoLink::AdoptNeedIfValid(schema::NeedsPool::Reader needs_untrusted) {
+  if (entering_) return link_.Misbehaved("it did not say where it began");
+  if (autoscale_ || std::exchange(asked_for_pool_, true)) {
+    return link_.Misbehaved("it asked for larger slots that it cannot need");
+  }
+  const auto shape = OwnShapeIfValid(
+      needs_untrusted.getWidth(), needs_untrusted.getHeight(),
+      needs_untrusted.getPixelFormat().cStr(), shape_, max_pixels_);
+  if (!shape) return link_.Misbehaved(shape.error().message());
+  ASSIGN_OR_RETURN(outgrown_by_, GeometryOf(*shape, max_pixels_));
+  if (outgrown_by_->bytes <= link_.pool()->slot_bytes()) {
+    return link_.Misbehaved("it asked for larger slots that it cannot need");
+  }
+  return Status();
+}
+
+Status VideoLink::AttachLargerPool(const ipc::FrameGeometry& geometry) {
+  ASSIGN_OR_RETURN(auto pool, make_larger_pool_(geometry));
+  RETURN_IF_ERROR(link_.AttachPool(std::move(pool)));
+  // A new pool is progress; how often there is one, the size of the pools
+  // bounds (VideoSession::LargerPool).
+  link_.Renew(*deadline_, seeking_ ? &Deadlines::seek : &Deadlines::frame);
+  return Status();
 }
 
 Status VideoLink::AdoptEntryIfValid(schema::Entered::Reader entered_untrusted) {

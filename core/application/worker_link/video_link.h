@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <variant>
 
 #include "core/application/worker_link/media_input.h"
@@ -17,6 +18,7 @@
 #include "core/worker_protocol/frame_pool.h"
 #include "core/worker_protocol/published_output.h"
 #include "core/worker_protocol/step_deadline.h"
+#include "ipc/frame_geometry.h"
 #include "ipc/index_entry.h"
 #include "ipc/schema/session.capnp.h"
 
@@ -31,8 +33,8 @@ struct PublishedFrame {
   int64_t pts;       // in the time base; ipc::kNoTimestamp: none
   int64_t duration;  // in the time base; 0: unknown
   bool keyframe;
-  // Equal for equal pictures. The word of the worker, about every 16th row, or
-  // with a hasher (VideoLink) a hash of every byte that is here.
+  // Equal for equal pictures of one shape. The word of the worker, about every
+  // 16th row, or with a hasher (VideoLink) a hash of every byte that is here.
   uint64_t fingerprint;
   bool damaged;      // parts of the picture are made up
   int64_t position;  // byte of its packet in the file; -1: unknown
@@ -89,10 +91,19 @@ struct PlayRequest {
 // threads are those of WorkerLink, which outlives the VideoLink.
 class VideoLink {
  public:
+  // Makes a pool whose slots have room for a picture of this layout.
+  using MakePool = std::function<Result<std::shared_ptr<FramePool>>(
+      const ipc::FrameGeometry&)>;
+
   // With `hasher`, which may be null and must outlive the link, each picture is
-  // hashed when it comes.
-  VideoLink(WorkerLink& link, const PictureHasher* hasher)
-      : link_(link), stream_(link), hasher_(hasher) {}
+  // hashed when it comes. `make_larger_pool` is called where a frame that keeps
+  // its own size has outgrown the slots.
+  VideoLink(WorkerLink& link, const PictureHasher* hasher,
+            MakePool make_larger_pool)
+      : link_(link),
+        stream_(link),
+        hasher_(hasher),
+        make_larger_pool_(std::move(make_larger_pool)) {}
 
   // Opens the stream. The metadata that is returned was checked for
   // plausibility. `known` is the metadata that an earlier worker of the session
@@ -137,6 +148,11 @@ class VideoLink {
       ipc::schema::PublishedFrame::Reader frame_untrusted);
   Status AdoptEntryIfValid(ipc::schema::Entered::Reader entered_untrusted);
   Status AdoptUnseenIfValid(ipc::schema::Unseen::Reader unseen_untrusted);
+  Status AdoptNeedIfValid(ipc::schema::NeedsPool::Reader needs_untrusted);
+  Status AttachLargerPool(const ipc::FrameGeometry& geometry);
+  // Returns the fingerprint of a picture: that of the worker, or the hash.
+  uint64_t FingerprintOf(ipc::schema::PublishedFrame::Reader frame_untrusted,
+                         const std::byte* slot) const;
   Status CheckGap(const UnseenFrame& gap_untrusted);
   // Counts frames that cannot be the one that the caller searches.
   Status CountPassed(uint64_t frames);
@@ -144,7 +160,12 @@ class VideoLink {
   WorkerLink& link_;
   StreamLink stream_;
   const PictureHasher* const hasher_;
-  PictureShape shape_;        // of every frame; set by Open()
+  const MakePool make_larger_pool_;
+  // Set by Open(). The shape is that of every frame with autoscale, else that
+  // of the latest.
+  bool autoscale_ = true;
+  uint64_t max_pixels_ = 0;
+  PictureShape shape_;
   bool may_overlap_ = false;  // set by Open()
   bool overlaps_ = false;     // the last play
   bool met_frame_ = false;    // of the last play
@@ -160,7 +181,10 @@ class VideoLink {
   int64_t media_bytes_ = 0;
   uint64_t max_passed_ = 0;   // Limits::index_frames
   uint64_t passed_left_ = 0;  // number of frames that may still be passed
-  std::optional<uint32_t> stalled_at_;    // NeedsSlot.grants of the last one
+  std::optional<uint32_t> stalled_at_;  // NeedsSlot.grants of the last one
+  // The picture for which the worker needs larger slots.
+  std::optional<ipc::FrameGeometry> outgrown_by_;
+  bool asked_for_pool_ = false;           // since the last frame
   std::optional<StepDeadline> deadline_;  // of the step, from its first wait on
   bool progressed_ = false;               // the deadline is to be renewed
   StepDeadline::Clock::time_point left_at_;  // the end of the last Await()

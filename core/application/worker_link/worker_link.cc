@@ -195,6 +195,14 @@ Status WorkerLink::Serve(schema::Read::Reader read_untrusted,
 Status WorkerLink::AttachPool(std::shared_ptr<FramePool> pool) {
   last_request_ = "attach the frame pool";
   pool_ = std::move(pool);
+  Status sent = SendPool();
+  // A grant would name a slot of the new pool, and the worker would write into
+  // the old one.
+  spent_ = spent_ || (!sent.ok() && sent.code() != Code::kNotFound);
+  return sent;
+}
+
+Status WorkerLink::SendPool() {
   const FramePool::Keeper keeper = pool_->keeper();
   if (pool_->fd() < 0 && keeper.supervisor != started_.generation) {
     return Status(Code::kNotFound, "nobody has the frames any more");

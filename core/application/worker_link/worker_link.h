@@ -78,9 +78,10 @@ class WorkerLink {
   // the link is spent().
   Status Receive(StepDeadline& deadline, const char* step,
                  const std::function<Status(ipc::schema::Reply::Reader)>& take);
-  // Hands the worker the memory of the frames. No slot of the pool may be
-  // granted to another worker. Returns kNotFound if the memory can be handed to
-  // no further worker, since bulkheadd has not kept it.
+  // Hands the worker the memory of the frames, in place of what it has. No slot
+  // of the pool may be granted to another worker. Returns kNotFound if the
+  // memory can be handed to no further worker, since bulkheadd has not kept it.
+  // After another error the link is spent().
   Status AttachPool(std::shared_ptr<FramePool> pool);
   // Allocates the first slot if there is none yet, so that the worker need not
   // wait for it. Where the memory is refused, GrantFreeSlots tells.
@@ -118,7 +119,8 @@ class WorkerLink {
     return channel_->worker_header()->decoded.load();
   }
   // Returns true if the worker lives but waits for media that it will not get,
-  // or is at a step that was cancelled. Such a worker is of no further use.
+  // is at a step that was cancelled, or has other memory than pool(). Such a
+  // worker is of no further use.
   bool spent() const { return spent_; }
   // Returns true if the process is known to have ended, so that nobody writes
   // into its memory any more. A killed worker that the kernel still holds is
@@ -142,6 +144,8 @@ class WorkerLink {
              std::shared_ptr<CancelSignal> cancel);
 
   using How = ipc::schema::EndWorker::How;
+  // Sends pool_ and waits until the worker has mapped it.
+  Status SendPool();
   // Has bulkheadd end the worker or wait for its end. Returns whether the
   // process is known to have ended, and an error if bulkheadd does not say.
   Result<bool> Ends(How how, std::chrono::milliseconds patience) const;

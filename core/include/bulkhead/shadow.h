@@ -31,8 +31,9 @@ namespace bulkhead {
 // the longest of Deadlines::open, seek and frame to catch up, if the Host lives
 // as long. Nor are the frames of streams that were drawn and have no shadow:
 // those of a SourceReader, those with backend_options, those with
-// OutputFormat::kNative, those that are on `against` itself, any beyond sixteen
-// at once, and those for which `against` does not start.
+// OutputFormat::kNative or without autoscale, those that are on `against`
+// itself, any beyond sixteen at once, and those for which `against` does not
+// start.
 //
 // A device `against` that no backend has is a mistake, and no failure of a
 // shadow: OpenVideo() returns kNotFound for every stream, drawn or not, until a

@@ -36,10 +36,12 @@ struct VideoMetadata : StreamTiming {
   uint32_t stream_count = 0;  // Streams of every kind in the container.
   std::string container;
   std::string codec;
-  // That of the decoder, and with OutputFormat::kNative of every frame.
+  // That of the decoder, and with OutputFormat::kNative of every frame; without
+  // VideoOptions::autoscale of the first.
   std::string pixel_format;
   // The size in pixels of every delivered frame: after rotation and transforms,
-  // or with kNative as the decoder made it.
+  // or with kNative as the decoder made it. Without autoscale, that of the
+  // first.
   uint32_t width = 0;
   uint32_t height = 0;
   // The size in pixels after rotation and before transforms; with kNative that
@@ -112,7 +114,8 @@ struct DamagedRange {
 // on on another device instead, and recovery() tells.
 //
 // Order and numbers. Frames arrive in presentation order, as FFmpeg's decoder
-// outputs them, and every frame has the size of the first. Every packet that
+// outputs them, and every frame has the size of the first, unless
+// VideoOptions::autoscale says otherwise. Every packet that
 // shows a picture counts as one frame, even if it does not decode. So frame
 // numbers are those of the file, the same for Next() and for indexed access,
 // and a whole pass delivers FrameCount() minus the frames of damage(), without
@@ -174,12 +177,12 @@ class VideoDecoder {
   // position of Next() does not change.
   Result<Frame> FrameAt(int64_t index);
 
-  // The calls that return batches need OutputFormat::kRgb, else they fail with
-  // kInvalidArgument. They write the pixels into `into`, if it is not
-  // empty: picture i begins at byte i * FrameBatch::picture_bytes().
-  // kInvalidArgument if the pictures do not fit; the message says how many
-  // bytes they need, and nothing is written. After another error `into` may
-  // have some of the pictures.
+  // The calls that return batches need OutputFormat::kRgb and frames of the
+  // size in metadata(), else they fail with kInvalidArgument. They write the
+  // pixels into `into`, if it is not empty: picture i begins at byte i *
+  // FrameBatch::picture_bytes(). kInvalidArgument if the pictures do not fit;
+  // the message says how many bytes they need, and nothing is written. After
+  // another error `into` may have some of the pictures.
 
   // Returns the frames of `indices`, in the order of the request; duplicates
   // are decoded once. Errors as of FrameAt; kResourceExhausted if the batch

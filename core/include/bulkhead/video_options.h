@@ -119,6 +119,13 @@ struct VideoOptions {
   // then kInvalidArgument, and so are the calls that return batches; pictures
   // are not turned upright (VideoMetadata::rotation tells how to).
   OutputFormat output_format = OutputFormat::kRgb;
+  // Every frame has the size of the stream's first one: later ones of another
+  // size are scaled to it, and with kNative converted to its pixel format. So
+  // does the ffmpeg command, whose option -autoscale this is. If false, every
+  // frame has the size, and with kNative the pixel format, that the decoder
+  // gave it (Frame::width(), Frame::pixel_format()). Transforms are then
+  // kInvalidArgument, and so is a batch of frames of different sizes.
+  bool autoscale = true;
 };
 
 }  // namespace bulkhead

@@ -88,6 +88,7 @@ void DefineStreamOptions(py::module_& module) {
       .def_readwrite("backend_options", &VideoOptions::backend_options)
       .def_readwrite("output_dtype", &VideoOptions::output_dtype)
       .def_readwrite("output_format", &VideoOptions::output_format)
+      .def_readwrite("autoscale", &VideoOptions::autoscale)
       .def_property(
           "transforms", nullptr,
           [](VideoOptions& self,

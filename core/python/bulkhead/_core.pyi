@@ -893,6 +893,7 @@ class VideoMetadata(_Record):
 
 class VideoOptions(_Object):
     allowed: AllowedMedia
+    autoscale: bool
     backend_options: List[Tuple[str,str]]
     device: str
     frame_mappings: List[FrameMapping]

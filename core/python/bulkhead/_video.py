@@ -74,6 +74,11 @@ class VideoDecoder(Decoder):
             frames are bulkhead.NativeFrame, iteration and [index] give lists of
             planes. They are neither converted nor turned upright. Without
             transforms, output_dtype, batches and leases.
+        autoscale: True gives every frame the size of the first, as ffmpeg does. With
+            False each frame has the size that the stream gives it there, and with
+            "native" its own pixel format: data of a shape of its own. Then without
+            transforms, and a batch is of frames of the first one's size, or raises
+            InvalidArgumentError.
         custom_frame_mappings: JSON of ffprobe that replaces the scan: str, bytes
             or a file.
         on_corrupt: "error", "skip", "nearest" or "show": what becomes of damaged
@@ -99,6 +104,7 @@ class VideoDecoder(Decoder):
         transforms: Optional[collections.abc.Sequence[DecoderTransform]] = None,
         output_dtype: Any = "uint8",
         output_format: Literal["rgb", "native"] = "rgb",
+        autoscale: bool = True,
         custom_frame_mappings: Any = None,
         on_corrupt: Literal["error", "skip", "nearest", "show"] = "error",
         on_failure: Any = None,
@@ -125,6 +131,7 @@ class VideoDecoder(Decoder):
             "seek_mode": seek_mode,
             "output_dtype": _arrays.dtype_name(output_dtype),
             "output_format": output_format,
+            "autoscale": checked("autoscale", autoscale, BOOLEAN),
             "frame_mappings": checked(
                 "custom_frame_mappings", custom_frame_mappings, _MAPPINGS, none=True
             ),
@@ -151,6 +158,7 @@ class VideoDecoder(Decoder):
         options.output_format = member(
             _core.OutputFormat, "output_format", given["output_format"]
         )
+        options.autoscale = given["autoscale"]
         if given["frame_mappings"] is not None:
             options.frame_mappings = _core.parse_frame_mappings(given["frame_mappings"])
         options.on_corrupt = member(_core.OnCorrupt, "on_corrupt", given["on_corrupt"])

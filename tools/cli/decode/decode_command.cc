@@ -57,6 +57,10 @@ FORMAT is one of
 converted nor turned upright, as `ffmpeg -noautorotate -f rawvideo` writes them;
 `bulkhead probe` tells their pixel format.
 
+Frames of a stream that changes its size are scaled to that of the first one.
+With --no-autoscale, as with `ffmpeg -noautoscale`, each keeps its own: rawvideo
+has them one after the other, as many bytes each as framemd5 tells. y4m cannot.
+
 A:B:S is a Python slice: the end is exclusive, negatives count from the end.
 T1:T2 are seconds on the clock of the file: the frames on the screen, or with
 --audio the samples heard, from T1 until T2. With --fps frames are repeated or
@@ -192,6 +196,10 @@ void AddPictureOptions(CLI::App& command, DecodeOptions& options) {
                   "makes them (native, default of y4m)")
       ->type_name("native|rgb24")
       ->check(CLI::IsMember({"native", "rgb24"}));
+  command.add_flag_callback(
+      "--no-autoscale", [&options] { options.video.autoscale = false; },
+      "Leave each frame in its own size, and with native in its own pixel "
+      "format, where the stream changes them (default: those of the first)");
 }
 
 }  // namespace

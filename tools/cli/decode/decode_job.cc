@@ -64,9 +64,10 @@ Status ParseAudio(const DecodeOptions& options, DecodeJob& job) {
     return Status();
   }
   if (job.format.empty()) job.format = "wav";
-  const bool of_frames =
-      job.slice || job.indices || job.fps || !job.video.transforms.empty() ||
-      !options.dtype.empty() || !options.pixel_format.empty();
+  const bool of_frames = job.slice || job.indices || job.fps ||
+                         !job.video.transforms.empty() ||
+                         !options.dtype.empty() ||
+                         !options.pixel_format.empty() || !job.video.autoscale;
   if ((!IsOfAudio(job.format) && job.format != "null") || of_frames) {
     return Status(Code::kInvalidArgument,
                   "audio is written as wav, f32le or null and selected by "
@@ -81,6 +82,22 @@ Status ParseAudio(const DecodeOptions& options, DecodeJob& job) {
                            .on_failure = options.video.on_failure,
                            .backend_options = job.video.backend_options,
                            .recovery_observer = {}};
+  return Status();
+}
+
+// Checks what cannot be had of frames that keep their own sizes.
+Status CheckSizes(const DecodeJob& job) {
+  if (job.video.autoscale) return Status();
+  if (job.format == "y4m") {
+    return Status(Code::kInvalidArgument,
+                  "y4m has pictures of one size; leave out --no-autoscale, or "
+                  "choose --format rawvideo, framemd5 or png");
+  }
+  if (!job.video.transforms.empty()) {
+    return Status(Code::kInvalidArgument,
+                  "--resize and --crop give all frames one size; leave them "
+                  "out, or --no-autoscale");
+  }
   return Status();
 }
 
@@ -158,6 +175,7 @@ Result<std::vector<DecodeJob>> ParseJobs(const DecodeOptions& options) {
     common.format = options.output.ends_with(".png") ? "png" : "framemd5";
   }
   if (!common.audio) {
+    if (Status status = CheckSizes(common); !status.ok()) return status;
     if (Status status = ParsePixelFormat(options, common); !status.ok()) {
       return status;
     }
