@@ -70,10 +70,9 @@ Expected<void> Allocate(int fd, size_t bytes) {
 // Allocates and maps the pages of a part of a mapping. Returns 0, or -1 with
 // errno; EINVAL where the kernel cannot (before Linux 5.14).
 int PopulatePages(std::span<std::byte> pages) {
-  constexpr int kMadvPopulateRead = 22;  // missing in the C library's headers
   int result = -1;
   do {
-    result = madvise(pages.data(), pages.size(), kMadvPopulateRead);
+    result = madvise(pages.data(), pages.size(), MADV_POPULATE_READ);
   } while (result != 0 && (errno == EINTR || errno == EAGAIN));
   return result;
 }

@@ -69,6 +69,8 @@ class FramePool : public std::enable_shared_from_this<FramePool> {
   Keeper keeper() const { return keeper_; }
   // Returns how many slots the pool may have; never more than that.
   uint32_t slot_count() const { return slot_count_; }
+  // Returns how many slots have their memory.
+  uint32_t allocated_count() const { return allocated_; }
   uint64_t slot_bytes() const { return slot_bytes_; }
   ipc::SlotLedger& ledger() { return ledger_; }
   const std::byte* slot(uint32_t index) const {

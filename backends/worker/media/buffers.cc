@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/worker/media/buffers.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <utility>
@@ -23,7 +24,7 @@ namespace {
 // Vector code may read this far past a plane, whatever padding the decoder has
 // asked for.
 constexpr size_t kOverread = 64;
-constexpr uint32_t kLeastAlignment = 64;
+// A mapping is aligned to pages.
 constexpr uint32_t kMostAlignment = 4096;
 constexpr uint32_t kMostPadding = 1 << 20;
 
@@ -106,7 +107,9 @@ Extent ExtentOf(const bulkhead_frame& frame, int plane) {
 }  // namespace
 
 struct BufferProvider::Buffer {
-  ~Buffer() { std::free(memory); }
+  ~Buffer() {
+    if (memory != nullptr) munmap(memory, total_bytes);
+  }
 
   Shape shape;
   uint64_t renewals = 0;
@@ -269,11 +272,14 @@ std::unique_ptr<BufferProvider::Buffer> BufferProvider::PrivateBuffer(
     return nullptr;
   }
   auto buffer = std::make_unique<Buffer>();
-  const size_t alignment = std::max(shape.alignment, kLeastAlignment);
-  buffer->memory = static_cast<uint8_t*>(
-      std::aligned_alloc(alignment, AlignUp(layout->bytes, alignment)));
-  if (buffer->memory == nullptr) return nullptr;
-  std::memset(buffer->memory, 0, layout->bytes);
+  // New pages hold zeroes. A page fault costs several times what it takes to
+  // zero the page, and every process pays for it anew: so all pages are made
+  // at once.
+  void* const memory =
+      mmap(nullptr, layout->bytes, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  buffer->memory = static_cast<uint8_t*>(memory);
   buffer->view.plane_count = layout->planes;
   for (uint32_t plane = 0; plane < layout->planes; ++plane) {
     buffer->view.data[plane] = buffer->memory + layout->offsets[plane];

@@ -2,6 +2,7 @@
 #include "backends/worker/media/packet_role.h"
 
 #include <algorithm>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -48,19 +49,20 @@ void ForEachUnit(Bytes data, uint32_t length_bytes, const Use& use) {
 // behind two (ITU-T H.264 and H.265, section 7.4.1); only at the end of a unit
 // have muxers left some.
 bool HasZeroes(Bytes unit) {
-  constexpr size_t kMost = 8;
-  for (size_t at = 0; at + kMost < unit.size();) {
-    // No run of that length is without one of these.
-    if (unit[at + kMost - 1] != 0) {
-      at += kMost;
-      continue;
-    }
-    size_t begin = at + kMost - 1;
-    while (begin > at && unit[begin - 1] == 0) --begin;
-    size_t end = at + kMost;
-    while (end < unit.size() && unit[end] == 0) ++end;
-    if (end - begin >= kMost && end < unit.size()) return true;
-    at = end;
+  constexpr ptrdiff_t kMost = 8;
+  // memchr, because the scan of a file searches all of its pictures.
+  const auto next_zero = [&](Bytes::iterator from) {
+    const auto left = static_cast<size_t>(unit.end() - from);
+    const void* found = left > 0 ? std::memchr(&*from, 0, left) : nullptr;
+    return found == nullptr
+               ? unit.end()
+               : from + (static_cast<const uint8_t*>(found) - &*from);
+  };
+  for (auto at = next_zero(unit.begin()); at != unit.end();) {
+    const auto end =
+        std::find_if(at, unit.end(), [](uint8_t byte) { return byte != 0; });
+    if (end - at >= kMost && end != unit.end()) return true;
+    at = next_zero(end);
   }
   return false;
 }

@@ -74,6 +74,7 @@ class SlotPool {
     bool granted = false;
     bool taken = false;
     bool pinned = false;
+    bool mapped = false;
   };
 
   std::optional<Slot> TakeLocked(bool pin);

@@ -123,6 +123,8 @@ Status VideoLink::Scan(
   RETURN_IF_ERROR(
       link_.Send(kSmallRequestWords,
                  [](schema::Request::Builder request) { request.setScan(); }));
+  // Whoever asks for the index will ask for a frame next.
+  link_.AllocateFirstSlot();
   stream_.EndPlay();
   StepDeadline deadline = link_.Within(&Deadlines::scan);
   for (bool done = false; !done;) {

@@ -221,6 +221,10 @@ Status WorkerLink::AttachPool(std::shared_ptr<FramePool> pool) {
                  });
 }
 
+void WorkerLink::AllocateFirstSlot() {
+  if (pool_->allocated_count() == 0) (void)pool_->Grow();
+}
+
 Status WorkerLink::GrantFreeSlots(uint64_t wanted) {
   if (wanted == 0) return Status();
   const auto grant = [this] {

@@ -82,6 +82,9 @@ class WorkerLink {
   // granted to another worker. Returns kNotFound if the memory can be handed to
   // no further worker, since bulkheadd has not kept it.
   Status AttachPool(std::shared_ptr<FramePool> pool);
+  // Allocates the first slot if there is none yet, so that the worker need not
+  // wait for it. Where the memory is refused, GrantFreeSlots tells.
+  void AllocateFirstSlot();
   // Grants the worker every free slot, and lets the pool grow towards `wanted`
   // granted slots, by one a call once the worker has two. Does nothing if no
   // slot is wanted. Returns kResourceExhausted if the application holds all

@@ -11,7 +11,6 @@
 #include <span>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "core/base/digest.h"
 #include "core/base/record_hash.h"
@@ -29,12 +28,13 @@ struct Reading {
   int object;
   std::function<void(std::span<const char>)> take;
   off_t at = 0;
-  std::vector<char> piece = std::vector<char>(kPieceBytes);
+  std::unique_ptr<char[]> piece =
+      std::make_unique_for_overwrite<char[]>(kPieceBytes);
 };
 
 kj::Promise<Status> Continue(std::shared_ptr<Reading> reading) {
   const ssize_t got =
-      ::pread(reading->object, reading->piece.data(), kPieceBytes, reading->at);
+      ::pread(reading->object, reading->piece.get(), kPieceBytes, reading->at);
   if (got < 0 && errno != EINTR) {
     return Status(
         Code::kBackendUnavailable,
@@ -42,7 +42,7 @@ kj::Promise<Status> Continue(std::shared_ptr<Reading> reading) {
   }
   if (got == 0) return Status();
   if (got > 0) {
-    reading->take(std::span(reading->piece).first(static_cast<size_t>(got)));
+    reading->take({reading->piece.get(), static_cast<size_t>(got)});
     reading->at += got;
   }
   // A timer and not evalLater(): kj polls descriptors only when nothing is
