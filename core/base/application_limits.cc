@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/application_limits.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cstdint>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
 namespace bulkhead {
 namespace {
@@ -61,19 +65,44 @@ std::string LowLimits() {
   return low;
 }
 
-std::string NearOpenFiles(int newest) {
+OpenFiles CountOpenFiles() {
+  OpenFiles files;
   rlimit limit = {};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return "";
-  const auto open = static_cast<rlim_t>(newest) + 1;
-  // Without division, which loses the limits below ten.
-  if (newest < 0 || limit.rlim_cur == RLIM_INFINITY ||
-      open * 10 < limit.rlim_cur * 9) {
-    return "";
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) files.limit = limit.rlim_cur;
+  std::error_code error;
+  std::filesystem::directory_iterator entry("/proc/self/fd", error);
+  // The descriptor of the directory is one of the entries, and is closed again.
+  for (; !error && entry != std::filesystem::directory_iterator();
+       entry.increment(error)) {
+    ++files.open;
   }
-  return "the application has " + std::to_string(open) + " of the " +
-         std::to_string(limit.rlim_cur) +
-         " open files that it may have, and each stream takes one: raise its "
-         "limit on open files (ulimit -n, RLIMIT_NOFILE) or close some";
+  if (files.open > 0) --files.open;
+  return files;
+}
+
+std::optional<OpenFiles> NearOpenFiles(int newest, uint64_t spare) {
+  rlimit limit = {};
+  if (newest < 0 || ::getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+      limit.rlim_cur == RLIM_INFINITY) {
+    return std::nullopt;
+  }
+  const auto is_near = [&](uint64_t open) {
+    // Without division, which loses the limits below ten.
+    return open * 10 >= limit.rlim_cur * 9 || open + spare > limit.rlim_cur;
+  };
+  // The kernel gives the lowest free number. So at least newest + 1 are open;
+  // there are more if others of higher numbers were opened earlier. Where those
+  // reach up to the limit, the last number is in use.
+  const uint64_t at_least = static_cast<uint64_t>(newest) + 1;
+  const int last = static_cast<int>(std::min<rlim_t>(limit.rlim_cur, INT_MAX));
+  if (!is_near(at_least) && ::fcntl(last - 1, F_GETFD) < 0) {
+    return std::nullopt;
+  }
+  OpenFiles files = CountOpenFiles();
+  // Without /proc, or without a descriptor for the directory.
+  if (files.open == 0) files.open = at_least;
+  if (!is_near(files.open)) return std::nullopt;
+  return files;
 }
 
 std::optional<uint64_t> ProcessorSeconds() {

@@ -27,11 +27,21 @@ inline constexpr uint64_t kBackendOpenFiles = 256;
 // string if there are none.
 std::string LowLimits();
 
-// Returns what to tell people if this process is about to have as many open
-// files as it may have, and an empty string if not. `newest` is the descriptor
-// opened last: the kernel gives the lowest free number, so that as many are
-// open at least, or were when it was opened.
-std::string NearOpenFiles(int newest);
+// The open files of this process, and its soft limit on their number.
+struct OpenFiles {
+  uint64_t open = 0;
+  uint64_t limit = 0;
+};
+
+// Counts the open files of this process, which takes time for each of them.
+OpenFiles CountOpenFiles();
+
+// Returns the open files of this process if it has nine tenths of those that it
+// may have, or room for fewer than `spare` more; nullopt otherwise. `newest` is
+// a descriptor that was opened just now. The files are counted only where
+// `newest`, or a descriptor at the limit, shows that there may be so many. Who
+// calls this for each descriptor is told before one cannot be opened.
+std::optional<OpenFiles> NearOpenFiles(int newest, uint64_t spare);
 
 // Returns the limit on the processor time of a process, in seconds; nullopt if
 // there is none. The kernel ends a process at the limit by SIGKILL.

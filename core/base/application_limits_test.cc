@@ -4,8 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <functional>
+#include <set>
 #include <string>
 
 #include "ipc/testing/forked_child.h"
@@ -27,6 +30,48 @@ bool WithFewFiles(const std::function<bool()>& body) {
     return ::setrlimit(RLIMIT_NOFILE, &files) == 0 && body() ? 0 : 1;
   });
   return child.Wait() == 0;
+}
+
+// Makes exactly the descriptors below `end` open, except `closed`.
+bool OpenAllBut(int end, const std::set<int>& closed) {
+  for (int fd = 3; fd < 64; ++fd) {
+    const bool open = fd < end && !closed.contains(fd);
+    if (open ? ::dup2(2, fd) < 0 : ::close(fd) < 0 && errno != EBADF) {
+      return false;
+    }
+  }
+  return true;
+}
+
+TEST(NearOpenFiles, CountsThem) {
+  EXPECT_TRUE(WithFewFiles([] {
+    if (!OpenAllBut(57, {}) || NearOpenFiles(56, 0)) return false;
+    if (!OpenAllBut(58, {})) return false;
+    const auto near = NearOpenFiles(57, 0);
+    return near && near->open == 58 && near->limit == 64;
+  }));
+}
+
+TEST(NearOpenFiles, TakesThoseThatWereClosedForClosed) {
+  EXPECT_TRUE(WithFewFiles([] {
+    return OpenAllBut(64, {10, 11, 12, 13, 14, 15, 16, 17}) &&
+           !NearOpenFiles(63, 0);
+  }));
+}
+
+TEST(NearOpenFiles, SeesThoseOfHigherNumbers) {
+  EXPECT_TRUE(WithFewFiles([] {
+    if (!OpenAllBut(64, {11, 12, 13})) return false;
+    const auto near = NearOpenFiles(10, 0);
+    return near && near->open == 61;
+  }));
+}
+
+TEST(NearOpenFiles, LeavesRoomForWhatIsNeeded) {
+  EXPECT_TRUE(WithFewFiles([] {
+    return OpenAllBut(45, {}) && !NearOpenFiles(44, 19) &&
+           NearOpenFiles(44, 20);
+  }));
 }
 
 TEST(NamingLimits, AddsWhatIsLowOnlyWhereSomethingRanOut) {

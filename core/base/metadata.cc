@@ -23,6 +23,7 @@ void AddVideo(const StreamMetadata& stream, Json& facts) {
   facts["width"] = stream.width;
   facts["height"] = stream.height;
   facts["rotation"] = stream.rotation;
+  facts["vertical_flip"] = stream.vertical_flip;
   facts["sample_aspect_ratio"] = FactsOf(stream.sample_aspect_ratio);
   facts["average_frame_rate"] = FactsOf(stream.average_frame_rate);
   facts["base_frame_rate"] = FactsOf(stream.base_frame_rate);

@@ -2,9 +2,6 @@
 #include "core/supervisor/supervisor.h"
 
 #include <capnp/message.h>
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -15,6 +12,7 @@
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
 #include "core/control/exit_messages.h"
+#include "core/supervisor/own_files.h"
 #include "core/supervisor/sandbox/policy.h"
 #include "core/supervisor/sockets/replies.h"
 #include "ipc/capnp_read.h"
@@ -41,21 +39,12 @@ std::vector<std::string> ToStrings(capnp::List<capnp::Text>::Reader list) {
 // files of the distribution.
 constexpr size_t kFilesOfALaunch = 24;
 
-bool CanOpen(size_t files) {
-  std::vector<ipc::UniqueFd> spare;
-  for (size_t i = 0; i < files; ++i) {
-    spare.emplace_back(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0));
-    if (!spare.back()) return false;
-  }
-  return true;
-}
-
 sandbox::SandboxReport WithoutDescriptors() {
   const std::string evidence = "too few descriptors are free to try it";
   sandbox::SandboxReport report;
   report.gaps = {{.missing = "the whole sandbox",
                   .evidence = evidence,
-                  .remedy = "raise the limit on open files (ulimit -n)",
+                  .remedy = "raise the hard limit on open files (ulimit -Hn)",
                   .cost = "no backend starts"}};
   report.exhausted = Status(Code::kResourceExhausted, evidence);
   return report;
@@ -72,7 +61,8 @@ Status CannotTry(const Status& exhausted) {
       "cannot find out what sandbox this machine offers: " +
           exhausted.message() + "; " +
           (low.empty()
-               ? "raise the limit on open files (ulimit -n) or on processes "
+               ? "raise the hard limit on open files (ulimit -Hn) or on "
+                 "processes "
                  "(ulimit -u), whichever ran out, and start the application "
                  "again"
                : RaiseTheLimits(low)));
@@ -330,15 +320,8 @@ Status Supervisor::CheckSpareFiles() const {
         }));
   }
   if (CanOpen(needed)) return Status();
-  rlimit most = {};
-  ::getrlimit(RLIMIT_NOFILE, &most);
-  return Status(Code::kResourceExhausted,
-                "bulkheadd may have " + std::to_string(most.rlim_cur) +
-                    " files open at a time, and has too few left to find and "
-                    "start a backend, which takes " +
-                    std::to_string(needed) +
-                    "; raise the limit on open files (ulimit -n) and try "
-                    "again");
+  return TooFewFiles("find and start a backend, which takes " +
+                     std::to_string(needed));
 }
 
 Status Supervisor::EnsureTier() {

@@ -11,6 +11,7 @@
 #include "core/control/capability_messages.h"
 #include "core/control/crash_note.h"
 #include "core/control/exit_messages.h"
+#include "core/supervisor/own_files.h"
 #include "core/supervisor/sockets/replies.h"
 #include "core/supervisor/supervisor.h"
 #include "ipc/message_socket.h"
@@ -121,6 +122,11 @@ kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
     Fail(connection, backend.error());
     return kj::READY_NOW;
   }
+  // Said here, where all figures are known, in place of what fails first.
+  if (!CanOpen(kFilesOfAnOpening)) {
+    Fail(connection, TooFewFilesForAStream());
+    return kj::READY_NOW;
+  }
   if (const Status able = catalog_->CheckDecodes(
           **backend, request.getAudio() ? discovery::StreamKind::kAudio
                                         : discovery::StreamKind::kVideo);
@@ -158,6 +164,11 @@ kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
                  .access = request.getServed()
                                ? session::WorkerChannel::MediaAccess::kServed
                                : session::WorkerChannel::MediaAccess::kDirect}};
+  std::string warning = request.getWarning().cStr();
+  if (const std::string near = NearOwnOpenFiles(sockets->second.get());
+      !near.empty()) {
+    warning += (warning.empty() ? "" : "; ") + near;
+  }
   const uint64_t session = next_session_++;
   ends_.Open(request.getEnd(), session);
   return (*backend)
@@ -167,7 +178,7 @@ kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
                     {.input = input,
                      .path = request.getPath().cStr(),
                      .counter = request.getCounter(),
-                     .warning = request.getWarning().cStr(),
+                     .warning = std::move(warning),
                      .memory = {.private_bytes = request.getWorkerBytes(),
                                 .shared_bytes = request.getSharedBytes()}},
                     std::move(sockets->second))

@@ -7,6 +7,7 @@
 
 #include "core/base/pidfd.h"
 #include "core/control/exit_messages.h"
+#include "core/supervisor/own_files.h"
 #include "core/supervisor/sockets/replies.h"
 #include "core/supervisor/supervisor.h"
 #include "ipc/unique_fd.h"
@@ -51,7 +52,8 @@ kj::Promise<void> Supervisor::Attach(EventSocket& connection,
       started.pidfd, [this, id, end = asked.end] { ends_.Tell(end, id); });
   if (!watched.ok()) {
     backend->CloseSession(id);
-    Fail(connection, watched);
+    // Other streams that were opened at the same time took the last ones.
+    Fail(connection, CanOpen(1) ? watched : TooFewFilesForAStream());
     return kj::READY_NOW;
   }
   sockets_[id] = socket;

@@ -60,6 +60,7 @@ void ReadPicture(schema::StreamDescription::Reader stream_untrusted,
   stream.width = stream_untrusted.getWidth();
   stream.height = stream_untrusted.getHeight();
   stream.rotation = stream_untrusted.getRotation();
+  stream.vertical_flip = stream_untrusted.getVerticalFlip();
   stream.sample_aspect_ratio = ToRatio(stream_untrusted.getSampleAspectRatio());
   stream.average_frame_rate = ToRatio(stream_untrusted.getAverageFrameRate());
   stream.base_frame_rate = ToRatio(stream_untrusted.getBaseFrameRate());

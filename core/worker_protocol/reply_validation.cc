@@ -73,6 +73,7 @@ Result<VideoMetadata> ValidateOpened(schema::Opened::Reader opened_untrusted,
       metadata.rotation >= 360) {
     return Violation("it reported an impossible rotation");
   }
+  metadata.vertical_flip = opened_untrusted.getVerticalFlip();
   metadata.container =
       CleanText(opened_untrusted.getContainer().cStr(), kMaxNameBytes);
   metadata.codec = CleanText(opened_untrusted.getCodec().cStr(), kMaxNameBytes);

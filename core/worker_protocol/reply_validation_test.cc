@@ -39,6 +39,7 @@ TEST(ValidateOpenedTest, TakesWhatIsPlausible) {
     o.setCodec("h264");
     o.setContainer("mov,mp4");
     o.setRotation(270);
+    o.setVerticalFlip(true);
     o.setFrameCountFromHeader(50);
     o.setDurationFromHeader(50);
     o.setStartFromHeader(-25);
@@ -49,6 +50,7 @@ TEST(ValidateOpenedTest, TakesWhatIsPlausible) {
   EXPECT_EQ(metadata->stream_index, 2);
   EXPECT_EQ(metadata->codec, "h264");
   EXPECT_EQ(metadata->rotation, 270);
+  EXPECT_TRUE(metadata->vertical_flip);
   EXPECT_EQ(metadata->frame_count_from_header, 50u);
   EXPECT_DOUBLE_EQ(*metadata->duration_seconds_from_header, 2);
   EXPECT_DOUBLE_EQ(*metadata->begin_seconds_from_header, -1);

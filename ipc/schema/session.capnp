@@ -432,6 +432,8 @@ struct Opened {
   # As in StreamDescription.
   chromaLocation @24 :UInt8;
   # 0 unspecified, 1 left, 2 center, 3 top left, 4 top, 5 bottom left, 6 bottom.
+  verticalFlip @25 :Bool;
+  # True if the pictures were flipped vertically before the rotation.
 }
 
 const packetsPerReport :UInt64 = 1000;
@@ -504,7 +506,8 @@ struct StreamDescription {
   width @13 :UInt32;
   height @14 :UInt32;
   rotation @15 :Int32;
-  # As in Opened. The size is the one after rotation.
+  verticalFlip @32 :Bool;
+  # Both as in Opened. The size is the one after rotation.
   sampleAspectRatio @16 :Types.Rational;
   averageFrameRate @17 :Types.Rational;
   baseFrameRate @18 :Types.Rational;

@@ -2,6 +2,8 @@
 // Tests the commands that read files: several files, standard input, and what
 // the commands print or show.
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -94,6 +96,24 @@ TEST_F(Cli, StdinIsAnInputPipedOrNot) {
       RunProgram({"sh", "-c", R"(: | "$CLI" decode -)"}, options);
   EXPECT_EQ(nothing.exit_code, 3) << nothing.Describe();
   EXPECT_NE(nothing.errors.find("standard input is empty"), std::string::npos);
+}
+
+TEST_F(Cli, ProbeTellsOfMirroredFiles) {
+  std::ifstream in(clip(), std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  // The first number of the display matrix becomes -1.
+  bytes.replace(bytes.find("tkhd") + 44, 4, {"\xff\xff\0\0", 4});
+  const std::string path = TemporaryDirectory() + "/mirrored.mp4";
+  std::ofstream(path, std::ios::binary) << bytes;
+  const ProgramResult result = Run({"probe", path});
+  EXPECT_NE(result.output.find("flipped vertically, rotated by 180 degrees"),
+            std::string::npos)
+      << result.Describe();
+  const ProgramResult json = Run({"probe", path, "--json"});
+  const auto facts = nlohmann::json::parse(json.output, nullptr, false);
+  ASSERT_FALSE(facts.is_discarded()) << json.output;
+  EXPECT_EQ(facts["streams"].at(0)["rotation"], 180);
+  EXPECT_EQ(facts["streams"].at(0)["vertical_flip"], true);
 }
 
 TEST_F(Cli, ProbeTellsOfEveryStreamOfEachFile) {

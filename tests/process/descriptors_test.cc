@@ -46,10 +46,10 @@ size_t Number(const char* variable, size_t otherwise) {
   return value ? std::stoul(value) : otherwise;
 }
 
-size_t OpenDescriptors() {
+size_t OpenDescriptors(const std::string& process = "self") {
   size_t count = 0;
   for ([[maybe_unused]] const auto& entry :
-       std::filesystem::directory_iterator("/proc/self/fd")) {
+       std::filesystem::directory_iterator("/proc/" + process + "/fd")) {
     ++count;
   }
   return count;
@@ -184,6 +184,48 @@ TEST_F(Descriptors, WhoComesNearTheLimitIsToldWhichOne) {
                              HasSubstr("ulimit -n"))));
   EXPECT_EQ(another.error().code(), Code::kResourceExhausted);
   EXPECT_THAT(another.error().message(), HasSubstr("ulimit -n"));
+}
+
+TEST_F(Descriptors, BulkheaddHasFiveForAStream) {
+  const std::string bulkheadd = std::to_string(host_->supervisor_pid());
+  const size_t before = OpenDescriptors(bulkheadd);
+  std::vector<VideoDecoder> open;
+  for (size_t i = 1; i <= 5; ++i) {
+    open.push_back(Open());
+    ASSERT_TRUE(open.back().Next().value());
+    EXPECT_EQ(OpenDescriptors(bulkheadd), before + 5 * i);
+  }
+}
+
+// bulkheadd's limit is the hard one that the application was started with.
+TEST_F(Descriptors, WhoseBulkheaddComesNearItsLimitIsToldSo) {
+  const pid_t bulkheadd = host_->supervisor_pid();
+  const rlim_t files = OpenDescriptors(std::to_string(bulkheadd)) + 80;
+  const rlimit limit = {files, files};
+  ASSERT_EQ(::prlimit(bulkheadd, RLIMIT_NOFILE, &limit, nullptr), 0);
+  const auto told = Contains(
+      AllOf(HasSubstr("bulkheadd has "),
+            HasSubstr(" of the " + std::to_string(files) + " open files"),
+            HasSubstr("each stream takes 5"), HasSubstr("ulimit -Hn")));
+  std::vector<VideoDecoder> open;
+  open.push_back(Open());
+  EXPECT_THAT(texts_, Not(told));
+  Result<VideoDecoder> another = host_->OpenVideo(clip_);
+  for (; another; another = host_->OpenVideo(clip_)) {
+    open.push_back(*std::move(another));
+    ASSERT_LT(open.size(), files);
+  }
+  EXPECT_GT(open.size(), 10u);
+  EXPECT_THAT(texts_, told);
+  EXPECT_EQ(another.error().code(), Code::kResourceExhausted);
+  EXPECT_THAT(another.error().message(),
+              AllOf(HasSubstr("bulkheadd has "),
+                    HasSubstr(" of the " + std::to_string(files) +
+                              " open files that it may have"),
+                    HasSubstr("ulimit -Hn")));
+  for (VideoDecoder& video : open) EXPECT_TRUE(video.Next().value());
+  open.pop_back();
+  EXPECT_TRUE(host_->OpenVideo(clip_));
 }
 
 }  // namespace

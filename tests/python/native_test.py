@@ -3,7 +3,10 @@
 
 import os
 import signal
+import struct
 import unittest
+
+import numpy
 
 import support
 import bulkhead
@@ -104,6 +107,48 @@ class NativeFrames(unittest.TestCase):
         at = decoder.get_frame_played_at(1.0)
         self.assertEqual(packed(at.planes[0]), packed(decoder[25][0]))
 
+    def test_of_ten_bits_are_there_by_index(self):
+        """Also with a torch that has no uint16."""
+        path = made("ten.mkv", "-c:v", "ffv1", "-pix_fmt", "yuv422p10le")
+        decoder = self.open(path)
+        expected = [list(map(packed, frame.planes)) for frame in decoder.frames()]
+        for planes in (
+            decoder[2],
+            decoder.get_frame_at(2).planes,
+            decoder.get_frame_played_at(2 / 25).planes,
+            list(decoder)[2],
+        ):
+            self.assertEqual(list(map(packed, planes)), expected[2])
+            self.assertEqual(str(planes[0].dtype).removeprefix("torch."), "uint16")
+            planes[0][0][0] = 7
+
+    def test_can_be_turned_upright(self):
+        """As the package's README.md does it, beside what ffmpeg makes of it."""
+        with open(clip(), "rb") as file:
+            upright = file.read()
+        at = upright.index(b"tkhd") + 44
+        for name, a, b, c, d in (
+            ("left_and_right", -1, 0, 0, 1), ("top_and_bottom", 1, 0, 0, -1),
+            ("transposed", 0, 1, 1, 0), ("antitransposed", 0, -1, -1, 0),
+            ("clockwise", 0, 1, -1, 0), ("counterclockwise", 0, -1, 1, 0),
+            ("half", -1, 0, 0, -1),
+        ):  # fmt: skip
+            with self.subTest(name):
+                matrix = struct.pack(">5i", *(n << 16 for n in (a, b, 0, c, d)))
+                path = os.path.join(clip_directory(), f"{name}.mp4")
+                with open(path, "wb") as file:
+                    file.write(upright[:at] + matrix + upright[at + len(matrix) :])
+                decoder = self.open(path)
+                m = decoder.metadata
+                planes = [
+                    numpy.rot90(numpy.flipud(p) if m.vertical_flip else p, int(m.rotation or 0) // 90)
+                    for p in next(decoder.frames()).planes
+                ]
+                self.assertEqual(
+                    support.Pixels(b"".join(map(packed, planes))),
+                    support.Pixels(ffmpeg("-i", path, "-frames:v", "1", "-f", "rawvideo", "-")),
+                )
+
     def test_go_on_after_the_death_of_the_worker(self):
         decoder = self.open()
         seen = []
@@ -121,7 +166,9 @@ class NativeFrames(unittest.TestCase):
         self.assertEqual(int(frame.planes[0][0][0]), 7)
 
     def test_refuse_what_is_for_rgb(self):
-        with self.assertRaisesRegex(bulkhead.InvalidArgumentError, "without transforms"):
+        with self.assertRaisesRegex(
+            bulkhead.InvalidArgumentError, 'without transforms.*output_format="rgb"'
+        ):
             self.open(transforms=[Resize((8, 9))])
         with self.assertRaisesRegex(bulkhead.InvalidArgumentError, "output_dtype"):
             self.open(output_dtype="float32")
@@ -134,7 +181,9 @@ class NativeFrames(unittest.TestCase):
             lambda: decoder.get_frames_played_in_range(0, 1),
             lambda: decoder.get_all_frames(),
         ):
-            with self.assertRaisesRegex(bulkhead.InvalidArgumentError, "a batch is"):
+            with self.assertRaisesRegex(
+                bulkhead.InvalidArgumentError, 'a batch is.*output_format="rgb"'
+            ):
                 call()
         with self.assertRaisesRegex(bulkhead.InvalidArgumentError, "leases are of RGB"):
             decoder.get_frame_at(0, lease=True)

@@ -55,6 +55,20 @@ class Sources(unittest.TestCase):
         self.expect(clip())
         self.expect(pathlib.Path(clip()))
 
+    def test_bytes_leave_no_descriptor_behind(self):
+        data = contents(clip())
+        host = Host()
+        VideoDecoder(data, device=self.device, host=host).close()
+        before = support.open_descriptors()
+        decoders = [VideoDecoder(data, device=self.device, host=host) for _ in range(5)]
+        decoders.append(AudioDecoder(bytearray(data), device=self.device, host=host))
+        self.assertGreater(support.open_descriptors(), before)
+        for decoder in decoders:
+            decoder.close()
+        self.assertEqual(support.open_descriptors(), before)
+        self.assertIn("of bytes, closed", repr(decoders[0]))
+        self.assertEqual(support.open_descriptors(), before)
+
     def test_names_that_are_no_utf8(self):
         name = os.fsencode(support.clip_directory()) + b"/\xff\xfe " + self.device.encode()
         shutil.copy(clip(), name)

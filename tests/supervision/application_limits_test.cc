@@ -121,7 +121,7 @@ TEST_F(ApplicationLimits, OnOpenFilesIsNamedAtOnce) {
     EXPECT_EQ(refused.code(), Code::kResourceExhausted) << refused;
     EXPECT_THAT(refused.message(),
                 AllOf(HasSubstr("has too few left to find and start a backend"),
-                      HasSubstr("(ulimit -n)")));
+                      HasSubstr("(ulimit -Hn, RLIMIT_NOFILE)")));
     EXPECT_TRUE(host->Backends());
   }
 }

@@ -19,7 +19,10 @@ struct Orientation {
   bool IsIdentity() const {
     return !transpose && !flip_horizontally && !flip_vertically;
   }
-  // The counter-clockwise rotation: 0, 90, 180 or 270. Ignores mirroring.
+  // The same turn in two steps: a vertical flip of the decoded picture, then a
+  // counter-clockwise rotation by 0, 90, 180 or 270 degrees. `degrees` is the
+  // angle that FFmpeg reads from the matrix (av_display_rotation_get).
+  bool vertical_flip = false;
   int degrees = 0;
 
   bool operator==(const Orientation&) const = default;

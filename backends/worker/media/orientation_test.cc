@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <utility>
 
 namespace bulkhead::worker {
 namespace {
@@ -39,6 +40,20 @@ TEST(Orientation, MirrorsAreFlips) {
   EXPECT_FALSE(Of(-1, 0, 0, 1).flip_vertically);
   EXPECT_TRUE(Of(1, 0, 0, -1).flip_vertically);
   EXPECT_FALSE(Of(1, 0, 0, -1).flip_horizontally);
+}
+
+// The two steps are those that turn a picture as the flips and transpositions
+// of the ffmpeg command do; tests/semantics compares the pictures.
+TEST(Orientation, MirrorsAreAVerticalFlipAndAnAngle) {
+  const auto steps = [](const Orientation& orientation) {
+    return std::pair(orientation.vertical_flip, orientation.degrees);
+  };
+  EXPECT_EQ(steps(Of(1, 0, 0, -1)), std::pair(true, 0));
+  EXPECT_EQ(steps(Of(-1, 0, 0, 1)), std::pair(true, 180));
+  EXPECT_EQ(steps(Of(0, 1, 1, 0)), std::pair(true, 270));
+  EXPECT_EQ(steps(Of(0, -1, -1, 0)), std::pair(true, 90));
+  EXPECT_EQ(steps(Of(0, 1, -1, 0)), std::pair(false, 270));
+  EXPECT_EQ(steps(Of(-1, 0, 0, -1)), std::pair(false, 180));
 }
 
 TEST(Orientation, SingularAndOddMatricesTurnNothing) {

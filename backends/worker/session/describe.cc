@@ -103,6 +103,7 @@ void FillVideo(const AVStream& stream, schema::StreamDescription::Builder out) {
   out.setWidth(display.width);
   out.setHeight(display.height);
   out.setRotation(display.orientation.degrees);
+  out.setVerticalFlip(display.orientation.vertical_flip);
   AVRational aspect{};
   av_reduce(&aspect.num, &aspect.den, display.sample_aspect_ratio.numerator,
             display.sample_aspect_ratio.denominator, INT_MAX);

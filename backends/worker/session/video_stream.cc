@@ -158,6 +158,7 @@ ipc::Expected<void> VideoStream::Describe(const OutputShape& shape) {
         opened.setWidth(shape.size.width);
         opened.setHeight(shape.size.height);
         opened.setRotation(facts.orientation.degrees);
+        opened.setVerticalFlip(facts.orientation.vertical_flip);
         SetRational(opened.initTimeBase(), facts.time_base);
         SetRational(opened.initAverageFrameRate(), facts.average_frame_rate);
         SetRational(opened.initBaseFrameRate(), facts.base_frame_rate);

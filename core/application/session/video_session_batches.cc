@@ -16,7 +16,8 @@ Status VideoSession::CheckBatches() const {
                 input().name() +
                     ": a batch is one block of RGB pictures, and the frames "
                     "are native planes; ask for one frame after the other, "
-                    "or open the stream with OutputFormat::kRgb");
+                    "or open the stream with OutputFormat::kRgb "
+                    "(output_format=\"rgb\" in Python)");
 }
 
 Status VideoSession::CheckSize(const Frame& frame) const {

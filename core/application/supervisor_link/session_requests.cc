@@ -21,6 +21,20 @@ namespace schema = ipc::schema;
 // bulkheadd closes a session also if nobody waits for it to do so.
 constexpr std::chrono::milliseconds kClosePatience{500};
 
+// The descriptors that a session takes while it is being opened.
+constexpr uint64_t kFilesOfAnOpening = 8;
+
+// Returns what to tell people if the application is about to have as many open
+// files as it may have, and an empty string if not.
+std::string NearTheLimit(int newest) {
+  const auto files = NearOpenFiles(newest, kFilesOfAnOpening);
+  if (!files) return "";
+  return "the application has " + std::to_string(files->open) + " of the " +
+         std::to_string(files->limit) +
+         " open files that it may have, and each stream takes one: raise its "
+         "limit on open files (ulimit -n, RLIMIT_NOFILE) or close some";
+}
+
 Status SupervisorDied() {
   return Status(Code::kBackendLost, "the supervisor bulkheadd died");
 }
@@ -42,7 +56,7 @@ Result<StartedWorker> SupervisorLink::OpenSession(const SessionRequest& asked,
           session.setEnd(worker.end.number());
           session.setServed(asked.served);
           session.setWarning(
-              NearOpenFiles(*std::ranges::max_element(asked.memory)));
+              NearTheLimit(*std::ranges::max_element(asked.memory)));
           session.setAudio(asked.audio);
           session.setDevice(device.ToString());
           session.setAlone(asked.alone);

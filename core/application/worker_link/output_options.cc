@@ -70,14 +70,15 @@ Status ValidateNative(const VideoOptions& options) {
     return Status(Code::kInvalidArgument,
                   "native frames are delivered as the decoder made them, "
                   "without transforms; leave the transforms (--resize, --crop) "
-                  "out, or ask for RGB (OutputFormat::kRgb, --pixel-format "
-                  "rgb24)");
+                  "out, or ask for RGB (OutputFormat::kRgb, "
+                  "output_format=\"rgb\", --pixel-format rgb24)");
   }
   if (options.output_dtype != OutputDtype::kUint8) {
     return Status(Code::kInvalidArgument,
                   "native frames have the numbers that the decoder made; leave "
                   "output_dtype (--dtype) out, or ask for RGB "
-                  "(OutputFormat::kRgb, --pixel-format rgb24)");
+                  "(OutputFormat::kRgb, output_format=\"rgb\", --pixel-format "
+                  "rgb24)");
   }
   return Status();
 }

@@ -79,7 +79,9 @@ struct StreamMetadata : StreamTiming {
   // The following members describe a video stream.
   uint32_t width = 0;  // In pixels, after rotation.
   uint32_t height = 0;
-  int rotation = 0;  // Degrees counter-clockwise that are applied.
+  // How decoders turn the pictures upright, as in VideoMetadata.
+  int rotation = 0;
+  bool vertical_flip = false;
   Ratio sample_aspect_ratio;
   Ratio average_frame_rate;  // From the header.
   // The lowest rate that can express every timestamp: FFmpeg's guess.

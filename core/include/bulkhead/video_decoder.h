@@ -49,8 +49,13 @@ struct VideoMetadata : StreamTiming {
   uint32_t upright_width = 0;
   uint32_t upright_height = 0;
   Dtype dtype = Dtype::kUint8;  // The type of every delivered RGB frame.
-  // Degrees counter-clockwise that were applied, or with kNative are to be.
+  // How the decoder's pictures were turned upright, or with kNative are to be:
+  // first, if vertical_flip, flipped so that the bottom row is the first one;
+  // then rotated counter-clockwise by `rotation` degrees: 0, 90, 180 or 270.
+  // Mirrored files have the flip: a picture that only needs left and right
+  // exchanged has vertical_flip and 180. `rotation` is ffprobe's, modulo 360.
   int rotation = 0;
+  bool vertical_flip = false;
   Ratio time_base;  // Seconds per tick of a timestamp.
   Ratio average_frame_rate;
   Ratio base_frame_rate;

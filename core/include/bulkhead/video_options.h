@@ -117,7 +117,8 @@ struct VideoOptions {
   AllowedMedia allowed = {};
   // kNative delivers Frame::planes() in place of RGB. Transforms and floats are
   // then kInvalidArgument, and so are the calls that return batches; pictures
-  // are not turned upright (VideoMetadata::rotation tells how to).
+  // are not turned upright (VideoMetadata::rotation and vertical_flip tell how
+  // to).
   OutputFormat output_format = OutputFormat::kRgb;
   // Every frame has the size of the stream's first one: later ones of another
   // size are scaled to it, and with kNative converted to its pixel format. So

@@ -51,6 +51,7 @@ void DefineStreams(py::module_& module) {
                   return self.dtype == Dtype::kFloat32 ? "float32" : "uint8";
                 })
       .field("rotation", &VideoMetadata::rotation)
+      .field("vertical_flip", &VideoMetadata::vertical_flip)
       .field("time_base", &VideoMetadata::time_base)
       .field("average_frame_rate", &VideoMetadata::average_frame_rate)
       .field("base_frame_rate", &VideoMetadata::base_frame_rate)
@@ -100,6 +101,7 @@ void DefineContainer(py::module_& module) {
       .field("width", &StreamMetadata::width)
       .field("height", &StreamMetadata::height)
       .field("rotation", &StreamMetadata::rotation)
+      .field("vertical_flip", &StreamMetadata::vertical_flip)
       .field("sample_aspect_ratio", &StreamMetadata::sample_aspect_ratio)
       .field("average_frame_rate", &StreamMetadata::average_frame_rate)
       .field("base_frame_rate", &StreamMetadata::base_frame_rate)

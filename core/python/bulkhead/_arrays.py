@@ -4,7 +4,9 @@
 torch tensors if torch is installed, else numpy arrays, else the memory itself
 (`_core.Array`, which memoryview() reads). Nothing is copied, and neither is
 imported before the first picture. One that is installed and broken raises what its
-import raises: a tensor is never replaced by something else behind the caller's back.
+import raises: it is never replaced by something else behind the caller's back. What
+a torch older than 2.3 has no type for, the numbers of more than 8 bits of native
+frames, is as without torch.
 """
 
 import functools
@@ -32,16 +34,12 @@ def _module(name):
 
 
 def tensor(array):
-    """Returns the array as a tensor, or what native() returns without torch."""
+    """Returns the array as a tensor, or what native() returns without torch or if
+    torch has no such type."""
     module = torch()
-    if module is None:
-        return native(array)
-    dtype = getattr(module, array.dtype, None)
+    dtype = None if module is None else getattr(module, array.dtype, None)
     if dtype is None:
-        raise RuntimeError(
-            f"torch {module.__version__} has no {array.dtype}; install torch 2.3 or "
-            "later, or take frames(), whose arrays are numpy's"
-        )
+        return native(array)
     if 0 in array.shape:
         return module.empty(array.shape, dtype=dtype)
     return module.frombuffer(array, dtype=dtype).view(array.shape)

@@ -77,12 +77,13 @@ class Decoder:
         return self._locks.setdefault(_host.generation, threading.RLock())
 
     def _named(self):
-        return self._source.core().name or "bytes"
+        return self._source.name or "bytes"
 
     def close(self) -> None:
         """Ends the worker and frees what the stream holds. Frames stay valid."""
         self._closed = True
         self._stream = None
+        self._source.close()
 
     def cancel(self) -> None:
         """Ends the call that another thread is in, or else the next, with

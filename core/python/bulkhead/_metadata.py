@@ -87,9 +87,11 @@ class StreamMetadata(_Listed):
 class VideoStreamMetadata(StreamMetadata):
     """The metadata of a video stream.
 
-    Width and height are after rotation and before transforms; rotation is in
-    degrees counter-clockwise, and already applied. The colours are named as
-    FFmpeg names them. Values from the content need seek_mode="exact".
+    Width and height are after rotation and before transforms. A picture is
+    turned upright, before you get it unless it is native, in two steps: if
+    vertical_flip, it is flipped upside down; then it is rotated by rotation
+    degrees counter-clockwise. The colours are named as FFmpeg names them.
+    Values from the content need seek_mode="exact".
     """
 
     begin_stream_seconds_from_content: Optional[float]
@@ -112,6 +114,7 @@ class VideoStreamMetadata(StreamMetadata):
     container: str
     backend: str
     device: str
+    vertical_flip: bool
 
 
 @dataclasses.dataclass(repr=False)
@@ -170,6 +173,7 @@ def video_metadata(found):
         end_stream_seconds=found.end_seconds,
         num_frames=found.frame_count,
         average_fps=found.average_fps,
+        vertical_flip=found.vertical_flip,
     )
 
 

@@ -13,7 +13,8 @@ from bulkhead._arguments import PATH, checked
 class Source:
     """A source as the caller gave it, which can be opened again in another process.
 
-    Bytes are kept, so that they can be. A buffer that may change is copied.
+    Bytes are kept, so that they can be. A buffer that may change is copied. What the
+    library makes of bytes is memory of its own, with a descriptor, until close().
     """
 
     def __init__(self, given):
@@ -26,7 +27,7 @@ class Source:
             self._core = _core.Source.from_path(path)
         elif isinstance(given, bytes):
             self._given = given
-            self._core = _core.Source.from_memory(given, "")
+            self._core = None
         elif isinstance(given, io.TextIOBase):
             raise TypeError(
                 f"{given!r} is a text file, not bytes; did you mean to open it for "
@@ -44,11 +45,23 @@ class Source:
             )
         else:
             self._given = _bytes_of(given)
-            self._core = _core.Source.from_memory(self._given, "")
+            self._core = None
 
     def core(self):
         """Returns the source of the library."""
+        if self._core is None:
+            self._core = _core.Source.from_memory(self._given, "")
         return self._core
+
+    def close(self):
+        """Frees what the library has of bytes. core() makes it anew."""
+        if isinstance(self._given, bytes):
+            self._core = None
+
+    @property
+    def name(self):
+        """The name of the source for people; "" if it has none, as bytes have."""
+        return "" if self._core is None else self._core.name
 
     def _read(self, size):
         file = self._given

@@ -45,6 +45,7 @@ void AddPart(std::string& line, const std::string& part) {
 std::string DescribeVideo(const StreamMetadata& stream) {
   std::string text = stream.pixel_format;
   AddPart(text, fmt::format("{}x{}", stream.width, stream.height));
+  if (stream.vertical_flip) AddPart(text, "flipped vertically");
   if (stream.rotation != 0) {
     AddPart(text, fmt::format("rotated by {} degrees", stream.rotation));
   }
