@@ -87,7 +87,7 @@ std::optional<OpenFiles> NearOpenFiles(int newest, uint64_t spare) {
     return std::nullopt;
   }
   const auto is_near = [&](uint64_t open) {
-    // Without division, which loses the limits below ten.
+    // Multiplies, since a division would lose the limits below ten.
     return open * 10 >= limit.rlim_cur * 9 || open + spare > limit.rlim_cur;
   };
   // The kernel gives the lowest free number. So at least newest + 1 are open;
@@ -99,7 +99,7 @@ std::optional<OpenFiles> NearOpenFiles(int newest, uint64_t spare) {
     return std::nullopt;
   }
   OpenFiles files = CountOpenFiles();
-  // Without /proc, or without a descriptor for the directory.
+  // There is no /proc, or no descriptor is left for the directory.
   if (files.open == 0) files.open = at_least;
   if (!is_near(files.open)) return std::nullopt;
   return files;

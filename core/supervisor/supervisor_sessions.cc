@@ -122,7 +122,8 @@ kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
     Fail(connection, backend.error());
     return kj::READY_NOW;
   }
-  // Said here, where all figures are known, in place of what fails first.
+  // Refuses the stream here, where all figures are known, and not where the
+  // first descriptor is missing.
   if (!CanOpen(kFilesOfAnOpening)) {
     Fail(connection, TooFewFilesForAStream());
     return kj::READY_NOW;

@@ -570,8 +570,8 @@ struct PublishedFrame {
   facts @12 :PictureFacts;
   # Of this picture. Only with Output.native.
   pixelFormat @13 :Text;
-  # Of this picture, as in Opened. Only with Output.native and without
-  # Output.autoscale.
+  # The format of this picture, as in Opened. Set only with Output.native and
+  # without Output.autoscale.
 }
 
 struct PictureFacts {

@@ -245,7 +245,7 @@ DEEDS(WithAPicture,
           Code::kBackendMisbehaved, "a stride of 1 for rows of 320 bytes"},
       // Later pictures are scaled to the size of the first.
       Row{"picture_other_size", "at=picture:8192 do=other", Code::kOk},
-      // Or keep their own.
+      // Without autoscale, frames keep their own size.
       Row{"picture_other_size_unscaled", "at=picture:8192 do=other", Code::kOk,
           "", Act::kPlayUnscaled},
       Row{"picture_huge_unscaled", "at=picture:8192 do=huge",

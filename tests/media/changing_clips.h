@@ -29,7 +29,7 @@ struct ClipPart {
 // largest.
 std::vector<ClipPart> PartsOf(ChangingClip clip);
 
-// Returns all of which no picture is dropped.
+// Returns the clips of which libavcodec drops no picture.
 std::vector<ChangingClip> WholeChangingClips();
 const char* ClipName(ChangingClip clip);
 
@@ -42,9 +42,9 @@ struct LibavPicture {
   uint32_t height = 0;
   std::string pixel_format;
   std::string native_hash;  // of the packed planes
-  // Of RGB24 in this size, converted by swscale with what the ffmpeg command
-  // sets: bicubic, the colour matrix and range of the picture, and the place of
-  // the chroma of 4:2:0.
+  // The hash of the picture as RGB24 in this size, converted by swscale with
+  // what the ffmpeg command sets: bicubic, the colour matrix and range of the
+  // picture, and the place of the chroma of 4:2:0.
   std::string rgb_hash;
   std::string rgb48_hash;  // the same of RGB48
 };

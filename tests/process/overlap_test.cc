@@ -26,7 +26,8 @@
 namespace bulkhead::tests {
 namespace {
 
-// Of each sample file. The generated clips are decoded to their ends.
+// Limits how many frames of each sample file are decoded. The generated clips
+// are decoded to their ends.
 constexpr size_t kFramesOfSamples = 20;
 
 cpu_set_t Processors() {

@@ -118,7 +118,7 @@ TEST_P(ChangingSize, EachFrameIsThatOfLibav) {
     EXPECT_EQ(video.metadata().width, expected[0].width);
     EXPECT_EQ(video.metadata().height, expected[0].height);
     ExpectPass(video, expected);
-    // Back over every change, now that the slots are large.
+    // Goes back over every change, now that the slots are large.
     video.Rewind();
     ExpectPass(video, expected);
     EXPECT_EQ(video.recovery().restarts, 0u);
@@ -244,8 +244,8 @@ TEST_P(ChangingSize, EndsAtTheLimitOfPixels) {
 
 TEST_P(ChangingSize, EndsAtTheMemoryOfTheSession) {
   Limits limits;
-  // Room for some frames of the first part, but not for two of the second
-  // beside them: a worker may keep the memory that it was given.
+  // Leaves room for some frames of the first part, but not for two of the
+  // second beside them: a worker may keep the memory that it was given.
   limits.session_bytes = 1'000'000;
   const auto host = MakeHost(limits);
   const auto expected = Reference(ChangingClip::kMjpeg);

@@ -41,7 +41,7 @@ std::string TurnedClip(const Turn& turn) {
   // The box is of version 0: the matrix is 40 bytes behind the type.
   const size_t at = bytes.find("tkhd") + 44;
   for (size_t i = 0; i < 4; ++i) {
-    // Rows of three numbers, of 16.16 bits and big-endian.
+    // The matrix has rows of three numbers, of 16.16 bits and big-endian.
     const std::string_view numbers[] = {
         {"\xff\xff\0\0", 4}, {"\0\0\0\0", 4}, {"\0\1\0\0", 4}};
     bytes.replace(at + (i / 2 * 3 + i % 2) * 4, 4, numbers[turn.matrix[i] + 1]);

@@ -83,7 +83,8 @@ class FrameDelivery {
   }
 
  private:
-  // What decoders may write into the slots: pictures of this form, or nothing.
+  // Describes the pictures that decoders may write into the slots. Without a
+  // format, they may write none.
   struct Form {
     AVPixelFormat format = AV_PIX_FMT_NONE;
     ipc::FrameGeometry geometry{};
@@ -102,7 +103,7 @@ class FrameDelivery {
   Form written_;
   // Frames that lie in a slot of the host, by slot.
   std::vector<DecodedFrame> lent_;
-  // Those in slots of earlier pools, which the host never grants again.
+  // Frames in slots of earlier pools, which the host never grants again.
   std::vector<DecodedFrame> lent_for_good_;
 };
 

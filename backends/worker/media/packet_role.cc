@@ -50,7 +50,7 @@ void ForEachUnit(Bytes data, uint32_t length_bytes, const Use& use) {
 // have muxers left some.
 bool HasZeroes(Bytes unit) {
   constexpr ptrdiff_t kMost = 8;
-  // memchr, because the scan of a file searches all of its pictures.
+  // Uses memchr, because the scan of a file searches all of its pictures.
   const auto next_zero = [&](Bytes::iterator from) {
     const auto left = static_cast<size_t>(unit.end() - from);
     const void* found = left > 0 ? std::memchr(&*from, 0, left) : nullptr;

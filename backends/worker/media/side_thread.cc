@@ -17,7 +17,7 @@ void SideThread::Start() {
   try {
     thread_ = std::thread([this] { Run(); });
   } catch (const std::system_error&) {
-    // The limit on threads or on memory. It will not be raised.
+    // A limit on threads or on memory was met, and nobody will raise it.
     cannot_start_ = true;
   }
 }

@@ -33,8 +33,9 @@ struct PublishedFrame {
   int64_t pts;       // in the time base; ipc::kNoTimestamp: none
   int64_t duration;  // in the time base; 0: unknown
   bool keyframe;
-  // Equal for equal pictures of one shape. The word of the worker, about every
-  // 16th row, or with a hasher (VideoLink) a hash of every byte that is here.
+  // A number that is equal for equal pictures of one shape: the claim of the
+  // worker, about every 16th row, or with a hasher (VideoLink) a hash of every
+  // byte that is here.
   uint64_t fingerprint;
   bool damaged;      // parts of the picture are made up
   int64_t position;  // byte of its packet in the file; -1: unknown

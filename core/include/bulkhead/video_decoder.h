@@ -36,8 +36,8 @@ struct VideoMetadata : StreamTiming {
   uint32_t stream_count = 0;  // Streams of every kind in the container.
   std::string container;
   std::string codec;
-  // That of the decoder, and with OutputFormat::kNative of every frame; without
-  // VideoOptions::autoscale of the first.
+  // The format of the decoder's pictures, and with OutputFormat::kNative of
+  // every frame; without VideoOptions::autoscale, of the first frame.
   std::string pixel_format;
   // The size in pixels of every delivered frame: after rotation and transforms,
   // or with kNative as the decoder made it. Without autoscale, that of the
