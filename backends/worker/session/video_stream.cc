@@ -183,7 +183,9 @@ ipc::Expected<void> VideoStream::Scan() {
   // A failure belongs to the play that ends here.
   (void)Settle();
   play_.active = false;
-  // Uses a second demuxer, so that the playing one keeps its position.
+  // Uses a second demuxer, so that the playing one keeps its position. It has
+  // the playing one's open file where that can go back later, since probing a
+  // file anew takes longer than many a scan.
   std::unique_ptr<Demuxer> demuxer = reader_->Lend();
   const bool lent = demuxer != nullptr;
   if (!lent) {
