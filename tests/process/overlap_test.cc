@@ -86,20 +86,9 @@ class Overlap : public testing::Test {
     in_turn_ = NewHostOfOneProcessor();
   }
 
-  // Returns the hashes of the frames, and the code of the error if there was
-  // one.
   static std::vector<std::string> Decode(Host& host, const std::string& path,
                                          size_t most) {
-    std::vector<std::string> found;
-    auto video = host.OpenVideo(path, {.device = "cpu"});
-    if (!video) return {CodeName(video.error().code())};
-    while (found.size() < most) {
-      const auto frame = video->Next();
-      if (!frame) found.push_back(CodeName(frame.error().code()));
-      if (!frame || !*frame) break;
-      found.push_back(HashOf(**frame));
-    }
-    return found;
+    return HashesOrError(host, path, {.device = "cpu"}, most);
   }
 
   // Returns the number of threads of a worker that has decoded some frames.

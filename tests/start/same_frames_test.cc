@@ -20,7 +20,8 @@
 namespace bulkhead::tests {
 namespace {
 
-// Of each sample file. The generated clips are decoded to their ends.
+// Limits how many frames of each sample file are decoded. The generated clips
+// are decoded to their ends.
 constexpr size_t kFramesOfSamples = 20;
 
 class SameFrames : public testing::TestWithParam<const char*> {
@@ -33,20 +34,9 @@ class SameFrames : public testing::TestWithParam<const char*> {
     loading_ = Host::Create(options).value();
   }
 
-  // Returns the hashes of the frames, and the code of the error if there was
-  // one.
-  static std::vector<std::string> Decode(Host& host, const std::string& path,
-                                         size_t most) {
-    std::vector<std::string> found;
-    auto video = host.OpenVideo(path, {.device = GetParam()});
-    if (!video) return {CodeName(video.error().code())};
-    while (found.size() < most) {
-      const auto frame = video->Next();
-      if (!frame) found.push_back(CodeName(frame.error().code()));
-      if (!frame || !*frame) break;
-      found.push_back(HashOf(**frame));
-    }
-    return found;
+  std::vector<std::string> Decode(Host& host, const std::string& path,
+                                  size_t most) {
+    return HashesOrError(host, path, {.device = GetParam()}, most);
   }
 
   std::unique_ptr<Host> cloning_;

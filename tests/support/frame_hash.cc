@@ -48,4 +48,19 @@ std::vector<std::string> HashesOfRest(VideoDecoder& video) {
   return hashes;
 }
 
+std::vector<std::string> HashesOrError(Host& host, const std::string& path,
+                                       const VideoOptions& options,
+                                       size_t most) {
+  std::vector<std::string> found;
+  auto video = host.OpenVideo(path, options);
+  if (!video) return {CodeName(video.error().code())};
+  while (found.size() < most) {
+    const auto frame = video->Next();
+    if (!frame) found.push_back(CodeName(frame.error().code()));
+    if (!frame || !*frame) break;
+    found.push_back(HashOf(**frame));
+  }
+  return found;
+}
+
 }  // namespace bulkhead::tests

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bulkhead/frame.h"
+#include "bulkhead/host.h"
 #include "bulkhead/video_decoder.h"
 
 namespace bulkhead::tests {
@@ -20,5 +21,11 @@ std::string HashOf(std::span<const std::byte> packed);
 // Returns the hashes of all frames that Next() still returns. Throws if
 // decoding fails.
 std::vector<std::string> HashesOfRest(VideoDecoder& video);
+
+// Returns the hashes of the first frames of a file, at most `most`, and behind
+// them the name of the error's code if decoding failed.
+std::vector<std::string> HashesOrError(Host& host, const std::string& path,
+                                       const VideoOptions& options,
+                                       size_t most);
 
 }  // namespace bulkhead::tests

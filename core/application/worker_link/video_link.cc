@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <functional>
+#include <string>
 #include <utility>
 
 #include "core/application/supervisor_link/input_refusal.h"
@@ -21,8 +23,6 @@ namespace bulkhead::session {
 namespace {
 
 namespace schema = ipc::schema;
-
-constexpr uint64_t kFnvPrime = 0x100000001b3;  // of FNV-1a with 64 bits
 
 std::string Describe(const PlayRequest& play) {
   std::string text = "play on";
@@ -357,7 +357,7 @@ bool VideoLink::was_ahead() const {
 uint64_t VideoLink::FingerprintOf(
     schema::PublishedFrame::Reader frame_untrusted,
     const std::byte* slot) const {
-  uint64_t print =
+  const uint64_t print =
       hasher_ ? HashPicture(*hasher_, slot, shape_, frame_untrusted.getStride())
               : frame_untrusted.getFingerprint();
   if (autoscale_) return print;
@@ -365,10 +365,7 @@ uint64_t VideoLink::FingerprintOf(
   std::string shape =
       std::to_string(shape_.width) + "x" + std::to_string(shape_.height);
   if (shape_.native) shape += shape_.native->pixel_format;
-  for (const char c : shape) {
-    print = (print ^ static_cast<uint8_t>(c)) * kFnvPrime;
-  }
-  return print;
+  return print ^ std::hash<std::string>()(shape);
 }
 
 Status VideoLink::AdoptNeedIfValid(schema::NeedsPool::Reader needs_untrusted) {
