@@ -76,38 +76,29 @@ bool IsSuperframe(AVCodecID codec, ByteRange packet, MediaBytes bytes) {
          (bytes.ReadAt(packet.end - 1, last) != 1 || (last[0] & 0xe0) == 0xc0);
 }
 
-// Returns whether `head` ends in the header of a block of Matroska whose
-// contents are `payload` bytes, neither laced nor compressed (RFC 9559,
-// sections 10.1 and 10.3): its element, its size, its track, its time, its
-// flags.
-bool EndsInHeaderOfBlock(std::span<const uint8_t> head, int64_t payload) {
+// The longest number of EBML. It tells its length by the leading zeroes of its
+// first byte (RFC 8794, section 4).
+constexpr int kLongestNumber = 8;
+
+int LengthOfNumber(uint8_t first_byte) {
+  return std::countl_zero(first_byte) + 1;
+}
+
+// Returns whether `head` ends in the element and the size of a block of
+// Matroska that has so many bytes.
+bool EndsInSizeOfBlock(std::span<const uint8_t> head, uint64_t bytes) {
   constexpr uint8_t kSimpleBlock = 0xa3;
   constexpr uint8_t kBlock = 0xa1;
-  constexpr uint8_t kLacing = 0x06;
-  constexpr size_t kTimeAndFlags = 3;
-  constexpr size_t kLongest = 8;  // number
-  if (head.empty() || (head.back() & kLacing) != 0) return false;
-  // A number tells its length by the leading zeroes of its first byte.
-  const auto is_number = [&](size_t at, size_t bytes) {
-    return std::countl_zero(head[at]) + 1 == static_cast<int>(bytes);
-  };
-  for (size_t track = 1; track <= kLongest; ++track) {
-    for (size_t number = 1; number <= kLongest; ++number) {
-      const size_t bytes = 1 + number + track + kTimeAndFlags;
-      if (bytes > head.size()) break;
-      const size_t begin = head.size() - bytes;
-      if ((head[begin] != kSimpleBlock && head[begin] != kBlock) ||
-          !is_number(begin + 1, number) ||
-          !is_number(begin + 1 + number, track)) {
-        continue;
-      }
-      uint64_t told = head[begin + 1] & (0xffu >> number);
-      for (size_t i = 1; i < number; ++i)
-        told = told << 8 | head[begin + 1 + i];
-      if (told == track + kTimeAndFlags + static_cast<uint64_t>(payload)) {
-        return true;
-      }
+  for (size_t length = 1; length < head.size(); ++length) {
+    const auto size = head.last(length);
+    const uint8_t element = head[head.size() - length - 1];
+    if ((element != kSimpleBlock && element != kBlock) ||
+        LengthOfNumber(size[0]) != static_cast<int>(length)) {
+      continue;
     }
+    uint64_t told = size[0] & (0xffu >> length);
+    for (const uint8_t byte : size.subspan(1)) told = told << 8 | byte;
+    if (told == bytes) return true;
   }
   return false;
 }
@@ -161,22 +152,32 @@ std::vector<PacketPlace> PlacesInTables(AVFormatContext& format) {
 
 std::optional<PacketPlace> PlaceInBlock(const AVPacket& packet,
                                         MediaBytes bytes) {
-  // Headers of a block: its element, its track, its time, its flags; in front,
-  // those of a group and of its other elements.
-  constexpr size_t kMostBlockHeader = 64;
-  if (packet.pos < 0 || packet.size <= 0) return std::nullopt;
+  constexpr uint8_t kLacing = 0x06;
+  constexpr int kTimeBytes = 2;
+  constexpr int64_t kSizeOfBlock = 1 + kLongestNumber;
+  if (packet.pos < kSizeOfBlock || packet.size <= 0) return std::nullopt;
+  // libavformat tells the place of a block's contents: the number of the track,
+  // the time, the flags, and the packet (RFC 9559, section 10.1).
+  std::vector<uint8_t> block(kSizeOfBlock + kLongestNumber + kTimeBytes + 1 +
+                             static_cast<size_t>(packet.size));
+  const ssize_t got = bytes.ReadAt(packet.pos - kSizeOfBlock, block);
+  if (got <= kSizeOfBlock) return std::nullopt;
+  const auto read = std::span(block).first(static_cast<size_t>(got));
+  const auto contents = read.subspan(kSizeOfBlock);
+  const int flags = LengthOfNumber(contents[0]) + kTimeBytes;
   const auto size = static_cast<size_t>(packet.size);
-  std::vector<uint8_t> block(size + kMostBlockHeader);
-  const ssize_t got = bytes.ReadAt(packet.pos, block);
-  if (got < packet.size) return std::nullopt;
-  const auto end = block.begin() + got;
-  const auto found =
-      std::search(block.begin(), end, packet.data, packet.data + packet.size);
-  if (found == end ||
-      !EndsInHeaderOfBlock({block.begin(), found}, packet.size)) {
+  if (flags >= static_cast<int>(contents.size()) ||
+      (contents[flags] & kLacing) != 0) {
     return std::nullopt;
   }
-  const int64_t begin = packet.pos + (found - block.begin());
+  const auto payload = contents.subspan(static_cast<size_t>(flags) + 1);
+  if (payload.size() < size ||
+      !std::equal(packet.data, packet.data + size, payload.begin()) ||
+      !EndsInSizeOfBlock(read.first(kSizeOfBlock),
+                         static_cast<uint64_t>(flags) + 1 + size)) {
+    return std::nullopt;
+  }
+  const int64_t begin = packet.pos + flags + 1;
   return PacketPlace{
       packet.stream_index, packet.pos, {begin, begin + packet.size}};
 }
