@@ -16,10 +16,11 @@ namespace bulkhead::worker {
 
 std::unique_ptr<Demuxer> Demuxer::Lend() {
   // Other containers add to their index while they are read, and a later seek
-  // would go elsewhere. A walk would have to return as well.
+  // would go elsewhere. A walk would have to return as well. What has become of
+  // a file that has changed, only opening it again shows.
   if (facts_.container != "mov,mp4,m4a,3gp,3g2,mj2" || walk_ != nullptr ||
       stream_ == nullptr || packet_is_pending_ || packets_before_lending_ ||
-      !kept_.has_all()) {
+      !kept_.has_all() || file_->read_error() != 0 || file_->cut_short()) {
     return nullptr;
   }
   std::unique_ptr<Demuxer> borrower(
