@@ -288,7 +288,8 @@ typedef struct bulkhead_buffer {
  *   if the rows lie upside down, and not less than the bytes of a row.
  * [frame-4] The planes lie in the buffer from acquire_buffer that `buffer`
  *   names, or in memory of the backend, with `buffer` NULL.
- * [frame-5] The planes stay unchanged until release_frame.
+ * [frame-5] The planes stay unchanged until release_frame. Bulkhead may read
+ *   them while the decoder is in another call.
  * [frame-6] pts is that of the frame's packet, in the time base of the stream,
  *   or the best estimate if the packet has none. The runtime finds the packet
  *   by it.

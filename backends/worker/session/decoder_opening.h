@@ -25,6 +25,8 @@ class DecoderOpening {
   ipc::Expected<std::unique_ptr<Decoder>> Open(
       const bulkhead_backend& backend, const bulkhead_runtime& runtime,
       const bulkhead_codec_parameters& codec) const;
+  // Returns whether an examiner looks at every call of the decoder.
+  bool has_examiner() const { return examiner_ && *examiner_ != nullptr; }
 
  private:
   const uint32_t device_;

@@ -66,7 +66,8 @@ VideoStream::VideoStream(const StreamContext& context,
       max_frame_pixels_(open.getMaxFramePixels()),
       limits_(DemuxerLimitsOf(open)),
       output_(ReadOutput(open)),
-      may_overlap_(ipc::Waiter::MoreThanOneCpu()),
+      // An examiner looks for what changes between two calls.
+      may_overlap_(ipc::Waiter::MoreThanOneCpu() && !opening_.has_examiner()),
       side_([this] { PublishBegun(); }) {}
 
 template <typename T>
