@@ -273,16 +273,18 @@ TEST_F(FaultySessions, AStoppedProcessOfTheBackendIsReplacedWithinTheCall) {
 // sound.
 TEST_F(FaultySessions, AWorkerThatIsAskedToEndSpeaksAgainstNoFile) {
   VideoDecoder video = Open("at=picture:8192 do=hang");
+  // A worker may still convert the frame before when it hangs. Its death then
+  // is one of that frame, and is forgotten once the frame is there.
+  for (int frames = 0; frames < 8192 / 512; ++frames) {
+    ASSERT_TRUE(video.Next().value()) << frames;
+  }
   std::thread killer([this] {
     for (int death = 0; death < 3; ++death) {
       const auto held = AwaitHeld(host_->supervisor_pid(), kSoon);
       if (held) End(*held, SIGTERM);
     }
   });
-  Status end;
-  for (size_t frames = 0; end.ok() && frames < expected_.size(); ++frames) {
-    if (auto frame = video.Next(); !frame) end = frame.error();
-  }
+  const Status end = video.Next().error();
   killer.join();
   EXPECT_EQ(end.code(), Code::kBackendLost) << end;
   EXPECT_THAT(end.message(), HasSubstr("sends its workers this signal"));

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/worker/media/side_thread.h"
 
+#include <sched.h>
+
 #include <system_error>
 
 namespace bulkhead::worker {
+namespace {
+
+// The state of the run that this thread has handed over; null if there is none.
+thread_local const std::atomic<int>* handed_over = nullptr;
+
+}  // namespace
 
 SideThread::~SideThread() {
   Finish();
@@ -30,6 +38,7 @@ void SideThread::Set(State state) {
 void SideThread::Begin() {
   Start();
   Set(kHandedOver);
+  if (!cannot_start_) handed_over = &state_;
 }
 
 void SideThread::Finish() {
@@ -38,6 +47,17 @@ void SideThread::Finish() {
     task_();
   } else if (state == kRunning) {
     state_.wait(kRunning);
+  }
+  handed_over = nullptr;
+}
+
+void SideThread::AwaitBeforeDeath(std::chrono::milliseconds patience) {
+  const std::atomic<int>* const state = handed_over;
+  if (state == nullptr) return;
+  const auto end = std::chrono::steady_clock::now() + patience;
+  // A handler must not sleep on a lock of the library's.
+  while (*state != kIdle && std::chrono::steady_clock::now() < end) {
+    sched_yield();
   }
 }
 

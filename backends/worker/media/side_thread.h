@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <thread>
 #include <utility>
@@ -33,6 +34,11 @@ class SideThread {
   void Begin();
   // Returns once the task has run, at once if there is nothing to do.
   void Finish();
+
+  // Waits until the run that the calling thread has handed over has ended, at
+  // most for `patience`. For the handler of a signal that ends the process:
+  // what the thread beside is about to finish is then not lost.
+  static void AwaitBeforeDeath(std::chrono::milliseconds patience);
 
  private:
   enum State : int { kIdle, kHandedOver, kRunning, kEnding };

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <future>
 #include <thread>
 
@@ -56,6 +58,30 @@ TEST(SideThread, ARunThatIsNotFinishedEndsBeforeTheThread) {
     beside.Begin();
   }
   EXPECT_TRUE(ran);
+}
+
+TEST(SideThread, DeathWaitsForTheRun) {
+  std::promise<void> begun;
+  std::promise<void> go_on;
+  std::atomic<bool> ran = false;
+  SideThread beside([&] {
+    begun.set_value();
+    go_on.get_future().wait();
+    ran = true;
+  });
+  SideThread::AwaitBeforeDeath(std::chrono::hours(1));  // nothing handed over
+  beside.Begin();
+  begun.get_future().wait();
+  SideThread::AwaitBeforeDeath(std::chrono::milliseconds(1));
+  EXPECT_FALSE(ran) << "the wait has no end";
+  std::thread other([] {
+    SideThread::AwaitBeforeDeath(std::chrono::hours(1));  // of another thread
+  });
+  other.join();
+  go_on.set_value();
+  SideThread::AwaitBeforeDeath(std::chrono::hours(1));
+  EXPECT_TRUE(ran);
+  beside.Finish();
 }
 
 }  // namespace

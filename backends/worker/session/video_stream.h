@@ -25,8 +25,9 @@ namespace bulkhead::worker {
 //
 // Where the host allows it and another processor is there, a thread beside the
 // session's converts and publishes a picture while the next one is decoded. A
-// process that dies then leaves a picture unpublished although it died over the
-// next one; the host learns that from RegionHeader::decoded.
+// fault of the session's thread waits for that (crash_note.h). A process that
+// is killed may leave a picture unpublished although it died over the next one;
+// the host learns that from RegionHeader::decoded.
 class VideoStream : public Stream {
  public:
   // Opens the stream and its decoder, and replies with `opened`.

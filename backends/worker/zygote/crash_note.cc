@@ -14,6 +14,7 @@
 #include <functional>
 #include <string_view>
 
+#include "backends/worker/media/side_thread.h"
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"
 #include "ipc/schema/types.capnp.h"
@@ -27,6 +28,8 @@ constexpr size_t kMaxFrames = 24;
 constexpr size_t kPlaceBytes = 160;
 constexpr size_t kStackBytes = size_t{256} << 10;
 constexpr std::chrono::milliseconds kSendDeadline{100};
+// A frame is converted in some milliseconds, unless others have the processor.
+constexpr std::chrono::milliseconds kPublishPatience{200};
 
 // Everything that the handler needs, allocated in advance, since a signal
 // handler must not allocate.
@@ -126,6 +129,9 @@ void OnFault(int signal, siginfo_t* info, void*) {
     volatile int* volatile nowhere = nullptr;
     *nowhere = 0;
   }
+  // The frame before the one that ends the process is then delivered, and need
+  // not be decoded by another worker.
+  SideThread::AwaitBeforeDeath(kPublishPatience);
   last.note.setSignal(static_cast<uint8_t>(signal));
   last.note.setAddress(reinterpret_cast<uintptr_t>(info->si_addr));
   Walk walk{.note = last.note};

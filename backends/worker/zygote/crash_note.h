@@ -7,6 +7,8 @@ namespace bulkhead::worker {
 // SIGFPE or SIGILL the process sends one schema::CrashNote over a socket: the
 // faulting address, and the call stack with the names that the shared objects
 // export. Then the process dies of the same signal, as it would have anyway.
+// A session's thread first lets the thread beside it publish the frame before
+// (side_thread.h), for some 200 ms at most.
 //
 // The note is only a claim, since the crashed code may have written it. The
 // reaper, as the parent, reports reliably that the process ended and by which
