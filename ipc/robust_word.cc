@@ -26,9 +26,13 @@ bool RobustWord::Own(std::atomic<uint32_t>* word) {
       reinterpret_cast<char*>(word) - reinterpret_cast<char*>(&list.entry);
   list.head.list_op_pending = nullptr;
   list.entry.next = &list.head.list;
-  // The kernel wakes somebody only if the word says that somebody waits.
+  if (::syscall(SYS_set_robust_list, &list.head, sizeof(list.head)) != 0) {
+    return false;
+  }
+  // Last, so that a thread which the word names cannot end unnoticed. The
+  // kernel wakes somebody only if the word says that somebody waits.
   word->store(static_cast<uint32_t>(::gettid()) | FUTEX_WAITERS);
-  return ::syscall(SYS_set_robust_list, &list.head, sizeof(list.head)) == 0;
+  return true;
 }
 
 void RobustWord::Disown() { list.head.list.next = &list.head.list; }
