@@ -16,11 +16,13 @@
 namespace bulkhead::ipc {
 namespace {
 
-// A peer on another core answers within kPauseFor. Yielding until kYieldFor
-// lets a peer on this core run, and ends before sleeping would have been
-// cheaper.
+// A peer that is awake on another core answers within kPauseFor.
 constexpr auto kPauseFor = std::chrono::microseconds(1);
-constexpr auto kYieldFor = std::chrono::microseconds(20);
+// A peer that has to be woken first answers within kSpinFor.
+constexpr auto kSpinFor = std::chrono::microseconds(100);
+// A wait that slept is still as short as this if spinning would have ended it:
+// being woken took this side as long as it took the peer.
+constexpr auto kShortWait = 2 * kSpinFor;
 
 // Missing in the headers of this C library; the same on all machines.
 constexpr long kFutexWaitv = 449;
@@ -83,15 +85,22 @@ bool Waiter::KernelSleepsOnMany() {
          !IsMissing(errno);
 }
 
-bool Waiter::SpinOnce(Instant start) {
+bool Waiter::SpinOnce(Instant start, bool& yielded) const {
   const auto spun = std::chrono::steady_clock::now() - start;
-  if (spun >= kYieldFor) return false;
-  if (spun < kPauseFor) {
+  if (may_spin_ && spun < kPauseFor) {
     Pause();
-  } else {
-    sched_yield();
+    return true;
   }
+  if (yielded && !(may_spin_ && last_was_short_ && spun < kSpinFor)) {
+    return false;
+  }
+  yielded = true;
+  sched_yield();
   return true;
+}
+
+void Waiter::RememberWait(Instant start) {
+  last_was_short_ = std::chrono::steady_clock::now() - start < kShortWait;
 }
 
 Wake Waiter::Look() const {

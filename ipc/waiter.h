@@ -14,9 +14,11 @@
 namespace bulkhead::ipc {
 
 // Waits for the other side of a ring. Waking a process on another core costs a
-// hundred times as much as passing a message. A wait therefore first spins for
-// about twenty microseconds and only then sleeps in the kernel, on words of
-// shared memory: a session needs no descriptor to wait.
+// hundred times as much as passing a message, and spinning is wasted on a peer
+// that takes milliseconds. A wait therefore spins for as long as a wake takes
+// if the wait before was that short. Otherwise, and on one processor, it yields
+// once, so that a peer on the same processor can answer. Only then it sleeps in
+// the kernel, on words of shared memory: a session needs no descriptor to wait.
 //
 //   Expected<std::optional<CopiedMessage>> reply;
 //   switch (waiter.Await([&] {
@@ -115,7 +117,10 @@ class Waiter {
   using Instant = std::chrono::steady_clock::time_point;
 
   // Spins for a moment. Returns false once it is time to sleep instead.
-  static bool SpinOnce(Instant start);
+  // `yielded` says whether this wait has yielded already; SpinOnce() sets it.
+  bool SpinOnce(Instant start, bool& yielded) const;
+  // Remembers whether a wait that began at `start` was short.
+  void RememberWait(Instant start);
   // Sleeps while the peer has woken this side `seen` times. Returns kReady if
   // it is time to look again, otherwise what ends the wait.
   Wake Sleep(uint32_t seen, Deadline deadline);
@@ -129,6 +134,7 @@ class Waiter {
   size_t word_count_ = 0;
   bool may_spin_;
   bool may_sleep_on_many_;
+  bool last_was_short_ = false;
 };
 
 // Wakes the peer if it sleeps for `reason`. Call after each write or read that
@@ -142,11 +148,10 @@ void WakeSleepers(const std::atomic<uint32_t>* word, WatchedWord::Scope scope);
 template <typename Ready>
 Wake Waiter::Await(Ready ready, Deadline deadline, WakeReason reason) {
   if (ready()) return Wake::kReady;
-  if (may_spin_) {
-    const Instant start = std::chrono::steady_clock::now();
-    while (SpinOnce(start)) {
-      if (ready()) return Wake::kReady;
-    }
+  const Instant start = std::chrono::steady_clock::now();
+  bool yielded = false;
+  while (SpinOnce(start, yielded)) {
+    if (ready()) return Wake::kReady;
   }
   Wake event = Wake::kReady;
   bool is_ready = false;
@@ -159,6 +164,7 @@ Wake Waiter::Await(Ready ready, Deadline deadline, WakeReason reason) {
     if (event != Wake::kReady) is_ready = ready();
   }
   own_->sleeping.store(0, std::memory_order_relaxed);
+  RememberWait(start);
   return is_ready ? Wake::kReady : event;
 }
 
