@@ -84,6 +84,12 @@ Status WorkerChannel::SendPool(uint32_t slot_count, uint64_t slot_bytes,
 }
 
 Status WorkerChannel::Request(size_t max_words, const FillRequest& fill) {
+  RETURN_IF_ERROR(Write(max_words, fill));
+  Wake();
+  return Status();
+}
+
+Status WorkerChannel::Write(size_t max_words, const FillRequest& fill) {
   auto written =
       writer_.TryWrite(max_words, [&](capnp::MessageBuilder& message) {
         fill(message.initRoot<schema::Request>());
@@ -91,20 +97,21 @@ Status WorkerChannel::Request(size_t max_words, const FillRequest& fill) {
   if (!written) {
     return Status(Code::kBackendMisbehaved, std::move(written).error().message);
   }
-  Wake();
   return Status();
 }
 
 Status WorkerChannel::Grant(FramePool& pool) {
   while (const auto grant = pool.ledger().TakeForGrant()) {
     RETURN_IF_ERROR(
-        Request(kSmallRequestWords, [&](schema::Request::Builder request) {
+        Write(kSmallRequestWords, [&](schema::Request::Builder request) {
           auto builder = request.initGrant();
           builder.setSlot(grant->slot);
           builder.setGeneration(grant->generation);
         }));
     ++grants_;
+    ++grants_since_wake_;
   }
+  if (2 * grants_since_wake_ >= pool.ledger().granted_count()) Wake();
   return Status();
 }
 
@@ -124,7 +131,10 @@ ipc::Expected<Status> WorkerChannel::Take(const TakeReply& take) {
       [&]() -> Status { return take(reply.root<schema::Reply>()); });
 }
 
-void WorkerChannel::Wake() { ipc::WakePeer(header(), worker_header()); }
+void WorkerChannel::Wake() {
+  grants_since_wake_ = 0;
+  ipc::WakePeer(header(), worker_header());
+}
 
 void WorkerChannel::Close() {
   header()->closed.store(1);

@@ -140,6 +140,27 @@ TEST_F(WorkerChannelTest, EveryFreeSlotIsGranted) {
   EXPECT_EQ(grants, 3);
 }
 
+TEST_F(WorkerChannelTest, GrantsWakeASleepingWorkerOnceHalfIsToBeFilled) {
+  const auto pool =
+      FramePool::Create(4096, "pages", 8, 1 << 20, FramePool::Slots::kAllocated)
+          .value();
+  ASSERT_TRUE(channel_->Grant(*pool).ok());
+  ipc::HeaderOf(replies_->writable_bytes())
+      ->sleeping.store(static_cast<uint32_t>(ipc::WakeReason::kRecord));
+  const uint32_t wakes = channel_->header()->wakes;
+  for (uint32_t taken = 0; taken < 4; ++taken) {
+    EXPECT_EQ(channel_->header()->wakes, wakes) << taken;
+    const auto grant = reader_->TryRead().value();
+    ASSERT_TRUE(grant);
+    const auto filled = grant->root<schema::Request>().getGrant();
+    ASSERT_TRUE(
+        pool->ledger().Publish(filled.getSlot(), filled.getGeneration()));
+    pool->ledger().Release(filled.getSlot());
+    ASSERT_TRUE(channel_->Grant(*pool).ok());
+  }
+  EXPECT_EQ(channel_->header()->wakes, wakes + 1);
+}
+
 TEST_F(WorkerChannelTest, AWorkerThatReadsNoRequestsMisbehaves) {
   Status status;
   for (int i = 0; i < 10'000 && status.ok(); ++i) {

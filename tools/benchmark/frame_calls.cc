@@ -19,8 +19,9 @@ namespace bulkhead::benchmark {
 namespace {
 
 constexpr uint32_t kSlots = 64;
-// So few that as many others are decoded already when they are taken again.
-constexpr size_t kTaken = 20;
+// As many others are decoded already when these are taken again, and the worker
+// is woken for their room.
+constexpr size_t kTaken = kSlots / 2;
 
 char StateOf(pid_t process) {
   std::ifstream file(fmt::format("/proc/{}/stat", process));

@@ -151,6 +151,11 @@ Status WorkerLink::Receive(
       // As well before the first wait, for a worker that always has a reply
       // ready, and for a reader of the application that was slow.
       if (cancel_->Take()) return Cancel();
+      if (ready()) {
+        wake = ipc::Wake::kReady;
+        break;
+      }
+      channel_->Wake();  // for grants that have not woken it
       wake = waiter_.Await(ready, deadline.next());
       // Another thread may have taken the signal.
       if (wake == ipc::Wake::kInterrupted) wake = ipc::Wake::kDeadline;
@@ -263,6 +268,7 @@ Status WorkerLink::GrantAnotherSlot(uint32_t grants) {
   ASSIGN_OR_RETURN(const bool grows, pool_->Grow());
   if (grows) {
     const Status granted = channel_->Grant(*pool_);
+    channel_->Wake();
     return granted.ok() ? granted : Misbehaved(granted.message());
   }
   return Status(Code::kResourceExhausted,

@@ -138,7 +138,11 @@ Status WorkerTalk::AttachPool(std::shared_ptr<session::FramePool> pool) {
                  [](auto request) { request.setAttachPool(); });
 }
 
-Status WorkerTalk::Grant() { return Judged(channel_->Grant(*pool_)); }
+Status WorkerTalk::Grant() {
+  const Status granted = channel_->Grant(*pool_);
+  channel_->Wake();
+  return Judged(granted);
+}
 
 kj::Promise<Status> WorkerTalk::AwaitReply(WorkerChannel::TakeReply take) {
   channel_->ClearWake();
