@@ -153,11 +153,7 @@ kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
     Send(connection, answer);
     return kj::READY_NOW;
   }
-  auto sockets = ipc::MakeSocketPair();
-  if (!sockets) {
-    Fail(connection, NamingLimits(FromIpc(std::move(sockets).error())));
-    return kj::READY_NOW;
-  }
+  const int newest = memory.back().get();
   AskedSession asked{
       .input = input,
       .end = request.getEnd(),
@@ -166,8 +162,7 @@ kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
                                ? session::WorkerChannel::MediaAccess::kServed
                                : session::WorkerChannel::MediaAccess::kDirect}};
   std::string warning = request.getWarning().cStr();
-  if (const std::string near = NearOwnOpenFiles(sockets->second.get());
-      !near.empty()) {
+  if (const std::string near = NearOwnOpenFiles(newest); !near.empty()) {
     warning += (warning.empty() ? "" : "; ") + near;
   }
   const uint64_t session = next_session_++;
@@ -181,18 +176,16 @@ kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
                      .counter = request.getCounter(),
                      .warning = std::move(warning),
                      .memory = {.private_bytes = request.getWorkerBytes(),
-                                .shared_bytes = request.getSharedBytes()}},
-                    std::move(sockets->second))
-      .then([this, &connection, asked = std::move(asked), backend = *backend,
-             socket = std::move(sockets->first)](
-                auto started) mutable -> kj::Promise<void> {
-        if (!started) {
-          Fail(connection, started.error());
+                                .shared_bytes = request.getSharedBytes()}})
+      .then([this, &connection, asked = std::move(asked),
+             backend = *backend](auto placed) mutable -> kj::Promise<void> {
+        if (!placed) {
+          Fail(connection, placed.error());
           return kj::READY_NOW;
         }
         return Attach(
-            connection, std::move(asked), backend, *started,
-            std::make_shared<SessionSocket>(port_, std::move(socket)));
+            connection, std::move(asked), backend, placed->session,
+            std::make_shared<SessionSocket>(port_, std::move(placed->socket)));
       })
       .attach(Catalog::BackendPointer(*backend));
 }

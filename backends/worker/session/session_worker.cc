@@ -27,8 +27,8 @@ namespace {
 namespace schema = ipc::schema;
 using std::chrono::milliseconds;
 
-// The host sends and receives set-up messages at once. If the host is gone, the
-// socket reports that long before this deadline.
+// The host receives set-up messages at once. If the host is gone, the socket
+// reports that long before this deadline.
 constexpr milliseconds kHostDeadline{60'000};
 // Only bounds a single wait for a request; the worker then waits again.
 constexpr milliseconds kIdleDeadline{3'600'000};
@@ -52,14 +52,21 @@ struct MappedPool {
 
 ipc::Expected<ipc::ReceivedMessage> ReceiveAttach(int socket, size_t least,
                                                   size_t most) {
-  IPC_ASSIGN_OR_RETURN(
-      auto received, ipc::ReceiveMessage(socket, ipc::kMaxDescriptors,
-                                         ipc::Deadline::After(kHostDeadline)));
-  if (!received || received->descriptors.size() < least ||
-      received->descriptors.size() > most) {
-    return ipc::Fail(ipc::Code::kInternal, "the host is gone");
+  for (;;) {
+    auto received = ipc::ReceiveMessage(socket, ipc::kMaxDescriptors,
+                                        ipc::Deadline::After(kIdleDeadline));
+    // A worker that was cloned in advance may wait for its session for any
+    // time.
+    if (!received && received.error().code == ipc::Code::kDeadlineExceeded) {
+      continue;
+    }
+    if (!received) return tl::unexpected(std::move(received).error());
+    if (!*received || (*received)->descriptors.size() < least ||
+        (*received)->descriptors.size() > most) {
+      return ipc::Fail(ipc::Code::kInternal, "the host is gone");
+    }
+    return **std::move(received);
   }
-  return *std::move(received);
 }
 
 }  // namespace

@@ -20,14 +20,19 @@ Backend::Backend(discovery::BackendCandidate candidate, unsigned number,
                  const StartContext& context, BackendKeeper& keeper)
     : context_(context),
       lifecycle_(std::move(candidate), number, context, keeper),
-      workers_(this->candidate().name(), context.worker_deadline,
-               context.killed),
+      workers_(
+          this->candidate().name(), context.worker_deadline,
+          // With start = "exec" a zygote has one session.
+          StartsByExec(this->candidate()) || SharesWorker(this->candidate())
+              ? Workers::Spare::kNone
+              : Workers::Spare::kOne,
+          context.killed),
       book_(this->candidate().name(), context.counters, context.events) {}
 
-kj::Promise<Result<Backend::StartedSession>> Backend::OpenSession(
+kj::Promise<Result<Backend::PlacedSession>> Backend::OpenSession(
     uint64_t id, const discovery::DeviceName& device, bool alone,
-    SessionOrigin origin, ipc::UniqueFd socket) {
-  using Started = Result<StartedSession>;
+    SessionOrigin origin) {
+  using Started = Result<PlacedSession>;
   const auto placing = !alone && SharesWorker(candidate())
                            ? Workers::Placing::kShared
                            : Workers::Placing::kAlone;
@@ -36,19 +41,17 @@ kj::Promise<Result<Backend::StartedSession>> Backend::OpenSession(
   auto ready = lifecycle_.continues_streams() ? kj::Promise<Status>(Status())
                                               : lifecycle_.EnsureReady();
   return ready
-      .then([this, id, device, placing, origin = std::move(origin),
-             socket = std::move(socket)](
+      .then([this, id, device, placing, origin = std::move(origin)](
                 Status ready) mutable -> kj::Promise<Started> {
         if (!ready.ok()) return Started(std::move(ready));
         auto found = lifecycle_.devices().Find(device);
         if (!found) return Started(std::move(found).error());
         return AwaitDevice(found->text())
             .then([this, id, placing, counted = *found,
-                   origin = std::move(origin), socket = std::move(socket)](
+                   origin = std::move(origin)](
                       Status there) mutable -> kj::Promise<Started> {
               if (!there.ok()) return Started(std::move(there));
-              return PlaceSession(id, placing, counted, std::move(origin),
-                                  std::move(socket));
+              return PlaceSession(id, placing, counted, std::move(origin));
             });
       })
       .attach(kj::defer([this] {
@@ -76,26 +79,27 @@ kj::Promise<Status> Backend::AwaitDevice(const std::string& device) {
       });
 }
 
-kj::Promise<Result<Backend::StartedSession>> Backend::PlaceSession(
+kj::Promise<Result<Backend::PlacedSession>> Backend::PlaceSession(
     uint64_t id, Workers::Placing placing, const CountedDevice& device,
-    SessionOrigin origin, ipc::UniqueFd socket) {
+    SessionOrigin origin) {
+  using Placed = Result<Workers::Placed>;
   return lifecycle_.ForSession()
-      .then([this, id, placing, memory = origin.memory,
-             socket = std::move(socket)](
-                auto incarnation) mutable -> kj::Promise<Result<int>> {
-        if (!incarnation) return Result<int>(std::move(incarnation).error());
-        return workers_.Serve(id, placing, memory, *std::move(incarnation),
-                              std::move(socket));
+      .then([this, id, placing,
+             memory = origin.memory](auto incarnation) -> kj::Promise<Placed> {
+        if (!incarnation) return Placed(std::move(incarnation).error());
+        return workers_.Serve(id, placing, memory, *std::move(incarnation));
       })
       .then([this, id, placing, device, origin = std::move(origin)](
-                auto pidfd) mutable -> Result<StartedSession> {
-        if (!pidfd) return std::move(pidfd).error();
+                auto placed) mutable -> Result<PlacedSession> {
+        if (!placed) return std::move(placed).error();
         book_.Add(id, device.text(), std::move(origin), lifecycle_.Now());
-        return StartedSession{.id = id,
-                              .device_ordinal = device.ordinal,
-                              .device = device.text(),
-                              .pidfd = *pidfd,
-                              .shared = placing == Workers::Placing::kShared};
+        return PlacedSession{
+            .session = {.id = id,
+                        .device_ordinal = device.ordinal,
+                        .device = device.text(),
+                        .pidfd = placed->pidfd,
+                        .shared = placing == Workers::Placing::kShared},
+            .socket = std::move(placed->socket)};
       });
 }
 

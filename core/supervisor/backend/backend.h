@@ -36,6 +36,10 @@ class Backend {
     int pidfd;           // borrowed; valid until the session is closed
     bool shared;         // true if the worker may serve other sessions too
   };
+  struct PlacedSession {
+    StartedSession session;
+    ipc::UniqueFd socket;  // bulkheadd's end; the other one is the worker's
+  };
 
   struct OpenedSession {
     uint64_t id;
@@ -68,13 +72,13 @@ class Backend {
   Backend(discovery::BackendCandidate candidate, unsigned number,
           const StartContext& context, BackendKeeper& keeper);
 
-  // Starts the backend if necessary, and has a worker for `device` serve
-  // `socket`. `id` names the session from then on. `alone` asks for a worker of
-  // its own, even if the manifest says that sessions share one. A backend that
-  // was replaced serves only sessions that continue one of its own.
-  kj::Promise<Result<StartedSession>> OpenSession(
+  // Starts the backend if necessary, and has a worker for `device` serve the
+  // session, which `id` names from then on. `alone` asks for a worker of its
+  // own, even if the manifest says that sessions share one. A backend that was
+  // replaced serves only sessions that continue one of its own.
+  kj::Promise<Result<PlacedSession>> OpenSession(
       uint64_t id, const discovery::DeviceName& device, bool alone,
-      SessionOrigin origin, ipc::UniqueFd socket);
+      SessionOrigin origin);
   bool HasSession(uint64_t id) const { return workers_.Serves(id); }
   // Checks the worker's lock-down; see Workers::Confirm.
   Status ConfirmSession(uint64_t id) { return workers_.Confirm(id); }
@@ -118,11 +122,10 @@ class Backend {
   // Waits for the end of the backoff of a lost device; refuses at once if the
   // backoff is long.
   kj::Promise<Status> AwaitDevice(const std::string& device);
-  kj::Promise<Result<StartedSession>> PlaceSession(uint64_t id,
-                                                   Workers::Placing placing,
-                                                   const CountedDevice& device,
-                                                   SessionOrigin origin,
-                                                   ipc::UniqueFd socket);
+  kj::Promise<Result<PlacedSession>> PlaceSession(uint64_t id,
+                                                  Workers::Placing placing,
+                                                  const CountedDevice& device,
+                                                  SessionOrigin origin);
   JudgedExit Judge(const ReportedExit& reported, const ProcessExit& exit);
   void AcquitByFrames();
   void NoteSessionsEnded();

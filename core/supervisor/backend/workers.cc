@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "core/base/application_limits.h"
 #include "core/base/from_ipc.h"
 #include "core/base/pidfd.h"
 #include "ipc/message_socket.h"
@@ -34,26 +35,80 @@ Status SendSession(const ipc::UniqueFd& worker, const ipc::UniqueFd& socket) {
 
 }  // namespace
 
-kj::Promise<Result<int>> Workers::Serve(
+kj::Promise<Result<Workers::Placed>> Workers::Serve(
     uint64_t id, Placing placing, const sandbox::MemoryAllowance& memory,
-    std::shared_ptr<Incarnation> incarnation, ipc::UniqueFd socket) {
+    std::shared_ptr<Incarnation> incarnation) {
+  const bool alone = placing == Placing::kAlone;
+  if (auto spare = alone ? TakeSpare(memory, incarnation) : std::nullopt) {
+    auto worker = std::make_shared<Worker>();
+    worker->incarnation = incarnation;
+    worker->process = std::move(spare->process);
+    PrepareSpare(memory, std::move(incarnation));
+    return Adopt(id, std::move(worker), std::move(spare->socket), {});
+  }
+  auto sockets = ipc::MakeSocketPair();
+  if (!sockets) {
+    return Result<Placed>(NamingLimits(FromIpc(std::move(sockets).error())));
+  }
   ++placing_;
   ipc::UniqueFd socket_to_send;
-  if (placing == Placing::kShared) socket_to_send = std::move(socket);
-  auto placed = placing == Placing::kShared
-                    ? EnsureShared(std::move(incarnation))
-                    : Clone(Incarnation::WorkerKind::kSession, memory,
-                            std::move(incarnation), std::move(socket));
-  return placed.then([this, id, socket_to_send = std::move(socket_to_send)](
-                         auto worker) -> Result<int> {
-    --placing_;
-    if (!worker) return std::move(worker).error();
-    return Adopt(id, *std::move(worker), socket_to_send);
-  });
+  if (!alone) socket_to_send = std::move(sockets->second);
+  auto placed = alone ? Clone(Incarnation::WorkerKind::kSession, memory,
+                              incarnation, std::move(sockets->second))
+                      : EnsureShared(incarnation);
+  return placed.then(
+      [this, id, alone, memory, incarnation = std::move(incarnation),
+       socket = std::move(sockets->first),
+       socket_to_send =
+           std::move(socket_to_send)](auto worker) mutable -> Result<Placed> {
+        --placing_;
+        if (!worker) return std::move(worker).error();
+        if (alone) PrepareSpare(memory, std::move(incarnation));
+        return Adopt(id, *std::move(worker), std::move(socket), socket_to_send);
+      });
 }
 
-Result<int> Workers::Adopt(uint64_t id, std::shared_ptr<Worker> worker,
-                           const ipc::UniqueFd& socket_to_send) {
+void Workers::PrepareSpare(const sandbox::MemoryAllowance& memory,
+                           std::shared_ptr<Incarnation> incarnation) {
+  if (!keeps_spare_ || is_preparing_) return;
+  auto sockets = ipc::MakeSocketPair();
+  if (!sockets) return;
+  is_preparing_ = true;
+  preparing_ =
+      incarnation
+          ->CloneWorker(Incarnation::WorkerKind::kSession,
+                        std::move(sockets->second), deadline_, memory)
+          .then([this, memory, incarnation,
+                 socket = std::move(sockets->first)](auto process) mutable {
+            is_preparing_ = false;
+            // A session that is refused one tells why.
+            if (!process) return;
+            spare_ = SpareWorker{.incarnation = incarnation,
+                                 .process = *std::move(process),
+                                 .memory = memory,
+                                 .socket = std::move(socket)};
+          })
+          .eagerlyEvaluate(nullptr);
+}
+
+std::optional<Workers::SpareWorker> Workers::TakeSpare(
+    const sandbox::MemoryAllowance& memory,
+    const std::shared_ptr<Incarnation>& incarnation) {
+  std::optional<SpareWorker> spare = std::exchange(spare_, std::nullopt);
+  if (!spare) return std::nullopt;
+  const std::shared_ptr<Incarnation> own = spare->incarnation.lock();
+  if (own == incarnation && spare->memory == memory &&
+      own->WorkerRuns(spare->process.pid)) {
+    return spare;
+  }
+  if (own) Kill(*own, std::move(spare->process));
+  return std::nullopt;
+}
+
+Result<Workers::Placed> Workers::Adopt(uint64_t id,
+                                       std::shared_ptr<Worker> worker,
+                                       ipc::UniqueFd socket,
+                                       const ipc::UniqueFd& socket_to_send) {
   // Before the send, which may fail: the worker may have got the socket.
   ++worker->served;
   ++worker->sessions_now;
@@ -66,18 +121,18 @@ Result<int> Workers::Adopt(uint64_t id, std::shared_ptr<Worker> worker,
   }
   const int pidfd = worker->process.pidfd.get();
   sessions_.emplace(id, std::move(worker));
-  return pidfd;
+  return Placed{.pidfd = pidfd, .socket = std::move(socket)};
 }
 
-Workers::Placed Workers::Clone(Incarnation::WorkerKind kind,
+Workers::Cloned Workers::Clone(Incarnation::WorkerKind kind,
                                const sandbox::MemoryAllowance& memory,
                                std::shared_ptr<Incarnation> incarnation,
                                ipc::UniqueFd socket) {
-  using Cloned = Result<std::shared_ptr<Worker>>;
+  using Made = Result<std::shared_ptr<Worker>>;
   auto cloning =
       incarnation->CloneWorker(kind, std::move(socket), deadline_, memory);
   return cloning.then(
-      [incarnation = std::move(incarnation)](auto process) -> Cloned {
+      [incarnation = std::move(incarnation)](auto process) -> Made {
         if (!process) return std::move(process).error();
         auto worker = std::make_shared<Worker>();
         worker->incarnation = incarnation;
@@ -86,7 +141,7 @@ Workers::Placed Workers::Clone(Incarnation::WorkerKind kind,
       });
 }
 
-Workers::Placed Workers::EnsureShared(
+Workers::Cloned Workers::EnsureShared(
     std::shared_ptr<Incarnation> incarnation) {
   using Shared = Result<std::shared_ptr<Worker>>;
   if (HasRoom(incarnation) && incarnation->WorkerRuns(shared_->process.pid)) {
@@ -102,7 +157,7 @@ Workers::Placed Workers::EnsureShared(
                    .fork();
   }
   return KJ_ASSERT_NONNULL(sharing_).addBranch().then(
-      [this, incarnation = std::move(incarnation)](Status status) -> Placed {
+      [this, incarnation = std::move(incarnation)](Status status) -> Cloned {
         if (!status.ok()) return Shared(std::move(status));
         // Not WorkerRuns(): if the new worker has died already, its session
         // finds out. Cloning again here could repeat for ever.
@@ -133,11 +188,15 @@ bool Workers::HasRoom(const std::shared_ptr<Incarnation>& incarnation) const {
 
 void Workers::Release(const std::shared_ptr<Worker>& worker) {
   if (--worker->sessions_now > 0) return;
-  // The reaper kills the worker: it knows whether the pid still means it.
-  worker->incarnation->KillWorker(worker->process.pid);
-  worker->incarnation->ForgetWorker(worker->process.pid);
-  killed_.Add(backend_, std::move(worker->process.pidfd));
+  Kill(*worker->incarnation, std::move(worker->process));
   if (shared_ == worker) shared_.reset();
+}
+
+void Workers::Kill(Incarnation& incarnation, Incarnation::Worker process) {
+  // The reaper kills the worker: it knows whether the pid still means it.
+  incarnation.KillWorker(process.pid);
+  incarnation.ForgetWorker(process.pid);
+  killed_.Add(backend_, std::move(process.pidfd));
 }
 
 Status Workers::Confirm(uint64_t id) {

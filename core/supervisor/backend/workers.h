@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,8 +24,15 @@ namespace bulkhead::supervisor {
 
 // Places the sessions of one backend in workers.
 //
-// By default each session has a worker of its own, which is cloned with the
-// session's socket. A backend with worker_scope = "backend" has one worker for
+// By default each session has a worker of its own. Cloning one is most of the
+// time that a session takes to start, so the worker of the next session is
+// cloned once a session has got its own: the spare. It is locked down, waits
+// for its socket to say more, and has nothing of any session. A session with
+// another allowance of memory, or of a later incarnation, does not take it. A
+// spare that ends before a session has taken it is counted against nobody; the
+// next session has one cloned, and finds out.
+//
+// A backend with worker_scope = "backend" has one worker for
 // up to kMaxSessionsPerWorker sessions; when that worker is full, another is
 // cloned. The socket of a shared worker leads to bulkheadd, and each session's
 // socket is sent over it, so that the zygote never holds a session's socket. A
@@ -45,23 +53,31 @@ class Workers {
     kAlone,   // in a worker that serves one session
     kShared,  // in a worker that serves many
   };
+  enum class Spare {
+    kNone,
+    kOne,  // for the next session of the same incarnation
+  };
+  struct Placed {
+    int pidfd;             // valid until the session is closed; borrowed
+    ipc::UniqueFd socket;  // bulkheadd's end of the session's socket
+  };
   static constexpr uint32_t kMaxSessionsPerWorker = 64;
 
   // `backend` is the backend's name. A clone takes at most `deadline`. `killed`
   // must outlive this object.
-  Workers(std::string backend, std::chrono::milliseconds deadline,
+  Workers(std::string backend, std::chrono::milliseconds deadline, Spare spare,
           KilledWorkers& killed)
-      : backend_(std::move(backend)), deadline_(deadline), killed_(killed) {}
+      : backend_(std::move(backend)),
+        deadline_(deadline),
+        keeps_spare_(spare == Spare::kOne),
+        killed_(killed) {}
   KJ_DISALLOW_COPY(Workers);
 
-  // Has a worker of `incarnation` serve session `id` on `socket`. Resolves with
-  // the worker's pidfd, which is valid until the session is closed and must not
-  // be closed by the caller. A worker that serves one session may use `memory`
-  // beyond the zygote's.
-  kj::Promise<Result<int>> Serve(uint64_t id, Placing placing,
-                                 const sandbox::MemoryAllowance& memory,
-                                 std::shared_ptr<Incarnation> incarnation,
-                                 ipc::UniqueFd socket);
+  // Has a worker of `incarnation` serve session `id`. A worker that serves one
+  // session may use `memory` beyond the zygote's.
+  kj::Promise<Result<Placed>> Serve(uint64_t id, Placing placing,
+                                    const sandbox::MemoryAllowance& memory,
+                                    std::shared_ptr<Incarnation> incarnation);
   bool Serves(uint64_t id) const { return sessions_.contains(id); }
   // Checks the lock-down of the session's worker. Hosts ask for it before they
   // give the worker any media.
@@ -92,22 +108,40 @@ class Workers {
     uint32_t sessions_now = 0;  // open sessions
     bool told = false;          // true once a session was told how it ended
   };
-  using Placed = kj::Promise<Result<std::shared_ptr<Worker>>>;
+  struct SpareWorker {
+    // Does not keep the incarnation, with which the worker ends.
+    std::weak_ptr<Incarnation> incarnation;
+    Incarnation::Worker process;
+    sandbox::MemoryAllowance memory;
+    ipc::UniqueFd socket;  // bulkheadd's end
+  };
+  using Cloned = kj::Promise<Result<std::shared_ptr<Worker>>>;
 
-  Placed Clone(Incarnation::WorkerKind kind,
+  Cloned Clone(Incarnation::WorkerKind kind,
                const sandbox::MemoryAllowance& memory,
                std::shared_ptr<Incarnation> incarnation, ipc::UniqueFd socket);
   // Resolves with a shared worker that has room for another session. Clones one
   // if there is none; callers at the same time share that clone.
-  Placed EnsureShared(std::shared_ptr<Incarnation> incarnation);
+  Cloned EnsureShared(std::shared_ptr<Incarnation> incarnation);
   kj::Promise<Status> CloneShared(std::shared_ptr<Incarnation> incarnation);
   bool HasRoom(const std::shared_ptr<Incarnation>& incarnation) const;
-  Result<int> Adopt(uint64_t id, std::shared_ptr<Worker> worker,
-                    const ipc::UniqueFd& socket_to_send);
+  Result<Placed> Adopt(uint64_t id, std::shared_ptr<Worker> worker,
+                       ipc::UniqueFd socket,
+                       const ipc::UniqueFd& socket_to_send);
+  // Has a spare cloned if there is none.
+  void PrepareSpare(const sandbox::MemoryAllowance& memory,
+                    std::shared_ptr<Incarnation> incarnation);
+  // Returns the spare if it suits, and null otherwise. A spare that does not
+  // suit is ended.
+  std::optional<SpareWorker> TakeSpare(
+      const sandbox::MemoryAllowance& memory,
+      const std::shared_ptr<Incarnation>& incarnation);
+  void Kill(Incarnation& incarnation, Incarnation::Worker process);
   void Release(const std::shared_ptr<Worker>& worker);
 
   const std::string backend_;
   const std::chrono::milliseconds deadline_;
+  const bool keeps_spare_;
   KilledWorkers& killed_;
   std::map<uint64_t, std::shared_ptr<Worker>> sessions_;
   uint32_t placing_ = 0;
@@ -115,6 +149,9 @@ class Workers {
   std::shared_ptr<Worker> shared_;
   kj::Maybe<kj::ForkedPromise<Status>> sharing_;
   bool is_sharing_ = false;
+  std::optional<SpareWorker> spare_;
+  bool is_preparing_ = false;
+  kj::Promise<void> preparing_ = kj::READY_NOW;
 };
 
 }  // namespace bulkhead::supervisor

@@ -34,6 +34,8 @@ namespace bulkhead::sandbox {
 struct MemoryAllowance {
   uint64_t private_bytes = 0;  // Limits::worker_bytes; 0 means no limit
   uint64_t shared_bytes = 0;   // Limits::session_bytes: frames and samples
+
+  bool operator==(const MemoryAllowance&) const = default;
 };
 
 // The bound of the memory that a backend may have mapped when it is loaded.
