@@ -241,6 +241,8 @@ TEST_F(FaultySessions, AStoppedReaperDelaysNoRunningSession) {
 TEST_F(FaultySessions, AStoppedProcessOfTheBackendIsReplacedWithinTheCall) {
   HostOptions options = installation_.options();
   options.deadlines.worker_start = milliseconds(700);
+  std::string told;
+  options.on_event = [&](const Event& event) { told += event.text + '\n'; };
   host_ = Host::Create(options).value();
   for (const bool reaper : {false, true}) {
     // One of them continues in the spare worker if there is one already. The
@@ -257,8 +259,8 @@ TEST_F(FaultySessions, AStoppedProcessOfTheBackendIsReplacedWithinTheCall) {
       EXPECT_EQ(HashesOfRest(video), expected_) << reaper;
     }
     EXPECT_TRUE(stopped.AwaitEnd(kSoon)) << reaper;
-    const std::string cause =
-        videos[0].recovery().last_cause + videos[1].recovery().last_cause;
+    const std::string cause = told + videos[0].recovery().last_cause +
+                              videos[1].recovery().last_cause;
     EXPECT_NE(cause.find((reaper ? "reaper (process " : "zygote (process ") +
                          std::to_string(stopped.pid())),
               std::string::npos)

@@ -426,22 +426,24 @@ LIES(AudioSamples,
      Row{"audio_not_a_number", Code::kOk, "", kListen},
      Row{"audio_ends_early", Code::kOk, "", kListen});
 
+// The lie is told for the spare worker, or for the second session if that comes
+// before. In the first case the session is served by the next zygote.
 TEST_F(LiarsTest, AnotherSessionsProcessIsNotTaken) {
   const LyingInstallation installation({"clone_pid_of_other"});
   (void)ActOnHost(installation.options(), kLimit, [&](Host& host) {
     const VideoOptions options{.device = "clone_pid_of_other"};
     auto first = host.OpenVideo(installation.media(), options);
     EXPECT_TRUE(first) << first.error();
+    if (!first) return first.error();
     const auto second = host.OpenVideo(installation.media(), options);
-    EXPECT_FALSE(second);
-    if (!second) {
+    if (second) {
+      EXPECT_NE(second->worker_pid(), first->worker_pid());
+    } else {
       EXPECT_EQ(second.error().code(), Code::kBackendMisbehaved)
           << second.error();
     }
-    if (first) {
-      const Status played = Decode(*first);
-      EXPECT_TRUE(played.ok()) << played;
-    }
+    const Status played = Decode(*first);
+    EXPECT_TRUE(played.ok()) << played;
     return Status();
   });
 }

@@ -194,7 +194,7 @@ TEST_F(Descriptors, BulkheaddHasFiveForAStream) {
   HostOptions options;
   options.libexec_dir = LibexecDirectory();
   host_ = Host::Create(options).value();
-  ASSERT_TRUE(host_->Prepare("cpu").ok());
+  ASSERT_TRUE(host_->Prewarm("cpu").ok());
   const std::string bulkheadd = std::to_string(host_->supervisor_pid());
   const size_t before = OpenDescriptors(bulkheadd);
   std::vector<VideoDecoder> open;

@@ -144,6 +144,27 @@ class Selection(Row):
     def test_key_frames(self):
         self.assertEqual(self.video()._get_key_frame_indices(), [0, 24, 48, 72, 96])
 
+    def test_a_loop_goes_on_behind_a_damaged_frame(self):
+        path = os.path.join(support.clip_directory(), "damaged.mp4")
+        with open(clip(), "rb") as source, open(path, "wb") as damaged:
+            data = bytearray(source.read())
+            middle = len(data) // 2
+            data[middle : middle + 3000] = bytes(3000)
+            damaged.write(data)
+        sound = [f.pts_seconds for f in self.video(path, on_corrupt="skip").frames()]
+        self.assertLess(len(sound), len(reference(clip())))
+        frames, times, errors = self.video(path).frames(), [], 0
+        while True:
+            try:
+                times.append(next(frames).pts_seconds)
+            except bulkhead.BadInputError as error:
+                self.assertIn("read on after it", str(error))
+                errors += 1
+            except StopIteration:
+                break
+        self.assertEqual(times, sound)
+        self.assertEqual(errors, len(reference(clip())) - len(sound))
+
     def test_frames_without_timestamps_are_found_by_index(self):
         path = made("raw.h264", "-i", clip(), "-c:v", "copy", "-an", "-bsf:v", "h264_mp4toannexb")
         decoder = self.video(path)

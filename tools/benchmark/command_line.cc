@@ -15,6 +15,18 @@
 #include "tools/cli/terminal.h"
 
 namespace bulkhead::benchmark {
+namespace {
+
+// A run takes minutes, so what would fail at its end fails before it.
+std::string InWritableDirectory(const std::string& path) {
+  const std::string directory =
+      std::filesystem::absolute(path).parent_path().string();
+  return ::access(directory.c_str(), W_OK) == 0
+             ? ""
+             : "cannot write to the directory " + directory;
+}
+
+}  // namespace
 
 void AddRunOptions(CLI::App& app, RunOptions& options) {
   getloadavg(&options.load_before, 1);
@@ -22,7 +34,8 @@ void AddRunOptions(CLI::App& app, RunOptions& options) {
                  fmt::format("Rounds, at least 5 (default {})", options.rounds))
       ->check(CLI::Range(5, 1000));
   app.add_option("--json", options.json, "Write the figures to FILE too")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(InWritableDirectory);
 }
 
 void AddFigureOptions(CLI::App& app, RunOptions& options) {

@@ -49,15 +49,26 @@ class Table:
         return [value for value, _ in points], [median for _, median in points]
 
 
+class BadRun(Exception):
+    """A file is missing or has no figures; the text is for people."""
+
+
 class Runs:
     """The runs that a page is drawn from, one of each benchmark."""
 
     def __init__(self, paths):
         self.runs = {}
         for path in paths:
-            with open(path, encoding="utf-8") as file:
-                run = json.load(file)
-            self.runs[run["benchmark"]] = run
+            try:
+                with open(path, encoding="utf-8") as file:
+                    run = json.load(file)
+                self.runs[run["benchmark"]] = run
+            except OSError as error:
+                raise BadRun("cannot read a run: %s" % error) from error
+            except (ValueError, TypeError, KeyError) as error:
+                raise BadRun(
+                    "%s has no figures that tools/bench --json wrote" % path
+                ) from error
 
     def table(self, benchmark, title):
         """Returns the table whose title begins so, or None."""

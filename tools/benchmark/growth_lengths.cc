@@ -121,7 +121,8 @@ Result<Table> MeasureLengths(const GrowthOptions& options) {
   const Result<std::unique_ptr<Host>> host = Host::Create(options.host);
   if (!host) return host.error();
   if (Status status = (*host)->Prewarm("cpu"); !status.ok()) return status;
-  const size_t processes = ProcessesOf(**host).size();
+  // The worker for the next session is cloned with the first one.
+  const size_t processes = ProcessesOf(**host).size() + 1;
   Table table{.title = "Length of a 480p file", .rows = {}, .notes = {}};
   std::mt19937 random(kSeed);
   // Round -1 is a warm-up and does not count.

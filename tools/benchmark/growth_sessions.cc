@@ -181,7 +181,8 @@ class Ascent {
   const std::string name_;
   const Host& host_;
   const bool quick_;
-  const size_t processes_ = ProcessesOf(host_).size();
+  // The worker for the next session is cloned with the first one.
+  const size_t processes_ = ProcessesOf(host_).size() + 1;
   const Make make_;
   double megabytes_of_one_ = 0;
 };

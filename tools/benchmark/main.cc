@@ -26,7 +26,7 @@ namespace {
 constexpr char kPurpose[] =
     R"(Measures Bulkhead beside the libraries that it uses: libav in this process,
 Bulkhead's cpu backend, and ffmpeg read through a pipe. All decode the same clip
-with one thread each, every byte of every frame is read, and the rounds are
+with one thread of the decoder each, every byte of every frame is read, and the rounds are
 interleaved. Prints medians; a ratio is the median of the ratios of each round.)";
 
 struct Options {

@@ -33,7 +33,7 @@ constexpr char kPurpose[] =
     R"(Measures what a stream costs before its second frame: the time to open a
 clip, index it and decode the first frame by Bulkhead, by libav in this process (one
 find_stream_info, one pass over the packets), PyAV, OpenCV and FFMS2; the first
-stream of a new application beside a new ffmpeg process; the start of a session's
+stream of a new Host, with bulkheadd and the backend, beside a new ffmpeg process; the start of a session's
 worker beside the start of a process.)";
 
 constexpr char kBulkhead[] = "Bulkhead";
@@ -236,10 +236,10 @@ Result<std::vector<Table>> Measure(const Options& options) {
       const Status status = openers[i]->MeasureRound(names[i], counts, opening);
       if (!status.ok()) return status;
     }
-    Status status = NoteStart("the first stream in a new application",
-                              "a new ffmpeg, first frame",
-                              FirstStreamByBulkhead(host_options, small),
-                              FirstFrameOfFfmpeg(small), counts, starts);
+    Status status =
+        NoteStart("the first stream of a new Host", "a new ffmpeg, first frame",
+                  FirstStreamByBulkhead(host_options, small),
+                  FirstFrameOfFfmpeg(small), counts, starts);
     if (!status.ok()) return status;
     status = NoteStart("a session's worker, sandboxed", "/bin/true and its end",
                        StartOfSession(**host, small), StartOfProcess(), counts,

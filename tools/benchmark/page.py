@@ -19,7 +19,7 @@ except ImportError as error:
     print(error, file=sys.stderr)
     sys.exit(3)
 
-from figures import Runs
+from figures import BadRun, Runs
 from plots import LIBAV, colour, grouped_bars, lines, number, title
 
 
@@ -223,10 +223,10 @@ def backends(axes, table):
             (
                 "first stream of the last",
                 {},
-                "Bulkhead: first stream, new application",
+                "Bulkhead: first stream, new Host",
                 "s-",
             ),
-            ("listing", {}, "Bulkhead: listing, new application", "o-"),
+            ("listing", {}, "Bulkhead: listing, new Host", "o-"),
             ("importlib.metadata", {}, "importlib.metadata", "o-"),
             ("discovery", {}, "Bulkhead: discovery", "^--"),
         ],
@@ -330,9 +330,17 @@ def main():
     if len(sys.argv) < 3:
         print(__doc__, file=sys.stderr)
         return 2
-    figure = draw_page(Runs(sys.argv[2:]))
+    try:
+        runs = Runs(sys.argv[2:])
+    except BadRun as error:
+        print("page.py: %s" % error, file=sys.stderr)
+        return 2
     metadata = {"Date": None} if sys.argv[1].endswith(".svg") else None
-    figure.savefig(sys.argv[1], metadata=metadata, dpi=80)
+    try:
+        draw_page(runs).savefig(sys.argv[1], metadata=metadata, dpi=80)
+    except OSError as error:
+        print("page.py: cannot write the page: %s" % error, file=sys.stderr)
+        return 2
     return 0
 
 

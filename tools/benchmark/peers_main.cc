@@ -26,7 +26,7 @@ namespace {
 constexpr char kPurpose[] =
     R"(Measures Bulkhead's cpu backend beside other decoders of the same FFmpeg
 libraries: libav in this process, PyAV, OpenCV and FFMS2. 480p and 1080p H.264
-to 24 bits per pixel, in order and at random places. Each uses one thread, every
+to 24 bits per pixel, in order and at random places. Each decodes with one thread, every
 byte of every frame is read, and the rounds are interleaved.)";
 
 constexpr size_t kPlaces = 20;

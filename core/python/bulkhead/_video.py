@@ -10,6 +10,7 @@ from bulkhead._allowed import AllowedMedia
 from bulkhead._arguments import BOOLEAN, COUNT, INTEGER, NUMBER, TIMES, Kind, checked
 from bulkhead._decoder import Decoder
 from bulkhead._errors import (
+    BadInputError,
     CancelledError,
     InvalidArgumentError,
     OutOfRangeError,
@@ -263,6 +264,9 @@ class VideoDecoder(Decoder):
             except (CancelledError, ResourceExhaustedError):
                 self._next = index  # The picture is still due.
                 raise
+            except BadInputError:
+                self._next = index + 1  # The stream goes on behind the damage.
+                raise
             if picture is not None:
                 self._next = picture.index + 1
             return picture
@@ -394,7 +398,8 @@ class VideoDecoder(Decoder):
 
 
 class _Pictures:
-    """Yields the pictures of a decoder. After an exception it goes on where it was."""
+    """Yields the pictures of a decoder. After an exception it goes on where it was,
+    after a BadInputError behind what is damaged."""
 
     def __init__(self, decoder, lease):
         self._decoder = decoder
@@ -405,7 +410,11 @@ class _Pictures:
         return self
 
     def __next__(self):
-        picture = self._decoder._picture(self._index, self._lease)
+        try:
+            picture = self._decoder._picture(self._index, self._lease)
+        except BadInputError:
+            self._index += 1
+            raise
         if picture is None:
             raise StopIteration
         self._index = picture.index + 1
