@@ -182,9 +182,10 @@ DEEDS(WhileItOpens,
           "open returned 99"},
       Row{"open_no_decoder", "at=open do=null", Code::kBackendMisbehaved,
           "open returned BULKHEAD_OK and no decoder"},
-      // A decoder still fits into what the probing of the file has freed.
+      // A decoder may still fit into what the probing of the file has freed. A
+      // failed allocation then makes its packets "invalid data" for it.
       Row{"open_all_memory", "at=open do=take_memory", Code::kResourceExhausted,
-          "if its memory was short, raise the limit worker_bytes"},
+          "raise the limit worker_bytes"},
       Row{"open_all_descriptors", "at=open do=take_descriptors",
           Code::kResourceExhausted, "no descriptor is left"});
 

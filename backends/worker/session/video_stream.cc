@@ -110,6 +110,7 @@ ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
   // play.
   IPC_ASSIGN_OR_RETURN(const bool decoded, reader_->Next());
   if (!decoded) {
+    RequireMemory();
     const std::string complaint = reader_->TakeComplaint();
     return ipc::Fail(
         ipc::Code::kBadInput,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdlib>
 #include <new>
 
 #include "ipc/error.h"
@@ -20,6 +22,17 @@ auto WithinMemory(const Step& step) -> decltype(step()) {
         ipc::Code::kResourceExhausted,
         "there is no more memory; raise " + ipc::LimitName("worker_bytes"));
   }
+}
+
+// Throws std::bad_alloc if memory has run out. For a step that failed for
+// another reason by its own account: some decoders say "invalid data" if an
+// allocation fails.
+inline void RequireMemory() {
+  constexpr size_t kPieceOfADecoder = size_t{1} << 20;
+  // volatile: a compiler may leave out an allocation that nobody uses.
+  void* volatile piece = std::malloc(kPieceOfADecoder);
+  if (piece == nullptr) throw std::bad_alloc();
+  std::free(piece);
 }
 
 }  // namespace bulkhead::worker
