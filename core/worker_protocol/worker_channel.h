@@ -90,10 +90,10 @@ class WorkerChannel {
   // the ring is full: the host never has so many requests in flight that a
   // worker which reads them could leave the ring full.
   Status Request(size_t max_words, const FillRequest& fill);
-  // Grants the worker every free slot of `pool`. A worker that sleeps has filled
-  // all slots that it had before. It is woken once half of its slots are to be
-  // filled, so that whoever takes one ready frame after the other makes few
-  // system calls. Call Wake() before waiting for a reply.
+  // Grants the worker every free slot of `pool`. A worker that sleeps has
+  // filled all slots that it had before. It is woken once half of its slots are
+  // to be filled, so that whoever takes one ready frame after the other makes
+  // few system calls. Call Wake() before waiting for a reply.
   Status Grant(FramePool& pool);
   // Returns the number of grants so far.
   uint32_t grants() const { return grants_; }
@@ -104,8 +104,8 @@ class WorkerChannel {
   // returns what `take` returns. The error is for a malformed reply.
   ipc::Expected<Status> Take(const TakeReply& take);
 
-  // Wakes the worker if it sleeps, for grants and after memory that it waits for
-  // was filled.
+  // Wakes the worker if it sleeps, for grants and after memory that it waits
+  // for was filled.
   void Wake();
   // The header in which the host publishes what it sleeps for.
   ipc::RegionHeader* header() const {
