@@ -160,7 +160,9 @@ TEST_P(WaiterTest, AllWhoSleepOnAnOwnerLearnOfItsEnd) {
     sleepers.emplace_back([&, i] {
       Waiter waiter(&headers[i], &peer_, {WatchedWord::Robust(&owner)},
                     std::get<0>(GetParam()), std::get<1>(GetParam()));
-      EXPECT_EQ(waiter.Await(Never, Late()), Wake::kPeerGone);
+      const Deadline late = Late();
+      EXPECT_EQ(waiter.Await(Never, late), Wake::kPeerGone);
+      EXPECT_FALSE(late.passed());
     });
   }
   for (const RegionHeader& header : headers) {

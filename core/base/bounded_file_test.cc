@@ -48,6 +48,14 @@ TEST_F(BoundedFileTest, MissingFilesAreNotFound) {
   EXPECT_EQ(CodeOf(""), Code::kNotFound);
 }
 
+// Files of /proc have the size 0.
+TEST_F(BoundedFileTest, TheBoundHoldsForAFileThatIsLongerThanItSays) {
+  const ipc::UniqueFd self(open("/proc/self", O_DIRECTORY | O_CLOEXEC));
+  EXPECT_GT(ReadFileBeneath(self.get(), "stat").value().size(), 10u);
+  EXPECT_EQ(ReadFileBeneath(self.get(), "stat", 10).error().code(),
+            Code::kResourceExhausted);
+}
+
 TEST_F(BoundedFileTest, WhatIsNoRegularFileIsRefusedWithoutBlocking) {
   ASSERT_EQ(mkfifo((tree_ / "fifo").c_str(), 0600), 0);
   EXPECT_EQ(CodeOf("fifo"), Code::kUnsupported);

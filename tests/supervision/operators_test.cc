@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,8 +21,11 @@
 #include "bulkhead/host.h"
 #include "core/application/operators/operator_peer.h"
 #include "core/control/control_exchange.h"
+#include "core/control/operator_address.h"
 #include "ipc/testing/forked_child.h"
+#include "ipc/unique_fd.h"
 #include "tests/liars/lying_installation.h"
+#include "tests/support/nobody.h"
 #include "tests/support/own_world.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/program.h"
@@ -94,6 +98,30 @@ class Operators : public testing::Test {
   const LyingInstallation installation_{{"honest"}};
   std::vector<ProcessWatch> supervisors_;
 };
+
+// Asks as an operator does, and reads the answer.
+Status Describe(int socket) {
+  return Exchange(
+      socket,
+      [](ipc::schema::HostRequest::Builder request) {
+        request.setDescribeHost();
+      },
+      {}, ipc::Deadline::After(kLimit), [](auto) { return Status(); });
+}
+
+// Returns a socket that is bound or connected to the abstract address `name`,
+// or an empty one.
+ipc::UniqueFd SocketTo(const std::string& name,
+                       int (*call)(int, const sockaddr*, socklen_t)) {
+  sockaddr_un address;
+  socklen_t bytes = 0;
+  ipc::UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  if (!ToAddress(name, address, bytes) ||
+      call(socket.get(), reinterpret_cast<sockaddr*>(&address), bytes) != 0) {
+    return {};
+  }
+  return socket;
+}
 
 bool Has(const std::vector<Event>& events, Event::Kind kind) {
   return std::any_of(events.begin(), events.end(),
@@ -249,6 +277,64 @@ TEST_F(Operators, APeerThatFloodsAndDoesNotReadLosesItsConnectionOnly) {
   EXPECT_EQ(sent.code(), Code::kBackendLost);
   auto video = Open(*host).value();
   EXPECT_EQ(CountRest(video), kMadeUpFrames);
+}
+
+TEST_F(Operators, APeerThatAsksWithoutEndLosesItsConnectionThoughItReads) {
+  const auto host = NewHost();
+  const auto found = operators::FindPeers(::getpid()).value();
+  ASSERT_EQ(found.peers.size(), 1u);
+  const auto end = std::chrono::steady_clock::now() + kLimit;
+  int answered = 0;
+  while (Describe(found.peers[0].socket.get()).ok()) {
+    ASSERT_LT(std::chrono::steady_clock::now(), end);
+    ++answered;
+  }
+  EXPECT_GE(answered, 200);
+  EXPECT_TRUE(host->Backends());
+}
+
+TEST_F(Operators, APeerThatAsksNowAndThenKeepsItsConnection) {
+  const auto host = NewHost();
+  const auto found = operators::FindPeers(::getpid()).value();
+  ASSERT_EQ(found.peers.size(), 1u);
+  for (int second = 0; second < 2; ++second) {
+    const auto next =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(1'100);
+    for (int i = 0; i < 150; ++i) {
+      ASSERT_TRUE(Describe(found.peers[0].socket.get()).ok()) << second << i;
+    }
+    std::this_thread::sleep_until(next);
+  }
+}
+
+TEST_F(Operators, OfAnotherUserAreNotAnswered) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
+  const auto host = NewHost();
+  const auto found = operators::FindPeers(::getpid()).value();
+  ASSERT_EQ(found.peers.size(), 1u);
+  const std::string& name = found.peers[0].address;
+  RunAsNobody({}, [&] {
+    const ipc::UniqueFd socket = SocketTo(name, ::connect);
+    ASSERT_TRUE(socket);
+    EXPECT_EQ(Describe(socket.get()).code(), Code::kBackendLost);
+  });
+  EXPECT_TRUE(Describe(found.peers[0].socket.get()).ok());
+}
+
+TEST_F(Operators, DoNotBelieveAnotherUserWhoListensInPlaceOfBulkheadd) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
+  const pid_t application = ::getpid();
+  const std::string name = OperatorAddressPrefix(::geteuid()) +
+                           std::to_string(application) + "/0123456789abcdef";
+  const auto impostor = ipc::ForkedChild::Prepared([&] {
+    if (!BecomeNobody({})) ::_exit(1);
+    ipc::UniqueFd socket = SocketTo(name, ::bind);
+    // It stays open until the process is killed.
+    if (!socket || ::listen(socket.release(), 1) != 0) ::_exit(1);
+  });
+  const auto found = operators::FindPeers(application).value();
+  EXPECT_TRUE(found.peers.empty());
+  EXPECT_THAT(found.silent, testing::ElementsAre(HasSubstr("not believed")));
 }
 
 TEST_F(Operators, MayNotBeMoreThanTheBoundAtATime) {

@@ -76,7 +76,9 @@ TEST(ChildrenTest, KillsOnlyWhatIsWatched) {
   const ForkedChild stranger = ForkedChild::Sleeping();
   Children children(zygote.pid());
   children.Kill(stranger.pid());
-  children.Kill(-1);
+  // A SIGKILL before it would have ended the stranger first.
+  children.Kill(zygote.pid());
+  AwaitEnd(zygote.pidfd());
   EXPECT_TRUE(stranger.IsAlive());
 }
 

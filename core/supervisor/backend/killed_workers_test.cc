@@ -60,5 +60,16 @@ TEST_F(KilledWorkersTest, WhatDiesInTimeIsNeverSeen) {
   EXPECT_TRUE(At(milliseconds(60'000)).empty());
 }
 
+TEST_F(KilledWorkersTest, OfTooManyTheOldestIsForgotten) {
+  const auto& child = children_.emplace_back(ipc::ForkedChild::Sleeping());
+  for (size_t i = 0; i <= KilledWorkers::kMaxWorkers; ++i) {
+    killed_.Add("acme", ipc::UniqueFd(dup(child.pidfd())),
+                begin_ + milliseconds(i));
+  }
+  const auto written_off = At(milliseconds(10'000));
+  ASSERT_EQ(written_off.size(), KilledWorkers::kMaxWorkers);
+  EXPECT_EQ(written_off[0].since, milliseconds(9'999));
+}
+
 }  // namespace
 }  // namespace bulkhead::supervisor

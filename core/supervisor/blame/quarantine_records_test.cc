@@ -62,9 +62,16 @@ TEST_F(QuarantineRecordsTest, AllThatMayHoldAreListedAndLiftedByName) {
   EXPECT_FALSE(records_.LiftNamed("acme"));
   EXPECT_TRUE(records_.All().empty());
 
-  holds.libraries_ns += 1;
-  ASSERT_TRUE(records_.Add(holds).ok());
-  EXPECT_TRUE(records_.All().empty());
+  // One that differs in any of these is of another object.
+  for (const auto part :
+       {+[](QuarantineRecord& record) { ++record.libraries_ns; },
+        +[](QuarantineRecord& record) { ++record.modified_ns; },
+        +[](QuarantineRecord& record) { ++record.bytes; }}) {
+    QuarantineRecord differs = holds;
+    part(differs);
+    ASSERT_TRUE(records_.Add(differs).ok());
+    EXPECT_TRUE(records_.All().empty());
+  }
 }
 
 TEST_F(QuarantineRecordsTest, WithoutADirectoryNothingIsKept) {

@@ -51,8 +51,10 @@ TEST_P(MemoryLimitTest, MoreIsRefused) {
 }
 
 TEST_P(MemoryLimitTest, ALimitThatCanBeRaisedIsRefused) {
-  const ipc::ForkedChild process = Start({{kMost, RLIM_INFINITY}});
-  EXPECT_EQ(Check(process, kMost), Code::kSandboxUnavailable);
+  for (const rlim_t hard : {kMost + 4096, RLIM_INFINITY}) {
+    const ipc::ForkedChild process = Start({{kMost, hard}});
+    EXPECT_EQ(Check(process, kMost), Code::kSandboxUnavailable) << hard;
+  }
 }
 
 TEST_P(MemoryLimitTest, NoLimitIsRefused) {
