@@ -106,7 +106,7 @@ Status Describe(int socket) {
       [](ipc::schema::HostRequest::Builder request) {
         request.setDescribeHost();
       },
-      {}, ipc::Deadline::After(kLimit), [](auto) { return Status(); });
+      {}, ipc::Deadline::After(kLimit), [](auto, auto&) { return Status(); });
 }
 
 // Returns a socket that is bound or connected to the abstract address `name`,
