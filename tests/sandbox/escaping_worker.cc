@@ -157,6 +157,16 @@ std::string Environment() {
   return all;
 }
 
+int CapabilitiesInBoundingSet() {
+  int count = 0;
+  for (int capability = 0;; ++capability) {
+    const int held = prctl(PR_CAPBSET_READ, capability, 0, 0, 0);
+    // The kernel knows no further one.
+    if (held < 0) return count;
+    count += held;
+  }
+}
+
 bool HasCapabilities() {
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> held = {};
@@ -176,8 +186,7 @@ void DescribeBirth(const Targets& targets, const std::string& plugin) {
   born.Report("environment", Environment());
   born.Report("root", RootEntries());
   born.Report("capabilities", HasCapabilities() ? "some" : "none");
-  born.Report("bounding_set",
-              std::to_string(prctl(PR_CAPBSET_READ, CAP_SYS_ADMIN, 0, 0, 0)));
+  born.Report("bounding_set", std::to_string(CapabilitiesInBoundingSet()));
   born.Report("no_new_privs",
               std::to_string(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0)));
   born.TryFiles(plugin);

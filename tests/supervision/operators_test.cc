@@ -344,6 +344,13 @@ TEST_F(Operators, MayNotBeMoreThanTheBoundAtATime) {
     auto found = operators::FindPeers(::getpid());
     if (found) held.push_back(*std::move(found));
   }
+  int answered = 0;
+  for (const operators::FoundPeers& found : held) {
+    for (const auto& peer : found.peers) {
+      answered += Describe(peer.socket.get()).ok();
+    }
+  }
+  EXPECT_EQ(answered, 16);
   EXPECT_FALSE(
       CommandBackend(::getpid(), "honest", BackendCommand::kRestart).ok());
   EXPECT_TRUE(host->Backends());
