@@ -104,8 +104,8 @@ struct FrameInfo {
   // The presentation timestamp in ticks of the stream's time base; nullopt if
   // the stream has none.
   std::optional<int64_t> pts;
-  // In ticks of the time base. 0 if the file does not tell it and the stream has
-  // no index yet, which says when the next frame is due.
+  // In ticks of the time base. 0 if the file does not tell it and the stream
+  // has no index yet, which says when the next frame is due.
   int64_t duration = 0;
   double pts_seconds = 0;  // 0 if `pts` is nullopt.
   double duration_seconds = 0;
