@@ -58,7 +58,7 @@ TEST_F(StateDirectoryTest, OneThatOthersCanWriteToDoesNotCount) {
 TEST_F(StateDirectoryTest, OneOfAnotherUserDoesNotCount) {
   Make();
   if (::chown(path_.c_str(), 1, 1) != 0) {
-    GTEST_SKIP() << "only root outside of a sandbox can give files away";
+    GTEST_SKIP() << "this user cannot give files away";
   }
   EXPECT_EQ(StateDirectory::Open(path_).error().code(), Code::kInvalidArgument);
 }

@@ -46,7 +46,7 @@ TEST_F(GrantReaderTest, AFileThatOthersMayWriteIsNotBelieved) {
 
 TEST_F(GrantReaderTest, AFileOfAnotherUserIsNotBelieved) {
   if (chown(path_.c_str(), 12345, 12345) != 0) {
-    GTEST_SKIP() << "needs the right to give files away";
+    GTEST_SKIP() << "this user cannot give files away";
   }
   EXPECT_NE(Objection().find("chown 0 " + path_), std::string::npos);
 }

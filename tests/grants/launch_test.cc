@@ -210,7 +210,7 @@ TEST_P(GrantLaunchTest, ADeviceOfAGroupIsForThoseOfTheGroup) {
   constexpr gid_t kVideo = 65533;
   const std::string node = Path("node");
   if (mknod(node.c_str(), S_IFCHR | 0660, makedev(1, 5)) != 0) {
-    GTEST_SKIP() << "needs the right to make nodes";
+    GTEST_SKIP() << "this user cannot make device nodes";
   }
   ASSERT_EQ(chown(node.c_str(), 0, kVideo), 0);
   ASSERT_EQ(chmod(node.c_str(), 0660), 0);

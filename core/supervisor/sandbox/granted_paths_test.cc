@@ -143,7 +143,7 @@ TEST(GrantedPathsTest, StorageAndMemoryAreNotGranted) {
                 {"zero", S_IFCHR, makedev(1, 5)}};
   for (const auto& node : kNodes) {
     if (mknod((tree / node.name).c_str(), node.mode | 0600, node.node) != 0) {
-      GTEST_SKIP() << "needs the right to make nodes";
+      GTEST_SKIP() << "this user cannot make device nodes";
     }
   }
   std::vector<std::string> problems;

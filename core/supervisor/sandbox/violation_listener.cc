@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/supervisor/sandbox/violation_listener.h"
 
+#include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
@@ -14,6 +15,7 @@
 #include <string>
 #include <utility>
 
+#include "core/supervisor/sandbox/syscall_tables.h"
 #include "core/supervisor/sandbox/thread_status.h"
 #include "ipc/descriptors.h"
 
@@ -37,6 +39,13 @@ bool StillWaits(int listener, uint64_t id) {
   return ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
 
+// Returns whether it depends on the memory and the descriptors of its process
+// what becomes of the call.
+bool IsAsked(const PendingCall& call) {
+  return call.architecture == AUDIT_ARCH_X86_64 &&
+         sandbox::IsAsked(call.number, call.arguments);
+}
+
 PendingCall ToPendingCall(const seccomp_notif& call,
                           const ThreadStatus& status) {
   PendingCall pending = {.process = status.inner_process,
@@ -49,13 +58,12 @@ PendingCall ToPendingCall(const seccomp_notif& call,
   return pending;
 }
 
-// Has the kernel execute the call. Returns false if the thread that made it has
-// ended: what was found out about the thread is then void.
-bool LetGoOn(int listener, uint64_t id) {
+// Has the kernel execute the call, unless the thread that made it has ended.
+void LetGoOn(int listener, uint64_t id) {
   seccomp_notif_resp answer = {};
   answer.id = id;
   answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-  return ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) == 0;
+  ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
 }
 
 // Has the call fail, without being executed, in a way that ends no zygote.
@@ -135,10 +143,11 @@ std::optional<Violation> ViolationListener::StopNext(ExpectedCalls& expected) {
       LetFail(fd_.get(), call.id);
       continue;
     }
-    switch (expected.Decide(ToPendingCall(call, *status))) {
+    const PendingCall pending_call = ToPendingCall(call, *status);
+    switch (expected.Decide(pending_call)) {
       case ExpectedCalls::Decision::kGoOn:
-        if (LetGoOn(fd_.get(), call.id)) continue;
-        break;
+        LetGoOn(fd_.get(), call.id);
+        continue;
       case ExpectedCalls::Decision::kAwaitDescriptors:
         HandOver(expected, status->inner_process);
         continue;
@@ -146,6 +155,9 @@ std::optional<Violation> ViolationListener::StopNext(ExpectedCalls& expected) {
         LetFail(fd_.get(), call.id);
         continue;
       case ExpectedCalls::Decision::kRefuse:
+        // A process that somebody killed meanwhile has no memory and no
+        // descriptors to look at, so its call seemed to be another one.
+        if (IsAsked(pending_call) && !StillWaits(fd_.get(), call.id)) continue;
         break;
     }
     Kill(status->process, thread, fd_.get(), call.id);

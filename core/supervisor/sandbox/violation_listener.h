@@ -27,7 +27,8 @@ struct Violation {
 // (Forbidden::kNotify). A call that ExpectedCalls approves is executed. The
 // process that made any other call is killed: its thread waits in the kernel
 // for an answer that is never given, so the call is not executed, whoever wins
-// which race. Once the listener is closed, the kernel refuses each such call
+// which race. A call that its process did not live to see decided is no
+// violation. Once the listener is closed, the kernel refuses each such call
 // with ENOSYS. Never pass the listener on: its holder could let calls pass.
 //
 // Used by bulkheadd's one thread. fd() becomes readable when there is a call to

@@ -14,7 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <functional>
+#include <thread>
 
 #include "core/supervisor/sandbox/bpf.h"
 #include "core/supervisor/sandbox/int80.h"
@@ -219,6 +221,32 @@ TEST_F(ViolationListenerTest, ApprovedCallIsExecuted) {
   const int status = backend.AwaitEnd();
   ASSERT_TRUE(WIFEXITED(status)) << WTERMSIG(status);
   EXPECT_EQ(WEXITSTATUS(status), kLivedOn);
+}
+
+// The delays between the call and the kill cover the time in which it is
+// decided.
+TEST_F(ViolationListenerTest, WhoIsKilledWhileItWaitsHasViolatedNothing) {
+  for (int round = 0; round < 400; ++round) {
+    Backend backend([] { InstallAndEnd(ipc::NoDescriptorsAreSent()); },
+                    Backend::Stages::kOne);
+    auto listener = ViolationListener::Adopt(backend.TakeListener());
+    ASSERT_TRUE(listener) << listener.error();
+    ExpectedCalls expected(
+        {SessionFilter(Forbidden::kNotify), std::nullopt, {}}, true);
+    backend.Go();
+    pollfd wait = {.fd = listener->fd(), .events = POLLIN, .revents = 0};
+    ASSERT_EQ(poll(&wait, 1, 10'000), 1);
+    const auto start = std::chrono::steady_clock::now();
+    std::thread killer([&] {
+      const auto delay = std::chrono::microseconds(round);
+      while (std::chrono::steady_clock::now() - start < delay) continue;
+      kill(backend.pid(), SIGKILL);
+    });
+    const auto violation = listener->StopNext(expected);
+    killer.join();
+    backend.AwaitEnd();
+    ASSERT_FALSE(violation) << "round " << round;
+  }
 }
 
 TEST_F(ViolationListenerTest, FilterThatLogsEndsItsProcess) {
