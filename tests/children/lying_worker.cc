@@ -3,7 +3,8 @@
 // Takes the place of bulkhead-worker and behaves like it, except for one lie.
 // The attr of the entry point, `liar.libliar:NAME`, names the lie, since the
 // environment is empty. A worker with an unknown name is honest. NAME_once is
-// only told to the first session of each zygote. The plugin is never loaded.
+// only told to the first session of each zygote. The plugin is never loaded. A
+// backend whose object is not libliar.so has the real worker.
 // The lies of the zygote are here, those of session workers in session_lies.cc,
 // audio_lies.cc and drips.cc.
 
@@ -24,6 +25,7 @@
 #include <string_view>
 
 #include "backends/worker/lockdown/lockdown.h"
+#include "backends/worker/zygote/zygote.h"
 #include "ipc/descriptors.h"
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"
@@ -241,5 +243,8 @@ int main() {
   auto lockdown =
       bulkhead::worker::Lockdown::Read(bulkhead::ipc::kZygoteLockdownFd);
   if (!lockdown) return 1;
+  if (!lockdown->plugin_path().ends_with("/libliar.so")) {
+    ::_exit(bulkhead::worker::RunZygote());
+  }
   bulkhead::tests::LyingZygote(*std::move(lockdown)).Run();
 }

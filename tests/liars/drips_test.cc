@@ -11,7 +11,7 @@
 
 #include "bulkhead/host.h"
 #include "tests/liars/lying_installation.h"
-#include "tests/support/act_on_host.h"
+#include "tests/support/neighbour.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -86,7 +86,7 @@ TEST_P(DripTest, EndsTheCallOfItsVictim) {
        {&Deadlines::scan, &Deadlines::seek, &Deadlines::frame}) {
     options.deadlines.*step = kDeadline;
   }
-  const Status status = ActOnHost(options, kLimit, [&](Host& host) {
+  const Status status = ActBesideNeighbour(options, kLimit, [&](Host& host) {
     return Perform(host, installation.media(), row);
   });
   EXPECT_EQ(status.code(), row.code) << status;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests the host against workers that lie. For each lie, the call ends with the
-// right code within its deadlines and leaves nothing behind, and another
-// session's frames do not change by a byte.
+// right code within its deadlines and leaves nothing behind. Another session of
+// the same Host decodes all the while, and its frames do not change by a byte.
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@
 
 #include "bulkhead/host.h"
 #include "tests/liars/lying_installation.h"
-#include "tests/liars/neighbour.h"
-#include "tests/support/act_on_host.h"
+#include "tests/media/required_clip.h"
+#include "tests/support/neighbour.h"
 #include "tests/support/process_watch.h"
 
 namespace bulkhead::tests {
@@ -31,20 +31,9 @@ constexpr int kMadeUpFrames = 24;
 
 class LiarsTest : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() {
-    if (!neighbour_) neighbour_ = Neighbour::Start().release();
-  }
-  void SetUp() override {
-    if (!neighbour_) GTEST_SKIP() << "there is no ffmpeg to make a clip with";
-    neighbour_->ExpectNextFramesExact(5);
-  }
-  void TearDown() override {
-    if (neighbour_) neighbour_->ExpectNextFramesExact(5);
-  }
-
-  static Neighbour* neighbour_;
+  // The clip of the neighbour, which ffmpeg makes.
+  void SetUp() override { (void)ClipOrSkip(Clip::kOddSize); }
 };
-Neighbour* LiarsTest::neighbour_ = nullptr;
 
 enum class Act {
   kDecode,
@@ -146,7 +135,7 @@ TEST_P(LieTest, EndsInItsCodeAndHurtsNobody) {
   HostOptions options = installation.options();
   // Long enough for millions of index entries on a busy machine.
   if (row.code == Code::kResourceExhausted) options.deadlines.scan = kLimit / 2;
-  const Status status = ActOnHost(options, kLimit, [&](Host& host) {
+  const Status status = ActBesideNeighbour(options, kLimit, [&](Host& host) {
     return Perform(host, installation.media(), row.lie, row.act);
   });
   EXPECT_EQ(status.code(), row.code) << status;
@@ -430,7 +419,7 @@ LIES(AudioSamples,
 // before. In the first case the session is served by the next zygote.
 TEST_F(LiarsTest, AnotherSessionsProcessIsNotTaken) {
   const LyingInstallation installation({"clone_pid_of_other"});
-  (void)ActOnHost(installation.options(), kLimit, [&](Host& host) {
+  (void)ActBesideNeighbour(installation.options(), kLimit, [&](Host& host) {
     const VideoOptions options{.device = "clone_pid_of_other"};
     auto first = host.OpenVideo(installation.media(), options);
     EXPECT_TRUE(first) << first.error();
@@ -463,7 +452,7 @@ TEST_F(LiarsTest, AClaimToBeAheadIsBounded) {
     const LyingInstallation installation({device});
     std::vector<uint32_t> restarts;
     const Status status =
-        ActOnHost(installation.options(), kLimit, [&](Host& host) {
+        ActBesideNeighbour(installation.options(), kLimit, [&](Host& host) {
           Status decoded;
           for (int session = 0; session < 3; ++session) {
             auto video =
@@ -506,7 +495,7 @@ TEST_F(LiarsTest, AWorkerThatOpensWhatIsNotAllowedIsEnded) {
     const LyingInstallation installation({device});
     HostOptions options = installation.options();
     options.allowed = AllowedMedia::Web();
-    const Status status = ActOnHost(options, kLimit, [&](Host& host) {
+    const Status status = ActBesideNeighbour(options, kLimit, [&](Host& host) {
       if (device.starts_with("audio")) {
         const auto audio = host.OpenAudio(
             installation.media(), {.device = device, .stream_index = 0});
@@ -526,7 +515,7 @@ TEST_F(LiarsTest, AWorkerThatOpensWhatIsNotAllowedIsEnded) {
 // The zygote clones a worker for a session and says that it could not.
 TEST_F(LiarsTest, AProcessThatNobodyNamedIsEnded) {
   const LyingInstallation installation({"clone_unnamed"});
-  (void)ActOnHost(installation.options(), kLimit, [&](Host& host) {
+  (void)ActBesideNeighbour(installation.options(), kLimit, [&](Host& host) {
     const Status loaded = host.Prewarm("clone_unnamed");
     EXPECT_TRUE(loaded.ok()) << loaded;
     const auto backends = host.Backends();
@@ -550,7 +539,7 @@ TEST_F(LiarsTest, AProcessThatNobodyNamedIsEnded) {
 // The worker may or may not have started before the zygote repeats itself.
 TEST_F(LiarsTest, AZygoteThatNamesAProcessTwiceIsDoneWith) {
   const LyingInstallation installation({"clone_twice"});
-  (void)ActOnHost(installation.options(), kLimit, [&](Host& host) {
+  (void)ActBesideNeighbour(installation.options(), kLimit, [&](Host& host) {
     const Status status =
         Perform(host, installation.media(), "clone_twice", Act::kDecode);
     EXPECT_TRUE(status.ok() || status.code() == Code::kBackendMisbehaved)
@@ -561,7 +550,7 @@ TEST_F(LiarsTest, AZygoteThatNamesAProcessTwiceIsDoneWith) {
 
 TEST_F(LiarsTest, ALongNameOfACodecIsCutAndCleaned) {
   const LyingInstallation installation({"open_long_codec"});
-  (void)ActOnHost(installation.options(), kLimit, [&](Host& host) {
+  (void)ActBesideNeighbour(installation.options(), kLimit, [&](Host& host) {
     const auto video =
         host.OpenVideo(installation.media(), {.device = "open_long_codec"});
     EXPECT_TRUE(video) << video.error();
@@ -576,7 +565,7 @@ TEST_F(LiarsTest, ALongNameOfACodecIsCutAndCleaned) {
 // it.
 TEST_F(LiarsTest, AStreamWithTooManyFramesToCountStillPlays) {
   const LyingInstallation installation({"scan_endless"});
-  (void)ActOnHost(installation.options(), kLimit, [&](Host& host) {
+  (void)ActBesideNeighbour(installation.options(), kLimit, [&](Host& host) {
     auto video =
         host.OpenVideo(installation.media(), {.device = "scan_endless"});
     EXPECT_TRUE(video) << video.error();
@@ -590,7 +579,7 @@ TEST_F(LiarsTest, AStreamWithTooManyFramesToCountStillPlays) {
 
 TEST_F(LiarsTest, AWorkerThatIgnoresItsEndIsKilled) {
   const LyingInstallation installation({"frame_spins"});
-  (void)ActOnHost(installation.options(), kLimit, [&](Host& host) {
+  (void)ActBesideNeighbour(installation.options(), kLimit, [&](Host& host) {
     std::optional<ProcessWatch> worker;
     {
       auto video =
@@ -640,7 +629,7 @@ TEST_P(StormTest, HoldsUpNoOtherBackend) {
   HostOptions options = installation.options();
   options.deadlines.worker_start = milliseconds(3'000);
   // A storm that uses up the processors may double each deadline.
-  (void)ActOnHost(options, 2 * kLimit, [&](Host& host) {
+  (void)ActBesideNeighbour(options, 2 * kLimit, [&](Host& host) {
     std::future<Status> storm = std::async(std::launch::async, [&] {
       return Perform(host, installation.media(), GetParam(), Act::kDecode);
     });

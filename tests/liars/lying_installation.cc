@@ -32,7 +32,7 @@ LyingInstallation::LyingInstallation(const std::vector<std::string>& names) {
   // The sandbox runs under another uid and must be able to read the directory.
   fs::permissions(path_, fs::perms(0755));
   const std::string real = LibexecDirectory();
-  for (const char* program : {"/bulkheadd", "/bulkhead-reaper"}) {
+  for (const char* program : {"/bulkheadd", "/bulkhead-reaper", "/backends"}) {
     fs::create_symlink(real + program, path_ + program);
   }
   fs::create_symlink(PathFromEnvironment("LYING_WORKER"),

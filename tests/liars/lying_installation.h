@@ -8,8 +8,9 @@
 
 namespace bulkhead::tests {
 
-// A libexec directory with the real bulkheadd and reaper, and with a lying
-// worker (tests/children) in place of bulkhead-worker. Beside it lies one
+// A libexec directory with the real bulkheadd, reaper and backends, and with a
+// lying worker (tests/children) in place of bulkhead-worker, which is the real
+// one for the backends of Bulkhead's own. Beside it lies one
 // distribution for each name: it reserves the device NAME, and its worker tells
 // the lie NAME. The destructor removes everything.
 class LyingInstallation {
