@@ -27,4 +27,16 @@ bool HasEnded(int pidfd) {
   return pidfd < 0 || ::poll(&poll, 1, 0) != 0;
 }
 
+bool IsStopped(int pidfd) {
+  std::ifstream status("/proc/" + std::to_string(PidOf(pidfd)) + "/status");
+  for (std::string word; status >> word;) {
+    if (word == "State:") {
+      std::string state;
+      status >> state;
+      return state == "T" || state == "t";
+    }
+  }
+  return false;
+}
+
 }  // namespace bulkhead

@@ -14,4 +14,8 @@ pid_t PidOf(int pidfd);
 // a pidfd.
 bool HasEnded(int pidfd);
 
+// Returns whether the process was stopped, by a signal or a debugger, and does
+// nothing until it is continued; false if /proc is missing.
+bool IsStopped(int pidfd);
+
 }  // namespace bulkhead

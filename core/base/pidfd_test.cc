@@ -3,7 +3,9 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "ipc/testing/forked_child.h"
@@ -34,6 +36,23 @@ TEST(PidfdTest, AnEndIsKnownBeforeAnybodyHasReapedIt) {
   child.AwaitEnd();
   EXPECT_TRUE(HasEnded(child.pidfd()));
   EXPECT_EQ(child.Wait(), 0) << "it had been reaped";
+}
+
+TEST(PidfdTest, AStoppedProcessIsToldFromOneThatWaits) {
+  ipc::ForkedChild child([] {
+    ::raise(SIGSTOP);
+    return 0;
+  });
+  siginfo_t info = {};
+  ASSERT_EQ(::waitid(P_PIDFD, static_cast<id_t>(child.pidfd()), &info,
+                     WSTOPPED | WNOWAIT),
+            0);
+  EXPECT_TRUE(IsStopped(child.pidfd()));
+  EXPECT_FALSE(HasEnded(child.pidfd()));
+  ::syscall(SYS_pidfd_send_signal, child.pidfd(), SIGCONT, nullptr, 0);
+  EXPECT_EQ(child.Wait(), 0);
+  EXPECT_FALSE(IsStopped(child.pidfd()));
+  EXPECT_FALSE(IsStopped(Open(::getppid()).get()));
 }
 
 TEST(PidfdTest, OfAnythingElseIsZero) {

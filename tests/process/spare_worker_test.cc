@@ -9,6 +9,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <memory>
 #include <set>
 #include <string>
@@ -44,8 +45,10 @@ class SpareWorker : public testing::Test {
  protected:
   void SetUp() override {
     clip_ = ClipOrSkip(Clip::kH264);
-    if (clip_.empty()) return;
-    HostOptions options;
+    if (!clip_.empty()) StartHost({});
+  }
+
+  void StartHost(HostOptions options) {
     options.libexec_dir = LibexecDirectory();
     host_ = Host::Create(options).value();
     ASSERT_TRUE(host_->Prewarm("cpu").ok());
@@ -88,6 +91,11 @@ class SpareWorker : public testing::Test {
     const std::vector<pid_t> below = DescendantsOf(first);
     const pid_t last = *backend_.rbegin();
     return std::count(below.begin(), below.end(), last) > 0 ? last : first;
+  }
+
+  pid_t reaper_pid() const {
+    return *backend_.begin() == zygote() ? *backend_.rbegin()
+                                         : *backend_.begin();
   }
 
   std::string clip_;
@@ -145,6 +153,92 @@ TEST_F(SpareWorker, IsMadeAnewIfItHasEnded) {
     EXPECT_TRUE(next.Next().value());
   }
   EXPECT_TRUE(first.Next().value());
+}
+
+// Without the reaper, nobody tells bulkheadd of the end.
+TEST_F(SpareWorker, ThatHasCrashedIsNotTakenAlthoughNobodyHasReapedIt) {
+  VideoDecoder first = Open();
+  const pid_t spare = AwaitSpare({&first});
+  ASSERT_NE(spare, 0);
+  const ProcessWatch reaper(reaper_pid());
+  ASSERT_TRUE(reaper.Signal(SIGSTOP));
+  const ProcessWatch watch(spare);
+  EXPECT_TRUE(watch.Signal(SIGSEGV));
+  EXPECT_TRUE(watch.AwaitEnd(kPatience));
+  auto opening = std::async(std::launch::async, [this] { return Open(); });
+  // Opening needs the reaper, and does not get back to the host before.
+  EXPECT_EQ(opening.wait_for(milliseconds(50)), std::future_status::timeout);
+  ASSERT_TRUE(reaper.Signal(SIGCONT));
+  VideoDecoder second = opening.get();
+  EXPECT_NE(second.worker_pid(), spare);
+  EXPECT_TRUE(second.Next().value());
+  EXPECT_EQ(second.recovery().restarts, 0u);
+}
+
+TEST_F(SpareWorker, ThatIsStoppedDelaysNobody) {
+  VideoDecoder first = Open();
+  const pid_t spare = AwaitSpare({&first});
+  ASSERT_NE(spare, 0);
+  const ProcessWatch watch(spare);
+  ASSERT_TRUE(watch.Signal(SIGSTOP));
+  VideoDecoder second = Open();
+  EXPECT_NE(second.worker_pid(), spare);
+  EXPECT_TRUE(second.Next().value());
+  EXPECT_EQ(second.recovery().restarts, 0u);
+  EXPECT_TRUE(watch.AwaitEnd(kPatience));
+}
+
+TEST_F(SpareWorker, IsOneHoweverManySessionsAreOpenedAtOnce) {
+  const auto open_two = [this] {
+    auto other = std::async(std::launch::async, [this] { return Open(); });
+    std::vector<VideoDecoder> sessions;
+    sessions.push_back(Open());
+    sessions.push_back(other.get());
+    return AwaitSpare({&sessions[0], &sessions[1]});
+  };
+  const auto descriptors = [this] {
+    return std::ranges::distance(
+        std::filesystem::directory_iterator(
+            "/proc/" + std::to_string(host_->supervisor_pid()) + "/fd"),
+        std::filesystem::directory_iterator());
+  };
+  ASSERT_NE(open_two(), 0);
+  const auto before = descriptors();
+  for (int round = 0; round < 30; ++round) ASSERT_NE(open_two(), 0);
+  // Those of sessions that bulkheadd has still to close.
+  EXPECT_LE(descriptors(), before + 8);
+}
+
+TEST_F(SpareWorker, EndsWithTheZygoteOfADisabledBackend) {
+  pid_t spare = 0;
+  {
+    VideoDecoder first = Open();
+    spare = AwaitSpare({&first});
+    ASSERT_NE(spare, 0);
+  }
+  const ProcessWatch watch(spare);
+  ASSERT_TRUE(host_->Disable("cpu").ok());
+  EXPECT_TRUE(watch.AwaitEnd(kPatience));
+}
+
+// A stopped zygote clones no spare, and no session waits for one.
+TEST_F(SpareWorker, ThatIsNeverClonedIsCountedAgainstNobody) {
+  StartHost({.deadlines = {.worker_start = milliseconds(200)}});
+  VideoDecoder first = Open();
+  ASSERT_NE(AwaitSpare({&first}), 0);
+  const ProcessWatch stopped(zygote());
+  ASSERT_TRUE(stopped.Signal(SIGSTOP));
+  VideoDecoder second = Open();  // in the spare
+  EXPECT_FALSE(stopped.AwaitEnd(milliseconds(600)));
+  const auto report = host_->Backends().value();
+  const auto cpu =
+      std::ranges::find(report.backends, "cpu", &BackendInfo::name);
+  ASSERT_NE(cpu, report.backends.end());
+  EXPECT_EQ(cpu->state, "ready") << cpu->reason;
+  // A session that needs the zygote does not wait longer than its deadline.
+  VideoDecoder third = Open();
+  EXPECT_TRUE(third.Next().value());
+  EXPECT_TRUE(stopped.AwaitEnd(kPatience));
 }
 
 TEST_F(SpareWorker, OfAZygoteThatHasEndedIsNotTaken) {

@@ -17,6 +17,10 @@ namespace {
 namespace schema = ipc::schema;
 using std::chrono::milliseconds;
 
+// Nobody waits for a spare, so a zygote that is late with one has failed
+// nobody. The next session finds out whether the zygote still clones.
+constexpr std::chrono::hours kNoDeadline{24 * 365};
+
 Status SendSession(const ipc::UniqueFd& worker, const ipc::UniqueFd& socket) {
   capnp::MallocMessageBuilder message;
   message.initRoot<schema::SharedWorkerRequest>().setServe();
@@ -70,14 +74,16 @@ kj::Promise<Result<Workers::Placed>> Workers::Serve(
 
 void Workers::PrepareSpare(const sandbox::MemoryAllowance& memory,
                            std::shared_ptr<Incarnation> incarnation) {
-  if (!keeps_spare_ || is_preparing_) return;
+  // Sessions that are opened at the same time each have a worker cloned, and
+  // need one spare between them.
+  if (!keeps_spare_ || is_preparing_ || spare_) return;
   auto sockets = ipc::MakeSocketPair();
   if (!sockets) return;
   is_preparing_ = true;
   preparing_ =
       incarnation
           ->CloneWorker(Incarnation::WorkerKind::kSession,
-                        std::move(sockets->second), deadline_, memory)
+                        std::move(sockets->second), kNoDeadline, memory)
           .then([this, memory, incarnation,
                  socket = std::move(sockets->first)](auto process) mutable {
             is_preparing_ = false;
@@ -87,21 +93,32 @@ void Workers::PrepareSpare(const sandbox::MemoryAllowance& memory,
                                  .process = *std::move(process),
                                  .memory = memory,
                                  .socket = std::move(socket)};
+            ending_spare_ = incarnation->WhenZygoteGone()
+                                .then([this] { EndSpare(); })
+                                .eagerlyEvaluate(nullptr);
           })
           .eagerlyEvaluate(nullptr);
+}
+
+void Workers::EndSpare() {
+  std::optional<SpareWorker> spare = std::exchange(spare_, std::nullopt);
+  if (!spare) return;
+  if (const auto own = spare->incarnation.lock()) {
+    Kill(*own, std::move(spare->process));
+  }
 }
 
 std::optional<Workers::SpareWorker> Workers::TakeSpare(
     const sandbox::MemoryAllowance& memory,
     const std::shared_ptr<Incarnation>& incarnation) {
-  std::optional<SpareWorker> spare = std::exchange(spare_, std::nullopt);
-  if (!spare) return std::nullopt;
-  const std::shared_ptr<Incarnation> own = spare->incarnation.lock();
-  if (own == incarnation && spare->memory == memory &&
-      own->WorkerRuns(spare->process.pid)) {
-    return spare;
+  if (!spare_) return std::nullopt;
+  // Asks the kernel, since the reaper may not have reported yet that it ended.
+  const int pidfd = spare_->process.pidfd.get();
+  if (spare_->incarnation.lock() == incarnation && spare_->memory == memory &&
+      !HasEnded(pidfd) && !IsStopped(pidfd)) {
+    return std::exchange(spare_, std::nullopt);
   }
-  if (own) Kill(*own, std::move(spare->process));
+  EndSpare();
   return std::nullopt;
 }
 

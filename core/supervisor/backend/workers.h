@@ -136,6 +136,7 @@ class Workers {
   std::optional<SpareWorker> TakeSpare(
       const sandbox::MemoryAllowance& memory,
       const std::shared_ptr<Incarnation>& incarnation);
+  void EndSpare();
   void Kill(Incarnation& incarnation, Incarnation::Worker process);
   void Release(const std::shared_ptr<Worker>& worker);
 
@@ -152,6 +153,8 @@ class Workers {
   std::optional<SpareWorker> spare_;
   bool is_preparing_ = false;
   kj::Promise<void> preparing_ = kj::READY_NOW;
+  // Ends the spare once its zygote has ended.
+  kj::Promise<void> ending_spare_ = kj::READY_NOW;
 };
 
 }  // namespace bulkhead::supervisor
