@@ -181,6 +181,7 @@ TEST_F(SpareWorker, ThatIsStoppedDelaysNobody) {
   ASSERT_NE(spare, 0);
   const ProcessWatch watch(spare);
   ASSERT_TRUE(watch.Signal(SIGSTOP));
+  while (!StatusOf(spare, "State").starts_with("T")) sched_yield();
   VideoDecoder second = Open();
   EXPECT_NE(second.worker_pid(), spare);
   EXPECT_TRUE(second.Next().value());
