@@ -76,8 +76,7 @@ std::string Md5(const std::vector<sdk::Picture>& pictures) {
 
 TEST(SharedMediaTest, EveryVideoEqualsWhatFfmpegDecodes) {
   const char* shared = std::getenv("BULKHEAD_SHARED");
-  if (shared == nullptr)
-    GTEST_SKIP() << "BULKHEAD_SHARED names no sample media";
+  if (shared == nullptr) GTEST_SKIP() << "BULKHEAD_SHARED is not set";
   const std::string media = std::string(shared) + "/media/";
   const std::vector<Row> rows = ReadManifest(media + "MANIFEST.tsv");
   ASSERT_FALSE(rows.empty()) << media;

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <stdexcept>
 
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
@@ -47,6 +48,10 @@ std::vector<std::string> SharedMedia() {
   std::getline(manifest, line);
   while (std::getline(manifest, line)) {
     files.push_back(media + line.substr(0, line.find('\t')));
+  }
+  // A table over no rows would pass.
+  if (files.empty()) {
+    throw std::runtime_error(media + " has no sample files");
   }
   return files;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -15,10 +16,24 @@ namespace fs = std::filesystem;
 
 constexpr char kManifest[] = "MANIFEST.tsv";
 
+// Returns a directory below the one that BULKHEAD_SHARED names; empty if it
+// names none.
 std::string Directory(const char* name) {
   const char* shared = std::getenv("BULKHEAD_SHARED");
   if (shared == nullptr || *shared == '\0') return std::string();
   return std::string(shared) + "/" + name;
+}
+
+// Ends the test program if a directory was named and has no file: a table over
+// no rows would pass. The lists are read before gtest can fail a test.
+void RequireFiles(const std::string& directory,
+                  const std::vector<SampleFile>& files) {
+  if (directory.empty() || !files.empty()) return;
+  std::fprintf(stderr,
+               "%s has no sample files; unset BULKHEAD_SHARED, or let it name "
+               "a directory that has them\n",
+               directory.c_str());
+  std::exit(1);
 }
 
 std::vector<std::string> Fields(const std::string& line) {
@@ -47,6 +62,7 @@ std::vector<SampleFile> MediaFiles() {
     if (column >= fields.size() || !fields[column].starts_with("ok")) continue;
     files.push_back({fields[0], directory + "/" + fields[0]});
   }
+  RequireFiles(directory, files);
   return files;
 }
 
@@ -60,12 +76,11 @@ std::vector<SampleFile> HostileFiles() {
   }
   std::sort(files.begin(), files.end(),
             [](const auto& a, const auto& b) { return a.name < b.name; });
+  RequireFiles(directory, files);
   return files;
 }
 
-std::string WhyNoSamples() {
-  return "no samples: BULKHEAD_SHARED names no directory that has them";
-}
+std::string WhyNoSamples() { return "BULKHEAD_SHARED is not set"; }
 
 std::string TestName(const SampleFile& file) {
   std::string name = file.name;

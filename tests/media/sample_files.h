@@ -6,14 +6,16 @@
 
 namespace bulkhead::tests {
 
-// A file below the directory that BULKHEAD_SHARED names.
+// A file below the directory that BULKHEAD_SHARED names. The lists of files are
+// empty if the variable is not set. If it is set and there is no file, the test
+// program ends with an error.
 struct SampleFile {
   std::string name;
   std::string path;
 };
 
 // Returns the files of media/MANIFEST.tsv in which FFmpeg finds video,
-// including damaged video. Returns none if this machine has no sample files.
+// including damaged video.
 std::vector<SampleFile> MediaFiles();
 
 // Returns every file of hostile/.
