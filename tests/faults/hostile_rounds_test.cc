@@ -8,7 +8,7 @@
 //
 // The files are those of hostile/ below BULKHEAD_SHARED, or else clips that
 // this test makes and damages. The run is short unless HOSTILE_ROUNDS and
-// CRASHER_ROUNDS are set: see --config=hostile.
+// CRASHER_ROUNDS are set, as `tools/endure crashers` does.
 
 #include <gtest/gtest.h>
 

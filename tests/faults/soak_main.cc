@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The soak, as a program. With BULKHEAD_SHARED in the environment:
+// The soak, as a program: `tools/endure soak`, or, for other numbers,
 //
-//   bazel test //tests/faults:soak --config=soak --test_arg=--faults=10000
+//   bazel test //tests/faults:soak --test_tag_filters= --test_arg=--faults=500
 //
 // --start-at=N continues a run that was stopped, and --start-at=N --faults=1
 // repeats a fault that failed, both with the --seed of that run. Exits with 1
