@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -175,6 +176,12 @@ bool HasCapabilities() {
           held[0].inheritable) != 0;
 }
 
+std::string MostAddressSpace() {
+  rlimit limit = {};
+  getrlimit(RLIMIT_AS, &limit);
+  return std::to_string(limit.rlim_max);
+}
+
 void DescribeBirth(const Targets& targets, const std::string& plugin) {
   Attempts born("born", targets);
   born.Report("pid", std::to_string(getpid()));
@@ -187,6 +194,7 @@ void DescribeBirth(const Targets& targets, const std::string& plugin) {
   born.Report("root", RootEntries());
   born.Report("capabilities", HasCapabilities() ? "some" : "none");
   born.Report("bounding_set", std::to_string(CapabilitiesInBoundingSet()));
+  born.Report("address_space", MostAddressSpace());
   born.Report("no_new_privs",
               std::to_string(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0)));
   born.TryFiles(plugin);

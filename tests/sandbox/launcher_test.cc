@@ -304,6 +304,8 @@ TEST_P(LauncherTest, ZygoteIsBornWithNothingButWhatItWasGiven) {
     EXPECT_EQ(facts["born.environment"], "TZ=UTC0 BULKHEAD_INSIDE_BACKEND=1 ");
     EXPECT_EQ(facts["born.capabilities"], "none");
     EXPECT_EQ(facts["born.no_new_privs"], "1");
+    EXPECT_EQ(facts["born.address_space"],
+              std::to_string(Limits().address_space_bytes));
     if (Full() || GetParam().root) {
       EXPECT_EQ(facts["born.bounding_set"], "0");
     }

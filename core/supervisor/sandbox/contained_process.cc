@@ -105,7 +105,6 @@ Status Limit(__rlimit_resource resource, uint64_t value) {
 
 Status SetLimits(const Limits& limits, bool count_tasks) {
   RETURN_IF_ERROR(Limit(RLIMIT_CORE, 0));
-  RETURN_IF_ERROR(Limit(RLIMIT_AS, limits.address_space_bytes));
   RETURN_IF_ERROR(Limit(RLIMIT_STACK, limits.stack_bytes));
   RETURN_IF_ERROR(Limit(RLIMIT_FSIZE, limits.file_bytes));
   // libgcrypt, which libavformat uses, locks this much before main(). With less
@@ -158,7 +157,7 @@ void ResetSignals() {
 }
 
 // Raises the soft limit to the hard one: opening the visible paths takes a
-// descriptor for each. LimitOpenFiles lowers it again.
+// descriptor for each. SetProgramLimits lowers it again.
 Status RaiseOpenFiles() {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
@@ -273,7 +272,8 @@ void EndWithReason(int setup_fd, const Status& failure) {
   _exit(1);
 }
 
-Status LimitOpenFiles(const Limits& limits) {
+Status SetProgramLimits(const Limits& limits) {
+  RETURN_IF_ERROR(Limit(RLIMIT_AS, limits.address_space_bytes));
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
     return Failed("cannot read a resource limit");

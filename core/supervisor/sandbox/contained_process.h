@@ -26,8 +26,7 @@ namespace bulkhead::sandbox {
 //     no supplementary groups if they can be dropped (an unprivileged caller
 //     cannot);
 //   - a session of its own, no core dumps, default signal handlers, and every
-//     limit but that of open files, which `enter` sets once it has closed what
-//     it inherited;
+//     limit but those of SetProgramLimits;
 //   - no capability in any set, and no_new_privs.
 //
 // Seccomp and Landlock come last, from the program that `enter` starts.
@@ -64,14 +63,18 @@ Result<ContainedProcess> StartContained(
 // child failed, and ends the child.
 [[noreturn]] void EndWithReason(int setup_fd, const Status& failure);
 
-// For `enter`, before it executes the reaper: sets the limit of open files that
-// the backend gets. Only the soft limit is set. The reaper makes it final for
+// For `enter`, right before it executes the reaper: sets the limits of what
+// the child has inherited from bulkheadd, and which only the exec gives up: the
+// address space, of which bulkheadd may have more than a backend may (with a
+// sanitizer, it has terabytes), and open files.
+//
+// Only the soft limit of open files is set. The reaper makes it final for
 // the backend's processes and keeps the higher hard limit for itself: the
 // kernel counts descriptors in flight per user id and compares the count with
 // the limit of the sending process, so a worker that floods its socket with
 // descriptors may stop itself from sending, but not the reaper with the same
 // user id.
-Status LimitOpenFiles(const Limits& limits);
+Status SetProgramLimits(const Limits& limits);
 
 // For `enter` too: returns whether this process has the host name that a
 // sandbox of tier full gives itself, which containers may refuse.

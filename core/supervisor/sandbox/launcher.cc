@@ -51,7 +51,7 @@ Status ExecuteReaper(const Limits& limits) {
   if (syscall(SYS_close_range, kDescriptorCount, ~0u, 0) != 0) {
     return SandboxStepFailed("cannot close descriptors");
   }
-  RETURN_IF_ERROR(LimitOpenFiles(limits));
+  RETURN_IF_ERROR(SetProgramLimits(limits));
   char name[] = "bulkhead-reaper";
   char zone[] = "TZ=UTC0";
   const std::array<char*, 2> arguments = {name, nullptr};
