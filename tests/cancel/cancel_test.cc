@@ -307,13 +307,9 @@ TEST_F(Cancelling, AsksASlowReaderNoFurther) {
   ProbeOptions options{.device = "cpu"};
   options.cancellation = Cancellation::Create().value();
   Background probe([&] { return host_->Probe(source, options); });
-  // ThreadSanitizer takes the clone that starts bulkheadd for a fork(), and
-  // ignores the locks of the thread that made the Host from then on.
-  std::thread([&] {
-    reader.AwaitRead();
-    options.cancellation->Cancel();
-    reader.Block(false);
-  }).join();
+  reader.AwaitRead();
+  options.cancellation->Cancel();
+  reader.Block(false);
   const auto container = probe.Join();
   EXPECT_EQ(container.error().code(), Code::kCancelled) << container.error();
   // Of a window, which is far larger than what it gives at a time.

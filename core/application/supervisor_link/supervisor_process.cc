@@ -23,6 +23,10 @@
 #include "ipc/deadline.h"
 #include "ipc/message_socket.h"
 
+#ifdef __SANITIZE_THREAD__
+extern "C" int __clone(int (*)(void*), void*, int, void*, ...);
+#endif
+
 namespace bulkhead::session {
 namespace {
 
@@ -46,6 +50,25 @@ struct Spawn {
   volatile int error = 0;
 };
 
+// Clones a process that shares the address space, as vfork() does. The caller
+// sleeps until it has ended or executes a program.
+int Clone(int (*function)(void*), char* stack_top, Spawn* spawn) {
+  constexpr int kFlags = CLONE_VM | CLONE_VFORK;
+#ifdef __SANITIZE_THREAD__
+  // ThreadSanitizer takes clone() for a fork(), and no longer watches the
+  // thread that calls it. It does not know the function's other name.
+  return ::__clone(function, stack_top, kFlags, spawn);
+#else
+  return ::clone(function, stack_top, kFlags, spawn);
+#endif
+}
+
+// Ends a clone. At _exit(), a sanitizer would look for what the application
+// leaves behind.
+[[noreturn]] void EndClone(int code) {
+  for (;;) ::syscall(SYS_exit_group, code);
+}
+
 int RunDaemon(void* argument) {
   auto* spawn = static_cast<Spawn*>(argument);
   ::setsid();
@@ -64,7 +87,7 @@ int RunDaemon(void* argument) {
        ::dup2(null, STDERR_FILENO) < 0) ||
       ::dup2(control, kControlFd) < 0 || ::dup2(lifeline, kLifelineFd) < 0) {
     spawn->error = errno;
-    ::_exit(127);
+    EndClone(127);
   }
   // Closes all others but the program, which is close-on-exec.
   if (program > kFirstOther) {
@@ -84,16 +107,15 @@ int RunDaemon(void* argument) {
     ::execve(spawn->path, spawn->argv, spawn->environment);
   }
   spawn->error = errno;
-  ::_exit(127);
+  EndClone(127);
 }
 
 int RunIntermediate(void* argument) {
   auto* spawn = static_cast<Spawn*>(argument);
-  const int pid = ::clone(RunDaemon, spawn->daemon_stack_top,
-                          CLONE_VM | CLONE_VFORK, spawn);
+  const int pid = Clone(RunDaemon, spawn->daemon_stack_top, spawn);
   if (pid < 0) spawn->error = errno;
   spawn->daemon_pid = pid;
-  ::_exit(0);
+  EndClone(0);
 }
 
 // bulkheadd needs this many for itself. It could not even say what it lacks.
@@ -193,8 +215,7 @@ Result<SupervisorProcess> StartSupervisor(const std::string& path,
   sigset_t before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int pid = ::clone(RunIntermediate, stacks.get() + kStackBytes,
-                          CLONE_VM | CLONE_VFORK, &spawn);
+  const int pid = Clone(RunIntermediate, stacks.get() + kStackBytes, &spawn);
   const int clone_error = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (pid < 0) return CannotStart(path, clone_error);
