@@ -8,9 +8,10 @@ Such a test needs three things that a plain cc_test does not have:
   variables through tests/support/test_paths.h.
 * The tag `no-sandbox`. The programs under test make namespaces and change
   their uid, which Bazel's own sandbox forbids.
-* The tag `no-sanitizer`. A sanitizer's runtime makes system calls that the
-  filters of the programs under test forbid. .bazelrc leaves tests with this tag
-  out of the sanitizer builds.
+* The tag `no-sanitizer`, unless the test asks for sanitizers. .bazelrc leaves
+  tests with this tag out of the sanitizer builds. In a test without it, the
+  application and bulkheadd have the sanitizer, and what runs in the sandbox
+  has not: see //tools/bazel:without_sanitizer.bzl.
 
 Where that is allowed, the main function puts the test into a network namespace
 of its own, so that operators' commands of others do not reach it: see
@@ -40,6 +41,7 @@ def bulkhead_test(
         uses = [],
         as_ordinary_user = False,
         has_main = False,
+        sanitizers = False,
         data = [],
         env = {},
         tags = [],
@@ -59,6 +61,7 @@ def bulkhead_test(
         runs as root. Without root, the tests run as the user that runs Bazel.
       has_main: Whether `deps` define the main function themselves. It calls
         EnterOwnWorld().
+      sanitizers: Whether the test also runs in builds with sanitizers.
       data: Further files that the test reads.
       env: Further environment variables.
       tags: Further tags.
@@ -88,10 +91,7 @@ def bulkhead_test(
         name = name,
         data = files,
         env = variables,
-        tags = tags + [
-            "no-sandbox",
-            "no-sanitizer",
-        ],
+        tags = tags + ["no-sandbox"] + ([] if sanitizers else ["no-sanitizer"]),
         deps = deps + main,
         **kwargs
     )

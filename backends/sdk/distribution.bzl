@@ -7,6 +7,8 @@ directory by which Bulkhead finds the backend. The output folder `dist` can be
 put on the plugin path as it is.
 """
 
+load("//tools/bazel:without_sanitizer.bzl", "TRANSITION_ALLOWLIST", "without_sanitizer")
+
 # Digests have the form that wheels use: base64 for URLs, without padding.
 _LAY_OUT = """
 set -eu
@@ -124,11 +126,13 @@ bulkhead_distribution = rule(
         ),
         "further_libraries": attr.label_list(
             allow_files = [".so"],
+            cfg = without_sanitizer,
             doc = "More shared objects to install beside `library`, for " +
                   "example those of other entry points.",
         ),
         "library": attr.label(
             allow_single_file = [".so"],
+            cfg = without_sanitizer,
             doc = "The backend's shared object.",
             mandatory = True,
         ),
@@ -160,6 +164,7 @@ bulkhead_distribution = rule(
                   "otherwise each session has its own.",
             values = ["", "session", "backend"],
         ),
+        "_allowlist_function_transition": TRANSITION_ALLOWLIST,
     },
     doc = "Lays out shared objects with their metadata under `dist`.",
 )

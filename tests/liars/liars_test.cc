@@ -46,6 +46,13 @@ enum class Act {
   kListenTo450
 };
 
+// Has a scan without end end in its error soon, also on a busy machine and with
+// sanitizers.
+void BoundIndex(HostOptions& options) {
+  options.limits.index_frames = uint64_t{1} << 18;
+  options.deadlines.scan = kLimit / 2;
+}
+
 Status Decode(VideoDecoder& video) {
   int frames = 0;
   for (;;) {
@@ -133,8 +140,7 @@ TEST_P(LieTest, EndsInItsCodeAndHurtsNobody) {
   const Row& row = GetParam();
   const LyingInstallation installation({row.lie});
   HostOptions options = installation.options();
-  // Long enough for millions of index entries on a busy machine.
-  if (row.code == Code::kResourceExhausted) options.deadlines.scan = kLimit / 2;
+  BoundIndex(options);
   const Status status = ActBesideNeighbour(options, kLimit, [&](Host& host) {
     return Perform(host, installation.media(), row.lie, row.act);
   });
@@ -565,7 +571,9 @@ TEST_F(LiarsTest, ALongNameOfACodecIsCutAndCleaned) {
 // it.
 TEST_F(LiarsTest, AStreamWithTooManyFramesToCountStillPlays) {
   const LyingInstallation installation({"scan_endless"});
-  (void)ActBesideNeighbour(installation.options(), kLimit, [&](Host& host) {
+  HostOptions options = installation.options();
+  BoundIndex(options);
+  (void)ActBesideNeighbour(options, kLimit, [&](Host& host) {
     auto video =
         host.OpenVideo(installation.media(), {.device = "scan_endless"});
     EXPECT_TRUE(video) << video.error();

@@ -6,6 +6,8 @@ programs, files for operators, and `backends` with the distributions that come
 with Bulkhead, so that BULKHEAD_LIBEXEC_DIR can name either.
 """
 
+load("//tools/bazel:without_sanitizer.bzl", "TRANSITION_ALLOWLIST", "without_sanitizer")
+
 # The part of an input path after which the name of the distribution begins. The
 # file `dist/NAME/...` of a package becomes `backends/NAME/...`.
 _MARK = "/dist/"
@@ -25,7 +27,7 @@ def _copy(ctx, file, path):
 def _libexec_directory_impl(ctx):
     copies = [
         _copy(ctx, file, file.basename)
-        for file in ctx.files.programs + ctx.files.files
+        for file in ctx.files.supervisor + ctx.files.sandboxed + ctx.files.files
     ]
     for file in ctx.files.distributions:
         before, mark, path = file.short_path.partition(_MARK)
@@ -48,9 +50,15 @@ libexec_directory = rule(
             allow_files = True,
             doc = "Other files, copied with their names unchanged.",
         ),
-        "programs": attr.label_list(
-            doc = "Executables, copied with their names unchanged.",
+        "sandboxed": attr.label_list(
+            cfg = without_sanitizer,
+            doc = "Executables that run in the sandbox, copied with their names unchanged.",
         ),
+        "supervisor": attr.label(
+            doc = "bulkheadd, which starts the others.",
+            mandatory = True,
+        ),
+        "_allowlist_function_transition": TRANSITION_ALLOWLIST,
     },
     doc = "Copies programs and distributions into a directory with the name of the target.",
 )
