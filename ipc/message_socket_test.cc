@@ -22,6 +22,7 @@
 #include "ipc/capnp_read.h"
 #include "ipc/deadline.h"
 #include "ipc/schema/control.capnp.h"
+#include "ipc/testing/forked_child.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::ipc {
@@ -240,7 +241,9 @@ TEST_F(MessageSocketTest, APacketOfPartialWordsIsMisbehaviour) {
 }
 
 TEST_F(MessageSocketTest, APacketAboveTheLimitIsMisbehaviour) {
-  const std::vector<uint64_t> words(kMaxMessageBytes / 8 + 1);
+  std::vector<uint64_t> words(kMaxMessageBytes / 8 + 1);
+  // The segment table is right for the part that is received.
+  words[0] = uint64_t{kMaxMessageBytes / 8 - 1} << 32;
   SendRaw(words.data(), words.size() * 8);
   ExpectMisbehaved();
 }
@@ -300,6 +303,22 @@ TEST_F(MessageSocketTest, OwnDescriptorLimitIsNotBlamedOnThePeer) {
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
   ASSERT_FALSE(received);
   EXPECT_EQ(received.error().code, Code::kResourceExhausted);
+}
+
+TEST_F(MessageSocketTest,
+       ADescriptorWithNoNumberAboveTheStandardOnesIsAnError) {
+  const int fds[] = {near_.get()};
+  ASSERT_TRUE(SendDevice("", fds));
+  ForkedChild child([&] {
+    ::close(STDIN_FILENO);
+    // Leaves that of standard input as the only number.
+    const rlimit limit = {.rlim_cur = 1, .rlim_max = 1};
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) return 1;
+    const auto received = ReceiveMessage(far_.get(), 1, Soon());
+    if (received) return 2;
+    return received.error().code == Code::kResourceExhausted ? 0 : 3;
+  });
+  EXPECT_EQ(child.Wait(), 0);
 }
 
 TEST_F(MessageSocketTest, MalformedPointersAreFoundOnReading) {

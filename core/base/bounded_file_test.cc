@@ -3,14 +3,24 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <string>
 
 #include "core/base/temporary_tree.h"
+#include "ipc/testing/forked_child.h"
+#include "ipc/unique_fd.h"
 
 namespace bulkhead::discovery {
 namespace {
@@ -116,6 +126,49 @@ TEST_F(BoundedFileTest, PlainFoldersThatAreNoneLeadNowhereElseEither) {
   EXPECT_EQ(read("link/x").value(), "inside");
   EXPECT_EQ(read("out/passwd").error().code(), Code::kInvalidArgument);
   EXPECT_EQ(read("folder/file").error().code(), Code::kInvalidArgument);
+}
+
+// Makes openat2 fail with `error` in this process.
+bool RefuseOpenat2(uint32_t error) {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program = {.len = 4, .filter = filter};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+// Kernels before 5.6 have no openat2, and the filters of some containers refuse
+// it. Then no link is followed at all.
+TEST_F(BoundedFileTest, WithoutOpenat2NoPathLeavesTheDirectoryEither) {
+  tree_.Write("folder/x", "inside");
+  Link("/etc", "out");
+  Link("/etc/passwd", "folder/file");
+  Link("folder", "link");
+  const ipc::UniqueFd below(
+      open((tree_ / "folder").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  tree_.Write("beside", "outside");
+  for (const uint32_t error : {ENOSYS, EPERM}) {
+    ipc::ForkedChild child([&] {
+      if (!RefuseOpenat2(error)) return 2;
+      EXPECT_EQ(ReadFileBeneath(directory_.get(), "folder/x").value(),
+                "inside");
+      EXPECT_EQ(ReadFileBeneath(below.get(), "x").value(), "inside");
+      for (const char* path :
+           {"out/passwd", "folder/file", "link/x", "/etc/passwd"}) {
+        EXPECT_FALSE(ReadFileBeneath(directory_.get(), path)) << path;
+      }
+      for (const char* path : {"../beside", "../folder/x"}) {
+        EXPECT_FALSE(ReadFileBeneath(below.get(), path)) << path;
+      }
+      std::fflush(stdout);
+      return HasFailure() ? 1 : 0;
+    });
+    EXPECT_EQ(child.Wait(), 0);
+  }
 }
 
 TEST_F(BoundedFileTest, ReadsNoMoreThanIsWanted) {

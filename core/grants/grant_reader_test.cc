@@ -64,6 +64,19 @@ TEST_F(GrantReaderTest, WhatIsNoRegularFileIsNotBelieved) {
   EXPECT_NE(Objection(), "");
 }
 
+TEST_F(GrantReaderTest, AFileAboveAMebibyteIsNotBelieved) {
+  constexpr size_t kMostBytes = 1 << 20;
+  const auto write = [&](size_t bytes) {
+    const std::string grant = kGrant;
+    tree_.Write("grants.toml", grant + std::string(bytes - grant.size(), '\n'));
+    chmod(path_.c_str(), 0644);
+  };
+  write(kMostBytes);
+  EXPECT_EQ(Objection(), "");
+  write(kMostBytes + 1);
+  EXPECT_NE(Objection().find("larger than a mebibyte"), std::string::npos);
+}
+
 TEST_F(GrantReaderTest, ChangesAreSeen) {
   GrantReader reader({tree_ / "missing", path_});
   EXPECT_EQ(reader.Latest().grants.size(), 1u);

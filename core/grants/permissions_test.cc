@@ -63,12 +63,28 @@ TEST(PermissionsTest, PathsThatMayLeadElsewhereAreRefused) {
 
 TEST(PermissionsTest, AmountsAndFamiliesAreChecked) {
   for (const char* text :
-       {"memory=0", "memory=-1", "memory=8X", "memory=8GB", "memory=",
-        "memory=99999999T", "memory=18446744073709551616", "threads=0",
-        "threads=8K", "threads=4194305", "ioctl=tty", "ioctl=", "ioctl=DRM"}) {
+       {"memory=0", "memory=-1", "memory=8X", "memory=8GB",
+        "memory=", "memory=129T", "memory=16777217T",
+        "memory=18446744073709551616", "threads=0", "threads=8K",
+        "threads=4194305", "ioctl=tty", "ioctl=", "ioctl=DRM"}) {
     Permissions permissions;
     EXPECT_FALSE(AddPermission(text, permissions).ok()) << text;
   }
+}
+
+TEST(PermissionsTest, HowMuchIsAskedOrGrantedIsBounded) {
+  Permissions permissions;
+  for (size_t i = 0; i < kMaxPermissions; ++i) {
+    const std::string path = "/a" + std::to_string(i);
+    ASSERT_TRUE(AddPermission("read", path, permissions).ok());
+  }
+  EXPECT_FALSE(AddPermission("read", "/b", permissions).ok());
+  EXPECT_TRUE(AddPermission("read", "/a0", permissions).ok());
+  EXPECT_EQ(permissions.read.size(), kMaxPermissions);
+
+  Permissions one;
+  EXPECT_FALSE(AddPermission("read", "/" + std::string(1024, 'a'), one).ok());
+  EXPECT_TRUE(AddPermission("read", "/" + std::string(1023, 'a'), one).ok());
 }
 
 TEST(PermissionsTest, WhatCountsIsBothAskedAndGranted) {

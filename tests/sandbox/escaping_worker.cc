@@ -193,6 +193,7 @@ void DescribeBirth(const Targets& targets, const std::string& plugin) {
   born.Report("environment", Environment());
   born.Report("root", RootEntries());
   born.Report("capabilities", HasCapabilities() ? "some" : "none");
+  born.Report("groups", std::to_string(getgroups(0, nullptr)));
   born.Report("bounding_set", std::to_string(CapabilitiesInBoundingSet()));
   born.Report("address_space", MostAddressSpace());
   born.Report("no_new_privs",

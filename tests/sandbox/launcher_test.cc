@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <gtest/gtest.h>
 #include <linux/capability.h>
 #include <poll.h>
@@ -110,6 +111,9 @@ class LauncherTest : public testing::TestWithParam<Setting> {
  protected:
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root to become other users";
+    // A supplementary group, which no backend of root may keep.
+    const gid_t group = tests::kNobody;
+    ASSERT_EQ(setgroups(1, &group), 0);
     char name[] = "/tmp/bulkhead-launcher-XXXXXX";
     ASSERT_NE(mkdtemp(name), nullptr);
     directory_ = name;
@@ -309,6 +313,9 @@ TEST_P(LauncherTest, ZygoteIsBornWithNothingButWhatItWasGiven) {
     if (Full() || GetParam().root) {
       EXPECT_EQ(facts["born.bounding_set"], "0");
     }
+    if (GetParam().root) {
+      EXPECT_EQ(facts["born.groups"], "0");
+    }
     EXPECT_EQ(facts["born.read_plugin"], "0");
     EXPECT_TRUE(Refused(facts, "born.write_plugin"));
     if (!Full()) return;
@@ -480,6 +487,20 @@ TEST_P(LauncherTest, EndOfTheApplicationEndsEverything) {
     application.Kill();
     EXPECT_TRUE(BecomesReadable(reaper->pidfd.get()));
     EXPECT_TRUE(BecomesReadable(worker.get()));
+  });
+}
+
+TEST_P(LauncherTest, EndOfTheReaperEndsEverything) {
+  AttackAsUser([&](LaunchedReaper& reaper, Facts&) {
+    const pid_t pid = Clone(reaper, "spin", nullptr);
+    const ipc::UniqueFd worker = Watch(reaper, pid);
+    ASSERT_TRUE(worker);
+    // A reaper that ends by itself would end the others before.
+    ASSERT_EQ(kill(reaper.pid, SIGKILL), 0);
+    EXPECT_TRUE(BecomesReadable(worker.get()));
+    // Closed by the last of all that hold it: the zygote or the worker.
+    EXPECT_EQ(Hear(reaper), "closed");
+    syscall(SYS_pidfd_send_signal, worker.get(), SIGKILL, nullptr, 0);
   });
 }
 

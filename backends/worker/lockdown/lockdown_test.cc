@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -65,7 +66,10 @@ bool HasLandlock() {
   return syscall(SYS_landlock_create_ruleset, nullptr, 0, 1) > 0;
 }
 
-ipc::UniqueFd Plan(bool notifies = false) {
+constexpr char kObjectPath[] = "/opt/acme/libacme.so";
+
+ipc::UniqueFd Plan(bool notifies = false,
+                   const std::string& object_path = kObjectPath) {
   const auto reaper = Refusing(SYS_getppid, 101);
   const auto zygote = Refusing(SYS_getppid, 102);
   const auto session = Refusing(SYS_getppid, 103);
@@ -74,7 +78,7 @@ ipc::UniqueFd Plan(bool notifies = false) {
   lockdown.setReaperFilter(Bytes(reaper));
   lockdown.setZygoteFilter(Bytes(zygote));
   lockdown.setSessionFilter(Bytes(session));
-  lockdown.setPluginPath("/opt/acme/libacme.so");
+  lockdown.setPluginPath(object_path);
   lockdown.setEntrySymbol("acme_backend");
   lockdown.setDisableSpeculation(true);
   lockdown.setNotifies(notifies);
@@ -108,7 +112,7 @@ bool Opens(const char* path) {
 TEST(LockdownTest, ReadsWhatBulkheaddWrote) {
   const auto lockdown = Lockdown::Read(Plan().get());
   ASSERT_TRUE(lockdown);
-  EXPECT_EQ(lockdown->plugin_path(), "/opt/acme/libacme.so");
+  EXPECT_EQ(lockdown->plugin_path(), kObjectPath);
   EXPECT_EQ(lockdown->entry_symbol(), "acme_backend");
 }
 
@@ -123,6 +127,13 @@ TEST(LockdownTest, RefusesWhatIsNoMessage) {
   EXPECT_FALSE(Lockdown::Read(
       Memory({reinterpret_cast<const kj::byte*>(noise.data()), noise.size()})
           .get()));
+}
+
+TEST(LockdownTest, RefusesWhatIsTooLarge) {
+  constexpr size_t kMostBytes = 16 << 20;
+  EXPECT_TRUE(
+      Lockdown::Read(Plan(false, std::string(kMostBytes / 2, 'x')).get()));
+  EXPECT_FALSE(Lockdown::Read(Plan(false, std::string(kMostBytes, 'x')).get()));
 }
 
 TEST(LockdownTest, Stage1AppliesFilterRulesAndGivesUpPrivileges) {
@@ -214,6 +225,21 @@ TEST(LockdownTest, Stage2ClosesEveryPathAndEveryOtherProcess) {
             0);
 }
 
+TEST(LockdownTest, Stage2LeavesAQuarterOfTheTasks) {
+  const auto lockdown = Lockdown::Read(Plan().get());
+  ASSERT_TRUE(lockdown);
+  EXPECT_EQ(InChild([&] {
+              rlimit tasks = {.rlim_cur = 400, .rlim_max = 400};
+              if (setrlimit(RLIMIT_NPROC, &tasks) != 0) return 1;
+              if (!lockdown->InstallStage1(kNoSocket, kNoObject)) return 2;
+              if (!lockdown->InstallStage2()) return 3;
+              if (getrlimit(RLIMIT_NPROC, &tasks) != 0) return 4;
+              if (tasks.rlim_cur != 300) return 5;
+              return tasks.rlim_max == 300 ? 0 : 6;
+            }),
+            0);
+}
+
 void StartASecondThread() {
   pthread_t thread;
   pthread_create(
@@ -294,6 +320,17 @@ TEST(LockdownTest, ReaperFilterIsItsOwn) {
   EXPECT_EQ(InChild([&] {
               if (!lockdown->InstallReaperFilter()) return 1;
               return ParentQuery() == 101 ? 0 : 2;
+            }),
+            0);
+}
+
+TEST(LockdownTest, TheReaperGivesUpPrivilegesAndIsNotLookedInto) {
+  const auto lockdown = Lockdown::Read(Plan().get());
+  ASSERT_TRUE(lockdown);
+  EXPECT_EQ(InChild([&] {
+              if (!lockdown->InstallReaperFilter()) return 1;
+              if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1) return 2;
+              return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0 ? 0 : 3;
             }),
             0);
 }

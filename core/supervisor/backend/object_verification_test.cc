@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -57,6 +58,15 @@ TEST_F(ObjectVerificationTest, WhatTheDescriptorShowsIsWhatCounts) {
   std::filesystem::remove(tree_ / "object");
   tree_.Write("object", "something else");
   EXPECT_TRUE(Verify(object, kHashOfAbc).ok());
+}
+
+TEST_F(ObjectVerificationTest, AnObjectAboveTheLimitIsNotEvenRead) {
+  const ipc::UniqueFd object = Object("");
+  // A sparse file, which takes no room.
+  const auto above = (uintmax_t{8} << 30) + 1;
+  std::filesystem::resize_file(tree_ / "object", above);
+  EXPECT_NE(Verify(object, kHashOfAbc).message().find("8 GiB"),
+            std::string::npos);
 }
 
 TEST_F(ObjectVerificationTest, OthersGoOnMeanwhile) {

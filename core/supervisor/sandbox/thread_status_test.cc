@@ -2,6 +2,7 @@
 #include "core/supervisor/sandbox/thread_status.h"
 
 #include <gtest/gtest.h>
+#include <limits.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -25,10 +26,13 @@ void NoNewPrivs() { prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 
 void StartThread() {
   pthread_t thread;
+  pthread_attr_t small;
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, PTHREAD_STACK_MIN);
   const auto wait = [](void*) -> void* {
     while (true) pause();
   };
-  if (pthread_create(&thread, nullptr, wait, nullptr) != 0) _exit(1);
+  if (pthread_create(&thread, &small, wait, nullptr) != 0) _exit(1);
 }
 
 using Process = ipc::ForkedChild;
@@ -80,6 +84,18 @@ TEST(CheckEveryThreadTest, RefusesWhoMayGainPrivileges) {
   const Status status = CheckEveryThread(process.pidfd(), 1);
   EXPECT_EQ(status.code(), Code::kSandboxUnavailable);
   EXPECT_NE(status.message().find("no_new_privs"), std::string::npos) << status;
+}
+
+TEST(CheckEveryThreadTest, RefusesMoreThreadsThanAreChecked) {
+  const Process process = Process::Prepared([] {
+    NoNewPrivs();
+    AllowAll();
+    // With that of main(), one more than is checked.
+    for (int thread = 0; thread < 4096; ++thread) StartThread();
+  });
+  const Status status = CheckEveryThread(process.pidfd(), 1);
+  EXPECT_EQ(status.code(), Code::kSandboxUnavailable);
+  EXPECT_NE(status.message().find("4096 threads"), std::string::npos) << status;
 }
 
 TEST(CheckEveryThreadTest, SaysThatTheProcessIsGone) {
