@@ -130,15 +130,12 @@ bool Allow(int ruleset, int fd, uint64_t access) {
 ipc::Expected<Lockdown> Lockdown::Read(int fd) {
   struct stat status = {};
   if (fstat(fd, &status) != 0) return Failed("cannot read the lock-down");
-  constexpr off_t kWord = sizeof(capnp::word);
-  if (status.st_size <= 0 || status.st_size > kMaxBytes ||
-      status.st_size % kWord != 0) {
-    return Malformed();
-  }
-  auto words =
-      kj::heapArray<capnp::word>(static_cast<size_t>(status.st_size / kWord));
+  if (status.st_size > kMaxBytes) return Malformed();
+  auto words = kj::heapArray<capnp::word>(static_cast<size_t>(status.st_size) /
+                                          sizeof(capnp::word));
   kj::ArrayPtr<kj::byte> bytes = words.asBytes();
-  // pread, since other processes share the offset of the descriptor.
+  // pread, since other processes share the offset of the descriptor. Less than
+  // whole words is refused here too.
   if (pread(fd, bytes.begin(), bytes.size(), 0) != status.st_size) {
     return Failed("cannot read the lock-down");
   }
