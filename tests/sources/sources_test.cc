@@ -361,6 +361,9 @@ TEST_F(Sources, WhatIsNoFileIsRefused) {
             Code::kInvalidArgument);
   EXPECT_EQ(Source::FromDescriptor(-1).error().code(), Code::kInvalidArgument);
   EXPECT_EQ(Source::FromMemory({}).error().code(), Code::kBadInput);
+  const ipc::UniqueFd empty(::memfd_create("empty", MFD_CLOEXEC));
+  EXPECT_EQ(Source::FromDescriptor(empty.get()).error().code(),
+            Code::kBadInput);
   const std::string text = "no media";
   const auto source = Source::FromMemory(std::as_bytes(std::span(text)));
   ASSERT_TRUE(source);

@@ -2,6 +2,16 @@
 #include "core/application/operators/operator_peer.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "core/control/operator_address.h"
+#include "ipc/unique_fd.h"
 
 namespace bulkhead::operators {
 namespace {
@@ -33,6 +43,39 @@ TEST(OperatorPeer, NothingElseIs) {
   EXPECT_FALSE(ParseListed(With("/42/", "/99999999999/"), 1000));
   EXPECT_FALSE(ParseListed(With("/42/", "/42x"), 1000));
   EXPECT_FALSE(ParseListed(With("abcdef", ""), 1000));
+}
+
+// Listens where the `number`-th bulkheadd of this process would.
+ipc::UniqueFd Listen(int number) {
+  char digits[17];
+  std::snprintf(digits, sizeof(digits), "%016x", number);
+  sockaddr_un address;
+  socklen_t bytes = 0;
+  ipc::UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  if (!ToAddress(OperatorAddressPrefix(::geteuid()) +
+                     std::to_string(::getpid()) + "/" + digits,
+                 address, bytes) ||
+      ::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), bytes) != 0 ||
+      ::listen(socket.get(), 1) != 0) {
+    return {};
+  }
+  return socket;
+}
+
+TEST(FindPeersTest, ThoseAboveTheBoundAreNotConnectedTo) {
+  constexpr size_t kMostPeers = 1'024;
+  rlimit files;
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &files), 0);
+  files.rlim_cur = files.rlim_max;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &files), 0);
+  std::vector<ipc::UniqueFd> listeners;
+  for (size_t i = 0; i <= kMostPeers; ++i) {
+    listeners.push_back(Listen(static_cast<int>(i)));
+    ASSERT_TRUE(listeners.back());
+  }
+  const auto found = FindPeers(::getpid());
+  ASSERT_TRUE(found) << found.error();
+  EXPECT_EQ(found->peers.size(), kMostPeers);
 }
 
 }  // namespace
