@@ -90,8 +90,11 @@ TEST(ValidateOpenedAudioTest, RefusesStreamsThatDoNotExist) {
 }
 
 TEST(ValidateOpenedAudioTest, RefusesTimeWithoutABase) {
-  ExpectRefused([](Opened o) { o.getTimeBase().setDenominator(0); });
-  ExpectRefused([](Opened o) { o.getTimeBase().setNumerator(-1); });
+  for (const int impossible : {0, -1}) {
+    ExpectRefused([&](Opened o) { o.getTimeBase().setNumerator(impossible); });
+    ExpectRefused(
+        [&](Opened o) { o.getTimeBase().setDenominator(impossible); });
+  }
 }
 
 TEST(ValidateOpenedAudioTest, TextsAreShortAndPrintable) {
