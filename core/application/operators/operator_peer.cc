@@ -20,6 +20,8 @@ constexpr char kListed[] = "/proc/net/unix";
 constexpr char kListening[] = "00010000";
 constexpr size_t kRandomDigits = 16;
 constexpr size_t kMaxPeers = 1'024;
+// Any user of the machine may listen at addresses of this form.
+constexpr size_t kMaxSilent = 16;
 
 // Connects to the abstract socket `name`. If nobody listens there any more,
 // returns no descriptor and sets `error` to the errno.
@@ -81,6 +83,11 @@ Result<FoundPeers> FindPeers(std::optional<int> host_pid,
                       ", by which running applications are found");
   }
   FoundPeers found;
+  const auto note = [&found](std::string sentence) {
+    if (found.silent.size() < kMaxSilent) {
+      found.silent.push_back(std::move(sentence));
+    }
+  };
   for (std::string line;
        found.peers.size() < kMaxPeers && std::getline(file, line);) {
     const auto listed = ParseListed(line, ::geteuid());
@@ -92,9 +99,8 @@ Result<FoundPeers> FindPeers(std::optional<int> host_pid,
     ipc::UniqueFd socket = Connect(listed->address, error);
     if (!socket) {
       if (error == ECONNREFUSED) continue;
-      found.silent.push_back(
-          "the bulkheadd of process " + std::to_string(listed->host_pid) +
-          " takes no connection: " + std::generic_category().message(error));
+      note("the bulkheadd of process " + std::to_string(listed->host_pid) +
+           " takes no connection: " + std::generic_category().message(error));
       continue;
     }
     ucred credentials;
@@ -102,10 +108,9 @@ Result<FoundPeers> FindPeers(std::optional<int> host_pid,
     if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &credentials,
                      &bytes) != 0 ||
         (credentials.uid != ::geteuid() && credentials.uid != 0)) {
-      found.silent.push_back(
-          "somebody else (uid " + std::to_string(credentials.uid) +
-          ") listens where a bulkheadd of process " +
-          std::to_string(listed->host_pid) + " would, and is not believed");
+      note("somebody else (uid " + std::to_string(credentials.uid) +
+           ") listens where a bulkheadd of process " +
+           std::to_string(listed->host_pid) + " would, and is not believed");
       continue;
     }
     found.peers.push_back({.address = listed->address,

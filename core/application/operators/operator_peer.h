@@ -24,7 +24,8 @@ struct OperatorPeer {
 // The bulkheadds that FindPeers() could and could not reach.
 struct FoundPeers {
   std::vector<OperatorPeer> peers;
-  // One sentence with the reason for each bulkheadd that cannot be reached now.
+  // One sentence with the reason for each bulkheadd that cannot be reached now,
+  // for at most 16 of them.
   std::vector<std::string> silent;
   // Returns the error for an operation that needs at least one peer.
   Status NotFound(std::optional<int> host_pid) const;

@@ -45,7 +45,8 @@ TEST(OperatorPeer, NothingElseIs) {
   EXPECT_FALSE(ParseListed(With("abcdef", ""), 1000));
 }
 
-// Listens where the `number`-th bulkheadd of this process would.
+// Listens where the `number`-th bulkheadd of this process would. One connection
+// may wait to be accepted.
 ipc::UniqueFd Listen(int number) {
   char digits[17];
   std::snprintf(digits, sizeof(digits), "%016x", number);
@@ -56,7 +57,7 @@ ipc::UniqueFd Listen(int number) {
                      std::to_string(::getpid()) + "/" + digits,
                  address, bytes) ||
       ::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), bytes) != 0 ||
-      ::listen(socket.get(), 1) != 0) {
+      ::listen(socket.get(), 0) != 0) {
     return {};
   }
   return socket;
@@ -76,6 +77,22 @@ TEST(FindPeersTest, ThoseAboveTheBoundAreNotConnectedTo) {
   const auto found = FindPeers(::getpid());
   ASSERT_TRUE(found) << found.error();
   EXPECT_EQ(found->peers.size(), kMostPeers);
+}
+
+TEST(FindPeersTest, NoMoreAreToldOfThanAPersonReads) {
+  constexpr size_t kMostSilent = 16;
+  std::vector<ipc::UniqueFd> listeners;
+  for (size_t i = 0; i <= kMostSilent; ++i) {
+    listeners.push_back(Listen(static_cast<int>(i)));
+    ASSERT_TRUE(listeners.back());
+  }
+  const auto waiting = FindPeers(::getpid());
+  ASSERT_TRUE(waiting) << waiting.error();
+  EXPECT_EQ(waiting->peers.size(), listeners.size());
+  const auto found = FindPeers(::getpid());
+  ASSERT_TRUE(found) << found.error();
+  EXPECT_TRUE(found->peers.empty());
+  EXPECT_EQ(found->silent.size(), kMostSilent);
 }
 
 }  // namespace

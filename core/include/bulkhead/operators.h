@@ -84,7 +84,8 @@ struct RunningHost {
 // The answer of FindRunningHosts.
 struct RunningHosts {
   std::vector<RunningHost> hosts;
-  // Each bulkheadd that did not answer, and why; one sentence each.
+  // Each bulkheadd that did not answer, and why; one sentence each. Of those
+  // that take no connection or are somebody else's, at most 16.
   std::vector<std::string> silent;
 };
 
