@@ -36,6 +36,15 @@ template <typename T>
 struct ExpectedOf<Expected<T>> {
   using Type = Expected<T>;
 };
+// Returns what Cap'n Proto says of a malformed message. It quotes single bytes
+// of the message; those that are no printable ASCII become "?".
+inline std::string DescriptionOf(const kj::Exception& exception) {
+  std::string text = exception.getDescription().cStr();
+  for (char& c : text) {
+    if (c < 0x20 || c > 0x7e) c = '?';
+  }
+  return text;
+}
 }  // namespace internal
 
 template <typename Read>
@@ -50,9 +59,9 @@ auto ReadCatching(Read&& read) {
       return Result(std::forward<Read>(read)());
     }
   } catch (const kj::Exception& exception) {
-    return Result(Fail(Code::kBackendMisbehaved,
-                       std::string("the peer sent a malformed message: ") +
-                           exception.getDescription().cStr()));
+    return Result(
+        Fail(Code::kBackendMisbehaved, "the peer sent a malformed message: " +
+                                           internal::DescriptionOf(exception)));
   }
 }
 

@@ -262,6 +262,23 @@ TEST_F(RingTest, MalformedMessagesAreMisbehaviourAndNotFatal) {
   EXPECT_TRUE(Read());
 }
 
+TEST_F(RingTest, TheErrorForAMalformedMessageQuotesNothingUnprintable) {
+  // The last byte of the text must be NUL.
+  ASSERT_TRUE(Write(1, 7));
+  ring_->ring()[ring_->header()->write_cursor / 8 - 1] |= uint64_t{0xFF} << 56;
+  const auto refused = ReadCatching([&] {
+    return (*reader_.TryRead().value())
+        .root<schema::Request>()
+        .getOpen()
+        .getNameHint()
+        .size();
+  });
+  ASSERT_FALSE(refused);
+  for (const char c : refused.error().message) {
+    EXPECT_TRUE(c >= 0x20 && c <= 0x7e) << refused.error().message;
+  }
+}
+
 TEST_F(RingTest, AMessageStaysTheSameWhileItsProducerRewritesIt) {
   ASSERT_TRUE(Write(1, 100));
   const auto message = reader_.TryRead();
