@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/control/event_messages.h"
 
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <iterator>
 
 #include "core/control/exit_messages.h"
@@ -10,6 +13,20 @@ namespace bulkhead {
 namespace schema = ipc::schema;
 using std::chrono::milliseconds;
 using Clock = std::chrono::system_clock;
+
+namespace {
+
+// A number of milliseconds beyond what the clock can show is cut to that.
+Clock::time_point TimeOf(int64_t unix_ms) {
+  using std::chrono::duration_cast;
+  const auto clamped =
+      std::clamp(milliseconds(unix_ms),
+                 duration_cast<milliseconds>(Clock::duration::min()),
+                 duration_cast<milliseconds>(Clock::duration::max()));
+  return Clock::time_point(clamped);
+}
+
+}  // namespace
 
 const char* EventKindName(Event::Kind kind) {
   static constexpr const char* kNames[] = {
@@ -39,7 +56,7 @@ std::vector<Event> ToEvents(schema::Events::Reader events, int host_pid) {
   for (const auto event : events.getEvents()) {
     Event& added = result.emplace_back();
     added.number = event.getNumber();
-    added.time = Clock::time_point(milliseconds(event.getUnixMs()));
+    added.time = TimeOf(event.getUnixMs());
     added.kind = static_cast<Event::Kind>(event.getKind());
     added.host_pid = host_pid;
     added.backend = event.getBackend().cStr();
