@@ -1,47 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/supervisor/backend/backend_start.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <utility>
 
-#include "core/base/clean_text.h"
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
-#include "core/control/capability_messages.h"
 #include "core/control/exit_report.h"
+#include "core/supervisor/backend/device_list_reading.h"
 #include "core/supervisor/backend/file_reach.h"
 #include "core/supervisor/backend/file_settling.h"
 #include "core/supervisor/backend/object_verification.h"
 #include "core/supervisor/blame/culprit.h"
-#include "ipc/capnp_read.h"
 #include "ipc/limit_name.h"
 
 namespace bulkhead::supervisor {
 namespace {
 
-namespace schema = ipc::schema;
 using std::chrono::milliseconds;
 
-constexpr size_t kMaxDevices = 64;
-constexpr size_t kMaxReasonBytes = 512;
-constexpr size_t kMaxDescriptionBytes = 200;
 // A process's socket closes a moment before its end is reported.
 constexpr milliseconds kProbeEndPatience{500};
-
-// Returns what the worker that counts the devices says of its crash, if that is
-// what it sent.
-std::optional<CrashClaim> CrashIn(ipc::ReceivedMessage& list_untrusted) {
-  auto claim =
-      ipc::ReadCatching([&]() -> ipc::Expected<std::optional<CrashClaim>> {
-        auto root = list_untrusted.root<schema::DeviceList>();
-        if (!root) return tl::unexpected(std::move(root).error());
-        if (!root->isCrashed()) return std::optional<CrashClaim>();
-        return std::make_optional(ReadCrashNote(root->getCrashed()));
-      });
-  return claim ? *std::move(claim) : std::nullopt;
-}
 
 }  // namespace
 
@@ -210,7 +190,7 @@ kj::Promise<Status> BackendStart::Probe() {
                                FromIpc(std::move(received).error()));
               }
               if (!*received) return DiedProbing(pid, {});
-              if (auto claim = CrashIn(**received)) {
+              if (auto claim = ReadProbeCrash(**received)) {
                 return DiedProbing(pid, *std::move(claim));
               }
               return AdoptDevicesIfValid(**received);
@@ -254,56 +234,14 @@ kj::Promise<Status> BackendStart::DiedProbing(pid_t pid, CrashClaim claim) {
 }
 
 Status BackendStart::AdoptDevicesIfValid(ipc::ReceivedMessage& list_untrusted) {
-  const auto adopted = ipc::ReadCatching([&]() -> ipc::Expected<Status> {
-    auto root = list_untrusted.root<schema::DeviceList>();
-    if (!root) return tl::unexpected(std::move(root).error());
-    if (root->isFailed()) {
-      return Status(
-          Code::kBackendUnavailable,
-          CleanText(root->getFailed().getMessage().cStr(), kMaxReasonBytes));
-    }
-    if (!root->isDevices()) {
-      return Blaming(Culprit::kStart, Status(Code::kBackendMisbehaved,
-                                             "it sent an unknown message"));
-    }
-    const auto devices_untrusted = root->getDevices();
-    if (devices_untrusted.size() == 0) {
-      return Status(Code::kBackendUnavailable, "it found no device");
-    }
-    if (devices_untrusted.size() > kMaxDevices) {
-      return Blaming(Culprit::kStart, Status(Code::kBackendMisbehaved,
-                                             "it names too many devices"));
-    }
-    std::vector<CountedDevice> devices;
-    TextBudget budget;
-    for (const auto device_untrusted : devices_untrusted) {
-      const std::string name = device_untrusted.getName().cStr();
-      const auto& reserved = candidate_.manifest.devices;
-      if (std::find(reserved.begin(), reserved.end(), name) == reserved.end()) {
-        return Blaming(Culprit::kStart,
-                       Status(Code::kBackendMisbehaved,
-                              "it names the device \"" + CleanText(name, 64) +
-                                  "\", which its manifest does not reserve"));
-      }
-      const auto index = static_cast<uint32_t>(std::count_if(
-          devices.begin(), devices.end(),
-          [&](const CountedDevice& d) { return d.name == name; }));
-      auto capabilities = ReadCapabilities(
-          device_untrusted.getCapabilities(),
-          devices.empty() ? nullptr : &devices.back().capabilities, budget);
-      if (!capabilities) {
-        return Blaming(Culprit::kStart, std::move(capabilities).error());
-      }
-      devices.push_back({name, index, static_cast<uint32_t>(devices.size()),
-                         CleanText(device_untrusted.getDescription().cStr(),
-                                   kMaxDescriptionBytes),
-                         *std::move(capabilities)});
-    }
-    devices_ = std::move(devices);
+  auto devices = ReadDeviceList(list_untrusted, candidate_.manifest.devices);
+  if (devices) {
+    devices_ = *std::move(devices);
     return Status();
-  });
-  return adopted ? *adopted
-                 : Blaming(Culprit::kStart, FromIpc(adopted.error()));
+  }
+  return devices.error().code() == Code::kBackendMisbehaved
+             ? Blaming(Culprit::kStart, std::move(devices).error())
+             : std::move(devices).error();
 }
 
 }  // namespace bulkhead::supervisor

@@ -49,7 +49,7 @@ namespace bulkhead::supervisor {
 // Shared by Lifecycle and the workers that were cloned from it. Bound to the
 // event loop's thread. Destroying it ends the reaper and with the reaper every
 // process of the incarnation; EndingReapers sees to that, and nothing waits.
-class Incarnation : private kj::TaskSet::ErrorHandler {
+class Incarnation final : private kj::TaskSet::ErrorHandler {
  public:
   struct Worker {
     pid_t pid;            // in the reaper's pid namespace
