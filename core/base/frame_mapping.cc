@@ -25,6 +25,14 @@ std::optional<int64_t> Integer(const Json& value) {
   return inner.get<int64_t>();
 }
 
+// Returns the beginning of a value, in ASCII, so that it can be cut anywhere.
+// Lists and objects are only named: writing them out goes as deep as they do.
+std::string Shown(const Json& value) {
+  if (value.is_structured()) return value.type_name();
+  return value.dump(-1, ' ', true, Json::error_handler_t::replace)
+      .substr(0, 40);
+}
+
 Result<int64_t> Member(const Json& frame, size_t number,
                        std::initializer_list<const char*> keys) {
   for (const char* key : keys) {
@@ -32,9 +40,7 @@ Result<int64_t> Member(const Json& frame, size_t number,
     if (found == frame.end()) continue;
     if (const auto value = Integer(*found)) return *value;
     return Wrong("have in frame " + std::to_string(number) + " a " + key +
-                 " that is not a whole number: " +
-                 found->dump(-1, ' ', false, Json::error_handler_t::replace)
-                     .substr(0, 40));
+                 " that is not a whole number: " + Shown(*found));
   }
   return Wrong("have no " + std::string(*keys.begin()) + " in frame " +
                std::to_string(number));

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "core/base/text.h"
+
 namespace bulkhead {
 namespace {
 
@@ -47,6 +49,26 @@ TEST(FrameMapping, WhatIsWrongIsSaid) {
     EXPECT_NE(mappings.error().message().find(wrong.said), std::string::npos)
         << mappings.error().message();
   }
+}
+
+TEST(FrameMapping, AValueOfAnyDepthIsRefused) {
+  constexpr size_t kDepth = 200'000;
+  const auto mappings = ParseFrameMappings(
+      R"({"frames": [{"pts": )" + std::string(kDepth, '[') +
+      std::string(kDepth, ']') + R"(, "duration": 1, "key_frame": 1}]})");
+  ASSERT_FALSE(mappings);
+  EXPECT_NE(mappings.error().message().find("array"), std::string::npos)
+      << mappings.error().message();
+}
+
+TEST(FrameMapping, AnErrorEndsBetweenTwoCharacters) {
+  std::string text = "xx";
+  while (text.size() < 60) text += "\u00e9";
+  const auto mappings =
+      ParseFrameMappings(R"({"frames": [{"pts": ")" + text + R"("}]})");
+  ASSERT_FALSE(mappings);
+  EXPECT_TRUE(discovery::IsValidUtf8(mappings.error().message()))
+      << mappings.error().message();
 }
 
 }  // namespace
