@@ -41,17 +41,25 @@ Status Malformed(int line, const std::string& why) {
                 "RECORD, line " + std::to_string(line) + ": " + why);
 }
 
+// Returns whether the text can be a digest: URL-safe base64, not empty.
+bool IsBase64(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return discovery::IsAsciiLetter(c) || discovery::IsAsciiDigit(c) ||
+           c == '-' || c == '_';
+  });
+}
+
 Status AdoptHashIfValid(const std::string& field, RecordLine& line) {
   if (field.empty()) return Status();
   const size_t equals = field.find('=');
   line.algorithm = discovery::HashAlgorithmNamed(field.substr(0, equals));
-  if (!line.algorithm || equals == std::string::npos) {
+  if (equals != std::string::npos) line.digest = field.substr(equals + 1);
+  while (line.digest.ends_with('=')) line.digest.pop_back();
+  if (!line.algorithm || !IsBase64(line.digest)) {
     return Malformed(line.line, Quoted(field) +
                                     " is no hash of sha256 or better; let the "
                                     "vendor pack the wheel anew");
   }
-  line.digest = field.substr(equals + 1);
-  while (line.digest.ends_with('=')) line.digest.pop_back();
   return Status();
 }
 

@@ -38,6 +38,10 @@ TEST(Record, MalformedLinesAreNamed) {
   EXPECT_NE(Refusal("b,md5=abc,1\n").find("sha256 or better"),
             std::string::npos);
   EXPECT_NE(Refusal("b,sha256,1\n").find("no hash"), std::string::npos);
+  EXPECT_NE(Refusal("b,sha256=,1\n").find("no hash"), std::string::npos);
+  EXPECT_NE(Refusal("b,sha256=a\"\"\"\"b,1\n").find("no hash"),
+            std::string::npos)
+      << "a quote would be written back without quotes";
   EXPECT_NE(Refusal("b,sha256=abc,-1\n").find("no size"), std::string::npos);
   EXPECT_NE(Refusal("b,sha256=abc,1 \n").find("no size"), std::string::npos);
   EXPECT_NE(Refusal("\"b,,\n").find("open quote"), std::string::npos);
