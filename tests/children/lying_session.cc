@@ -252,7 +252,7 @@ void LyingSession::Reply(
         fill(message.initRoot<schema::Reply>());
       });
   if (!written) ::_exit(1);
-  WakeHost();
+  if (wakes_) WakeHost();
 }
 
 void LyingSession::ReplyOpened(
@@ -426,6 +426,19 @@ void LyingSession::FillEventfd() {
 void LyingSession::FakeDeath() {
   header()->owner.store(ipc::RobustWord::kOwnerDied);
   ::syscall(SYS_futex, &header()->owner, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+}
+
+void LyingSession::PublishRecord(uint32_t length, uint64_t bytes) {
+  const uint64_t record_header = length;
+  std::memcpy(next_record(), &record_header, sizeof(record_header));
+  header()->write_cursor.fetch_add(bytes);
+  WakeHost();
+}
+
+void LyingSession::PublishWords(const std::vector<uint64_t>& words) {
+  const size_t bytes = words.size() * sizeof(uint64_t);
+  std::memcpy(next_record() + sizeof(uint64_t), words.data(), bytes);
+  PublishRecord(static_cast<uint32_t>(bytes), sizeof(uint64_t) + bytes);
 }
 
 std::byte* LyingSession::next_record() {

@@ -30,6 +30,8 @@ inline constexpr uint32_t kLyingWidth = 64;
 inline constexpr uint32_t kLyingHeight = 48;
 inline constexpr char kLyingFormat[] = "yuv420p";
 inline constexpr int64_t kLyingFrames = 24;
+// What a lie about pixels writes; no frame has such bytes.
+inline constexpr std::byte kLyingPixel{0xEE};
 inline constexpr uint32_t kLyingRate = 8000;
 inline constexpr uint32_t kLyingChannels = 2;
 inline constexpr int64_t kLyingSamples = 2400;
@@ -97,6 +99,13 @@ class LyingSession {
   void Listen();
   // Makes the worker behave honestly after this lie.
   void GoOn() { goes_on_ = true; }
+  // Publishes `bytes` bytes of the reply ring that begin with this record
+  // header.
+  void PublishRecord(uint32_t length, uint64_t bytes);
+  // Publishes a complete record with these words as its message.
+  void PublishWords(const std::vector<uint64_t>& words);
+  // Makes the worker wake the host for nothing that it sends from now on.
+  void StopWaking() { wakes_ = false; }
   // Wakes the host, whether or not it sleeps.
   void WakeHost();
   // Fills the eventfd of a host with an event loop, so that no further wake
@@ -165,6 +174,7 @@ class LyingSession {
   uint64_t frames_left_ = 0;
   int64_t position_ = 0;
   int published_ = 0;
+  bool wakes_ = true;
   bool telling_ = false;
   bool goes_on_ = false;
 };
@@ -174,10 +184,13 @@ std::optional<LyingSession::Lie> FindLie(std::string_view name);
 // Return what FindLie() returns. The first knows only the lies about audio, the
 // second those about native pictures, the third those about pictures that keep
 // their sizes, the fourth only workers that go on for ever by the least
-// progress.
+// progress, the fifth those about the encoding of messages, the last those
+// about the time at which pixels are written.
 std::optional<LyingSession::Lie> FindAudioLie(std::string_view name);
 std::optional<LyingSession::Lie> FindNativeLie(std::string_view name);
 std::optional<LyingSession::Lie> FindSizeLie(std::string_view name);
 std::optional<LyingSession::Lie> FindDrip(std::string_view name);
+std::optional<LyingSession::Lie> FindWireLie(std::string_view name);
+std::optional<LyingSession::Lie> FindPixelLie(std::string_view name);
 
 }  // namespace bulkhead::tests

@@ -5,8 +5,8 @@
 // environment is empty. A worker with an unknown name is honest. NAME_once is
 // only told to the first session of each zygote. The plugin is never loaded. A
 // backend whose object is not libliar.so has the real worker.
-// The lies of the zygote are here, those of session workers in session_lies.cc,
-// audio_lies.cc and drips.cc.
+// The lies of the zygote are here, those of session workers in the files of
+// FindLie() (lying_session.h).
 
 #include <linux/close_range.h>
 #include <linux/filter.h>
@@ -44,6 +44,14 @@ constexpr pid_t kNobody = 30'000;
 constexpr std::string_view kOnce = "_once";
 
 void SendGarbage(int socket) { ::send(socket, "garbage!", 8, MSG_NOSIGNAL); }
+
+// Sends an empty word, a byte at a time.
+void Trickle(int socket) {
+  for (size_t i = 0; i < sizeof(uint64_t); ++i) {
+    ::send(socket, "", 1, MSG_NOSIGNAL);
+    ::usleep(20'000);
+  }
+}
 
 void Send(int socket, capnp::MessageBuilder& message) {
   if (!ipc::SendMessage(socket, message, {}, ipc::Deadline::After(kPatience))) {
@@ -132,6 +140,7 @@ class LyingZygote {
     if (Tells("ready_exit")) ::_exit(kExitOnPurpose);
     if (Tells("ready_death")) Segfault();
     if (Tells("ready_garbage")) SendGarbage(ipc::kZygoteControlFd);
+    if (Tells("ready_trickle")) Trickle(ipc::kZygoteControlFd);
     if (Tells("ready_failed")) SayFailed("no \x1b[2J licence");
     SayReady();
     if (Tells("ready_twice")) SayReady();
@@ -217,6 +226,7 @@ class LyingZygote {
   [[noreturn]] void Serve(int socket) {
     if (!Tells("memory_unlimited")) Limit(RLIMIT_DATA, data_bytes_);
     if (!Tells("address_space_unlimited")) Limit(RLIMIT_AS, address_bytes_);
+    if (Tells("clone_without_death_signal")) Hang();  // stage 2 sets it
     if (Tells("filter_logs")) InstallFilterThatLogs();
     if (!Tells("lockdown_half") && !lockdown_.InstallStage2()) ::_exit(1);
     if (socket < 0) socket = ipc::kWorkerSocketFd;

@@ -37,28 +37,9 @@ void FailWith(Session& session, uint16_t code, const char* message) {
   });
 }
 
-// Publishes `bytes` bytes of the ring that begin with this record header.
-void PublishRecord(Session& session, uint32_t length, uint64_t bytes) {
-  const uint64_t header = length;
-  std::memcpy(session.next_record(), &header, sizeof(header));
-  session.header()->write_cursor.fetch_add(bytes);
-  session.WakeHost();
-}
-
 void MoveCursor(Session& session, uint64_t by) {
   session.header()->write_cursor.fetch_add(by);
   session.WakeHost();
-}
-
-// Publishes a complete record with these words as its message.
-void PublishWords(Session& session, std::initializer_list<uint64_t> words) {
-  std::byte* at = session.next_record() + 8;
-  for (const uint64_t word : words) {
-    std::memcpy(at, &word, 8);
-    at += 8;
-  }
-  PublishRecord(session, static_cast<uint32_t>(8 * words.size()),
-                8 + 8 * words.size());
 }
 
 void SendIndex(Session& session, size_t bytes) {
@@ -325,24 +306,24 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
     {"ring_cursor_back",
      {Step::kPlay, [](Session& s) { MoveCursor(s, uint64_t(-8)); }}},
     {"ring_length_zero",
-     {Step::kPlay, [](Session& s) { PublishRecord(s, 0, 64); }}},
+     {Step::kPlay, [](Session& s) { s.PublishRecord(0, 64); }}},
     {"ring_length_huge",
-     {Step::kPlay, [](Session& s) { PublishRecord(s, 0xFFFFFFF0, 64); }}},
+     {Step::kPlay, [](Session& s) { s.PublishRecord(0xFFFFFFF0, 64); }}},
     {"ring_length_beyond",
-     {Step::kPlay, [](Session& s) { PublishRecord(s, 1024, 64); }}},
+     {Step::kPlay, [](Session& s) { s.PublishRecord(1024, 64); }}},
     {"ring_skip_to_nothing",
-     {Step::kPlay, [](Session& s) { PublishRecord(s, 0xFFFFFFFF, 8); }}},
+     {Step::kPlay, [](Session& s) { s.PublishRecord(0xFFFFFFFF, 8); }}},
     // A pointer to a struct of one data word, one megaword away.
     {"ring_root_outside",
      {Step::kPlay,
       [](Session& s) {
-        PublishWords(s, {(uint64_t{1} << 32) | (uint64_t{1} << 22)});
+        s.PublishWords({(uint64_t{1} << 32) | (uint64_t{1} << 22)});
       }}},
     // A reply with a union member that does not exist.
     {"ring_unknown_reply",
      {Step::kPlay,
       [](Session& s) {
-        PublishWords(s, {uint64_t{1} << 32, 0x7777777777});
+        s.PublishWords({uint64_t{1} << 32, 0x7777777777});
       }}},
     {"ring_read_ahead",
      {Step::kFrame,
@@ -548,7 +529,7 @@ constexpr std::pair<std::string_view, Step> kDeadlySteps[] = {
     {"hello_", Step::kHello},     {"open_", Step::kOpen},
     {"pool_", Step::kAttachPool}, {"play_", Step::kPlay},
     {"frame_", Step::kFrame},     {"scan_", Step::kScan},
-    {"seek_", Step::kSeek},
+    {"seek_", Step::kSeek},       {"describe_", Step::kDescribe},
 };
 
 }  // namespace
@@ -561,6 +542,8 @@ std::optional<LyingSession::Lie> FindLie(std::string_view name) {
   if (auto lie = FindNativeLie(name)) return lie;
   if (auto lie = FindSizeLie(name)) return lie;
   if (auto lie = FindDrip(name)) return lie;
+  if (auto lie = FindWireLie(name)) return lie;
+  if (auto lie = FindPixelLie(name)) return lie;
   for (const auto& [prefix, step] : kDeadlySteps) {
     if (const Death death = FindDeath(name, prefix)) {
       return LyingSession::Lie{step, [death](Session&) { death(); }};

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string_view>
+
+#include "tests/children/deaths.h"
+#include "tests/children/lying_session.h"
+
+namespace bulkhead::tests {
+namespace {
+
+using Session = LyingSession;
+using Step = LyingSession::Step;
+
+void Overwrite(std::span<std::byte> bytes) {
+  std::fill(bytes.begin(), bytes.end(), kLyingPixel);
+}
+
+// Dies with the first half of a picture in its slot.
+void DieHalfWay(Session& session) {
+  while (session.grants().empty()) session.Listen();
+  const uint32_t slot = session.grants().front().first;
+  Overwrite(session.pool().subspan(slot * session.slot_bytes(),
+                                   session.slot_bytes() / 2));
+  Segfault();
+}
+
+// Dies after publishing a frame of which it did not tell the host.
+void DieUnheard(Session& session) {
+  session.StopWaking();
+  while (!session.Publish()) session.Listen();
+  Segfault();
+}
+
+const std::map<std::string_view, LyingSession::Lie> kPixelLies = {
+    {"frame_half_written", {Step::kFrame, DieHalfWay}},
+    {"frame_unannounced", {Step::kFrame, DieUnheard}},
+    // Writes to frames that the host has.
+    {"frame_rewritten",
+     {Step::kFrame,
+      [](Session& s) {
+        const uint32_t before = s.grants_taken();
+        while (s.grants_taken() == before) s.Listen();
+        Overwrite(s.pool());
+      }}},
+};
+
+}  // namespace
+
+std::optional<LyingSession::Lie> FindPixelLie(std::string_view name) {
+  const auto found = kPixelLies.find(name);
+  if (found == kPixelLies.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace bulkhead::tests

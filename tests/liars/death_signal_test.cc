@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A process of a backend that no parent-death signal binds to anybody, and
+// which waits for nothing but its end, ends with the application and with
+// bulkheadd, in both tiers, even if its zygote ended before.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "bulkhead/host.h"
+#include "ipc/testing/forked_child.h"
+#include "tests/chaos/held.h"
+#include "tests/liars/lying_installation.h"
+#include "tests/support/process_watch.h"
+#include "tests/support/refusals.h"
+#include "tests/support/rows.h"
+
+namespace bulkhead::tests {
+namespace {
+
+using std::chrono::milliseconds;
+
+// The time in which all processes end, as the design promises.
+constexpr milliseconds kAllGone{2'000};
+constexpr milliseconds kStart{20'000};
+constexpr const char* kLie = "clone_without_death_signal";
+
+enum class Victim { kApplication, kBulkheadd };
+
+struct End {
+  const char* name;
+  Victim victim;
+  int signal;
+  bool reduced = false;
+  bool zygote_first = false;
+};
+
+void PrintTo(const End& end, std::ostream* out) { *out << end.name; }
+
+class DeathSignal : public testing::TestWithParam<End> {};
+
+// Writes the pids of bulkheadd and of the zygote to `pipe`, then waits for a
+// session that never comes.
+int BeApplication(const LyingInstallation& installation, bool reduced,
+                  int pipe) {
+  HostOptions options = installation.options();
+  options.deadlines.worker_start = kStart;
+  options.sandbox_floor = SandboxTier::kReduced;
+  if (reduced && !RefuseNamespaces()) return 1;
+  const auto host = Host::Create(options).value();
+  if (!host->Prewarm(kLie).ok()) return 1;
+  pid_t pids[] = {host->supervisor_pid(), 0};
+  const BackendReport report = host->Backends().value();
+  for (const BackendInfo& backend : report.backends) {
+    if (backend.name == kLie) pids[1] = backend.zygote_pid;
+  }
+  if (write(pipe, pids, sizeof pids) != sizeof pids) return 1;
+  (void)host->OpenVideo(installation.media(), {.device = kLie});
+  for (;;) pause();
+}
+
+TEST_P(DeathSignal, IsNotNeeded) {
+  const LyingInstallation installation({kLie});
+  int pipe[2];
+  ASSERT_EQ(::pipe(pipe), 0);
+  ipc::ForkedChild application(
+      [&] { return BeApplication(installation, GetParam().reduced, pipe[1]); });
+  ::close(pipe[1]);
+  pid_t pids[2] = {};
+  ASSERT_EQ(read(pipe[0], pids, sizeof pids), ssize_t{sizeof pids});
+  ::close(pipe[0]);
+  const std::optional<pid_t> held = AwaitHeld(pids[0], kStart);
+  ASSERT_TRUE(held) << "no process of the backend waits";
+  std::vector<ProcessWatch> processes;
+  for (const pid_t pid : DescendantsOf(pids[0])) processes.emplace_back(pid);
+  processes.emplace_back(pids[0]);
+  const ProcessWatch zygote(pids[1]);
+  if (GetParam().zygote_first) {
+    ASSERT_TRUE(zygote.Signal(SIGKILL));
+    ASSERT_TRUE(zygote.AwaitEnd(kStart));
+    ASSERT_TRUE(IsHeld(*held)) << "a session ends with its zygote";
+  }
+  if (GetParam().victim == Victim::kApplication) {
+    application.Signal(GetParam().signal);
+  } else {
+    ASSERT_EQ(kill(pids[0], GetParam().signal), 0);
+  }
+  const auto left = AwaitEndOfAll(processes, kAllGone);
+  ExpectAtMost(Fault(36), GetParam().name, 0, static_cast<int64_t>(left.size()),
+               "processes after 2 s");
+  for (const pid_t pid : left) kill(pid, SIGKILL);
+}
+
+constexpr End kEnds[] = {
+    {"application_killed", Victim::kApplication, SIGKILL},
+    {"application_crashed", Victim::kApplication, SIGSEGV},
+    {"bulkheadd_killed", Victim::kBulkheadd, SIGKILL},
+    {"zygote_and_application_killed", Victim::kApplication, SIGKILL, false,
+     true},
+    {"zygote_and_bulkheadd_killed", Victim::kBulkheadd, SIGKILL, false, true},
+    {"application_killed_reduced", Victim::kApplication, SIGKILL, true},
+    {"application_crashed_reduced", Victim::kApplication, SIGSEGV, true},
+    {"bulkheadd_killed_reduced", Victim::kBulkheadd, SIGKILL, true},
+    {"zygote_and_application_killed_reduced", Victim::kApplication, SIGKILL,
+     true, true},
+    {"zygote_and_bulkheadd_killed_reduced", Victim::kBulkheadd, SIGKILL, true,
+     true},
+};
+INSTANTIATE_TEST_SUITE_P(Ends, DeathSignal, testing::ValuesIn(kEnds),
+                         [](const auto& info) {
+                           return std::string(info.param.name);
+                         });
+
+}  // namespace
+}  // namespace bulkhead::tests
