@@ -19,7 +19,9 @@
 #include <functional>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -34,6 +36,9 @@
 #include "tests/support/act_on_host.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
+#include "tests/support/program.h"
+#include "tests/support/rows.h"
+#include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -47,9 +52,56 @@ constexpr milliseconds kBackoff{3'000};
 
 using Hashes = std::vector<std::string>;
 
-// A call of the application. Fills `hashes` with the frames that it got. The
-// Status says why it did not get all of them.
-using Act = Status (*)(VideoDecoder& video, Hashes& hashes);
+// What a call of the application opens.
+struct Input {
+  std::string media;
+  std::string device;
+  std::vector<std::pair<std::string, std::string>> backend_options = {};
+};
+
+// A call of the application. Fills `hashes` with what it got: frames, samples,
+// metadata. The Status says why it did not get all of it. Stores how many
+// workers replaced another one, where the call tells that.
+using Act = Status (*)(Host& host, const Input& input, Hashes& hashes,
+                       std::optional<uint32_t>& restarts);
+
+template <Status (*kCalls)(VideoDecoder& video, Hashes& hashes)>
+Status WithVideo(Host& host, const Input& input, Hashes& hashes,
+                 std::optional<uint32_t>& restarts) {
+  auto video = host.OpenVideo(
+      input.media,
+      {.device = input.device, .backend_options = input.backend_options});
+  if (!video) return std::move(video).error();
+  Status status = kCalls(*video, hashes);
+  restarts = video->recovery().restarts;
+  return status;
+}
+
+Status Listen(Host& host, const Input& input, Hashes& hashes,
+              std::optional<uint32_t>& restarts) {
+  auto audio = host.OpenAudio(
+      input.media,
+      {.device = input.device, .backend_options = input.backend_options});
+  if (!audio) return std::move(audio).error();
+  const auto samples = audio->AllSamples();
+  restarts = audio->recovery().restarts;
+  if (!samples) return samples.error();
+  const std::string_view bytes(
+      reinterpret_cast<const char*>(samples->data.data()),
+      samples->data.size() * sizeof(float));
+  hashes.push_back(std::to_string(std::hash<std::string_view>{}(bytes)));
+  return Status();
+}
+
+Status Probe(Host& host, const Input& input, Hashes& hashes,
+             std::optional<uint32_t>&) {
+  const auto metadata =
+      host.Probe(input.media, {.device = input.device, .scan = true});
+  if (!metadata) return metadata.error();
+  hashes.push_back(metadata->format + " with " +
+                   std::to_string(metadata->streams.size()) + " streams");
+  return Status();
+}
 
 Status PlayToEnd(VideoDecoder& video, Hashes& hashes) {
   for (;;) {
@@ -99,16 +151,20 @@ struct Death {
   // The text that the ExitReport must contain, or the message if there is no
   // report.
   const char* end;
-  bool by_others = false;  // which is nobody's fault
+  // The signal that others send to the held process, which is nobody's fault.
+  // After SIGSTOP the host has to end the process.
+  int by_others = 0;
 };
 
 constexpr Death kDeaths[] = {
-    {"sigkill", "hang", "hang", "signal 9", true},
+    {"sigkill", "hang", "hang", "signal 9", SIGKILL},
     {"sigsegv", "segfault", "death", "signal 11"},
     {"sigabrt", "abort", "abort", "signal 6"},
     {"exit_0", "exit:0", "exit_0", "exited with code 0"},
     {"exit_7", "exit:7", "exit_7", "exited with code 7"},
 };
+
+constexpr Death kStop = {"sigstop", "hang", "hang", "", SIGSTOP};
 
 void PrintTo(const Death& death, std::ostream* out) { *out << death.name; }
 
@@ -146,6 +202,7 @@ struct Step {
   Code killed;
   // The code if the process dies by itself in each life.
   Code died;
+  int fault;  // the row of tests/rows.txt
 };
 
 void PrintTo(const Step& step, std::ostream* out) { *out << step.name; }
@@ -158,38 +215,76 @@ constexpr Code kNoMemory = Code::kResourceExhausted;
 constexpr Code kUnavailable = Code::kBackendUnavailable;
 
 constexpr Step kSteps[] = {
-    {"load", Made::kInInstallation, "load", PlayToEnd, kLost, kUnavailable},
-    {"probe", Made::kInInstallation, "probe", PlayToEnd, kLost, kUnavailable},
-    {"clone", Made::kByLyingZygote, "clone", PlayToEnd, kLost, kLost},
-    {"hello", Made::kByLiar, "hello", PlayToEnd, kNoMemory, kLost},
-    {"open", Made::kByChaos, "open", PlayToEnd, kNoMemory, kPoisoned},
-    {"first_packet", Made::kByChaos, "packet:0", PlayToEnd, kNoMemory,
-     kPoisoned},
-    {"scan", Made::kByLiar, "scan", Count, kNoMemory, kPoisoned},
-    {"seek", Made::kByChaos, "flush", JumpAbout, kNoMemory, kPoisoned},
-    {"streaming", Made::kByChaos, "packet:40", PlayToEnd, Code::kOk, Code::kOk},
-    {"picture", Made::kByChaos, "picture:8192", PlayToEnd, kNoMemory,
-     kPoisoned},
-    {"indexed", Made::kByChaos, "picture:1536", JumpAbout, kNoMemory,
-     kPoisoned},
-    {"batch", Made::kByChaos, "picture:2560", TakeBatch, kNoMemory, kPoisoned},
-    {"end", Made::kByChaos, "end", PlayToEnd, kNoMemory, kPoisoned},
-    {"close", Made::kByChaos, "close", PlayTwice, Code::kOk, Code::kOk},
+    {"load", Made::kInInstallation, "load", WithVideo<PlayToEnd>, kLost,
+     kUnavailable, 2},
+    {"probe", Made::kInInstallation, "probe", WithVideo<PlayToEnd>, kLost,
+     kUnavailable, 2},
+    {"clone", Made::kByLyingZygote, "clone", WithVideo<PlayToEnd>, kLost, kLost,
+     3},
+    {"hello", Made::kByLiar, "hello", WithVideo<PlayToEnd>, kNoMemory, kLost,
+     3},
+    {"open", Made::kByChaos, "open", WithVideo<PlayToEnd>, kNoMemory, kPoisoned,
+     6},
+    {"first_packet", Made::kByChaos, "packet:0", WithVideo<PlayToEnd>,
+     kNoMemory, kPoisoned, 7},
+    {"scan", Made::kByLiar, "scan", WithVideo<Count>, kNoMemory, kPoisoned, 12},
+    {"seek", Made::kByChaos, "flush", WithVideo<JumpAbout>, kNoMemory,
+     kPoisoned, 12},
+    {"streaming", Made::kByChaos, "packet:40", WithVideo<PlayToEnd>, Code::kOk,
+     Code::kOk, 8},
+    {"picture", Made::kByChaos, "picture:8192", WithVideo<PlayToEnd>, kNoMemory,
+     kPoisoned, 9},
+    {"indexed", Made::kByChaos, "picture:1536", WithVideo<JumpAbout>, kNoMemory,
+     kPoisoned, 12},
+    {"batch", Made::kByChaos, "picture:2560", WithVideo<TakeBatch>, kNoMemory,
+     kPoisoned, 12},
+    {"end", Made::kByChaos, "end", WithVideo<PlayToEnd>, kNoMemory, kPoisoned,
+     13},
+    {"close", Made::kByChaos, "close", WithVideo<PlayTwice>, Code::kOk,
+     Code::kOk, 14},
 };
 
-// Kills every process that a fault holds, until the object is destroyed.
+// Calls without a video decoder.
+constexpr Step kOtherSteps[] = {
+    {"audio_load", Made::kInInstallation, "load", Listen, kLost, kUnavailable,
+     2},
+    {"audio_probe", Made::kInInstallation, "probe", Listen, kLost, kUnavailable,
+     2},
+    {"audio_clone", Made::kByLyingZygote, "clone", Listen, kLost, kLost, 3},
+    {"audio_hello", Made::kByLiar, "hello", Listen, kNoMemory, kLost, 3},
+    {"audio_open", Made::kByChaos, "open", Listen, kNoMemory, kPoisoned, 6},
+    {"audio_first_packet", Made::kByChaos, "packet:0", Listen, kNoMemory,
+     kPoisoned, 7},
+    // Each life decodes from the beginning, as samples depend on earlier ones.
+    {"audio_streaming", Made::kByChaos, "packet:12", Listen, kNoMemory,
+     kPoisoned, 8},
+    {"audio_samples", Made::kByChaos, "picture:1280", Listen, kNoMemory,
+     kPoisoned, 9},
+    {"audio_end", Made::kByChaos, "end", Listen, kNoMemory, kPoisoned, 13},
+    {"metadata_load", Made::kInInstallation, "load", Probe, kLost, kUnavailable,
+     2},
+    {"metadata_probe", Made::kInInstallation, "probe", Probe, kLost,
+     kUnavailable, 2},
+    {"metadata_clone", Made::kByLyingZygote, "clone", Probe, kLost, kLost, 3},
+    {"metadata_hello", Made::kByLiar, "hello", Probe, kNoMemory, kLost, 3},
+    {"metadata_scan", Made::kByLiar, "describe", Probe, kNoMemory, kPoisoned,
+     8},
+};
+
+// Sends a signal to every process that a fault holds and waits for its end,
+// until the object is destroyed.
 class Killer {
  public:
-  // `before` is called before each kill.
-  Killer(Host& host, std::function<void()> before)
-      : thread_([this, &host, before = std::move(before)] {
+  // `before` is called before each signal.
+  Killer(Host& host, int signal, std::function<void()> before)
+      : thread_([this, &host, signal, before = std::move(before)] {
           while (!done_) {
             const auto held = AwaitHeld(host.supervisor_pid(), kLimit,
                                         [this] { return done_.load(); });
             if (!held) continue;
             const ProcessWatch process(*held);
             if (before) before();
-            kills_ += process.Signal(SIGKILL);
+            kills_ += process.Signal(signal);
             process.AwaitEnd(kLimit);
           }
         }) {}
@@ -208,8 +303,15 @@ class Killer {
   std::thread thread_;
 };
 
-class KillMatrix
-    : public testing::TestWithParam<std::tuple<Step, Death, bool>> {
+// A step, the death there, and whether it happens once or in each life.
+using Cell = std::tuple<Step, Death, bool>;
+
+std::string NameOf(const Cell& cell) {
+  return std::string(std::get<0>(cell).name) + "_" + std::get<1>(cell).name +
+         (std::get<2>(cell) ? "_once" : "_always");
+}
+
+class KillMatrix : public testing::TestWithParam<Cell> {
  protected:
   const Step& step() const { return std::get<0>(GetParam()); }
   const Death& death() const { return std::get<1>(GetParam()); }
@@ -218,7 +320,16 @@ class KillMatrix
     return step().made == Made::kByLiar || step().made == Made::kByLyingZygote;
   }
 
-  void SetUp() override { clip_ = ClipOrSkip(Clip::kH264); }
+  void SetUp() override {
+    clip_ = ClipOrSkip(Clip::kH264);
+    if (clip_.empty()) return;
+    // Packets of 1024 samples, whose timestamps are their first samples.
+    sound_ = TemporaryDirectory() + "/sine.mkv";
+    const ProgramResult made = RunFfmpeg(
+        {"-f", "lavfi", "-i", "sine=frequency=440:sample_rate=8000:duration=4",
+         "-c:a", "pcm_s16le", sound_});
+    ASSERT_EQ(made.exit_code, 0) << made.Describe();
+  }
 
   // Returns the frames that an undisturbed backend gives for the same call.
   Hashes Expected() {
@@ -227,25 +338,25 @@ class KillMatrix
     if (lies()) {
       const LyingInstallation honest({"honest"});
       status = ActOnHost(honest.options(), kLimit, [&](Host& host) {
-        return OpenAndAct(host, honest.media(), {.device = "honest"}, hashes);
+        return Call(host, {honest.media(), "honest"}, hashes);
       });
     } else {
       const ChaosInstallation honest;
       status = ActOnHost(honest.options(), kLimit, [&](Host& host) {
-        return OpenAndAct(host, clip_, honest.Stream(), hashes);
+        return Call(host, {media(), "chaos"}, hashes);
       });
     }
     EXPECT_TRUE(status.ok()) << status;
     return hashes;
   }
 
-  Status OpenAndAct(Host& host, const std::string& media, VideoOptions options,
-                    Hashes& hashes) {
-    auto video = host.OpenVideo(media, std::move(options));
-    if (!video) return std::move(video).error();
-    Status status = step().act(*video, hashes);
-    restarts_ = video->recovery().restarts;
-    return status;
+  Status Call(Host& host, const Input& input, Hashes& hashes) {
+    return step().act(host, input, hashes, restarts_);
+  }
+
+  // The media of a stream on the chaos device.
+  const std::string& media() const {
+    return step().act == &Listen ? sound_ : clip_;
   }
 
   // Runs the whole cell of the matrix.
@@ -258,14 +369,14 @@ class KillMatrix
     switch (step().made) {
       case Made::kByChaos: {
         const ChaosInstallation installation;
-        return Act(installation.options(), clip_, installation.Stream(script),
-                   nullptr, hashes);
+        return Act(installation.options(),
+                   {media(), "chaos", {{"faults", script}}}, nullptr, hashes);
       }
       case Made::kInInstallation: {
         const ChaosInstallation installation("at=" + std::string(step().at) +
                                              " do=" + death().deed);
         return Act(
-            installation.options(), clip_, installation.Stream(),
+            installation.options(), {media(), "chaos"},
             [&] {
               if (once()) installation.SetFaults("");
             },
@@ -279,18 +390,18 @@ class KillMatrix
     HostOptions options = installation.options();
     options.deadlines.worker_start = milliseconds(3'000);
     options.deadlines.scan = milliseconds(3'000);
-    return Act(options, installation.media(), {.device = lie}, nullptr, hashes);
+    return Act(options, {installation.media(), lie}, nullptr, hashes);
   }
 
-  Status Act(const HostOptions& options, const std::string& media,
-             const VideoOptions& stream, const std::function<void()>& repair,
-             Hashes& hashes) {
+  Status Act(const HostOptions& options, const Input& input,
+             const std::function<void()>& repair, Hashes& hashes) {
     return ActOnHost(options, kLimit, [&](Host& host) {
       std::optional<Killer> killer;
-      if (death().by_others) killer.emplace(host, repair);
-      Status status = OpenAndAct(host, media, stream, hashes);
+      if (death().by_others != 0)
+        killer.emplace(host, death().by_others, repair);
+      Status status = Call(host, input, hashes);
       // bulkheadd repeats a start at once if others killed the process.
-      if (once() && repair && !death().by_others) {
+      if (once() && repair && death().by_others == 0) {
         // The first start fails. The backend then recovers.
         EXPECT_EQ(status.code(), kUnavailable) << status;
         EXPECT_NE(status.message().find(death().end), std::string::npos)
@@ -298,7 +409,7 @@ class KillMatrix
         repair();
         const auto end = std::chrono::steady_clock::now() + kBackoff;
         while (!status.ok() && std::chrono::steady_clock::now() < end) {
-          status = OpenAndAct(host, media, stream, hashes);
+          status = Call(host, input, hashes);
         }
       }
       if (killer) {
@@ -309,7 +420,8 @@ class KillMatrix
   }
 
   std::string clip_;
-  uint32_t restarts_ = 0;
+  std::string sound_;
+  std::optional<uint32_t> restarts_;
 };
 
 TEST_P(KillMatrix, LosesNothingOrSaysWhatDied) {
@@ -324,17 +436,21 @@ TEST_P(KillMatrix, LosesNothingOrSaysWhatDied) {
   std::printf("%-12s %-8s %-6s %5d ms  %s\n", step().name, death().name,
               once() ? "once" : "always", static_cast<int>(took.count()),
               status.ok() ? "identical" : status.ToString().c_str());
-  const Code always = death().by_others ? step().killed : step().died;
+  const Code always = death().by_others != 0 ? step().killed : step().died;
   const Code expected = once() ? Code::kOk : always;
+  const TableRow row = Fault(death().by_others == SIGSTOP ? 17 : step().fault);
+  const std::string cell = NameOf(GetParam());
   EXPECT_EQ(status.code(), expected) << status;
   if (expected == Code::kOk) {
-    if (step().made != Made::kInInstallation) {
-      EXPECT_GE(restarts_, 1u);
-      EXPECT_TRUE(restarts_ == 1 || !once()) << restarts_;
+    if (step().made != Made::kInInstallation && restarts_) {
+      EXPECT_GE(*restarts_, 1u);
+      EXPECT_TRUE(*restarts_ == 1 || !once()) << *restarts_;
     }
-    EXPECT_EQ(hashes, Expected());
+    ExpectSameFrames(row, cell, Expected(), hashes);
     return;
   }
+  ExpectOutcome(row, cell, expected, status);
+  if (expected == kPoisoned) ExpectOutcome(Fault(43), cell, expected, status);
   EXPECT_NE(EndOf(status).find(death().end), std::string::npos) << status;
   if (expected == kNoMemory) {
     EXPECT_NE(status.message().find("free memory"), std::string::npos)
@@ -342,17 +458,42 @@ TEST_P(KillMatrix, LosesNothingOrSaysWhatDied) {
   }
 }
 
-std::string CellName(
-    const testing::TestParamInfo<std::tuple<Step, Death, bool>>& info) {
-  return std::string(std::get<0>(info.param).name) + "_" +
-         std::get<1>(info.param).name +
-         (std::get<2>(info.param) ? "_once" : "_always");
+std::string CellName(const testing::TestParamInfo<Cell>& info) {
+  return NameOf(info.param);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cells, KillMatrix,
                          testing::Combine(testing::ValuesIn(kSteps),
                                           testing::ValuesIn(kDeaths),
                                           testing::Bool()),
+                         CellName);
+
+INSTANTIATE_TEST_SUITE_P(
+    OtherCalls, KillMatrix,
+    testing::Combine(testing::ValuesIn(kOtherSteps),
+                     testing::Values(kDeaths[0], kDeaths[1], kDeaths[3]),
+                     testing::Bool()),
+    CellName);
+
+// Returns the steps of sessions at which a process is stopped too.
+std::vector<Step> StepsToStopAt() {
+  std::vector<Step> steps;
+  for (const auto& of :
+       {std::span<const Step>(kSteps), std::span<const Step>(kOtherSteps)}) {
+    for (const Step& step : of) {
+      for (const char* name : {"hello", "open", "scan", "streaming", "indexed",
+                               "batch", "audio_samples", "metadata_scan"}) {
+        if (step.name == std::string(name)) steps.push_back(step);
+      }
+    }
+  }
+  return steps;
+}
+
+INSTANTIATE_TEST_SUITE_P(Stopped, KillMatrix,
+                         testing::Combine(testing::ValuesIn(StepsToStopAt()),
+                                          testing::Values(kStop),
+                                          testing::Values(true)),
                          CellName);
 
 }  // namespace
