@@ -29,26 +29,35 @@
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
 #include "tests/support/frame_hash.h"
+#include "tests/support/high_water.h"
 #include "tests/support/refusals.h"
+#include "tests/support/rows.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
 namespace {
 
 namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 // The deadline that ends an abuse. The other sessions must be served until
 // then.
 constexpr milliseconds kOpenDeadline{4'000};
-// bulkheadd only keeps the end of a log, so its memory hardly grows.
-constexpr long kMostGrowthKib = 8 * 1024;
+// What may be added to a trusted process by an abuse and by the sessions that
+// decode beside it. bulkheadd only keeps the end of a log.
+constexpr int64_t kMostGrowthKib = 8 * 1024;
+constexpr int64_t kMostDescriptors = 24;
+// The time that a frame of another session may take on a busy machine.
+constexpr milliseconds kMostLatency{1'000};
+// The limits of a worker: policy.h of core/supervisor/sandbox.
+constexpr int64_t kTasks = 3072;
+constexpr int64_t kDescriptors = 256;
 // The rate at which bulkheadd reads an endless log. Its other reads are
 // negligible.
 constexpr long kMostLogBytesPerSecond = 1024 * 1024;
 // The limit of a worker's memory, small enough for a test to use it up.
 constexpr rlim_t kAddressSpace = rlim_t{1} << 30;
-constexpr long kKibPerMib = 1024;
 
 // Returns the number that follows the word `name` in the file /proc/PID/`file`.
 long NumberIn(int pid, const std::string& file, const std::string& name) {
@@ -62,24 +71,40 @@ long NumberIn(int pid, const std::string& file, const std::string& name) {
   return 0;
 }
 
-long ResidentKib(int pid) { return NumberIn(pid, "status", "VmRSS:"); }
 long BytesRead(int pid) { return NumberIn(pid, "io", "rchar:"); }
 
-// Of the session that has most.
-struct Most {
-  long threads = 0;
-  long resident_kib = 0;
+// The most that each process held during an abuse.
+struct Marks {
+  HighWater application;
+  HighWater bulkheadd;
+  HighWater session;  // of the session that held most of each
 
   void Look(Host& host) {
+    application.Look(getpid());
+    bulkheadd.Look(host.supervisor_pid());
     const auto report = host.Backends();
     if (!report) return;
     for (const BackendInfo& backend : report->backends) {
-      for (const int pid : backend.session_pids) {
-        threads = std::max(threads, NumberIn(pid, "status", "Threads:"));
-        resident_kib = std::max(resident_kib, ResidentKib(pid));
-      }
+      for (const int pid : backend.session_pids) session.Look(pid);
     }
   }
+};
+
+// The rows of tests/rows.txt that an abuse proves.
+struct Proof {
+  const char* abuse;
+  TableRow escape;
+  TableRow fault;
+};
+constexpr Proof kProofs[] = {
+    {"fork_bomb", Escape(49), Fault(23)},
+    {"memory_bomb", Escape(50), Fault(24)},
+    {"allocation_failure", Escape(50), Fault(24)},
+    {"cpu_spin", Escape(51), Fault(16)},
+    {"descriptor_flood", Escape(53), Fault(22)},
+    {"log_flood", Escape(55), Fault(25)},
+    {"sparse_file", Escape(52), Fault(24)},
+    {"stop_itself", Escape(58), Fault(17)},
 };
 
 class Abuse : public testing::TestWithParam<const char*> {
@@ -144,7 +169,10 @@ class Abuse : public testing::TestWithParam<const char*> {
   void ExpectExact(VideoDecoder& video, const std::string& who) {
     video.Rewind();
     for (const std::string& hash : hashes_) {
+      const auto asked = Clock::now();
       const auto frame = video.Next();
+      latency_ = std::max(latency_, std::chrono::duration_cast<milliseconds>(
+                                        Clock::now() - asked));
       ASSERT_TRUE(frame) << who << ": " << frame.error();
       ASSERT_TRUE(*frame) << who;
       ASSERT_EQ(HashOf(**frame), hash) << who;
@@ -171,18 +199,41 @@ class Abuse : public testing::TestWithParam<const char*> {
   }
 
   // Running out of memory is an error of the call and does not end the worker.
-  static void ExpectEnd(const std::string& abuse, const Status& status) {
+  static std::string EndOf(const Status& status) {
     const ExitReport* exit = status.exit_report();
-    if (abuse == "allocation_failure") {
-      EXPECT_EQ(status.code(), Code::kResourceExhausted) << status;
-      EXPECT_EQ(exit, nullptr) << status;
-      return;
-    }
-    ASSERT_NE(exit, nullptr) << status;
-    EXPECT_EQ(exit->kind, abuse == "sparse_file"
-                              ? ExitReport::Kind::kSandboxViolation
-                              : ExitReport::Kind::kDeadline)
-        << status;
+    if (exit == nullptr) return CodeName(status.code());
+    if (exit->kind == ExitReport::Kind::kDeadline) return "deadline";
+    if (exit->kind == ExitReport::Kind::kSandboxViolation) return "violation";
+    return status.ToString();
+  }
+
+  // Expects that nobody held more than it may.
+  void ExpectMarks(TableRow row, const HighWater& application,
+                   const HighWater& bulkheadd, const Marks& most) const {
+    ExpectAtMost(row, "memory of bulkheadd",
+                 bulkheadd.resident_kib + kMostGrowthKib,
+                 most.bulkheadd.resident_kib, "KiB");
+    ExpectAtMost(row, "descriptors of bulkheadd",
+                 bulkheadd.descriptors + kMostDescriptors,
+                 most.bulkheadd.descriptors, "descriptors");
+    ExpectAtMost(row, "threads of bulkheadd", bulkheadd.threads,
+                 most.bulkheadd.threads, "threads");
+    ExpectAtMost(row, "memory of the application",
+                 application.resident_kib + kMostGrowthKib,
+                 most.application.resident_kib, "KiB");
+    ExpectAtMost(row, "descriptors of the application",
+                 application.descriptors + kMostDescriptors,
+                 most.application.descriptors, "descriptors");
+    ExpectAtMost(row, "threads of the application", application.threads,
+                 most.application.threads, "threads");
+    ExpectAtMost(row, "memory of a worker", int64_t{kAddressSpace / 1024},
+                 most.session.resident_kib, "KiB");
+    ExpectAtMost(row, "descriptors of a worker", kDescriptors,
+                 most.session.descriptors, "descriptors");
+    ExpectAtMost(row, "tasks of a worker", kTasks, most.session.threads,
+                 "tasks");
+    ExpectAtMost(row, "a frame of another session", kMostLatency.count(),
+                 latency_.count(), "ms");
   }
 
   static long BytesLogged() {
@@ -197,6 +248,7 @@ class Abuse : public testing::TestWithParam<const char*> {
   std::string media_;
   std::vector<std::string> hashes_;
   std::unique_ptr<Host> host_;
+  milliseconds latency_{};  // the longest time that a frame took
 };
 int Abuse::log_ = -1;
 bool Abuse::reduced_ = false;
@@ -208,19 +260,26 @@ TEST_P(Abuse, HurtsNobodyElse) {
   ASSERT_TRUE(of_other_backend) << of_other_backend.error();
   auto of_same_backend = host_->OpenVideo(media_, {.device = "abuse"});
   ASSERT_TRUE(of_same_backend) << of_same_backend.error();
-  const long before = ResidentKib(host_->supervisor_pid());
+  // The session of the abuser, and the thread that waits for it, are not of
+  // the abuse.
+  ExpectNewSession("cpu");
+  ExpectNewSession("abuse");
   const long read_before = BytesRead(host_->supervisor_pid());
-  const auto began = std::chrono::steady_clock::now();
+  const auto began = Clock::now();
   auto abuser = std::async(std::launch::async, [&] {
     const auto opened = host_->OpenVideo(
         media_, {.device = "abuse", .backend_options = {{"abuse", abuse}}});
     return opened ? Status() : opened.error();
   });
 
-  ASSERT_GT(before, 0);
+  HighWater application;
+  application.Look(getpid());
+  HighWater bulkheadd;
+  bulkheadd.Look(host_->supervisor_pid());
+  ASSERT_GT(bulkheadd.resident_kib, 0);
+  Marks most;
   int rounds = 0;
-  long most = before;
-  Most sessions;
+  latency_ = {};
   while (abuser.wait_for(milliseconds(0)) != std::future_status::ready) {
     // The filter keeps the worker from stopping itself, so the test stops it.
     if (abuse == "stop_itself") {
@@ -231,26 +290,29 @@ TEST_P(Abuse, HurtsNobodyElse) {
     ExpectNewSession("cpu");
     ExpectNewSession("abuse");
     if (HasFatalFailure()) break;
-    most = std::max(most, ResidentKib(host_->supervisor_pid()));
-    sessions.Look(*host_);
+    most.Look(*host_);
     ++rounds;
   }
-  const auto took = std::chrono::duration_cast<milliseconds>(
-      std::chrono::steady_clock::now() - began);
+  const auto took =
+      std::chrono::duration_cast<milliseconds>(Clock::now() - began);
   const long bytes_read = BytesRead(host_->supervisor_pid()) - read_before;
   const Status status = abuser.get();
   ASSERT_FALSE(status.ok());
-  std::printf(
-      "%-18s %5d ms, %3d rounds beside it, %ld threads, %ld MiB, bulkheadd "
-      "+%ld KiB, read %ld KiB, logged %ld bytes: %s\n",
-      abuse.c_str(), static_cast<int>(took.count()), rounds, sessions.threads,
-      sessions.resident_kib / kKibPerMib, most - before, bytes_read / 1024,
-      BytesLogged(), status.message().substr(0, 120).c_str());
-  ExpectEnd(abuse, status);
-  EXPECT_LT(most - before, kMostGrowthKib);
-  EXPECT_LT(bytes_read / (took.count() / 1000 + 1), kMostLogBytesPerSecond);
-  if (abuse == "memory_bomb") {
-    EXPECT_LT(sessions.resident_kib, long{kAddressSpace / 1024});
+  std::printf("%-18s %5d ms, %3d rounds beside it: %s\n", abuse.c_str(),
+              static_cast<int>(took.count()), rounds,
+              status.message().substr(0, 120).c_str());
+  const std::string end = abuse == "allocation_failure" ? "kResourceExhausted"
+                          : abuse == "sparse_file"      ? "violation"
+                                                        : "deadline";
+  for (const Proof& proof : kProofs) {
+    if (abuse != proof.abuse) continue;
+    for (const TableRow row : {proof.escape, proof.fault}) {
+      ExpectOutcome(row, abuse, end, EndOf(status));
+      if (rounds > 0) ExpectMarks(row, application, bulkheadd, most);
+      ExpectAtMost(row, "log that bulkheadd reads a second",
+                   kMostLogBytesPerSecond,
+                   bytes_read / (took.count() / 1000 + 1), "bytes");
+    }
   }
   EXPECT_EQ(BytesLogged(), 0);
   EXPECT_EQ(status.message().find('\x1b'), std::string::npos);
