@@ -104,7 +104,10 @@ Status Limit(__rlimit_resource resource, uint64_t value) {
 }
 
 Status SetLimits(const Limits& limits, bool count_tasks) {
-  RETURN_IF_ERROR(Limit(RLIMIT_CORE, 0));
+  // A limit of 0 still lets the kernel start the program that core_pattern may
+  // name, with a crash of a backend as its input. A limit of 1 does not, and
+  // leaves no room for a file either.
+  RETURN_IF_ERROR(Limit(RLIMIT_CORE, 1));
   RETURN_IF_ERROR(Limit(RLIMIT_STACK, limits.stack_bytes));
   RETURN_IF_ERROR(Limit(RLIMIT_FSIZE, limits.file_bytes));
   // libgcrypt, which libavformat uses, locks this much before main(). With less

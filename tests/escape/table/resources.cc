@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -80,6 +82,24 @@ std::string DescriptorsInFlight(const Targets&) {
   return FloodSocketWithDescriptors() ? Answer(-1) : "allowed";
 }
 
+// Fills the buffer of each socket that it has.
+std::string SocketBuffers(const Targets&) {
+  static const char packet[4096] = {};
+  std::string answer = "no socket";
+  for (int fd = 0; fd < 64; ++fd) {
+    struct stat status;
+    if (syscall(SYS_fstat, fd, &status) != 0 || !S_ISSOCK(status.st_mode)) {
+      continue;
+    }
+    int sent = 0;
+    while (sent < kMost && send(fd, packet, sizeof packet, MSG_DONTWAIT) >= 0) {
+      ++sent;
+    }
+    answer = sent < kMost ? Answer(-1) : "allowed";
+  }
+  return answer;
+}
+
 std::string LimitIs(__rlimit_resource resource, rlim_t most) {
   rlimit limit;
   if (getrlimit(resource, &limit) != 0) return Answer(-1);
@@ -127,6 +147,11 @@ std::vector<Attempt> ResourceAttempts() {
        [](const Targets&) {
          return Map(MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB);
        }},
+      {50,
+       "socket_buffers",
+       {"n/a: bulkheadd reads what a zygote sends (tests/liars, ready_storm)",
+        "L:EAGAIN"},
+       SocketBuffers},
       Call(50, "mlockall", SYS_mlockall),
       Call(50, "pipe", SYS_pipe),
       Call(50, "pipe2", SYS_pipe2, kEperm),
@@ -148,7 +173,7 @@ std::vector<Attempt> ResourceAttempts() {
       Call(54, "epoll_create1", SYS_epoll_create1, kEperm),
       {55, "log_flood", Everywhere("L:EAGAIN"), FloodLog},
       {56, "core_size_limit", Everywhere("ok"),
-       [](const Targets&) { return LimitIs(RLIMIT_CORE, 0); }},
+       [](const Targets&) { return LimitIs(RLIMIT_CORE, 1); }},
       {56, "abort", Everywhere("C:signal 6"),
        [](const Targets&) -> std::string { abort(); }},
       {56, "crash", Everywhere("C:signal 11"),
