@@ -5,7 +5,9 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -24,6 +26,7 @@
 #include "ipc/schema/control.capnp.h"
 #include "ipc/testing/forked_child.h"
 #include "ipc/unique_fd.h"
+#include "tests/support/rows.h"
 
 namespace bulkhead::ipc {
 namespace {
@@ -288,6 +291,51 @@ TEST_F(MessageSocketTest, UnwantedDescriptorsAreClosed) {
   SendRaw("x", 1, {near_.get()});
   ExpectMisbehaved(1);
   EXPECT_EQ(OpenDescriptors(), before);
+}
+
+// A worker has no way to give the host memory of its own, of whatever kind.
+TEST_F(MessageSocketTest, UnwantedDescriptorsOfEachKindAreClosed) {
+  const auto memory = [](unsigned flags) {
+    return UniqueFd(memfd_create("frame", flags));
+  };
+  UniqueFd sealed = memory(MFD_HUGETLB | MFD_ALLOW_SEALING);
+  if (sealed) {
+    fcntl(sealed.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+  }
+  char unlinked[] = "/tmp/frame-XXXXXX";
+  UniqueFd file(mkstemp(unlinked));
+  unlink(unlinked);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const UniqueFd read_end(ends[0]);
+  const UniqueFd write_end(ends[1]);
+  const UniqueFd huge = std::move(sealed);
+  const UniqueFd plain = memory(0);
+  const UniqueFd directory(open("/", O_RDONLY | O_DIRECTORY));
+  const UniqueFd path(open("/", O_PATH));
+  const UniqueFd own_memory(open("/proc/self/mem", O_RDWR));
+  const UniqueFd zeros(open("/dev/zero", O_RDWR));
+  const std::pair<const char*, int> kinds[] = {
+      {"sealed huge pages", huge.get()},
+      {"unsealed memory", plain.get()},
+      {"pipe", read_end.get()},
+      {"directory", directory.get()},
+      {"O_PATH", path.get()},
+      {"/proc/self/mem", own_memory.get()},
+      {"/dev/zero", zeros.get()},
+      {"socket", near_.get()},
+      {"unlinked file", file.get()},
+  };
+  for (const auto& [kind, fd] : kinds) {
+    ASSERT_GE(fd, 0) << kind;
+    const size_t before = OpenDescriptors();
+    ASSERT_TRUE(SendDevice("cpu", std::span(&fd, 1))) << kind;
+    const auto received = ReceiveMessage(far_.get(), 0, Late());
+    tests::ExpectOutcome(tests::Escape(60), kind, "refused, 0 left",
+                         std::string(received ? "taken" : "refused") + ", " +
+                             std::to_string(OpenDescriptors() - before) +
+                             " left");
+  }
 }
 
 TEST_F(MessageSocketTest, OwnDescriptorLimitIsNotBlamedOnThePeer) {

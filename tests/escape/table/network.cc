@@ -8,10 +8,13 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -228,6 +231,32 @@ std::vector<Attempt> NetworkAttempts() {
        [](const Targets& t) { return OpenOf(t.sibling_pid, "mem"); }},
       {47, "sibling_maps", kNotThere,
        [](const Targets& t) { return OpenOf(t.sibling_pid, "maps"); }},
+      {47, "seize_sibling", kKilled,
+       [](const Targets& t) {
+         return Answer(ptrace(PTRACE_SEIZE, t.sibling_pid, 0, 0));
+       }},
+      {47, "read_sibling", kKilled,
+       [](const Targets& t) {
+         char byte;
+         iovec here = {&byte, 1};
+         iovec there = {reinterpret_cast<void*>(0x400000), 1};
+         return Answer(syscall(SYS_process_vm_readv, t.sibling_pid, &here, 1,
+                               &there, 1, 0));
+       }},
+      {47, "pidfd_of_sibling", kKilled,
+       [](const Targets& t) {
+         return Answer(syscall(SYS_pidfd_open, t.sibling_pid, 0));
+       }},
+      {47, "sibling_shared_memory", kNotThere,
+       [](const Targets& t) { return OpenOf(t.sibling_pid, "map_files"); }},
+      {47, "sibling_cgroup", kNotThere,
+       [](const Targets& t) { return OpenOf(t.sibling_pid, "cgroup"); }},
+      {47, "sibling_limits", kEperm,
+       [](const Targets& t) {
+         const rlimit64 none = {};
+         return Answer(syscall(SYS_prlimit64, t.sibling_pid, RLIMIT_NOFILE,
+                               &none, nullptr));
+       }},
       {47, "sibling_descriptor", kNotThere,
        [](const Targets& t) { return OpenOf(t.sibling_pid, "fd/3"); }},
 
