@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "ipc/unique_fd.h"
+#include "tests/support/rows.h"
 
 namespace bulkhead::ipc {
 namespace {
@@ -135,8 +136,9 @@ TEST(SharedRegionTest, NobodyCanResizeOrUnseal) {
   auto replies = OwnedRegion::CreateReadable("test", kBytes);
   ASSERT_TRUE(requests && replies);
   for (const int fd : {requests->fd(), replies->fd()}) {
-    EXPECT_NE(ftruncate(fd, 0), 0);
-    EXPECT_EQ(errno, EPERM);
+    const int cut = ftruncate(fd, 0);
+    tests::ExpectOutcome(tests::Fault(29), "ftruncate", "EPERM",
+                         cut == 0 ? "succeeds" : strerrorname_np(errno));
     EXPECT_NE(ftruncate(fd, 2 * kBytes), 0);
     EXPECT_NE(fallocate(fd, 0, 0, 2 * kBytes), 0);
     EXPECT_NE(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), 0);
@@ -153,7 +155,8 @@ TEST(SharedRegionTest, PunchedHolesReadAsZerosInTheHost) {
   ASSERT_EQ(fallocate(owned->fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                       0, kBytes),
             0);
-  EXPECT_EQ(owned->bytes()[0], std::byte{0});
+  tests::ExpectOutcome(tests::Fault(30), "the byte in a hole", "0",
+                       std::to_string(std::to_integer<int>(owned->bytes()[0])));
 }
 
 TEST(SharedRegionTest, DescriptorsAreCloseOnExec) {
@@ -200,7 +203,11 @@ TEST(SharedRegionTest, AFileSizeLimitIsAnErrorAndNoSignal) {
   const auto owned = OwnedRegion::CreateReadable("test", kBytes);
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   ASSERT_FALSE(owned);
-  EXPECT_EQ(owned.error().code, Code::kResourceExhausted);
+  tests::ExpectOutcome(tests::Fault(32), "a region beyond the limit of files",
+                       "kResourceExhausted",
+                       owned.error().code == Code::kResourceExhausted
+                           ? "kResourceExhausted"
+                           : owned.error().message);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
 #include "tests/support/frame_hash.h"
+#include "tests/support/rows.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
@@ -136,7 +137,8 @@ TEST_F(Autoload, AFailingBackendSaysWhyAndSparesTheOthers) {
   };
   for (const auto& [device, cause] : kCauses) {
     const Status status = FailureOf(*host, device);
-    EXPECT_EQ(status.code(), Code::kBackendUnavailable) << status;
+    ExpectOutcome(Fault(device == "other_abi" ? 51 : 42), device,
+                  Code::kBackendUnavailable, status);
     EXPECT_THAT(status.message(),
                 AllOf(StartsWith("Failed to load the backend extension: " +
                                  device + " (bad-backends 1.0, "),
@@ -208,8 +210,9 @@ TEST_F(Autoload, FiftyGoodOnesAreThereBesideEveryBrokenKind) {
                  diagnostic.file.find(std::string("/") + name) !=
                      std::string::npos;
         });
-    EXPECT_TRUE(explained) << name;
-    EXPECT_FALSE(usable.contains(name)) << name;
+    ExpectOutcome(Fault(39), name, "explained, left out",
+                  std::string(explained ? "explained" : "not explained") +
+                      (usable.contains(name) ? ", usable" : ", left out"));
   }
   ExpectDecodes(*host, "good0/openreg:1");
   ExpectDecodes(*host, "good49/openreg");
@@ -392,7 +395,8 @@ TEST_F(Autoload, AnObjectThatIsNotTheInstalledOneIsNeverLoaded) {
   std::ofstream(tree_.Object("vendor"), std::ios::app) << "x";
   const auto host = NewHost();
   const Status status = FailureOf(*host, "vendor/openreg");
-  EXPECT_EQ(status.code(), Code::kBackendUnavailable);
+  ExpectOutcome(Fault(48), "not the one of RECORD", Code::kBackendUnavailable,
+                status);
   EXPECT_THAT(status.message(), HasSubstr("the hash in RECORD differs"));
   EXPECT_EQ(Info(*host, "vendor").incarnation, 0u);
 

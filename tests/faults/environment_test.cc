@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of the fault table about resources that a process runs short of, and
+// Faults of tests/rows.txt about resources that a process runs short of, and
 // about environments that change or lack something usual. Either everything is
 // decoded as usual, or there is an error in time. Nothing is left behind.
 
@@ -33,6 +33,7 @@
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/program.h"
+#include "tests/support/rows.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
@@ -96,7 +97,7 @@ class FaultyEnvironment : public testing::Test {
 
   // Repeats the test with an increasing limit of descriptors for the process:
   // from fewer than the process holds up to enough.
-  void ExpectCleanAtEachCount(pid_t pid_of(Host&)) {
+  void ExpectCleanAtEachCount(const std::string& what, pid_t pid_of(Host&)) {
     const Status status =
         ActOnHost(installation_.options(), kLimit, [&](Host& host) -> Status {
           std::map<std::string, int> outcomes;
@@ -116,10 +117,13 @@ class FaultyEnvironment : public testing::Test {
           }
           EXPECT_TRUE(status.ok()) << status;
           // A few more descriptors are pooled, but not one for each failure.
-          EXPECT_LE(OpenDescriptors(pid_of(host)), before + 4);
+          ExpectAtMost(Fault(38), what + ", descriptors afterwards",
+                       static_cast<int64_t>(before) + 4,
+                       static_cast<int64_t>(OpenDescriptors(pid_of(host))),
+                       "descriptors");
           return Decode(host);
         });
-    EXPECT_TRUE(status.ok()) << status;
+    ExpectOutcome(Fault(38), what + ", then enough", Code::kOk, status);
   }
 
   const ChaosInstallation installation_;
@@ -129,12 +133,14 @@ class FaultyEnvironment : public testing::Test {
 
 // Row 38.
 TEST_F(FaultyEnvironment, AnApplicationShortOfDescriptorsGetsErrorsAndNoLeak) {
-  ExpectCleanAtEachCount([](Host&) { return getpid(); });
+  ExpectCleanAtEachCount("EMFILE in the application",
+                         [](Host&) { return getpid(); });
 }
 
 // Row 38.
 TEST_F(FaultyEnvironment, ABulkheaddShortOfDescriptorsGivesErrorsAndNoLeak) {
-  ExpectCleanAtEachCount([](Host& host) { return host.supervisor_pid(); });
+  ExpectCleanAtEachCount("EMFILE in bulkheadd",
+                         [](Host& host) { return host.supervisor_pid(); });
 }
 
 // Row 38.
@@ -156,7 +162,10 @@ TEST_F(FaultyEnvironment, ABackendThatNeedsMoreThanThereIsSaysSo) {
           }
           return again;
         });
-    EXPECT_TRUE(status.ok()) << left << ": " << status;
+    ExpectOutcome(
+        Fault(38),
+        "EMFILE while a backend starts, then enough, " + std::to_string(left),
+        Code::kOk, status);
   }
 }
 
@@ -182,8 +191,13 @@ TEST_F(FaultyEnvironment, ProgramsThatAreMissingOrAreNoneAreNamed) {
       options.deadlines.supervisor_start = milliseconds(2'000);
       const Status status =
           ActOnHost(options, kLimit, [&](Host& host) { return Decode(host); });
-      EXPECT_FALSE(status.ok()) << program;
-      EXPECT_NE(status.code(), Code::kInternal) << status;
+      const Code expected = program == std::string("bulkheadd")
+                                ? Code::kNotFound
+                                : Code::kBackendUnavailable;
+      ExpectOutcome(
+          Fault(39),
+          std::string(program) + (*content ? " is no program" : " is missing"),
+          expected, status);
       std::printf("  %-16s %-8s %s\n", program, *content ? "no ELF" : "none",
                   status.ToString().substr(0, 200).c_str());
       fs::remove_all(path);
@@ -210,7 +224,7 @@ TEST_F(FaultyEnvironment, SignalsWithoutEndDisturbNothing) {
   const itimerval never = {};
   setitimer(ITIMER_REAL, &never, nullptr);
   sigaction(SIGALRM, &before, nullptr);
-  EXPECT_TRUE(status.ok()) << status;
+  ExpectOutcome(Fault(52), "a signal each 300 us", Code::kOk, status);
   EXPECT_GT(signals, 100);
 }
 
@@ -229,7 +243,8 @@ TEST_F(FaultyEnvironment, AnApplicationOfLittleAddressSpaceGetsAnError) {
           const LoweredLimit limit(0, RLIMIT_AS, now + (more << 10));
           const Status tight = Decode(host);
           if (tight.ok()) break;
-          EXPECT_EQ(tight.code(), Code::kResourceExhausted) << tight;
+          ExpectOutcome(Fault(53), "little address space",
+                        Code::kResourceExhausted, tight);
           ++failed;
         }
         EXPECT_GT(failed, 0);
@@ -265,7 +280,8 @@ TEST_F(FaultyEnvironment,
          PathFromEnvironment("BULKHEAD_TEST_CLI"), clip_},
         {.environment = {{"BULKHEAD_LIBEXEC_DIR", LibexecDirectory()}}});
     EXPECT_FALSE(result.timed_out) << made_by;
-    EXPECT_EQ(result.exit_code, exit_code) << made_by << result.Describe();
+    ExpectOutcome(Fault(53), made_by, "exit code " + std::to_string(exit_code),
+                  "exit code " + std::to_string(result.exit_code));
     if (exit_code != 0) continue;
     EXPECT_NE(result.output.find(expected_.back()), std::string::npos)
         << made_by;
@@ -284,20 +300,21 @@ TEST_F(FaultyEnvironment, WhatTheApplicationChangesAboutItselfLaterIsItsOwn) {
         fs::current_path("/");
         const mode_t mask = umask(0777);
         status = Decode(host);
-        EXPECT_TRUE(status.ok()) << "umask: " << status;
+        ExpectOutcome(Fault(54), "cwd and umask", Code::kOk, status);
         // Makes the changed process start another bulkheadd.
         const ProcessWatch supervisor(host.supervisor_pid());
         EXPECT_TRUE(supervisor.Signal(SIGKILL));
         EXPECT_TRUE(supervisor.AwaitEnd(kLimit));
         status = Decode(host);
-        EXPECT_TRUE(status.ok()) << "restarted: " << status;
+        ExpectOutcome(Fault(54), "the same, bulkheadd replaced", Code::kOk,
+                      status);
         umask(mask);
         const LoweredLimit core(0, RLIMIT_CORE, 0);
         const LoweredLimit stack(0, RLIMIT_STACK, 256 << 10);
         return Decode(host);
       });
   fs::current_path(directory);
-  EXPECT_TRUE(status.ok()) << status;
+  ExpectOutcome(Fault(54), "limits", Code::kOk, status);
 }
 
 // Row 55, through Bulkhead's own limit.
@@ -306,7 +323,8 @@ TEST_F(FaultyEnvironment, MemoryForLessThanAFrameIsAnError) {
   options.limits.session_bytes = 64 << 10;
   const Status status =
       ActOnHost(options, kLimit, [&](Host& host) { return Decode(host); });
-  EXPECT_EQ(status.code(), Code::kResourceExhausted) << status;
+  ExpectOutcome(Fault(55), "limit of the session", Code::kResourceExhausted,
+                status);
 }
 
 }  // namespace

@@ -27,6 +27,7 @@
 #include "tests/support/process_watch.h"
 #include "tests/support/program.h"
 #include "tests/support/refusals.h"
+#include "tests/support/rows.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -114,6 +115,9 @@ TEST_P(RefusedCall, IsATypedErrorInTimeAndLeavesNothing) {
   ASSERT_TRUE(result.started);
   EXPECT_FALSE(result.timed_out);
   EXPECT_EQ(result.exit_code, 0) << result.Describe();
+  ExpectOutcome(
+      Fault(38), GetParam().name, "typed",
+      result.exit_code == 0 && !result.timed_out ? "typed" : "not typed");
   std::printf("  %s", result.output.substr(0, 200).c_str());
   if (!result.output.ends_with('\n')) std::printf("\n");
   const auto end = Clock::now() + kSoon;

@@ -666,7 +666,11 @@ TEST_F(LiarsTest, AWorkerThatIgnoresItsEndIsKilled) {
       worker.emplace(video->worker_pid());
       EXPECT_TRUE(worker->valid());
     }
-    EXPECT_TRUE(worker->AwaitEnd(milliseconds(2'000)));
+    const bool ended = worker->AwaitEnd(milliseconds(2'000));
+    for (const TableRow row : {Escape(58), Fault(18)}) {
+      ExpectOutcome(row, "ignores its end, after 2 s", "gone",
+                    ended ? "gone" : "lives on");
+    }
     return Status();
   });
 }

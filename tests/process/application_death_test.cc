@@ -9,6 +9,7 @@
 #include "tests/media/required_clip.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/program.h"
+#include "tests/support/rows.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
@@ -64,8 +65,11 @@ class ApplicationDeath : public testing::Test {
     for (const std::string& role : roles) {
       const auto left = std::chrono::duration_cast<milliseconds>(
           end - std::chrono::steady_clock::now());
-      EXPECT_EQ(Join(AwaitEndOfAll(running_[role], left)), "")
-          << role << " lives on";
+      const std::string lives = Join(AwaitEndOfAll(running_[role], left));
+      for (const TableRow row : {Escape(57), Fault(36)}) {
+        ExpectOutcome(row, role + " after 2 s", "gone",
+                      lives.empty() ? "gone" : "lives on: " + lives);
+      }
     }
   }
 

@@ -17,6 +17,7 @@
 #include "tests/support/distribution_options.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
+#include "tests/support/rows.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -99,16 +100,18 @@ class WorkerScope : public testing::Test {
   }
 
   // Expects that of two sessions, only the one that kills their worker fails.
-  void ExpectOnlyTheGuiltyFails(const std::string& fault, Code code) {
+  void ExpectOnlyTheGuiltyFails(TableRow row, const std::string& fault,
+                                Code code) {
     VideoDecoder innocent = Open();
     VideoDecoder guilty = OpenPoisonous(fault);
     ASSERT_EQ(guilty.worker_pid(), innocent.worker_pid());
     TakeFrames(innocent, 10);
     const Status failure = FailureOf(guilty);
-    EXPECT_EQ(failure.code(), code) << failure;
+    ExpectOutcome(row, fault + ", the guilty session", code, failure);
     EXPECT_NE(failure.message().find("frame 60"), std::string::npos) << failure;
     innocent.Rewind();
-    EXPECT_EQ(HashesOf(innocent), expected_);
+    ExpectSameFrames(row, fault + ", the innocent session", expected_,
+                     HashesOf(innocent));
     EXPECT_EQ(innocent.recovery().restarts, 1u);
     EXPECT_EQ(guilty.recovery().restarts,
               1 + options_.limits.attempts_per_position);
@@ -245,12 +248,12 @@ TEST_F(WorkerScope, KillingAWorkerAgainAndAgainLosesNoFrame) {
 }
 
 TEST_F(WorkerScope, CrashIsPaidForByTheGuiltySessionAlone) {
-  ExpectOnlyTheGuiltyFails("crash_at", Code::kPoisonedInput);
+  ExpectOnlyTheGuiltyFails(Fault(44), "crash_at", Code::kPoisonedInput);
 }
 
 TEST_F(WorkerScope, LostDeviceIsPaidForByTheGuiltySessionAlone) {
   // No device was granted, so none can be lost: the backend failed.
-  ExpectOnlyTheGuiltyFails("lose_at", Code::kBackendLost);
+  ExpectOnlyTheGuiltyFails(Fault(45), "lose_at", Code::kBackendLost);
 }
 
 TEST_F(WorkerScope, HangIsPaidForByTheGuiltySessionAlone) {

@@ -20,6 +20,7 @@
 #include "tests/support/distribution_options.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
+#include "tests/support/rows.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
@@ -112,7 +113,9 @@ TEST_F(Poison, AFrameThatKilledThreeWorkersIsRefusedWithoutAnother) {
   ASSERT_NE(end.exit_report(), nullptr);
   EXPECT_EQ(end.exit_report()->kind, ExitReport::Kind::kSignaled);
   EXPECT_EQ(end.exit_report()->position, "at frame 60");
-  EXPECT_EQ(second.recovery().restarts, 0u);
+  ExpectOutcome(Fault(43), "the same file again", Code::kPoisonedInput, end);
+  ExpectOutcome(Fault(43), "workers that it costs again", "0",
+                std::to_string(second.recovery().restarts));
 
   // Other positions of the input are not refused.
   const auto later = second.FrameAt(100);

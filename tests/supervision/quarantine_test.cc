@@ -23,6 +23,7 @@
 #include "tests/liars/lying_installation.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/program.h"
+#include "tests/support/rows.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
@@ -118,7 +119,10 @@ TEST_F(Quarantine, ACrashLoopIsOverForEveryHostUntilTheFileChanges) {
   const auto host = NewHost();
   AwaitQuarantine(*host, "ready_death");
   const Status refused = host->Prewarm("ready_death");
-  EXPECT_EQ(refused.code(), Code::kBackendUnavailable);
+  ExpectOutcome(Fault(41), "asked for again", Code::kBackendUnavailable,
+                refused);
+  ExpectOutcome(Fault(41), "state", "quarantined",
+                Info(*host, "ready_death").state);
   EXPECT_THAT(refused.message(),
               AllOf(HasSubstr("quarantined"), HasSubstr("signal 11"),
                     HasSubstr("bulkhead restart ready_death")));
