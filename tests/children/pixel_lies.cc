@@ -33,9 +33,26 @@ void DieUnheard(Session& session) {
   Segfault();
 }
 
+// Publishes frames for which it was granted nothing.
+void Flood(Session& session) {
+  for (uint32_t slot = 0;; ++slot) {
+    session.Reply([&](ipc::schema::Reply::Builder reply) {
+      auto frame = reply.initFrame();
+      frame.setEpoch(session.epoch());
+      frame.setSlot(slot % 8);
+      frame.setGeneration(UINT32_MAX);
+      frame.setWidth(kLyingWidth);
+      frame.setHeight(kLyingHeight);
+      frame.setStride(session.StrideOf(kLyingWidth, kLyingHeight));
+      frame.setPts(slot);
+    });
+  }
+}
+
 const std::map<std::string_view, LyingSession::Lie> kPixelLies = {
     {"frame_half_written", {Step::kFrame, DieHalfWay}},
     {"frame_unannounced", {Step::kFrame, DieUnheard}},
+    {"frame_storm", {Step::kFrame, Flood}},
     // Writes to frames that the host has.
     {"frame_rewritten",
      {Step::kFrame,

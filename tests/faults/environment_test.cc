@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -18,6 +19,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <iostream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,6 +29,8 @@
 #include <vector>
 
 #include "bulkhead/host.h"
+#include "ipc/testing/forked_child.h"
+#include "ipc/unique_fd.h"
 #include "tests/chaos/chaos_installation.h"
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
@@ -33,6 +38,7 @@
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/program.h"
+#include "tests/support/refusals.h"
 #include "tests/support/rows.h"
 #include "tests/support/test_paths.h"
 
@@ -191,8 +197,9 @@ TEST_F(FaultyEnvironment, ProgramsThatAreMissingOrAreNoneAreNamed) {
       options.deadlines.supervisor_start = milliseconds(2'000);
       const Status status =
           ActOnHost(options, kLimit, [&](Host& host) { return Decode(host); });
-      const Code expected = program == std::string("bulkheadd")
-                                ? Code::kNotFound
+      const Code expected = *content == '\0' ? Code::kNotFound
+                            : program == std::string("bulkhead-reaper")
+                                ? Code::kSandboxUnavailable
                                 : Code::kBackendUnavailable;
       ExpectOutcome(
           Fault(39),
@@ -315,6 +322,34 @@ TEST_F(FaultyEnvironment, WhatTheApplicationChangesAboutItselfLaterIsItsOwn) {
       });
   fs::current_path(directory);
   ExpectOutcome(Fault(54), "limits", Code::kOk, status);
+}
+
+// Row 54. Changes that a process cannot take back, so a child makes them.
+TEST_F(FaultyEnvironment, WhatTheApplicationGivesUpLaterChangesNoSession) {
+  struct Change {
+    const char* name;
+    std::function<bool()> make;
+  };
+  for (const Change& change :
+       {Change{"another uid", [] { return setresuid(1, 1, 1) == 0; }},
+        Change{"a seccomp filter", RefuseNamespaces}}) {
+    if (geteuid() != 0) GTEST_SKIP() << "only root may change its uid";
+    char clip[] = "/tmp/clip-XXXXXX";
+    const ipc::UniqueFd file(mkstemp(clip));
+    ASSERT_TRUE(file);
+    fs::copy_file(clip_, clip, fs::copy_options::overwrite_existing);
+    fs::permissions(clip, fs::perms(0644));
+    ipc::ForkedChild application([&] {
+      const auto host = Host::Create(installation_.options()).value();
+      if (!Decode(*host, clip).ok() || !change.make()) return -1;
+      const Status status = Decode(*host, clip);
+      if (!status.ok()) std::cerr << status << std::endl;
+      return HasFailure() ? -1 : static_cast<int>(status.ok());
+    });
+    ExpectOutcome(Fault(54), change.name, "decodes",
+                  WEXITSTATUS(application.Wait()) == 1 ? "decodes" : "fails");
+    fs::remove(clip);
+  }
 }
 
 // Row 55, through Bulkhead's own limit.

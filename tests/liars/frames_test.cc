@@ -83,6 +83,23 @@ TEST(FramesOfDeadWorkers, AFrameThatNobodyWasToldOfComesOnce) {
   EXPECT_EQ(restarts, 1u);
 }
 
+TEST(FramesOfHostileWorkers, AFloodBringsNoneThatWasNotGranted) {
+  const LyingInstallation installation({"frame_storm"});
+  int frames = 0;
+  const Status status =
+      ActOnHost(installation.options(), kLimit, [&](Host& host) -> Status {
+        auto video =
+            host.OpenVideo(installation.media(), {.device = "frame_storm"});
+        if (!video) return video.error();
+        for (;; ++frames) {
+          if (const auto next = video->Next(); !next) return next.error();
+        }
+      });
+  ExpectOutcome(Fault(27), "frames without a grant", Code::kBackendMisbehaved,
+                status);
+  ExpectAtMost(Fault(27), "frames without a grant, taken", 3, frames, "frames");
+}
+
 // The worker writes to its slots once one of them is granted again.
 TEST(FramesOfHostileWorkers, ASnapshotStaysWhatItWas) {
   const LyingInstallation installation({"frame_rewritten"});

@@ -16,6 +16,7 @@
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
 #include "tests/support/program.h"
+#include "tests/support/rows.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
@@ -127,6 +128,9 @@ TEST_F(UserLimits, AreNamedAndCountAgainstNobody) {
     SCOPED_TRACE(std::string(limits) + " threads " + threads + " " + exec);
     const ProgramResult result = Decode(limits, threads, exec);
     EXPECT_EQ(result.exit_code, 4) << result.Describe();
+    ExpectOutcome(Fault(53), std::string(limits) + ", threads " + threads,
+                  "exit code 4",
+                  "exit code " + std::to_string(result.exit_code));
     EXPECT_THAT(result.errors,
                 AllOf(HasSubstr(named), HasSubstr("raise"),
                       Not(HasSubstr("restarts")), Not(HasSubstr("attempts")),

@@ -25,6 +25,19 @@ bool Install(std::span<sock_filter> filter) {
                  SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
 }
 
+// Answers the system call `call` with `action`.
+bool Answer(long call, uint32_t action) {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(call), 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, action),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  return Install(filter);
+}
+
 }  // namespace
 
 bool RefuseNamespaces() {
@@ -48,17 +61,10 @@ bool RefuseNamespaces() {
 }
 
 bool RefuseCall(long call, int error) {
-  sock_filter filter[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 3),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(call), 0, 1),
-      BPF_STMT(BPF_RET | BPF_K,
-               SECCOMP_RET_ERRNO | static_cast<uint32_t>(error)),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  return Install(filter);
+  return Answer(call, SECCOMP_RET_ERRNO | static_cast<uint32_t>(error));
 }
+
+bool TraceCall(long call) { return Answer(call, SECCOMP_RET_TRACE); }
 
 bool RefuseLandlock() {
   sock_filter filter[] = {

@@ -17,5 +17,9 @@ bool RefuseNamespaces();
 bool RefuseLandlock();
 // Makes the system call `call` fail with `error`.
 bool RefuseCall(long call, int error);
+// Stops each system call `call` for the tracer of the process that makes it
+// (PTRACE_O_TRACESECCOMP), which may make it fail. Without a tracer, it fails
+// with ENOSYS.
+bool TraceCall(long call);
 
 }  // namespace bulkhead::tests

@@ -60,6 +60,7 @@ std::string LimitIs(const Observed& backend, std::string_view name,
 }
 
 bool IsZero(const std::string& limit) { return limit == "0"; }
+bool IsOne(const std::string& limit) { return limit == "1"; }
 
 std::string Namespaces(const Observed& backend) {
   std::string found;
@@ -146,9 +147,9 @@ constexpr Promise kPromises[] = {
        });
      }},
     {"environment and descriptors that are all declared", NothingInherited},
-    {"no core dumps",
+    {"no core dumps, neither a file nor a program of core_pattern",
      [](const Observed& backend) {
-       return LimitIs(backend, "Max core file size", IsZero);
+       return LimitIs(backend, "Max core file size", IsOne);
      }},
     {"no file written, whatever its size",
      [](const Observed& backend) {
