@@ -134,10 +134,11 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
       [](Session& s) {
         const auto [slot, generation] = s.grants().front();
         s.PublishSamples();
-        s.PublishSamples([&](Samples samples) {
-          samples.setSlot(slot);
-          samples.setGeneration(generation);
-        });
+        s.PublishSamples(
+            [slot = slot, generation = generation](Samples samples) {
+              samples.setSlot(slot);
+              samples.setGeneration(generation);
+            });
       }}},
     {"audio_frame",
      {Step::kFrame,

@@ -72,8 +72,8 @@ void ReadInSecret(Session& session) {
   const auto [slot, generation] = session.grants().front();
   auto next = generation;
   auto seen = session.host_header()->write_cursor.load();
-  Forever([&] {
-    session.Reply([&](Reply reply) {
+  Forever([&, slot = slot] {
+    session.Reply([&, slot = slot](Reply reply) {
       auto frame = reply.initFrame();
       frame.setEpoch(session.epoch());
       frame.setSlot(slot);
