@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 namespace bulkhead::worker {
 namespace {
@@ -24,14 +25,17 @@ int WaitStatus(const siginfo_t& info) {
 
 }  // namespace
 
-ipc::UniqueFd Children::Watch(pid_t pid_untrusted) {
-  if (pid_untrusted <= 0) return {};
+ipc::Expected<ipc::UniqueFd> Children::Watch(pid_t pid_untrusted) {
+  const auto refused = [] {
+    return ipc::Fail(ipc::Code::kBackendMisbehaved, "no child to watch");
+  };
+  if (pid_untrusted <= 0) return refused();
   if (auto kept = kept_.extract(pid_untrusted)) {
     return std::move(kept.mapped());
   }
   if (std::find(watched_.begin(), watched_.end(), pid_untrusted) !=
       watched_.end()) {
-    return {};
+    return refused();
   }
   // waitid succeeds only for children, and WNOWAIT leaves a zombie in place. A
   // child keeps its pid until it is reaped here, so pidfd_open below cannot hit
@@ -39,11 +43,15 @@ ipc::UniqueFd Children::Watch(pid_t pid_untrusted) {
   siginfo_t info = {};
   if (waitid(P_PID, static_cast<id_t>(pid_untrusted), &info,
              WEXITED | WNOHANG | WNOWAIT) != 0) {
-    return {};
+    return refused();
   }
   ipc::UniqueFd pidfd(
       static_cast<int>(syscall(SYS_pidfd_open, pid_untrusted, 0)));
-  if (pidfd) watched_.push_back(pid_untrusted);
+  if (!pidfd) {
+    return ipc::FailErrno(ipc::Code::kResourceExhausted, "cannot open a pidfd",
+                          errno);
+  }
+  watched_.push_back(pid_untrusted);
   return pidfd;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "ipc/error.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::worker {
@@ -33,10 +34,11 @@ class Children {
 
   explicit Children(pid_t zygote) : watched_{zygote} {}
 
-  // Starts to watch a child. Returns a pidfd of the child, or no descriptor if
-  // the pid is not a child's or is watched already. Returns a pidfd that was
-  // kept.
-  ipc::UniqueFd Watch(pid_t pid_untrusted);
+  // Starts to watch a child. Returns a pidfd of the child, which may be one
+  // that was kept. Fails with kBackendMisbehaved if the pid is not a child's or
+  // is watched already, and with kResourceExhausted if the kernel gives no
+  // descriptor.
+  ipc::Expected<ipc::UniqueFd> Watch(pid_t pid_untrusted);
   // Keeps the pidfd of a watched child for another Watch().
   void Keep(pid_t pid, ipc::UniqueFd pidfd) { kept_[pid] = std::move(pidfd); }
   // Kills a child that is watched and not reaped yet; ignores any other pid.

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ipc/error.h"
 #include "ipc/testing/forked_child.h"
 
 namespace bulkhead::worker {
@@ -38,7 +40,7 @@ TEST(ChildrenTest, WorkerThatEndedBeforeItWasWatchedIsReported) {
   AwaitEnd(worker.pidfd());
   EXPECT_FALSE(children.ReapOne());
 
-  const ipc::UniqueFd pidfd = children.Watch(worker.pid());
+  const ipc::UniqueFd pidfd = children.Watch(worker.pid()).value();
   ASSERT_TRUE(pidfd);
   AwaitEnd(pidfd.get());
   const auto ended = children.ReapOne();
@@ -69,6 +71,22 @@ TEST(ChildrenTest, RefusesWhatIsNoUnwatchedChild) {
     AwaitEnd(child->pidfd());
     EXPECT_EQ(children.ReapOne()->pid, child->pid());
   }
+}
+
+// Otherwise the backend would be blamed for a child that is its own.
+TEST(ChildrenTest, AChildForWhichThereIsNoDescriptorIsNotRefused) {
+  const ForkedChild zygote([] { return 0; });
+  const ForkedChild worker([] { return 0; });
+  Children children(zygote.pid());
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none = {.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto starved = children.Watch(worker.pid());
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_FALSE(starved);
+  EXPECT_EQ(starved.error().code, ipc::Code::kResourceExhausted);
+  EXPECT_TRUE(children.Watch(worker.pid()));
 }
 
 TEST(ChildrenTest, KillsOnlyWhatIsWatched) {

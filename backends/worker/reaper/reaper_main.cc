@@ -153,18 +153,22 @@ void ReportEnded(Children& children) {
 }
 
 void Watch(pid_t pid_untrusted, Children& children) {
-  ipc::UniqueFd pidfd = children.Watch(pid_untrusted);
+  auto pidfd = children.Watch(pid_untrusted);
   capnp::MallocMessageBuilder message;
   auto event = message.initRoot<schema::ReaperEvent>();
   if (!pidfd) {
-    event.setRefused(pid_untrusted);
+    if (pidfd.error().code == ipc::Code::kResourceExhausted) {
+      event.setStarved(pid_untrusted);
+    } else {
+      event.setRefused(pid_untrusted);
+    }
     return Send(message);
   }
   event.setWatched(pid_untrusted);
   // Without patience: the reaper has more to do, and bulkheadd asks again.
-  if (!SendPidfd(message, pid_untrusted, pidfd.get(),
+  if (!SendPidfd(message, pid_untrusted, pidfd->get(),
                  std::chrono::milliseconds(0))) {
-    children.Keep(pid_untrusted, std::move(pidfd));
+    children.Keep(pid_untrusted, *std::move(pidfd));
   }
   // The child may have ended before it was watched. Its SIGCHLD was consumed
   // then, so nothing else would report the end.

@@ -132,7 +132,11 @@ kj::Promise<void> Incarnation::ServeZygote() {
         const Status status = received ? OnZygoteEvent(**received)
                                        : FromIpc(std::move(received).error());
         if (!status.ok()) {
-          KillZygote(Code::kBackendMisbehaved, status.message());
+          // The kernel may lack memory for what the zygote sent.
+          KillZygote(status.code() == Code::kResourceExhausted
+                         ? Code::kResourceExhausted
+                         : Code::kBackendMisbehaved,
+                     status.message());
           return kj::READY_NOW;
         }
         return ServeZygote();
