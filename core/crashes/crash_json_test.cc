@@ -129,6 +129,15 @@ TEST(CrashJson, ATextKeepsItsBoundAndSaysWhatIsMissing) {
   EXPECT_EQ(read.log, crash.log);
 }
 
+TEST(CrashJson, OfAFileWithManyLinesOrALongOneABeginningIsRead) {
+  nlohmann::ordered_json json = ToJson(Example());
+  json["media_log"] = std::vector<std::string>(1'000, "line");
+  json["last_message"] = std::string(10'000, 'x');
+  const Crash read = ParseCrash(json.dump()).value();
+  EXPECT_EQ(read.media_log.size(), 128u);
+  EXPECT_EQ(read.last_message.size(), 4'096u);
+}
+
 TEST(CrashJson, NothingOfAHostileFileIsTakenAtItsWord) {
   for (const char* text :
        {"", "{", "[]", "null", "7", "{\"schema\": 1}", "{\"schema\": 2}",

@@ -97,6 +97,18 @@ TEST_F(DistributionTest, TheFolderNamesItWhereMetadataDoesNot) {
   EXPECT_EQ(diagnostics_.size(), 3u);
 }
 
+// Each entry point has a copy of both.
+TEST_F(DistributionTest, NamesAndVersionsAreBounded) {
+  const std::string dashes(300, '-');
+  tree_.WriteDistribution("foo_bar-1.0.dist-info", "foo" + dashes + "bar",
+                          "1" + std::string(300, '0'), "[g]\na = m:x\n");
+  const Result<Distribution> got = Read("foo_bar-1.0.dist-info");
+  ASSERT_TRUE(got) << got.error();
+  EXPECT_EQ(got->name, "foo_bar");
+  EXPECT_EQ(got->version, "1.0");
+  EXPECT_EQ(diagnostics_.size(), 2u);
+}
+
 TEST_F(DistributionTest, AnotherPackagesMetadataDoesNotRename) {
   tree_.WriteDistribution("foo-1.0.dist-info", "bar", "2.0", "[g]\na = m:x\n");
   const Result<Distribution> got = Read("foo-1.0.dist-info");
@@ -184,6 +196,15 @@ TEST_F(DistributionTest, RecordListsOnlyWhatIsBelowTheDirectory) {
                                               {"a-1.dist-info/RECORD", ""}};
   EXPECT_EQ(*files, expected);
   EXPECT_EQ(diagnostics_.size(), 4u);
+}
+
+TEST_F(DistributionTest, OfARecordFullOfErrorsTheFirstAreTold) {
+  std::string lines;
+  for (int line = 0; line < 1'000; ++line) lines += "../x,,\n";
+  const auto files = Record(lines + "a/x.so,,\n");
+  ASSERT_TRUE(files);
+  EXPECT_EQ(files->size(), 1u);
+  EXPECT_EQ(diagnostics_.size(), 20u);
 }
 
 TEST_F(DistributionTest, RecordKeepsHashesOfFilesThatAreMissing) {

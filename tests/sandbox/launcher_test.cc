@@ -566,6 +566,25 @@ TEST_P(LauncherLifelineTest, KilledSupervisorEndsTheBackend) {
   });
 }
 
+// In the full tier, where the kernel ends the reaper itself.
+class StoppedReaperTest : public LauncherLifelineTest {};
+
+TEST_P(StoppedReaperTest, KilledSupervisorEndsTheBackend) {
+  AsUser([&] {
+    const Application application;
+    Pids pids = {};
+    ipc::ForkedChild supervisor = StartElsewhere(application, &pids);
+    const ipc::UniqueFd reaper = Pidfd(pids.reaper);
+    const auto send = [&](int signal) {
+      return syscall(SYS_pidfd_send_signal, reaper.get(), signal, nullptr, 0);
+    };
+    ASSERT_EQ(send(SIGSTOP), 0);
+    supervisor.Kill();
+    EXPECT_TRUE(BecomesReadable(reaper.get()));
+    send(SIGKILL);
+  });
+}
+
 std::string SettingName(const testing::TestParamInfo<Setting>& info) {
   return std::string(info.param.tier == Tier::kFull ? "Full" : "Reduced") +
          (info.param.root ? "AsRoot" : "AsUser");
@@ -601,6 +620,10 @@ TEST(ProbeSandboxTest, AUidThatCannotBeKilledIsNotUsed) {
 
 INSTANTIATE_TEST_SUITE_P(Tiers, LauncherTest, kSettings, SettingName);
 INSTANTIATE_TEST_SUITE_P(Tiers, LauncherLifelineTest, kSettings, SettingName);
+INSTANTIATE_TEST_SUITE_P(Tiers, StoppedReaperTest,
+                         testing::Values(Setting{Tier::kFull, true},
+                                         Setting{Tier::kFull, false}),
+                         SettingName);
 
 TEST(OutsideIdTest, DiffersBetweenBackendsAndSupervisors) {
   EXPECT_NE(OutsideId(100, 0), OutsideId(100, 1));
