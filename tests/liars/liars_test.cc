@@ -231,6 +231,7 @@ LIES(ZygoteBeforeReady,
      Row{"ready_failed", Code::kBackendUnavailable, "no ?[2J licence"},
      Row{"ready_garbage", Code::kBackendUnavailable, kCannotLoad},
      Row{"ready_twice", Code::kBackendUnavailable, "twice"},
+     Row{"ready_storm", Code::kBackendUnavailable, "was not asked"},
      Row{"ready_unlocked", Code::kSandboxUnavailable, kCannotLoad});
 
 LIES(ZygoteClonesProbe,

@@ -184,6 +184,8 @@ class Incarnation final : private kj::TaskSet::ErrorHandler {
   void ResolveReadiness(Status status);
   Status OnReaperEvent(ipc::ReceivedMessage& message);
   Status OnZygoteEvent(ipc::ReceivedMessage& message);
+  // Counts an answer to a clone; fails if it answers nothing.
+  Status CountAnswer();
   Status OnCloned(ipc::schema::Cloned::Reader cloned_untrusted);
   Status OnCloneFailed(ipc::schema::CloneFailed::Reader failed_untrusted);
   // Asks the zygote for a clone, again and again while it is starved.

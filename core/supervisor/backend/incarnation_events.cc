@@ -131,11 +131,16 @@ Status Incarnation::OnLocked(ipc::ReceivedMessage& message) {
   return Status();
 }
 
-Status Incarnation::OnCloned(schema::Cloned::Reader cloned_untrusted) {
+Status Incarnation::CountAnswer() {
   if (++answers_ >= next_ticket_) {
     return Misbehaved("answered what it was not asked");
   }
   expected_calls_.CloneAnswered();
+  return Status();
+}
+
+Status Incarnation::OnCloned(schema::Cloned::Reader cloned_untrusted) {
+  RETURN_IF_ERROR(CountAnswer());
   const auto found = pending_.find(cloned_untrusted.getTicket());
   // The ticket may have expired. Then nobody holds the other end of the
   // worker's socket, and the worker ends by itself.
@@ -178,10 +183,7 @@ void Incarnation::OnStarved(pid_t pid) {
 
 Status Incarnation::OnCloneFailed(
     schema::CloneFailed::Reader failed_untrusted) {
-  if (++answers_ >= next_ticket_) {
-    return Misbehaved("answered what it was not asked");
-  }
-  expected_calls_.CloneAnswered();
+  RETURN_IF_ERROR(CountAnswer());
   const auto found = pending_.find(failed_untrusted.getTicket());
   if (found == pending_.end()) return Status();
   const auto failure_untrusted = failed_untrusted.getFailure();
