@@ -328,6 +328,23 @@ TEST_F(Quarantine, WhatSaysWhyItCannotLoadIsOnlyTriedMoreSeldom) {
   EXPECT_TRUE(Records().empty());
 }
 
+TEST_F(Quarantine, NobodyWaitsLongForABackendThatDiesAgainAndAgain) {
+  HostOptions options = installation_.options();
+  options.state_directory = state_.path();
+  // More deaths than it takes until the backoff exceeds a second.
+  options.limits.failures_per_backend = 4 * kTooMany;
+  const auto host = Host::Create(options).value();
+  Status ready = host->Prewarm("honest");
+  for (int deaths = 0; ready.ok() && deaths < 2 * kTooMany; ++deaths) {
+    const ProcessWatch zygote(Info(*host, "honest").zygote_pid);
+    ASSERT_TRUE(zygote.Signal(SIGSEGV));
+    Await([&] { return Info(*host, "honest").state == "backing-off"; });
+    ready = host->Prewarm("honest");
+  }
+  EXPECT_EQ(ready.code(), Code::kBackendUnavailable) << ready;
+  EXPECT_THAT(ready.message(), HasSubstr("waits before it is started again"));
+}
+
 TEST_F(Quarantine, KillsThatWeDidNotSendPunishNobody) {
   const auto host = NewHost();
   for (int i = 0; i < 4 * kTooMany; ++i) {
