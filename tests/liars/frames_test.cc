@@ -21,7 +21,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLimit{10'000};
+constexpr milliseconds kLimit{30'000};
 constexpr int kMadeUpFrames = 24;
 constexpr std::byte kWrittenLater{0xEE};
 

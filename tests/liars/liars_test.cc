@@ -31,7 +31,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // Time for three attempts at the longest deadline on a busy machine.
-constexpr milliseconds kLimit{10'000};
+constexpr milliseconds kLimit{30'000};
 constexpr int kMadeUpFrames = 24;
 // What a storm, its restarts and the sessions beside it may add to a trusted
 // process.
