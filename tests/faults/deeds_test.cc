@@ -21,6 +21,7 @@
 #include "tests/media/required_clip.h"
 #include "tests/support/neighbour.h"
 #include "tests/support/rows.h"
+#include "tests/support/sanitizers.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -28,7 +29,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // Time for three attempts at the longest deadline on a busy machine.
-constexpr milliseconds kLimit{15'000};
+constexpr milliseconds kLimit = kSlowdown * milliseconds(15'000);
 constexpr uint64_t kFrames = 120;
 
 enum class Act { kPlay, kPlayUnscaled, kJump, kPlayTwice };
@@ -94,12 +95,12 @@ TEST_P(Deeds, EndInTheirCodeAndHurtNobody) {
       faults.starts_with("at=load") || faults.starts_with("at=probe");
   const ChaosInstallation installation(early ? faults : "");
   HostOptions options = installation.options();
-  options.deadlines.backend_start = milliseconds(1'500);
-  options.deadlines.worker_start = milliseconds(1'000);
-  options.deadlines.open = milliseconds(1'000);
-  options.deadlines.scan = milliseconds(1'000);
-  options.deadlines.seek = milliseconds(1'000);
-  options.deadlines.frame = milliseconds(1'000);
+  options.deadlines.backend_start = kSlowdown * milliseconds(1'500);
+  options.deadlines.worker_start = kSlowdown * milliseconds(1'000);
+  options.deadlines.open = kSlowdown * milliseconds(1'000);
+  options.deadlines.scan = kSlowdown * milliseconds(1'000);
+  options.deadlines.seek = kSlowdown * milliseconds(1'000);
+  options.deadlines.frame = kSlowdown * milliseconds(1'000);
   const auto began = std::chrono::steady_clock::now();
   const Status status = ActBesideNeighbour(options, kLimit, [&](Host& host) {
     VideoOptions stream = installation.Stream(early ? "" : faults);

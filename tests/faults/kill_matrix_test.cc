@@ -38,6 +38,7 @@
 #include "tests/support/process_watch.h"
 #include "tests/support/program.h"
 #include "tests/support/rows.h"
+#include "tests/support/sanitizers.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
@@ -46,7 +47,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // Time for three attempts on a busy machine.
-constexpr milliseconds kLimit{10'000};
+constexpr milliseconds kLimit = kSlowdown * milliseconds(10'000);
 // The time after which a failed backend is started again.
 constexpr milliseconds kBackoff{3'000};
 
@@ -388,8 +389,8 @@ class KillMatrix : public testing::TestWithParam<Cell> {
     }
     const LyingInstallation installation({lie});
     HostOptions options = installation.options();
-    options.deadlines.worker_start = milliseconds(3'000);
-    options.deadlines.scan = milliseconds(3'000);
+    options.deadlines.worker_start = kSlowdown * milliseconds(3'000);
+    options.deadlines.scan = kSlowdown * milliseconds(3'000);
     return Act(options, {installation.media(), lie}, nullptr, hashes);
   }
 

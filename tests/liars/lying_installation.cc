@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "core/base/picture_md5.h"
+#include "tests/support/sanitizers.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
@@ -86,12 +87,12 @@ HostOptions LyingInstallation::options() const {
   options.autoload = true;
   options.libexec_dir = path_;
   options.limits.restarts_per_position = 2;
-  options.deadlines.backend_start = milliseconds(1'500);
-  options.deadlines.worker_start = milliseconds(1'000);
-  options.deadlines.open = milliseconds(500);
-  options.deadlines.scan = milliseconds(500);
-  options.deadlines.seek = milliseconds(500);
-  options.deadlines.frame = milliseconds(500);
+  options.deadlines.backend_start = kSlowdown * milliseconds(1'500);
+  options.deadlines.worker_start = kSlowdown * milliseconds(1'000);
+  options.deadlines.open = kSlowdown * milliseconds(500);
+  options.deadlines.scan = kSlowdown * milliseconds(500);
+  options.deadlines.seek = kSlowdown * milliseconds(500);
+  options.deadlines.frame = kSlowdown * milliseconds(500);
   return options;
 }
 
