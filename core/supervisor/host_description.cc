@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "core/control/count_messages.h"
 #include "core/supervisor/backend/backend_states.h"
 
 namespace bulkhead::supervisor {
@@ -82,6 +83,17 @@ void DescribeRunning(const Catalog& catalog, const HostCounters& counters,
   for (unsigned i = 0; i < list.size(); ++i) {
     Describe(*backends[i], catalog.NoticeOf(*backends[i]), counters, list[i]);
   }
+}
+
+void DescribeCounts(const Catalog& catalog, const KeptCounts& kept,
+                    schema::HostDescription::Builder out) {
+  auto all = kept.all();
+  for (const auto& backend : catalog.backends()) {
+    backend->AddOpen(all[backend->candidate().name()]);
+  }
+  auto list = out.initCounts(static_cast<unsigned>(all.size()));
+  unsigned next = 0;
+  for (const auto& [name, counts] : all) Write(counts, list[next++]);
 }
 
 }  // namespace bulkhead::supervisor

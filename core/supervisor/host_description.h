@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include "core/supervisor/backend/host_counters.h"
+#include "core/supervisor/backend/kept_counts.h"
 #include "core/supervisor/catalog/catalog.h"
 #include "ipc/schema/control.capnp.h"
 
@@ -13,6 +14,10 @@ namespace bulkhead::supervisor {
 // and reads no file of a backend.
 void DescribeRunning(const Catalog& catalog, const HostCounters& counters,
                      ipc::schema::HostDescription::Builder out);
+
+// Tells what was counted of each backend, its open sessions included.
+void DescribeCounts(const Catalog& catalog, const KeptCounts& kept,
+                    ipc::schema::HostDescription::Builder out);
 
 // Returns the resident memory of a process in bytes, or 0 if there is no such
 // process.

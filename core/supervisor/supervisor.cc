@@ -281,7 +281,8 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
       .crashes = *crashes_,
       .killed = killed_,
       .ending = ending_,
-      .counters = counters_});
+      .counters = counters_,
+      .counts = counts_});
   catalog_.emplace(std::move(path), std::move(selection), *context_);
   shadows_.emplace(*context_);
   for (const auto load : configuration.getLoads()) {

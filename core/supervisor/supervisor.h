@@ -18,6 +18,7 @@
 #include "core/supervisor/backend/event_log.h"
 #include "core/supervisor/backend/host_counters.h"
 #include "core/supervisor/backend/host_ends.h"
+#include "core/supervisor/backend/kept_counts.h"
 #include "core/supervisor/backend/killed_workers.h"
 #include "core/supervisor/backend/session_socket.h"
 #include "core/supervisor/blame/disabled_backends.h"
@@ -139,6 +140,7 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   EventLog events_;
   std::optional<CrashRecorder> crashes_;
   HostCounters counters_;
+  KeptCounts counts_;
   HostEnds ends_;
   KilledWorkers killed_;
   EndingReapers ending_;

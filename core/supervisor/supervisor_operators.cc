@@ -128,6 +128,7 @@ void Supervisor::DescribeHost(schema::HostDescription::Builder out) {
   out.setTier(static_cast<schema::Tier>(context_->tier));
   out.setMemoryBytes(MemoryOf(::getpid()));
   DescribeRunning(*catalog_, counters_, out);
+  DescribeCounts(*catalog_, counts_, out);
   shadows_->Describe(out.getBackends());
   const auto written_off = killed_.WrittenOff();
   auto list = out.initWrittenOff(static_cast<unsigned>(written_off.size()));

@@ -142,6 +142,7 @@ kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
   if (!refused.empty() && refused[0].position == InputPosition()) {
     capnp::MallocMessageBuilder answer;
     Write(refused[0], answer.initRoot<Reply>().initPoisoned());
+    (*backend)->CountRefusal();
     Send(connection, answer);
     return kj::READY_NOW;
   }
@@ -175,6 +176,7 @@ kj::Promise<void> Supervisor::OpenSession(EventSocket& connection,
                      .path = request.getPath().cStr(),
                      .counter = request.getCounter(),
                      .warning = std::move(warning),
+                     .replayed = request.getAlone(),
                      .memory = {.private_bytes = request.getWorkerBytes(),
                                 .shared_bytes = request.getSharedBytes()}})
       .then([this, &connection, asked = std::move(asked),

@@ -246,6 +246,29 @@ struct HostDescription {
   # The memory of bulkheadd.
   backends @5 :List(RunningBackend);
   writtenOff @6 :List(WrittenOffWorker);
+  counts @7 :List(BackendCounts);
+  # One for each name of a backend that was counted.
+}
+
+struct BackendCounts {
+  # What bulkheadd has counted of a backend since bulkheadd started: see
+  # core/include/bulkhead/backend_counts.h.
+  backend @0 :Text;
+  starts @1 :UInt64;
+  quarantines @2 :UInt64;
+  streams @3 :UInt64;
+  frames @4 :UInt64;
+  sessionMs @5 :Int64;
+  workerEnds @6 :List(UInt64);
+  # By bulkhead::WorkerEnd.
+  recoveries @7 :List(UInt64);
+  # By DurationCounts::kBounds; the last is for those above all bounds.
+  recoveryUs @8 :Int64;
+  # Their sum, in microseconds.
+  poisonedInputs @9 :UInt64;
+  refusedStreams @10 :UInt64;
+  failovers @11 :UInt64;
+  failedFailovers @12 :UInt64;
 }
 
 struct WrittenOffWorker {

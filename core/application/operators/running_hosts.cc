@@ -11,6 +11,7 @@
 #include "core/base/clean_text.h"
 #include "core/base/status_macros.h"
 #include "core/control/control_exchange.h"
+#include "core/control/count_messages.h"
 #include "core/control/shadow_messages.h"
 #include "core/include/bulkhead/operators.h"
 #include "ipc/deadline.h"
@@ -85,6 +86,11 @@ Result<RunningHost> AwaitDescription(const OperatorPeer& peer,
                    host.memory_bytes = described.getMemoryBytes();
                    for (const auto backend : described.getBackends()) {
                      host.backends.push_back(ToBackend(backend));
+                   }
+                   for (const auto counted : described.getCounts()) {
+                     const auto counts = ToBackendCounts(counted);
+                     if (!counts) return UnexpectedReply();
+                     host.counts.push_back(*counts);
                    }
                    for (const auto worker : described.getWrittenOff()) {
                      host.written_off.push_back(

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bulkhead/backend_counts.h"
 #include "bulkhead/event.h"
 #include "bulkhead/host_options.h"
 #include "bulkhead/shadow.h"
@@ -15,7 +16,7 @@
 namespace bulkhead {
 
 // Functions for operators, about every application of this user that uses
-// Bulkhead. They are behind `bulkhead ps`, `events` and `restart`.
+// Bulkhead. They are behind `bulkhead ps`, `metrics`, `events`, and `restart`.
 //
 //     for (const RunningHost& host : FindRunningHosts().value().hosts) {
 //       Show(host);
@@ -24,9 +25,8 @@ namespace bulkhead {
 // Each bulkheadd listens on an abstract socket, which is found in
 // /proc/net/unix; a bulkheadd in another network namespace is therefore not
 // found. bulkheadd admits its own user and root, and is believed only if it
-// runs as this user or as root. All are asked at once and share one deadline,
-// so any number that are stopped cost the caller that time once. The functions
-// are thread-safe, start no process and create no thread.
+// runs as this user or as root. All are asked at once and share one deadline of
+// two seconds. The functions are thread-safe and start no process or thread.
 
 // One open session of an application.
 struct RunningSession {
@@ -49,8 +49,7 @@ struct RunningBackend {
   uint32_t incarnation = 0;  // The number of starts of the backend.
   uint32_t restarts = 0;     // Workers that ended while they had a session.
   uint32_t failovers = 0;    // Streams that left for another device (Failover).
-  // Streams for which that device failed as well, before or after it gave a
-  // frame.
+  // Streams for which that device failed as well, also after a frame.
   uint32_t failed_failovers = 0;
   std::vector<int> worker_pids;
   // Resident memory of all processes of the backend; a shared page counts once
@@ -79,6 +78,8 @@ struct RunningHost {
   uint64_t memory_bytes = 0;              // The memory of bulkheadd alone.
   std::vector<RunningBackend> backends;
   std::vector<WrittenOffWorker> written_off;
+  // By name; of backends that were replaced or removed too.
+  std::vector<BackendCounts> counts;
 };
 
 // The answer of FindRunningHosts.

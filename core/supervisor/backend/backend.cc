@@ -27,7 +27,8 @@ Backend::Backend(discovery::BackendCandidate candidate, unsigned number,
               ? Workers::Spare::kNone
               : Workers::Spare::kOne,
           context.killed),
-      book_(this->candidate().name(), context.counters, context.events) {}
+      counts_(context.counts.Of(this->candidate().name())),
+      book_(context.counters, context.events, counts_) {}
 
 kj::Promise<Result<Backend::PlacedSession>> Backend::OpenSession(
     uint64_t id, const discovery::DeviceName& device, bool alone,
@@ -152,9 +153,16 @@ Backend::JudgedExit Backend::Judge(const ReportedExit& reported,
     if (verdict.report.crash == 0) unrecorded = context_.crashes.See(0);
   }
   ++worker_ends_;
-  book_.NoteWorkerEnd(reported.id, verdict.report, unrecorded);
+  if (!exit.told) {
+    const WorkerEnd end = WorkerEndOf(told, reported.observed, verdict.culprit);
+    ++counts_.worker_ends[static_cast<size_t>(end)];
+  }
+  book_.NoteWorkerEnd(reported.id, verdict.report, unrecorded,
+                      lifecycle_.Now());
   if (session || verdict.culprit == Culprit::kBackend) {
+    const size_t refused = blame.Refused(death.input).size();
     verdict.deaths_here = blame.Count(death, verdict.culprit, verdict.report);
+    if (blame.Refused(death.input).size() > refused) ++counts_.poisoned_inputs;
   }
   return verdict;
 }
@@ -174,7 +182,7 @@ void Backend::FrameDelivered(uint64_t id, InputPosition position) {
 void Backend::CloseSession(uint64_t id) {
   // Before the session's counter is another session's.
   AcquitByFrames();
-  book_.Remove(id);
+  book_.Remove(id, lifecycle_.Now());
   workers_.Close(id);
   NoteSessionsEnded();
 }

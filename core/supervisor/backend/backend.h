@@ -10,6 +10,7 @@
 
 #include "core/base/device_name.h"
 #include "core/control/input_position.h"
+#include "core/include/bulkhead/backend_counts.h"
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/crash_recorder.h"
 #include "core/supervisor/backend/incarnation.h"
@@ -112,11 +113,23 @@ class Backend {
   // The number of workers that ended while they had a session.
   uint32_t worker_ends() const { return worker_ends_; }
   // Counts a stream that left for another device because this backend failed.
-  void CountFailover() { ++failovers_; }
+  void CountFailover() {
+    ++failovers_;
+    ++counts_.failovers;
+  }
   uint32_t failovers() const { return failovers_; }
   // Counts a stream for which the other device failed as well.
-  void CountFailedFailover() { ++failed_failovers_; }
+  void CountFailedFailover() {
+    ++failed_failovers_;
+    ++counts_.failed_failovers;
+  }
   uint32_t failed_failovers() const { return failed_failovers_; }
+  // Counts a stream that was refused without a worker.
+  void CountRefusal() { ++counts_.refused_streams; }
+  // Adds what the open sessions have come to (session_book.h).
+  void AddOpen(BackendCounts& counts) const {
+    book_.AddOpen(counts, lifecycle_.Now());
+  }
 
  private:
   // Waits for the end of the backoff of a lost device; refuses at once if the
@@ -133,6 +146,7 @@ class Backend {
   const StartContext& context_;
   Lifecycle lifecycle_;
   Workers workers_;
+  BackendCounts& counts_;
   SessionBook book_;
   uint32_t opening_ = 0;  // sessions that have no worker yet
   uint32_t worker_ends_ = 0;

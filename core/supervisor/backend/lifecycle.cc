@@ -55,6 +55,7 @@ Lifecycle::Lifecycle(discovery::BackendCandidate candidate, unsigned number,
       machine_(candidate_.usable() ? State::kDiscovered : State::kDisabled,
                *this),
       devices_(candidate_),
+      counts_(context.counts.Of(candidate_.name())),
       session_launches_(
           context, [this](Incarnation& ended) { OnSessionZygoteGone(ended); }),
       blame_(*this, LimitsOf(context), context.quarantine, MakeRandom()) {
@@ -178,7 +179,10 @@ kj::Promise<Status> Lifecycle::AwaitStart() {
 
 kj::Promise<Status> Lifecycle::FinishStart(BackendStart& start,
                                            const Status& status) {
-  if (start.incarnation()) start.incarnation()->set_life(++lives_);
+  if (start.incarnation()) {
+    start.incarnation()->set_life(++lives_);
+    ++counts_.starts;
+  }
   if (start.abandoned()) {
     // The state has moved on, perhaps to another start. Raise nothing.
     start.TakeIncarnation().reset();
@@ -322,6 +326,7 @@ void Lifecycle::Forgive() {
 }
 
 void Lifecycle::Quarantine(Code code, const std::string& why) {
+  if (state() != State::kQuarantined) ++counts_.quarantines;
   machine_.Raise(Event::kQuarantined, {.code = code, .text = why});
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/discovery/discover.h"
+#include "core/include/bulkhead/backend_counts.h"
 #include "core/include/bulkhead/diagnostic.h"
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/backend_keeper.h"
@@ -160,6 +161,7 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
   std::shared_ptr<BackendStart> start_;
   kj::Maybe<kj::ForkedPromise<Status>> starting_;
   uint32_t lives_ = 0;
+  BackendCounts& counts_;
   SessionLaunches session_launches_;
   kj::Own<kj::PromiseFulfiller<void>> drained_;
   kj::Promise<void> noting_ = kj::READY_NOW;

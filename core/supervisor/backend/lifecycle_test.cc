@@ -64,6 +64,7 @@ class LifecycleTest : public testing::Test {
   KilledWorkers killed_;
   EndingReapers ending_{loop_.port};
   HostCounters counters_;
+  KeptCounts counts_;
   const StartContext context_{.port = loop_.port,
                               .application_pidfd = -1,
                               .reaper = {},
@@ -84,7 +85,8 @@ class LifecycleTest : public testing::Test {
                               .crashes = crashes_,
                               .killed = killed_,
                               .ending = ending_,
-                              .counters = counters_};
+                              .counters = counters_,
+                              .counts = counts_};
   CountingKeeper keeper_;
   Lifecycle lifecycle_{Candidate(tree_.path()), 1, context_, keeper_};
 };

@@ -4,9 +4,11 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/include/bulkhead/backend_counts.h"
 #include "core/include/bulkhead/event.h"
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/event_log.h"
@@ -17,15 +19,18 @@ namespace bulkhead::supervisor {
 
 // The facts that the host gives about a session when the host opens it.
 struct SessionOrigin {
-  std::string input;     // the key of the input in InputDeaths
-  std::string path;      // the path of the input, for people
-  uint32_t counter = 0;  // the session's place among the host's counters
-  std::string warning;   // what the host has to say, for people
+  std::string input;      // the key of the input in InputDeaths
+  std::string path;       // the path of the input, for people
+  uint32_t counter = 0;   // the session's place among the host's counters
+  std::string warning;    // what the host has to say, for people
+  bool replayed = false;  // true if the stream has lost a worker before
   sandbox::MemoryAllowance memory;  // see Workers::Serve
 };
 
 // The open sessions of one backend: the origin of each session, its device, and
-// the number of frames that it has received. Reports sessions to the event log.
+// the number of frames that it has received. Reports sessions to the event log,
+// and counts them for operators. Sessions with the same counter are those of
+// one stream; the one that was opened last serves it.
 //
 // Owned by Backend. Bound to the event loop's thread.
 class SessionBook {
@@ -42,17 +47,21 @@ class SessionBook {
     SessionOrigin origin;
     Time opened;
     uint64_t frames = 0;  // the count at the last TakeNewFrames()
+    // When the end of its worker was reported; nullopt before, and again once
+    // the stream has another session.
+    std::optional<Time> lost = std::nullopt;
+    bool succeeded = false;  // true if the stream has another session
   };
 
-  // `backend` is the backend's name. `counters` and `events` must outlive this
-  // object.
-  SessionBook(std::string backend, const HostCounters& counters,
-              EventLog& events)
-      : backend_(std::move(backend)), counters_(counters), events_(events) {}
+  // `counters`, `events` and `counts`, which are those of the backend, must
+  // outlive this object.
+  SessionBook(const HostCounters& counters, EventLog& events,
+              BackendCounts& counts)
+      : counters_(counters), events_(events), counts_(counts) {}
 
   void Add(uint64_t id, const std::string& device, SessionOrigin origin,
            Time now);
-  void Remove(uint64_t id);
+  void Remove(uint64_t id, Time now);
   // Returns null if there is no such session.
   const Session* Find(uint64_t id) const;
   const std::map<uint64_t, Session>& all() const { return sessions_; }
@@ -64,15 +73,24 @@ class SessionBook {
   // Tells the event log that the session's worker has ended. `more` is appended
   // to the text.
   void NoteWorkerEnd(uint64_t id, const ExitReport& report,
-                     const std::string& more);
+                     const std::string& more, Time now);
+  // Adds what the open sessions have come to and the backend's counts do not
+  // have yet.
+  void AddOpen(BackendCounts& counts, Time now) const;
 
  private:
   void Note(Event::Kind kind, uint64_t id, const ExitReport* report = nullptr,
             const std::string& more = "");
 
-  const std::string backend_;
+  // Returns the frames of a session's stream so far; 0 if they are not counted.
+  uint64_t FramesOf(const SessionOrigin& origin) const;
+  // Returns those since the last TakeNewFrames(), unless another session has
+  // them.
+  uint64_t NewFramesOf(const Session& session) const;
+
   const HostCounters& counters_;
   EventLog& events_;
+  BackendCounts& counts_;
   std::map<uint64_t, Session> sessions_;
 };
 

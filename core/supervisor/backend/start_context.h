@@ -13,6 +13,7 @@
 #include "core/supervisor/backend/event_log.h"
 #include "core/supervisor/backend/host_counters.h"
 #include "core/supervisor/backend/installed_program.h"
+#include "core/supervisor/backend/kept_counts.h"
 #include "core/supervisor/backend/killed_workers.h"
 #include "core/supervisor/blame/disabled_backends.h"
 #include "core/supervisor/blame/quarantine_records.h"
@@ -50,6 +51,7 @@ struct StartContext {
   KilledWorkers& killed;
   EndingReapers& ending;
   const HostCounters& counters;
+  KeptCounts& counts;
 };
 
 }  // namespace bulkhead::supervisor

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+
+#include "core/include/bulkhead/backend_counts.h"
+#include "core/include/bulkhead/status.h"
+#include "core/supervisor/blame/culprit.h"
+#include "core/supervisor/blame/process_exit.h"
+
+namespace bulkhead::supervisor {
+
+// What is counted of each backend as long as bulkheadd lives. Backend is an
+// object of one version of the files; an operator's counters must not fall when
+// another version takes its place, nor be told twice while the old one drains.
+// So they are kept here, by name.
+//
+// Owned by Supervisor. Bound to the event loop's thread.
+class KeptCounts {
+ public:
+  // The counts of the backend `name`, which stay where they are.
+  BackendCounts& Of(const std::string& name);
+  const std::map<std::string, BackendCounts>& all() const { return counts_; }
+
+ private:
+  std::map<std::string, BackendCounts> counts_;
+};
+
+// Returns how an operator counts the end of a worker. `exit` has what the
+// worker claimed.
+WorkerEnd WorkerEndOf(const ProcessExit& exit, HostObservation observed,
+                      Culprit culprit);
+
+void AddTo(DurationCounts& counts, std::chrono::nanoseconds duration);
+
+}  // namespace bulkhead::supervisor

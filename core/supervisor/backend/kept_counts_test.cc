@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/backend/kept_counts.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+
+namespace bulkhead::supervisor {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::nanoseconds;
+using Kind = ProcessExit::Kind;
+using Seen = HostObservation;
+
+TEST(KeptCountsTest, AreKeptByName) {
+  KeptCounts kept;
+  BackendCounts& acme = kept.Of("acme");
+  acme.frames = 3;
+  kept.Of("other").frames = 4;
+  EXPECT_EQ(&kept.Of("acme"), &acme);
+  EXPECT_EQ(kept.Of("acme").frames, 3u);
+  EXPECT_EQ(kept.all().at("other").backend, "other");
+}
+
+TEST(WorkerEndOfTest, TellsWhatHappened) {
+  const struct {
+    ProcessExit exit;
+    Seen observed;
+    Culprit culprit;
+    WorkerEnd end;
+  } rows[] = {
+      // A worker that Bulkhead killed shows a SIGKILL as well.
+      {{.kind = Kind::kSignaled, .value = SIGKILL},
+       Seen::kMissedDeadline,
+       Culprit::kInput,
+       WorkerEnd::kDeadline},
+      {{.kind = Kind::kSignaled, .value = SIGKILL},
+       Seen::kBrokeProtocol,
+       Culprit::kBreach,
+       WorkerEnd::kProtocol},
+      {{.kind = Kind::kSignaled, .value = SIGKILL},
+       Seen::kDied,
+       Culprit::kNobody,
+       WorkerEnd::kKilled},
+      {{.kind = Kind::kSignaled, .value = SIGTERM},
+       Seen::kDied,
+       Culprit::kNobody,
+       WorkerEnd::kKilled},
+      {{.kind = Kind::kSignaled, .value = SIGSEGV},
+       Seen::kDied,
+       Culprit::kInput,
+       WorkerEnd::kSignal},
+      {{.kind = Kind::kViolation, .value = SIGSYS},
+       Seen::kDied,
+       Culprit::kInput,
+       WorkerEnd::kSandbox},
+      {{.kind = Kind::kOutOfMemory},
+       Seen::kDied,
+       Culprit::kInput,
+       WorkerEnd::kMemory},
+      {{.kind = Kind::kExited, .value = 7},
+       Seen::kDied,
+       Culprit::kInput,
+       WorkerEnd::kExit},
+      {{.kind = Kind::kExited, .value = 7},
+       Seen::kDied,
+       Culprit::kDevice,
+       WorkerEnd::kDeviceLost},
+      {{.kind = Kind::kExited, .value = 7},
+       Seen::kDied,
+       Culprit::kBreach,
+       WorkerEnd::kFailed},
+      {{.kind = Kind::kUnknown},
+       Seen::kDied,
+       Culprit::kNobody,
+       WorkerEnd::kUnknown},
+  };
+  for (const auto& row : rows) {
+    EXPECT_STREQ(
+        WorkerEndName(WorkerEndOf(row.exit, row.observed, row.culprit)),
+        WorkerEndName(row.end));
+  }
+}
+
+TEST(DurationCountsTest, ABoundIsInclusive) {
+  DurationCounts counts;
+  AddTo(counts, nanoseconds(0));
+  AddTo(counts, DurationCounts::kBounds[0]);
+  AddTo(counts, DurationCounts::kBounds[0] + nanoseconds(1));
+  AddTo(counts, DurationCounts::kBounds.back());
+  AddTo(counts, DurationCounts::kBounds.back() + microseconds(1));
+  EXPECT_EQ(counts.counts[0], 2u);
+  EXPECT_EQ(counts.counts[1], 1u);
+  EXPECT_EQ(counts.counts[DurationCounts::kBounds.size() - 1], 1u);
+  EXPECT_EQ(counts.counts[DurationCounts::kBounds.size()], 1u);
+  EXPECT_EQ(counts.sum,
+            2 * (DurationCounts::kBounds[0] + DurationCounts::kBounds.back()) +
+                microseconds(1));
+}
+
+}  // namespace
+}  // namespace bulkhead::supervisor
