@@ -19,6 +19,7 @@
 #include "tools/cli/operators/grant_command.h"
 #include "tools/cli/operators/grants_command.h"
 #include "tools/cli/operators/install_command.h"
+#include "tools/cli/operators/metrics/metrics_command.h"
 #include "tools/cli/operators/ps_command.h"
 #include "tools/cli/operators/replay_command.h"
 #include "tools/cli/operators/revoke_command.h"
@@ -41,6 +42,7 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead install acme-1.0-py3-none-any.whl   add a vendor's backend
   bulkhead grant acme --all                    grant all that a backend asks for
   bulkhead ps                                  list running applications
+  bulkhead metrics --listen 9464               serve counters to Prometheus
   bulkhead probe clip.mp4                      describe the streams of a file
   bulkhead decode clip.mp4 -o out/%06d.png     write every frame as a picture
   bulkhead decode clip.mp4 --audio -o clip.wav write the sound
@@ -78,6 +80,7 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddRevokeCommand(app, invocation);
   AddGrantsCommand(app, invocation);
   AddPsCommand(app, invocation);
+  AddMetricsCommand(app, invocation);
   AddEventsCommand(app, invocation);
   AddBackendCommands(app, invocation);
   AddProbeCommand(app, invocation);

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/operators/metrics/exporter.h"
+
+#include <arpa/inet.h>
+#include <bulkhead/operators.h>
+#include <prometheus/collectable.h>
+#include <prometheus/exposer.h>
+#include <signal.h>
+
+#include <charconv>
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "tools/cli/operators/metrics/metric_families.h"
+#include "tools/cli/operators/metrics/metric_totals.h"
+#include "tools/cli/terminal.h"
+
+namespace bulkhead::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr char kLoopback[] = "127.0.0.1:";
+
+// Asks all bulkheadds at each scrape, which takes two seconds at most.
+class Applications final : public prometheus::Collectable {
+ public:
+  std::vector<prometheus::MetricFamily> Collect() const override {
+    const std::lock_guard lock(mutex_);
+    const auto running = FindRunningHosts(std::chrono::milliseconds(0));
+    if (running) totals_.Add(*running, Clock::now());
+    return FamiliesOf(running, totals_);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  mutable MetricTotals totals_{MetricTotals::Since::kNow, Clock::now()};
+};
+
+bool IsPort(std::string_view text) {
+  uint16_t port = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), port);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+bool IsAddress(const std::string& text) {
+  in6_addr address;
+  if (text.starts_with('[') && text.ends_with(']')) {
+    const std::string inner = text.substr(1, text.size() - 2);
+    return ::inet_pton(AF_INET6, inner.c_str(), &address) == 1;
+  }
+  return ::inet_pton(AF_INET, text.c_str(), &address) == 1;
+}
+
+}  // namespace
+
+Result<std::string> ToServerAddress(const std::string& text) {
+  if (IsPort(text)) return kLoopback + text;
+  const size_t colon = text.rfind(':');
+  if (colon != std::string::npos && IsAddress(text.substr(0, colon)) &&
+      IsPort(std::string_view(text).substr(colon + 1))) {
+    return text;
+  }
+  return Status(Code::kInvalidArgument,
+                "not an address with a port, such as 127.0.0.1:9464 or "
+                "[::1]:9464, or a port: " +
+                    text);
+}
+
+Status ServeMetrics(const std::string& address) {
+  sigset_t ending;
+  ::sigemptyset(&ending);
+  ::sigaddset(&ending, SIGINT);
+  ::sigaddset(&ending, SIGTERM);
+  // The threads of the server inherit the mask, so that the signal stays for
+  // sigwait().
+  ::pthread_sigmask(SIG_BLOCK, &ending, nullptr);
+  const auto applications = std::make_shared<Applications>();
+  // prometheus-cpp throws where it cannot listen.
+  std::optional<prometheus::Exposer> exposer;
+  try {
+    exposer.emplace(address);
+  } catch (const std::exception& error) {
+    return Status(Code::kInvalidArgument,
+                  "cannot listen on " + address + ": " + error.what());
+  }
+  exposer->RegisterCollectable(applications);
+  // Port 0 stands for a port that the kernel chooses.
+  Say("serving http://" + address.substr(0, address.rfind(':') + 1) +
+      std::to_string(exposer->GetListeningPorts().front()) + "/metrics");
+  int signal = 0;
+  ::sigwait(&ending, &signal);
+  return Status();
+}
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bulkhead/status.h>
+
+#include <string>
+
+namespace bulkhead::cli {
+
+// Returns `text` as the address of a server, with a port: "127.0.0.1:9464".
+// Takes an IPv4 or bracketed IPv6 address with a port, or a port alone, which
+// is one of the loopback interface. kInvalidArgument for anything else.
+Result<std::string> ToServerAddress(const std::string& text);
+
+// Serves the metrics on `address`, as http://ADDRESS/metrics, until SIGTERM or
+// SIGINT arrives, and asks all bulkheadds anew at each scrape. Scrapes are
+// served by two threads of prometheus-cpp's own. Call it once, before the
+// process has any thread. kInvalidArgument if it cannot listen there.
+Status ServeMetrics(const std::string& address);
+
+}  // namespace bulkhead::cli

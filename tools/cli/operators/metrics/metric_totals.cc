@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/operators/metrics/metric_totals.h"
+
+#include <algorithm>
+#include <chrono>
+#include <span>
+#include <string_view>
+
+namespace bulkhead::cli {
+namespace {
+
+constexpr size_t kMaxLabelBytes = 64;
+// More than one machine has of programs and backends; the rest is one program.
+constexpr size_t kMaxLabels = 256;
+// What is read of one peer.
+constexpr size_t kMaxBackends = 256;
+constexpr char kRest[] = "other";
+// The applications that are remembered after they were last seen.
+constexpr size_t kMaxHosts = 4'096;
+// The birth of a bulkheadd is as exact as its answer is fast, which may take
+// the two seconds of FindRunningHosts().
+constexpr std::chrono::seconds kSameBirth{5};
+
+constexpr uint64_t BackendCounts::*kBackendCounts[] = {
+    &BackendCounts::starts,          &BackendCounts::quarantines,
+    &BackendCounts::streams,         &BackendCounts::frames,
+    &BackendCounts::poisoned_inputs, &BackendCounts::refused_streams,
+    &BackendCounts::failovers,       &BackendCounts::failed_failovers};
+constexpr uint64_t MetricCounts::*kShadowCounts[] = {
+    &MetricCounts::shadow_streams, &MetricCounts::shadow_failed,
+    &MetricCounts::frames_same, &MetricCounts::frames_different,
+    &MetricCounts::frames_not_compared};
+
+// Adds the growth of a count from `before` to `now`, of any type.
+template <typename Count>
+void AddGrowth(const Count& before, const Count& now, Count& total) {
+  if (now > before) total += now - before;
+}
+
+void AddGrowth(const MetricCounts& before, const MetricCounts& now,
+               MetricCounts& total) {
+  const BackendCounts& from = before.backend;
+  const BackendCounts& to = now.backend;
+  BackendCounts& sum = total.backend;
+  for (const auto count : kBackendCounts) {
+    AddGrowth(from.*count, to.*count, sum.*count);
+  }
+  AddGrowth(from.session_time, to.session_time, sum.session_time);
+  for (size_t i = 0; i < sum.worker_ends.size(); ++i) {
+    AddGrowth(from.worker_ends[i], to.worker_ends[i], sum.worker_ends[i]);
+  }
+  for (size_t i = 0; i < sum.recoveries.counts.size(); ++i) {
+    AddGrowth(from.recoveries.counts[i], to.recoveries.counts[i],
+              sum.recoveries.counts[i]);
+  }
+  AddGrowth(from.recoveries.sum, to.recoveries.sum, sum.recoveries.sum);
+  for (const auto count : kShadowCounts) {
+    AddGrowth(before.*count, now.*count, total.*count);
+  }
+}
+
+std::map<std::string, MetricCounts> CountsOf(const RunningHost& host) {
+  std::map<std::string, MetricCounts> counts;
+  for (const BackendCounts& counted :
+       std::span(host.counts)
+           .first(std::min(host.counts.size(), kMaxBackends))) {
+    counts[LabelOf(counted.backend)].backend = counted;
+  }
+  // A backend that drains has the name and the report of its successor.
+  for (const RunningBackend& backend : ToldBackends(host)) {
+    MetricCounts& out = counts[LabelOf(backend.name)];
+    const ShadowReport& shadow = backend.shadow;
+    out.shadow_streams = shadow.streams;
+    out.shadow_failed = shadow.failed;
+    out.frames_same = shadow.compared - shadow.differing;
+    out.frames_different = shadow.differing;
+    out.frames_not_compared = shadow.not_compared;
+  }
+  return counts;
+}
+
+}  // namespace
+
+std::span<const RunningBackend> ToldBackends(const RunningHost& host) {
+  return std::span(host.backends)
+      .first(std::min(host.backends.size(), kMaxBackends));
+}
+
+std::string LabelOf(const std::string& text) {
+  std::string label = text.substr(0, kMaxLabelBytes);
+  for (char& c : label) {
+    const bool kept =
+        (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+        (c >= 'a' && c <= 'z') ||
+        std::string_view(".+-_").find(c) != std::string_view::npos;
+    if (!kept) c = '_';
+  }
+  return label;
+}
+
+std::string ApplicationOf(const RunningHost& host) {
+  const std::string program = host.command.substr(0, host.command.find(' '));
+  const std::string name = program.substr(program.rfind('/') + 1);
+  return name.empty() ? "unknown" : LabelOf(name);
+}
+
+MetricTotals::SeenHost& MetricTotals::SeenBefore(const RunningHost& host,
+                                                 Time now) {
+  const Time born = now - host.uptime;
+  const auto found = hosts_.find(host.supervisor_pid);
+  if (found != hosts_.end()) {
+    SeenHost& seen = found->second;
+    seen.seen = now;
+    if (std::chrono::abs(seen.born - born) < kSameBirth) return seen;
+    // The pid is another bulkheadd's now.
+    hosts_.erase(found);
+  }
+  if (hosts_.size() >= kMaxHosts) {
+    hosts_.erase(std::min_element(hosts_.begin(), hosts_.end(),
+                                  [](const auto& a, const auto& b) {
+                                    return a.second.seen < b.second.seen;
+                                  }));
+  }
+  SeenHost& seen = hosts_[host.supervisor_pid];
+  seen = {.born = born, .seen = now, .counts = {}};
+  if (since_ == Since::kNow && born < began_) seen.counts = CountsOf(host);
+  return seen;
+}
+
+MetricCounts& MetricTotals::Total(const std::string& application,
+                                  const std::string& backend) {
+  const MetricLabels labels(application, backend);
+  if (totals_.size() >= kMaxLabels && !totals_.contains(labels)) {
+    return totals_[{kRest, kRest}];
+  }
+  return totals_[labels];
+}
+
+void MetricTotals::Add(const RunningHosts& running, Time now) {
+  for (const RunningHost& host : running.hosts) {
+    SeenHost& seen = SeenBefore(host, now);
+    auto counts = CountsOf(host);
+    const std::string application = ApplicationOf(host);
+    for (const auto& [backend, count] : counts) {
+      AddGrowth(seen.counts[backend], count, Total(application, backend));
+    }
+    seen.counts = std::move(counts);
+  }
+}
+
+}  // namespace bulkhead::cli
