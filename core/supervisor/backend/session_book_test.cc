@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "core/control/session_counters.h"
+#include "core/supervisor/backend/test_loop.h"
 #include "ipc/shared_region.h"
 
 namespace bulkhead::supervisor {
@@ -23,6 +24,8 @@ class SessionBookTest : public testing::Test {
     counters_.Set(
         *ipc::MappedRegion::Map(region_.fd(), /*writable=*/false, kBytes));
   }
+  // kj's destructors may throw, and those of gtest's fixtures may not.
+  ~SessionBookTest() noexcept override {}
 
   void Deliver(uint32_t place, uint64_t frames) {
     reinterpret_cast<SessionCounter*>(region_.writable_bytes().data())[place]
@@ -46,6 +49,7 @@ class SessionBookTest : public testing::Test {
   }
 
   static constexpr size_t kBytes = kMaxCountedSessions * sizeof(SessionCounter);
+  TestLoop loop_;
   ipc::OwnedRegion region_ =
       *ipc::OwnedRegion::CreateWritable("counters", kBytes);
   HostCounters counters_;
