@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <concepts>
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -20,6 +22,8 @@ constexpr size_t kMaxHosts = 4'096;
 // The birth of a bulkheadd is as exact as its answer is fast, which may take
 // the two seconds of FindRunningHosts().
 constexpr std::chrono::seconds kSameBirth{5};
+constexpr std::chrono::milliseconds kNoTime{0};
+constexpr std::chrono::hours kLongestUptime{24 * 365 * 10};
 
 constexpr uint64_t BackendCounts::*kBackendCounts[] = {
     &BackendCounts::starts,          &BackendCounts::quarantines,
@@ -31,10 +35,22 @@ constexpr uint64_t MetricCounts::*kShadowCounts[] = {
     &MetricCounts::frames_same, &MetricCounts::frames_different,
     &MetricCounts::frames_not_compared};
 
-// Adds the growth of a count from `before` to `now`, of any type.
-template <typename Count>
-void AddGrowth(const Count& before, const Count& now, Count& total) {
-  if (now > before) total += now - before;
+// Adds the growth of a count from `before` to `now`, none of which is negative.
+// A peer may tell any number, and a total that overflowed would fall.
+template <std::integral Count>
+void AddGrowth(Count before, Count now, Count& total) {
+  if (now <= before) return;
+  const Count most = std::numeric_limits<Count>::max() - total;
+  total += std::min<Count>(now - before, most);
+}
+
+template <typename Unit>
+void AddGrowth(std::chrono::duration<int64_t, Unit> before,
+               std::chrono::duration<int64_t, Unit> now,
+               std::chrono::duration<int64_t, Unit>& total) {
+  int64_t count = total.count();
+  AddGrowth(before.count(), now.count(), count);
+  total = std::chrono::duration<int64_t, Unit>(count);
 }
 
 void AddGrowth(const MetricCounts& before, const MetricCounts& now,
@@ -72,7 +88,8 @@ std::map<std::string, MetricCounts> CountsOf(const RunningHost& host) {
     const ShadowReport& shadow = backend.shadow;
     out.shadow_streams = shadow.streams;
     out.shadow_failed = shadow.failed;
-    out.frames_same = shadow.compared - shadow.differing;
+    out.frames_same =
+        shadow.compared - std::min(shadow.compared, shadow.differing);
     out.frames_different = shadow.differing;
     out.frames_not_compared = shadow.not_compared;
   }
@@ -106,7 +123,8 @@ std::string ApplicationOf(const RunningHost& host) {
 
 MetricTotals::SeenHost& MetricTotals::SeenBefore(const RunningHost& host,
                                                  Time now) {
-  const Time born = now - host.uptime;
+  const Time born = now - std::clamp<std::chrono::milliseconds>(
+                              host.uptime, kNoTime, kLongestUptime);
   const auto found = hosts_.find(host.supervisor_pid);
   if (found != hosts_.end()) {
     SeenHost& seen = found->second;

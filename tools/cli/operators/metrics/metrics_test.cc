@@ -273,6 +273,37 @@ TEST(Metrics, ACountThatFallsAddsNothing) {
   EXPECT_EQ(FramesOf(totals), 10);
 }
 
+TEST(Metrics, CountsThatNoApplicationCanReachDoNotWrap) {
+  MetricTotals totals(MetricTotals::Since::kStart, kBegan);
+  for (int pid = 1; pid < 4; ++pid) {
+    RunningHost host = HostWith(UINT64_MAX, pid, milliseconds::max());
+    host.counts[0].session_time = milliseconds::max();
+    host.counts[0].recoveries.sum = std::chrono::microseconds::max();
+    host.backends[0].shadow.differing = 5;
+    totals.Add(Running({host}), kBegan);
+  }
+  const MetricCounts& total = totals.all().at({"app", "acme"});
+  EXPECT_EQ(total.backend.frames, UINT64_MAX);
+  EXPECT_EQ(total.backend.session_time, milliseconds::max());
+  EXPECT_EQ(total.backend.recoveries.sum, std::chrono::microseconds::max());
+  EXPECT_EQ(total.frames_same, 0u);
+}
+
+// The application that was not seen for the longest time is forgotten.
+TEST(Metrics, ThousandsOfApplicationsAreRemembered) {
+  MetricTotals totals(MetricTotals::Since::kNow, kBegan);
+  for (int pid = 1; pid <= 4'097; ++pid) {
+    totals.Add(Running({HostWith(1, pid, milliseconds(0))}),
+               kBegan + milliseconds(pid));
+  }
+  EXPECT_EQ(FramesOf(totals), 4'097u);
+  const auto later = kBegan + seconds(10);
+  totals.Add(Running({HostWith(1, 4'097, milliseconds(5'903))}), later);
+  EXPECT_EQ(FramesOf(totals), 4'097u);
+  totals.Add(Running({HostWith(1, 1, milliseconds(9'999))}), later);
+  EXPECT_EQ(FramesOf(totals), 4'098u);
+}
+
 TEST(Metrics, WhatAPeerNamesIsBounded) {
   RunningHost host = HostWith(1);
   host.command = "/bin/a\"b\\c\xff";
