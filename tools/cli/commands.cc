@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tools/cli/batch/batch_command.h"
 #include "tools/cli/conformance/conformance_command.h"
 #include "tools/cli/decode/decode_command.h"
 #include "tools/cli/decode/probe_command.h"
@@ -46,6 +47,7 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead probe clip.mp4                      describe the streams of a file
   bulkhead decode clip.mp4 -o out/%06d.png     write every frame as a picture
   bulkhead decode clip.mp4 --audio -o clip.wav write the sound
+  bulkhead batch *.mp4 -o out                  decode many files, resumably
   bulkhead sheet clip.mp4 -o sheet.png         draw an overview of a file
   bulkhead demo                                kill decoders, compare the frames
   bulkhead conformance acme                    test a vendor's backend
@@ -86,6 +88,7 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddProbeCommand(app, invocation);
   AddDoctorCommand(app, invocation);
   AddDecodeCommand(app, invocation);
+  AddBatchCommand(app, invocation);
   AddSheetCommand(app, invocation);
   AddDemoCommand(app, invocation);
   AddConformanceCommand(app, invocation);

@@ -19,6 +19,8 @@ namespace bulkhead::cli {
 struct DecodeOptions {
   std::vector<std::string> files;
   VideoOptions video;
+  // Those of video.transforms, in the same order: "--resize 340x256".
+  std::vector<std::string> transform_words;
   std::string frames;
   std::string at;
   std::string times;

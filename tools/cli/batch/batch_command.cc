@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/batch/batch_command.h"
+
+#include <sched.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/cli/batch/batch_directory.h"
+#include "tools/cli/batch/batch_plan.h"
+#include "tools/cli/batch/batch_record.h"
+#include "tools/cli/batch/batch_report.h"
+#include "tools/cli/batch/batch_run.h"
+#include "tools/cli/batch/batch_stop.h"
+#include "tools/cli/decode/decode_job.h"
+#include "tools/cli/decode/decode_options.h"
+#include "tools/cli/decode/progress.h"
+#include "tools/cli/facts.h"
+#include "tools/cli/terminal.h"
+
+namespace bulkhead::cli {
+namespace {
+
+constexpr char kExamples[] = R"(Examples:
+  bulkhead batch *.mp4 -o out                    hashes of all frames
+  bulkhead batch *.mp4 --format png --at 0,-1 -o out
+  bulkhead batch *.mp4 --audio --sample-rate 16000 -o out
+  find /media -name '*.mp4' -print0 |
+      bulkhead batch --files-from - -0 --relative-to /media -o out
+  bulkhead batch --files-from list --shard 3/8 -o /shared/out
+
+FORMAT is one of those of `bulkhead decode`. The output of clip.mp4 is
+DIR/clip.mp4.FORMAT; with png, a directory of files that are numbered by frame
+index. An output is written elsewhere and renamed when it is complete, so that
+whatever is killed leaves whole outputs only.
+
+DIR/manifest.jsonl has one line of JSON for each file: its path, size and
+SHA-256, the options, the versions, the tier of the sandbox, the output, the
+number of frames, what is damaged, how often a worker was replaced, and the
+error, if there is one.
+
+The same command does what is missing: files without a line, files that have
+changed, and all if the options have changed. An error about a file is its
+result, and is not tried again. What was lost to a backend that failed, to a
+deadline or to a limit is tried up to three times in each run.
+
+Shard I of N decodes every Nth file of the sorted list, so all shards must be
+given the same files. They may run at the same time, on any machines, into one
+DIR, and leave together what one run leaves, byte for byte. A file whose contents
+kill workers is tried once for all of them, also under other names. The shard that
+finds a line for every file writes manifest.jsonl; until then the lines are in
+DIR/.batch/manifest. A run without --shard always writes it.
+
+The exit status is that of the worst file, those of earlier runs included: 1 if
+there is any, else the highest. 4 means that running again may help, 3 that it
+does not.)";
+
+struct Options {
+  DecodeOptions decode;
+  std::string files_from;
+  bool nul_separated = false;
+  std::string relative_to;
+  std::string directory;
+  std::string shard = "1/1";
+  size_t jobs = 0;  // 0: as many as there are processors.
+};
+
+size_t Processors() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
+  return static_cast<size_t>(CPU_COUNT(&set));
+}
+
+// Returns the job of every file, without the file and its output.
+Result<DecodeJob> ParseJob(DecodeOptions options) {
+  options.files = {"FILE"};
+  options.output = options.format == "png" ? "%06d.png" : "OUTPUT";
+  options.json = false;
+  Result<std::vector<DecodeJob>> jobs = ParseJobs(options);
+  if (!jobs) return jobs.error();
+  return std::move(jobs->front());
+}
+
+Result<std::vector<BatchItem>> ParseItems(const Options& options,
+                                          const std::string& format) {
+  std::vector<std::string> inputs = options.decode.files;
+  if (!options.files_from.empty()) {
+    Result<std::vector<std::string>> listed =
+        ReadList(options.files_from, options.nul_separated);
+    if (!listed) return listed.error();
+    inputs.insert(inputs.end(), listed->begin(), listed->end());
+  }
+  if (inputs.empty()) {
+    return Status(Code::kInvalidArgument,
+                  "there is no file to decode; name some, or a list of them "
+                  "with --files-from (see bulkhead batch --help)");
+  }
+  return PlanBatch(std::move(inputs), options.relative_to, format);
+}
+
+// Starts the backends before the first file, so that the mistake of a device is
+// no result of any file.
+Result<std::unique_ptr<Host>> StartHost(const GlobalOptions& global,
+                                        const VideoOptions& video) {
+  Result<std::unique_ptr<Host>> host = Host::Create(HostOptionsFrom(global));
+  if (!host) return host.error();
+  for (const std::string& device : {video.device, video.on_failure}) {
+    if (device.empty()) continue;
+    if (Status status = (*host)->Prewarm(device); !status.ok()) return status;
+  }
+  return host;
+}
+
+Status Decode(const GlobalOptions& global, const Options& options,
+              BatchRecipe recipe, const std::vector<BatchItem>& items,
+              const BatchDirectory& directory, const BatchRecords& records,
+              BatchReport& report) {
+  if (recipe.job.video.device.empty()) recipe.job.video.device = "cpu";
+  Result<std::unique_ptr<Host>> host = StartHost(global, recipe.job.video);
+  if (!host) return host.error();
+  Result<BatchRecord> makers =
+      MakersForRecords(**host, recipe.job.video.device);
+  if (!makers) return makers.error();
+  recipe.makers = *std::move(makers);
+  const size_t threads =
+      std::min(options.jobs == 0 ? Processors() : options.jobs, items.size());
+  Result<std::unique_ptr<BatchStop>> stop = BatchStop::Create(threads);
+  if (!stop) return stop.error();
+  BatchRun run(**host, directory, records, std::move(recipe), report, **stop);
+  Status status = run.Run(items, threads);
+  report.FinishProgress();
+  return status;
+}
+
+// Returns whether this run writes manifest.jsonl.
+bool IsLast(const BatchShard& shard, const std::vector<BatchItem>& all,
+            const BatchRecords& records) {
+  return shard.count == 1 ||
+         std::all_of(all.begin(), all.end(),
+                     [&](const BatchItem& item) { return records.Has(item); });
+}
+
+int RunBatch(const GlobalOptions& global, const Options& options) {
+  const Result<DecodeJob> job = ParseJob(options.decode);
+  if (!job) return Fail(job.error());
+  const Result<BatchShard> shard = ParseShard(options.shard);
+  if (!shard) return Fail(shard.error());
+  const auto all = ParseItems(options, job->format);
+  if (!all) return Fail(all.error());
+  const auto directory = BatchDirectory::Open(options.directory);
+  if (!directory) return Fail(directory.error());
+
+  const BatchRecord words =
+      OptionsForRecords(options.decode, global, job->format);
+  const BatchRecords records(**directory, words);
+  const std::vector<BatchItem> mine = ItemsOf(*shard, *all);
+  Progress::Shown shown = Progress::Shown::kOnTerminals;
+  if (options.decode.progress) shown = Progress::Shown::kAlways;
+  if (global.quiet) shown = Progress::Shown::kNever;
+  BatchReport report(mine.size(), shown, global.quiet);
+  std::vector<BatchItem> missing;
+  for (const BatchItem& item : mine) {
+    if (const auto record = records.Find(item, StampOf(item.input))) {
+      report.CountEarlier(*record);
+    } else {
+      missing.push_back(item);
+    }
+  }
+
+  Status status;
+  if (!missing.empty()) {
+    status = Decode(global, options, {.job = *job, .options = words}, missing,
+                    **directory, records, report);
+  }
+  if (status.ok() && IsLast(*shard, *all, records)) {
+    status = (*directory)->Join();
+  }
+  report.SaySummary();
+  int exit_code = report.exit_code();
+  if (options.decode.json) {
+    exit_code = WorseExitCode(exit_code, PrintFacts(report.Facts(*shard)));
+  }
+  return status.ok() ? exit_code : Fail(status);
+}
+
+}  // namespace
+
+void AddBatchCommand(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command =
+      AddSubcommand(app, invocation, "batch",
+                    "Decode many files into a directory, in shards, resumably",
+                    kExamples, [options](const GlobalOptions& global) {
+                      return RunBatch(global, *options);
+                    });
+  command->add_option("FILE", options->decode.files, "The files");
+  command
+      ->add_option("--files-from", options->files_from,
+                   "Read more files from this list, one on each line; - is "
+                   "stdin")
+      ->type_name("LIST");
+  command->add_flag("-0,--null", options->nul_separated,
+                    "The names in LIST end with NUL, as find -print0 writes "
+                    "them");
+  command
+      ->add_option("--relative-to", options->relative_to,
+                   "Keep the directories between ROOT and a file below DIR "
+                   "(default: none are kept)")
+      ->type_name("ROOT");
+  command
+      ->add_option("-o,--output", options->directory,
+                   "The directory of the outputs; created if it is missing")
+      ->type_name("DIR")
+      ->required();
+  command
+      ->add_option("--shard", options->shard,
+                   "Decode only shard I of N, I from 1 to N")
+      ->type_name("I/N");
+  command
+      ->add_option("--jobs", options->jobs,
+                   "Decode this many files at once (default: the processors "
+                   "that this process may use)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+  AddDecodeOptions(*command, options->decode);
+  command->add_flag("--json", options->decode.json,
+                    "Print the summary as JSON on stdout");
+  command->add_flag("--progress", options->decode.progress,
+                    "Show files, frames and failures while it runs, also where "
+                    "stderr is no terminal");
+}
+
+}  // namespace bulkhead::cli

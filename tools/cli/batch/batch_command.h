@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tools/cli/options.h"
+
+namespace bulkhead::cli {
+
+// Adds `bulkhead batch FILE... -o DIR`, which decodes many files into a
+// directory, or one shard of them, and goes on where an earlier run ended.
+void AddBatchCommand(CLI::App& app, Invocation& invocation);
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/batch/batch_directory.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "ipc/unique_fd.h"
+#include "tools/cli/batch/content_hash.h"
+#include "tools/cli/output.h"
+
+namespace bulkhead::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kUnfinished[] = ".batch/unfinished";
+constexpr char kManifest[] = ".batch/manifest";
+constexpr char kJoined[] = "manifest.jsonl";
+constexpr std::chrono::hours kForgotten{7 * 24};
+
+Status Failed(const char* what, const std::string& path, int error) {
+  return Status(Code::kInvalidArgument,
+                fmt::format("cannot {} {}: {}", what, path,
+                            std::generic_category().message(error)));
+}
+
+std::optional<std::string> Contents(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (file.bad()) return std::nullopt;
+  return text;
+}
+
+// Returns when the process started, in the kernel's clock ticks; empty if there
+// is no such process or it cannot be known.
+std::string StartOf(const std::string& pid) {
+  const std::string stat = Contents("/proc/" + pid + "/stat").value_or("");
+  // The name of the program may contain spaces and parentheses.
+  std::istringstream fields(
+      stat.substr(std::min(stat.rfind(')'), stat.size())));
+  constexpr int kStartTime = 22 - 1;  // The fields before are pid and name.
+  std::string field;
+  for (int i = 1; i < kStartTime; ++i) fields >> field;
+  return fields ? field : std::string();
+}
+
+// Names the boot and the namespace in which a pid means this process: a
+// container may have the host name of another.
+std::string PidSpace() {
+  std::error_code ignored;
+  const std::string boot =
+      Contents("/proc/sys/kernel/random/boot_id").value_or("");
+  return Sha256Of(boot +
+                  fs::read_symlink("/proc/self/ns/pid", ignored).string())
+      .substr(0, 12);
+}
+
+std::string ThisOwner() {
+  char host[256] = "";
+  (void)gethostname(host, sizeof(host) - 1);
+  const std::string pid = std::to_string(getpid());
+  return fmt::format("{}.{}.{}.{}", host, PidSpace(), pid, StartOf(pid));
+}
+
+// Returns true if `owner` was a process of this boot and namespace, and is no
+// more.
+bool IsGone(const std::string& owner) {
+  std::vector<std::string> words;
+  std::istringstream text(owner);
+  for (std::string word; std::getline(text, word, '.');) words.push_back(word);
+  if (words.size() < 4) return false;
+  const std::string& start = words[words.size() - 1];
+  const std::string& pid = words[words.size() - 2];
+  if (words[words.size() - 3] != PidSpace()) return false;
+  if (kill(static_cast<pid_t>(std::strtol(pid.c_str(), nullptr, 10)), 0) != 0 &&
+      errno == ESRCH) {
+    return true;
+  }
+  const std::string now = StartOf(pid);
+  return !now.empty() && now != start;
+}
+
+Status Sync(const std::string& path) {
+  const ipc::UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return Failed("open", path, errno);
+  // Some file systems cannot sync a directory.
+  if (fsync(fd.get()) != 0 && errno != EINVAL && errno != EROFS) {
+    return Failed("write to", path, errno);
+  }
+  return Status();
+}
+
+Status SyncAll(const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    for (const auto& entry : fs::directory_iterator(path, error)) {
+      if (Status status = Sync(entry.path()); !status.ok()) return status;
+    }
+  }
+  if (error) return Failed("read", path, error.value());
+  return Sync(path);
+}
+
+Status MakeDirectories(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) return Failed("create the directory", path, error.value());
+  return Status();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<BatchDirectory>> BatchDirectory::Open(
+    const std::string& path) {
+  std::unique_ptr<BatchDirectory> directory(
+      new BatchDirectory(path, ThisOwner()));
+  for (const std::string& made :
+       {directory->Unfinished(""), directory->At(kManifest),
+        directory->At(".batch/poison")}) {
+    if (Status status = MakeDirectories(made); !status.ok()) return status;
+  }
+  directory->RemoveLeftovers();
+  return directory;
+}
+
+BatchDirectory::~BatchDirectory() {
+  std::error_code ignored;
+  fs::remove_all(At(kUnfinished) + "/" + owner_, ignored);
+}
+
+std::string BatchDirectory::At(const std::string& relative) const {
+  return (fs::path(path_) / relative).string();
+}
+
+std::string BatchDirectory::Unfinished(const std::string& name) const {
+  return (fs::path(path_) / kUnfinished / owner_ / name).string();
+}
+
+void BatchDirectory::RemoveLeftovers() const {
+  // An entry that another process removes meanwhile is no error.
+  std::error_code ignored;
+  for (fs::directory_iterator entry(At(kUnfinished), ignored), end;
+       !ignored && entry != end; entry.increment(ignored)) {
+    std::error_code error;
+    const auto written = fs::last_write_time(entry->path(), error);
+    const bool old =
+        !error && fs::file_time_type::clock::now() - written > kForgotten;
+    if (old || IsGone(entry->path().filename())) {
+      fs::remove_all(entry->path(), error);
+    }
+  }
+}
+
+Status BatchDirectory::Publish(const std::string& name,
+                               const std::string& relative) const {
+  const std::string from = Unfinished(name);
+  const std::string to = At(relative);
+  if (Status status = SyncAll(from); !status.ok()) return status;
+  const std::string parent = fs::path(to).parent_path();
+  if (Status status = MakeDirectories(parent); !status.ok()) return status;
+  // A directory is not replaced by a rename, so an old one is put aside.
+  std::error_code error;
+  const std::string old = Unfinished(name + ".old");
+  if (fs::is_directory(to, error)) fs::rename(to, old, error);
+  fs::rename(from, to, error);
+  if (error) return Failed("create", to, error.value());
+  fs::remove_all(old, error);
+  return Sync(parent);
+}
+
+Status BatchDirectory::Write(const std::string& name,
+                             const std::string& relative,
+                             const std::string& text) const {
+  Result<std::unique_ptr<Output>> output = Output::Open(Unfinished(name));
+  if (!output) return output.error();
+  if (Status status = (*output)->Write(text); !status.ok()) return status;
+  if (Status status = (*output)->Close(); !status.ok()) return status;
+  return Publish(name, relative);
+}
+
+Result<bool> BatchDirectory::WriteNew(const std::string& name,
+                                      const std::string& relative,
+                                      const std::string& text) const {
+  if (Status status = Write(
+          name, fmt::format("{}/{}/{}.new", kUnfinished, owner_, name), text);
+      !status.ok()) {
+    return status;
+  }
+  const std::string written = Unfinished(name + ".new");
+  const std::string to = At(relative);
+  std::error_code error;
+  fs::create_hard_link(written, to, error);
+  if (error == std::errc::file_exists) return false;
+  // Without hard links, two processes at the same time may both be the first.
+  if (error) fs::rename(written, to, error);
+  if (error) return Failed("create", to, error.value());
+  return true;
+}
+
+std::optional<std::string> BatchDirectory::Read(
+    const std::string& relative) const {
+  return Contents(At(relative));
+}
+
+bool BatchDirectory::Has(const std::string& relative) const {
+  std::error_code ignored;
+  return fs::exists(At(relative), ignored);
+}
+
+void BatchDirectory::Remove(const std::string& relative) const {
+  std::error_code ignored;
+  fs::remove_all(At(relative), ignored);
+}
+
+Status BatchDirectory::Join() const {
+  const std::string lock_path = At(".batch/lock");
+  const ipc::UniqueFd lock(
+      open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (!lock) return Failed("create", lock_path, errno);
+  while (flock(lock.get(), LOCK_EX) != 0) {
+    // A file system without locks leaves the rename, which is whole too, but
+    // may be of a process that has looked a moment earlier.
+    if (errno != EINTR) break;
+  }
+  std::vector<std::pair<std::string, std::string>> lines;
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(At(kManifest), error), end;
+       !error && entry != end; entry.increment(error)) {
+    if (!entry->is_regular_file(error)) continue;
+    std::string line = Contents(entry->path()).value_or("");
+    const auto record = nlohmann::json::parse(line, nullptr, false);
+    if (!record.is_object() || !record.contains("input")) continue;
+    lines.emplace_back(record["input"].dump(), std::move(line));
+  }
+  if (error) return Failed("read", At(kManifest), error.value());
+  std::sort(lines.begin(), lines.end());
+  std::string text;
+  for (const auto& [input, line] : lines) text += line;
+  return Write(kJoined, kJoined, text);
+}
+
+}  // namespace bulkhead::cli

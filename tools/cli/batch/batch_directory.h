@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bulkhead/status.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace bulkhead::cli {
+
+// The output directory of a batch, which many processes on many machines may
+// share. Whatever is killed when, a name in it holds a whole output or none:
+//
+//   clip.mp4.framemd5                    an output
+//   manifest.jsonl                       all records, sorted
+//   .batch/manifest/clip.mp4.framemd5.json   the record of one input
+//   .batch/poison/SHA256.json            an input that kills workers
+//   .batch/unfinished/OWNER/             what one process is writing
+//   .batch/lock                          held while manifest.jsonl is written
+//
+// OWNER names the machine, the boot, the namespace of pids, the pid and the
+// time at which the process started. So the next process on the same machine
+// knows which owners are gone and removes what they left. What processes of
+// other machines left is removed after a week.
+//
+// All relative paths are below the directory. Thread-safe, except that two
+// threads must not write the same path.
+class BatchDirectory {
+ public:
+  // Creates the directory if it is missing, and removes what processes that are
+  // gone have left. kInvalidArgument names the directory that cannot be made.
+  static Result<std::unique_ptr<BatchDirectory>> Open(const std::string& path);
+  // Removes what this process has not finished.
+  ~BatchDirectory();
+  BatchDirectory(const BatchDirectory&) = delete;
+  BatchDirectory& operator=(const BatchDirectory&) = delete;
+
+  // Returns the path of something to write, which is not among the outputs.
+  // The caller chooses the name, and writes a file or a directory there.
+  std::string Unfinished(const std::string& name) const;
+
+  // Puts what was written to Unfinished(name) on the disk and gives it its
+  // name, in place of what had that name.
+  Status Publish(const std::string& name, const std::string& relative) const;
+  // Publishes a small file.
+  Status Write(const std::string& name, const std::string& relative,
+               const std::string& text) const;
+  // Does the same unless there is something of that name already; returns
+  // whether it did.
+  Result<bool> WriteNew(const std::string& name, const std::string& relative,
+                        const std::string& text) const;
+
+  std::optional<std::string> Read(const std::string& relative) const;
+  bool Has(const std::string& relative) const;
+  // Removes a file or a whole directory, if it is there.
+  void Remove(const std::string& relative) const;
+
+  // Rewrites manifest.jsonl: the lines of all records, sorted by bytes of the
+  // input. One process at a time does so, so that no record is missing which
+  // was written before the call.
+  Status Join() const;
+
+ private:
+  BatchDirectory(std::string path, std::string owner)
+      : path_(std::move(path)), owner_(std::move(owner)) {}
+
+  std::string At(const std::string& relative) const;
+  void RemoveLeftovers() const;
+
+  const std::string path_;
+  const std::string owner_;
+};
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/batch/batch_record.h"
+
+#include <bulkhead/version.h>
+
+#include <array>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "tools/cli/decode/decode_outcome.h"
+#include "tools/cli/facts.h"
+
+namespace bulkhead::cli {
+namespace {
+
+template <typename Value>
+BatchRecord OrNull(const std::optional<Value>& value) {
+  return value ? BatchRecord(*value) : BatchRecord();
+}
+
+std::string Line(const BatchRecord& record) {
+  return record.dump(-1, ' ', true, BatchRecord::error_handler_t::replace) +
+         "\n";
+}
+
+// Returns the record as it is read back: bytes that are not UTF-8 are replaced.
+BatchRecord AsWritten(const BatchRecord& record) {
+  return BatchRecord::parse(Line(record));
+}
+
+std::string RecordOf(const BatchItem& item) {
+  return ".batch/manifest/" + item.output + ".json";
+}
+
+std::string PoisonOf(const std::string& sha256) {
+  return ".batch/poison/" + sha256 + ".json";
+}
+
+std::optional<BatchRecord> ReadRecord(const BatchDirectory& directory,
+                                      const std::string& relative) {
+  const auto text = directory.Read(relative);
+  if (!text) return std::nullopt;
+  BatchRecord record = BatchRecord::parse(*text, nullptr, false);
+  for (const char* key : {"input", "bytes", "modified_ns", "sha256", "options",
+                          "output", "error"}) {
+    if (!record.is_object() || !record.contains(key)) return std::nullopt;
+  }
+  return record;
+}
+
+// Returns true if `name` is the device that the user calls `device`, or the
+// first of its devices.
+bool IsDevice(const std::string& name, const std::string& backend,
+              std::string device) {
+  if (device.starts_with(backend + "/")) device.erase(0, backend.size() + 1);
+  return name == device || name.starts_with(device + ":");
+}
+
+const char* NameOf(OnCorrupt on_corrupt) {
+  static constexpr std::array kNames = {"error", "skip", "nearest", "show"};
+  return kNames.at(static_cast<size_t>(on_corrupt));
+}
+
+void Replace(std::string& text, const std::string& from,
+             const std::string& to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos;
+       at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+}  // namespace
+
+BatchRecord OptionsForRecords(const DecodeOptions& options,
+                              const GlobalOptions& global,
+                              const std::string& format) {
+  BatchRecord record{
+      {"format", format},
+      {"device", options.video.device.empty() ? "cpu" : options.video.device},
+      {"on_corrupt", NameOf(options.video.on_corrupt)}};
+  for (const auto& [name, value] :
+       {std::pair{"on_failure", &options.video.on_failure},
+        {"frames", &options.frames},
+        {"at", &options.at},
+        {"times", &options.times},
+        {"fps", &options.fps},
+        {"dtype", &options.dtype},
+        {"pixel_format", &options.pixel_format},
+        {"allow", &global.allow}}) {
+    if (!value->empty()) record[name] = *value;
+  }
+  for (const auto& [name, values] :
+       {std::pair{"transforms", &options.transform_words},
+        {"options", &options.backend_options},
+        {"allow_containers", &global.allow_containers},
+        {"allow_codecs", &global.allow_codecs}}) {
+    if (!values->empty()) record[name] = *values;
+  }
+  for (const auto& [name, value] :
+       {std::pair{"stream", &options.video.stream_index},
+        {"sample_rate", &options.sample_rate},
+        {"channels", &options.channels}}) {
+    if (*value) record[name] = **value;
+  }
+  for (const auto& [name, value] :
+       {std::pair{"best_stream",
+                  options.video.stream_choice == StreamChoice::kBest},
+        {"audio", options.audio},
+        {"no_autoscale", !options.video.autoscale}}) {
+    if (value) record[name] = true;
+  }
+  if (options.video.threads != 1) record["threads"] = options.video.threads;
+  return AsWritten(record);
+}
+
+Result<BatchRecord> MakersForRecords(Host& host, const std::string& device) {
+  const Result<BackendReport> report = host.Backends();
+  if (!report) return report.error();
+  for (const BackendInfo& backend : report->backends) {
+    for (const DeviceInfo& info : backend.devices) {
+      if (!IsDevice(info.name, backend.name, device)) continue;
+      return BatchRecord{
+          {"versions",
+           {{"bulkhead", LibraryVersion()},
+            {"backend", backend.distribution + " " + backend.version},
+            {"device", info.description}}},
+          {"sandbox_tier", SandboxTierName(backend.tier)}};
+    }
+  }
+  return Status(Code::kNotFound, "there is no device " + device);
+}
+
+BatchRecord MakeRecord(const BatchItem& item, const FileStamp& stamp,
+                       const std::optional<std::string>& sha256,
+                       const BatchRecord& options, const BatchRecord& makers,
+                       const DecodeJob& job, const FileOutcome& outcome) {
+  BatchRecord record{{"input", item.input},
+                     {"bytes", OrNull(stamp.bytes)},
+                     {"modified_ns", OrNull(stamp.modified_ns)},
+                     {"sha256", OrNull(sha256)},
+                     {"options", options}};
+  record.update(makers);
+  const bool has_output = outcome.status.ok() && job.format != "null";
+  record["output"] = has_output ? BatchRecord(item.output) : BatchRecord();
+  const BatchRecord facts = FactsOf(job, outcome);
+  for (const char* key :
+       {"error", "frames", "frame_count", "frame_count_from_header", "damage",
+        "restarts", "failover"}) {
+    record[key] = facts.at(key);
+  }
+  return AsWritten(record);
+}
+
+Code CodeOf(const BatchRecord& record) {
+  const BatchRecord& error = record.at("error");
+  if (error.is_null()) return Code::kOk;
+  for (uint16_t i = 0; i <= static_cast<uint16_t>(Code::kCancelled); ++i) {
+    const Code code = static_cast<Code>(i);
+    if (error.is_object() && error.value("code", "") == CodeName(code)) {
+      return code;
+    }
+  }
+  return Code::kInternal;
+}
+
+std::optional<BatchRecord> BatchRecords::Find(const BatchItem& item,
+                                              const FileStamp& stamp) const {
+  std::optional<BatchRecord> record = ReadRecord(directory_, RecordOf(item));
+  if (!record || !stamp.bytes || (*record)["sha256"].is_null()) {
+    return std::nullopt;
+  }
+  const BatchRecord wanted{{"input", item.input},
+                           {"bytes", OrNull(stamp.bytes)},
+                           {"modified_ns", OrNull(stamp.modified_ns)},
+                           {"options", options_}};
+  const BatchRecord written = AsWritten(wanted);
+  for (const auto& [key, value] : written.items()) {
+    if ((*record)[key] != value) return std::nullopt;
+  }
+  if (!(*record)["output"].is_null() && !directory_.Has(item.output)) {
+    return std::nullopt;
+  }
+  return record;
+}
+
+bool BatchRecords::Has(const BatchItem& item) const {
+  return directory_.Has(RecordOf(item));
+}
+
+void BatchRecords::Remove(const BatchItem& item) const {
+  directory_.Remove(RecordOf(item));
+}
+
+Status BatchRecords::Write(const BatchItem& item, const BatchRecord& record,
+                           const std::string& writer) const {
+  return directory_.Write("record-" + writer, RecordOf(item), Line(record));
+}
+
+std::optional<BatchRecord> BatchRecords::FindPoison(
+    const BatchItem& item, const FileStamp& stamp,
+    const std::string& sha256) const {
+  auto record = ReadRecord(directory_, PoisonOf(sha256));
+  if (!record || (*record)["options"] != options_) return std::nullopt;
+  if (CodeOf(*record) != Code::kPoisonedInput) return std::nullopt;
+  BatchRecord own = AsWritten({{"input", item.input}});
+  std::string message = (*record)["error"].value("message", "");
+  Replace(message, (*record)["input"].get<std::string>(),
+          own["input"].get<std::string>());
+  (*record)["error"]["message"] = message;
+  (*record)["input"] = own["input"];
+  (*record)["bytes"] = OrNull(stamp.bytes);
+  (*record)["modified_ns"] = OrNull(stamp.modified_ns);
+  return record;
+}
+
+Result<bool> BatchRecords::WritePoison(const BatchRecord& record,
+                                       const std::string& writer) const {
+  const std::string sha256 = record.at("sha256").get<std::string>();
+  // What was poison with other options says nothing of these.
+  const auto known = ReadRecord(directory_, PoisonOf(sha256));
+  if (known && (*known)["options"] != options_) {
+    directory_.Remove(PoisonOf(sha256));
+  }
+  return directory_.WriteNew("poison-" + writer, PoisonOf(sha256),
+                             Line(record));
+}
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bulkhead/status.h>
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/cli/batch/batch_plan.h"
+#include "tools/cli/batch/batch_record.h"
+#include "tools/cli/decode/progress.h"
+
+namespace bulkhead::cli {
+
+// Counts the results of a batch, or of one shard, and tells of them: a line of
+// progress while it runs, a line for each failure, and a summary. What a person
+// reads goes to stderr. Thread-safe.
+class BatchReport {
+ public:
+  BatchReport(uint64_t files, Progress::Shown shown, bool quiet);
+
+  // A result of an earlier run.
+  void CountEarlier(const BatchRecord& record);
+  // A result of this run. `told_before`: an input of the same contents was
+  // told of, so this one is only counted.
+  void CountResult(const BatchRecord& record, bool told_before);
+  // An input that has no result: the next run tries it again.
+  void CountLoss(const BatchItem& item, const Status& status);
+  // Ends the line of progress.
+  void FinishProgress();
+
+  void SaySummary() const;
+  nlohmann::ordered_json Facts(const BatchShard& shard) const;
+  // The worst of all inputs, those of earlier runs included.
+  int exit_code() const { return exit_code_; }
+
+ private:
+  void Count(const BatchRecord& record);
+  void SayAbove(const std::string& line);
+  void Draw(bool now);
+  std::string ProgressLine() const;
+
+  struct Loss {
+    std::string input;
+    Status status;
+  };
+
+  const uint64_t files_;
+  const bool on_terminal_;
+  const bool shown_;
+  const bool quiet_;
+  const std::chrono::steady_clock::time_point start_;
+  mutable std::mutex mutex_;  // Guards what follows.
+  std::chrono::steady_clock::time_point drawn_;
+  uint64_t earlier_ = 0;
+  uint64_t decoded_ = 0;  // In this run, without failure.
+  uint64_t failed_ = 0;   // In any run.
+  uint64_t damaged_ = 0;  // In any run, decoded all the same.
+  uint64_t restarts_ = 0;
+  uint64_t frames_ = 0;
+  uint64_t copies_of_poison_ = 0;
+  std::vector<BatchRecord> failures_;  // Of this run, each contents once.
+  std::vector<Loss> losses_;
+  int exit_code_ = 0;
+};
+
+}  // namespace bulkhead::cli
