@@ -291,6 +291,8 @@ TEST_F(Batch, AFileThatKillsWorkersIsTriedAndNamedOnceForAll) {
   EXPECT_THAT(first.errors, Not(HasSubstr("c.mp4")));
   EXPECT_FALSE(fs::exists(Out("out") + "/manifest.jsonl"));
 
+  // Workers would live now, but no contents are tried again.
+  installation.SetFaults("");
   const ProgramResult second = shard("2/2");  // b, sound
   const json counted = json::parse(second.output);
   EXPECT_EQ(counted["poison"], json::array());
@@ -330,19 +332,42 @@ TEST_F(Batch, WhatTheBackendLosesIsTriedAgainByTheNextRun) {
 }
 
 TEST_F(Batch, AnOutputThatCannotBeWrittenEndsTheRun) {
-  // The file system has room for nothing larger.
-  const ProgramResult full = RunProgram(
-      {"sh", "-c",
-       R"(ulimit -f 16384; "$CLI" batch "$CLIP" --format rawvideo -o "$OUT")"},
-      {.environment = {{"BULKHEAD_LIBEXEC_DIR", LibexecDirectory()},
-                       {"CLI", PathFromEnvironment("BULKHEAD_TEST_CLI")},
-                       {"CLIP", clip()},
-                       {"OUT", Out("out")}}});
-  EXPECT_EQ(full.exit_code, 4) << full.Describe();
-  EXPECT_THAT(full.errors, AllOf(HasSubstr("File too large"),
-                                 HasSubstr("1 have no result")));
-  EXPECT_THAT(TreeOf(Out("out")), SizeIs(0));
-
+  const std::string batch =
+      R"("$CLI" batch "$CLIP" "$CLIP"2 --jobs 1 --format rawvideo --json )"
+      R"(-o "$OUT")";
+  fs::copy_file(clip(), Input("clip"));
+  fs::copy_file(clip(), Input("clip2"));
+  struct Row {
+    std::vector<std::string> shell;
+    std::string before;
+    int exit_code;
+    std::string cause;
+  };
+  const std::string own_user = geteuid() == 0 ? "-m" : "-Urm";
+  for (const Row& row :
+       {Row{{"sh"}, "ulimit -f 16384", 4, "File too large"},
+        Row{{"unshare", own_user, "sh"},
+            R"(mkdir "$OUT" && mount -t tmpfs -o size=8m none "$OUT")",
+            2,
+            "No space left on device"}}) {
+    std::vector<std::string> command = row.shell;
+    command.insert(command.end(), {"-c", row.before + "\n" + batch +
+                                             "\nstatus=$?\n"
+                                             "find \"$OUT\" -type f >&2\n"
+                                             "exit $status"});
+    const ProgramResult full = RunProgram(
+        command,
+        {.environment = {{"BULKHEAD_LIBEXEC_DIR", LibexecDirectory()},
+                         {"CLI", PathFromEnvironment("BULKHEAD_TEST_CLI")},
+                         {"CLIP", Input("clip")},
+                         {"OUT", Out("out")}}});
+    EXPECT_EQ(full.exit_code, row.exit_code) << full.Describe();
+    EXPECT_THAT(full.errors,
+                AllOf(HasSubstr(row.cause), HasSubstr("2 have no result"),
+                      Not(HasSubstr("\n" + Out("out")))));
+    EXPECT_EQ(json::parse(full.output)["lost"], json::array());
+    fs::remove_all(Out("out"));
+  }
   ExpectFailure({"batch", clip(), "-o", Write("file", "") + "/out"}, 2,
                 "cannot create the directory");
 }
