@@ -26,7 +26,10 @@ namespace {
 // word, and why not.
 const std::map<std::string, std::string> kNotRun = {
     {"bazel", "builds and tests inside of a test of the same Bazel"},
+    {"kubectl", "there is no cluster; tests/fleet runs the command of a pod"},
+    {"parallel", "tests/fleet runs it, with sshd"},
     {"pip", "tests/python/wheel_test.py runs it"},
+    {"sbatch", "tests/fleet runs it, with Slurm"},
     {"tools/bench", "measures, for minutes, on a machine left alone"},
     {"tools/lint", "is a step of .ci/run itself"},
     {"tools/package", "tests/python/wheel_test.py runs it"},

@@ -46,7 +46,7 @@ using ::testing::StartsWith;
 constexpr milliseconds kSoon{60'000};
 constexpr uint64_t kFrames = 120;
 constexpr char kNoPrometheus[] =
-    "prometheus is not there: to be installed by tools/setup --fleet";
+    "prometheus is not there; tools/setup --fleet installs it";
 
 // The path of a program, or an empty string.
 std::string InPath(const std::string& program) {
