@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The page about Slurm does what it shows, with the daemons of one node.
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <net/if.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
 
+#include "ipc/unique_fd.h"
 #include "tests/docs/workplace.h"
 #include "tests/fleet/fleet_page.h"
+#include "tests/support/own_world.h"
 #include "tests/support/program.h"
 
 namespace bulkhead::tests {
@@ -22,10 +30,24 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds kStart{60};
 
+// Slurm resolves no address on a machine that has only loopback addresses.
+constexpr char kAddress[] = "10.0.0.1";
+
+bool AddAddress() {
+  const ipc::UniqueFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  ifreq request = {};
+  std::strcpy(request.ifr_name, "lo:1");
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  inet_pton(AF_INET, kAddress, &address.sin_addr);
+  std::memcpy(&request.ifr_addr, &address, sizeof(address));
+  return ioctl(socket.get(), SIOCSIFADDR, &request) == 0;
+}
+
 // A cluster of one node, which is this machine.
 class Slurm {
  public:
-  explicit Slurm(const std::string& directory) {
+  explicit Slurm(const std::string& directory) : directory_(directory) {
     fs::create_directories(directory + "/munge");
     fs::permissions(directory + "/munge", fs::perms(0700));
     std::ofstream(directory + "/munge/key") << std::string(1024, 'k');
@@ -36,7 +58,8 @@ class Slurm {
         std::string(host).substr(0, std::string(host).find('.'));
     const std::string socket = directory + "/socket";
     std::ofstream(directory + "/slurm.conf")
-        << "ClusterName=test\nSlurmctldHost=" << node << "(127.0.0.1)\n"
+        << "ClusterName=test\nSlurmctldHost=" << node << "(" << kAddress
+        << ")\n"
         << "SlurmUser=root\nSlurmdUser=root\n"
         << "AuthType=auth/munge\nAuthInfo=socket=" << socket << "\n"
         << "StateSaveLocation=" << directory << "/state\n"
@@ -46,7 +69,7 @@ class Slurm {
         << "ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\n"
         << "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n"
         << "SchedulerParameters=batch_sched_delay=0,sched_interval=1\n"
-        << "NodeName=" << node << " NodeAddr=127.0.0.1 CPUs=2\n"
+        << "NodeName=" << node << " NodeAddr=" << kAddress << " CPUs=2\n"
         << "PartitionName=all Nodes=ALL Default=YES State=UP\n";
     setenv("SLURM_CONF", (directory + "/slurm.conf").c_str(), 1);
     munged_ = RunningProgram::Start(
@@ -63,7 +86,12 @@ class Slurm {
     });
   }
   // Ends the node before its controller.
-  ~Slurm() { slurmd_.reset(); }
+  ~Slurm() {
+    slurmd_.reset();
+    slurmctld_.reset();
+    munged_.reset();
+    fs::remove_all(directory_);
+  }
 
  private:
   template <typename Condition>
@@ -75,6 +103,7 @@ class Slurm {
     }
   }
 
+  const std::string directory_;
   std::unique_ptr<RunningProgram> munged_;
   std::unique_ptr<RunningProgram> slurmctld_;
   std::unique_ptr<RunningProgram> slurmd_;
@@ -87,9 +116,15 @@ TEST(SlurmPage, DoesWhatItShows) {
   if (!missing.empty()) {
     GTEST_SKIP() << missing << " is not there; tools/setup --fleet installs it";
   }
-  if (geteuid() != 0) GTEST_SKIP() << "only root can run slurmd";
+  if (!HasOwnNetwork()) GTEST_SKIP() << "only root can run slurmd";
+  ASSERT_TRUE(AddAddress()) << strerror(errno);
   const Workplace workplace("slurm");
-  const Slurm slurm(workplace.path() + "/cluster");
+  // The path of a socket must be short.
+  char directory[] = "/tmp/bulkhead-slurm-XXXXXX";
+  ASSERT_NE(mkdtemp(directory), nullptr);
+  fs::permissions(directory, fs::perms(0755));
+  const Slurm slurm(directory);
+  if (HasFatalFailure()) return;
   RunPage(workplace);
   // Each task of the array was a shard, and left nothing to the last command.
   for (const char* shard : {"1", "2"}) {
