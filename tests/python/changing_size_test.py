@@ -147,4 +147,4 @@ class ChangingSize(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

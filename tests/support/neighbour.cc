@@ -93,10 +93,14 @@ void Neighbour::Play(VideoDecoder video) {
 Status ActBesideNeighbour(const HostOptions& options,
                           std::chrono::milliseconds limit,
                           const std::function<Status(Host&)>& act) {
-  return ActOnHost(options, limit, [&](Host& host) {
+  bool acted = false;
+  Status status = ActOnHost(options, limit, [&](Host& host) {
+    acted = true;
     const Neighbour neighbour(host);
     return act(host);
   });
+  EXPECT_TRUE(acted) << status;
+  return status;
 }
 
 }  // namespace bulkhead::tests

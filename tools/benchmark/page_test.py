@@ -118,7 +118,7 @@ class PageTest(unittest.TestCase):
             "commit c0ffee, decade · medians of 5 rounds",
         )
 
-    @unittest.skipUnless(matplotlib, "needs matplotlib: tools/setup --page")
+    @unittest.skipUnless(matplotlib, "matplotlib is not there; tools/setup --page installs it")
     def test_the_page_has_each_figure(self):
         import page
 
@@ -141,7 +141,7 @@ class PageTest(unittest.TestCase):
             # assertIn() would print the whole page.
             self.assertTrue(wanted in text, wanted)
 
-    @unittest.skipUnless(matplotlib, "needs matplotlib: tools/setup --page")
+    @unittest.skipUnless(matplotlib, "matplotlib is not there; tools/setup --page installs it")
     def test_one_thing_has_one_colour(self):
         from plots import LIBAV, colour
 
@@ -151,4 +151,4 @@ class PageTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)
