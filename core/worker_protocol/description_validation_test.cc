@@ -101,6 +101,10 @@ TEST(ValidateContainer, LiesAreRefused) {
     c.setStreamCount(3);
     c.setBestAudioStream(3);
   }));
+  EXPECT_FALSE(ContainerOf([](Container c) {
+    c.setStreamCount(3);
+    c.setBestVideoStream(3);
+  }));
 }
 
 TEST(ValidateContainer, TimesAreSeconds) {

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "ipc/error.h"
 #include "ipc/testing/forked_child.h"
 
@@ -87,6 +89,20 @@ TEST(ChildrenTest, AChildForWhichThereIsNoDescriptorIsNotRefused) {
   ASSERT_FALSE(starved);
   EXPECT_EQ(starved.error().code, ipc::Code::kResourceExhausted);
   EXPECT_TRUE(children.Watch(worker.pid()));
+}
+
+// Its pid may be another child's by then.
+TEST(ChildrenTest, NoDescriptorIsKeptOfAChildThatWasReaped) {
+  const ForkedChild zygote = ForkedChild::Sleeping();
+  const ForkedChild worker([] { return 0; });
+  Children children(zygote.pid());
+  auto pidfd = children.Watch(worker.pid());
+  ASSERT_TRUE(pidfd);
+  children.Keep(worker.pid(), *std::move(pidfd));
+  AwaitEnd(worker.pidfd());
+  ASSERT_TRUE(children.ReapOne());
+  EXPECT_FALSE(children.Watch(worker.pid()));
+  children.Kill(zygote.pid());
 }
 
 TEST(ChildrenTest, KillsOnlyWhatIsWatched) {

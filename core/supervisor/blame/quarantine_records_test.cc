@@ -130,6 +130,24 @@ TEST_F(QuarantineRecordsTest, APathThatIsNoTextIsNotKept) {
   EXPECT_EQ(records_.diagnostics().size(), 1u);
 }
 
+TEST_F(QuarantineRecordsTest, OfTooManyThatHoldNoFurtherOneIsWritten) {
+  const auto add = [&](const std::string& object) {
+    tree_.Write(object, "12345");
+    struct stat info;
+    EXPECT_EQ(::stat((tree_ / object).c_str(), &info), 0);
+    QuarantineRecord holds = RecordOf(object);
+    holds.modified_ns =
+        info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
+    holds.libraries_ns = LibrariesInstalledNs();
+    return records_.Add(holds);
+  };
+  for (size_t i = 0; i < QuarantineRecords::kMaxRecords; ++i) {
+    ASSERT_TRUE(add(std::to_string(i) + ".so").ok());
+  }
+  EXPECT_EQ(add("one more.so").code(), Code::kResourceExhausted);
+  EXPECT_EQ(records_.All().size(), QuarantineRecords::kMaxRecords);
+}
+
 TEST_F(QuarantineRecordsTest, OfTooManyThoseGoWhoseObjectHasChanged) {
   tree_.Write("there.so", "12345");
   struct stat info;
