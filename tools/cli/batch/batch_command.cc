@@ -31,7 +31,7 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead batch *.mp4 --format png --at 0,-1 -o out
   bulkhead batch *.mp4 --audio --sample-rate 16000 -o out
   find /media -name '*.mp4' -print0 |
-      bulkhead batch --files-from - -0 --relative-to /media -o out
+      bulkhead batch --files-from - --null --relative-to /media -o out
   bulkhead batch --files-from list --shard 3/8 -o /shared/out
 
 FORMAT is one of those of `bulkhead decode`. The output of clip.mp4 is
@@ -204,7 +204,7 @@ void AddBatchCommand(CLI::App& app, Invocation& invocation) {
                    "Read more files from this list, one on each line; - is "
                    "stdin")
       ->type_name("LIST");
-  command->add_flag("-0,--null", options->nul_separated,
+  command->add_flag("--null", options->nul_separated,
                     "The names in LIST end with NUL, as find -print0 writes "
                     "them");
   command
