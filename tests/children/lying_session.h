@@ -30,7 +30,7 @@ inline constexpr uint32_t kLyingWidth = 64;
 inline constexpr uint32_t kLyingHeight = 48;
 inline constexpr char kLyingFormat[] = "yuv420p";
 inline constexpr int64_t kLyingFrames = 24;
-// What a lie about pixels writes; no frame has such bytes.
+// The byte that a lie about pixels writes. No frame of the clip has it.
 inline constexpr std::byte kLyingPixel{0xEE};
 inline constexpr uint32_t kLyingRate = 8000;
 inline constexpr uint32_t kLyingChannels = 2;

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <net/if.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -99,7 +100,7 @@ class Slurm {
     const auto end = std::chrono::steady_clock::now() + kStart;
     while (!is_met()) {
       ASSERT_LT(std::chrono::steady_clock::now(), end) << "Slurm did not start";
-      usleep(10'000);
+      sched_yield();
     }
   }
 

@@ -37,7 +37,7 @@ class ReplyCheck {
     bool native = false;
     bool autoscale = true;
     bool float32 = false;
-    // Whether each lease is mapped copy-on-write as well.
+    // True if each lease is mapped copy-on-write as well.
     bool maps_privately = false;
   };
   explicit ReplyCheck(const Asked& asked);

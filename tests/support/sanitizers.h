@@ -3,7 +3,7 @@
 
 namespace bulkhead::tests {
 
-// Whether this program was built with AddressSanitizer or ThreadSanitizer.
+// True in a build with AddressSanitizer or ThreadSanitizer.
 #ifdef __has_feature
 #define BULKHEAD_HAS_FEATURE(x) __has_feature(x)
 #else

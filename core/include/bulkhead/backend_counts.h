@@ -47,8 +47,8 @@ struct DurationCounts {
   std::chrono::microseconds sum{0};
 };
 
-// What one bulkheadd has counted of one backend since bulkheadd started. The
-// counts go on when the backend is restarted, reloaded or replaced by another
+// The counts that one bulkheadd has of one backend since bulkheadd started.
+// They go on when the backend is restarted, reloaded or replaced by another
 // version, and never fall. They end with bulkheadd, that is, with the Host.
 struct BackendCounts {
   std::string backend;

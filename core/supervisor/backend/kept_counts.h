@@ -12,15 +12,15 @@
 
 namespace bulkhead::supervisor {
 
-// What is counted of each backend as long as bulkheadd lives. Backend is an
-// object of one version of the files; an operator's counters must not fall when
-// another version takes its place, nor be told twice while the old one drains.
-// So they are kept here, by name.
+// Keeps the counts of each backend, by its name, as long as bulkheadd lives. A
+// Backend is one version of the installed files. An operator's counters must
+// not fall when another version takes its place, nor be told twice while the
+// old one drains, so Backend does not keep them itself.
 //
 // Owned by Supervisor. Bound to the event loop's thread.
 class KeptCounts {
  public:
-  // The counts of the backend `name`, which stay where they are.
+  // Returns the counts of the backend `name`. The reference stays valid.
   BackendCounts& Of(const std::string& name);
   const std::map<std::string, BackendCounts>& all() const { return counts_; }
 

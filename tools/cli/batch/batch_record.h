@@ -16,8 +16,8 @@
 
 namespace bulkhead::cli {
 
-// What is written down of one input: one line of JSON. A record says nothing of
-// when, where and by which shard, so that any division of a batch leaves the
+// The record of one input: one line of JSON. A record does not tell when, where
+// and by which shard it was written, so that any division of a batch leaves the
 // same records, unless workers died.
 using BatchRecord = nlohmann::ordered_json;
 

@@ -20,7 +20,7 @@
 
 namespace bulkhead::cli {
 
-// What a run does with each of its inputs.
+// The work that a run does on each of its inputs.
 struct BatchRecipe {
   DecodeJob job;        // Without the file and the output.
   BatchRecord options;  // OptionsForRecords()

@@ -11,7 +11,8 @@
 
 namespace bulkhead::cli {
 
-// What identifies the contents of a file without reading it. Both are empty if
+// The size and time of a file, by which a run sees without reading the file
+// whether its contents may be others than before. Both are empty if
 // there is no regular file of that name.
 struct FileStamp {
   std::optional<uint64_t> bytes;
