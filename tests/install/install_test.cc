@@ -104,8 +104,9 @@ TEST_F(Install, WheelIsFoundDecodesAndGoes) {
 
 TEST_F(Install, SaysWhatWasDone) {
   const auto install = [&](ProgramOptions options = {}) {
-    return Run({"install", wheel(), "--into", directory()}, std::move(options))
-        .errors;
+    const ProgramResult result =
+        Run({"install", wheel(), "--into", directory()}, std::move(options));
+    return result.output + result.errors;
   };
   const std::string first = install();
   EXPECT_NE(first.find("installed bulkhead-openreg 0.1.0 in " + directory()),
@@ -123,9 +124,9 @@ TEST_F(Install, SaysWhatWasDone) {
 
   const ProgramResult gone =
       Run({"uninstall", "bulkhead-openreg", "--from", directory()});
-  EXPECT_NE(gone.errors.find("removed bulkhead-openreg 0.1.0"),
+  EXPECT_NE(gone.output.find("removed bulkhead-openreg 0.1.0"),
             std::string::npos)
-      << gone.errors;
+      << gone.output;
 }
 
 TEST_F(Install, UnpackedOneIsInstalledToo) {

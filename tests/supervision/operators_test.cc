@@ -408,7 +408,7 @@ TEST_F(Operators, ACommandForAllFailsIfOneOfSeveralDoesNotAnswer) {
   const ProgramResult all = Cli({"restart", "honest", "--all"});
   ASSERT_TRUE(supervisor.Signal(SIGCONT));
   EXPECT_EQ(all.exit_code, 4) << all.Describe();
-  EXPECT_THAT(all.errors, HasSubstr("restarted honest in process " +
+  EXPECT_THAT(all.output, HasSubstr("restarted honest in process " +
                                     std::to_string(other.pid())));
 }
 
@@ -439,7 +439,7 @@ TEST_F(Operators, WhatIsDisabledIsOnRecordThoughAnApplicationDoesNotAnswer) {
   const ProgramResult disabled = run({"disable", "honest"});
   EXPECT_EQ(disabled.exit_code, 4) << disabled.Describe();
   EXPECT_THAT(disabled.errors, HasSubstr("does not answer"));
-  EXPECT_THAT(disabled.errors,
+  EXPECT_THAT(disabled.output,
               HasSubstr("disabled honest for applications that start later"));
   EXPECT_EQ(state_of(), "disabled");
   const ProgramResult enabled = run({"enable", "honest"});

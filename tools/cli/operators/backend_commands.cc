@@ -124,22 +124,22 @@ int RunWithoutApplication(const GlobalOptions& global, const CommandKind& kind,
     return Fail(NothingRecorded(kind, recorded));
   }
   if (!global.quiet && kind.command == BackendCommand::kRestart) {
-    Say(
+    Print(
         fmt::format("no application of {} uses Bulkhead now; forgot the "
                     "recorded failures of {}",
                     DescribeUser(), backend));
   } else if (!global.quiet) {
-    Say(
+    Print(
         fmt::format("{} {} for applications that start later; none of {} uses "
                     "Bulkhead now",
                     kind.done, backend, DescribeUser()));
   }
-  return 0;
+  return FinishPrinting();
 }
 
-// Says what is to be known about the backend although it was reloaded in
+// Prints what is to be known about the backend although it was reloaded in
 // `hosts`.
-void SayReasons(const std::set<int>& hosts, const std::string& name) {
+void PrintReasons(const std::set<int>& hosts, const std::string& name) {
   const Result<RunningHosts> running =
       FindRunningHosts(std::chrono::milliseconds(0));
   if (!running) return;
@@ -150,8 +150,8 @@ void SayReasons(const std::set<int>& hosts, const std::string& name) {
           backend.reason.empty()) {
         continue;
       }
-      Say(fmt::format("{} in process {}: {}", backend.name, host.pid,
-                      backend.reason));
+      Print(fmt::format("{} in process {}: {}", backend.name, host.pid,
+                        backend.reason));
     }
   }
 }
@@ -171,8 +171,8 @@ int RunRecord(const GlobalOptions& global, const CommandKind& kind,
   const Status recorded = Record(global, kind, asked.backend);
   if (recorded.ok()) {
     if (!global.quiet && !found.complete) {
-      Say(fmt::format("{} {} for applications that start later", kind.done,
-                      asked.backend));
+      Print(fmt::format("{} {} for applications that start later", kind.done,
+                        asked.backend));
     }
     return 0;
   }
@@ -198,7 +198,7 @@ int RunCommand(const GlobalOptions& global, const CommandKind& kind,
     exit_code =
         WorseExitCode(exit_code, RunRecord(global, kind, asked, *found));
   }
-  if (found->hosts.empty()) return exit_code;
+  if (found->hosts.empty()) return WorseExitCode(exit_code, FinishPrinting());
   std::vector<int> pids;
   for (const auto& [pid, command] : found->hosts) pids.push_back(pid);
   const std::vector<Status> statuses =
@@ -210,8 +210,8 @@ int RunCommand(const GlobalOptions& global, const CommandKind& kind,
     if (status.ok()) {
       done.insert(pids[i]);
       if (global.quiet) continue;
-      Say(fmt::format("{} {} in process {}", kind.done, asked.backend,
-                      pids[i]));
+      Print(fmt::format("{} {} in process {}", kind.done, asked.backend,
+                        pids[i]));
     } else if (status.code() == Code::kNotFound) {
       // With --all, an application without this backend is no failure as long
       // as another one has it.
@@ -222,9 +222,11 @@ int RunCommand(const GlobalOptions& global, const CommandKind& kind,
   }
   if (!global.quiet && !done.empty() &&
       kind.command == BackendCommand::kReload) {
-    SayReasons(done, asked.backend);
+    PrintReasons(done, asked.backend);
   }
-  if (exit_code != 0 || !done.empty()) return exit_code;
+  if (exit_code != 0 || !done.empty()) {
+    return WorseExitCode(exit_code, FinishPrinting());
+  }
   return Fail(absent);
 }
 

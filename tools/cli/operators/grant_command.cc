@@ -128,18 +128,18 @@ int RunGrant(const GlobalOptions& global, const GrantOptions& options) {
       options.any_hash ? Result<std::string>("") : HashOf(backend->file);
   if (!hash) return Fail(hash.error());
   if (!global.quiet) {
-    Say(fmt::format("{} ({} {}, {}) may from now on have:", backend->name,
-                    backend->distribution, backend->version,
-                    options.any_hash ? "any file" : backend->file));
-    for (const std::string& text : ToTexts(*wanted)) Say("  " + text);
+    Print(fmt::format("{} ({} {}, {}) may from now on have:", backend->name,
+                      backend->distribution, backend->version,
+                      options.any_hash ? "any file" : backend->file));
+    for (const std::string& text : ToTexts(*wanted)) Print("  " + text);
   }
   const Status written = grants::EditGrantFile(
       target->path, target->audience, [&](std::string_view text) {
         return grants::WithGrant(text, backend->name, *hash, *wanted);
       });
   if (!written.ok()) return Fail(written);
-  if (!global.quiet) Say("written to " + target->path);
-  return 0;
+  if (!global.quiet) Print("written to " + target->path);
+  return FinishPrinting();
 }
 
 }  // namespace

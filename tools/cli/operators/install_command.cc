@@ -64,11 +64,11 @@ std::string Headline(const Installation& done) {
                      done.files, before);
 }
 
-void SayInstallation(const Installation& done, bool on_path, bool quiet) {
+void PrintInstallation(const Installation& done, bool on_path, bool quiet) {
   if (!quiet) {
-    Say(Headline(done));
+    Print(Headline(done));
     for (const EntryPoint& backend : BackendsOf(done)) {
-      Say(fmt::format("  backend {} = {}", backend.name, backend.value));
+      Print(fmt::format("  backend {} = {}", backend.name, backend.value));
     }
   }
   for (const Diagnostic& diagnostic : done.diagnostics) {
@@ -116,8 +116,8 @@ int RunInstall(const GlobalOptions& global, const InstallOptions& options) {
   if (!done) return Fail(done.error());
   const bool on_path = install::IsOnPluginPath(environment, *target);
   if (options.json) return PrintFacts(InstallationFacts(*done, on_path));
-  SayInstallation(*done, on_path, global.quiet);
-  return 0;
+  PrintInstallation(*done, on_path, global.quiet);
+  return FinishPrinting();
 }
 
 }  // namespace

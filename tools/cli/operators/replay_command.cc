@@ -206,14 +206,17 @@ bool IsSame(const ExitReport& was, const ExitReport& is) {
          Place(was.position) == Place(is.position);
 }
 
-int SayVerdict(const Crash& crash, const BackendInfo& backend,
-               const Status& status) {
-  if (status.ok()) return Say("it did not crash this time"), 0;
+int PrintVerdict(const Crash& crash, const BackendInfo& backend,
+                 const Status& status) {
+  if (status.ok()) {
+    Print("it did not crash this time");
+    return 0;
+  }
   if (const ExitReport* end = status.exit_report()) {
-    Say(IsSame(crash.end, *end) ? "it crashed again, in the same way"
-                                : "it crashed again, in another way");
-    Say("  before: " + crash.cause + "; " + crash.end.position);
-    Say("  now:    " + status.message());
+    Print(IsSame(crash.end, *end) ? "it crashed again, in the same way"
+                                  : "it crashed again, in another way");
+    Print("  before: " + crash.cause + "; " + crash.end.position);
+    Print("  now:    " + status.message());
     return ExitCodeFor(Code::kBackendLost);
   }
   if (backend.state == "quarantined") {
@@ -229,7 +232,8 @@ int SayVerdict(const Crash& crash, const BackendInfo& backend,
   if (!starting && (status.code() == Code::kBadInput ||
                     status.code() == Code::kUnsupported ||
                     status.code() == Code::kOutOfRange)) {
-    return Say("it did not crash this time: " + status.message()), 0;
+    Print("it did not crash this time: " + status.message());
+    return 0;
   }
   return Fail(status);
 }
@@ -247,7 +251,8 @@ int RunReplay(const GlobalOptions& global, const ReplayOptions& options) {
   const Status status =
       crash->input ? Decode(**host, *crash) : Start(**host, *crash, *before);
   const Result<BackendInfo> after = Find(**host, crash->backend);
-  return SayVerdict(*crash, after ? *after : *before, status);
+  return WorseExitCode(PrintVerdict(*crash, after ? *after : *before, status),
+                       FinishPrinting());
 }
 
 }  // namespace

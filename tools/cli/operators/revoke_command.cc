@@ -63,11 +63,11 @@ int RunRevoke(const GlobalOptions& global, const RevokeOptions& options) {
   if (!written.ok() || !global.quiet) SayElsewhere(options, target->path);
   if (!written.ok()) return Fail(written);
   if (!global.quiet) {
-    Say(fmt::format("taken from {} in {}: {}", options.backend, target->path,
-                    less ? fmt::format("{}", fmt::join(ToTexts(*less), ", "))
-                         : "everything"));
+    Print(fmt::format("taken from {} in {}: {}", options.backend, target->path,
+                      less ? fmt::format("{}", fmt::join(ToTexts(*less), ", "))
+                           : "everything"));
   }
-  return 0;
+  return FinishPrinting();
 }
 
 }  // namespace

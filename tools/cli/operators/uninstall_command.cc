@@ -55,12 +55,12 @@ int RunUninstall(const GlobalOptions& global, const UninstallOptions& options) {
   if (!done) return Fail(done.error());
   if (options.json) return PrintFacts(RemovalFacts(*done));
   if (global.quiet) return 0;
-  Say(fmt::format("removed {} {} from {}", done->name, done->version,
-                  done->directory));
+  Print(fmt::format("removed {} {} from {}", done->name, done->version,
+                    done->directory));
   for (const Diagnostic& diagnostic : done->diagnostics) {
     Say(ToString(diagnostic));
   }
-  return 0;
+  return FinishPrinting();
 }
 
 }  // namespace
