@@ -315,6 +315,8 @@ Request ToRequest(const Members& in) {
 
 const char* NameOf(Request::Kind kind) { return NameIn(kRequests, kind); }
 
+const char* NameOf(ExitReport::Kind kind) { return NameIn(kEnds, kind); }
+
 const char* NameOf(OnCorrupt on_corrupt) {
   return NameIn(kOnCorrupt, on_corrupt);
 }

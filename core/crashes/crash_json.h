@@ -35,6 +35,8 @@ Result<Crash> ParseCrash(const std::string& text_untrusted);
 
 // Returns "start", "open", "scan", "next" or "frame-at". Static storage.
 const char* NameOf(Crash::Request::Kind kind);
+// Returns "exited", "signaled", "out-of-memory" and so on. Static storage.
+const char* NameOf(ExitReport::Kind kind);
 // Returns "error", "skip", "nearest" or "show". Static storage.
 const char* NameOf(OnCorrupt on_corrupt);
 

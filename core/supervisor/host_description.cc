@@ -3,7 +3,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <fstream>
+#include <limits>
 #include <set>
 #include <string>
 
@@ -15,8 +18,23 @@ namespace {
 
 namespace schema = ipc::schema;
 
+// Returns for how long the call lasts that began at `since`; 0 for no call.
+uint32_t WaitingMs(uint64_t since) {
+  if (since == 0) return 0;
+  const std::chrono::nanoseconds now =
+      std::chrono::steady_clock::now().time_since_epoch();
+  const auto began = std::chrono::nanoseconds(static_cast<int64_t>(since));
+  const int64_t waited =
+      std::chrono::duration_cast<std::chrono::milliseconds>(now - began)
+          .count();
+  return static_cast<uint32_t>(
+      std::clamp<int64_t>(waited, 1, std::numeric_limits<uint32_t>::max()));
+}
+
 void Count(const SessionCounter* counter, schema::RunningSession::Builder out) {
   if (!counter) return;
+  out.setWaitingMs(
+      WaitingMs(counter->waiting_since.load(std::memory_order_relaxed)));
   out.setFrames(counter->frames.load(std::memory_order_relaxed));
   out.setRestarts(
       static_cast<uint32_t>(counter->restarts.load(std::memory_order_relaxed)));

@@ -313,6 +313,9 @@ struct RunningSession {
   # earlier workers of the session.
   restarts @5 :UInt32;
   # The number of workers that the session has lost.
+  waitingMs @6 :UInt32;
+  # How long the call lasts that waits for the session; 0 if none does. A call
+  # that began just now waits for 1.
 }
 
 struct BackendCommand {

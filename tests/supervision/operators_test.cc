@@ -159,6 +159,35 @@ TEST_F(Operators, SeeWhatEveryHostOfTheUserDoes) {
   EXPECT_EQ(session.worker_pid, video.worker_pid());
   EXPECT_EQ(session.input, installation_.media());
   EXPECT_EQ(session.frames_per_second.value_or(-1), 0);
+  EXPECT_EQ(session.waiting, std::nullopt);
+}
+
+TEST_F(Operators, SeeForHowLongACallWaits) {
+  const auto host = NewHost();
+  auto video = Open(*host).value();
+  ASSERT_TRUE(video.Next().value());
+  const ProcessWatch worker(video.worker_pid());
+  ASSERT_TRUE(worker.Signal(SIGSTOP));
+  const auto session = [&] {
+    return Honest(Mine(host->supervisor_pid())).sessions.at(0);
+  };
+  std::thread reader([&] { EXPECT_EQ(CountRest(video), kMadeUpFrames - 1); });
+  // The frames that were decoded ahead come first.
+  RunningSession waiting;
+  do {
+    waiting = session();
+  } while (waiting.waiting.value_or(std::chrono::milliseconds(0)) <
+           std::chrono::milliseconds(100));
+  EXPECT_EQ(waiting.frames_per_second.value_or(-1), 0);
+  const std::string pid = std::to_string(::getpid());
+  EXPECT_THAT(Cli({"ps", "--host", pid}).output, HasSubstr("waiting for "));
+  ASSERT_TRUE(worker.Signal(SIGCONT));
+  reader.join();
+  EXPECT_EQ(session().waiting, std::nullopt);
+  EXPECT_THAT(Cli({"ps", "--host", pid}).output, HasSubstr(" idle, "));
+  const ProgramResult absent = Cli({"ps", "--host", "1"});
+  EXPECT_EQ(absent.exit_code, 2) << absent.Describe();
+  EXPECT_THAT(absent.errors, HasSubstr("process 1 "));
 }
 
 TEST_F(Operators, FramesAreCountedAcrossWorkers) {

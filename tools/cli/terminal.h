@@ -3,6 +3,8 @@
 
 #include <bulkhead/status.h>
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -36,5 +38,13 @@ int Fail(const Status& status);
 int WorseExitCode(int a, int b);
 
 bool StderrIsTerminal();
+// Returns the width of the terminal that stdout is, or nullopt if stdout is
+// none or does not know its width.
+std::optional<size_t> StdoutColumns();
+
+// Returns `line` with at most `columns` characters, of which the last is an
+// ellipsis if some were left out. Counts the characters of UTF-8 text; each
+// counts as one column.
+std::string Shortened(std::string_view line, size_t columns);
 
 }  // namespace bulkhead::cli

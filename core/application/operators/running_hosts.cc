@@ -42,6 +42,11 @@ std::string CommandOf(int pid) {
   return CleanText(text, kMaxCommandBytes);
 }
 
+std::optional<milliseconds> Waiting(uint32_t ms) {
+  if (ms == 0) return std::nullopt;
+  return milliseconds(ms);
+}
+
 RunningBackend ToBackend(schema::RunningBackend::Reader backend) {
   RunningBackend out;
   out.name = backend.getName().cStr();
@@ -61,7 +66,8 @@ RunningBackend ToBackend(schema::RunningBackend::Reader backend) {
                             .worker_pid = session.getWorkerPid(),
                             .frames = session.getFrames(),
                             .frames_per_second = std::nullopt,
-                            .restarts = session.getRestarts()});
+                            .restarts = session.getRestarts(),
+                            .waiting = Waiting(session.getWaitingMs())});
   }
   return out;
 }

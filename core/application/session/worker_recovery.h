@@ -144,6 +144,22 @@ class WorkerRecovery {
   void Cancel() { cancel_->Raise(); }
 
  private:
+  // Counts the call of the application as waiting, for as long as it exists.
+  class CountedWait {
+   public:
+    CountedWait(SessionCounting::Lease& counter,
+                std::chrono::steady_clock::time_point since)
+        : counter_(counter) {
+      counter_.BeginWait(since);
+    }
+    CountedWait(const CountedWait&) = delete;
+    CountedWait& operator=(const CountedWait&) = delete;
+    ~CountedWait() { counter_.EndWait(); }
+
+   private:
+    SessionCounting::Lease& counter_;
+  };
+
   // The deaths during one step of the caller.
   struct Episode {
     std::chrono::steady_clock::time_point began;
@@ -204,6 +220,7 @@ class WorkerRecovery {
 
 template <typename Call>
 auto WorkerRecovery::Run(Step asked, const Call& step) -> decltype(step()) {
+  const CountedWait wait(counter_, call_began_);
   for (;;) {
     Status failure = Ready(asked);
     if (failure.ok()) {

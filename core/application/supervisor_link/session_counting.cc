@@ -27,6 +27,7 @@ SessionCounting::Lease SessionCounting::Take() {
     if (taken_[place].exchange(true)) continue;
     At(place).frames.store(0, std::memory_order_relaxed);
     At(place).restarts.store(0, std::memory_order_relaxed);
+    At(place).waiting_since.store(0, std::memory_order_relaxed);
     return Lease(shared_from_this(), place);
   }
   return Lease();
@@ -44,6 +45,19 @@ void SessionCounting::Lease::AddFrame() {
 void SessionCounting::Lease::AddRestart() {
   if (!counting_) return;
   counting_->At(place_).restarts.fetch_add(1, std::memory_order_relaxed);
+}
+
+void SessionCounting::Lease::BeginWait(
+    std::chrono::steady_clock::time_point since) {
+  if (!counting_) return;
+  const std::chrono::nanoseconds monotonic = since.time_since_epoch();
+  counting_->At(place_).waiting_since.store(monotonic.count(),
+                                            std::memory_order_relaxed);
+}
+
+void SessionCounting::Lease::EndWait() {
+  if (!counting_) return;
+  counting_->At(place_).waiting_since.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace bulkhead::session

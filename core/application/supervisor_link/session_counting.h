@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -32,6 +33,10 @@ class SessionCounting : public std::enable_shared_from_this<SessionCounting> {
     uint32_t place() const { return place_; }
     void AddFrame();
     void AddRestart();
+    // Record that a call of the application, which began at `since`, waits for
+    // the session, and that none does.
+    void BeginWait(std::chrono::steady_clock::time_point since);
+    void EndWait();
 
    private:
     friend class SessionCounting;

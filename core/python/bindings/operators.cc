@@ -67,7 +67,8 @@ void DefineRunning(py::module_& module) {
       .field("worker_pid", &RunningSession::worker_pid)
       .field("frames", &RunningSession::frames)
       .field("frames_per_second", &RunningSession::frames_per_second)
-      .field("restarts", &RunningSession::restarts);
+      .field("restarts", &RunningSession::restarts)
+      .field("waiting", &RunningSession::waiting);
   Record<RunningBackend>(module, "RunningBackend",
                          "One backend of an application.")
       .field("name", &RunningBackend::name)

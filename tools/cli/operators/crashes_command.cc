@@ -50,10 +50,19 @@ std::string OrNotKnown(const std::string& text) {
 
 void PrintList(const CrashList& list) {
   if (list.crashes.empty()) Say("there are no records of crashes");
+  uint64_t unrecorded = 0;
   for (const Crash& crash : list.crashes) {
+    unrecorded += crash.unrecorded;
     Print(fmt::format(
         "{:>5}  {}  {}{}", crash.number, crash.time, Summary(crash),
         crash.end.position.empty() ? "" : "; " + crash.end.position));
+    if (crash.unrecorded == 0) continue;
+    Print(fmt::format("       around it: {} more that were not recorded",
+                      crash.unrecorded));
+  }
+  if (unrecorded > 0) {
+    Print(fmt::format("{} crashes are recorded, {} were not",
+                      list.crashes.size(), unrecorded));
   }
   for (const Diagnostic& diagnostic : list.diagnostics) {
     Say(ToString(diagnostic));

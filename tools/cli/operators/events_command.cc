@@ -2,7 +2,6 @@
 #include "tools/cli/operators/events_command.h"
 
 #include <bulkhead/operators.h>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <signal.h>
 
@@ -11,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "tools/cli/operators/event_facts.h"
 #include "tools/cli/output.h"
 #include "tools/cli/terminal.h"
 
@@ -25,8 +25,9 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead events --follow           also print new ones, until ^C
   bulkhead events --follow --json | jq 'select(.kind == "worker-ended")'
 
-Each bulkheadd keeps its latest 1024 events. --follow ends with the last of the
-applications that it follows.)";
+Times are UTC. Each bulkheadd keeps its latest 1024 events. --follow ends with
+the last of the applications that it follows. The lines of --json have a format
+with a version, which events.schema.json in share/bulkhead describes.)";
 
 // The longest wait for events. A signal that arrives just before the wait
 // begins does not interrupt it, and is noticed when it ends.
@@ -34,34 +35,9 @@ constexpr milliseconds kLookForSignal{200};
 
 volatile sig_atomic_t interrupted = 0;
 
-int64_t MillisecondsOf(const Event& event) {
-  return std::chrono::duration_cast<milliseconds>(event.time.time_since_epoch())
-      .count();
-}
-
-Json TextOrNull(const std::string& text) {
-  return text.empty() ? Json() : Json(text);
-}
-
-Json FactsOf(const Event& event) {
-  return {{"unix_ms", MillisecondsOf(event)},
-          {"host_pid", event.host_pid},
-          {"number", event.number},
-          {"lost", event.lost},
-          {"kind", EventKindName(event.kind)},
-          {"backend", event.backend},
-          {"session", event.session == 0 ? Json() : Json(event.session)},
-          {"device", TextOrNull(event.device)},
-          {"state", TextOrNull(event.state)},
-          {"text", TextOrNull(event.text)}};
-}
-
 std::string Sentence(const Event& event) {
-  std::string line = fmt::format(
-      "{:%H:%M:%S}.{:03} {} {} {}",
-      fmt::localtime(std::chrono::system_clock::to_time_t(event.time)),
-      MillisecondsOf(event) % 1000, event.host_pid, event.backend,
-      EventKindName(event.kind));
+  std::string line = fmt::format("{} {} {} {}", TimeText(event), event.host_pid,
+                                 event.backend, EventKindName(event.kind));
   if (event.session != 0) line += fmt::format(" {}", event.session);
   if (!event.device.empty()) line += " " + event.device;
   if (!event.state.empty()) line += " " + event.state;

@@ -2,12 +2,21 @@
 #include "tools/cli/operators/ps_command.h"
 
 #include <bulkhead/operators.h>
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "tools/cli/facts.h"
 #include "tools/cli/terminal.h"
@@ -22,12 +31,19 @@ using Json = nlohmann::ordered_json;
 constexpr std::chrono::milliseconds kWindow{500};
 constexpr double kMebibyte = 1024.0 * 1024.0;
 
+// The time between two readings of --watch, which is the window too.
+constexpr std::chrono::milliseconds kEachSecond{1'000};
+
 constexpr char kExamples[] = R"(Examples:
   bulkhead ps
+  bulkhead ps --host 4711 --watch    one application, every second until ^C
   bulkhead ps --json | jq '.hosts[].backends[].sessions[].frames_per_second'
 
-Shows the applications of this user only. Frames per second are measured during the half second that the command takes.
-Memory is resident memory; shared pages count for each process.)";
+Shows the applications of this user only. Frames per second are measured during
+the half second that the command takes. The session for which its application
+waits longest comes first; "idle" is a session that the application asks for
+nothing. Memory is resident memory; shared pages count for each process. Lines
+are cut to the width of a terminal.)";
 
 Json FactsOf(const RunningSession& session) {
   return {
@@ -38,7 +54,9 @@ Json FactsOf(const RunningSession& session) {
       {"frames", session.frames},
       {"frames_per_second",
        session.frames_per_second ? Json(*session.frames_per_second) : Json()},
-      {"restarts", session.restarts}};
+      {"restarts", session.restarts},
+      {"waiting_ms",
+       session.waiting ? Json(session.waiting->count()) : Json()}};
 }
 
 Json FactsOf(const RunningBackend& backend) {
@@ -82,101 +100,202 @@ Json FactsOf(const RunningHost& host) {
           {"written_off", std::move(written_off)}};
 }
 
+// Prints one line to stdout, as long as a terminal is wide.
+void PrintCut(std::string_view line) {
+  const std::optional<size_t> columns = StdoutColumns();
+  Print(columns ? Shortened(line, *columns) : std::string(line));
+}
+
 void PrintShadow(const ShadowReport& shadow) {
   if (shadow.streams == 0) return;
-  Print(fmt::format(
+  PrintCut(fmt::format(
       "    shadow: {} streams, {} of them failed; {} frames compared, {} "
       "differ, {} not compared",
       shadow.streams, shadow.failed, shadow.compared, shadow.differing,
       shadow.not_compared));
   if (shadow.first) {
-    Print(fmt::format(
+    PrintCut(fmt::format(
         "      first after {} frames: {}, frame {} at {:.3f} s, in {}",
         shadow.first->compared, shadow.first->path, shadow.first->frame,
         shadow.first->seconds, shadow.first->words));
   }
-  if (!shadow.last_trial.empty()) Print("      " + shadow.last_trial);
+  if (!shadow.last_trial.empty()) PrintCut("      " + shadow.last_trial);
   if (!shadow.last_failure.empty()) {
-    Print("      last failure: " + shadow.last_failure);
+    PrintCut("      last failure: " + shadow.last_failure);
   }
+}
+
+// Returns what a session does: "25.0/s", "waiting for 8 s", "idle", or "?" if
+// its frames were not counted for long enough.
+std::string Activity(const RunningSession& session) {
+  using std::chrono::seconds;
+  const bool delivers = session.frames_per_second.value_or(0) > 0;
+  if (delivers) return fmt::format("{:.1f}/s", *session.frames_per_second);
+  if (session.waiting && *session.waiting >= seconds(1)) {
+    return fmt::format("waiting for {} s",
+                       std::chrono::floor<seconds>(*session.waiting).count());
+  }
+  if (session.waiting)
+    return fmt::format("waiting for {} ms", session.waiting->count());
+  return session.frames_per_second ? "idle" : "?";
 }
 
 void PrintBackend(const RunningBackend& backend) {
   std::string state = backend.state;
   if (!backend.reason.empty()) state += ": " + backend.reason;
-  Print(fmt::format("  {}  {}", backend.name, state));
+  PrintCut(fmt::format("  {}  {}", backend.name, state));
   if (backend.memory_bytes > 0) {
-    Print(
+    PrintCut(
         fmt::format("    started {} times, {} workers, {} of them lost so far, "
                     "{:.1f} MiB",
                     backend.incarnation, backend.worker_pids.size(),
                     backend.restarts, backend.memory_bytes / kMebibyte));
   }
   if (backend.failovers > 0) {
-    Print(fmt::format("    {} streams went on on another device",
-                      backend.failovers));
+    PrintCut(fmt::format("    {} streams went on on another device",
+                         backend.failovers));
   }
   if (backend.failed_failovers > 0) {
-    Print(fmt::format(
+    PrintCut(fmt::format(
         "    {} streams failed here and on the device of on_failure as well",
         backend.failed_failovers));
   }
   for (const RunningSession& session : backend.sessions) {
-    Print(
-        fmt::format("    session {}  {}  {}  worker {}, {} frames, {}/s, "
-                    "{} restarts",
-                    session.session, session.device, session.input,
-                    session.worker_pid, session.frames,
-                    session.frames_per_second
-                        ? fmt::format("{:.1f}", *session.frames_per_second)
-                        : std::string("?"),
-                    session.restarts));
+    // The path comes last, since it may be long.
+    PrintCut(fmt::format(
+        "    session {}  {}  {}, {} frames, {} restarts, worker {}  {}",
+        session.session, session.device, Activity(session), session.frames,
+        session.restarts, session.worker_pid, session.input));
   }
   PrintShadow(backend.shadow);
 }
 
-int RunPs(bool json) {
-  const Result<RunningHosts> running = FindRunningHosts(kWindow);
-  if (!running) return Fail(running.error());
-  if (json) {
-    Json hosts = Json::array();
-    for (const auto& host : running->hosts) hosts.push_back(FactsOf(host));
-    return PrintFacts({{"uid", geteuid()},
-                       {"hosts", std::move(hosts)},
-                       {"silent", running->silent}});
+void PrintHost(const RunningHost& host) {
+  PrintCut(fmt::format("{} {}", host.pid, host.command));
+  PrintCut(fmt::format("  bulkheadd {}, up {:.0f} s, sandbox {}, {:.1f} MiB",
+                       host.supervisor_pid, host.uptime.count() / 1000.0,
+                       host.tier == SandboxTier::kNone
+                           ? "not needed yet"
+                           : SandboxTierName(host.tier),
+                       host.memory_bytes / kMebibyte));
+  for (const RunningBackend& backend : host.backends) PrintBackend(backend);
+  for (const WrittenOffWorker& worker : host.written_off) {
+    PrintCut(
+        fmt::format("  written off: worker {} of {}, killed {:.0f} s ago and "
+                    "held by the kernel",
+                    worker.pid, worker.backend, worker.since.count() / 1000.0));
   }
-  if (running->hosts.empty() && running->silent.empty()) {
-    Say(DescribeNoApplication());
-  }
-  for (const RunningHost& host : running->hosts) {
-    Print(fmt::format("{} {}", host.pid, host.command));
-    Print(fmt::format("  bulkheadd {}, up {:.0f} s, sandbox {}, {:.1f} MiB",
-                      host.supervisor_pid, host.uptime.count() / 1000.0,
-                      host.tier == SandboxTier::kNone
-                          ? "not needed yet"
-                          : SandboxTierName(host.tier),
-                      host.memory_bytes / kMebibyte));
-    for (const RunningBackend& backend : host.backends) PrintBackend(backend);
-    for (const WrittenOffWorker& worker : host.written_off) {
-      Print(fmt::format(
-          "  written off: worker {} of {}, killed {:.0f} s ago and "
-          "held by the kernel",
-          worker.pid, worker.backend, worker.since.count() / 1000.0));
+}
+
+void Sort(RunningHosts& running) {
+  const auto by = [](auto& list, const auto& key) {
+    std::stable_sort(
+        list.begin(), list.end(),
+        [&key](const auto& a, const auto& b) { return key(a) < key(b); });
+  };
+  by(running.hosts, [](const RunningHost& host) {
+    return std::pair(host.pid, host.supervisor_pid);
+  });
+  for (RunningHost& host : running.hosts) {
+    by(host.backends,
+       [](const RunningBackend& backend) { return backend.name; });
+    for (RunningBackend& backend : host.backends) {
+      by(backend.sessions, [](const RunningSession& session) {
+        return std::pair(
+            -session.waiting.value_or(std::chrono::milliseconds(0)),
+            session.session);
+      });
     }
   }
-  for (const std::string& sentence : running->silent) Say(sentence);
+}
+
+struct PsOptions {
+  std::optional<int> host;
+  bool watch = false;
+  bool json = false;
+};
+
+Result<RunningHosts> Read(const PsOptions& options) {
+  Result<RunningHosts> running =
+      FindRunningHosts(options.watch ? kEachSecond : kWindow);
+  if (!running) return running;
+  Sort(*running);
+  if (!options.host) return running;
+  std::erase_if(running->hosts, [&](const RunningHost& host) {
+    return host.pid != *options.host;
+  });
+  if (running->hosts.empty()) {
+    for (const std::string& sentence : running->silent) Say(sentence);
+    return Status(Code::kNotFound,
+                  fmt::format("process {} is no application of {} that uses "
+                              "Bulkhead and answers",
+                              *options.host, DescribeUser()));
+  }
+  running->silent.clear();
+  return running;
+}
+
+Json FactsOf(const RunningHosts& running) {
+  Json hosts = Json::array();
+  for (const auto& host : running.hosts) hosts.push_back(FactsOf(host));
+  return {{"uid", geteuid()},
+          {"hosts", std::move(hosts)},
+          {"silent", running.silent}};
+}
+
+void PrintListing(const RunningHosts& running) {
+  if (running.hosts.empty() && running.silent.empty()) {
+    Say(DescribeNoApplication());
+  }
+  for (const RunningHost& host : running.hosts) PrintHost(host);
+  for (const std::string& sentence : running.silent) Say(sentence);
+}
+
+// Prints the first reading of --watch and those after it, until ^C or until the
+// reader of stdout has gone away. The reading itself takes the second.
+int Watch(const PsOptions& options) {
+  const bool on_terminal = StdoutColumns().has_value();
+  for (;;) {
+    const Result<RunningHosts> running = Read(options);
+    if (!running) return Fail(running.error());
+    if (options.json) {
+      Print(FactsOf(*running).dump(-1, ' ', true,
+                                   Json::error_handler_t::replace));
+    } else {
+      // Moves to the first line and erases what was there; Print() would
+      // replace the escape.
+      if (on_terminal) std::fputs("\x1b[H\x1b[J", stdout);
+      Print(fmt::format("{:%F %T%z}", fmt::localtime(std::time(nullptr))));
+      PrintListing(*running);
+    }
+    if (const int failed = FinishPrinting(); failed != 0) return failed;
+    if (std::ferror(stdout) != 0) return 0;
+  }
+}
+
+int RunPs(const PsOptions& options) {
+  if (options.watch) return Watch(options);
+  const Result<RunningHosts> running = Read(options);
+  if (!running) return Fail(running.error());
+  if (options.json) return PrintFacts(FactsOf(*running));
+  PrintListing(*running);
   return FinishPrinting();
 }
 
 }  // namespace
 
 void AddPsCommand(CLI::App& app, Invocation& invocation) {
-  const auto json = std::make_shared<bool>(false);
+  const auto options = std::make_shared<PsOptions>();
   CLI::App* command = AddSubcommand(
       app, invocation, "ps",
       "List the running applications, their backends and sessions", kExamples,
-      [json](const GlobalOptions&) { return RunPs(*json); });
-  command->add_flag("--json", *json, "Print JSON on stdout");
+      [options](const GlobalOptions&) { return RunPs(*options); });
+  command->add_option("--host", options->host, "Only this application")
+      ->type_name("PID");
+  command->add_flag("--watch", options->watch,
+                    "List them every second, until ^C");
+  command->add_flag("--json", options->json,
+                    "Print JSON on stdout; a line for each listing of --watch");
 }
 
 }  // namespace bulkhead::cli
