@@ -29,10 +29,15 @@ constexpr milliseconds kExitPatience{2'000};
 // The descriptors of openSession.
 constexpr size_t kSessionDescriptors = 3;
 
-Backend::ReportedExit ToReportedExit(schema::SessionEnd::Reader end) {
+// `stopped` tells whether the worker was stopped when it was killed.
+Backend::ReportedExit ToReportedExit(schema::SessionEnd::Reader end,
+                                     bool stopped) {
   using Seen = schema::SessionEnd::Seen;
   HostObservation observed = HostObservation::kDied;
-  if (end.getSeen() == Seen::LATE) observed = HostObservation::kMissedDeadline;
+  if (end.getSeen() == Seen::LATE) {
+    observed = stopped ? HostObservation::kFoundStopped
+                       : HostObservation::kMissedDeadline;
+  }
   if (end.getSeen() == Seen::LIED) observed = HostObservation::kBrokeProtocol;
   return {.id = end.getSession(),
           .observed = observed,
@@ -222,11 +227,11 @@ kj::Promise<void> Supervisor::AnswerExit(EventSocket& connection,
                                          schema::SessionEnd::Reader seen) {
   const Catalog::BackendPointer backend =
       catalog_->OfSession(seen.getSession());
-  Backend::ReportedExit reported = ToReportedExit(seen);
-  if (const auto socket = sockets_.find(seen.getSession());
-      socket != sockets_.end()) {
-    reported.facts.claim = socket->second->TakeNote();
-  }
+  const auto socket = sockets_.find(seen.getSession());
+  const bool known = socket != sockets_.end();
+  Backend::ReportedExit reported =
+      ToReportedExit(seen, known && socket->second->found_stopped());
+  if (known) reported.facts.claim = socket->second->TakeNote();
   auto verdict = backend
                      ? backend->JudgeExit(reported, kExitPatience)
                      : kj::Promise<Backend::JudgedExit>(Backend::JudgedExit());

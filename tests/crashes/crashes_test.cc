@@ -344,6 +344,10 @@ TEST_F(Crashes, AStormIsCountedInsteadOfWritten) {
   uint64_t accounted = 0;
   for (const Crash& crash : Records()) accounted += 1 + crash.unrecorded;
   EXPECT_EQ(accounted, 45u);
+  EXPECT_THAT(
+      Cli({"crashes"}).output,
+      HasSubstr(std::to_string(Records().size()) + " crashes are recorded, " +
+                std::to_string(45 - Records().size()) + " were not"));
 }
 
 TEST_F(Crashes, WithoutAStateDirectoryNothingIsKept) {

@@ -316,6 +316,26 @@ TEST_F(FaultySessions, AWorkerThatIsAskedToEndSpeaksAgainstNoFile) {
   EXPECT_THAT(end.message(), HasSubstr("sends its workers this signal"));
 }
 
+// A debugger or a freezer of batch jobs stops workers more often than an input
+// may kill them.
+TEST_F(FaultySessions, AWorkerThatOthersStopSpeaksAgainstNoFile) {
+  HostOptions options = installation_.options();
+  std::string told;
+  options.on_event = [&](const Event& event) { told += event.text + '\n'; };
+  host_ = Host::Create(options).value();
+  VideoDecoder video = Open("at=picture:8192 do=hang lives=1-4");
+  std::thread stopper([this] {
+    for (int life = 1; life <= 4; ++life) {
+      const auto held = AwaitHeld(host_->supervisor_pid(), kSoon);
+      if (held) End(*held, SIGSTOP);
+    }
+  });
+  EXPECT_EQ(HashesOfRest(video), expected_);
+  stopper.join();
+  EXPECT_EQ(video.recovery().restarts, 4u);
+  EXPECT_THAT(told, HasSubstr("another process had stopped it"));
+}
+
 // Or it would escape the blame for what it does.
 TEST_F(FaultySessions, ABackendCannotAskItselfToEnd) {
   VideoDecoder video = Open("at=packet:40 do=terminate");

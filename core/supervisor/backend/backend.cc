@@ -116,7 +116,8 @@ Backend::JudgedExit Backend::Judge(const ReportedExit& reported,
                                    const ProcessExit& exit) {
   JudgedExit verdict{.report = ToReport(exit)};
   AddClaim(reported.facts.claim, verdict.report);
-  if (reported.observed == HostObservation::kMissedDeadline) {
+  const bool stopped = reported.observed == HostObservation::kFoundStopped;
+  if (stopped || reported.observed == HostObservation::kMissedDeadline) {
     verdict.report.kind = ExitReport::Kind::kDeadline;
   } else if (reported.observed == HostObservation::kBrokeProtocol) {
     verdict.report.kind = ExitReport::Kind::kProtocolViolation;
@@ -144,21 +145,21 @@ Backend::JudgedExit Backend::Judge(const ReportedExit& reported,
               : CulpritOf(told, reported.observed, reported.met_media);
   // The record comes between the two, since it names the culprit, and since
   // sessions that are refused later are told the record's number.
-  std::string unrecorded;
+  std::string more;
+  if (stopped) more = "; another process had stopped it";
   if (CrashRecorder::IsWorthy(exit, verdict.culprit)) {
     EndedBackend ended = lifecycle_.Ended(workers_.IncarnationOf(reported.id));
     ended.worker_log = workers_.LogOf(reported.id);
     verdict.report.crash = context_.crashes.RecordWorker(
         ended, reported.facts, verdict.culprit, verdict.report);
-    if (verdict.report.crash == 0) unrecorded = context_.crashes.See(0);
+    if (verdict.report.crash == 0) more += context_.crashes.See(0);
   }
   ++worker_ends_;
   if (!exit.told) {
     const WorkerEnd end = WorkerEndOf(told, reported.observed, verdict.culprit);
     ++counts_.worker_ends[static_cast<size_t>(end)];
   }
-  book_.NoteWorkerEnd(reported.id, verdict.report, unrecorded,
-                      lifecycle_.Now());
+  book_.NoteWorkerEnd(reported.id, verdict.report, more, lifecycle_.Now());
   if (session || verdict.culprit == Culprit::kBackend) {
     const size_t refused = blame.Refused(death.input).size();
     verdict.deaths_here = blame.Count(death, verdict.culprit, verdict.report);

@@ -16,6 +16,7 @@ BackendCounts& KeptCounts::Of(const std::string& name) {
 WorkerEnd WorkerEndOf(const ProcessExit& exit, HostObservation observed,
                       Culprit culprit) {
   if (observed == HostObservation::kMissedDeadline) return WorkerEnd::kDeadline;
+  if (observed == HostObservation::kFoundStopped) return WorkerEnd::kKilled;
   if (observed == HostObservation::kBrokeProtocol) return WorkerEnd::kProtocol;
   // CulpritOf() has compared the claims with the exit status.
   if (culprit == Culprit::kDevice) return WorkerEnd::kDeviceLost;

@@ -159,7 +159,8 @@ CrashClaim SessionSocket::TakeNote() {
   return claim ? *std::move(claim) : CrashClaim();
 }
 
-void SessionSocket::Kill() const {
+void SessionSocket::Kill() {
+  found_stopped_ = IsStopped(pidfd_.get());
   ::syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
 }
 

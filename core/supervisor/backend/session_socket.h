@@ -60,7 +60,10 @@ class SessionSocket {
   ipc::UniqueFd TakePool() { return std::move(pool_); }
   // Returns what a worker that has ended said of that; empty if nothing.
   CrashClaim TakeNote();
-  void Kill() const;
+  void Kill();
+  // Returns whether the worker had been stopped, by a signal or a debugger,
+  // when Kill() was called.
+  bool found_stopped() const { return found_stopped_; }
   // Resolves with whether the process has ended, after `patience` at the
   // latest.
   kj::Promise<bool> AwaitEnd(std::chrono::milliseconds patience);
@@ -79,6 +82,7 @@ class SessionSocket {
   kj::Maybe<kj::ForkedPromise<void>> ended_;
   ipc::UniqueFd pool_;
   bool attached_ = false;
+  bool found_stopped_ = false;
 };
 
 }  // namespace bulkhead::supervisor

@@ -22,6 +22,8 @@ Culprit CulpritOf(const ProcessExit& exit, HostObservation observed,
   // kernel's report counts only where the host did not kill.
   const bool died = observed == HostObservation::kDied;
   if (died && !CanBeBlamed(exit)) return Culprit::kNobody;
+  // A process of a backend cannot stop itself or another one.
+  if (observed == HostObservation::kFoundStopped) return Culprit::kNobody;
   // Another program did that, not the file: the sandbox keeps the backend from
   // it. If it could, it would gain no more restarts than by a SIGKILL, and none
   // before it has media.

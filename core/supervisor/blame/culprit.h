@@ -27,6 +27,7 @@ enum class Culprit : uint8_t {
 enum class HostObservation : uint8_t {
   kDied,            // the worker ended by itself or was killed by others
   kMissedDeadline,  // killed by the host: a step exceeded its deadline
+  kFoundStopped,    // the same, while another process had stopped the worker
   kBrokeProtocol,   // killed by the host: a message violated the protocol
 };
 
@@ -34,9 +35,9 @@ enum class HostObservation : uint8_t {
 // whether the worker had been given the input; before that no input can be to
 // blame.
 //
-// - kNobody: a SIGKILL that bulkheadd did not send, an end that nobody can
-//   explain, an end together with the zygote, and the death of a worker that
-//   served several sessions. Those sessions are replayed in workers of their
+// - kNobody: a SIGKILL that bulkheadd did not send, a worker that another
+//   process had stopped, an end that nobody can explain, an end together with
+//   the zygote, and the death of a worker that served several sessions. Those sessions are replayed in workers of their
 //   own, where the guilty input kills only its own worker.
 // - kDevice: the backend was granted device nodes, and the worker said through
 //   the backend's interface that the device is lost, and ended.

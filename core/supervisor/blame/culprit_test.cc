@@ -109,6 +109,14 @@ TEST(CulpritOf, OurOwnKillIsForWhatItDid) {
             Culprit::kBackend);
 }
 
+TEST(CulpritOf, AWorkerThatOthersStoppedIsNobodys) {
+  for (const bool met_media : {false, true}) {
+    EXPECT_EQ(Judge(Ended(Kind::kSignaled, SIGKILL),
+                    HostObservation::kFoundStopped, met_media),
+              Culprit::kNobody);
+  }
+}
+
 TEST(CulpritOf, WhatEndsWithItsZygoteOrUnknownIsNobodys) {
   ProcessExit with_zygote = Ended(Kind::kSignaled, SIGSEGV);
   with_zygote.zygote_alive = false;
