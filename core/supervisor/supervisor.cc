@@ -74,6 +74,7 @@ Supervisor::Supervisor(kj::UnixEventPort& port, ipc::UniqueFd application,
                        pid_t application_pid)
     : port_(port),
       root_(std::make_shared<EventSocket>(port, std::move(application))),
+      events_(application_pid),
       ending_(port),
       application_pid_(application_pid),
       born_(port.getTimer().now()),

@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "core/control/event_messages.h"
+#include "core/supervisor/backend/journal.h"
 
 namespace bulkhead::supervisor {
 
 void EventLog::Add(Event event) {
   event.number = next_++;
   event.time = std::chrono::system_clock::now();
+  if (application_ != 0) WriteToJournal(event, application_);
   events_.push_back(std::move(event));
   if (events_.size() > kMaxEvents) events_.pop_front();
   added_.fulfiller->fulfill();

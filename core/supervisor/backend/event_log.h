@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kj/async.h>
+#include <sys/types.h>
 
 #include <cstdint>
 #include <deque>
@@ -11,7 +12,8 @@
 
 namespace bulkhead::supervisor {
 
-// Keeps the latest kMaxEvents events for operators who follow them.
+// Keeps the latest kMaxEvents events for operators who follow them, and passes
+// each one on to the machine's journal (journal.h).
 //
 // Events are never sent unasked. A follower asks for the events after the last
 // one that it knows. A slow or stopped follower costs nothing, and learns how
@@ -21,7 +23,8 @@ class EventLog {
   static constexpr size_t kMaxEvents = 1'024;
   static constexpr size_t kMaxPerAnswer = 64;
 
-  EventLog() = default;
+  // With an `application` of 0 nothing goes to the journal.
+  explicit EventLog(pid_t application = 0) : application_(application) {}
   KJ_DISALLOW_COPY(EventLog);
 
   // Adds an event; sets its number and its time.
@@ -34,6 +37,7 @@ class EventLog {
   void Describe(uint64_t after, ipc::schema::Events::Builder out) const;
 
  private:
+  const pid_t application_;
   std::deque<Event> events_;
   uint64_t next_ = 1;
   kj::PromiseFulfillerPair<void> added_ = kj::newPromiseAndFulfiller<void>();
