@@ -36,10 +36,25 @@ for file in include/bulkhead/host.h include/bulkhead_backend.h lib/libbulkhead.s
   lib/bulkhead/libexec/bulkheadd share/man/man1/bulkhead-decode.1 \
   share/bash-completion/completions/bulkhead share/fish/vendor_completions.d/bulkhead.fish \
   share/zsh/site-functions/_bulkhead share/doc/bulkhead/LICENSE \
-  lib/cmake/bulkhead/bulkheadConfig.cmake; do
+  lib/cmake/bulkhead/bulkheadConfig.cmake share/bulkhead/events.schema.json \
+  share/bulkhead/prometheus/bulkhead.rules.yml lib/sysusers.d/bulkhead.conf \
+  lib/tmpfiles.d/bulkhead.conf lib/systemd/system/bulkhead-metrics@.service; do
   [[ -e $prefix/$file ]] || fail "$file is not installed"
 done
 [[ -z $(find "$prefix" ! -type l -perm /0022) ]] || fail "others can write to the installation"
+
+# systemd takes the unit, with the program where this installation has it.
+if type -P systemd-analyze > /dev/null; then
+  unit=$work/bulkhead-metrics@.service
+  sed "s|^ExecStart=|&$prefix/bin/|" \
+    "$prefix/lib/systemd/system/bulkhead-metrics@.service" > "$unit"
+  systemd-analyze verify --man=no "$unit" ||
+    fail "systemd refuses the unit"
+  systemd-sysusers --root="$work/moved"
+  systemd-tmpfiles --root="$work/moved" --create
+  [[ -d $work/moved/var/lib/bulkhead-service ]] ||
+    fail "systemd-tmpfiles made no directory"
+fi
 
 # A second installation replaces files and leaves nothing of its own behind.
 "$package" prefix --prefix "$prefix"
