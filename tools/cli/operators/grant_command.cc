@@ -127,18 +127,18 @@ int RunGrant(const GlobalOptions& global, const GrantOptions& options) {
   const Result<std::string> hash =
       options.any_hash ? Result<std::string>("") : HashOf(backend->file);
   if (!hash) return Fail(hash.error());
-  if (!global.quiet) {
-    Print(fmt::format("{} ({} {}, {}) may from now on have:", backend->name,
-                      backend->distribution, backend->version,
-                      options.any_hash ? "any file" : backend->file));
-    for (const std::string& text : ToTexts(*wanted)) Print("  " + text);
-  }
   const Status written = grants::EditGrantFile(
       target->path, target->audience, [&](std::string_view text) {
         return grants::WithGrant(text, backend->name, *hash, *wanted);
       });
   if (!written.ok()) return Fail(written);
-  if (!global.quiet) Print("written to " + target->path);
+  if (!global.quiet) {
+    Print(fmt::format("{} ({} {}, {}) may from now on have:", backend->name,
+                      backend->distribution, backend->version,
+                      options.any_hash ? "any file" : backend->file));
+    for (const std::string& text : ToTexts(*wanted)) Print("  " + text);
+    Print("written to " + target->path);
+  }
   return FinishPrinting();
 }
 
