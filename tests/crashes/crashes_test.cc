@@ -239,7 +239,7 @@ TEST_F(Crashes, AMissedDeadlineIsOnRecordWithItsStep) {
   EXPECT_EQ(crash.outcome, "kDeadlineExceeded");
   const ProgramResult again = Cli({"replay", "1"});
   EXPECT_EQ(again.exit_code, 4) << again.Describe();
-  EXPECT_THAT(again.errors, HasSubstr("in the same way"));
+  EXPECT_THAT(again.output, HasSubstr("in the same way"));
 }
 
 TEST_F(Crashes, AViolationIsOnRecordWithWhatWasWrong) {
