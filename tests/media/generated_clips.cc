@@ -132,7 +132,7 @@ Result<std::vector<ReferenceFrame>> FramesOfFfmpeg(
       fields.push_back(field.substr(field.find_first_not_of(' ')));
     }
     if (fields.size() < 6) {
-      return Status(Code::kInternal, "no line of framemd5: " + line);
+      return Status(Code::kInternal, "no line of framehash: " + line);
     }
     ReferenceFrame frame{std::strtoull(fields[4].c_str(), nullptr, 10),
                          fields[5]};
@@ -159,7 +159,8 @@ Result<std::vector<ReferenceFrame>> DecodeWithFfmpeg(const std::string& path,
                                                      uint32_t threads) {
   return FramesOfFfmpeg({"-threads", std::to_string(threads), "-i", path,
                          "-map", "0:v:0", "-pix_fmt", "rgb24", "-fps_mode",
-                         "passthrough", "-f", "framemd5", "-"});
+                         "passthrough", "-f", "framehash", "-hash", "murmur3",
+                         "-"});
 }
 
 Result<std::vector<std::string>> HashesByFfmpeg(const std::string& path,
@@ -170,7 +171,7 @@ Result<std::vector<std::string>> HashesByFfmpeg(const std::string& path,
 Result<std::vector<std::string>> NativeHashesByFfmpeg(const std::string& path) {
   return HashesIn(FramesOfFfmpeg({"-threads", "1", "-noautorotate", "-i", path,
                                   "-map", "0:v:0", "-fps_mode", "passthrough",
-                                  "-f", "framemd5", "-"}));
+                                  "-f", "framehash", "-hash", "murmur3", "-"}));
 }
 
 }  // namespace bulkhead::tests

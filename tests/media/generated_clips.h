@@ -26,7 +26,7 @@ const char* ClipName(Clip clip);
 // Returns the path of the clip, or kNotFound if this machine has no ffmpeg.
 Result<std::string> Generate(Clip clip);
 
-// One frame as a line of `ffmpeg … -f framemd5` describes it.
+// One frame as a line of `ffmpeg … -f framehash` describes it.
 struct ReferenceFrame {
   size_t bytes = 0;
   std::string hash;

@@ -19,8 +19,8 @@ ProgramResult Hash(const std::string& path, const std::string& stream,
   if (format == OutputFormat::kRgb) {
     command.insert(command.end(), {"-pix_fmt", "rgb24"});
   }
-  command.insert(command.end(),
-                 {"-fps_mode", "passthrough", "-f", "framemd5", "-"});
+  command.insert(command.end(), {"-fps_mode", "passthrough", "-f", "framehash",
+                                 "-hash", "murmur3", "-"});
   return RunProgram(command, limits);
 }
 

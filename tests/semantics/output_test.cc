@@ -23,10 +23,13 @@ class Output : public Semantics {
   static std::vector<std::string> Reference(const std::string& path,
                                             const std::string& pixel_format,
                                             const std::string& filters) {
-    const ProgramResult result = RunProgram(
-        {"ffmpeg", "-nostdin", "-v", "error", "-threads", "1", "-i", path,
-         "-map", "0:v:0", "-vf", filters, "-pix_fmt", pixel_format, "-fps_mode",
-         "passthrough", "-f", "framemd5", "-"});
+    const ProgramResult result =
+        RunProgram({"ffmpeg",   "-nostdin",   "-v",        "error",
+                    "-threads", "1",          "-i",        path,
+                    "-map",     "0:v:0",      "-vf",       filters,
+                    "-pix_fmt", pixel_format, "-fps_mode", "passthrough",
+                    "-f",       "framehash",  "-hash",     "murmur3",
+                    "-"});
     EXPECT_EQ(result.exit_code, 0) << result.Describe();
     std::vector<std::string> hashes;
     std::istringstream lines(result.output);

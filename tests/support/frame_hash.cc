@@ -1,43 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/frame_hash.h"
 
-// Included first, since libmd's header needs its types.
-#include <md5.h>
-#include <sys/types.h>
+#include "tests/support/ffmpeg_hash.h"
 
 namespace bulkhead::tests {
-namespace {
-
-class Md5 {
- public:
-  Md5() { MD5Init(&context_); }
-  void Add(std::span<const std::byte> bytes) {
-    MD5Update(&context_, reinterpret_cast<const uint8_t*>(bytes.data()),
-              bytes.size());
-  }
-  std::string Hex() {
-    char text[MD5_DIGEST_STRING_LENGTH];
-    return MD5End(&context_, text);
-  }
-
- private:
-  MD5_CTX context_;
-};
-
-}  // namespace
 
 std::string HashOf(const Frame& frame) {
-  Md5 md5;
+  FfmpegHash hash;
   for (const Plane& plane : frame.planes()) {
-    for (uint32_t y = 0; y < plane.height; ++y) md5.Add(plane.row(y));
+    for (uint32_t y = 0; y < plane.height; ++y) hash.Add(plane.row(y));
   }
-  return md5.Hex();
+  return hash.Hex();
 }
 
 std::string HashOf(std::span<const std::byte> packed) {
-  Md5 md5;
-  md5.Add(packed);
-  return md5.Hex();
+  FfmpegHash hash;
+  hash.Add(packed);
+  return hash.Hex();
 }
 
 std::vector<std::string> HashesOfRest(VideoDecoder& video) {

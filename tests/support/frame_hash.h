@@ -13,8 +13,9 @@
 
 namespace bulkhead::tests {
 
-// Returns the MD5 of a picture as packed RGB24, or of its native planes one
-// after the other, in hexadecimal. FFmpeg's framemd5 prints the same hash.
+// Returns the hash of a picture as packed RGB24, or of its native planes one
+// after the other, in hexadecimal. `ffmpeg -f framehash -hash murmur3` prints
+// the same (ffmpeg_hash.h).
 std::string HashOf(const Frame& frame);
 std::string HashOf(std::span<const std::byte> packed);
 

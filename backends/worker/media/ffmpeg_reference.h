@@ -23,9 +23,9 @@ bool HasFfmpeg();
 // failed.
 bool RunFfmpeg(const std::string& arguments);
 
-// Returns the MD5 of each frame of stream `map` ("0:v:0"), decoded by ffmpeg
-// with one thread, after `filters`, in pixel format `format`; if that is empty,
-// as the decoder makes it, and not turned upright.
+// Returns the hash (murmur3) of each frame of stream `map` ("0:v:0"), decoded
+// by ffmpeg with one thread, after `filters`, in pixel format `format`; if that
+// is empty, as the decoder makes it, and not turned upright.
 std::vector<std::string> FfmpegHashes(const std::string& path,
                                       const std::string& map,
                                       const std::string& format = "rgb24",
