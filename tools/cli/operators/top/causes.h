@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bulkhead/event.h>
+#include <bulkhead/operators.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace bulkhead::cli::top {
+
+// Remembers for each backend and each session the last bad thing that an event
+// told of it: how its worker or its zygote ended, why the backend is in its
+// state, or where its pictures differ. A reading of `ps` only counts restarts.
+//
+// An event names the application, not its bulkheadd; the causes of two Hosts of
+// one process are therefore not told apart. Not thread-safe.
+class Causes {
+ public:
+  void Add(const std::vector<Event>& events);
+
+  // Drops the causes of applications that are not in the reading, once there
+  // are so many causes that it matters. An application that is silent for a
+  // while keeps its causes until then.
+  void DropOthers(const RunningHosts& running);
+
+  // Returns the cause in one sentence, or an empty string.
+  std::string OfBackend(int host_pid, const std::string& backend) const;
+  std::string OfSession(int host_pid, const std::string& backend,
+                        uint64_t session) const;
+
+ private:
+  // The application, the backend, and the session or 0 for the whole backend.
+  using Id = std::tuple<int, std::string, uint64_t>;
+
+  std::map<Id, std::string> causes_;
+};
+
+}  // namespace bulkhead::cli::top
