@@ -34,24 +34,51 @@ bool IsBad(Kind kind) {
 
 void Causes::Add(const std::vector<Event>& events) {
   for (const Event& event : events) {
-    if (event.kind == Kind::kSessionClosed) {
-      causes_.erase({event.host_pid, event.backend, event.session});
-    }
+    if (event.kind == Kind::kSessionOpened) GiveCauseOn(event);
+    if (event.kind == Kind::kSessionClosed) Forget(event);
     if (!IsBad(event.kind) || event.text.empty()) continue;
-    causes_[{event.host_pid, event.backend, 0}] = event.text;
-    if (event.session != 0) {
-      causes_[{event.host_pid, event.backend, event.session}] = event.text;
+    const Id backend{event.host_pid, event.backend, 0};
+    const Id session{event.host_pid, event.backend, event.session};
+    causes_[backend] = event.text;
+    causes_[session] = event.text;
+    if (event.kind == Kind::kWorkerEnded && ended_.size() < kManyCauses) {
+      ended_.push_back({session, event.device, event.text});
     }
   }
 }
 
+void Causes::GiveCauseOn(const Event& opened) {
+  const Id id{opened.host_pid, opened.backend, opened.session};
+  const std::string input = opened.text + ": ";
+  const auto before =
+      std::find_if(ended_.begin(), ended_.end(), [&](const Ended& ended) {
+        return std::get<0>(ended.session) == opened.host_pid &&
+               std::get<1>(ended.session) == opened.backend &&
+               ended.device == opened.device && ended.text.starts_with(input);
+      });
+  if (before == ended_.end()) return;
+  causes_[id] = before->text.substr(input.size());
+  ended_.erase(before);
+}
+
+void Causes::Forget(const Event& closed) {
+  const Id id{closed.host_pid, closed.backend, closed.session};
+  causes_.erase(id);
+  std::erase_if(ended_,
+                [&](const Ended& ended) { return ended.session == id; });
+}
+
 void Causes::DropOthers(const RunningHosts& running) {
-  if (causes_.size() < kManyCauses) return;
+  if (causes_.size() + ended_.size() < kManyCauses) return;
   std::set<int> pids;
   for (const RunningHost& host : running.hosts) pids.insert(host.pid);
-  std::erase_if(causes_, [&](const auto& cause) {
-    return !pids.contains(std::get<0>(cause.first));
-  });
+  const auto is_other = [&](const Id& id) {
+    return !pids.contains(std::get<0>(id));
+  };
+  std::erase_if(causes_,
+                [&](const auto& cause) { return is_other(cause.first); });
+  std::erase_if(ended_,
+                [&](const Ended& ended) { return is_other(ended.session); });
 }
 
 std::string Causes::OfBackend(int host_pid, const std::string& backend) const {

@@ -16,8 +16,10 @@ namespace bulkhead::cli::top {
 // told of it: how its worker or its zygote ended, why the backend is in its
 // state, or where its pictures differ. A reading of `ps` only counts restarts.
 //
-// An event names the application, not its bulkheadd; the causes of two Hosts of
-// one process are therefore not told apart. Not thread-safe.
+// A session that gets another worker gets another number, and takes its cause
+// along: the next session that is opened on that device for that input is taken
+// to be it. An event names the application, not its bulkheadd; the causes of
+// two Hosts of one process are therefore not told apart. Not thread-safe.
 class Causes {
  public:
   void Add(const std::vector<Event>& events);
@@ -36,7 +38,19 @@ class Causes {
   // The application, the backend, and the session or 0 for the whole backend.
   using Id = std::tuple<int, std::string, uint64_t>;
 
+  // A worker that ended and whose session has neither another worker nor an
+  // end.
+  struct Ended {
+    Id session;
+    std::string device;
+    std::string text;  // "INPUT: how the worker ended".
+  };
+
+  void GiveCauseOn(const Event& opened);
+  void Forget(const Event& closed);
+
   std::map<Id, std::string> causes_;
+  std::vector<Ended> ended_;
 };
 
 }  // namespace bulkhead::cli::top

@@ -84,17 +84,20 @@ std::vector<std::string> Wrap(std::string_view text_untrusted, int columns) {
     if (used + piece.columns > columns && piece.text == " ") {
       lines.emplace_back();
       used = 0;
-      bytes_to_break = 0;
+      columns_to_break = 0;
       continue;
     }
     if (used + piece.columns > columns) {
-      std::string rest = bytes_to_break > 0
-                             ? lines.back().substr(bytes_to_break)
-                             : std::string();
-      used = bytes_to_break > 0 ? used - columns_to_break : 0;
-      if (bytes_to_break > 0) lines.back().resize(bytes_to_break - 1);
+      std::string rest;
+      // A space in the first half is too far away.
+      const bool at_space = columns_to_break * 2 > columns;
+      if (at_space) {
+        rest = lines.back().substr(bytes_to_break);
+        lines.back().resize(bytes_to_break - 1);
+      }
+      used = at_space ? used - columns_to_break : 0;
       lines.push_back(std::move(rest));
-      bytes_to_break = 0;
+      columns_to_break = 0;
     }
     lines.back() += piece.text;
     used += piece.columns;

@@ -23,6 +23,7 @@ constexpr int kAlways = kMark + kState + 1 + kPid + 1 + 1 + kRate;
 // The widths from which on there are restarts and causes, and bars.
 constexpr int kWithCauses = 56;
 constexpr int kWithBars = 76;
+constexpr int kNarrowestWhat = 12;
 constexpr int kWidestWhat = 40;
 constexpr int kUncutCause = 65'536;
 
@@ -45,7 +46,7 @@ Layout::Layout(int columns) {
     return;
   }
   left -= kRestarts + 1;
-  what_ = std::min(kWidestWhat, left / 2);
+  what_ = std::clamp(left * 2 / 5, kNarrowestWhat, kWidestWhat);
   cause_ = left - what_ - 1;
 }
 
@@ -72,11 +73,13 @@ std::string Layout::Heading() const {
 
 std::string Layout::LineOf(const Row& row, bool selected) const {
   const auto& rate = row.frames_per_second;
-  return Join(selected ? "> " : "  ", row.state,
-              row.key.pid > 0 ? std::to_string(row.key.pid) : "-", row.what,
-              rate ? Cut(fmt::format("{:.1f}", *rate), kRate) : "-",
-              row.bar ? BarOf(*row.bar, kBar) : "",
-              std::to_string(std::min(row.restarts, 9'999u)), row.cause);
+  return Join(
+      selected ? "> " : "  ", row.state,
+      row.key.pid > 0 ? std::to_string(row.key.pid) : "-", row.what,
+      rate ? Cut(fmt::format("{:.1f}", *rate), kRate) : "-",
+      row.bar ? BarOf(*row.bar, kBar) : "",
+      row.restarts > 0 ? std::to_string(std::min(row.restarts, 9'999u)) : "",
+      row.cause);
 }
 
 }  // namespace bulkhead::cli::top

@@ -10,9 +10,9 @@ namespace bulkhead::cli::top {
 // The columns of the table for a line of a given width: the narrower the
 // terminal, the fewer columns there are. No line is wider than the terminal.
 //
-//     STATE       PID     WHAT                   FRAMES/S            LOST CAUSE
-//   > backing off    4711 acme                          -               4 the…
-//     open           4711 acme session 1 on acme    212.4 [#########-]   0 cl…
+//     STATE           PID WHAT          FRAMES/S OF FASTEST LOST CAUSE
+//   > backing off    4711 acme                 -               4 it was ended…
+//     open           4711 acme:0 #1        212.4 [#######-]      clip.mp4
 //
 // A mark and words say everything; no line needs colour.
 class Layout {

@@ -149,11 +149,10 @@ void Live::ShowCrashes(const Action& action) {
     return view_.ShowMessage(
         "there are no records of its crashes in the default state directory");
   }
-  view_.ShowCrashes(
-      fmt::format(
-          "{} records of crashes of {} in process {}", list->crashes.size(),
-          action.backend.empty() ? "all backends" : action.backend, action.pid),
-      std::move(list->crashes));
+  std::string title = fmt::format(
+      "{} records of crashes of {} in process {}", list->crashes.size(),
+      action.backend.empty() ? "all backends" : action.backend, action.pid);
+  view_.ShowCrashes(std::move(title), std::move(list->crashes));
 }
 
 }  // namespace

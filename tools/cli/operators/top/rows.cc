@@ -89,8 +89,7 @@ Row RowOf(const RunningHost& host, const RunningBackend& backend,
                   session.session},
           .trouble = TroubleOf(session, scale)};
   row.state = row.trouble == Trouble::kNone ? "open" : TroubleName(row.trouble);
-  row.what = fmt::format("{} session {} on {}", backend.name, session.session,
-                         session.device);
+  row.what = fmt::format("{} #{}", session.device, session.session);
   row.frames_per_second = session.frames_per_second;
   if (session.frames_per_second && scale.highest > 0) {
     row.bar = std::clamp(*session.frames_per_second / scale.highest, 0.0, 1.0);
@@ -99,11 +98,11 @@ Row RowOf(const RunningHost& host, const RunningBackend& backend,
   const std::string cause =
       causes.OfSession(host.pid, backend.name, session.session);
   row.cause = cause.empty() ? session.input : cause;
-  row.detail =
-      fmt::format("{}: {}, worker {}, {} frames, {}, {} restarts", row.what,
-                  session.input, session.worker_pid, session.frames,
-                  RateText(row.frames_per_second), session.restarts);
-  if (!cause.empty()) row.detail += "; last cause: " + cause;
+  row.detail = fmt::format(
+      "session {} of {} on {}: {}{}; worker {}, {} frames, {}, {} workers lost",
+      session.session, backend.name, session.device, session.input,
+      cause.empty() ? "" : "; last cause: " + cause, session.worker_pid,
+      session.frames, RateText(row.frames_per_second), session.restarts);
   return row;
 }
 
@@ -123,24 +122,31 @@ Row RowOf(const RunningHost& host, const RunningBackend& backend,
   row.cause = backend.reason.empty() ? causes.OfBackend(host.pid, backend.name)
                                      : backend.reason;
   row.detail = fmt::format(
-      "{} of process {}: {}, started {} times, {} sessions, {} workers, {} "
+      "{} of process {}: {}{}; started {} times, {} sessions, {} workers, {} "
       "lost so far, {:.1f} MiB",
-      backend.name, host.pid, backend.state, backend.incarnation,
-      backend.sessions.size(), backend.worker_pids.size(), backend.restarts,
-      static_cast<double>(backend.memory_bytes) / kMebibyte);
+      backend.name, host.pid, backend.state,
+      row.cause.empty() ? "" : "; last cause: " + row.cause,
+      backend.incarnation, backend.sessions.size(), backend.worker_pids.size(),
+      backend.restarts, static_cast<double>(backend.memory_bytes) / kMebibyte);
   if (backend.failovers > 0 || backend.failed_failovers > 0) {
     row.detail +=
         fmt::format(", {} streams went to another device, {} failed there too",
                     backend.failovers, backend.failed_failovers);
   }
-  if (!row.cause.empty()) row.detail += "; last cause: " + row.cause;
   return row;
+}
+
+// Returns the name of the program, without directories and arguments.
+std::string ProgramOf(const RunningHost& host) {
+  const std::string path = host.command.substr(0, host.command.find(' '));
+  const std::string name = path.substr(path.rfind('/') + 1);
+  return name.empty() ? "(not visible)" : name;
 }
 
 Row RowOf(const RunningHost& host) {
   Row row{.key = {Kind::kApplication, host.pid, host.supervisor_pid},
           .state = "running"};
-  row.what = fmt::format("{} backends", host.backends.size());
+  row.what = ProgramOf(host);
   for (const RunningBackend& backend : host.backends) {
     for (const RunningSession& session : backend.sessions) {
       AddRate(session, row.frames_per_second);

@@ -60,8 +60,8 @@ struct RowKey {
 struct Row {
   RowKey key;
   Trouble trouble = Trouble::kNone;
-  std::string state;  // "quarantined", "ready", "waiting"
-  std::string what;   // "acme", "acme session 3 on acme:0"
+  std::string state;                        // "quarantined", "ready", "waiting"
+  std::string what;                         // "acme", "acme:0 #3", "player"
   std::optional<double> frames_per_second;  // Of all sessions of the row.
   std::optional<double> bar;  // Of a session: its part of the highest rate.
   uint32_t restarts = 0;

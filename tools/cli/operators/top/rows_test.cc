@@ -57,8 +57,7 @@ TEST(Rows, WithoutTroubleAreInTheOrderOfPs) {
   const Table table =
       TableOf(OneHost({acme, Backend("cpu", "ready")}), Causes());
   EXPECT_THAT(WhatOf(table),
-              ElementsAre("2 backends", "acme", "acme session 1 on acme:0",
-                          "acme session 2 on acme:0", "cpu"));
+              ElementsAre("player", "acme", "acme:0 #1", "acme:0 #2", "cpu"));
   EXPECT_EQ(DescribeTroubles(table.totals), "nothing is wrong");
   EXPECT_EQ(Describe(table.totals),
             "1 applications, 2 backends, 2 sessions, 55.0 frames/s");
@@ -79,14 +78,11 @@ TEST(Rows, TheWorstComesFirst) {
   running.hosts[0].written_off = {{.backend = "acme", .pid = 99}};
   running.silent = {"the bulkheadd of process 5 does not answer"};
   const Table table = TableOf(running, Causes());
-  EXPECT_THAT(
-      WhatOf(table),
-      ElementsAre("bad", "waits", "gone", "acme worker 99", "an application",
-                  "acme session 6 on acme:0", "rolled-back",
-                  "acme session 5 on acme:0", "acme session 4 on acme:0",
-                  "acme session 1 on acme:0", "acme session 7 on acme:0",
-                  "5 backends", "acme", "acme session 2 on acme:0",
-                  "acme session 3 on acme:0"));
+  EXPECT_THAT(WhatOf(table),
+              ElementsAre("bad", "waits", "gone", "acme worker 99",
+                          "an application", "acme:0 #6", "rolled-back",
+                          "acme:0 #5", "acme:0 #4", "acme:0 #1", "acme:0 #7",
+                          "player", "acme", "acme:0 #2", "acme:0 #3"));
   EXPECT_EQ(table.totals.applications, 2u);
   EXPECT_EQ(DescribeTroubles(table.totals),
             "1 quarantined, 1 backing off, 1 lost, 1 written off, 1 silent, 1 "
@@ -137,6 +133,30 @@ TEST(Rows, HaveTheLastCause) {
   table = TableOf(OneHost({acme}), causes);
   EXPECT_EQ(table.rows[1].cause, "it was ended by signal 11");
   EXPECT_EQ(table.rows[2].cause, "clip.mp4");
+}
+
+TEST(Rows, ASessionTakesItsCauseToItsNextWorker) {
+  const auto event = [](Event::Kind kind, uint64_t session, std::string text) {
+    return Event{.kind = kind,
+                 .host_pid = 4711,
+                 .backend = "acme",
+                 .session = session,
+                 .device = "acme:0",
+                 .text = std::move(text)};
+  };
+  Causes causes;
+  causes.Add({event(Event::Kind::kSessionOpened, 1, "clip.mp4"),
+              event(Event::Kind::kSessionOpened, 2, "other.mp4"),
+              event(Event::Kind::kWorkerEnded, 1, "clip.mp4: it was killed"),
+              event(Event::Kind::kWorkerEnded, 2, "other.mp4: it hung"),
+              event(Event::Kind::kSessionOpened, 3, "other.mp4"),
+              event(Event::Kind::kSessionClosed, 2, "other.mp4"),
+              event(Event::Kind::kSessionClosed, 1, "clip.mp4"),
+              event(Event::Kind::kSessionOpened, 4, "clip.mp4")});
+  EXPECT_EQ(causes.OfSession(4711, "acme", 3), "it hung");
+  // Its worker was lost, and so was the session.
+  EXPECT_EQ(causes.OfSession(4711, "acme", 1), "");
+  EXPECT_EQ(causes.OfSession(4711, "acme", 4), "");
 }
 
 TEST(Rates, AreThoseOfTheLastTwoSeconds) {
