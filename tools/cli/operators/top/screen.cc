@@ -146,7 +146,12 @@ std::optional<int> Screen::ReadKey() {
 }
 
 void Screen::Leave() {
-  if (!isendwin()) endwin();
+  if (isendwin()) return;
+  // Not every terminal has a second screen: what the shell writes next would
+  // stand in between.
+  werase(stdscr);
+  wrefresh(stdscr);
+  endwin();
 }
 
 void Screen::Return() {
