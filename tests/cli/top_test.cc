@@ -24,6 +24,7 @@
 #include "tests/cli/tmux_terminal.h"
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
+#include "tests/support/own_world.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
@@ -50,6 +51,10 @@ std::vector<std::string> LinesOf(const std::string& screen) {
 class Top : public testing::Test {
  protected:
   void SetUp() override {
+    if (!HasOwnNetwork()) {
+      GTEST_SKIP() << "without a network namespace of its own, this test would "
+                      "show the applications of others";
+    }
     clip_ = ClipOrSkip(Clip::kOddSize);
     if (clip_.empty()) return;
     state_ = TemporaryDirectory() + "/state";
@@ -156,7 +161,7 @@ TEST_F(Top, ABackendThatCrashesMovesToTheTop) {
   terminal_->Await(
       AllOf(HasSubstr("crash 1: "), HasSubstr("to blame      start")));
   terminal_->Type("qq");
-  terminal_->Await(HasSubstr("bulkhead top: "));
+  terminal_->Await(HasSubstr("Bulkhead: "));
 }
 
 TEST_F(Top, ARestartIsAskedForAndDone) {
@@ -223,13 +228,13 @@ TEST_F(Top, IsStoppedAndContinued) {
   terminal_->Await(HasSubstr("\nsame"));
   terminal_->Resize(60, 20);
   terminal_->Type("fg\n");
-  const auto lines = LinesOf(terminal_->Await(
-      AllOf(StartsWith("bulkhead top: "), HasSubstr("q quit"))));
+  const auto lines = LinesOf(
+      terminal_->Await(AllOf(StartsWith("Bulkhead: "), HasSubstr("q quit"))));
   EXPECT_EQ(lines.size(), 20u);
   terminal_->Press("C-z");
   terminal_->Await(HasSubstr("Stopped"));
   terminal_->Type("fg\n");
-  terminal_->Await(StartsWith("bulkhead top: "));
+  terminal_->Await(StartsWith("Bulkhead: "));
 }
 
 TEST_F(Top, AnApplicationMayEndWhileItIsShown) {

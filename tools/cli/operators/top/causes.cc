@@ -9,7 +9,7 @@ namespace {
 
 using Kind = Event::Kind;
 
-constexpr size_t kManyCauses = 4'096;
+constexpr size_t kManyCauses = 8'192;
 
 bool IsBad(Kind kind) {
   switch (kind) {
@@ -30,55 +30,69 @@ bool IsBad(Kind kind) {
   return false;
 }
 
+std::tuple<int, std::string, uint64_t> IdOf(const Event& event) {
+  return {event.host_pid, event.backend, event.session};
+}
+
 }  // namespace
 
 void Causes::Add(const std::vector<Event>& events) {
   for (const Event& event : events) {
-    if (event.kind == Kind::kSessionOpened) GiveCauseOn(event);
-    if (event.kind == Kind::kSessionClosed) Forget(event);
+    if (event.kind == Kind::kSessionOpened) Open(event);
+    if (event.kind == Kind::kSessionClosed) Close(event);
     if (!IsBad(event.kind) || event.text.empty()) continue;
-    const Id backend{event.host_pid, event.backend, 0};
-    const Id session{event.host_pid, event.backend, event.session};
-    causes_[backend] = event.text;
-    causes_[session] = event.text;
-    if (event.kind == Kind::kWorkerEnded && ended_.size() < kManyCauses) {
-      ended_.push_back({session, event.device, event.text});
-    }
+    causes_[{event.host_pid, event.backend, 0}] = event.text;
+    if (event.session != 0) causes_[IdOf(event)] = event.text;
+    if (event.kind == Kind::kWorkerEnded) EndWorker(event);
   }
 }
 
-void Causes::GiveCauseOn(const Event& opened) {
-  const Id id{opened.host_pid, opened.backend, opened.session};
-  const std::string input = opened.text + ": ";
+void Causes::Open(const Event& opened) {
+  const Id id = IdOf(opened);
+  inputs_[id] = opened.text;
   const auto before =
       std::find_if(ended_.begin(), ended_.end(), [&](const Ended& ended) {
         return std::get<0>(ended.session) == opened.host_pid &&
                std::get<1>(ended.session) == opened.backend &&
-               ended.device == opened.device && ended.text.starts_with(input);
+               ended.device == opened.device && ended.input == opened.text;
       });
   if (before == ended_.end()) return;
-  causes_[id] = before->text.substr(input.size());
+  causes_[id] = before->cause;
   ended_.erase(before);
 }
 
-void Causes::Forget(const Event& closed) {
-  const Id id{closed.host_pid, closed.backend, closed.session};
+void Causes::Close(const Event& closed) {
+  const Id id = IdOf(closed);
   causes_.erase(id);
+  inputs_.erase(id);
   std::erase_if(ended_,
                 [&](const Ended& ended) { return ended.session == id; });
 }
 
+void Causes::EndWorker(const Event& ended) {
+  const Id id = IdOf(ended);
+  const auto input = inputs_.find(id);
+  if (input == inputs_.end()) return;
+  // The text is "INPUT: how it ended", and how is what does not fit.
+  std::string how = ended.text;
+  if (how.starts_with(input->second + ": ")) {
+    how.erase(0, input->second.size() + 2);
+    causes_[{ended.host_pid, ended.backend, 0}] = how + ": " + input->second;
+    causes_[id] = how;
+  }
+  ended_.push_back({id, ended.device, input->second, how});
+}
+
 void Causes::DropOthers(const RunningHosts& running) {
-  if (causes_.size() + ended_.size() < kManyCauses) return;
+  if (causes_.size() + inputs_.size() + ended_.size() < kManyCauses) return;
   std::set<int> pids;
   for (const RunningHost& host : running.hosts) pids.insert(host.pid);
   const auto is_other = [&](const Id& id) {
     return !pids.contains(std::get<0>(id));
   };
-  std::erase_if(causes_,
-                [&](const auto& cause) { return is_other(cause.first); });
-  std::erase_if(ended_,
-                [&](const Ended& ended) { return is_other(ended.session); });
+  std::erase_if(causes_, [&](const auto& it) { return is_other(it.first); });
+  std::erase_if(inputs_, [&](const auto& it) { return is_other(it.first); });
+  std::erase_if(ended_, [&](const auto& it) { return is_other(it.session); });
 }
 
 std::string Causes::OfBackend(int host_pid, const std::string& backend) const {

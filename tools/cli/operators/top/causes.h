@@ -43,13 +43,16 @@ class Causes {
   struct Ended {
     Id session;
     std::string device;
-    std::string text;  // "INPUT: how the worker ended".
+    std::string input;
+    std::string cause;
   };
 
-  void GiveCauseOn(const Event& opened);
-  void Forget(const Event& closed);
+  void Open(const Event& opened);
+  void Close(const Event& closed);
+  void EndWorker(const Event& ended);
 
   std::map<Id, std::string> causes_;
+  std::map<Id, std::string> inputs_;  // Of each session that is open.
   std::vector<Ended> ended_;
 };
 

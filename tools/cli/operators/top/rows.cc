@@ -48,6 +48,10 @@ Scale ScaleOf(const RunningHosts& running) {
 Trouble TroubleOf(const RunningBackend& backend) {
   if (backend.state == "quarantined") return Trouble::kQuarantined;
   if (backend.state == "backing-off") return Trouble::kBackingOff;
+  // It is tried again after a failure, and most likely fails again.
+  if (backend.state == "starting" && !backend.reason.empty()) {
+    return Trouble::kBackingOff;
+  }
   if (backend.state == "discovered" && backend.incarnation > 0 &&
       !backend.reason.empty()) {
     return Trouble::kLost;
@@ -110,9 +114,8 @@ Row RowOf(const RunningHost& host, const RunningBackend& backend,
           const Causes& causes) {
   Row row{.key = {Kind::kBackend, host.pid, host.supervisor_pid, backend.name},
           .trouble = TroubleOf(backend)};
-  const bool has_word = row.trouble == Trouble::kQuarantined ||
-                        row.trouble == Trouble::kBackingOff ||
-                        row.trouble == Trouble::kLost;
+  const bool has_word =
+      backend.state == "backing-off" || row.trouble == Trouble::kLost;
   row.state = has_word ? TroubleName(row.trouble) : backend.state;
   row.what = backend.name;
   for (const RunningSession& session : backend.sessions) {

@@ -27,7 +27,7 @@ namespace bulkhead::cli::top {
 // What is wrong with a row, the worst first.
 enum class Trouble : uint8_t {
   kQuarantined,  // The backend failed too often and is not started.
-  kBackingOff,   // The backend failed and is not started yet.
+  kBackingOff,   // The backend failed: it waits, or is started again.
   kLost,         // The zygote ended through nobody's fault.
   kWrittenOff,   // The worker was killed and the kernel holds it.
   kSilent,       // The application does not answer.

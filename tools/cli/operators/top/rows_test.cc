@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/cli/operators/top/rows.h"
 
+#include <bulkhead/event.h>
+#include <bulkhead/operators.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -95,6 +96,16 @@ TEST(Rows, FewSessionsHaveNoMedian) {
   EXPECT_THAT(TableOf(OneHost({acme}), Causes()).totals.troubles, IsEmpty());
 }
 
+TEST(Rows, ABackendThatIsTriedAgainStaysOnTop) {
+  const Table table =
+      TableOf(OneHost({Backend("cpu", "starting"),
+                       Backend("acme", "starting", "it crashed")}),
+              Causes());
+  EXPECT_EQ(table.rows[0].what, "acme");
+  EXPECT_EQ(table.rows[0].state, "starting");
+  EXPECT_EQ(DescribeTroubles(table.totals), "1 backing off");
+}
+
 TEST(Rows, ABackendThatHasNotRunIsNotLost) {
   RunningBackend idle = Backend("idle", "discovered", "");
   EXPECT_THAT(TableOf(OneHost({idle}), Causes()).totals.troubles, IsEmpty());
@@ -154,6 +165,7 @@ TEST(Rows, ASessionTakesItsCauseToItsNextWorker) {
               event(Event::Kind::kSessionClosed, 1, "clip.mp4"),
               event(Event::Kind::kSessionOpened, 4, "clip.mp4")});
   EXPECT_EQ(causes.OfSession(4711, "acme", 3), "it hung");
+  EXPECT_EQ(causes.OfBackend(4711, "acme"), "it hung: other.mp4");
   // Its worker was lost, and so was the session.
   EXPECT_EQ(causes.OfSession(4711, "acme", 1), "");
   EXPECT_EQ(causes.OfSession(4711, "acme", 4), "");

@@ -31,7 +31,7 @@ constexpr char kKeysOfText[] = "q back  arrows and page keys move";
 constexpr const char* kHelp[] = {
     "The worst comes first. STATE says what is wrong:",
     "  quarantined  the backend failed too often and is not started",
-    "  backing off  the backend failed and is not started yet",
+    "  backing off  the backend failed and is not started yet; starting: it is",
     "  lost         the backend's process was ended from outside",
     "  written off  a worker was killed, and the kernel does not let it end",
     "  silent       the application's bulkheadd does not answer",
@@ -280,7 +280,7 @@ std::vector<ScreenLine> View::Draw() {
 void View::DrawTable(std::vector<ScreenLine>& lines) {
   const Layout layout(columns_);
   const std::vector<Row>& rows = table_.rows;
-  lines.push_back(Title("bulkhead top: " + Describe(table_.totals), columns_));
+  lines.push_back(Title("Bulkhead: " + Describe(table_.totals), columns_));
   lines.push_back({Cut(
       notice_.empty() ? DescribeTroubles(table_.totals) : notice_, columns_)});
   lines.push_back({Cut(layout.Heading(), columns_)});
@@ -327,9 +327,9 @@ void View::DrawCrashes(std::vector<ScreenLine>& lines) {
 }
 
 void View::DrawText(std::vector<ScreenLine>& lines) {
-  lines.push_back(Title(
-      pane_ == Pane::kHelp ? "bulkhead top: help" : "one record of a crash",
-      columns_));
+  lines.push_back(
+      Title(pane_ == Pane::kHelp ? "Bulkhead: help" : "one record of a crash",
+            columns_));
   std::vector<std::string> text = TextOfPane();
   text_scroll_.Move(0, EntriesOfPane());
   const size_t first = text_scroll_.selected();

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/cli/operators/top/view.h"
 
+#include <bulkhead/crashes.h>
+#include <bulkhead/operators.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "tools/cli/operators/top/layout.h"
+#include "tools/cli/operators/top/rows.h"
 #include "tools/cli/operators/top/scroll.h"
 
 namespace bulkhead::cli::top {
@@ -208,7 +209,7 @@ TEST(ViewTest, RecordsOfCrashesAreListedAndShownWhole) {
   EXPECT_THAT(Text(view), HasSubstr("crash 1: "));
   view.Press(kKeyBack);
   view.Press('q');
-  EXPECT_THAT(Text(view), HasSubstr("bulkhead top: "));
+  EXPECT_THAT(Text(view), HasSubstr("Bulkhead: "));
   EXPECT_EQ(view.Press('q').kind, Action::Kind::kQuit);
 }
 
