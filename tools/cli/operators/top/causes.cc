@@ -11,9 +11,10 @@ using Kind = Event::Kind;
 
 constexpr size_t kManyCauses = 8'192;
 
-bool IsBad(Kind kind) {
-  switch (kind) {
+bool IsBad(const Event& event) {
+  switch (event.kind) {
     case Kind::kBackendState:
+      return event.state == "backing-off" || event.state == "quarantined";
     case Kind::kZygoteEnded:
     case Kind::kWorkerEnded:
     case Kind::kShadowDiffers:
@@ -40,7 +41,11 @@ void Causes::Add(const std::vector<Event>& events) {
   for (const Event& event : events) {
     if (event.kind == Kind::kSessionOpened) Open(event);
     if (event.kind == Kind::kSessionClosed) Close(event);
-    if (!IsBad(event.kind) || event.text.empty()) continue;
+    // The backend begins anew: its zygote ended because of the command.
+    if (event.kind == Kind::kCommand) {
+      causes_.erase({event.host_pid, event.backend, 0});
+    }
+    if (!IsBad(event) || event.text.empty()) continue;
     causes_[{event.host_pid, event.backend, 0}] = event.text;
     if (event.session != 0) causes_[IdOf(event)] = event.text;
     if (event.kind == Kind::kWorkerEnded) EndWorker(event);

@@ -18,8 +18,9 @@ namespace bulkhead::cli::top {
 //
 // A session that gets another worker gets another number, and takes its cause
 // along: the next session that is opened on that device for that input is taken
-// to be it. An event names the application, not its bulkheadd; the causes of
-// two Hosts of one process are therefore not told apart. Not thread-safe.
+// to be it. A command makes an end of its backend's cause. An event names the
+// application, not its bulkheadd; the causes of two Hosts of one process are
+// therefore not told apart. Not thread-safe.
 class Causes {
  public:
   void Add(const std::vector<Event>& events);

@@ -63,6 +63,7 @@ std::string Layout::Join(const std::string& mark, const std::string& state,
   if (bar_ > 0) line += fmt::format(" {:<{}}", bar, bar_);
   if (restarts_) line += fmt::format(" {:>{}}", restarts, kRestarts);
   if (cause_ > 0) line += " " + Cut(cause, cause_);
+  line.resize(line.find_last_not_of(' ') + 1);
   return line;
 }
 

@@ -45,7 +45,7 @@ Scale ScaleOf(const RunningHosts& running) {
   return scale;
 }
 
-Trouble TroubleOf(const RunningBackend& backend) {
+Trouble TroubleOf(const RunningBackend& backend, const std::string& cause) {
   if (backend.state == "quarantined") return Trouble::kQuarantined;
   if (backend.state == "backing-off") return Trouble::kBackingOff;
   // It is tried again after a failure, and most likely fails again.
@@ -53,7 +53,7 @@ Trouble TroubleOf(const RunningBackend& backend) {
     return Trouble::kBackingOff;
   }
   if (backend.state == "discovered" && backend.incarnation > 0 &&
-      !backend.reason.empty()) {
+      !cause.empty()) {
     return Trouble::kLost;
   }
   if (backend.state == "disabled") return Trouble::kNoted;
@@ -112,8 +112,10 @@ Row RowOf(const RunningHost& host, const RunningBackend& backend,
 
 Row RowOf(const RunningHost& host, const RunningBackend& backend,
           const Causes& causes) {
-  Row row{.key = {Kind::kBackend, host.pid, host.supervisor_pid, backend.name},
-          .trouble = TroubleOf(backend)};
+  Row row{.key = {Kind::kBackend, host.pid, host.supervisor_pid, backend.name}};
+  row.cause = backend.reason.empty() ? causes.OfBackend(host.pid, backend.name)
+                                     : backend.reason;
+  row.trouble = TroubleOf(backend, row.cause);
   const bool has_word =
       backend.state == "backing-off" || row.trouble == Trouble::kLost;
   row.state = has_word ? TroubleName(row.trouble) : backend.state;
@@ -122,8 +124,6 @@ Row RowOf(const RunningHost& host, const RunningBackend& backend,
     AddRate(session, row.frames_per_second);
   }
   row.restarts = backend.restarts;
-  row.cause = backend.reason.empty() ? causes.OfBackend(host.pid, backend.name)
-                                     : backend.reason;
   row.detail = fmt::format(
       "{} of process {}: {}{}; started {} times, {} sessions, {} workers, {} "
       "lost so far, {:.1f} MiB",

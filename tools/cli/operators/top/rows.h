@@ -28,7 +28,7 @@ namespace bulkhead::cli::top {
 enum class Trouble : uint8_t {
   kQuarantined,  // The backend failed too often and is not started.
   kBackingOff,   // The backend failed: it waits, or is started again.
-  kLost,         // The zygote ended through nobody's fault.
+  kLost,         // Its process is gone; the next request starts another.
   kWrittenOff,   // The worker was killed and the kernel holds it.
   kSilent,       // The application does not answer.
   kWaiting,      // No frame in the time over which the rate is measured.

@@ -96,6 +96,24 @@ TEST(Rows, FewSessionsHaveNoMedian) {
   EXPECT_THAT(TableOf(OneHost({acme}), Causes()).totals.troubles, IsEmpty());
 }
 
+TEST(Rows, ABackendIsLostUnlessACommandEndedItsProcess) {
+  const auto event = [](Event::Kind kind, std::string text) {
+    return Event{.kind = kind,
+                 .host_pid = 4711,
+                 .backend = "acme",
+                 .text = std::move(text)};
+  };
+  const RunningHosts running = OneHost({Backend("acme", "discovered")});
+  Causes causes;
+  causes.Add({event(Event::Kind::kZygoteEnded, "it was killed")});
+  const Table lost = TableOf(running, causes);
+  EXPECT_EQ(lost.rows[0].trouble, Trouble::kLost);
+  EXPECT_EQ(lost.rows[0].cause, "it was killed");
+  causes.Add({event(Event::Kind::kZygoteEnded, "it was restarted on command"),
+              event(Event::Kind::kCommand, "restart: done")});
+  EXPECT_THAT(TableOf(running, causes).totals.troubles, IsEmpty());
+}
+
 TEST(Rows, ABackendThatIsTriedAgainStaysOnTop) {
   const Table table =
       TableOf(OneHost({Backend("cpu", "starting"),

@@ -32,7 +32,8 @@ constexpr const char* kHelp[] = {
     "The worst comes first. STATE says what is wrong:",
     "  quarantined  the backend failed too often and is not started",
     "  backing off  the backend failed and is not started yet; starting: it is",
-    "  lost         the backend's process was ended from outside",
+    "  lost         the backend's process has ended; the next request starts "
+    "it",
     "  written off  a worker was killed, and the kernel does not let it end",
     "  silent       the application's bulkheadd does not answer",
     "  waiting      the session had no frame for two seconds, or has no "
