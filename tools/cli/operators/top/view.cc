@@ -17,11 +17,12 @@ namespace {
 
 using Style = ScreenLine::Style;
 
-// Lines around the rows of the table: title, troubles, heading; two of details,
-// message, keys. A list or text has title, message and keys.
-constexpr size_t kLinesAroundTable = 7;
-constexpr size_t kLinesAroundList = 3;
-constexpr size_t kDetailLines = 2;
+// Lines below the rows of the table: details and, below them, the message.
+constexpr size_t kFootLines = 3;
+// Lines around the rows: title, troubles, heading; the foot, keys. A list or a
+// text has title and keys.
+constexpr size_t kLinesAroundTable = 4 + kFootLines;
+constexpr size_t kLinesAroundList = 2;
 
 constexpr char kKeysOfTable[] =
     "q quit  ? help  r restart  l reload  d disable  e enable  c crashes";
@@ -63,6 +64,18 @@ constexpr const char* kHelp[] = {
 
 ScreenLine Title(const std::string& text, int columns) {
   return {Fit(text, columns), Style::kTitle, false};
+}
+
+// Returns the text in at most that many lines; what is cut is marked.
+std::vector<std::string> WrapTo(size_t lines, const std::string& text_untrusted,
+                                int columns) {
+  std::vector<std::string> wrapped = Wrap(text_untrusted, columns);
+  if (wrapped.size() > lines) {
+    std::string& last = wrapped[lines - 1];
+    last = Cut(last + " " + wrapped[lines], columns);
+    wrapped.resize(lines);
+  }
+  return wrapped;
 }
 
 Style StyleOf(Trouble trouble) {
@@ -273,7 +286,6 @@ std::vector<ScreenLine> View::Draw() {
   } else {
     DrawText(lines);
   }
-  lines.push_back({Cut(message_, columns_)});
   lines.push_back(Title(keys, columns_));
   return lines;
 }
@@ -297,17 +309,20 @@ void View::DrawTable(std::vector<ScreenLine>& lines) {
     lines.push_back({layout.LineOf(rows[row], selected),
                      StyleOf(rows[row].trouble), selected});
   }
-  std::vector<std::string> detail;
-  if (table_scroll_.selected() < rows.size()) {
-    detail = Wrap(rows[table_scroll_.selected()].detail, columns_);
-    if (detail.size() > kDetailLines) {
-      // What is cut is marked.
-      detail[kDetailLines - 1] =
-          Cut(detail[kDetailLines - 1] + " " + detail[kDetailLines], columns_);
-    }
+  for (const std::string& line : FootOfTable()) lines.push_back({line});
+}
+
+std::vector<std::string> View::FootOfTable() const {
+  std::vector<std::string> message = WrapTo(kFootLines, message_, columns_);
+  std::vector<std::string> foot;
+  if (table_scroll_.selected() < table_.rows.size()) {
+    foot = WrapTo(kFootLines - 1, table_.rows[table_scroll_.selected()].detail,
+                  columns_);
   }
-  detail.resize(kDetailLines);
-  for (std::string& line : detail) lines.push_back({std::move(line)});
+  // A long message takes lines of the details.
+  foot.resize(kFootLines - message.size());
+  foot.insert(foot.end(), message.begin(), message.end());
+  return foot;
 }
 
 void View::DrawCrashes(std::vector<ScreenLine>& lines) {

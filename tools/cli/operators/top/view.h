@@ -101,6 +101,8 @@ class View {
   std::vector<std::string> TextOfPane() const;
 
   void DrawTable(std::vector<ScreenLine>& lines);
+  // Returns the lines between the rows and the keys.
+  std::vector<std::string> FootOfTable() const;
   void DrawCrashes(std::vector<ScreenLine>& lines);
   void DrawText(std::vector<ScreenLine>& lines);
 

@@ -191,6 +191,21 @@ TEST(ViewTest, AMessageStaysWhileTheSelectionMoves) {
   EXPECT_THAT(Text(view), Not(HasSubstr("done: restart acme")));
 }
 
+TEST(ViewTest, ALongMessageTakesTheLinesOfTheDetails) {
+  View view;
+  view.Resize(24, 40);
+  view.ShowTable(TableWith({BackendRow("acme")}));
+  EXPECT_THAT(Text(view), HasSubstr("all about acme"));
+  view.ShowMessage(
+      "failed: restart acme in process 4711: no message came on a control "
+      "socket in time, so that nobody knows whether it was done");
+  const std::string text = Text(view);
+  EXPECT_EQ(view.Draw().size(), 24u);
+  EXPECT_THAT(text, HasSubstr("no\nmessage came on a control socket in"));
+  EXPECT_THAT(text, HasSubstr("~\nq quit"));
+  EXPECT_THAT(text, Not(HasSubstr("all about acme")));
+}
+
 TEST(ViewTest, RecordsOfCrashesAreListedAndShownWhole) {
   View view;
   view.ShowTable(TableWith({BackendRow("acme")}));
@@ -223,9 +238,9 @@ TEST(ViewTest, ALongTextScrollsToItsEndAndNoFurther) {
   EXPECT_THAT(Text(view), HasSubstr("directory"));
   view.Press(kKeyEnd);
   EXPECT_EQ(view.Draw().size(), end.size());
-  EXPECT_EQ(end[7].text, view.Draw()[7].text);
+  EXPECT_EQ(end[8].text, view.Draw()[8].text);
   view.Press(kKeyUp);
-  EXPECT_EQ(end[6].text, view.Draw()[7].text);
+  EXPECT_EQ(end[7].text, view.Draw()[8].text);
 }
 
 TEST(ScrollTest, ShowsTheSelectedEntryAndFillsThePane) {
