@@ -337,10 +337,10 @@ TEST_F(Messages, OfPlaces) {
 
 TEST_F(Messages, OfHelp) {
   for (const char* command :
-       {"",       "backends", "entry-points", "install", "uninstall", "grant",
-        "revoke", "grants",   "ps",           "metrics", "events",    "restart",
-        "reload", "disable",  "enable",       "probe",   "doctor",    "decode",
-        "sheet",  "demo",     "crashes",      "replay"}) {
+       {"",        "backends", "entry-points", "install", "uninstall", "grant",
+        "revoke",  "grants",   "ps",           "top",     "metrics",   "events",
+        "restart", "reload",   "disable",      "enable",  "probe",     "doctor",
+        "decode",  "sheet",    "demo",         "crashes", "replay"}) {
     Words arguments = {"--help"};
     if (*command != '\0') arguments.insert(arguments.begin(), command);
     const ProgramResult result = Run(arguments);

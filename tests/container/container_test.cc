@@ -26,7 +26,8 @@ using Options = std::vector<std::string>;
 // The packages of the libraries that `ldd` finds in the programs, and ffmpeg,
 // which makes the demo's clip.
 constexpr char kPackages[] =
-    "libcapnp-0.9.2,libfmt9,libmd0,libpng16-16,libprometheus-cpp-pull1.0,"
+    "libcapnp-0.9.2,libfmt9,libmd0,libncursesw6,libpng16-16,"
+    "libprometheus-cpp-pull1.0,"
     "libtomlplusplus3,libutf8proc2,libxxhash0,libzip4,ffmpeg";
 constexpr char kDoctor[] = "/bulkhead/cli/bulkhead doctor --json";
 constexpr char kDemo[] = "cd /tmp && /bulkhead/cli/bulkhead demo";

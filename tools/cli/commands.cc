@@ -24,6 +24,7 @@
 #include "tools/cli/operators/ps_command.h"
 #include "tools/cli/operators/replay_command.h"
 #include "tools/cli/operators/revoke_command.h"
+#include "tools/cli/operators/top/top_command.h"
 #include "tools/cli/operators/uninstall_command.h"
 #include "tools/cli/reference/completion_command.h"
 #include "tools/cli/verify/verify_command.h"
@@ -43,6 +44,7 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead install acme-1.0-py3-none-any.whl   add a vendor's backend
   bulkhead grant acme --all                    grant all that a backend asks for
   bulkhead ps                                  list running applications
+  bulkhead top                                 watch them, the worst first
   bulkhead metrics --listen 9464               serve counters to Prometheus
   bulkhead probe clip.mp4                      describe the streams of a file
   bulkhead decode clip.mp4 -o out/%06d.png     write every frame as a picture
@@ -82,6 +84,7 @@ void AddCommands(CLI::App& app, Invocation& invocation) {
   AddRevokeCommand(app, invocation);
   AddGrantsCommand(app, invocation);
   AddPsCommand(app, invocation);
+  AddTopCommand(app, invocation);
   AddMetricsCommand(app, invocation);
   AddEventsCommand(app, invocation);
   AddBackendCommands(app, invocation);

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/operators/top/rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace bulkhead::cli::top {
+namespace {
+
+using Kind = RowKey::Kind;
+
+constexpr double kMebibyte = 1024.0 * 1024.0;
+// A session is slow if its rate is below this part of the median, which needs
+// some sessions to mean anything.
+constexpr double kSlowPart = 0.5;
+constexpr size_t kEnoughForMedian = 3;
+
+// The rates of a reading that a session is compared with.
+struct Scale {
+  double highest = 0;
+  std::map<std::string, double> median_of_device;
+};
+
+Scale ScaleOf(const RunningHosts& running) {
+  std::map<std::string, std::vector<double>> rates;
+  Scale scale;
+  for (const RunningHost& host : running.hosts) {
+    for (const RunningBackend& backend : host.backends) {
+      for (const RunningSession& session : backend.sessions) {
+        const double rate = session.frames_per_second.value_or(0);
+        if (rate > 0) rates[session.device].push_back(rate);
+        scale.highest = std::max(scale.highest, rate);
+      }
+    }
+  }
+  for (auto& [device, all] : rates) {
+    if (all.size() < kEnoughForMedian) continue;
+    const auto middle = all.begin() + static_cast<ptrdiff_t>(all.size() / 2);
+    std::nth_element(all.begin(), middle, all.end());
+    scale.median_of_device[device] = *middle;
+  }
+  return scale;
+}
+
+Trouble TroubleOf(const RunningBackend& backend, const std::string& cause) {
+  if (backend.state == "quarantined") return Trouble::kQuarantined;
+  if (backend.state == "backing-off") return Trouble::kBackingOff;
+  // It is tried again after a failure, and most likely fails again.
+  if (backend.state == "starting" && !backend.reason.empty()) {
+    return Trouble::kBackingOff;
+  }
+  if (backend.state == "discovered" && backend.incarnation > 0 &&
+      !cause.empty()) {
+    return Trouble::kLost;
+  }
+  if (backend.state == "disabled") return Trouble::kNoted;
+  if (backend.state == "ready" && !backend.reason.empty()) {
+    return Trouble::kNoted;
+  }
+  return backend.restarts > 0 ? Trouble::kRestarted : Trouble::kNone;
+}
+
+Trouble TroubleOf(const RunningSession& session, const Scale& scale) {
+  const auto& rate = session.frames_per_second;
+  if (session.worker_pid <= 0 || (rate && *rate <= 0)) {
+    return Trouble::kWaiting;
+  }
+  if (session.restarts > 0) return Trouble::kRestarted;
+  const auto median = scale.median_of_device.find(session.device);
+  return rate && median != scale.median_of_device.end() &&
+                 *rate < kSlowPart * median->second
+             ? Trouble::kSlow
+             : Trouble::kNone;
+}
+
+std::string RateText(const std::optional<double>& rate) {
+  return rate ? fmt::format("{:.1f} frames/s", *rate) : "? frames/s";
+}
+
+// Adds the rate of one session to that of all sessions of a row.
+void AddRate(const RunningSession& session, std::optional<double>& sum) {
+  if (!session.frames_per_second) return;
+  sum = sum.value_or(0) + *session.frames_per_second;
+}
+
+Row RowOf(const RunningHost& host, const RunningBackend& backend,
+          const RunningSession& session, const Scale& scale,
+          const Causes& causes) {
+  Row row{.key = {Kind::kSession, host.pid, host.supervisor_pid, backend.name,
+                  session.session},
+          .trouble = TroubleOf(session, scale)};
+  row.state = row.trouble == Trouble::kNone ? "open" : TroubleName(row.trouble);
+  row.what = fmt::format("{} #{}", session.device, session.session);
+  row.frames_per_second = session.frames_per_second;
+  if (session.frames_per_second && scale.highest > 0) {
+    row.bar = std::clamp(*session.frames_per_second / scale.highest, 0.0, 1.0);
+  }
+  row.restarts = session.restarts;
+  const std::string cause =
+      causes.OfSession(host.pid, backend.name, session.session);
+  row.cause = cause.empty() ? session.input : cause;
+  row.detail = fmt::format(
+      "session {} of {} on {}: {}{}; worker {}, {} frames, {}, {} workers lost",
+      session.session, backend.name, session.device, session.input,
+      cause.empty() ? "" : "; last cause: " + cause, session.worker_pid,
+      session.frames, RateText(row.frames_per_second), session.restarts);
+  return row;
+}
+
+Row RowOf(const RunningHost& host, const RunningBackend& backend,
+          const Causes& causes) {
+  Row row{.key = {Kind::kBackend, host.pid, host.supervisor_pid, backend.name}};
+  row.cause = backend.reason.empty() ? causes.OfBackend(host.pid, backend.name)
+                                     : backend.reason;
+  row.trouble = TroubleOf(backend, row.cause);
+  const bool has_word =
+      backend.state == "backing-off" || row.trouble == Trouble::kLost;
+  row.state = has_word ? TroubleName(row.trouble) : backend.state;
+  row.what = backend.name;
+  for (const RunningSession& session : backend.sessions) {
+    AddRate(session, row.frames_per_second);
+  }
+  row.restarts = backend.restarts;
+  row.detail = fmt::format(
+      "{} of process {}: {}{}; started {} times, {} sessions, {} workers, {} "
+      "lost so far, {:.1f} MiB",
+      backend.name, host.pid, backend.state,
+      row.cause.empty() ? "" : "; last cause: " + row.cause,
+      backend.incarnation, backend.sessions.size(), backend.worker_pids.size(),
+      backend.restarts, static_cast<double>(backend.memory_bytes) / kMebibyte);
+  if (backend.failovers > 0 || backend.failed_failovers > 0) {
+    row.detail +=
+        fmt::format(", {} streams went to another device, {} failed there too",
+                    backend.failovers, backend.failed_failovers);
+  }
+  return row;
+}
+
+// Returns the name of the program, without directories and arguments.
+std::string ProgramOf(const RunningHost& host) {
+  const std::string path = host.command.substr(0, host.command.find(' '));
+  const std::string name = path.substr(path.rfind('/') + 1);
+  return name.empty() ? "(not visible)" : name;
+}
+
+Row RowOf(const RunningHost& host) {
+  Row row{.key = {Kind::kApplication, host.pid, host.supervisor_pid},
+          .state = "running"};
+  row.what = ProgramOf(host);
+  for (const RunningBackend& backend : host.backends) {
+    for (const RunningSession& session : backend.sessions) {
+      AddRate(session, row.frames_per_second);
+    }
+  }
+  row.cause = host.command;
+  row.detail = fmt::format(
+      "process {}: {}; bulkheadd {}, up {:.0f} s, sandbox {}, {:.1f} MiB",
+      host.pid, host.command, host.supervisor_pid,
+      static_cast<double>(host.uptime.count()) / 1000.0,
+      host.tier == SandboxTier::kNone ? "not needed yet"
+                                      : SandboxTierName(host.tier),
+      static_cast<double>(host.memory_bytes) / kMebibyte);
+  return row;
+}
+
+Row RowOf(const RunningHost& host, const WrittenOffWorker& worker) {
+  Row row{.key = {Kind::kWrittenOff, host.pid, host.supervisor_pid,
+                  worker.backend, static_cast<uint64_t>(worker.pid)},
+          .trouble = Trouble::kWrittenOff,
+          .state = TroubleName(Trouble::kWrittenOff)};
+  row.what = fmt::format("{} worker {}", worker.backend, worker.pid);
+  row.cause = fmt::format("killed {:.0f} s ago and held by the kernel",
+                          static_cast<double>(worker.since.count()) / 1000.0);
+  row.detail = row.what + ": " + row.cause;
+  return row;
+}
+
+Row RowOf(const std::string& silent) {
+  return {.key = {.kind = Kind::kSilent, .name = silent},
+          .trouble = Trouble::kSilent,
+          .state = TroubleName(Trouble::kSilent),
+          .what = "an application",
+          .cause = silent,
+          .detail = silent};
+}
+
+// Returns the order among rows of the same trouble: the smaller, the worse.
+double Mildness(const Row& row) {
+  if (row.trouble == Trouble::kRestarted) return -double(row.restarts);
+  return row.trouble == Trouble::kSlow ? row.frames_per_second.value_or(0) : 0;
+}
+
+}  // namespace
+
+Table TableOf(const RunningHosts& running, const Causes& causes) {
+  const Scale scale = ScaleOf(running);
+  Table table;
+  std::vector<Row>& rows = table.rows;
+  Totals& totals = table.totals;
+  for (const RunningHost& host : running.hosts) {
+    rows.push_back(RowOf(host));
+    totals.frames_per_second += rows.back().frames_per_second.value_or(0);
+    totals.backends += host.backends.size();
+    for (const RunningBackend& backend : host.backends) {
+      rows.push_back(RowOf(host, backend, causes));
+      totals.sessions += backend.sessions.size();
+      for (const RunningSession& session : backend.sessions) {
+        rows.push_back(RowOf(host, backend, session, scale, causes));
+      }
+    }
+    for (const WrittenOffWorker& worker : host.written_off) {
+      rows.push_back(RowOf(host, worker));
+    }
+  }
+  for (const std::string& silent : running.silent) {
+    rows.push_back(RowOf(silent));
+  }
+  totals.applications = running.hosts.size() + running.silent.size();
+  for (const Row& row : rows) {
+    if (row.trouble != Trouble::kNone) ++totals.troubles[row.trouble];
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return std::make_tuple(a.trouble, Mildness(a)) <
+           std::make_tuple(b.trouble, Mildness(b));
+  });
+  return table;
+}
+
+const char* TroubleName(Trouble trouble) {
+  switch (trouble) {
+    case Trouble::kQuarantined:
+      return "quarantined";
+    case Trouble::kBackingOff:
+      return "backing off";
+    case Trouble::kLost:
+      return "lost";
+    case Trouble::kWrittenOff:
+      return "written off";
+    case Trouble::kSilent:
+      return "silent";
+    case Trouble::kWaiting:
+      return "waiting";
+    case Trouble::kNoted:
+      return "noted";
+    case Trouble::kRestarted:
+      return "restarted";
+    case Trouble::kSlow:
+      return "slow";
+    case Trouble::kNone:
+      return "";
+  }
+  return "";
+}
+
+std::string Describe(const Totals& totals) {
+  return fmt::format(
+      "{} applications, {} backends, {} sessions, {:.1f} frames/s",
+      totals.applications, totals.backends, totals.sessions,
+      totals.frames_per_second);
+}
+
+std::string DescribeTroubles(const Totals& totals) {
+  std::string text;
+  for (const auto& [trouble, count] : totals.troubles) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count,
+                        TroubleName(trouble));
+  }
+  return text.empty() ? "nothing is wrong" : text;
+}
+
+}  // namespace bulkhead::cli::top

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/operators/top/screen.h"
+
+// Macros of curses.h have names such as `move`; these are functions then.
+#define NCURSES_NOMACROS
+#include <curses.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <term.h>
+#include <unistd.h>
+
+#include <string>
+
+// Two of the macros of term.h.
+#undef columns
+#undef lines
+
+namespace bulkhead::cli::top {
+namespace {
+
+using Style = ScreenLine::Style;
+
+// The pairs of colours.
+constexpr short kBadPair = 1;
+constexpr short kWarningPair = 2;
+
+// The time in which the rest of a key that begins with Escape has to follow, in
+// milliseconds: enough for a network, and short for a person.
+constexpr int kEscapeDelay = 100;
+
+std::string TerminalName() {
+  const char* name = getenv("TERM");
+  return name && *name ? name : "(TERM is not set)";
+}
+
+// Returns why the terminal cannot be drawn on, or success.
+Status CheckTerminal() {
+  int error = 0;
+  if (setupterm(nullptr, STDOUT_FILENO, &error) != 0 /* OK */) {
+    return Status(Code::kUnsupported,
+                  "the terminal " + TerminalName() + " is not known here");
+  }
+  const bool can_move = tigetstr("cup") != nullptr;
+  del_curterm(cur_term);
+  return can_move
+             ? Status()
+             : Status(Code::kUnsupported, "the terminal " + TerminalName() +
+                                              " cannot move its cursor");
+}
+
+bool WantsColour() {
+  const char* refused = getenv("NO_COLOR");
+  return (!refused || !*refused) && has_colors();
+}
+
+int KeyOf(int code) {
+  switch (code) {
+    case KEY_UP:
+      return kKeyUp;
+    case KEY_DOWN:
+      return kKeyDown;
+    case KEY_PPAGE:
+      return kKeyPageUp;
+    case KEY_NPAGE:
+      return kKeyPageDown;
+    case KEY_HOME:
+      return kKeyHome;
+    case KEY_END:
+      return kKeyEnd;
+    case KEY_ENTER:
+    case '\r':
+    case '\n':
+      return kKeyEnter;
+    case KEY_BACKSPACE:
+    case KEY_LEFT:
+    case '\x1b':
+    case '\b':
+    case '\x7f':
+      return kKeyBack;
+    default:
+      return code < 0x80 ? code : 0;
+  }
+}
+
+short PairOf(Style style) {
+  if (style == Style::kBad) return kBadPair;
+  return style == Style::kWarning ? kWarningPair : short{0};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Screen>> Screen::Open() {
+  if (const Status can = CheckTerminal(); !can.ok()) return can;
+  if (!newterm(nullptr, stdout, stdin)) {
+    return Status(Code::kUnsupported,
+                  "the terminal " + TerminalName() + " cannot be drawn on");
+  }
+  const bool colour = WantsColour();
+  if (colour) {
+    start_color();
+    use_default_colors();
+    init_pair(kBadPair, COLOR_RED, -1);
+    init_pair(kWarningPair, COLOR_YELLOW, -1);
+  }
+  cbreak();
+  noecho();
+  nonl();
+  set_escdelay(kEscapeDelay);
+  keypad(stdscr, TRUE);
+  nodelay(stdscr, TRUE);
+  curs_set(0);
+  return std::unique_ptr<Screen>(new Screen(colour));
+}
+
+Screen::~Screen() { Leave(); }
+
+int Screen::lines() const { return LINES; }
+
+int Screen::columns() const { return COLS; }
+
+void Screen::TakeSize() {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 &&
+      size.ws_col > 0) {
+    resizeterm(size.ws_row, size.ws_col);
+  }
+}
+
+void Screen::Draw(const std::vector<ScreenLine>& lines) {
+  werase(stdscr);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const ScreenLine& line = lines[i];
+    const auto y = static_cast<int>(i);
+    mvaddstr(y, 0, line.text.c_str());
+    const bool reverse = line.selected || line.style == Style::kTitle;
+    mvchgat(y, 0, -1, reverse ? A_REVERSE : A_NORMAL,
+            colour_ ? PairOf(line.style) : short{0}, nullptr);
+  }
+  wrefresh(stdscr);
+}
+
+std::optional<int> Screen::ReadKey() {
+  const int code = wgetch(stdscr);
+  if (code == ERR) return std::nullopt;
+  return KeyOf(code);
+}
+
+void Screen::Leave() {
+  if (isendwin()) return;
+  // Not every terminal has a second screen: what the shell writes next would
+  // stand in between.
+  werase(stdscr);
+  wrefresh(stdscr);
+  endwin();
+}
+
+void Screen::Return() {
+  reset_prog_mode();
+  TakeSize();
+  clearok(stdscr, TRUE);
+}
+
+}  // namespace bulkhead::cli::top

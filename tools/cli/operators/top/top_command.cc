@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/operators/top/top_command.h"
+
+#include <bulkhead/operators.h>
+#include <locale.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <memory>
+
+#include "tools/cli/operators/top/causes.h"
+#include "tools/cli/operators/top/layout.h"
+#include "tools/cli/operators/top/live.h"
+#include "tools/cli/operators/top/rows.h"
+#include "tools/cli/terminal.h"
+#include "tools/cli/user_name.h"
+
+namespace bulkhead::cli {
+namespace {
+
+// The time over which --once measures frames per second.
+constexpr std::chrono::milliseconds kWindow{500};
+
+constexpr char kExamples[] = R"(Examples:
+  bulkhead top            watch, restart, reload, disable; ? for help, q to quit
+  bulkhead top --once     print the same table once
+
+The worst comes first: backends that are quarantined, back off or were lost,
+workers that the kernel does not let end, applications that do not answer,
+sessions that wait for a frame, those that lost workers, slow ones. Shows the
+applications of this user only. The table is also printed once where stdout is no
+terminal, or one that cannot move its cursor; `bulkhead ps --json` is for
+programs. NO_COLOR=1 does without colours.)";
+
+int PrintOnce() {
+  const Result<RunningHosts> running = FindRunningHosts(kWindow);
+  if (!running) return Fail(running.error());
+  top::Causes causes;
+  // There are none without an application.
+  if (const auto events = RecentEvents(std::nullopt)) causes.Add(*events);
+  const top::Table table = top::TableOf(*running, causes);
+  if (table.rows.empty()) Say(DescribeNoApplication());
+  const top::Layout layout = top::Layout::Uncut();
+  Print(top::Describe(table.totals));
+  Print(top::DescribeTroubles(table.totals));
+  Print(layout.Heading());
+  for (const top::Row& row : table.rows) Print(layout.LineOf(row, false));
+  return FinishPrinting();
+}
+
+int RunTop(bool once) {
+  // How wide characters are; the rest of the locale stays.
+  setlocale(LC_CTYPE, "");
+  if (once) return PrintOnce();
+  if (isatty(STDIN_FILENO) != 1 || isatty(STDOUT_FILENO) != 1) {
+    Say("stdin and stdout are no terminal: here is the table, once");
+    return PrintOnce();
+  }
+  const Status shown = top::RunLive();
+  if (shown.code() != Code::kUnsupported) return shown.ok() ? 0 : Fail(shown);
+  Say(shown.message() + ": here is the table, once");
+  return PrintOnce();
+}
+
+}  // namespace
+
+void AddTopCommand(CLI::App& app, Invocation& invocation) {
+  const auto once = std::make_shared<bool>(false);
+  CLI::App* command = AddSubcommand(
+      app, invocation, "top", "Watch the running applications, the worst first",
+      kExamples, [once](const GlobalOptions&) { return RunTop(*once); });
+  command->add_flag("--once", *once, "Print the table once, on stdout");
+}
+
+}  // namespace bulkhead::cli

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tools/cli/options.h"
+
+namespace bulkhead::cli {
+
+// Adds `bulkhead top`, which shows the running applications of this user on a
+// full screen, the worst first.
+void AddTopCommand(CLI::App& app, Invocation& invocation);
+
+}  // namespace bulkhead::cli
