@@ -16,14 +16,14 @@ In this module, as in dask, a worker is a process of the cluster. The sandboxed 
 that decode are workers of Bulkhead.
 """
 
+import collections
 import collections.abc
 import contextlib
-import itertools
 import os
 import threading
 import time
 import uuid
-from typing import Any, Callable, Dict, List, Optional, Union, cast
+from typing import Any, Callable, Deque, Dict, List, Optional, Union, cast
 
 try:
     from distributed import Client, KilledWorker, Worker, WorkerPlugin, as_completed, get_worker
@@ -46,9 +46,9 @@ from bulkhead._host import Host, default_host
 
 __all__ = ["HostPlugin", "Summary", "decode_files", "device_counts"]
 
-# Tasks that dask has at once, for each thread of its workers: enough that none waits
-# for the next, and so few that a worker that is killed takes few with it.
-_TASKS_PER_THREAD = 3
+# Tasks that dask has at once, for each thread of its workers: enough that no thread waits
+# for the next, and few, since dask counts the death of a worker against all that it had.
+_TASKS_PER_THREAD = 2
 _SECONDS_BETWEEN_COUNTS = 1.0
 
 
@@ -262,27 +262,31 @@ class _Run:
     ) -> None:
         self._client = client
         self._report = report
+        self._retries = retries
         self._arguments = (plugin_name, recipe)
         self._options = {"retries": retries, "resources": resources, "pure": False}
+        self._left: Deque[Item] = collections.deque()
         self._items: Dict[Any, Item] = {}  # By their futures.
+        self._given_up: Dict[Item, int] = {}  # How often dask has.
         self._most = 0
         self._counted = 0.0
 
     def decode(self, items: List[Item]) -> None:
         """Returns when every file has its record or is lost. Raises what would fail
         every other file as well."""
-        left = iter(items)
+        self._left.extend(items)
         done = as_completed(with_results=True, raise_errors=False, loop=self._client.loop)
         try:
-            self._submit(left, done)
+            self._submit(done)
             for future, result in done:
                 self._take(future, self._items.pop(future), result)
-                self._submit(left, done)
+                self._submit(done)
         finally:
             self._client.cancel(list(self._items))
 
-    def _submit(self, left: collections.abc.Iterator[Item], done: as_completed) -> None:
-        for item in itertools.islice(left, max(0, self._room() - len(self._items))):
+    def _submit(self, done: as_completed) -> None:
+        while self._left and len(self._items) < self._room():
+            item = self._left.popleft()
             future = self._client.submit(
                 _decode_on_worker, *self._arguments, item, **self._options
             )
@@ -304,7 +308,11 @@ class _Run:
             if isinstance(error, LOSSES):
                 result = Loss(error.code, str(error))
             elif isinstance(error, KilledWorker):
-                # Its workers were killed again and again; a file cannot do that.
+                # Dask gives up a task of which several workers were killed. A file
+                # cannot do that, so it was not this one's fault.
+                self._given_up[item] = self._given_up.get(item, 0) + 1
+                if self._given_up[item] <= self._retries:
+                    return self._left.append(item)
                 result = Loss("kBackendLost", f"{item.input}: {error}")
             else:
                 raise error
