@@ -26,9 +26,12 @@ namespace {
 // word, and why not.
 const std::map<std::string, std::string> kNotRun = {
     {"bazel", "builds and tests inside of a test of the same Bazel"},
+    {"dask-scheduler", "tests/fleet runs it"},
+    {"dask-worker", "tests/fleet runs it"},
     {"kubectl", "there is no cluster; tests/fleet runs the command of a pod"},
     {"parallel", "tests/fleet runs it, with sshd"},
     {"pip", "tests/python/wheel_test.py runs it"},
+    {"python3", "tests/fleet runs it, on a cluster of dask"},
     {"sbatch", "tests/fleet runs it, with Slurm"},
     {"tools/bench", "measures, for minutes, on a machine left alone"},
     {"tools/lint", "is a step of .ci/run itself"},

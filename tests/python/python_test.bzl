@@ -13,7 +13,7 @@ _USABLE = {
     "prefix": ("BULKHEAD_TEST_PREFIX_TAR", "$(rootpath {})", "//tools/packaging:prefix.tar"),
 }
 
-def python_test(name, uses = [], hides = [], pages = [], source = None, **kwargs):
+def python_test(name, uses = [], hides = [], pages = [], source = None, deps = [], **kwargs):
     """Declares a program of unittest, NAME.py, which imports the built package.
 
     The test begins with `import support`, which finds the built files that the
@@ -25,6 +25,7 @@ def python_test(name, uses = [], hides = [], pages = [], source = None, **kwargs
       hides: Modules that the test finds not installed.
       pages: Further files that the test reads.
       source: The source, if its name is another.
+      deps: Further modules of tests, beside support.
       **kwargs: Further attributes of py_test.
     """
     files = [_LIBEXEC, _SITE] + pages
@@ -55,6 +56,6 @@ def python_test(name, uses = [], hides = [], pages = [], source = None, **kwargs
             "no-sandbox",
             "no-sanitizer",
         ],
-        deps = [":support"],
+        deps = [":support"] + deps,
         **kwargs
     )

@@ -6,12 +6,16 @@ lie outside of core/python, whose sources, without _core, would come first other
 """
 
 import ctypes
+import fcntl
 import functools
 import hashlib
 import importlib.util
+import multiprocessing
 import os
 import re
 import shutil
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -21,6 +25,8 @@ import unittest
 DEVICES = ("cpu", "openreg:1")
 
 _CLONE_NEWNET = 0x40000000
+_SIOCSIFFLAGS = 0x8914
+_IFF_UP = 1
 
 
 def _real_path(variable, suffix):
@@ -45,9 +51,16 @@ def _use_built_files():
 
 def _enter_own_world():
     """Leaves the reach of operators' commands of other tests, where allowed."""
+    # A process that a test has spawned imports this too, and is in the test's world.
+    if multiprocessing.current_process().name != "MainProcess":
+        return
     if ctypes.CDLL(None, use_errno=True).unshare(_CLONE_NEWNET) != 0:
         reason = os.strerror(ctypes.get_errno())
         print(f"this test has no network namespace of its own: {reason}", file=sys.stderr)
+        return
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        request = struct.pack("16sh14x", b"lo", _IFF_UP)
+        fcntl.ioctl(any_socket, _SIOCSIFFLAGS, request)
 
 
 def _hide_modules():
@@ -63,6 +76,16 @@ _hide_modules()
 needs_torch = unittest.skipIf(
     importlib.util.find_spec("torch") is None,
     "torch is not there: hidden, or to be installed by tools/setup --torch",
+)
+
+
+def has_dask():
+    return importlib.util.find_spec("distributed") is not None
+
+
+needs_dask = unittest.skipUnless(
+    has_dask(),
+    "python3-distributed is not there; tools/setup --fleet installs it",
 )
 
 

@@ -21,7 +21,7 @@ _GAP = 2  # Pixels between tiles.
 def picture(data):
     """Returns [3, H, W] or [H, W, 3] as a PNG, or None if it is no such picture."""
     rows = _rows(data, tuple(data.shape), _LONGEST_SIDE)
-    return _png(rows) if rows else None
+    return png(rows) if rows else None
 
 
 def contact_sheet(data):
@@ -30,25 +30,33 @@ def contact_sheet(data):
     Of more pictures than fit, it shows some, evenly spread.
     """
     shape = tuple(data.shape)
-    count = math.prod(shape[:-3])
     if 0 in shape:
         return None
+    return sheet(math.prod(shape[:-3]), _flattened(data, shape), shape[-3:])
+
+
+def tiles(count):
+    """Returns the numbers of those of `count` pictures that a contact sheet shows."""
     shown = min(count, _MOST_TILES)
-    pictures = _flattened(data, shape)
-    places = (tile * count // shown for tile in range(shown))
-    tiles = [_rows(pictures(place), shape[-3:], _LONGEST_SIDE_OF_TILE) for place in places]
-    if not tiles or not tiles[0]:
+    return [tile * count // shown for tile in range(shown)]
+
+
+def sheet(count, pictures, shape):
+    """Returns one PNG of the pictures that `pictures` returns for tiles(count), one at a
+    time; None as picture() does."""
+    small = [_rows(pictures(place), shape, _LONGEST_SIDE_OF_TILE) for place in tiles(count)]
+    if not small or not small[0]:
         return None
-    columns = math.ceil(math.sqrt(shown))
-    blank = [b"\xff" * len(row) for row in tiles[0]]
+    columns = math.ceil(math.sqrt(len(small)))
+    blank = [b"\xff" * len(row) for row in small[0]]
     gap = b"\xff" * (3 * _GAP)
     rows = []
-    for first in range(0, shown, columns):
-        line = tiles[first : first + columns]
+    for first in range(0, len(small), columns):
+        line = small[first : first + columns]
         line += [blank] * (columns - len(line))
         rows += [gap.join(parts) for parts in zip(*line)]
         rows += [b"\xff" * len(rows[0])] * _GAP
-    return _png(rows[:-_GAP])
+    return png(rows[:-_GAP])
 
 
 def _flattened(data, shape):
@@ -112,8 +120,8 @@ def _bytes(numbers):
     return bytes(int(255 * min(1.0, max(0.0, number)) + 0.5) for number in numbers.tolist())
 
 
-def _png(rows):
-    """Encodes rows of red, green and blue as a PNG."""
+def png(rows):
+    """Returns rows of red, green and blue, each of bytes, as a PNG."""
 
     def chunk(name, content):
         check = zlib.crc32(name + content)

@@ -54,9 +54,10 @@ std::string StartOf(const std::string& pid) {
   // The name of the program may contain spaces and parentheses.
   std::istringstream fields(
       stat.substr(std::min(stat.rfind(')'), stat.size())));
-  constexpr int kStartTime = 22 - 1;  // The fields before are pid and name.
+  // The 22nd field of the line. The parenthesis ends the second.
+  constexpr int kStartTime = 22;
   std::string field;
-  for (int i = 1; i < kStartTime; ++i) fields >> field;
+  for (int i = 2; i <= kStartTime; ++i) fields >> field;
   return fields ? field : std::string();
 }
 

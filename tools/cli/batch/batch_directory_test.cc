@@ -51,6 +51,17 @@ TEST(BatchDirectory, RemovesWhatProcessesThatAreGoneHaveLeft) {
   EXPECT_FALSE(fs::exists(tree / ".batch/unfinished/lost.0123456789ab.1.1"));
 }
 
+TEST(BatchDirectory, TellsAProcessFromAnEarlierOneOfTheSamePid) {
+  const TemporaryTree tree;
+  const auto directory = BatchDirectory::Open(tree.path()).value();
+  const std::string owner = OnlyOwner(tree.path());
+  const std::string earlier = owner.substr(0, owner.rfind('.')) + ".1";
+  tree.Write(".batch/unfinished/" + earlier + "/half", "");
+  const auto other = BatchDirectory::Open(tree.path()).value();
+  EXPECT_TRUE(fs::exists(tree / ".batch/unfinished/" + owner));
+  EXPECT_FALSE(fs::exists(tree / ".batch/unfinished/" + earlier));
+}
+
 TEST(BatchDirectory, LeavesAloneWhatOtherProcessesAreWriting) {
   const TemporaryTree tree;
   const auto directory = BatchDirectory::Open(tree.path()).value();

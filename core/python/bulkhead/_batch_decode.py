@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decodes one input of a batch, and leaves its output and its record.
+
+What can go wrong is one of three things, as in the command (tools/cli/batch/batch_run.h).
+What is wrong with the file is its result: it gets a record, and nobody tries it again.
+What is wrong with the backend or with the time that it had is a loss: it is raised, and
+whoever called may try again. A disk that takes no output, or a machine without a sandbox,
+would fail every other input as well; that is raised too, and is no loss.
+"""
+
+import collections.abc
+import dataclasses
+import itertools
+import json
+import os
+from typing import Any, Callable, Dict, Tuple, Type, Union
+
+from bulkhead import _core, _pictures
+from bulkhead._batch_directory import BatchDirectory
+from bulkhead._batch_plan import Item
+from bulkhead._batch_recipe import Recipe
+from bulkhead._batch_records import (
+    Outcome,
+    Record,
+    Records,
+    make_record,
+    sha256_of,
+    stamp_of,
+)
+from bulkhead._batch_writers import FRAME_WRITERS, Wav
+from bulkhead._errors import (
+    BackendLostError,
+    BackendUnavailableError,
+    BadInputError,
+    DeadlineExceededError,
+    Error,
+    OutOfRangeError,
+    ResourceExhaustedError,
+    SandboxUnavailableError,
+)
+from bulkhead._host import Host
+from bulkhead._video import VideoDecoder
+
+LOSSES: Tuple[Type[Error], ...] = (
+    BackendLostError,
+    BackendUnavailableError,
+    DeadlineExceededError,
+    ResourceExhaustedError,
+)
+
+# The length of one request for samples: 25 MB for 8 channels at 96 kHz.
+_SECONDS_AT_ONCE = 8
+
+
+@dataclasses.dataclass(frozen=True)
+class Loss:
+    """Why an input has no result. The next run tries it again."""
+
+    code: str
+    message: str
+
+
+class _FunctionFailed(Exception):
+    """The user's function raised something that is no Error, or returned what cannot be
+    written."""
+
+
+def decode_item(
+    recipe: Recipe, item: Item, host: Host, device: str, makers: Record
+) -> Union[Record, Loss]:
+    """Returns the record of the input, after writing it and the output.
+
+    Raises the errors of LOSSES, SandboxUnavailableError, and OSError of the directory.
+    """
+    path = recipe.path_of(item.input)
+    with BatchDirectory(recipe.directory) as directory:
+        records = Records(directory, recipe.options())
+        stamp = stamp_of(path)
+        # Whoever was killed after writing it leaves nothing to do.
+        found = records.find(item, stamp)
+        if found is not None:
+            return found
+        sha256 = None if stamp.bytes is None else sha256_of(path)
+        poison = sha256 and records.find_poison(item, stamp, sha256)
+        if poison:
+            directory.remove(item.output)
+            records.write(item, poison)
+            return poison
+        try:
+            outcome = _decode(recipe, host, device, path, directory.unfinished("output"))
+        except _FunctionFailed as failure:
+            return Loss("kInvalidArgument", f"{item.input}: {failure}")
+        if stamp_of(path) != stamp:
+            return Loss("kInvalidArgument", f"{item.input} was changed while it was decoded")
+        error = outcome.error
+        if error is not None and isinstance(error, (*LOSSES, SandboxUnavailableError)):
+            raise error
+        records.remove(item)
+        if error is None:
+            directory.publish("output", item.output)
+        else:
+            directory.remove(item.output)
+        record = make_record(item, path, stamp, sha256, recipe.options(), makers, outcome)
+        records.write(item, record)
+        if sha256 is not None and error is not None and error.code == "kPoisonedInput":
+            records.write_poison(record)
+        return record
+
+
+def _decode(recipe: Recipe, host: Host, device: str, path: str, output: str) -> Outcome:
+    decoders: Dict[Any, Callable[..., Outcome]] = {
+        "wav": _decode_sound,
+        "sheet": _decode_sheet,
+        "probe": _probe,
+    }
+    decode = decoders.get(recipe.what, _decode_frames)
+    if callable(recipe.what):
+        decode = _call
+    outcome = Outcome()
+    try:
+        return decode(recipe, host, device, path, output, outcome)
+    except Error as error:
+        outcome.error = error
+        return outcome
+
+
+def _source_of(path: str) -> _core.Source:
+    return _core.Source.from_path(os.fsencode(path))
+
+
+def _decode_frames(
+    recipe: Recipe, host: Host, device: str, path: str, output: str, outcome: Outcome
+) -> Outcome:
+    outcome.frames = 0
+    stream = host.core().open_video(_source_of(path), recipe.video_options(device))
+    writer = FRAME_WRITERS[recipe.what](stream.metadata(), output)
+    damaged = 0
+    try:
+        for number, picture in _chosen(stream, recipe):
+            writer.write(picture, number)
+            outcome.frames += 1
+            damaged += picture.damaged
+    except Error as error:
+        outcome.error = error
+    finally:
+        writer.close()
+    _tell(stream, outcome)
+    metadata = stream.metadata()
+    outcome.frame_count_from_header = metadata.frame_count_from_header
+    outcome.frame_count = metadata.frame_count_from_content
+    whole = recipe.frames is None and recipe.at is None and outcome.error is None
+    if outcome.frame_count is None and whole:
+        lost = sum(found.frames for found in outcome.damage if not found.not_in_index)
+        outcome.frame_count = outcome.frames - damaged + lost
+    return outcome
+
+
+def _chosen(stream: _core.VideoStream, recipe: Recipe) -> collections.abc.Iterator[Tuple[int, Any]]:
+    """Yields the frames that were asked for, each with its number."""
+    numbers = recipe.chosen(stream.frame_count)
+    if numbers is None:
+        while (picture := stream.next(False)) is not None:
+            yield picture.index, picture
+        return
+    count = stream.frame_count()
+    # Checks all before the first, so that a wrong one costs no decoding.
+    for number in numbers:
+        if not -count <= number < count:
+            raise OutOfRangeError(f"there is no frame {number}: the stream has {count} frames")
+    for number in numbers:
+        number %= count
+        try:
+            picture = stream.frame_at(number, False)
+        except BadInputError:
+            if recipe.on_corrupt in ("skip", "show"):
+                continue
+            raise
+        yield number, picture
+
+
+def _decode_sheet(
+    recipe: Recipe, host: Host, device: str, path: str, output: str, outcome: Outcome
+) -> Outcome:
+    stream = host.core().open_video(_source_of(path), recipe.video_options(device))
+    try:
+        count = stream.frame_count()
+        first = stream.frame_at(0, False).array()
+        png = _pictures.sheet(
+            count, lambda number: stream.frame_at(number, False).array(), first.shape
+        )
+        outcome.frames = len(_pictures.tiles(count))
+    except Error as error:
+        outcome.error = error
+    else:
+        _write(output, png)
+    metadata = stream.metadata()
+    outcome.frame_count_from_header = metadata.frame_count_from_header
+    outcome.frame_count = metadata.frame_count_from_content
+    return _tell(stream, outcome)
+
+
+def _decode_sound(
+    recipe: Recipe, host: Host, device: str, path: str, output: str, outcome: Outcome
+) -> Outcome:
+    stream = host.core().open_audio(_source_of(path), recipe.audio_options(device))
+    begin = stream.metadata().begin_seconds
+    writer = Wav(output)
+    try:
+        for piece in itertools.count():
+            # A product, not a running sum: each stop equals the next start exactly, and
+            # rounding errors do not add up.
+            start = begin + piece * _SECONDS_AT_ONCE
+            stop = begin + (piece + 1) * _SECONDS_AT_ONCE
+            try:
+                writer.write(stream.samples_played_in_range(start, stop))
+            except OutOfRangeError:
+                if piece == 0:
+                    raise
+                break
+    except Error as error:
+        outcome.error = error
+    finally:
+        writer.close()
+    return _tell(stream, outcome)
+
+
+def _probe(
+    recipe: Recipe, host: Host, device: str, path: str, output: str, outcome: Outcome
+) -> Outcome:
+    found = host.probe(path, device=device)
+    _write(output, _json(_members(found)))
+    return outcome
+
+
+def _members(record: Any) -> Any:
+    """Returns a struct of the library with all that is in it, as JSON can hold it."""
+    if isinstance(record, list):
+        return [_members(one) for one in record]
+    if not hasattr(record, "__match_args__"):
+        return record
+    if isinstance(record, _core.Ratio) and record.denominator == 0:
+        return None
+    return {name: _members(getattr(record, name)) for name in record.__match_args__}
+
+
+def _call(
+    recipe: Recipe, host: Host, device: str, path: str, output: str, outcome: Outcome
+) -> Outcome:
+    decoder = VideoDecoder(
+        path,
+        stream_index=recipe.stream,
+        num_ffmpeg_threads=recipe.threads,
+        device=device,
+        on_corrupt=recipe.on_corrupt,  # type: ignore[arg-type]
+        host=host,
+    )
+    with decoder:
+        try:
+            result = recipe.what(decoder)  # type: ignore[operator]
+            written = result if isinstance(result, bytes) else _json(result)
+        except Error as error:
+            outcome.error = error
+        except Exception as error:
+            what = f"{recipe.format}() raised {type(error).__name__}: {error}"
+            raise _FunctionFailed(what) from error
+        else:
+            _write(output, written)
+        outcome.damage = decoder.damage
+        outcome.restarts = decoder.recovery.restarts
+        return outcome
+
+
+def _tell(stream: Any, outcome: Outcome) -> Outcome:
+    """Adds what an open stream knows of damage and of workers that died."""
+    outcome.damage = stream.damage()
+    outcome.restarts = stream.recovery().restarts
+    return outcome
+
+
+def _json(value: Any) -> bytes:
+    return (json.dumps(value, indent=2) + "\n").encode()
+
+
+def _write(path: str, content: bytes) -> None:
+    with open(path, "wb") as file:
+        file.write(content)

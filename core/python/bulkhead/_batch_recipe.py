@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a batch does with each of its inputs."""
+
+import dataclasses
+import os
+from typing import Any, Callable, Dict, List, Optional, Union
+
+from bulkhead import _core
+from bulkhead._arguments import BOOLEAN, COUNT, DEVICE, TEXT, Kind, checked
+from bulkhead._errors import InvalidArgumentError
+from bulkhead._host import member
+
+# The formats, each with what is added to the name of an input for its output.
+SUFFIXES = {
+    "framemd5": "framemd5",
+    "png": "png",
+    "npy": "npy",
+    "wav": "wav",
+    "sheet": "sheet.png",
+    "probe": "probe.json",
+}
+# The options that only some formats have.
+_ONLY_OF = {
+    "frames": ("framemd5", "png", "npy"),
+    "at": ("framemd5", "png", "npy"),
+    "sample_rate": ("wav",),
+    "channels": ("wav",),
+}
+
+
+def _numbers(text: str, separator: str) -> List[Optional[int]]:
+    return [int(part) if part else None for part in text.split(separator)]
+
+
+def _slice(text: str) -> slice:
+    """Parses A:B or A:B:S, a slice of Python whose step is at least 1."""
+    parts = _numbers(text, ":")
+    if len(parts) not in (2, 3) or (parts[2:] != [] and parts[2] is not None and parts[2] < 1):
+        raise ValueError
+    return slice(*parts)
+
+
+def _indices(text: str) -> List[int]:
+    return [int(part) for part in text.split(",")]
+
+
+_FRAMES: Kind = ("a slice A:B:S, as of bulkhead batch --frames", _slice)
+_AT: Kind = ("indices I,J,..., as of bulkhead batch --at", _indices)
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """The work on each input. Its options have the names and the defaults of those of
+    `bulkhead batch`, as far as they are there.
+
+    Attributes:
+        what: One of SUFFIXES, or a function of a VideoDecoder.
+        directory: The output directory, absolute.
+        base: What relative paths of inputs are relative to.
+    """
+
+    what: Union[str, Callable[[Any], Any]]
+    directory: str
+    base: str
+    device: str = "cpu"
+    on_corrupt: str = "error"
+    frames: Optional[str] = None
+    at: Optional[str] = None
+    stream: Optional[int] = None
+    sample_rate: Optional[int] = None
+    channels: Optional[int] = None
+    best_stream: bool = False
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        if not callable(self.what) and self.what not in SUFFIXES:
+            raise InvalidArgumentError(
+                f"what is {self.what!r}; it can be {', '.join(map(repr, SUFFIXES))}, or a "
+                "function of a decoder"
+            )
+        if callable(self.what) and not getattr(self.what, "__name__", "").isidentifier():
+            raise InvalidArgumentError(
+                f"what is {self.what!r}, which has no name of its own; the name of the "
+                "function is that of its outputs: define it with def"
+            )
+        checked("devices", self.device, DEVICE)
+        member(_core.OnCorrupt, "on_corrupt", self.on_corrupt)
+        for name, kind in {"stream": COUNT, "sample_rate": COUNT, "channels": COUNT}.items():
+            checked(name, getattr(self, name), kind, none=True)
+        checked("threads", self.threads, COUNT)
+        checked("best_stream", self.best_stream, BOOLEAN)
+        for name, kind in {"frames": _FRAMES, "at": _AT}.items():
+            if checked(name, getattr(self, name), TEXT, none=True) is not None:
+                checked(name, getattr(self, name), kind)
+        self._require_fitting()
+
+    def _require_fitting(self) -> None:
+        if self.frames is not None and self.at is not None:
+            raise InvalidArgumentError("frames and at exclude each other; leave out one")
+        for name, formats in _ONLY_OF.items():
+            if getattr(self, name) is not None and self.what not in formats:
+                raise InvalidArgumentError(
+                    f"{name} is of {', '.join(formats)}, not of {self.format}; leave it out"
+                )
+
+    @property
+    def format(self) -> str:
+        return self.what if isinstance(self.what, str) else self.what.__name__
+
+    @property
+    def suffix(self) -> str:
+        return SUFFIXES.get(self.what, "") if isinstance(self.what, str) else self.format
+
+    def path_of(self, given: str) -> str:
+        """Returns the path of an input for any process."""
+        return os.path.join(self.base, given)
+
+    def chosen(self, count: Callable[[], int]) -> Optional[List[int]]:
+        """Returns the numbers of the frames that were asked for, or None if all were.
+        `count` returns how many the stream has."""
+        if self.frames is not None:
+            return list(range(*_slice(self.frames).indices(count())))
+        return None if self.at is None else _indices(self.at)
+
+    def options(self) -> Dict[str, Any]:
+        """Returns the options that change an output, in the order of the command's
+        records: those that were given, as they were given."""
+        found: Dict[str, Any] = {
+            "format": self.format,
+            "device": self.device,
+            "on_corrupt": self.on_corrupt,
+        }
+        for name in ("frames", "at", "stream", "sample_rate", "channels"):
+            if getattr(self, name) is not None:
+                found[name] = getattr(self, name)
+        if self.best_stream:
+            found["best_stream"] = True
+        if self.what == "wav":
+            found["audio"] = True
+        if self.threads != 1:
+            found["threads"] = self.threads
+        return found
+
+    def video_options(self, device: str) -> _core.VideoOptions:
+        options = _core.VideoOptions()
+        options.threads = self.threads
+        self._set_common(options, device)
+        return options
+
+    def audio_options(self, device: str) -> _core.AudioOptions:
+        options = _core.AudioOptions()
+        options.sample_rate = self.sample_rate
+        options.num_channels = self.channels
+        self._set_common(options, device)
+        return options
+
+    def _set_common(self, options: Any, device: str) -> None:
+        choice = _core.StreamChoice
+        options.device = device
+        options.stream_index = self.stream
+        options.stream_choice = choice.best if self.best_stream else choice.first
+        options.on_corrupt = member(_core.OnCorrupt, "on_corrupt", self.on_corrupt)

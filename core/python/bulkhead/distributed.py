@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decodes many files on the workers of a cluster of dask.
+
+    from dask.distributed import Client
+    from bulkhead.distributed import decode_files
+
+    summary = decode_files(Client("tcp://head:8786"), paths, "framemd5", "/shared/out")
+
+Each process of dask's has one bulkhead.Host (HostPlugin), so that no file and no backend
+can take a dask worker with it. Paths, options and records travel; media and outputs stay
+on storage that all machines share. The output directory is one of `bulkhead batch`
+(tools/cli/batch/README.md), with its manifest: the command goes on with what
+decode_files() has begun, and the other way round.
+
+In this module, as in dask, a worker is a process of the cluster. The sandboxed processes
+that decode are workers of Bulkhead.
+"""
+
+import collections
+import collections.abc
+import contextlib
+import os
+import threading
+import time
+import uuid
+from typing import Any, Callable, Deque, Dict, List, Optional, Union, cast
+
+try:
+    from distributed import Client, KilledWorker, Worker, WorkerPlugin, as_completed, get_worker
+except ImportError as _error:
+    raise ImportError(
+        f"{_error}: bulkhead.distributed needs dask.distributed; apt-get install "
+        "python3-distributed"
+    ) from None
+
+from bulkhead import _batch_records
+from bulkhead._arguments import COUNT, checked
+from bulkhead._batch_decode import LOSSES, Loss, decode_item
+from bulkhead._batch_directory import BatchDirectory
+from bulkhead._batch_plan import Item, plan
+from bulkhead._batch_recipe import Recipe
+from bulkhead._batch_records import Record, Records
+from bulkhead._batch_report import Report, Summary
+from bulkhead._errors import InvalidArgumentError, NotFoundError
+from bulkhead._host import Host, default_host
+
+__all__ = ["HostPlugin", "Summary", "decode_files", "device_counts"]
+
+# Tasks that dask has at once, for each thread of its workers: enough that no thread waits
+# for the next, and few, since dask counts the death of a worker against all that it had.
+_TASKS_PER_THREAD = 2
+_SECONDS_BETWEEN_COUNTS = 1.0
+
+
+class HostPlugin(WorkerPlugin):
+    """Gives a worker of dask a Host, which ends with the worker.
+
+    decode_files() registers one. Tasks of one's own use it likewise:
+
+        client.register_worker_plugin(HostPlugin("openreg"), name="bulkhead")
+        host = distributed.get_worker().plugins["bulkhead"].host   # in a task
+
+    Args:
+        device: The device whose backend is started at once, so that a name that no
+            machine knows is an error of register_worker_plugin().
+        host_options: The options of bulkhead.Host.
+    """
+
+    host: Host
+
+    def __init__(
+        self,
+        device: str = "cpu",
+        host_options: Optional[collections.abc.Mapping[str, Any]] = None,
+    ) -> None:
+        self._device = device
+        self._host_options = dict(host_options or {})
+
+    def setup(self, worker: Worker) -> None:
+        """Starts the Host; dask calls this in the worker."""
+        self.host = Host(**self._host_options)
+        self.host.prewarm(self._device)
+        makers = _batch_records.makers_of(self.host.backends(), self._device)
+        if makers is None:
+            raise NotFoundError(f"there is no device {self._device}")
+        self.makers: Record = makers
+        self._lock = threading.Lock()
+        # How many files use each device.
+        self._uses: Dict[str, int] = dict.fromkeys(self._devices(), 0)
+
+    def _devices(self) -> List[str]:
+        """Returns those devices that the name stands for: all of a backend's, or one."""
+        found = [info.name for info in self.host.devices() if info.backend == self._device]
+        return found or [self._device]
+
+    @contextlib.contextmanager
+    def lend_device(self) -> collections.abc.Iterator[str]:
+        """Lends the device that the fewest files use now."""
+        with self._lock:
+            device = min(self._uses, key=self._uses.__getitem__)
+            self._uses[device] += 1
+        try:
+            yield device
+        finally:
+            with self._lock:
+                self._uses[device] -= 1
+
+
+def device_counts() -> Dict[str, int]:
+    """Returns how many devices each backend of this machine has, but "cpu": what to
+    start the machine's workers with, LocalCluster(resources=device_counts())."""
+    host = default_host()
+    counts: Dict[str, int] = {}
+    for backend in host.backends():
+        if backend.name != "cpu":
+            host.prewarm(backend.name)
+    for info in host.devices():
+        if info.backend != "cpu" and info.state == "ready":
+            counts[info.backend] = counts.get(info.backend, 0) + 1
+    return counts
+
+
+def decode_files(
+    client: Client,
+    files: collections.abc.Iterable[Union[str, os.PathLike]],
+    what: Union[str, Callable[[Any], Any]],
+    out: Union[str, os.PathLike],
+    *,
+    devices: str = "cpu",
+    relative_to: Union[str, os.PathLike, None] = None,
+    on_corrupt: str = "error",
+    frames: Optional[str] = None,
+    at: Optional[str] = None,
+    stream: Optional[int] = None,
+    best_stream: bool = False,
+    sample_rate: Optional[int] = None,
+    channels: Optional[int] = None,
+    threads: int = 1,
+    host_options: Optional[collections.abc.Mapping[str, Any]] = None,
+    retries: int = 2,
+    progress: Optional[bool] = None,
+) -> Summary:
+    """Decodes each file on some worker of the cluster, into a directory that all share.
+
+    What is wrong with a file is its result: a line of the manifest, never an exception.
+    What was lost to a backend that failed, to a deadline or to a limit is tried again,
+    `retries` times and then by the next call. The same call does what is missing, so
+    call it again after whatever has ended it. Contents that kill workers of Bulkhead are
+    not tried again under other names, and named once.
+
+    Args:
+        client: The client of the cluster.
+        files: Paths. Relative ones are those of this process, on every machine.
+        what: "framemd5", "png" (a directory), "wav", as of `bulkhead batch --format`;
+            "npy", one array [N, H, W, 3]; "sheet", a contact sheet; "probe", JSON of
+            bulkhead.probe(); or a function of a VideoDecoder (which has FFmpeg's best
+            stream), whose name is that of its outputs and which returns bytes, or
+            what JSON can hold. It is known by its name alone: when it changes, choose
+            another name or directory.
+        out: The directory of the outputs.
+        devices: "cpu", a backend, such as "openreg", for all of its devices, or one,
+            "openreg:1". A file takes one of the worker's resource of the backend's
+            name: start workers with resources={"openreg": 2} for two at once. "cpu"
+            needs none.
+        relative_to: Keep the directories between it and a file.
+        on_corrupt, frames, at, stream, best_stream, sample_rate, channels, threads: As
+            of `bulkhead batch`: frames="0:16", at="0,-1".
+        host_options: Options of the Host of each worker, such as deadlines.
+        retries: How often a loss is tried again.
+        progress: True shows progress on stderr, False shows nothing there, None shows
+            progress on terminals only, failures and the summary always.
+
+    Raises:
+        InvalidArgumentError: an argument, or two files with one output.
+        NotFoundError: no worker has the device.
+        OSError: the directory takes no output.
+    """
+    recipe = Recipe(
+        what=what,
+        directory=os.path.abspath(os.fsdecode(out)),
+        base=os.getcwd(),
+        device=devices,
+        on_corrupt=on_corrupt,
+        frames=frames,
+        at=at,
+        stream=stream,
+        sample_rate=sample_rate,
+        channels=channels,
+        best_stream=best_stream,
+        threads=threads,
+    )
+    retries = checked("retries", retries, COUNT)
+    items = plan(files, relative_to, recipe.suffix)
+    resources = _resources(client, devices)
+    with BatchDirectory(recipe.directory) as directory:
+        records = Records(directory, recipe.options())
+        report = Report(len(items), records.poison(), progress)
+        missing = []
+        for item in items:
+            record = records.find(item, _batch_records.stamp_of(recipe.path_of(item.input)))
+            if record is None:
+                missing.append(item)
+            else:
+                report.count_earlier(record)
+        try:
+            if missing:
+                plugin = HostPlugin(devices, host_options)
+                with _registered(client, plugin) as name:
+                    run = _Run(client, name, recipe, retries, resources, report)
+                    run.decode(missing)
+            directory.join()
+        finally:
+            report.finish()
+    return report.summary
+
+
+def _resources(client: Client, device: str) -> Dict[str, float]:
+    """Returns what a file on the device takes of a worker's resources."""
+    backend = device.partition(":")[0]
+    if backend == "cpu":
+        return {}
+    workers = client.scheduler_info()["workers"].values()
+    # Dask would wait for such a worker for ever, and say nothing.
+    if not any(backend in worker["resources"] for worker in workers):
+        raise InvalidArgumentError(
+            f"no worker of {client.scheduler.address} has the resource {backend!r}, the "
+            f"number of files that it may decode there at once; start workers with "
+            f"resources={{{backend!r}: 2}}, or dask-worker --resources {backend}=2"
+        )
+    return {backend: 1}
+
+
+@contextlib.contextmanager
+def _registered(client: Client, plugin: HostPlugin) -> collections.abc.Iterator[str]:
+    """Gives each worker its plugin, those that start later as well."""
+    name = f"bulkhead-{uuid.uuid4()}"
+    client.register_worker_plugin(plugin, name=name)
+    try:
+        yield name
+    finally:
+        client.unregister_worker_plugin(name)
+
+
+def _decode_on_worker(plugin_name: str, recipe: Recipe, item: Item) -> Union[Record, Loss]:
+    """Decodes one file; runs in a thread of a worker."""
+    plugin = cast(HostPlugin, get_worker().plugins[plugin_name])
+    with plugin.lend_device() as device:
+        return decode_item(recipe, item, plugin.host, device, plugin.makers)
+
+
+class _Run:
+    """Has the workers decode files, a few more at a time than they have threads."""
+
+    def __init__(
+        self,
+        client: Client,
+        plugin_name: str,
+        recipe: Recipe,
+        retries: int,
+        resources: Dict[str, float],
+        report: Report,
+    ) -> None:
+        self._client = client
+        self._report = report
+        self._retries = retries
+        self._arguments = (plugin_name, recipe)
+        self._options = {"retries": retries, "resources": resources, "pure": False}
+        self._left: Deque[Item] = collections.deque()
+        self._items: Dict[Any, Item] = {}  # By their futures.
+        self._given_up: Dict[Item, int] = {}  # How often dask has.
+        self._most = 0
+        self._counted = 0.0
+
+    def decode(self, items: List[Item]) -> None:
+        """Returns when every file has its record or is lost. Raises what would fail
+        every other file as well."""
+        self._left.extend(items)
+        done = as_completed(with_results=True, raise_errors=False, loop=self._client.loop)
+        try:
+            self._submit(done)
+            for future, result in done:
+                self._take(future, self._items.pop(future), result)
+                self._submit(done)
+        finally:
+            self._client.cancel(list(self._items))
+
+    def _submit(self, done: as_completed) -> None:
+        while self._left and len(self._items) < self._room():
+            item = self._left.popleft()
+            future = self._client.submit(
+                _decode_on_worker, *self._arguments, item, **self._options
+            )
+            self._items[future] = item
+            done.add(future)
+
+    def _room(self) -> int:
+        """Returns how many tasks dask shall have; workers come and go."""
+        now = time.monotonic()
+        if now - self._counted > _SECONDS_BETWEEN_COUNTS:
+            threads = sum(self._client.nthreads().values())
+            self._most = _TASKS_PER_THREAD * max(1, threads)
+            self._counted = now
+        return self._most
+
+    def _take(self, future: Any, item: Item, result: Any) -> None:
+        if future.status == "error":
+            error = result[1]
+            if isinstance(error, LOSSES):
+                result = Loss(error.code, str(error))
+            elif isinstance(error, KilledWorker):
+                # Dask gives up a task of which several workers were killed. A file
+                # cannot do that, so it was not this one's fault.
+                self._given_up[item] = self._given_up.get(item, 0) + 1
+                if self._given_up[item] <= self._retries:
+                    return self._left.append(item)
+                result = Loss("kBackendLost", f"{item.input}: {error}")
+            else:
+                raise error
+        elif future.status == "cancelled":
+            raise result
+        if isinstance(result, Loss):
+            self._report.count_loss(item, result)
+        else:
+            self._report.count_result(result)

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""decode_files() where processes are killed and files kill: everything comes in, and
+nothing twice."""
+
+import os
+import shutil
+import signal
+import subprocess
+import threading
+import unittest
+
+import support
+import bulkhead
+from cluster import (
+    SOUND,
+    ChaosInstallation,
+    ClusterCase,
+    lines_of,
+    make_inputs,
+    records_in,
+    tree_of,
+    wait_until,
+)
+from support import clip, ffmpeg
+
+if support.has_dask():
+    from bulkhead.distributed import decode_files
+
+COPIES = 30
+
+# A program of its own, which decodes the files that its arguments name.
+PROGRAM = """
+import sys
+import distributed
+from bulkhead.distributed import decode_files
+
+if __name__ == "__main__":
+    out, *files = sys.argv[1:]
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    options["local_directory"] = "."
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        decode_files(client, files, "framemd5", out)
+"""
+
+
+def supervisors_of(pids):
+    """Returns the pids of bulkheadd that serve these processes."""
+    wanted = set(pids)
+    return {host.supervisor_pid for host in bulkhead.running(0).hosts if host.pid in wanted}
+
+
+class Errors:
+    """A plugin that counts the tasks of a worker that raise."""
+
+    def setup(self, worker):
+        self.count = 0
+
+    def transition(self, key, start, finish, **others):
+        self.count += finish == "error"
+
+
+def errors_of_worker(dask_worker):
+    return dask_worker.plugins["errors"].count
+
+
+@support.needs_dask
+class Deaths(ClusterCase):
+    def copies(self):
+        """Returns links to clips, enough of them that a run takes a while."""
+        made = make_inputs(self.root / "media")[:SOUND]
+        for number in range(COPIES):
+            made.append(self.root / "media" / f"copy{number}.mp4")
+            os.link(made[number % SOUND], made[-1])
+        return made
+
+    def test_of_a_worker_lose_nothing(self):
+        inputs = self.copies()
+        before = self.worker_pids()
+        killed = {}
+
+        def kill():
+            wait_until(lambda: records_in(self.root / "out") >= 3)
+            killed["supervisors"] = supervisors_of(before[:1])
+            os.kill(before[0], signal.SIGKILL)
+            killed["records"] = records_in(self.root / "out")
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        summary = decode_files(self.client, inputs, "framemd5", self.root / "out")
+        killer.join()
+        self.assertLess(killed["records"], len(inputs), "the run was over too early")
+        self.assertEqual((summary.results, summary.failed, summary.lost), (len(inputs), 0, []))
+        self.assertEqual(len(lines_of(self.root / "out")), len(inputs))
+        self.assertEqual(len(killed["supervisors"]), 1)
+        for pid in killed["supervisors"]:
+            wait_until(lambda: not os.path.exists(f"/proc/{pid}"))
+        self.batch(inputs, self.root / "command")
+        self.assertEqual(tree_of(self.root / "out"), tree_of(self.root / "command"))
+        # Another process has taken its place, with a Host of its own.
+        self.client.wait_for_workers(2)
+        self.assertNotIn(before[0], self.worker_pids())
+        again = decode_files(self.client, inputs, "framemd5", self.root / "again")
+        self.assertEqual(again.results, len(inputs))
+
+    def test_of_the_run_leave_whole_outputs(self):
+        inputs = self.copies()
+        out = self.root / "out"
+        script = self.root / "program.py"
+        script.write_text(PROGRAM)
+        command = ["/usr/bin/python3", str(script), str(out), *map(str, inputs)]
+        interrupted = 0
+        for _ in range(3):
+            most = records_in(out)
+            with subprocess.Popen(command, start_new_session=True, cwd=self.root) as program:
+                wait_until(lambda: records_in(out) > most or program.poll() is not None)
+                os.killpg(program.pid, signal.SIGKILL)
+            interrupted += records_in(out) < len(inputs)
+        self.assertGreater(interrupted, 0, "the runs were over before they were killed")
+        whole = records_in(out)
+        summary = decode_files(self.client, inputs, "framemd5", out)
+        self.assertGreaterEqual(summary.from_earlier_runs, min(whole, 1))
+        self.assertEqual(summary.results, len(inputs))
+        self.batch(inputs, self.root / "command")
+        self.assertEqual(tree_of(out), tree_of(self.root / "command"))
+        self.assertEqual(os.listdir(out / ".batch/unfinished"), [])
+
+    def test_of_backends_change_no_frame(self):
+        inputs = self.copies()
+        done = threading.Event()
+
+        def kill():
+            # A worker of Bulkhead each time that another file is done.
+            seen = 0
+            while not done.is_set():
+                wait_until(lambda: done.is_set() or records_in(self.root / "out") > seen)
+                seen = records_in(self.root / "out")
+                for pid in self.worker_pids():
+                    for below in support.descendants(pid)[-1:]:
+                        os.kill(below, signal.SIGKILL)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        summary = decode_files(self.client, inputs, "framemd5", self.root / "out")
+        done.set()
+        killer.join()
+        self.assertEqual((summary.results, summary.failed), (len(inputs), 0))
+        self.batch(inputs, self.root / "command")
+        self.assertEqual(tree_of(self.root / "out"), tree_of(self.root / "command"))
+
+
+@support.needs_dask
+class Faults(ClusterCase):
+    """With a backend that fails as it is told to (tests/chaos/fault.h)."""
+
+    @classmethod
+    def options(cls):
+        return {"resources": {"chaos": 1}}
+
+    def decode(self, inputs, host_options, **options):
+        return decode_files(
+            self.client,
+            inputs,
+            "framemd5",
+            self.root / "out",
+            devices="chaos",
+            host_options=host_options,
+            **options,
+        )
+
+    def tries(self):
+        """Returns how many tasks have raised an error since Errors was registered."""
+        return sum(self.client.run(errors_of_worker).values())
+
+    def test_that_a_file_causes_are_found_and_named_once(self):
+        # The first second of a clip is without the picture on which workers die.
+        chaos = ChaosInstallation("at=picture:25600 do=segfault")
+        sound = self.root / "sound.mp4"
+        ffmpeg("-t", "1", "-i", clip(), "-c", "copy", str(sound))
+        inputs = [sound]
+        for name in ("a.mp4", "b.mp4", "c.mp4", "d.mp4"):
+            inputs.append(self.root / name)
+            shutil.copyfile(clip(), inputs[-1])
+        summary = self.decode(inputs[:-1], chaos.host_options())
+        self.assertEqual((summary.results, summary.failed), (4, 3))
+        self.assertEqual(len(summary.poison), 1)
+        self.assertEqual([one["code"] for one in summary.failures], ["kPoisonedInput"])
+        self.assertEqual((summary.copies_of_poison, summary.lost), (2, []))
+        # Workers would live now, but no contents are tried again, nor named.
+        chaos.set_faults("")
+        later = self.decode(inputs, chaos.host_options())
+        self.assertEqual((later.from_earlier_runs, later.failed), (4, 4))
+        self.assertEqual((later.poison, later.failures), ([], []))
+        self.assertEqual(later.copies_of_poison, 1)
+        for line in lines_of(self.root / "out")[:4]:
+            self.assertEqual(line["error"]["code"], "kPoisonedInput")
+            self.assertEqual(line["sha256"], summary.poison[0])
+            self.assertIn(line["input"], line["error"]["message"])
+        again = self.decode(inputs, chaos.host_options())
+        self.assertEqual(again.from_earlier_runs, len(inputs))
+
+    def test_of_the_backend_are_tried_again_and_then_left_to_the_next_run(self):
+        self.client.register_worker_plugin(Errors(), name="errors")
+        chaos = ChaosInstallation("at=picture:0 do=hang")
+        options = chaos.host_options(
+            deadlines={"open": 0.5, "frame": 0.5},
+            limits={"kills_per_position": 1},
+        )
+        lost = self.decode([clip()], options)
+        self.assertEqual((lost.results, lost.failed), (0, 0))
+        self.assertEqual([one["code"] for one in lost.lost], ["kDeadlineExceeded"])
+        self.assertEqual(lines_of(self.root / "out"), [])
+        self.assertEqual(self.tries(), 3)
+        self.decode([clip()], options, retries=0)
+        self.assertEqual(self.tries(), 4)
+        chaos.set_faults("")
+        self.assertEqual(self.decode([clip()], options).results, 1)
+        self.assertEqual(len(lines_of(self.root / "out")), 1)
+
+
+if __name__ == "__main__":
+    support.main()

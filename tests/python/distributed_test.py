@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""decode_files() on a cluster of dask with two real processes: what it leaves is what
+ffmpeg and `bulkhead batch` make of the same files."""
+
+import json
+import os
+import subprocess
+import unittest
+
+import support
+import bulkhead
+from bulkhead.decoders import VideoDecoder
+from cluster import (
+    SOUND,
+    ClusterCase,
+    hashes_by_ffmpeg,
+    hashes_in,
+    lines_of,
+    make_inputs,
+    tree_of,
+)
+from support import clip, reference, run_python
+
+if support.has_dask():
+    from bulkhead.distributed import decode_files, device_counts
+
+
+def brightness(decoder):
+    return {"frames": len(decoder), "mean": float(decoder[0].mean(dtype=float))}
+
+
+def first_frame(decoder):
+    return support.pixels(decoder[0])[:]
+
+
+def failing(decoder):
+    raise KeyError("a mistake in the function")
+
+
+class Import(unittest.TestCase):
+    def test_of_the_package_does_not_import_dask(self):
+        loaded = run_python(
+            "import sys, bulkhead, bulkhead.decoders\n"
+            "print({'dask', 'distributed'} & set(sys.modules))"
+        )
+        self.assertEqual(loaded, "set()")
+
+    def test_without_dask_names_the_package_to_install(self):
+        told = run_python(
+            "import sys; sys.modules['distributed'] = None\n"
+            "try:\n    import bulkhead.distributed\n"
+            "except ImportError as error:\n    print(error)"
+        )
+        self.assertIn("apt-get install python3-distributed", told)
+
+
+@support.needs_dask
+class Files(ClusterCase):
+    @classmethod
+    def options(cls):
+        return {"resources": device_counts()}
+
+    def decode(self, files, what, out="out", **options):
+        return decode_files(self.client, files, what, self.root / out, **options)
+
+    def test_are_what_ffmpeg_and_the_command_make_of_them(self):
+        inputs = make_inputs(self.root / "media")
+        summary = self.decode(inputs, "framemd5")
+        self.assertEqual((summary.files, summary.results), (len(inputs), len(inputs)))
+        self.assertEqual((summary.failed, summary.lost), (3, []))
+        codes = [line["error"] and line["error"]["code"] for line in lines_of(self.root / "out")]
+        self.assertEqual(codes, [None] * SOUND + ["kBadInput", "kBadInput", "kNotFound"])
+        for path in inputs[:SOUND]:
+            text = (self.root / "out" / f"{path.name}.framemd5").read_text()
+            self.assertEqual(hashes_in(text), hashes_by_ffmpeg(path))
+        self.batch(inputs, self.root / "command")
+        self.assertEqual(tree_of(self.root / "out"), tree_of(self.root / "command"))
+
+    def test_that_are_there_are_not_decoded_again(self):
+        inputs = make_inputs(self.root / "media")
+        self.decode(inputs, "framemd5")
+        tree = tree_of(self.root / "out")
+        readable = len(inputs) - 1  # One that is missing is looked for again.
+        again = self.decode(inputs, "framemd5")
+        self.assertEqual((again.from_earlier_runs, again.frames), (readable, 0))
+        self.assertEqual(tree_of(self.root / "out"), tree)
+        (self.root / "out/clip1.mp4.framemd5").unlink()
+        os.utime(inputs[1])
+        third = self.decode(inputs, "framemd5")
+        self.assertEqual(third.from_earlier_runs, readable - 2)
+        skipping = self.decode(inputs, "framemd5", on_corrupt="skip")
+        self.assertEqual((skipping.from_earlier_runs, skipping.damaged), (0, 1))
+
+    def test_begun_by_the_command_are_finished_here_and_the_other_way_round(self):
+        inputs = make_inputs(self.root / "media")
+        one, other = inputs[::2], inputs
+        self.batch(one, self.root / "a")
+        self.assertEqual(self.decode(other, "framemd5", "a").from_earlier_runs, len(one) - 1)
+        self.decode(one, "framemd5", "b")
+        self.assertEqual(self.batch(other, self.root / "b")["from_earlier_runs"], len(one) - 1)
+        self.assertEqual(tree_of(self.root / "a"), tree_of(self.root / "b"))
+
+    def test_on_devices_of_a_backend(self):
+        inputs = make_inputs(self.root / "media")[:SOUND]
+        self.decode(inputs, "framemd5", devices="openreg")
+        self.batch(inputs, self.root / "command", "--device", "openreg")
+        self.assertEqual(tree_of(self.root / "out"), tree_of(self.root / "command"))
+        self.decode(inputs[:1], "framemd5", "one", devices="openreg:1")
+        (line,) = lines_of(self.root / "one")
+        self.assertEqual(line["options"]["device"], "openreg:1")
+
+    def test_as_pictures(self):
+        self.decode([clip()], "png", at="0,-1")
+        self.batch([clip()], self.root / "command", "--format", "png", "--at", "0,-1")
+        for number in (0, 119):
+            name = f"clip.mp4.png/{number:06}.png"
+            picture = VideoDecoder(self.root / "out" / name)[0]
+            self.assertEqual(support.pixels(picture), reference(clip())[number])
+        here, there = tree_of(self.root / "out"), tree_of(self.root / "command")
+        self.assertEqual(here["manifest.jsonl"], there["manifest.jsonl"])
+        self.assertEqual(here.keys(), there.keys())
+
+    def test_as_arrays(self):
+        import numpy
+
+        self.decode([clip()], "npy", frames="-30::7")
+        batch = numpy.load(self.root / "out/clip.mp4.npy")
+        self.assertEqual(batch.shape, (5, 240, 320, 3))
+        for frame, expected in zip(batch, reference(clip())[-30::7]):
+            self.assertEqual(support.pixels(frame, "NHWC"), expected)
+
+    def test_as_sound(self):
+        # One has several requests' worth of sound, and one has none.
+        long = self.root / "long.mp4"
+        support.ffmpeg("-f", "lavfi", "-i", "sine=duration=20", "-ac", "2", str(long))
+        inputs = [clip(), long, *make_inputs(self.root / "media")[:1]]
+        self.decode(inputs, "wav", channels=2)
+        self.batch(inputs, self.root / "command", "--audio", "--channels", "2")
+        self.assertEqual(tree_of(self.root / "out"), tree_of(self.root / "command"))
+
+    def test_as_contact_sheets(self):
+        self.assertEqual(self.decode([clip()], "sheet").frames, 64)
+        path = self.root / "out/clip.mp4.sheet.png"
+        with VideoDecoder(path) as sheet:
+            self.assertEqual(sheet.metadata.width, 8 * 160 + 7 * 2)
+
+    def test_as_probes(self):
+        self.decode([clip()], "probe")
+        here = json.loads((self.root / "out/clip.mp4.probe.json").read_text())
+        command = [support.cli_program(), "probe", "--json", clip()]
+        there = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+        del there["file"]
+        for one, other in zip(here["streams"], there.pop("streams"), strict=True):
+            self.assertEqual({key: one[key] for key in other}, other)
+        self.assertEqual({key: here[key] for key in there}, there)
+
+    def test_by_a_function(self):
+        inputs = make_inputs(self.root / "media")
+        summary = self.decode(inputs, brightness)
+        self.assertEqual((summary.results, summary.failed), (len(inputs), 2))
+        found = json.loads((self.root / "out/clip3.mp4.brightness").read_text())
+        self.assertEqual(found["frames"], 24)
+        self.decode([clip()], first_frame, "bytes")
+        written = (self.root / "bytes/clip.mp4.first_frame").read_bytes()
+        self.assertEqual(support.Pixels(written), reference(clip())[0])
+        # What the function does wrong is no result of any file.
+        wrong = self.decode([clip()], failing, "wrong")
+        self.assertEqual((wrong.results, wrong.lost[0]["code"]), (0, "kInvalidArgument"))
+        self.assertIn("a mistake in the function", wrong.lost[0]["message"])
+        self.assertEqual(lines_of(self.root / "wrong"), [])
+
+    def test_keep_their_directories(self):
+        inputs = make_inputs(self.root / "media")[:2]
+        other = self.root / "media/other"
+        other.mkdir()
+        inputs.append(other / "clip1.mp4")
+        os.link(inputs[0], inputs[-1])
+        with self.assertRaisesRegex(bulkhead.InvalidArgumentError, "relative_to"):
+            self.decode(inputs, "framemd5")
+        self.decode(inputs, "framemd5", relative_to=self.root / "media")
+        self.batch(inputs, self.root / "command", "--relative-to", str(self.root / "media"))
+        self.assertEqual(tree_of(self.root / "out"), tree_of(self.root / "command"))
+
+    def test_are_named_as_the_caller_names_them(self):
+        make_inputs(self.root / "media")
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.root)
+        inputs = ["media/clip1.mp4", "media/damaged.mp4", "media/missing.mp4"]
+        self.decode(inputs, "framemd5")
+        self.batch(inputs, "command")
+        self.assertEqual(tree_of("out"), tree_of("command"))
+
+    def test_are_not_touched_by_mistakes_of_the_call(self):
+        for mistake, told in {
+            ("what", "gif"): "'framemd5'",
+            ("frames", "3"): "A:B:S",
+            ("on_corrupt", "hide"): "'skip'",
+            ("sample_rate", 8000): "wav",
+            ("devices", "nonesuch"): "resources=",
+        }.items():
+            options = {"what": "framemd5", **dict([mistake])}
+            with self.subTest(mistake), self.assertRaisesRegex(
+                bulkhead.InvalidArgumentError, told
+            ):
+                self.decode([clip()], **options)
+            self.assertFalse((self.root / "out").exists())
+        with self.assertRaisesRegex(bulkhead.NotFoundError, "openreg:7"):
+            self.decode([clip()], "framemd5", devices="openreg:7")
+        self.assertEqual(tree_of(self.root / "out"), {})
+
+
+if __name__ == "__main__":
+    support.main()
