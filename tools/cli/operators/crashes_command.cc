@@ -2,6 +2,7 @@
 #include "tools/cli/operators/crashes_command.h"
 
 #include <bulkhead/crashes.h>
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
