@@ -18,6 +18,9 @@ constexpr double kMebibyte = 1024.0 * 1024.0;
 constexpr double kSlowPart = 0.5;
 constexpr size_t kEnoughForMedian = 3;
 
+// A call that waits for longer is trouble.
+constexpr std::chrono::milliseconds kLongWait{2'000};
+
 // The rates of a reading that a session is compared with.
 struct Scale {
   double highest = 0;
@@ -65,10 +68,13 @@ Trouble TroubleOf(const RunningBackend& backend, const std::string& cause) {
 
 Trouble TroubleOf(const RunningSession& session, const Scale& scale) {
   const auto& rate = session.frames_per_second;
-  if (session.worker_pid <= 0 || (rate && *rate <= 0)) {
+  const bool brings_nothing = rate && *rate <= 0;
+  if (session.worker_pid <= 0 ||
+      (brings_nothing && session.waiting >= kLongWait)) {
     return Trouble::kWaiting;
   }
   if (session.restarts > 0) return Trouble::kRestarted;
+  if (brings_nothing) return Trouble::kNone;
   const auto median = scale.median_of_device.find(session.device);
   return rate && median != scale.median_of_device.end() &&
                  *rate < kSlowPart * median->second
@@ -92,7 +98,10 @@ Row RowOf(const RunningHost& host, const RunningBackend& backend,
   Row row{.key = {Kind::kSession, host.pid, host.supervisor_pid, backend.name,
                   session.session},
           .trouble = TroubleOf(session, scale)};
-  row.state = row.trouble == Trouble::kNone ? "open" : TroubleName(row.trouble);
+  const bool idle = session.frames_per_second == 0 && !session.waiting;
+  row.state = row.trouble != Trouble::kNone ? TroubleName(row.trouble)
+              : idle                        ? "idle"
+                                            : "open";
   row.what = fmt::format("{} #{}", session.device, session.session);
   row.frames_per_second = session.frames_per_second;
   if (session.frames_per_second && scale.highest > 0) {
@@ -102,6 +111,10 @@ Row RowOf(const RunningHost& host, const RunningBackend& backend,
   const std::string cause =
       causes.OfSession(host.pid, backend.name, session.session);
   row.cause = cause.empty() ? session.input : cause;
+  if (row.trouble == Trouble::kWaiting && session.waiting) {
+    row.waiting = std::chrono::floor<std::chrono::seconds>(*session.waiting);
+    row.cause = fmt::format("for {} s: {}", row.waiting.count(), row.cause);
+  }
   row.detail = fmt::format(
       "session {} of {} on {}: {}{}; worker {}, {} frames, {}, {} workers lost",
       session.session, backend.name, session.device, session.input,
@@ -190,6 +203,7 @@ Row RowOf(const std::string& silent) {
 // Returns the order among rows of the same trouble: the smaller, the worse.
 double Mildness(const Row& row) {
   if (row.trouble == Trouble::kRestarted) return -double(row.restarts);
+  if (row.trouble == Trouble::kWaiting) return -double(row.waiting.count());
   return row.trouble == Trouble::kSlow ? row.frames_per_second.value_or(0) : 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include <bulkhead/operators.h>
 
+#include <chrono>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +32,7 @@ enum class Trouble : uint8_t {
   kLost,         // Its process is gone; the next request starts another.
   kWrittenOff,   // The worker was killed and the kernel holds it.
   kSilent,       // The application does not answer.
-  kWaiting,      // No frame in the time over which the rate is measured.
+  kWaiting,      // A call has waited for two seconds, or there is no worker.
   kNoted,        // Disabled by an operator, or a reload was rolled back.
   kRestarted,    // Workers were lost; the more, the worse.
   kSlow,         // Less than half of the median of the sessions of its device.
@@ -60,11 +61,12 @@ struct RowKey {
 struct Row {
   RowKey key;
   Trouble trouble = Trouble::kNone;
-  std::string state;                        // "quarantined", "ready", "waiting"
+  std::string state;                        // "quarantined", "ready", "idle"
   std::string what;                         // "acme", "acme:0 #3", "player"
   std::optional<double> frames_per_second;  // Of all sessions of the row.
   std::optional<double> bar;  // Of a session: its part of the highest rate.
   uint32_t restarts = 0;
+  std::chrono::seconds waiting{0};  // Of a session with Trouble::kWaiting.
   // The last cause or, without one, what it works on: an input, a command line.
   std::string cause;
   std::string detail;  // All that is known, in a sentence or two.

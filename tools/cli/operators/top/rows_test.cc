@@ -76,6 +76,7 @@ TEST(Rows, TheWorstComesFirst) {
        Backend("gone", "discovered", "its zygote was ended"),
        Backend("waits", "backing-off", "it crashed"),
        Backend("bad", "quarantined", "it crashed five times")});
+  running.hosts[0].backends[0].sessions[5].waiting = milliseconds(8'900);
   running.hosts[0].written_off = {{.backend = "acme", .pid = 99}};
   running.silent = {"the bulkheadd of process 5 does not answer"};
   const Table table = TableOf(running, Causes());
@@ -88,6 +89,28 @@ TEST(Rows, TheWorstComesFirst) {
   EXPECT_EQ(DescribeTroubles(table.totals),
             "1 quarantined, 1 backing off, 1 lost, 1 written off, 1 silent, 1 "
             "waiting, 1 noted, 2 restarted, 2 slow");
+}
+
+TEST(Rows, ASessionThatIsAskedForNothingIsIdle) {
+  RunningBackend acme = Backend("acme", "ready");
+  acme.sessions = {Playing(1, 0), Playing(2, 0), Playing(3, 0)};
+  acme.sessions[1].waiting = milliseconds(1'999);
+  acme.sessions[2].waiting = milliseconds(2'000);
+  const Table table = TableOf(OneHost({acme}), Causes());
+  EXPECT_EQ(table.rows[0].state, "waiting");
+  EXPECT_EQ(table.rows[0].what, "acme:0 #3");
+  EXPECT_EQ(table.rows[0].cause, "for 2 s: clip.mp4");
+  EXPECT_EQ(table.rows[3].state, "idle");
+  EXPECT_EQ(table.rows[4].state, "open");
+  EXPECT_EQ(DescribeTroubles(table.totals), "1 waiting");
+}
+
+TEST(Rows, TheLongestWaitComesFirst) {
+  RunningBackend acme = Backend("acme", "ready");
+  acme.sessions = {Playing(1, 0), Playing(2, 0)};
+  acme.sessions[0].waiting = milliseconds(3'000);
+  acme.sessions[1].waiting = milliseconds(9'000);
+  EXPECT_EQ(TableOf(OneHost({acme}), Causes()).rows[0].what, "acme:0 #2");
 }
 
 TEST(Rows, FewSessionsHaveNoMedian) {

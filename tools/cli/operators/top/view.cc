@@ -37,9 +37,8 @@ constexpr const char* kHelp[] = {
     "it",
     "  written off  a worker was killed, and the kernel does not let it end",
     "  silent       the application's bulkheadd does not answer",
-    "  waiting      the session had no frame for two seconds, or has no "
-    "worker; "
-    "its application may have asked for none",
+    "  waiting      the application has waited for a frame for two seconds or "
+    "more, or the session has no worker; idle: nothing is asked of it",
     "  disabled, ready with a cause",
     "               by an operator; a reload was rolled back",
     "  restarted    LOST counts the workers that were lost",
