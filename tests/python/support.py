@@ -217,19 +217,31 @@ def chaos_distribution():
 
 
 def await_hang(root):
-    """Waits until a process below `root` is held by a fault `hang` of chaos."""
+    """Waits until a process below `root` is held by a fault `hang` of chaos, and none of
+    its threads still converts a frame that the application would get."""
     end = time.monotonic() + 60
     while time.monotonic() < end:
         for pid in descendants(root):
-            try:
-                with open(f"/proc/{pid}/syscall", encoding="ascii") as file:
-                    # ppoll() of nothing, which only the fault calls.
-                    if file.read().startswith("271 0x0 0x0 0x0 0x0 "):
-                        return
-            except OSError:
-                continue
+            calls = _calls_of(pid)
+            # ppoll() of nothing, which only the fault calls. The others wait in futex().
+            held = [call for call in calls if call.startswith("271 0x0 0x0 0x0 0x0 ")]
+            if held and all(call in held or call.startswith("202 ") for call in calls):
+                return
         time.sleep(0.001)
     raise AssertionError("no worker hangs")
+
+
+def _calls_of(pid):
+    """Returns the system calls in which the threads of a process wait, as /proc has them;
+    "running" for a thread that waits in none."""
+    calls = []
+    try:
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/syscall", encoding="ascii") as file:
+                calls.append(file.read())
+    except OSError:
+        return []  # It has ended, or may not be looked at.
+    return calls
 
 
 def await_wait(thread):
