@@ -10,21 +10,15 @@ extern "C" {
 
 namespace bulkhead::tests {
 
-FfmpegHash::FfmpegHash() {
-  if (av_hash_alloc(&context_, "murmur3") < 0) std::abort();
-  av_hash_init(context_);
-}
-
-FfmpegHash::~FfmpegHash() { av_hash_freep(&context_); }
-
-void FfmpegHash::Add(std::span<const std::byte> bytes) {
-  av_hash_update(context_, reinterpret_cast<const uint8_t*>(bytes.data()),
-                 bytes.size());
-}
-
-std::string FfmpegHash::Hex() {
+std::string FfmpegHash::Hex() const {
+  AVHashContext* context = nullptr;
+  if (av_hash_alloc(&context, "murmur3") < 0) std::abort();
+  av_hash_init(context);
+  av_hash_update(context, reinterpret_cast<const uint8_t*>(bytes_.data()),
+                 bytes_.size());
   uint8_t text[2 * AV_HASH_MAX_SIZE + 1];
-  av_hash_final_hex(context_, text, sizeof(text));
+  av_hash_final_hex(context, text, sizeof(text));
+  av_hash_freep(&context);
   return reinterpret_cast<const char*>(text);
 }
 

@@ -4,8 +4,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
-
-struct AVHashContext;
+#include <vector>
 
 namespace bulkhead::tests {
 
@@ -18,17 +17,16 @@ namespace bulkhead::tests {
 //     EXPECT_EQ(hash.Hex(), line_of_ffmpeg);
 class FfmpegHash {
  public:
-  FfmpegHash();
-  ~FfmpegHash();
-  FfmpegHash(const FfmpegHash&) = delete;
-  FfmpegHash& operator=(const FfmpegHash&) = delete;
-
-  void Add(std::span<const std::byte> bytes);
-  // Returns the hash of all bytes, in hexadecimal. Call it once, at the end.
-  std::string Hex();
+  void Add(std::span<const std::byte> bytes) {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  }
+  // Returns the hash of all bytes, in hexadecimal.
+  std::string Hex() const;
 
  private:
-  AVHashContext* context_ = nullptr;
+  // libavutil's murmur3 gives another hash for the same bytes in several parts
+  // where a part has no multiple of 16 bytes, so they are hashed at once.
+  std::vector<std::byte> bytes_;
 };
 
 }  // namespace bulkhead::tests
