@@ -11,6 +11,7 @@
 #include <fstream>
 #include <future>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -148,9 +149,13 @@ TEST_F(SpareWorker, IsMadeAnewIfItHasEnded) {
     const ProcessWatch watch(spare);
     ASSERT_TRUE(watch.Signal(SIGKILL));
     ASSERT_TRUE(watch.AwaitEnd(kPatience));
-    VideoDecoder next = Open();
-    EXPECT_NE(next.worker_pid(), spare);
-    EXPECT_TRUE(next.Next().value());
+    std::optional<VideoDecoder> next = Open();
+    EXPECT_NE(next->worker_pid(), spare);
+    EXPECT_TRUE(next->Next().value());
+    // Until it has ended, its worker would be taken for the next spare.
+    const ProcessWatch served(next->worker_pid());
+    next.reset();
+    ASSERT_TRUE(served.AwaitEnd(kPatience));
   }
   EXPECT_TRUE(first.Next().value());
 }
