@@ -16,6 +16,7 @@ import time
 import unittest
 
 import support
+import bulkhead
 from support import clip_directory, ffmpeg
 
 SOUND = 6  # The clips that make_inputs() makes and that are not damaged.
@@ -24,8 +25,11 @@ _CLI = support.cli_program()  # A test may change the working directory.
 
 def local_cluster(**options):
     """Starts a cluster of two processes with a thread each."""
+    import dask
     from distributed import LocalCluster
 
+    # A process that is back later than this, 15 s unless it is set, is given up.
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "300s"})
     return LocalCluster(
         n_workers=2,
         threads_per_worker=1,
@@ -107,6 +111,17 @@ def records_in(out):
     """Returns how many inputs have a record by now."""
     manifest = pathlib.Path(out) / ".batch/manifest"
     return len(list(manifest.glob("*.json"))) if manifest.exists() else 0
+
+
+def decoding_pids():
+    """Returns the pids of the processes in which Bulkhead decodes files now."""
+    return [
+        session.worker_pid
+        for host in bulkhead.running(0).hosts
+        for backend in host.backends
+        for session in backend.sessions
+        if session.worker_pid  # 0: it waits for another one.
+    ]
 
 
 def wait_until(condition):

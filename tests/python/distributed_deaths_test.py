@@ -2,12 +2,12 @@
 """decode_files() where processes are killed and files kill: everything comes in, and
 nothing twice."""
 
+import contextlib
 import os
 import shutil
 import signal
 import subprocess
 import threading
-import unittest
 
 import support
 import bulkhead
@@ -15,6 +15,7 @@ from cluster import (
     SOUND,
     ChaosInstallation,
     ClusterCase,
+    decoding_pids,
     lines_of,
     make_inputs,
     records_in,
@@ -134,9 +135,9 @@ class Deaths(ClusterCase):
             while not done.is_set():
                 wait_until(lambda: done.is_set() or records_in(self.root / "out") > seen)
                 seen = records_in(self.root / "out")
-                for pid in self.worker_pids():
-                    for below in support.descendants(pid)[-1:]:
-                        os.kill(below, signal.SIGKILL)
+                for pid in decoding_pids():
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
 
         killer = threading.Thread(target=kill)
         killer.start()
@@ -144,6 +145,7 @@ class Deaths(ClusterCase):
         done.set()
         killer.join()
         self.assertEqual((summary.results, summary.failed), (len(inputs), 0))
+        self.assertGreater(summary.restarts, 0)
         self.batch(inputs, self.root / "command")
         self.assertEqual(tree_of(self.root / "out"), tree_of(self.root / "command"))
 

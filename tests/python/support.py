@@ -79,8 +79,12 @@ needs_torch = unittest.skipIf(
 )
 
 
+def has(module):
+    return importlib.util.find_spec(module) is not None
+
+
 def has_dask():
-    return importlib.util.find_spec("distributed") is not None
+    return has("distributed")
 
 
 needs_dask = unittest.skipUnless(

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Thousands of files, hostile ones among them, on a cluster of dask whose workers are
+killed and whose backends crash; and the same work with libav in the workers themselves.
+
+The run is short unless FLEET_FILES says how many files there are, FLEET_KILL_SECONDS how
+often a worker of dask is killed, and FLEET_CRASH_FILES after how many files a backend
+crashes, as `tools/endure fleet` does. The files are those of BULKHEAD_SHARED, under names
+of their own, or else clips that this test makes and damages. It prints what it measured.
+"""
+
+import contextlib
+import csv
+import hashlib
+import os
+import pathlib
+import random
+import signal
+import threading
+import time
+import unittest
+
+import support
+from cluster import (
+    ClusterCase,
+    decoding_pids,
+    hashes_by_ffmpeg,
+    hashes_in,
+    lines_of,
+    make_inputs,
+    records_in,
+)
+
+if support.has_dask():
+    import distributed
+    from bulkhead.distributed import decode_files
+
+FILES = int(os.environ.get("FLEET_FILES", "60"))
+KILL_SECONDS = float(os.environ.get("FLEET_KILL_SECONDS", "5"))
+CRASH_FILES = int(os.environ.get("FLEET_CRASH_FILES", "15"))
+HOSTILE = max(6, round(0.03 * FILES))
+KINDS = 12  # Different good files in the short run.
+# A hostile file may take so long, and none of the good ones does.
+DEADLINES = {"open": 10, "scan": 10, "seek": 10, "frame": 10}
+SCARCE_MEMORY = "3GiB"  # For a worker of dask: some hostile files want all there is.
+
+
+def shared_files():
+    """Returns the good files of BULKHEAD_SHARED, each with the number of its frames, and
+    the hostile ones."""
+    root = pathlib.Path(os.environ["BULKHEAD_SHARED"])
+    with open(root / "media/MANIFEST.tsv", encoding="utf-8") as file:
+        rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        good = {
+            root / "media" / row["file"]: int(row["decode_video_frames"])
+            for row in rows
+            if row["decode_video"] == "ok"
+        }
+    hostile = [path for path in (root / "hostile").iterdir() if path.suffix not in (".tsv", ".md")]
+    return good, sorted(hostile)
+
+
+def made_files(directory):
+    """Returns clips, each with the number of its frames, and clips with damage inside
+    and a missing end."""
+    clips = [path for path in make_inputs(directory) if path.name.startswith("clip")]
+    good = {path: (number % 3 + 1) * 24 for number, path in enumerate(clips, 1)}
+    hostile = []
+    chance = random.Random(7)
+    for number, path in enumerate(clips):
+        content = bytearray(path.read_bytes())
+        for _ in range(1 << number):
+            content[chance.randrange(len(content))] = chance.randrange(256)
+        hostile.append(directory / f"hostile{number}.mp4")
+        hostile[-1].write_bytes(content[: len(content) - number * 100])
+    return good, hostile
+
+
+def frames_by_libav(path):
+    """Decodes a file in this process, as decode_files() has workers of Bulkhead do, and
+    returns the number of its frames; None if the file is damaged."""
+    import av
+
+    frames = 0
+    try:
+        # No playlist may have it open what it names.
+        with open(path, "rb") as file, av.open(
+            file, options={"protocol_whitelist": "pipe"}
+        ) as container:
+            container.streams.video[0].thread_count = 1
+            for frame in container.decode(video=0):
+                hashlib.md5(frame.to_ndarray(format="rgb24")).digest()
+                frames += 1
+    except (av.AVError, IndexError, ValueError, OSError):
+        return None
+    return frames
+
+
+class Harm:
+    """Kills a worker of dask each KILL_SECONDS, for the first time after CRASH_FILES
+    files, and crashes a process that decodes each CRASH_FILES files, until the context
+    ends."""
+
+    def __init__(self, cluster, done, crash):
+        self._cluster = cluster
+        self._done = done  # Returns how many files are done.
+        self._crash = crash  # Crashes one such process; returns whether it did.
+        self._stop = threading.Event()
+        self._threads = [threading.Thread(target=one) for one in (self._kill, self._crash_all)]
+        self.kills = self.crashes = 0
+
+    def __enter__(self):
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *exception):
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _kill(self):
+        while not self._stop.wait(KILL_SECONDS if self.kills else 0.01):
+            if self._done() >= CRASH_FILES:
+                self.kills += signal_one(self._cluster, signal.SIGKILL, self.kills)
+
+    def _crash_all(self):
+        due = CRASH_FILES
+        while not self._stop.wait(0.01):
+            if self._done() >= due and self._crash():
+                self.crashes += 1
+                due += CRASH_FILES
+
+
+def signal_one(cluster, number, turn):
+    """Sends a signal to one of the workers of dask in turn; returns whether it did.
+
+    Dask replaces a worker that dies, but gives up one that dies while it starts. So all
+    have to be there.
+    """
+    processes = [nanny.process for nanny in list(cluster.workers.values())]
+    if not processes or any(
+        process is None or process.status is not distributed.Status.running
+        for process in processes
+    ):
+        return False
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(processes[turn % len(processes)].pid, number)
+        return True
+    return False
+
+
+def crash_a_session():
+    """Crashes a process in which Bulkhead decodes a file."""
+    for pid in decoding_pids():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGSEGV)
+            return True
+    return False
+
+
+@support.needs_dask
+class Fleet(ClusterCase):
+    @classmethod
+    def options(cls):
+        return {"memory_limit": SCARCE_MEMORY}
+
+    def setUp(self):
+        super().setUp()
+        if os.environ.get("BULKHEAD_SHARED"):
+            good, hostile = shared_files()
+        else:
+            good, hostile = made_files(self.root / "made")
+        kinds = sorted(good)
+        # Evenly over the names, which begin with that of the source.
+        if FILES < len(kinds):
+            kinds = kinds[:: max(1, len(kinds) // KINDS)]
+        # By ffmpeg of this machine: the hashes of RGB depend on its instructions.
+        self.sound = {path: hashes_by_ffmpeg(path) for path in kinds}
+        for path, hashes in self.sound.items():
+            self.assertEqual(len(hashes), good[path], path.name)
+        self.kind_of = {}
+        inputs = self.root / "in"
+        inputs.mkdir()
+        every = max(2, FILES // HOSTILE)
+        for number in range(FILES):
+            if number % every == every - 1:
+                kind = hostile[number // every % len(hostile)]
+            else:
+                kind = kinds[number % len(kinds)]
+            link = inputs / f"{number:06}-{kind.name}"
+            link.symlink_to(kind)
+            self.kind_of[link] = kind
+        self.hostile = [link for link, kind in self.kind_of.items() if kind not in self.sound]
+
+    def decode(self):
+        return decode_files(
+            self.client,
+            list(self.kind_of),
+            "framemd5",
+            self.root / "out",
+            host_options={"deadlines": DEADLINES},
+        )
+
+    def test_loses_nothing_and_repeats_nothing(self):
+        out = self.root / "out"
+        with Harm(self.cluster, lambda: records_in(out), crash_a_session) as harm:
+            summary = self.decode()
+        lost = {pathlib.Path(one["input"]) for one in summary.lost}
+        self.assertEqual([link.name for link in lost if link not in self.hostile], [])
+        self.assertEqual(summary.results + len(lost), FILES)
+        self.assertGreater(harm.kills, 0)
+        self.assertGreater(harm.crashes, 0)
+
+        lines = {pathlib.Path(line["input"]): line for line in lines_of(out)}
+        self.assertEqual(len(lines), summary.results)
+        frames = 0
+        for link, kind in self.kind_of.items():
+            if kind not in self.sound:
+                continue
+            self.assertIsNone(lines[link]["error"], link.name)
+            text = (out / lines[link]["output"]).read_text()
+            self.assertEqual(hashes_in(text), self.sound[kind], link.name)
+            frames += lines[link]["frames"]
+        # Each poison is named once, whatever its names are.
+        self.assertEqual(len(summary.poison), len(set(summary.poison)))
+        poisoned = [
+            line["sha256"]
+            for line in lines.values()
+            if line["error"] and line["error"]["code"] == "kPoisonedInput"
+        ]
+        self.assertEqual(set(poisoned), set(summary.poison))
+        self.assertEqual(len(poisoned) - len(set(poisoned)), summary.copies_of_poison)
+
+        # What was lost to a limit is all that another run tries again.
+        again = self.decode()
+        self.assertEqual(again.from_earlier_runs, summary.results)
+        if not lost:
+            self.assertEqual(again.frames, 0)
+        print(
+            f"fleet: Bulkhead: {FILES} files, {len(self.hostile)} of them hostile, in "
+            f"{summary.seconds:.1f} s: {FILES / summary.seconds:.1f} files/s, "
+            f"{frames / summary.seconds:.0f} good frames/s; {harm.kills} workers of dask "
+            f"killed, {harm.crashes} backends crashed, {summary.restarts} restarts; 0 good "
+            f"files lost, 0 differ; {len(summary.poison)} poison, {summary.failed} failed, "
+            f"{len(lost)} over a limit",
+            flush=True,
+        )
+
+    @unittest.skipUnless(support.has("av"), "PyAV is not there; tools/setup --fleet installs it")
+    def test_what_libav_in_the_workers_loses(self):
+        # Measures, and expects nothing but an end: no promise is Bulkhead's here.
+        results = {}
+
+        def crash():
+            return signal_one(self.cluster, signal.SIGSEGV, harm.crashes)
+
+        begin = time.monotonic()
+        with Harm(self.cluster, lambda: len(results), crash) as harm:
+            futures = self.client.map(frames_by_libav, list(map(str, self.kind_of)), retries=2)
+            link_of = dict(zip(futures, self.kind_of))
+            done = distributed.as_completed(futures, with_results=True, raise_errors=False)
+            # A file on which libav never ends has no other end.
+            limit = threading.Timer(60 + 2 * FILES, self.client.cancel, [futures])
+            limit.start()
+            for future, result in done:
+                if future.status != "cancelled":
+                    error = result[1] if future.status == "error" else None
+                    results[link_of[future]] = (error, result)
+            limit.cancel()
+        seconds = time.monotonic() - begin
+        good = [link for link, kind in self.kind_of.items() if kind in self.sound]
+        killed = {link for link, (error, _) in results.items() if error is not None}
+        lost = [link for link in good if link not in results or link in killed]
+        frames = sum(results[link][1] for link in good if link not in lost and results[link][1])
+        print(
+            f"fleet: libav in the workers of dask: {FILES} files, {len(self.hostile)} of them "
+            f"hostile, in {seconds:.1f} s: {FILES / seconds:.1f} files/s, "
+            f"{frames / seconds:.0f} good frames/s; {harm.kills} workers of dask killed, "
+            f"{harm.crashes} crashed; {len(lost)} good files lost, "
+            f"{FILES - len(results)} not finished",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    support.main()
