@@ -19,7 +19,8 @@ namespace {
 using std::chrono::milliseconds;
 
 // A drip lasts for a hundred of these.
-constexpr milliseconds kDeadline{100};
+// The neighbour has it too, and needs some of it for itself on a busy machine.
+constexpr milliseconds kDeadline{200};
 constexpr milliseconds kLimit{60'000};
 
 enum class Act {
@@ -94,9 +95,9 @@ TEST_P(DripTest, EndsTheCallOfItsVictim) {
 }
 
 constexpr Code kLate = Code::kDeadlineExceeded;
-constexpr char kScan[] = "100 times the 100 ms of the deadline scan";
-constexpr char kFrame[] = "100 times the 100 ms of the deadline frame";
-constexpr char kSeek[] = "100 times the 100 ms of the deadline seek";
+constexpr char kScan[] = "100 times the 200 ms of the deadline scan";
+constexpr char kFrame[] = "100 times the 200 ms of the deadline frame";
+constexpr char kSeek[] = "100 times the 200 ms of the deadline seek";
 
 INSTANTIATE_TEST_SUITE_P(
     Drips, DripTest,

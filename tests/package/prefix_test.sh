@@ -50,6 +50,7 @@ if type -P systemd-analyze > /dev/null; then
     "$prefix/lib/systemd/system/bulkhead-metrics@.service" > "$unit"
   systemd-analyze verify --man=no "$unit" ||
     fail "systemd refuses the unit"
+  mkdir "$work/moved/etc"
   systemd-sysusers --root="$work/moved"
   systemd-tmpfiles --root="$work/moved" --create
   [[ -d $work/moved/var/lib/bulkhead-service ]] ||
