@@ -18,8 +18,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A drip lasts for a hundred of these.
-// The neighbour has it too, and needs some of it for itself on a busy machine.
+// A drip lasts for a hundred of these. The neighbour's worker has the same
+// deadlines, and needs more than a moment for a frame on a busy machine.
 constexpr milliseconds kDeadline{200};
 constexpr milliseconds kLimit{60'000};
 
