@@ -188,7 +188,7 @@ TEST_F(Reloading, ABackendThatSaysUnsupportedOfTheClipPasses) {
       RunProgram({PathFromEnvironment("BULKHEAD_TEST_CLI"), "reload", "chaos",
                   "--host", std::to_string(::getpid())});
   EXPECT_EQ(command.exit_code, 0) << command.Describe();
-  EXPECT_THAT(command.errors, HasSubstr("was not checked"));
+  EXPECT_THAT(command.output, HasSubstr("was not checked"));
 }
 
 TEST_F(Reloading, AFileThatIsWrittenInPlaceIsLoadedOnceItIsWhole) {
