@@ -52,7 +52,10 @@ class Operators : public testing::Test {
   }
 
   std::unique_ptr<Host> NewHost(EventObserver on_event = nullptr) {
-    HostOptions options = installation_.options();
+    return NewHost(installation_.options(), std::move(on_event));
+  }
+  std::unique_ptr<Host> NewHost(HostOptions options,
+                                EventObserver on_event = nullptr) {
     options.state_directory = TemporaryDirectory() + "/state";
     options.on_event = std::move(on_event);
     auto host = Host::Create(options).value();
@@ -163,7 +166,9 @@ TEST_F(Operators, SeeWhatEveryHostOfTheUserDoes) {
 }
 
 TEST_F(Operators, SeeForHowLongACallWaits) {
-  const auto host = NewHost();
+  HostOptions patient = installation_.options();
+  patient.deadlines.frame = kLimit;
+  const auto host = NewHost(patient);
   auto video = Open(*host).value();
   ASSERT_TRUE(video.Next().value());
   const ProcessWatch worker(video.worker_pid());
@@ -171,7 +176,7 @@ TEST_F(Operators, SeeForHowLongACallWaits) {
   const auto session = [&] {
     return Honest(Mine(host->supervisor_pid())).sessions.at(0);
   };
-  std::thread reader([&] { EXPECT_EQ(CountRest(video), kMadeUpFrames - 1); });
+  std::jthread reader([&] { EXPECT_EQ(CountRest(video), kMadeUpFrames - 1); });
   // The frames that were decoded ahead come first.
   RunningSession waiting;
   do {
