@@ -323,17 +323,41 @@ TEST_F(FaultySessions, AWorkerThatOthersStopSpeaksAgainstNoFile) {
   std::string told;
   options.on_event = [&](const Event& event) { told += event.text + '\n'; };
   host_ = Host::Create(options).value();
-  VideoDecoder video = Open("at=picture:8192 do=hang lives=1-4");
-  std::thread stopper([this] {
-    for (int life = 1; life <= 4; ++life) {
-      const auto held = AwaitHeld(host_->supervisor_pid(), kSoon);
-      if (held) End(*held, SIGSTOP);
-    }
-  });
-  EXPECT_EQ(HashesOfRest(video), expected_);
-  stopper.join();
-  EXPECT_EQ(video.recovery().restarts, 4u);
+  const auto stop = [this](int lives) {
+    return std::jthread([this, lives] {
+      for (int life = 1; life <= lives; ++life) {
+        const auto held = AwaitHeld(host_->supervisor_pid(), kSoon);
+        if (held) End(*held, SIGSTOP);
+      }
+    });
+  };
+  VideoDecoder twice = Open("at=picture:8192 do=hang lives=1-2");
+  {
+    const std::jthread stopper = stop(2);
+    EXPECT_EQ(HashesOfRest(twice), expected_);
+  }
+  EXPECT_EQ(twice.recovery().restarts, 2u);
   EXPECT_THAT(told, HasSubstr("another process had stopped it"));
+
+  const std::string always = "at=picture:8192 do=hang";
+  const auto fail = [](VideoDecoder& video) {
+    for (;;) {
+      const auto frame = video.Next();
+      if (!frame) return frame.error();
+      if (!*frame) return Status();
+    }
+  };
+  VideoDecoder stopped = Open(always);
+  {
+    const std::jthread stopper = stop(3);
+    const Status end = fail(stopped);
+    EXPECT_EQ(end.code(), Code::kDeadlineExceeded) << end;
+    EXPECT_THAT(end.message(), HasSubstr("another process stops its workers"));
+  }
+  // Three deaths that the input were to blame for would refuse it at once.
+  VideoDecoder hangs = Open(always);
+  EXPECT_THAT(fail(hangs).message(), HasSubstr("given up after 3 attempts"));
+  EXPECT_EQ(hangs.recovery().restarts, 2u);
 }
 
 // Or it would escape the blame for what it does.

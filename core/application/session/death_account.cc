@@ -41,11 +41,13 @@ Cause CauseOf(const ExitVerdict& verdict) {
   return {Code::kPoisonedInput, "skip this file or try another backend"};
 }
 
-// Returns whether somebody outside of Bulkhead ended the worker, which may be
-// the kernel, to get memory back.
+// Returns whether somebody outside of Bulkhead ended a worker that is not to
+// blame, or stopped it until it was late. It may be the kernel, to get memory
+// back.
 bool IsKill(const ExitVerdict& verdict) {
   const ExitReport& report = verdict.report;
   return report.kind == ExitReport::Kind::kOutOfMemory ||
+         report.kind == ExitReport::Kind::kDeadline ||
          (report.kind == ExitReport::Kind::kSignaled &&
           (report.value == SIGKILL || IsRequestToEnd(report.value)));
 }
@@ -58,6 +60,13 @@ DeathAccount::GivenUp TooManyKills(uint32_t kills, const ExitReport& last) {
   const std::string begin = "given up after " + std::to_string(kills) +
                             (kills == 1 ? " such death, " : " such deaths, ");
   const std::string raise = "raise " + ipc::LimitName("kills_per_position");
+  if (last.kind == ExitReport::Kind::kDeadline) {
+    return {Code::kDeadlineExceeded,
+            begin +
+                "since another process stops its workers: find out which does, "
+                "or " +
+                raise};
+  }
   if (last.kind == ExitReport::Kind::kSignaled && last.value != SIGKILL) {
     return {Code::kBackendLost,
             begin +
@@ -117,7 +126,9 @@ std::optional<DeathAccount::GivenUp> DeathAccount::Count(
             ": raise that deadline, try another backend or skip the file"};
   }
   if (const auto seconds = ProcessorSeconds();
-      seconds && kills_ > kills_allowed_ && verdict.report.value == SIGKILL) {
+      seconds && kills_ > kills_allowed_ &&
+      verdict.report.kind == ExitReport::Kind::kSignaled &&
+      verdict.report.value == SIGKILL) {
     return GivenUp{
         Code::kResourceExhausted,
         "given up after " + std::to_string(kills_) +

@@ -32,7 +32,9 @@ namespace bulkhead::session {
 //                                            whatever is to blame
 //   a blamed death, and the call is overdue  give up: kDeadlineExceeded
 //   more kills than allowed                  give up: kResourceExhausted if by
-//                                            SIGKILL, else kBackendLost
+//                                            SIGKILL, kDeadlineExceeded if the
+//                                            worker was stopped, else
+//                                            kBackendLost
 //   more innocent deaths than restarts       give up: kBackendLost
 //   otherwise                                try again with another worker
 //
@@ -42,7 +44,8 @@ namespace bulkhead::session {
 // which converts each frame before it decodes on, gets the wanted one.
 //
 // A kill is an innocent death by a signal that Bulkhead did not send and no
-// fault raises (IsRequestToEnd). Most are SIGKILLs for memory: a kernel without
+// fault raises (IsRequestToEnd), or of a worker that was late since another
+// process had stopped it. Most are SIGKILLs for memory: a kernel without
 // free memory kills so, and nothing tells its kill from an operator's. Each
 // further worker would take the same memory and make the kernel kill again,
 // perhaps another program.

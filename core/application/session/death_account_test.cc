@@ -163,6 +163,16 @@ TEST_F(DeathAccountTest, KillsForMemoryAreSoonGivenUp) {
   EXPECT_FALSE(account_.blamed());
 }
 
+TEST_F(DeathAccountTest, StopsFromOutsideAreNoCheaperThanKills) {
+  const ExitVerdict stopped{
+      .report = {.kind = ExitReport::Kind::kDeadline, .value = SIGKILL}};
+  const auto given_up = DieUntilGivenUp(Code::kDeadlineExceeded, stopped, 3);
+  EXPECT_EQ(given_up.code, Code::kDeadlineExceeded);
+  EXPECT_THAT(given_up.reason,
+              AllOf(HasSubstr("another process stops its workers"),
+                    HasSubstr("--limit kills-per-position=N")));
+}
+
 TEST_F(DeathAccountTest, OtherSignalsFromOutsideAreNoCheaperThanKills) {
   ExitVerdict terminated = kKilled;
   terminated.report.value = SIGTERM;

@@ -59,7 +59,8 @@ struct Limits {
   uint32_t restarts_per_position = 32;
   // How many of these restarts may follow a kill for memory: by a SIGKILL that
   // Bulkhead did not send, which is how a machine without free memory ends a
-  // worker. Each restart would take the memory again.
+  // worker. Each restart would take the memory again. Other signals from
+  // outside count too, and workers that another process has stopped.
   uint32_t kills_per_position = 2;
   // Failures within ten minutes of a backend, or of its start, before the
   // backend is quarantined.

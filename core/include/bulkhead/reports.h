@@ -49,7 +49,7 @@ struct BackendInfo {
   uint32_t incarnation = 0;  // The number of starts of the backend.
   int zygote_pid = 0;        // 0 if the backend is not running.
   int reaper_pid = 0;
-  std::vector<int> session_pids;
+  std::vector<int> session_pids;  // Of the workers that live.
   // The permissions that the manifest asks for, written as `bulkhead grant`
   // takes them: "device=/dev/dri/renderD*", "read=/usr/share/acme",
   // "ioctl=drm", "memory=8G", "threads=64".

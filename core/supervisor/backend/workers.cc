@@ -269,7 +269,9 @@ pid_t Workers::pid(uint64_t id) const {
 std::vector<pid_t> Workers::pids() const {
   std::vector<pid_t> pids;
   for (const auto& [id, worker] : sessions_) {
-    pids.push_back(PidOf(worker->process.pidfd.get()));
+    // kill(0) is a signal to the caller's own processes.
+    const pid_t pid = PidOf(worker->process.pidfd.get());
+    if (pid > 0) pids.push_back(pid);
   }
   return pids;
 }
