@@ -37,8 +37,9 @@ enum class HostObservation : uint8_t {
 //
 // - kNobody: a SIGKILL that bulkheadd did not send, a worker that another
 //   process had stopped, an end that nobody can explain, an end together with
-//   the zygote, and the death of a worker that served several sessions. Those sessions are replayed in workers of their
-//   own, where the guilty input kills only its own worker.
+//   the zygote, and the death of a worker that served several sessions. Those
+//   sessions are replayed in workers of their own, where the guilty input kills
+//   only its own worker.
 // - kDevice: the backend was granted device nodes, and the worker said through
 //   the backend's interface that the device is lost, and ended.
 // - kBackend: the worker ended, missed a deadline or broke the protocol before
