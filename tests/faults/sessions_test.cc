@@ -357,7 +357,7 @@ TEST_F(FaultySessions, AWorkerThatOthersStopSpeaksAgainstNoFile) {
   // Three deaths that the input were to blame for would refuse it at once.
   VideoDecoder hangs = Open(always);
   EXPECT_THAT(fail(hangs).message(), HasSubstr("given up after 3 attempts"));
-  EXPECT_EQ(hangs.recovery().restarts, 2u);
+  EXPECT_GE(hangs.recovery().restarts, 2u);
 }
 
 // Or it would escape the blame for what it does.
