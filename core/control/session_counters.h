@@ -14,8 +14,8 @@ namespace bulkhead {
 struct SessionCounter {
   std::atomic<uint64_t> frames;    // Delivered, whichever worker made them.
   std::atomic<uint64_t> restarts;  // Workers that the session has lost.
-  // When the call began that waits for the session, in nanoseconds of
-  // CLOCK_MONOTONIC; 0 while no call does.
+  // The time at which the call began that waits for the session, in nanoseconds
+  // of CLOCK_MONOTONIC; 0 while no call waits.
   std::atomic<uint64_t> waiting_since;
 };
 static_assert(std::atomic<uint64_t>::is_always_lock_free);

@@ -36,7 +36,7 @@ std::unique_ptr<TmuxTerminal> TmuxTerminal::Start(
       ipc::UniqueFd(::open(pipe.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
   ProgramOptions options{.environment = environment};
   options.environment.push_back({"TMUX", std::nullopt});
-  // Of root, bash takes no prompt from the environment.
+  // bash takes no prompt from the environment when it runs as root.
   std::ofstream(directory + "/bashrc") << "PS1='$ '\n";
   const ProgramResult started = terminal->Tmux(
       {"new-session", "-d", "-x", std::to_string(columns), "-y",

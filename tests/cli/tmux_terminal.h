@@ -21,7 +21,7 @@ namespace bulkhead::tests {
 //     terminal->Await(HasSubstr("load average"));
 //     terminal->Press("q");
 //
-// Nothing sleeps: Await() waits until the program has written something. The
+// Await() does not sleep: it waits until the program has written something. The
 // destructor ends the server and what runs in it. Used by one thread.
 class TmuxTerminal {
  public:

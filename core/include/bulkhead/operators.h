@@ -39,8 +39,8 @@ struct RunningSession {
   // window or if there was no window.
   std::optional<double> frames_per_second;
   uint32_t restarts = 0;  // The number of workers that the session has lost.
-  // How long the application's call that waits for this session has lasted;
-  // nullopt if none does. Always nullopt for the 1,025th session of an
+  // The time for which the application's call that waits for this session has
+  // lasted; nullopt if none waits. Always nullopt for the 1,025th session of an
   // application and those after it, whose frames are not counted either.
   std::optional<std::chrono::milliseconds> waiting;
 };

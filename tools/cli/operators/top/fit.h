@@ -12,7 +12,7 @@ namespace bulkhead::cli::top {
 // as Printable() does, line feeds included: what it returns is one line that
 // cannot steer a terminal.
 //
-// How wide a character is, the locale says (LC_CTYPE), as it does for ncurses.
+// The locale (LC_CTYPE) says how wide a character is, as it does for ncurses.
 // A character that the locale cannot print, such as "é" in the locale "C",
 // becomes "?". Thread-safe as long as nobody changes the locale.
 

@@ -16,16 +16,16 @@
 
 namespace bulkhead::cli::top {
 
-// What `bulkhead top` shows of a reading: one row for each application,
-// backend, session and written-off worker, and for each application that does
-// not answer, with the worst first. Rows of the same trouble, and those without
-// any, are in the order of `ps`: an application, its backends, the sessions of
-// each.
+// The functions and types below say what `bulkhead top` shows of a reading: one
+// row for each application, backend, session and written-off worker, and for
+// each application that does not answer, with the worst first. Rows of the same
+// trouble, and those without any, are in the order of `ps`: an application, its
+// backends, the sessions of each.
 //
 // The functions are pure. The texts of a row are those of other processes and
 // are cleaned and cut where they are shown (fit.h).
 
-// What is wrong with a row, the worst first.
+// Says what is wrong with a row. The worst comes first.
 enum class Trouble : uint8_t {
   kQuarantined,  // The backend failed too often and is not started.
   kBackingOff,   // The backend failed: it waits, or is started again.

@@ -37,7 +37,7 @@ struct ScreenLine {
   bool selected = false;
 };
 
-// What the owner of a View has to do after a key.
+// Tells the owner of a View what to do after a key.
 struct Action {
   enum class Kind { kNothing, kQuit, kCommand, kCrashes };
 
@@ -47,8 +47,8 @@ struct Action {
   BackendCommand command = BackendCommand::kRestart;  // Of kCommand.
 };
 
-// What the full screen of `bulkhead top` shows and how keys change it. A pure
-// state machine: it reads no key, draws nothing and asks nobody.
+// Decides what the full screen of `bulkhead top` shows and how keys change it.
+// A pure state machine: it reads no key, draws nothing and asks nobody.
 //
 //     view.Resize(24, 80);
 //     view.ShowTable(TableOf(running, causes));
