@@ -65,18 +65,4 @@ std::optional<size_t> StdoutColumns() {
   return size.ws_col;
 }
 
-std::string Shortened(std::string_view line, size_t columns) {
-  const auto continues = [](char byte) { return (byte & 0xc0) == 0x80; };
-  size_t characters = 0;
-  size_t last = 0;  // where the last character that fits begins
-  for (size_t i = 0; i < line.size(); ++i) {
-    if (continues(line[i])) continue;
-    if (++characters > columns) {
-      return std::string(line.substr(0, last)) + (columns > 0 ? "…" : "");
-    }
-    last = i;
-  }
-  return std::string(line);
-}
-
 }  // namespace bulkhead::cli

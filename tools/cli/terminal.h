@@ -42,9 +42,4 @@ bool StderrIsTerminal();
 // none or does not know its width.
 std::optional<size_t> StdoutColumns();
 
-// Returns `line` with at most `columns` characters, of which the last is an
-// ellipsis if some were left out. Counts the characters of UTF-8 text; each
-// counts as one column.
-std::string Shortened(std::string_view line, size_t columns);
-
 }  // namespace bulkhead::cli

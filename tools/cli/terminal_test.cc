@@ -21,17 +21,5 @@ TEST(Printable, RemovesWhatSteersATerminal) {
             "a?31m?\nb");
 }
 
-TEST(Shortened, KeepsWhatFits) {
-  EXPECT_EQ(Shortened("größer", 6), "größer");
-  EXPECT_EQ(Shortened("", 0), "");
-}
-
-TEST(Shortened, EndsWithAnEllipsisWhereSomethingIsLeftOut) {
-  EXPECT_EQ(Shortened("größer", 5), "größ…");
-  EXPECT_EQ(Shortened("größer", 4), "grö…");
-  EXPECT_EQ(Shortened("größer", 1), "…");
-  EXPECT_EQ(Shortened("größer", 0), "");
-}
-
 }  // namespace
 }  // namespace bulkhead::cli

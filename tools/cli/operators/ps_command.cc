@@ -4,6 +4,7 @@
 #include <bulkhead/operators.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <locale.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -19,6 +20,7 @@
 #include <utility>
 
 #include "tools/cli/facts.h"
+#include "tools/cli/operators/fit.h"
 #include "tools/cli/terminal.h"
 #include "tools/cli/user_name.h"
 
@@ -103,7 +105,7 @@ Json FactsOf(const RunningHost& host) {
 // Prints one line to stdout, as long as a terminal is wide.
 void PrintCut(std::string_view line) {
   const std::optional<size_t> columns = StdoutColumns();
-  Print(columns ? Shortened(line, *columns) : std::string(line));
+  Print(columns ? Cut(line, static_cast<int>(*columns)) : std::string(line));
 }
 
 void PrintShadow(const ShadowReport& shadow) {
@@ -274,6 +276,8 @@ int Watch(const PsOptions& options) {
 }
 
 int RunPs(const PsOptions& options) {
+  // This category tells how wide characters are.
+  setlocale(LC_CTYPE, "");
   if (options.watch) return Watch(options);
   const Result<RunningHosts> running = Read(options);
   if (!running) return Fail(running.error());

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tools/cli/operators/top/fit.h"
+#include "tools/cli/operators/fit.h"
 
 namespace bulkhead::cli::top {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "tools/cli/operators/crash_text.h"
+#include "tools/cli/operators/fit.h"
 #include "tools/cli/operators/top/command_name.h"
-#include "tools/cli/operators/top/fit.h"
 #include "tools/cli/operators/top/layout.h"
 
 namespace bulkhead::cli::top {

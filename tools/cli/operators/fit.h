@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bulkhead::cli::top {
+namespace bulkhead::cli {
 
 // Text of other processes, cut to columns of a terminal. Names, inputs and
 // causes come from applications and backends, so each function cleans its text
@@ -25,4 +25,4 @@ std::string Fit(std::string_view text_untrusted, int columns);
 // where there are some. There is at least one line. `columns` is at least 2.
 std::vector<std::string> Wrap(std::string_view text_untrusted, int columns);
 
-}  // namespace bulkhead::cli::top
+}  // namespace bulkhead::cli

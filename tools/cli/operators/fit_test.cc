@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/cli/operators/top/fit.h"
+#include "tools/cli/operators/fit.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <locale.h>
 
-namespace bulkhead::cli::top {
+namespace bulkhead::cli {
 namespace {
 
 using ::testing::ElementsAre;
@@ -63,4 +63,4 @@ TEST_F(FitTest, WhatTheLocaleCannotPrintIsAQuestionMark) {
 }
 
 }  // namespace
-}  // namespace bulkhead::cli::top
+}  // namespace bulkhead::cli

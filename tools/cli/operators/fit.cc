@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/cli/operators/top/fit.h"
+#include "tools/cli/operators/fit.h"
 
 #include <utf8proc.h>
 #include <wchar.h>
 
 #include "core/base/clean_text.h"
 
-namespace bulkhead::cli::top {
+namespace bulkhead::cli {
 namespace {
 
 struct Piece {
@@ -111,4 +111,4 @@ std::vector<std::string> Wrap(std::string_view text_untrusted, int columns) {
   return lines;
 }
 
-}  // namespace bulkhead::cli::top
+}  // namespace bulkhead::cli
