@@ -8,7 +8,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -17,7 +16,6 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -31,6 +29,7 @@
 #include "tests/chaos/chaos_installation.h"
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
+#include "tests/support/await.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
 
@@ -38,7 +37,6 @@ namespace bulkhead::tests {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -101,16 +99,6 @@ std::string Get(int port, const std::string& path) {
     answer.append(part, static_cast<size_t>(got));
   }
   return answer;
-}
-
-// Looks until `holds` does; returns false if it does not in time.
-bool Await(const std::function<bool()>& holds) {
-  const auto end = Clock::now() + kSoon;
-  while (!holds()) {
-    if (Clock::now() > end) return false;
-    ::poll(nullptr, 0, 20);
-  }
-  return true;
 }
 
 class MetricsOfAHost : public testing::Test {
@@ -253,13 +241,15 @@ TEST_F(MetricsOfAHost, CountInputsThatAreRefused) {
 TEST_F(MetricsOfAHost, CountAQuarantine) {
   ASSERT_TRUE(host_);
   installation_.SetFaults("at=load do=abort");
-  EXPECT_TRUE(Await([this] {
-    EXPECT_FALSE(Decode().ok());
-    for (const BackendInfo& backend : host_->Backends().value().backends) {
-      if (backend.name == "chaos") return backend.state == "quarantined";
-    }
-    return false;
-  }));
+  EXPECT_TRUE(Await(
+      [this] {
+        EXPECT_FALSE(Decode().ok());
+        for (const BackendInfo& backend : host_->Backends().value().backends) {
+          if (backend.name == "chaos") return backend.state == "quarantined";
+        }
+        return false;
+      },
+      kSoon));
   EXPECT_EQ(Counts().quarantines, 1u);
   EXPECT_EQ(Counts().starts, 5u);
   EXPECT_THAT(Cli({"metrics"}).output,
@@ -362,17 +352,21 @@ TEST_F(MetricsOfAHost, RaiseAnAlertInPrometheusWhenABackendCrashLoops) {
   };
   // Streams that crash now and then raise nothing.
   ASSERT_TRUE(Decode("at=packet:9 do=segfault lives=1").ok());
-  ASSERT_TRUE(Await([&] {
-    return value("bulkhead_worker_ends_total").find("\"signal\"") !=
-           std::string::npos;
-  }));
+  ASSERT_TRUE(Await(
+      [&] {
+        return value("bulkhead_worker_ends_total").find("\"signal\"") !=
+               std::string::npos;
+      },
+      kSoon));
   EXPECT_THAT(alerts(), HasSubstr("\"alerts\":[]"));
   std::string told;
-  EXPECT_TRUE(Await([&] {
-    EXPECT_TRUE(Decode("at=packet:9 do=segfault lives=1-2").ok());
-    told = alerts();
-    return told.find("\"state\":\"firing\"") != std::string::npos;
-  }));
+  EXPECT_TRUE(Await(
+      [&] {
+        EXPECT_TRUE(Decode("at=packet:9 do=segfault lives=1-2").ok());
+        told = alerts();
+        return told.find("\"state\":\"firing\"") != std::string::npos;
+      },
+      kSoon));
   EXPECT_THAT(told, HasSubstr("BulkheadBackendCrashLoops"));
   EXPECT_THAT(told, HasSubstr("\"backend\":\"chaos\""));
   EXPECT_THAT(told, HasSubstr("\"state\":\"firing\""));

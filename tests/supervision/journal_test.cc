@@ -5,7 +5,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <unistd.h>
@@ -21,13 +20,13 @@
 #include "tests/chaos/chaos_installation.h"
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
+#include "tests/support/await.h"
 #include "tests/support/program.h"
 
 namespace bulkhead::tests {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -36,17 +35,6 @@ using ::testing::Not;
 constexpr milliseconds kSoon{30'000};
 constexpr char kJournald[] = "/lib/systemd/systemd-journald";
 constexpr char kLogs[] = "/run/log/journal";
-
-// Returns whether `condition` came true. Another process makes it true, which
-// tells nobody.
-bool Await(const std::function<bool()>& condition) {
-  const auto end = Clock::now() + kSoon;
-  while (!condition()) {
-    if (Clock::now() > end) return false;
-    ::poll(nullptr, 0, 20);
-  }
-  return true;
-}
 
 // Gives this process a /run in which no journal is.
 bool EnterEmptyRun() {
@@ -97,15 +85,17 @@ TEST_F(Journals, HaveWhatBefellABackend) {
     const auto journald = RunningProgram::Start({kJournald});
     ASSERT_TRUE(journald);
     ASSERT_TRUE(
-        Await([] { return fs::exists("/run/systemd/journal/socket"); }));
+        Await([] { return fs::exists("/run/systemd/journal/socket"); }, kSoon));
     const auto host = Host::Create(installation_.options()).value();
     Decode(*host, installation_, clip, "at=packet:9 do=segfault lives=1");
     ASSERT_TRUE(host->Restart("chaos").ok());
     std::string entries;
-    EXPECT_TRUE(Await([&] {
-      entries = Journal("BULKHEAD_BACKEND=chaos");
-      return entries.find("restart: done") != std::string::npos;
-    }));
+    EXPECT_TRUE(Await(
+        [&] {
+          entries = Journal("BULKHEAD_BACKEND=chaos");
+          return entries.find("restart: done") != std::string::npos;
+        },
+        kSoon));
     EXPECT_THAT(entries,
                 AllOf(HasSubstr("\"BULKHEAD_EVENT\":\"worker-ended\""),
                       HasSubstr("signal 11"),
