@@ -84,7 +84,7 @@ TEST(Shadow, ALieInOnePercentOfTheFramesIsCaught) {
   auto host = Host::Create(options).value();
   Events events;
   // The caller gets the backend's frames, wrong or not.
-  EXPECT_EQ(DecodeAll(*host, clip, {.device = "wrong"}), alone);
+  EXPECT_EQ(DecodeInStep(*host, "wrong", clip, {.device = "wrong"}), alone);
   const Event closed = events.Await(Kind::kShadowClosed, 1).at(0);
   const Event differs = events.Await(Kind::kShadowDiffers, 1).at(0);
   const Event trial = events.Await(Kind::kTrial, 1).at(0);
@@ -208,7 +208,7 @@ TEST(Shadow, HonestBackendsDoNotDiffer) {
          .output_dtype = OutputDtype::kFloat32,
          .transforms = {RandomCrop{.height = 64, .width = 80, .seed = 3}}}};
     for (const VideoOptions& variant : variants) {
-      frames += DecodeAll(*host, path, variant).size();
+      frames += DecodeInStep(*host, "cpu", path, variant).size();
       ++streams;
     }
   }

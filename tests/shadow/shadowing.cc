@@ -8,6 +8,7 @@
 #include <iterator>
 #include <utility>
 
+#include "tests/support/await.h"
 #include "tests/support/frame_hash.h"
 
 namespace bulkhead::tests {
@@ -41,6 +42,35 @@ std::vector<std::string> DecodeAll(Host& host, const std::string& clip,
     return {};
   }
   return HashesOfRest(*video);
+}
+
+std::vector<std::string> DecodeInStep(Host& host, const std::string& backend,
+                                      const std::string& clip,
+                                      VideoOptions options) {
+  constexpr size_t kMostAhead = 64;
+  const auto compared = [&] {
+    const ShadowReport report = InfoOf(host, backend).shadow;
+    return report.compared + report.not_compared;
+  };
+  const uint64_t before = compared();
+  auto video = host.OpenVideo(clip, std::move(options));
+  if (!video) {
+    ADD_FAILURE() << video.error();
+    return {};
+  }
+  std::vector<std::string> hashes;
+  for (;;) {
+    auto frame = video->Next();
+    if (!frame) ADD_FAILURE() << frame.error();
+    const bool ended = !frame || !*frame;
+    if (!ended) hashes.push_back(HashOf(**frame));
+    if (ended || hashes.size() % kMostAhead == 0) {
+      EXPECT_TRUE(Await([&] { return compared() >= before + hashes.size(); },
+                        std::chrono::minutes(1)))
+          << compared() - before << " of " << hashes.size() << " compared";
+    }
+    if (ended) return hashes;
+  }
 }
 
 BackendInfo InfoOf(Host& host, const std::string& backend) {

@@ -32,6 +32,13 @@ class Events {
 std::vector<std::string> DecodeAll(Host& host, const std::string& clip,
                                    VideoOptions options);
 
+// The same, but takes a frame of `backend` only when the frames before it have
+// been compared, up to 64 of them: a stream that is faster than its shadow does
+// not have all of its frames compared.
+std::vector<std::string> DecodeInStep(Host& host, const std::string& backend,
+                                      const std::string& clip,
+                                      VideoOptions options);
+
 // Returns the report about the backend.
 BackendInfo InfoOf(Host& host, const std::string& backend);
 

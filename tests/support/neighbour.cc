@@ -17,6 +17,14 @@ namespace {
 // processor that the hostile backend needs to meet, or to miss, its deadlines.
 constexpr std::chrono::milliseconds kPause{2};
 
+// Returns FFmpeg's frames of the clip, or none if it cannot be decoded. Asks
+// FFmpeg once only, since some tests have hundreds of neighbours.
+const std::vector<std::string>& FramesByFfmpeg(const std::string& clip) {
+  static const std::vector<std::string> frames =
+      HashesByFfmpeg(clip).value_or(std::vector<std::string>());
+  return frames;
+}
+
 }  // namespace
 
 Neighbour::Neighbour(Host& host)
@@ -26,12 +34,11 @@ Neighbour::Neighbour(Host& host)
     ADD_FAILURE() << clip.error();
     return;
   }
-  auto expected = HashesByFfmpeg(*clip);
-  if (!expected || expected->empty()) {
+  expected_ = FramesByFfmpeg(*clip);
+  if (expected_.empty()) {
     ADD_FAILURE() << "ffmpeg decodes no frame of " << *clip;
     return;
   }
-  expected_ = *std::move(expected);
   auto video = host.OpenVideo(*clip, {.device = "cpu"});
   if (!video) {
     ADD_FAILURE() << video.error();
