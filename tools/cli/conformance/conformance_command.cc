@@ -31,6 +31,7 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead conformance acme
   bulkhead conformance acme --device acme:1 --media clips
   bulkhead conformance acme --codec av1 --junit report.xml
+  bulkhead conformance acme --without leaks,damaged
   bulkhead conformance acme --json | jq '.checks[] | select(.result == "failed")'
 
 Decodes small clips, which the ffmpeg program makes, and the files of --media, and
@@ -47,6 +48,7 @@ constexpr int kNotConforming = 4;
 struct Options {
   ConformanceRequest request;
   std::vector<std::string> codecs;
+  std::vector<std::string> without;
   std::string junit;
   bool json = false;
 };
@@ -69,11 +71,18 @@ std::string WithoutRecords(std::string words) {
   return words;
 }
 
-Finding Run(Subject& subject, const Check& check, bool needs_clip) {
+Finding Run(Subject& subject, const Check& check, bool needs_clip,
+            const std::vector<std::string>& without) {
   Finding finding{.check = check.name,
                   .clause = check.clause,
                   .verdict = Verdict::NotTried("no clip was decoded before")};
   if (needs_clip && subject.clips().empty()) return finding;
+  for (const std::string& text : without) {
+    if (check.name.find(text) == std::string::npos) continue;
+    finding.verdict =
+        Verdict::NotTried(fmt::format("left out by --without {}", text));
+    return finding;
+  }
   if (check.prepare) check.prepare(subject);
   finding.seconds = SecondsOf([&] { finding.verdict = check.run(subject); });
   finding.verdict =
@@ -148,7 +157,7 @@ int RunConformance(const GlobalOptions& global, const Options& options) {
   std::vector<Finding> findings;
   const auto run = [&](const std::vector<Check>& checks, bool needs_clip) {
     for (const Check& check : checks) {
-      findings.push_back(Run(subject, check, needs_clip));
+      findings.push_back(Run(subject, check, needs_clip, options.without));
       if (options.json) {
         if (!global.quiet) Say(DescribeFinding(findings.back()));
       } else {
@@ -190,6 +199,15 @@ int RunConformance(const GlobalOptions& global, const Options& options) {
         return finding.check.starts_with("decodes ") &&
                finding.verdict.passed();
       });
+  for (const std::string& text : options.without) {
+    const bool left_out = std::any_of(
+        findings.begin(), findings.end(), [&](const Finding& finding) {
+          return finding.check.find(text) != std::string::npos;
+        });
+    if (!left_out) {
+      Say(fmt::format("--without {}: no check has this in its name", text));
+    }
+  }
   if (!options.json) Print("\n" + Summarize(findings));
   if (loads && conforms && !decoded) {
     Say("nothing was decoded, so that nothing is known of the backend: see "
@@ -229,6 +247,13 @@ void AddConformanceCommand(CLI::App& app, Invocation& invocation) {
       ->add_option("--media", options->request.media,
                    "Also decode the files of this directory, which are sound")
       ->type_name("DIR");
+  command
+      ->add_option(
+          "--without", options->without,
+          "Leave out the checks that have this in their names, such as "
+          "leaks")
+      ->type_name("TEXT,...")
+      ->delimiter(',');
   command
       ->add_option("--junit", options->junit,
                    "Also write the report as the XML of JUnit")
