@@ -25,6 +25,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::chrono::minutes kLimit{5};
+// In the names of the checks of sound, which no wrong backend fails.
+constexpr const char* kAudio = "aac,mp3,flac,opus,vorbis,pcm_s16le";
 
 ProgramResult Conformance(const std::vector<std::string>& arguments) {
   std::vector<std::string> command = {PathFromEnvironment("BULKHEAD_TEST_CLI"),
@@ -91,16 +93,20 @@ TEST_P(WrongBackend, FailsAndTheClauseIsNamed) {
       "wrong",         "--codec",      "h264,mpeg4", "--json",
       "--plugin-path", path,           "--limit",    "open-ms=3000",
       "--limit",       "seek-ms=3000", "--limit",    "frame-ms=3000"};
-  // A thousand opens take longer than all the other checks.
-  if (std::string_view(GetParam().clause) != "close-1") {
-    arguments.insert(arguments.end(), {"--without", "leaks"});
+  const std::string_view clause = GetParam().clause;
+  // What takes longest and is not about the clause. Where nothing is wrong,
+  // nothing is left out.
+  std::string without = clause.empty() ? "" : kAudio;
+  if (!clause.empty() && clause != "close-1") without += ",leaks";
+  if (!without.empty()) {
+    arguments.insert(arguments.end(), {"--without", without});
   }
   const ProgramResult result = Conformance(arguments);
   const json report = Parsed(result);
   std::vector<std::string> clauses;
   for (const json& check : report["checks"]) {
-    if (check["check"] == "leaks nothing in 1000 opens" &&
-        GetParam().clause != std::string_view("close-1")) {
+    if (without.ends_with("leaks") &&
+        check["check"] == "leaks nothing in 1000 opens") {
       EXPECT_EQ(check["words"], "left out by --without leaks");
     }
     if (check["result"] != "failed") continue;
