@@ -107,6 +107,12 @@ def tree_of(root):
     }
 
 
+def records_of(out):
+    """Returns the records of the inputs that are done, also where some are not."""
+    paths = (pathlib.Path(out) / ".batch/manifest").glob("*.json")
+    return [json.loads(path.read_text()) for path in paths]
+
+
 def records_in(out):
     """Returns how many inputs have a record by now."""
     manifest = pathlib.Path(out) / ".batch/manifest"

@@ -16,6 +16,7 @@ import os
 import pathlib
 import random
 import signal
+import subprocess
 import threading
 import time
 
@@ -28,6 +29,7 @@ from cluster import (
     lines_of,
     make_inputs,
     records_in,
+    records_of,
 )
 
 if support.has_dask():
@@ -40,6 +42,7 @@ FILES = int(os.environ.get("FLEET_FILES", "40"))
 KILL_SECONDS = float(os.environ.get("FLEET_KILL_SECONDS", "0"))
 KILL_FILES = 12
 CRASH_FILES = int(os.environ.get("FLEET_CRASH_FILES", "10"))
+LOOK_SECONDS = FILES / 10000  # Counting what is done takes longer, the more there is.
 HOSTILE = max(6, round(0.03 * FILES))
 KINDS = 12  # Different good files in the short run.
 # A hostile file may take so long, and none of the good ones does.
@@ -122,7 +125,7 @@ class Harm:
 
     def _kill(self):
         due = KILL_FILES
-        while not self._stop.wait(KILL_SECONDS or 0.01):
+        while not self._stop.wait(KILL_SECONDS or LOOK_SECONDS):
             if KILL_SECONDS or self._done() >= due:
                 killed = signal_one(self._cluster, signal.SIGKILL, self.kills)
                 self.kills += killed
@@ -130,7 +133,7 @@ class Harm:
 
     def _crash_all(self):
         due = CRASH_FILES
-        while not self._stop.wait(0.01):
+        while not self._stop.wait(LOOK_SECONDS):
             if self._done() >= due and self._crash():
                 self.crashes += 1
                 due += CRASH_FILES
@@ -252,6 +255,51 @@ class Fleet(FleetCase):
             f"{len(lost)} over a limit",
             flush=True,
         )
+        self.assert_shards_agree(out)
+
+    def assert_shards_agree(self, out):
+        """Has two shards of `bulkhead batch`, at once, do the same work, and compares
+        what they leave with `out`."""
+        listed = self.root / "list"
+        listed.write_text("".join(f"{link}\n" for link in self.kind_of))
+        shards = self.root / "shards"
+        command = [support.cli_program(), "--quiet"]
+        for what, seconds in DEADLINES.items():
+            command += ["--limit", f"{what}-ms={seconds * 1000}"]
+        command += ["batch", "--files-from", listed, "--jobs", "1", "-o", shards, "--shard"]
+        begin = time.monotonic()
+        running = [
+            subprocess.Popen([*command, f"{shard}/2"], stderr=subprocess.DEVNULL)
+            for shard in (1, 2)
+        ]
+        for process in running:
+            # 3: some files have errors. 4: what was lost to a limit is tried by another run.
+            self.assertIn(process.wait(), (3, 4))
+        seconds = time.monotonic() - begin
+        lines, others = (
+            {line["input"]: line for line in records_of(directory)} for directory in (out, shards)
+        )
+        both = lines.keys() & others.keys()
+        for link, kind in self.kind_of.items():
+            if kind in self.sound:
+                self.assertIn(str(link), both)
+        for link in both:
+            self.assertEqual(facts(lines[link]), facts(others[link]))
+            if output := lines[link]["output"]:
+                self.assertEqual((out / output).read_bytes(), (shards / output).read_bytes())
+        print(
+            f"fleet: two shards of bulkhead batch: {FILES / seconds:.1f} files/s; "
+            f"{len(both)} lines agree, {len(lines.keys() ^ others.keys())} are in one manifest only",
+            flush=True,
+        )
+
+
+def facts(line):
+    """Returns what a line says of a file, but for the deaths of processes on the way."""
+    kept = {key: value for key, value in line.items() if key != "restarts"}
+    if line["error"] and line["error"]["code"] == "kPoisonedInput":
+        kept["error"] = line["error"]["code"]  # Its text has the last death.
+    return kept
 
 
 class FleetWithoutBulkhead(FleetCase):
