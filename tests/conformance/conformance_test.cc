@@ -93,7 +93,7 @@ TEST_P(WrongBackend, FailsAndTheClauseIsNamed) {
       "wrong",         "--codec",      "h264,mpeg4", "--json",
       "--plugin-path", path,           "--limit",    "open-ms=3000",
       "--limit",       "seek-ms=3000", "--limit",    "frame-ms=3000"};
-  const std::string_view clause = GetParam().clause;
+  const std::string clause = GetParam().clause;
   // What takes longest and is not about the clause. Where nothing is wrong,
   // nothing is left out.
   std::string without = clause.empty() ? "" : kAudio;

@@ -76,13 +76,13 @@ Finding Run(Subject& subject, const Check& check, bool needs_clip,
   Finding finding{.check = check.name,
                   .clause = check.clause,
                   .verdict = Verdict::NotTried("no clip was decoded before")};
-  if (needs_clip && subject.clips().empty()) return finding;
   for (const std::string& text : without) {
     if (check.name.find(text) == std::string::npos) continue;
     finding.verdict =
         Verdict::NotTried(fmt::format("left out by --without {}", text));
     return finding;
   }
+  if (needs_clip && subject.clips().empty()) return finding;
   if (check.prepare) check.prepare(subject);
   finding.seconds = SecondsOf([&] { finding.verdict = check.run(subject); });
   finding.verdict =
