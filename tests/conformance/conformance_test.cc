@@ -12,7 +12,6 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "tests/conformance/wrong_installation.h"
