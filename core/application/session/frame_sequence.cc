@@ -50,6 +50,11 @@ Result<FrameSequence::Event> FrameSequence::Next(VideoLink& video) {
       ended_ = true;
       return Event(EndOfStream{});
     }
+    if (LeftOutTooMuch(event)) {
+      ascending_ = false;
+      RETURN_IF_ERROR(Resume(video));
+      continue;
+    }
     auto* const published = std::get_if<PublishedFrame>(&event);
     std::optional<Damage> damage = DamageOf(event);
     if (!published && !damage) continue;
@@ -80,6 +85,13 @@ Result<FrameSequence::Event> FrameSequence::Next(VideoLink& video) {
     }
     return Event(*damage);
   }
+}
+
+bool FrameSequence::LeftOutTooMuch(const PlayEvent& event) const {
+  const auto* unseen = std::get_if<UnseenFrame>(&event);
+  return unseen && !passing_recorded_ &&
+         (unseen->fate == UnseenFrame::Fate::kSound ||
+          unseen->fate == UnseenFrame::Fate::kDamaged);
 }
 
 void FrameSequence::Record(Stamp stamp) {

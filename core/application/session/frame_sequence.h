@@ -26,7 +26,9 @@ namespace bulkhead::session {
 // them. The frames that follow are those that the caller waits for. Where the
 // record does not match (streams that do not seek exactly, timestamps that
 // repeat), the worker decodes from the beginning instead, which always matches
-// unless the file was changed.
+// unless the file was changed. So it does where timestamps begin anew behind
+// the record: a play that leaves out what is before the record would leave out
+// those frames too.
 //
 // A worker of another device (failover.h) may make other pictures. Its first
 // play compares more frames, since it is to prove something about a decoder and
@@ -87,6 +89,11 @@ class FrameSequence {
     }
   };
 
+  // Returns whether the play of a new worker, behind the frames that come
+  // again, left out a frame for its early timestamp. Timestamps that repeat, as
+  // in recordings that were joined, have such frames, and the caller waits for
+  // them.
+  bool LeftOutTooMuch(const PlayEvent& event) const;
   void Record(Stamp stamp);
   // Starts a play whose next event is the first one that is not recorded.
   Status Resume(VideoLink& video);
