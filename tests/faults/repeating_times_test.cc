@@ -38,14 +38,6 @@ std::string Joined(const std::vector<std::string>& sources) {
   return path;
 }
 
-HostOptions Options() {
-  HostOptions options;
-  options.libexec_dir = LibexecDirectory();
-  options.state_directory = "";
-  options.plugin_path = {{LibexecDirectory() + "/backends"}};
-  return options;
-}
-
 // Returns the hashes of all frames; kills the worker behind frame `kill_at`.
 std::vector<std::string> Decode(Host& host, const std::string& path,
                                 size_t kill_at) {
@@ -71,7 +63,9 @@ class RepeatingTimes : public testing::TestWithParam<const char*> {};
 TEST_P(RepeatingTimes, LoseNoFrameWhenTheWorkerDies) {
   const std::string path = Joined({"testsrc2", GetParam()});
   if (path.empty()) GTEST_SKIP() << "no ffmpeg with libx264 on this machine";
-  auto host = Host::Create(Options()).value();
+  auto host =
+      Host::Create({.state_directory = "", .libexec_dir = LibexecDirectory()})
+          .value();
   const std::vector<std::string> alone = Decode(*host, path, 0);
   ASSERT_EQ(alone.size(), 2 * kFrames);
   for (size_t at = 1; at < alone.size(); at += 5) {
