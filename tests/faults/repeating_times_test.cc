@@ -7,6 +7,7 @@
 #include <signal.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ namespace bulkhead::tests {
 namespace {
 
 constexpr size_t kFrames = 48;  // of each part
+constexpr uint32_t kSlots = 2;  // frames that a worker can be ahead
 
 // Returns the path of a transport stream whose timestamps begin anew in the
 // middle. Both parts show `sources` of ffmpeg's; empty if ffmpeg makes none.
@@ -52,8 +54,8 @@ std::vector<std::string> Decode(Host& host, const std::string& path,
     if (hashes.size() != kill_at) continue;
     EXPECT_EQ(kill(video->worker_pid(), SIGKILL), 0);
   }
-  if (video && kill_at > 0 && kill_at < hashes.size()) {
-    EXPECT_EQ(video->recovery().restarts, 1u);
+  if (video) {
+    EXPECT_EQ(video->recovery().restarts, kill_at > 0 ? 1u : 0u);
   }
   return hashes;
 }
@@ -63,14 +65,20 @@ class RepeatingTimes : public testing::TestWithParam<const char*> {};
 TEST_P(RepeatingTimes, LoseNoFrameWhenTheWorkerDies) {
   const std::string path = Joined({"testsrc2", GetParam()});
   if (path.empty()) GTEST_SKIP() << "no ffmpeg with libx264 on this machine";
-  auto host =
-      Host::Create({.state_directory = "", .libexec_dir = LibexecDirectory()})
-          .value();
+  HostOptions options = {.state_directory = "",
+                         .libexec_dir = LibexecDirectory()};
+  options.limits.frame_slots = kSlots;
+  auto host = Host::Create(options).value();
   const std::vector<std::string> alone = Decode(*host, path, 0);
   ASSERT_EQ(alone.size(), 2 * kFrames);
-  for (size_t at = 1; at < alone.size(); at += 5) {
+  // A worker that has filled the slots with the last frames need not live on.
+  const size_t last = alone.size() - kSlots - 1;
+  for (size_t at = 1; at <= last;) {
     SCOPED_TRACE(at);
     EXPECT_EQ(Decode(*host, path, at), alone);
+    // Each of the last frames of the first part: a seek may go to either part.
+    const bool at_its_end = at + 8 > kFrames && at < kFrames;
+    at += at_its_end ? 1 : 5;
   }
 }
 

@@ -74,7 +74,10 @@ Result<FrameSequence::Event> FrameSequence::Next(VideoLink& video) {
     }
     const uint64_t number = next();
     const bool delivered = published && (!damage || shows_damaged_);
-    Record({pts, published ? published->fingerprint : 0, delivered});
+    Record({.pts = pts,
+            .position = published ? published->position : damage->position,
+            .fingerprint = published ? published->fingerprint : 0,
+            .delivered = delivered});
     frames_ += damage ? damage->frames : 1;
     if (damage) {
       if (HasPlace(*damage)) damage->frame = number;
@@ -213,7 +216,9 @@ Result<uint64_t> FrameSequence::DropSeen(VideoLink& video, size_t first) {
     Stamp seen;
     bool made_up = false;
     if (const auto* published = std::get_if<PublishedFrame>(&event)) {
-      seen = {.pts = published->pts, .fingerprint = published->fingerprint};
+      seen = {.pts = published->pts,
+              .position = published->position,
+              .fingerprint = published->fingerprint};
       // What a decoder makes up depends on the buffers that it gets, and those
       // on whether the worker overlaps decoding and converting. A pass from the
       // beginning is right all the same.
@@ -223,7 +228,8 @@ Result<uint64_t> FrameSequence::DropSeen(VideoLink& video, size_t first) {
       // The worker also reports damage between the keyframe and the first frame
       // to compare.
       if (first > 0 && unseen->pts < seen_[first].pts) continue;
-      seen = {.pts = unseen->pts, .fingerprint = 0};
+      seen = {
+          .pts = unseen->pts, .position = unseen->position, .fingerprint = 0};
     } else {
       return uint64_t{0};
     }
@@ -233,10 +239,19 @@ Result<uint64_t> FrameSequence::DropSeen(VideoLink& video, size_t first) {
            seen_[first].pts < seen.pts) {
       expected = ++first;
     }
-    const bool same = made_up || expected < without_prints_
-                          ? seen_[expected].pts == seen.pts
-                          : seen_[expected].IsLike(seen);
-    if (!same) return uint64_t{0};
+    const Stamp& recorded = seen_[expected];
+    // Recordings that were joined may show a part twice, with the same
+    // timestamps and pictures. Only the position tells to which of the two a
+    // seek went. From the beginning the count tells it, and a position there
+    // may differ from one that was recorded after a seek.
+    if (recorded.pts != seen.pts ||
+        (first > 0 && recorded.position != seen.position)) {
+      return uint64_t{0};
+    }
+    const bool any_picture = made_up || expected < without_prints_;
+    if (!any_picture && recorded.fingerprint != seen.fingerprint) {
+      return uint64_t{0};
+    }
     ++expected;
   }
   return seen_.size() - first;

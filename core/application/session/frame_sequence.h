@@ -19,16 +19,16 @@ namespace bulkhead::session {
 // Delivers the frames of a video stream in order, each once, across any number
 // of workers, so that a caller of Next() does not notice the death of a worker.
 //
-// The sequence records the timestamp and the fingerprint of each frame that was
-// delivered or reported as damaged. A new worker seeks to the keyframe before
-// the last recorded frame and decodes from there. Frames that were delivered
-// already come again; the sequence compares them with the record and drops
-// them. The frames that follow are those that the caller waits for. Where the
-// record does not match (streams that do not seek exactly, timestamps that
-// repeat), the worker decodes from the beginning instead, which always matches
-// unless the file was changed. So it does where timestamps begin anew behind
-// the record: a play that leaves out what is before the record would leave out
-// those frames too.
+// The sequence records the timestamp, the position in the file and the
+// fingerprint of each frame that was delivered or reported as damaged. A new
+// worker seeks to the keyframe before the last recorded frame and decodes from
+// there. Frames that were delivered already come again; the sequence compares
+// them with the record and drops them. The frames that follow are those that
+// the caller waits for. Where the record does not match (streams that do not
+// seek exactly, timestamps that repeat), the worker decodes from the beginning
+// instead, which always matches unless the file was changed. So it does where
+// timestamps begin anew behind the record: a play that leaves out what is
+// before the record would leave out those frames too.
 //
 // A worker of another device (failover.h) may make other pictures. Its first
 // play compares more frames, since it is to prove something about a decoder and
@@ -82,11 +82,9 @@ class FrameSequence {
   // One recorded frame.
   struct Stamp {
     int64_t pts;
+    int64_t position;      // byte of its packet in the file; -1: unknown
     uint64_t fingerprint;  // 0: the packet yielded no picture
     bool delivered = false;
-    bool IsLike(const Stamp& other) const {
-      return pts == other.pts && fingerprint == other.fingerprint;
-    }
   };
 
   // Returns whether the play of a new worker, behind the frames that come
