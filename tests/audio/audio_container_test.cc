@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdio>
 #include <random>
 #include <string>
 #include <utility>
@@ -437,7 +439,9 @@ TEST_F(AudioDamage, NothingIsLostInSilence) {
         Open(files.back(), OnCorrupt::kError)->AllSamples().value());
   }
   const std::string path = TemporaryDirectory() + "/silent";
-  for (uint32_t seed = 1; seed <= DamageCases() / 2; ++seed) {
+  const uint32_t cases = DamageCases() / 2;
+  uint32_t compared = 0;
+  for (uint32_t seed = 1; seed <= cases; ++seed) {
     std::mt19937 random(seed);
     const size_t kind = seed % kinds.size();
     SCOPED_TRACE("seed " + std::to_string(seed) + ", " + kinds[kind].name);
@@ -474,7 +478,10 @@ TEST_F(AudioDamage, NothingIsLostInSilence) {
     }
     EXPECT_EQ(samples->count(), sounds[kind].count());
     EXPECT_TRUE(IsInPlace(*samples, sounds[kind], damage));
+    ++compared;
   }
+  std::printf("%u cases, %u compared\n", cases, compared);
+  EXPECT_GT(compared, cases / 3);
 }
 
 // The decoder takes zeroes for a packet without sound, and gives the samples of
