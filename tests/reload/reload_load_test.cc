@@ -28,6 +28,9 @@ using ::testing::IsEmpty;
 constexpr int kReloadsByCommand = 50;
 constexpr int kReloadsByFileChange = 20;
 constexpr int kThreads = 3;
+// What bulkheadd holds varies by so much with what the threads happen to do. A
+// leak in every third reload adds as much in the short run.
+constexpr int kDescriptorsOfLoad = 15;
 
 struct Holding {
   int64_t descriptors = 0;
@@ -79,14 +82,12 @@ TEST_F(Reloading, ByCommandUnderLoadFailsNoSessionAndLeavesNothing) {
             << first.descriptors << " descriptors, " << first.resident_kib
             << " KiB; in the last: " << last.descriptors << " descriptors, "
             << last.resident_kib << " KiB\n";
-  // The resources of sessions vary, so the bound is what a leak in each reload
-  // adds.
   const std::string what = std::to_string(reloads) + " upgrades";
   ExpectAtMost(Fault(50), what + ", failed sessions", 0,
                static_cast<int64_t>(load.Failures().size()), "sessions");
   ExpectAtMost(Fault(50), what + ", descriptors",
-               static_cast<int64_t>(first.descriptors) + reloads - 1,
-               static_cast<int64_t>(last.descriptors), "descriptors");
+               first.descriptors + kDescriptorsOfLoad, last.descriptors,
+               "descriptors");
   ExpectAtMost(Fault(50), what + ", memory", first.resident_kib + 8 * 1024,
                last.resident_kib, "KiB");
   // The old zygotes end with their last sessions.
