@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every way in which a test passes without showing anything is counted."""
+
+import json
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+SKIPS = pathlib.Path(__file__).resolve().parent / "skips"
+RAN = "[==========] 3 tests from 1 test suite ran. (0 ms total)\n"
+RAN_NONE = "[==========] 0 tests from 0 test suites ran. (0 ms total)\n"
+
+
+class Skips(unittest.TestCase):
+    def count(self, *logs, outcome="PASSED", allowed=None):
+        """Returns the reasons with their cases, for a target whose shards wrote `logs`."""
+        with tempfile.TemporaryDirectory() as directory:
+            root = pathlib.Path(directory)
+            for number, log in enumerate(logs):
+                shard = root / f"logs/x/y_test/shard_{number + 1}_of_{len(logs)}"
+                shard.mkdir(parents=True)
+                (shard / "test.log").write_text(log)
+            (root / "output").write_text(f"//x:y_test    (cached) {outcome} in 0.1s\n")
+            (root / "allowed").write_text("# Comment.\n" + (allowed or ""))
+            done = subprocess.run(
+                [SKIPS, "--json", "--allowed", root / "allowed", "--logs", root / "logs",
+                 root / "output"],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
+            )  # fmt: skip
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        rows = json.loads(done.stdout)
+        self.assertEqual(done.returncode, int(any(not row["allowed"] for row in rows)))
+        return {row["reason"]: row["cases"] for row in rows}
+
+    def test_nothing_is_counted_where_all_ran(self):
+        self.assertEqual(self.count(RAN, RAN_NONE), {})
+        self.assertEqual(self.count("Ran 2 tests in 0.1s\n\nOK\n"), {})
+
+    def test_skipped_cases(self):
+        self.assertEqual(self.count("x_test.cc:7: Skipped\nno root\n\n" + RAN), {"no root": 1})
+        unittests = "test_it ... skipped 'no root'\nRan 2 tests in 0.1s\n\nOK (skipped=2)\n"
+        self.assertEqual(
+            self.count(unittests), {"no root": 1, "not told: unittest needs verbosity=2": 1}
+        )
+
+    def test_an_allowed_reason_is_whole(self):
+        log = "x_test.cc:7: Skipped\nno root\n" + RAN
+        self.assertEqual(self.count(log, allowed="no root\n"), {"no root": 1})
+        self.assertEqual(self.count(log, allowed="root\n"), {"no root": 1})
+
+    def test_programs_that_ran_no_case(self):
+        self.assertEqual(self.count(RAN_NONE), {"the target ran no case": 1})
+        self.assertEqual(self.count(RAN + RAN_NONE), {"a program of the target ran no case": 1})
+
+    def test_cases_that_need_not_pass(self):
+        self.assertEqual(
+            self.count(RAN + "\n  YOU HAVE 2 DISABLED TESTS\n"), {"the case is disabled": 2}
+        )
+        self.assertEqual(
+            self.count("Ran 2 tests in 0.1s\n\nOK (expected failures=1)\n"),
+            {"the case is expected to fail": 1},
+        )
+
+    def test_a_target_that_bazel_left_out(self):
+        self.assertEqual(self.count(outcome="SKIPPED"), {"Bazel left the target out": 1})
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
