@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "core/supervisor/sandbox/bpf.h"
+#include "core/supervisor/sandbox/testing/no_descriptor_left.h"
 #include "ipc/lockdown_filters.h"
 #include "ipc/unique_fd.h"
 
@@ -94,6 +95,11 @@ class ExpectedCallsTest : public testing::Test {
   // threads and keeps a descriptor besides its own.
   bool Installs(ExpectedCalls& calls, pid_t process, Filter filter,
                 int threads = 1, int kept = -1) {
+    return Decide(calls, process, std::move(filter), threads, kept) !=
+           Decision::kRefuse;
+  }
+  Decision Decide(ExpectedCalls& calls, pid_t process, Filter filter,
+                  int threads, int kept) {
     const sock_fprog program = {
         .len = static_cast<unsigned short>(filter.size()),
         .filter = filter.data()};
@@ -103,7 +109,9 @@ class ExpectedCallsTest : public testing::Test {
     call.threads = threads;
     call.arguments[1] = flags_;
     call.arguments[2] = reinterpret_cast<uint64_t>(&program);
-    return calls.Decide(call) != Decision::kRefuse;
+    std::optional<NoDescriptorLeft> starved;
+    if (starved_) starved.emplace();
+    return calls.Decide(call);
   }
 
   bool Approves(const PendingCall& call) {
@@ -143,6 +151,7 @@ class ExpectedCallsTest : public testing::Test {
 
   static constexpr std::array<uint64_t, 3> kHandled = {1, 0, 0};
   uint64_t flags_ = SECCOMP_FILTER_FLAG_TSYNC;  // of each seccomp()
+  bool starved_ = false;  // whether each seccomp() is decided on so
   const Filter stage2_ = SessionFilter(Forbidden::kNotify);
   const ExpectedCalls::SessionLockdown without_landlock_{
       .filter = stage2_, .handled = std::nullopt, .devices = {}};
@@ -165,6 +174,16 @@ TEST_F(ExpectedCallsTest, WorkerThatKeepsADescriptorGetsNoSocket) {
   CloneAWorker();
   const ipc::UniqueFd file(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
   EXPECT_FALSE(Installs(kWorker, stage2_, 1, file.get()));
+  EXPECT_FALSE(calls_.TakeReady(kWorker));
+}
+
+TEST_F(ExpectedCallsTest, WorkerWhoseDescriptorsCannotBeListedGetsNoSocket) {
+  CloneAWorker();
+  calls_.Give(kWorker, Descriptors());
+  const ipc::UniqueFd file(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+  starved_ = true;
+  EXPECT_EQ(Decide(calls_, kWorker, stage2_, 1, file.get()),
+            Decision::kCannotTell);
   EXPECT_FALSE(calls_.TakeReady(kWorker));
 }
 

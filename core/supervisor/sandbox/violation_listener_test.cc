@@ -21,6 +21,7 @@
 #include "core/supervisor/sandbox/bpf.h"
 #include "core/supervisor/sandbox/int80.h"
 #include "core/supervisor/sandbox/syscall_tables.h"
+#include "core/supervisor/sandbox/testing/no_descriptor_left.h"
 #include "ipc/lockdown_filters.h"
 
 namespace bulkhead::sandbox {
@@ -185,6 +186,23 @@ TEST_F(ViolationListenerTest, NoThreadSurvivesTheViolationOfAnother) {
   ASSERT_TRUE(violation);
   EXPECT_EQ(violation->number, SYS_bpf);
   EXPECT_TRUE(WIFSIGNALED(status_));
+}
+
+// Without a descriptor for /proc nobody knows whose call it is.
+TEST_F(ViolationListenerTest, CallFailsWhileNoDescriptorIsLeft) {
+  Backend backend([] { _exit(syscall(SYS_setsid) == -1 ? errno : kLivedOn); });
+  auto listener = ViolationListener::Adopt(backend.TakeListener());
+  ASSERT_TRUE(listener) << listener.error();
+  backend.Go();
+  pollfd wait = {.fd = listener->fd(), .events = POLLIN, .revents = 0};
+  ASSERT_EQ(poll(&wait, 1, 10'000), 1);
+  {
+    const NoDescriptorLeft starved;
+    EXPECT_FALSE(listener->StopNext(expected_));
+  }
+  const int status = backend.AwaitEnd();
+  ASSERT_TRUE(WIFEXITED(status)) << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), EAGAIN) << "the call was executed";
 }
 
 TEST_F(ViolationListenerTest, CallIsRefusedWhenNobodyListensAnyMore) {

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace bulkhead::sandbox {
+
+// Leaves this process no number for another descriptor while it lives. Those
+// that it has stay usable, and so does poll() with a few of them.
+class NoDescriptorLeft {
+ public:
+  NoDescriptorLeft() {
+    EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &before_), 0);
+    // The standard ones are in use, or dup() would find a number.
+    const rlimit standard = {.rlim_cur = 3, .rlim_max = before_.rlim_max};
+    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &standard), 0);
+    EXPECT_EQ(dup(STDERR_FILENO), -1);
+  }
+  ~NoDescriptorLeft() { EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &before_), 0); }
+  NoDescriptorLeft(const NoDescriptorLeft&) = delete;
+  NoDescriptorLeft& operator=(const NoDescriptorLeft&) = delete;
+
+ private:
+  rlimit before_ = {};
+};
+
+}  // namespace bulkhead::sandbox
