@@ -66,6 +66,17 @@ TEST_F(LogTailTest, WhatIsWrittenOnceThereIsMediaIsKeptApart) {
   EXPECT_EQ(tail_->media_text(), "a stream\n");
 }
 
+// Who writes faster than bulkheadd reads leaves as much behind.
+TEST_F(LogTailTest, WhoWritesAllTheTimeKeepsNobodyReading) {
+  constexpr int kMoreThanAFullSocket = 256 << 10;
+  ASSERT_EQ(::fcntl(writer_.get(), F_SETPIPE_SZ, kMoreThanAFullSocket),
+            kMoreThanAFullSocket);
+  Write(std::string(kMoreThanAFullSocket, 'a'));
+  tail_->ExpectMedia();
+  ASSERT_TRUE(tail_->Read()) << "nothing was left to be read later";
+  EXPECT_EQ(tail_->media_text(), std::string(2'048, 'a'));
+}
+
 TEST_F(LogTailTest, BothTextsHaveTheirBound) {
   Write(std::string(4'000, 'a'));
   tail_->ExpectMedia();
