@@ -75,18 +75,26 @@ int FreePort() {
   return ntohs(address.sin_port);
 }
 
-// Returns the answer of a server to a request, or an empty string if nobody
-// listens there yet.
-std::string Get(int port, const std::string& path) {
-  const ipc::UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const timeval patience{.tv_sec = 30, .tv_usec = 0};
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience,
-               sizeof(patience));
+// Returns a connection to a server, or no descriptor if nobody listens there
+// yet.
+ipc::UniqueFd Connect(int port) {
+  ipc::UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_in address = Loopback(port);
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address),
                 sizeof(address)) != 0) {
-    return "";
+    return ipc::UniqueFd();
   }
+  return socket;
+}
+
+// Returns the answer of a server to a request, or an empty string if nobody
+// listens there yet.
+std::string Get(int port, const std::string& path) {
+  const ipc::UniqueFd socket = Connect(port);
+  if (!socket) return "";
+  const timeval patience{.tv_sec = 30, .tv_usec = 0};
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience,
+               sizeof(patience));
   const std::string request =
       "GET " + path + " HTTP/1.0\r\nHost: localhost\r\n\r\n";
   if (::send(socket.get(), request.data(), request.size(), MSG_NOSIGNAL) !=
@@ -319,6 +327,23 @@ TEST_F(MetricsOfAHost, AreServedUntilSigterm) {
   // What an application counted stays when it has ended.
   host_.reset();
   EXPECT_THAT(Get(exporter.port(), "/metrics"), HasSubstr(frames));
+  EXPECT_EQ(exporter.End(), "exit 0");
+}
+
+TEST_F(MetricsOfAHost, AreServedBesideConnectionsThatSendNoRequest) {
+  ASSERT_TRUE(host_);
+  constexpr int kStalled = 300;
+  Exporter exporter;
+  std::vector<ipc::UniqueFd> stalled;
+  for (int i = 0; i < kStalled; ++i) {
+    stalled.push_back(Connect(exporter.port()));
+    ASSERT_TRUE(stalled.back());
+    // Every other one begins a request.
+    if (i % 2 == 0) {
+      ASSERT_EQ(::send(stalled.back().get(), "G", 1, MSG_NOSIGNAL), 1);
+    }
+  }
+  EXPECT_THAT(Get(exporter.port(), "/metrics"), HasSubstr("bulkhead_up 1\n"));
   EXPECT_EQ(exporter.End(), "exit 0");
 }
 

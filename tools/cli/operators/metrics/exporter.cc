@@ -27,6 +27,18 @@ using Clock = std::chrono::steady_clock;
 
 constexpr char kLoopback[] = "127.0.0.1:";
 
+// A thread of civetweb serves one connection from its first byte to its end,
+// and drops one whose request does not arrive within the time. Its defaults
+// here, two threads and 30 seconds, let two silent connections stop all
+// scrapes. These take a thousand of them within Prometheus' 10 seconds.
+constexpr char kThreads[] = "128";
+constexpr char kRequestTimeoutMs[] = "1000";
+// Connections that were accepted and wait for a thread; with those of the
+// threads they stay below the usual limit of 1,024 descriptors.
+constexpr char kConnectionQueue[] = "512";
+// The kernel's limit (net.core.somaxconn) bounds it.
+constexpr char kListenBacklog[] = "4096";
+
 // Asks all bulkheadds at each scrape, which takes two seconds at most.
 class Applications final : public prometheus::Collectable {
  public:
@@ -85,7 +97,11 @@ Status ServeMetrics(const std::string& address) {
   // prometheus-cpp throws where it cannot listen.
   std::optional<prometheus::Exposer> exposer;
   try {
-    exposer.emplace(address);
+    exposer.emplace(std::vector<std::string>{
+        "listening_ports", address, "num_threads", kThreads,
+        "request_timeout_ms", kRequestTimeoutMs, "connection_queue",
+        kConnectionQueue, "listen_backlog", kListenBacklog, "enable_keep_alive",
+        "no"});
   } catch (const std::exception& error) {
     return Status(Code::kInvalidArgument,
                   "cannot listen on " + address + ": " + error.what());

@@ -13,9 +13,10 @@ namespace bulkhead::cli {
 Result<std::string> ToServerAddress(const std::string& text);
 
 // Serves the metrics on `address`, as http://ADDRESS/metrics, until SIGTERM or
-// SIGINT arrives, and asks all bulkheadds anew at each scrape. Scrapes are
-// served by two threads of prometheus-cpp's own. Call it once, before the
-// process has any thread. kInvalidArgument if it cannot listen there.
+// SIGINT arrives, and asks all bulkheadds anew at each scrape. Connections
+// are served by threads of civetweb, which prometheus-cpp has; one that sends
+// no whole request within a second is dropped. Call it once, before the process
+// has any thread. kInvalidArgument if it cannot listen there.
 Status ServeMetrics(const std::string& address);
 
 }  // namespace bulkhead::cli
