@@ -43,13 +43,9 @@ for file in include/bulkhead/host.h include/bulkhead_backend.h lib/libbulkhead.s
 done
 [[ -z $(find "$prefix" ! -type l -perm /0022) ]] || fail "others can write to the installation"
 
-# systemd takes the unit, with the program where this installation has it.
+grep -q '^ExecStart=/usr/bin/bulkhead ' "$prefix/lib/systemd/system/bulkhead-metrics@.service" ||
+  fail "the unit does not name the program below /usr"
 if type -P systemd-analyze > /dev/null; then
-  unit=$work/bulkhead-metrics@.service
-  sed "s|^ExecStart=|&$prefix/bin/|" \
-    "$prefix/lib/systemd/system/bulkhead-metrics@.service" > "$unit"
-  systemd-analyze verify --man=no "$unit" ||
-    fail "systemd refuses the unit"
   mkdir "$work/moved/etc"
   systemd-sysusers --root="$work/moved"
   systemd-tmpfiles --root="$work/moved" --create
@@ -61,6 +57,15 @@ fi
 "$package" prefix --prefix "$prefix"
 [[ -z $(find "$prefix" -name '.bulkhead-*') ]] || fail "the staging directory is left"
 use
+
+# Systemd takes the unit, which names the program of this installation.
+unit=$prefix/lib/systemd/system/bulkhead-metrics@.service
+grep -q "^ExecStart=$prefix/bin/bulkhead " "$unit" ||
+  fail "the unit does not name $prefix/bin/bulkhead"
+if type -P systemd-analyze > /dev/null; then
+  systemd-analyze verify --man=no "$unit" || fail "systemd refuses the unit"
+fi
+
 for wrong in '' 'prefix' 'prefix --prefix relative' 'prefix --out x' 'deb' 'deb --prefix /usr' wheel x; do
   status=0
   # shellcheck disable=SC2086
