@@ -25,6 +25,7 @@
 #include "ipc/testing/forked_child.h"
 #include "ipc/unique_fd.h"
 #include "tests/liars/lying_installation.h"
+#include "tests/support/await.h"
 #include "tests/support/nobody.h"
 #include "tests/support/own_world.h"
 #include "tests/support/process_watch.h"
@@ -35,8 +36,10 @@ namespace bulkhead::tests {
 namespace {
 
 using std::chrono::milliseconds;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr int kMadeUpFrames = 24;
 constexpr milliseconds kLimit{30'000};
@@ -412,6 +415,29 @@ TEST_F(Operators, TheCommandLineShowsAndCommands) {
   const ProgramResult events = Cli({"events", "--json", "--host", pid});
   EXPECT_EQ(events.exit_code, 0) << events.Describe();
   EXPECT_THAT(events.output, HasSubstr("\"text\":\"disable: done\""));
+}
+
+TEST_F(Operators, ASessionWithoutAWorkerHasNoPid) {
+  if (!HasOwnNetwork()) GTEST_SKIP() << kReachesOthers;
+  EXPECT_THAT(
+      Cli({"backends", "--json"}).output,
+      AllOf(HasSubstr("\"zygote_pid\": null"),
+            HasSubstr("\"reaper_pid\": null"), Not(HasSubstr("_pid\": 0"))));
+  const auto host = NewHost();
+  auto video = Open(*host).value();
+  ASSERT_TRUE(video.Next().value());
+  ASSERT_TRUE(ProcessWatch(video.worker_pid()).Signal(SIGKILL));
+  // The application asks for nothing, so nobody gives it another one.
+  ASSERT_TRUE(Await(
+      [&] {
+        return Honest(Mine(host->supervisor_pid())).sessions.at(0).worker_pid ==
+               0;
+      },
+      kLimit));
+  EXPECT_THAT(
+      Cli({"ps", "--json"}).output,
+      AllOf(HasSubstr("\"worker_pid\": null"), Not(HasSubstr("_pid\": 0"))));
+  EXPECT_THAT(Cli({"ps"}).output, HasSubstr(" restarts, no worker"));
 }
 
 TEST_F(Operators, ACommandForAllFailsIfAnApplicationDoesNotAnswer) {

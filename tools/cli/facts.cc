@@ -100,8 +100,8 @@ Json FactsOf(const BackendReport& report) {
         {"start_reason", backend.start_reason},
         {"sandbox_tier", SandboxTierName(backend.tier)},
         {"incarnation", backend.incarnation},
-        {"zygote_pid", backend.zygote_pid},
-        {"reaper_pid", backend.reaper_pid},
+        {"zygote_pid", PidFact(backend.zygote_pid)},
+        {"reaper_pid", PidFact(backend.reaper_pid)},
         {"session_pids", backend.session_pids},
         {"streams", backend.streams},
         {"asked", backend.asked},
@@ -152,6 +152,8 @@ Json FactsOf(const SandboxReport& report) {
       {"memory_cgroup_required", report.memory_cgroup_required},
   };
 }
+
+Json PidFact(int pid) { return pid > 0 ? Json(pid) : Json(); }
 
 int PrintFacts(const Json& facts) {
   Result<std::unique_ptr<Output>> output = Output::Open("-");

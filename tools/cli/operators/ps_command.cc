@@ -45,14 +45,15 @@ Shows the applications of this user only. Frames per second are measured during
 the half second that the command takes. The session for which its application
 waits longest comes first; "idle" is a session that the application asks for
 nothing. Memory is resident memory; shared pages count for each process. Lines
-are cut to the width of a terminal.)";
+are cut to the width of a terminal. In JSON, worker_pid is null while a session
+has no worker.)";
 
 Json FactsOf(const RunningSession& session) {
   return {
       {"session", session.session},
       {"device", session.device},
       {"input", session.input},
-      {"worker_pid", session.worker_pid},
+      {"worker_pid", PidFact(session.worker_pid)},
       {"frames", session.frames},
       {"frames_per_second",
        session.frames_per_second ? Json(*session.frames_per_second) : Json()},
@@ -87,12 +88,12 @@ Json FactsOf(const RunningHost& host) {
   Json written_off = Json::array();
   for (const auto& worker : host.written_off) {
     written_off.push_back({{"backend", worker.backend},
-                           {"pid", worker.pid},
+                           {"pid", PidFact(worker.pid)},
                            {"since_ms", worker.since.count()}});
   }
-  return {{"pid", host.pid},
+  return {{"pid", PidFact(host.pid)},
           {"command", host.command},
-          {"supervisor_pid", host.supervisor_pid},
+          {"supervisor_pid", PidFact(host.supervisor_pid)},
           {"uptime_ms", host.uptime.count()},
           {"tier", host.tier == SandboxTier::kNone
                        ? Json()
@@ -142,6 +143,11 @@ std::string Activity(const RunningSession& session) {
   return session.frames_per_second ? "idle" : "?";
 }
 
+std::string WorkerOf(const RunningSession& session) {
+  return session.worker_pid > 0 ? fmt::format("worker {}", session.worker_pid)
+                                : "no worker";
+}
+
 void PrintBackend(const RunningBackend& backend) {
   std::string state = backend.state;
   if (!backend.reason.empty()) state += ": " + backend.reason;
@@ -165,9 +171,9 @@ void PrintBackend(const RunningBackend& backend) {
   for (const RunningSession& session : backend.sessions) {
     // The path comes last, since it may be long.
     PrintCut(fmt::format(
-        "    session {}  {}  {}, {} frames, {} restarts, worker {}  {}",
+        "    session {}  {}  {}, {} frames, {} restarts, {}  {}",
         session.session, session.device, Activity(session), session.frames,
-        session.restarts, session.worker_pid, session.input));
+        session.restarts, WorkerOf(session), session.input));
   }
   PrintShadow(backend.shadow);
 }

@@ -116,9 +116,11 @@ Row RowOf(const RunningHost& host, const RunningBackend& backend,
     row.cause = fmt::format("for {} s: {}", row.waiting.count(), row.cause);
   }
   row.detail = fmt::format(
-      "session {} of {} on {}: {}{}; worker {}, {} frames, {}, {} workers lost",
+      "session {} of {} on {}: {}{}; {}, {} frames, {}, {} workers lost",
       session.session, backend.name, session.device, session.input,
-      cause.empty() ? "" : "; last cause: " + cause, session.worker_pid,
+      cause.empty() ? "" : "; last cause: " + cause,
+      session.worker_pid > 0 ? fmt::format("worker {}", session.worker_pid)
+                             : "no worker",
       session.frames, RateText(row.frames_per_second), session.restarts);
   return row;
 }
