@@ -40,6 +40,7 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr int kMadeUpFrames = 24;
 constexpr milliseconds kLimit{30'000};
@@ -438,6 +439,22 @@ TEST_F(Operators, ASessionWithoutAWorkerHasNoPid) {
       Cli({"ps", "--json"}).output,
       AllOf(HasSubstr("\"worker_pid\": null"), Not(HasSubstr("_pid\": 0"))));
   EXPECT_THAT(Cli({"ps"}).output, HasSubstr(" restarts, no worker"));
+}
+
+TEST_F(Operators, PsShowsAnApplicationThatDoesNotAnswer) {
+  if (!HasOwnNetwork()) GTEST_SKIP() << kReachesOthers;
+  const auto host = NewHost();
+  const ProcessWatch supervisor(host->supervisor_pid());
+  ASSERT_TRUE(supervisor.Signal(SIGSTOP));
+  const ProgramResult ps = Cli({"ps"});
+  ASSERT_TRUE(supervisor.Signal(SIGCONT));
+  EXPECT_EQ(ps.exit_code, 0) << ps.Describe();
+  const std::string pid = std::to_string(::getpid());
+  EXPECT_THAT(ps.output,
+              AllOf(StartsWith(pid + " "), HasSubstr("operators_test\n"),
+                    HasSubstr("\n  silent: the bulkheadd of process " + pid +
+                              " does not answer")));
+  EXPECT_EQ(ps.errors, "");
 }
 
 TEST_F(Operators, ACommandForAllFailsIfAnApplicationDoesNotAnswer) {

@@ -21,6 +21,7 @@
 
 #include "tools/cli/facts.h"
 #include "tools/cli/operators/fit.h"
+#include "tools/cli/operators/silent_application.h"
 #include "tools/cli/terminal.h"
 #include "tools/cli/user_name.h"
 
@@ -44,9 +45,10 @@ constexpr char kExamples[] = R"(Examples:
 Shows the applications of this user only. Frames per second are measured during
 the half second that the command takes. The session for which its application
 waits longest comes first; "idle" is a session that the application asks for
-nothing. Memory is resident memory; shared pages count for each process. Lines
-are cut to the width of a terminal. In JSON, worker_pid is null while a session
-has no worker.)";
+nothing. An application whose bulkheadd does not answer is "silent". Memory is
+resident memory; shared pages count for each process. Lines are cut to the width
+of a terminal. In JSON, worker_pid is null while a session has no
+worker.)";
 
 Json FactsOf(const RunningSession& session) {
   return {
@@ -195,6 +197,14 @@ void PrintHost(const RunningHost& host) {
   }
 }
 
+void PrintSilent(const std::string& sentence) {
+  const SilentApplication application = ToSilentApplication(sentence);
+  if (application.pid > 0) {
+    PrintCut(fmt::format("{} {}", application.pid, application.command));
+  }
+  PrintCut("  silent: " + sentence);
+}
+
 void Sort(RunningHosts& running) {
   const auto by = [](auto& list, const auto& key) {
     std::stable_sort(
@@ -256,7 +266,7 @@ void PrintListing(const RunningHosts& running) {
     Say(DescribeNoApplication());
   }
   for (const RunningHost& host : running.hosts) PrintHost(host);
-  for (const std::string& sentence : running.silent) Say(sentence);
+  for (const std::string& sentence : running.silent) PrintSilent(sentence);
 }
 
 // Prints the first reading of --watch and those after it, until ^C or until the

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "tools/cli/operators/silent_application.h"
+
 namespace bulkhead::cli::top {
 namespace {
 
@@ -154,17 +156,10 @@ Row RowOf(const RunningHost& host, const RunningBackend& backend,
   return row;
 }
 
-// Returns the name of the program, without directories and arguments.
-std::string ProgramOf(const RunningHost& host) {
-  const std::string path = host.command.substr(0, host.command.find(' '));
-  const std::string name = path.substr(path.rfind('/') + 1);
-  return name.empty() ? "(not visible)" : name;
-}
-
 Row RowOf(const RunningHost& host) {
   Row row{.key = {Kind::kApplication, host.pid, host.supervisor_pid},
           .state = "running"};
-  row.what = ProgramOf(host);
+  row.what = ProgramOf(host.command);
   for (const RunningBackend& backend : host.backends) {
     for (const RunningSession& session : backend.sessions) {
       AddRate(session, row.frames_per_second);
@@ -194,12 +189,14 @@ Row RowOf(const RunningHost& host, const WrittenOffWorker& worker) {
 }
 
 Row RowOf(const std::string& silent) {
-  return {.key = {.kind = Kind::kSilent, .name = silent},
-          .trouble = Trouble::kSilent,
-          .state = TroubleName(Trouble::kSilent),
-          .what = "an application",
-          .cause = silent,
-          .detail = silent};
+  const SilentApplication application = ToSilentApplication(silent);
+  return {
+      .key = {.kind = Kind::kSilent, .pid = application.pid, .name = silent},
+      .trouble = Trouble::kSilent,
+      .state = TroubleName(Trouble::kSilent),
+      .what = ProgramOf(application.command),
+      .cause = silent,
+      .detail = silent};
 }
 
 // Returns the order among rows of the same trouble: the smaller, the worse.

@@ -50,7 +50,7 @@ struct RowKey {
   };
 
   Kind kind = Kind::kApplication;
-  int pid = 0;             // The application; 0 if it is silent.
+  int pid = 0;             // The application; 0 if unknown.
   int supervisor_pid = 0;  // Its bulkheadd.
   std::string name;        // The backend, or the sentence about the silent one.
   uint64_t number = 0;     // The session or the pid of the worker.

@@ -5,7 +5,9 @@
 #include <bulkhead/operators.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -78,17 +80,29 @@ TEST(Rows, TheWorstComesFirst) {
        Backend("bad", "quarantined", "it crashed five times")});
   running.hosts[0].backends[0].sessions[5].waiting = milliseconds(8'900);
   running.hosts[0].written_off = {{.backend = "acme", .pid = 99}};
-  running.silent = {"the bulkheadd of process 5 does not answer"};
+  running.silent = {"somebody does not answer"};
   const Table table = TableOf(running, Causes());
   EXPECT_THAT(WhatOf(table),
               ElementsAre("bad", "waits", "gone", "acme worker 99",
-                          "an application", "acme:0 #6", "rolled-back",
+                          "(not visible)", "acme:0 #6", "rolled-back",
                           "acme:0 #5", "acme:0 #4", "acme:0 #1", "acme:0 #7",
                           "player", "acme", "acme:0 #2", "acme:0 #3"));
   EXPECT_EQ(table.totals.applications, 2u);
   EXPECT_EQ(DescribeTroubles(table.totals),
             "1 quarantined, 1 backing off, 1 lost, 1 written off, 1 silent, 1 "
             "waiting, 1 noted, 2 restarted, 2 slow");
+}
+
+TEST(Rows, ASilentApplicationHasItsPidAndItsName) {
+  RunningHosts running;
+  running.silent = {"the bulkheadd of process " + std::to_string(::getpid()) +
+                    " does not answer"};
+  const Table table = TableOf(running, Causes());
+  ASSERT_EQ(table.rows.size(), 1u);
+  EXPECT_EQ(table.rows[0].state, "silent");
+  EXPECT_EQ(table.rows[0].what, program_invocation_short_name);
+  EXPECT_THAT(Layout(80).LineOf(table.rows[0], false),
+              HasSubstr(" " + std::to_string(::getpid()) + " "));
 }
 
 TEST(Rows, ASessionThatIsAskedForNothingIsIdle) {
