@@ -3,10 +3,13 @@
 
 #include <arpa/inet.h>
 #include <bulkhead/operators.h>
+#include <netinet/in.h>
 #include <prometheus/collectable.h>
 #include <prometheus/exposer.h>
 #include <signal.h>
+#include <sys/socket.h>
 
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <exception>
@@ -14,8 +17,10 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
+#include "ipc/unique_fd.h"
 #include "tools/cli/operators/metrics/metric_families.h"
 #include "tools/cli/operators/metrics/metric_totals.h"
 #include "tools/cli/terminal.h"
@@ -70,6 +75,58 @@ bool IsAddress(const std::string& text) {
   return ::inet_pton(AF_INET, text.c_str(), &address) == 1;
 }
 
+// Returns the words for an errno of bind() or listen().
+std::string WhyNot(int error) {
+  switch (error) {
+    case EADDRINUSE:
+      return "another program listens there, `ss -ltnp` names it; end it or "
+             "give --listen another port (0: one that is free)";
+    case EADDRNOTAVAIL:
+      return "this machine has no such address, `ip address` lists those that "
+             "it has; give --listen one of them, or a port alone";
+    case EACCES:
+      return "only root may listen on a port below 1024; give --listen a "
+             "higher one, such as 9464";
+    default:
+      return std::generic_category().message(error) +
+             "; give --listen another address";
+  }
+}
+
+// Listens as the server will, and stops, since civetweb does not tell why it
+// cannot. `address` is one of ToServerAddress().
+Status TryToListen(const std::string& address) {
+  const size_t colon = address.rfind(':');
+  const auto port =
+      htons(static_cast<uint16_t>(std::stoi(address.substr(colon + 1))));
+  sockaddr_storage where{};
+  socklen_t bytes = sizeof(sockaddr_in);
+  if (address.starts_with('[')) {
+    auto& v6 = reinterpret_cast<sockaddr_in6&>(where);
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = port;
+    ::inet_pton(AF_INET6, address.substr(1, colon - 2).c_str(), &v6.sin6_addr);
+    bytes = sizeof(sockaddr_in6);
+  } else {
+    auto& v4 = reinterpret_cast<sockaddr_in&>(where);
+    v4.sin_family = AF_INET;
+    v4.sin_port = port;
+    ::inet_pton(AF_INET, address.substr(0, colon).c_str(), &v4.sin_addr);
+  }
+  const ipc::UniqueFd socket(
+      ::socket(where.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int on = 1;
+  if (socket &&
+      ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ==
+          0 &&
+      ::bind(socket.get(), reinterpret_cast<sockaddr*>(&where), bytes) == 0 &&
+      ::listen(socket.get(), 1) == 0) {
+    return Status();
+  }
+  return Status(Code::kInvalidArgument,
+                "cannot listen on " + address + ": " + WhyNot(errno));
+}
+
 }  // namespace
 
 Result<std::string> ToServerAddress(const std::string& text) {
@@ -86,6 +143,7 @@ Result<std::string> ToServerAddress(const std::string& text) {
 }
 
 Status ServeMetrics(const std::string& address) {
+  if (Status able = TryToListen(address); !able.ok()) return able;
   sigset_t ending;
   ::sigemptyset(&ending);
   ::sigaddset(&ending, SIGINT);

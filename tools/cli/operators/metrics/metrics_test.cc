@@ -2,11 +2,14 @@
 #include <bulkhead/operators.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <prometheus/text_serializer.h>
+#include <sys/socket.h>
 
 #include <chrono>
 #include <string>
 
+#include "ipc/unique_fd.h"
 #include "tools/cli/operators/metrics/exporter.h"
 #include "tools/cli/operators/metrics/metric_families.h"
 #include "tools/cli/operators/metrics/metric_totals.h"
@@ -337,6 +340,29 @@ TEST(ServerAddress, IsNumericAndHasAPort) {
         "x/tmp/socket"}) {
     EXPECT_FALSE(ToServerAddress(wrong)) << wrong;
   }
+}
+
+// Both end before a server is started.
+TEST(Metrics, SayWhyTheyCannotBeServed) {
+  ipc::UniqueFd taken(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t bytes = sizeof(address);
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  ASSERT_EQ(::bind(taken.get(), any, bytes), 0);
+  ASSERT_EQ(::listen(taken.get(), 1), 0);
+  ASSERT_EQ(::getsockname(taken.get(), any, &bytes), 0);
+  const std::string port = std::to_string(ntohs(address.sin_port));
+  EXPECT_EQ(ServeMetrics("127.0.0.1:" + port).message(),
+            "cannot listen on 127.0.0.1:" + port +
+                ": another program listens there, `ss -ltnp` names it; end it "
+                "or give --listen another port (0: one that is free)");
+  // An address for documentation, which no machine has.
+  EXPECT_EQ(ServeMetrics("192.0.2.1:9464").message(),
+            "cannot listen on 192.0.2.1:9464: this machine has no such "
+            "address, `ip address` lists those that it has; give --listen one "
+            "of them, or a port alone");
 }
 
 }  // namespace
