@@ -32,8 +32,8 @@ namespace bulkhead {
 struct RunningSession {
   uint64_t session = 0;
   std::string device;
-  std::string input;  // The path as the application named it.
-  int worker_pid = 0;  // 0 while it has no worker.
+  std::string input;    // The path as the application named it.
+  int worker_pid = 0;   // 0 while it has no worker.
   uint64_t frames = 0;  // Delivered to the application.
   // The rate within the window; nullopt if the session was opened within the
   // window or if there was no window.
