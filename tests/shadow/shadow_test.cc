@@ -116,8 +116,12 @@ TEST(Shadow, ALieInOnePercentOfTheFramesIsCaught) {
 
   const RunningHosts running =
       FindRunningHosts(std::chrono::milliseconds(0)).value();
-  ASSERT_EQ(running.hosts.size(), 1u);
-  for (const RunningBackend& backend : running.hosts[0].backends) {
+  // An ordinary user's tests see each other.
+  const auto mine = std::find_if(
+      running.hosts.begin(), running.hosts.end(),
+      [](const RunningHost& running) { return running.pid == getpid(); });
+  ASSERT_NE(mine, running.hosts.end());
+  for (const RunningBackend& backend : mine->backends) {
     EXPECT_EQ(backend.shadow.streams, backend.name == "wrong" ? 2u : 0u);
   }
 }
