@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 
 import support
@@ -42,6 +43,18 @@ if __name__ == "__main__":
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         decode_files(client, files, "framemd5", out)
 """
+
+
+def ending(decoder):
+    os._exit(3)
+
+
+def leaving(decoder):
+    sys.exit("it leaves")
+
+
+def interrupting(decoder):
+    raise KeyboardInterrupt
 
 
 def supervisors_of(pids):
@@ -148,6 +161,60 @@ class Deaths(ClusterCase):
         self.assertGreater(summary.restarts, 0)
         self.batch(inputs, self.root / "command")
         self.assertEqual(tree_of(self.root / "out"), tree_of(self.root / "command"))
+
+
+@support.needs_dask
+class Functions(ClusterCase):
+    def setUp(self):
+        super().setUp()
+        self.inputs = []
+        for name in ("a.mp4", "b.mp4", "c.mp4"):
+            self.inputs.append(self.root / name)
+            shutil.copyfile(clip(), self.inputs[-1])
+
+    def test_that_leave_are_errors_of_their_files(self):
+        before = sorted(self.worker_pids())
+        for function, told in ((leaving, "SystemExit: it leaves"), (interrupting, "Keyboard")):
+            out = self.root / function.__name__
+            summary = decode_files(self.client, self.inputs, function, out)
+            self.assertEqual((summary.results, summary.failed, summary.lost), (3, 3, []))
+            for path, line in zip(self.inputs, lines_of(out), strict=True):
+                error = line["error"]
+                self.assertEqual(error["code"], "kInvalidArgument")
+                self.assertIn(f"{path}: {function.__name__}() raised {told}", error["message"])
+        self.assertEqual(sorted(self.worker_pids()), before)
+
+
+@support.needs_dask
+class FunctionsThatEndTheirProcess(ClusterCase):
+    """On a cluster of its own, since dask gives up workers that die while they start."""
+
+    def decode(self, count, worker_timeout):
+        inputs = [self.root / f"{number}.mp4" for number in range(count)]
+        for path in inputs:
+            os.link(clip(), path)
+        return decode_files(
+            self.client, inputs, ending, self.root / "out", worker_timeout=worker_timeout
+        )
+
+    def test_lose_their_files(self):
+        try:
+            lost = self.decode(2, 20).lost
+            self.assertEqual([one["code"] for one in lost], ["kBackendLost"] * 2)
+            told = [one["message"] for one in lost]
+        except bulkhead.BackendUnavailableError as error:
+            told = [str(error)]  # Both processes died while they started.
+        for message in told:
+            self.assertIn("ending()", message)
+        self.assertEqual(records_in(self.root / "out"), 0)
+
+    def test_which_leaves_no_process_end_the_call(self):
+        self.cluster.scale(0)
+        wait_until(lambda: not self.client.scheduler_info()["workers"])
+        with self.assertRaisesRegex(
+            bulkhead.BackendUnavailableError, r"for 0 s \(worker_timeout\).*ending\(\)"
+        ):
+            self.decode(1, 0)
 
 
 @support.needs_dask

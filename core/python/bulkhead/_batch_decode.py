@@ -34,6 +34,7 @@ from bulkhead._errors import (
     BadInputError,
     DeadlineExceededError,
     Error,
+    InvalidArgumentError,
     OutOfRangeError,
     ResourceExhaustedError,
     SandboxUnavailableError,
@@ -263,6 +264,11 @@ def _call(
         except Exception as error:
             what = f"{recipe.format}() raised {type(error).__name__}: {error}"
             raise _FunctionFailed(what) from error
+        except BaseException as error:
+            # SystemExit and KeyboardInterrupt would end the worker of dask.
+            what = f"{recipe.format}() raised {type(error).__name__}"
+            told = f"{what}: {error}" if str(error) else what
+            outcome.error = InvalidArgumentError(f"{path}: {told}")
         else:
             _write(output, written)
         outcome.damage = decoder.damage

@@ -34,14 +34,14 @@ except ImportError as _error:
     ) from None
 
 from bulkhead import _batch_records
-from bulkhead._arguments import COUNT, checked
+from bulkhead._arguments import COUNT, SECONDS, checked
 from bulkhead._batch_decode import LOSSES, Loss, decode_item
 from bulkhead._batch_directory import BatchDirectory
 from bulkhead._batch_plan import Item, plan
 from bulkhead._batch_recipe import Recipe
 from bulkhead._batch_records import Record, Records
 from bulkhead._batch_report import Report, Summary
-from bulkhead._errors import InvalidArgumentError, NotFoundError
+from bulkhead._errors import BackendUnavailableError, InvalidArgumentError, NotFoundError
 from bulkhead._host import Host, default_host
 
 __all__ = ["HostPlugin", "Summary", "decode_files", "device_counts"]
@@ -138,6 +138,7 @@ def decode_files(
     threads: int = 1,
     host_options: Optional[collections.abc.Mapping[str, Any]] = None,
     retries: int = 2,
+    worker_timeout: Optional[float] = 300.0,
     progress: Optional[bool] = None,
 ) -> Summary:
     """Decodes each file on some worker of the cluster, into a directory that all share.
@@ -167,12 +168,16 @@ def decode_files(
             of `bulkhead batch`: frames="0:16", at="0,-1".
         host_options: Options of the Host of each worker, such as deadlines.
         retries: How often a loss is tried again.
+        worker_timeout: How many seconds the cluster may have no worker that takes files,
+            because all have died or none has started yet. None waits without an end.
         progress: True shows progress on stderr, False shows nothing there, None shows
             progress on terminals only, failures and the summary always.
 
     Raises:
         InvalidArgumentError: an argument, or two files with one output.
         NotFoundError: no worker has the device.
+        BackendUnavailableError: the cluster had no worker for `worker_timeout` seconds.
+            Files that were decoded keep their results.
         OSError: the directory takes no output.
     """
     recipe = Recipe(
@@ -190,6 +195,7 @@ def decode_files(
         threads=threads,
     )
     retries = checked("retries", retries, COUNT)
+    worker_timeout = checked("worker_timeout", worker_timeout, SECONDS, none=True)
     items = plan(files, relative_to, recipe.suffix)
     resources = _resources(client, devices)
     with BatchDirectory(recipe.directory) as directory:
@@ -206,7 +212,7 @@ def decode_files(
             if missing:
                 plugin = HostPlugin(devices, host_options)
                 with _registered(client, plugin) as name:
-                    run = _Run(client, name, recipe, retries, resources, report)
+                    run = _Run(client, name, recipe, retries, worker_timeout, resources, report)
                     run.decode(missing)
             directory.join()
         finally:
@@ -257,12 +263,19 @@ class _Run:
         plugin_name: str,
         recipe: Recipe,
         retries: int,
+        worker_timeout: Optional[float],
         resources: Dict[str, float],
         report: Report,
     ) -> None:
         self._client = client
         self._report = report
-        self._retries = retries
+        # A function can end the process that calls it; what Bulkhead does cannot.
+        self._revivals = 0 if callable(recipe.what) else retries
+        self._function = f"{recipe.format}()" if callable(recipe.what) else None
+        self._worker_timeout = worker_timeout
+        self._resources = resources
+        self._over = threading.Event()
+        self._no_worker: Optional[BackendUnavailableError] = None
         self._arguments = (plugin_name, recipe)
         self._options = {"retries": retries, "resources": resources, "pure": False}
         self._left: Deque[Item] = collections.deque()
@@ -275,17 +288,54 @@ class _Run:
         """Returns when every file has its record or is lost. Raises what would fail
         every other file as well."""
         self._left.extend(items)
+        watch = threading.Thread(target=self._watch_workers, daemon=True)
+        watch.start()
         done = as_completed(with_results=True, raise_errors=False, loop=self._client.loop)
         try:
             self._submit(done)
             for future, result in done:
                 self._take(future, self._items.pop(future), result)
                 self._submit(done)
+            if self._no_worker is not None:
+                raise self._no_worker
         finally:
+            self._over.set()
+            watch.join()
             self._client.cancel(list(self._items))
 
+    def _watch_workers(self) -> None:
+        """Cancels all tasks when there was no worker for too long: dask would wait for
+        one without an end, and say nothing."""
+        last_seen = time.monotonic()
+        while not self._over.wait(_SECONDS_BETWEEN_COUNTS):
+            try:
+                workers = self._client.scheduler_info()["workers"].values()
+            except (OSError, ValueError):  # The client knows of it, and cancels by itself.
+                continue
+            if any(self._resources.keys() <= worker["resources"].keys() for worker in workers):
+                last_seen = time.monotonic()
+            elif (
+                self._worker_timeout is not None
+                and time.monotonic() - last_seen >= self._worker_timeout
+            ):
+                self._no_worker = self._describe_no_worker()
+            if self._no_worker is not None:
+                self._client.cancel(list(self._items))
+
+    def _describe_no_worker(self) -> BackendUnavailableError:
+        what = "".join(f" with the resource {name!r}" for name in self._resources)
+        cause = "their logs tell why they ended"
+        if self._function is not None:
+            cause += f"; {self._function} may end its process, as os._exit() and a crash do"
+        return BackendUnavailableError(
+            f"{self._client.scheduler.address} has had no worker{what} for "
+            f"{self._worker_timeout:g} s (worker_timeout): dask gives up workers that die "
+            f"while they start, and {cause}. Remove the cause, start workers, and make the "
+            "same call: it does what is missing"
+        )
+
     def _submit(self, done: as_completed) -> None:
-        while self._left and len(self._items) < self._room():
+        while not self._no_worker and self._left and len(self._items) < self._room():
             item = self._left.popleft()
             future = self._client.submit(
                 _decode_on_worker, *self._arguments, item, **self._options
@@ -308,17 +358,27 @@ class _Run:
             if isinstance(error, LOSSES):
                 result = Loss(error.code, str(error))
             elif isinstance(error, KilledWorker):
-                # Dask gives up a task of which several workers were killed. A file
-                # cannot do that, so it was not this one's fault.
+                # Dask gives up a task when several workers have died that had it. Those
+                # may have died of another task.
                 self._given_up[item] = self._given_up.get(item, 0) + 1
-                if self._given_up[item] <= self._retries:
+                if self._given_up[item] <= self._revivals:
                     return self._left.append(item)
-                result = Loss("kBackendLost", f"{item.input}: {error}")
+                result = Loss("kBackendLost", self._describe_given_up(item, error))
             else:
                 raise error
         elif future.status == "cancelled":
-            raise result
+            raise self._no_worker or result
         if isinstance(result, Loss):
             self._report.count_loss(item, result)
         else:
             self._report.count_result(result)
+
+    def _describe_given_up(self, item: Item, error: KilledWorker) -> str:
+        told = str(error).rstrip(".")
+        text = f"{item.input}: dask gave it up, since the workers that had it died: {told}"
+        if self._function is None:
+            return text
+        return (
+            f"{text}. If {self._function} ends its process, as os._exit() and a crash do, "
+            "mend it; a file that was only beside another one is decoded by the next call"
+        )
