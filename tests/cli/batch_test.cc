@@ -374,6 +374,30 @@ TEST_F(Batch, AnOutputThatCannotBeWrittenEndsTheRun) {
                 "cannot create the directory");
 }
 
+TEST_F(Batch, ANameThatIsTooLongIsAnErrorOfItsFile) {
+  // A record adds ".framemd5.json".
+  const std::string fitting = Input(std::string(241, 'n'));
+  const std::string longer = Input(std::string(242, 'n'));
+  for (const std::string& input : {fitting, longer}) {
+    fs::create_hard_link(clip(), input);
+  }
+  for (const char* shard : {"1/2", "2/2", "1/1"}) {
+    const ProgramResult result =
+        RunBatch({fitting, longer}, {"--shard", shard, "-o", Out("out")});
+    EXPECT_EQ(result.exit_code, shard == std::string("1/2") ? 0 : 3)
+        << result.Describe();
+    const auto facts = json::parse(result.output);
+    EXPECT_EQ(facts["results"], facts["files"]) << shard;
+    if (facts["failed"] == 0) continue;
+    EXPECT_THAT(result.errors, HasSubstr("rename the file, to 241 bytes"));
+    EXPECT_EQ(facts["failures"][0]["input"], longer) << shard;
+    const auto lines = LinesOf(Out("out") + "/manifest.jsonl");
+    ASSERT_THAT(lines, SizeIs(2)) << "by the last shard and by a whole run";
+    EXPECT_EQ(lines[0]["error"], nullptr);
+    EXPECT_EQ(lines[1]["error"]["code"], "kBadInput");
+  }
+}
+
 TEST_F(Batch, MistakesAreNoResultsOfFiles) {
   fs::create_directory(root_ / "media" / "other");
   const std::string a = Input("clip.mp4");

@@ -181,6 +181,25 @@ class Files(ClusterCase):
         self.batch(inputs, self.root / "command", "--relative-to", str(self.root / "media"))
         self.assertEqual(tree_of(self.root / "out"), tree_of(self.root / "command"))
 
+    def test_with_names_that_are_too_long_are_errors_of_their_own(self):
+        media = self.root / "media"
+        media.mkdir()
+        # A record adds ".framemd5.json".
+        fitting, longer, longest = (media / ("n" * count) for count in (241, 242, 255))
+        for path in (fitting, longer, longest):
+            os.link(clip(), path)
+        for _ in range(2):
+            summary = self.decode([fitting, longer, longest], "framemd5")
+            self.assertEqual((summary.results, summary.failed, summary.lost), (3, 2, []))
+        ok, one, other = lines_of(self.root / "out")
+        self.assertEqual((ok["input"], ok["error"]), (str(fitting), None))
+        for line, path, size in ((one, longer, 256), (other, longest, 269)):
+            self.assertEqual((line["input"], line["error"]["code"]), (str(path), "kBadInput"))
+            for told in (f"it has {size} bytes", "a name can have 255", "to 241 bytes at most"):
+                self.assertIn(told, line["error"]["message"])
+        self.batch([fitting, longer, longest], self.root / "command")
+        self.assertEqual(tree_of(self.root / "out"), tree_of(self.root / "command"))
+
     def test_are_named_as_the_caller_names_them(self):
         make_inputs(self.root / "media")
         self.addCleanup(os.chdir, os.getcwd())

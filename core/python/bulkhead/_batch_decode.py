@@ -24,6 +24,7 @@ from bulkhead._batch_records import (
     Record,
     Records,
     make_record,
+    name_error,
     sha256_of,
     stamp_of,
 )
@@ -81,6 +82,12 @@ def decode_item(
         found = records.find(item, stamp)
         if found is not None:
             return found
+        too_long = name_error(item, recipe.suffix)
+        if too_long is not None:
+            outcome = Outcome(too_long, frames=0 if recipe.what in FRAME_WRITERS else None)
+            record = make_record(item, path, stamp, None, recipe.options(), makers, outcome)
+            records.write(item, record)
+            return record
         sha256 = None if stamp.bytes is None else sha256_of(path)
         poison = sha256 and records.find_poison(item, stamp, sha256)
         if poison:

@@ -15,12 +15,14 @@ from typing import Any, Dict, List, Optional
 from bulkhead import _core
 from bulkhead._batch_directory import BatchDirectory
 from bulkhead._batch_plan import RECORDS, Item
-from bulkhead._errors import Error
+from bulkhead._errors import BadInputError, Error
 
 Record = Dict[str, Any]
 
 _REQUIRED = ("input", "bytes", "modified_ns", "sha256", "options", "output", "error")
 _PIECE_BYTES = 1 << 20
+_RECORD_SUFFIX = ".json"
+_MOST_NAME_BYTES = 255  # NAME_MAX
 
 # Pairs the advice of the library with the same advice in words of the command, which
 # are those of the manifest.
@@ -105,6 +107,20 @@ def makers_of(backends: List[_core.BackendInfo], device: str) -> Optional[Record
                     "sandbox_tier": backend.tier,
                 }
     return None
+
+
+def name_error(item: Item, suffix: str) -> Optional[BadInputError]:
+    """Returns an error if the name of the item's output, which ends in `suffix`, or of
+    its record has more bytes than a name can have."""
+    size = _name_bytes(item)
+    if size <= _MOST_NAME_BYTES:
+        return None
+    added = f".{suffix}{_RECORD_SUFFIX}"
+    return BadInputError(
+        f"{text_of(item.input)}: its name is too long: with {added}, which its record adds, "
+        f"it has {size} bytes, and a name can have {_MOST_NAME_BYTES}; rename the file, to "
+        f"{_MOST_NAME_BYTES - len(os.fsencode(added))} bytes at most"
+    )
 
 
 def make_record(
@@ -225,8 +241,16 @@ class Records:
         return record
 
 
+def _name_bytes(item: Item) -> int:
+    return len(os.fsencode(os.path.basename(item.output) + _RECORD_SUFFIX))
+
+
 def _record_of(item: Item) -> str:
-    return f"{RECORDS}/manifest/{item.output}.json"
+    name = item.output
+    if _name_bytes(item) > _MOST_NAME_BYTES:
+        # No output has a name below .batch.
+        name = f"{RECORDS}/{hashlib.sha256(os.fsencode(item.output)).hexdigest()}"
+    return f"{RECORDS}/manifest/{name}{_RECORD_SUFFIX}"
 
 
 def _poison_of(sha256: str) -> str:

@@ -15,6 +15,7 @@ namespace bulkhead::cli {
 //   clip.mp4.framemd5                    an output
 //   manifest.jsonl                       all records, sorted
 //   .batch/manifest/clip.mp4.framemd5.json   the record of one input
+//   .batch/manifest/.batch/SHA256.json   of one whose name is too long
 //   .batch/poison/SHA256.json            an input that kills workers
 //   .batch/unfinished/OWNER/             what one process is writing
 //   .batch/lock                          held while manifest.jsonl is written

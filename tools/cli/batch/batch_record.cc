@@ -2,8 +2,11 @@
 #include "tools/cli/batch/batch_record.h"
 
 #include <bulkhead/version.h>
+#include <fmt/format.h>
 
 #include <array>
+#include <climits>
+#include <filesystem>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -29,8 +32,22 @@ BatchRecord AsWritten(const BatchRecord& record) {
   return BatchRecord::parse(Line(record));
 }
 
+constexpr char kRecordSuffix[] = ".json";
+constexpr size_t kMostNameBytes = NAME_MAX;
+
+size_t NameBytesOf(const BatchItem& item) {
+  return std::filesystem::path(item.output + kRecordSuffix)
+      .filename()
+      .string()
+      .size();
+}
+
 std::string RecordOf(const BatchItem& item) {
-  return ".batch/manifest/" + item.output + ".json";
+  // No output has a name below .batch.
+  const std::string name = NameBytesOf(item) <= kMostNameBytes
+                               ? item.output
+                               : ".batch/" + Sha256Of(item.output);
+  return ".batch/manifest/" + name + kRecordSuffix;
 }
 
 std::string PoisonOf(const std::string& sha256) {
@@ -150,6 +167,20 @@ BatchRecord MakeRecord(const BatchItem& item, const FileStamp& stamp,
     record[key] = facts.at(key);
   }
   return AsWritten(record);
+}
+
+Status CheckNames(const BatchItem& item, const std::string& suffix) {
+  const size_t bytes = NameBytesOf(item);
+  if (bytes <= kMostNameBytes) return Status();
+  const std::string added = "." + suffix + kRecordSuffix;
+  return Status(
+      Code::kBadInput,
+      fmt::format(
+          "{}: its name is too long: with {}, which its record adds, it "
+          "has {} bytes, and a name can have {}; rename the file, to {} "
+          "bytes at most",
+          item.input, added, bytes, kMostNameBytes,
+          kMostNameBytes - added.size()));
 }
 
 Code CodeOf(const BatchRecord& record) {

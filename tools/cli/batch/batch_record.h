@@ -38,6 +38,11 @@ BatchRecord MakeRecord(const BatchItem& item, const FileStamp& stamp,
                        const BatchRecord& options, const BatchRecord& makers,
                        const DecodeJob& job, const FileOutcome& outcome);
 
+// Returns kBadInput if the name of the item's output, which ends in `suffix`,
+// or of its record has more bytes than a name can have. It is an error of the
+// file: all others have their outputs all the same.
+Status CheckNames(const BatchItem& item, const std::string& suffix);
+
 // Returns the code of the failure that a record tells of; kOk if of none.
 Code CodeOf(const BatchRecord& record);
 

@@ -53,6 +53,16 @@ std::optional<BatchRun::Task> BatchRun::Take() {
 void BatchRun::Try(Task task, size_t thread) {
   const std::string name = std::to_string(thread);
   const FileStamp stamp = StampOf(task.item.input);
+  if (Status status = CheckNames(task.item, recipe_.job.format); !status.ok()) {
+    DecodeJob job = recipe_.job;
+    job.file = task.item.input;
+    const BatchRecord record =
+        MakeRecord(task.item, stamp, std::nullopt, recipe_.options,
+                   recipe_.makers, job, Failure(std::move(status)));
+    Keep(task.item, record, name);
+    report_.CountResult(record, false);
+    return;
+  }
   std::optional<std::string> sha256;
   if (stamp.bytes) {
     Result<std::string> hash =
