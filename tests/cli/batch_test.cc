@@ -181,6 +181,16 @@ TEST_F(Batch, ASecondRunDoesOnlyWhatIsMissing) {
   EXPECT_EQ(run({}), 0);
   const auto tree = TreeOf(Out("out"));
   EXPECT_EQ(run({}), readable) << "what is missing is looked for again";
+  const ProgramResult again = RunBatch(inputs, {"-o", Out("out")});
+  const json told = json::parse(again.output)["failures"];
+  ASSERT_THAT(told, SizeIs(3)) << "two of an earlier run";
+  EXPECT_EQ(told[0]["input"], inputs[kSound]);
+  EXPECT_EQ(told[0]["from_earlier_run"], true);
+  EXPECT_EQ(told[2]["from_earlier_run"], false);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(again.errors, HasSubstr("in an earlier run: " +
+                                        told[i]["message"].get<std::string>()));
+  }
   fs::remove(Out("out") + "/clip1.mp4.framemd5");
   fs::remove(Out("out") + "/.batch/manifest/clip2.mp4.framemd5.json");
   EXPECT_EQ(run({}), readable - 2);
@@ -288,6 +298,7 @@ TEST_F(Batch, AFileThatKillsWorkersIsTriedAndNamedOnceForAll) {
   EXPECT_EQ(told["failures"][0]["input"], Input("a.mp4"));
   EXPECT_THAT(told["failures"], SizeIs(1));
   EXPECT_EQ(told["copies_of_poison"], 1);
+  EXPECT_GT(told["restarts"], 0);
   EXPECT_THAT(first.errors, Not(HasSubstr("c.mp4")));
   EXPECT_FALSE(fs::exists(Out("out") + "/manifest.jsonl"));
 
@@ -303,10 +314,16 @@ TEST_F(Batch, AFileThatKillsWorkersIsTriedAndNamedOnceForAll) {
   for (size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(lines[i]["error"]["code"], "kPoisonedInput");
     EXPECT_EQ(lines[i]["sha256"], told["poison"][0]);
+    EXPECT_EQ(lines[i]["restarts"], i == 0 ? told["restarts"] : json(0));
     EXPECT_THAT(lines[i]["error"]["message"].get<std::string>(),
                 HasSubstr(lines[i]["input"].get<std::string>()));
   }
   EXPECT_EQ(lines[3]["error"], nullptr);
+  const json whole = json::parse(shard("1/1").output);
+  EXPECT_EQ(whole["from_earlier_runs"], 4);
+  EXPECT_EQ(whole["poison"], told["poison"]);
+  EXPECT_EQ(whole["copies_of_poison"], 2);
+  EXPECT_EQ(whole["failures"][0]["input"], Input("a.mp4"));
 
   // Another device is another question.
   const ProgramResult cpu = RunBatch(inputs, {"-o", Out("out")});
@@ -374,6 +391,20 @@ TEST_F(Batch, AnOutputThatCannotBeWrittenEndsTheRun) {
                 "cannot create the directory");
 }
 
+TEST_F(Batch, FailuresOfEarlierRunsAreShownUpToANumber) {
+  std::vector<std::string> inputs;
+  for (int i = 10; i < 25; ++i) {
+    inputs.push_back(Input("garbage" + std::to_string(i)));
+    std::ofstream(inputs.back()) << "no media at all";
+  }
+  RunBatch(inputs, {"-o", Out("out")});
+  const ProgramResult again = RunBatch(inputs, {"-o", Out("out")});
+  EXPECT_THAT(json::parse(again.output)["failures"], SizeIs(15));
+  EXPECT_THAT(again.errors,
+              AllOf(HasSubstr("garbage19"), Not(HasSubstr("garbage20")),
+                    HasSubstr("and 5 more in earlier runs")));
+}
+
 TEST_F(Batch, ANameThatIsTooLongIsAnErrorOfItsFile) {
   // A record adds ".framemd5.json".
   const std::string fitting = Input(std::string(241, 'n'));
@@ -412,6 +443,8 @@ TEST_F(Batch, MistakesAreNoResultsOfFiles) {
   for (const char* option : {"--device", "--on-failure"}) {
     ExpectFailure({"batch", a, option, "nonesuch", "-o", Out("out")}, 2,
                   "nonesuch");
+    ExpectFailure({"batch", a, option, "nonesuch", "-o", Out("out")}, 2,
+                  "1 have no result: an error has ended the run");
     EXPECT_THAT(TreeOf(Out("out")), SizeIs(0));
   }
 

@@ -254,12 +254,17 @@ class Faults(ClusterCase):
         self.assertEqual(len(summary.poison), 1)
         self.assertEqual([one["code"] for one in summary.failures], ["kPoisonedInput"])
         self.assertEqual((summary.copies_of_poison, summary.lost), (2, []))
+        restarts = [line["restarts"] for line in lines_of(self.root / "out")[:3]]
+        # The third one is begun when the first is known.
+        self.assertEqual((min(restarts), sum(restarts)), (0, summary.restarts))
+        self.assertGreater(summary.restarts, 0)
         # Workers would live now, but no contents are tried again, nor named.
         chaos.set_faults("")
         later = self.decode(inputs, chaos.host_options())
         self.assertEqual((later.from_earlier_runs, later.failed), (4, 4))
-        self.assertEqual((later.poison, later.failures), ([], []))
-        self.assertEqual(later.copies_of_poison, 1)
+        self.assertEqual((later.poison, later.copies_of_poison), (summary.poison, 3))
+        self.assertEqual([one["from_earlier_run"] for one in later.failures], [True])
+        self.assertEqual(later.restarts, 0)
         for line in lines_of(self.root / "out")[:4]:
             self.assertEqual(line["error"]["code"], "kPoisonedInput")
             self.assertEqual(line["sha256"], summary.poison[0])

@@ -2,6 +2,8 @@
 """decode_files() on a cluster of dask with two real processes: what it leaves is what
 ffmpeg and `bulkhead batch` make of the same files."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -84,6 +86,14 @@ class Files(ClusterCase):
         again = self.decode(inputs, "framemd5")
         self.assertEqual((again.from_earlier_runs, again.frames), (readable, 0))
         self.assertEqual(tree_of(self.root / "out"), tree)
+        self.assertEqual((again.failed, len(again.failures)), (3, 3))
+        for one, name in zip(again.failures, ("damaged", "garbage", "missing"), strict=True):
+            self.assertIn(name, one["input"])
+            self.assertEqual(one["from_earlier_run"], name != "missing")
+            told = f"in an earlier run: {one['message']}" in str(again)
+            self.assertEqual(told, one["from_earlier_run"])
+        there = self.batch(inputs, self.root / "out")["failures"]
+        self.assertEqual(there, again.failures)
         (self.root / "out/clip1.mp4.framemd5").unlink()
         os.utime(inputs[1])
         third = self.decode(inputs, "framemd5")
@@ -223,8 +233,13 @@ class Files(ClusterCase):
             ):
                 self.decode([clip()], **options)
             self.assertFalse((self.root / "out").exists())
-        with self.assertRaisesRegex(bulkhead.NotFoundError, "openreg:7"):
-            self.decode([clip()], "framemd5", devices="openreg:7")
+        with contextlib.redirect_stderr(io.StringIO()) as told:
+            with self.assertRaisesRegex(bulkhead.NotFoundError, "openreg:7"):
+                self.decode([clip()], "framemd5", devices="openreg:7")
+        self.assertIn("1 have no result: an error has ended the call\n", told.getvalue())
+        same = [os.path.join(self.root, "x.mp4"), os.path.join(self.root, ".", "x.mp4")]
+        with self.assertRaisesRegex(bulkhead.InvalidArgumentError, "two names of one file"):
+            self.decode(same, "framemd5")
         self.assertEqual(tree_of(self.root / "out"), {})
 
 

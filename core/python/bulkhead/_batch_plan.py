@@ -78,6 +78,10 @@ def _require_distinct(items: List[Item]) -> None:
 
 
 def _collision(one: Item, other: Item) -> InvalidArgumentError:
+    if os.path.abspath(one.input) == os.path.abspath(other.input):
+        return InvalidArgumentError(
+            f"{one.input} and {other.input} are two names of one file; leave out one"
+        )
     return InvalidArgumentError(
         f"{one.input} and {other.input} would both go to {one.output}; set them apart "
         "by relative_to, which keeps the directories below it"

@@ -206,6 +206,7 @@ class Records:
             "bytes": stamp.bytes,
             "modified_ns": stamp.modified_ns,
             "error": {**error, "message": message},
+            "restarts": 0,  # It was not decoded.
         }
 
     def write_poison(self, record: Record) -> None:

@@ -14,6 +14,8 @@ from bulkhead._batch_records import Record, text_of
 
 _REDRAW_SECONDS = 0.1
 _NEXT_LINE_SECONDS = 1.0
+_TRIED_AGAIN = "; the same call tries them again"
+_SHOWN_FAILURES = 10  # Of earlier runs.
 # A carriage return, and the sequence that erases to the end of the line.
 _START_OF_LINE = "\r\x1b[K"
 
@@ -30,9 +32,10 @@ class Summary:
         failed, damaged: How many records have an error, or damage without an error.
         restarts: How often a worker of Bulkhead was replaced in this run.
         frames, seconds: What this run has decoded, and how long it took.
-        failures: input, sha256, code and message of each file that failed in this run;
-            of files with the same contents that kill workers, one.
-        poison: The hashes of the contents that this run found to kill workers.
+        failures: input, sha256, code and message of each file that failed, and
+            whether it did so in an earlier run; of files with the same contents that
+            kill workers, one.
+        poison: The hashes of the contents of `failures` that kill workers.
         copies_of_poison: How many more files have such contents.
         lost: input, code and message of each file that has no result.
     """
@@ -66,14 +69,19 @@ class Summary:
         if self.failed:
             copies = f", {self.copies_of_poison} of them copies of a file that kills workers"
             lines.append(f"{self.failed} failed{copies if self.copies_of_poison else ''}")
+            earlier = [one["message"] for one in self.failures if one["from_earlier_run"]]
+            lines += [f"in an earlier run: {text}" for text in earlier[:_SHOWN_FAILURES]]
+            more = len(earlier) - _SHOWN_FAILURES
+            if more > 0:
+                lines.append(f"and {more} more in earlier runs: see manifest.jsonl")
         if self.damaged:
             lines.append(f"{self.damaged} decoded with damage")
         if self.restarts:
             lines.append(f"workers were replaced {self.restarts} times")
         if self.results < self.files:
             missing = self.files - self.results
-            lines.append(f"{missing} have no result; the same call tries them again")
-        return "\n".join(lines)
+            lines.append(f"{missing} have no result{_TRIED_AGAIN}")
+        return "\n".join(map(_printable, lines))
 
 
 class Report:
@@ -98,26 +106,27 @@ class Report:
         """Counts a record of an earlier run."""
         self.summary.from_earlier_runs += 1
         self._count(record)
+        if record["error"] is None:
+            return
+        if _is_poison(record) and record["sha256"] in self.summary.poison:
+            self.summary.copies_of_poison += 1
+        else:
+            self._add_failure(record, earlier=True)
 
     def count_result(self, record: Record) -> None:
         """Counts a record of this run, and names its failure unless a file of the same
         contents was named that kills workers."""
         summary = self.summary
         self._count(record)
-        error, sha256 = record["error"], record["sha256"]
-        is_poison = error is not None and error["code"] == "kPoisonedInput"
-        if is_poison and sha256 in self._named:
-            # Its record is that of the first, whose frames and restarts are counted.
+        summary.restarts += record["restarts"]
+        if _is_poison(record) and record["sha256"] in self._named:
+            # Its record is that of the first, whose frames are counted.
             summary.copies_of_poison += 1
             return self._draw()
         summary.frames += record["frames"] or 0
-        summary.restarts += record["restarts"]
-        if error is not None:
-            summary.failures.append({"input": record["input"], "sha256": sha256, **error})
-            self._say(error["message"])
-        if is_poison:
-            summary.poison.append(sha256)
-            self._named.add(sha256)
+        if record["error"] is not None:
+            self._add_failure(record, earlier=False)
+            self._say(record["error"]["message"])
         self._draw()
 
     def count_loss(self, item: Item, loss: Loss) -> None:
@@ -128,15 +137,19 @@ class Report:
         self._say(loss.message)
         self._draw()
 
-    def finish(self) -> Summary:
-        """Ends the progress, shows the summary and returns it."""
+    def finish(self, ended: bool) -> Summary:
+        """Ends the progress, shows the summary and returns it. `ended`: an error of no
+        file has ended the call, and is raised by the caller."""
         self.summary.seconds = time.monotonic() - self._start
         if self._shown and self._on_terminal:
             sys.stderr.write(_START_OF_LINE)
         elif self._shown:
             self._draw(now=True)
         if not self._quiet:
-            sys.stderr.write(f"{self.summary}\n")
+            text = str(self.summary)
+            if ended:
+                text = text.replace(_TRIED_AGAIN, ": an error has ended the call")
+            sys.stderr.write(f"{text}\n")
         return self.summary
 
     def _count(self, record: Record) -> None:
@@ -146,14 +159,20 @@ class Report:
         elif record["damage"]:
             self.summary.damaged += 1
 
+    def _add_failure(self, record: Record, earlier: bool) -> None:
+        sha256 = record["sha256"]
+        told = {"input": record["input"], "sha256": sha256, **record["error"]}
+        self.summary.failures.append({**told, "from_earlier_run": earlier})
+        if _is_poison(record):
+            self.summary.poison.append(sha256)
+            self._named.add(sha256)
+
     def _say(self, line: str) -> None:
         if self._quiet:
             return
         if self._shown and self._on_terminal:
             sys.stderr.write(_START_OF_LINE)
-        # A name or a message must not speak to the terminal.
-        printable = "".join(c if c.isprintable() else "?" for c in line)
-        sys.stderr.write(f"bulkhead: {printable}\n")
+        sys.stderr.write(f"bulkhead: {_printable(line)}\n")
 
     def _draw(self, now: bool = False) -> None:
         time_now = time.monotonic()
@@ -170,3 +189,12 @@ class Report:
         )
         sys.stderr.write(f"{_START_OF_LINE}{line}" if self._on_terminal else f"{line}\n")
         sys.stderr.flush()
+
+
+def _is_poison(record: Record) -> bool:
+    return record["error"] is not None and record["error"]["code"] == "kPoisonedInput"
+
+
+def _printable(line: str) -> str:
+    # A name or a message must not speak to the terminal.
+    return "".join(c if c.isprintable() else "?" for c in line)

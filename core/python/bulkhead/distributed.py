@@ -215,9 +215,10 @@ def decode_files(
                     run = _Run(client, name, recipe, retries, worker_timeout, resources, report)
                     run.decode(missing)
             directory.join()
-        finally:
-            report.finish()
-    return report.summary
+        except BaseException:
+            report.finish(ended=True)
+            raise
+    return report.finish(ended=False)
 
 
 def _resources(client: Client, device: str) -> Dict[str, float]:

@@ -180,7 +180,7 @@ int RunBatch(const GlobalOptions& global, const Options& options) {
   if (status.ok() && IsLast(*shard, *all, records)) {
     status = (*directory)->Join();
   }
-  report.SaySummary();
+  report.SaySummary(!status.ok() && status.code() != Code::kCancelled);
   int exit_code = report.exit_code();
   if (options.decode.json) {
     exit_code = WorseExitCode(exit_code, PrintFacts(report.Facts(*shard)));

@@ -48,7 +48,19 @@ Result<fs::path> Below(const std::string& relative_to,
   return below;
 }
 
+// Returns true if two spellings, such as "./a//b" and "a/b", name one file.
+bool IsSameFile(const std::string& a, const std::string& b) {
+  return fs::absolute(a).lexically_normal() ==
+         fs::absolute(b).lexically_normal();
+}
+
 Status Collision(const BatchItem& a, const BatchItem& b) {
+  if (IsSameFile(a.input, b.input)) {
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("{} and {} are two names of one file; leave out one",
+                    a.input, b.input));
+  }
   return Status(
       Code::kInvalidArgument,
       fmt::format("{} and {} would both go to {}; set them apart by "

@@ -14,6 +14,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(BatchPlan, SortsAndTakesEachInputOnce) {
   const auto items =
@@ -55,6 +56,11 @@ TEST(BatchPlan, RefusesOutputsThatAreInEachOthersWay) {
     EXPECT_THAT(items.error().message(), HasSubstr(row.inputs[0]));
   }
   EXPECT_TRUE(PlanBatch({".batchx/x", "a", "a.pngx/b"}, ".", "png"));
+  for (const char* other : {"n//a/x", "n/b/../a/x"}) {
+    EXPECT_THAT(PlanBatch({"./n/a/x", other}, "", "png").error().message(),
+                AllOf(HasSubstr("two names of one file"),
+                      Not(HasSubstr("--relative-to"))));
+  }
 }
 
 TEST(BatchPlan, EachItemIsInOneShard) {

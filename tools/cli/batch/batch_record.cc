@@ -242,6 +242,7 @@ std::optional<BatchRecord> BatchRecords::FindPoison(
   (*record)["input"] = own["input"];
   (*record)["bytes"] = OrNull(stamp.bytes);
   (*record)["modified_ns"] = OrNull(stamp.modified_ns);
+  (*record)["restarts"] = 0;  // It was not decoded.
   return record;
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "tools/cli/facts.h"
@@ -18,6 +19,13 @@ constexpr std::chrono::milliseconds kRedraw{100};
 constexpr std::chrono::milliseconds kNextLine{1'000};
 // A carriage return, and the sequence that erases to the end of the line.
 constexpr char kStartOfLine[] = "\r\x1b[K";
+// The failures of earlier runs that people are shown.
+constexpr size_t kShownFailures = 10;
+
+std::string MessageOf(const BatchRecord& record) {
+  const BatchRecord& error = record.at("error");
+  return error.is_object() ? error.value("message", "") : "";
+}
 
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -38,23 +46,32 @@ void BatchReport::CountEarlier(const BatchRecord& record) {
   const std::lock_guard lock(mutex_);
   ++earlier_;
   Count(record);
+  const Code code = CodeOf(record);
+  if (code == Code::kOk) return;
+  if (code == Code::kPoisonedInput &&
+      !poison_.insert(record.at("sha256").get<std::string>()).second) {
+    ++copies_of_poison_;
+  } else {
+    earlier_failures_.push_back(record);
+  }
 }
 
 void BatchReport::CountResult(const BatchRecord& record, bool told_before) {
   const std::lock_guard lock(mutex_);
   Count(record);
-  if (record.at("frames").is_number()) {
+  if (!told_before && record.at("frames").is_number()) {
     frames_ += record.at("frames").get<uint64_t>();
   }
   restarts_ += record.at("restarts").get<uint64_t>();
   const Code code = CodeOf(record);
-  if (code == Code::kOk) {
-    ++decoded_;
-  } else if (told_before) {
+  if (told_before) {
     ++copies_of_poison_;
-  } else {
+  } else if (code != Code::kOk) {
     failures_.push_back(record);
-    SayAbove("bulkhead: " + record.at("error").value("message", ""));
+    if (code == Code::kPoisonedInput && record.at("sha256").is_string()) {
+      poison_.insert(record.at("sha256").get<std::string>());
+    }
+    SayAbove("bulkhead: " + MessageOf(record));
   }
   Draw(false);
 }
@@ -77,6 +94,7 @@ void BatchReport::FinishProgress() {
 }
 
 void BatchReport::Count(const BatchRecord& record) {
+  ++results_;
   const Code code = CodeOf(record);
   if (code != Code::kOk) {
     ++failed_;
@@ -106,22 +124,30 @@ void BatchReport::Draw(bool now) {
 std::string BatchReport::ProgressLine() const {
   const double seconds = SecondsSince(start_);
   return fmt::format("{}/{} files, {:.0f} frames/s, {} failed, {} lost",
-                     earlier_ + decoded_ + failures_.size() + copies_of_poison_,
-                     files_,
+                     results_, files_,
                      seconds > 0 ? static_cast<double>(frames_) / seconds : 0,
                      failed_, losses_.size());
 }
 
-void BatchReport::SaySummary() const {
+void BatchReport::SayEarlierFailures() const {
+  const size_t shown = std::min(kShownFailures, earlier_failures_.size());
+  for (size_t i = 0; i < shown; ++i) {
+    Say("in an earlier run: " + MessageOf(earlier_failures_[i]));
+  }
+  if (shown < earlier_failures_.size()) {
+    Say(fmt::format("and {} more in earlier runs: see manifest.jsonl",
+                    earlier_failures_.size() - shown));
+  }
+}
+
+void BatchReport::SaySummary(bool ended) const {
   if (quiet_) return;
   const std::lock_guard lock(mutex_);
-  const uint64_t results =
-      earlier_ + decoded_ + failures_.size() + copies_of_poison_;
   const double seconds = SecondsSince(start_);
   Say(
       fmt::format("{} of {} files have results, {} of them from earlier runs; "
                   "{} frames in {:.2f} s, {:.0f} frames/s",
-                  results, files_, earlier_, frames_, seconds,
+                  results_, files_, earlier_, frames_, seconds,
                   static_cast<double>(frames_) / seconds));
   if (failed_ > 0) {
     Say(fmt::format("{} failed{}", failed_,
@@ -130,14 +156,16 @@ void BatchReport::SaySummary() const {
                         : fmt::format(", {} of them copies of a file that "
                                       "kills workers",
                                       copies_of_poison_)));
+    SayEarlierFailures();
   }
   if (damaged_ > 0) Say(fmt::format("{} decoded with damage", damaged_));
   if (restarts_ > 0) {
     Say(fmt::format("workers were replaced {} times", restarts_));
   }
-  if (results < files_) {
-    Say(fmt::format("{} have no result; the same command tries them again",
-                    files_ - results));
+  if (results_ < files_) {
+    Say(fmt::format("{} have no result{}", files_ - results_,
+                    ended ? ": an error has ended the run"
+                          : "; the same command tries them again"));
   }
 }
 
@@ -145,26 +173,27 @@ Json BatchReport::Facts(const BatchShard& shard) const {
   const std::lock_guard lock(mutex_);
   Json failures = Json::array();
   Json poison = Json::array();
-  for (const BatchRecord& record : failures_) {
+  const auto add = [&](const BatchRecord& record, bool earlier) {
     failures.push_back({{"input", record.at("input")},
                         {"sha256", record.at("sha256")},
-                        {"code", record.at("error").at("code")},
-                        {"message", record.at("error").at("message")}});
+                        {"code", CodeName(CodeOf(record))},
+                        {"message", MessageOf(record)},
+                        {"from_earlier_run", earlier}});
     if (CodeOf(record) == Code::kPoisonedInput) {
       poison.push_back(record.at("sha256"));
     }
-  }
+  };
+  for (const BatchRecord& record : earlier_failures_) add(record, true);
+  for (const BatchRecord& record : failures_) add(record, false);
   Json losses = Json::array();
   for (const Loss& loss : losses_) {
     losses.push_back({{"input", loss.input},
                       {"code", CodeName(loss.status.code())},
                       {"message", loss.status.message()}});
   }
-  const uint64_t results =
-      earlier_ + decoded_ + failures_.size() + copies_of_poison_;
   return Json{{"shard", fmt::format("{}/{}", shard.number, shard.count)},
               {"files", files_},
-              {"results", results},
+              {"results", results_},
               {"from_earlier_runs", earlier_},
               {"failed", failed_},
               {"damaged", damaged_},

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <mutex>
 #include <nlohmann/json_fwd.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,13 +34,15 @@ class BatchReport {
   // Ends the line of progress.
   void FinishProgress();
 
-  void SaySummary() const;
+  // `ended`: an error of no file has ended the run, and is told by the caller.
+  void SaySummary(bool ended) const;
   nlohmann::ordered_json Facts(const BatchShard& shard) const;
   // The worst of all inputs, those of earlier runs included.
   int exit_code() const { return exit_code_; }
 
  private:
   void Count(const BatchRecord& record);
+  void SayEarlierFailures() const;
   void SayAbove(const std::string& line);
   void Draw(bool now);
   std::string ProgressLine() const;
@@ -57,13 +60,16 @@ class BatchReport {
   mutable std::mutex mutex_;  // Guards what follows.
   std::chrono::steady_clock::time_point drawn_;
   uint64_t earlier_ = 0;
-  uint64_t decoded_ = 0;  // In this run, without failure.
+  uint64_t results_ = 0;  // In any run.
   uint64_t failed_ = 0;   // In any run.
   uint64_t damaged_ = 0;  // In any run, decoded all the same.
   uint64_t restarts_ = 0;
   uint64_t frames_ = 0;
   uint64_t copies_of_poison_ = 0;
-  std::vector<BatchRecord> failures_;  // Of this run, each contents once.
+  // Each contents that kill workers once.
+  std::vector<BatchRecord> earlier_failures_;
+  std::vector<BatchRecord> failures_;  // Of this run.
+  std::set<std::string> poison_;       // The contents that failures tell of.
   std::vector<Loss> losses_;
   int exit_code_ = 0;
 };
