@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import subprocess
 import unittest
 
@@ -208,6 +209,35 @@ class Files(ClusterCase):
             for told in (f"it has {size} bytes", "a name can have 255", "to 241 bytes at most"):
                 self.assertIn(told, line["error"]["message"])
         self.batch([fitting, longer, longest], self.root / "command")
+        self.assertEqual(tree_of(self.root / "out"), tree_of(self.root / "command"))
+
+    def test_whose_names_are_no_text_can_be_told_apart(self):
+        media = os.fsencode(self.root / "media")
+        os.mkdir(media)
+        names = [b"a\xff.mp4", b"a\xfe.mp4", b"a\\xff.mp4", b"\xe2\x82.mp4", "é€.mp4".encode()]
+        inputs = [os.path.join(media, name) for name in sorted(names)]
+        for path in inputs:
+            os.link(clip(), path)
+        inputs.append(os.path.join(media, b"none\xff.mp4"))
+        self.decode(inputs, "framemd5")
+        lines = lines_of(self.root / "out")
+        for key in ("input", "output"):
+            texts = [line[key] for line in lines if line[key]]
+            self.assertEqual(len(texts), len(set(texts)))
+        read = [
+            re.sub(
+                rb"\\x(..)",
+                lambda found: bytes.fromhex(found[1].decode()),
+                line["input"].encode(),
+            )
+            for line in lines
+        ]
+        self.assertEqual(sorted(read), sorted(inputs))
+        (missing,) = (line for line in lines if line["error"])
+        self.assertIn("none\\xff.mp4", missing["error"]["message"])
+        again = self.decode(inputs, "framemd5")
+        self.assertEqual(again.from_earlier_runs, len(names))
+        self.batch(map(os.fsdecode, inputs), self.root / "command")
         self.assertEqual(tree_of(self.root / "out"), tree_of(self.root / "command"))
 
     def test_are_named_as_the_caller_names_them(self):

@@ -26,7 +26,9 @@ from bulkhead._batch_records import (
     make_record,
     name_error,
     sha256_of,
+    shown,
     stamp_of,
+    text_of,
 )
 from bulkhead._batch_writers import FRAME_WRITERS, Wav
 from bulkhead._errors import (
@@ -97,9 +99,9 @@ def decode_item(
         try:
             outcome = _decode(recipe, host, device, path, directory.unfinished("output"))
         except _FunctionFailed as failure:
-            return Loss("kInvalidArgument", f"{item.input}: {failure}")
+            return Loss("kInvalidArgument", f"{text_of(item.input)}: {failure}")
         if stamp_of(path) != stamp:
-            return Loss("kInvalidArgument", f"{item.input} was changed while it was decoded")
+            return Loss("kInvalidArgument", f"{text_of(item.input)} was changed while it was decoded")
         error = outcome.error
         if error is not None and isinstance(error, (*LOSSES, SandboxUnavailableError)):
             raise error
@@ -275,7 +277,7 @@ def _call(
             # SystemExit and KeyboardInterrupt would end the worker of dask.
             what = f"{recipe.format}() raised {type(error).__name__}"
             told = f"{what}: {error}" if str(error) else what
-            outcome.error = InvalidArgumentError(f"{path}: {told}")
+            outcome.error = InvalidArgumentError(f"{shown(path)}: {told}")
         else:
             _write(output, written)
         outcome.damage = decoder.damage

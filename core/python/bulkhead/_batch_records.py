@@ -86,8 +86,15 @@ def sha256_of(path: str) -> Optional[str]:
 
 
 def text_of(path: str) -> str:
-    """Returns a path as records have it: bytes that are not UTF-8 are replaced."""
-    return os.fsencode(path).decode("utf-8", "replace")
+    """Returns a path as records have it: a byte that is not UTF-8, and a backslash, is
+    \\xHH. So each path has a text of its own, and whoever puts the byte HH back for each
+    \\xHH has the path."""
+    return os.fsencode(path).replace(b"\\", b"\\x5c").decode("utf-8", "backslashreplace")
+
+
+def shown(path: str) -> str:
+    """Returns a path as messages of the library have it."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def makers_of(backends: List[_core.BackendInfo], device: str) -> Optional[Record]:
@@ -139,7 +146,7 @@ def make_record(
         message = _in_words_of_the_command(str(outcome.error))
         error = {
             "code": outcome.error.code,
-            "message": message.replace(text_of(path), text_of(item.input)),
+            "message": message.replace(shown(path), text_of(item.input)),
         }
     has_output = error is None and outcome.has_output
     return {

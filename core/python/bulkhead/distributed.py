@@ -376,7 +376,8 @@ class _Run:
 
     def _describe_given_up(self, item: Item, error: KilledWorker) -> str:
         told = str(error).rstrip(".")
-        text = f"{item.input}: dask gave it up, since the workers that had it died: {told}"
+        name = _batch_records.text_of(item.input)
+        text = f"{name}: dask gave it up, since the workers that had it died: {told}"
         if self._function is None:
             return text
         return (

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/base/text.h"
 #include "tools/cli/decode/decode_outcome.h"
 #include "tools/cli/facts.h"
 
@@ -25,6 +26,28 @@ BatchRecord OrNull(const std::optional<Value>& value) {
 std::string Line(const BatchRecord& record) {
   return record.dump(-1, ' ', true, BatchRecord::error_handler_t::replace) +
          "\n";
+}
+
+// Returns the text with \xHH for each byte that is not UTF-8, or is `escaped`.
+std::string Escaped(std::string_view text, std::optional<char> escaped) {
+  constexpr size_t kMostBytes = 4;
+  std::string result;
+  while (!text.empty()) {
+    // The shortest valid beginning is one character.
+    size_t bytes = 1;
+    while (bytes <= kMostBytes &&
+           !discovery::IsValidUtf8(text.substr(0, bytes))) {
+      ++bytes;
+    }
+    if (bytes > kMostBytes || text.front() == escaped) {
+      result += fmt::format("\\x{:02x}", static_cast<uint8_t>(text.front()));
+      bytes = 1;
+    } else {
+      result += text.substr(0, bytes);
+    }
+    text.remove_prefix(bytes);
+  }
+  return result;
 }
 
 // Returns the record as it is read back: bytes that are not UTF-8 are replaced.
@@ -89,6 +112,8 @@ void Replace(std::string& text, const std::string& from,
 
 }  // namespace
 
+std::string TextOf(std::string_view path) { return Escaped(path, '\\'); }
+
 BatchRecord OptionsForRecords(const DecodeOptions& options,
                               const GlobalOptions& global,
                               const std::string& format) {
@@ -152,19 +177,25 @@ BatchRecord MakeRecord(const BatchItem& item, const FileStamp& stamp,
                        const std::optional<std::string>& sha256,
                        const BatchRecord& options, const BatchRecord& makers,
                        const DecodeJob& job, const FileOutcome& outcome) {
-  BatchRecord record{{"input", item.input},
+  BatchRecord record{{"input", TextOf(item.input)},
                      {"bytes", OrNull(stamp.bytes)},
                      {"modified_ns", OrNull(stamp.modified_ns)},
                      {"sha256", OrNull(sha256)},
                      {"options", options}};
   record.update(makers);
   const bool has_output = outcome.status.ok() && job.format != "null";
-  record["output"] = has_output ? BatchRecord(item.output) : BatchRecord();
+  record["output"] =
+      has_output ? BatchRecord(TextOf(item.output)) : BatchRecord();
   const BatchRecord facts = FactsOf(job, outcome);
   for (const char* key :
        {"error", "frames", "frame_count", "frame_count_from_header", "damage",
         "restarts", "failover"}) {
     record[key] = facts.at(key);
+  }
+  if (!outcome.status.ok()) {
+    std::string message = outcome.status.message();
+    Replace(message, item.input, TextOf(item.input));
+    record["error"]["message"] = Escaped(message, std::nullopt);
   }
   return AsWritten(record);
 }
@@ -201,7 +232,7 @@ std::optional<BatchRecord> BatchRecords::Find(const BatchItem& item,
   if (!record || !stamp.bytes || (*record)["sha256"].is_null()) {
     return std::nullopt;
   }
-  const BatchRecord wanted{{"input", item.input},
+  const BatchRecord wanted{{"input", TextOf(item.input)},
                            {"bytes", OrNull(stamp.bytes)},
                            {"modified_ns", OrNull(stamp.modified_ns)},
                            {"options", options_}};
@@ -234,12 +265,11 @@ std::optional<BatchRecord> BatchRecords::FindPoison(
   auto record = ReadRecord(directory_, PoisonOf(sha256));
   if (!record || (*record)["options"] != options_) return std::nullopt;
   if (CodeOf(*record) != Code::kPoisonedInput) return std::nullopt;
-  BatchRecord own = AsWritten({{"input", item.input}});
+  const std::string input = TextOf(item.input);
   std::string message = (*record)["error"].value("message", "");
-  Replace(message, (*record)["input"].get<std::string>(),
-          own["input"].get<std::string>());
+  Replace(message, (*record)["input"].get<std::string>(), input);
   (*record)["error"]["message"] = message;
-  (*record)["input"] = own["input"];
+  (*record)["input"] = input;
   (*record)["bytes"] = OrNull(stamp.bytes);
   (*record)["modified_ns"] = OrNull(stamp.modified_ns);
   (*record)["restarts"] = 0;  // It was not decoded.

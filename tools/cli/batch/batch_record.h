@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "tools/cli/batch/batch_directory.h"
 #include "tools/cli/batch/batch_plan.h"
@@ -20,6 +21,11 @@ namespace bulkhead::cli {
 // and by which shard it was written, so that any division of a batch leaves the
 // same records, unless workers died.
 using BatchRecord = nlohmann::ordered_json;
+
+// Returns a path as records have it: a byte that is not UTF-8, and a backslash,
+// is \xHH, in lower case. So each path has a text of its own, and whoever puts
+// the byte HH back for each \xHH has the path.
+std::string TextOf(std::string_view path);
 
 // Returns the options that change an output, for records: those that were
 // given, as they were typed.

@@ -187,7 +187,7 @@ Json BatchReport::Facts(const BatchShard& shard) const {
   for (const BatchRecord& record : failures_) add(record, false);
   Json losses = Json::array();
   for (const Loss& loss : losses_) {
-    losses.push_back({{"input", loss.input},
+    losses.push_back({{"input", TextOf(loss.input)},
                       {"code", CodeName(loss.status.code())},
                       {"message", loss.status.message()}});
   }
