@@ -97,8 +97,18 @@ class Files(ClusterCase):
         self.assertEqual(there, again.failures)
         (self.root / "out/clip1.mp4.framemd5").unlink()
         os.utime(inputs[1])
+        os.truncate(self.root / "out/clip3.mp4.framemd5", 100)
         third = self.decode(inputs, "framemd5")
-        self.assertEqual(third.from_earlier_runs, readable - 2)
+        self.assertEqual(third.from_earlier_runs, readable - 3)
+        for decode in (self.batch, lambda *both: self.decode(inputs, "framemd5")):
+            os.truncate(self.root / "out/clip3.mp4.framemd5", 0)
+            decode(inputs, self.root / "out")
+            self.assertGreater((self.root / "out/clip3.mp4.framemd5").stat().st_size, 0)
+        # Records of older releases have no size.
+        record = self.root / "out/.batch/manifest/clip3.mp4.framemd5.json"
+        record.write_text(re.sub(r'"output_bytes":[0-9]+,', "", record.read_text()))
+        self.assertEqual(self.decode(inputs, "framemd5").from_earlier_runs, readable)
+        self.assertEqual(self.batch(inputs, self.root / "out")["from_earlier_runs"], readable)
         skipping = self.decode(inputs, "framemd5", on_corrupt="skip")
         self.assertEqual((skipping.from_earlier_runs, skipping.damaged), (0, 1))
 
@@ -128,6 +138,9 @@ class Files(ClusterCase):
             picture = VideoDecoder(self.root / "out" / name)[0]
             self.assertEqual(support.pixels(picture), reference(clip())[number])
         here, there = tree_of(self.root / "out"), tree_of(self.root / "command")
+        sizes = rb'"output_bytes":[0-9]+'
+        for tree in (here, there):
+            tree["manifest.jsonl"] = re.sub(sizes, b"", tree["manifest.jsonl"])
         self.assertEqual(here["manifest.jsonl"], there["manifest.jsonl"])
         self.assertEqual(here.keys(), there.keys())
 

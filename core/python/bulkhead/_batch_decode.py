@@ -108,6 +108,7 @@ def decode_item(
         records.remove(item)
         if error is None:
             directory.publish("output", item.output)
+            outcome.output_bytes = directory.size_of(item.output)
         else:
             directory.remove(item.output)
         record = make_record(item, path, stamp, sha256, recipe.options(), makers, outcome)

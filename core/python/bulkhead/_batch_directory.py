@@ -99,8 +99,17 @@ class BatchDirectory:
         except (OSError, ValueError):
             return None
 
-    def has(self, relative: str) -> bool:
-        return os.path.exists(self._at(relative))
+    def size_of(self, relative: str) -> Optional[int]:
+        """Returns the bytes of a file, or of all files in a directory; None if there is
+        neither."""
+        path = self._at(relative)
+        try:
+            if not os.path.isdir(path):
+                return os.stat(path).st_size
+            with os.scandir(path) as entries:
+                return sum(entry.stat().st_size for entry in entries)
+        except OSError:
+            return None
 
     def remove(self, relative: str) -> None:
         """Removes a file or a whole directory, if it is there."""

@@ -53,7 +53,7 @@ class Outcome:
     """What became of one input in the hands of a decoder."""
 
     error: Optional[Error] = None
-    has_output: bool = True
+    output_bytes: Optional[int] = None
     frames: Optional[int] = None
     frame_count: Optional[int] = None
     frame_count_from_header: Optional[int] = None
@@ -148,7 +148,6 @@ def make_record(
             "code": outcome.error.code,
             "message": message.replace(shown(path), text_of(item.input)),
         }
-    has_output = error is None and outcome.has_output
     return {
         "input": text_of(item.input),
         "bytes": stamp.bytes,
@@ -156,7 +155,8 @@ def make_record(
         "sha256": sha256,
         "options": options,
         **makers,
-        "output": text_of(item.output) if has_output else None,
+        "output": text_of(item.output) if error is None else None,
+        "output_bytes": outcome.output_bytes,
         "error": error,
         "frames": outcome.frames,
         "frame_count": outcome.frame_count,
@@ -176,8 +176,9 @@ class Records:
 
     def find(self, item: Item, stamp: Stamp) -> Optional[Record]:
         """Returns the record that holds if the input has the same size and time of
-        modification, the options are the same, and the output is there. An input that
-        could not be read has none: it is tried again."""
+        modification, the options are the same, and the output is there, of the size that
+        the record has; those of older releases have none. An input that could not be
+        read has no record: it is tried again."""
         record = self._read(_record_of(item))
         if record is None or stamp.bytes is None or record["sha256"] is None:
             return None
@@ -189,8 +190,10 @@ class Records:
         }
         if any(record[key] != value for key, value in wanted.items()):
             return None
-        if record["output"] is not None and not self._directory.has(item.output):
-            return None
+        if record["output"] is not None:
+            size = self._directory.size_of(item.output)
+            if size is None or record.get("output_bytes") not in (None, size):
+                return None
         return record
 
     def remove(self, item: Item) -> None:

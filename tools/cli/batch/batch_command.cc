@@ -44,8 +44,9 @@ SHA-256, the options, the versions, the tier of the sandbox, the output, the
 number of frames, what is damaged, how often a worker was replaced, and the
 error, if there is one.
 
-The same command does what is missing: files without a line, files that have
-changed, and all if the options have changed. An error about a file is its
+The same command does what is missing: files without a line, files whose size or
+time of modification has changed, outputs that are gone or have another size,
+and all if the options have changed. Contents are not compared. An error about a file is its
 result, and is not tried again. What was lost to a backend that failed, to a
 deadline or to a limit is tried up to three times in each run.
 

@@ -224,6 +224,22 @@ bool BatchDirectory::Has(const std::string& relative) const {
   return fs::exists(At(relative), ignored);
 }
 
+std::optional<uint64_t> BatchDirectory::SizeOf(
+    const std::string& relative) const {
+  std::error_code error;
+  const fs::path path = At(relative);
+  if (!fs::is_directory(path, error)) {
+    const uint64_t bytes = fs::file_size(path, error);
+    return error ? std::nullopt : std::optional(bytes);
+  }
+  uint64_t bytes = 0;
+  for (fs::directory_iterator entry(path, error), end; !error && entry != end;
+       entry.increment(error)) {
+    bytes += entry->file_size(error);
+  }
+  return error ? std::nullopt : std::optional(bytes);
+}
+
 void BatchDirectory::Remove(const std::string& relative) const {
   std::error_code ignored;
   fs::remove_all(At(relative), ignored);

@@ -3,6 +3,7 @@
 
 #include <bulkhead/status.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,6 +55,9 @@ class BatchDirectory {
 
   std::optional<std::string> Read(const std::string& relative) const;
   bool Has(const std::string& relative) const;
+  // Returns the bytes of a file, or of all files in a directory; nullopt if
+  // there is neither.
+  std::optional<uint64_t> SizeOf(const std::string& relative) const;
   // Removes a file or a whole directory, if it is there.
   void Remove(const std::string& relative) const;
 

@@ -91,6 +91,9 @@ TEST(BatchDirectory, PublishesFilesAndDirectoriesInPlaceOfOlderOnes) {
     EXPECT_EQ(directory->Read(std::string("c.png/") + text), text);
   }
   EXPECT_FALSE(directory->Has("c.png/old"));
+  EXPECT_EQ(directory->SizeOf("a/b.json"), 3u);
+  EXPECT_EQ(directory->SizeOf("c.png"), 3u);
+  EXPECT_EQ(directory->SizeOf("none"), std::nullopt);
   EXPECT_TRUE(fs::is_empty(directory->Unfinished("")));
   EXPECT_EQ(directory->Publish("none", "d").code(), Code::kInvalidArgument);
 }

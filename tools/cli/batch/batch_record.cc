@@ -176,7 +176,8 @@ Result<BatchRecord> MakersForRecords(Host& host, const std::string& device) {
 BatchRecord MakeRecord(const BatchItem& item, const FileStamp& stamp,
                        const std::optional<std::string>& sha256,
                        const BatchRecord& options, const BatchRecord& makers,
-                       const DecodeJob& job, const FileOutcome& outcome) {
+                       const DecodeJob& job, const FileOutcome& outcome,
+                       const std::optional<uint64_t>& output_bytes) {
   BatchRecord record{{"input", TextOf(item.input)},
                      {"bytes", OrNull(stamp.bytes)},
                      {"modified_ns", OrNull(stamp.modified_ns)},
@@ -186,6 +187,7 @@ BatchRecord MakeRecord(const BatchItem& item, const FileStamp& stamp,
   const bool has_output = outcome.status.ok() && job.format != "null";
   record["output"] =
       has_output ? BatchRecord(TextOf(item.output)) : BatchRecord();
+  record["output_bytes"] = OrNull(output_bytes);
   const BatchRecord facts = FactsOf(job, outcome);
   for (const char* key :
        {"error", "frames", "frame_count", "frame_count_from_header", "damage",
@@ -240,8 +242,11 @@ std::optional<BatchRecord> BatchRecords::Find(const BatchItem& item,
   for (const auto& [key, value] : written.items()) {
     if ((*record)[key] != value) return std::nullopt;
   }
-  if (!(*record)["output"].is_null() && !directory_.Has(item.output)) {
-    return std::nullopt;
+  if (!(*record)["output"].is_null()) {
+    const auto bytes = directory_.SizeOf(item.output);
+    if (!bytes) return std::nullopt;
+    const BatchRecord then = record->value("output_bytes", BatchRecord());
+    if (!then.is_null() && then != *bytes) return std::nullopt;
   }
   return record;
 }

@@ -38,11 +38,13 @@ BatchRecord OptionsForRecords(const DecodeOptions& options,
 Result<BatchRecord> MakersForRecords(Host& host, const std::string& device);
 
 // Returns the record of an input that was decoded, or failed for a reason of
-// its own. `makers` are those of MakersForRecords.
+// its own. `makers` are those of MakersForRecords. `output_bytes` is the size
+// of the output.
 BatchRecord MakeRecord(const BatchItem& item, const FileStamp& stamp,
                        const std::optional<std::string>& sha256,
                        const BatchRecord& options, const BatchRecord& makers,
-                       const DecodeJob& job, const FileOutcome& outcome);
+                       const DecodeJob& job, const FileOutcome& outcome,
+                       const std::optional<uint64_t>& output_bytes);
 
 // Returns kBadInput if the name of the item's output, which ends in `suffix`,
 // or of its record has more bytes than a name can have. It is an error of the
@@ -59,7 +61,8 @@ class BatchRecords {
       : directory_(directory), options_(std::move(options)) {}
 
   // Returns the record of an earlier run if the input has the same size and
-  // time of modification, the options are the same, and the output is there. An
+  // time of modification, the options are the same, and the output is there, of
+  // the size that the record has; those of older releases have none. An
   // input that could not be read has none: it is tried again.
   std::optional<BatchRecord> Find(const BatchItem& item,
                                   const FileStamp& stamp) const;

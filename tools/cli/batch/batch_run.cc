@@ -56,9 +56,9 @@ void BatchRun::Try(Task task, size_t thread) {
   if (Status status = CheckNames(task.item, recipe_.job.format); !status.ok()) {
     DecodeJob job = recipe_.job;
     job.file = task.item.input;
-    const BatchRecord record =
-        MakeRecord(task.item, stamp, std::nullopt, recipe_.options,
-                   recipe_.makers, job, Failure(std::move(status)));
+    const BatchRecord record = MakeRecord(
+        task.item, stamp, std::nullopt, recipe_.options, recipe_.makers, job,
+        Failure(std::move(status)), std::nullopt);
     Keep(task.item, record, name);
     report_.CountResult(record, false);
     return;
@@ -123,14 +123,17 @@ void BatchRun::TakeOutcome(Task task, const FileStamp& stamp,
   if (IsLoss(status.code())) return Lose(std::move(task), status);
   const BatchItem& item = task.item;
   records_.Remove(item);
+  std::optional<uint64_t> output_bytes;
   if (!status.ok()) {
     directory_.Remove(item.output);
   } else if (job.format != "null") {
     Status published = directory_.Publish(name, item.output);
     if (!published.ok()) return End(published);
+    output_bytes = directory_.SizeOf(item.output);
   }
-  const BatchRecord record = MakeRecord(item, stamp, sha256, recipe_.options,
-                                        recipe_.makers, job, outcome);
+  const BatchRecord record =
+      MakeRecord(item, stamp, sha256, recipe_.options, recipe_.makers, job,
+                 outcome, output_bytes);
   Keep(item, record, name);
   bool told_before = false;
   if (status.code() == Code::kPoisonedInput && sha256) {
