@@ -40,6 +40,14 @@ def failing(decoder):
     raise KeyError("a mistake in the function")
 
 
+def not_a_number(decoder):
+    return {"mean": float("nan")}
+
+
+def a_set(decoder):
+    return {len(decoder)}
+
+
 class Import(unittest.TestCase):
     def test_of_the_package_does_not_import_dask(self):
         loaded = run_python(
@@ -192,6 +200,11 @@ class Files(ClusterCase):
         self.assertEqual((wrong.results, wrong.lost[0]["code"]), (0, "kInvalidArgument"))
         self.assertIn("a mistake in the function", wrong.lost[0]["message"])
         self.assertEqual(lines_of(self.root / "wrong"), [])
+        for function in (not_a_number, a_set):
+            none = self.decode([clip()], function, "none")
+            self.assertEqual((none.results, none.lost[0]["code"]), (0, "kInvalidArgument"))
+            self.assertIn(f"{function.__name__}() returned what JSON", none.lost[0]["message"])
+            self.assertFalse((self.root / f"none/clip.mp4.{function.__name__}").exists())
 
     def test_keep_their_directories(self):
         inputs = make_inputs(self.root / "media")[:2]

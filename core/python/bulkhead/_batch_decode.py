@@ -12,6 +12,7 @@ import collections.abc
 import dataclasses
 import itertools
 import json
+import math
 import os
 from typing import Any, Callable, Dict, Tuple, Type, Union
 
@@ -247,6 +248,8 @@ def _members(record: Any) -> Any:
     """Returns a struct of the library with all that is in it, as JSON can hold it."""
     if isinstance(record, list):
         return [_members(one) for one in record]
+    if isinstance(record, float) and not math.isfinite(record):
+        return None
     if not hasattr(record, "__match_args__"):
         return record
     if isinstance(record, _core.Ratio) and record.denominator == 0:
@@ -268,7 +271,6 @@ def _call(
     with decoder:
         try:
             result = recipe.what(decoder)  # type: ignore[operator]
-            written = result if isinstance(result, bytes) else _json(result)
         except Error as error:
             outcome.error = error
         except Exception as error:
@@ -280,10 +282,23 @@ def _call(
             told = f"{what}: {error}" if str(error) else what
             outcome.error = InvalidArgumentError(f"{shown(path)}: {told}")
         else:
-            _write(output, written)
+            _write(output, _written(recipe, result))
         outcome.damage = decoder.damage
         outcome.restarts = decoder.recovery.restarts
         return outcome
+
+
+def _written(recipe: Recipe, result: Any) -> bytes:
+    """Returns what the user's function has returned as it is written."""
+    if isinstance(result, bytes):
+        return result
+    try:
+        return _json(result)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise _FunctionFailed(
+            f"{recipe.format}() returned what JSON cannot hold: {error}; it can return bytes, "
+            "None, or finite numbers, text, lists and dicts of them"
+        ) from error
 
 
 def _tell(stream: Any, outcome: Outcome) -> Outcome:
@@ -294,7 +309,8 @@ def _tell(stream: Any, outcome: Outcome) -> Outcome:
 
 
 def _json(value: Any) -> bytes:
-    return (json.dumps(value, indent=2) + "\n").encode()
+    # NaN and infinities, which json.dumps() writes unless it is told, are no JSON.
+    return (json.dumps(value, indent=2, allow_nan=False) + "\n").encode()
 
 
 def _write(path: str, content: bytes) -> None:
