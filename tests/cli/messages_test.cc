@@ -121,6 +121,7 @@ TEST_F(Messages, OfWhatTheFileDoesNotHave) {
   ExpectPlainFailure(2, {"decode", clip(), "--audio", "-o", "a.wav"}, "audio");
   ExpectPlainFailure(2, {"decode", "/nowhere/clip.mp4"}, "/nowhere/clip.mp4");
   ExpectPlainFailure(2, {"probe", TemporaryDirectory()}, "directory");
+  ExpectPlainFailure(2, {"probe", "/proc/self/status"}, "but no size");
   ExpectPlainFailure(3, {"probe", Write("empty.mp4", "")}, "empty");
   ExpectPlainFailure(3, {"sheet", Write("text.mp4", "Hello!\n"), "-o", "s.png"},
                      "text.mp4");

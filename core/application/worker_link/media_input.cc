@@ -2,6 +2,7 @@
 #include "core/application/worker_link/media_input.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -80,6 +81,14 @@ Result<MediaInput> MediaInput::Open(const Source& source) {
     return Status(Code::kInvalidArgument, name + DescribeKind(file.st_mode));
   }
   if (file.st_size == 0) {
+    // Files of /proc and /sys have contents, and no size.
+    char first;
+    if (::pread(data->fd.get(), &first, 1, 0) == 1) {
+      return Status(Code::kInvalidArgument,
+                    name +
+                        " has contents, but no size, as the files of /proc "
+                        "and /sys; copy it to a file first");
+    }
     return Status(Code::kBadInput, name + " is empty");
   }
   data->bytes = file.st_size;
