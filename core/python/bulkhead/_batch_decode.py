@@ -102,7 +102,8 @@ def decode_item(
         except _FunctionFailed as failure:
             return Loss("kInvalidArgument", f"{text_of(item.input)}: {failure}")
         if stamp_of(path) != stamp:
-            return Loss("kInvalidArgument", f"{text_of(item.input)} was changed while it was decoded")
+            told = f"{text_of(item.input)} was changed while it was decoded"
+            return Loss("kInvalidArgument", told)
         error = outcome.error
         if error is not None and isinstance(error, (*LOSSES, SandboxUnavailableError)):
             raise error
