@@ -85,7 +85,9 @@ TEST(OperatorsReach, AllAreAskedBeforeTheFirstAnswerIsAwaited) {
   const RunningHosts running = FindRunningHosts(milliseconds(0)).value();
   EXPECT_EQ(described.get(), 2);
   EXPECT_THAT(running.silent,
-              testing::Contains(HasSubstr(answer.message())).Times(2));
+              testing::Contains(testing::Field(&SilentHost::reason,
+                                               HasSubstr(answer.message())))
+                  .Times(2));
   auto commanded = answering();
   const std::vector<Status> statuses =
       CommandBackends(pids, "honest", BackendCommand::kRestart);

@@ -372,7 +372,9 @@ TEST_F(Operators, DoNotBelieveAnotherUserWhoListensInPlaceOfBulkheadd) {
   });
   const auto found = operators::FindPeers(application).value();
   EXPECT_TRUE(found.peers.empty());
-  EXPECT_THAT(found.silent, testing::ElementsAre(HasSubstr("not believed")));
+  EXPECT_THAT(found.silent,
+              testing::ElementsAre(testing::Field(
+                  &operators::SilentPeer::reason, HasSubstr("not believed"))));
 }
 
 TEST_F(Operators, MayNotBeMoreThanTheBoundAtATime) {

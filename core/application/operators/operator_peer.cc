@@ -70,7 +70,7 @@ Status FoundPeers::NotFound(std::optional<int> host_pid) const {
       host_pid ? "no bulkheadd of this user serves process " +
                      std::to_string(*host_pid)
                : std::string("no bulkheadd of this user is running");
-  for (const std::string& sentence : silent) message += "; " + sentence;
+  for (const SilentPeer& peer : silent) message += "; " + peer.reason;
   return Status(Code::kNotFound, message);
 }
 
@@ -83,9 +83,9 @@ Result<FoundPeers> FindPeers(std::optional<int> host_pid,
                       ", by which running applications are found");
   }
   FoundPeers found;
-  const auto note = [&found](std::string sentence) {
+  const auto note = [&found](int pid, std::string reason) {
     if (found.silent.size() < kMaxSilent) {
-      found.silent.push_back(std::move(sentence));
+      found.silent.push_back({.host_pid = pid, .reason = std::move(reason)});
     }
   };
   for (std::string line;
@@ -99,8 +99,10 @@ Result<FoundPeers> FindPeers(std::optional<int> host_pid,
     ipc::UniqueFd socket = Connect(listed->address, error);
     if (!socket) {
       if (error == ECONNREFUSED) continue;
-      note("the bulkheadd of process " + std::to_string(listed->host_pid) +
-           " takes no connection: " + std::generic_category().message(error));
+      note(listed->host_pid, "the bulkheadd of process " +
+                                 std::to_string(listed->host_pid) +
+                                 " takes no connection: " +
+                                 std::generic_category().message(error));
       continue;
     }
     ucred credentials;
@@ -108,9 +110,11 @@ Result<FoundPeers> FindPeers(std::optional<int> host_pid,
     if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &credentials,
                      &bytes) != 0 ||
         (credentials.uid != ::geteuid() && credentials.uid != 0)) {
-      note("somebody else (uid " + std::to_string(credentials.uid) +
-           ") listens where a bulkheadd of process " +
-           std::to_string(listed->host_pid) + " would, and is not believed");
+      note(listed->host_pid, "somebody else (uid " +
+                                 std::to_string(credentials.uid) +
+                                 ") listens where a bulkheadd of process " +
+                                 std::to_string(listed->host_pid) +
+                                 " would, and is not believed");
       continue;
     }
     found.peers.push_back({.address = listed->address,

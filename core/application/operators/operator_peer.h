@@ -21,12 +21,16 @@ struct OperatorPeer {
   ipc::UniqueFd socket;
 };
 
+// A bulkheadd that cannot be reached now.
+struct SilentPeer {
+  int host_pid = 0;    // pid of the application, as the address claims
+  std::string reason;  // a sentence that names the process
+};
+
 // The bulkheadds that FindPeers() could and could not reach.
 struct FoundPeers {
   std::vector<OperatorPeer> peers;
-  // One sentence with the reason for each bulkheadd that cannot be reached now,
-  // for at most 16 of them.
-  std::vector<std::string> silent;
+  std::vector<SilentPeer> silent;  // at most 16 of them
   // Returns the error for an operation that needs at least one peer.
   Status NotFound(std::optional<int> host_pid) const;
 };

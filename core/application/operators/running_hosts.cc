@@ -163,16 +163,20 @@ void AddRates(const Sample& before, RunningHost& host) {
 Result<RunningHosts> FindRunningHosts(milliseconds window) {
   ASSIGN_OR_RETURN(FoundPeers found, operators::FindPeers(std::nullopt));
   RunningHosts running;
-  running.silent = std::move(found.silent);
+  const auto note = [&running](int pid, std::string reason) {
+    running.silent.push_back(
+        {.pid = pid, .command = CommandOf(pid), .reason = std::move(reason)});
+  };
+  for (auto& peer : found.silent) note(peer.host_pid, std::move(peer.reason));
   std::vector<Sample> samples;
   std::vector<OperatorPeer> peers;
   auto answers = Describe(found.peers);
   for (size_t i = 0; i < answers.size(); ++i) {
     OperatorPeer& peer = found.peers[i];
     if (!answers[i]) {
-      running.silent.push_back(
-          "the bulkheadd of process " + std::to_string(peer.host_pid) +
-          " does not answer: " + answers[i].error().message());
+      note(peer.host_pid,
+           "the bulkheadd of process " + std::to_string(peer.host_pid) +
+               " does not answer: " + answers[i].error().message());
       continue;
     }
     samples.push_back(SampleOf(*answers[i]));

@@ -86,12 +86,18 @@ struct RunningHost {
   std::vector<BackendCounts> counts;
 };
 
+// A bulkheadd that did not answer.
+struct SilentHost {
+  int pid = 0;          // The pid of the application, as its address claims.
+  std::string command;  // Its command line; empty if not visible from here.
+  std::string reason;   // A sentence that names the process.
+};
+
 // The answer of FindRunningHosts.
 struct RunningHosts {
   std::vector<RunningHost> hosts;
-  // Each bulkheadd that did not answer, and why; one sentence each. Of those
-  // that take no connection or are somebody else's, at most 16.
-  std::vector<std::string> silent;
+  // Of those that take no connection or are somebody else's, at most 16.
+  std::vector<SilentHost> silent;
 };
 
 // Asks every bulkheadd. Frames are counted twice, `window` apart, and the call

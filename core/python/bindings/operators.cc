@@ -99,6 +99,10 @@ void DefineRunning(py::module_& module) {
       .field("memory_bytes", &RunningHost::memory_bytes)
       .field("backends", &RunningHost::backends)
       .field("written_off", &RunningHost::written_off);
+  Record<SilentHost>(module, "SilentHost", "A bulkheadd that did not answer.")
+      .field("pid", &SilentHost::pid)
+      .field("command", &SilentHost::command)
+      .field("reason", &SilentHost::reason);
   Record<RunningHosts>(module, "RunningHosts",
                        "Every bulkheadd that answered, and those that did not.")
       .field("hosts", &RunningHosts::hosts)

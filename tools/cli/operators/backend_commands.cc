@@ -71,7 +71,7 @@ Result<Found> HostsFor(const Asked& asked) {
   const Result<RunningHosts> running =
       FindRunningHosts(std::chrono::milliseconds(0));
   if (!running) return running.error();
-  for (const std::string& sentence : running->silent) Say(sentence);
+  for (const SilentHost& silent : running->silent) Say(silent.reason);
   Found found{.hosts = {}, .complete = running->silent.empty()};
   for (const RunningHost& host : running->hosts) {
     found.hosts[host.pid] = host.command;

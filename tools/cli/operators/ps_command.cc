@@ -21,7 +21,6 @@
 
 #include "tools/cli/facts.h"
 #include "tools/cli/operators/fit.h"
-#include "tools/cli/operators/silent_application.h"
 #include "tools/cli/terminal.h"
 #include "tools/cli/user_name.h"
 
@@ -197,12 +196,9 @@ void PrintHost(const RunningHost& host) {
   }
 }
 
-void PrintSilent(const std::string& sentence) {
-  const SilentApplication application = ToSilentApplication(sentence);
-  if (application.pid > 0) {
-    PrintCut(fmt::format("{} {}", application.pid, application.command));
-  }
-  PrintCut("  silent: " + sentence);
+void PrintHost(const SilentHost& host) {
+  PrintCut(fmt::format("{} {}", host.pid, host.command));
+  PrintCut("  silent: " + host.reason);
 }
 
 void Sort(RunningHosts& running) {
@@ -243,7 +239,7 @@ Result<RunningHosts> Read(const PsOptions& options) {
     return host.pid != *options.host;
   });
   if (running->hosts.empty()) {
-    for (const std::string& sentence : running->silent) Say(sentence);
+    for (const SilentHost& silent : running->silent) Say(silent.reason);
     return Status(Code::kNotFound,
                   fmt::format("process {} is no application of {} that uses "
                               "Bulkhead and answers",
@@ -256,9 +252,15 @@ Result<RunningHosts> Read(const PsOptions& options) {
 Json FactsOf(const RunningHosts& running) {
   Json hosts = Json::array();
   for (const auto& host : running.hosts) hosts.push_back(FactsOf(host));
+  Json silent = Json::array();
+  for (const SilentHost& host : running.silent) {
+    silent.push_back({{"pid", host.pid},
+                      {"command", host.command},
+                      {"reason", host.reason}});
+  }
   return {{"uid", geteuid()},
           {"hosts", std::move(hosts)},
-          {"silent", running.silent}};
+          {"silent", std::move(silent)}};
 }
 
 void PrintListing(const RunningHosts& running) {
@@ -266,7 +268,7 @@ void PrintListing(const RunningHosts& running) {
     Say(DescribeNoApplication());
   }
   for (const RunningHost& host : running.hosts) PrintHost(host);
-  for (const std::string& sentence : running.silent) PrintSilent(sentence);
+  for (const SilentHost& host : running.silent) PrintHost(host);
 }
 
 // Prints the first reading of --watch and those after it, until ^C or until the

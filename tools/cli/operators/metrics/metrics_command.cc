@@ -46,7 +46,7 @@ int PrintOnce() {
   totals.Add(*running, Clock::now());
   const std::string text =
       prometheus::TextSerializer().Serialize(FamiliesOf(running, totals));
-  for (const std::string& sentence : running->silent) Say(sentence);
+  for (const SilentHost& silent : running->silent) Say(silent.reason);
   Result<std::unique_ptr<Output>> output = Output::Open("-");
   if (!output) return Fail(output.error());
   Status status = (*output)->Write(text);

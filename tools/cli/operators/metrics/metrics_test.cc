@@ -94,7 +94,7 @@ TEST(Metrics, TheTextOfOneHost) {
   host.backends[0].shadow.not_compared = 20;
   host.written_off.resize(1);
   RunningHosts running = Running({host});
-  running.silent = {"the bulkheadd of process 1 does not answer"};
+  running.silent = {{.pid = 1, .reason = "it does not answer"}};
   EXPECT_EQ(
       TextOf(running),
       R"(# HELP bulkhead_up 1 if the bulkheadds of this user could be looked for.

@@ -7,8 +7,6 @@
 #include <tuple>
 #include <utility>
 
-#include "tools/cli/operators/silent_application.h"
-
 namespace bulkhead::cli::top {
 namespace {
 
@@ -156,6 +154,13 @@ Row RowOf(const RunningHost& host, const RunningBackend& backend,
   return row;
 }
 
+// Returns the name of the program, without directories and arguments.
+std::string ProgramOf(const std::string& command) {
+  const std::string path = command.substr(0, command.find(' '));
+  const std::string name = path.substr(path.rfind('/') + 1);
+  return name.empty() ? "(not visible)" : name;
+}
+
 Row RowOf(const RunningHost& host) {
   Row row{.key = {Kind::kApplication, host.pid, host.supervisor_pid},
           .state = "running"};
@@ -188,15 +193,13 @@ Row RowOf(const RunningHost& host, const WrittenOffWorker& worker) {
   return row;
 }
 
-Row RowOf(const std::string& silent) {
-  const SilentApplication application = ToSilentApplication(silent);
-  return {
-      .key = {.kind = Kind::kSilent, .pid = application.pid, .name = silent},
-      .trouble = Trouble::kSilent,
-      .state = TroubleName(Trouble::kSilent),
-      .what = ProgramOf(application.command),
-      .cause = silent,
-      .detail = silent};
+Row RowOf(const SilentHost& host) {
+  return {.key = {.kind = Kind::kSilent, .pid = host.pid, .name = host.reason},
+          .trouble = Trouble::kSilent,
+          .state = TroubleName(Trouble::kSilent),
+          .what = ProgramOf(host.command),
+          .cause = host.reason,
+          .detail = host.reason};
 }
 
 // Returns the order among rows of the same trouble: the smaller, the worse.
@@ -228,9 +231,7 @@ Table TableOf(const RunningHosts& running, const Causes& causes) {
       rows.push_back(RowOf(host, worker));
     }
   }
-  for (const std::string& silent : running.silent) {
-    rows.push_back(RowOf(silent));
-  }
+  for (const SilentHost& host : running.silent) rows.push_back(RowOf(host));
   totals.applications = running.hosts.size() + running.silent.size();
   for (const Row& row : rows) {
     if (row.trouble != Trouble::kNone) ++totals.troubles[row.trouble];

@@ -52,7 +52,7 @@ struct RowKey {
   Kind kind = Kind::kApplication;
   int pid = 0;             // The application; 0 if unknown.
   int supervisor_pid = 0;  // Its bulkheadd.
-  std::string name;        // The backend, or the sentence about the silent one.
+  std::string name;        // The backend, or why an application is silent.
   uint64_t number = 0;     // The session or the pid of the worker.
 
   auto operator<=>(const RowKey&) const = default;

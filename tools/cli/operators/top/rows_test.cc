@@ -5,9 +5,7 @@
 #include <bulkhead/operators.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -80,7 +78,7 @@ TEST(Rows, TheWorstComesFirst) {
        Backend("bad", "quarantined", "it crashed five times")});
   running.hosts[0].backends[0].sessions[5].waiting = milliseconds(8'900);
   running.hosts[0].written_off = {{.backend = "acme", .pid = 99}};
-  running.silent = {"somebody does not answer"};
+  running.silent = {{.pid = 7, .reason = "somebody does not answer"}};
   const Table table = TableOf(running, Causes());
   EXPECT_THAT(WhatOf(table),
               ElementsAre("bad", "waits", "gone", "acme worker 99",
@@ -95,14 +93,14 @@ TEST(Rows, TheWorstComesFirst) {
 
 TEST(Rows, ASilentApplicationHasItsPidAndItsName) {
   RunningHosts running;
-  running.silent = {"the bulkheadd of process " + std::to_string(::getpid()) +
-                    " does not answer"};
+  running.silent = {{.pid = 4711,
+                     .command = "/usr/bin/player --loop",
+                     .reason = "the bulkheadd does not answer"}};
   const Table table = TableOf(running, Causes());
   ASSERT_EQ(table.rows.size(), 1u);
   EXPECT_EQ(table.rows[0].state, "silent");
-  EXPECT_EQ(table.rows[0].what, program_invocation_short_name);
-  EXPECT_THAT(Layout(80).LineOf(table.rows[0], false),
-              HasSubstr(" " + std::to_string(::getpid()) + " "));
+  EXPECT_EQ(table.rows[0].what, "player");
+  EXPECT_THAT(Layout(80).LineOf(table.rows[0], false), HasSubstr(" 4711 "));
 }
 
 TEST(Rows, ASessionThatIsAskedForNothingIsIdle) {
