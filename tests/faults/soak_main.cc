@@ -21,9 +21,9 @@ using bulkhead::tests::SoakReport;
 using bulkhead::tests::SoakWindow;
 
 // Tolerances: the resources in use by running sessions vary from moment to
-// moment.
+// moment. 16 sessions have held between 41 and 85 MiB in windows of one run.
 constexpr double kMostMoreDescriptors = 32;
-constexpr double kMostMoreKib = 16 * 1024;
+constexpr double kMostMoreKib = 32 * 1024;
 
 // Compares the second half of the run with the first. The first window is no
 // reference, since a run starts with fewer resources in use.
