@@ -76,7 +76,7 @@ TEST_P(RepeatingTimes, LoseNoFrameWhenTheWorkerDies) {
   for (size_t at = 1; at <= last;) {
     SCOPED_TRACE(at);
     EXPECT_EQ(Decode(*host, path, at), alone);
-    // Each of the last frames of the first part: a seek may go to either part.
+    // A seek to one of the last frames of the first part may go to either part.
     const bool at_its_end = at + 8 > kFrames && at < kFrames;
     at += at_its_end ? 1 : 5;
   }

@@ -96,7 +96,7 @@ struct SilentHost {
 // The answer of FindRunningHosts.
 struct RunningHosts {
   std::vector<RunningHost> hosts;
-  // Of those that take no connection or are somebody else's, at most 16.
+  // The list has at most 16 that take no connection or are somebody else's.
   std::vector<SilentHost> silent;
 };
 

@@ -178,7 +178,8 @@ TEST_F(WorkerTalkTest, WorkerWhoseNextReplyIsAlwaysThereStallsNobody) {
   ASSERT_NO_FATAL_FAILURE(Begin());
   for (int i = 0; i < kFlood; ++i) ASSERT_NO_FATAL_FAILURE(Reply());
 
-  // Somebody else, whose descriptor is readable and whose time is over.
+  // `served` stands for somebody else on the loop, whose descriptor is readable
+  // and whose time is over.
   const ipc::UniqueFd readable(::eventfd(1, EFD_CLOEXEC));
   kj::UnixEventPort::FdObserver observer(
       loop_.port, readable.get(), kj::UnixEventPort::FdObserver::OBSERVE_READ);

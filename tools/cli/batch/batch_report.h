@@ -66,7 +66,7 @@ class BatchReport {
   uint64_t restarts_ = 0;
   uint64_t frames_ = 0;
   uint64_t copies_of_poison_ = 0;
-  // Each contents that kill workers once.
+  // Contents that kill workers are in both lists together once.
   std::vector<BatchRecord> earlier_failures_;
   std::vector<BatchRecord> failures_;  // Of this run.
   std::set<std::string> poison_;       // The contents that failures tell of.
